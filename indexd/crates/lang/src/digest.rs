@@ -1,0 +1,248 @@
+//! Digests of what other files can observe: equal digests mean that nobody else links differently.
+//!
+//! A digest is free of positions and of file-local numbers. A free name contributes its text and,
+//! when it names an import of the file, the import behind it, since that decides what it means.
+
+use crate::builder::{children_of, lists_of};
+use indexd_model::facts::Import;
+use indexd_model::{BindingId, DefIdx, ExprId, Facts, Node, Source, StrId};
+use rustc_hash::FxHashMap;
+use std::hash::Hasher;
+
+/// Computes digests of one file's entries.
+pub struct Digester<'a> {
+    facts: Facts<'a>,
+    imports: FxHashMap<StrId, Vec<usize>>,
+    bindings: FxHashMap<BindingId, u64>,
+    file: Option<u64>,
+}
+
+/// A stable 64-bit hash under construction (FxHash is not stable across versions; this is FNV-1a).
+struct Fnv(u64);
+
+impl Fnv {
+    fn new(tag: u8) -> Self {
+        let mut h = Self(0xcbf2_9ce4_8422_2325);
+        h.write(&[tag]);
+        h
+    }
+}
+
+impl Hasher for Fnv {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        for b in bytes {
+            self.0 = (self.0 ^ u64::from(*b)).wrapping_mul(0x0100_0000_01b3);
+        }
+    }
+
+    fn write_u64(&mut self, x: u64) {
+        self.0 = (self.0 ^ x).wrapping_mul(0x0100_0000_01b3).rotate_left(23) ^ x.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    }
+}
+
+impl<'a> Digester<'a> {
+    /// Prepares for one file.
+    pub fn new(facts: Facts<'a>) -> Self {
+        let mut imports: FxHashMap<StrId, Vec<usize>> = FxHashMap::default();
+        for (i, import) in facts.interface.imports.iter().enumerate() {
+            let bound = import.alias.unwrap_or_else(|| import.name.unwrap_or(import.module));
+            imports.entry(bound).or_default().push(i);
+        }
+        Self { facts, imports, bindings: FxHashMap::default(), file: None }
+    }
+
+    /// The digest of an entry: of a definition, or of the file for `DefIdx::NONE`.
+    pub fn entry(&mut self, def: DefIdx) -> u64 {
+        match def.some() {
+            Some(d) => self.def(d),
+            None => self.file(),
+        }
+    }
+
+    fn file(&mut self) -> u64 {
+        if let Some(d) = self.file {
+            return d;
+        }
+        let mut h = Fnv::new(1);
+        let f = self.facts.interface;
+        h.write_u64(f.language as u64);
+        for s in [f.package, f.constraint] {
+            h.write(s.map_or("-", |s| self.facts.str(s)).as_bytes());
+            h.write(&[0]);
+        }
+        for s in f.exports.iter().flatten() {
+            h.write(self.facts.str(*s).as_bytes());
+            h.write(&[0]);
+        }
+        h.write(&[u8::from(f.exports.is_some())]);
+        for i in &f.imports {
+            h.write_u64(import_digest(&self.facts, i));
+        }
+        self.file = Some(h.finish());
+        h.finish()
+    }
+
+    fn def(&mut self, def: DefIdx) -> u64 {
+        let d = self.facts.def(def);
+        let mut h = Fnv::new(2);
+        h.write(self.facts.str(d.name).as_bytes());
+        h.write(&[0, d.kind as u8]);
+        h.write(&d.flags.0.to_le_bytes());
+        h.write(d.receiver.map_or("", |r| self.facts.str(r)).as_bytes());
+        h.write(self.facts.interface.constraint.map_or("", |c| self.facts.str(c)).as_bytes());
+        h.write_u64(self.expr(d.ty, 0));
+        h.write_u64(u64::from(d.value_index));
+        if d.ty.some().is_none() {
+            h.write_u64(self.expr(d.value, 0));
+        }
+        for b in d.params.iter().chain(&d.type_params) {
+            h.write_u64(self.binding(*b, 0));
+        }
+        for part in [&d.results, &d.returns, &d.bases, &d.decorators] {
+            h.write_u64(part.len() as u64);
+            for e in part {
+                h.write_u64(self.expr(*e, 0));
+            }
+        }
+        h.finish()
+    }
+
+    fn expr(&mut self, id: ExprId, depth: u32) -> u64 {
+        if id.some().is_none() || depth > 40 {
+            return u64::from(depth > 40);
+        }
+        let e = self.facts.expr(id);
+        let mut h = Fnv::new(3);
+        h.write(&[e.role as u8]);
+        match e.node {
+            Node::Name { name, binding } => {
+                h.write(self.facts.str(name).as_bytes());
+                match binding.some() {
+                    Some(b) => h.write_u64(self.binding(b, depth + 1)),
+                    None => {
+                        for i in self.imports.get(&name).into_iter().flatten() {
+                            h.write_u64(import_digest(&self.facts, &self.facts.interface.imports[*i]));
+                        }
+                    }
+                }
+            }
+            Node::Attr { name, .. } | Node::Keyword { name, .. } => h.write(self.facts.str(name).as_bytes()),
+            Node::Sequence { kind, .. } | Node::Comprehension { kind, .. } => h.write(&[kind as u8]),
+            Node::Literal { kind } => h.write(&[kind as u8]),
+            Node::FuncType { variadic, .. } => h.write(&[u8::from(variadic)]),
+            Node::StructType { holder } | Node::InterfaceType { holder } => {
+                for child in self.facts.children(holder).collect::<Vec<_>>() {
+                    let d = self.def(child);
+                    h.write_u64(d);
+                }
+            }
+            Node::Def { def } => h.write(indexd_model::names::qualified_name(&self.facts, def).as_bytes()),
+            _ => {}
+        }
+        h.write_u64(shape(&e.node));
+        let mut children = Vec::new();
+        children_of(&e.node, &mut |c| children.push(c));
+        for list in lists_of(&e.node) {
+            children.extend_from_slice(self.facts.list(list));
+        }
+        for c in children {
+            h.write_u64(self.expr(c, depth + 1));
+        }
+        h.finish()
+    }
+
+    fn binding(&mut self, id: BindingId, depth: u32) -> u64 {
+        if let Some(&d) = self.bindings.get(&id) {
+            return d;
+        }
+        let Some(b) = self.facts.binding(id) else { return 0 };
+        let mut h = Fnv::new(4);
+        h.write(self.facts.str(b.name).as_bytes());
+        h.write(&[b.kind as u8]);
+        // While its sources are read, a binding that refers to itself counts by its name.
+        self.bindings.insert(id, h.finish());
+        for s in self.facts.sources(b) {
+            let (tag, e, index) = match *s {
+                Source::Declared(e) => (1, e, 0),
+                Source::Assigned(e) => (2, e, 0),
+                Source::Unpacked { value, index } => (3, value, index),
+                Source::Element { of, index } => (4, of, index),
+                Source::ElementUnpacked { of, index } => (5, of, index),
+                Source::Entered(e) => (6, e, 0),
+                Source::Caught(e) => (7, e, 0),
+                Source::Narrowed(e) => (8, e, 0),
+                Source::Def(d) => {
+                    h.write(indexd_model::names::qualified_name(&self.facts, d).as_bytes());
+                    (9, ExprId::NONE, 0)
+                }
+                Source::Import(i) => {
+                    let import = self.facts.interface.imports.get(i as usize);
+                    h.write_u64(import.map_or(0, |i| import_digest(&self.facts, i)));
+                    (10, ExprId::NONE, 0)
+                }
+            };
+            h.write(&[tag]);
+            h.write(&index.to_le_bytes());
+            h.write_u64(self.expr(e, depth + 1));
+        }
+        self.bindings.insert(id, h.finish());
+        h.finish()
+    }
+}
+
+fn import_digest(facts: &Facts, i: &Import) -> u64 {
+    let mut h = Fnv::new(5);
+    h.write(facts.str(i.module).as_bytes());
+    h.write(&i.level.to_le_bytes());
+    for s in [i.name, i.alias] {
+        h.write(s.map_or("-", |s| facts.str(s)).as_bytes());
+        h.write(&[0]);
+    }
+    h.write(&[i.kind as u8, u8::from(i.conditional), u8::from(i.scope.some().is_some())]);
+    h.finish()
+}
+
+/// A number for the variant of a node.
+fn shape(node: &Node) -> u64 {
+    match node {
+        Node::Name { .. } => 1,
+        Node::Attr { .. } => 2,
+        Node::Call { .. } => 3,
+        Node::Keyword { .. } => 4,
+        Node::KeyValue { .. } => 5,
+        Node::Spread { .. } => 6,
+        Node::Index { .. } => 7,
+        Node::Slice { .. } => 8,
+        Node::Star { .. } => 9,
+        Node::Address { .. } => 10,
+        Node::Receive { .. } => 11,
+        Node::Unary { .. } => 12,
+        Node::Binary { .. } => 13,
+        Node::Compare { .. } => 14,
+        Node::Conditional { .. } => 15,
+        Node::Assert { .. } => 16,
+        Node::Composite { .. } => 17,
+        Node::Sequence { .. } => 18,
+        Node::Comprehension { .. } => 19,
+        Node::Literal { .. } => 20,
+        Node::Lambda { .. } => 21,
+        Node::Await { .. } => 22,
+        Node::Yield { .. } => 23,
+        Node::FuncType { .. } => 24,
+        Node::FuncLiteral { .. } => 25,
+        Node::SliceType { .. } => 26,
+        Node::ArrayType { .. } => 27,
+        Node::MapType { .. } => 28,
+        Node::ChanType { .. } => 29,
+        Node::StructType { .. } => 30,
+        Node::InterfaceType { .. } => 31,
+        Node::Union { .. } => 32,
+        Node::Quoted { .. } => 33,
+        Node::Def { .. } => 34,
+        Node::Opaque => 35,
+    }
+}

@@ -1,0 +1,41 @@
+//! Hard limits: name, unit, value, reason. No request and no configuration can pass them.
+
+/// Bytes. Larger files are listed but have no chunks: nobody reads them as code.
+pub const FILE_BYTES_LISTED_MAX: u64 = 5 << 20;
+/// Bytes. Larger files are chunked by lines and not parsed, so that one file cannot hold a core.
+pub const FILE_BYTES_PARSED_MAX: u64 = 1 << 20;
+/// Bytes. A file with a longer line is minified: not parsed.
+pub const LINE_BYTES_MAX: usize = 20_000;
+/// Levels of syntax nesting that extraction follows; deeper code is opaque.
+pub const PARSE_DEPTH_MAX: usize = 400;
+/// Calls of the parser's progress callback before a parse is given up (about 100 per MB of
+/// ordinary source; a deterministic stand-in for a time limit).
+pub const PARSE_CALLBACKS_MAX: u64 = 200_000;
+/// Definitions kept of one file; a generated table must not fill the index.
+pub const DEFS_PER_FILE_MAX: usize = 20_000;
+/// Bytes. A chunk that grows past this is cut at a line; the scored unit stays comparable.
+pub const CHUNK_BYTES_MAX: usize = 6_000;
+/// Bytes. Text between definitions is joined up to this.
+pub const CHUNK_BYTES_MIN: usize = 300;
+/// Bytes of a term; longer words are cut out of the vocabulary.
+pub const TERM_BYTES_MAX: usize = 64;
+
+/// Hops of expansion (REQ-21).
+pub const HOPS_MAX: u32 = 4;
+/// Items of a pack.
+pub const ITEMS_MAX: u32 = 250;
+/// Items of one section.
+pub const ITEMS_PER_SECTION_MAX: u32 = 80;
+/// Bytes of one item's excerpt.
+pub const BYTES_PER_ITEM_MAX: u32 = 64_000;
+/// Characters of a rendered pack.
+pub const TOTAL_CHARS_MAX: u32 = 2_000_000;
+
+/// Bytes of one wire message in either direction.
+pub const FRAME_BYTES_MAX: usize = 16 << 20;
+/// Bytes of a query text.
+pub const QUERY_BYTES_MAX: usize = 256 << 10;
+
+const _: () = assert!(FILE_BYTES_PARSED_MAX <= FILE_BYTES_LISTED_MAX);
+const _: () = assert!(CHUNK_BYTES_MIN < CHUNK_BYTES_MAX);
+const _: () = assert!(QUERY_BYTES_MAX < FRAME_BYTES_MAX);

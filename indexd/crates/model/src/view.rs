@@ -1,0 +1,281 @@
+//! The read side of an index: one immutable snapshot, seen through two traits.
+//!
+//! [`FactsView`] is what linking needs; [`IndexView`] adds what retrieval, expansion and rendering
+//! need. Implementations: the LMDB snapshot of `store`, [`crate::memory::MemoryFacts`] during the
+//! first build, the JSONL artifacts, and a naive oracle in tests.
+
+use crate::facts::{ChunkKind, DefFlags, DefIdx, DefKind, Interface, Outcome, Role};
+use crate::ids::{ChunkDoc, ContentHash, DefDoc, FileDoc};
+use crate::key::Key;
+use crate::language::{FileRoles, Language};
+use crate::links::{EdgeKind, Rule, UnresolvedReason};
+use crate::span::{Lines, Span};
+use std::ops::Range;
+use std::sync::Arc;
+
+/// Facts of all files of a snapshot, found by name.
+pub trait FactsView {
+    /// Files that provide an entry under `key`, ordered by path.
+    fn providers(&self, key: Key) -> Vec<FileDoc>;
+
+    /// The interface of a file; an empty one for files that are not parsed.
+    fn interface(&self, file: FileDoc) -> Arc<Interface>;
+
+    /// The path of a file.
+    fn path(&self, file: FileDoc) -> Arc<str>;
+
+    /// The file at exactly this path. Linking must look up [`Key::file`] through
+    /// [`FactsView::providers`] instead, so that the lookup is recorded.
+    fn file_by_path(&self, path: &str) -> Option<FileDoc>;
+}
+
+/// Fields of a chunk that are scored apart. The path is a field of the file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(u8)]
+pub enum Field {
+    /// The name of the definition.
+    Name,
+    /// The names around it: class, receiver type, outer functions.
+    Qualifier,
+    /// The signature.
+    Signature,
+    /// Doc comment or docstring.
+    Doc,
+    /// Everything else in the text.
+    Body,
+}
+
+/// How many [`Field`]s there are.
+pub const N_FIELDS: usize = 5;
+
+/// Term frequencies by field, saturating at 255.
+pub type FieldCounts = [u8; N_FIELDS];
+
+/// One chunk under one term.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Posting {
+    /// The chunk.
+    pub chunk: ChunkDoc,
+    /// How often the term occurs in each field of it.
+    pub counts: FieldCounts,
+}
+
+/// One file under one term of its path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PathPosting {
+    /// The file.
+    pub file: FileDoc,
+    /// How often the term occurs in the path.
+    pub count: u8,
+}
+
+/// Exact corpus statistics: sums of integers over all chunks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, bitcode::Encode, bitcode::Decode)]
+pub struct CorpusStats {
+    /// Chunks.
+    pub n_chunks: u64,
+    /// Files.
+    pub n_files: u64,
+    /// Summed lengths, in terms, by field.
+    pub field_lens: [u64; N_FIELDS],
+    /// Summed lengths of paths, in terms, over files.
+    pub path_len: u64,
+}
+
+/// A file of the snapshot.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FileRecord {
+    /// Relative path.
+    pub path: Arc<str>,
+    /// Language.
+    pub language: Language,
+    /// Roles.
+    pub roles: FileRoles,
+    /// How parsing went.
+    pub outcome: Outcome,
+    /// Hash of the bytes as they are on disk.
+    pub hash: ContentHash,
+    /// Size on disk in bytes.
+    pub size: u64,
+    /// Lines of text.
+    pub n_lines: u32,
+    /// Its chunks in source order.
+    pub chunks: Range<u32>,
+    /// Length of the path in terms.
+    pub path_len: u16,
+}
+
+/// A chunk of the snapshot.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ChunkRecord {
+    /// Its file.
+    pub file: FileDoc,
+    /// Bytes of the stored text.
+    pub span: Span,
+    /// Lines.
+    pub lines: Lines,
+    /// Its definition; [`DefDoc::NONE`] between definitions.
+    pub def: DefDoc,
+    /// Kind.
+    pub kind: ChunkKind,
+    /// Which part of its definition.
+    pub part: u16,
+    /// Of how many.
+    pub n_parts: u16,
+    /// Length of each field in terms, saturating.
+    pub lens: [u16; N_FIELDS],
+}
+
+/// A definition of the snapshot.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DefRecord {
+    /// Its file.
+    pub file: FileDoc,
+    /// Its index in the file's facts; `NONE` for the file itself.
+    pub idx: DefIdx,
+    /// Name; the file's path for the file itself.
+    pub name: Arc<str>,
+    /// Names from file level down, joined by dots; empty for the file itself.
+    pub qualified: Arc<str>,
+    /// Kind; `Section` for the file itself.
+    pub kind: DefKind,
+    /// Marks.
+    pub flags: DefFlags,
+    /// The definition around it; `NONE` at file level. A Go method's parent is `NONE`.
+    pub parent: DefDoc,
+    /// The whole definition.
+    pub span: Span,
+    /// The whole definition, in lines.
+    pub lines: Lines,
+    /// The name token.
+    pub name_span: Span,
+    /// 1-based line of the name token.
+    pub name_line: u32,
+    /// The signature.
+    pub head: Span,
+    /// The doc comment; empty when there is none.
+    pub doc: Span,
+}
+
+/// One occurrence of an edge, in the file of its source.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Occurrence {
+    /// Byte offset of the token in the source's file.
+    pub at: u32,
+    /// Its 1-based line.
+    pub line: u32,
+    /// What the place does.
+    pub role: Role,
+    /// The rule that fired.
+    pub rule: Rule,
+    /// Percent.
+    pub confidence: u8,
+}
+
+/// An edge with all its occurrences.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Edge {
+    /// Kind.
+    pub kind: EdgeKind,
+    /// Source: the definition (or file) around the uses.
+    pub source: DefDoc,
+    /// Target.
+    pub target: DefDoc,
+    /// At least one, sorted by place.
+    pub occurrences: Vec<Occurrence>,
+}
+
+/// An unresolved use as stored.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnresolvedRecord {
+    /// The definition (or file) around it.
+    pub source: DefDoc,
+    /// The identifier.
+    pub name: Arc<str>,
+    /// Byte offset.
+    pub at: u32,
+    /// 1-based line.
+    pub line: u32,
+    /// What the place does.
+    pub role: Role,
+    /// Why.
+    pub reason: UnresolvedReason,
+}
+
+/// What past commits say about a file. All zero without history.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct FileHistory {
+    /// Commits read that touched it.
+    pub n_commits: u32,
+    /// Position of the newest of them, counted from the newest commit read (0 = HEAD).
+    pub newest: u32,
+}
+
+/// One immutable state of an index.
+pub trait IndexView: FactsView {
+    /// The index signature: `b3:` and 64 hexadecimal digits.
+    fn signature(&self) -> String;
+
+    /// HEAD's commit id, or `none`.
+    fn head(&self) -> String;
+
+    /// Exact statistics.
+    fn stats(&self) -> CorpusStats;
+
+    /// All files, ordered by path.
+    fn files(&self) -> Vec<FileDoc>;
+
+    /// A file.
+    fn file(&self, file: FileDoc) -> FileRecord;
+
+    /// The stored text of a file: its bytes decoded as UTF-8 (UTF-16 by BOM, else lossy), line ends
+    /// and BOM kept. Empty for files without chunks.
+    fn text(&self, file: FileDoc) -> Arc<str>;
+
+    /// A chunk.
+    fn chunk(&self, chunk: ChunkDoc) -> ChunkRecord;
+
+    /// The definition handle of `def` in `file`; `DefIdx::NONE` gives the file's own handle.
+    fn def_doc(&self, file: FileDoc, def: DefIdx) -> DefDoc;
+
+    /// A definition.
+    fn def(&self, def: DefDoc) -> DefRecord;
+
+    /// Chunks of a definition in part order (a class: its head chunk).
+    fn chunks_of(&self, def: DefDoc) -> Vec<ChunkDoc>;
+
+    /// Definitions with exactly this name, ordered by path then position.
+    fn defs_named(&self, name: &str) -> Vec<DefDoc>;
+
+    /// Appends the postings of a term in ascending chunk order. Nothing for unknown terms.
+    fn postings(&self, term: &str, out: &mut Vec<Posting>);
+
+    /// In how many chunks a term occurs; an upper bound is not enough.
+    fn doc_frequency(&self, term: &str) -> u32;
+
+    /// Appends the files whose path holds a term, in ascending file order.
+    fn path_postings(&self, term: &str, out: &mut Vec<PathPosting>);
+
+    /// Edges out of a definition, sorted by kind then by target (path, position).
+    fn edges_from(&self, source: DefDoc) -> Vec<Edge>;
+
+    /// Edges of the given kinds into a definition, at most `limit`, sorted by source (path,
+    /// position) then kind.
+    fn edges_to(&self, target: DefDoc, kinds: &[EdgeKind], limit: usize) -> Vec<Edge>;
+
+    /// Number of edges of one kind into a definition.
+    fn in_degree(&self, target: DefDoc, kind: EdgeKind) -> u32;
+
+    /// Unresolved uses of a file, sorted by place.
+    fn unresolved(&self, file: FileDoc) -> Vec<UnresolvedRecord>;
+
+    /// Appends the files that commits with this term in their subject touched, with the number of
+    /// such commits, in ascending file order. Nothing without history.
+    fn history_postings(&self, term: &str, out: &mut Vec<(FileDoc, u32)>);
+
+    /// History of a file.
+    fn history(&self, file: FileDoc) -> FileHistory;
+
+    /// A cached exact token count for a text by its BLAKE3 prefix, if one is stored.
+    fn token_count(&self, tokenizer: &str, text_hash: [u8; 16]) -> Option<u32>;
+}
