@@ -1,0 +1,1 @@
+//! Requests over the local socket and stdio.

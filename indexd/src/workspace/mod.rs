@@ -1,0 +1,1 @@
+//! Workspaces: one repository kept exactly in step with its tree.
