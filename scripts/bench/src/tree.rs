@@ -1,0 +1,117 @@
+//! A private copy of a tree, with queries to ask and edits to make.
+
+use anyhow::{Context, Result, bail};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// A copied tree; removed on drop.
+pub struct Tree {
+    dir: tempfile::TempDir,
+    sources: Vec<PathBuf>,
+    queries: &'static [&'static str],
+}
+
+const GO: &[&str] = &[
+    "where is the retry delay decided",
+    "http client follows redirects and drops the Authorization header",
+    "panic: runtime error: slice bounds out of range in bufio.Scanner",
+    "parse a duration string such as 1h30m",
+    "TLS handshake fails with unknown certificate authority",
+    "json decoder ignores unknown fields and embedded pointers",
+    "file walk stops at symbolic links",
+    "template execution escapes attribute values",
+    "scheduler steals goroutines from other processors",
+    "go test cache misses when an environment variable changes",
+];
+
+const PYTHON: &[&str] = &[
+    "where is the retry delay decided",
+    "queryset prefetch_related loses annotations after filter",
+    "migration autodetector renames a field with unique_together",
+    "TypeError: unsupported operand type(s) for +: 'NoneType' and 'int'",
+    "simplify trigonometric expressions with nested powers",
+    "template tag escapes html twice",
+    "csrf token rotation on login",
+    "solve a system of linear equations with symbolic coefficients",
+    "admin changelist ordering by a related field",
+    "matrix inverse of a sparse matrix",
+];
+
+impl Tree {
+    /// Copies `dir` and looks for source files to edit.
+    pub fn copy(name: &str, dir: &Path) -> Result<Self> {
+        let to = tempfile::tempdir()?;
+        let status = Command::new("cp").arg("-r").arg(dir.join(".")).arg(to.path().join("tree")).status()?;
+        if !status.success() {
+            bail!("could not copy {}", dir.display());
+        }
+        let mut sources = Vec::new();
+        collect(&to.path().join("tree"), &mut sources);
+        sources.sort();
+        let n_go = sources.iter().filter(|p| p.extension().is_some_and(|e| e == "go")).count();
+        let queries = if n_go * 2 > sources.len() { GO } else { PYTHON };
+        let typical: Vec<PathBuf> = sources
+            .into_iter()
+            .filter(|p| p.metadata().is_ok_and(|m| (2_000..40_000).contains(&m.len())))
+            .collect();
+        if typical.is_empty() {
+            bail!("{name} has no Go or Python file of ordinary size");
+        }
+        Ok(Self { dir: to, sources: typical, queries })
+    }
+
+    /// Where the copy stands.
+    pub fn root(&self) -> PathBuf {
+        self.dir.path().join("tree")
+    }
+
+    /// Queries fitting the language of most files.
+    pub fn queries(&self) -> &'static [&'static str] {
+        self.queries
+    }
+
+    /// Appends a function with a new name to the `i`-th file, spread over the tree; the name.
+    pub fn edit(&self, i: usize) -> Result<String> {
+        let path = &self.sources[(i * 37) % self.sources.len()];
+        let name = format!("benchprobe{i}zq");
+        let text = if path.extension().is_some_and(|e| e == "go") {
+            format!("\nfunc {name}() int {{ return {i} }}\n")
+        } else {
+            format!("\n\ndef {name}():\n    return {i}\n")
+        };
+        std::fs::OpenOptions::new().append(true).open(path)?.write_all(text.as_bytes())?;
+        Ok(name)
+    }
+
+    /// Bytes of all files but those under `.git`.
+    pub fn bytes(&self) -> Result<u64> {
+        self.find("-printf", "%s\\n").map(|v| v.iter().filter_map(|l| l.parse::<u64>().ok()).sum())
+    }
+
+    /// How many files there are but those under `.git`.
+    pub fn n_files(&self) -> Result<usize> {
+        self.find("-printf", "x\\n").map(|v| v.len())
+    }
+
+    fn find(&self, a: &str, b: &str) -> Result<Vec<String>> {
+        let out = Command::new("find")
+            .arg(self.root())
+            .args(["-name", ".git", "-prune", "-o", "-type", "f", a, b])
+            .output()
+            .context("find is missing")?;
+        Ok(String::from_utf8_lossy(&out.stdout).lines().map(str::to_owned).collect())
+    }
+}
+
+fn collect(dir: &Path, out: &mut Vec<PathBuf>) {
+    for entry in std::fs::read_dir(dir).into_iter().flatten().flatten() {
+        let Ok(kind) = entry.file_type() else { continue };
+        let path = entry.path();
+        if kind.is_dir() && entry.file_name() != ".git" {
+            collect(&path, out);
+        } else if kind.is_file() && path.extension().is_some_and(|e| e == "go" || e == "py") {
+            out.push(path);
+        }
+    }
+}

@@ -1,0 +1,10 @@
+#!/usr/bin/env bash
+# Builds the release binaries and packs context from a real repository: this one, or the one named.
+#
+#   scripts/try.sh [DIR] [QUERY]
+set -euo pipefail
+here=$(cd "$(dirname "$0")/.." && pwd)
+repo=${1:-$here}
+query=${2:-where is the freshness of an answer decided}
+cargo build --release --manifest-path "$here/Cargo.toml" -p indexd -p ctlclient
+exec "$here/target/release/ctl" pack "$query" --repo "$repo" --budget 8000
