@@ -14,6 +14,8 @@ pub struct Digester<'a> {
     facts: Facts<'a>,
     imports: FxHashMap<StrId, Vec<usize>>,
     bindings: FxHashMap<BindingId, u64>,
+    defs: FxHashMap<DefIdx, u64>,
+    children: FxHashMap<DefIdx, Vec<DefIdx>>,
     file: Option<u64>,
 }
 
@@ -52,7 +54,13 @@ impl<'a> Digester<'a> {
             let bound = import.alias.unwrap_or_else(|| import.name.unwrap_or(import.module));
             imports.entry(bound).or_default().push(i);
         }
-        Self { facts, imports, bindings: FxHashMap::default(), file: None }
+        let mut children: FxHashMap<DefIdx, Vec<DefIdx>> = FxHashMap::default();
+        for (i, def) in facts.interface.defs.iter().enumerate() {
+            if def.parent.some().is_some() {
+                children.entry(def.parent).or_default().push(DefIdx(i as u32));
+            }
+        }
+        Self { facts, imports, bindings: FxHashMap::default(), defs: FxHashMap::default(), children, file: None }
     }
 
     /// The digest of an entry: of a definition, or of the file for `DefIdx::NONE`.
@@ -87,6 +95,11 @@ impl<'a> Digester<'a> {
     }
 
     fn def(&mut self, def: DefIdx) -> u64 {
+        if let Some(&d) = self.defs.get(&def) {
+            return d;
+        }
+        // A type that mentions itself (through its own fields) counts by its name meanwhile.
+        self.defs.insert(def, 0);
         let d = self.facts.def(def);
         let mut h = Fnv::new(2);
         h.write(self.facts.str(d.name).as_bytes());
@@ -108,6 +121,7 @@ impl<'a> Digester<'a> {
                 h.write_u64(self.expr(*e, 0));
             }
         }
+        self.defs.insert(def, h.finish());
         h.finish()
     }
 
@@ -135,7 +149,7 @@ impl<'a> Digester<'a> {
             Node::Literal { kind } => h.write(&[kind as u8]),
             Node::FuncType { variadic, .. } => h.write(&[u8::from(variadic)]),
             Node::StructType { holder } | Node::InterfaceType { holder } => {
-                for child in self.facts.children(holder).collect::<Vec<_>>() {
+                for child in self.children.get(&holder).cloned().unwrap_or_default() {
                     let d = self.def(child);
                     h.write_u64(d);
                 }
