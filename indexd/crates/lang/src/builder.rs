@@ -466,7 +466,7 @@ impl Marker<'_, '_> {
 /// Calls `f` for each direct child expression that is not in a list.
 pub(crate) fn children_of(node: &Node, f: &mut dyn FnMut(ExprId)) {
     match *node {
-        Node::Attr { base, .. } | Node::Index { base, .. } | Node::Slice { base } => f(base),
+        Node::Attr { base, .. } | Node::Index { base, .. } | Node::Slice { base } | Node::Item { base, .. } => f(base),
         Node::Call { callee, .. } => f(callee),
         Node::Keyword { value, .. }
         | Node::Spread { value }
@@ -540,7 +540,7 @@ fn renumber_node(node: &mut Node, marks: &Marks, relist: &mut dyn FnMut(List) ->
             *base = marks.expr(*base);
             *args = relist(*args);
         }
-        Node::Slice { base } => *base = marks.expr(*base),
+        Node::Slice { base } | Node::Item { base, .. } => *base = marks.expr(*base),
         Node::Spread { value }
         | Node::Star { value }
         | Node::Address { value }

@@ -148,6 +148,7 @@ impl<'a> Digester<'a> {
             Node::Sequence { kind, .. } | Node::Comprehension { kind, .. } => h.write(&[kind as u8]),
             Node::Literal { kind } => h.write(&[kind as u8]),
             Node::FuncType { variadic, .. } => h.write(&[u8::from(variadic)]),
+            Node::Item { index, .. } => h.write(&index.to_le_bytes()),
             Node::StructType { holder } | Node::InterfaceType { holder } => {
                 for child in self.children.get(&holder).cloned().unwrap_or_default() {
                     let d = self.def(child);
@@ -258,5 +259,6 @@ fn shape(node: &Node) -> u64 {
         Node::Quoted { .. } => 33,
         Node::Def { .. } => 34,
         Node::Opaque => 35,
+        Node::Item { .. } => 36,
     }
 }

@@ -366,6 +366,8 @@ pub enum Node {
     Index { base: ExprId, args: List },
     /// `base[a:b]`.
     Slice { base: ExprId },
+    /// `base[0]`: the element at a constant position, counted from 0; also nested unpacking.
+    Item { base: ExprId, index: u16 },
     /// Go `*x`: pointer type or dereference.
     Star { value: ExprId },
     /// Go `&x`.
