@@ -2,4 +2,5 @@
 //! crate knows tree-sitter, and a syntax tree never outlives the extraction of its file.
 
 pub mod builder;
+pub mod chunks;
 pub mod digest;
