@@ -1,0 +1,62 @@
+//! What the store is given: one file as read and extracted, and what past commits say.
+
+use indexd_model::terms::FileTerms;
+use indexd_model::view::FileHistory;
+use indexd_model::{ContentHash, FileFacts, RepoPath};
+use std::sync::Arc;
+
+/// What the file system said about a file when it was read. A cache: never part of the dump.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct FileStat {
+    /// Time of the last change of content, in nanoseconds since the epoch.
+    pub mtime_ns: i64,
+    /// Time of the last change of the inode, in nanoseconds since the epoch.
+    pub ctime_ns: i64,
+    /// Bytes.
+    pub size: u64,
+    /// Inode number.
+    pub inode: u64,
+    /// Device number.
+    pub dev: u64,
+}
+
+/// One file on its way into the index.
+#[derive(Clone, Debug)]
+pub struct FileInput {
+    /// Where it is.
+    pub path: RepoPath,
+    /// Hash of its bytes as they are on disk.
+    pub hash: ContentHash,
+    /// Bytes on disk.
+    pub size: u64,
+    /// Lines of text.
+    pub n_lines: u32,
+    /// What the file system says.
+    pub stat: FileStat,
+    /// What extraction found.
+    pub facts: FileFacts,
+    /// The decoded text; empty for files without chunks.
+    pub text: Arc<str>,
+    /// Terms of each chunk and of the path, as numbers of the vocabulary passed along.
+    pub terms: FileTerms,
+}
+
+/// What the commits that were read say, all of it: a new history replaces the old one.
+#[derive(Clone, Debug, Default)]
+pub struct History {
+    /// One for each path that the commits touched, in any order, no path twice.
+    pub files: Vec<HistoryFile>,
+    /// Digest of the ordered ids of the commits read; part of the index signature.
+    pub digest: [u8; 32],
+}
+
+/// What past commits say about one path, which need not exist any more.
+#[derive(Clone, Debug)]
+pub struct HistoryFile {
+    /// The path.
+    pub path: RepoPath,
+    /// Counts.
+    pub history: FileHistory,
+    /// Terms of the subjects of commits that touched it, each once, with the number of commits.
+    pub terms: Vec<(String, u32)>,
+}
