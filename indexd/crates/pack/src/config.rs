@@ -1,0 +1,222 @@
+//! Every weight and limit that shapes a pack and is no hard cap, with its default and reason.
+//!
+//! Ranking weights were chosen on the development tasks on plateaus: halving or doubling one moves
+//! function recall by less than the noise of the set. A weight of 0 switches its signal off.
+
+use serde::{Deserialize, Serialize};
+
+/// Configuration of the packing engine.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+pub struct Config {
+    /// Token counter used when a request names none.
+    pub tokenizer: String,
+    /// Limits used when a request names none.
+    pub budgets: BudgetDefaults,
+    /// Weights of retrieval.
+    pub ranking: Ranking,
+    /// Weights of the hybrid score.
+    pub scoring: ScoringWeights,
+    /// Bounds of expansion.
+    pub expansion: ExpansionBounds,
+    /// Shares of the ten sections, in percent of the budget.
+    pub graph_shares: GraphShares,
+    /// Shares of the six sections, in percent of the budget.
+    pub agent_shares: AgentShares,
+    /// How excerpts are cut.
+    pub excerpts: Excerpts,
+    /// Items guaranteed whenever there is content and a positive budget.
+    pub min_items: u32,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            tokenizer: "o200k_base".to_owned(),
+            budgets: BudgetDefaults::default(),
+            ranking: Ranking::default(),
+            scoring: ScoringWeights::default(),
+            expansion: ExpansionBounds::default(),
+            graph_shares: GraphShares::default(),
+            agent_shares: AgentShares::default(),
+            excerpts: Excerpts::default(),
+            min_items: 1,
+        }
+    }
+}
+
+macro_rules! settings {
+    ($(#[$doc:meta])* $name:ident { $($(#[$field_doc:meta])* $field:ident: $ty:ty = $default:expr,)* }) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+        #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+        pub struct $name {
+            $($(#[$field_doc])* pub $field: $ty,)*
+        }
+
+        impl Default for $name {
+            fn default() -> Self {
+                Self { $($field: $default,)* }
+            }
+        }
+    };
+}
+
+settings! {
+    /// Limits used when a request names none (REQ-16 to REQ-20, C-18).
+    BudgetDefaults {
+        /// Characters of the rendering.
+        max_total_chars: u64 = 200_000,
+        /// Tokens of the rendering: a window of 100,000 less 8,000 for the response and 2,000 for
+        /// the system prompt.
+        max_total_tokens: u64 = 90_000,
+        /// Items.
+        max_items: u64 = 80,
+        /// Items of one section.
+        max_items_per_section: u64 = 25,
+        /// Bytes of one excerpt.
+        max_bytes_per_item: u64 = 4_096,
+        /// Hops.
+        max_hops: u64 = 2,
+    }
+}
+
+settings! {
+    /// Weights of retrieval.
+    Ranking {
+        /// BM25 saturation.
+        k1: f32 = 1.2,
+        /// BM25 length normalisation.
+        b: f32 = 0.75,
+        /// A term in the name of the definition, in occurrences.
+        name: f32 = 3.0,
+        /// A term in the names around it.
+        qualifier: f32 = 1.0,
+        /// A term in the signature.
+        signature: f32 = 1.0,
+        /// A term in the doc comment.
+        doc: f32 = 1.0,
+        /// A term in the rest.
+        body: f32 = 1.0,
+        /// A term in the path of the file.
+        path: f32 = 3.0,
+        /// What a file's other good chunks add to each, in parts of their summed scores.
+        file_evidence: f32 = 0.3,
+        /// What the other good members of a type add to each.
+        type_evidence: f32 = 0.0,
+        /// A file, folder or module named in the text, in parts of the top score.
+        named_file: f32 = 0.4,
+        /// A folder named in the text.
+        named_folder: f32 = 0.3,
+        /// A definition named in the text.
+        named_symbol: f32 = 0.3,
+        /// A phrase or error string found in the text of a definition.
+        literal: f32 = 0.4,
+        /// Words of past commit subjects that touched the file.
+        history: f32 = 0.3,
+        /// How recently the file was touched, by count of commits.
+        recency: f32 = 0.1,
+        /// What a test that fits the text adds to what it calls.
+        test_bridge: f32 = 0.0,
+        /// Weight of a term of the title against one further down.
+        title: f32 = 1.0,
+        /// What tests keep of their score as seeds.
+        test_factor: f32 = 0.35,
+        /// What documents and configuration keep of their score as seeds.
+        prose_factor: f32 = 0.5,
+        /// What generated and vendored files keep of their score.
+        generated_factor: f32 = 0.4,
+        /// What examples keep of their score.
+        example_factor: f32 = 0.6,
+        /// Seeds at most.
+        seeds_max: u32 = 60,
+        /// Definitions that are scored exactly.
+        candidates_max: u32 = 1_200,
+    }
+}
+
+settings! {
+    /// Weights of `hybridScore` (RANK-02).
+    ScoringWeights {
+        /// Retrieval score.
+        seed: f64 = 0.70,
+        /// `1 / (1 + hops)`.
+        distance: f64 = 0.20,
+        /// Confidence along the best path.
+        evidence: f64 = 0.10,
+        /// A seed at or above this is strong: nothing known by the graph alone passes it (C-40).
+        strong_seed: f64 = 0.5,
+    }
+}
+
+settings! {
+    /// Bounds of expansion: every walk stops at a count, never at a time.
+    ExpansionBounds {
+        /// Seeds that are expanded.
+        seeds: u32 = 12,
+        /// Edges read from or into one definition.
+        edges_per_node: u32 = 48,
+        /// Edges read in one request.
+        edges: u32 = 1_500,
+        /// Definitions reached in one request.
+        records: u32 = 300,
+    }
+}
+
+settings! {
+    /// Shares of the ten sections in percent; the first pass of selection honours them (C-25).
+    GraphShares {
+        /// Direct hits.
+        seeds: u32 = 84,
+        /// Who calls them.
+        callers: u32 = 3,
+        /// What they call.
+        callees: u32 = 4,
+        /// What they import.
+        imports: u32 = 1,
+        /// What exports them.
+        exports: u32 = 1,
+        /// Where they are used.
+        usages: u32 = 2,
+        /// Where values flow.
+        dataflow: u32 = 1,
+        /// What tests them.
+        tests: u32 = 2,
+        /// What describes them.
+        docs: u32 = 1,
+        /// Neighbours, when the graph is sparse.
+        related: u32 = 1,
+    }
+}
+
+settings! {
+    /// Shares of the six sections in percent (C-25).
+    AgentShares {
+        /// Definitions of primary symbols.
+        definitions: u32 = 35,
+        /// Uses of and by primary symbols.
+        key_usages: u32 = 25,
+        /// Imports and declared dependencies.
+        dependencies: u32 = 10,
+        /// Tests.
+        tests: u32 = 15,
+        /// Configuration and build files.
+        config: u32 = 5,
+        /// Documents.
+        docs: u32 = 10,
+    }
+}
+
+settings! {
+    /// How excerpts are cut to size.
+    Excerpts {
+        /// A definition is shown whole up to this share of the budget, in percent.
+        whole_percent: u32 = 25,
+        /// And always up to this many lines.
+        whole_lines: u32 = 40,
+        /// Lines of the head of a long definition that are always shown.
+        head_lines: u32 = 12,
+        /// Lines around the best matches of a long definition.
+        window_lines: u32 = 24,
+    }
+}
