@@ -1,0 +1,226 @@
+//! Which paths belong to the set: git's ignore rules, `.ignore`, `.indexdignore`, the fences that
+//! people set up for assistants, and the configured excludes.
+//!
+//! One function decides, [`Layer::admits`], for the scan of a whole tree and for a single event
+//! alike. A [`Layer`] holds the patterns of one folder and points to the folders above it; a folder
+//! without ignore files shares the layer of its parent. Patterns only: the git index is not read,
+//! so a tracked file that is ignored is not in the set. What lies below an excluded folder is
+//! excluded, as in git.
+//!
+//! Precedence, strongest first: `.indexdignore`, `.ignore`, `.gitignore`, git's `info/exclude`,
+//! git's global excludes; within one kind the deepest folder wins. Fences and configured excludes
+//! only ever take away.
+
+use ignore::Match;
+use ignore::gitignore::{Gitignore, GitignoreBuilder};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// Ignore files by kind, strongest first. The first three may include again what a weaker one
+/// leaves out; the others only take away.
+const NAMES: [&str; 11] = [
+    ".indexdignore",
+    ".ignore",
+    ".gitignore",
+    ".aiignore",
+    ".cursorignore",
+    ".cursorindexingignore",
+    ".codeiumignore",
+    ".geminiignore",
+    ".aiexclude",
+    ".agentignore",
+    ".clineignore",
+];
+const KIND_GITIGNORE: usize = 2;
+const KIND_EXCLUDE: usize = NAMES.len();
+const KIND_GLOBAL: usize = NAMES.len() + 1;
+const KIND_CONFIG: usize = NAMES.len() + 2;
+const N_KINDS: usize = NAMES.len() + 3;
+/// Bytes. Longer ignore files are cut: no hand-written one comes near.
+const IGNORE_FILE_BYTES_MAX: usize = 1 << 20;
+
+/// The file of our own settings in a repository; it may narrow the set.
+pub const REPO_CONFIG: &str = ".indexd.toml";
+
+/// The patterns of one folder, on top of those above it.
+pub struct Layer {
+    /// Bytes of the folder's path with its slash: what to cut from a relative path.
+    base_len: usize,
+    /// For folders above the root: the way from there to the root, slash included.
+    prefix: Box<str>,
+    sets: Vec<(usize, Gitignore)>,
+    up: Option<Arc<Layer>>,
+}
+
+/// Whether an entry of this name changes the rules of its folder: an ignore file, our settings, or
+/// `.git`, which makes the folder a repository of its own.
+pub fn is_rule_file(name: &str) -> bool {
+    name == ".git" || name == REPO_CONFIG || NAMES.contains(&name)
+}
+
+impl Layer {
+    /// The rules at the root: configured excludes, git's global and repository excludes, and the
+    /// `.gitignore` files between an enclosing repository's root and this root.
+    pub fn top(root: &Path, excludes: &[String]) -> Arc<Self> {
+        let mut sets = Vec::new();
+        sets.extend(patterns(KIND_CONFIG, &excludes.join("\n")));
+        if let Some(path) = ignore::gitignore::gitconfig_excludes_path() {
+            sets.extend(read_rules(&path).and_then(|text| patterns(KIND_GLOBAL, &text)));
+        }
+        let git = super::git::GitFolders::find(root);
+        if let Some(git) = &git {
+            let path = git.common.join("info").join("exclude");
+            sets.extend(read_rules(&path).and_then(|text| patterns(KIND_EXCLUDE, &text)));
+        }
+        let mut layer = Arc::new(Self { base_len: 0, prefix: "".into(), sets, up: None });
+        for (dir, prefix) in git.map_or_else(Vec::new, |git| above(&git.root, root)) {
+            let text = read_rules(&dir.join(NAMES[KIND_GITIGNORE]));
+            if let Some(set) = text.and_then(|text| patterns(KIND_GITIGNORE, &text)) {
+                layer = Arc::new(Self { base_len: 0, prefix: prefix.into(), sets: vec![set], up: Some(layer) });
+            }
+        }
+        layer
+    }
+
+    /// The rules inside the folder `rel` (empty for the root, no slash at the end) at `dir`, whose
+    /// own rules are `up`. `present` says which names exist there, to save failed opens.
+    pub fn enter(up: &Arc<Self>, dir: &Path, rel: &str, present: impl Fn(&str) -> bool) -> Arc<Self> {
+        let mut sets = Vec::new();
+        for (kind, name) in NAMES.iter().enumerate() {
+            if present(name) {
+                sets.extend(read_rules(&dir.join(name)).and_then(|text| patterns(kind, &text)));
+            }
+        }
+        if sets.is_empty() {
+            return Arc::clone(up);
+        }
+        let base_len = if rel.is_empty() { 0 } else { rel.len() + 1 };
+        Arc::new(Self { base_len, prefix: "".into(), sets, up: Some(Arc::clone(up)) })
+    }
+
+    /// Whether the entry `rel` of this folder is in the set by its name, its folder being so.
+    /// `.git` never is. Whether a folder is a repository of its own is for the caller to see.
+    pub fn admits(&self, rel: &str, is_dir: bool) -> bool {
+        if indexd_model::path::file_name_of(rel) == ".git" {
+            return false;
+        }
+        let mut found = [None; N_KINDS];
+        let mut layer = Some(self);
+        while let Some(at) = layer {
+            for (kind, set) in &at.sets {
+                if found[*kind].is_none() {
+                    found[*kind] = at.matched(set, rel, is_dir);
+                }
+            }
+            layer = at.up.as_deref();
+        }
+        let ranked = found[..=KIND_GITIGNORE].iter().chain(&found[KIND_EXCLUDE..=KIND_GLOBAL]);
+        let kept = ranked.flatten().next().copied().unwrap_or(true);
+        let fenced = found[KIND_GITIGNORE + 1..KIND_EXCLUDE].contains(&Some(false));
+        kept && !fenced && found[KIND_CONFIG] != Some(false)
+    }
+
+    /// `Some(true)` for included again, `Some(false)` for ignored.
+    fn matched(&self, set: &Gitignore, rel: &str, is_dir: bool) -> Option<bool> {
+        let verdict = if self.prefix.is_empty() {
+            set.matched(&rel[self.base_len..], is_dir)
+        } else {
+            set.matched(format!("{}{rel}", self.prefix), is_dir)
+        };
+        match verdict {
+            Match::None => None,
+            Match::Ignore(_) => Some(false),
+            Match::Whitelist(_) => Some(true),
+        }
+    }
+}
+
+/// The folders from `top` down to the parent of `root`, with the way from each to the root.
+fn above(top: &Path, root: &Path) -> Vec<(PathBuf, String)> {
+    let Ok(rest) = root.strip_prefix(top) else { return Vec::new() };
+    let parts: Option<Vec<&str>> = rest.iter().map(|p| p.to_str()).collect();
+    let parts = parts.unwrap_or_default();
+    let mut dir = top.to_owned();
+    let mut out = Vec::new();
+    for i in 0..parts.len() {
+        out.push((dir.clone(), format!("{}/", parts[i..].join("/"))));
+        dir.push(parts[i]);
+    }
+    out
+}
+
+/// A file of patterns; `None` when it is no regular file or cannot be read.
+fn read_rules(path: &Path) -> Option<String> {
+    let meta = fs::symlink_metadata(path).ok()?;
+    if !meta.is_file() {
+        return None;
+    }
+    let mut bytes = fs::read(path).ok()?;
+    bytes.truncate(IGNORE_FILE_BYTES_MAX);
+    Some(String::from_utf8_lossy(&bytes).trim_start_matches('\u{feff}').to_owned())
+}
+
+/// A line that is no valid pattern counts for nothing, as in git.
+fn patterns(kind: usize, text: &str) -> Option<(usize, Gitignore)> {
+    let mut builder = GitignoreBuilder::new("");
+    for line in text.lines() {
+        let _ = builder.add_line(None, line);
+    }
+    let set = builder.build().ok()?;
+    (!set.is_empty()).then_some((kind, set))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn layer(up: Option<Arc<Layer>>, base_len: usize, sets: &[(usize, &str)]) -> Arc<Layer> {
+        let sets = sets.iter().filter_map(|(kind, text)| patterns(*kind, text)).collect();
+        Arc::new(Layer { base_len, prefix: "".into(), sets, up })
+    }
+
+    #[test]
+    fn kinds_and_depth_decide_in_order() {
+        let top = layer(None, 0, &[(KIND_GITIGNORE, "*.log\nbuild/\n/only-root\n"), (KIND_CONFIG, "secret*")]);
+        let sub = layer(Some(Arc::clone(&top)), 4, &[(KIND_GITIGNORE, "!keep.log"), (1, "b.txt"), (0, "!b.txt")]);
+        let fenced = layer(Some(Arc::clone(&sub)), 4, &[(3, "*.py\n!ok.py"), (0, "!x.py")]);
+        for (at, rel, is_dir, want) in [
+            (&top, "a.log", false, false),
+            (&top, "a.txt", false, true),
+            (&top, ".hidden", false, true),
+            (&top, ".git", true, false),
+            (&top, "build", true, false),
+            (&top, "build", false, true),
+            (&top, "only-root", false, false),
+            (&sub, "sub/only-root", false, true),
+            (&sub, "sub/keep.log", false, true),
+            (&sub, "sub/other.log", false, false),
+            (&sub, "sub/b.txt", false, true),
+            (&sub, "sub/secret.txt", false, false),
+            (&fenced, "sub/x.py", false, false),
+            (&fenced, "sub/ok.py", false, true),
+        ] {
+            assert_eq!(at.admits(rel, is_dir), want, "{rel}");
+        }
+    }
+
+    #[test]
+    fn patterns_above_the_root_see_the_whole_way() {
+        let above = Arc::new(Layer {
+            base_len: 0,
+            prefix: "pkg/".into(),
+            sets: patterns(KIND_GITIGNORE, "/pkg/gen/\n/other\n").into_iter().collect(),
+            up: None,
+        });
+        assert!(!above.admits("gen", true));
+        assert!(above.admits("other", false));
+    }
+
+    #[test]
+    fn a_broken_pattern_counts_for_nothing() {
+        let top = layer(None, 0, &[(KIND_GITIGNORE, "[\n*.tmp\n")]);
+        assert!(top.admits("[", false));
+        assert!(!top.admits("a.tmp", false));
+    }
+}
