@@ -8,6 +8,9 @@ use rustc_hash::FxHashMap;
 pub struct Vocabulary {
     ids: FxHashMap<Box<str>, u32>,
     terms: Vec<Box<str>>,
+    /// Words taken apart before: where their terms stand in `parts`.
+    words: FxHashMap<Box<str>, (u32, u32)>,
+    parts: Vec<u32>,
 }
 
 impl Vocabulary {
@@ -20,6 +23,24 @@ impl Vocabulary {
         self.terms.push(term.into());
         self.ids.insert(term.into(), id);
         id
+    }
+
+    /// The numbers of the terms of a word. `split` takes the word apart and is called only for
+    /// words not met before, so it must be pure and always the same.
+    pub fn word(&mut self, word: &str, split: impl FnOnce(&str, &mut dyn FnMut(&str))) -> &[u32] {
+        let (start, end) = match self.words.get(word) {
+            Some(&run) => run,
+            None => {
+                let mut parts = std::mem::take(&mut self.parts);
+                let start = parts.len() as u32;
+                split(word, &mut |term| parts.push(self.intern(term)));
+                let run = (start, parts.len() as u32);
+                self.parts = parts;
+                self.words.insert(word.into(), run);
+                run
+            }
+        };
+        &self.parts[start as usize..end as usize]
     }
 
     /// The term behind a number.

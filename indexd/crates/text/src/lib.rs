@@ -1,1 +1,19 @@
-//! Placeholder crate documentation.
+//! Words, scores and token counts: everything that is arithmetic on text and knows no index.
+//!
+//! Start with [`terms`] (how text becomes searchable terms, the same way for index and query), then
+//! [`fields`] (the terms of a file's chunks, by field), [`bm25`] (how they are scored) and
+//! [`tokens`] (what a text costs in a model's tokens). No IO, no clock, no randomness.
+
+pub mod bm25;
+pub mod fields;
+pub mod line_terms;
+pub mod stem;
+pub mod terms;
+pub mod tokens;
+
+pub use bm25::{Bm25f, FieldWeight};
+pub use fields::{file_terms, path_terms};
+pub use line_terms::LineMatcher;
+pub use stem::stem;
+pub use terms::{terms, word_terms, words};
+pub use tokens::{CachedCounter, CounterOptions, TokenCounter, UnknownTokenizer, counter};
