@@ -1,0 +1,133 @@
+//! `graph.callers`, `graph.callees`, `graph.refs`, `graph.impact`: walks along resolved edges, with
+//! the evidence of each and a statement of what the graph may be missing.
+
+use crate::search::Symbol;
+use crate::workspace::{Envelope, Wait};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// Parameters of the four graph methods.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+pub struct GraphParams {
+    /// The root itself.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub repo: Option<String>,
+    /// A folder inside the workspace.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cwd: Option<String>,
+    /// A name, a qualified name (`Class.method`), a symbol id, a path, or `path:line`.
+    pub symbol: String,
+    /// Steps to follow, at most 4. Default 1; 3 for `graph.impact`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub depth: Option<u32>,
+    /// Edges at most. Default 200, at most 2,000.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub limit: Option<u32>,
+    /// Percent; edges below are left out and counted. Default 50.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub min_confidence: Option<u8>,
+    /// What the answer requires of the index.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub wait: Option<Wait>,
+    /// Whether to send `$/progress`.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub progress: bool,
+}
+
+/// Answer to the graph methods.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct GraphResult {
+    /// Always `GraphResult`.
+    pub schema: String,
+    /// Version of this object's shape.
+    pub schema_version: String,
+    /// `callers`, `callees`, `refs` or `impact`.
+    pub relation: String,
+    /// What the name was taken for; several when it is ambiguous, and all were walked from.
+    pub roots: Vec<Symbol>,
+    /// By depth, then by place.
+    pub edges: Vec<GraphEdge>,
+    /// Whether a limit stopped the walk.
+    pub bounded: bool,
+    /// What may be missing.
+    pub coverage: Coverage,
+    /// What is known beside it.
+    pub envelope: Envelope,
+}
+
+/// An edge of the walk.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct GraphEdge {
+    /// Steps from a root, from 1.
+    pub depth: u32,
+    /// `call`, `usage`, `import`, `export`, `dataflow`, `inherit` or `implement`.
+    pub kind: String,
+    /// The definition around the use.
+    pub source: Symbol,
+    /// What the use names.
+    pub target: Symbol,
+    /// Where, in the file of the source; at most 20.
+    pub evidence: Vec<GraphEvidence>,
+    /// How many places there are.
+    pub n_evidence: u32,
+    /// 0 to 1: the best of its places.
+    pub confidence: f64,
+}
+
+/// A place where the source names the target.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct GraphEvidence {
+    /// `callsite`, `identifier`, `importStmt`, `span` or `tooling`.
+    pub kind: String,
+    /// 1-based line.
+    pub line: u32,
+    /// 1-based column in UTF-8 bytes.
+    pub column: u32,
+    /// 0 to 1.
+    pub confidence: f64,
+    /// The rule that resolved it.
+    pub via: String,
+}
+
+/// What the graph was made from, and what it could not tie to anything.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Coverage {
+    /// Source files of linked languages that were parsed without an error.
+    pub parsed: u64,
+    /// Parsed around syntax errors: some uses may be missing.
+    pub recovered: u64,
+    /// Source files not parsed (too large, too deep, minified): their uses are missing.
+    pub text_only: u64,
+    /// Vendored source files: searchable, never linked.
+    pub vendored: u64,
+    /// Files of other kinds: searchable, never linked.
+    pub other: u64,
+    /// Uses of the same name, anywhere, that have no edge.
+    pub unresolved_same_name: u64,
+    /// The same by reason.
+    pub unresolved_by_reason: BTreeMap<String, u64>,
+    /// The first of them, by place.
+    pub unresolved_examples: Vec<UnresolvedPlace>,
+    /// Edges left out for low confidence.
+    pub below_confidence: u64,
+    /// The same in one sentence.
+    pub statement: String,
+}
+
+/// A use without an edge.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct UnresolvedPlace {
+    /// Path.
+    pub file_rel_path: String,
+    /// 1-based line.
+    pub line: u32,
+    /// `external`, `builtin`, `unknown-receiver`, `not-found` or `dynamic`.
+    pub reason: String,
+}

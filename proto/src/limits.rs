@@ -1,0 +1,26 @@
+//! Limits of the wire: name, unit, value, reason.
+
+/// Bytes of one line in either direction, its end not counted. Overlays of a few large unsaved
+/// files fit; nothing else comes near.
+pub const FRAME_BYTES_MAX: usize = 16 << 20;
+/// Bytes of a query text: a long issue with its stack traces has a few thousand.
+pub const QUERY_BYTES_MAX: usize = 256 << 10;
+/// Bytes of text in one `$/chunk` notification: far below a line even if every byte is escaped.
+pub const CHUNK_BYTES_MAX: usize = 256 << 10;
+/// Milliseconds. The longest wait a request may ask for.
+pub const WAIT_MS_MAX: u64 = 3_600_000;
+/// Milliseconds. How long a request waits for the index to hold every save made before it.
+pub const FRESH_WAIT_MS_DEFAULT: u64 = 2_000;
+/// Tokens. What `ctl pack` asks for unless told otherwise.
+pub const CTL_BUDGET_TOKENS: u64 = 8_000;
+/// Bytes. What `ctl pack` allows one item unless told otherwise.
+pub const CTL_BYTES_PER_ITEM: u64 = 16_000;
+/// Levels of a graph walk.
+pub const GRAPH_DEPTH_MAX: u32 = 4;
+/// Edges in one graph answer.
+pub const GRAPH_EDGES_MAX: u32 = 2_000;
+/// Hits in one search answer.
+pub const SEARCH_HITS_MAX: u32 = 500;
+
+const _: () = assert!(QUERY_BYTES_MAX < FRAME_BYTES_MAX);
+const _: () = assert!(CHUNK_BYTES_MAX * 6 < FRAME_BYTES_MAX);

@@ -1,0 +1,114 @@
+//! JSON Schemas of the wire types, generated from them.
+
+use crate::{call, context_pack, error, export, graph, hello, request, rpc, search, workspace};
+use schemars::generate::SchemaSettings;
+use serde_json::Value;
+
+/// Every published schema: file name without `.json`, and the document.
+pub fn all() -> Vec<(String, Value)> {
+    let mut out = Vec::new();
+    macro_rules! add {
+        ($($name:literal => $ty:ty),* $(,)?) => {
+            $(out.push(($name.to_owned(), document::<$ty>($name)));)*
+        };
+    }
+    add! {
+        "hello.params" => hello::HelloParams,
+        "hello.result" => hello::HelloResult,
+        "pack.params" => request::PackParams,
+        "pack.result" => request::PackResult,
+        "pack-request" => request::PackRequest,
+        "context-pack" => context_pack::ContextPack,
+        "preview.params" => request::PackParams,
+        "preview.result" => request::PreviewResult,
+        "pack.get.params" => request::PackGetParams,
+        "pack.get.result" => request::PackGetResult,
+        "search.params" => search::SearchParams,
+        "search.result" => search::SearchResult,
+        "symbol.params" => search::SymbolParams,
+        "symbol.result" => search::SymbolResult,
+        "graph.params" => graph::GraphParams,
+        "graph.result" => graph::GraphResult,
+        "workspace.add.params" => workspace::AddParams,
+        "workspace.add.result" => workspace::WorkspaceStatus,
+        "workspace.list.params" => workspace::ListParams,
+        "workspace.list.result" => workspace::ListResult,
+        "workspace.remove.params" => workspace::RemoveParams,
+        "workspace.remove.result" => workspace::RemoveResult,
+        "index.wait.params" => workspace::WaitParams,
+        "index.wait.result" => workspace::WaitResult,
+        "export.params" => export::ExportParams,
+        "export.result" => export::ExportResult,
+        "status.params" => workspace::StatusParams,
+        "status.result" => workspace::StatusResult,
+        "shutdown.params" => hello::ShutdownParams,
+        "shutdown.result" => hello::ShutdownResult,
+        "error" => error::ErrorObject,
+        "progress.params" => rpc::ProgressParams,
+        "chunk.params" => rpc::ChunkParams,
+        "cancel.params" => rpc::CancelParams,
+    }
+    out
+}
+
+fn document<T: schemars::JsonSchema>(name: &str) -> Value {
+    let generator = SchemaSettings::draft2020_12().into_generator();
+    let mut schema = generator.into_root_schema_for::<T>().to_value();
+    if let Some(object) = schema.as_object_mut() {
+        object.insert("$id".to_owned(), Value::String(format!("indexd:{name}")));
+    }
+    schema
+}
+
+/// The name under which the schema of a method's parameters (or result) is published.
+pub fn file_of(method: call::Method, half: &str) -> String {
+    let name = method.name();
+    let base = match name.split_once('.') {
+        Some((family @ ("graph" | "export"), _)) => family,
+        _ => name,
+    };
+    format!("{base}.{half}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::path::Path;
+
+    #[test]
+    fn every_method_has_both_schemas() {
+        let names: Vec<String> = all().into_iter().map(|(n, _)| n).collect();
+        for m in call::Method::ALL {
+            for half in ["params", "result"] {
+                assert!(names.contains(&file_of(*m, half)), "{} {half}", m.name());
+            }
+        }
+    }
+
+    /// `UPDATE_SCHEMA=1 cargo test -p indexd-proto` writes what this test compares.
+    #[test]
+    fn the_published_files_are_current() {
+        let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("schema");
+        let update = std::env::var_os("UPDATE_SCHEMA").is_some();
+        let mut expected = Vec::new();
+        for (name, schema) in all() {
+            let path = dir.join(format!("{name}.json"));
+            let text = format!("{schema:#}\n");
+            if update {
+                std::fs::create_dir_all(&dir).unwrap();
+                std::fs::write(&path, &text).unwrap();
+            }
+            let on_disk = std::fs::read_to_string(&path).unwrap_or_default();
+            assert!(
+                on_disk == text,
+                "{} is stale: run UPDATE_SCHEMA=1 cargo test -p indexd-proto",
+                path.display()
+            );
+            expected.push(path);
+        }
+        for entry in std::fs::read_dir(&dir).unwrap() {
+            let path = entry.unwrap().path();
+            assert!(expected.contains(&path), "{} has no type", path.display());
+        }
+    }
+}

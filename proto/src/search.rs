@@ -1,0 +1,127 @@
+//! `search` and `symbol`: ranked places and definitions by name.
+
+use crate::context_pack::{Lines, Range};
+use crate::workspace::{Envelope, Wait};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// `search`: the best places for a text, without assembling a pack.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+pub struct SearchParams {
+    /// The root itself.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub repo: Option<String>,
+    /// A folder inside the workspace.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cwd: Option<String>,
+    /// What to look for.
+    pub query: String,
+    /// Hits at most. Default 20, at most 500.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub limit: Option<u32>,
+    /// What the answer requires of the index.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub wait: Option<Wait>,
+    /// Whether to send `$/progress`.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub progress: bool,
+}
+
+/// Answer to `search`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct SearchResult {
+    /// Always `SearchResult`.
+    pub schema: String,
+    /// Version of this object's shape.
+    pub schema_version: String,
+    /// Best first.
+    pub hits: Vec<Hit>,
+    /// What is known beside it.
+    pub envelope: Envelope,
+}
+
+/// A place found.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Hit {
+    /// Path.
+    pub file_rel_path: String,
+    /// Place.
+    pub range: Range,
+    /// Place in lines.
+    pub lines: Lines,
+    /// The chunk.
+    pub chunk_uid: String,
+    /// The symbol, where it has one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub symbol_id: Option<String>,
+    /// The signature, or a heading, or the first line.
+    pub title: String,
+    /// Retrieval score in 0..1, comparable within one answer.
+    pub score: f64,
+    /// The signals behind it.
+    #[serde(default)]
+    pub signals: std::collections::BTreeMap<String, f64>,
+}
+
+/// `symbol`: definitions by name, qualified name, prefix or symbol id.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+pub struct SymbolParams {
+    /// The root itself.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub repo: Option<String>,
+    /// A folder inside the workspace.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cwd: Option<String>,
+    /// The name.
+    pub name: String,
+    /// Definitions at most. Default 20, at most 500.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub limit: Option<u32>,
+    /// What the answer requires of the index.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub wait: Option<Wait>,
+    /// Whether to send `$/progress`.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub progress: bool,
+}
+
+/// Answer to `symbol`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct SymbolResult {
+    /// Always `SymbolResult`.
+    pub schema: String,
+    /// Version of this object's shape.
+    pub schema_version: String,
+    /// Exact matches first, then by path and position.
+    pub symbols: Vec<Symbol>,
+    /// What is known beside it.
+    pub envelope: Envelope,
+}
+
+/// A definition.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Symbol {
+    /// Identity, where it has one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub symbol_id: Option<String>,
+    /// Name; the path for a whole file.
+    pub name: String,
+    /// Names from file level down, joined by dots; empty for a whole file.
+    pub qualified_name: String,
+    /// `function`, `method`, `class`, ..., `file`.
+    pub kind: String,
+    /// Path.
+    pub file_rel_path: String,
+    /// The whole definition.
+    pub lines: Lines,
+    /// The line of its name.
+    pub line: u32,
+    /// The signature, on one line.
+    pub signature: String,
+}

@@ -1,0 +1,275 @@
+//! Workspaces: which repository a request is about, waiting for its index, and status.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// How a request names its workspace. With `repo` that folder is the root exactly; with `cwd` the
+/// root is found from there: a registered ancestor, else the nearest `.git`, else the nearest
+/// manifest, else the folder itself. `repo` wins. Both are absolute.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Target {
+    /// The root itself.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub repo: Option<String>,
+    /// A folder inside the workspace.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cwd: Option<String>,
+}
+
+/// What an answer requires of the index.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum WaitMode {
+    /// Wait until every change saved before the request is in; answer `fresh: false` when the time
+    /// is over.
+    #[default]
+    Best,
+    /// The same, and an error when the time is over.
+    Strict,
+    /// Answer at once from what is there.
+    Stale,
+}
+
+/// How long to wait, and for what.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+pub struct Wait {
+    /// What is required.
+    pub mode: WaitMode,
+    /// Milliseconds for saves to be seen. Default 2,000, at most 3,600,000.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub timeout_ms: Option<u64>,
+    /// Milliseconds for a first build. Default 3,600,000; 0 does not wait: the answer is
+    /// `POC_E_INDEXING` while there is no index.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub build_timeout_ms: Option<u64>,
+}
+
+/// How well the index followed the tree when an answer was computed. It stands beside the answer,
+/// never inside: the answer itself is a function of the snapshot alone.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Envelope {
+    /// Whether every change saved before the request is in.
+    pub fresh: bool,
+    /// How that is known: `cookie`, `scan`, `build`, `stdin`, or `none` when it is not.
+    pub how: String,
+    /// Changed paths known and not yet in the index.
+    pub pending: u64,
+    /// The number of the index state that was read.
+    pub generation: u64,
+    /// Its signature.
+    pub index_signature: String,
+    /// The workspace.
+    pub repo_id: String,
+    /// What caches did; absent where none is asked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cache: Option<CacheFacts>,
+    /// Milliseconds waited for freshness or the first build.
+    pub waited_ms: f64,
+    /// Milliseconds to compute the answer.
+    pub took_ms: f64,
+    /// Correlates this answer with the daemon's log.
+    pub correlation_id: String,
+}
+
+/// What caches did for an answer.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct CacheFacts {
+    /// Whether the answer came whole from the cache.
+    pub hit: bool,
+    /// Its key: a pure function of the signature and the normalised request.
+    pub key: String,
+}
+
+/// `workspace.add`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct AddParams {
+    /// The root, absolute.
+    pub repo: String,
+}
+
+/// `workspace.remove`: forgets the workspace and deletes its index; the tree is not touched.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RemoveParams {
+    /// The root, absolute.
+    pub repo: String,
+}
+
+/// Answer to `workspace.remove`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct RemoveResult {
+    /// The root that was forgotten.
+    pub root: String,
+}
+
+/// `workspace.list`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct ListParams {}
+
+/// Answer to `workspace.list`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ListResult {
+    /// Sorted by root.
+    pub workspaces: Vec<WorkspaceStatus>,
+}
+
+/// `index.wait`: answers when the index holds every change saved before the request.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+pub struct WaitParams {
+    /// The root itself; registered if it is not.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub repo: Option<String>,
+    /// A folder inside the workspace.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cwd: Option<String>,
+    /// How long; default `strict`, one hour.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub wait: Option<Wait>,
+    /// Whether to send `$/progress`.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub progress: bool,
+}
+
+/// Answer to `index.wait`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct WaitResult {
+    /// The state that was reached.
+    pub envelope: Envelope,
+    /// The workspace.
+    pub workspace: WorkspaceStatus,
+}
+
+/// `status`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct StatusParams {}
+
+/// Answer to `status`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct StatusResult {
+    /// Always `Status`.
+    pub schema: String,
+    /// Version of this object's shape; additions keep it.
+    pub schema_version: String,
+    /// The daemon.
+    pub daemon: DaemonStatus,
+    /// Its workspaces, sorted by root.
+    pub workspaces: Vec<WorkspaceStatus>,
+}
+
+/// The daemon's condition.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct DaemonStatus {
+    /// Process id.
+    pub pid: u32,
+    /// Version.
+    pub version: String,
+    /// Protocol version.
+    pub protocol: u32,
+    /// Milliseconds since its start.
+    pub uptime_ms: u64,
+    /// The socket.
+    pub socket: String,
+    /// The log file.
+    pub log: String,
+    /// Where the program was started from; ends in ` (deleted)` when it has been replaced.
+    pub executable: String,
+    /// Private memory in bytes; 0 where the system does not say.
+    pub private_bytes: u64,
+    /// Open connections.
+    pub connections: u32,
+    /// Requests being served.
+    pub in_flight: u32,
+    /// Requests waiting for a place.
+    pub queued: u32,
+    /// Requests since the start, by outcome.
+    pub requests: RequestCounts,
+    /// Milliseconds without a request after which the daemon ends; 0 when it never does.
+    pub idle_exit_ms: u64,
+}
+
+/// Counters since the start of the daemon.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct RequestCounts {
+    /// Answered.
+    pub ok: u64,
+    /// Answered with an error.
+    pub failed: u64,
+    /// Cancelled, by request or because the client left.
+    pub cancelled: u64,
+    /// Refused because too much was waiting.
+    pub busy: u64,
+    /// Ended by a fault that was caught.
+    pub panicked: u64,
+}
+
+/// A workspace's condition.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct WorkspaceStatus {
+    /// Canonical root, shown to its owner only.
+    pub root: String,
+    /// The module or project name.
+    pub repo_id: String,
+    /// `closed`, `building`, `ready`, `rebuilding` or `failed`.
+    pub state: String,
+    /// Why it failed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub failure: Option<Failure>,
+    /// The number of the committed state; 0 before the first.
+    pub generation: u64,
+    /// Files in the index.
+    pub n_files: u64,
+    /// Changed paths known and not yet in the index.
+    pub n_pending: u64,
+    /// How changes are noticed: `events`, `scan` or `degraded`.
+    pub watch: String,
+    /// Folders that are watched.
+    pub n_watched: u64,
+    /// How often events were lost and the tree was compared in full.
+    pub n_rescans: u64,
+    /// File names that are not UTF-8 and therefore not indexed; at most 20.
+    #[serde(default)]
+    pub skipped_names: Vec<String>,
+    /// How many such names there are.
+    #[serde(default)]
+    pub n_skipped_names: u64,
+    /// Things worth knowing, one sentence each.
+    #[serde(default)]
+    pub problems: Vec<String>,
+    /// The work under way.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub progress: Option<WorkProgress>,
+    /// Bytes of the index on disk.
+    pub index_bytes: u64,
+}
+
+/// Why a workspace cannot go on.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Failure {
+    /// `disk-full`, `root-gone`, `permission`, `corrupt`, `config` or `internal`.
+    pub code: String,
+    /// What to do next.
+    pub hint: String,
+}
+
+/// How far a phase of work has come.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct WorkProgress {
+    /// The phase.
+    pub phase: String,
+    /// Units done.
+    pub done: u64,
+    /// Units in all; 0 when not known yet.
+    pub total: u64,
+}
