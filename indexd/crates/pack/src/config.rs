@@ -110,6 +110,8 @@ settings! {
         named_folder: f32 = 0.3,
         /// A definition named in the text.
         named_symbol: f32 = 0.3,
+        /// A stack frame points at it.
+        frame: f32 = 0.5,
         /// A phrase or error string found in the text of a definition.
         literal: f32 = 0.4,
         /// Words of past commit subjects that touched the file.

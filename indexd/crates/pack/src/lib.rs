@@ -13,6 +13,9 @@ pub mod canonical;
 pub mod config;
 pub mod error;
 pub mod pack;
+pub mod query;
+pub mod retrieve;
+pub mod unit;
 pub mod request;
 
 pub use config::Config;

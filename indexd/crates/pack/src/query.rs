@@ -1,0 +1,207 @@
+//! Understands the text of a request: what is prose, code, a trace, a diff; which words weigh what;
+//! which paths, symbols, phrases and error messages it names.
+//!
+//! Nothing here looks at an index. Long issue texts are the normal case: the title weighs most, then
+//! the first paragraph; code, traces and diffs are full of names that only sometimes matter.
+
+mod mentions;
+mod stopwords;
+
+pub use stopwords::VERSION as STOPWORDS_VERSION;
+
+use indexd_text::bm25::ln;
+use indexd_text::{word_terms, words};
+use rustc_hash::FxHashMap;
+use stopwords::is_stopword;
+
+/// Terms kept of a query, by weight; more only cost time.
+const TERMS_MAX: usize = 96;
+/// Mentions kept of each kind.
+const MENTIONS_MAX: usize = 24;
+
+/// A parsed query.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Query {
+    /// Terms with weights, in order of first appearance, none twice.
+    pub terms: Vec<QueryTerm>,
+    /// Identifiers as written that look like names in code, in order of appearance.
+    pub symbols: Vec<String>,
+    /// Plain words of title and first paragraph, lower-cased: they may be names of files or folders.
+    pub words: Vec<String>,
+    /// Paths and module names as written.
+    pub paths: Vec<PathMention>,
+    /// Phrases and error messages to be found literally.
+    pub literals: Vec<String>,
+    /// Whether the text asks about tests.
+    pub names_tests: bool,
+    /// Whether the text asks about documentation.
+    pub names_docs: bool,
+}
+
+/// A term and what it weighs.
+#[derive(Clone, Debug, PartialEq)]
+pub struct QueryTerm {
+    /// The term as in the index.
+    pub term: String,
+    /// From its places in the text: above 0, about 1 for one mention in the title.
+    pub weight: f64,
+}
+
+/// A path or dotted module as written, with what a trace adds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PathMention {
+    /// With `/` between components and without leading `./`; dotted modules too.
+    pub path: String,
+    /// Whether it was written with dots and may end in names of symbols.
+    pub is_dotted: bool,
+    /// 1-based line, from `file.py:12` or a stack frame.
+    pub line: Option<u32>,
+    /// The function a stack frame names.
+    pub function: Option<String>,
+}
+
+/// What a line of the text is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Zone {
+    Title,
+    Lead,
+    Prose,
+    Code,
+    Trace,
+    Diff,
+}
+
+impl Zone {
+    /// What one mention weighs. Code and traces name much that is not the matter at hand.
+    fn weight(self, title: f64) -> f64 {
+        match self {
+            Self::Title => title,
+            Self::Lead => 1.0,
+            Self::Prose => 0.7,
+            Self::Code => 0.4,
+            Self::Diff => 0.5,
+            Self::Trace => 0.3,
+        }
+    }
+}
+
+impl Query {
+    /// Parses `text`; `title` is the weight of a mention in the first line against 1 in the
+    /// first paragraph. An empty text gives an empty query.
+    pub fn parse(text: &str, title: f64) -> Self {
+        let lines = zones(text);
+        let mut query = Self::default();
+        mentions::collect(&lines, &mut query);
+        query.count_terms(&lines, title);
+        query
+    }
+
+    /// Whether nothing in it can be searched for.
+    pub fn is_empty(&self) -> bool {
+        self.terms.is_empty() && self.paths.is_empty() && self.literals.is_empty()
+    }
+
+    fn count_terms(&mut self, lines: &[(Zone, &str)], title: f64) {
+        let mut at: FxHashMap<String, usize> = FxHashMap::default();
+        let mut sums: Vec<(String, f64)> = Vec::new();
+        let all_stopwords = lines.iter().all(|(_, l)| {
+            let mut only = true;
+            words(l, |_, w| only &= is_stopword(&w.to_lowercase()));
+            only
+        });
+        for &(zone, line) in lines {
+            let weight = zone.weight(title);
+            words(line, |_, word| {
+                let lower = word.to_lowercase();
+                if !all_stopwords && (is_stopword(&lower) || is_noise(&lower)) {
+                    return;
+                }
+                word_terms(word, |term| {
+                    if !all_stopwords && is_stopword(term) {
+                        return;
+                    }
+                    match at.get(term) {
+                        Some(&i) => sums[i].1 += weight,
+                        None => {
+                            at.insert(term.to_owned(), sums.len());
+                            sums.push((term.to_owned(), weight));
+                        }
+                    }
+                });
+            });
+        }
+        // Repetition counts, but less and less: 1 + ln(sum), as for term frequencies.
+        let weigh = |sum: f64| if sum > 1.0 { 1.0 + ln(sum) } else { sum };
+        let mut terms: Vec<(usize, QueryTerm)> =
+            sums.into_iter().map(|(term, sum)| QueryTerm { term, weight: weigh(sum) }).enumerate().collect();
+        if terms.len() > TERMS_MAX {
+            terms.sort_by(|a, b| b.1.weight.total_cmp(&a.1.weight).then(a.0.cmp(&b.0)));
+            terms.truncate(TERMS_MAX);
+            terms.sort_by_key(|t| t.0);
+        }
+        self.terms = terms.into_iter().map(|t| t.1).collect();
+    }
+}
+
+/// Addresses, hashes and numbers: they stand in reports and never in source.
+fn is_noise(lower: &str) -> bool {
+    let b = lower.as_bytes();
+    let digits = b.iter().filter(|c| c.is_ascii_digit()).count();
+    if digits == b.len() {
+        return b.len() > 4 || b.len() < 2;
+    }
+    let is_hex = b.iter().all(u8::is_ascii_hexdigit);
+    (b.starts_with(b"0x") && b.len() > 6) || (is_hex && b.len() >= 7 && digits >= 2) || (b.len() > 24 && digits >= 6)
+}
+
+/// Splits the text into lines and says what each is. Fence lines themselves are left out.
+fn zones(text: &str) -> Vec<(Zone, &str)> {
+    let mut out = Vec::new();
+    let (mut in_fence, mut in_trace, mut in_diff) = (false, false, false);
+    let (mut seen_title, mut lead_over) = (false, false);
+    for line in text.lines() {
+        let trimmed = line.trim();
+        if trimmed.starts_with("```") || trimmed.starts_with("~~~") {
+            in_fence = !in_fence;
+            (in_trace, in_diff) = (false, false);
+            lead_over = seen_title;
+            continue;
+        }
+        if trimmed.is_empty() {
+            if seen_title && out.last().is_some_and(|(z, _)| *z == Zone::Lead) {
+                lead_over = true;
+            }
+            in_trace &= in_fence;
+            in_diff &= in_fence;
+            continue;
+        }
+        in_diff |= trimmed.starts_with("diff --git ") || trimmed.starts_with("@@ -") || trimmed.starts_with("+++ ");
+        in_trace |= mentions::starts_trace(trimmed);
+        let zone = if in_trace || mentions::is_frame(trimmed) {
+            Zone::Trace
+        } else if in_diff {
+            Zone::Diff
+        } else if in_fence || (seen_title && is_indented_code(line)) {
+            Zone::Code
+        } else if !seen_title {
+            seen_title = true;
+            Zone::Title
+        } else if !lead_over {
+            Zone::Lead
+        } else {
+            Zone::Prose
+        };
+        out.push((zone, line));
+    }
+    out
+}
+
+/// Markdown's indented block, when it looks like code and not like a list.
+fn is_indented_code(line: &str) -> bool {
+    let indented = line.starts_with("    ") || line.starts_with('\t');
+    let t = line.trim_start();
+    indented && !t.starts_with(['-', '*', '+']) && t.contains(['(', '=', '{', ';', ':', '.'])
+}
+
+#[cfg(test)]
+mod tests;

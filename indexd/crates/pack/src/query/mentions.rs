@@ -1,0 +1,218 @@
+//! Names in the text: symbols, paths, stack frames, phrases, error messages.
+
+use super::{MENTIONS_MAX, PathMention, Query, Zone, is_stopword};
+use indexd_text::words;
+
+/// Extensions that make a dotted word a file's name.
+const EXTENSIONS: [&str; 22] = [
+    "go", "py", "pyi", "md", "rst", "txt", "toml", "yaml", "yml", "json", "ini", "cfg", "mod", "sum", "sh", "js", "ts",
+    "html", "css", "proto", "tmpl", "conf",
+];
+
+/// Fills the mentions of `query` from the lines of its text.
+pub fn collect(lines: &[(Zone, &str)], query: &mut Query) {
+    let mut frames = 0;
+    for &(zone, line) in lines {
+        let mut rest = None;
+        if let Some(frame) = frame(line.trim()) {
+            // The frames nearest to the fault come last in Python and first in Go; both are kept.
+            frames += 1;
+            if frames <= 2 * MENTIONS_MAX {
+                push(&mut query.paths, frame);
+            }
+            rest = Some(());
+        }
+        if rest.is_none() {
+            paths_of(line, query);
+        }
+        if matches!(zone, Zone::Trace | Zone::Title | Zone::Lead | Zone::Prose) {
+            error_message(line.trim(), query);
+        }
+        if !matches!(zone, Zone::Code | Zone::Diff) {
+            quoted(line, query);
+        }
+        symbols_of(zone, line, query);
+        if matches!(zone, Zone::Title | Zone::Lead) {
+            plain_words(line, query);
+        }
+    }
+    for list in [&mut query.symbols, &mut query.words, &mut query.literals] {
+        list.truncate(MENTIONS_MAX);
+    }
+    query.paths.truncate(2 * MENTIONS_MAX);
+    query.names_tests = query.words.iter().any(|w| matches!(w.as_str(), "test" | "tests" | "testing" | "flaky" | "coverage"));
+    query.names_docs =
+        query.words.iter().any(|w| matches!(w.as_str(), "doc" | "docs" | "documentation" | "readme" | "changelog" | "tutorial"));
+}
+
+/// Whether a trace begins here.
+pub fn starts_trace(line: &str) -> bool {
+    line.starts_with("Traceback (most recent call last)")
+        || line.starts_with("panic: ")
+        || (line.starts_with("goroutine ") && line.contains('['))
+}
+
+/// Whether the line is a stack frame of either language.
+pub fn is_frame(line: &str) -> bool {
+    frame(line).is_some()
+}
+
+/// Reads one stack frame: `File "a/b.py", line 3, in f`, or `/x/y.go:12 +0x1d`.
+fn frame(line: &str) -> Option<PathMention> {
+    if let Some(rest) = line.strip_prefix("File \"") {
+        let (path, rest) = rest.split_once('"')?;
+        let rest = rest.strip_prefix(", line ")?;
+        let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
+        let function = rest[digits..].strip_prefix(", in ").map(|f| f.trim().to_owned());
+        return Some(PathMention {
+            path: clean(path),
+            is_dotted: false,
+            line: rest[..digits].parse().ok(),
+            function: function.filter(|f| !f.starts_with('<') && !f.is_empty()),
+        });
+    }
+    let (place, offset) = line.split_once(" +0x")?;
+    let (path, number) = place.rsplit_once(':')?;
+    let ok = path.ends_with(".go") && offset.bytes().all(|b| b.is_ascii_hexdigit());
+    ok.then(|| PathMention { path: clean(path), is_dotted: false, line: number.parse().ok(), function: None })
+}
+
+/// Slashes only, nothing before the first name, no query or line suffix.
+fn clean(path: &str) -> String {
+    let path = path.replace('\\', "/");
+    let path = path.trim_start_matches("./").trim_start_matches("../").trim_matches('/');
+    path.to_owned()
+}
+
+/// Paths, file names and dotted modules of a line.
+fn paths_of(line: &str, query: &mut Query) {
+    let is_path_char = |c: char| c.is_alphanumeric() || matches!(c, '_' | '/' | '.' | '-' | '\\');
+    for token in line.split(|c: char| !(is_path_char(c) || c == ':')) {
+        if token.contains("://") || token.len() > 200 {
+            continue;
+        }
+        let token = token.trim_matches(|c| matches!(c, '.' | ':' | '-'));
+        let mut parts = token.splitn(3, ':');
+        let path = parts.next().unwrap_or("").trim_end_matches(['.', '-']);
+        let line_number = parts.next().and_then(|n| n.parse().ok());
+        let Some((stem, ext)) = path.rsplit_once('.') else {
+            if path.matches('/').count() >= 1 && path.len() >= 5 && !path.starts_with('/') && looks_like_folder(path) {
+                push_path(query, path, false, line_number);
+            }
+            continue;
+        };
+        if EXTENSIONS.contains(&ext) && !stem.is_empty() {
+            push_path(query, path, false, line_number);
+        } else if !path.contains('/') && is_dotted_name(path) {
+            push_path(query, path, true, None);
+        } else if path.contains('/') && is_dotted_name(ext) && path.len() >= 5 {
+            // `pkg/name.Symbol` of Go.
+            push_path(query, path, true, None);
+        }
+    }
+}
+
+/// `and/or`, `client/server` are no folders; real ones have a name with structure or three parts.
+fn looks_like_folder(path: &str) -> bool {
+    let parts: Vec<&str> = path.split('/').filter(|p| !p.is_empty()).collect();
+    parts.len() >= 2 && parts.iter().all(|p| p.len() >= 2 && !is_stopword(&p.to_lowercase()))
+}
+
+/// `a.b.c` of identifiers, none of them a number or a single letter like `e.g`.
+fn is_dotted_name(text: &str) -> bool {
+    text.split('.').all(|p| {
+        p.len() >= 2 && p.starts_with(|c: char| c.is_alphabetic() || c == '_') && p.chars().all(|c| c.is_alphanumeric() || c == '_')
+    })
+}
+
+fn push_path(query: &mut Query, path: &str, is_dotted: bool, line: Option<u32>) {
+    let path = if is_dotted { path.to_owned() } else { clean(path) };
+    if !path.is_empty() {
+        push(&mut query.paths, PathMention { path, is_dotted, line, function: None });
+    }
+}
+
+/// Identifiers that are marked as code or look like it, and the last names of dotted ones.
+fn symbols_of(zone: Zone, line: &str, query: &mut Query) {
+    let bytes = line.as_bytes();
+    words(line, |at, word| {
+        if word.len() < 3 || word.len() > 80 || !word.starts_with(|c: char| c.is_alphabetic() || c == '_') {
+            return;
+        }
+        let before = at.checked_sub(1).map(|i| bytes[i]);
+        let after = bytes.get(at + word.len()).copied();
+        let is_marked = (before == Some(b'`') && matches!(after, Some(b'`' | b'(')))
+            || (before == Some(b'.') && matches!(after, Some(b'`' | b'(')))
+            || (after == Some(b'(') && zone != Zone::Code);
+        if is_marked || has_code_shape(word) {
+            push(&mut query.symbols, word.to_owned());
+        }
+    });
+}
+
+/// An underscore inside, or a capital after a lower-case letter, or capitals before one.
+fn has_code_shape(word: &str) -> bool {
+    let b = word.as_bytes();
+    let inner = word.trim_matches('_');
+    let camel = b.windows(2).any(|w| w[0].is_ascii_lowercase() && w[1].is_ascii_uppercase());
+    let acronym = b.windows(3).any(|w| w[0].is_ascii_uppercase() && w[1].is_ascii_uppercase() && w[2].is_ascii_lowercase());
+    inner.contains('_') || camel || (acronym && b.len() >= 5)
+}
+
+/// Lower-cased words that may be the name of a file or a folder.
+fn plain_words(line: &str, query: &mut Query) {
+    words(line, |_, word| {
+        let lower = word.to_lowercase();
+        if lower.len() >= 3 && !is_stopword(&lower) && !lower.bytes().all(|b| b.is_ascii_digit()) {
+            push(&mut query.words, lower);
+        }
+    });
+}
+
+/// Phrases in quotes.
+fn quoted(line: &str, query: &mut Query) {
+    for (open, close) in [('"', '"'), ('`', '`'), ('\u{201c}', '\u{201d}'), ('\'', '\'')] {
+        let mut rest = line;
+        while let Some(start) = rest.find(open) {
+            let at_word_end = open == '\'' && rest[..start].ends_with(char::is_alphanumeric);
+            let inside = &rest[start + open.len_utf8()..];
+            let Some(end) = inside.find(close) else { break };
+            if !at_word_end {
+                push_literal(&inside[..end], query);
+                rest = &inside[end + close.len_utf8()..];
+            } else {
+                rest = inside;
+            }
+        }
+    }
+}
+
+/// The message after `SomeError:`, `error:`, `panic:`; without what varies from case to case.
+fn error_message(line: &str, query: &mut Query) {
+    let Some((head, message)) = line.split_once(": ") else { return };
+    let name = head.rsplit(['.', ' ']).next().unwrap_or("");
+    let is_error = name.ends_with("Error") || name.ends_with("Exception") || name.ends_with("Warning")
+        || matches!(name.to_lowercase().as_str(), "error" | "panic" | "fatal" | "warning");
+    if !is_error || name.len() > 60 {
+        return;
+    }
+    for fragment in message.split(|c: char| c.is_ascii_digit() || matches!(c, '"' | '\'' | '`' | '<' | '>' | '(' | ')' | '[' | ']' | '{' | '}')) {
+        push_literal(fragment, query);
+    }
+}
+
+fn push_literal(text: &str, query: &mut Query) {
+    let text = text.trim().trim_matches([':', ',', '.', ';']).trim();
+    let n_words = text.split_whitespace().count();
+    if n_words >= 2 && (8..=120).contains(&text.len()) && text.chars().any(char::is_alphabetic) {
+        push(&mut query.literals, text.to_owned());
+    } else if n_words == 1 && text.starts_with("--") && text.len() >= 4 {
+        push(&mut query.literals, text.to_owned());
+    }
+}
+
+fn push<T: PartialEq>(list: &mut Vec<T>, item: T) {
+    if !list.contains(&item) {
+        list.push(item);
+    }
+}

@@ -1,0 +1,65 @@
+use super::*;
+
+fn check(text: &str, terms: &str, symbols: &str, paths: &str, literals: &str) {
+    let q = Query::parse(text, 1.0);
+    let got: Vec<&str> = q.terms.iter().map(|t| t.term.as_str()).collect();
+    assert_eq!(got.join(" "), terms, "terms of {text:?}");
+    assert_eq!(q.symbols.join(" "), symbols, "symbols of {text:?}");
+    let got: Vec<String> = q
+        .paths
+        .iter()
+        .map(|p| format!("{}{}", p.path, p.line.map_or(String::new(), |l| format!(":{l}"))))
+        .collect();
+    assert_eq!(got.join(" "), paths, "paths of {text:?}");
+    assert_eq!(q.literals.join("|"), literals, "literals of {text:?}");
+}
+
+#[test]
+fn prose_gives_terms_without_the_words_of_asking() {
+    check("Please fix the retry delay when it is not decided", "retry delay decid", "", "", "");
+    check("where is it", "wher is it", "", "", "");
+    check("", "", "", "", "");
+}
+
+#[test]
+fn names_are_seen_in_every_case_style() {
+    check("OutOrStdout and max_items", "stdout =outorstdout max item =maxitems", "OutOrStdout max_items", "", "");
+    check("call `getenv` or run()", "call getenv run", "getenv run", "", "");
+}
+
+#[test]
+fn paths_modules_and_lines_are_told_apart() {
+    check("see pkg/http/client.go:42:7", "pkg http client 42", "", "pkg/http/client.go:42", "");
+    check("in scrapy.utils.log, e.g. here", "scrapy util log", "", "scrapy.utils.log", "");
+    check("either and/or", "either and or", "", "", "");
+}
+
+#[test]
+fn traces_give_frames_and_messages() {
+    let q = Query::parse(
+        "It fails\n\nTraceback (most recent call last):\n  File \"/x/site-packages/black/linegen.py\", line 12, in visit_default\n    x = y\nValueError: cannot parse 3 tokens of input",
+        1.0,
+    );
+    assert_eq!(q.paths[0].path, "x/site-packages/black/linegen.py");
+    assert_eq!((q.paths[0].line, q.paths[0].function.as_deref()), (Some(12), Some("visit_default")));
+    assert_eq!(q.literals, ["cannot parse", "tokens of input"]);
+    let q = Query::parse("panic: runtime error: bad\n\ngoroutine 1 [running]:\nmain.f(0x12)\n\t/home/u/app/cmd/root.go:31 +0x1d\n", 1.0);
+    assert_eq!((q.paths[0].path.as_str(), q.paths[0].line), ("home/u/app/cmd/root.go", Some(31)));
+}
+
+#[test]
+fn the_place_of_a_word_decides_its_weight() {
+    let q = Query::parse("alpha title\nbeta lead\n\ngamma prose\n\n```\ndelta = code\n```\n", 1.5);
+    let weight = |t: &str| q.terms.iter().find(|x| x.term == t).map(|x| x.weight).unwrap();
+    assert!(weight("alpha") > weight("beta") && weight("beta") > weight("gamma") && weight("gamma") > weight("delta"));
+}
+
+#[test]
+fn addresses_and_hashes_are_noise() {
+    check("crash at 0xdeadbeef12 in a1b2c3d4e5 2024", "crash 2024", "", "", "");
+}
+
+#[test]
+fn quotes_keep_phrases_whole() {
+    check("it says \"no such option\" and don't stop", "says option stop", "", "", "no such option");
+}

@@ -1,0 +1,359 @@
+//! Ranks units for a query: scored terms first, then everything else that speaks for a unit.
+//!
+//! ```text
+//! total = factor(roles) * ( lexical + sum over the other signals of weight * strength )
+//! ```
+//!
+//! `lexical` is BM25F in parts of the best unit's; every strength lies in 0..1 (file evidence up to
+//! about 2.3). Each signal has one weight in [`Ranking`], 0 switches it off, and what each added is
+//! kept in [`Signals`] so that any score can explain itself.
+
+pub mod bridge;
+pub mod history;
+pub mod lexical;
+pub mod literal;
+pub mod named;
+
+use crate::config::Ranking;
+use crate::query::Query;
+use crate::request::SeedProvider;
+use crate::unit::{Unit, UnitKey, Units};
+use indexd_model::view::FileRecord;
+use indexd_model::{FileDoc, FileRoles, Language};
+use lexical::Weighted;
+use rustc_hash::FxHashMap;
+use std::rc::Rc;
+
+/// Units that are looked at with all signals, the lexically best.
+const UNITS_MAX: usize = 400;
+/// Chunks of a file that make up its evidence, and how the later ones fade.
+const FILE_EVIDENCE_UNITS: usize = 5;
+
+/// What can speak for a unit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Signal {
+    /// Scored terms.
+    Lexical,
+    /// Other good units of its file.
+    FileEvidence,
+    /// Other good members of its type.
+    TypeEvidence,
+    /// Its file is named.
+    NamedFile,
+    /// Its folder is named.
+    NamedFolder,
+    /// It is named.
+    NamedSymbol,
+    /// A stack frame points at it.
+    Frame,
+    /// It holds a phrase or an error message.
+    Literal,
+    /// Past commits with such words touched its file.
+    History,
+    /// Its file was touched lately.
+    Recency,
+    /// Tests that fit call it.
+    TestBridge,
+}
+
+/// How many signals there are.
+pub const N_SIGNALS: usize = 11;
+
+impl Signal {
+    /// Every signal, in order.
+    pub const ALL: [Self; N_SIGNALS] = [
+        Self::Lexical,
+        Self::FileEvidence,
+        Self::TypeEvidence,
+        Self::NamedFile,
+        Self::NamedFolder,
+        Self::NamedSymbol,
+        Self::Frame,
+        Self::Literal,
+        Self::History,
+        Self::Recency,
+        Self::TestBridge,
+    ];
+
+    /// The name in explanations.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Lexical => "lexical",
+            Self::FileEvidence => "fileEvidence",
+            Self::TypeEvidence => "typeEvidence",
+            Self::NamedFile => "namedFile",
+            Self::NamedFolder => "namedFolder",
+            Self::NamedSymbol => "namedSymbol",
+            Self::Frame => "frame",
+            Self::Literal => "literal",
+            Self::History => "history",
+            Self::Recency => "recency",
+            Self::TestBridge => "testBridge",
+        }
+    }
+
+    /// Its weight; the lexical score is the unit that the others are measured in.
+    pub fn weight(self, r: &Ranking) -> f64 {
+        f64::from(match self {
+            Self::Lexical => 1.0,
+            Self::FileEvidence => r.file_evidence,
+            Self::TypeEvidence => r.type_evidence,
+            Self::NamedFile => r.named_file,
+            Self::NamedFolder => r.named_folder,
+            Self::NamedSymbol => r.named_symbol,
+            Self::Frame => r.frame,
+            Self::Literal => r.literal,
+            Self::History => r.history,
+            Self::Recency => r.recency,
+            Self::TestBridge => r.test_bridge,
+        })
+    }
+}
+
+/// Strength of each signal.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Signals(pub [f64; N_SIGNALS]);
+
+impl Signals {
+    /// The strength of one.
+    pub fn get(&self, signal: Signal) -> f64 {
+        self.0[signal as usize]
+    }
+
+    /// Raises one to at least `strength`.
+    pub fn raise(&mut self, signal: Signal, strength: f64) {
+        let at = &mut self.0[signal as usize];
+        *at = at.max(strength);
+    }
+
+    fn total(&self, weights: &[f64; N_SIGNALS]) -> f64 {
+        self.0.iter().zip(weights).map(|(s, w)| s * w).sum()
+    }
+}
+
+/// What a file is to a reader.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role {
+    /// Source that does the work.
+    Code,
+    /// Tests.
+    Test,
+    /// Documents.
+    Doc,
+    /// Configuration and build files.
+    Config,
+}
+
+/// The role of a file.
+pub fn role_of(file: &FileRecord) -> Role {
+    let is = |r| file.roles.has(r);
+    if is(FileRoles::TEST) {
+        Role::Test
+    } else if is(FileRoles::DOC) || file.language == Language::Markdown {
+        Role::Doc
+    } else if is(FileRoles::CONFIG)
+        || is(FileRoles::MANIFEST)
+        || matches!(
+            file.language,
+            Language::GoMod | Language::GoWork | Language::Toml | Language::Yaml | Language::Json | Language::Ini | Language::Make
+        )
+    {
+        Role::Config
+    } else {
+        Role::Code
+    }
+}
+
+/// A ranked unit.
+#[derive(Clone, Debug)]
+pub struct Hit {
+    /// The unit.
+    pub unit: Rc<Unit>,
+    /// Its file.
+    pub file: Rc<FileRecord>,
+    /// The role of its file.
+    pub role: Role,
+    /// What speaks for it.
+    pub signals: Signals,
+    /// What remains of the sum, by the roles of the file.
+    pub factor: f64,
+    /// The total.
+    pub total: f64,
+}
+
+/// What retrieval found.
+pub struct Retrieved {
+    /// All hits, best first, equal ones by path and place.
+    pub hits: Vec<Hit>,
+    /// The terms with their weights in this corpus.
+    pub weighted: Weighted,
+    /// The routes that took part.
+    pub providers: Vec<&'static str>,
+}
+
+/// Ranks the units of the snapshot for `query`. A query without usable terms, mentions and literals
+/// gives none.
+pub fn retrieve(units: &mut Units, query: &Query, r: &Ranking, provider: SeedProvider) -> Retrieved {
+    let weights: [f64; N_SIGNALS] = Signal::ALL.map(|s| match (provider, s) {
+        (SeedProvider::Sparse, Signal::Lexical | Signal::FileEvidence | Signal::TypeEvidence) => s.weight(r),
+        (SeedProvider::Fts, Signal::Literal | Signal::NamedSymbol) => 1.0,
+        (SeedProvider::Fts, Signal::Lexical) => 0.01,
+        (SeedProvider::Sparse | SeedProvider::Fts, _) => 0.0,
+        _ => s.weight(r),
+    });
+    let is_on = |s: Signal| weights[s as usize] > 0.0;
+    let (chunk_hits, weighted) = lexical::score(units, query, r);
+    let mut table = Table::new(units, &chunk_hits, r);
+    if is_on(Signal::NamedFile) || is_on(Signal::NamedFolder) || is_on(Signal::NamedSymbol) || is_on(Signal::Frame) {
+        named::mark(units, query, &mut table);
+    }
+    table.mark_evidence(units, is_on(Signal::TypeEvidence));
+    if is_on(Signal::Literal) && !query.literals.is_empty() {
+        literal::mark(units, query, &mut table);
+    }
+    if is_on(Signal::History) || is_on(Signal::Recency) {
+        history::mark(units, query, &mut table);
+    }
+    table.rank(&weights);
+    if is_on(Signal::TestBridge) && bridge::mark(units, &mut table) {
+        table.rank(&weights);
+    }
+    let providers = match provider {
+        SeedProvider::Sparse => vec!["sparse"],
+        SeedProvider::Fts => vec!["fts"],
+        _ => vec!["sparse", "fts", "symbol", "path", "graph", "history"],
+    };
+    Retrieved { hits: table.hits, weighted, providers }
+}
+
+/// The hits under construction.
+pub struct Table {
+    /// The hits.
+    pub hits: Vec<Hit>,
+    at: FxHashMap<UnitKey, usize>,
+    factors: Factors,
+}
+
+#[derive(Clone, Copy)]
+struct Factors {
+    test: f64,
+    prose: f64,
+    generated: f64,
+    example: f64,
+}
+
+impl Table {
+    fn new(units: &mut Units, chunk_hits: &[lexical::ChunkHit], r: &Ranking) -> Self {
+        let mut chunk_hits = chunk_hits.to_vec();
+        chunk_hits.sort_by(|a, b| b.score.total_cmp(&a.score));
+        // Ties at the cut stay together, as handles must not decide.
+        let floor = chunk_hits.get(2 * UNITS_MAX - 1).map_or(0.0, |h| h.score);
+        chunk_hits.retain(|h| h.score >= floor);
+        let top = f64::from(chunk_hits.first().map_or(1.0, |h| h.score));
+        let mut table = Self {
+            hits: Vec::with_capacity(UNITS_MAX),
+            at: FxHashMap::default(),
+            factors: Factors {
+                test: f64::from(r.test_factor),
+                prose: f64::from(r.prose_factor),
+                generated: f64::from(r.generated_factor),
+                example: f64::from(r.example_factor),
+            },
+        };
+        for h in &chunk_hits {
+            let unit = units.of_chunk(h.chunk);
+            // A long definition is as good as its best part: the parts share its name anyway.
+            table.hit(units, unit).signals.raise(Signal::Lexical, f64::from(h.score) / top);
+        }
+        table
+    }
+
+    /// The hit of a unit, new or known.
+    pub fn hit(&mut self, units: &mut Units, unit: Rc<Unit>) -> &mut Hit {
+        let next = self.hits.len();
+        let i = *self.at.entry(unit.key).or_insert(next);
+        if i == next {
+            let file = units.file(unit.file);
+            let role = role_of(&file);
+            let mut factor = match role {
+                Role::Code if file.language == Language::Text => self.factors.prose,
+                Role::Code => 1.0,
+                Role::Test => self.factors.test,
+                Role::Doc | Role::Config => self.factors.prose,
+            };
+            if file.roles.has(FileRoles::GENERATED) || file.roles.has(FileRoles::VENDORED) {
+                factor *= self.factors.generated;
+            }
+            if file.roles.has(FileRoles::EXAMPLE) {
+                factor *= self.factors.example;
+            }
+            self.hits.push(Hit { unit, file, role, signals: Signals::default(), factor, total: 0.0 });
+        }
+        &mut self.hits[i]
+    }
+
+    /// What the good units of a file and of a type add to each other.
+    fn mark_evidence(&mut self, units: &Units, by_type: bool) {
+        let mut by_file: FxHashMap<FileDoc, Vec<f64>> = FxHashMap::default();
+        for h in &self.hits {
+            by_file.entry(h.unit.file).or_default().push(h.signals.get(Signal::Lexical));
+        }
+        let mut evidence: FxHashMap<FileDoc, f64> = FxHashMap::default();
+        for (file, mut scores) in by_file {
+            scores.sort_by(|a, b| b.total_cmp(a));
+            let sum = scores.iter().take(FILE_EVIDENCE_UNITS).enumerate().map(|(i, s)| s / (i + 1) as f64).sum();
+            evidence.insert(file, sum);
+        }
+        for h in &mut self.hits {
+            h.signals.raise(Signal::FileEvidence, evidence[&h.unit.file]);
+        }
+        if by_type {
+            self.mark_type_evidence(units);
+        }
+    }
+
+    fn mark_type_evidence(&mut self, units: &Units) {
+        let owner = |h: &Hit| -> Option<(String, String)> {
+            let def = units.view.def(h.unit.def.some()?);
+            let scope = match def.qualified.rsplit_once('.') {
+                Some((scope, _)) => scope.to_owned(),
+                None if def.kind.is_type() => def.qualified.to_string(),
+                None => return None,
+            };
+            Some((indexd_model::path::dir_of(&h.file.path).to_owned(), scope))
+        };
+        let owners: Vec<_> = self.hits.iter().map(owner).collect();
+        let mut best: FxHashMap<&(String, String), Vec<f64>> = FxHashMap::default();
+        for (h, o) in self.hits.iter().zip(&owners) {
+            if let Some(o) = o {
+                best.entry(o).or_default().push(h.signals.get(Signal::Lexical));
+            }
+        }
+        for scores in best.values_mut() {
+            scores.sort_by(|a, b| b.total_cmp(a));
+        }
+        for (h, o) in self.hits.iter_mut().zip(&owners) {
+            if let Some(scores) = o.as_ref().and_then(|o| best.get(o)) {
+                // The best of the others.
+                let own = h.signals.get(Signal::Lexical);
+                let other = if scores[0] > own { Some(&scores[0]) } else { scores.get(1) };
+                h.signals.raise(Signal::TypeEvidence, other.copied().unwrap_or(0.0));
+            }
+        }
+    }
+
+    /// Sums up and sorts.
+    fn rank(&mut self, weights: &[f64; N_SIGNALS]) {
+        for h in &mut self.hits {
+            h.total = h.factor * h.signals.total(weights);
+        }
+        self.hits.sort_by(|a, b| {
+            b.total
+                .total_cmp(&a.total)
+                .then_with(|| a.file.path.cmp(&b.file.path))
+                .then_with(|| a.unit.spans[0].0.start.cmp(&b.unit.spans[0].0.start))
+        });
+        self.at = self.hits.iter().enumerate().map(|(i, h)| (h.unit.key, i)).collect();
+    }
+}

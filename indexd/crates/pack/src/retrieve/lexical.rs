@@ -1,0 +1,297 @@
+//! Scored terms: BM25F over the fields of chunks and the path of their file.
+//!
+//! Two passes over the postings. The first adds up saturated weights without looking at lengths
+//! into a dense array and finds the few hundred chunks that can matter; the second scores exactly
+//! those, with field lengths and path occurrences saturating together. Reading the lengths of every
+//! chunk that holds a common word would cost more than everything else.
+
+use crate::config::Ranking;
+use crate::query::Query;
+use crate::unit::Units;
+use indexd_model::view::{Field, N_FIELDS, PathPosting, Posting};
+use indexd_model::{ChunkDoc, FileDoc, IndexView};
+use indexd_text::bm25::idf;
+use rustc_hash::FxHashMap;
+use std::cell::RefCell;
+
+/// Terms scored of a query, the heaviest; a trace of 500 words has more than is useful.
+const TERMS_MAX: usize = 64;
+/// Files whose path holds query terms, at most, the best.
+const PATH_FILES_MAX: usize = 400;
+/// A path term in more files than this says nothing about where to look.
+const PATH_DF_MAX: usize = 2_000;
+
+/// A chunk with its lexical score.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ChunkHit {
+    /// The chunk.
+    pub chunk: ChunkDoc,
+    /// The score, unitless, above 0.
+    pub score: f32,
+    /// Inverse document frequency, weighted, of the terms it holds, in parts of those of all terms.
+    pub coverage: f32,
+}
+
+/// A term as it is scored.
+struct Term {
+    text: String,
+    idf: f32,
+    weight: f32,
+    postings: std::ops::Range<usize>,
+    paths: std::ops::Range<usize>,
+}
+
+/// Buffers that keep their memory between requests of one thread.
+#[derive(Default)]
+struct Scratch {
+    scores: Vec<f32>,
+    slots: Vec<u32>,
+    touched: Vec<u32>,
+    postings: Vec<Posting>,
+    paths: Vec<PathPosting>,
+    matrix: Vec<f32>,
+}
+
+thread_local! {
+    static SCRATCH: RefCell<Scratch> = RefCell::default();
+}
+
+/// The terms of a query that occur, with the weights they have in this corpus.
+pub struct Weighted {
+    /// `(term, weight x idf)`, rarest first.
+    pub terms: Vec<(String, f32)>,
+}
+
+/// Scores the chunks that hold terms of `query`, at most about `ranking.candidates_max`, in no
+/// order that means anything; equal scores are never cut apart.
+pub fn score(units: &mut Units, query: &Query, ranking: &Ranking) -> (Vec<ChunkHit>, Weighted) {
+    SCRATCH.with_borrow_mut(|scratch| {
+        let terms = read_terms(units.view, query, scratch);
+        let weighted = Weighted { terms: terms.iter().map(|t| (t.text.clone(), t.idf * t.weight)).collect() };
+        let hits = score_terms(units, &terms, ranking, scratch);
+        (hits, weighted)
+    })
+}
+
+fn field_weights(r: &Ranking) -> [f32; N_FIELDS] {
+    let mut w = [0.0; N_FIELDS];
+    w[Field::Name as usize] = r.name;
+    w[Field::Qualifier as usize] = r.qualifier;
+    w[Field::Signature as usize] = r.signature;
+    w[Field::Doc as usize] = r.doc;
+    w[Field::Body as usize] = r.body;
+    w
+}
+
+/// Looks up the terms and reads the postings of those that are worth it, rarest first.
+fn read_terms(view: &dyn IndexView, query: &Query, s: &mut Scratch) -> Vec<Term> {
+    s.postings.clear();
+    s.paths.clear();
+    let stats = view.stats();
+    let chunks_per_file = stats.n_chunks / stats.n_files.max(1);
+    let mut found = Vec::with_capacity(query.terms.len());
+    for q in &query.terms {
+        let df = view.doc_frequency(&q.term);
+        let start = s.paths.len();
+        view.path_postings(&q.term, &mut s.paths);
+        let mut n_paths = s.paths.len() - start;
+        if n_paths > PATH_DF_MAX {
+            s.paths.truncate(start);
+            n_paths = 0;
+        }
+        if df == 0 && n_paths == 0 {
+            continue;
+        }
+        // A path speaks for all chunks of its file, so it counts as so many.
+        let n = u64::from(df).max(n_paths as u64 * chunks_per_file).min(stats.n_chunks);
+        let term = Term {
+            text: q.term.clone(),
+            idf: idf(stats.n_chunks, n) as f32,
+            weight: q.weight as f32,
+            postings: 0..0,
+            paths: start..s.paths.len(),
+        };
+        found.push((df, term));
+    }
+    if found.len() > TERMS_MAX {
+        found.sort_by(|a, b| (b.1.idf * b.1.weight).total_cmp(&(a.1.idf * a.1.weight)).then_with(|| a.1.text.cmp(&b.1.text)));
+        found.truncate(TERMS_MAX);
+    }
+    found.sort_by(|a, b| a.0.cmp(&b.0).then_with(|| a.1.text.cmp(&b.1.text)));
+    found
+        .into_iter()
+        .map(|(df, mut term)| {
+            let start = s.postings.len();
+            if df > 0 {
+                view.postings(&term.text, &mut s.postings);
+            }
+            term.postings = start..s.postings.len();
+            term
+        })
+        .collect()
+}
+
+fn score_terms(units: &mut Units, terms: &[Term], r: &Ranking, s: &mut Scratch) -> Vec<ChunkHit> {
+    let weights = field_weights(r);
+    first_pass(terms, &weights, r, s);
+    let path_files = score_paths(terms, r, s);
+    spread_paths(units, &path_files, s);
+    let kept = best(s, r.candidates_max as usize);
+    // Leave the arrays as they were found: zero.
+    for &c in &s.touched {
+        s.scores[c as usize] = 0.0;
+    }
+    s.touched.clear();
+    second_pass(units, terms, &weights, r, &kept, s)
+}
+
+/// Adds what each posting is worth at average length.
+fn first_pass(terms: &[Term], weights: &[f32; N_FIELDS], r: &Ranking, s: &mut Scratch) {
+    let Scratch { scores, touched, postings, .. } = s;
+    for t in terms {
+        let run = &postings[t.postings.clone()];
+        let Some(last) = run.last() else { continue };
+        if scores.len() <= last.chunk.index() {
+            scores.resize(last.chunk.index() + 1, 0.0);
+        }
+        let full = t.idf * t.weight;
+        for p in run {
+            let mut tf = 0.0;
+            for (count, weight) in p.counts.iter().zip(weights) {
+                tf += f32::from(*count) * weight;
+            }
+            if tf > 0.0 && full > 0.0 {
+                let score = &mut scores[p.chunk.index()];
+                if *score == 0.0 {
+                    touched.push(p.chunk.0);
+                }
+                *score += full * tf / (tf + r.k1);
+            }
+        }
+    }
+}
+
+/// What the paths of files are worth, the best files.
+fn score_paths(terms: &[Term], r: &Ranking, s: &Scratch) -> Vec<(FileDoc, f32)> {
+    if r.path <= 0.0 {
+        return Vec::new();
+    }
+    let mut sums: FxHashMap<FileDoc, f32> = FxHashMap::default();
+    for t in terms {
+        for p in &s.paths[t.paths.clone()] {
+            let tf = f32::from(p.count) * r.path;
+            *sums.entry(p.file).or_insert(0.0) += t.idf * t.weight * tf / (tf + r.k1);
+        }
+    }
+    let mut files: Vec<(FileDoc, f32)> = sums.into_iter().filter(|f| f.1 > 0.0).collect();
+    files.sort_unstable_by_key(|f| f.0);
+    if files.len() > PATH_FILES_MAX {
+        let mut scores: Vec<f32> = files.iter().map(|f| f.1).collect();
+        let (_, floor, _) = scores.select_nth_unstable_by(PATH_FILES_MAX - 1, |a, b| b.total_cmp(a));
+        let floor = *floor;
+        files.retain(|f| f.1 >= floor);
+    }
+    files
+}
+
+/// Adds the worth of a path to every chunk of its file.
+fn spread_paths(units: &mut Units, files: &[(FileDoc, f32)], s: &mut Scratch) {
+    for &(file, worth) in files {
+        let range = units.file(file).chunks.clone();
+        if s.scores.len() < range.end as usize {
+            s.scores.resize(range.end as usize, 0.0);
+        }
+        for c in range {
+            let score = &mut s.scores[c as usize];
+            if *score == 0.0 {
+                s.touched.push(c);
+            }
+            *score += worth;
+        }
+    }
+}
+
+/// The best chunks; those that tie with the last one are kept too, so that handles decide nothing.
+fn best(s: &Scratch, n: usize) -> Vec<u32> {
+    if s.touched.len() <= n || n == 0 {
+        return s.touched.clone();
+    }
+    let mut scores: Vec<f32> = s.touched.iter().map(|c| s.scores[*c as usize]).collect();
+    let (_, floor, _) = scores.select_nth_unstable_by(n - 1, |a, b| b.total_cmp(a));
+    let floor = *floor;
+    s.touched.iter().copied().filter(|c| s.scores[*c as usize] >= floor).collect()
+}
+
+/// Scores the kept chunks with lengths and paths.
+fn second_pass(
+    units: &mut Units,
+    terms: &[Term],
+    weights: &[f32; N_FIELDS],
+    r: &Ranking,
+    kept: &[u32],
+    s: &mut Scratch,
+) -> Vec<ChunkHit> {
+    let stats = units.view.stats();
+    let n_terms = terms.len();
+    if n_terms == 0 || kept.is_empty() {
+        return Vec::new();
+    }
+    let average_total = stats.field_lens.iter().sum::<u64>() as f32 / stats.n_chunks.max(1) as f32;
+    s.matrix.clear();
+    s.matrix.resize(kept.len() * n_terms, 0.0);
+    let most = kept.iter().max().map_or(0, |m| *m as usize + 1);
+    if s.slots.len() < most {
+        s.slots.resize(most, 0);
+    }
+    for (slot, &c) in kept.iter().enumerate() {
+        s.slots[c as usize] = slot as u32 + 1;
+    }
+    for (j, t) in terms.iter().enumerate() {
+        for p in &s.postings[t.postings.clone()] {
+            let slot = s.slots.get(p.chunk.index()).copied().unwrap_or(0);
+            if slot > 0 {
+                let tf: f32 = p.counts.iter().zip(weights).map(|(n, w)| f32::from(*n) * w).sum();
+                s.matrix[(slot as usize - 1) * n_terms + j] = tf;
+            }
+        }
+    }
+    for &c in kept {
+        s.slots[c as usize] = 0;
+    }
+    let paths = paths_by_file(terms, s);
+    let total: f32 = terms.iter().map(|t| t.idf * t.weight).sum();
+    let mut hits = Vec::with_capacity(kept.len());
+    for (slot, &c) in kept.iter().enumerate() {
+        let record = units.chunk(ChunkDoc(c));
+        let row = &mut s.matrix[slot * n_terms..(slot + 1) * n_terms];
+        if r.path > 0.0 {
+            for &(j, count) in paths.get(&record.file).map_or(&[][..], |v| v) {
+                row[j as usize] += r.path * f32::from(count);
+            }
+        }
+        let len: f32 = record.lens.iter().map(|l| f32::from(*l)).sum();
+        let norm = r.k1 * (1.0 - r.b + r.b * len / average_total.max(1.0));
+        let (mut score, mut covered) = (0.0, 0.0);
+        for (tf, t) in row.iter().zip(terms) {
+            if *tf > 0.0 {
+                let full = t.idf * t.weight;
+                score += full * tf * (r.k1 + 1.0) / (tf + norm);
+                covered += full;
+            }
+        }
+        if score > 0.0 {
+            hits.push(ChunkHit { chunk: ChunkDoc(c), score, coverage: covered / total.max(f32::MIN_POSITIVE) });
+        }
+    }
+    hits
+}
+
+fn paths_by_file(terms: &[Term], s: &Scratch) -> FxHashMap<FileDoc, Vec<(u32, u8)>> {
+    let mut out: FxHashMap<FileDoc, Vec<(u32, u8)>> = FxHashMap::default();
+    for (j, t) in terms.iter().enumerate() {
+        for p in &s.paths[t.paths.clone()] {
+            out.entry(p.file).or_default().push((j as u32, p.count));
+        }
+    }
+    out
+}

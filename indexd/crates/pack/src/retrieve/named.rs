@@ -1,0 +1,197 @@
+//! Files, folders and definitions that the text names: resolved exactly, through the terms of paths
+//! and the names of definitions, never by guessing.
+
+use super::{Signal, Table};
+use crate::query::{PathMention, Query};
+use crate::unit::Units;
+use indexd_model::path::{dir_of, stem_of};
+use indexd_model::view::PathPosting;
+use indexd_model::{FileDoc, IndexView};
+use indexd_text::word_terms;
+use rustc_hash::FxHashMap;
+
+/// Files looked at for one mention.
+const FILES_MAX: usize = 1_000;
+/// Definitions of one name that are looked at; a name with more says nothing.
+const DEFS_MAX: usize = 64;
+/// Files that one plain word may name as a folder.
+const FOLDER_FILES_MAX: usize = 400;
+
+/// Marks what is named.
+pub fn mark(units: &mut Units, query: &Query, table: &mut Table) {
+    let mut files: FxHashMap<FileDoc, (f64, f64)> = FxHashMap::default();
+    for word in &query.words {
+        mark_word(units, word, &mut files);
+    }
+    for mention in &query.paths {
+        let found = resolve(units, mention);
+        let share = 1.0 / (found.len().max(1) as f64).sqrt();
+        for (file, rest) in found {
+            let at = files.entry(file).or_default();
+            at.0 = at.0.max(share);
+            mark_inside(units, mention, file, &rest, share, table);
+        }
+    }
+    for h in &mut table.hits {
+        if let Some(&(file, folder)) = files.get(&h.unit.file) {
+            h.signals.raise(Signal::NamedFile, file);
+            h.signals.raise(Signal::NamedFolder, folder);
+        }
+    }
+    for symbol in &query.symbols {
+        let defs = units.view.defs_named(symbol);
+        if defs.is_empty() || defs.len() > DEFS_MAX {
+            continue;
+        }
+        let share = 1.0 / (defs.len() as f64).sqrt();
+        for def in defs {
+            if let Some(unit) = units.of_def(def) {
+                table.hit(units, unit).signals.raise(Signal::NamedSymbol, share);
+            }
+        }
+    }
+}
+
+/// A frame points at a line, a frame or a dotted name at a definition of the file.
+fn mark_inside(units: &mut Units, mention: &PathMention, file: FileDoc, rest: &[String], share: f64, table: &mut Table) {
+    let function = mention.function.as_deref().or(rest.last().map(String::as_str));
+    let mut found = None;
+    if let Some(name) = function {
+        let defs = units.view.defs_named(name);
+        let in_file = defs.into_iter().find(|d| units.view.def(*d).file == file);
+        found = in_file.and_then(|d| units.of_def(d));
+    }
+    if found.is_none() {
+        if let Some(line) = mention.line {
+            found = at_line(units, file, line);
+        }
+    }
+    if let Some(unit) = found {
+        let signal = if mention.line.is_some() { Signal::Frame } else { Signal::NamedSymbol };
+        table.hit(units, unit).signals.raise(signal, share);
+    }
+}
+
+/// The unit that holds a line.
+fn at_line(units: &mut Units, file: FileDoc, line: u32) -> Option<std::rc::Rc<crate::unit::Unit>> {
+    let range = units.file(file).chunks.clone();
+    let (mut low, mut high) = (range.start, range.end);
+    while low < high {
+        let mid = low + (high - low) / 2;
+        if units.chunk(indexd_model::ChunkDoc(mid)).lines.end < line { low = mid + 1 } else { high = mid }
+    }
+    (low < range.end).then(|| units.of_chunk(indexd_model::ChunkDoc(low)))
+}
+
+/// Files whose path holds every term of `name`.
+fn files_with(view: &dyn IndexView, name: &str) -> Vec<FileDoc> {
+    let mut lists: Vec<Vec<PathPosting>> = Vec::new();
+    word_terms(name, |term| {
+        let mut out = Vec::new();
+        view.path_postings(term, &mut out);
+        lists.push(out);
+    });
+    lists.sort_by_key(Vec::len);
+    let Some((first, others)) = lists.split_first() else { return Vec::new() };
+    first
+        .iter()
+        .map(|p| p.file)
+        .filter(|f| others.iter().all(|l| l.binary_search_by_key(f, |p| p.file).is_ok()))
+        .take(FILES_MAX + 1)
+        .collect()
+}
+
+/// A plain word may be the stem of a file or the name of a folder.
+fn mark_word(units: &mut Units, word: &str, files: &mut FxHashMap<FileDoc, (f64, f64)>) {
+    let found = files_with(units.view, word);
+    if found.len() > FILES_MAX {
+        return;
+    }
+    let mut stems = Vec::new();
+    let mut folders = Vec::new();
+    for f in found {
+        let path = units.file(f).path.clone();
+        if same_name(stem_of(&path), word) {
+            stems.push(f);
+        } else if dir_of(&path).split('/').any(|c| same_name(c, word)) {
+            folders.push(f);
+        }
+    }
+    for f in &stems {
+        let at = files.entry(*f).or_default();
+        at.0 = at.0.max(1.0 / (stems.len() as f64).sqrt());
+    }
+    if folders.len() <= FOLDER_FILES_MAX {
+        for f in &folders {
+            let at = files.entry(*f).or_default();
+            at.1 = at.1.max(1.0 / indexd_text::bm25::ln(1.0 + folders.len() as f64).max(1.0));
+        }
+    }
+}
+
+/// Equal without case, underscores, dashes and a plural `s`.
+fn same_name(name: &str, word: &str) -> bool {
+    let plain = |s: &str| -> String {
+        let s: String = s.chars().filter(|c| !matches!(c, '_' | '-')).flat_map(char::to_lowercase).collect();
+        if s.len() > 3 { s.trim_end_matches('s').to_owned() } else { s }
+    };
+    plain(name) == plain(word)
+}
+
+/// The files a mention names, with the names that follow the file in a dotted one.
+fn resolve(units: &mut Units, mention: &PathMention) -> Vec<(FileDoc, Vec<String>)> {
+    let separator = if mention.is_dotted { &['.', '/'][..] } else { &['/'][..] };
+    let parts: Vec<&str> = mention.path.split(separator).filter(|p| !p.is_empty()).collect();
+    if mention.is_dotted { resolve_dotted(units, &parts) } else { resolve_path(units, &parts) }
+}
+
+/// The files that share the longest run of trailing components with the mention.
+fn resolve_path(units: &mut Units, parts: &[&str]) -> Vec<(FileDoc, Vec<String>)> {
+    let Some(name) = parts.last() else { return Vec::new() };
+    let mut best = (0, Vec::new());
+    let mut in_folder = Vec::new();
+    for file in files_with(units.view, stem_of(name)) {
+        let path = units.file(file).path.clone();
+        let shared = path.rsplit('/').zip(parts.iter().rev()).take_while(|(a, b)| a == *b).count();
+        if shared > best.0 {
+            best = (shared, vec![(file, Vec::new())]);
+        } else if shared == best.0 && shared > 0 {
+            best.1.push((file, Vec::new()));
+        }
+        // The mention may be a folder.
+        if parts.len() > 1 && format!("/{}/", dir_of(&path)).contains(&format!("/{}/", parts.join("/"))) {
+            in_folder.push((file, Vec::new()));
+        }
+    }
+    if best.0 > 0 { best.1 } else { in_folder }
+}
+
+/// `a.b.c`: a module `a/b`, `a/b/c` or a package folder, then names inside.
+fn resolve_dotted(units: &mut Units, parts: &[&str]) -> Vec<(FileDoc, Vec<String>)> {
+    let mut best: (usize, Vec<(FileDoc, Vec<String>)>) = (1, Vec::new());
+    for k in (1..=parts.len()).rev() {
+        for file in files_with(units.view, parts[k - 1]) {
+            let path = units.file(file).path.clone();
+            let stem = stem_of(&path);
+            let mut module: Vec<&str> = dir_of(&path).split('/').filter(|c| !c.is_empty()).collect();
+            let is_folder_name = module.last() == Some(&parts[k - 1]);
+            if stem == parts[k - 1] {
+                module.push(stem);
+            } else if !(stem == "__init__" || (is_folder_name && k == parts.len())) {
+                continue;
+            }
+            let shared = module.iter().rev().zip(parts[..k].iter().rev()).take_while(|(a, b)| a == b).count();
+            let is_whole = shared == k || (shared >= 2 && shared == module.len());
+            if is_whole && shared > best.0 || (shared == best.0 && is_whole && shared > 0) {
+                if shared > best.0 {
+                    best = (shared, Vec::new());
+                }
+                best.1.push((file, parts[k..].iter().map(|p| (*p).to_owned()).collect()));
+            }
+        }
+        if !best.1.is_empty() {
+            break;
+        }
+    }
+    best.1
+}

@@ -1,0 +1,127 @@
+//! The unit of ranking and of packs: one definition with all its chunks, or one chunk of text
+//! between definitions.
+
+use indexd_model::view::{ChunkRecord, FileRecord};
+use indexd_model::{ChunkDoc, ChunkKind, DefDoc, FileDoc, IndexView, Lines, Span};
+use rustc_hash::FxHashMap;
+use std::rc::Rc;
+
+/// What is ranked: known by its first chunk, which belongs to one unit only.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct UnitKey(pub ChunkDoc);
+
+/// A unit with what ordering and excerpts need.
+#[derive(Clone, Debug)]
+pub struct Unit {
+    /// Key.
+    pub key: UnitKey,
+    /// File.
+    pub file: FileDoc,
+    /// The definition; `NONE` between definitions.
+    pub def: DefDoc,
+    /// Kind of its chunks.
+    pub kind: ChunkKind,
+    /// Its chunks in part order.
+    pub chunks: Vec<ChunkDoc>,
+    /// The runs of bytes its chunks cover, in order, adjacent ones joined.
+    pub spans: Vec<(Span, Lines)>,
+}
+
+impl Unit {
+    /// From the first line to the last.
+    pub fn lines(&self) -> Lines {
+        Lines { start: self.spans[0].1.start, end: self.spans[self.spans.len() - 1].1.end }
+    }
+
+    /// From the first byte to the last.
+    pub fn span(&self) -> Span {
+        Span { start: self.spans[0].0.start, end: self.spans[self.spans.len() - 1].0.end }
+    }
+}
+
+/// Reads units and files once for one request. Nothing is ever iterated in hash order.
+pub struct Units<'v> {
+    /// The snapshot.
+    pub view: &'v dyn IndexView,
+    units: FxHashMap<UnitKey, Rc<Unit>>,
+    files: FxHashMap<FileDoc, Rc<FileRecord>>,
+    chunks: FxHashMap<ChunkDoc, ChunkRecord>,
+}
+
+impl<'v> Units<'v> {
+    /// Starts empty.
+    pub fn new(view: &'v dyn IndexView) -> Self {
+        Self { view, units: FxHashMap::default(), files: FxHashMap::default(), chunks: FxHashMap::default() }
+    }
+
+    /// The file's record.
+    pub fn file(&mut self, file: FileDoc) -> Rc<FileRecord> {
+        Rc::clone(self.files.entry(file).or_insert_with(|| Rc::new(self.view.file(file))))
+    }
+
+    /// The chunk's record.
+    pub fn chunk(&mut self, chunk: ChunkDoc) -> ChunkRecord {
+        *self.chunks.entry(chunk).or_insert_with(|| self.view.chunk(chunk))
+    }
+
+    /// The unit a chunk belongs to.
+    pub fn of_chunk(&mut self, chunk: ChunkDoc) -> Rc<Unit> {
+        let record = self.chunk(chunk);
+        let chunks = match record.def.some() {
+            Some(def) if record.n_parts > 1 => {
+                let all = self.view.chunks_of(def);
+                if all.contains(&chunk) { all } else { vec![chunk] }
+            }
+            _ => vec![chunk],
+        };
+        let key = UnitKey(chunks[0]);
+        if let Some(unit) = self.units.get(&key) {
+            return Rc::clone(unit);
+        }
+        let mut spans: Vec<(Span, Lines)> = Vec::with_capacity(chunks.len());
+        for &c in &chunks {
+            let r = self.chunk(c);
+            match spans.last_mut() {
+                Some((span, lines)) if span.end == r.span.start || lines.end + 1 == r.lines.start => {
+                    span.end = r.span.end;
+                    lines.end = r.lines.end;
+                }
+                _ => spans.push((r.span, r.lines)),
+            }
+        }
+        let unit = Rc::new(Unit { key, file: record.file, def: record.def, kind: record.kind, chunks, spans });
+        self.units.insert(key, Rc::clone(&unit));
+        unit
+    }
+
+    /// The unit that shows a definition: its own, else that of what is around it; for a whole file
+    /// its first chunk. `None` for files without chunks.
+    pub fn of_def(&mut self, def: DefDoc) -> Option<Rc<Unit>> {
+        let mut at = def;
+        loop {
+            let record = self.view.def(at);
+            if let Some(&first) = self.view.chunks_of(at).first() {
+                return Some(self.of_chunk(first));
+            }
+            match record.parent.some() {
+                Some(parent) => at = parent,
+                None => return self.at(record.file, record.name_span.start),
+            }
+        }
+    }
+
+    /// The unit at a byte of a file; the first one when no chunk holds the byte.
+    pub fn at(&mut self, file: FileDoc, offset: u32) -> Option<Rc<Unit>> {
+        let range = self.file(file).chunks.clone();
+        if range.is_empty() {
+            return None;
+        }
+        let (mut low, mut high) = (range.start, range.end);
+        while low < high {
+            let mid = low + (high - low) / 2;
+            if self.chunk(ChunkDoc(mid)).span.end <= offset { low = mid + 1 } else { high = mid }
+        }
+        let found = if low < range.end && self.chunk(ChunkDoc(low)).span.start <= offset { low } else { range.start };
+        Some(self.of_chunk(ChunkDoc(found)))
+    }
+}
