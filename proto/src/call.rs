@@ -6,7 +6,7 @@ use crate::graph::GraphParams;
 use crate::hello::{HelloParams, ShutdownParams};
 use crate::request::{PackGetParams, PackParams};
 use crate::search::{SearchParams, SymbolParams};
-use crate::workspace::{AddParams, ListParams, RemoveParams, StatusParams, WaitParams};
+use crate::workspace::{AddParams, ConfigParams, ListParams, RemoveParams, StatusParams, WaitParams};
 use serde::de::DeserializeOwned;
 
 macro_rules! methods {
@@ -87,6 +87,8 @@ methods! {
     ExportDump(ExportParams) = "export.dump",
     /// Prints the resolved edges, one JSON object a line.
     ExportEdges(ExportParams) = "export.edges",
+    /// The settings in force and where each came from.
+    ConfigShow(ConfigParams) = "config.show",
     /// The condition of the daemon and its workspaces.
     Status(StatusParams) = "status",
     /// Finishes what is in flight and ends the daemon.

@@ -121,7 +121,7 @@ pub struct ErrorObject {
     /// What failed: lower case, no full stop, no content of files.
     pub message: String,
     /// The rest.
-    pub data: ErrorData,
+    pub data: Box<ErrorData>,
 }
 
 /// The `data` member of an error.
@@ -151,14 +151,14 @@ impl ErrorObject {
         Self {
             code: code.number(),
             message: message.into(),
-            data: ErrorData {
+            data: Box::new(ErrorData {
                 code,
                 aliases: code.aliases().iter().map(|a| (*a).to_owned()).collect(),
                 hint: code.hint().to_owned(),
                 exit: code.exit(),
                 retry_after_ms: None,
                 details: None,
-            },
+            }),
         }
     }
 

@@ -39,6 +39,8 @@ pub fn all() -> Vec<(String, Value)> {
         "index.wait.result" => workspace::WaitResult,
         "export.params" => export::ExportParams,
         "export.result" => export::ExportResult,
+        "config.show.params" => workspace::ConfigParams,
+        "config.show.result" => workspace::ConfigResult,
         "status.params" => workspace::StatusParams,
         "status.result" => workspace::StatusResult,
         "shutdown.params" => hello::ShutdownParams,

@@ -146,6 +146,43 @@ pub struct WaitResult {
     pub workspace: WorkspaceStatus,
 }
 
+/// `config.show`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct ConfigParams {
+    /// The root itself; with neither member, the settings of the daemon alone.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub repo: Option<String>,
+    /// A folder inside the workspace.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cwd: Option<String>,
+}
+
+/// Answer to `config.show`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ConfigResult {
+    /// Always `Config`.
+    pub schema: String,
+    /// Version of this object's shape.
+    pub schema_version: String,
+    /// Sorted by key.
+    pub entries: Vec<ConfigEntry>,
+}
+
+/// One setting.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ConfigEntry {
+    /// The dotted key.
+    pub key: String,
+    /// The value in force.
+    pub value: serde_json::Value,
+    /// The built-in value.
+    pub default: serde_json::Value,
+    /// `default`, a file, a variable or `command line`.
+    pub origin: String,
+}
+
 /// `status`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
