@@ -14,6 +14,7 @@ pub mod memory;
 pub mod names;
 pub mod path;
 pub mod span;
+pub mod symbol;
 pub mod terms;
 pub mod view;
 
@@ -27,4 +28,5 @@ pub use language::{FileRoles, Language};
 pub use links::{DefRef, EdgeKind, EvidenceKind, Link, Links, Rule, Unresolved, UnresolvedReason};
 pub use path::RepoPath;
 pub use span::{LineIndex, Lines, Span};
+pub use symbol::symbol_id;
 pub use view::{FactsView, IndexView};
