@@ -1,0 +1,152 @@
+//! Facts of Go files.
+//!
+//! [`facts`] parses a file and walks its tree once, with a cursor: declarations (`declarations`),
+//! type expressions (`types`), expressions (`expressions`) and statements (`statements`) are four
+//! parts of one [`visitor`](visitor::Visitor), which keeps the lexical scopes. What is known of
+//! `go.mod` and `go.work` is in [`module`].
+
+mod declarations;
+mod expressions;
+pub mod module;
+mod statements;
+mod syntax;
+mod types;
+mod visitor;
+
+use crate::builder::Header;
+use crate::chunks::assemble;
+use indexd_model::limits::{DEFS_PER_FILE_MAX, PARSE_CALLBACKS_MAX};
+use indexd_model::path::file_name_of;
+use indexd_model::{
+    ChunkKind, DefFlags, DefIdx, DefKind, Entry, Facts, FileFacts, FileRoles, Interface, Key, Language, LineIndex,
+    Outcome, RepoPath,
+};
+use std::cell::RefCell;
+use std::ops::ControlFlow;
+use syntax::SYNTAX;
+use tree_sitter::{ParseOptions, Parser, Tree};
+use visitor::Visitor;
+
+/// Everything that a Go file says by itself.
+///
+/// Broken syntax gives the facts around it (`Outcome::Recovered`). A file that the parser gives up
+/// on, or with more definitions than [`DEFS_PER_FILE_MAX`], has chunks by lines and no definitions
+/// (`Outcome::TextOnly`).
+pub fn facts(path: &RepoPath, text: &str, roles: FileRoles) -> FileFacts {
+    let lines = LineIndex::new(text);
+    let Some(tree) = parse(text) else { return text_only(path, text, &lines, roles) };
+    let mut visitor = Visitor::new(text, &tree, path.ends_with("_test.go"));
+    visitor.file();
+    if visitor.b.defs.len() > DEFS_PER_FILE_MAX {
+        return text_only(path, text, &lines, roles);
+    }
+    let outcome = if tree.root_node().has_error() { Outcome::Recovered } else { Outcome::Parsed };
+    let chunks = assemble(text, &lines, &visitor.pieces, ChunkKind::Between);
+    let header = Header {
+        language: Language::Go,
+        outcome,
+        roles,
+        package: visitor.package,
+        constraint: visitor.constraint,
+        exports: None,
+    };
+    let (interface, body) = visitor.b.finish(header, |facts| keys(path, facts));
+    FileFacts { interface, body, chunks }
+}
+
+thread_local! {
+    /// Parsers keep buffers between files; the tree of a parse does not depend on earlier ones.
+    static PARSER: RefCell<Parser> = RefCell::new(Parser::new());
+}
+
+/// Parses within [`PARSE_CALLBACKS_MAX`]; `None` when the parser gives up.
+fn parse(text: &str) -> Option<Tree> {
+    PARSER.with_borrow_mut(|parser| {
+        parser.set_language(&SYNTAX.language).ok()?;
+        let mut n_calls = 0u64;
+        let mut progress = |_: &tree_sitter::ParseState| {
+            n_calls += 1;
+            if n_calls > PARSE_CALLBACKS_MAX { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        };
+        let options = ParseOptions::new().progress_callback(&mut progress);
+        let bytes = text.as_bytes();
+        let tree = parser.parse_with_options(&mut |at, _| bytes.get(at..).unwrap_or(&[]), None, Some(options));
+        if tree.is_none() {
+            parser.reset();
+        }
+        tree
+    })
+}
+
+fn text_only(path: &RepoPath, text: &str, lines: &LineIndex, roles: FileRoles) -> FileFacts {
+    let mut interface = Interface::empty(Language::Go, Outcome::TextOnly, roles);
+    interface.entries = vec![Entry { key: Key::file(path), def: DefIdx::NONE, digest: 0 }];
+    FileFacts { interface, body: Default::default(), chunks: assemble(text, lines, &[], ChunkKind::Lines) }
+}
+
+/// Under which keys other files find the definitions. Function-local definitions have none.
+///
+/// - the file: its path, its folder, the last component of its folder, and, for imports that are
+///   resolved without a go.mod, every proper prefix of an import path;
+/// - package-level names in `go:<dir>` (`go:<dir>_test` for an external test package);
+/// - fields and methods in `go:<dir>#<Type>`; methods also together as that scope, and by bare name.
+fn keys(path: &RepoPath, facts: &Facts) -> Vec<(Key, DefIdx)> {
+    let dir = path.dir();
+    let mut out = vec![
+        (Key::file(path), DefIdx::NONE),
+        (Key::dir("go", dir), DefIdx::NONE),
+        (Key::stem("go", file_name_of(dir)), DefIdx::NONE),
+    ];
+    for import in &facts.interface.imports {
+        let module = facts.str(import.module);
+        if module.split('/').next().is_some_and(|first| first.contains('.')) {
+            for (i, _) in module.match_indices('/') {
+                out.push((Key::member("go-import", &module[..i]), DefIdx::NONE));
+            }
+        }
+    }
+    let external_test =
+        path.ends_with("_test.go") && facts.interface.package.is_some_and(|p| facts.str(p).ends_with("_test"));
+    let scope = format!("go:{dir}{}", if external_test { "_test" } else { "" });
+    let mut member_scope = String::new();
+    for i in 0..facts.interface.defs.len() as u32 {
+        let idx = DefIdx(i);
+        let def = facts.def(idx);
+        let name = facts.str(def.name);
+        if name.is_empty() || name == "_" || def.flags.has(DefFlags::LOCAL) {
+            continue;
+        }
+        let owner = match (def.receiver, def.parent.some()) {
+            (Some(receiver), _) => Some(facts.str(receiver)),
+            (None, Some(parent)) => {
+                let parent = facts.def(parent);
+                if parent.parent.some().is_some() || parent.flags.has(DefFlags::ANONYMOUS) {
+                    // Members of anonymous types are found through the definition around them.
+                    continue;
+                }
+                Some(facts.str(parent.name))
+            }
+            (None, None) => None,
+        };
+        match owner {
+            None => out.push((Key::member(&scope, name), idx)),
+            Some(owner) => {
+                member_scope.clear();
+                member_scope.push_str(&scope);
+                member_scope.push('#');
+                member_scope.push_str(owner);
+                out.push((Key::member(&member_scope, name), idx));
+                if def.kind == DefKind::Method {
+                    out.push((Key::scope(&member_scope), idx));
+                    out.push((Key::any("go", name), idx));
+                }
+            }
+        }
+    }
+    out.sort_unstable();
+    out.dedup();
+    out
+}
+
+#[cfg(test)]
+mod tests;

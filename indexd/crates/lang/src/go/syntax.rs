@@ -1,0 +1,223 @@
+//! Node kinds and fields of the Go grammar as dense enums, so that the visitor branches on a table
+//! look-up instead of comparing names.
+
+use std::sync::LazyLock;
+
+macro_rules! dense {
+    ($(#[$doc:meta])* $name:ident { $($variant:ident = $text:literal,)* }) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub(super) enum $name {
+            $($variant,)*
+            /// Everything that the visitor does not tell apart.
+            Other,
+        }
+
+        impl $name {
+            const ALL: &'static [(&'static str, Self)] = &[$(($text, Self::$variant),)*];
+        }
+    };
+}
+
+dense! {
+    /// Kinds of named nodes.
+    Kind {
+        PackageClause = "package_clause",
+        PackageIdentifier = "package_identifier",
+        ImportDeclaration = "import_declaration",
+        ImportSpecList = "import_spec_list",
+        ImportSpec = "import_spec",
+        Dot = "dot",
+        BlankIdentifier = "blank_identifier",
+        ConstDeclaration = "const_declaration",
+        ConstSpec = "const_spec",
+        VarDeclaration = "var_declaration",
+        VarSpecList = "var_spec_list",
+        VarSpec = "var_spec",
+        FunctionDeclaration = "function_declaration",
+        MethodDeclaration = "method_declaration",
+        TypeDeclaration = "type_declaration",
+        TypeSpec = "type_spec",
+        TypeAlias = "type_alias",
+        TypeParameterList = "type_parameter_list",
+        TypeParameterDeclaration = "type_parameter_declaration",
+        TypeConstraint = "type_constraint",
+        ParameterList = "parameter_list",
+        ParameterDeclaration = "parameter_declaration",
+        VariadicParameterDeclaration = "variadic_parameter_declaration",
+        ExpressionList = "expression_list",
+        Identifier = "identifier",
+        FieldIdentifier = "field_identifier",
+        TypeIdentifier = "type_identifier",
+        ParenthesizedType = "parenthesized_type",
+        GenericType = "generic_type",
+        TypeArguments = "type_arguments",
+        PointerType = "pointer_type",
+        ArrayType = "array_type",
+        ImplicitLengthArrayType = "implicit_length_array_type",
+        SliceType = "slice_type",
+        StructType = "struct_type",
+        NegatedType = "negated_type",
+        FieldDeclarationList = "field_declaration_list",
+        FieldDeclaration = "field_declaration",
+        InterfaceType = "interface_type",
+        MethodElem = "method_elem",
+        TypeElem = "type_elem",
+        MapType = "map_type",
+        ChannelType = "channel_type",
+        FunctionType = "function_type",
+        QualifiedType = "qualified_type",
+        Block = "block",
+        StatementList = "statement_list",
+        ExpressionStatement = "expression_statement",
+        SendStatement = "send_statement",
+        ReceiveStatement = "receive_statement",
+        IncStatement = "inc_statement",
+        DecStatement = "dec_statement",
+        AssignmentStatement = "assignment_statement",
+        ShortVarDeclaration = "short_var_declaration",
+        LabeledStatement = "labeled_statement",
+        FallthroughStatement = "fallthrough_statement",
+        BreakStatement = "break_statement",
+        ContinueStatement = "continue_statement",
+        GotoStatement = "goto_statement",
+        ReturnStatement = "return_statement",
+        GoStatement = "go_statement",
+        DeferStatement = "defer_statement",
+        IfStatement = "if_statement",
+        ForStatement = "for_statement",
+        ForClause = "for_clause",
+        RangeClause = "range_clause",
+        ExpressionSwitchStatement = "expression_switch_statement",
+        ExpressionCase = "expression_case",
+        DefaultCase = "default_case",
+        TypeSwitchStatement = "type_switch_statement",
+        TypeCase = "type_case",
+        SelectStatement = "select_statement",
+        CommunicationCase = "communication_case",
+        ParenthesizedExpression = "parenthesized_expression",
+        CallExpression = "call_expression",
+        VariadicArgument = "variadic_argument",
+        SelectorExpression = "selector_expression",
+        IndexExpression = "index_expression",
+        SliceExpression = "slice_expression",
+        TypeAssertionExpression = "type_assertion_expression",
+        TypeConversionExpression = "type_conversion_expression",
+        TypeInstantiationExpression = "type_instantiation_expression",
+        CompositeLiteral = "composite_literal",
+        LiteralValue = "literal_value",
+        LiteralElement = "literal_element",
+        KeyedElement = "keyed_element",
+        FuncLiteral = "func_literal",
+        UnaryExpression = "unary_expression",
+        BinaryExpression = "binary_expression",
+        RawString = "raw_string_literal",
+        InterpretedString = "interpreted_string_literal",
+        Int = "int_literal",
+        Float = "float_literal",
+        Imaginary = "imaginary_literal",
+        Rune = "rune_literal",
+        Nil = "nil",
+        True = "true",
+        False = "false",
+        Iota = "iota",
+        LabelName = "label_name",
+        Comment = "comment",
+    }
+}
+
+dense! {
+    /// Fields of nodes.
+    Field {
+        Alias = "alias",
+        Alternative = "alternative",
+        Arguments = "arguments",
+        Body = "body",
+        Communication = "communication",
+        Condition = "condition",
+        Consequence = "consequence",
+        Element = "element",
+        Field = "field",
+        Function = "function",
+        Index = "index",
+        Initializer = "initializer",
+        Key = "key",
+        Label = "label",
+        Left = "left",
+        Length = "length",
+        Name = "name",
+        Operand = "operand",
+        Operator = "operator",
+        Package = "package",
+        Parameters = "parameters",
+        Path = "path",
+        Receiver = "receiver",
+        Result = "result",
+        Right = "right",
+        Tag = "tag",
+        Type = "type",
+        TypeArguments = "type_arguments",
+        TypeParameters = "type_parameters",
+        Update = "update",
+        Value = "value",
+    }
+}
+
+/// The grammar with its tables.
+pub(super) struct Syntax {
+    /// For the parser.
+    pub(super) language: tree_sitter::Language,
+    kinds: Vec<Kind>,
+    fields: Vec<Field>,
+    /// The anonymous tokens that tell variants of a node apart.
+    pub(super) define: u16,
+    pub(super) star: u16,
+}
+
+impl Syntax {
+    fn new() -> Self {
+        let language = tree_sitter::Language::from(tree_sitter_go::LANGUAGE);
+        let mut kinds = vec![Kind::Other; language.node_kind_count()];
+        for &(name, kind) in Kind::ALL {
+            kinds[usize::from(language.id_for_node_kind(name, true))] = kind;
+        }
+        let mut fields = vec![Field::Other; language.field_count() + 1];
+        for &(name, field) in Field::ALL {
+            if let Some(id) = language.field_id_for_name(name) {
+                fields[usize::from(id.get())] = field;
+            }
+        }
+        let define = language.id_for_node_kind(":=", false);
+        let star = language.id_for_node_kind("*", false);
+        Self { language, kinds, fields, define, star }
+    }
+
+    /// The kind of a node.
+    pub(super) fn kind(&self, id: u16) -> Kind {
+        self.kinds.get(usize::from(id)).copied().unwrap_or(Kind::Other)
+    }
+
+    /// The field of a child.
+    pub(super) fn field(&self, id: Option<std::num::NonZeroU16>) -> Field {
+        id.map_or(Field::Other, |id| self.fields[usize::from(id.get())])
+    }
+}
+
+/// The one instance.
+pub(super) static SYNTAX: LazyLock<Syntax> = LazyLock::new(Syntax::new);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_kind_and_field_exists_in_the_grammar() {
+        for (name, _) in Kind::ALL {
+            assert_ne!(SYNTAX.language.id_for_node_kind(name, true), 0, "{name}");
+        }
+        for (name, _) in Field::ALL {
+            assert!(SYNTAX.language.field_id_for_name(name).is_some(), "{name}");
+        }
+        assert!(SYNTAX.define != 0 && SYNTAX.star != 0);
+    }
+}
