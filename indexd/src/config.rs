@@ -1,1 +1,437 @@
-//! Configuration of the daemon.
+//! Configuration: one typed struct, TOML files, and where each value came from.
+//!
+//! Precedence, strongest first: flags, `INDEXD_*` variables, the repository's `.indexd.toml`, the
+//! user's `config.toml`, defaults. A repository may narrow and never widen: it can lower a budget or
+//! add an exclude, not raise or remove one, and settings of the machine are none of its business.
+//! In our own files an unknown key is an error that names the nearest key.
+//!
+//! Each option is declared once in [`options`], with its help, default and what a repository may do
+//! to it. Options below `pack.` are those of [`indexd_pack::Config`].
+
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+/// Why a configuration is refused.
+#[derive(Debug, thiserror::Error)]
+pub enum ConfigError {
+    /// The file exists and cannot be read.
+    #[error("cannot read {path}")]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        #[source]
+        source: std::io::Error,
+    },
+    /// The file is no TOML.
+    #[error("{path} is not valid TOML: {message}")]
+    Syntax {
+        /// The file.
+        path: PathBuf,
+        /// Place and reason.
+        message: String,
+    },
+    /// No such key.
+    #[error("unknown key `{key}` in {origin}; did you mean `{nearest}`?")]
+    UnknownKey {
+        /// As written, with its tables.
+        key: String,
+        /// The known key that is spelled most alike.
+        nearest: String,
+        /// Where it stands.
+        origin: Origin,
+    },
+    /// The value has the wrong type or is out of range.
+    #[error("wrong value for `{key}` in {origin}: {message}")]
+    WrongValue {
+        /// The key.
+        key: String,
+        /// What was expected.
+        message: String,
+        /// Where it stands.
+        origin: Origin,
+    },
+    /// A repository tried to set more than it may.
+    #[error("{origin} may not set `{key}`: {message}")]
+    Widens {
+        /// The key.
+        key: String,
+        /// What it may do.
+        message: &'static str,
+        /// Where it stands.
+        origin: Origin,
+    },
+}
+
+/// Where a value came from, weakest first.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Origin {
+    /// Built in.
+    Default,
+    /// The user's file.
+    User(PathBuf),
+    /// The repository's file.
+    Repository(PathBuf),
+    /// An environment variable of this name.
+    Environment(String),
+    /// A command-line option.
+    Flag,
+}
+
+impl std::fmt::Display for Origin {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Default => f.write_str("default"),
+            Self::User(path) | Self::Repository(path) => write!(f, "{}", path.display()),
+            Self::Environment(name) => f.write_str(name),
+            Self::Flag => f.write_str("command line"),
+        }
+    }
+}
+
+/// What a repository may do to an option.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Narrow {
+    /// Nothing: it concerns the machine.
+    Never,
+    /// Set it: every value is equally narrow.
+    Any,
+    /// Lower the number.
+    Lower,
+    /// Add to the list.
+    Add,
+    /// Switch it off.
+    Off,
+}
+
+struct OptionInfo {
+    key: &'static str,
+    help: &'static str,
+    narrow: Narrow,
+    get: fn(&Config) -> Value,
+    set: fn(&mut Config, Value) -> Result<(), serde_json::Error>,
+}
+
+/// One option with its effective value, for `ctl config`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Entry {
+    /// The dotted key.
+    pub key: String,
+    /// Effective value.
+    pub value: Value,
+    /// Built-in value.
+    pub default: Value,
+    /// Where the effective value came from.
+    pub origin: Origin,
+}
+
+macro_rules! options {
+    ($($(#[doc = $doc:literal])+ $field:ident: $ty:ty = $default:expr, $key:literal, $narrow:ident;)+) => {
+        /// All settings of the daemon.
+        #[derive(Clone, Debug, PartialEq)]
+        pub struct Config {
+            $($(#[doc = $doc])+ pub $field: $ty,)+
+            /// Weights and limits of packs.
+            pub pack: indexd_pack::Config,
+            origins: BTreeMap<String, Origin>,
+        }
+
+        impl Default for Config {
+            fn default() -> Self {
+                Self { $($field: $default,)+ pack: indexd_pack::Config::default(), origins: BTreeMap::new() }
+            }
+        }
+
+        const OPTIONS: &[OptionInfo] = &[$(OptionInfo {
+            key: $key,
+            help: concat!($($doc),+),
+            narrow: Narrow::$narrow,
+            get: |c| serde_json::to_value(&c.$field).unwrap_or(Value::Null),
+            set: |c, v| { c.$field = serde_json::from_value(v)?; Ok(()) },
+        },)+];
+    };
+}
+
+options! {
+    /// The repository's id; empty for the name of its module or project.
+    index_name: String = String::new(), "index.name", Any;
+    /// Paths to leave out, as in `.gitignore`, relative to the root.
+    index_exclude: Vec<String> = Vec::new(), "index.exclude", Add;
+    /// Threads of a build; 0 for one per core, at most 8.
+    index_threads: u64 = 0, "index.threads", Never;
+    /// Count tokens of definitions while idle, so that the first packs are fast.
+    index_background_tokens: bool = true, "index.background_tokens", Off;
+    /// Commits read for ranking; 0 switches history off.
+    history_commits_max: u64 = 20_000, "history.commits_max", Lower;
+    /// Notice changes by events of the file system; without, every request compares the tree.
+    watch_enabled: bool = true, "watch.enabled", Never;
+    /// Milliseconds without a change that end a burst.
+    watch_settle_ms: u64 = 8, "watch.settle_ms", Never;
+    /// Milliseconds after which a burst is taken in anyway.
+    watch_settle_max_ms: u64 = 50, "watch.settle_max_ms", Never;
+    /// Seconds between comparisons of the tree where events cannot be relied on.
+    watch_sweep_s: u64 = 60, "watch.sweep_s", Never;
+    /// Milliseconds that a request waits for a fresh index.
+    freshness_wait_ms: u64 = 2_000, "freshness.wait_ms", Never;
+    /// Milliseconds of these that it waits for the watcher before the tree is compared.
+    freshness_cookie_ms: u64 = 500, "freshness.cookie_ms", Never;
+    /// Seconds without a request after which a workspace is closed; it opens again on demand.
+    workspace_idle_close_s: u64 = 1_800, "workspace.idle_close_s", Never;
+    /// Seconds between a change and its being flushed to the disk.
+    workspace_sync_s: u64 = 2, "workspace.sync_s", Never;
+    /// Seconds without a connection after which the daemon exits; 0 for never.
+    daemon_idle_exit_s: u64 = 10_800, "daemon.idle_exit_s", Never;
+}
+
+/// The user's file in the config folder.
+pub const USER_FILE: &str = "config.toml";
+
+impl Config {
+    /// Reads the user's file in `dir`, then `INDEXD_*` of `env`, then `flags` (dotted key, value).
+    /// An absent file is an empty one.
+    ///
+    /// # Errors
+    /// Every [`ConfigError`] but `Widens`; the first one found, in file order.
+    pub fn load(
+        dir: &Path,
+        env: impl IntoIterator<Item = (String, String)>,
+        flags: &[(String, String)],
+    ) -> Result<Self, ConfigError> {
+        let mut config = Self::default();
+        let path = dir.join(USER_FILE);
+        for (key, value) in read_file(&path)? {
+            config.set(&key, value, Origin::User(path.clone()))?;
+        }
+        let env: BTreeMap<String, String> = env.into_iter().collect();
+        for key in keys() {
+            let name = variable(&key);
+            if let Some(text) = env.get(&name) {
+                config.set_text(&key, text, Origin::Environment(name))?;
+            }
+        }
+        for (key, text) in flags {
+            config.set_text(key, text, Origin::Flag)?;
+        }
+        Ok(config)
+    }
+
+    /// These settings narrowed by the `.indexd.toml` of the repository at `root`. What a flag or a
+    /// variable set stays.
+    ///
+    /// # Errors
+    /// As [`Config::load`], and `Widens` for what a repository may not do.
+    pub fn for_repository(&self, root: &Path) -> Result<Self, ConfigError> {
+        let mut config = self.clone();
+        let path = root.join(crate::workspace::REPO_CONFIG);
+        if !path.symlink_metadata().is_ok_and(|m| m.is_file() && m.len() <= 1 << 20) {
+            return Ok(config);
+        }
+        for (key, value) in read_file(&path)? {
+            let origin = Origin::Repository(path.clone());
+            let narrow = config.narrow_of(&key).ok_or_else(|| unknown(&key, origin.clone()))?;
+            let old = config.get(&key).unwrap_or(Value::Null);
+            let value = narrowed(narrow, &old, value)
+                .map_err(|message| ConfigError::Widens { key: key.clone(), message, origin: origin.clone() })?;
+            if config.origin(&key) < origin {
+                config.set(&key, value, origin)?;
+            }
+        }
+        Ok(config)
+    }
+
+    /// Every option in order of its key.
+    pub fn entries(&self) -> Vec<Entry> {
+        let defaults = Self::default();
+        let entry = |key: String| Entry {
+            value: self.get(&key).unwrap_or(Value::Null),
+            default: defaults.get(&key).unwrap_or(Value::Null),
+            origin: self.origin(&key),
+            key,
+        };
+        keys().into_iter().map(entry).collect()
+    }
+
+    /// Where the value of `key` came from.
+    pub fn origin(&self, key: &str) -> Origin {
+        self.origins.get(key).cloned().unwrap_or(Origin::Default)
+    }
+
+    fn get(&self, key: &str) -> Option<Value> {
+        match key.strip_prefix("pack.") {
+            Some(rest) => pack_leaves(&self.pack).remove(rest),
+            None => OPTIONS.iter().find(|o| o.key == key).map(|o| (o.get)(self)),
+        }
+    }
+
+    fn narrow_of(&self, key: &str) -> Option<Narrow> {
+        match key.strip_prefix("pack.") {
+            Some(rest) if pack_leaves(&self.pack).contains_key(rest) => {
+                Some(if rest.starts_with("budgets.") { Narrow::Lower } else { Narrow::Any })
+            }
+            Some(_) => None,
+            None => OPTIONS.iter().find(|o| o.key == key).map(|o| o.narrow),
+        }
+    }
+
+    fn set_text(&mut self, key: &str, text: &str, origin: Origin) -> Result<(), ConfigError> {
+        let old = self.get(key).ok_or_else(|| unknown(key, origin.clone()))?;
+        let value = match old {
+            Value::String(_) => Value::String(text.to_owned()),
+            Value::Array(_) => {
+                Value::Array(text.split(',').filter(|t| !t.is_empty()).map(|t| Value::String(t.trim().to_owned())).collect())
+            }
+            _ => serde_json::from_str(text).unwrap_or_else(|_| Value::String(text.to_owned())),
+        };
+        self.set(key, value, origin)
+    }
+
+    fn set(&mut self, key: &str, value: Value, origin: Origin) -> Result<(), ConfigError> {
+        let wrong = |message: String| ConfigError::WrongValue { key: key.to_owned(), message, origin: origin.clone() };
+        match key.strip_prefix("pack.") {
+            Some(rest) => {
+                let mut tree = serde_json::to_value(&self.pack).unwrap_or(Value::Null);
+                let pointer: String = rest.split('.').map(|part| format!("/{}", camel(part))).collect();
+                match tree.pointer_mut(&pointer) {
+                    Some(place) if !place.is_object() => *place = value,
+                    _ => return Err(unknown(key, origin)),
+                }
+                self.pack = serde_json::from_value(tree).map_err(|e| wrong(e.to_string()))?;
+            }
+            None => {
+                let option = OPTIONS.iter().find(|o| o.key == key).ok_or_else(|| unknown(key, origin.clone()))?;
+                (option.set)(self, value).map_err(|e| wrong(e.to_string()))?;
+            }
+        }
+        self.origins.insert(key.to_owned(), origin);
+        Ok(())
+    }
+}
+
+/// Every key, ordered.
+fn keys() -> Vec<String> {
+    let pack = pack_leaves(&indexd_pack::Config::default());
+    let mut keys: Vec<String> = OPTIONS.iter().map(|o| o.key.to_owned()).collect();
+    keys.extend(pack.into_keys().map(|k| format!("pack.{k}")));
+    keys.sort();
+    keys
+}
+
+/// The variable of a key: `watch.settle_ms` is `INDEXD_WATCH_SETTLE_MS`.
+fn variable(key: &str) -> String {
+    format!("INDEXD_{}", key.replace('.', "_").to_uppercase())
+}
+
+/// The help of an option of the daemon itself; empty for those of packs.
+pub fn help(key: &str) -> &'static str {
+    OPTIONS.iter().find(|o| o.key == key).map_or("", |o| o.help.trim())
+}
+
+/// Dotted keys and values of a TOML file, in file order.
+fn read_file(path: &Path) -> Result<Vec<(String, Value)>, ConfigError> {
+    let text = match std::fs::read_to_string(path) {
+        Ok(text) => text,
+        Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(source) => return Err(ConfigError::Read { path: path.to_owned(), source }),
+    };
+    let syntax = |message: String| ConfigError::Syntax { path: path.to_owned(), message };
+    let table: toml::Table = text.parse().map_err(|e: toml::de::Error| syntax(e.to_string()))?;
+    let tree = serde_json::to_value(table).map_err(|e| syntax(e.to_string()))?;
+    let mut out = Vec::new();
+    leaves("", &tree, &mut |key, value| out.push((key.to_owned(), value.clone())));
+    Ok(out)
+}
+
+fn leaves(prefix: &str, value: &Value, f: &mut dyn FnMut(&str, &Value)) {
+    match value {
+        Value::Object(map) => {
+            for (name, value) in map {
+                let key = if prefix.is_empty() { name.clone() } else { format!("{prefix}.{name}") };
+                leaves(&key, value, f);
+            }
+        }
+        value => f(prefix, value),
+    }
+}
+
+/// The settings of packs by dotted key; files spell them with underscores.
+fn pack_leaves(config: &indexd_pack::Config) -> BTreeMap<String, Value> {
+    let mut out = BTreeMap::new();
+    if let Ok(tree) = serde_json::to_value(config) {
+        leaves("", &tree, &mut |key, value| {
+            out.insert(snake(key), shortest(value));
+        });
+    }
+    out
+}
+
+/// A number that was widened from 32 bits, written as short as it was: 0.3, not 0.30000001192092896.
+fn shortest(value: &Value) -> Value {
+    let narrow = value.as_f64().filter(|_| value.is_f64()).map(|x| x as f32).filter(|x| value.as_f64() == Some(f64::from(*x)));
+    narrow.and_then(|x| x.to_string().parse::<f64>().ok()).map_or_else(|| value.clone(), Value::from)
+}
+
+fn snake(name: &str) -> String {
+    let mut out = String::with_capacity(name.len() + 4);
+    for c in name.chars() {
+        if c.is_ascii_uppercase() {
+            out.push('_');
+        }
+        out.push(c.to_ascii_lowercase());
+    }
+    out
+}
+
+fn camel(name: &str) -> String {
+    let mut out = String::with_capacity(name.len());
+    let mut up = false;
+    for c in name.chars() {
+        match c {
+            '_' => up = true,
+            c => {
+                out.push(if up { c.to_ascii_uppercase() } else { c });
+                up = false;
+            }
+        }
+    }
+    out
+}
+
+/// The value a repository's setting leads to.
+fn narrowed(narrow: Narrow, old: &Value, new: Value) -> Result<Value, &'static str> {
+    match narrow {
+        Narrow::Never => Err("it is a setting of the user"),
+        Narrow::Any => Ok(new),
+        Narrow::Lower if new.as_f64() <= old.as_f64() || !new.is_number() => Ok(new),
+        Narrow::Lower => Err("it may only be lowered"),
+        Narrow::Off if new == Value::Bool(true) && old == &Value::Bool(false) => Err("it may only be switched off"),
+        Narrow::Off => Ok(new),
+        Narrow::Add => match (old, new) {
+            (Value::Array(old), Value::Array(new)) => Ok(Value::Array(old.iter().cloned().chain(new).collect())),
+            (_, new) => Ok(new),
+        },
+    }
+}
+
+fn unknown(key: &str, origin: Origin) -> ConfigError {
+    let nearest = keys().into_iter().min_by_key(|known| (distance(key, known), known.clone())).unwrap_or_default();
+    ConfigError::UnknownKey { key: key.to_owned(), nearest, origin }
+}
+
+/// Levenshtein distance in characters.
+fn distance(a: &str, b: &str) -> usize {
+    let b: Vec<char> = b.chars().collect();
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, ca) in a.chars().enumerate() {
+        let mut diagonal = std::mem::replace(&mut row[0], i + 1);
+        for (j, cb) in b.iter().enumerate() {
+            let change = diagonal + usize::from(ca != *cb);
+            diagonal = row[j + 1];
+            row[j + 1] = change.min(row[j] + 1).min(diagonal + 1);
+        }
+    }
+    row[b.len()]
+}
+
+#[cfg(test)]
+mod tests;

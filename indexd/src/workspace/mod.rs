@@ -5,6 +5,30 @@
 //! build), `driver` (the event loop of one workspace, and freshness), `recovery` (what is believed
 //! after a stop), `registry` (many workspaces). Everything here may block: callers run it on a pool.
 
+mod git;
+mod rules;
+mod scan;
 mod status;
+mod tree;
+mod watch;
 
+pub use rules::REPO_CONFIG;
 pub use status::{Freshness, Progress, WorkspaceError, WorkspaceState, WorkspaceStatus};
+
+/// The threads that walk, parse and link, for all workspaces: one per core, at most 8. Their stacks
+/// are large because parsers recurse with the nesting of the source.
+fn pool() -> &'static rayon::ThreadPool {
+    static POOL: std::sync::LazyLock<rayon::ThreadPool> = std::sync::LazyLock::new(|| {
+        let n_threads = std::thread::available_parallelism().map_or(2, |n| n.get().min(8));
+        rayon::ThreadPoolBuilder::new()
+            .num_threads(n_threads)
+            .stack_size(STACK_BYTES)
+            .thread_name(|i| format!("index-{i}"))
+            .build()
+            .expect("threads can be started")
+    });
+    &POOL
+}
+
+/// Bytes of address space for the stack of a thread that parses.
+const STACK_BYTES: usize = 64 << 20;

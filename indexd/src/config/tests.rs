@@ -1,0 +1,79 @@
+use super::*;
+use serde_json::json;
+
+fn check(user: &str, repo: &str, env: &[(&str, &str)], flags: &[(&str, &str)], key: &str, want: Value) {
+    let config = effective(user, repo, env, flags).unwrap();
+    assert_eq!(config.get(key), Some(want), "{key}");
+}
+
+fn effective(user: &str, repo: &str, env: &[(&str, &str)], flags: &[(&str, &str)]) -> Result<Config, ConfigError> {
+    let tmp = tempfile::tempdir().unwrap();
+    std::fs::write(tmp.path().join(USER_FILE), user).unwrap();
+    std::fs::write(tmp.path().join(crate::workspace::REPO_CONFIG), repo).unwrap();
+    let pairs = |p: &[(&str, &str)]| p.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect::<Vec<_>>();
+    Config::load(tmp.path(), pairs(env), &pairs(flags))?.for_repository(tmp.path())
+}
+
+#[test]
+fn the_strongest_origin_wins() {
+    let user = "[history]\ncommits_max = 900\n";
+    let env = [("INDEXD_HISTORY_COMMITS_MAX", "800")];
+    check("", "", &[], &[], "history.commits_max", json!(20_000));
+    check(user, "", &[], &[], "history.commits_max", json!(900));
+    check(user, "history.commits_max = 70", &[], &[], "history.commits_max", json!(70));
+    check(user, "history.commits_max = 70", &env, &[], "history.commits_max", json!(800));
+    check(user, "", &env, &[("history.commits_max", "7")], "history.commits_max", json!(7));
+    check("", "", &[], &[("index.exclude", "a, b")], "index.exclude", json!(["a", "b"]));
+}
+
+#[test]
+fn a_repository_narrows_and_never_widens() {
+    check("index.exclude = ['a']", "index.exclude = ['b']", &[], &[], "index.exclude", json!(["a", "b"]));
+    check("", "pack.budgets.max_items = 10", &[], &[], "pack.budgets.max_items", json!(10));
+    check("", "index.background_tokens = false", &[], &[], "index.background_tokens", json!(false));
+    for repo in ["pack.budgets.max_items = 100000", "watch.enabled = false", "history.commits_max = 99999"] {
+        assert!(matches!(effective("", repo, &[], &[]), Err(ConfigError::Widens { .. })), "{repo}");
+    }
+    let off = "index.background_tokens = false";
+    let on = effective(off, "index.background_tokens = true", &[], &[]);
+    assert!(matches!(on, Err(ConfigError::Widens { .. })));
+}
+
+#[test]
+fn a_wrong_key_names_the_nearest_and_a_wrong_value_its_place() {
+    let message = |user: &str| effective(user, "", &[], &[]).unwrap_err().to_string();
+    assert!(message("[watch]\nsetle_ms = 3").ends_with("did you mean `watch.settle_ms`?"));
+    assert!(message("[pack.ranking]\nfile_evidense = 1.0").ends_with("did you mean `pack.ranking.file_evidence`?"));
+    assert!(message("[pack]\nranking = 1").contains("unknown key `pack.ranking`"));
+    assert!(message("watch.settle_ms = 'soon'").starts_with("wrong value for `watch.settle_ms` in /"));
+    assert!(message("watch = [").contains("not valid TOML"));
+}
+
+#[test]
+fn every_entry_knows_its_origin() {
+    let config = effective("index.name = 'x'", "pack.tokenizer = 'cl100k_base'", &[], &[]).unwrap();
+    let by_key: BTreeMap<String, Entry> = config.entries().into_iter().map(|e| (e.key.clone(), e)).collect();
+    assert!(matches!(by_key["index.name"].origin, Origin::User(_)));
+    assert!(matches!(by_key["pack.tokenizer"].origin, Origin::Repository(_)));
+    assert_eq!(by_key["watch.enabled"].origin, Origin::Default);
+    assert_eq!(by_key["index.name"].default, json!(""));
+}
+
+/// The reference lists exactly the keys that exist, each with its default and, for the daemon's own,
+/// its help.
+#[test]
+fn the_reference_lists_every_key_and_default() {
+    let text = include_str!("../../../docs/configuration.md");
+    let listed: Vec<Vec<&str>> = text
+        .lines()
+        .filter(|l| l.starts_with("| `"))
+        .map(|l| l.trim_matches('|').split(" | ").map(str::trim).collect())
+        .collect();
+    let entries = Config::default().entries();
+    let keys: Vec<String> = entries.iter().map(|e| format!("`{}`", e.key)).collect();
+    assert_eq!(listed.iter().map(|row| row[0]).collect::<Vec<_>>(), keys);
+    for (row, entry) in listed.iter().zip(&entries) {
+        assert_eq!(row[1], format!("`{}`", entry.default), "{}", entry.key);
+        assert!(row[2].contains(help(&entry.key)) && row[2].len() > 3, "{}: {}", entry.key, help(&entry.key));
+    }
+}

@@ -1,0 +1,176 @@
+//! The scan: every file of the set with its stat, found by one parallel walk.
+//!
+//! Symbolic links are not followed and do not count as files; other file systems, nested
+//! repositories and submodules are left out. The result is ordered by path, so it does not depend
+//! on how the walk was scheduled.
+
+use super::rules::Layer;
+use indexd_model::RepoPath;
+use indexd_store::FileStat;
+use std::collections::BTreeMap;
+use std::fs::{self, Metadata};
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Reads the stat of a file out of `meta`. Two are compared for equality only, never for order, so
+/// that clocks may jump.
+#[cfg(unix)]
+pub fn stat_of(meta: &Metadata) -> FileStat {
+    use std::os::unix::fs::MetadataExt;
+    let ns = |s: i64, ns: i64| s.wrapping_mul(1_000_000_000).wrapping_add(ns);
+    FileStat {
+        mtime_ns: ns(meta.mtime(), meta.mtime_nsec()),
+        ctime_ns: ns(meta.ctime(), meta.ctime_nsec()),
+        size: meta.len(),
+        inode: meta.ino(),
+        dev: meta.dev(),
+    }
+}
+
+/// Reads the stat of a file out of `meta`; inode, device and change time do not exist here.
+#[cfg(not(unix))]
+pub fn stat_of(meta: &Metadata) -> FileStat {
+    let since = meta.modified().ok().and_then(|t| t.duration_since(std::time::UNIX_EPOCH).ok());
+    let mtime_ns = since.map_or(0, |d| d.as_nanos() as i64);
+    FileStat { mtime_ns, ctime_ns: 0, size: meta.len(), inode: 0, dev: 0 }
+}
+
+/// The stat to remember of a file that was read at `read_ns`. When a later change could leave the
+/// stat as it is (git's `racy-git` rule: the file was touched within one tick of the file system's
+/// clock before it was read), it is one that equals no other, so that the file is read again.
+pub fn remembered(stat: FileStat, read_ns: i64) -> FileStat {
+    let touched_ns = stat.mtime_ns.max(stat.ctime_ns);
+    if touched_ns.saturating_add(RACY_NS) >= read_ns { FileStat::default() } else { stat }
+}
+
+/// Nanoseconds. The kernel's coarse clock ticks every 4 to 10 ms; doubled, since the stamp and the
+/// time of reading come from two clocks.
+const RACY_NS: i64 = 20_000_000;
+
+/// Folders of the set with the rules inside them, by relative path; the root is the empty path.
+pub type Folders = BTreeMap<Box<str>, Arc<Layer>>;
+
+/// What a walk found.
+#[derive(Default)]
+pub struct Scan {
+    /// Files of the set, ordered by path.
+    pub files: Vec<(RepoPath, FileStat)>,
+    /// Folders of the set, the start of the walk included.
+    pub folders: Folders,
+    /// Folders that are repositories of their own, ordered by path.
+    pub nested: Vec<String>,
+    /// Names that are not UTF-8, with the bytes replaced, ordered.
+    pub skipped_names: Vec<String>,
+    /// Folders that may not be read, ordered.
+    pub unreadable: Vec<String>,
+    /// Why the walk is not complete: the system is short of something.
+    pub error: Option<std::io::Error>,
+}
+
+/// Walks the folder `rel` (empty for the root) of the workspace at `root`; `up` are the rules of
+/// the folder above it, or those at the top. The folder itself is taken as belonging to the set,
+/// unless it turns out to be a repository of its own or to have vanished.
+///
+/// The walk runs on the current rayon pool. A folder that vanishes meanwhile counts as empty.
+pub fn scan(root: &Path, rel: &str, up: &Arc<Layer>) -> Scan {
+    let walk = Walk { root, device: device_of(root), found: Mutex::new(Scan::default()) };
+    let dir = if rel.is_empty() { root.to_owned() } else { root.join(rel) };
+    rayon::scope(|s| walk.folder(s, dir, rel.to_owned(), Arc::clone(up)));
+    let mut scan = walk.found.into_inner().unwrap_or_else(PoisonError::into_inner);
+    scan.files.sort_unstable_by(|a, b| a.0.cmp(&b.0));
+    scan.nested.sort_unstable();
+    scan.skipped_names.sort_unstable();
+    scan.unreadable.sort_unstable();
+    scan
+}
+
+struct Walk<'a> {
+    root: &'a Path,
+    device: Option<u64>,
+    found: Mutex<Scan>,
+}
+
+impl Walk<'_> {
+    fn folder<'s>(&'s self, s: &rayon::Scope<'s>, dir: PathBuf, rel: String, up: Arc<Layer>) {
+        let entries = match fs::read_dir(&dir) {
+            Ok(entries) => entries,
+            Err(e) => {
+                match e.kind() {
+                    ErrorKind::NotFound | ErrorKind::NotADirectory => {}
+                    ErrorKind::PermissionDenied => self.found().unreadable.push(rel),
+                    _ => self.found().error = Some(e),
+                }
+                return;
+            }
+        };
+        let mut skipped = Vec::new();
+        let mut listed = Vec::new();
+        for entry in entries {
+            let entry = match entry {
+                Ok(entry) => entry,
+                Err(e) => {
+                    self.found().error = Some(e);
+                    return;
+                }
+            };
+            match entry.file_name().into_string() {
+                Ok(name) => listed.push((name, entry)),
+                Err(name) => skipped.push(indexd_model::path::join(&rel, &name.to_string_lossy())),
+            }
+        }
+        if !rel.is_empty() && listed.iter().any(|(name, _)| name == ".git") {
+            self.found().nested.push(rel);
+            return;
+        }
+        let has_rules = listed.iter().any(|(name, _)| super::rules::is_rule_file(name));
+        let layer = match has_rules {
+            true => Layer::enter(&up, &dir, &rel, |name| listed.iter().any(|(n, _)| n == name)),
+            false => up,
+        };
+        let mut files = Vec::new();
+        for (name, entry) in listed {
+            let Ok(kind) = entry.file_type() else { continue };
+            let child = indexd_model::path::join(&rel, &name);
+            if !(kind.is_file() || kind.is_dir()) || !layer.admits(&child, kind.is_dir()) {
+                continue;
+            }
+            let Ok(meta) = entry.metadata() else { continue };
+            if kind.is_dir() {
+                if device_in(&meta) == self.device {
+                    let layer = Arc::clone(&layer);
+                    s.spawn(move |s| self.folder(s, entry.path(), child, layer));
+                }
+            } else if meta.is_file()
+                && let Ok(path) = RepoPath::new(&child)
+            {
+                files.push((path, stat_of(&meta)));
+            }
+        }
+        let mut found = self.found();
+        found.files.append(&mut files);
+        found.skipped_names.append(&mut skipped);
+        found.folders.insert(rel.into(), layer);
+    }
+
+    fn found(&self) -> std::sync::MutexGuard<'_, Scan> {
+        self.found.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn device_of(root: &Path) -> Option<u64> {
+    fs::metadata(root).ok().and_then(|m| device_in(&m))
+}
+
+#[cfg(unix)]
+fn device_in(meta: &Metadata) -> Option<u64> {
+    Some(std::os::unix::fs::MetadataExt::dev(meta))
+}
+
+#[cfg(not(unix))]
+fn device_in(_: &Metadata) -> Option<u64> {
+    None
+}
+
+#[cfg(test)]
+mod tests;

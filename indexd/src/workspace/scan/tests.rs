@@ -1,0 +1,110 @@
+use super::*;
+use proptest::prelude::*;
+
+fn write(root: &Path, path: &str, text: &str) {
+    let at = root.join(path);
+    fs::create_dir_all(at.parent().unwrap()).unwrap();
+    fs::write(at, text).unwrap();
+}
+
+fn names(root: &Path) -> Vec<String> {
+    scan(root, "", &Layer::top(root, &[])).files.iter().map(|f| f.0.to_string()).collect()
+}
+
+#[test]
+fn hidden_files_count_and_git_links_nested_repositories_do_not() {
+    let tmp = tempfile::tempdir().unwrap();
+    let root = tmp.path();
+    for path in [".github/ci.yml", ".git/config", "a.go", "sub/.git/HEAD", "sub/b.go", "mod/.git", "mod/c.go", "d/e.py"] {
+        write(root, path, "x");
+    }
+    #[cfg(unix)]
+    {
+        std::os::unix::fs::symlink("a.go", root.join("link.go")).unwrap();
+        std::os::unix::fs::symlink(root, root.join("loop")).unwrap();
+    }
+    assert_eq!(names(root), [".github/ci.yml", "a.go", "d/e.py"]);
+    let all = scan(root, "", &Layer::top(root, &[]));
+    assert_eq!(all.nested, ["mod", "sub"]);
+    assert_eq!(all.folders.keys().map(|k| &**k).collect::<Vec<_>>(), ["", ".github", "d"]);
+}
+
+#[cfg(unix)]
+#[test]
+fn names_that_are_not_utf8_are_listed_and_left_out() {
+    use std::os::unix::ffi::OsStrExt;
+    let tmp = tempfile::tempdir().unwrap();
+    fs::write(tmp.path().join(std::ffi::OsStr::from_bytes(b"caf\xe9.go")), "x").unwrap();
+    write(tmp.path(), "line\nbreak.go", "x");
+    let all = scan(tmp.path(), "", &Layer::top(tmp.path(), &[]));
+    assert_eq!(all.skipped_names, ["caf\u{fffd}.go"]);
+    assert_eq!(all.files.len(), 1);
+}
+
+#[test]
+fn a_file_touched_just_before_reading_is_read_again() {
+    let stat = FileStat { mtime_ns: 1_000_000_000, ctime_ns: 5, ..FileStat::default() };
+    assert_ne!(remembered(stat, 1_000_000_000), stat);
+    assert_ne!(remembered(stat, 1_000_000_000 + RACY_NS), stat);
+    assert_eq!(remembered(stat, 1_000_000_001 + RACY_NS), stat);
+}
+
+/// The set as the `ignore` crate's own walker sees it, for rules that both know.
+fn by_walker(root: &Path) -> Vec<String> {
+    let mut builder = ignore::WalkBuilder::new(root);
+    builder.hidden(false).require_git(false).parents(false).git_global(false).git_exclude(false);
+    builder.add_custom_ignore_filename(".indexdignore");
+    builder.filter_entry(|e| e.file_name() != ".git");
+    let mut out: Vec<String> = builder
+        .build()
+        .flatten()
+        .filter(|e| e.file_type().is_some_and(|t| t.is_file()))
+        .map(|e| e.path().strip_prefix(root).unwrap().to_str().unwrap().to_owned())
+        .collect();
+    out.sort();
+    out
+}
+
+fn a_dir() -> impl Strategy<Value = String> {
+    proptest::collection::vec(proptest::sample::select(vec!["a", "b", "build", "x.d"]), 0..3).prop_map(|v| v.join("/"))
+}
+
+fn a_pattern() -> impl Strategy<Value = String> {
+    prop_oneof![
+        "!?/?(a|b|build|\\*|x\\.d|\\*\\*)(/(a|b|f\\.go|\\*\\.py|\\*\\*))?/?",
+        "!?(\\*\\.go|f\\.\\*|a|b/|build/|\\[fg\\]\\.py|\\?\\.go)",
+        "#.*",
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    /// One file alone is judged as the walk of the whole tree judges it, and both agree with the
+    /// walker of the `ignore` crate.
+    #[test]
+    fn one_path_is_judged_as_the_whole_tree(
+        files in proptest::collection::vec((a_dir(), "[fg]\\.(go|py)"), 1..12),
+        rules in proptest::collection::vec(
+            (a_dir(), prop_oneof![Just(".gitignore"), Just(".ignore"), Just(".indexdignore")],
+             proptest::collection::vec(a_pattern(), 1..4)), 0..4),
+    ) {
+        let tmp = tempfile::tempdir().unwrap();
+        let root = tmp.path();
+        for (dir, name) in &files {
+            write(root, &indexd_model::path::join(dir, name), "x");
+        }
+        for (dir, name, lines) in &rules {
+            write(root, &indexd_model::path::join(dir, name), &lines.join("\n"));
+        }
+        let top = Layer::top(root, &[]);
+        let all = scan(root, "", &top);
+        let found: Vec<String> = all.files.iter().map(|f| f.0.to_string()).collect();
+        prop_assert_eq!(&found, &by_walker(root));
+        for (dir, name) in &files {
+            let path = indexd_model::path::join(dir, name);
+            let admitted = all.folders.get(dir.as_str()).is_some_and(|layer| layer.admits(&path, false));
+            prop_assert_eq!(admitted, found.contains(&path), "{}", path);
+        }
+    }
+}

@@ -1,0 +1,284 @@
+//! The tree as the index knows it, and what changed since.
+//!
+//! A [`Tree`] remembers the stat of every file in the index and the rules of every folder in the
+//! set. [`Tree::sweep`] compares everything, [`Tree::examine`] what lies at given dirty paths; both
+//! give a [`ChangeSet`] and neither reads a file. An edited ignore file, a new or vanished `.git` and
+//! an edited `.indexd.toml` are dirty folders: what they decide is walked again.
+
+use super::rules::{Layer, is_rule_file};
+use super::scan::{Folders, Scan, scan, stat_of};
+use indexd_model::RepoPath;
+use indexd_model::path::{dir_of, file_name_of};
+use indexd_store::FileStat;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::io;
+use std::ops::Bound;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// The paths to read again and those to forget, after ignore rules.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct ChangeSet {
+    /// Files whose stat is new or cannot be trusted.
+    pub changed: BTreeSet<RepoPath>,
+    /// Files in the index and no longer in the set.
+    pub removed: BTreeSet<RepoPath>,
+    /// Folders that joined the set (or are repositories of their own inside it): to be watched.
+    pub folders_new: BTreeSet<String>,
+    /// Folders that left it.
+    pub folders_gone: BTreeSet<String>,
+}
+
+impl ChangeSet {
+    /// Files concerned.
+    pub fn len(&self) -> usize {
+        self.changed.len() + self.removed.len()
+    }
+
+    /// Whether no file is concerned.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Takes in a later set: its word counts.
+    pub fn merge(&mut self, later: ChangeSet) {
+        for path in later.changed {
+            self.removed.remove(&path);
+            self.changed.insert(path);
+        }
+        for path in later.removed {
+            self.changed.remove(&path);
+            self.removed.insert(path);
+        }
+        for dir in later.folders_new {
+            self.folders_gone.remove(&dir);
+            self.folders_new.insert(dir);
+        }
+        for dir in later.folders_gone {
+            self.folders_new.remove(&dir);
+            self.folders_gone.insert(dir);
+        }
+    }
+}
+
+/// What is known of the files and folders of a workspace.
+pub struct Tree {
+    root: PathBuf,
+    excludes: Vec<String>,
+    top: Arc<Layer>,
+    folders: Folders,
+    nested: BTreeSet<String>,
+    known: BTreeMap<RepoPath, FileStat>,
+    /// Names that are not UTF-8, as of the last sweep.
+    pub skipped_names: Vec<String>,
+    /// Folders that could not be read, as of the last sweep.
+    pub unreadable: Vec<String>,
+}
+
+impl Tree {
+    /// Starts with the files that the index holds.
+    pub fn new(root: &Path, excludes: &[String], known: BTreeMap<RepoPath, FileStat>) -> Self {
+        Self {
+            root: root.to_owned(),
+            excludes: excludes.to_vec(),
+            top: Layer::top(root, excludes),
+            folders: Folders::new(),
+            nested: BTreeSet::new(),
+            known,
+            skipped_names: Vec::new(),
+            unreadable: Vec::new(),
+        }
+    }
+
+    /// Folders to watch, by relative path: those of the set, and nested repositories, since one that
+    /// loses its `.git` joins the set.
+    pub fn watched(&self) -> impl Iterator<Item = &str> {
+        self.folders.keys().map(|k| &**k).chain(self.nested.iter().map(String::as_str))
+    }
+
+    /// Files in the index.
+    pub fn n_files(&self) -> usize {
+        self.known.len()
+    }
+
+    /// Sets the configured excludes; a sweep has to follow.
+    pub fn set_excludes(&mut self, excludes: &[String]) {
+        self.excludes = excludes.to_vec();
+    }
+
+    /// Remembers that the index holds this file, read with this stat; `None` that it does not.
+    pub fn remember(&mut self, path: &RepoPath, stat: Option<FileStat>) {
+        match stat {
+            Some(stat) => {
+                self.known.insert(path.clone(), stat);
+            }
+            None => {
+                self.known.remove(path);
+            }
+        }
+    }
+
+    /// Forgets every file: the index is to be built anew.
+    pub fn forget(&mut self) {
+        self.known.clear();
+    }
+
+    /// Compares the whole tree.
+    ///
+    /// # Errors
+    /// The root is gone or a folder cannot be listed for want of resources; nothing has changed then.
+    pub fn sweep(&mut self) -> io::Result<ChangeSet> {
+        self.top = Layer::top(&self.root, &self.excludes);
+        let mut changes = ChangeSet::default();
+        self.walk("", &mut changes)?;
+        Ok(changes)
+    }
+
+    /// Compares what lies at `dirty`, paths relative to the root in any order; the empty path is the
+    /// whole tree.
+    ///
+    /// # Errors
+    /// As [`Tree::sweep`].
+    pub fn examine<'a>(&mut self, dirty: impl IntoIterator<Item = &'a str>) -> io::Result<ChangeSet> {
+        let mut changes = ChangeSet::default();
+        let mut walks = BTreeSet::new();
+        for path in dirty {
+            let name = file_name_of(path);
+            if path.is_empty() || (is_rule_file(name) && dir_of(path).is_empty()) {
+                return self.sweep();
+            }
+            if is_rule_file(name) {
+                self.look(dir_of(path), &mut changes, &mut walks);
+            }
+            self.look(path, &mut changes, &mut walks);
+        }
+        let mut last: Option<String> = None;
+        for dir in walks {
+            if !last.as_ref().is_some_and(|l| is_below(&dir, l)) {
+                self.walk(&dir, &mut changes)?;
+                last = Some(dir);
+            }
+        }
+        Ok(changes)
+    }
+
+    /// Looks at one path, whose parents may be unknown: then the topmost unknown one counts.
+    fn look(&mut self, path: &str, changes: &mut ChangeSet, walks: &mut BTreeSet<String>) {
+        let mut at = path;
+        let layer = loop {
+            match self.folders.get(dir_of(at)) {
+                Some(layer) => break Arc::clone(layer),
+                None if at.contains('/') => at = dir_of(at),
+                None => return,
+            }
+        };
+        let meta = fs::symlink_metadata(self.root.join(at)).ok();
+        let kind = meta.as_ref().map(|m| m.file_type());
+        if kind.is_some_and(|k| k.is_dir()) && layer.admits(at, true) {
+            if let Ok(path) = RepoPath::new(at)
+                && self.known.contains_key(&path)
+            {
+                changes.removed.insert(path);
+            }
+            walks.insert(at.to_owned());
+            return;
+        }
+        self.drop_below(at, changes);
+        let Ok(path) = RepoPath::new(at) else { return };
+        match meta {
+            Some(meta) if meta.is_file() && layer.admits(at, false) => {
+                if self.known.get(&path) != Some(&stat_of(&meta)) {
+                    changes.changed.insert(path);
+                }
+            }
+            _ if self.known.contains_key(&path) => {
+                changes.removed.insert(path);
+            }
+            _ => {}
+        }
+    }
+
+    /// Everything below a path that is no folder of the set (any more).
+    fn drop_below(&mut self, dir: &str, changes: &mut ChangeSet) {
+        if self.folders.contains_key(dir) || self.nested.contains(dir) {
+            self.replace(dir, Scan::default(), changes);
+        }
+    }
+
+    /// Walks a folder whose parent is in the set and that is itself admitted.
+    fn walk(&mut self, dir: &str, changes: &mut ChangeSet) -> io::Result<()> {
+        let up = match dir {
+            "" => Arc::clone(&self.top),
+            _ => match self.folders.get(dir_of(dir)) {
+                Some(up) => Arc::clone(up),
+                None => return Ok(()),
+            },
+        };
+        let mut found = super::pool().install(|| scan(&self.root, dir, &up));
+        if let Some(e) = found.error.take() {
+            return Err(e);
+        }
+        if found.files.is_empty() && !self.root.is_dir() {
+            return Err(io::Error::from(io::ErrorKind::NotFound));
+        }
+        if dir.is_empty() {
+            self.skipped_names = std::mem::take(&mut found.skipped_names);
+            self.unreadable = std::mem::take(&mut found.unreadable);
+        }
+        self.replace(dir, found, changes);
+        Ok(())
+    }
+
+    /// Takes `found` for what lies in `dir`, the folder itself included.
+    fn replace(&mut self, dir: &str, found: Scan, changes: &mut ChangeSet) {
+        let mut old = below(&self.known, dir).map(|(path, stat)| (path, *stat)).peekable();
+        for (path, stat) in found.files {
+            while let Some((gone, _)) = old.next_if(|(known, _)| **known < path) {
+                changes.removed.insert(gone.clone());
+            }
+            match old.next_if(|(known, _)| **known == path) {
+                Some((_, known)) if known == stat => {}
+                _ => {
+                    changes.changed.insert(path);
+                }
+            }
+        }
+        changes.removed.extend(old.map(|(path, _)| path.clone()));
+
+        let mut gone: BTreeSet<String> = below(&self.folders, dir).map(|(k, _)| k.to_string()).collect();
+        gone.extend(self.nested.iter().filter(|n| is_below(n, dir)).cloned());
+        if self.folders.contains_key(dir) {
+            gone.insert(dir.to_owned());
+        }
+        self.folders.retain(|k, _| !is_below(k, dir));
+        self.nested.retain(|k| !is_below(k, dir));
+        for new in found.folders.keys().map(|k| &**k).chain(found.nested.iter().map(String::as_str)) {
+            if !gone.remove(new) {
+                changes.folders_new.insert(new.to_owned());
+            }
+        }
+        changes.folders_gone.extend(gone);
+        self.folders.extend(found.folders);
+        self.nested.extend(found.nested);
+    }
+}
+
+/// Whether `path` is `dir` or lies below it.
+fn is_below(path: &str, dir: &str) -> bool {
+    dir.is_empty() || path.strip_prefix(dir).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+}
+
+/// The entries strictly below `dir`, ordered by path.
+fn below<'m, K, V>(map: &'m BTreeMap<K, V>, dir: &str) -> impl Iterator<Item = (&'m K, &'m V)> + use<'m, K, V>
+where
+    K: Ord + std::borrow::Borrow<str>,
+{
+    let prefix = if dir.is_empty() { String::new() } else { format!("{dir}/") };
+    let from = (Bound::Included(prefix.as_str()), Bound::Unbounded);
+    let range = map.range::<str, _>(from);
+    range.take_while(move |(k, _)| (*k).borrow().starts_with(&prefix))
+}
+
+#[cfg(test)]
+mod tests;
