@@ -15,9 +15,10 @@ use indexd_model::{
     ChunkKind, DefIdx, FileFacts, FileRoles, Key, Language, LineIndex, Outcome, RepoPath, Span, StrId,
 };
 
-/// Everything that a `go.mod` (`Language::GoMod`) or `go.work` (`Language::GoWork`) says. Lines that
-/// are not understood say nothing.
-pub fn facts(path: &RepoPath, text: &str, language: Language, roles: FileRoles) -> FileFacts {
+/// Everything that a `go.mod` or, by its path, a `go.work` says. Lines that are not understood say
+/// nothing.
+pub fn facts(path: &RepoPath, text: &str, roles: FileRoles) -> FileFacts {
+    let language = if path.ends_with("go.work") { Language::GoWork } else { Language::GoMod };
     let mut reader = Reader { b: Builder::new(), package: None, pieces: Vec::new() };
     reader.read(text);
     let header =
@@ -111,8 +112,8 @@ mod tests {
     use super::*;
     use indexd_model::Facts;
 
-    fn check(text: &str, language: Language, expect: &[&str]) {
-        let facts = facts(&RepoPath::new("go.mod").unwrap(), text, language, FileRoles::default());
+    fn check(path: &str, text: &str, expect: &[&str]) {
+        let facts = facts(&RepoPath::new(path).unwrap(), text, FileRoles::default());
         let read = Facts::inside(&facts);
         let mut got: Vec<String> = facts.interface.package.iter().map(|p| format!("module {}", read.str(*p))).collect();
         got.extend(facts.interface.imports.iter().map(|i| {
@@ -125,9 +126,9 @@ mod tests {
     #[test]
     fn reads_directives_alone_and_in_blocks() {
         check(
+            "a/go.mod",
             "module example.com/m // the module\n\ngo 1.19\n\nrequire (\n\ta.b/c v1.2.3 // indirect\n)\nrequire d.e/f v0.1.0\n\
              replace a.b/c => ./c\nreplace (\n\td.e/f v0.1.0 => ../f\n\tg.h/i => j.k/l v2.0.0\n)\n",
-            Language::GoMod,
             &[
                 "module example.com/m",
                 "Module a.b/c v1.2.3 @a.b/c",
@@ -137,14 +138,14 @@ mod tests {
                 "Name g.h/i j.k/l @g.h/i",
             ],
         );
-        check("go 1.19\nuse ./a\nuse (\n\t./b\n", Language::GoWork, &["All ./a - @./a", "All ./b - @./b"]);
-        check("module \"quoted\"\nrequire\nreplace x\n)\n", Language::GoMod, &["module quoted"]);
+        check("go.work", "go 1.19\nuse ./a\nuse (\n\t./b\n", &["All ./a - @./a", "All ./b - @./b"]);
+        check("go.mod", "module \"quoted\"\nrequire\nreplace x\n)\n", &["module quoted"]);
     }
 
     #[test]
     fn blocks_are_chunks() {
         let text = "module m\n\nrequire (\n\ta.b/c v1\n)\n";
-        let facts = facts(&RepoPath::new("go.mod").unwrap(), text, Language::GoMod, FileRoles::default());
+        let facts = facts(&RepoPath::new("go.mod").unwrap(), text, FileRoles::default());
         let got: Vec<_> = facts.chunks.iter().map(|c| (c.lines.start, c.lines.end, c.kind)).collect();
         assert_eq!(got, [(1, 1, ChunkKind::Between), (3, 5, ChunkKind::Entry)]);
     }
