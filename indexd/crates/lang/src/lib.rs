@@ -1,6 +1,27 @@
 //! Languages: bytes to [`FileFacts`](indexd_model::FileFacts). One folder per language; only this
 //! crate knows tree-sitter, and a syntax tree never outlives the extraction of its file.
+//!
+//! Start with [`extract()`]: it decodes a file, finds its language and roles ([`roles`]) and hands
+//! the text to a language ([`go`], [`python`]), to an [`outline`] of sections ([`markdown`], [`rst`],
+//! [`config`], [`make`]) or to windows of [`lines`]. Every reader names pieces of the text, from
+//! which [`chunks`] are cut.
 
 pub mod builder;
 pub mod chunks;
+pub mod config;
+pub mod decode;
 pub mod digest;
+pub mod extract;
+pub mod go;
+pub mod lines;
+pub mod make;
+pub mod markdown;
+pub mod outline;
+pub mod python;
+pub mod roles;
+pub mod rst;
+
+pub use extract::{Extracted, extract, listed};
+
+/// Changes when the facts of any unchanged file do; part of every leaf of the index signature.
+pub const EXTRACTOR_VERSION: u32 = 1;

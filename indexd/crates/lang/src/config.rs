@@ -1,0 +1,72 @@
+//! Sections of configuration files: tables of TOML, sections of INI, top-level keys of YAML and
+//! JSON. Read line by line or token by token, tolerant of errors: a broken file has fewer sections.
+
+mod ini;
+mod json;
+mod toml;
+mod yaml;
+
+use crate::outline::{Outline, Section};
+use indexd_model::path::file_name_of;
+use indexd_model::{Language, LineIndex, Span};
+
+/// The sections of a configuration file of this language, and the name of the project if the file
+/// is a manifest. No sections for languages that are no configuration.
+pub fn outline(path: &str, language: Language, text: &str) -> Outline {
+    let manifest = file_name_of(path);
+    match language {
+        Language::Toml => toml::outline(text, manifest),
+        Language::Yaml => yaml::outline(text),
+        Language::Json => json::outline(text, manifest),
+        Language::Ini => ini::outline(text, manifest),
+        _ => Outline::default(),
+    }
+}
+
+/// A section under construction: where it starts, with the comment above it, and its name.
+struct Start {
+    /// The first line of the comment above, else the line of the heading.
+    first_line: u32,
+    line: u32,
+    name_span: Span,
+    name: Option<String>,
+}
+
+/// Ends each section where the next starts. Sections of a single line are no chunks of their own:
+/// they would be fragments.
+fn close(starts: Vec<Start>, lines: &LineIndex, text: &str) -> Vec<Section> {
+    let ends: Vec<u32> =
+        starts.iter().skip(1).map(|s| lines.start(s.first_line)).chain([text.len() as u32]).collect();
+    starts
+        .into_iter()
+        .zip(ends)
+        .map(|(s, end)| {
+            let start = lines.start(s.first_line);
+            let trimmed = text[start as usize..end as usize].trim_end();
+            let head = lines.span(s.line);
+            Section {
+                name_span: s.name_span,
+                name: s.name,
+                span: Span::new(start, start + trimmed.len() as u32),
+                head,
+                doc: Span::new(start, head.start),
+                parent: None,
+                is_chunk: trimmed.contains('\n'),
+            }
+        })
+        .collect()
+}
+
+/// The string inside simple quotes or none; escapes stay as written.
+fn unquoted(value: &str) -> &str {
+    let value = value.trim();
+    for quote in ['"', '\''] {
+        if let Some(inner) = value.strip_prefix(quote).and_then(|v| v.split(quote).next()) {
+            return inner;
+        }
+    }
+    value.split(['#', ' ', '\t']).next().unwrap_or(value)
+}
+
+#[cfg(test)]
+mod tests;

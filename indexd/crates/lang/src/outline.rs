@@ -1,0 +1,130 @@
+//! Facts of files that have sections and no program: documents, configuration, makefiles.
+
+use crate::builder::{Builder, Header};
+use crate::chunks::{Piece, assemble};
+use crate::lines;
+use indexd_model::limits::DEFS_PER_FILE_MAX;
+use indexd_model::{
+    ChunkKind, DefFlags, DefIdx, DefKind, Entry, FileFacts, FileRoles, Key, Language, LineIndex, Outcome, RepoPath,
+    Span,
+};
+
+/// Bytes of a name; longer headings are cut.
+const NAME_BYTES_MAX: usize = 120;
+
+/// A section of a document, a table, a key, a target.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Section {
+    /// The name token; its text is the name unless `name` says otherwise.
+    pub name_span: Span,
+    /// The name where it differs from the text of `name_span` (escapes, several lines).
+    pub name: Option<String>,
+    /// Everything that belongs to it, sections inside included.
+    pub span: Span,
+    /// The heading.
+    pub head: Span,
+    /// A comment that describes it; empty when there is none.
+    pub doc: Span,
+    /// The section around it, by position in the list; parents come first.
+    pub parent: Option<usize>,
+    /// Whether it is a chunk of its own; the others are joined with their neighbours.
+    pub is_chunk: bool,
+}
+
+/// What sections a file has, and the name of its project if it is a manifest.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Outline {
+    /// In source order, parents first.
+    pub sections: Vec<Section>,
+    /// See [`indexd_model::Interface::package`].
+    pub package: Option<String>,
+}
+
+/// The entry under which a file without a digest of its own is found.
+pub fn file_entry(path: &RepoPath) -> Entry {
+    Entry { key: Key::file(path), def: DefIdx::NONE, digest: 0 }
+}
+
+/// The facts of a file with this outline; `kind` is the kind of its chunks, also of those between
+/// sections. A file with more than [`DEFS_PER_FILE_MAX`] sections is chunked by lines.
+pub fn facts(path: &RepoPath, text: &str, language: Language, roles: FileRoles, kind: ChunkKind, outline: Outline) -> FileFacts {
+    if outline.sections.len() > DEFS_PER_FILE_MAX {
+        return lines::facts(path, text, language, Outcome::TextOnly, roles);
+    }
+    let index = LineIndex::new(text);
+    let mut b = Builder::new();
+    let mut pieces = Vec::new();
+    for s in &outline.sections {
+        let name = match &s.name {
+            Some(name) => b.string(cut(name)),
+            None => b.str(cut(&text[s.name_span.range()])),
+        };
+        let parent = s.parent.map_or(DefIdx::NONE, |p| DefIdx(p as u32));
+        let mut def = b.blank_def(name, DefKind::Section, parent, s.name_span, s.span);
+        def.head = s.head;
+        def.doc = s.doc;
+        def.flags.set(DefFlags::EXPORTED);
+        let def = b.def(def);
+        if s.is_chunk {
+            pieces.push(Piece { span: s.span, def, kind });
+        }
+    }
+    let package = outline.package.map(|p| b.string(&p));
+    let header = Header { language, outcome: Outcome::Parsed, roles, package, constraint: None, exports: None };
+    let (interface, body) = b.finish(header, |_| vec![(Key::file(path), DefIdx::NONE)]);
+    FileFacts { interface, body, chunks: assemble(text, &index, &pieces, kind) }
+}
+
+/// `name` without surrounding blanks, cut at a character boundary.
+fn cut(name: &str) -> &str {
+    let name = name.trim();
+    let mut end = name.len().min(NAME_BYTES_MAX);
+    while !name.is_char_boundary(end) {
+        end -= 1;
+    }
+    name[..end].trim_end()
+}
+
+/// Gives every section its end and its parent, for formats where a heading ends all sections of its
+/// own and deeper levels. `levels[i]` belongs to `sections[i]`, 1 being the outermost.
+pub fn nest(sections: &mut [Section], levels: &[u32], end: u32) {
+    let mut open: Vec<usize> = Vec::new();
+    for i in 0..sections.len() {
+        while let Some(&last) = open.last()
+            && levels[last] >= levels[i]
+        {
+            sections[last].span.end = sections[i].span.start;
+            open.pop();
+        }
+        sections[i].parent = open.last().copied();
+        open.push(i);
+    }
+    for i in open {
+        sections[i].span.end = end;
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod testing {
+    use super::*;
+
+    /// `start-end name` of each section in lines, indented by depth, then `[start-end:owner]` of
+    /// each chunk.
+    pub fn show(path: &str, text: &str, facts: &FileFacts) -> Vec<String> {
+        let index = LineIndex::new(text);
+        let view = indexd_model::Facts::inside(facts);
+        let mut out = Vec::new();
+        for i in 0..facts.interface.defs.len() as u32 {
+            let def = view.def(DefIdx(i));
+            let lines = index.lines(def.span);
+            let depth = indexd_model::names::chain(&view, DefIdx(i)).len() - 1;
+            out.push(format!("{}{}-{} {}", "  ".repeat(depth), lines.start, lines.end, view.def_name(DefIdx(i))));
+        }
+        for c in &facts.chunks {
+            let owner = c.def.some().map_or("-", |d| view.def_name(d));
+            out.push(format!("[{}-{}:{owner}]", c.lines.start, c.lines.end));
+        }
+        assert!(facts.interface.entries.iter().any(|e| e.key == Key::file(path)));
+        out
+    }
+}
