@@ -1,6 +1,6 @@
 //! Bytes of one file to everything that the file says by itself.
 
-use crate::{config, decode, go, lines, make, markdown, outline, roles, rst};
+use crate::{config, decode, go, lines, make, markdown, outline, python, roles, rst};
 use indexd_model::facts::Arena;
 use indexd_model::limits::{FILE_BYTES_LISTED_MAX, FILE_BYTES_PARSED_MAX, LINE_BYTES_MAX};
 use indexd_model::{ChunkKind, FileFacts, FileRoles, Interface, Language, LineIndex, Outcome, RepoPath};
@@ -60,7 +60,7 @@ fn facts(path: &RepoPath, text: &str, language: Language, roles: FileRoles) -> F
     match language {
         Language::Go => go::facts(path, text, roles),
         Language::GoMod | Language::GoWork => go::module::facts(path, text, roles),
-        Language::Python => python(path, text, roles),
+        Language::Python => python::facts(path, text, roles),
         Language::Markdown => sections(ChunkKind::Section, markdown::outline(text)),
         Language::Toml | Language::Yaml | Language::Json | Language::Ini => {
             sections(ChunkKind::Entry, config::outline(path, language, text))
@@ -69,10 +69,6 @@ fn facts(path: &RepoPath, text: &str, language: Language, roles: FileRoles) -> F
         Language::Text if is_restructured(path, roles) => sections(ChunkKind::Section, rst::outline(text)),
         Language::Text => lines::facts(path, text, language, Outcome::Parsed, roles),
     }
-}
-
-fn python(path: &RepoPath, text: &str, roles: FileRoles) -> FileFacts {
-    lines::facts(path, text, Language::Python, Outcome::TextOnly, roles)
 }
 
 /// reStructuredText by its extension, or a document in plain text: titles are underlined in both.
