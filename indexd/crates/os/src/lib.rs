@@ -1,1 +1,13 @@
-//! Placeholder crate documentation.
+//! What the daemon asks of the operating system beyond plain files: private directories, reading
+//! beneath a root without being led out of it, the boot id, kinds of file systems, limits.
+//!
+//! Everything is safe code over `rustix`. Linux has the real thing; other systems get the plain
+//! equivalents where they exist and say so where they do not.
+
+pub mod beneath;
+pub mod limits;
+pub mod private;
+
+pub use beneath::{FileMeta, ReadError, Root};
+pub use limits::{SystemLimits, boot_id, bytes_free, is_network_file_system, system_limits};
+pub use private::{PrivateDirError, check_private_dir, ensure_private_dir};

@@ -1,0 +1,259 @@
+//! Reading files of a workspace so that no link, mount trick or race leads outside its root.
+//!
+//! On Linux the kernel does the check (`openat2` with `RESOLVE_BENEATH`, `RESOLVE_NO_SYMLINKS` and
+//! `RESOLVE_NO_MAGICLINKS`), so a path component that is swapped for a link between a check and the
+//! open cannot matter. Without `openat2` each component is opened with `O_NOFOLLOW` from its parent.
+
+use rustix::fd::{AsFd, OwnedFd};
+use rustix::fs::{FileType, Mode, OFlags, ResolveFlags};
+use rustix::io::Errno;
+use std::io::Read;
+use std::path::Path;
+
+/// What `stat` says of a regular file, as far as the index compares it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FileMeta {
+    /// Modification time in nanoseconds since the epoch.
+    pub mtime_ns: i64,
+    /// Change time in nanoseconds since the epoch.
+    pub ctime_ns: i64,
+    /// Bytes.
+    pub size: u64,
+    /// Inode number.
+    pub inode: u64,
+    /// Device number.
+    pub dev: u64,
+}
+
+/// Why a file could not be read.
+#[derive(Debug, thiserror::Error)]
+pub enum ReadError {
+    /// No such file, or a component is no directory.
+    #[error("no such file")]
+    Missing,
+    /// The path leads through a symbolic link, or out of the root.
+    #[error("the path leads through a link or outside the workspace")]
+    Outside,
+    /// A directory, socket, pipe or device.
+    #[error("not a regular file")]
+    NotRegular,
+    /// No permission.
+    #[error("permission denied")]
+    Denied,
+    /// The file has more bytes than the caller wants.
+    #[error("{0} bytes are above the limit")]
+    TooLarge(u64),
+    /// Anything else the system reports.
+    #[error("could not be read")]
+    Io(#[source] std::io::Error),
+}
+
+impl From<Errno> for ReadError {
+    fn from(e: Errno) -> Self {
+        match e {
+            Errno::NOENT | Errno::NOTDIR => Self::Missing,
+            Errno::LOOP | Errno::XDEV => Self::Outside,
+            Errno::ACCESS | Errno::PERM => Self::Denied,
+            Errno::NXIO | Errno::NODEV => Self::NotRegular,
+            e => Self::Io(e.into()),
+        }
+    }
+}
+
+/// An open workspace root. Paths given to it are relative, `/`-separated, without `.` and `..`.
+pub struct Root {
+    fd: OwnedFd,
+}
+
+impl Root {
+    /// Opens the root directory itself; links on the way to it are followed.
+    ///
+    /// # Errors
+    /// [`ReadError`] when it is missing, no directory or not accessible.
+    pub fn open(path: &Path) -> Result<Self, ReadError> {
+        let flags = OFlags::DIRECTORY | OFlags::CLOEXEC | OFlags::RDONLY;
+        Ok(Self {
+            fd: rustix::fs::open(path, flags, Mode::empty())?,
+        })
+    }
+
+    /// What `lstat` says of `path`; only regular files have an answer.
+    ///
+    /// # Errors
+    /// As [`Root::read`], apart from the size.
+    pub fn stat(&self, path: &str) -> Result<FileMeta, ReadError> {
+        let fd = self.open_beneath(path, OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC)?;
+        meta(&fd)
+    }
+
+    /// Reads a regular file of at most `bytes_max` bytes with the `stat` that belongs to the bytes:
+    /// taken before and after reading, and read again when it changed meanwhile.
+    ///
+    /// # Errors
+    /// [`ReadError::TooLarge`] above the limit, the other kinds as they say. Pipes and devices are
+    /// never waited for.
+    pub fn read(&self, path: &str, bytes_max: u64) -> Result<(Vec<u8>, FileMeta), ReadError> {
+        const TRIES: usize = 5;
+        let flags =
+            OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY;
+        let mut last = None;
+        for _ in 0..TRIES {
+            let fd = self.open_beneath(path, flags)?;
+            let before = meta(&fd)?;
+            if before.size > bytes_max {
+                return Err(ReadError::TooLarge(before.size));
+            }
+            let mut bytes = Vec::with_capacity(before.size as usize + 1);
+            let mut file = std::fs::File::from(fd);
+            let n = (&mut file)
+                .take(bytes_max + 1)
+                .read_to_end(&mut bytes)
+                .map_err(ReadError::Io)? as u64;
+            if n > bytes_max {
+                return Err(ReadError::TooLarge(n));
+            }
+            let after = meta(file.as_fd())?;
+            if before == after && n == after.size {
+                return Ok((bytes, after));
+            }
+            // A file that is being written right now: its next event brings another read, so the
+            // last bytes seen are good enough after a few tries.
+            last = Some((bytes, before));
+        }
+        last.ok_or(ReadError::Missing)
+    }
+
+    #[cfg(target_os = "linux")]
+    fn open_beneath(&self, path: &str, flags: OFlags) -> Result<OwnedFd, ReadError> {
+        let resolve =
+            ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
+        // A rename of a directory elsewhere makes the kernel's check inconclusive for a moment.
+        for _ in 0..16 {
+            match rustix::fs::openat2(&self.fd, path, flags, Mode::empty(), resolve) {
+                Err(Errno::AGAIN) => {}
+                Err(Errno::NOSYS | Errno::INVAL) => return self.open_stepwise(path, flags),
+                other => return Ok(other?),
+            }
+        }
+        Err(ReadError::Outside)
+    }
+
+    #[cfg(not(target_os = "linux"))]
+    fn open_beneath(&self, path: &str, flags: OFlags) -> Result<OwnedFd, ReadError> {
+        self.open_stepwise(path, flags)
+    }
+
+    fn open_stepwise(&self, path: &str, flags: OFlags) -> Result<OwnedFd, ReadError> {
+        let dir_flags = OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::RDONLY;
+        let (dirs, name) = path
+            .rsplit_once('/')
+            .map_or((None, path), |(d, n)| (Some(d), n));
+        let mut at: Option<OwnedFd> = None;
+        for part in dirs.into_iter().flat_map(|d| d.split('/')).chain([name]) {
+            if matches!(part, "" | "." | "..") {
+                return Err(ReadError::Outside);
+            }
+            let base = at.as_ref().map_or(self.fd.as_fd(), AsFd::as_fd);
+            let is_last = std::ptr::eq(part, name);
+            at = Some(rustix::fs::openat(
+                base,
+                part,
+                if is_last { flags } else { dir_flags },
+                Mode::empty(),
+            )?);
+        }
+        at.ok_or(ReadError::Missing)
+    }
+}
+
+fn meta(fd: impl AsFd) -> Result<FileMeta, ReadError> {
+    let s = rustix::fs::fstat(fd)?;
+    match FileType::from_raw_mode(s.st_mode) {
+        FileType::RegularFile => {}
+        FileType::Symlink => return Err(ReadError::Outside),
+        _ => return Err(ReadError::NotRegular),
+    }
+    #[allow(
+        clippy::unnecessary_cast,
+        reason = "the field types differ between systems"
+    )]
+    Ok(FileMeta {
+        mtime_ns: s.st_mtime as i64 * 1_000_000_000 + s.st_mtime_nsec as i64,
+        ctime_ns: s.st_ctime as i64 * 1_000_000_000 + s.st_ctime_nsec as i64,
+        size: s.st_size as u64,
+        inode: s.st_ino as u64,
+        dev: s.st_dev as u64,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::symlink;
+
+    fn tree() -> tempfile::TempDir {
+        let dir = tempfile::tempdir().unwrap();
+        std::fs::create_dir_all(dir.path().join("root/sub")).unwrap();
+        std::fs::write(dir.path().join("canary"), "secret").unwrap();
+        std::fs::write(dir.path().join("root/sub/a.go"), "package a\n").unwrap();
+        symlink(dir.path().join("canary"), dir.path().join("root/link")).unwrap();
+        symlink(dir.path(), dir.path().join("root/up")).unwrap();
+        symlink("a.go", dir.path().join("root/sub/inside")).unwrap();
+        dir
+    }
+
+    #[test]
+    fn reads_regular_files_beneath_the_root_and_nothing_else() {
+        let dir = tree();
+        let root = Root::open(&dir.path().join("root")).unwrap();
+        let (bytes, meta) = root.read("sub/a.go", 100).unwrap();
+        assert_eq!((&bytes[..], meta.size), (&b"package a\n"[..], 10));
+        assert_eq!(root.stat("sub/a.go").unwrap(), meta);
+        for (path, is_expected) in [
+            (
+                "link",
+                (|e| matches!(e, ReadError::Outside)) as fn(&ReadError) -> bool,
+            ),
+            ("up/canary", |e| matches!(e, ReadError::Outside)),
+            ("sub/inside", |e| matches!(e, ReadError::Outside)),
+            ("../canary", |e| matches!(e, ReadError::Outside)),
+            ("sub", |e| matches!(e, ReadError::NotRegular)),
+            ("none", |e| matches!(e, ReadError::Missing)),
+            ("sub/a.go/x", |e| matches!(e, ReadError::Missing)),
+        ] {
+            let error = root.read(path, 100).unwrap_err();
+            assert!(is_expected(&error), "{path}: {error:?}");
+        }
+        assert!(matches!(
+            root.read("sub/a.go", 9),
+            Err(ReadError::TooLarge(10))
+        ));
+        assert!(root.read("sub/a.go", 10).is_ok());
+    }
+
+    #[test]
+    fn the_stepwise_way_agrees() {
+        let dir = tree();
+        let root = Root::open(&dir.path().join("root")).unwrap();
+        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        assert!(root.open_stepwise("sub/a.go", flags).is_ok());
+        for bad in [
+            "link",
+            "up/canary",
+            "../canary",
+            "sub/../link",
+            "sub/inside",
+        ] {
+            assert!(root.open_stepwise(bad, flags).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn a_pipe_is_never_waited_for() {
+        let dir = tree();
+        let pipe = dir.path().join("root/pipe");
+        rustix::fs::mknodat(rustix::fs::CWD, &pipe, FileType::Fifo, Mode::RWXU, 0).unwrap();
+        let root = Root::open(&dir.path().join("root")).unwrap();
+        assert!(matches!(root.read("pipe", 10), Err(ReadError::NotRegular)));
+    }
+}

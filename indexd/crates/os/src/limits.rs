@@ -1,0 +1,88 @@
+//! Facts about the machine that decide how the daemon works: which boot this is, whether a file
+//! system can be trusted with a memory map, how many watches and files may be open.
+
+use std::path::Path;
+
+/// The id of this boot of the machine; `unknown` where the system does not tell. After a crash of
+/// the machine (not only of the process) unsynced writes may be lost, and a changed id says so.
+pub fn boot_id() -> String {
+    std::fs::read_to_string("/proc/sys/kernel/random/boot_id")
+        .map_or_else(|_| "unknown".to_owned(), |s| s.trim().to_owned())
+}
+
+/// Whether `path` lies on a network or userspace file system, where memory maps and locks are not
+/// dependable and changes raise no events. Magic numbers are those of `statfs(2)`.
+pub fn is_network_file_system(path: &Path) -> bool {
+    const NETWORK: [u64; 8] = [
+        0x6969,      // NFS
+        0x517b,      // SMB
+        0xff53_4d42, // CIFS
+        0xfe53_4d42, // SMB2
+        0x0102_1997, // 9p
+        0x6573_5546, // FUSE
+        0x0000_564c, // NCP
+        0x00c3_6400, // Ceph
+    ];
+    #[cfg(target_os = "linux")]
+    {
+        #[allow(
+            clippy::unnecessary_cast,
+            clippy::cast_sign_loss,
+            reason = "the field type differs between systems"
+        )]
+        rustix::fs::statfs(path).is_ok_and(|s| NETWORK.contains(&(s.f_type as u64 & 0xffff_ffff)))
+    }
+    #[cfg(not(target_os = "linux"))]
+    {
+        let _ = (path, NETWORK);
+        false
+    }
+}
+
+/// Limits of the system; `None` where it does not tell.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SystemLimits {
+    /// Directories one user may watch (`fs.inotify.max_user_watches`).
+    pub watches_max: Option<u64>,
+    /// Watcher instances one user may have (`fs.inotify.max_user_instances`).
+    pub watchers_max: Option<u64>,
+    /// Events a watcher may have queued (`fs.inotify.max_queued_events`).
+    pub events_queued_max: Option<u64>,
+    /// Files this process may have open.
+    pub files_open_max: Option<u64>,
+}
+
+/// Reads the limits of the system.
+pub fn system_limits() -> SystemLimits {
+    let number = |name: &str| {
+        let text = std::fs::read_to_string(format!("/proc/sys/fs/inotify/{name}")).ok()?;
+        text.trim().parse().ok()
+    };
+    SystemLimits {
+        watches_max: number("max_user_watches"),
+        watchers_max: number("max_user_instances"),
+        events_queued_max: number("max_queued_events"),
+        files_open_max: rustix::process::getrlimit(rustix::process::Resource::Nofile).current,
+    }
+}
+
+/// Bytes free for this user on the file system of `path`; `None` when it cannot be told.
+pub fn bytes_free(path: &Path) -> Option<u64> {
+    let s = rustix::fs::statvfs(path).ok()?;
+    Some(s.f_bavail.saturating_mul(s.f_frsize))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_machine_answers() {
+        assert_eq!(boot_id(), boot_id());
+        assert!(!boot_id().is_empty());
+        let dir = tempfile::tempdir().unwrap();
+        assert!(!is_network_file_system(dir.path()));
+        assert!(bytes_free(dir.path()).is_some_and(|n| n > 0));
+        assert!(system_limits().files_open_max.is_some_and(|n| n > 0));
+    }
+}
