@@ -139,6 +139,17 @@ impl<'s> Builder<'s> {
         self.bindings.get(binding.index()).map_or(&[], |b| &b.sources[..])
     }
 
+    /// Name, place, scope and kind of a binding; panics on `NONE`.
+    pub fn binding_head(&self, binding: BindingId) -> (StrId, u32, DefIdx, BindingKind) {
+        let b = &self.bindings[binding.index()];
+        (b.name, b.at, b.scope, b.kind)
+    }
+
+    /// How many expressions there are; the next one gets this number.
+    pub fn n_exprs(&self) -> u32 {
+        self.exprs.len() as u32
+    }
+
     /// A definition with the given place and nothing else known; `head` and `doc` are empty.
     pub fn blank_def(&mut self, name: StrId, kind: DefKind, parent: DefIdx, name_span: Span, span: Span) -> Def {
         Def {
