@@ -156,6 +156,8 @@ settings! {
     ExpansionBounds {
         /// Seeds that are expanded.
         seeds: u32 = 12,
+        /// Definitions whose edges are read.
+        nodes: u32 = 40,
         /// Edges read from or into one definition.
         edges_per_node: u32 = 48,
         /// Edges read in one request.

@@ -1,0 +1,155 @@
+//! Candidates and their one total order.
+
+use crate::config::ScoringWeights;
+use crate::identity::Sources;
+use crate::request::{Intent, Ordering, Primary, Resolved, TieBreaker};
+use crate::retrieve::{Role, Signals};
+use crate::unit::{Unit, Units};
+use indexd_model::view::{FileRecord, Occurrence};
+use indexd_model::{DefDoc, EdgeKind};
+use std::cmp;
+use std::rc::Rc;
+
+/// One edge of the path that reached a candidate, as it was walked.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Step {
+    /// Kind.
+    pub kind: EdgeKind,
+    /// Source of the edge.
+    pub from: DefDoc,
+    /// Target of the edge.
+    pub to: DefDoc,
+    /// Whether it was walked from source to target.
+    pub is_out: bool,
+    /// The occurrence with the highest confidence among those that count as evidence.
+    pub evidence: Option<Occurrence>,
+}
+
+/// How a candidate was found first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Origin {
+    /// Among the best hits, or named by `focus`.
+    Seed,
+    /// By text, in a file of a kind that has a section of its own.
+    Text,
+    /// By an edge.
+    Edge,
+    /// Beside a seed.
+    Neighbour,
+}
+
+/// Anything that may become an item.
+#[derive(Clone, Debug)]
+pub struct Candidate {
+    /// The unit.
+    pub unit: Rc<Unit>,
+    /// Its file.
+    pub file: Rc<FileRecord>,
+    /// Role of the file.
+    pub role: Role,
+    /// How it was found.
+    pub origin: Origin,
+    /// Retrieval score in 0..1.
+    pub seed_score: f64,
+    /// What speaks for it in retrieval.
+    pub signals: Signals,
+    /// Fewest hops from a seed.
+    pub distance: u32,
+    /// Edges from a seed.
+    pub path: Vec<Step>,
+    /// Confidence along the path; 1 for seeds.
+    pub evidence: f64,
+    /// Whether an edge of the path lacks evidence of the kinds asked for.
+    pub has_gap: bool,
+    /// The bounded merge.
+    pub hybrid: f64,
+}
+
+impl Candidate {
+    /// Computes the bounded merge (RANK-02): `clamp01(seed + distance + evidence)`, weighted, with
+    /// `1 / (1 + hops)` for the distance.
+    pub fn score(&mut self, w: &ScoringWeights) {
+        let distance = 1.0 / (1.0 + f64::from(self.distance));
+        let sum = w.seed * self.seed_score + w.distance * distance + w.evidence * self.evidence;
+        self.hybrid = sum.clamp(0.0, 1.0);
+    }
+
+    /// The first byte, for ordering.
+    pub fn start(&self) -> u32 {
+        self.unit.spans[0].0.start
+    }
+}
+
+/// Sorts candidates by RANK-05 as settled in C-39 and C-40: strong seeds first, then the primary
+/// key, the hybrid score, the distance, and the four keys that decide between equals. Intent
+/// `impact` goes by the graph first.
+pub fn sort(candidates: &mut [Candidate], request: &Resolved, w: &ScoringWeights, units: &mut Units, sources: &mut Sources) {
+    let mut keys: Vec<(usize, Option<String>, Option<String>)> = (0..candidates.len()).map(|i| (i, None, None)).collect();
+    keys.sort_by(|a, b| by_score(&candidates[a.0], &candidates[b.0], &request.ordering, request.intent, w));
+    // Identities cost a look at the text, so only candidates that tie are asked for theirs.
+    let mut at = 0;
+    while at < keys.len() {
+        let tie = |a: usize, b: usize| {
+            by_score(&candidates[a], &candidates[b], &request.ordering, request.intent, w) == cmp::Ordering::Equal
+        };
+        let mut end = at + 1;
+        while end < keys.len() && tie(keys[at].0, keys[end].0) {
+            end += 1;
+        }
+        if end - at > 1 {
+            let needs_ids = !matches!(
+                request.ordering.stable_tie_breakers[..2],
+                [TieBreaker::FileRelPath, TieBreaker::StartLine]
+            );
+            if needs_ids {
+                for key in &mut keys[at..end] {
+                    let unit = Rc::clone(&candidates[key.0].unit);
+                    key.1 = Some(sources.uid(units, &unit).to_string());
+                    key.2 = sources.symbol(units.view, unit.def).map(|s| s.0);
+                }
+            }
+            keys[at..end].sort_by(|a, b| by_keys(a, b, candidates, &request.ordering.stable_tie_breakers));
+        }
+        at = end;
+    }
+    let order: Vec<usize> = keys.into_iter().map(|k| k.0).collect();
+    permute(candidates, order);
+}
+
+fn by_score(a: &Candidate, b: &Candidate, ordering: &Ordering, intent: Intent, w: &ScoringWeights) -> cmp::Ordering {
+    let is_weak = |c: &Candidate| c.seed_score < w.strong_seed;
+    let graph_first = || {
+        a.distance.cmp(&b.distance).then_with(|| b.evidence.total_cmp(&a.evidence))
+    };
+    let first = if intent == Intent::Impact { graph_first() } else { is_weak(a).cmp(&is_weak(b)) };
+    first
+        .then_with(|| match ordering.primary {
+            Primary::HybridScore => b.hybrid.total_cmp(&a.hybrid),
+            Primary::SeedScore => b.seed_score.total_cmp(&a.seed_score),
+            Primary::GraphDistance => a.distance.cmp(&b.distance),
+            Primary::GraphEvidence => b.evidence.total_cmp(&a.evidence),
+        })
+        .then_with(|| b.hybrid.total_cmp(&a.hybrid))
+        .then_with(|| a.distance.cmp(&b.distance))
+}
+
+type Keyed = (usize, Option<String>, Option<String>);
+
+fn by_keys(a: &Keyed, b: &Keyed, candidates: &[Candidate], keys: &[TieBreaker]) -> cmp::Ordering {
+    let (ca, cb) = (&candidates[a.0], &candidates[b.0]);
+    let mut order = cmp::Ordering::Equal;
+    for key in keys {
+        order = order.then_with(|| match key {
+            TieBreaker::FileRelPath => ca.file.path.cmp(&cb.file.path),
+            TieBreaker::StartLine => ca.start().cmp(&cb.start()),
+            TieBreaker::ChunkUid => a.1.cmp(&b.1),
+            TieBreaker::SymbolId => a.2.cmp(&b.2),
+        });
+    }
+    order
+}
+
+fn permute(candidates: &mut [Candidate], order: Vec<usize>) {
+    let sorted: Vec<Candidate> = order.into_iter().map(|i| candidates[i].clone()).collect();
+    candidates.clone_from_slice(&sorted);
+}

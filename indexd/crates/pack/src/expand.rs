@@ -1,0 +1,221 @@
+//! The bounded walk over edges from the best seeds.
+//!
+//! Breadth first, so the first path found is a shortest one; among equals the one with the best
+//! evidence wins. Every bound is a count from the configuration: seeds, nodes, edges of a node,
+//! edges and records of a request, hops.
+
+use crate::candidate::Step;
+use crate::config::ExpansionBounds;
+use crate::error::PackError;
+use crate::pack::ExpansionReport;
+use crate::request::{Direction, EdgeType, EvidenceFilter, Expansion};
+use crate::unit::{Unit, UnitKey, Units};
+use indexd_model::links::evidence_kind;
+use indexd_model::view::{Edge, Occurrence};
+use indexd_model::{DefDoc, DefIdx, EdgeKind, EvidenceKind};
+use rustc_hash::FxHashMap;
+use std::rc::Rc;
+
+/// A unit that the walk reached.
+#[derive(Clone, Debug)]
+pub struct Reached {
+    /// The unit.
+    pub unit: Rc<Unit>,
+    /// Edges from a seed.
+    pub path: Vec<Step>,
+    /// Product of the confidences along the path.
+    pub evidence: f64,
+    /// Whether an edge lacks evidence of the kinds asked for.
+    pub has_gap: bool,
+}
+
+/// The kinds of stored edges behind the kinds asked for.
+pub fn stored_kinds(asked: &[EdgeType]) -> Vec<EdgeKind> {
+    let mut kinds: Vec<EdgeKind> = asked
+        .iter()
+        .flat_map(|t| match t {
+            EdgeType::Call => &[EdgeKind::Call][..],
+            EdgeType::Usage => &[EdgeKind::Usage, EdgeKind::Inherit, EdgeKind::Implement],
+            EdgeType::Import => &[EdgeKind::Import],
+            EdgeType::Export => &[EdgeKind::Export],
+            EdgeType::Dataflow => &[EdgeKind::Dataflow],
+        })
+        .copied()
+        .collect();
+    kinds.sort_unstable();
+    kinds
+}
+
+/// The kind an edge counts as in a pack, with the kind it is where that differs.
+pub fn shown_kind(kind: EdgeKind) -> (EdgeType, Option<&'static str>) {
+    match kind {
+        EdgeKind::Call => (EdgeType::Call, None),
+        EdgeKind::Usage => (EdgeType::Usage, None),
+        EdgeKind::Import => (EdgeType::Import, None),
+        EdgeKind::Export => (EdgeType::Export, None),
+        EdgeKind::Dataflow => (EdgeType::Dataflow, None),
+        EdgeKind::Inherit => (EdgeType::Usage, Some("inherit")),
+        EdgeKind::Implement => (EdgeType::Usage, Some("implement")),
+    }
+}
+
+fn is_asked(filter: &[EvidenceFilter], kind: EvidenceKind) -> bool {
+    filter.contains(&match kind {
+        EvidenceKind::Callsite => EvidenceFilter::Callsite,
+        EvidenceKind::Identifier => EvidenceFilter::Identifier,
+        EvidenceKind::ImportStmt => EvidenceFilter::ImportStmt,
+        EvidenceKind::Span => EvidenceFilter::Span,
+        EvidenceKind::Tooling => EvidenceFilter::Tooling,
+    })
+}
+
+/// The best occurrence of an edge that counts as evidence: highest confidence, then first place.
+fn best_evidence(edge: &Edge, filter: &[EvidenceFilter]) -> Option<Occurrence> {
+    edge.occurrences
+        .iter()
+        .filter(|o| is_asked(filter, evidence_kind(edge.kind, o.role, o.rule)))
+        .max_by(|a, b| a.confidence.cmp(&b.confidence).then(b.at.cmp(&a.at)))
+        .copied()
+}
+
+/// One definition on the frontier.
+struct Node {
+    def: DefDoc,
+    path: Vec<Step>,
+    evidence: f64,
+    has_gap: bool,
+}
+
+/// Walks from `seeds`, best first. Reached units come in the order of the walk; seeds are not among
+/// them.
+///
+/// # Errors
+/// [`PackError::Cancelled`] when `cancel` says so; it is asked between nodes.
+pub fn expand(
+    units: &mut Units,
+    seeds: &[Rc<Unit>],
+    expansion: &Expansion,
+    bounds: &ExpansionBounds,
+    cancel: &dyn Fn() -> bool,
+) -> Result<(Vec<Reached>, ExpansionReport), PackError> {
+    let mut walk = Walk {
+        kinds: stored_kinds(&expansion.edge_types),
+        expansion,
+        bounds,
+        report: ExpansionReport::default(),
+        reached: Vec::new(),
+        at: seeds.iter().map(|s| (s.key, None)).collect(),
+    };
+    let mut frontier: Vec<Node> = Vec::new();
+    for seed in seeds.iter().take(bounds.seeds as usize) {
+        for def in starts(units, seed, &walk.kinds) {
+            if !frontier.iter().any(|n| n.def == def) {
+                frontier.push(Node { def, path: Vec::new(), evidence: 1.0, has_gap: false });
+            }
+        }
+    }
+    let mut n_nodes = 0;
+    for _ in 0..expansion.max_hops {
+        let mut next = Vec::new();
+        for node in &frontier {
+            if cancel() {
+                return Err(PackError::Cancelled);
+            }
+            if n_nodes >= bounds.nodes || walk.is_full() {
+                walk.report.bounded = true;
+                break;
+            }
+            n_nodes += 1;
+            walk.step(units, node, &mut next);
+        }
+        next.sort_by(|a: &Node, b: &Node| b.evidence.total_cmp(&a.evidence));
+        frontier = next;
+    }
+    walk.report.records = walk.reached.len() as u32;
+    Ok((walk.reached, walk.report))
+}
+
+/// Where a seed's edges hang: its definition, and its file for imports and exports, which belong to
+/// the module; for text between definitions the file alone.
+fn starts(units: &Units, seed: &Unit, kinds: &[EdgeKind]) -> Vec<DefDoc> {
+    let file = units.view.def_doc(seed.file, DefIdx::NONE);
+    let modules = kinds.iter().any(|k| matches!(k, EdgeKind::Import | EdgeKind::Export));
+    match seed.def.some() {
+        Some(def) if modules => vec![def, file],
+        Some(def) => vec![def],
+        None => vec![file],
+    }
+}
+
+struct Walk<'a> {
+    kinds: Vec<EdgeKind>,
+    expansion: &'a Expansion,
+    bounds: &'a ExpansionBounds,
+    report: ExpansionReport,
+    reached: Vec<Reached>,
+    /// Units seen; `None` for seeds.
+    at: FxHashMap<UnitKey, Option<usize>>,
+}
+
+impl Walk<'_> {
+    fn is_full(&self) -> bool {
+        self.report.edges >= self.bounds.edges || self.reached.len() >= self.bounds.records as usize
+    }
+
+    fn step(&mut self, units: &mut Units, node: &Node, next: &mut Vec<Node>) {
+        let per_node = self.bounds.edges_per_node as usize;
+        if self.expansion.direction != Direction::In {
+            let mut edges = units.view.edges_from(node.def);
+            edges.retain(|e| self.kinds.contains(&e.kind));
+            self.report.bounded |= edges.len() > per_node;
+            for e in edges.iter().take(per_node) {
+                self.follow(units, node, e, true, next);
+            }
+        }
+        if self.expansion.direction != Direction::Out {
+            let edges = units.view.edges_to(node.def, &self.kinds, per_node + 1);
+            self.report.bounded |= edges.len() > per_node;
+            for e in edges.iter().take(per_node) {
+                self.follow(units, node, e, false, next);
+            }
+        }
+    }
+
+    fn follow(&mut self, units: &mut Units, node: &Node, edge: &Edge, is_out: bool, next: &mut Vec<Node>) {
+        if self.is_full() {
+            self.report.bounded = true;
+            return;
+        }
+        self.report.edges += 1;
+        let def = if is_out { edge.target } else { edge.source };
+        let Some(unit) = units.of_def(def) else { return };
+        let evidence = best_evidence(edge, &self.expansion.evidence_kinds);
+        let confidence = evidence.map_or(0.0, |o| f64::from(o.confidence) / 100.0);
+        let reached = Reached {
+            unit: Rc::clone(&unit),
+            path: {
+                let mut path = node.path.clone();
+                path.push(Step { kind: edge.kind, from: edge.source, to: edge.target, is_out, evidence });
+                path
+            },
+            evidence: node.evidence * confidence,
+            has_gap: node.has_gap || evidence.is_none(),
+        };
+        match self.at.get(&unit.key) {
+            Some(None) => return,
+            Some(&Some(i)) => {
+                let old = &mut self.reached[i];
+                let is_better = reached.path.len() == old.path.len()
+                    && (old.has_gap, reached.evidence) > (reached.has_gap, old.evidence);
+                if is_better {
+                    *old = reached;
+                }
+                return;
+            }
+            None => {}
+        }
+        self.at.insert(unit.key, Some(self.reached.len()));
+        next.push(Node { def, path: reached.path.clone(), evidence: reached.evidence, has_gap: reached.has_gap });
+        self.reached.push(reached);
+    }
+}
