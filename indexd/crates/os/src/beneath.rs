@@ -86,6 +86,18 @@ impl Root {
         meta(&fd)
     }
 
+    /// Opens a regular file for reading, without waiting for pipes and devices.
+    ///
+    /// # Errors
+    /// As [`Root::read`], apart from the size.
+    pub fn open_file(&self, path: &str) -> Result<(std::fs::File, FileMeta), ReadError> {
+        let flags =
+            OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY;
+        let fd = self.open_beneath(path, flags)?;
+        let meta = meta(&fd)?;
+        Ok((std::fs::File::from(fd), meta))
+    }
+
     /// Reads a regular file of at most `bytes_max` bytes with the `stat` that belongs to the bytes:
     /// taken before and after reading, and read again when it changed meanwhile.
     ///
