@@ -36,6 +36,16 @@ pub const FRAME_BYTES_MAX: usize = 16 << 20;
 /// Bytes of a query text.
 pub const QUERY_BYTES_MAX: usize = 256 << 10;
 
+/// Bytes of a SCIP index to import; it is held in memory while it is read.
+pub const SCIP_BYTES_MAX: usize = 1 << 30;
+/// Documents of a SCIP index, so that a hostile one cannot fill memory.
+pub const SCIP_DOCUMENTS_MAX: usize = 1_000_000;
+/// Occurrences of a SCIP index; 32 bytes each while it is imported.
+pub const SCIP_OCCURRENCES_MAX: usize = 30_000_000;
+/// Bytes of one occurrence of a SCIP index; a longer one carries no place worth keeping.
+pub const SCIP_OCCURRENCE_BYTES_MAX: usize = 64 << 10;
+
 const _: () = assert!(FILE_BYTES_PARSED_MAX <= FILE_BYTES_LISTED_MAX);
 const _: () = assert!(CHUNK_BYTES_MIN < CHUNK_BYTES_MAX);
 const _: () = assert!(QUERY_BYTES_MAX < FRAME_BYTES_MAX);
+const _: () = assert!(SCIP_OCCURRENCE_BYTES_MAX < SCIP_BYTES_MAX);

@@ -1,0 +1,277 @@
+//! Reading a SCIP index made by another tool.
+//!
+//! Only what an import needs is kept: paths, places, symbols, roles. Documents are decoded field by
+//! field, so documentation and signatures cost no memory, and everything is bounded by
+//! [`indexd_model::limits`]. What the index means for our tree is decided in [`crate::resolve`].
+
+use crate::text::{Encoding, Range};
+use indexd_model::ContentHash;
+use indexd_model::limits::{
+    SCIP_BYTES_MAX, SCIP_DOCUMENTS_MAX, SCIP_OCCURRENCE_BYTES_MAX, SCIP_OCCURRENCES_MAX,
+};
+use protobuf::{CodedInputStream, Message};
+use rustc_hash::FxHashMap;
+use scip::types::occurrence::Typed_range;
+use scip::types::{Metadata, Occurrence, SymbolRole};
+
+/// Why a file is not imported.
+#[derive(Debug, thiserror::Error)]
+pub enum ScipError {
+    /// The file is larger than [`SCIP_BYTES_MAX`].
+    #[error("the index has {bytes} bytes, the limit is {max}")]
+    TooLarge {
+        /// Bytes of the file.
+        bytes: usize,
+        /// The limit.
+        max: usize,
+    },
+    /// More documents or occurrences than are held in memory.
+    #[error("the index has more than {max} {what}")]
+    TooMany {
+        /// What there is too much of.
+        what: &'static str,
+        /// The limit.
+        max: usize,
+    },
+    /// The bytes are no protobuf message of the shape of a SCIP index.
+    #[error("not a SCIP index: {source} in {place}")]
+    Malformed {
+        /// What was being read.
+        place: String,
+        /// The decoder's error.
+        #[source]
+        source: protobuf::Error,
+    },
+    /// It decodes, but holds no document: empty, cut short, or some other protobuf message.
+    #[error("not a SCIP index: no documents")]
+    Empty,
+    /// A stored overlay that this version does not read.
+    #[error("stored overlay is unreadable: {0}")]
+    Overlay(String),
+}
+
+/// A SCIP index as far as an import needs it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ForeignIndex {
+    /// URI of the folder that paths are relative to, as stated; may be empty.
+    pub project_root: String,
+    /// Name and version of the tool that made it; may be empty.
+    pub tool: String,
+    /// Documents in the order of the index.
+    pub documents: Vec<ForeignDocument>,
+    /// The distinct symbols of all occurrences; see [`ForeignOccurrence::symbol`].
+    pub symbols: Vec<Box<str>>,
+}
+
+/// One file of a SCIP index.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ForeignDocument {
+    /// Path relative to the project root, as stated.
+    pub path: String,
+    /// Unit of columns; `None` when the document does not say.
+    pub encoding: Option<Encoding>,
+    /// Hash of the text, when the document carries it.
+    pub text: Option<ContentHash>,
+    /// Places with a symbol, in the order of the document.
+    pub occurrences: Vec<ForeignOccurrence>,
+    /// Occurrences with a symbol that were left out because their range is no range.
+    pub n_malformed: u32,
+}
+
+/// A place with a symbol.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ForeignOccurrence {
+    /// Where.
+    pub range: Range,
+    /// Position in [`ForeignIndex::symbols`].
+    pub symbol: u32,
+    /// `SymbolRole` bits of SCIP.
+    pub roles: u32,
+}
+
+impl ForeignOccurrence {
+    /// Whether the symbol is defined here.
+    pub fn is_definition(&self) -> bool {
+        self.roles & SymbolRole::Definition as u32 != 0
+    }
+}
+
+/// Reads an index. Unknown fields are skipped, so later versions of the format can be read.
+///
+/// # Errors
+/// [`ScipError`] when the bytes are no index or pass a limit. Single bad occurrences are counted
+/// in their document instead.
+pub fn read(bytes: &[u8]) -> Result<ForeignIndex, ScipError> {
+    if bytes.len() > SCIP_BYTES_MAX {
+        return Err(ScipError::TooLarge { bytes: bytes.len(), max: SCIP_BYTES_MAX });
+    }
+    let mut reader = Reader::default();
+    fields(bytes, &mut |number, body| reader.index_field(number, body)).map_err(|e| e.in_place("the index"))?;
+    let index = reader.finish();
+    if index.documents.is_empty() {
+        return Err(ScipError::Empty);
+    }
+    Ok(index)
+}
+
+/// An error before the place is known.
+enum Fault {
+    Decode(protobuf::Error),
+    Named(ScipError),
+}
+
+impl Fault {
+    fn in_place(self, place: &str) -> ScipError {
+        match self {
+            Self::Decode(source) => ScipError::Malformed { place: place.to_owned(), source },
+            Self::Named(e) => e,
+        }
+    }
+}
+
+impl From<protobuf::Error> for Fault {
+    fn from(e: protobuf::Error) -> Self {
+        Self::Decode(e)
+    }
+}
+
+/// The value of one field of a message.
+enum Body<'b> {
+    Bytes(&'b [u8]),
+    Varint(u64),
+}
+
+/// Calls `f` with number and value of each field; fixed-width fields and groups are skipped.
+fn fields(bytes: &[u8], f: &mut dyn FnMut(u32, Body) -> Result<(), Fault>) -> Result<(), Fault> {
+    use protobuf::rt::WireType;
+    let mut input = CodedInputStream::from_bytes(bytes);
+    while let Some(tag) = input.read_raw_tag_or_eof()? {
+        match WireType::new(tag & 7) {
+            Some(WireType::LengthDelimited) => {
+                let len = input.read_raw_varint32()?;
+                let start = input.pos() as usize;
+                input.skip_raw_bytes(len)?;
+                let end = input.pos() as usize;
+                f(tag >> 3, Body::Bytes(bytes.get(start..end).unwrap_or(&[])))?;
+            }
+            Some(WireType::Varint) => f(tag >> 3, Body::Varint(input.read_raw_varint64()?))?,
+            Some(other) => input.skip_field(other)?,
+            // Reading a field of a kind that does not exist reports the decoder's own error.
+            None => return Err(Fault::Decode(std::io::Error::other("unknown wire type").into())),
+        }
+    }
+    Ok(())
+}
+
+#[derive(Default)]
+struct Reader {
+    index: ForeignIndex,
+    interned: FxHashMap<Box<str>, u32>,
+    n_occurrences: usize,
+}
+
+impl Reader {
+    fn finish(self) -> ForeignIndex {
+        self.index
+    }
+
+    fn index_field(&mut self, number: u32, body: Body) -> Result<(), Fault> {
+        match (number, body) {
+            (1, Body::Bytes(b)) => {
+                let metadata = Metadata::parse_from_bytes(b)?;
+                self.index.tool = match metadata.tool_info.as_ref() {
+                    Some(t) => format!("{} {}", t.name, t.version).trim().to_owned(),
+                    None => String::new(),
+                };
+                self.index.project_root = metadata.project_root;
+            }
+            (2, Body::Bytes(b)) => {
+                if self.index.documents.len() >= SCIP_DOCUMENTS_MAX {
+                    return Err(Fault::Named(ScipError::TooMany { what: "documents", max: SCIP_DOCUMENTS_MAX }));
+                }
+                let mut document = ForeignDocument::default();
+                let read = fields(b, &mut |number, body| self.document_field(&mut document, number, body));
+                read.map_err(|e| {
+                    let n = self.index.documents.len();
+                    Fault::Named(e.in_place(&format!("document {n} ({:?})", document.path)))
+                })?;
+                self.index.documents.push(document);
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn document_field(&mut self, document: &mut ForeignDocument, number: u32, body: Body) -> Result<(), Fault> {
+        match (number, body) {
+            (1, Body::Bytes(b)) => document.path = utf8(b)?.to_owned(),
+            (2, Body::Bytes(b)) => self.occurrence(document, b)?,
+            (5, Body::Bytes(b)) if !b.is_empty() => document.text = Some(ContentHash::of(b)),
+            (6, Body::Varint(v)) => {
+                document.encoding = match v {
+                    1 => Some(Encoding::Utf8),
+                    2 => Some(Encoding::Utf16),
+                    3 => Some(Encoding::Utf32),
+                    _ => None,
+                }
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn occurrence(&mut self, document: &mut ForeignDocument, bytes: &[u8]) -> Result<(), Fault> {
+        if bytes.len() > SCIP_OCCURRENCE_BYTES_MAX {
+            document.n_malformed += 1;
+            return Ok(());
+        }
+        let o = Occurrence::parse_from_bytes(bytes)?;
+        if o.symbol.is_empty() {
+            return Ok(());
+        }
+        let Some(range) = range_of(&o) else {
+            document.n_malformed += 1;
+            return Ok(());
+        };
+        self.n_occurrences += 1;
+        if self.n_occurrences > SCIP_OCCURRENCES_MAX {
+            return Err(Fault::Named(ScipError::TooMany { what: "occurrences", max: SCIP_OCCURRENCES_MAX }));
+        }
+        let symbol = self.intern(o.symbol);
+        document.occurrences.push(ForeignOccurrence { range, symbol, roles: o.symbol_roles as u32 });
+        Ok(())
+    }
+
+    fn intern(&mut self, symbol: String) -> u32 {
+        if let Some(&i) = self.interned.get(symbol.as_str()) {
+            return i;
+        }
+        let i = self.index.symbols.len() as u32;
+        let symbol = symbol.into_boxed_str();
+        self.index.symbols.push(symbol.clone());
+        self.interned.insert(symbol, i);
+        i
+    }
+}
+
+fn utf8(bytes: &[u8]) -> Result<&str, Fault> {
+    std::str::from_utf8(bytes).map_err(|e| Fault::Decode(std::io::Error::other(e).into()))
+}
+
+/// The range of an occurrence in any of the forms of the format; `None` when it is none of them.
+fn range_of(o: &Occurrence) -> Option<Range> {
+    let parts = match (&o.typed_range, &o.range[..]) {
+        (Some(Typed_range::SingleLineRange(r)), _) => [r.line, r.start_character, r.line, r.end_character],
+        (Some(Typed_range::MultiLineRange(r)), _) => [r.start_line, r.start_character, r.end_line, r.end_character],
+        (_, &[line, start, end]) => [line, start, line, end],
+        (_, &[start_line, start, end_line, end]) => [start_line, start, end_line, end],
+        _ => return None,
+    };
+    let [start_line, start_column, end_line, end_column] = parts.map(|n| u32::try_from(n).ok());
+    let range =
+        Range { start_line: start_line?, start_column: start_column?, end_line: end_line?, end_column: end_column? };
+    ((range.start_line, range.start_column) <= (range.end_line, range.end_column)).then_some(range)
+}
+
+#[cfg(test)]
+mod tests;
