@@ -1,0 +1,111 @@
+//! The rules: what a credential of each kind looks like.
+//!
+//! Formats are those the issuers publish or secret scanners agree on (gitleaks and detect-secrets
+//! were read for comparison). A rule that cannot be told from ordinary code by its shape has to pass
+//! a [`Check`] on the value as well.
+
+/// One kind of secret.
+pub struct Rule {
+    /// Its name, shown in place of the secret.
+    pub name: &'static str,
+    /// At least one of these stands in a line that the rule can match; ASCII, any case.
+    pub keywords: &'static [&'static str],
+    /// What it looks like within one line, byte by byte (`\w` is ASCII); the group `s` is the
+    /// secret, else the whole match. A match ends at a character boundary.
+    pub pattern: &'static str,
+    /// What the value must be besides.
+    pub check: Check,
+}
+
+/// A test of the value that a pattern found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Check {
+    /// No placeholder.
+    Real,
+    /// No placeholder, and letters and digits mixed.
+    Mixed,
+    /// A password in an address: no word that stands for one.
+    Password,
+    /// Looks random: see `scan::looks_random`.
+    Random,
+}
+
+const fn rule(name: &'static str, keywords: &'static [&'static str], pattern: &'static str, check: Check) -> Rule {
+    Rule { name, keywords, pattern, check }
+}
+
+/// What a value is assigned to, for the generic rules.
+const WORDS: &[&str] = &["access", "auth", "api", "credential", "creds", "key", "passw", "secret", "token"];
+
+/// Rules that match within a line, in order of precedence. Private keys span lines and are found
+/// apart, under the name [`PRIVATE_KEY`].
+pub const RULES: &[Rule] = &[
+    rule(
+        "aws-access-key",
+        &["akia", "asia", "abia", "acca", "a3t"],
+        r"\b(?:A3T[A-Z0-9]|AKIA|ASIA|ABIA|ACCA)[A-Z2-7]{16}\b",
+        Check::Real,
+    ),
+    rule(
+        "aws-secret-key",
+        &["aws"],
+        r#"(?i)aws\w{0,20}(?:secret|access|key)\w{0,20}["'`]?\s{0,3}(?:=|:|:=|=>)\s{0,3}["'`]?(?P<s>[A-Za-z0-9/+]{40})(?:[^A-Za-z0-9/+=]|$)"#,
+        Check::Mixed,
+    ),
+    rule("github-token", &["ghp_", "gho_", "ghu_", "ghs_", "ghr_"], r"\bgh[pousr]_[0-9A-Za-z]{36}\b", Check::Real),
+    rule("github-fine-grained", &["github_pat_"], r"\bgithub_pat_\w{82}\b", Check::Real),
+    rule("gitlab-token", &["glpat-"], r"\bglpat-[\w-]{20,}", Check::Real),
+    rule("slack-token", &["xoxa-", "xoxb-", "xoxe-", "xoxp-", "xoxr-", "xoxs-"], r"\bxox[abeprs]-[\w-]{10,}", Check::Mixed),
+    rule(
+        "slack-webhook",
+        &["hooks.slack.com"],
+        r"hooks\.slack\.com/services/(?P<s>T\w{6,12}/B\w{6,12}/\w{20,30})",
+        Check::Real,
+    ),
+    rule(
+        "stripe-key",
+        &["sk_live_", "sk_test_", "sk_prod_", "rk_live_", "rk_test_", "rk_prod_"],
+        r"\b[rs]k_(?:live|test|prod)_\w{10,99}\b",
+        Check::Mixed,
+    ),
+    rule("google-api-key", &["aiza"], r"\b(?P<s>AIza[\w-]{35})(?:[^\w-]|$)", Check::Real),
+    rule("anthropic-key", &["sk-ant-"], r"\bsk-ant-[\w-]{20,}", Check::Mixed),
+    rule("openai-key", &["sk-"], r"\bsk-(?:(?:proj|svcacct|admin)-[\w-]{20,}|[A-Za-z0-9]{20,})\b", Check::Mixed),
+    rule("huggingface-token", &["hf_"], r"\bhf_[A-Za-z]{34}\b", Check::Real),
+    rule("npm-token", &["npm_"], r"\bnpm_[0-9A-Za-z]{36}\b", Check::Real),
+    rule("pypi-token", &["pypi-ageic"], r"\bpypi-AgEIcHlwaS5vcmc[\w-]{50,}", Check::Real),
+    rule("crates-token", &["cio"], r"\bcio[0-9A-Za-z]{32}\b", Check::Mixed),
+    rule("sendgrid-key", &["sg."], r"\bSG\.[\w-]{22}\.[\w-]{43}", Check::Real),
+    rule("azure-storage-key", &["accountkey="], r"(?i)AccountKey=(?P<s>[0-9A-Za-z+/]{86}==)", Check::Real),
+    rule("age-key", &["age-secret-key-"], r"AGE-SECRET-KEY-1[0-9A-Z]{58}", Check::Real),
+    rule("telegram-token", &[":aa"], r"\b(?P<s>\d{8,10}:AA[\w-]{33})(?:[^\w-]|$)", Check::Real),
+    rule("jwt", &["eyj"], r"\beyJ[\w-]{10,}\.eyJ[\w-]{10,}\.[\w-]{10,}", Check::Real),
+    rule(
+        "url-password",
+        &["://"],
+        r#"\b[A-Za-z][A-Za-z0-9+.-]{1,30}://[^/\s:@"'`<>$%{}]{1,64}:(?P<s>[^/\s@"'`<>\\]{3,128})@[A-Za-z0-9\[]"#,
+        Check::Password,
+    ),
+    rule(
+        "generic",
+        WORDS,
+        r#"(?i)(?:access|auth|api|credential|creds|key|passw(?:or)?d|secret|token)[\w.-]{0,20}["'`]?\]?\s{0,3}(?::=|=>|==|=|:)\s{0,3}[brf]?["'`](?P<s>[\w.=+/~@!#%^&*-]{10,150})["'`]"#,
+        Check::Random,
+    ),
+    rule(
+        "generic-line",
+        WORDS,
+        r#"(?i)^\s{0,16}(?:export\s+|-\s+|set\s+)?[\w.-]{0,40}(?:access|auth|api|credential|creds|key|passw(?:or)?d|secret|token)[\w.-]{0,20}\s{0,3}[=:]\s{0,3}(?P<s>[A-Za-z0-9=+/_-]{16,150})\s*$"#,
+        Check::Random,
+    ),
+];
+
+/// Name of the rule for private keys in PEM and OpenPGP armour.
+pub const PRIVATE_KEY: &str = "private-key";
+
+/// Begin and end of what [`PRIVATE_KEY`] finds.
+pub const PRIVATE_KEY_BEGIN: &str = r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----";
+/// See [`PRIVATE_KEY_BEGIN`].
+pub const PRIVATE_KEY_END: &str = "-----END ";
+/// Bytes after a begin in which its end is looked for.
+pub const PRIVATE_KEY_BYTES_MAX: usize = 16 << 10;

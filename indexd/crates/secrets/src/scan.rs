@@ -1,0 +1,229 @@
+//! The scan: keywords in one pass, then the rules of each line that holds one.
+
+use crate::rules::{Check, PRIVATE_KEY, PRIVATE_KEY_BEGIN, PRIVATE_KEY_BYTES_MAX, PRIVATE_KEY_END, RULES};
+use crate::{ALLOW_MARK, Redaction};
+use aho_corasick::{AhoCorasick, MatchKind};
+use indexd_model::Span;
+use regex::bytes::{Regex, RegexBuilder};
+use std::sync::LazyLock;
+
+/// Bytes of a line that are looked at; the rest of a longer line is data.
+const LINE_BYTES_MAX: usize = 20_000;
+/// Bits per byte below which a value is no random string (gitleaks uses the same figure).
+const ENTROPY_MIN: f64 = 3.5;
+/// Bytes of a compiled expression.
+const REGEX_BYTES_MAX: usize = 1 << 20;
+
+struct Scanner {
+    keywords: AhoCorasick,
+    /// The rule of each keyword; `RULES.len()` for private keys.
+    rule_of: Vec<usize>,
+    patterns: Vec<Regex>,
+    private_key: Regex,
+}
+
+static SCANNER: LazyLock<Scanner> = LazyLock::new(|| {
+    let mut keywords = vec!["-----begin "];
+    let mut rule_of = vec![RULES.len()];
+    for (i, rule) in RULES.iter().enumerate() {
+        keywords.extend(rule.keywords);
+        rule_of.extend(rule.keywords.iter().map(|_| i));
+    }
+    let compile = |pattern: &str| {
+        RegexBuilder::new(pattern).unicode(false).size_limit(REGEX_BYTES_MAX).build().expect("rules are constants under test")
+    };
+    Scanner {
+        keywords: AhoCorasick::builder()
+            .ascii_case_insensitive(true)
+            .match_kind(MatchKind::Standard)
+            .build(keywords)
+            .expect("keywords are constants under test"),
+        rule_of,
+        patterns: RULES.iter().map(|r| compile(r.pattern)).collect(),
+        private_key: compile(PRIVATE_KEY_BEGIN),
+    }
+});
+
+pub(crate) fn find(text: &str) -> Vec<Redaction> {
+    let scanner = &*SCANNER;
+    let mut found = Vec::new();
+    // Where each rule has looked already.
+    let mut done = [0usize; RULES.len() + 1];
+    for hit in scanner.keywords.find_overlapping_iter(text) {
+        let rule = scanner.rule_of[hit.pattern().as_usize()];
+        if hit.start() < done[rule] {
+            continue;
+        }
+        if rule == RULES.len() {
+            done[rule] = hit.end();
+            if let Some(span) = private_key(scanner, text, hit.start()) {
+                done[rule] = span.end as usize;
+                found.push(Redaction { rule: PRIVATE_KEY, span });
+            }
+            continue;
+        }
+        let (start, end) = line_around(text, hit.start());
+        done[rule] = end.max(hit.end());
+        let line = &text[start..end];
+        if line.len() <= LINE_BYTES_MAX && !line.contains(ALLOW_MARK) {
+            in_line(rule, &scanner.patterns[rule], line, start, &mut found);
+        }
+    }
+    // A private key hides what else is found in it; then the first rule in the table wins.
+    found.sort_by_key(|r| (r.span.start, r.rule != PRIVATE_KEY, std::cmp::Reverse(r.span.end)));
+    let mut end = 0;
+    found.retain(|r| {
+        let is_apart = r.span.start >= end;
+        end = if is_apart { r.span.end } else { end };
+        is_apart
+    });
+    found
+}
+
+fn line_around(text: &str, at: usize) -> (usize, usize) {
+    let bytes = text.as_bytes();
+    let is_end = |b: &u8| matches!(b, b'\n' | b'\r');
+    let start = bytes[..at].iter().rposition(is_end).map_or(0, |i| i + 1);
+    let end = bytes[at..].iter().position(is_end).map_or(bytes.len(), |i| at + i);
+    (start, end)
+}
+
+fn in_line(rule: usize, pattern: &Regex, line: &str, start: usize, found: &mut Vec<Redaction>) {
+    for captures in pattern.captures_iter(line.as_bytes()) {
+        let Some(value) = captures.name("s").or_else(|| captures.get(0)) else { continue };
+        // A boundary that the pattern consumed is no part of the secret.
+        let (Some(secret), Some(before)) = (line.get(value.range()), line.get(..value.start())) else { continue };
+        // Punctuation of prose and quotes after a token belong to neither of its parts.
+        let secret = secret.trim_end_matches(|c: char| c.is_ascii_whitespace() || "\"'`,;)]}\\<>".contains(c));
+        if passes(RULES[rule].check, secret, before) {
+            let at = start + value.start();
+            let span = Span::new(at as u32, (at + secret.len()) as u32);
+            found.push(Redaction { rule: RULES[rule].name, span });
+        }
+    }
+}
+
+fn passes(check: Check, secret: &str, before: &str) -> bool {
+    if is_placeholder(secret) {
+        return false;
+    }
+    match check {
+        Check::Real => true,
+        Check::Mixed => has_mix(secret),
+        Check::Password => !is_common_password(secret),
+        Check::Random => looks_random(secret) && !names_something_public(before),
+    }
+}
+
+fn has_mix(secret: &str) -> bool {
+    secret.bytes().any(|b| b.is_ascii_digit()) && secret.bytes().any(|b| b.is_ascii_alphabetic())
+}
+
+/// Values that documentation shows in place of a secret.
+fn is_placeholder(secret: &str) -> bool {
+    let lower = secret.to_ascii_lowercase();
+    const WORDS: [&str; 15] = [
+        "example", "xxxx", "****", "....", "placeholder", "changeme", "change-me", "change_me", "your-", "your_", "redacted",
+        "dummy", "insert", "<", "${",
+    ];
+    let mut bytes = secret.as_bytes().to_vec();
+    bytes.sort_unstable();
+    bytes.dedup();
+    WORDS.iter().any(|w| lower.contains(w)) || bytes.len() <= 3
+}
+
+/// Words that stand for a password in addresses of documentation and tests.
+fn is_common_password(secret: &str) -> bool {
+    let lower = secret.to_ascii_lowercase();
+    const WORDS: [&str; 18] = [
+        "pass", "passwd", "password", "pwd", "pw", "secret", "user", "username", "test", "root", "admin", "foo", "bar", "token",
+        "postgres", "guest", "hunter2", "port",
+    ];
+    WORDS.contains(&lower.as_str())
+        || lower.starts_with(['$', '{', '%', '*', '[', '('])
+        || lower.contains(['{', '(', '|', ','])
+        || lower.contains("pass")
+}
+
+/// Whether a value is a string that nobody would write as a name: enough bits per byte, and one
+/// run without a separator that is long and mixes letters and digits.
+fn looks_random(secret: &str) -> bool {
+    const RUN_BYTES_MIN: usize = 10;
+    let run_is_random = |run: &str| {
+        let n_digits = run.bytes().filter(u8::is_ascii_digit).count();
+        let n_changes =
+            run.as_bytes().windows(2).filter(|w| w[0].is_ascii_digit() != w[1].is_ascii_digit()).count();
+        run.len() >= RUN_BYTES_MIN && n_digits >= 2 && n_changes >= 2 && has_mix(run)
+    };
+    entropy(secret) >= ENTROPY_MIN && secret.split(['.', '-', '_', '/', '=', ':']).any(run_is_random) && !counts_up(secret)
+}
+
+/// Whether the value holds a run of digits or letters in order: test vectors and alphabets.
+fn counts_up(secret: &str) -> bool {
+    let lower = secret.to_ascii_lowercase();
+    ["0123456", "123456", "abcdef", "00010203", "deadbeef"].iter().any(|run| lower.contains(run))
+}
+
+/// Whether what a value is assigned to says that it is no secret.
+fn names_something_public(before: &str) -> bool {
+    let start = before.char_indices().rev().nth(60).map_or(0, |(i, _)| i);
+    let lower = before[start..].to_ascii_lowercase();
+    const WORDS: [&str; 10] =
+        ["public", "pubkey", "pub_key", "checksum", "sha1", "sha256", "sha512", "fingerprint", "keyid", "key_id"];
+    WORDS.iter().any(|w| lower.contains(w))
+}
+
+/// Shannon entropy in bits per byte, the same on every machine.
+fn entropy(text: &str) -> f64 {
+    let mut counts = [0u32; 256];
+    text.bytes().for_each(|b| counts[b as usize] += 1);
+    let n = text.len().max(1) as f64;
+    counts
+        .iter()
+        .filter(|c| **c > 0)
+        .map(|c| {
+            let p = f64::from(*c) / n;
+            -p * libm::log2(p)
+        })
+        .sum()
+}
+
+/// The body of the private key that begins at `at`: to its end mark, else the lines of base64 that
+/// follow. `None` for a mark alone, as programs that read keys have it.
+fn private_key(scanner: &Scanner, text: &str, at: usize) -> Option<Span> {
+    let (_, line_end) = line_around(text, at);
+    let begin = scanner.private_key.find_at(&text.as_bytes()[..line_end], at).filter(|m| m.start() == at)?;
+    let start = begin.end();
+    let mut limit = (start + PRIVATE_KEY_BYTES_MAX).min(text.len());
+    while !text.is_char_boundary(limit) {
+        limit -= 1;
+    }
+    let rest = &text[start..limit];
+    let body = match rest.find(PRIVATE_KEY_END) {
+        Some(len) => &rest[..len],
+        None => &rest[..unended(rest)],
+    };
+    // The line end after the begin and before the end stay.
+    let lead = body.len() - body.trim_start().len();
+    let body = body.trim();
+    let n_base64 = longest_run(body, |b| b.is_ascii_alphanumeric() || matches!(b, b'+' | b'/' | b'='));
+    (n_base64 >= 20).then(|| Span::new((start + lead) as u32, (start + lead + body.len()) as u32))
+}
+
+/// Bytes of the lines that look like base64 or armour headers.
+fn unended(text: &str) -> usize {
+    let is_armour = |line: &str| {
+        let line = line.trim();
+        line.bytes().all(|b| b.is_ascii_alphanumeric() || b"+/=: ,-\\\"'`".contains(&b))
+    };
+    text.split_inclusive('\n').take_while(|line| is_armour(line)).map(str::len).sum()
+}
+
+fn longest_run(text: &str, is: impl Fn(u8) -> bool) -> usize {
+    let (mut best, mut run) = (0, 0);
+    for b in text.bytes() {
+        run = if is(b) { run + 1 } else { 0 };
+        best = best.max(run);
+    }
+    best
+}

@@ -1,0 +1,214 @@
+use super::*;
+use proptest::prelude::*;
+use rules::{PRIVATE_KEY, RULES};
+
+/// Letters and digits in no order, the same every time. Fakes are put together here so that no file
+/// of this repository holds a string that a scanner would take for a secret.
+fn noise(n: usize, seed: u64, alphabet: &str) -> String {
+    let alphabet = alphabet.as_bytes();
+    let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
+    (0..n)
+        .map(|_| {
+            state ^= state << 13;
+            state ^= state >> 7;
+            state ^= state << 17;
+            alphabet[(state % alphabet.len() as u64) as usize] as char
+        })
+        .collect()
+}
+
+const ALNUM: &str = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
+const ALPHA: &str = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+const BASE32: &str = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
+const UPPER: &str = "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
+const DIGITS: &str = "0123456789";
+
+/// A fake of each rule: `(rule, text around it with the secret in the middle, the secret)`.
+fn fakes(seed: u64) -> Vec<(&'static str, String, String)> {
+    let an = |n| noise(n, seed, ALNUM);
+    // A random string without a digit is possible, but rules want one.
+    let mixed = |n: usize| format!("{}4x7{}", an(n / 2), noise(n - n / 2 - 3, seed + 1, ALNUM));
+    let whole = |rule, secret: String| (rule, secret.clone(), secret);
+    vec![
+        whole("aws-access-key", format!("AKIA{}", noise(16, seed, BASE32))),
+        {
+            let s = mixed(40);
+            ("aws-secret-key", format!("aws_secret_access_key = {s}"), s)
+        },
+        whole("github-token", format!("ghp_{}", an(36))),
+        whole("github-fine-grained", format!("github_pat_{}", an(82))),
+        whole("gitlab-token", format!("glpat-{}", an(20))),
+        whole("slack-token", format!("xoxb-{}-{}", noise(12, seed, DIGITS), mixed(24))),
+        {
+            let s = format!("T{}/B{}/{}", noise(8, seed, UPPER), noise(8, seed + 2, UPPER), an(24));
+            ("slack-webhook", format!("https://hooks.slack.com/services/{s}"), s)
+        },
+        whole("stripe-key", format!("sk_live_{}", mixed(24))),
+        whole("google-api-key", format!("AIza{}", an(35))),
+        whole("anthropic-key", format!("sk-ant-api03-{}", mixed(40))),
+        whole("openai-key", format!("sk-{}", mixed(48))),
+        whole("openai-key", format!("sk-proj-{}", mixed(48))),
+        whole("huggingface-token", format!("hf_{}", noise(34, seed, ALPHA))),
+        whole("npm-token", format!("npm_{}", an(36))),
+        whole("pypi-token", format!("pypi-AgEIcHlwaS5vcmc{}", an(60))),
+        whole("crates-token", format!("cio{}", mixed(32))),
+        whole("sendgrid-key", format!("SG.{}.{}", an(22), noise(43, seed + 3, ALNUM))),
+        {
+            let s = format!("{}==", an(86));
+            ("azure-storage-key", format!("AccountName=a;AccountKey={s}"), s)
+        },
+        whole("age-key", format!("AGE-SECRET-KEY-1{}", noise(58, seed, UPPER))),
+        whole("telegram-token", format!("{}:AA{}", noise(9, seed, "123456789"), an(33))),
+        whole("jwt", format!("eyJ{}.eyJ{}.{}", an(20), noise(40, seed + 4, ALNUM), noise(43, seed + 5, ALNUM))),
+        {
+            let s = an(12);
+            ("url-password", format!("postgres://app:{s}@db.internal:5432/x"), s)
+        },
+        {
+            let s = mixed(24);
+            ("generic", format!("api_key = \"{s}\""), s)
+        },
+        {
+            let s = mixed(24);
+            ("generic-line", format!("DB_PASSWORD={s}"), s)
+        },
+    ]
+}
+
+/// What stands around a secret in real files.
+const CONTEXTS: [(&str, &str); 15] = [
+    ("", ""),
+    ("\n\n", "\n"),
+    ("# ", "\n"),
+    ("// use ", " here\n"),
+    ("x = 1\r\n", "\r\ny = 2\r\n"),
+    ("value: ", "\n"),
+    ("  - ", "\n"),
+    ("export X=", "\n"),
+    ("os.environ['X'] = '", "'\n"),
+    ("const x = `", "`;\n"),
+    ("{\"x\": \"", "\"}\n"),
+    ("f(\"", "\", 1)\n"),
+    ("Authorization: Bearer ", "\n"),
+    ("<!-- ", " -->\n"),
+    ("ä\u{4e2d} ", " ü\n"),
+];
+
+#[test]
+fn planted_fakes_are_found_in_every_context() {
+    let (mut n, mut missed) = (0, Vec::new());
+    for seed in 1..=3 {
+        for (rule, around, secret) in fakes(seed) {
+            for (before, after) in CONTEXTS {
+                // These rules read a whole line or its quotes, so they bring their context along.
+                let is_own_line = matches!(rule, "generic-line");
+                if is_own_line && !before.is_empty() && !before.ends_with('\n') {
+                    continue;
+                }
+                n += 1;
+                let text = format!("{before}{around}{after}");
+                let (redacted, found) = redact(&text);
+                if redacted.contains(&secret) || found.is_empty() {
+                    missed.push(format!("{rule} in {before:?}"));
+                }
+                assert_eq!(redacted.len(), text.len());
+            }
+        }
+    }
+    assert!(n > 900);
+    assert!(missed.len() * 100 <= n * 2, "{} of {n} missed: {missed:?}", missed.len());
+}
+
+#[test]
+fn every_rule_has_a_fake_and_names_itself() {
+    let fakes = fakes(7);
+    for rule in RULES {
+        let (_, text, secret) = fakes.iter().find(|f| f.0 == rule.name).unwrap_or_else(|| panic!("{}", rule.name));
+        let (redacted, found) = redact(text);
+        let names: Vec<_> = found.iter().map(|r| r.rule).collect();
+        assert_eq!(names, [rule.name], "{text}");
+        let start = text.find(secret.as_str()).unwrap() as u32;
+        assert_eq!(found[0].span, Span::new(start, start + secret.len() as u32));
+        let mark = format!("[REDACTED:{}]", rule.name);
+        assert!(redacted.contains(&mark) || secret.len() < mark.len(), "{redacted}");
+    }
+}
+
+fn key_block(kind: &str) -> String {
+    format!("-----BEGIN {kind}-----\n{}\n{}\n-----END {kind}-----\n", noise(64, 1, ALNUM), noise(40, 2, ALNUM))
+}
+
+#[test]
+fn private_keys_lose_their_body_and_keep_their_lines() {
+    let kind = ["RSA PRIVATE ", "KEY"].concat();
+    let text = format!("a\n{}b\n", key_block(&kind));
+    let (redacted, found) = redact(&text);
+    let expect = format!(
+        "a\n-----BEGIN {kind}-----\n[REDACTED:private-key]{}\n{}\n-----END {kind}-----\nb\n",
+        "*".repeat(64 - 22),
+        "*".repeat(40)
+    );
+    assert_eq!((redacted.as_ref(), found[0].rule), (expect.as_str(), PRIVATE_KEY));
+    // In one line of JSON, and without an end.
+    let json = format!("{{\"private_key\": \"{}\"}}", key_block(&kind).replace('\n', "\\n"));
+    let cut = text.split("-----END").next().unwrap().to_owned();
+    for text in [json, cut] {
+        let (redacted, found) = redact(&text);
+        assert!(!redacted.contains(&noise(64, 1, ALNUM)) && found[0].rule == PRIVATE_KEY, "{redacted}");
+    }
+}
+
+#[test]
+fn what_is_no_secret_stays() {
+    let key = ["PRIVATE ", "KEY"].concat();
+    for text in [
+        "AKIAIOSFODNN7EXAMPLE".to_owned(),
+        format!("if strings.Contains(s, \"-----BEGIN {key}-----\") {{"),
+        key_block("CERTIFICATE"),
+        "api_key = \"your-api-key-goes-here-123\"".into(),
+        "token = os.environ[\"GITHUB_TOKEN_2\"]".into(),
+        "password: ${DB_PASSWORD}".into(),
+        "SECRET_KEY = 'django-insecure-tests-secret-key'".into(),
+        "postgres://user:password@localhost/db".into(),
+        "https://user:{pw}@host".into(),
+        "cache_key = \"views.decorators.cache.cache_page.2\"".into(),
+        "key: \"application/x-www-form-urlencoded\"".into(),
+        "public_key = \"5f2b8c7d9e1a4b3c6d8e\"".into(),
+        "key := \"000102030405060708090a0b0c0d0e0f\"".into(),
+        "xoxb-your-token-here".into(),
+        "task-1234567890abcdefghijklmnop".into(),
+    ] {
+        let (redacted, found) = redact(&text);
+        assert!(found.is_empty(), "{found:?} in {text}");
+        assert!(matches!(redacted, Cow::Borrowed(_)));
+    }
+    let allowed = format!("{}  # {ALLOW_MARK}\n", fakes(1)[2].1);
+    assert!(find(&allowed).is_empty());
+}
+
+#[test]
+fn lock_files_and_pictures_are_exempt() {
+    for (path, expect) in [("a/Cargo.lock", true), ("go.sum", true), ("x.svg", true), ("a.go", false), ("svg", false)] {
+        assert_eq!(is_exempt(path), expect, "{path}");
+    }
+}
+
+proptest! {
+    #[test]
+    fn redaction_moves_nothing(
+        parts in proptest::collection::vec((0usize..24, "(\\PC|[\r\n\"'= ]){0,20}"), 0..12),
+        seed in 1u64..50,
+    ) {
+        let fakes = fakes(seed);
+        let text: String = parts.iter().map(|(i, between)| format!("{between}{}", fakes[*i % fakes.len()].1)).collect();
+        let (redacted, found) = redact(&text);
+        prop_assert_eq!(redacted.len(), text.len());
+        let ends = |s: &str| s.bytes().enumerate().filter(|(_, b)| matches!(b, b'\n' | b'\r')).collect::<Vec<_>>();
+        prop_assert_eq!(ends(&redacted), ends(&text));
+        let mut end = 0;
+        for r in found {
+            prop_assert!(r.span.start >= end && !r.span.is_empty());
+            end = r.span.end;
+        }
+    }
+}
