@@ -179,7 +179,7 @@ mod tests {
                 .contains("expected a string")
         );
         assert!(
-            error("workspace.add", "{}")
+            error("workspace.remove", "{}")
                 .message
                 .contains("missing field `repo`")
         );

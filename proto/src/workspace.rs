@@ -84,12 +84,16 @@ pub struct CacheFacts {
     pub key: String,
 }
 
-/// `workspace.add`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+/// `workspace.add`: registers the workspace and starts its index; answers at once.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
 pub struct AddParams {
-    /// The root, absolute.
-    pub repo: String,
+    /// The root itself, absolute.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub repo: Option<String>,
+    /// A folder inside the workspace, absolute.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cwd: Option<String>,
 }
 
 /// `workspace.remove`: forgets the workspace and deletes its index; the tree is not touched.

@@ -1,1 +1,22 @@
-//! Requests over the local socket and stdio.
+//! The server: from bytes on a socket to an answer.
+//!
+//! Read in this order: [`backend`] (what serves a request, and what it may know of its caller),
+//! [`dispatch`] (limits, cancellation and faults around it), [`connection`] (one client),
+//! [`daemon`] (the lock, the socket, the end), [`engine`] (the backend over real workspaces), with
+//! `graph`, `edges` and `records` beside it. [`convert`] alone turns our types into those of the
+//! wire. [`log`] is the log file, [`limits`] the numbers.
+
+pub mod backend;
+pub mod connection;
+// pub mod convert;
+pub mod daemon;
+pub mod dispatch;
+// pub mod edges;
+// pub mod engine;
+// pub mod graph;
+pub mod limits;
+pub mod log;
+// pub mod records;
+
+pub use backend::{Backend, Context};
+pub use dispatch::Server;

@@ -1,0 +1,94 @@
+//! What serves a request, and what it may know of its caller.
+
+use indexd_proto::error::{ErrorCode, ErrorObject};
+use indexd_proto::workspace::WorkspaceStatus;
+use indexd_proto::{Call, Id};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+/// Serves requests, each on a thread of its own that may block.
+pub trait Backend: Send + Sync + 'static {
+    /// Serves one request. The answer is the JSON of its result.
+    ///
+    /// # Errors
+    /// The error to answer with.
+    fn call(&self, call: Call, context: &Context) -> Result<String, ErrorObject>;
+
+    /// The condition of every workspace, sorted by root.
+    fn workspaces(&self) -> Vec<WorkspaceStatus>;
+
+    /// Writes what must not be lost. Called once, after the last request.
+    fn shutdown(&self);
+}
+
+/// Whether the answer is still wanted.
+#[derive(Clone, Debug, Default)]
+pub struct Cancel {
+    flag: Arc<AtomicBool>,
+    waker: Arc<tokio::sync::Notify>,
+}
+
+impl Cancel {
+    /// Says that it is not.
+    pub fn cancel(&self) {
+        self.flag.store(true, Ordering::Relaxed);
+        self.waker.notify_waiters();
+        self.waker.notify_one();
+    }
+
+    /// Whether it is not.
+    pub fn is_cancelled(&self) -> bool {
+        self.flag.load(Ordering::Relaxed)
+    }
+
+    /// Ends when it is not.
+    pub async fn cancelled(&self) {
+        while !self.is_cancelled() {
+            self.waker.notified().await;
+        }
+    }
+}
+
+/// What a request in service knows of its caller.
+pub struct Context {
+    /// The request's id.
+    pub id: Id,
+    /// When its last byte arrived: only saves before this moment are promised to be seen.
+    pub received: Instant,
+    /// Its name in the log: the client's own, else one of ours.
+    pub correlation_id: String,
+    /// Whether the answer is still wanted.
+    pub cancel: Cancel,
+    /// Takes notifications for the client; false when the client is gone.
+    pub notify: Box<dyn Fn(Vec<u8>) -> bool + Send + Sync>,
+}
+
+impl Context {
+    /// An error once the answer is no longer wanted.
+    ///
+    /// # Errors
+    /// `POC_E_CANCELLED`.
+    pub fn check(&self) -> Result<(), ErrorObject> {
+        if self.cancel.is_cancelled() { Err(cancelled()) } else { Ok(()) }
+    }
+
+    /// Sends a notification, waiting while the client is slow.
+    ///
+    /// # Errors
+    /// `POC_E_CANCELLED` when the client is gone or the answer is no longer wanted.
+    pub fn send(&self, message: Vec<u8>) -> Result<(), ErrorObject> {
+        self.check()?;
+        if (self.notify)(message) { Ok(()) } else { Err(cancelled()) }
+    }
+
+    /// Time since the request arrived.
+    pub fn age(&self) -> Duration {
+        self.received.elapsed()
+    }
+}
+
+/// The error of a request that is no longer wanted.
+pub fn cancelled() -> ErrorObject {
+    ErrorObject::new(ErrorCode::Cancelled, "the request was cancelled")
+}

@@ -1,0 +1,271 @@
+//! One client: lines in, lines out, requests between them.
+//!
+//! Any pair of byte streams will do; tests use a pipe in memory. Answers are written in the order
+//! in which they are ready. A client that leaves, stops reading, or stops within a line costs its
+//! own requests only.
+
+use crate::server::backend::{Cancel, Context};
+use crate::server::dispatch::{Closing, Server, busy};
+use crate::server::limits::{
+    IN_FLIGHT_PER_CLIENT_MAX, OUTBOX_MAX, PARTIAL_LINE_TIMEOUT, QUIET_TIMEOUT, WRITE_TIMEOUT,
+};
+use indexd_proto::error::{ErrorCode, ErrorObject};
+use indexd_proto::frame::{Decoder, Frame};
+use indexd_proto::limits::FRAME_BYTES_MAX;
+use indexd_proto::rpc::{self, CancelParams, Incoming};
+use indexd_proto::{Call, Id};
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
+use tokio::sync::mpsc;
+
+/// Time limits of a connection, apart for tests.
+#[derive(Clone, Copy, Debug)]
+pub struct Timeouts {
+    /// Within a line.
+    pub partial_line: Duration,
+    /// Without any request.
+    pub quiet: Duration,
+    /// For the client to take a byte.
+    pub write: Duration,
+}
+
+impl Default for Timeouts {
+    fn default() -> Self {
+        Self { partial_line: PARTIAL_LINE_TIMEOUT, quiet: QUIET_TIMEOUT, write: WRITE_TIMEOUT }
+    }
+}
+
+static CONNECTIONS: AtomicU64 = AtomicU64::new(0);
+
+/// The requests of a connection that have no answer yet.
+#[derive(Clone, Default)]
+struct InFlight(Arc<Mutex<BTreeMap<Id, Cancel>>>);
+
+impl InFlight {
+    fn with<T>(&self, f: impl FnOnce(&mut BTreeMap<Id, Cancel>) -> T) -> T {
+        f(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+/// Ends every request when the connection ends, however that happens.
+struct CancelAll(InFlight);
+
+impl Drop for CancelAll {
+    fn drop(&mut self) {
+        self.0.with(|map| map.values().for_each(Cancel::cancel));
+    }
+}
+
+/// A message on its way out; the request it answers counts as in flight until it is written.
+struct Outgoing {
+    line: Vec<u8>,
+    answers: Option<Id>,
+}
+
+/// Whether the other side has closed both halves; asked only after its last byte.
+pub type HungUp = Box<dyn Fn() -> bool + Send + Sync>;
+
+/// Serves a client until it leaves or the server closes.
+pub async fn serve<R, W>(server: Arc<Server>, reader: R, writer: W, timeouts: Timeouts, hung_up: HungUp)
+where
+    R: AsyncRead + Unpin,
+    W: AsyncWrite + Unpin + Send + 'static,
+{
+    server.connections.fetch_add(1, Ordering::Relaxed);
+    let in_flight = InFlight::default();
+    let (outbox, messages) = mpsc::channel(OUTBOX_MAX);
+    let writing = tokio::spawn(write(writer, messages, in_flight.clone(), timeouts.write));
+    let connection = Connection {
+        number: CONNECTIONS.fetch_add(1, Ordering::Relaxed),
+        server: Arc::clone(&server),
+        in_flight: in_flight.clone(),
+        outbox,
+        timeouts,
+        hung_up,
+    };
+    let cancel_all = CancelAll(in_flight);
+    let mut closing = server.closing();
+    tokio::select! {
+        () = connection.read(reader) => {}
+        _ = closing.wait_for(|c| *c == Closing::Closed) => {}
+    }
+    drop(cancel_all);
+    drop(connection);
+    // What was answered is still written; requests that end later find the outbox closed.
+    let _ = writing.await;
+    server.connections.fetch_sub(1, Ordering::Relaxed);
+}
+
+struct Connection {
+    number: u64,
+    server: Arc<Server>,
+    in_flight: InFlight,
+    outbox: mpsc::Sender<Outgoing>,
+    timeouts: Timeouts,
+    hung_up: HungUp,
+}
+
+impl Connection {
+    async fn read(&self, mut reader: impl AsyncRead + Unpin) {
+        let mut decoder = Decoder::default();
+        let mut buffer = vec![0; 64 << 10];
+        let mut quiet_since = Instant::now();
+        loop {
+            let limit = if decoder.is_mid_line() { self.timeouts.partial_line } else { self.timeouts.quiet };
+            let n = tokio::select! {
+                n = tokio::time::timeout(limit, reader.read(&mut buffer)) => n,
+                // The writer ends early only when the client does not read.
+                () = self.outbox.closed() => return,
+            };
+            match n {
+                Ok(Ok(n)) if n > 0 => decoder.feed(&buffer[..n]),
+                // The client has left or shut its half: what it asked for is still answered when
+                // only that half is shut, as `socat` does at the end of its input.
+                Ok(Ok(_)) => return self.finish().await,
+                Ok(Err(_)) => return,
+                Err(_) if decoder.is_mid_line() => {
+                    let error = ErrorObject::new(ErrorCode::Parse, "the line did not end in time");
+                    let _ = self.send(rpc::error(None, &error), None).await;
+                    return;
+                }
+                Err(_) if self.in_flight.with(|m| m.is_empty()) && quiet_since.elapsed() >= self.timeouts.quiet => return,
+                Err(_) => continue,
+            }
+            while let Some(frame) = decoder.next_frame() {
+                quiet_since = Instant::now();
+                let sent = match frame {
+                    Frame::Line(line) => self.line(&line).await,
+                    Frame::TooLong => {
+                        let message = format!("a line is longer than {FRAME_BYTES_MAX} bytes");
+                        self.send(rpc::error(None, &ErrorObject::new(ErrorCode::FrameTooLong, message)), None).await
+                    }
+                };
+                if !sent {
+                    return;
+                }
+            }
+        }
+    }
+
+    /// Waits for the answers to what was asked, as long as there is somebody to take them.
+    async fn finish(&self) {
+        while !self.in_flight.with(|m| m.is_empty()) && !(self.hung_up)() {
+            tokio::select! {
+                () = tokio::time::sleep(Duration::from_millis(5)) => {}
+                () = self.outbox.closed() => return,
+            }
+        }
+    }
+
+    async fn send(&self, line: Vec<u8>, answers: Option<Id>) -> bool {
+        self.outbox.send(Outgoing { line, answers }).await.is_ok()
+    }
+
+    async fn line(&self, line: &[u8]) -> bool {
+        let message = match Incoming::parse(line) {
+            Ok(message) => message,
+            Err((id, error)) => return self.send(rpc::error(id.as_ref(), &error), None).await,
+        };
+        let Some(id) = message.id else {
+            self.notification(&message.method, message.params);
+            return true;
+        };
+        match Call::parse(&message.method, message.params) {
+            Ok(call) => self.begin(id, call).await,
+            Err(error) => self.send(rpc::error(Some(&id), &error), None).await,
+        }
+    }
+
+    /// Notifications have no answer, not even when they are wrong.
+    fn notification(&self, method: &str, params: &str) {
+        if method == "$/cancelRequest"
+            && let Ok(params) = serde_json::from_str::<CancelParams>(params)
+        {
+            self.in_flight.with(|map| map.get(&params.id).map(Cancel::cancel));
+        }
+    }
+
+    async fn begin(&self, id: Id, call: Call) -> bool {
+        let cancel = Cancel::default();
+        let refused = self.in_flight.with(|map| {
+            if map.contains_key(&id) {
+                Some(ErrorObject::new(ErrorCode::InvalidRequest, format!("a request with id {id} is in flight")).with_number(-32600))
+            } else if map.len() >= IN_FLIGHT_PER_CLIENT_MAX {
+                Some(busy(format!("{IN_FLIGHT_PER_CLIENT_MAX} requests of this connection are in flight")))
+            } else {
+                map.insert(id.clone(), cancel.clone());
+                None
+            }
+        });
+        if let Some(error) = refused {
+            return self.send(rpc::error(Some(&id), &error), None).await;
+        }
+        let context = Context {
+            id: id.clone(),
+            received: Instant::now(),
+            correlation_id: client_correlation(&call).unwrap_or_else(|| self.server.correlation_id(self.number)),
+            cancel,
+            notify: notifier(self.outbox.clone()),
+        };
+        let server = Arc::clone(&self.server);
+        let outbox = self.outbox.clone();
+        tokio::spawn(async move {
+            let mut line = server.serve(call, context).await;
+            if line.len() > FRAME_BYTES_MAX {
+                let message = format!("the answer has {} bytes, a line holds {FRAME_BYTES_MAX}", line.len());
+                let error = ErrorObject::new(ErrorCode::BudgetExceeded, message).with_hint("ask for less: lower maxTotalChars or limit");
+                line = rpc::error(Some(&id), &error);
+            }
+            let _ = outbox.send(Outgoing { line, answers: Some(id) }).await;
+        });
+        true
+    }
+}
+
+/// The client's own id for its logs; short and plain, or it is not taken.
+fn client_correlation(call: &Call) -> Option<String> {
+    let (Call::Pack(params) | Call::Preview(params)) = call else { return None };
+    let id = params.call.correlation_id.as_deref()?;
+    let plain = id.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_.:".contains(&b));
+    (plain && !id.is_empty() && id.len() <= 64).then(|| id.to_owned())
+}
+
+/// Sends from the blocking thread of a request. A slow client holds its own thread here until it
+/// reads or the write times out.
+fn notifier(outbox: mpsc::Sender<Outgoing>) -> Box<dyn Fn(Vec<u8>) -> bool + Send + Sync> {
+    Box::new(move |line| outbox.blocking_send(Outgoing { line, answers: None }).is_ok())
+}
+
+/// Writes messages until there are no more senders or the client stops reading.
+async fn write<W: AsyncWrite + Unpin>(
+    mut writer: W,
+    mut messages: mpsc::Receiver<Outgoing>,
+    in_flight: InFlight,
+    limit: Duration,
+) {
+    while let Some(mut message) = messages.recv().await {
+        message.line.push(b'\n');
+        if !write_all(&mut writer, &message.line, limit).await {
+            in_flight.with(|map| map.values().for_each(Cancel::cancel));
+            return;
+        }
+        if let Some(id) = message.answers {
+            in_flight.with(|map| map.remove(&id));
+        }
+    }
+    let _ = writer.shutdown().await;
+}
+
+/// Writes a whole line; the limit counts from the last byte that was taken.
+async fn write_all<W: AsyncWrite + Unpin>(writer: &mut W, mut line: &[u8], limit: Duration) -> bool {
+    while !line.is_empty() {
+        match tokio::time::timeout(limit, writer.write(line)).await {
+            Ok(Ok(n)) if n > 0 => line = &line[n..],
+            _ => return false,
+        }
+    }
+    matches!(tokio::time::timeout(limit, writer.flush()).await, Ok(Ok(())))
+}

@@ -1,0 +1,190 @@
+//! Our types as types of the wire. Nothing else in the daemon names both, so what clients may rely
+//! on is decided here.
+
+use crate::config::{ConfigError, Entry};
+use crate::workspace::{Progress, WorkspaceError, WorkspaceState, WorkspaceStatus};
+use indexd_model::view::DefRecord;
+use indexd_model::{DefDoc, DefIdx, DefKind, IndexView, Lines, Span};
+use indexd_pack::PackError;
+use indexd_proto::context_pack;
+use indexd_proto::error::{ErrorCode, ErrorObject};
+use indexd_proto::rpc::ProgressParams;
+use indexd_proto::search::Symbol;
+use indexd_proto::{Id, workspace as wire};
+use indexd_store::StoreError;
+
+/// Characters of a signature that are shown.
+const SIGNATURE_CHARS_MAX: usize = 200;
+
+/// The condition of a workspace.
+pub fn workspace_status(s: WorkspaceStatus) -> wire::WorkspaceStatus {
+    let failure = match &s.state {
+        WorkspaceState::Failed { code, hint } => Some(wire::Failure { code: (*code).to_owned(), hint: hint.clone() }),
+        _ => None,
+    };
+    wire::WorkspaceStatus {
+        root: s.root.display().to_string(),
+        repo_id: s.repo_id,
+        state: s.state.name().to_owned(),
+        failure,
+        generation: s.generation,
+        n_files: s.n_files,
+        n_pending: s.n_pending,
+        watch: s.watch.to_owned(),
+        n_watched: s.n_watched,
+        n_rescans: s.n_rescans,
+        skipped_names: s.skipped_names,
+        n_skipped_names: s.n_skipped_names,
+        problems: s.problems,
+        progress: s.progress.map(|p| wire::WorkProgress { phase: p.phase.to_owned(), done: p.done, total: p.total }),
+        index_bytes: s.index_bytes,
+    }
+}
+
+/// A progress notification.
+pub fn progress(id: &Id, p: Progress) -> ProgressParams {
+    ProgressParams { id: id.clone(), phase: p.phase.to_owned(), done: p.done, total: p.total }
+}
+
+/// One setting.
+pub fn config_entry(e: Entry) -> wire::ConfigEntry {
+    wire::ConfigEntry { key: e.key, value: e.value, default: e.default, origin: e.origin.to_string() }
+}
+
+/// 1-based inclusive lines.
+pub fn lines(l: Lines) -> context_pack::Lines {
+    context_pack::Lines { start: l.start, end: l.end }
+}
+
+/// A definition, or a whole file.
+pub fn symbol(view: &dyn IndexView, def: DefDoc) -> Symbol {
+    let record = view.def(def);
+    let whole_file = record.idx == DefIdx::NONE;
+    Symbol {
+        symbol_id: indexd_pack::symbol_id(view, def).map(|s| s.0),
+        name: record.name.to_string(),
+        qualified_name: record.qualified.to_string(),
+        kind: if whole_file { "file" } else { def_kind(record.kind) }.to_owned(),
+        file_rel_path: view.path(record.file).to_string(),
+        lines: lines(record.lines),
+        line: if whole_file { 1 } else { record.name_line },
+        signature: signature(view, &record),
+    }
+}
+
+/// The signature on one line.
+fn signature(view: &dyn IndexView, def: &DefRecord) -> String {
+    if def.idx == DefIdx::NONE || def.head == Span::default() {
+        return String::new();
+    }
+    let text = view.text(def.file);
+    let head = text.get(def.head.range()).unwrap_or("");
+    let words: Vec<&str> = head.split_whitespace().collect();
+    words.join(" ").chars().take(SIGNATURE_CHARS_MAX).collect()
+}
+
+fn def_kind(kind: DefKind) -> &'static str {
+    match kind {
+        DefKind::Function => "function",
+        DefKind::Method => "method",
+        DefKind::Class => "class",
+        DefKind::Struct => "struct",
+        DefKind::Interface => "interface",
+        DefKind::Type => "type",
+        DefKind::Alias => "alias",
+        DefKind::Field => "field",
+        DefKind::Property => "property",
+        DefKind::Variable => "variable",
+        DefKind::Constant => "constant",
+        DefKind::Section => "section",
+    }
+}
+
+/// Why there is no pack.
+pub fn pack_error(e: &PackError) -> ErrorObject {
+    let code = match e {
+        PackError::IndexMissing { .. } => ErrorCode::IndexMissing,
+        PackError::ContractVersion { .. } => ErrorCode::ContractVersion,
+        PackError::BudgetExceeded { .. } => ErrorCode::BudgetExceeded,
+        PackError::NotSupported { .. } => ErrorCode::NotSupported,
+        PackError::PackingFailed { .. } => ErrorCode::PackingFailed,
+        PackError::TokenCount { .. } => ErrorCode::TokenCount,
+        PackError::ContextOverflow { .. } => ErrorCode::ContextOverflow,
+        PackError::NoContent => ErrorCode::NoContent,
+        PackError::InvalidRequest { .. } => ErrorCode::InvalidRequest,
+        PackError::SearchUnavailable { .. } => ErrorCode::SearchUnavailable,
+        PackError::Cancelled => ErrorCode::Cancelled,
+        PackError::PackNotFound { .. } => ErrorCode::PackNotFound,
+    };
+    ErrorObject::new(code, e.to_string()).with_hint(e.hint())
+}
+
+/// Why a workspace cannot do what was asked.
+pub fn workspace_error(e: &WorkspaceError) -> ErrorObject {
+    match e {
+        WorkspaceError::NotFound(_) | WorkspaceError::TooBroad(_) => ErrorObject::new(ErrorCode::WorkspaceInvalid, chain(e)),
+        WorkspaceError::Unknown(_) => ErrorObject::new(ErrorCode::IndexMissing, chain(e)),
+        WorkspaceError::Permission { .. } => ErrorObject::new(ErrorCode::PermissionDenied, chain(e)),
+        WorkspaceError::Building => ErrorObject::new(ErrorCode::Indexing, e.to_string()).with_retry_after_ms(1_000),
+        WorkspaceError::Cancelled => ErrorObject::new(ErrorCode::Cancelled, e.to_string()),
+        WorkspaceError::Failed { code, hint } => failed(code, hint),
+        WorkspaceError::Closed => ErrorObject::new(ErrorCode::ShuttingDown, e.to_string()).with_retry_after_ms(200),
+        WorkspaceError::Config(e) => config_error(e),
+        WorkspaceError::Io { source, .. } => ErrorObject::new(io_code(source), chain(e)),
+        WorkspaceError::Store(e) => store_error(e),
+    }
+}
+
+/// A workspace in the failed state.
+fn failed(code: &str, hint: &str) -> ErrorObject {
+    let error_code = match code {
+        "disk-full" => ErrorCode::Storage,
+        "root-gone" => ErrorCode::WorkspaceInvalid,
+        "permission" => ErrorCode::PermissionDenied,
+        "config" => ErrorCode::Config,
+        _ => ErrorCode::Internal,
+    };
+    ErrorObject::new(error_code, format!("the workspace cannot be indexed ({code})"))
+        .with_hint(hint)
+        .with_details(serde_json::json!({"failure": code}))
+}
+
+/// A setting that is refused.
+pub fn config_error(e: &ConfigError) -> ErrorObject {
+    ErrorObject::new(ErrorCode::Config, chain(e))
+}
+
+/// A store that refuses.
+pub fn store_error(e: &StoreError) -> ErrorObject {
+    let code = match e {
+        StoreError::Full(_) => ErrorCode::Storage,
+        StoreError::Busy(_) => ErrorCode::Busy,
+        StoreError::Io(e) => io_code(e),
+        StoreError::Corrupt(_) | StoreError::Inconsistent(_) | StoreError::Lmdb(_) => ErrorCode::Internal,
+    };
+    let error = ErrorObject::new(code, chain(e));
+    if code == ErrorCode::Busy { error.with_retry_after_ms(100) } else { error }
+}
+
+fn io_code(e: &std::io::Error) -> ErrorCode {
+    match e.kind() {
+        std::io::ErrorKind::PermissionDenied => ErrorCode::PermissionDenied,
+        std::io::ErrorKind::NotFound => ErrorCode::WorkspaceInvalid,
+        _ => ErrorCode::Storage,
+    }
+}
+
+/// The message with those of its causes.
+fn chain(e: &dyn std::error::Error) -> String {
+    let mut out = e.to_string();
+    let mut source = e.source();
+    while let Some(cause) = source {
+        let text = cause.to_string();
+        if !out.ends_with(&text) {
+            out += ": ";
+            out += &text;
+        }
+        source = cause.source();
+    }
+    out
+}

@@ -1,0 +1,294 @@
+//! The process: who is the daemon, its socket, its signals, its end.
+//!
+//! The lock decides. Whoever holds it removes a stale socket and binds its own; nobody else touches
+//! the file. A daemon whose socket file is no longer its own (a cleaner of temporary files, a
+//! removed home) cannot be reached any more and ends.
+
+use crate::server::connection::{self, HungUp, Timeouts};
+use crate::server::dispatch::{Closing, Server};
+use crate::server::limits::{CONNECTIONS_MAX, DRAIN_TIMEOUT, LOCK_TIMEOUT, SOCKET_CHECK};
+use indexd_proto::error::{ErrorCode, ErrorObject};
+use indexd_proto::paths::{self, Dirs};
+use indexd_proto::rpc;
+use interprocess::local_socket::tokio::{Listener, Stream};
+use interprocess::local_socket::traits::tokio::Listener as _;
+use interprocess::local_socket::traits::StreamCommon as _;
+use interprocess::local_socket::{GenericFilePath, ListenerOptions, ToFsName};
+use std::fs::{File, TryLockError};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
+use tokio::io::AsyncWriteExt;
+
+/// The effective user id; 0 where there is none.
+pub fn own_uid() -> u32 {
+    #[cfg(unix)]
+    return rustix::process::geteuid().as_raw();
+    #[cfg(not(unix))]
+    return 0;
+}
+
+/// Why this process is not the daemon.
+#[derive(Debug, thiserror::Error)]
+pub enum StartError {
+    /// Another process is, and answers.
+    #[error("a daemon is running already")]
+    Running,
+    /// The lock is held and nobody answers.
+    #[error("the lock {0} is held by a process that does not answer")]
+    Stuck(PathBuf),
+    /// The system refuses.
+    #[error("cannot use {path}")]
+    Io {
+        /// What was opened.
+        path: PathBuf,
+        /// What the system said.
+        #[source]
+        source: io::Error,
+    },
+}
+
+/// The lock that makes a process the daemon; given back when dropped or when the process ends.
+#[derive(Debug)]
+pub struct Lock {
+    _file: File,
+}
+
+impl Lock {
+    /// Takes the lock, waiting a while for a daemon that is just ending.
+    ///
+    /// # Errors
+    /// [`StartError`]; `Running` at once when the holder answers on the socket.
+    pub fn take(dirs: &Dirs) -> Result<Self, StartError> {
+        let path = dirs.lock();
+        let fail = |source| StartError::Io { path: path.clone(), source };
+        paths::private_dir(&dirs.runtime, own_uid()).map_err(|source| StartError::Io { path: dirs.runtime.clone(), source })?;
+        let file = File::options().create(true).truncate(false).read(true).write(true).open(&path).map_err(fail)?;
+        let until = Instant::now() + LOCK_TIMEOUT;
+        loop {
+            match file.try_lock() {
+                Ok(()) => return Ok(Self { _file: file }),
+                Err(TryLockError::Error(e)) => return Err(fail(e)),
+                Err(TryLockError::WouldBlock) if answers(&dirs.socket()) => return Err(StartError::Running),
+                Err(TryLockError::WouldBlock) if Instant::now() >= until => return Err(StartError::Stuck(path)),
+                Err(TryLockError::WouldBlock) => std::thread::sleep(Duration::from_millis(20)),
+            }
+        }
+    }
+}
+
+/// Whether somebody accepts connections there.
+pub fn answers(socket: &Path) -> bool {
+    use interprocess::local_socket::traits::Stream as _;
+    let name = socket.to_fs_name::<GenericFilePath>();
+    name.and_then(interprocess::local_socket::Stream::connect).is_ok()
+}
+
+/// A bound socket. Dropping it removes the file if it is still the one that was bound.
+pub struct Socket {
+    listener: Listener,
+    path: PathBuf,
+    identity: Option<(u64, u64)>,
+}
+
+impl Socket {
+    /// Removes a stale socket and binds. Must be called inside the runtime, under the lock.
+    ///
+    /// # Errors
+    /// [`StartError::Io`].
+    pub fn bind(dirs: &Dirs, _lock: &Lock) -> Result<Self, StartError> {
+        let path = dirs.socket();
+        let fail = |source| StartError::Io { path: path.clone(), source };
+        match std::fs::remove_file(&path) {
+            Err(e) if e.kind() != io::ErrorKind::NotFound && cfg!(unix) => return Err(fail(e)),
+            _ => {}
+        }
+        let listener = options(&path).and_then(ListenerOptions::create_tokio).map_err(fail)?;
+        let identity = identity(&path);
+        Ok(Self { listener, path, identity })
+    }
+
+    /// Whether clients that open the path still reach this socket.
+    pub fn is_own(&self) -> bool {
+        self.identity.is_none() || self.identity == identity(&self.path)
+    }
+}
+
+impl Drop for Socket {
+    fn drop(&mut self) {
+        if self.identity.is_some() && self.is_own() {
+            let _ = std::fs::remove_file(&self.path);
+        }
+    }
+}
+
+fn options(path: &Path) -> io::Result<ListenerOptions<'_>> {
+    let options = ListenerOptions::new().name(path.to_fs_name::<GenericFilePath>()?).reclaim_name(false);
+    // Elsewhere the private folder alone keeps others out.
+    #[cfg(target_os = "linux")]
+    let options = interprocess::os::unix::local_socket::ListenerOptionsExt::mode(options, 0o600);
+    Ok(options)
+}
+
+#[cfg(unix)]
+fn identity(path: &Path) -> Option<(u64, u64)> {
+    use std::os::unix::fs::MetadataExt;
+    std::fs::symlink_metadata(path).ok().map(|m| (m.dev(), m.ino()))
+}
+
+#[cfg(not(unix))]
+fn identity(_path: &Path) -> Option<(u64, u64)> {
+    None
+}
+
+/// Serves the socket until a signal, a `shutdown` request, idleness, the loss of the socket, or
+/// the end of `also`. Requests in flight are finished within [`DRAIN_TIMEOUT`].
+///
+/// # Errors
+/// When signals cannot be listened to.
+pub async fn run(server: Arc<Server>, socket: Socket, also: impl Future<Output = ()>) -> io::Result<()> {
+    let mut signals = Signals::new()?;
+    let mut closing = server.closing();
+    let mut ticks = tokio::time::interval(SOCKET_CHECK.min(server.idle_exit().unwrap_or(SOCKET_CHECK)));
+    tokio::pin!(also);
+    loop {
+        tokio::select! {
+            accepted = socket.listener.accept() => match accepted {
+                Ok(stream) => accept(&server, stream),
+                Err(e) => {
+                    // Out of descriptors, most likely: wait for some to be given back.
+                    tracing::warn!(error = %e, "cannot accept a connection");
+                    tokio::time::sleep(Duration::from_millis(100)).await;
+                }
+            },
+            signal = signals.next() => {
+                tracing::info!(signal, "ends");
+                server.drain();
+            }
+            () = &mut also => {
+                tracing::info!("ends with its client");
+                server.drain();
+            }
+            _ = closing.wait_for(|c| *c != Closing::Open) => break,
+            _ = ticks.tick() => {
+                if !socket.is_own() {
+                    tracing::warn!("ends: the socket is no longer its own");
+                    server.drain();
+                } else if server.idle_exit().is_some_and(|limit| server.idle() >= limit) {
+                    tracing::info!("ends: idle");
+                    server.drain();
+                }
+            }
+        }
+        if *server.closing().borrow() != Closing::Open {
+            break;
+        }
+    }
+    // New clients must not find a daemon that is ending.
+    drop(socket);
+    let until = Instant::now() + DRAIN_TIMEOUT;
+    while server.in_flight() > 0 && Instant::now() < until {
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    // The last answers are in the outboxes; give their writers a moment.
+    tokio::time::sleep(Duration::from_millis(20)).await;
+    server.close();
+    let backend = Arc::clone(&server);
+    let _ = tokio::task::spawn_blocking(move || backend.shutdown_backend()).await;
+    Ok(())
+}
+
+fn accept(server: &Arc<Server>, stream: Stream) {
+    let server = Arc::clone(server);
+    let full = server.connections.load(Ordering::Relaxed) as usize >= CONNECTIONS_MAX;
+    let hung_up = hung_up(&stream);
+    tokio::spawn(async move {
+        if !is_own_user(&stream) {
+            tracing::warn!("refused a connection of another user");
+            return;
+        }
+        let (reader, mut writer) = tokio::io::split(stream);
+        if full {
+            let error = ErrorObject::new(ErrorCode::Busy, format!("{CONNECTIONS_MAX} connections are open")).with_retry_after_ms(1000);
+            let mut line = rpc::error(None, &error);
+            line.push(b'\n');
+            let _ = tokio::time::timeout(Duration::from_secs(1), writer.write_all(&line)).await;
+            return;
+        }
+        connection::serve(server, reader, writer, Timeouts::default(), hung_up).await;
+    });
+}
+
+fn is_own_user(stream: &Stream) -> bool {
+    #[cfg(unix)]
+    return stream.peer_creds().is_ok_and(|c| c.euid() == Some(own_uid()));
+    // The pipe's name and its default protection keep other users out there.
+    #[cfg(not(unix))]
+    return stream.peer_creds().is_ok();
+}
+
+/// Whether the peer has closed both halves, as the system knows it.
+#[cfg(unix)]
+fn hung_up(stream: &Stream) -> HungUp {
+    use rustix::event::{PollFd, PollFlags, Timespec, poll};
+    use std::os::fd::AsFd;
+    let Stream::UdSocket(stream) = stream;
+    let Ok(fd) = stream.as_fd().try_clone_to_owned() else { return Box::new(|| false) };
+    Box::new(move || {
+        let mut fds = [PollFd::new(&fd, PollFlags::empty())];
+        let now = Timespec { tv_sec: 0, tv_nsec: 0 };
+        poll(&mut fds, Some(&now)).is_ok() && fds[0].revents().intersects(PollFlags::HUP | PollFlags::ERR)
+    })
+}
+
+#[cfg(not(unix))]
+fn hung_up(_stream: &Stream) -> HungUp {
+    Box::new(|| false)
+}
+
+#[cfg(unix)]
+struct Signals {
+    terminate: tokio::signal::unix::Signal,
+    interrupt: tokio::signal::unix::Signal,
+    hangup: tokio::signal::unix::Signal,
+}
+
+#[cfg(unix)]
+impl Signals {
+    fn new() -> io::Result<Self> {
+        use tokio::signal::unix::{SignalKind, signal};
+        Ok(Self {
+            terminate: signal(SignalKind::terminate())?,
+            interrupt: signal(SignalKind::interrupt())?,
+            hangup: signal(SignalKind::hangup())?,
+        })
+    }
+
+    /// The next signal that ends the daemon. Closing the terminal does not.
+    async fn next(&mut self) -> &'static str {
+        loop {
+            tokio::select! {
+                _ = self.terminate.recv() => return "SIGTERM",
+                _ = self.interrupt.recv() => return "SIGINT",
+                _ = self.hangup.recv() => {}
+            }
+        }
+    }
+}
+
+#[cfg(not(unix))]
+struct Signals;
+
+#[cfg(not(unix))]
+impl Signals {
+    fn new() -> io::Result<Self> {
+        Ok(Self)
+    }
+
+    async fn next(&mut self) -> &'static str {
+        let _ = tokio::signal::ctrl_c().await;
+        "CTRL-C"
+    }
+}

@@ -1,0 +1,325 @@
+//! Around every request: places, cancellation, faults, counts.
+//!
+//! Async code only moves bytes and waits; a request itself runs on a blocking thread. At most
+//! [`RUNNING_MAX`] run, at most [`QUEUE_MAX`] wait for a place, and more are refused at once, so
+//! that a flood costs its sender and not the daemon.
+
+use crate::server::backend::{Backend, Cancel, Context, cancelled};
+use crate::server::limits::{BUSY_RETRY, QUEUE_MAX, RUNNING_MAX};
+use indexd_proto::error::{ErrorCode, ErrorObject};
+use indexd_proto::hello::{Build, HelloParams, HelloResult, ProtocolRange, ShutdownResult};
+use indexd_proto::workspace::{DaemonStatus, RequestCounts, StatusResult};
+use indexd_proto::{Call, Method, PROTOCOL_VERSION, rpc};
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+use tokio::sync::{Semaphore, watch};
+
+/// What the daemon says of itself that does not change.
+#[derive(Clone, Debug, Default)]
+pub struct Identity {
+    /// The socket, for `status`.
+    pub socket: String,
+    /// The log, for `status`.
+    pub log: String,
+    /// Time without a request after which the daemon ends; `None` for never.
+    pub idle_exit: Option<Duration>,
+}
+
+/// The state shared by all connections.
+pub struct Server {
+    backend: Arc<dyn Backend>,
+    identity: Identity,
+    started: Instant,
+    places: Arc<Semaphore>,
+    queued: AtomicU32,
+    running: AtomicU32,
+    pub(super) connections: AtomicU32,
+    requests: AtomicU64,
+    /// Milliseconds after `started` of the last sign of life.
+    last_active_ms: AtomicU64,
+    counts: Counts,
+    closing: watch::Sender<Closing>,
+}
+
+#[derive(Default)]
+struct Counts {
+    ok: AtomicU64,
+    failed: AtomicU64,
+    cancelled: AtomicU64,
+    busy: AtomicU64,
+    panicked: AtomicU64,
+}
+
+/// How far the end of the daemon has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Closing {
+    /// Not at all.
+    Open,
+    /// No new requests; those in flight are finished.
+    Draining,
+    /// Connections close now.
+    Closed,
+}
+
+/// This build of the daemon.
+pub fn build() -> Build {
+    Build { name: "indexd".to_owned(), version: env!("CARGO_PKG_VERSION").to_owned() }
+}
+
+impl Server {
+    /// A server over a backend.
+    pub fn new(backend: Arc<dyn Backend>, identity: Identity) -> Arc<Self> {
+        Arc::new(Self {
+            backend,
+            identity,
+            started: Instant::now(),
+            places: Arc::new(Semaphore::new(RUNNING_MAX)),
+            queued: AtomicU32::new(0),
+            running: AtomicU32::new(0),
+            connections: AtomicU32::new(0),
+            requests: AtomicU64::new(0),
+            last_active_ms: AtomicU64::new(0),
+            counts: Counts::default(),
+            closing: watch::channel(Closing::Open).0,
+        })
+    }
+
+    /// Stops taking requests; those in flight go on.
+    pub fn drain(&self) {
+        self.closing.send_if_modified(|c| {
+            let first = *c == Closing::Open;
+            *c = (*c).max(Closing::Draining);
+            first
+        });
+    }
+
+    /// Closes every connection.
+    pub fn close(&self) {
+        self.closing.send_replace(Closing::Closed);
+    }
+
+    /// How far the end has come, to be waited on.
+    pub fn closing(&self) -> watch::Receiver<Closing> {
+        self.closing.subscribe()
+    }
+
+    /// Requests running or waiting for a place.
+    pub fn in_flight(&self) -> u32 {
+        self.running.load(Ordering::Relaxed) + self.queued.load(Ordering::Relaxed)
+    }
+
+    /// Time since the last request began or ended; zero while one is in flight.
+    pub fn idle(&self) -> Duration {
+        if self.in_flight() > 0 {
+            return Duration::ZERO;
+        }
+        self.started.elapsed().saturating_sub(Duration::from_millis(self.last_active_ms.load(Ordering::Relaxed)))
+    }
+
+    /// Time without a request after which the daemon ends.
+    pub fn idle_exit(&self) -> Option<Duration> {
+        self.identity.idle_exit
+    }
+
+    /// Lets the backend write what must not be lost.
+    pub fn shutdown_backend(&self) {
+        self.backend.shutdown();
+    }
+
+    /// A new name for a request in the log.
+    pub(super) fn correlation_id(&self, connection: u64) -> String {
+        format!("c{connection}-{}", self.requests.fetch_add(1, Ordering::Relaxed))
+    }
+
+    fn touch(&self) {
+        self.last_active_ms.store(self.started.elapsed().as_millis() as u64, Ordering::Relaxed);
+    }
+
+    /// Serves one request from its place in the queue to its answer, a line without its end.
+    pub(super) async fn serve(self: &Arc<Self>, call: Call, context: Context) -> Vec<u8> {
+        self.touch();
+        let id = context.id.clone();
+        let result = self.admit(call, context).await;
+        let counter = match &result {
+            Ok(_) => &self.counts.ok,
+            Err(e) => match e.data.code {
+                ErrorCode::Cancelled => &self.counts.cancelled,
+                ErrorCode::Busy => &self.counts.busy,
+                _ => &self.counts.failed,
+            },
+        };
+        counter.fetch_add(1, Ordering::Relaxed);
+        self.touch();
+        match result {
+            Ok(json) => answer(&id, &json),
+            Err(error) => rpc::error(Some(&id), &error),
+        }
+    }
+
+    async fn admit(self: &Arc<Self>, call: Call, context: Context) -> Result<String, ErrorObject> {
+        if let Call::Hello(params) = &call {
+            return hello(params);
+        }
+        if let Call::Shutdown(params) = &call {
+            tracing::info!(reason = params.reason.as_deref().unwrap_or("stop"), "asked to end");
+            self.drain();
+            return json(&ShutdownResult { pid: std::process::id(), draining: self.in_flight() });
+        }
+        if *self.closing.borrow() != Closing::Open {
+            return Err(ErrorObject::new(ErrorCode::ShuttingDown, "the daemon is ending").with_retry_after_ms(200));
+        }
+        if matches!(call, Call::Status(_)) {
+            // Must answer when everything else is stuck, so it takes no place.
+            let server = Arc::clone(self);
+            return blocking(move || json(&server.status())).await;
+        }
+        let place = self.place(&context.cancel).await?;
+        self.running.fetch_add(1, Ordering::Relaxed);
+        let server = Arc::clone(self);
+        let result = blocking(move || {
+            let _place = place;
+            let result = server.guarded(call, &context);
+            server.running.fetch_sub(1, Ordering::Relaxed);
+            result
+        });
+        result.await
+    }
+
+    /// Waits for a place to run in.
+    async fn place(&self, cancel: &Cancel) -> Result<tokio::sync::OwnedSemaphorePermit, ErrorObject> {
+        if let Ok(place) = Arc::clone(&self.places).try_acquire_owned() {
+            return Ok(place);
+        }
+        if self.queued.fetch_add(1, Ordering::Relaxed) as usize >= QUEUE_MAX {
+            self.queued.fetch_sub(1, Ordering::Relaxed);
+            return Err(busy(format!("{QUEUE_MAX} requests are waiting already")));
+        }
+        let place = tokio::select! {
+            place = Arc::clone(&self.places).acquire_owned() => place.map_err(|_| cancelled()),
+            () = cancel.cancelled() => Err(cancelled()),
+        };
+        self.queued.fetch_sub(1, Ordering::Relaxed);
+        place
+    }
+
+    /// Runs a request on this thread; a fault in it costs this request alone.
+    fn guarded(&self, call: Call, context: &Context) -> Result<String, ErrorObject> {
+        context.check()?;
+        let method = call.method().name();
+        let span = tracing::info_span!("request", correlation_id = %context.correlation_id, method);
+        let _entered = span.enter();
+        let started = Instant::now();
+        tracing::debug!(queued_us = context.age().as_micros() as u64, "begins");
+        let result = std::panic::catch_unwind(AssertUnwindSafe(|| self.backend.call(call, context)));
+        let result = result.unwrap_or_else(|_| {
+            self.counts.panicked.fetch_add(1, Ordering::Relaxed);
+            let id = &context.correlation_id;
+            Err(ErrorObject::new(ErrorCode::Internal, format!("a fault in the daemon, logged under {id}")))
+        });
+        let took_us = started.elapsed().as_micros() as u64;
+        match &result {
+            Ok(json) => tracing::debug!(took_us, bytes = json.len(), "answered"),
+            Err(e) if matches!(e.data.exit, 70 | 74) => {
+                tracing::error!(took_us, code = e.data.code.name(), error = %e.message, "failed");
+            }
+            Err(e) => tracing::debug!(took_us, code = e.data.code.name(), "refused"),
+        }
+        result
+    }
+
+    fn status(&self) -> StatusResult {
+        let n = |a: &AtomicU64| a.load(Ordering::Relaxed);
+        let c = &self.counts;
+        StatusResult {
+            schema: "Status".to_owned(),
+            schema_version: "1.0.0".to_owned(),
+            daemon: DaemonStatus {
+                pid: std::process::id(),
+                version: env!("CARGO_PKG_VERSION").to_owned(),
+                protocol: PROTOCOL_VERSION,
+                uptime_ms: self.started.elapsed().as_millis() as u64,
+                socket: self.identity.socket.clone(),
+                log: self.identity.log.clone(),
+                executable: executable(),
+                private_bytes: private_bytes(),
+                connections: self.connections.load(Ordering::Relaxed),
+                in_flight: self.running.load(Ordering::Relaxed),
+                queued: self.queued.load(Ordering::Relaxed),
+                requests: RequestCounts {
+                    ok: n(&c.ok),
+                    failed: n(&c.failed),
+                    cancelled: n(&c.cancelled),
+                    busy: n(&c.busy),
+                    panicked: n(&c.panicked),
+                },
+                idle_exit_ms: self.identity.idle_exit.map_or(0, |d| d.as_millis() as u64),
+            },
+            workspaces: self.backend.workspaces(),
+        }
+    }
+}
+
+/// Runs `work` on a thread that may block. Threads end with the runtime only, so a lost one is a
+/// fault.
+async fn blocking(work: impl FnOnce() -> Result<String, ErrorObject> + Send + 'static) -> Result<String, ErrorObject> {
+    tokio::task::spawn_blocking(work)
+        .await
+        .unwrap_or_else(|_| Err(ErrorObject::new(ErrorCode::Internal, "a fault in the daemon")))
+}
+
+fn hello(params: &HelloParams) -> Result<String, ErrorObject> {
+    let asked = params.protocol.unwrap_or(ProtocolRange::OURS);
+    let protocol = asked.common(ProtocolRange::OURS).ok_or_else(|| rpc::unknown_version(asked.min, asked.max))?;
+    let mut methods: Vec<String> = Method::ALL.iter().map(|m| m.name().to_owned()).collect();
+    methods.sort();
+    json(&HelloResult {
+        protocol,
+        supported: ProtocolRange::OURS,
+        server: build(),
+        methods,
+        capabilities: ["cancel", "chunks", "progress"].map(str::to_owned).to_vec(),
+        pid: std::process::id(),
+    })
+}
+
+/// The error for a client that has to come back later.
+pub(super) fn busy(message: String) -> ErrorObject {
+    ErrorObject::new(ErrorCode::Busy, message).with_retry_after_ms(BUSY_RETRY.as_millis() as u64)
+}
+
+/// Writes a result.
+///
+/// # Errors
+/// `POC_E_INTERNAL` for a type that is no JSON.
+pub fn json<T: serde::Serialize>(value: &T) -> Result<String, ErrorObject> {
+    serde_json::to_string(value).map_err(|e| ErrorObject::new(ErrorCode::Internal, format!("the answer is no JSON: {e}")))
+}
+
+/// Puts the envelope around the JSON of a result.
+fn answer(id: &indexd_proto::Id, result: &str) -> Vec<u8> {
+    let id = serde_json::to_string(id).unwrap_or_else(|_| "null".to_owned());
+    let mut line = Vec::with_capacity(result.len() + id.len() + 40);
+    for part in [r#"{"jsonrpc":"2.0","id":"#, &id, r#","result":"#, result, "}"] {
+        line.extend_from_slice(part.as_bytes());
+    }
+    line
+}
+
+#[cfg(target_os = "linux")]
+fn executable() -> String {
+    std::fs::read_link("/proc/self/exe").map(|p| p.display().to_string()).unwrap_or_default()
+}
+
+#[cfg(not(target_os = "linux"))]
+fn executable() -> String {
+    std::env::current_exe().map(|p| p.display().to_string()).unwrap_or_default()
+}
+
+/// Anonymous resident memory, mapped index pages left out.
+fn private_bytes() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find_map(|l| l.strip_prefix("RssAnon:"));
+    line.and_then(|l| l.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()).map_or(0, |kb| kb * 1024)
+}

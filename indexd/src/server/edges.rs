@@ -1,0 +1,184 @@
+//! Every resolved edge of a snapshot as one JSON object a line: the format that graph tools and
+//! benchmarks read (`docs/edges.md`).
+//!
+//! Lines come sorted by place of the use, then of the definition, so that two exports of one state
+//! are equal to the byte.
+
+use indexd_model::view::{DefRecord, Edge, Occurrence};
+use indexd_model::{DefDoc, DefIdx, EdgeKind, FileDoc, IndexView, Role};
+use rustc_hash::FxHashMap;
+use serde::Serialize;
+use std::sync::Arc;
+
+/// One use and one definition that it names.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+struct Line<'a> {
+    kind: &'static str,
+    src_file: &'a str,
+    src_line: u32,
+    src_col: u32,
+    name: String,
+    src_symbol: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    src_def_line: Option<u32>,
+    dst_file: &'a str,
+    dst_line: u32,
+    #[serde(skip_serializing_if = "str::is_empty")]
+    dst_symbol: &'a str,
+    confidence: f64,
+    via: &'static str,
+}
+
+/// Definitions read once for one export.
+struct Defs<'a> {
+    view: &'a dyn IndexView,
+    records: FxHashMap<DefDoc, (Arc<DefRecord>, Arc<str>)>,
+}
+
+impl Defs<'_> {
+    /// A definition and the path of its file.
+    fn get(&mut self, def: DefDoc) -> (Arc<DefRecord>, Arc<str>) {
+        let view = self.view;
+        let found = self.records.entry(def).or_insert_with(|| {
+            let record = view.def(def);
+            let path = view.path(record.file);
+            (Arc::new(record), path)
+        });
+        (Arc::clone(&found.0), Arc::clone(&found.1))
+    }
+
+    /// The innermost function or method at or around a definition.
+    fn callable(&mut self, mut def: DefDoc) -> Option<Arc<DefRecord>> {
+        while let Some(d) = def.some() {
+            let (record, _) = self.get(d);
+            if record.idx != DefIdx::NONE && record.kind.is_callable() {
+                return Some(record);
+            }
+            def = record.parent;
+        }
+        None
+    }
+}
+
+/// Calls `emit` with the lines of each file in turn, as text. Stops at the first error of `emit`.
+///
+/// # Errors
+/// Those of `emit`.
+pub fn export<E>(view: &dyn IndexView, emit: &mut dyn FnMut(&str) -> Result<(), E>) -> Result<(), E> {
+    let mut defs = Defs { view, records: FxHashMap::default() };
+    for file in view.files() {
+        let text = file_lines(&mut defs, file);
+        if !text.is_empty() {
+            emit(&text)?;
+        }
+    }
+    Ok(())
+}
+
+fn file_lines(defs: &mut Defs, file: FileDoc) -> String {
+    let view = defs.view;
+    let n_defs = view.interface(file).defs.len() as u32;
+    let sources = std::iter::once(DefIdx::NONE).chain((0..n_defs).map(DefIdx));
+    let mut edges: Vec<Edge> = sources.flat_map(|idx| view.edges_from(view.def_doc(file, idx))).collect();
+    edges.retain(|e| !matches!(e.kind, EdgeKind::Export | EdgeKind::Dataflow));
+    if edges.is_empty() {
+        return String::new();
+    }
+    let text = view.text(file);
+    let path = view.path(file);
+    let mut rows: Vec<((u32, u32), Arc<str>, u32, &'static str, String)> = Vec::new();
+    for edge in &edges {
+        let (target, dst_file) = defs.get(edge.target);
+        let (source, _) = defs.get(edge.source);
+        let around = defs.callable(edge.source);
+        for o in &edge.occurrences {
+            let row = line(edge, o, &text, &path, &source, around.as_deref(), &target, &dst_file);
+            let place = (row.src_line, row.src_col);
+            // The shapes above hold no type that JSON refuses.
+            let Ok(json) = serde_json::to_string(&row) else { continue };
+            rows.push((place, Arc::clone(&dst_file), row.dst_line, row.kind, json));
+        }
+    }
+    rows.sort_unstable();
+    rows.dedup();
+    rows.into_iter().flat_map(|row| [row.4, "\n".to_owned()]).collect()
+}
+
+#[expect(clippy::too_many_arguments, reason = "one place where everything about a line comes together")]
+fn line<'a>(
+    edge: &Edge,
+    o: &Occurrence,
+    text: &str,
+    src_file: &'a str,
+    source: &'a DefRecord,
+    around: Option<&'a DefRecord>,
+    target: &'a DefRecord,
+    dst_file: &'a str,
+) -> Line<'a> {
+    let whole_file = target.idx == DefIdx::NONE;
+    // An implementation has no use in the text: its place is the name of what implements.
+    let implements = edge.kind == EdgeKind::Implement && source.idx != DefIdx::NONE;
+    let (at, src_line) = if implements { (source.name_span.start, source.name_line) } else { (o.at, o.line) };
+    let around = if implements { Some(source) } else { around };
+    let (at, name) = identifier(text, at);
+    Line {
+        kind: kind_name(edge.kind, o.role),
+        src_file,
+        src_line,
+        src_col: column(text, at),
+        name,
+        src_symbol: around.map_or("", |d| &d.qualified),
+        src_def_line: around.map(|d| d.name_line),
+        dst_file,
+        dst_line: if whole_file { 1 } else { target.name_line },
+        dst_symbol: if whole_file { "" } else { &target.qualified },
+        confidence: f64::from(o.confidence) / 100.0,
+        via: o.rule.name(),
+    }
+}
+
+fn kind_name(kind: EdgeKind, role: Role) -> &'static str {
+    match (kind, role) {
+        (EdgeKind::Call, _) => "call",
+        (EdgeKind::Import | EdgeKind::Export, _) => "import",
+        (EdgeKind::Inherit, _) => "inherit",
+        (EdgeKind::Implement, _) => "implement",
+        (_, Role::Type) => "type",
+        (_, Role::Field | Role::Key) => "field",
+        (_, Role::Base) => "inherit",
+        _ => "ref",
+    }
+}
+
+/// The identifier at `at` and where it starts. At a quoted import path, its last component.
+pub(super) fn identifier(text: &str, at: u32) -> (u32, String) {
+    let rest = text.get(at as usize..).unwrap_or("");
+    if let Some(quote @ ('"' | '`')) = rest.chars().next() {
+        let path = rest[1..].split([quote, '\n']).next().unwrap_or("");
+        let skip = path.rfind('/').map_or(0, |i| i + 1);
+        return (at + 1 + skip as u32, path[skip..].to_owned());
+    }
+    let end = rest.find(|c: char| !(c.is_alphanumeric() || c == '_')).unwrap_or(rest.len());
+    (at, rest[..end].to_owned())
+}
+
+/// 1-based column in bytes.
+pub(super) fn column(text: &str, at: u32) -> u32 {
+    let before = text.as_bytes().get(..at as usize).unwrap_or(&[]);
+    let line_start = before.iter().rposition(|b| matches!(b, b'\n' | b'\r')).map_or(0, |i| i + 1);
+    (before.len() - line_start) as u32 + 1
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn finds_identifiers_and_columns() {
+        let text = "import \"net/http\"\n  x = größe_2(a)\r\nb";
+        for (at, name, col) in [(7, "http", 13), (20, "x", 3), (24, "größe_2", 7), (38, "b", 1), (99, "", 1)] {
+            let (at, got) = identifier(text, at);
+            assert_eq!((got.as_str(), column(text, at)), (name, col), "{at}");
+        }
+    }
+}

@@ -1,0 +1,384 @@
+//! Walks along resolved edges, and what the graph may be missing.
+//!
+//! "No callers" is worth nothing without knowing what was read, so every answer carries a statement
+//! of coverage: files parsed, parsed around errors and not parsed, and uses of the same name that
+//! have no edge.
+
+use crate::server::backend::{Cancel, cancelled};
+use crate::server::convert;
+use crate::server::edges::{column, identifier};
+use indexd_model::links::evidence_kind;
+use indexd_model::view::{DefRecord, Edge};
+use indexd_model::{
+    DefDoc, DefIdx, EdgeKind, FileDoc, FileRoles, IndexView, Key, Language, Outcome, UnresolvedReason,
+};
+use indexd_proto::error::{ErrorCode, ErrorObject};
+use indexd_proto::graph::{Coverage, GraphEdge, GraphEvidence, GraphParams, UnresolvedPlace};
+use indexd_proto::limits::{GRAPH_DEPTH_MAX, GRAPH_EDGES_MAX};
+use indexd_proto::search::Symbol;
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// Places shown of one edge.
+const EVIDENCE_MAX: usize = 20;
+/// Definitions that one name may stand for.
+const ROOTS_MAX: usize = 20;
+/// Unresolved uses shown.
+const EXAMPLES_MAX: usize = 10;
+
+/// A question about the graph.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Relation {
+    /// Who calls it.
+    Callers,
+    /// What it calls.
+    Callees,
+    /// Where it is used in any way.
+    Refs,
+    /// What depends on it, step by step; for a type, on its members too.
+    Impact,
+}
+
+impl Relation {
+    /// The name on the wire.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Callers => "callers",
+            Self::Callees => "callees",
+            Self::Refs => "refs",
+            Self::Impact => "impact",
+        }
+    }
+
+    fn kinds(self) -> &'static [EdgeKind] {
+        use EdgeKind::{Call, Dataflow, Export, Implement, Import, Inherit, Usage};
+        match self {
+            Self::Callers | Self::Callees => &[Call],
+            Self::Refs => &[Call, Usage, Import, Export, Inherit, Implement],
+            Self::Impact => &[Call, Usage, Import, Export, Dataflow, Inherit, Implement],
+        }
+    }
+}
+
+/// What a walk found.
+#[derive(Debug)]
+pub struct Walk {
+    /// What the name was taken for.
+    pub roots: Vec<Symbol>,
+    /// Edges by depth, then by place.
+    pub edges: Vec<GraphEdge>,
+    /// Whether a limit stopped it.
+    pub bounded: bool,
+    /// What may be missing.
+    pub coverage: Coverage,
+}
+
+/// Answers a question about the graph of one snapshot.
+///
+/// # Errors
+/// `POC_E_SYMBOL_NOT_FOUND`, `POC_E_INVALID_REQUEST` or `POC_E_CANCELLED`.
+pub fn walk(
+    view: &dyn IndexView,
+    relation: Relation,
+    params: &GraphParams,
+    cancel: &Cancel,
+) -> Result<Walk, ErrorObject> {
+    let depth = params.depth.unwrap_or(if relation == Relation::Impact { 3 } else { 1 });
+    let limit = params.limit.unwrap_or(200);
+    for (name, value, max) in [("depth", depth, GRAPH_DEPTH_MAX), ("limit", limit, GRAPH_EDGES_MAX)] {
+        if value == 0 || value > max {
+            return Err(ErrorObject::new(ErrorCode::InvalidRequest, format!("{name} must be 1 to {max}, not {value}")));
+        }
+    }
+    let roots = find(view, &params.symbol)?;
+    let mut walker = Walker {
+        view,
+        relation,
+        min_confidence: params.min_confidence.unwrap_or(50).min(100),
+        limit: limit as usize,
+        cancel,
+        seen: FxHashSet::default(),
+        symbols: FxHashMap::default(),
+        edges: Vec::new(),
+        below: 0,
+        bounded: false,
+    };
+    let mut level = roots.clone();
+    if relation == Relation::Impact {
+        for &root in &roots {
+            level.extend(members(view, root));
+        }
+    }
+    walker.seen.extend(&level);
+    for step in 1..=depth {
+        level = walker.step(step, &level)?;
+        if level.is_empty() || walker.bounded {
+            break;
+        }
+    }
+    let mut coverage = coverage(view, &names_of(view, &roots), cancel)?;
+    coverage.below_confidence = walker.below;
+    coverage.statement = statement(&coverage, &params.symbol);
+    let symbols = roots.iter().map(|&d| convert::symbol(view, d)).collect();
+    Ok(Walk { roots: symbols, edges: walker.edges, bounded: walker.bounded, coverage })
+}
+
+struct Walker<'a> {
+    view: &'a dyn IndexView,
+    relation: Relation,
+    min_confidence: u8,
+    limit: usize,
+    cancel: &'a Cancel,
+    seen: FxHashSet<DefDoc>,
+    symbols: FxHashMap<DefDoc, Symbol>,
+    edges: Vec<GraphEdge>,
+    below: u64,
+    bounded: bool,
+}
+
+impl Walker<'_> {
+    /// Follows the edges of one level; gives the definitions met for the first time.
+    fn step(&mut self, depth: u32, level: &[DefDoc]) -> Result<Vec<DefDoc>, ErrorObject> {
+        let mut next = Vec::new();
+        for &def in level {
+            if self.cancel.is_cancelled() {
+                return Err(cancelled());
+            }
+            for edge in self.edges_of(def) {
+                let best = edge.occurrences.iter().map(|o| o.confidence).max().unwrap_or(0);
+                if best < self.min_confidence {
+                    self.below += 1;
+                    continue;
+                }
+                if self.edges.len() >= self.limit {
+                    self.bounded = true;
+                    return Ok(next);
+                }
+                let other = if self.relation == Relation::Callees { edge.target } else { edge.source };
+                if self.seen.insert(other) {
+                    next.push(other);
+                }
+                let shown = self.shown(depth, &edge, best);
+                self.edges.push(shown);
+            }
+        }
+        Ok(next)
+    }
+
+    fn edges_of(&self, def: DefDoc) -> Vec<Edge> {
+        let kinds = self.relation.kinds();
+        match self.relation {
+            Relation::Callees => {
+                let mut edges = self.view.edges_from(def);
+                edges.retain(|e| kinds.contains(&e.kind));
+                edges
+            }
+            // One more than can be shown, so that a cut is noticed.
+            _ => self.view.edges_to(def, kinds, self.limit + 1),
+        }
+    }
+
+    fn shown(&mut self, depth: u32, edge: &Edge, best: u8) -> GraphEdge {
+        let file = self.view.def(edge.source).file;
+        let text = self.view.text(file);
+        let evidence = edge.occurrences.iter().take(EVIDENCE_MAX).map(|o| GraphEvidence {
+            kind: evidence_kind(edge.kind, o.role, o.rule).name().to_owned(),
+            line: o.line,
+            column: column(&text, identifier(&text, o.at).0),
+            confidence: f64::from(o.confidence) / 100.0,
+            via: o.rule.name().to_owned(),
+        });
+        GraphEdge {
+            depth,
+            kind: edge.kind.name().to_owned(),
+            evidence: evidence.collect(),
+            n_evidence: edge.occurrences.len() as u32,
+            confidence: f64::from(best) / 100.0,
+            source: self.symbol(edge.source),
+            target: self.symbol(edge.target),
+        }
+    }
+
+    fn symbol(&mut self, def: DefDoc) -> Symbol {
+        let view = self.view;
+        self.symbols.entry(def).or_insert_with(|| convert::symbol(view, def)).clone()
+    }
+}
+
+/// What a name stands for: a symbol id, `path`, `path:line`, a qualified name or a name.
+fn find(view: &dyn IndexView, name: &str) -> Result<Vec<DefDoc>, ErrorObject> {
+    let name = name.trim();
+    if name.is_empty() {
+        return Err(ErrorObject::new(ErrorCode::InvalidRequest, "symbol is empty"));
+    }
+    let mut found = if name.starts_with("scip:") {
+        let last = name.rsplit(['/', '#', '.']).map(|p| p.trim_matches(['(', ')', '`', '.'])).find(|p| !p.is_empty());
+        let mut defs = view.defs_named(last.unwrap_or(name));
+        defs.retain(|&d| indexd_pack::symbol_id(view, d).is_some_and(|s| s.0 == name));
+        defs
+    } else if let Some(def) = at_place(view, name) {
+        vec![def]
+    } else {
+        let last = name.rsplit(['.', '#']).next().unwrap_or(name);
+        let mut defs = view.defs_named(last);
+        if last.len() < name.len() {
+            let wanted = name.replace('#', ".");
+            defs.retain(|&d| is_qualified_as(view, &view.def(d), &wanted));
+        }
+        defs
+    };
+    found.truncate(ROOTS_MAX);
+    if found.is_empty() {
+        let shown: String = name.chars().take(80).collect();
+        return Err(ErrorObject::new(ErrorCode::SymbolNotFound, format!("no definition of {shown:?} in the index")));
+    }
+    Ok(found)
+}
+
+/// Whether `wanted` ends the definition's qualified name, perhaps with its module or package
+/// before: `Class.method`, `module.Class.method`.
+fn is_qualified_as(view: &dyn IndexView, def: &DefRecord, wanted: &str) -> bool {
+    let ends = |full: &str| full == wanted || full.strip_suffix(wanted).is_some_and(|rest| rest.ends_with('.'));
+    if ends(&def.qualified) {
+        return true;
+    }
+    let path = view.path(def.file);
+    let stem = path.rsplit_once('.').map_or(&*path, |(stem, _)| stem);
+    let dir = path.rsplit_once('/').map_or("", |(dir, _)| dir);
+    [stem, dir].iter().any(|module| ends(&format!("{}.{}", module.replace('/', "."), def.qualified)))
+}
+
+/// The definition at `path:line`, or the file at `path`.
+fn at_place(view: &dyn IndexView, name: &str) -> Option<DefDoc> {
+    if let Some(file) = view.file_by_path(name) {
+        return Some(view.def_doc(file, DefIdx::NONE));
+    }
+    let (path, line) = name.rsplit_once(':')?;
+    let (file, line) = (view.file_by_path(path)?, line.parse::<u32>().ok()?);
+    let around = defs_of(view, file).map(|d| (d, view.def(d))).filter(|(_, r)| r.lines.start <= line && line <= r.lines.end);
+    // The innermost is the shortest; of equals the first.
+    let inner = around.min_by_key(|(_, r)| (r.span.len(), r.span.start));
+    Some(inner.map_or_else(|| view.def_doc(file, DefIdx::NONE), |(d, _)| d))
+}
+
+fn defs_of(view: &dyn IndexView, file: FileDoc) -> impl Iterator<Item = DefDoc> + '_ {
+    let n = view.interface(file).defs.len() as u32;
+    (0..n).map(move |i| view.def_doc(file, DefIdx(i)))
+}
+
+/// The members of a type: definitions inside it, and Go methods with it as receiver.
+fn members(view: &dyn IndexView, def: DefDoc) -> Vec<DefDoc> {
+    let record = view.def(def);
+    if record.idx == DefIdx::NONE || !record.kind.is_type() {
+        return Vec::new();
+    }
+    let mut files = vec![record.file];
+    let path = view.path(record.file);
+    let is_go = view.file(record.file).language == Language::Go;
+    if is_go {
+        let dir = path.rsplit_once('/').map_or("", |(dir, _)| dir);
+        files.extend(view.providers(Key::scope(&format!("go:{dir}#{}", record.name))));
+        files.sort_by_key(|&f| view.path(f));
+        files.dedup();
+    }
+    let prefix = format!("{}.", record.qualified);
+    let mut out = Vec::new();
+    for file in files {
+        out.extend(defs_of(view, file).filter(|&d| view.def(d).qualified.starts_with(&prefix)));
+    }
+    out
+}
+
+/// The plain names of the roots, without repeats.
+fn names_of(view: &dyn IndexView, roots: &[DefDoc]) -> Vec<Arc<str>> {
+    let records = roots.iter().map(|&d| view.def(d)).filter(|r| r.idx != DefIdx::NONE);
+    let mut names: Vec<_> = records.map(|r| r.name).collect();
+    names.sort();
+    names.dedup();
+    names
+}
+
+/// What the graph was made from, and the uses of `names` that have no edge.
+fn coverage(view: &dyn IndexView, names: &[Arc<str>], cancel: &Cancel) -> Result<Coverage, ErrorObject> {
+    let mut out = Coverage::default();
+    for file in view.files() {
+        let record = view.file(file);
+        let linked = matches!(record.language, Language::Go | Language::Python);
+        let count = match record.outcome {
+            _ if !linked => &mut out.other,
+            _ if record.roles.has(FileRoles::VENDORED) => &mut out.vendored,
+            Outcome::Parsed => &mut out.parsed,
+            Outcome::Recovered => &mut out.recovered,
+            _ => &mut out.text_only,
+        };
+        *count += 1;
+    }
+    let mut by_reason = BTreeMap::new();
+    for name in names {
+        for file in files_with(view, name) {
+            if cancel.is_cancelled() {
+                return Err(cancelled());
+            }
+            for u in view.unresolved(file).into_iter().filter(|u| u.name == *name) {
+                out.unresolved_same_name += 1;
+                *by_reason.entry(reason_name(u.reason).to_owned()).or_default() += 1;
+                if out.unresolved_examples.len() < EXAMPLES_MAX {
+                    out.unresolved_examples.push(UnresolvedPlace {
+                        file_rel_path: view.path(file).to_string(),
+                        line: u.line,
+                        reason: reason_name(u.reason).to_owned(),
+                    });
+                }
+            }
+        }
+    }
+    out.unresolved_by_reason = by_reason;
+    Ok(out)
+}
+
+/// The files whose text holds an identifier, in path order; by its postings, so that the whole
+/// repository is not read for one name.
+fn files_with(view: &dyn IndexView, name: &str) -> Vec<FileDoc> {
+    let mut whole = None;
+    indexd_text::terms::terms(name, |term| whole = Some(term.to_owned()));
+    let mut postings = Vec::new();
+    if let Some(term) = whole {
+        view.postings(&term, &mut postings);
+    }
+    let mut files: Vec<FileDoc> = postings.iter().map(|p| view.chunk(p.chunk).file).collect();
+    files.sort_unstable();
+    files.dedup();
+    files.sort_by_key(|&f| view.path(f));
+    files
+}
+
+fn reason_name(reason: UnresolvedReason) -> &'static str {
+    match reason {
+        UnresolvedReason::External => "external",
+        UnresolvedReason::Builtin => "builtin",
+        UnresolvedReason::UnknownReceiver => "unknown-receiver",
+        UnresolvedReason::NotFound => "not-found",
+        UnresolvedReason::Dynamic => "dynamic",
+    }
+}
+
+fn statement(c: &Coverage, name: &str) -> String {
+    let files = |n: u64| if n == 1 { "1 file".to_owned() } else { format!("{n} files") };
+    let mut out = format!("{} parsed", files(c.parsed));
+    for (n, what) in [(c.recovered, "with syntax errors"), (c.text_only, "not parsed"), (c.vendored, "vendored and not linked")] {
+        if n > 0 {
+            out += &format!(", {n} {what}");
+        }
+    }
+    if c.unresolved_same_name == 0 {
+        out += &format!("; no use of the name {name} is unresolved");
+    } else {
+        let reasons: Vec<String> = c.unresolved_by_reason.iter().map(|(reason, n)| format!("{n} {reason}")).collect();
+        out += &format!("; {} uses of the name {name} have no edge ({})", c.unresolved_same_name, reasons.join(", "));
+    }
+    if c.below_confidence > 0 {
+        out += &format!("; {} edges below the confidence asked for", c.below_confidence);
+    }
+    out
+}

@@ -1,0 +1,36 @@
+//! Limits of the server: name, unit, value, reason.
+
+use std::time::Duration;
+
+/// Connections at once; every editor window and shell of one person fits many times.
+pub const CONNECTIONS_MAX: usize = 64;
+/// Requests in flight of one connection; one client must not take all places.
+pub const IN_FLIGHT_PER_CLIENT_MAX: usize = 8;
+/// Requests that run at once. Most of them wait for an index; each holds one thread.
+pub const RUNNING_MAX: usize = 32;
+/// Requests that wait for a place; more are refused with a time to try again.
+pub const QUEUE_MAX: usize = 64;
+/// Messages that wait to be written to one client.
+pub const OUTBOX_MAX: usize = 16;
+/// When a refused client may try again.
+pub const BUSY_RETRY: Duration = Duration::from_millis(100);
+/// A client that takes no byte for so long is gone.
+pub const WRITE_TIMEOUT: Duration = Duration::from_secs(30);
+/// A client that stops within a line for so long is gone.
+pub const PARTIAL_LINE_TIMEOUT: Duration = Duration::from_secs(30);
+/// A connection without any request for so long is closed; clients connect again when they need to.
+pub const QUIET_TIMEOUT: Duration = Duration::from_secs(3_600);
+/// How long requests in flight may go on after the daemon was asked to end.
+pub const DRAIN_TIMEOUT: Duration = Duration::from_secs(10);
+/// How long a starting daemon waits for the lock of one that is ending.
+pub const LOCK_TIMEOUT: Duration = Duration::from_secs(15);
+/// How often the daemon looks whether its socket file is still its own.
+pub const SOCKET_CHECK: Duration = Duration::from_secs(2);
+/// Time between two progress notifications of one request.
+pub const PROGRESS_INTERVAL: Duration = Duration::from_millis(100);
+/// Idle exit when the environment says CI, where nobody comes back.
+pub const CI_IDLE_EXIT: Duration = Duration::from_secs(60);
+/// Bytes of the log file before it is renamed.
+pub const LOG_BYTES_MAX: u64 = 10 << 20;
+/// Log files that are kept, the current one included.
+pub const LOG_FILES_MAX: u32 = 5;
