@@ -3,7 +3,7 @@
 //! `cargo run --release -p indexd-oracle --example edges -- DIR > edges.jsonl` writes one edge a line,
 //! as `ctl export edges --jsonl` does, with a view in memory and no index. `--time` prints CPU seconds
 //! of parsing alone, extraction and linking instead (Linux; elapsed time elsewhere), `--unresolved`
-//! the uses without an edge.
+//! the uses without an edge. `--scip=FILE` lays an index made by another tool over the links first.
 
 use anyhow::{Context, Result};
 use indexd_lang::{Extracted, extract};
@@ -28,10 +28,18 @@ fn main() -> Result<()> {
         return time(&files);
     }
     let tree = Tree::read(&files);
+    let overlays = match args.iter().find_map(|a| a.strip_prefix("--scip=")) {
+        Some(file) => tree.import(Path::new(file))?,
+        None => BTreeMap::new(),
+    };
     let mut out = std::io::BufWriter::new(std::io::stdout().lock());
     let mut lines = Vec::new();
     for i in 0..tree.files.len() {
-        let links = indexd_resolve::link(FileDoc(i as u32), &tree.files[i].1.facts, &tree.view);
+        let facts = &tree.files[i].1.facts;
+        let mut links = indexd_resolve::link(FileDoc(i as u32), facts, &tree.view);
+        if let Some(overlay) = overlays.get(&*tree.files[i].0) {
+            indexd_scip::apply(overlay, FileDoc(i as u32), Facts::inside(facts), &mut links, &tree.view);
+        }
         if has("--unresolved") {
             tree.unresolved(i, &links, &mut out)?;
         } else {
@@ -86,6 +94,20 @@ impl Tree {
             files.iter().map(|(p, e, _)| (p.clone(), Arc::new(e.facts.interface.clone()))).collect(),
         );
         Self { files, view }
+    }
+
+    /// What the SCIP index in `file` says about the files of the tree, by path. Prints what came of it.
+    fn import(&self, file: &Path) -> Result<BTreeMap<String, indexd_scip::Overlay>> {
+        let index = indexd_scip::read(&fs::read(file)?)?;
+        let read_file = |path: &str| {
+            let i = self.files.binary_search_by(|f| (*f.0).cmp(path)).ok()?;
+            let text = &self.files[i].1.text;
+            Some((indexd_model::ContentHash::of(text.as_bytes()), Arc::from(text.as_ref())))
+        };
+        let mut imported = indexd_scip::resolve_import(&index, "", &read_file, &self.view);
+        let overlays = std::mem::take(&mut imported.overlays);
+        eprintln!("{} overlays of {}: {imported:?}", overlays.len(), index.tool);
+        Ok(overlays.into_iter().map(|o| (o.path.clone(), o)).collect())
     }
 
     /// The edge of a link in the export format; `None` for kinds that are no uses.

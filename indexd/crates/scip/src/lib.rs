@@ -7,5 +7,11 @@
 //! Who stores overlays, and when files are linked again, is the shell's business.
 
 pub mod import;
+pub mod overlay;
+pub mod resolve;
 pub mod symbol;
 pub mod text;
+
+pub use import::{ForeignIndex, ScipError, read};
+pub use overlay::{Overlay, apply, digest};
+pub use resolve::{Imported, prefix_of, resolve_import};
