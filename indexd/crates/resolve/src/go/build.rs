@@ -1,0 +1,227 @@
+//! Build constraints: which files belong to the build that a use is compiled in.
+//!
+//! The build is linux/amd64 whatever the machine is, so that two machines agree; a file outside it
+//! is linked in the nearest build that it belongs to.
+
+use indexd_model::path::stem_of;
+
+/// One build: a target and the custom tags in force.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Build {
+    os: &'static str,
+    arch: &'static str,
+    tags: Vec<String>,
+}
+
+const SYSTEMS: [&str; 17] = [
+    "linux", "darwin", "windows", "freebsd", "netbsd", "openbsd", "dragonfly", "solaris", "illumos", "aix", "plan9", "android",
+    "ios", "js", "wasip1", "hurd", "zos",
+];
+const UNIX: [&str; 12] = [
+    "linux", "darwin", "freebsd", "netbsd", "openbsd", "dragonfly", "solaris", "illumos", "aix", "android", "ios", "hurd",
+];
+const MACHINES: [&str; 21] = [
+    "amd64", "arm64", "386", "arm", "riscv64", "ppc64le", "ppc64", "s390x", "mips", "mipsle", "mips64", "mips64le", "loong64",
+    "wasm", "ppc", "sparc64", "sparc", "riscv", "s390", "armbe", "arm64be",
+];
+
+/// The constraint of a file: its name and what it says before the package clause.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Constraint<'a> {
+    os: Option<&'a str>,
+    arch: Option<&'a str>,
+    expr: Option<&'a str>,
+}
+
+impl<'a> Constraint<'a> {
+    /// `name_GOOS.go`, `name_GOARCH.go`, `name_GOOS_GOARCH.go`, each maybe before `_test`.
+    pub(super) fn new(path: &'a str, expr: Option<&'a str>) -> Self {
+        let stem = stem_of(path);
+        let stem = stem.strip_suffix("_test").unwrap_or(stem);
+        let mut parts = stem.rsplit('_');
+        let (mut last, mut before) = (parts.next(), parts.next());
+        if before.is_none() {
+            // A name that is all suffix, such as `linux.go`, is no constraint.
+            (last, before) = (None, None);
+        }
+        let has_stem = parts.next().is_some();
+        let (mut os, mut arch) = (None, None);
+        if let Some(l) = last {
+            if MACHINES.contains(&l) {
+                arch = Some(l);
+                os = before.filter(|b| has_stem && SYSTEMS.contains(b));
+            } else if SYSTEMS.contains(&l) {
+                os = Some(l);
+            }
+        }
+        Self { os, arch, expr }
+    }
+
+    /// Whether every build has the file.
+    pub(super) fn is_none(&self) -> bool {
+        self.os.is_none() && self.arch.is_none() && self.expr.is_none()
+    }
+
+    /// Whether the build has the file.
+    pub(super) fn allows(&self, build: &Build) -> bool {
+        self.os.is_none_or(|os| build.has(os))
+            && self.arch.is_none_or(|arch| build.has(arch))
+            && self.expr.is_none_or(|e| Reader { rest: e, build, depth: 0 }.any())
+    }
+}
+
+impl Build {
+    /// The build that a file is linked in.
+    pub(super) fn of(file: &Constraint) -> Self {
+        let standard = Self { os: SYSTEMS[0], arch: MACHINES[0], tags: Vec::new() };
+        if file.is_none() || file.allows(&standard) {
+            return standard;
+        }
+        let tags = file.expr.map_or_else(Vec::new, custom_tags);
+        for arch in MACHINES {
+            for os in SYSTEMS {
+                let plain = Self { os, arch, tags: Vec::new() };
+                if file.allows(&plain) {
+                    return plain;
+                }
+                let tagged = Self { os, arch, tags: tags.clone() };
+                if !tags.is_empty() && file.allows(&tagged) {
+                    return tagged;
+                }
+            }
+        }
+        standard
+    }
+
+    fn has(&self, tag: &str) -> bool {
+        tag == self.os
+            || tag == self.arch
+            || (tag == "unix" && UNIX.contains(&self.os))
+            || (tag == "linux" && self.os == "android")
+            || (tag == "darwin" && self.os == "ios")
+            || matches!(tag, "gc" | "cgo")
+            || tag.starts_with("go1.")
+            || tag.strip_prefix(self.arch).is_some_and(|rest| rest.starts_with(".v1") && rest.len() == 3)
+            || self.tags.iter().any(|t| t == tag)
+    }
+}
+
+/// The tags of an expression that are neither systems nor machines nor set anyway.
+fn custom_tags(expr: &str) -> Vec<String> {
+    expr.split(|c: char| !(c.is_alphanumeric() || c == '_' || c == '.'))
+        .filter(|t| !t.is_empty() && !SYSTEMS.contains(t) && !MACHINES.contains(t))
+        .filter(|t| !matches!(*t, "unix" | "gc" | "cgo") && !t.starts_with("go1."))
+        .map(str::to_owned)
+        .collect()
+}
+
+/// Reads `a && (b || !c)`. What is not understood allows the file.
+struct Reader<'a> {
+    rest: &'a str,
+    build: &'a Build,
+    depth: u32,
+}
+
+impl Reader<'_> {
+    fn any(&mut self) -> bool {
+        let mut out = self.all();
+        while self.eat("||") {
+            out |= self.all();
+        }
+        out
+    }
+
+    fn all(&mut self) -> bool {
+        let mut out = self.not();
+        while self.eat("&&") {
+            out &= self.not();
+        }
+        out
+    }
+
+    fn not(&mut self) -> bool {
+        let mut negated = false;
+        while self.eat("!") {
+            negated = !negated;
+        }
+        let value = if self.depth < 50 && self.eat("(") {
+            self.depth += 1;
+            let value = self.any();
+            self.depth -= 1;
+            self.eat(")");
+            value
+        } else {
+            self.rest = self.rest.trim_start();
+            let end = self.rest.find(|c: char| !(c.is_alphanumeric() || c == '_' || c == '.')).unwrap_or(self.rest.len());
+            let (tag, rest) = self.rest.split_at(end);
+            self.rest = rest;
+            tag.is_empty() || self.build.has(tag)
+        };
+        value != negated
+    }
+
+    fn eat(&mut self, token: &str) -> bool {
+        self.rest = self.rest.trim_start();
+        match self.rest.strip_prefix(token) {
+            Some(rest) => {
+                self.rest = rest;
+                true
+            }
+            None => false,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Whether the standard build has the file.
+    fn check(path: &str, expr: Option<&str>, expect: bool) {
+        let standard = Build::of(&Constraint::new("a.go", None));
+        assert_eq!(Constraint::new(path, expr).allows(&standard), expect, "{path} {expr:?}");
+    }
+
+    #[test]
+    fn file_names_constrain() {
+        check("a.go", None, true);
+        check("p/a_linux.go", None, true);
+        check("p/a_windows.go", None, false);
+        check("p/a_windows_test.go", None, false);
+        check("p/a_linux_arm64.go", None, false);
+        check("p/a_linux_amd64.go", None, true);
+        check("p/windows.go", None, true);
+        check("p/windows_amd64.go", None, true);
+        check("p/unix_arm64.go", None, false);
+    }
+
+    #[test]
+    fn expressions_constrain() {
+        for (expr, expect) in [
+            ("linux", true),
+            ("!linux", false),
+            ("windows || (unix && !darwin)", true),
+            ("ignore", false),
+            ("go1.18 && gc", true),
+            ("!(linux && amd64)", false),
+            ("((((", true),
+            ("amd64.v1", true),
+            ("amd64.v3", false),
+        ] {
+            check("a.go", Some(expr), expect);
+        }
+    }
+
+    #[test]
+    fn a_file_outside_the_standard_build_has_one_of_its_own() {
+        let of = |path, expr| {
+            let b = Build::of(&Constraint::new(path, expr));
+            (b.os, b.arch, b.tags)
+        };
+        assert_eq!(of("a_windows.go", None), ("windows", "amd64", vec![]));
+        assert_eq!(of("a.go", Some("!linux && arm64")), ("darwin", "arm64", vec![]));
+        assert_eq!(of("a.go", Some("integration")), ("linux", "amd64", vec!["integration".to_owned()]));
+        assert_eq!(of("a.go", Some("integration && windows")), ("windows", "amd64", vec!["integration".to_owned()]));
+        assert_eq!(of("a.go", Some("x && !x")), ("linux", "amd64", vec![]));
+    }
+}

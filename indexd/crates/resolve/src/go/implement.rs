@@ -1,0 +1,133 @@
+//! Which types satisfy which interfaces of the tree.
+//!
+//! Both directions start from a method's bare name, so their cost depends on how common the name
+//! is; names with more candidate files than [`FILES_MAX`] are left alone.
+
+use super::Linker;
+use super::types::{DefAt, Ty, TyId, TyList, Types};
+use indexd_model::{DefFlags, DefIdx, DefKind, Key, Language};
+
+/// Files that may declare a method of the same name before the search is given up.
+const FILES_MAX: usize = 24;
+/// Implementations named for one interface method.
+const IMPLEMENTATIONS_MAX: usize = 16;
+
+impl<'a> Linker<'a> {
+    /// Methods of concrete types that a call of an interface's method may reach.
+    pub(super) fn implementations(&mut self, method: DefAt) -> Vec<DefAt> {
+        let facts = self.facts(method.file);
+        let Some(holder) = facts.def(method.def).parent.some() else { return Vec::new() };
+        let interface = DefAt { file: method.file, def: holder };
+        if facts.def(holder).flags.has(DefFlags::ANONYMOUS) || !facts.def(holder).type_params.is_empty() {
+            return Vec::new();
+        }
+        let interface = self.def_type(interface);
+        let Some(wanted) = self.interface_methods(interface) else { return Vec::new() };
+        let mut out = Vec::new();
+        for at in self.named(facts.def_name(method.def)) {
+            let Some((ty, _)) = self.receiver_type(at) else { continue };
+            if self.satisfies(ty, &wanted) {
+                out.push(at);
+                if out.len() == IMPLEMENTATIONS_MAX {
+                    break;
+                }
+            }
+        }
+        out
+    }
+
+    /// Interfaces of the tree, with the method specification of the same name, that the receiver of
+    /// a method satisfies.
+    pub(super) fn interfaces_of(&mut self, method: DefAt) -> Vec<(DefAt, DefAt)> {
+        let Some((ty, _)) = self.receiver_type(method) else { return Vec::new() };
+        let name = self.def_name(method);
+        let mut out = Vec::new();
+        for spec in self.named(name) {
+            let Some(holder) = self.def(spec).parent.some() else { continue };
+            let interface = DefAt { file: spec.file, def: holder };
+            let it = self.def(interface);
+            if it.kind != DefKind::Interface || it.flags.has(DefFlags::ANONYMOUS) || !it.type_params.is_empty() {
+                continue;
+            }
+            let interface_ty = self.def_type(interface);
+            if let Some(wanted) = self.interface_methods(interface_ty)
+                && self.satisfies(ty, &wanted)
+            {
+                out.push((interface, spec));
+                if out.len() == IMPLEMENTATIONS_MAX {
+                    break;
+                }
+            }
+        }
+        out
+    }
+
+    /// Methods and method specifications of this name that can be seen from the file being linked;
+    /// none when there are too many.
+    fn named(&mut self, name: &'a str) -> Vec<DefAt> {
+        let key = Key::any("go", name);
+        let docs = self.view.find(key);
+        if docs.len() > FILES_MAX {
+            return Vec::new();
+        }
+        let mut out = Vec::new();
+        for doc in docs.iter() {
+            let file = self.open(*doc);
+            let interface = self.facts(file).interface;
+            let hidden = file != 0 && self.file(file).is_test && self.file(file).dir != self.file(0).dir;
+            if interface.language != Language::Go || hidden || !self.is_built(file) {
+                continue;
+            }
+            let facts = self.facts(file);
+            out.extend(
+                interface
+                    .provided(key)
+                    .filter(|d| *d != DefIdx::NONE && facts.def_name(*d) == name)
+                    .map(|def| DefAt { file, def }),
+            );
+        }
+        out
+    }
+
+    /// The type that a method belongs to, and its definition.
+    pub(super) fn receiver_type(&mut self, method: DefAt) -> Option<(TyId, DefAt)> {
+        let facts = self.facts(method.file);
+        let receiver = facts.str(facts.def(method.def).receiver?);
+        let package = self.package_of(method.file);
+        let def = self.package_member(package, receiver)?;
+        if !self.is_type(def) || self.def(def).kind == DefKind::Alias || !self.def(def).type_params.is_empty() {
+            return None;
+        }
+        Some((self.types.id(Ty::Named(def, TyList::EMPTY)), def))
+    }
+
+    /// Whether the method set of a pointer to the type has all of these methods.
+    fn satisfies(&mut self, ty: TyId, wanted: &[(DefAt, TyId)]) -> bool {
+        !wanted.is_empty()
+            && wanted.iter().all(|&(spec, signature)| {
+                let name = self.def_name(spec);
+                match self.select(ty, name) {
+                    super::members::Selection::Found(m) => {
+                        self.def(m.def).kind == DefKind::Method && self.is_same_signature(m.ty, signature)
+                    }
+                    _ => false,
+                }
+            })
+    }
+
+    /// Whether two signatures are identical, as far as their types are known.
+    fn is_same_signature(&self, a: TyId, b: TyId) -> bool {
+        let (Ty::Func { params: pa, results: ra, variadic: va }, Ty::Func { params: pb, results: rb, variadic: vb }) =
+            (self.types.get(a), self.types.get(b))
+        else {
+            return false;
+        };
+        let same = |a: TyList, b: TyList| {
+            a.len() == b.len()
+                && self.types.items(a).iter().zip(self.types.items(b)).all(|(a, b)| {
+                    a == b || [a, b].iter().any(|t| **t == Types::UNKNOWN || **t == Types::EXTERNAL)
+                })
+        };
+        va == vb && same(pa, pb) && same(ra, rb)
+    }
+}

@@ -1,0 +1,241 @@
+//! What a name or a selector refers to.
+
+use super::Linker;
+use super::members::Selection;
+use super::types::{DefAt, Ty, TyId, TyList, Types};
+use super::universe::{self, Builtin, Predeclared};
+use indexd_model::facts::ImportKind;
+use indexd_model::{BindingId, BindingKind, ExprId, Node, Source};
+
+/// What a name refers to.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Entity {
+    /// A local variable, parameter or type parameter.
+    Local(BindingId),
+    /// A definition in scope: of the package, or a type of the function.
+    Scope(DefAt),
+    /// A definition of an imported package; whether the import was followed by rule.
+    Imported { def: DefAt, is_certain: bool },
+    /// A field or method, with its type after substitution.
+    Member(Member),
+    /// A package of the tree.
+    Package { package: u32, is_certain: bool },
+    /// A package outside the tree.
+    ExternalPackage(u32),
+    /// Something outside the tree; its type when it is used as one.
+    External(TyId),
+    /// A predeclared name, or a method of `error`.
+    Builtin(Predeclared),
+    /// No such name.
+    NotFound,
+    /// A member of something whose type is not known.
+    UnknownReceiver,
+}
+
+/// A resolved field or method.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Member {
+    pub(super) def: DefAt,
+    pub(super) ty: TyId,
+    /// Through an embedded field.
+    pub(super) is_promoted: bool,
+    /// Found only after passing an embedded type outside the tree, or by a suffix import.
+    pub(super) is_certain: bool,
+}
+
+impl<'a> Linker<'a> {
+    /// What a name or selector of an open file refers to.
+    pub(super) fn entity(&mut self, file: u32, e: ExprId) -> Entity {
+        if file == 0 {
+            if let Some(known) = self.entities.get(e.index()).copied().flatten() {
+                return known;
+            }
+        } else if let Some(&known) = self.far_entities.get(&(file, e)) {
+            return known;
+        }
+        let found = self.guarded(Entity::UnknownReceiver, |l| l.find_entity(file, e));
+        if file == 0 {
+            if let Some(slot) = self.entities.get_mut(e.index()) {
+                *slot = Some(found);
+            }
+        } else {
+            self.far_entities.insert((file, e), found);
+        }
+        found
+    }
+
+    fn find_entity(&mut self, file: u32, e: ExprId) -> Entity {
+        let facts = self.facts(file);
+        match facts.expr(e).node {
+            Node::Name { name, binding } => match facts.binding(binding) {
+                Some(b) if b.kind == BindingKind::Def => match facts.sources(b) {
+                    [Source::Def(def), ..] => Entity::Scope(DefAt { file, def: *def }),
+                    _ => Entity::Local(binding),
+                },
+                Some(_) => Entity::Local(binding),
+                None => self.free_name(file, facts.str(name)),
+            },
+            Node::Attr { base, name } => self.selector(file, base, facts.str(name)),
+            Node::Index { base, .. } => self.entity(file, base),
+            _ => Entity::UnknownReceiver,
+        }
+    }
+
+    /// `base.name`.
+    fn selector(&mut self, file: u32, base: ExprId, name: &'a str) -> Entity {
+        match self.facts(file).expr(base).node {
+            Node::Name { .. } | Node::Attr { .. } => match self.entity(file, base) {
+                Entity::Package { package, is_certain } => {
+                    return match self.package_member(package, name) {
+                        Some(def) => Entity::Imported { def, is_certain },
+                        None => Entity::NotFound,
+                    };
+                }
+                Entity::ExternalPackage(path) => return Entity::External(self.external(path, name)),
+                Entity::External(_) => return Entity::External(Types::EXTERNAL),
+                Entity::NotFound | Entity::UnknownReceiver => return Entity::UnknownReceiver,
+                _ => {}
+            },
+            _ => {}
+        }
+        // A method expression selects from the type itself.
+        let ty = match self.type_if_type(file, base) {
+            Some(ty) => ty,
+            None => self.ty(file, base),
+        };
+        self.member(ty, name)
+    }
+
+    /// A field or method of a value of this type.
+    pub(super) fn member(&mut self, ty: TyId, name: &'a str) -> Entity {
+        if self.types.is_unknown(ty) {
+            return Entity::UnknownReceiver;
+        }
+        match self.select(ty, name) {
+            Selection::Found(member) => Entity::Member(member),
+            Selection::External => Entity::External(Types::EXTERNAL),
+            Selection::Builtin(ty) => Entity::Builtin(Predeclared::Value(ty)),
+            Selection::Unknown => Entity::UnknownReceiver,
+            Selection::None => Entity::NotFound,
+        }
+    }
+
+    /// A name that no block of its function declares.
+    pub(super) fn free_name(&mut self, file: u32, name: &'a str) -> Entity {
+        if let Some(&known) = self.free_names.get(&(file, name)) {
+            return known;
+        }
+        let found = self.find_free_name(file, name);
+        self.free_names.insert((file, name), found);
+        found
+    }
+
+    fn find_free_name(&mut self, file: u32, name: &'a str) -> Entity {
+        let facts = self.facts(file);
+        let imports = &facts.interface.imports;
+        for import in imports.iter().filter(|i| i.kind == ImportKind::Module) {
+            let path = facts.str(import.module);
+            match import.alias {
+                Some(alias) if facts.str(alias) == name => return self.imported(file, path),
+                None if universe::may_be_named(path, name) => match self.imported(file, path) {
+                    Entity::Package { package, .. } if self.packages.clause(package) != name => {}
+                    found => return found,
+                },
+                _ => {}
+            }
+        }
+        let package = self.package_of(file);
+        if let Some(def) = self.package_member(package, name) {
+            return Entity::Scope(def);
+        }
+        if let Some(predeclared) = universe::lookup(&mut self.types, name) {
+            return Entity::Builtin(predeclared);
+        }
+        // Less common: names through a dot import, and packages named unlike their path.
+        let mut may_be_outside = false;
+        for import in imports {
+            let path = facts.str(import.module);
+            match (import.kind, import.alias) {
+                (ImportKind::All, _) => match self.imported(file, path) {
+                    Entity::Package { package, is_certain } => {
+                        if let Some(def) = self.package_member(package, name) {
+                            return Entity::Imported { def, is_certain };
+                        }
+                    }
+                    _ => may_be_outside = true,
+                },
+                (ImportKind::Module, None) => {
+                    if let Entity::Package { package, is_certain } = self.imported(file, path)
+                        && self.packages.clause(package) == name
+                    {
+                        return Entity::Package { package, is_certain };
+                    }
+                }
+                _ => {}
+            }
+        }
+        if may_be_outside { Entity::External(Types::EXTERNAL) } else { Entity::NotFound }
+    }
+
+    /// The type that `name` of an outside package is, when it is used as a type.
+    fn external(&mut self, path: u32, name: &str) -> TyId {
+        let number = self.external_number(&format!("{path} {name}"));
+        self.types.id(Ty::External(number))
+    }
+
+    pub(super) fn external_number(&mut self, text: &str) -> u32 {
+        if let Some(&n) = self.external_names.get(text) {
+            return n;
+        }
+        let n = self.external_names.len() as u32 + 1;
+        self.external_names.insert(text.to_owned(), n);
+        n
+    }
+
+    /// The type that an expression names, when it names one.
+    pub(super) fn type_if_type(&mut self, file: u32, e: ExprId) -> Option<TyId> {
+        match self.facts(file).expr(e).node {
+            Node::Name { .. } | Node::Attr { .. } => match self.entity(file, e) {
+                Entity::Scope(def) | Entity::Imported { def, .. } if self.is_type(def) => {
+                    Some(self.type_of_type(def, TyList::EMPTY))
+                }
+                Entity::Local(binding) if self.is_type_param(file, binding) => {
+                    Some(self.types.id(Ty::Param(file, binding)))
+                }
+                Entity::Builtin(Predeclared::Type(ty)) => Some(ty),
+                _ => None,
+            },
+            Node::Star { value } => {
+                let ty = self.type_if_type(file, value)?;
+                Some(self.types.id(Ty::Pointer(ty)))
+            }
+            Node::Index { base, .. } => {
+                self.type_if_type(file, base)?;
+                Some(self.type_expr(file, e))
+            }
+            Node::SliceType { .. }
+            | Node::ArrayType { .. }
+            | Node::MapType { .. }
+            | Node::ChanType { .. }
+            | Node::FuncType { .. }
+            | Node::StructType { .. }
+            | Node::InterfaceType { .. } => Some(self.type_expr(file, e)),
+            _ => None,
+        }
+    }
+
+    fn is_type_param(&self, file: u32, binding: BindingId) -> bool {
+        self.facts(file).binding(binding).is_some_and(|b| b.kind == BindingKind::TypeParam)
+    }
+
+    /// The predeclared function that a callee names.
+    pub(super) fn builtin(&mut self, file: u32, callee: ExprId) -> Option<Builtin> {
+        match self.facts(file).expr(callee).node {
+            Node::Name { .. } => match self.entity(file, callee) {
+                Entity::Builtin(Predeclared::Func(f)) => Some(f),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+}

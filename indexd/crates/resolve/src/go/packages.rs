@@ -1,0 +1,380 @@
+//! Packages: from an import path to a folder of the tree.
+//!
+//! An import is looked for in this order: a local `replace` of the nearest go.mod, the nearest
+//! module itself, any module of the tree whose path is a prefix (workspaces and nested modules), the
+//! standard library when the tree is its source. Only a tree without any go.mod is searched by path
+//! suffix. Everything else is outside the tree, vendored copies included.
+
+use super::Linker;
+use super::names::Entity;
+use super::types::DefAt;
+use super::universe::is_standard;
+use indexd_model::facts::ImportKind;
+use indexd_model::path::{dir_of, file_name_of, join};
+use indexd_model::{DefIdx, DefKind, FileDoc, Key, Language};
+use rustc_hash::FxHashMap;
+
+/// A package as one file sees it.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Package {
+    dir: String,
+    /// The name of the package clause; files of the folder with another name do not belong.
+    clause: String,
+    /// The scope of its names, see [`Key::member`].
+    pub(super) scope: String,
+    /// Whether names from `_test.go` files are visible.
+    with_tests: bool,
+}
+
+impl Package {
+    pub(super) fn new(dir: &str, clause: &str, is_external_test: bool, with_tests: bool) -> Self {
+        let scope = format!("go:{dir}{}", if is_external_test { "_test" } else { "" });
+        Self { dir: dir.to_owned(), clause: clause.to_owned(), scope, with_tests }
+    }
+}
+
+/// What an import path leads to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Target {
+    /// A package of the tree; whether the path was followed by rule or only by its suffix.
+    Inside { package: u32, is_certain: bool },
+    Outside,
+}
+
+/// A module: its root folder and its path.
+#[derive(Clone, Debug)]
+struct Module {
+    root: String,
+    path: String,
+    manifest: FileDoc,
+}
+
+/// All packages and modules seen so far.
+#[derive(Default)]
+pub(super) struct Packages<'a> {
+    all: Vec<Package>,
+    ids: FxHashMap<Package, u32>,
+    members: FxHashMap<(u32, &'a str), Option<DefAt>>,
+    modules: FxHashMap<String, Option<Module>>,
+    targets: FxHashMap<(String, &'a str), Target>,
+    clauses: FxHashMap<String, Option<(u32, String)>>,
+}
+
+impl Packages<'_> {
+    pub(super) fn intern(&mut self, package: Package) -> u32 {
+        if let Some(&id) = self.ids.get(&package) {
+            return id;
+        }
+        let id = self.all.len() as u32;
+        self.all.push(package.clone());
+        self.ids.insert(package, id);
+        id
+    }
+
+    pub(super) fn get(&self, id: u32) -> &Package {
+        &self.all[id as usize]
+    }
+
+    pub(super) fn clause(&self, id: u32) -> &str {
+        &self.all[id as usize].clause
+    }
+}
+
+impl<'a> Linker<'a> {
+    /// A package-level name of a package.
+    pub(super) fn package_member(&mut self, package: u32, name: &'a str) -> Option<DefAt> {
+        if let Some(&known) = self.packages.members.get(&(package, name)) {
+            return known;
+        }
+        let p = self.packages.get(package);
+        let (key, clause, with_tests) = (Key::member(&p.scope, name), p.clause.clone(), p.with_tests);
+        let found = self.best(key, |linker, at| {
+            let file = linker.file(at.file);
+            let def = file.facts.def(at.def);
+            def.parent == DefIdx::NONE
+                && def.receiver.is_none()
+                && file.facts.str(def.name) == name
+                && file.clause == clause
+                && (with_tests || !file.is_test)
+        });
+        self.packages.members.insert((package, name), found);
+        found
+    }
+
+    /// The definition under `key` that `fits`; those of files in the build win. Further ones that
+    /// fit as well are kept in `others`.
+    pub(super) fn best(&mut self, key: Key, fits: impl Fn(&Self, DefAt) -> bool) -> Option<DefAt> {
+        let mut found: Vec<DefAt> = Vec::new();
+        for doc in self.view.find(key).iter() {
+            let file = self.open(*doc);
+            let interface = self.facts(file).interface;
+            if interface.language != Language::Go {
+                continue;
+            }
+            for def in interface.provided(key) {
+                let at = DefAt { file, def };
+                if def != DefIdx::NONE && fits(self, at) {
+                    found.push(at);
+                }
+            }
+        }
+        if found.len() > 1 {
+            let built: Vec<bool> = found.iter().map(|at| self.is_built(at.file)).collect();
+            if built.contains(&true) {
+                let mut keep = built.iter();
+                found.retain(|_| *keep.next().unwrap_or(&true));
+            }
+        }
+        let first = *found.first()?;
+        if found.len() > 1 {
+            found.sort_by_key(|at| (self.file(at.file).path, at.def));
+            let first = found.remove(0);
+            self.others.insert(first, found);
+            return Some(first);
+        }
+        Some(first)
+    }
+
+    /// Where an import path of a file leads.
+    pub(super) fn import(&mut self, file: u32, path: &'a str) -> Target {
+        let dir = self.file(file).dir;
+        let module = self.module_of(dir);
+        let base = if path.starts_with('.') { dir } else { module.as_ref().map_or("", |m| &m.root) };
+        let memo = (base.to_owned(), path);
+        if let Some(known) = self.packages.targets.get(&memo) {
+            return known.clone();
+        }
+        let found = match &module {
+            _ if path.starts_with("./") || path.starts_with("../") => relative(dir, path).map(|d| (d, true)),
+            Some(module) => self.in_modules(module, path).map(|d| (d, true)),
+            None => self.by_suffix(file, path).map(|d| (d, false)),
+        };
+        let target = match found.and_then(|(dir, is_certain)| Some((self.package_in(&dir)?, is_certain))) {
+            Some((package, is_certain)) => Target::Inside { package, is_certain },
+            None => Target::Outside,
+        };
+        self.packages.targets.insert(memo, target.clone());
+        target
+    }
+
+    /// The package of a folder as importers see it.
+    fn package_in(&mut self, dir: &str) -> Option<u32> {
+        self.folder(dir).map(|(_, clause)| self.packages.intern(Package::new(dir, &clause, false, false)))
+    }
+
+    /// A file that stands for the package of a folder, and the name in its package clause: a file of
+    /// the build that is no test, where there is one.
+    fn folder(&mut self, dir: &str) -> Option<(u32, String)> {
+        if let Some(known) = self.packages.clauses.get(dir) {
+            return known.clone();
+        }
+        let mut best: Option<(u8, u32)> = None;
+        for doc in self.view.find(Key::dir("go", dir)).iter() {
+            let n = self.open(*doc);
+            let file = self.file(n);
+            if file.clause.is_empty() || file.clause == "documentation" || file.dir != dir {
+                continue;
+            }
+            let (is_test, is_external) = (file.is_test, file.is_test && file.clause.ends_with("_test"));
+            let rank = match (is_external, is_test, self.is_built(n)) {
+                (false, false, true) => 0,
+                (false, false, false) => 1,
+                (false, true, _) => 2,
+                (true, ..) => continue,
+            };
+            if best.is_none_or(|b| rank < b.0) {
+                best = Some((rank, n));
+            }
+            if rank == 0 {
+                break;
+            }
+        }
+        let found = best.map(|(_, n)| (n, self.file(n).clause.to_owned()));
+        self.packages.clauses.insert(dir.to_owned(), found.clone());
+        found
+    }
+
+    /// The file that an import of a package points at.
+    pub(super) fn package_file(&mut self, package: u32) -> Option<u32> {
+        let dir = self.packages.get(package).dir.clone();
+        self.folder(&dir).map(|f| f.0)
+    }
+
+    fn has_folder(&self, dir: &str) -> bool {
+        !self.view.find(Key::dir("go", dir)).is_empty()
+    }
+
+    /// The nearest module at or above a folder.
+    fn module_of(&mut self, dir: &str) -> Option<Module> {
+        if let Some(known) = self.packages.modules.get(dir) {
+            return known.clone();
+        }
+        let found = match self.view.file(&join(dir, "go.mod")) {
+            Some(manifest) => Some(self.module(dir, manifest)),
+            None if dir.is_empty() => None,
+            None => self.module_of(dir_of(dir)),
+        };
+        self.packages.modules.insert(dir.to_owned(), found.clone());
+        found
+    }
+
+    fn module(&mut self, root: &str, manifest: FileDoc) -> Module {
+        let n = self.open(manifest);
+        Module { root: root.to_owned(), path: self.file(n).clause.to_owned(), manifest }
+    }
+
+    /// The folder of an import path by the rules of modules; it may not exist.
+    fn in_modules(&mut self, module: &Module, path: &str) -> Option<String> {
+        let manifest = self.open(module.manifest);
+        let facts = self.facts(manifest);
+        let may_be_outside = !is_standard(path);
+        for prefix in prefixes(path) {
+            let rest = path[prefix.len()..].trim_start_matches('/');
+            let replaced = facts.interface.imports.iter().find(|i| {
+                i.kind == ImportKind::Name && facts.str(i.module) == prefix
+            });
+            if let Some(to) = replaced.and_then(|i| i.name).map(|n| facts.str(n))
+                && to.starts_with('.')
+            {
+                return relative(&module.root, to).map(|root| join_both(&root, rest));
+            }
+            if prefix == module.path {
+                return Some(join_both(&module.root, rest));
+            }
+            if may_be_outside
+                && let Some(&manifest) = self.view.find(Key::member("gomod", prefix)).first()
+            {
+                let n = self.open(manifest);
+                if self.file(n).clause == prefix {
+                    return Some(join_both(self.file(n).dir, rest));
+                }
+            }
+        }
+        self.in_standard_library(module, path)
+    }
+
+    /// The source of the standard library imports itself without a prefix.
+    fn in_standard_library(&mut self, module: &Module, path: &str) -> Option<String> {
+        let mut module = module.clone();
+        while module.path != "std" {
+            if module.root.is_empty() {
+                return None;
+            }
+            module = self.module_of(dir_of(&module.root))?;
+        }
+        Some(join_both(&module.root, path)).filter(|dir| self.has_folder(dir))
+    }
+
+    /// Without any go.mod: the folder that matches the longest suffix of the path, or the root when
+    /// imports of folders in the tree share the path as their prefix.
+    fn by_suffix(&mut self, file: u32, path: &str) -> Option<String> {
+        if is_standard(path) {
+            return None;
+        }
+        let mut best: Option<(usize, String)> = None;
+        for doc in self.view.find(Key::stem("go", file_name_of(path))).iter() {
+            let n = self.open(*doc);
+            let dir = self.file(n).dir;
+            let n_common = dir.split('/').rev().zip(path.split('/').rev()).take_while(|(a, b)| a == b).count();
+            // Folders above the matched part must not matter: the path ends where the tree begins,
+            // or the folder lies in a GOPATH.
+            let n_dir = dir.split('/').count();
+            let n_path = path.split('/').count();
+            let is_whole = n_common == n_dir || n_common == n_path;
+            if is_whole && !dir.is_empty() && best.as_ref().is_none_or(|b| n_common > b.0) {
+                best = Some((n_common, dir.to_owned()));
+            }
+        }
+        match best {
+            Some((n_common, dir)) => {
+                let prefix = nth_prefix(path, path.split('/').count() - n_common);
+                (prefix.is_empty() || self.is_own_prefix(prefix)).then_some(dir)
+            }
+            None if !self.file(file).dir.is_empty() && self.is_own_prefix(path) => Some(String::new()),
+            None => None,
+        }
+    }
+
+    /// Whether most imports below a prefix name folders of the tree: then the tree is what the
+    /// prefix names.
+    fn is_own_prefix(&mut self, prefix: &str) -> bool {
+        let key = Key::member("go-import", prefix);
+        let (mut n_inside, mut n_all) = (0usize, 0usize);
+        for doc in self.view.find(key).iter().take(64) {
+            let n = self.open(*doc);
+            let facts = self.facts(n);
+            for import in &facts.interface.imports {
+                let rest = facts.str(import.module).strip_prefix(prefix).and_then(|r| r.strip_prefix('/'));
+                if let Some(rest) = rest {
+                    n_all += 1;
+                    n_inside += usize::from(self.has_folder(rest));
+                }
+            }
+        }
+        n_inside * 2 > n_all
+    }
+
+    /// The entity that an import binds.
+    pub(super) fn imported(&mut self, file: u32, path: &'a str) -> Entity {
+        match self.import(file, path) {
+            Target::Inside { package, is_certain } => Entity::Package { package, is_certain },
+            Target::Outside => Entity::ExternalPackage(path_number(self, path)),
+        }
+    }
+
+    /// Whether a definition is a type.
+    pub(super) fn is_type(&self, at: DefAt) -> bool {
+        let kind: DefKind = self.def(at).kind;
+        kind.is_type()
+    }
+}
+
+fn path_number(linker: &mut Linker, path: &str) -> u32 {
+    linker.external_number(path)
+}
+
+/// A path and all its prefixes at slashes, longest first.
+fn prefixes(path: &str) -> impl Iterator<Item = &str> {
+    std::iter::successors(Some(path), |p| p.rfind('/').map(|i| &p[..i]))
+}
+
+/// The first `n` components.
+fn nth_prefix(path: &str, n: usize) -> &str {
+    match n {
+        0 => "",
+        n => path.match_indices('/').nth(n - 1).map_or(path, |(i, _)| &path[..i]),
+    }
+}
+
+fn join_both(dir: &str, rest: &str) -> String {
+    if rest.is_empty() { dir.to_owned() } else { join(dir, rest) }
+}
+
+/// `dir` followed by `./` and `../` steps; `None` when it leaves the tree.
+fn relative(dir: &str, path: &str) -> Option<String> {
+    let mut parts: Vec<&str> = dir.split('/').filter(|p| !p.is_empty()).collect();
+    for step in path.split('/') {
+        match step {
+            "" | "." => {}
+            ".." => {
+                parts.pop()?;
+            }
+            name => parts.push(name),
+        }
+    }
+    Some(parts.join("/"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn walks_paths() {
+        assert_eq!(relative("a/b", "../c/./d"), Some("a/c/d".into()));
+        assert_eq!(relative("a", ".."), Some(String::new()));
+        assert_eq!(relative("a", "../.."), None);
+        assert_eq!(prefixes("a/b/c").collect::<Vec<_>>(), ["a/b/c", "a/b", "a"]);
+        assert_eq!((nth_prefix("a/b/c", 0), nth_prefix("a/b/c", 2), nth_prefix("a/b/c", 3)), ("", "a/b", "a/b/c"));
+    }
+}

@@ -1,0 +1,395 @@
+//! Walks the expressions of the file being linked and writes down what each identifier names.
+
+use super::Linker;
+use super::names::Entity;
+use super::types::{DefAt, Ty, TyId, Types};
+use super::universe::Predeclared;
+use indexd_model::facts::ImportKind;
+use indexd_model::{
+    BindingId, DefFlags, DefIdx, DefKind, DefRef, EdgeKind, ExprId, Expr, Link, Links, Node, Role, Rule, StrId, Unresolved,
+    UnresolvedReason,
+};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// Links the file that the linker was made for.
+pub(super) fn run(linker: &mut Linker) -> Links {
+    let mut walk = Walk { l: linker, out: Links::default(), keys: FxHashMap::default(), called: FxHashSet::default(), implementations: FxHashMap::default() };
+    walk.composites();
+    walk.imports();
+    walk.expressions();
+    walk.implements();
+    walk.reexports();
+    let mut out = walk.out;
+    out.links.sort_by_key(|l| (l.at, l.kind));
+    out.unresolved.sort_by_key(|u| u.at);
+    assign_sources(linker, &mut out);
+    dataflow(linker, &mut out);
+    out
+}
+
+struct Walk<'l, 'a> {
+    l: &'l mut Linker<'a>,
+    out: Links,
+    /// Keys of composite literals that may be fields: what the literal's type says.
+    keys: FxHashMap<ExprId, Key>,
+    /// Bases of instantiations that are called.
+    called: FxHashSet<ExprId>,
+    implementations: FxHashMap<DefAt, Vec<DefAt>>,
+}
+
+/// What a key of a composite literal is.
+#[derive(Clone, Copy)]
+enum Key {
+    Field(DefAt),
+    /// An ordinary expression: the key of a map, the index of an array.
+    Value,
+    /// A field of a type outside the tree.
+    External,
+    NoField,
+}
+
+impl<'a> Walk<'_, 'a> {
+    /// Gives elided composite literals their types and finds out what keys are.
+    fn composites(&mut self) {
+        let facts = self.l.facts(0);
+        let mut todo: Vec<(ExprId, TyId)> = Vec::new();
+        for i in 0..facts.n_exprs() as u32 {
+            let e = ExprId(i);
+            match facts.expr(e).node {
+                Node::Composite { ty, .. } if ty != ExprId::NONE => {
+                    let ty = self.l.type_expr(0, ty);
+                    todo.push((e, ty));
+                }
+                Node::Call { callee, .. } => {
+                    if let Node::Index { base, .. } = facts.expr(callee).node {
+                        self.called.insert(base);
+                    }
+                }
+                _ => {}
+            }
+            while let Some((e, ty)) = todo.pop() {
+                self.l.set_ty(e, ty);
+                self.composite(e, ty, &mut todo);
+            }
+        }
+    }
+
+    fn composite(&mut self, e: ExprId, ty: TyId, todo: &mut Vec<(ExprId, TyId)>) {
+        let facts = self.l.facts(0);
+        let Node::Composite { elems, .. } = facts.expr(e).node else { return };
+        // An elided `&T{}` in `[]*T` stands for the pointer.
+        let under = self.l.underlying_through_pointer(ty);
+        let under = self.l.types.get(under);
+        let (key_ty, value_ty) = match under {
+            Ty::Slice(elem) | Ty::Array(elem) => (None, Some(elem)),
+            Ty::Map(key, value) => (Some(key), Some(value)),
+            Ty::External(_) => (Some(Types::EXTERNAL), Some(Types::EXTERNAL)),
+            _ => (None, None),
+        };
+        for &elem in facts.list(elems) {
+            let (key, value) = match facts.expr(elem).node {
+                Node::KeyValue { key, value } => (Some(key), value),
+                _ => (None, elem),
+            };
+            if let Some(key) = key {
+                let expr = facts.expr(key);
+                if let Node::Name { name, .. } = expr.node
+                    && expr.role == Role::Key
+                {
+                    let key_is = match under {
+                        Ty::Struct(_) => match self.l.member(ty, facts.str(name)) {
+                            Entity::Member(m) if !m.is_promoted => Key::Field(m.def),
+                            _ => Key::NoField,
+                        },
+                        Ty::External(_) | Ty::Unknown => Key::External,
+                        _ => Key::Value,
+                    };
+                    self.keys.insert(key, key_is);
+                }
+                self.elided(key, key_ty, todo);
+            }
+            self.elided(value, value_ty, todo);
+        }
+    }
+
+    /// An element that is a literal without a type has the element type of the literal around it.
+    fn elided(&mut self, e: ExprId, ty: Option<TyId>, todo: &mut Vec<(ExprId, TyId)>) {
+        if let Node::Composite { ty: ExprId::NONE, .. } = self.l.facts(0).expr(e).node {
+            todo.push((e, ty.unwrap_or(Types::UNKNOWN)));
+        }
+    }
+
+    fn imports(&mut self) {
+        let facts = self.l.facts(0);
+        for import in &facts.interface.imports {
+            let path = facts.str(import.module);
+            let len = path.len() as u16 + 2;
+            match self.l.imported(0, path) {
+                Entity::Package { package, is_certain } => {
+                    if let Some(file) = self.l.package_file(package) {
+                        let target = DefAt { file, def: DefIdx::NONE };
+                        self.link(EdgeKind::Import, target, import.at, len, Role::Import, import_rule(is_certain));
+                    }
+                }
+                _ => self.unresolved(import.module, import.at, Role::Import, UnresolvedReason::External),
+            }
+        }
+    }
+
+    fn expressions(&mut self) {
+        let facts = self.l.facts(0);
+        for i in 0..facts.n_exprs() as u32 {
+            let e = ExprId(i);
+            let expr = facts.expr(e);
+            if expr.role == Role::None {
+                continue;
+            }
+            match expr.node {
+                Node::Name { name, binding } => self.identifier(e, expr, name, binding),
+                Node::Attr { name, .. } => {
+                    let entity = self.l.entity(0, e);
+                    self.entity(e, expr, name, entity);
+                }
+                _ => {}
+            }
+        }
+    }
+
+    fn identifier(&mut self, e: ExprId, expr: Expr, name: StrId, binding: BindingId) {
+        if expr.role == Role::Key {
+            match self.keys.get(&e).copied().unwrap_or(Key::Value) {
+                Key::Field(def) => self.link_use(def, expr, name, Rule::Receiver),
+                Key::External => self.unresolved(name, expr.at, Role::Key, UnresolvedReason::External),
+                Key::NoField => self.unresolved(name, expr.at, Role::Key, UnresolvedReason::NotFound),
+                Key::Value if binding == BindingId::NONE => {
+                    let expr = Expr { role: Role::Read, ..expr };
+                    let entity = self.l.entity(0, e);
+                    self.entity(e, expr, name, entity);
+                }
+                Key::Value => {}
+            }
+            return;
+        }
+        let entity = self.l.entity(0, e);
+        self.entity(e, expr, name, entity);
+    }
+
+    /// Writes down one use.
+    fn entity(&mut self, e: ExprId, mut expr: Expr, name: StrId, entity: Entity) {
+        if expr.role == Role::Read && self.called.contains(&e) {
+            expr.role = Role::Call;
+        }
+        match entity {
+            Entity::Scope(def) => self.link_use_of(e, def, expr, name, Rule::Scope),
+            Entity::Imported { def, is_certain } => self.link_use_of(e, def, expr, name, import_rule(is_certain)),
+            Entity::Member(member) => {
+                let rule = match (member.is_certain, member.is_promoted) {
+                    (false, _) => Rule::Inferred,
+                    (true, true) => Rule::Inherited,
+                    (true, false) => Rule::Receiver,
+                };
+                self.link_use_of(e, member.def, expr, name, rule);
+                if expr.role == Role::Call {
+                    self.dispatch(member.def, expr, name);
+                }
+            }
+            // Local names and qualifiers are no uses; predeclared names are no use to anyone.
+            Entity::Local(_) | Entity::Package { .. } | Entity::ExternalPackage(_) => {}
+            Entity::Builtin(Predeclared::Value(_)) if matches!(expr.node, Node::Attr { .. }) => {
+                self.unresolved(name, expr.at, expr.role, UnresolvedReason::Builtin);
+            }
+            Entity::Builtin(_) => {}
+            Entity::External(_) => self.unresolved(name, expr.at, expr.role, UnresolvedReason::External),
+            Entity::NotFound => self.unresolved(name, expr.at, expr.role, UnresolvedReason::NotFound),
+            Entity::UnknownReceiver => self.unresolved(name, expr.at, expr.role, UnresolvedReason::UnknownReceiver),
+        }
+    }
+
+    /// What looks like an instantiation may be an index: `m[k](x)` calls an element of `m`.
+    fn link_use_of(&mut self, e: ExprId, def: DefAt, mut expr: Expr, name: StrId, rule: Rule) {
+        let kind = self.l.def(def).kind;
+        if expr.role == Role::Call && self.called.contains(&e) && !kind.is_callable() && !kind.is_type() {
+            expr.role = Role::Read;
+        }
+        self.link_use(def, expr, name, rule);
+    }
+
+    fn link_use(&mut self, def: DefAt, expr: Expr, name: StrId, rule: Rule) {
+        let kind = self.l.def(def).kind;
+        let len = self.l.facts(0).str(name).len().min(usize::from(u16::MAX)) as u16;
+        // What a place does depends on what the name turns out to be.
+        let role = match expr.role {
+            Role::Call | Role::Read | Role::Write if kind.is_type() => Role::Type,
+            Role::Type if !kind.is_type() => Role::Read,
+            Role::Read if kind == DefKind::Field => Role::Field,
+            role => role,
+        };
+        let edge = match role {
+            Role::Call => EdgeKind::Call,
+            Role::Base => EdgeKind::Inherit,
+            _ => EdgeKind::Usage,
+        };
+        match self.l.others.get(&def).cloned() {
+            None => self.link(edge, def, expr.at, len, role, rule),
+            Some(others) => {
+                // Build variants that the build cannot tell apart: each is as likely.
+                let n = others.len() as u8 + 1;
+                for def in std::iter::once(def).chain(others) {
+                    let at = self.out.links.len();
+                    self.link(edge, def, expr.at, len, role, Rule::Ambiguous);
+                    self.out.links[at].confidence = (rule.confidence() / n).max(Rule::Ambiguous.confidence() / n);
+                }
+            }
+        }
+    }
+
+    /// Implementations that a call of an interface's method may reach.
+    fn dispatch(&mut self, method: DefAt, expr: Expr, name: StrId) {
+        let it = self.l.def(method);
+        if it.kind != DefKind::Method || it.receiver.is_some() {
+            return;
+        }
+        if !self.implementations.contains_key(&method) {
+            let found = self.l.implementations(method);
+            self.implementations.insert(method, found);
+        }
+        let found = self.implementations[&method].clone();
+        let len = self.l.facts(0).str(name).len().min(usize::from(u16::MAX)) as u16;
+        for def in found {
+            self.link(EdgeKind::Call, def, expr.at, len, Role::Call, Rule::Dispatch);
+        }
+    }
+
+    /// Types and methods of this file that satisfy interfaces of the tree.
+    fn implements(&mut self) {
+        let facts = self.l.facts(0);
+        let mut types: FxHashSet<(DefIdx, DefAt)> = FxHashSet::default();
+        for i in 0..facts.interface.defs.len() as u32 {
+            let method = DefAt { file: 0, def: DefIdx(i) };
+            let it = facts.def(method.def);
+            if it.kind != DefKind::Method || it.receiver.is_none() {
+                continue;
+            }
+            let (at, len) = (it.name_span.start, it.name_span.len() as u16);
+            let ty = self.l.receiver_type(method).map(|t| t.1);
+            for (interface, spec) in self.l.interfaces_of(method) {
+                self.link(EdgeKind::Implement, spec, at, len, Role::None, Rule::Implements);
+                if let Some(ty) = ty
+                    && ty.file == 0
+                    && types.insert((ty.def, interface))
+                {
+                    let span = facts.def(ty.def).name_span;
+                    self.link(EdgeKind::Implement, interface, span.start, span.len() as u16, Role::None, Rule::Implements);
+                }
+            }
+        }
+    }
+
+    /// Exported names that stand for definitions of other packages: `type T = pkg.T`, `var F = pkg.F`.
+    fn reexports(&mut self) {
+        let facts = self.l.facts(0);
+        for def in &facts.interface.defs {
+            if def.parent != DefIdx::NONE || !def.flags.has(DefFlags::EXPORTED) {
+                continue;
+            }
+            let e = match def.kind {
+                DefKind::Alias => def.ty,
+                DefKind::Variable | DefKind::Constant => def.value,
+                _ => continue,
+            };
+            if e != ExprId::NONE
+                && let Node::Attr { .. } = facts.expr(e).node
+                && let Entity::Imported { def: target, is_certain } = self.l.entity(0, e)
+            {
+                let (at, len) = (def.name_span.start, def.name_span.len() as u16);
+                let rule = if is_certain { Rule::Reexport } else { Rule::Inferred };
+                self.link(EdgeKind::Export, target, at, len, Role::None, rule);
+            }
+        }
+    }
+
+    fn link(&mut self, kind: EdgeKind, target: DefAt, at: u32, len: u16, role: Role, rule: Rule) {
+        let target = DefRef { file: self.l.file(target.file).doc, def: target.def };
+        let confidence = rule.confidence();
+        self.out.links.push(Link { kind, source: DefIdx::NONE, target, at, len, role, rule, confidence });
+    }
+
+    fn unresolved(&mut self, name: StrId, at: u32, role: Role, reason: UnresolvedReason) {
+        self.out.unresolved.push(Unresolved { source: DefIdx::NONE, name, at, role, reason });
+    }
+}
+
+fn import_rule(is_certain: bool) -> Rule {
+    if is_certain { Rule::Import } else { Rule::Inferred }
+}
+
+/// Gives links and unresolved uses, sorted by place, the named definition around them.
+fn assign_sources(linker: &Linker, out: &mut Links) {
+    let defs = &linker.facts(0).interface.defs;
+    let mut around: Vec<(u32, u32, DefIdx)> = defs
+        .iter()
+        .enumerate()
+        .filter(|(_, d)| (d.kind.is_callable() || d.kind.is_type()) && !d.flags.has(DefFlags::ANONYMOUS) || d.receiver.is_some())
+        .map(|(i, d)| (d.span.start, d.span.end, DefIdx(i as u32)))
+        .collect();
+    around.sort_by_key(|a| (a.0, std::cmp::Reverse(a.1)));
+    let mut sweep = Sweep { around: &around, next: 0, open: Vec::new() };
+    for l in &mut out.links {
+        l.source = sweep.at(l.at);
+    }
+    let mut sweep = Sweep { around: &around, next: 0, open: Vec::new() };
+    for u in &mut out.unresolved {
+        u.source = sweep.at(u.at);
+    }
+}
+
+struct Sweep<'s> {
+    around: &'s [(u32, u32, DefIdx)],
+    next: usize,
+    open: Vec<(u32, DefIdx)>,
+}
+
+impl Sweep<'_> {
+    /// The innermost definition around a place; places must not go back.
+    fn at(&mut self, at: u32) -> DefIdx {
+        while let Some(&(start, end, def)) = self.around.get(self.next)
+            && start <= at
+        {
+            self.open.push((end, def));
+            self.next += 1;
+        }
+        while self.open.last().is_some_and(|o| o.0 <= at) {
+            self.open.pop();
+        }
+        self.open.last().map_or(DefIdx::NONE, |o| o.1)
+    }
+}
+
+/// Adds dataflow: arguments to called functions, their results back, and fields and package
+/// variables written and read. One link for each pair of definitions and direction.
+fn dataflow(linker: &mut Linker, out: &mut Links) {
+    let mut seen: FxHashSet<(DefIdx, DefRef, Role)> = FxHashSet::default();
+    let mut flows = Vec::new();
+    for l in &out.links {
+        if l.source == DefIdx::NONE || l.rule == Rule::Dispatch || l.target.def == DefIdx::NONE {
+            continue;
+        }
+        let file = linker.open(l.target.file);
+        let target = linker.def(DefAt { file, def: l.target.def });
+        let n_receivers = usize::from(target.receiver.is_some());
+        let (gives, takes) = match (l.kind, target.kind, l.role) {
+            (EdgeKind::Call, DefKind::Function | DefKind::Method, _) => {
+                (target.params.len() > n_receivers, !target.results.is_empty())
+            }
+            (EdgeKind::Usage, DefKind::Field | DefKind::Variable, Role::Write | Role::Key) => (true, false),
+            (EdgeKind::Usage | EdgeKind::Call, DefKind::Field | DefKind::Variable, _) => (false, true),
+            _ => continue,
+        };
+        for (flows_so, role) in [(gives, Role::Write), (takes, Role::Read)] {
+            if flows_so && seen.insert((l.source, l.target, role)) {
+                flows.push(Link { kind: EdgeKind::Dataflow, role, ..*l });
+            }
+        }
+    }
+    out.links.extend(flows);
+}
