@@ -214,10 +214,18 @@ settings! {
 settings! {
     /// How excerpts are cut to size.
     Excerpts {
-        /// A definition is shown whole up to this share of the budget, in percent.
-        whole_percent: u32 = 25,
-        /// And always up to this many lines.
-        whole_lines: u32 = 40,
+        /// Seeds that get more room than others.
+        top_items: u32 = 3,
+        /// One of those is shown whole up to this share of the budget, in percent.
+        top_percent: u32 = 30,
+        /// Another seed is shown whole up to this share.
+        whole_percent: u32 = 15,
+        /// A candidate that is no seed is shown whole up to this share.
+        neighbour_percent: u32 = 2,
+        /// Lines of such a candidate when it is longer.
+        neighbour_lines: u32 = 12,
+        /// Up to this many lines everything is shown whole.
+        whole_lines: u32 = 12,
         /// Lines of the head of a long definition that are always shown.
         head_lines: u32 = 12,
         /// Lines around the best matches of a long definition.

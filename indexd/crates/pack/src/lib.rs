@@ -9,16 +9,29 @@
 //!
 //! Start reading at [`request`] (what is asked), [`pack`] (what comes back), then [`build`](fn@build).
 
+pub mod build;
+pub mod candidate;
 pub mod canonical;
 pub mod config;
+pub mod dedup;
 pub mod error;
+pub mod excerpt;
+pub mod expand;
+pub mod gather;
+pub mod identity;
 pub mod pack;
 pub mod query;
-pub mod retrieve;
-pub mod unit;
+pub mod render;
 pub mod request;
+pub mod retrieve;
+pub mod sections;
+pub mod select;
+pub mod unit;
+mod write;
 
+pub use build::{Context, build, preview};
 pub use config::Config;
 pub use error::PackError;
+pub use indexd_model::symbol_id;
 pub use pack::Pack;
 pub use request::Request;

@@ -1,0 +1,234 @@
+//! Measures packs against tasks from real history: are the functions that a change touched in the
+//! pack that its text gives?
+//!
+//! ```text
+//! cargo run --release -p indexd-oracle --example relevance -- TASKS.jsonl MIRRORS
+//!     [--budget 4000,8000] [--repo cobra,gin | --without cobra] [--limit N]
+//!     [--variant NAME:key=value,key=value ...] [--ablate] [--by-repo] [--misses]
+//! ```
+//!
+//! `MIRRORS` holds bare clones as `<owner>+<name>/repo`. A variant changes configuration by path,
+//! for example `half:ranking.fileEvidence=0.3`; `--ablate` adds one variant for each signal, off.
+//! `--by-repo` prints each repository apart and all but each one, `--misses` what was not found.
+//! History is read from the commits before each task's base. Metrics are means in percent.
+
+mod score;
+mod task;
+mod tree;
+
+use anyhow::{Context as _, Result};
+use indexd_pack::{Config, Context, Pack, Request, build};
+use score::{Metrics, Scores};
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::sync::Mutex;
+use task::Task;
+use tree::Trees;
+
+/// Every signal with the weight that carries it.
+const SIGNALS: [&str; 14] = [
+    "fileEvidence", "typeEvidence", "namedFile", "namedFolder", "namedSymbol", "frame", "literal", "history", "recency",
+    "testBridge", "path", "name", "doc", "signature",
+];
+
+struct Options {
+    budgets: Vec<u64>,
+    variants: Vec<(String, Config)>,
+    by_repo: bool,
+    misses: bool,
+    mirrors: String,
+}
+
+fn main() -> Result<()> {
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    let value = |flag: &str| args.iter().position(|a| a == flag).and_then(|i| args.get(i + 1));
+    let has = |flag: &str| args.iter().any(|a| a == flag);
+    let tasks_path = args.first().context("usage: relevance TASKS.jsonl MIRRORS")?;
+    let mut tasks = task::load(tasks_path)?;
+    if let Some(repos) = value("--repo") {
+        tasks.retain(|t| repos.split(',').any(|r| t.repo.contains(r)));
+    }
+    if let Some(repos) = value("--without") {
+        tasks.retain(|t| !repos.split(',').any(|r| t.repo.contains(r)));
+    }
+    if let Some(n) = value("--every") {
+        let n: usize = n.parse()?;
+        tasks = tasks.into_iter().step_by(n).collect();
+    }
+    tasks.truncate(value("--limit").map_or(Ok(usize::MAX), |n| n.parse())?);
+    let mut variants = vec![("default".to_owned(), Config::default())];
+    for (i, a) in args.iter().enumerate().filter(|(_, a)| *a == "--variant") {
+        let _ = a;
+        let spec = args.get(i + 1).context("--variant needs NAME:key=value")?;
+        variants.push(variant(spec)?);
+    }
+    if has("--ablate") {
+        for s in SIGNALS {
+            variants.push(variant(&format!("no {s}:ranking.{s}=0"))?);
+        }
+        variants.push(variant("title as the rest:ranking.title=1")?);
+    }
+    let options = Options {
+        budgets: value("--budget").map_or("4000,8000", String::as_str).split(',').map(str::parse).collect::<Result<_, _>>()?,
+        variants,
+        by_repo: has("--by-repo"),
+        misses: has("--misses"),
+        mirrors: args.get(1).context("usage: relevance TASKS.jsonl MIRRORS")?.clone(),
+    };
+    let results = run(&tasks, &options)?;
+    report(&results, &options);
+    Ok(())
+}
+
+/// Parses `NAME:key=value,...` on top of the default configuration.
+fn variant(spec: &str) -> Result<(String, Config)> {
+    let (name, changes) = spec.split_once(':').context("a variant is NAME:key=value")?;
+    let mut config = serde_json::to_value(Config::default())?;
+    for change in changes.split(',') {
+        let (path, text) = change.split_once('=').context("a change is key=value")?;
+        let mut at = &mut config;
+        for key in path.split('.') {
+            at = at.get_mut(key).with_context(|| format!("no setting {path}"))?;
+        }
+        *at = serde_json::from_str(text)?;
+    }
+    Ok((name.to_owned(), serde_json::from_value(config)?))
+}
+
+/// Results by variant: repository and scores of each task.
+type Results = Vec<Vec<(String, Scores)>>;
+
+fn run(tasks: &[Task], options: &Options) -> Result<Results> {
+    let mut by_repo: BTreeMap<&str, Vec<&Task>> = BTreeMap::new();
+    for t in tasks {
+        by_repo.entry(&t.repo).or_default().push(t);
+    }
+    let queue = Mutex::new(by_repo.into_iter().collect::<Vec<_>>());
+    let results: Mutex<Vec<(usize, String, String, Scores)>> = Mutex::default();
+    let failure = Mutex::new(None);
+    std::thread::scope(|scope| {
+        for _ in 0..2 {
+            scope.spawn(|| {
+                while let Some((repo, tasks)) = { queue.lock().expect("no panic holds the lock").pop() } {
+                    if let Err(e) = run_repo(repo, &tasks, options, &results) {
+                        *failure.lock().expect("no panic holds the lock") = Some(e);
+                    }
+                }
+            });
+        }
+    });
+    if let Some(e) = failure.into_inner().expect("no panic holds the lock") {
+        return Err(e);
+    }
+    let mut rows = results.into_inner().expect("no panic holds the lock");
+    rows.sort_by(|a, b| (a.0, &a.1, &a.2).cmp(&(b.0, &b.1, &b.2)));
+    let mut out: Results = vec![Vec::new(); options.variants.len()];
+    for (variant, repo, _, scores) in rows {
+        out[variant].push((repo, scores));
+    }
+    Ok(out)
+}
+
+fn run_repo(repo: &str, tasks: &[&Task], options: &Options, results: &Mutex<Vec<(usize, String, String, Scores)>>) -> Result<()> {
+    let mut trees = Trees::open(&options.mirrors, repo)?;
+    for task in tasks {
+        let view = trees.at(&task.base)?;
+        for (i, (_, config)) in options.variants.iter().enumerate() {
+            let mut scores = Scores::default();
+            for &budget in &options.budgets {
+                let started = std::time::Instant::now();
+                let pack = pack(&view, &task.query, budget, config)?;
+                scores.micros += started.elapsed().as_micros() as u64 / options.budgets.len() as u64;
+                scores.packs.insert(budget, score::pack(task, &pack));
+                scores.rank = score::rank(task, &pack, &view);
+                scores.budget_over |= pack.stats.token_count > budget;
+                if options.misses && i == 0 && Some(&budget) == options.budgets.last() {
+                    score::print_misses(task, &pack);
+                }
+            }
+            results.lock().expect("no panic holds the lock").push((i, repo.to_owned(), task.id.clone(), scores));
+        }
+    }
+    Ok(())
+}
+
+fn pack(view: &indexd_oracle::Oracle, query: &str, budget: u64, config: &Config) -> Result<Pack> {
+    let counter = task::counter();
+    let request = Request::from_json(json!({
+        "query": query,
+        "includeExplain": false,
+        "budgets": {"maxTotalTokens": budget, "maxBytesPerItem": 16000, "maxItems": 250, "maxItemsPerSection": 80},
+    }))?;
+    let context = Context {
+        config,
+        counter,
+        cancel: &|| false,
+        tool_version: "relevance",
+        repo_id: "task",
+        created_at: "",
+        matches_head: &|_| true,
+        stage: &|_| {},
+    };
+    Ok(build(view, &request, &context)?)
+}
+
+fn report(results: &Results, options: &Options) {
+    let budgets = &options.budgets;
+    let mut head = String::from("| variant | n |");
+    for b in budgets {
+        let k = b / 1000;
+        head.push_str(&format!(" file {k}k | func {k}k | strict {k}k | line {k}k |"));
+    }
+    println!("{head} mrr | file_acc@5 | func_acc@1 | func_acc@5 | func_acc@10 | ms |");
+    println!("|---|---|{}---|---|---|---|---|---|", "---|---|---|---|".repeat(budgets.len()));
+    for ((name, _), rows) in options.variants.iter().zip(results) {
+        print_row(name, rows.iter().map(|r| &r.1), budgets);
+    }
+    if options.by_repo {
+        let rows = &results[0];
+        let mut repos: Vec<&String> = rows.iter().map(|r| &r.0).collect();
+        repos.dedup();
+        for repo in &repos {
+            print_row(repo, rows.iter().filter(|r| r.0 == **repo).map(|r| &r.1), budgets);
+        }
+        for repo in &repos {
+            print_row(&format!("without {repo}"), rows.iter().filter(|r| r.0 != **repo).map(|r| &r.1), budgets);
+        }
+    }
+    let over = results.iter().flatten().filter(|r| r.1.budget_over).count();
+    println!("\npacks over budget: {over}");
+}
+
+fn print_row<'s>(name: &str, rows: impl Iterator<Item = &'s Scores>, budgets: &[u64]) {
+    let rows: Vec<&Scores> = rows.collect();
+    let mean = |f: &dyn Fn(&Scores) -> Option<f64>| -> f64 {
+        let values: Vec<f64> = rows.iter().filter_map(|s| f(s)).collect();
+        100.0 * values.iter().sum::<f64>() / values.len().max(1) as f64
+    };
+    let mut line = format!("| {name} | {} |", rows.len());
+    for b in budgets {
+        let at = |f: fn(&Metrics) -> Option<f64>| mean(&|s: &Scores| f(&s.packs[b]));
+        line.push_str(&format!(
+            " {:.1} | {:.1} | {:.1} | {:.1} |",
+            at(|m| Some(m.file_recall)),
+            at(|m| m.func_recall),
+            at(|m| m.func_strict),
+            at(|m| m.line_recall)
+        ));
+    }
+    let rank = |f: fn(&score::Ranks) -> Option<f64>| mean(&|s: &Scores| f(&s.rank));
+    println!(
+        "{line} {:.1} | {:.1} | {:.1} | {:.1} | {:.1} | {:.2} |",
+        rank(|r| Some(r.mrr)),
+        rank(|r| Some(r.file_acc_5)),
+        rank(|r| r.func_acc_1),
+        rank(|r| r.func_acc_5),
+        rank(|r| r.func_acc_10),
+        mean(&|s: &Scores| Some(s.micros as f64 / 1000.0)) / 100.0
+    );
+}
+
+/// Reads a member of a JSON object as text.
+fn text<'v>(value: &'v Value, key: &str) -> &'v str {
+    value[key].as_str().unwrap_or("")
+}

@@ -1,0 +1,438 @@
+//! The one way from a request to a pack.
+
+use crate::candidate::{self, Candidate};
+use crate::config::Config;
+use crate::dedup::{Fate, dedup};
+use crate::error::PackError;
+use crate::excerpt::{self, LineScores, Plan, Room};
+use crate::gather::{self, Gathered};
+use crate::identity::{Source, Sources};
+use crate::pack::{Budgets, DropReason, Pack};
+use crate::query::Query;
+use crate::render::{self, Block};
+use crate::request::{Request, Resolved};
+use crate::sections::{Traits, claim, sections};
+use crate::select::{Cost, Entry, GAP, Limits, Offers, Selection, select};
+use crate::unit::Units;
+use crate::write;
+use indexd_model::{EdgeKind, FileDoc, IndexView, Lines};
+use indexd_text::{CachedCounter, LineMatcher, TokenCounter};
+use rustc_hash::FxHashMap;
+use std::rc::Rc;
+
+/// What a build needs besides the index and the request.
+pub struct Context<'a> {
+    /// Weights and defaults.
+    pub config: &'a Config,
+    /// The counter that the request names.
+    pub counter: &'a dyn TokenCounter,
+    /// Whether the caller has withdrawn the request; asked between records.
+    pub cancel: &'a dyn Fn() -> bool,
+    /// Version of the tool; part of the pack's identity.
+    pub tool_version: &'a str,
+    /// The workspace.
+    pub repo_id: &'a str,
+    /// ISO time for `createdAt`.
+    pub created_at: &'a str,
+    /// Whether the indexed bytes of a path equal the blob at HEAD (C-06).
+    pub matches_head: &'a dyn Fn(&str) -> bool,
+    /// Called with the name of each stage as it ends, so that a caller with a clock can time it.
+    pub stage: &'a dyn Fn(&'static str),
+}
+
+/// Builds the pack that answers `request` from one snapshot.
+///
+/// The same view, request, configuration and tool version give the same canonical bytes. An empty
+/// result is a success with a warning; a budget of 0 gives an empty pack.
+///
+/// # Errors
+/// Those of [`Request::resolve`]; [`PackError::IndexMissing`] for a pinned signature that is not the
+/// view's; [`PackError::TokenCount`] when the counter is not the one asked for;
+/// [`PackError::Cancelled`]; [`PackError::ContextOverflow`] when the rendering came out above the
+/// budget, which would be a bug.
+pub fn build(view: &dyn IndexView, request: &Request, ctx: &Context) -> Result<Pack, PackError> {
+    let mut assembly = Assembly::new(view, request, ctx)?;
+    assembly.select();
+    (ctx.stage)("select");
+    assembly.fit()?;
+    (ctx.stage)("render");
+    let pack = write::pack(&mut assembly);
+    (ctx.stage)("write");
+    Ok(pack)
+}
+
+/// What would be in the pack, without rendering it: the same items with estimated counts, and an
+/// empty `rendered`.
+///
+/// # Errors
+/// As [`build`], without [`PackError::ContextOverflow`].
+pub fn preview(view: &dyn IndexView, request: &Request, ctx: &Context) -> Result<Pack, PackError> {
+    let mut assembly = Assembly::new(view, request, ctx)?;
+    assembly.select();
+    assembly.tokens = assembly.selection.chosen.iter().map(|c| c.1.tokens).sum();
+    Ok(write::pack(&mut assembly))
+}
+
+/// A candidate that has its section.
+pub(crate) struct Claimed {
+    pub candidate: Candidate,
+    pub section: Option<usize>,
+    pub also: Vec<&'static str>,
+    pub traits: Traits,
+    /// Candidates with the same content.
+    pub merged: Vec<usize>,
+    pub state: State,
+}
+
+/// Where a candidate ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum State {
+    Open,
+    Included,
+    Merged,
+    Dropped(DropReason),
+}
+
+/// A pack in the making.
+pub(crate) struct Assembly<'a> {
+    pub ctx: &'a Context<'a>,
+    pub request: Resolved,
+    pub budgets: Budgets,
+    pub query: Query,
+    pub units: Units<'a>,
+    pub sources: Sources,
+    pub gathered: Gathered,
+    pub section_names: Vec<&'static str>,
+    pub shares: Vec<u32>,
+    pub claimed: Vec<Claimed>,
+    pub plans: FxHashMap<usize, Plan>,
+    pub selection: Selection,
+    pub rendered: String,
+    pub tokens: u64,
+    matcher: LineMatcher,
+    weights: Vec<f32>,
+    counts: FxHashMap<FileDoc, Cost>,
+}
+
+impl<'a> Assembly<'a> {
+    fn new(view: &'a dyn IndexView, request: &Request, ctx: &'a Context<'a>) -> Result<Self, PackError> {
+        let (resolved, mut budgets) = request.resolve(ctx.config)?;
+        let held = view.signature();
+        if let Some(asked) = request.index_signature.as_ref().filter(|s| **s != held) {
+            return Err(PackError::IndexMissing { detail: format!("asked for {asked}, held is {held}") });
+        }
+        if ctx.counter.name() != resolved.tokenizer {
+            return Err(PackError::TokenCount { detail: format!("no counter named {}", resolved.tokenizer) });
+        }
+        budgets.exact = ctx.counter.is_exact();
+        let query = Query::parse(&resolved.query, f64::from(ctx.config.ranking.title));
+        let mut units = Units::new(view);
+        let mut sources = Sources::default();
+        let mut gathered = gather::gather(&mut units, &mut sources, &resolved, &query, ctx)?;
+        let mut candidates = std::mem::take(&mut gathered.candidates);
+        candidate::sort(&mut candidates, &resolved, &ctx.config.scoring, &mut units, &mut sources);
+        let fates = dedup(view, &candidates, &mut sources);
+        let (section_names, shares): (Vec<_>, Vec<_>) = sections(resolved.layout, ctx.config).into_iter().unzip();
+        let claimed = claim_all(candidates, &fates, &resolved, &section_names, view);
+        let terms = &gathered.retrieved.weighted.terms;
+        let matcher = LineMatcher::new(terms.iter().map(|t| t.0.as_str()));
+        let weights = terms.iter().map(|t| t.1).collect();
+        Ok(Self {
+            ctx,
+            request: resolved,
+            budgets,
+            query,
+            units,
+            sources,
+            gathered,
+            section_names,
+            shares,
+            claimed,
+            plans: FxHashMap::default(),
+            selection: Selection::default(),
+            rendered: String::new(),
+            tokens: 0,
+            matcher,
+            weights,
+            counts: FxHashMap::default(),
+        })
+    }
+
+    fn select(&mut self) {
+        let caps = self.request.budgets;
+        let limits = Limits {
+            tokens: caps.max_total_tokens,
+            chars: caps.max_total_chars,
+            items: caps.max_items as usize,
+            items_per_section: caps.max_items_per_section as usize,
+        };
+        let entries: Vec<Entry> = self
+            .claimed
+            .iter()
+            .enumerate()
+            .filter(|(_, c)| c.state == State::Open)
+            .filter_map(|(candidate, c)| Some(Entry { candidate, section: c.section? }))
+            .collect();
+        let shares = self.shares.clone();
+        self.selection = select(&entries, &shares, limits, self);
+        for i in 0..self.selection.chosen.len() {
+            self.claimed[self.selection.chosen[i].0].state = State::Included;
+        }
+        for i in 0..self.selection.refused.len() {
+            let (candidate, reason) = self.selection.refused[i];
+            self.claimed[candidate].state = State::Dropped(reason);
+        }
+        self.keep_minimum();
+    }
+
+    /// With content and a positive budget, the best items are reduced to whole lines until the
+    /// guaranteed number is there or nothing fits (C-26).
+    fn keep_minimum(&mut self) {
+        let wanted = self.ctx.config.min_items as usize;
+        for i in 0..self.claimed.len() {
+            if self.selection.chosen.len() >= wanted {
+                return;
+            }
+            if !matches!(self.claimed[i].state, State::Dropped(DropReason::Budget | DropReason::TooLarge)) {
+                continue;
+            }
+            let Some(full) = self.plan(i) else { continue };
+            // The most lines that fit; counts grow with lines.
+            let (mut low, mut high) = (0, full.parts.iter().map(|p| p.count()).sum::<u32>());
+            while low < high {
+                let mid = (low + high).div_ceil(2);
+                self.plans.insert(i, excerpt::shorten(&full, mid));
+                if self.fits_rendered(i) { low = mid } else { high = mid - 1 }
+            }
+            if low == 0 {
+                self.plans.insert(i, full);
+                continue;
+            }
+            self.plans.insert(i, excerpt::shorten(&full, low));
+            self.claimed[i].state = State::Included;
+            self.selection.refused.retain(|r| r.0 != i);
+            let cost = self.cost(i).unwrap_or(Cost { tokens: 0, chars: 0 });
+            self.selection.chosen.push((i, cost));
+        }
+    }
+
+    fn fits_rendered(&mut self, extra: usize) -> bool {
+        let mut chosen: Vec<usize> = self.selection.chosen.iter().map(|c| c.0).collect();
+        chosen.push(extra);
+        let text = self.render(&chosen);
+        let caps = self.request.budgets;
+        u64::from(self.ctx.counter.count_tokens(&text)) <= caps.max_total_tokens && text.chars().count() as u64 <= caps.max_total_chars
+    }
+
+    /// Renders, counts the whole once, and rolls the last allocations back while it is too much.
+    fn fit(&mut self) -> Result<(), PackError> {
+        let caps = self.request.budgets;
+        loop {
+            if (self.ctx.cancel)() {
+                return Err(PackError::Cancelled);
+            }
+            let chosen: Vec<usize> = self.selection.chosen.iter().map(|c| c.0).collect();
+            self.rendered = self.render(&chosen);
+            self.tokens = u64::from(self.ctx.counter.count_tokens(&self.rendered));
+            let chars = self.rendered.chars().count() as u64;
+            if self.tokens <= caps.max_total_tokens && chars <= caps.max_total_chars {
+                return Ok(());
+            }
+            let Some((last, _)) = self.selection.chosen.pop() else {
+                return Err(PackError::ContextOverflow { tokens: self.tokens, budget: caps.max_total_tokens });
+            };
+            self.claimed[last].state = State::Dropped(DropReason::Budget);
+            self.selection.refused.push((last, DropReason::Budget));
+        }
+    }
+
+    /// The chosen candidates in the order of their sections, then of their ranks.
+    pub fn shown(&self, chosen: &[usize]) -> Vec<usize> {
+        let mut shown = chosen.to_vec();
+        shown.sort_by_key(|i| (self.claimed[*i].section, *i));
+        shown
+    }
+
+    fn render(&mut self, chosen: &[usize]) -> String {
+        let shown = self.shown(chosen);
+        let sources: Vec<Rc<Source>> = shown.iter().map(|i| self.source(*i)).collect();
+        let bytes_max = self.request.budgets.max_bytes_per_item as usize;
+        let blocks: Vec<Block> = shown
+            .iter()
+            .zip(&sources)
+            .map(|(&i, source)| {
+                let c = &self.claimed[i];
+                let parts = self.plans.get(&i).map_or(&[][..], |p| &p.parts);
+                Block {
+                    section: c.section.unwrap_or(0),
+                    path: &c.candidate.file.path,
+                    language: c.candidate.file.language,
+                    parts: parts.iter().map(|l| (*l, source.slice(excerpt::span_of(source, *l, bytes_max)))).collect(),
+                }
+            })
+            .collect();
+        render::render(&self.section_names, &blocks)
+    }
+
+    /// The text of a candidate's file.
+    pub fn source(&mut self, i: usize) -> Rc<Source> {
+        self.sources.of(self.units.view, self.claimed[i].candidate.unit.file)
+    }
+
+    /// The plan of a candidate's excerpt, made once.
+    fn plan(&mut self, i: usize) -> Option<Plan> {
+        if let Some(plan) = self.plans.get(&i) {
+            return Some(plan.clone());
+        }
+        let source = self.source(i);
+        if source.text.is_empty() {
+            return None;
+        }
+        let room = self.room(i);
+        let unit = Rc::clone(&self.claimed[i].candidate.unit);
+        let head = unit.def.some().map(|d| self.units.view.def(d).head.start);
+        let e = self.ctx.config.excerpts;
+        let size: u32 = unit.spans.iter().map(|(s, _)| s.len()).sum();
+        let fits_whole = size as usize <= room.whole_bytes.min(room.bytes);
+        let scores = (!fits_whole).then(|| self.line_scores(i, &source));
+        let plan = excerpt::plan(&unit, &source, head, scores.as_ref(), room, &e);
+        self.plans.insert(i, plan.clone());
+        Some(plan)
+    }
+
+    /// How much of a candidate may be shown: seeds get room by the budget, neighbours little.
+    fn room(&self, i: usize) -> Room {
+        let e = self.ctx.config.excerpts;
+        let bytes = self.request.budgets.max_bytes_per_item as usize;
+        let budget_bytes = self.request.budgets.max_total_tokens as usize * BYTES_PER_TOKEN;
+        let c = &self.claimed[i].candidate;
+        let is_seed = c.origin == candidate::Origin::Seed;
+        let percent = if !is_seed {
+            e.neighbour_percent
+        } else if i < e.top_items as usize {
+            e.top_percent
+        } else {
+            e.whole_percent
+        };
+        let whole_bytes = budget_bytes * percent as usize / 100;
+        let lines = if is_seed { (whole_bytes / BYTES_PER_LINE).max((e.head_lines + e.window_lines) as usize) } else { e.neighbour_lines as usize };
+        Room { bytes, lines: lines as u32, whole_bytes }
+    }
+
+    /// Terms of the query by line, and the places of edges.
+    pub fn line_scores(&mut self, i: usize, source: &Source) -> LineScores {
+        let c = &self.claimed[i].candidate;
+        let lines = c.unit.lines();
+        let mut scores = vec![0.0f32; lines.count() as usize];
+        let mut hits = Vec::new();
+        self.matcher.find(source.slice(source.lines.lines_span(lines)), &mut hits);
+        hits.sort_unstable();
+        hits.dedup();
+        for (line, term) in hits {
+            if let Some(score) = scores.get_mut(line as usize) {
+                *score += self.weights[term as usize];
+            }
+        }
+        let top = self.weights.iter().sum::<f32>().max(1.0);
+        for step in &c.path {
+            // The occurrence stands in the file of the edge's source.
+            let place = step.evidence.filter(|_| step.kind != EdgeKind::Import && self.units.view.def(step.from).file == c.unit.file);
+            if let Some(o) = place.filter(|o| lines.start <= o.line && o.line <= lines.end) {
+                scores[(o.line - lines.start) as usize] += top;
+            }
+        }
+        LineScores { first: lines.start, scores }
+    }
+
+    /// The terms of the query on each line of a unit, for evidence: `(line, term)`.
+    pub fn line_terms(&mut self, i: usize, source: &Source) -> Vec<(u32, u32)> {
+        let lines = self.claimed[i].candidate.unit.lines();
+        let mut hits = Vec::new();
+        self.matcher.find(source.slice(source.lines.lines_span(lines)), &mut hits);
+        hits.iter().map(|(line, term)| (line + lines.start, *term)).collect()
+    }
+
+    /// The term at a position of [`Assembly::line_terms`], with its weight.
+    pub fn term(&self, term: u32) -> (&str, f32) {
+        let t = &self.gathered.retrieved.weighted.terms[term as usize];
+        (&t.0, t.1)
+    }
+
+    fn count(&self, text: &str) -> u64 {
+        let key = CachedCounter::key(text);
+        let stored = self.units.view.token_count(self.ctx.counter.name(), key);
+        u64::from(stored.unwrap_or_else(|| self.ctx.counter.count_tokens(text)))
+    }
+}
+
+/// Typical bytes of code by token and by line; estimates only, everything is counted in the end.
+const BYTES_PER_TOKEN: usize = 3;
+const BYTES_PER_LINE: usize = 34;
+/// No tokenizer in use packs more bytes of source into a token on average; a bound for pruning.
+const BYTES_PER_TOKEN_MAX: u64 = 12;
+
+impl Offers for Assembly<'_> {
+    fn at_least(&self, candidate: usize) -> u64 {
+        if self.plans.contains_key(&candidate) {
+            return 0;
+        }
+        let unit = &self.claimed[candidate].candidate.unit;
+        let size: u64 = unit.spans.iter().map(|(s, _)| u64::from(s.len())).sum();
+        size.min(self.room(candidate).whole_bytes as u64).min(1_000) / BYTES_PER_TOKEN_MAX
+    }
+
+    fn cost(&mut self, candidate: usize) -> Option<Cost> {
+        let plan = self.plan(candidate)?;
+        let source = self.source(candidate);
+        let bytes_max = self.request.budgets.max_bytes_per_item as usize;
+        let gaps = plan.parts.len().saturating_sub(1) as u64;
+        let mut cost = Cost { tokens: gaps * GAP.tokens, chars: gaps * GAP.chars };
+        for part in &plan.parts {
+            let text = source.slice(excerpt::span_of(&source, *part, bytes_max));
+            cost.tokens += self.count(text);
+            cost.chars += text.chars().count() as u64;
+        }
+        Some(cost)
+    }
+
+    fn header(&mut self, candidate: usize) -> Cost {
+        let c = &self.claimed[candidate].candidate;
+        if let Some(cost) = self.counts.get(&c.unit.file) {
+            return *cost;
+        }
+        let mut text = String::new();
+        render::header(&c.file.path, Lines { start: 10_000, end: 99_999 }, &mut text);
+        text.push_str("```");
+        text.push_str(c.file.language.id());
+        text.push_str("\n```\n\n");
+        let cost = Cost { tokens: u64::from(self.ctx.counter.count_tokens(&text)), chars: text.chars().count() as u64 };
+        self.counts.insert(self.claimed[candidate].candidate.unit.file, cost);
+        cost
+    }
+
+    fn group(&self, candidate: usize) -> u32 {
+        self.claimed[candidate].candidate.unit.file.0
+    }
+}
+
+fn claim_all(candidates: Vec<Candidate>, fates: &[Fate], request: &Resolved, names: &[&str], view: &dyn IndexView) -> Vec<Claimed> {
+    let mut out: Vec<Claimed> = Vec::with_capacity(candidates.len());
+    for (i, candidate) in candidates.into_iter().enumerate() {
+        // Only the six-section layout asks for imports, and they cost a look at the facts.
+        let asks = request.layout == crate::request::Layout::Agent && candidate.unit.def.some().is_none();
+        let traits = Traits::of(&candidate, asks && gather::has_import(view, &candidate.unit));
+        let (section, also) = claim(&candidate, traits, request.layout, request.seed_mode);
+        let section = section.and_then(|s| names.iter().position(|n| *n == s));
+        let state = match fates[i] {
+            Fate::SameAs(first) => {
+                out[first].merged.push(i);
+                State::Merged
+            }
+            Fate::Overlaps(_) => State::Dropped(DropReason::Overlap),
+            Fate::Kept if section.is_none() => State::Dropped(DropReason::NoRule),
+            Fate::Kept => State::Open,
+        };
+        out.push(Claimed { candidate, section, also, traits, merged: Vec::new(), state });
+    }
+    out
+}

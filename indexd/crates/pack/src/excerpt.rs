@@ -1,0 +1,201 @@
+//! What is shown of a unit: all of it where it fits, else its head and the lines that matter.
+//!
+//! Parts are runs of whole lines of the stored text. A line longer than the byte limit is cut inside
+//! only when it is alone; nothing else ever cuts a line.
+
+use crate::config::Excerpts;
+use crate::identity::Source;
+use crate::unit::Unit;
+use indexd_model::{Lines, Span};
+
+/// The lines of a unit that will be shown.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Plan {
+    /// Runs of lines, in order, not adjacent; no blank ones at the ends.
+    pub parts: Vec<Lines>,
+    /// The limit that bound, when something is left out.
+    pub reason: Option<&'static str>,
+}
+
+/// How much each line of a unit matters.
+pub struct LineScores {
+    /// First line.
+    pub first: u32,
+    /// One for each line of the unit, gaps between its spans included.
+    pub scores: Vec<f32>,
+}
+
+/// What may be shown.
+#[derive(Clone, Copy, Debug)]
+pub struct Room {
+    /// Bytes of the excerpt.
+    pub bytes: usize,
+    /// Lines, when it is not shown whole.
+    pub lines: u32,
+    /// Bytes up to which it is shown whole.
+    pub whole_bytes: usize,
+}
+
+/// Plans the excerpt of `unit`. `head` is where its signature starts, `scores` says which lines
+/// matter most; without scores the first lines are shown.
+pub fn plan(unit: &Unit, source: &Source, head: Option<u32>, scores: Option<&LineScores>, room: Room, e: &Excerpts) -> Plan {
+    let whole: Vec<Lines> = unit.spans.iter().map(|(_, l)| trim(source, *l)).collect();
+    let size: usize = whole.iter().map(|l| source.lines.lines_span(*l).len() as usize).sum();
+    let n_lines: u32 = whole.iter().map(|l| l.count()).sum();
+    let is_small = n_lines <= e.whole_lines || size <= room.whole_bytes;
+    if size <= room.bytes && is_small {
+        return Plan { parts: whole, reason: None };
+    }
+    let reason = if size > room.bytes { "maxBytesPerItem" } else { "windows" };
+    let mut chosen = vec![false; unit.lines().count() as usize];
+    let first = unit.lines().start;
+    let mut left = Left { bytes: room.bytes, lines: room.lines.max(1) };
+    let head_line = head.map_or(whole[0].start, |at| source.lines.line(at)).clamp(first, unit.lines().end);
+    choose_run(source, first, &mut chosen, &whole, head_line, e.head_lines, &mut left);
+    if let Some(scores) = scores {
+        choose_windows(source, scores, first, &mut chosen, &whole, e.window_lines, &mut left);
+    }
+    // What is left goes on from the head.
+    choose_run(source, first, &mut chosen, &whole, head_line, u32::MAX, &mut left);
+    let parts = runs(source, first, &chosen);
+    if parts == whole {
+        return Plan { parts, reason: None };
+    }
+    Plan { parts, reason: Some(reason) }
+}
+
+/// The first lines of a plan that fit into `bytes`; a longer first line alone is cut by
+/// [`text_of`].
+pub fn shorten(plan: &Plan, n_lines: u32) -> Plan {
+    let mut left = n_lines;
+    let mut parts = Vec::new();
+    for p in &plan.parts {
+        if left == 0 {
+            break;
+        }
+        let n = p.count().min(left);
+        parts.push(Lines { start: p.start, end: p.start + n - 1 });
+        left -= n;
+    }
+    Plan { parts, reason: Some("maxTotalTokens") }
+}
+
+/// The bytes of a part, cut at a character boundary when its only line is longer than `bytes_max`.
+pub fn span_of(source: &Source, part: Lines, bytes_max: usize) -> Span {
+    let mut span = source.lines.lines_span(part);
+    if part.count() == 1 && span.len() as usize > bytes_max {
+        let mut end = span.start as usize + bytes_max;
+        while !source.text.is_char_boundary(end) {
+            end -= 1;
+        }
+        span.end = end as u32;
+    }
+    span
+}
+
+struct Left {
+    bytes: usize,
+    lines: u32,
+}
+
+/// Chooses up to `n` lines from `line` on, skipping chosen ones, while there is room.
+fn choose_run(source: &Source, first: u32, chosen: &mut [bool], whole: &[Lines], line: u32, n: u32, left: &mut Left) {
+    let mut taken = 0;
+    let last = first + chosen.len() as u32 - 1;
+    let mut at = line;
+    while taken < n && at <= last && left.lines > 0 {
+        let is_own = whole.iter().any(|l| l.start <= at && at <= l.end);
+        let slot = &mut chosen[(at - first) as usize];
+        if is_own && !*slot {
+            let size = source.lines.span(at).len() as usize;
+            if size > left.bytes {
+                // Only the very first line may be longer than all the room there is.
+                if taken == 0 && !chosen.iter().any(|c| *c) {
+                    chosen[(at - first) as usize] = true;
+                    left.bytes = 0;
+                }
+                return;
+            }
+            *slot = true;
+            left.bytes -= size;
+            left.lines -= 1;
+            taken += 1;
+        } else if is_own {
+            taken += u32::from(n != u32::MAX);
+        }
+        at += 1;
+    }
+}
+
+/// Chooses windows around the lines that matter, best first.
+fn choose_windows(
+    source: &Source,
+    scores: &LineScores,
+    first: u32,
+    chosen: &mut [bool],
+    whole: &[Lines],
+    window: u32,
+    left: &mut Left,
+) {
+    let window = window.max(1) as usize;
+    let n = chosen.len();
+    while left.lines > 0 {
+        // The best window of lines that are not shown yet; the first of equals.
+        let gain = |i: usize| if chosen[i] { 0.0 } else { scores.scores[i] };
+        let width = window.min(n).min(left.lines as usize);
+        let mut sum: f32 = (0..width).map(gain).sum();
+        let (mut best, mut at) = (sum, 0);
+        for i in width..n {
+            sum += gain(i) - gain(i - width);
+            if sum > best * (1.0 + 1e-4) {
+                (best, at) = (sum, i + 1 - width);
+            }
+        }
+        if best <= 1e-3 {
+            return;
+        }
+        // Centred: lines without matches at both ends are shared out evenly.
+        let matching: Vec<usize> = (at..at + width).filter(|i| gain(*i) > 0.0).collect();
+        let (from, to) = (matching[0], matching[matching.len() - 1]);
+        let spare = width - (to + 1 - from);
+        let start = from.saturating_sub(spare / 2).min(n - width);
+        let before = left.lines;
+        for i in start..start + width {
+            if !chosen[i] {
+                choose_run(source, first, chosen, whole, first + i as u32, 1, left);
+            }
+        }
+        if left.lines == before {
+            return;
+        }
+    }
+}
+
+/// The chosen lines as runs; gaps of a single line are closed and blank ends dropped.
+fn runs(source: &Source, first: u32, chosen: &[bool]) -> Vec<Lines> {
+    let mut out: Vec<Lines> = Vec::new();
+    for (i, _) in chosen.iter().enumerate().filter(|(_, c)| **c) {
+        let line = first + i as u32;
+        match out.last_mut() {
+            Some(l) if l.end + 1 == line => l.end = line,
+            _ => out.push(Lines { start: line, end: line }),
+        }
+    }
+    out.into_iter().map(|l| trim(source, l)).filter(|l| !is_blank(source, l.start) || l.count() > 1).collect()
+}
+
+/// Without blank lines at the ends; at least one line remains.
+fn trim(source: &Source, mut lines: Lines) -> Lines {
+    while lines.end > lines.start && is_blank(source, lines.end) {
+        lines.end -= 1;
+    }
+    while lines.start < lines.end && is_blank(source, lines.start) {
+        lines.start += 1;
+    }
+    lines
+}
+
+/// Whether a line holds nothing but blanks.
+pub fn is_blank(source: &Source, line: u32) -> bool {
+    source.slice(source.lines.span(line)).trim().is_empty()
+}

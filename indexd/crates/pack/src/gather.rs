@@ -1,0 +1,307 @@
+//! From a request to candidates: seeds, what edges reach from them, tests and documents that fit the
+//! text, and neighbours.
+
+use crate::build::Context;
+use crate::candidate::{Candidate, Origin};
+use crate::config::Config;
+use crate::error::PackError;
+use crate::expand::{self, Reached};
+use crate::identity::Sources;
+use crate::pack::{DropReason, ExpansionReport};
+use crate::query::Query;
+use crate::request::{Focus, Resolved, SeedMode, Strictness};
+use crate::retrieve::{Hit, Retrieved, Role, Signals, retrieve, role_of};
+use crate::unit::{Unit, UnitKey, Units};
+use indexd_model::{ChunkDoc, IndexView, Outcome};
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::rc::Rc;
+
+/// Candidates that come from the text alone, by kind of file, at most.
+const TEXT_PER_ROLE: usize = 16;
+/// Candidates beside one seed.
+const NEIGHBOURS_PER_SEED: usize = 4;
+/// With fewer candidates by edges than this the graph is sparse, and neighbours fill `related`.
+const SPARSE_BELOW: usize = 3;
+/// Definitions looked at to find the one a symbol id names.
+const FOCUS_DEFS_MAX: usize = 512;
+
+/// Everything that was found.
+pub struct Gathered {
+    /// Candidates in no order yet.
+    pub candidates: Vec<Candidate>,
+    /// Units that expansion started from, best first.
+    pub starts: Vec<UnitKey>,
+    /// Candidates that ended here already, with the reason and what is known of their place.
+    pub dropped: Vec<(Candidate, DropReason)>,
+    /// Named files without chunks, by path.
+    pub unreadable: Vec<(String, DropReason)>,
+    /// How far expansion went.
+    pub report: ExpansionReport,
+    /// What retrieval says about the query.
+    pub retrieved: Retrieved,
+}
+
+/// Collects the candidates of a request.
+///
+/// # Errors
+/// [`PackError::Cancelled`]; [`PackError::InvalidRequest`] when `focus` names nothing in the index.
+pub fn gather(
+    units: &mut Units,
+    sources: &mut Sources,
+    request: &Resolved,
+    query: &Query,
+    ctx: &Context,
+) -> Result<Gathered, PackError> {
+    let config = ctx.config;
+    let mut retrieved = retrieve(units, query, &config.ranking, request.seed_provider);
+    (ctx.stage)("retrieve");
+    if (ctx.cancel)() {
+        return Err(PackError::Cancelled);
+    }
+    let mut found = Found { at: FxHashMap::default(), candidates: Vec::new() };
+    let mut unreadable = Vec::new();
+    let hits = std::mem::take(&mut retrieved.hits);
+    if let Some(focus) = &request.focus {
+        for unit in focused(units, sources, focus, &mut unreadable)? {
+            found.add_seed(units, unit, 1.0, hits.first().map(|_| Signals::default()).unwrap_or_default());
+        }
+    }
+    let roles = seed_roles(request.seed_mode, query, &hits);
+    let top = hits.iter().filter(|h| roles.contains(&h.role)).map(|h| h.total).fold(0.0, f64::max);
+    let scale = if top > 0.0 { 1.0 / top } else { 0.0 };
+    let scores: FxHashMap<UnitKey, usize> = hits.iter().enumerate().map(|(i, h)| (h.unit.key, i)).collect();
+    for h in hits.iter().filter(|h| roles.contains(&h.role)).take(config.ranking.seeds_max as usize) {
+        found.add_seed(units, Rc::clone(&h.unit), (h.total * scale).min(1.0), h.signals);
+    }
+    let starts: Vec<Rc<Unit>> = found.candidates.iter().take(config.expansion.seeds as usize).map(|c| Rc::clone(&c.unit)).collect();
+    let (reached, report) = expand::expand(units, &starts, &request.expansion, &config.expansion, ctx.cancel)?;
+    (ctx.stage)("expand");
+    let n_reached = reached.len();
+    for r in reached {
+        let hit = scores.get(&r.unit.key).map(|i| &hits[*i]);
+        found.add_reached(units, r, hit, scale);
+    }
+    add_text(units, &mut found, &hits, &roles, scale);
+    let is_sparse = n_reached < SPARSE_BELOW;
+    if request.expansion.include_same_file_neighbors || is_sparse {
+        add_neighbours(units, &mut found, &starts, &scores, &hits, scale);
+    }
+    let (candidates, dropped) = drop_gaps(found.candidates, request);
+    let mut out = Gathered {
+        candidates,
+        starts: starts.iter().map(|u| u.key).collect(),
+        dropped,
+        unreadable,
+        report,
+        retrieved,
+    };
+    for c in &mut out.candidates {
+        c.score(&config.scoring);
+    }
+    for (c, _) in &mut out.dropped {
+        c.score(&config.scoring);
+    }
+    Ok(out)
+}
+
+/// Roles of files whose hits are seeds. Tests and documents have sections of their own, unless the
+/// text asks about them, the mode says so, or there is nothing else.
+fn seed_roles(mode: SeedMode, query: &Query, hits: &[Hit]) -> Vec<Role> {
+    if mode == SeedMode::Prose {
+        return vec![Role::Doc];
+    }
+    let mut roles = vec![Role::Code, Role::Config];
+    let is_code = |h: &Hit| roles.contains(&h.role);
+    let has_code = hits.iter().any(is_code);
+    if query.names_tests || !has_code {
+        roles.push(Role::Test);
+    }
+    if mode == SeedMode::Mixed && (query.names_docs || !has_code) {
+        roles.push(Role::Doc);
+    }
+    roles
+}
+
+struct Found {
+    at: FxHashMap<UnitKey, usize>,
+    candidates: Vec<Candidate>,
+}
+
+impl Found {
+    fn push(&mut self, units: &mut Units, unit: Rc<Unit>, origin: Origin) -> Option<&mut Candidate> {
+        if self.at.contains_key(&unit.key) {
+            return None;
+        }
+        self.at.insert(unit.key, self.candidates.len());
+        let file = units.file(unit.file);
+        let role = role_of(&file);
+        self.candidates.push(Candidate {
+            unit,
+            file,
+            role,
+            origin,
+            seed_score: 0.0,
+            signals: Signals::default(),
+            distance: 0,
+            path: Vec::new(),
+            evidence: 0.0,
+            has_gap: false,
+            hybrid: 0.0,
+        });
+        self.candidates.last_mut()
+    }
+
+    fn add_seed(&mut self, units: &mut Units, unit: Rc<Unit>, score: f64, signals: Signals) {
+        if let Some(c) = self.push(units, unit, Origin::Seed) {
+            c.seed_score = score;
+            c.signals = signals;
+            c.evidence = 1.0;
+        }
+    }
+
+    fn add_reached(&mut self, units: &mut Units, r: Reached, hit: Option<&Hit>, scale: f64) {
+        if let Some(c) = self.push(units, r.unit, Origin::Edge) {
+            c.distance = r.path.len() as u32;
+            c.path = r.path;
+            c.evidence = r.evidence;
+            c.has_gap = r.has_gap;
+            if let Some(h) = hit {
+                c.seed_score = (h.total * scale).min(1.0);
+                c.signals = h.signals;
+            }
+        }
+    }
+}
+
+/// Hits in tests, documents and configuration that are no seeds.
+fn add_text(units: &mut Units, found: &mut Found, hits: &[Hit], seeds: &[Role], scale: f64) {
+    for role in [Role::Test, Role::Doc, Role::Config] {
+        if seeds.contains(&role) {
+            continue;
+        }
+        for h in hits.iter().filter(|h| h.role == role).take(TEXT_PER_ROLE) {
+            if let Some(c) = found.push(units, Rc::clone(&h.unit), Origin::Text) {
+                c.seed_score = (h.total * scale).min(1.0);
+                c.signals = h.signals;
+                c.distance = 1;
+            }
+        }
+    }
+}
+
+/// The units around seeds in their files, nearest first.
+fn add_neighbours(
+    units: &mut Units,
+    found: &mut Found,
+    starts: &[Rc<Unit>],
+    scores: &FxHashMap<UnitKey, usize>,
+    hits: &[Hit],
+    scale: f64,
+) {
+    for seed in starts {
+        let range = units.file(seed.file).chunks.clone();
+        let first = seed.key.0.0;
+        let last = seed.chunks[seed.chunks.len() - 1].0;
+        let mut near: FxHashSet<UnitKey> = FxHashSet::default();
+        for step in 1..=NEIGHBOURS_PER_SEED as u32 {
+            let sides = [last.checked_add(step).filter(|c| range.contains(c)), first.checked_sub(step).filter(|c| range.contains(c))];
+            for c in sides.into_iter().flatten() {
+                let unit = units.of_chunk(ChunkDoc(c));
+                if near.len() >= NEIGHBOURS_PER_SEED || !near.insert(unit.key) {
+                    continue;
+                }
+                let hit = scores.get(&unit.key).map(|i| &hits[*i]);
+                if let Some(c) = found.push(units, unit, Origin::Neighbour) {
+                    c.distance = 1;
+                    if let Some(h) = hit {
+                        c.seed_score = (h.total * scale).min(1.0);
+                        c.signals = h.signals;
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// `strict` drops candidates all of whose shortest paths lack required evidence (C-59).
+fn drop_gaps(candidates: Vec<Candidate>, request: &Resolved) -> (Vec<Candidate>, Vec<(Candidate, DropReason)>) {
+    if !(request.expansion.require_evidence && request.strictness == Strictness::Strict) {
+        return (candidates, Vec::new());
+    }
+    let (out, kept): (Vec<_>, Vec<_>) = candidates.into_iter().partition(|c| c.has_gap);
+    (kept, out.into_iter().map(|c| (c, DropReason::NoEvidence)).collect())
+}
+
+/// The units a focus names.
+fn focused(
+    units: &mut Units,
+    sources: &mut Sources,
+    focus: &Focus,
+    unreadable: &mut Vec<(String, DropReason)>,
+) -> Result<Vec<Rc<Unit>>, PackError> {
+    let missing = |what: &str| PackError::InvalidRequest { detail: format!("focus names nothing in the index: {what}") };
+    let view = units.view;
+    if let Some(path) = &focus.file_rel_path {
+        let file = view.file_by_path(path).ok_or_else(|| missing(path))?;
+        let record = units.file(file);
+        match record.outcome {
+            Outcome::Sensitive => unreadable.push((path.clone(), DropReason::Sensitive)),
+            Outcome::Binary | Outcome::TooLarge => unreadable.push((path.clone(), DropReason::Binary)),
+            _ => {}
+        }
+        let mut out: Vec<Rc<Unit>> = Vec::new();
+        for c in record.chunks.clone() {
+            let unit = units.of_chunk(ChunkDoc(c));
+            if out.last().is_none_or(|u| u.key != unit.key) {
+                out.push(unit);
+            }
+        }
+        return Ok(out);
+    }
+    if let Some(id) = &focus.symbol_id {
+        let name = last_name(id);
+        for def in view.defs_named(&name).into_iter().take(FOCUS_DEFS_MAX) {
+            if sources.symbol(view, def).is_some_and(|s| s.0 == *id) {
+                return Ok(units.of_def(def).into_iter().collect());
+            }
+        }
+        return Err(missing(id));
+    }
+    let id = focus.chunk_uid.as_deref().unwrap_or("");
+    find_chunk(units, sources, id).map(|u| vec![u]).ok_or_else(|| missing(id))
+}
+
+/// A chunk uid says nothing about its place, so the files are read until one has it.
+fn find_chunk(units: &mut Units, sources: &mut Sources, id: &str) -> Option<Rc<Unit>> {
+    for file in units.view.files() {
+        for c in units.file(file).chunks.clone() {
+            let unit = units.of_chunk(ChunkDoc(c));
+            if unit.key.0.0 == c && sources.uid(units, &unit).to_string() == id {
+                return Some(unit);
+            }
+        }
+    }
+    None
+}
+
+/// The name in the last descriptor of a SCIP symbol: `a/T#m().` gives `m`.
+fn last_name(symbol: &str) -> String {
+    let trimmed = symbol.trim_end_matches(['.', '(', ')', '#', '/', ':']);
+    if let Some(inner) = trimmed.strip_suffix('`') {
+        let start = inner.rfind('`').map_or(0, |i| i + 1);
+        return inner[start..].to_owned();
+    }
+    let start = trimmed.rfind(['/', '#', '.', ' ', '`']).map_or(0, |i| i + 1);
+    trimmed[start..].to_owned()
+}
+
+/// The configuration's part in explanations.
+pub fn weights(config: &Config) -> serde_json::Value {
+    serde_json::json!({ "ranking": config.ranking, "scoring": config.scoring })
+}
+
+/// Whether a unit holds a statement of imports: read off the imports of its file.
+pub fn has_import(view: &dyn IndexView, unit: &Unit) -> bool {
+    let interface = view.interface(unit.file);
+    interface.imports.iter().any(|i| unit.spans.iter().any(|(s, _)| s.contains(i.span)))
+}

@@ -1,0 +1,161 @@
+//! Which section of a layout claims a candidate: a pure function of how it was found and what it is.
+//!
+//! Every candidate has one section at most (C-02). The first rule that matches claims it; the other
+//! rules that match are named in `why.also`. What no rule claims is dropped as `no-rule`.
+
+use crate::candidate::{Candidate, Origin, Step};
+use crate::config::{AgentShares, Config, GraphShares};
+use crate::expand::shown_kind;
+use crate::request::{EdgeType, Layout, SeedMode};
+use crate::retrieve::Role;
+use indexd_model::{ChunkKind, Language};
+
+/// The sections of a layout in the order in which they are shown, with their shares in percent.
+pub fn sections(layout: Layout, config: &Config) -> Vec<(&'static str, u32)> {
+    match layout {
+        Layout::Graph => {
+            let GraphShares { seeds, callers, callees, imports, exports, usages, dataflow, tests, docs, related } =
+                config.graph_shares;
+            vec![
+                ("seeds", seeds),
+                ("callers", callers),
+                ("callees", callees),
+                ("imports", imports),
+                ("exports", exports),
+                ("usages", usages),
+                ("dataflow", dataflow),
+                ("tests", tests),
+                ("docs", docs),
+                ("related", related),
+            ]
+        }
+        Layout::Agent => {
+            let AgentShares { definitions, key_usages, dependencies, tests, config, docs } = config.agent_shares;
+            vec![
+                ("definitions", definitions),
+                ("key_usages", key_usages),
+                ("dependencies", dependencies),
+                ("tests", tests),
+                ("config", config),
+                ("docs", docs),
+            ]
+        }
+    }
+}
+
+/// What a candidate is, whatever way it was found.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Traits {
+    /// Holds a definition.
+    pub is_definition: bool,
+    /// Is a declaration of imports, or a build manifest.
+    pub has_import: bool,
+    /// Role of its file.
+    pub role: Option<Role>,
+}
+
+impl Traits {
+    /// Reads them off a candidate; `has_import` from the imports of its file.
+    pub fn of(c: &Candidate, has_import: bool) -> Self {
+        let is_definition = c.unit.def.some().is_some() && matches!(c.unit.kind, ChunkKind::Definition | ChunkKind::Type);
+        let is_manifest = matches!(c.file.language, Language::GoMod | Language::GoWork)
+            || c.file.roles.has(indexd_model::FileRoles::MANIFEST);
+        Self { is_definition, has_import: has_import || is_manifest, role: Some(c.role) }
+    }
+
+    /// Names for output.
+    pub fn names(&self, c: &Candidate) -> Vec<&'static str> {
+        let mut out = Vec::new();
+        let mut add = |on: bool, name| {
+            if on {
+                out.push(name);
+            }
+        };
+        add(self.is_definition, "definition");
+        add(c.origin == Origin::Edge, "reference");
+        add(self.has_import, "import");
+        add(c.role == Role::Test, "test");
+        add(c.role == Role::Config, "config");
+        add(c.role == Role::Doc, "doc");
+        out
+    }
+}
+
+/// The section that claims the candidate, and the others that would have.
+pub fn claim(c: &Candidate, traits: Traits, layout: Layout, mode: SeedMode) -> (Option<&'static str>, Vec<&'static str>) {
+    let mut claims = match layout {
+        Layout::Graph => graph_claims(c, mode),
+        Layout::Agent => agent_claims(c, traits),
+    };
+    if claims.is_empty() {
+        return (None, claims);
+    }
+    let first = claims.remove(0);
+    claims.retain(|s| *s != first);
+    (Some(first), claims)
+}
+
+/// The edge that reached the candidate.
+fn last_step(c: &Candidate) -> Option<&Step> {
+    c.path.last()
+}
+
+/// Claim order: seeds > tests > docs > callers > callees > imports > exports > usages > dataflow >
+/// related.
+fn graph_claims(c: &Candidate, mode: SeedMode) -> Vec<&'static str> {
+    let mut out = Vec::new();
+    if c.origin == Origin::Seed {
+        out.push("seeds");
+    }
+    if c.role == Role::Test {
+        out.push("tests");
+    }
+    if c.role == Role::Doc {
+        if mode == SeedMode::Code && out.is_empty() {
+            return out;
+        }
+        if mode != SeedMode::Code {
+            out.push("docs");
+        }
+    }
+    if let Some(step) = last_step(c) {
+        out.push(match (shown_kind(step.kind).0, step.is_out) {
+            (EdgeType::Call, false) => "callers",
+            (EdgeType::Call, true) => "callees",
+            (EdgeType::Import, true) => "imports",
+            (EdgeType::Import, false) | (EdgeType::Export, _) => "exports",
+            (EdgeType::Usage, _) => "usages",
+            (EdgeType::Dataflow, _) => "dataflow",
+        });
+    }
+    if matches!(c.origin, Origin::Neighbour | Origin::Text) {
+        out.push("related");
+    }
+    out
+}
+
+/// Claim order: definitions > key_usages > dependencies > tests > config > docs.
+fn agent_claims(c: &Candidate, traits: Traits) -> Vec<&'static str> {
+    let mut out = Vec::new();
+    let is_source = matches!(c.role, Role::Code | Role::Test);
+    if c.origin == Origin::Seed && traits.is_definition && is_source {
+        out.push("definitions");
+    }
+    let by_use = last_step(c).is_some_and(|s| shown_kind(s.kind).0 != EdgeType::Import);
+    // A hit in code that no edge explains counts as a reference to its words (C-04).
+    let is_plain_hit = c.origin == Origin::Seed && c.role == Role::Code && !traits.is_definition && !traits.has_import;
+    if is_source && (by_use || is_plain_hit) {
+        out.push("key_usages");
+    }
+    let by_import = last_step(c).is_some_and(|s| shown_kind(s.kind).0 == EdgeType::Import);
+    if (traits.has_import && !traits.is_definition) || (by_import && is_source) {
+        out.push("dependencies");
+    }
+    match c.role {
+        Role::Test => out.push("tests"),
+        Role::Config => out.push("config"),
+        Role::Doc => out.push("docs"),
+        Role::Code => {}
+    }
+    out
+}

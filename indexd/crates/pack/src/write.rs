@@ -1,0 +1,507 @@
+//! From the finished assembly to the typed pack: items with provenance, explanations, counts, hints.
+
+use crate::build::{Assembly, State};
+use crate::candidate::{Origin, Step};
+use crate::canonical::round6;
+use crate::error::NO_CONTENT;
+use crate::excerpt;
+use crate::expand::shown_kind;
+use crate::gather;
+use crate::identity::{Source, evidence_id, hex};
+use crate::pack::{
+    DropReason, Evidence, EvidenceGap, Excerpt, Excluded, Explain, Item, Pack, PackRequest, Part, PathStep, Place, Provenance,
+    SCHEMA_VERSION, Scores, Section, SeedEntry, Stats, Truncation, Why,
+};
+use crate::query::STOPWORDS_VERSION;
+use crate::request::{EdgeType, Layout, Strictness};
+use crate::retrieve::{Role, Signal};
+use crate::unit::Unit;
+use indexd_model::links::evidence_kind;
+use indexd_model::{ContentHash, Span};
+use sha2::{Digest, Sha256};
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+/// Terms named in the evidence of a seed.
+const TERMS_SHOWN: usize = 3;
+/// Characters of a title.
+const TITLE_CHARS_MAX: usize = 160;
+/// Follow-up queries at most.
+const SUGGESTIONS_MAX: usize = 5;
+
+/// Writes the pack.
+pub fn pack(a: &mut Assembly) -> Pack {
+    let signature = a.units.view.signature();
+    let normalised = a.request.normalised(a.ctx.config, a.ctx.tool_version);
+    let digest = Sha256::new().chain_update(signature.as_bytes()).chain_update(normalised.as_bytes()).finalize();
+    let chosen: Vec<usize> = a.selection.chosen.iter().map(|c| c.0).collect();
+    let shown = a.shown(&chosen);
+    let mut sections: Vec<Section> =
+        a.section_names.iter().map(|name| Section { name, items: Vec::new(), dropped: 0 }).collect();
+    for &i in &shown {
+        let item = item(a, i, &signature);
+        if let Some(s) = a.claimed[i].section {
+            sections[s].items.push(item);
+        }
+    }
+    for c in &a.claimed {
+        if let (State::Dropped(_), Some(s)) = (c.state, c.section) {
+            sections[s].dropped += 1;
+        }
+    }
+    let seeds = seeds(a);
+    let stats = stats(a, &sections);
+    let explain = a.request.include_explain.then(|| explain(a));
+    let (suggested_next_queries, missing_context_hints, mut warnings) = guidance(a, &stats);
+    warnings.extend(invisible_characters(&sections));
+    Pack {
+        format_version: 1,
+        schema: "ContextPack",
+        schema_version: SCHEMA_VERSION,
+        pack_id: format!("pack:sha256:{}", hex(&digest)),
+        created_at: a.ctx.created_at.to_owned(),
+        request: PackRequest {
+            repo_id: a.ctx.repo_id.to_owned(),
+            index_root: format!("workspace:{}", a.ctx.repo_id),
+            options: a.request.clone(),
+        },
+        budgets: a.budgets.clone(),
+        seeds,
+        sections,
+        explain,
+        insufficient_context: stats.included == 0,
+        stats,
+        suggested_next_queries,
+        missing_context_hints,
+        warnings,
+        index_signature: signature,
+        rendered: std::mem::take(&mut a.rendered),
+    }
+}
+
+fn item(a: &mut Assembly, i: usize, signature: &str) -> Item {
+    let source = a.source(i);
+    let unit = Rc::clone(&a.claimed[i].candidate.unit);
+    let uid = a.sources.uid(&mut a.units, &unit).to_string();
+    let symbol_id = a.sources.symbol(a.units.view, unit.def).map(|s| s.0);
+    let excerpt = excerpt_of(a, i, &source);
+    let why = why(a, i, &source);
+    let also_at = places(a, i);
+    let c = &a.claimed[i].candidate;
+    let lines = unit.lines();
+    let whole = Span { start: source.lines.start(lines.start), end: source.lines.start(lines.end + 1) };
+    let path = c.file.path.to_string();
+    let provenance = Provenance {
+        snippet_id: snippet_id(&uid, &excerpt, &unit),
+        reference: if (a.ctx.matches_head)(&path) { a.units.view.head() } else { format!("worktree:{signature}") },
+        path: path.clone(),
+        line_start: lines.start,
+        line_end: lines.end,
+        content_hash: ContentHash::of(source.slice(whole).as_bytes()).to_string(),
+        selection_reason: sentence(&why),
+    };
+    let is_flat = a.request.layout == Layout::Agent;
+    let cost = a.selection.chosen.iter().find(|x| x.0 == i).map_or(0, |x| x.1.tokens);
+    Item {
+        kind: if symbol_id.is_some() { "symbol" } else { "chunk" },
+        symbol_id,
+        chunk_uid: uid,
+        file_rel_path: path,
+        range: source.utf16(whole),
+        lines: lines.into(),
+        language_id: c.file.language.id(),
+        title: title(a, i, &source),
+        excerpt,
+        scores: Scores {
+            seed_score: round6(c.seed_score),
+            graph_distance: c.distance,
+            evidence_score: round6(c.evidence),
+            hybrid_score: round6(c.hybrid),
+        },
+        why,
+        traits: a.claimed[i].traits.names(c),
+        also_at,
+        tokens: cost,
+        provenance: (!is_flat).then(|| provenance.clone()),
+        flat_provenance: is_flat.then_some(provenance),
+    }
+}
+
+/// The chunk uid for a whole unit; with offsets of lines from its start when parts are shown.
+fn snippet_id(uid: &str, excerpt: &Excerpt, unit: &Unit) -> String {
+    if !excerpt.truncated {
+        return uid.to_owned();
+    }
+    let first = unit.lines().start;
+    let parts: Vec<String> =
+        excerpt.parts.iter().map(|p| format!("{}-{}", p.lines.start - first, p.lines.end - first)).collect();
+    format!("{uid}+{}", parts.join(","))
+}
+
+fn excerpt_of(a: &Assembly, i: usize, source: &Source) -> Excerpt {
+    let bytes_max = a.request.budgets.max_bytes_per_item;
+    let Some(plan) = a.plans.get(&i) else {
+        return Excerpt { text: String::new(), truncated: false, truncation: None, parts: Vec::new() };
+    };
+    let parts: Vec<Part> = plan
+        .parts
+        .iter()
+        .map(|l| {
+            let span = excerpt::span_of(source, *l, bytes_max as usize);
+            Part { lines: (*l).into(), range: source.utf16(span), text: source.slice(span).to_owned() }
+        })
+        .collect();
+    Excerpt {
+        text: parts.iter().map(|p| p.text.as_str()).collect(),
+        truncated: plan.reason.is_some(),
+        truncation: plan.reason.map(|reason| Truncation { max_bytes: bytes_max, reason }),
+        parts,
+    }
+}
+
+/// The signature on one line; for text without one, its first line.
+fn title(a: &Assembly, i: usize, source: &Source) -> String {
+    let unit = &a.claimed[i].candidate.unit;
+    let def = unit.def.some().map(|d| a.units.view.def(d));
+    let head = def.as_ref().map(|d| source.slice(d.head)).filter(|h| !h.trim().is_empty());
+    let first = || source.slice(unit.spans[0].0).lines().find(|l| !l.trim().is_empty()).unwrap_or("");
+    let text = head.unwrap_or_else(first).split_whitespace().collect::<Vec<_>>().join(" ");
+    text.chars().take(TITLE_CHARS_MAX).collect()
+}
+
+fn places(a: &mut Assembly, i: usize) -> Vec<Place> {
+    let merged = a.claimed[i].merged.clone();
+    merged
+        .into_iter()
+        .map(|j| {
+            let unit = Rc::clone(&a.claimed[j].candidate.unit);
+            Place {
+                file_rel_path: a.claimed[j].candidate.file.path.to_string(),
+                lines: unit.lines().into(),
+                chunk_uid: a.sources.uid(&mut a.units, &unit).to_string(),
+                symbol_id: a.sources.symbol(a.units.view, unit.def).map(|s| s.0),
+            }
+        })
+        .collect()
+}
+
+fn why(a: &mut Assembly, i: usize, source: &Source) -> Why {
+    let (path, evidence) = steps(a, i);
+    let c = &a.claimed[i].candidate;
+    let rule = match (c.origin, c.path.last()) {
+        (Origin::Edge, Some(step)) => match shown_kind(step.kind).0 {
+            EdgeType::Call => "call-neighbor",
+            EdgeType::Usage => "usage-neighbor",
+            EdgeType::Import => "import-neighbor",
+            EdgeType::Export => "export-neighbor",
+            EdgeType::Dataflow => "dataflow-neighbor",
+        },
+        (Origin::Neighbour, _) => "same-file-neighbor",
+        (Origin::Text, _) => match c.role {
+            Role::Test => "test-match",
+            Role::Doc => "doc-match",
+            _ => "config-match",
+        },
+        _ if a.request.focus.is_some() && c.seed_score >= 1.0 && c.signals == Default::default() => "focus",
+        _ => seed_rule(&c.signals),
+    };
+    let has_gap = c.has_gap && a.request.expansion.require_evidence;
+    let also = a.claimed[i].also.iter().map(|s| (*s).to_owned()).collect();
+    let evidence = if evidence.is_empty() { text_evidence(a, i, source) } else { evidence };
+    Why { rule: rule.to_owned(), path, evidence, evidence_gap: has_gap, also }
+}
+
+/// The strongest reason of a seed: what was named exactly goes before what was scored.
+fn seed_rule(signals: &crate::retrieve::Signals) -> &'static str {
+    if signals.get(Signal::Frame) > 0.0 {
+        "seed-frame"
+    } else if signals.get(Signal::NamedSymbol) > 0.0 {
+        "seed-symbol"
+    } else if signals.get(Signal::Literal) > 0.0 {
+        "seed-literal"
+    } else if signals.get(Signal::NamedFile) > 0.0 {
+        "seed-path"
+    } else {
+        "seed-terms"
+    }
+}
+
+/// The edges from a seed, and the evidence of each.
+fn steps(a: &mut Assembly, i: usize) -> (Vec<PathStep>, Vec<Evidence>) {
+    let walked: Vec<Step> = a.claimed[i].candidate.path.clone();
+    let mut path = Vec::new();
+    let mut evidence = Vec::new();
+    for step in walked {
+        let (edge_type, subkind) = shown_kind(step.kind);
+        let from = a.sources.endpoint(a.units.view, step.from);
+        let to = a.sources.endpoint(a.units.view, step.to);
+        let file = a.units.view.def(step.from).file;
+        let file_path = a.units.file(file).path.to_string();
+        let found = step.evidence.map(|o| {
+            let kind = evidence_kind(step.kind, o.role, o.rule).name();
+            Evidence {
+                kind,
+                evidence_id: evidence_id(kind, &file_path, o.at, &to),
+                confidence: f64::from(o.confidence) / 100.0,
+                file_rel_path: file_path.clone(),
+                line: o.line,
+                via: o.rule.name().to_owned(),
+            }
+        });
+        let edge_type = edge_name(edge_type);
+        path.push(PathStep { edge_type, subkind, from, to, evidence_id: found.as_ref().map(|e| e.evidence_id.clone()) });
+        evidence.extend(found);
+    }
+    (path, evidence)
+}
+
+fn edge_name(kind: EdgeType) -> &'static str {
+    match kind {
+        EdgeType::Call => "call",
+        EdgeType::Usage => "usage",
+        EdgeType::Import => "import",
+        EdgeType::Export => "export",
+        EdgeType::Dataflow => "dataflow",
+    }
+}
+
+/// The terms of the query that weigh most in the unit, each with its first line.
+fn text_evidence(a: &mut Assembly, i: usize, source: &Source) -> Vec<Evidence> {
+    let mut found: BTreeMap<u32, u32> = BTreeMap::new();
+    for (line, term) in a.line_terms(i, source) {
+        let at = found.entry(term).or_insert(line);
+        *at = line.min(*at);
+    }
+    let mut terms: Vec<(u32, u32)> = found.into_iter().collect();
+    terms.sort_by(|x, y| a.term(y.0).1.total_cmp(&a.term(x.0).1).then(x.0.cmp(&y.0)));
+    terms.truncate(TERMS_SHOWN);
+    let path = a.claimed[i].candidate.file.path.to_string();
+    terms
+        .into_iter()
+        .map(|(term, line)| {
+            let (text, weight) = a.term(term);
+            let confidence = round6(f64::from(weight / a.gathered.retrieved.weighted.terms.iter().map(|t| t.1).fold(f32::MIN_POSITIVE, f32::max)));
+            Evidence {
+                kind: "span",
+                evidence_id: evidence_id("span", &path, source.lines.start(line), text),
+                confidence: confidence.clamp(0.0, 1.0),
+                file_rel_path: path.clone(),
+                line,
+                via: format!("term {}", text.trim_start_matches('=')),
+            }
+        })
+        .collect()
+}
+
+/// One sentence, made from `why` alone.
+fn sentence(why: &Why) -> String {
+    let places: Vec<String> = why.evidence.iter().map(|e| format!("{} at {}:{}", e.via, e.file_rel_path, e.line)).collect();
+    let gap = if why.evidence_gap { ", without the evidence asked for" } else { "" };
+    if places.is_empty() {
+        format!("{}{gap}", why.rule)
+    } else {
+        format!("{}: {}{gap}", why.rule, places.join(", "))
+    }
+}
+
+fn seeds(a: &mut Assembly) -> Vec<SeedEntry> {
+    let starts = a.gathered.starts.clone();
+    let with_signals = a.request.include_explain;
+    let mut out = Vec::with_capacity(starts.len());
+    for key in starts {
+        let Some(i) = a.claimed.iter().position(|c| c.candidate.unit.key == key) else { continue };
+        let unit = Rc::clone(&a.claimed[i].candidate.unit);
+        let source = a.source(i);
+        let c = &a.claimed[i].candidate;
+        let lines = unit.lines();
+        let whole = Span { start: source.lines.start(lines.start), end: source.lines.start(lines.end + 1) };
+        let signals = Signal::ALL
+            .into_iter()
+            .filter(|s| with_signals && c.signals.get(*s) > 0.0)
+            .map(|s| (s.name(), round6(c.signals.get(s) * s.weight(&a.ctx.config.ranking))))
+            .collect();
+        let file_rel_path = c.file.path.to_string();
+        let seed_score = round6(c.seed_score);
+        out.push(SeedEntry {
+            symbol_id: a.sources.symbol(a.units.view, unit.def).map(|s| s.0),
+            chunk_uid: a.sources.uid(&mut a.units, &unit).to_string(),
+            file_rel_path,
+            range: source.utf16(whole),
+            lines: lines.into(),
+            seed_score,
+            signals,
+        });
+    }
+    out
+}
+
+/// Where a candidate ended, in the terms of the public counts.
+fn final_state(a: &Assembly, i: usize) -> State {
+    match a.claimed[i].state {
+        // A duplicate lives on only where the better one is shown.
+        State::Merged => {
+            let is_shown = a.claimed.iter().any(|c| c.state == State::Included && c.merged.contains(&i));
+            if is_shown { State::Merged } else { State::Dropped(DropReason::Duplicate) }
+        }
+        State::Open => State::Dropped(DropReason::Budget),
+        state => state,
+    }
+}
+
+fn stats(a: &Assembly, sections: &[Section]) -> Stats {
+    let mut stats = Stats {
+        dropped_by_reason: DropReason::ALL.iter().map(|r| (r.public(), 0)).collect(),
+        items_by_section: sections.iter().map(|s| (s.name, s.items.len() as u64)).collect(),
+        token_count: a.tokens,
+        token_budget: a.request.budgets.max_total_tokens,
+        budget_used_percent: (a.tokens * 100).checked_div(a.request.budgets.max_total_tokens).unwrap_or(0),
+        char_count: a.rendered.chars().count() as u64,
+        providers: a.gathered.retrieved.providers.clone(),
+        ..Stats::default()
+    };
+    let drop = |reason: DropReason, stats: &mut Stats| {
+        stats.dropped += 1;
+        *stats.dropped_by_reason.entry(reason.public()).or_insert(0) += 1;
+    };
+    for i in 0..a.claimed.len() {
+        stats.found += 1;
+        stats.max_hop = stats.max_hop.max(a.claimed[i].candidate.distance);
+        match final_state(a, i) {
+            State::Included => stats.included += 1,
+            State::Merged => stats.merged += 1,
+            State::Dropped(reason) => drop(reason, &mut stats),
+            State::Open => {}
+        }
+    }
+    let early = a.gathered.dropped.iter().map(|d| d.1).chain(a.gathered.unreadable.iter().map(|d| d.1));
+    for reason in early {
+        stats.found += 1;
+        drop(reason, &mut stats);
+    }
+    stats
+}
+
+fn explain(a: &mut Assembly) -> Explain {
+    let q = &a.query;
+    let mut query: BTreeMap<&'static str, Vec<String>> = BTreeMap::new();
+    let weighted = &a.gathered.retrieved.weighted.terms;
+    query.insert("terms", weighted.iter().map(|t| format!("{} {:.2}", t.0, t.1)).collect());
+    query.insert("symbols", q.symbols.clone());
+    query.insert("paths", q.paths.iter().map(|p| p.path.clone()).collect());
+    query.insert("literals", q.literals.clone());
+    query.insert("stopwords", vec![format!("version {STOPWORDS_VERSION}")]);
+    let max = a.request.budgets.max_items as usize;
+    let mut excluded: Vec<Excluded> = Vec::new();
+    let mut n_excluded = 0;
+    let late = (0..a.claimed.len()).filter_map(|i| match final_state(a, i) {
+        State::Dropped(reason) => Some((&a.claimed[i].candidate, reason)),
+        _ => None,
+    });
+    for (c, reason) in late.chain(a.gathered.dropped.iter().map(|d| (&d.0, d.1))) {
+        n_excluded += 1;
+        if excluded.len() < max {
+            let lines = c.unit.lines();
+            let qualified = c.unit.def.some().map(|d| a.units.view.def(d).qualified.to_string()).filter(|q| !q.is_empty());
+            excluded.push(Excluded {
+                file_rel_path: c.file.path.to_string(),
+                lines: lines.into(),
+                title: qualified.unwrap_or_else(|| format!("lines {}-{}", lines.start, lines.end)),
+                hybrid_score: round6(c.hybrid),
+                reason: reason.name(),
+            });
+        }
+    }
+    Explain {
+        query,
+        weights: gather::weights(a.ctx.config),
+        expansion: a.gathered.report,
+        evidence_gaps: gaps(a),
+        excluded_more: n_excluded - excluded.len() as u64,
+        excluded,
+    }
+}
+
+/// In `warn`, the edges without the evidence asked for, of the items that are shown.
+fn gaps(a: &mut Assembly) -> Vec<EvidenceGap> {
+    if !a.request.expansion.require_evidence || a.request.strictness != Strictness::Warn {
+        return Vec::new();
+    }
+    let gapped: Vec<usize> =
+        (0..a.claimed.len()).filter(|i| a.claimed[*i].state == State::Included && a.claimed[*i].candidate.has_gap).collect();
+    let mut out = Vec::new();
+    for i in gapped {
+        let (path, _) = steps(a, i);
+        let unit = Rc::clone(&a.claimed[i].candidate.unit);
+        out.push(EvidenceGap {
+            chunk_uid: a.sources.uid(&mut a.units, &unit).to_string(),
+            edges: path.into_iter().filter(|s| s.evidence_id.is_none()).collect(),
+        });
+    }
+    out
+}
+
+/// Follow-ups, hints and warnings, when budget or coverage fell short.
+fn guidance(a: &mut Assembly, stats: &Stats) -> (Vec<String>, Vec<String>, Vec<String>) {
+    let mut next = Vec::new();
+    let mut hints = Vec::new();
+    let mut warnings = Vec::new();
+    for c in &a.budgets.clamped {
+        warnings.push(format!("{} of {} was clamped to {}", c.limit, c.asked, c.granted));
+    }
+    for (path, reason) in &a.gathered.unreadable {
+        hints.push(format!("{path} is not shown: {}", reason.name()));
+    }
+    let nothing = stats.included == 0;
+    if nothing {
+        warnings.push(NO_CONTENT.to_owned());
+        next.extend(a.query.symbols.iter().chain(&a.query.words).take(SUGGESTIONS_MAX).cloned());
+    }
+    let missing: Vec<&str> = a
+        .query
+        .terms
+        .iter()
+        .map(|t| t.term.as_str())
+        .filter(|t| !t.starts_with('=') && !a.gathered.retrieved.weighted.terms.iter().any(|w| w.0 == *t))
+        .take(SUGGESTIONS_MAX)
+        .collect();
+    if !missing.is_empty() {
+        hints.push(format!("words that occur nowhere in the index: {}", missing.join(", ")));
+    }
+    let by_budget = stats.dropped_by_reason.get("budget").copied().unwrap_or(0);
+    if nothing && stats.found > 0 && a.request.budgets.max_total_tokens > 0 {
+        let best = a.claimed.iter().position(|c| matches!(c.state, State::Dropped(DropReason::Budget | DropReason::TooLarge)));
+        if let Some(i) = best {
+            let needed = crate::select::Offers::cost(a, i).map_or(0, |c| c.tokens) + crate::select::Offers::header(a, i).tokens;
+            hints.push(format!("the best match needs about {needed} tokens"));
+        }
+    }
+    if by_budget > 0 {
+        // The best of what had no room, by name.
+        let dropped = a.claimed.iter().filter(|c| matches!(c.state, State::Dropped(DropReason::Budget | DropReason::TooLarge)));
+        let names = dropped.filter_map(|c| c.candidate.unit.def.some()).map(|d| a.units.view.def(d).qualified.to_string());
+        for name in names.filter(|n| !n.is_empty()).take(3) {
+            if next.len() < SUGGESTIONS_MAX && !next.contains(&name) {
+                next.push(name);
+            }
+        }
+        hints.push(format!("{by_budget} candidates had no room; raise maxTotalTokens or ask for one of the suggested names"));
+    }
+    if nothing && next.is_empty() {
+        next.push("name a file, a symbol or an error message".to_owned());
+    }
+    (next, hints, warnings)
+}
+
+/// Names files whose excerpts hold invisible or text-reordering characters.
+fn invisible_characters(sections: &[Section]) -> Vec<String> {
+    let odd = |c: char| matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{2064}' | '\u{2066}'..='\u{2069}');
+    let mut out: Vec<String> = sections
+        .iter()
+        .flat_map(|s| &s.items)
+        .filter(|i| i.excerpt.text.chars().any(odd))
+        .map(|i| format!("{} holds invisible or bidirectional characters", i.file_rel_path))
+        .collect();
+    out.sort();
+    out.dedup();
+    out
+}
