@@ -4,7 +4,9 @@ use super::syntax::{Field, Kind};
 use super::visitor::Visitor;
 use crate::chunks::Piece;
 use indexd_model::facts::{Import, ImportKind};
-use indexd_model::{BindingId, BindingKind, ChunkKind, DefFlags, DefIdx, DefKind, ExprId, Role, Source, Span, StrId};
+use indexd_model::{
+    BindingId, BindingKind, ChunkKind, DefFlags, DefIdx, DefKind, ExprId, Node, Role, Source, Span, StrId,
+};
 
 /// A parameter or result before it is declared: its type is read in the scope around the function.
 pub(super) struct Param {
@@ -330,7 +332,28 @@ impl<'s> Visitor<'s, '_> {
             }
             out[start..].iter_mut().for_each(|p| p.ty = ty);
         });
+        self.mend_names(&mut out);
         out
+    }
+
+    /// The grammar gives up on telling names from types in long lists: in `a, b, c, d, e, f, g int`
+    /// the first ones come out as types without a name. Go does not mix named and unnamed
+    /// parameters, so next to a named one they are names that share the next type.
+    fn mend_names(&mut self, params: &mut [Param]) {
+        if params.iter().all(|p| p.name.is_none()) {
+            return;
+        }
+        let mut shared: Option<ExprId> = None;
+        for p in params.iter_mut().rev() {
+            match self.b.get(p.ty).map(|e| (e.node, e.at)) {
+                Some((Node::Name { name, .. }, at)) if p.name.is_none() => {
+                    let Some(ty) = shared else { continue };
+                    self.b.set_role(p.ty, Role::None);
+                    (p.name, p.ty) = (Some((name, at)), ty);
+                }
+                _ => shared = Some(p.ty),
+            }
+        }
     }
 
     /// Results: a parameter list or one type.
@@ -492,7 +515,7 @@ impl<'s> Visitor<'s, '_> {
     fn embedded(&mut self, holder: DefIdx, doc: Span, declaration: Span, pointer_at: Option<u32>) {
         let base = self.type_expr(Role::Base);
         let ty = match pointer_at {
-            Some(at) => self.b.node(indexd_model::Node::Star { value: base }, at),
+            Some(at) => self.b.node(Node::Star { value: base }, at),
             None => base,
         };
         let Some((name, at)) = self.named(base) else { return };

@@ -79,7 +79,7 @@ impl Build {
         }
         let tags = file.expr.map_or_else(Vec::new, custom_tags);
         for arch in MACHINES {
-            for os in SYSTEMS {
+            for os in SYSTEMS.into_iter().filter(|os| is_port(os, arch)) {
                 let plain = Self { os, arch, tags: Vec::new() };
                 if file.allows(&plain) {
                     return plain;
@@ -106,11 +106,24 @@ impl Build {
     }
 }
 
-/// The tags of an expression that are neither systems nor machines nor set anyway.
+/// Whether the system runs on the machine, for systems that run on few.
+fn is_port(os: &str, arch: &str) -> bool {
+    match os {
+        "aix" => arch == "ppc64",
+        "js" | "wasip1" => arch == "wasm",
+        "zos" => arch == "s390x",
+        "ios" => matches!(arch, "arm64" | "amd64"),
+        "illumos" | "dragonfly" => arch == "amd64",
+        _ => arch != "wasm",
+    }
+}
+
+/// The tags that an expression asks for and that are neither systems nor machines nor set anyway.
 fn custom_tags(expr: &str) -> Vec<String> {
-    expr.split(|c: char| !(c.is_alphanumeric() || c == '_' || c == '.'))
-        .filter(|t| !t.is_empty() && !SYSTEMS.contains(t) && !MACHINES.contains(t))
-        .filter(|t| !matches!(*t, "unix" | "gc" | "cgo") && !t.starts_with("go1."))
+    expr.split(|c: char| !(c.is_alphanumeric() || matches!(c, '_' | '.' | '!')))
+        .filter(|t| !t.is_empty() && !t.starts_with('!') && !SYSTEMS.contains(t) && !MACHINES.contains(t))
+        // `ignore` keeps files out of every build: each such file stands alone.
+        .filter(|t| !matches!(*t, "unix" | "gc" | "cgo" | "ignore") && !t.starts_with("go1."))
         .map(str::to_owned)
         .collect()
 }
@@ -223,5 +236,8 @@ mod tests {
         assert_eq!(of("a.go", Some("integration")), ("linux", "amd64", vec!["integration".to_owned()]));
         assert_eq!(of("a.go", Some("integration && windows")), ("windows", "amd64", vec!["integration".to_owned()]));
         assert_eq!(of("a.go", Some("x && !x")), ("linux", "amd64", vec![]));
+        assert_eq!(of("a.go", Some("boring && !race")), ("linux", "amd64", vec!["boring".to_owned()]));
+        assert_eq!(of("a_aix.go", None), ("aix", "ppc64", vec![]));
+        assert_eq!(of("a.go", Some("ignore")), ("linux", "amd64", vec![]));
     }
 }

@@ -2,7 +2,7 @@
 
 use super::Linker;
 use super::names::Member;
-use super::types::{DefAt, Ty, TyId, TyList, Types};
+use super::types::{DefAt, Ty, TyId, TyList};
 use indexd_model::{DefFlags, DefIdx, DefKind, ExprId, Key};
 use rustc_hash::FxHashSet;
 use smallvec::{SmallVec, smallvec};
@@ -286,16 +286,5 @@ impl<'a> Linker<'a> {
             self.embedded(ty, &mut todo);
         }
         Some(out)
-    }
-
-    /// Whether values of the type are of an interface.
-    pub(super) fn is_interface(&mut self, ty: TyId) -> bool {
-        let underlying = self.underlying(ty);
-        matches!(self.types.get(underlying), Ty::Interface(_) | Ty::Error)
-    }
-
-    /// An unknown type.
-    pub(super) fn unknown(&self) -> TyId {
-        Types::UNKNOWN
     }
 }

@@ -140,7 +140,7 @@ impl<'a> Linker<'a> {
         let dir = self.file(file).dir;
         let module = self.module_of(dir);
         let base = if path.starts_with('.') { dir } else { module.as_ref().map_or("", |m| &m.root) };
-        let memo = (base.to_owned(), path);
+        let memo = (if self.file(file).is_test { format!("{dir} {base}") } else { base.to_owned() }, path);
         if let Some(known) = self.packages.targets.get(&memo) {
             return known.clone();
         }
@@ -149,7 +149,10 @@ impl<'a> Linker<'a> {
             Some(module) => self.in_modules(module, path).map(|d| (d, true)),
             None => self.by_suffix(file, path).map(|d| (d, false)),
         };
-        let target = match found.and_then(|(dir, is_certain)| Some((self.package_in(&dir)?, is_certain))) {
+        // An external test sees what the tests of its own package declare.
+        let is_own_test = |dir: &str| self.file(file).is_test && self.file(file).dir == dir;
+        let with_tests = found.as_ref().is_some_and(|(dir, _)| is_own_test(dir));
+        let target = match found.and_then(|(dir, is_certain)| Some((self.package_in(&dir, with_tests)?, is_certain))) {
             Some((package, is_certain)) => Target::Inside { package, is_certain },
             None => Target::Outside,
         };
@@ -158,8 +161,8 @@ impl<'a> Linker<'a> {
     }
 
     /// The package of a folder as importers see it.
-    fn package_in(&mut self, dir: &str) -> Option<u32> {
-        self.folder(dir).map(|(_, clause)| self.packages.intern(Package::new(dir, &clause, false, false)))
+    fn package_in(&mut self, dir: &str, with_tests: bool) -> Option<u32> {
+        self.folder(dir).map(|(_, clause)| self.packages.intern(Package::new(dir, &clause, false, with_tests)))
     }
 
     /// A file that stands for the package of a folder, and the name in its package clause: a file of

@@ -4,7 +4,6 @@ use super::Linker;
 use super::names::Entity;
 use super::types::{DefAt, Ty, TyId, Types};
 use super::universe::Predeclared;
-use indexd_model::facts::ImportKind;
 use indexd_model::{
     BindingId, DefFlags, DefIdx, DefKind, DefRef, EdgeKind, ExprId, Expr, Link, Links, Node, Role, Rule, StrId, Unresolved,
     UnresolvedReason,
@@ -232,12 +231,12 @@ impl<'a> Walk<'_, 'a> {
         match self.l.others.get(&def).cloned() {
             None => self.link(edge, def, expr.at, len, role, rule),
             Some(others) => {
-                // Build variants that the build cannot tell apart: each is as likely.
-                let n = others.len() as u8 + 1;
+                // Build variants of which the build has none or several: each is as likely.
+                let n = others.len().min(20) as u8 + 1;
                 for def in std::iter::once(def).chain(others) {
                     let at = self.out.links.len();
                     self.link(edge, def, expr.at, len, role, Rule::Ambiguous);
-                    self.out.links[at].confidence = (rule.confidence() / n).max(Rule::Ambiguous.confidence() / n);
+                    self.out.links[at].confidence = (Rule::Ambiguous.confidence() * 2 / n).min(Rule::Ambiguous.confidence());
                 }
             }
         }
