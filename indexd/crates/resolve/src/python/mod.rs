@@ -1,9 +1,102 @@
 //! The linker for Python.
+//!
+//! It answers one question, *what does this identifier name*, by asking for the type of what stands
+//! before the dot. Types come from annotations, constructors, returned expressions and assignments,
+//! read from the facts of whatever file defines them; nothing is guessed from a bare name. What
+//! comes from outside the tree is [`Type::External`](types::Type::External) and stays so through
+//! every attribute and call, which is how a dependency's method is never mistaken for one of ours.
+//!
+//! Reading order: `modules` and `members` (names to definitions), `classes`, `eval` (expressions),
+//! `attrs`, `calls`, `annotations`, `stdlib` (what the language's own containers do), `uses`
+//! (links and unresolved uses), `flow` (dataflow).
 
+mod annotations;
+mod attrs;
+mod calls;
+mod classes;
+mod eval;
+mod flow;
+mod generics;
+mod members;
+mod modules;
+mod names;
+mod stdlib;
+mod types;
+mod uses;
+
+use crate::loaded::{Blocks, Loaded};
 use crate::recorder::Recorder;
-use indexd_model::{FileDoc, FileFacts, Links};
+use classes::{Class, Member};
+use eval::Val;
+use indexd_model::{DefIdx, ExprId, Facts, FileDoc, FileFacts, Links};
+use members::Found;
+use modules::Module;
+use rustc_hash::FxHashMap;
+use std::rc::Rc;
+use types::{ClassId, File, Ty, Types};
 
 /// Links one Python file.
-pub(crate) fn link(_file: FileDoc, _facts: &FileFacts, _view: &Recorder) -> Links {
-    Links::default()
+pub(crate) fn link(file: FileDoc, facts: &FileFacts, view: &Recorder) -> Links {
+    let blocks = Blocks::default();
+    let loaded = Loaded::new(view, &blocks, file, facts);
+    let mut linker = Linker::new(&loaded, view);
+    linker.run()
+}
+
+/// One linking run. File 0 is the one being linked.
+struct Linker<'a> {
+    loaded: &'a Loaded<'a>,
+    view: &'a Recorder<'a>,
+    types: Types,
+    modules: FxHashMap<(File, u16, &'a str), Module>,
+    roots: FxHashMap<(File, Box<str>), Option<String>>,
+    module_members: FxHashMap<(File, &'a str), Rc<Found>>,
+    module_scopes: FxHashMap<File, Rc<str>>,
+    classes: Vec<Class>,
+    class_ids: FxHashMap<(File, DefIdx), ClassId>,
+    class_members: FxHashMap<(ClassId, &'a str), Option<Rc<Member>>>,
+    own_members: FxHashMap<(ClassId, &'a str), Option<Rc<Member>>>,
+    attrs: FxHashMap<(Ty, &'a str), Rc<attrs::Attr>>,
+    /// Types of this file's expressions, by number; `None` while not known.
+    own_exprs: Vec<Option<Val>>,
+    exprs: FxHashMap<(File, ExprId), Val>,
+    annotations: FxHashMap<(File, ExprId), Ty>,
+    bindings: FxHashMap<(File, indexd_model::BindingId), Val>,
+    defs: FxHashMap<(File, DefIdx), Val>,
+    returns: FxHashMap<(File, DefIdx), Val>,
+    /// Starts of definitions by file, for finding the one around a place.
+    spans: FxHashMap<File, Rc<[uses::DefSpan]>>,
+    depth: u32,
+}
+
+impl<'a> Linker<'a> {
+    fn new(loaded: &'a Loaded<'a>, view: &'a Recorder<'a>) -> Self {
+        let n_exprs = loaded.facts(0).n_exprs();
+        Self {
+            loaded,
+            view,
+            types: Types::new(),
+            modules: FxHashMap::default(),
+            roots: FxHashMap::default(),
+            module_members: FxHashMap::default(),
+            module_scopes: FxHashMap::default(),
+            classes: Vec::new(),
+            class_ids: FxHashMap::default(),
+            class_members: FxHashMap::default(),
+            own_members: FxHashMap::default(),
+            attrs: FxHashMap::default(),
+            own_exprs: vec![None; n_exprs],
+            exprs: FxHashMap::default(),
+            annotations: FxHashMap::default(),
+            bindings: FxHashMap::default(),
+            defs: FxHashMap::default(),
+            returns: FxHashMap::default(),
+            spans: FxHashMap::default(),
+            depth: 0,
+        }
+    }
+
+    fn facts(&self, file: File) -> Facts<'a> {
+        self.loaded.facts(file)
+    }
 }

@@ -1,0 +1,415 @@
+//! Attributes: what `x.name` names, given the type of `x`, and the type it has.
+
+use super::Linker;
+use super::classes::Member;
+use super::eval::Val;
+use super::members::Target;
+use super::modules::Module;
+use super::types::{ClassId, Std, Ty, Type};
+use indexd_model::{DefFlags, DefIdx, DefKind, Rule, UnresolvedReason};
+use smallvec::SmallVec;
+use std::rc::Rc;
+
+/// A definition that an attribute names.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Hit {
+    pub(super) target: Target,
+    pub(super) rule: Rule,
+}
+
+/// What an attribute is.
+#[derive(Clone, Debug)]
+pub(super) struct Attr {
+    pub(super) ty: Ty,
+    /// The type was inferred from code.
+    pub(super) inferred: bool,
+    pub(super) hits: SmallVec<[Hit; 2]>,
+    /// Why there is no hit.
+    pub(super) reason: UnresolvedReason,
+}
+
+impl Attr {
+    fn none(ty: Ty, reason: UnresolvedReason) -> Self {
+        Self { ty, inferred: false, hits: SmallVec::new(), reason }
+    }
+}
+
+impl<'a> Linker<'a> {
+    /// The attribute `name` of a value of type `base`.
+    pub(super) fn attr(&mut self, base: Ty, name: &'a str) -> Rc<Attr> {
+        if let Some(a) = self.attrs.get(&(base, name)) {
+            return Rc::clone(a);
+        }
+        // A property whose type depends on itself is unknown while it is being read, but what it
+        // names is not: nothing is kept until the end.
+        if self.depth > 100 {
+            return Rc::new(Attr::none(Ty::UNKNOWN, UnresolvedReason::UnknownReceiver));
+        }
+        self.depth += 1;
+        let a = Rc::new(self.find_attr(base, name));
+        self.depth -= 1;
+        self.attrs.insert((base, name), Rc::clone(&a));
+        a
+    }
+
+    fn find_attr(&mut self, base: Ty, name: &'a str) -> Attr {
+        use UnresolvedReason::{Builtin, External, NotFound, UnknownReceiver};
+        match self.types.get(base).clone() {
+            Type::Unknown => Attr::none(Ty::UNKNOWN, UnknownReceiver),
+            Type::External => Attr::none(Ty::EXTERNAL, External),
+            Type::None => Attr::none(Ty::UNKNOWN, Builtin),
+            Type::Named(n) => {
+                let full = format!("{}.{name}", self.types.text(n));
+                Attr::none(self.types.named(&full), External)
+            }
+            Type::Module(f) => {
+                let found = self.module_member(f, name);
+                let v = self.targets_value(&found.targets);
+                let rule = if found.n_hops == 0 { Rule::Import } else { Rule::Reexport };
+                self.from_targets(&found.targets, rule, v)
+            }
+            Type::Namespace(n) => {
+                let dir = self.types.text(n).to_owned();
+                match self.submodule(&dir, name) {
+                    Module::File(f) => {
+                        let ty = self.types.make(Type::Module(f));
+                        self.from_targets(&[Target::Module(f)], Rule::Import, Val::new(ty))
+                    }
+                    Module::Namespace(n) => Attr::none(self.types.make(Type::Namespace(n)), NotFound),
+                    Module::External(_) | Module::Missing => Attr::none(Ty::UNKNOWN, NotFound),
+                }
+            }
+            Type::Class(c, args) => self.class_attr(c, base, &args, name),
+            Type::SelfClass(c) => self.class_attr(c, base, &[], name),
+            Type::Instance(c, args) => self.instance_attr(c, base, &args, name),
+            Type::SelfOf(c) => {
+                let params = Rc::clone(&self.classes[c.0 as usize].params);
+                self.instance_attr(c, base, &params, name)
+            }
+            Type::Union(parts) => {
+                let mut out = Attr::none(Ty::UNKNOWN, UnknownReceiver);
+                let mut tys = Vec::new();
+                let mut is_first = true;
+                for p in parts.iter().filter(|p| **p != Ty::NONE) {
+                    let a = self.attr(*p, name);
+                    out.inferred |= a.inferred;
+                    tys.push(a.ty);
+                    for h in &a.hits {
+                        if !out.hits.iter().any(|o| o.target == h.target) {
+                            out.hits.push(*h);
+                        }
+                    }
+                    if is_first || a.reason == External {
+                        out.reason = a.reason;
+                    }
+                    is_first = false;
+                }
+                out.ty = self.types.union(&tys);
+                out
+            }
+            Type::Super(class, receiver) => self.super_attr(class, receiver, name),
+            Type::Std(..) => Attr::none(self.std_attr(base, name), Builtin),
+            Type::ClassOf(t) => {
+                if let Some(bound) = self.bound(t) {
+                    let class = self.class_of_instance(bound);
+                    return (*self.attr(class, name)).clone();
+                }
+                let (ty, reason) = if matches!(self.types.get(t), Type::Var(..)) { (Ty::UNKNOWN, UnknownReceiver) } else { (Ty::EXTERNAL, Builtin) };
+                Attr::none(ty, reason)
+            }
+            Type::Var(..) => match self.bound(base) {
+                Some(bound) => (*self.attr(bound, name)).clone(),
+                None => Attr::none(Ty::UNKNOWN, UnknownReceiver),
+            },
+            Type::Func(..) | Type::Bound(..) | Type::Lambda(..) | Type::StdMethod(..) | Type::Partial(..) => {
+                Attr::none(Ty::EXTERNAL, Builtin)
+            }
+        }
+    }
+
+    fn from_targets(&mut self, targets: &[Target], rule: Rule, v: Val) -> Attr {
+        let mut out = Attr::none(v.ty, UnresolvedReason::NotFound);
+        out.inferred = v.inferred;
+        for t in targets {
+            match t {
+                Target::Def(..) | Target::Module(_) => out.hits.push(Hit { target: *t, rule }),
+                Target::External(_) => out.reason = UnresolvedReason::External,
+                Target::Dynamic => out.reason = UnresolvedReason::Dynamic,
+                Target::Namespace(_) => {}
+            }
+        }
+        // Conditional definitions: one of them is meant, the one a reader would name.
+        if out.hits.len() > 1 {
+            out.hits = self.one_of(&out.hits);
+        }
+        out
+    }
+
+    /// Narrows several definitions of one name in one file to the preferred one.
+    pub(super) fn one_of(&self, hits: &[Hit]) -> SmallVec<[Hit; 2]> {
+        let Target::Def(file, _) = hits[0].target else { return SmallVec::from_slice(hits) };
+        let defs: SmallVec<[DefIdx; 4]> = hits
+            .iter()
+            .filter_map(|h| match h.target {
+                Target::Def(f, d) if f == file => Some(d),
+                _ => None,
+            })
+            .collect();
+        match self.preferred(file, &defs) {
+            Some(d) => hits.iter().filter(|h| h.target == Target::Def(file, d)).take(1).copied().collect(),
+            None => SmallVec::from_slice(hits),
+        }
+    }
+
+    /// Why a class has no such member.
+    fn missing(&self, class: ClassId, name: &str) -> Attr {
+        if self.classes[class.0 as usize].is_open {
+            Attr::none(Ty::EXTERNAL, UnresolvedReason::External)
+        } else if name.starts_with("__") && name.ends_with("__") {
+            Attr::none(Ty::EXTERNAL, UnresolvedReason::Builtin)
+        } else {
+            Attr::none(Ty::UNKNOWN, UnresolvedReason::NotFound)
+        }
+    }
+
+    fn hit_of(&self, class: ClassId, member: &Member) -> Option<(Hit, DefIdx)> {
+        let owner = &self.classes[member.owner.0 as usize];
+        let def = self.preferred(owner.file, &member.defs)?;
+        let rule = if member.owner == class { Rule::Receiver } else { Rule::Inherited };
+        Some((Hit { target: Target::Def(owner.file, def), rule }, def))
+    }
+
+    fn class_attr(&mut self, class: ClassId, base: Ty, args: &[Ty], name: &'a str) -> Attr {
+        let Some(member) = self.member(class, name) else {
+            let metaclass = self.metaclass(class);
+            if let Some(meta) = metaclass
+                && let Some(member) = self.member(meta, name)
+                && let Some((hit, _)) = self.hit_of(meta, &member)
+            {
+                let v = self.member_value(meta, base, &[], &member);
+                let mut a = Attr::none(v.ty, UnresolvedReason::NotFound);
+                a.hits.push(hit);
+                return a;
+            }
+            let mut a = self.missing(class, name);
+            if self.classes[class.0 as usize].is_enum {
+                a.ty = Ty::EXTERNAL;
+            }
+            return a;
+        };
+        let Some((hit, def)) = self.hit_of(class, &member) else { return self.missing(class, name) };
+        let owner = member.owner;
+        let file = self.classes[owner.0 as usize].file;
+        let d = self.facts(file).def(def);
+        let v = match d.kind {
+            DefKind::Method if d.flags.has(DefFlags::CLASS) => Val::new(self.types.make(Type::Bound(file, def, base))),
+            DefKind::Method => Val::new(self.types.make(Type::Func(file, def))),
+            DefKind::Field if self.classes[class.0 as usize].is_enum && !self.is_instance_field(file, def) => {
+                Val::new(self.types.instance(owner, &[]))
+            }
+            DefKind::Field => {
+                let v = self.field_value(&member);
+                let map = self.args_of(class, args, owner);
+                let receiver = self.instance_of_class(base);
+                let ty = self.substitute(v.ty, &map, Some(receiver));
+                Val { ty, inferred: v.inferred }
+            }
+            DefKind::Property if d.flags.has(DefFlags::CLASS) => self.property_value(class, base, args, &member, def),
+            DefKind::Property => Val::new(Ty::EXTERNAL),
+            _ => self.def_value(file, def),
+        };
+        let mut a = Attr::none(v.ty, UnresolvedReason::NotFound);
+        a.inferred = v.inferred;
+        a.hits.push(hit);
+        a
+    }
+
+    fn instance_attr(&mut self, class: ClassId, base: Ty, args: &[Ty], name: &'a str) -> Attr {
+        let Some(member) = self.member(class, name) else { return self.missing_on_instance(class, args, name) };
+        let Some((hit, _)) = self.hit_of(class, &member) else { return self.missing(class, name) };
+        let v = self.member_value(class, base, args, &member);
+        let mut a = Attr::none(v.ty, UnresolvedReason::NotFound);
+        a.inferred = v.inferred;
+        a.hits.push(hit);
+        a
+    }
+
+    fn missing_on_instance(&mut self, class: ClassId, args: &[Ty], name: &'a str) -> Attr {
+        if let Some(std) = self.std_of(class, args) {
+            return Attr::none(self.std_attr(std, name), UnresolvedReason::External);
+        }
+        if let Some(getter) = self.member(class, "__getattr__") {
+            let mut a = Attr::none(Ty::UNKNOWN, UnresolvedReason::Dynamic);
+            if let Some((Hit { target: Target::Def(f, d), .. }, _)) = self.hit_of(class, &getter) {
+                a.ty = self.raw_return(f, d).ty;
+            }
+            return a;
+        }
+        self.missing(class, name)
+    }
+
+    /// The type of a member read on an instance `base` of `class[args]`.
+    pub(super) fn member_value(&mut self, class: ClassId, base: Ty, args: &[Ty], member: &Member) -> Val {
+        let file = self.classes[member.owner.0 as usize].file;
+        let Some(def) = self.preferred(file, &member.defs) else { return Val::UNKNOWN };
+        let d = self.facts(file).def(def);
+        match d.kind {
+            DefKind::Method if d.flags.has(DefFlags::STATIC) => Val::new(self.types.make(Type::Func(file, def))),
+            DefKind::Method if d.flags.has(DefFlags::CLASS) => {
+                let receiver = self.class_of_instance(base);
+                Val::new(self.types.make(Type::Bound(file, def, receiver)))
+            }
+            DefKind::Method if d.flags.has(DefFlags::WRAPPED) && self.is_descriptor(file, def) => {
+                self.property_value(class, base, args, member, def)
+            }
+            DefKind::Method => Val::new(self.types.make(Type::Bound(file, def, base))),
+            DefKind::Property => self.property_value(class, base, args, member, def),
+            DefKind::Field => {
+                let v = self.field_value(member);
+                let map = self.args_of(class, args, member.owner);
+                let ty = self.substitute(v.ty, &map, Some(base));
+                let ty = self.described(ty, base, file, def);
+                Val { ty, inferred: v.inferred }
+            }
+            _ => self.def_value(file, def),
+        }
+    }
+
+    fn property_value(&mut self, class: ClassId, base: Ty, args: &[Ty], member: &Member, def: DefIdx) -> Val {
+        let file = self.classes[member.owner.0 as usize].file;
+        let v = self.raw_return(file, def);
+        let map = self.args_of(class, args, member.owner);
+        Val { ty: self.substitute(v.ty, &map, Some(base)), inferred: v.inferred }
+    }
+
+    /// Whether a decorator of a method is a class with `__get__`: reading the method calls it.
+    fn is_descriptor(&mut self, file: super::types::File, def: DefIdx) -> bool {
+        let decorators = &self.facts(file).def(def).decorators;
+        decorators.iter().any(|d| {
+            let ty = self.eval(file, *d).ty;
+            match *self.types.get(ty) {
+                Type::Class(c, _) => self.member(c, "__get__").is_some(),
+                Type::Named(n) => self.types.text(n).ends_with("property"),
+                _ => false,
+            }
+        })
+    }
+
+    /// What reading a field gives: a function of the class body becomes a method, an object with
+    /// `__get__` answers itself.
+    fn described(&mut self, ty: Ty, base: Ty, file: super::types::File, def: DefIdx) -> Ty {
+        if self.is_instance_field(file, def) {
+            return ty;
+        }
+        match self.types.get(ty).clone() {
+            Type::Func(f, d) if !self.facts(f).def(d).flags.has(DefFlags::STATIC) => {
+                let d_is_method = self.facts(f).def(d).kind == DefKind::Method;
+                if d_is_method { self.types.make(Type::Bound(f, d, base)) } else { ty }
+            }
+            Type::StdMethod(n, getter) if self.types.text(n) == "property" => {
+                let bound = match *self.types.get(getter) {
+                    Type::Func(f, d) => self.types.make(Type::Bound(f, d, base)),
+                    _ => getter,
+                };
+                self.call(bound, None).ty
+            }
+            Type::Instance(c, args) => {
+                let Some(member) = self.member(c, "__get__") else { return ty };
+                let f = self.classes[member.owner.0 as usize].file;
+                let map = self.args_of(c, &args, member.owner);
+                // Overloads answer for the class and for the instance; the value is in the latter.
+                let mut parts = Vec::new();
+                for &d in &member.defs {
+                    let flags = self.facts(f).def(d).flags;
+                    if flags.has(DefFlags::OVERLOAD) || member.defs.len() == 1 {
+                        let raw = self.raw_return(f, d).ty;
+                        let got = self.substitute(raw, &map, Some(ty));
+                        if got != ty {
+                            parts.push(got);
+                        }
+                    }
+                }
+                self.types.union(&parts)
+            }
+            _ => ty,
+        }
+    }
+
+    /// The type of a field: its annotation, else all that is assigned to it.
+    pub(super) fn field_value(&mut self, member: &Member) -> Val {
+        let file = self.classes[member.owner.0 as usize].file;
+        let facts = self.facts(file);
+        let declared = member.defs.iter().find(|d| facts.def(**d).ty.some().is_some());
+        if let Some(&d) = declared {
+            let v = self.def_value(file, d);
+            if v.ty != Ty::UNKNOWN {
+                return v;
+            }
+        }
+        let mut tys = Vec::new();
+        let mut inferred = false;
+        for &d in &member.defs {
+            if facts.def(d).kind == DefKind::Field {
+                let v = self.def_value(file, d);
+                inferred |= v.inferred;
+                tys.push(v.ty);
+            }
+        }
+        Val { ty: self.types.union(&tys), inferred }
+    }
+
+    fn super_attr(&mut self, class: ClassId, receiver: Ty, name: &'a str) -> Attr {
+        let (of, args, is_class): (ClassId, Box<[Ty]>, bool) = match self.types.get(receiver).clone() {
+            Type::Instance(c, args) => (c, args, false),
+            Type::SelfOf(c) => (c, self.classes[c.0 as usize].params.iter().copied().collect(), false),
+            Type::Class(c, args) => (c, args, true),
+            Type::SelfClass(c) => (c, Box::new([]), true),
+            _ => (class, Box::new([]), false),
+        };
+        let Some(member) = self.member_after(of, class, name) else {
+            let std = self.std_of(of, &args);
+            return match std {
+                Some(std) => Attr::none(self.std_attr(std, name), UnresolvedReason::External),
+                None if name == "__init__" || name == "__new__" => Attr::none(Ty::EXTERNAL, UnresolvedReason::External),
+                None => self.missing(class, name),
+            };
+        };
+        let owner = member.owner;
+        let file = self.classes[owner.0 as usize].file;
+        let Some(def) = self.preferred(file, &member.defs) else { return self.missing(class, name) };
+        let d = self.facts(file).def(def);
+        let v = if is_class && d.kind == DefKind::Method && !d.flags.has(DefFlags::STATIC) {
+            Val::new(self.types.make(Type::Bound(file, def, receiver)))
+        } else {
+            self.member_value(of, receiver, &args, &member)
+        };
+        let mut a = Attr::none(v.ty, UnresolvedReason::NotFound);
+        a.inferred = v.inferred;
+        a.hits.push(Hit { target: Target::Def(file, def), rule: Rule::Inherited });
+        a
+    }
+
+    /// The metaclass given by keyword, on the class or one of its bases.
+    fn metaclass(&mut self, class: ClassId) -> Option<ClassId> {
+        let order = Rc::clone(&self.classes[class.0 as usize].order);
+        order.iter().find_map(|c| {
+            let (file, def) = (self.classes[c.0 as usize].file, self.classes[c.0 as usize].def);
+            let facts = self.facts(file);
+            facts.def(def).bases.iter().find_map(|b| match facts.expr(*b).node {
+                indexd_model::Node::Keyword { name, value } if facts.str(name) == "metaclass" => {
+                    let ty = self.eval(file, value).ty;
+                    match *self.types.get(ty) {
+                        Type::Class(c, _) => Some(c),
+                        _ => None,
+                    }
+                }
+                _ => None,
+            })
+        })
+    }
+
+    /// Whether a type is text or a number: nothing of ours has members of it.
+    pub(super) fn is_plain(&self, ty: Ty) -> bool {
+        matches!(self.std_kind(ty), Some(Std::Str | Std::Bytes | Std::Int | Std::Float | Std::Bool))
+    }
+}

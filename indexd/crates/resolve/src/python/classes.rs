@@ -1,0 +1,265 @@
+//! Classes: bases, C3 resolution order, members.
+
+use super::Linker;
+use super::types::{ClassId, File, Std, Ty, Type};
+use indexd_model::names::qualified_name;
+use indexd_model::{DefFlags, DefIdx, DefKind, ExprId, Key, Node};
+use smallvec::SmallVec;
+use std::rc::Rc;
+
+/// What a class is, as far as its members depend on it.
+pub(super) struct Class {
+    pub(super) file: File,
+    pub(super) def: DefIdx,
+    /// Scope of its members' keys.
+    scope: Box<str>,
+    /// Itself and its bases in the tree, in resolution order.
+    pub(super) order: Rc<[ClassId]>,
+    /// Direct bases of the tree with their type arguments.
+    pub(super) bases: Rc<[(ClassId, Box<[Ty]>)]>,
+    /// A container of the language among the bases.
+    pub(super) std: Option<Ty>,
+    /// A base outside the tree or not known.
+    pub(super) is_open: bool,
+    pub(super) is_enum: bool,
+    /// Its type variables.
+    pub(super) params: Rc<[Ty]>,
+}
+
+/// A member found in a class or one of its bases.
+#[derive(Clone, Debug)]
+pub(super) struct Member {
+    pub(super) owner: ClassId,
+    pub(super) defs: SmallVec<[DefIdx; 2]>,
+}
+
+/// Classes in a resolution order; a deeper hierarchy is generated code.
+const ORDER_MAX: usize = 64;
+
+impl<'a> Linker<'a> {
+    /// The class defined at `def`.
+    pub(super) fn class(&mut self, file: File, def: DefIdx) -> ClassId {
+        if let Some(&id) = self.class_ids.get(&(file, def)) {
+            return id;
+        }
+        let facts = self.facts(file);
+        let scope = format!("{}#{}", self.module_scope(file), qualified_name(&facts, def)).into();
+        let id = ClassId(self.classes.len() as u32);
+        // A class among its own bases, by mistake, sees itself without any.
+        self.classes.push(Class {
+            file,
+            def,
+            scope,
+            order: Rc::new([id]),
+            bases: Rc::new([]),
+            std: None,
+            is_open: false,
+            is_enum: false,
+            params: Rc::new([]),
+        });
+        self.class_ids.insert((file, def), id);
+        self.read_bases(id, file, def);
+        id
+    }
+
+    fn read_bases(&mut self, id: ClassId, file: File, def: DefIdx) {
+        let facts = self.facts(file);
+        let d = facts.def(def);
+        let mut bases: Vec<(ClassId, Box<[Ty]>)> = Vec::new();
+        let mut params: Vec<Ty> = d.type_params.iter().map(|b| self.binding_var(file, *b)).collect();
+        let (mut is_open, mut is_enum, mut std) = (false, false, None);
+        for &base in &d.bases {
+            if matches!(facts.expr(base).node, Node::Keyword { .. } | Node::Spread { .. }) {
+                continue;
+            }
+            let ty = self.eval(file, base).ty;
+            self.collect_params(file, base, &mut params);
+            for part in self.types.members(ty) {
+                match self.types.get(part).clone() {
+                    Type::Class(c, args) => {
+                        if !bases.iter().any(|b| b.0 == c) && c != id {
+                            bases.push((c, args));
+                        }
+                    }
+                    Type::Named(n) => {
+                        let name = self.types.text(n).to_owned();
+                        let last = name.rsplit('.').next().unwrap_or("");
+                        if !matches!(&*name, "builtins.object" | "abc.ABC" | "typing.Generic" | "typing.Protocol" | "typing_extensions.Protocol") {
+                            is_open = true;
+                        }
+                        is_enum |= name.starts_with("enum.") && (last.ends_with("Enum") || last.ends_with("Flag"));
+                        let instance = self.annotation(file, base);
+                        if matches!(self.types.get(instance), Type::Std(..)) && std.is_none() {
+                            std = Some(instance);
+                        }
+                    }
+                    _ => is_open = true,
+                }
+            }
+        }
+        for (c, _) in &bases {
+            let base = &self.classes[c.0 as usize];
+            is_open |= base.is_open;
+            is_enum |= base.is_enum;
+            std = std.or(base.std);
+        }
+        let order = self.linearize(id, &bases);
+        let class = &mut self.classes[id.0 as usize];
+        class.order = order;
+        class.bases = bases.into();
+        class.is_open = is_open;
+        class.is_enum = is_enum;
+        class.std = std;
+        class.params = params.into();
+    }
+
+    /// Adds the type variables that a base mentions, in order. `Generic[...]` alone decides when it
+    /// is there, but it mentions all of them, so the order of first mention is a good one.
+    fn collect_params(&mut self, file: File, base: ExprId, params: &mut Vec<Ty>) {
+        let facts = self.facts(file);
+        if let Node::Index { args, .. } = facts.expr(base).node {
+            for &a in facts.list(args) {
+                let ty = self.annotation(file, a);
+                let mut found = Vec::new();
+                self.vars_of(ty, &mut found);
+                for v in found {
+                    if !params.contains(&v) {
+                        params.push(v);
+                    }
+                }
+            }
+        }
+    }
+
+    /// C3 (https://www.python.org/download/releases/2.3/mro/); where it has no answer, the order of
+    /// a walk depth first.
+    fn linearize(&self, id: ClassId, bases: &[(ClassId, Box<[Ty]>)]) -> Rc<[ClassId]> {
+        let mut lists: Vec<Vec<ClassId>> =
+            bases.iter().map(|b| self.classes[b.0.0 as usize].order.to_vec()).collect();
+        lists.push(bases.iter().map(|b| b.0).collect());
+        let mut out = vec![id];
+        while out.len() < ORDER_MAX {
+            lists.retain(|l| !l.is_empty());
+            if lists.is_empty() {
+                break;
+            }
+            let good = lists.iter().map(|l| l[0]).find(|c| !lists.iter().any(|l| l[1..].contains(c)));
+            let next = good.unwrap_or(lists[0][0]);
+            if !out.contains(&next) {
+                out.push(next);
+            }
+            for l in &mut lists {
+                l.retain(|c| *c != next);
+            }
+        }
+        out.into()
+    }
+
+    /// The member `name` of a class, its own or inherited.
+    pub(super) fn member(&mut self, class: ClassId, name: &'a str) -> Option<Rc<Member>> {
+        if let Some(m) = self.class_members.get(&(class, name)) {
+            return m.clone();
+        }
+        let order = Rc::clone(&self.classes[class.0 as usize].order);
+        let found = order.iter().find_map(|c| self.own_member(*c, name));
+        self.class_members.insert((class, name), found.clone());
+        found
+    }
+
+    /// The member `name` behind `after` in the resolution order of `class`.
+    pub(super) fn member_after(&mut self, class: ClassId, after: ClassId, name: &'a str) -> Option<Rc<Member>> {
+        let order = Rc::clone(&self.classes[class.0 as usize].order);
+        let from = order.iter().position(|c| *c == after).map_or(0, |i| i + 1);
+        order[from..].iter().find_map(|c| self.own_member(*c, name))
+    }
+
+    fn own_member(&mut self, class: ClassId, name: &'a str) -> Option<Rc<Member>> {
+        if let Some(m) = self.own_members.get(&(class, name)) {
+            return m.clone();
+        }
+        let it = &self.classes[class.0 as usize];
+        let (file, def) = (it.file, it.def);
+        let key = Key::member(&it.scope, name);
+        let facts = self.facts(file);
+        let mut defs: SmallVec<[DefIdx; 2]> = SmallVec::new();
+        if file == 0 || self.view.find(key).contains(&self.loaded.doc(file)) {
+            for d in facts.interface.provided(key).filter_map(DefIdx::some) {
+                // Two classes of one name share a scope; the parent tells them apart.
+                if facts.def(d).parent == def && facts.def_name(d) == name {
+                    defs.push(d);
+                }
+            }
+        }
+        let found = (!defs.is_empty()).then(|| Rc::new(Member { owner: class, defs }));
+        self.own_members.insert((class, name), found.clone());
+        found
+    }
+
+    /// The class around a definition, for methods.
+    pub(super) fn class_of(&mut self, file: File, def: DefIdx) -> Option<ClassId> {
+        let facts = self.facts(file);
+        let parent = facts.def(def).parent.some()?;
+        (facts.def(parent).kind == DefKind::Class).then(|| self.class(file, parent))
+    }
+
+    /// The class whose body or method holds `at`, through nested functions.
+    pub(super) fn class_around(&mut self, file: File, at: u32) -> Option<(ClassId, Option<DefIdx>)> {
+        let mut def = self.def_around(file, at).some();
+        let facts = self.facts(file);
+        let mut function = None;
+        while let Some(d) = def {
+            let it = facts.def(d);
+            if it.kind == DefKind::Class {
+                return Some((self.class(file, d), function));
+            }
+            if it.kind.is_callable() {
+                function = Some(d);
+            }
+            def = it.parent.some();
+        }
+        None
+    }
+
+    /// What a class provides to `with`, iteration and calls as a container of the language.
+    pub(super) fn std_of(&mut self, class: ClassId, args: &[Ty]) -> Option<Ty> {
+        let std = self.classes[class.0 as usize].std?;
+        let own = self.classes[class.0 as usize].params.clone();
+        let map: Vec<(Ty, Ty)> = own.iter().copied().zip(args.iter().copied()).collect();
+        Some(self.substitute(std, &map, None))
+    }
+
+    /// The type arguments of `owner` as `class[args]` inherits from it.
+    pub(super) fn args_of(&mut self, class: ClassId, args: &[Ty], owner: ClassId) -> Vec<(Ty, Ty)> {
+        self.args_within(class, args, owner, 0)
+    }
+
+    fn args_within(&mut self, class: ClassId, args: &[Ty], owner: ClassId, depth: u32) -> Vec<(Ty, Ty)> {
+        let params = Rc::clone(&self.classes[class.0 as usize].params);
+        let map: Vec<(Ty, Ty)> = params.iter().copied().zip(args.iter().copied()).collect();
+        if class == owner || depth > 8 {
+            return map;
+        }
+        let bases = Rc::clone(&self.classes[class.0 as usize].bases);
+        for (base, base_args) in bases.iter() {
+            if self.classes[base.0 as usize].order.contains(&owner) {
+                let given: Vec<Ty> = base_args.iter().map(|a| self.substitute(*a, &map, None)).collect();
+                return self.args_within(*base, &given, owner, depth + 1);
+            }
+        }
+        Vec::new()
+    }
+
+    /// Whether a definition is a field that only instances have.
+    pub(super) fn is_instance_field(&self, file: File, def: DefIdx) -> bool {
+        let d = self.facts(file).def(def);
+        d.kind == DefKind::Field && d.flags.has(DefFlags::INSTANCE)
+    }
+
+    /// Shorthand for the container kind of a type.
+    pub(super) fn std_kind(&self, ty: Ty) -> Option<Std> {
+        match self.types.get(ty) {
+            Type::Std(kind, _) => Some(*kind),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,214 @@
+//! What a module holds under a name: definitions, imports followed to where they lead, star
+//! imports, submodules.
+
+use super::Linker;
+use super::modules::Module;
+use super::types::{File, NameId};
+use indexd_model::facts::{Import, ImportKind};
+use indexd_model::{DefIdx, DefKind, Key};
+use smallvec::SmallVec;
+use std::rc::Rc;
+
+/// One thing a name leads to.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Target {
+    Def(File, DefIdx),
+    Module(File),
+    Namespace(NameId),
+    External(NameId),
+    /// Provided by a module's `__getattr__`.
+    Dynamic,
+}
+
+/// What a name leads to: several targets for conditional definitions.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub(super) struct Found {
+    pub(super) targets: SmallVec<[Target; 2]>,
+    /// How many imports of other modules were followed.
+    pub(super) n_hops: u8,
+}
+
+/// Imports followed from one name; a longer chain is a cycle.
+const HOPS_MAX: u8 = 16;
+
+impl<'a> Linker<'a> {
+    /// What `name` means in the module `file`, as an attribute or a free name. Empty when nothing.
+    pub(super) fn module_member(&mut self, file: File, name: &'a str) -> Rc<Found> {
+        if let Some(found) = self.module_members.get(&(file, name)) {
+            return Rc::clone(found);
+        }
+        // While it is being looked for, a name that leads back to itself leads nowhere.
+        self.module_members.insert((file, name), Rc::default());
+        let found = Rc::new(self.find_member(file, name));
+        self.module_members.insert((file, name), Rc::clone(&found));
+        found
+    }
+
+    fn find_member(&mut self, file: File, name: &'a str) -> Found {
+        let mut found = Found::default();
+        let facts = self.facts(file);
+        let scope = self.module_scope(file);
+        let key = Key::member(&scope, name);
+        let doc = self.loaded.doc(file);
+        // The file's own names need no record: it is linked anew whenever they change.
+        if file == 0 || self.view.find(key).contains(&doc) {
+            let mut has_import = false;
+            for d in facts.interface.provided(key) {
+                match d.some() {
+                    Some(d) if facts.def_name(d) == name && facts.def(d).parent == DefIdx::NONE => {
+                        found.targets.push(Target::Def(file, d));
+                    }
+                    Some(_) => {}
+                    None => has_import = true,
+                }
+            }
+            if has_import {
+                for import in &facts.interface.imports {
+                    let bound = import.alias.map(|a| facts.str(a));
+                    if import.scope == DefIdx::NONE && bound == Some(name) {
+                        let more = self.import_targets(file, import);
+                        found.n_hops = found.n_hops.max(more.n_hops.saturating_add(1));
+                        for t in more.targets {
+                            if !found.targets.contains(&t) {
+                                found.targets.push(t);
+                            }
+                        }
+                    }
+                }
+            }
+        }
+        if found.targets.is_empty() {
+            self.find_elsewhere(file, name, &scope, &mut found);
+        }
+        found
+    }
+
+    /// Star imports, submodules and `__getattr__`.
+    fn find_elsewhere(&mut self, file: File, name: &'a str, scope: &str, found: &mut Found) {
+        let facts = self.facts(file);
+        let doc = self.loaded.doc(file);
+        if file == 0 || self.view.find(Key::member(scope, "*")).contains(&doc) {
+            for import in facts.interface.imports.iter().filter(|i| i.kind == ImportKind::All) {
+                if let Module::File(target) = self.imported_module(file, import)
+                    && target != file
+                    && self.exports(target, name)
+                {
+                    let more = self.module_member(target, name);
+                    if !more.targets.is_empty() && more.n_hops < HOPS_MAX {
+                        found.n_hops = more.n_hops + 1;
+                        found.targets.extend_from_slice(&more.targets);
+                        return;
+                    }
+                }
+            }
+        }
+        if let Some(dir) = self.package_dir(file) {
+            match self.submodule(dir, name) {
+                Module::File(f) => {
+                    found.targets.push(Target::Module(f));
+                    return;
+                }
+                Module::Namespace(n) => {
+                    found.targets.push(Target::Namespace(n));
+                    return;
+                }
+                Module::External(_) | Module::Missing => {}
+            }
+        }
+        let key = Key::member(scope, "__getattr__");
+        if file != 0 && self.view.find(key).contains(&doc) && facts.interface.provided(key).next().is_some() {
+            found.targets.push(Target::Dynamic);
+        }
+    }
+
+    /// Whether `from module import *` brings `name`.
+    fn exports(&mut self, file: File, name: &str) -> bool {
+        let facts = self.facts(file);
+        let key = Key::member(&self.module_scope(file), "__all__");
+        self.view.find(key);
+        match &facts.interface.exports {
+            Some(names) => names.iter().any(|n| facts.str(*n) == name),
+            None => !name.starts_with('_'),
+        }
+    }
+
+    /// What an import statement brings in under the name it binds.
+    pub(super) fn import_targets(&mut self, file: File, import: &'a Import) -> Found {
+        let facts = self.facts(file);
+        let module = match (import.kind, import.name) {
+            (ImportKind::Module, _) => {
+                let m = self.top_module(file, facts.str(import.module));
+                return self.module_target(m);
+            }
+            (_, None) => return Found::default(),
+            _ => self.imported_module(file, import),
+        };
+        let name = import.name.map_or("", |n| facts.str(n));
+        match module {
+            Module::File(target) if target == file && self.package_dir(file).is_some() => {
+                // `from . import x` inside the package itself: the submodule, not this import.
+                let dir = self.package_dir(file).unwrap_or("");
+                let sub = self.submodule(dir, name);
+                if sub != Module::Missing {
+                    return self.module_target(sub);
+                }
+                (*self.module_member(target, name)).clone()
+            }
+            Module::File(target) => {
+                let found = self.module_member(target, name);
+                if found.n_hops < HOPS_MAX { (*found).clone() } else { Found::default() }
+            }
+            Module::Namespace(n) => {
+                let dir = self.types.text(n).to_owned();
+                let sub = self.submodule(&dir, name);
+                self.module_target(sub)
+            }
+            Module::External(n) => {
+                let full = format!("{}.{name}", self.types.text(n));
+                let n = self.types.name(&full);
+                Found { targets: SmallVec::from_slice(&[Target::External(n)]), n_hops: 0 }
+            }
+            Module::Missing => Found::default(),
+        }
+    }
+
+    fn module_target(&self, module: Module) -> Found {
+        let target = match module {
+            Module::File(f) => Target::Module(f),
+            Module::Namespace(n) => Target::Namespace(n),
+            Module::External(n) => Target::External(n),
+            Module::Missing => return Found::default(),
+        };
+        Found { targets: SmallVec::from_slice(&[target]), n_hops: 0 }
+    }
+
+    /// The scope under which a module's names are found.
+    pub(super) fn module_scope(&mut self, file: File) -> Rc<str> {
+        if let Some(s) = self.module_scopes.get(&file) {
+            return Rc::clone(s);
+        }
+        let s: Rc<str> = format!("py:{}", self.loaded.path(file)).into();
+        self.module_scopes.insert(file, Rc::clone(&s));
+        s
+    }
+
+    /// The definitions a reader means among several of one name: the implementation of overloads,
+    /// the getter of a property, the first of several values, the last of several functions.
+    pub(super) fn preferred(&self, file: File, defs: &[DefIdx]) -> Option<DefIdx> {
+        use indexd_model::DefFlags;
+        let facts = self.facts(file);
+        let callable = |d: &&DefIdx| {
+            let it = facts.def(**d);
+            (it.kind.is_callable() || it.kind == DefKind::Class) && !it.flags.has(DefFlags::OVERLOAD) && !it.flags.has(DefFlags::SETTER)
+        };
+        // A definition under a condition has the ordinary one beside it.
+        let plain = |d: &&DefIdx| !facts.def(**d).flags.has(DefFlags::CONDITIONAL);
+        defs.iter()
+            .filter(callable)
+            .rfind(plain)
+            .or_else(|| defs.iter().rfind(callable))
+            .or_else(|| defs.iter().find(|d| facts.def(**d).ty.some().is_some()))
+            .or_else(|| defs.first())
+            .copied()
+    }
+}

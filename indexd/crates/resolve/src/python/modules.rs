@@ -1,0 +1,230 @@
+//! Modules: from a dotted path in an import to a file.
+//!
+//! No configuration says where source roots are, so the tree does: a root is a folder that is no
+//! package itself and below which the whole dotted path is found. The importing file's own folders
+//! come first, the nearest before the others; a name of the standard library is never looked for
+//! anywhere else. Files are found by the last component of the path, which is one lookup whatever
+//! the roots are.
+
+use super::Linker;
+use super::names::is_stdlib;
+use super::types::{File, NameId};
+use indexd_model::facts::Import;
+use indexd_model::path::{dir_of, file_name_of, join, stem_of};
+use indexd_model::{FactsView, Key};
+
+/// Where a module path leads.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Module {
+    File(File),
+    /// A folder without `__init__`.
+    Namespace(NameId),
+    /// Outside the tree, by its dotted name.
+    External(NameId),
+    /// Relative, and not there.
+    Missing,
+}
+
+impl<'a> Linker<'a> {
+    /// The module that an import names (for `from m import n`: `m`).
+    pub(super) fn imported_module(&mut self, from: File, import: &Import) -> Module {
+        let module = self.facts(from).str(import.module);
+        self.module(from, import.level, module)
+    }
+
+    /// The module `module` as `from` would import it.
+    pub(super) fn module(&mut self, from: File, level: u16, module: &'a str) -> Module {
+        let key = (from, level, module);
+        if let Some(&m) = self.modules.get(&key) {
+            return m;
+        }
+        let m = if level > 0 { self.relative(from, level, module) } else { self.absolute(from, module) };
+        self.modules.insert(key, m);
+        m
+    }
+
+    fn relative(&mut self, from: File, level: u16, module: &str) -> Module {
+        let mut dir = dir_of(self.loaded.path(from));
+        for _ in 1..level {
+            if dir.is_empty() {
+                return Module::Missing;
+            }
+            dir = dir_of(dir);
+        }
+        if module.is_empty() {
+            return match self.package_file(dir) {
+                Some(f) => Module::File(f),
+                None => Module::Namespace(self.types.name(dir)),
+            };
+        }
+        self.below(dir, module)
+    }
+
+    /// The module at `dir` and the components of `path`, which must be there.
+    fn below(&mut self, dir: &str, path: &str) -> Module {
+        let full = join(dir, &path.replace('.', "/"));
+        match self.module_at(&full) {
+            Some(f) => Module::File(f),
+            None if !self.view.find(Key::dir("py", &full)).is_empty() => Module::Namespace(self.types.name(&full)),
+            None => Module::Missing,
+        }
+    }
+
+    /// The file of the module whose path without extension (or whose folder) is `full`.
+    pub(super) fn module_at(&mut self, full: &str) -> Option<File> {
+        let mut best: Option<(u8, indexd_model::FileDoc)> = None;
+        for &doc in self.view.find(Key::stem("py", file_name_of(full))).iter() {
+            let path = self.view.path(doc);
+            if module_path(&path) == full {
+                let rank = rank(&path);
+                if best.is_none_or(|b| rank < b.0) {
+                    best = Some((rank, doc));
+                }
+            }
+        }
+        best.map(|b| self.loaded.open(b.1))
+    }
+
+    /// The `__init__` of a folder.
+    pub(super) fn package_file(&mut self, dir: &str) -> Option<File> {
+        if dir.is_empty() {
+            return self.view.file("__init__.py").map(|d| self.loaded.open(d));
+        }
+        self.module_at(dir).filter(|f| is_init(self.loaded.path(*f)))
+    }
+
+    /// The submodule `name` of a package folder.
+    pub(super) fn submodule(&mut self, dir: &str, name: &str) -> Module {
+        self.below(dir, name)
+    }
+
+    /// The folder whose submodules a file has: its own for `__init__`, none else.
+    pub(super) fn package_dir(&self, file: File) -> Option<&'a str> {
+        let path = self.loaded.path(file);
+        is_init(path).then(|| dir_of(path))
+    }
+
+    fn absolute(&mut self, from: File, module: &str) -> Module {
+        match self.absolute_root(from, module) {
+            Some(root) => match self.module_at(&join(&root, &module.replace('.', "/"))) {
+                Some(f) => Module::File(f),
+                None => self.external(module),
+            },
+            None => self.absolute_folder(from, module),
+        }
+    }
+
+    fn external(&mut self, module: &str) -> Module {
+        Module::External(self.types.name(module))
+    }
+
+    /// The module that `import a.b.c` binds as `a`.
+    pub(super) fn top_module(&mut self, from: File, module: &'a str) -> Module {
+        let Some((top, _)) = module.split_once('.') else { return self.module(from, 0, module) };
+        match self.absolute_root(from, module) {
+            Some(root) => match self.module_at(&join(&root, top)) {
+                Some(f) => Module::File(f),
+                None => Module::Namespace(self.types.name(&join(&root, top))),
+            },
+            None => self.module(from, 0, top),
+        }
+    }
+
+    /// The folder from which the whole path is found.
+    fn absolute_root(&mut self, from: File, module: &str) -> Option<String> {
+        if let Some(root) = self.roots.get(&(from, module.into())) {
+            return root.clone();
+        }
+        let suffix = module.replace('.', "/");
+        let own = dir_of(self.loaded.path(from));
+        let stdlib = is_stdlib(module);
+        let mut best: Option<((u8, usize), String)> = None;
+        for &doc in self.view.find(Key::stem("py", file_name_of(&suffix))).iter() {
+            let path = self.view.path(doc);
+            let Some(root) = root_of(module_path(&path), &suffix) else { continue };
+            let rank = match is_around(root, own) {
+                true if stdlib && root != own && self.view.file(&join(root, "os.py")).is_none() => continue,
+                // The nearest folder first.
+                true => (0, usize::MAX - root.len()),
+                false if stdlib => continue,
+                false if self.is_source_root(root) => (1, root.len()),
+                // Somewhere else: only a package says that this is no coincidence.
+                false if module.contains('.') || is_init(&path) => (2, root.len()),
+                false => continue,
+            };
+            if best.as_ref().is_some_and(|b| (b.0, &*b.1) <= (rank, root)) {
+                continue;
+            }
+            let is_package = !root.is_empty() && self.package_file(root).is_some();
+            if !is_package {
+                best = Some((rank, root.to_owned()));
+            }
+        }
+        let root = best.map(|b| b.1);
+        self.roots.insert((from, module.into()), root.clone());
+        root
+    }
+
+    /// Whether a folder looks like one that holds packages: by its name or by a manifest in it.
+    fn is_source_root(&self, root: &str) -> bool {
+        matches!(file_name_of(root), "src" | "lib" | "python" | "Lib")
+            || ["setup.py", "pyproject.toml", "setup.cfg"].iter().any(|m| self.view.file(&join(root, m)).is_some())
+    }
+
+    /// A namespace package: a folder with modules, found from one of the importing file's folders
+    /// or from `src` or `lib`.
+    fn absolute_folder(&mut self, from: File, module: &str) -> Module {
+        if is_stdlib(module) {
+            return self.external(module);
+        }
+        let suffix = module.replace('.', "/");
+        let mut root = dir_of(self.loaded.path(from));
+        loop {
+            let full = join(root, &suffix);
+            if !self.view.find(Key::dir("py", &full)).is_empty() && self.is_free_of_init(root) {
+                return Module::Namespace(self.types.name(&full));
+            }
+            if root.is_empty() {
+                break;
+            }
+            root = dir_of(root);
+        }
+        for root in ["src", "lib"] {
+            let full = join(root, &suffix);
+            if !self.view.find(Key::dir("py", &full)).is_empty() {
+                return Module::Namespace(self.types.name(&full));
+            }
+        }
+        self.external(module)
+    }
+
+    fn is_free_of_init(&mut self, root: &str) -> bool {
+        root.is_empty() || self.package_file(root).is_none()
+    }
+}
+
+/// Source before stub, package before module.
+fn rank(path: &str) -> u8 {
+    u8::from(!is_init(path)) + 2 * u8::from(path.ends_with(".pyi"))
+}
+
+/// Whether a path is that of a package's own module.
+fn is_init(path: &str) -> bool {
+    stem_of(path) == "__init__"
+}
+
+/// The path without extension; for `__init__`, the folder.
+fn module_path(path: &str) -> &str {
+    if is_init(path) { dir_of(path) } else { path.rsplit_once('.').map_or(path, |p| p.0) }
+}
+
+/// What stands before `suffix` in `path`, on a component boundary.
+fn root_of<'p>(path: &'p str, suffix: &str) -> Option<&'p str> {
+    let root = path.strip_suffix(suffix)?;
+    if root.is_empty() { Some(root) } else { root.strip_suffix('/') }
+}
+
+/// Whether `root` is `dir` or a folder around it.
+fn is_around(root: &str, dir: &str) -> bool {
+    root.is_empty() || dir == root || (dir.starts_with(root) && dir.as_bytes().get(root.len()) == Some(&b'/'))
+}
