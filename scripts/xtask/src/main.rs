@@ -1,2 +1,84 @@
-//! Binary.
-fn main() {}
+//! The one entry point for chores: `cargo xtask check` is what continuous integration runs.
+
+mod layers;
+
+use anyhow::{Context, Result, bail, ensure};
+use clap::{Parser, Subcommand};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+#[derive(Parser)]
+#[command(about = "Chores of this workspace")]
+struct Cli {
+    #[command(subcommand)]
+    task: Task,
+}
+
+#[derive(Subcommand)]
+enum Task {
+    /// Format, lints with warnings denied, layering, tests
+    Check {
+        /// Leave the tests out
+        #[arg(long)]
+        no_tests: bool,
+    },
+    /// Compare the crates' dependencies with the codemap of ARCHITECTURE.md
+    Layers,
+    /// Measure against the yardsticks; arguments go to scripts/bench.sh
+    Bench {
+        /// For scripts/bench.sh
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        args: Vec<String>,
+    },
+}
+
+fn main() -> Result<()> {
+    let top = top()?;
+    match Cli::parse().task {
+        Task::Check { no_tests } => check(&top, no_tests),
+        Task::Layers => layers(&top),
+        Task::Bench { args } => run(&top, "sh", &[&["scripts/bench.sh".to_owned()], &args[..]].concat()),
+    }
+}
+
+fn check(top: &Path, no_tests: bool) -> Result<()> {
+    let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".to_owned());
+    let words = |text: &str| text.split(' ').map(str::to_owned).collect::<Vec<_>>();
+    run(top, &cargo, &words("fmt --all --check"))?;
+    run(top, &cargo, &words("clippy --workspace --all-targets --quiet -- -D warnings"))?;
+    layers(top)?;
+    if !no_tests {
+        run(top, &cargo, &words("test --workspace --quiet"))?;
+    }
+    Ok(())
+}
+
+fn layers(top: &Path) -> Result<()> {
+    let text = std::fs::read_to_string(top.join("ARCHITECTURE.md")).context("ARCHITECTURE.md")?;
+    let metadata = Command::new("cargo")
+        .args(["metadata", "--no-deps", "--format-version", "1", "--offline"])
+        .current_dir(top)
+        .output()
+        .context("cargo metadata")?;
+    ensure!(metadata.status.success(), "cargo metadata failed: {}", String::from_utf8_lossy(&metadata.stderr));
+    let crates = layers::crates(&serde_json::from_slice(&metadata.stdout)?)?;
+    let wrong = layers::violations(&layers::codemap(&text), &crates);
+    if !wrong.is_empty() {
+        bail!("the crates do not follow the codemap of ARCHITECTURE.md:\n{}", wrong.join("\n"));
+    }
+    Ok(())
+}
+
+fn run(top: &Path, program: &str, args: &[String]) -> Result<()> {
+    eprintln!("xtask: {program} {}", args.join(" "));
+    let status = Command::new(program).args(args).current_dir(top).status().with_context(|| program.to_owned())?;
+    ensure!(status.success(), "`{program} {}` failed", args.join(" "));
+    Ok(())
+}
+
+/// The root of the workspace, wherever the task was started.
+fn top() -> Result<PathBuf> {
+    let here = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
+    let top = here.ancestors().nth(2).context("the workspace is two folders up")?;
+    Ok(top.to_owned())
+}
