@@ -4,11 +4,39 @@
 //! sorts everything and appends it; every later change through [`WriteTxn`]; reads through a
 //! [`Snapshot`], which implements [`indexd_model::IndexView`]. Only this crate knows heed, rkyv and
 //! roaring.
+//!
+//! What has to hold: the dump of a state is a function of the inputs that led to it, whatever the
+//! order of changes; dense handles never reach a dump or a signature; a damaged or unfinished index
+//! is rebuilt, never repaired and never converted.
 
+mod bulk;
+mod cache;
+mod codec;
+mod directory;
+mod dump;
 mod error;
+mod history;
 mod input;
-mod skeleton;
+mod linked;
+mod meta;
+mod prepared;
+mod recovery;
+mod rows;
+mod sets;
+mod signature;
+mod snapshot;
+mod store;
+mod tables;
+mod verify;
+mod write;
 
+#[cfg(test)]
+mod tests;
+
+pub use bulk::Bulk;
 pub use error::StoreError;
 pub use input::{FileInput, FileStat, History, HistoryFile};
-pub use skeleton::*;
+pub use snapshot::{Counts, Snapshot};
+pub use store::{Opened, Store};
+pub use verify::verify;
+pub use write::{PutOutcome, WriteTxn};

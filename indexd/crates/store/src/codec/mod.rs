@@ -1,0 +1,10 @@
+//! How values look as bytes. Nothing here knows LMDB.
+
+pub(crate) mod blob;
+pub(crate) mod bytes;
+pub(crate) mod defs;
+pub(crate) mod edges;
+pub(crate) mod enums;
+pub(crate) mod postings;
+pub(crate) mod records;
+pub(crate) mod set;

@@ -1,0 +1,464 @@
+//! The canonical dump: every derived table as sorted lines in which handles are replaced by what
+//! they stand for. Two states with equal inputs have equal dumps, whatever led to them.
+
+use crate::codec::edges::decode_unresolved;
+use crate::codec::records::{ArchivedFileRow, ChunkRow, FileRow};
+use crate::codec::{blob, postings};
+use crate::error::{Result, StoreError};
+use crate::history;
+use crate::linked::decode_sorted;
+use crate::meta::Meta;
+use crate::rows::{Rows, decode_runs};
+use crate::sets;
+use crate::snapshot::{Snapshot, block_of_key};
+use crate::tables::{Kind, Table, Tables};
+use indexd_model::links::EdgeKind;
+use indexd_model::{ContentHash, DefIdx, Facts, names};
+use rustc_hash::FxHashMap;
+use std::fmt::Write as _;
+use std::io;
+
+use crate::codec::enums::Coded;
+
+impl Snapshot {
+    /// Writes every derived table as sorted lines free of handles: table, key, value, separated by
+    /// tabs. Takes time and memory with the whole index; for tests and for comparing two indexes.
+    ///
+    /// # Errors
+    /// Those of `out`, and the error of a row that cannot be read.
+    pub fn dump(&self, out: &mut dyn io::Write) -> io::Result<()> {
+        dump(self.rows(), self.meta(), out)
+    }
+}
+
+/// What handles stand for.
+pub(crate) struct Meanings {
+    files: FxHashMap<u32, String>,
+    defs: FxHashMap<u32, String>,
+    chunks: FxHashMap<u32, String>,
+}
+
+impl Meanings {
+    /// Reads all files.
+    pub fn read(rows: Rows) -> Result<Self> {
+        let mut it = Self {
+            files: FxHashMap::default(),
+            defs: FxHashMap::default(),
+            chunks: FxHashMap::default(),
+        };
+        for row in rows.tables.files.iter(rows.txn)? {
+            let (key, value) = row?;
+            let corrupt = || rows.tables.files.corrupt(key);
+            let file = handle(key).ok_or_else(corrupt)?;
+            let row: &ArchivedFileRow = FileRow::access(value).ok_or_else(corrupt)?;
+            let path = row.path.as_str();
+            it.files.insert(file, format!("{path:?}"));
+            for i in 0..row.n_chunks.to_native() {
+                it.chunks
+                    .insert(row.chunk_start.to_native() + i, format!("{path:?}@{i}"));
+            }
+            let interface = rows.interface(file)?.0;
+            let facts = Facts::outside(&interface);
+            let docs = rows.file_defs(file)?;
+            it.defs.insert(docs[0], format!("{path:?}"));
+            for (i, doc) in (0u32..).zip(&docs[1..]) {
+                let ordinal = interface.defs.get(i as usize).ok_or_else(corrupt)?.ordinal;
+                let name = names::descriptor(&facts, DefIdx(i));
+                it.defs.insert(*doc, format!("{path:?} {name:?} {ordinal}"));
+            }
+        }
+        Ok(it)
+    }
+
+    fn file(&self, file: u32) -> Result<&str> {
+        meaning(&self.files, file, "file")
+    }
+
+    fn def(&self, def: u32) -> Result<&str> {
+        meaning(&self.defs, def, "definition")
+    }
+
+    fn chunk(&self, chunk: u32) -> Result<&str> {
+        meaning(&self.chunks, chunk, "chunk")
+    }
+}
+
+fn meaning<'a>(map: &'a FxHashMap<u32, String>, id: u32, what: &str) -> Result<&'a str> {
+    map.get(&id)
+        .map(String::as_str)
+        .ok_or_else(|| StoreError::Corrupt(format!("{what} handle {id} stands for nothing")))
+}
+
+fn handle(key: &[u8]) -> Option<u32> {
+    key.first_chunk().map(|b| u32::from_be_bytes(*b))
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::new(), |mut s, b| {
+        let _ = write!(s, "{b:02x}");
+        s
+    })
+}
+
+/// The text in a key up to its NUL.
+fn text_of(key: &[u8], tail: usize) -> String {
+    format!(
+        "\"{}\"",
+        key[..key.len().saturating_sub(tail + 1)].escape_ascii()
+    )
+}
+
+type Lines = Vec<String>;
+type Section<'a> = (&'a Table, &'a dyn Fn(&Table) -> Result<Lines>);
+
+fn dump(rows: Rows, meta: &Meta, out: &mut dyn io::Write) -> io::Result<()> {
+    let wrap = |e: StoreError| io::Error::other(e);
+    let m = Meanings::read(rows).map_err(wrap)?;
+    // A table that is added does not compile here until it has a section or is a cache.
+    let Tables {
+        meta: meta_table,
+        paths,
+        files,
+        file_defs,
+        stats,
+        chunks,
+        defs,
+        names,
+        interfaces,
+        bodies,
+        texts,
+        terms,
+        path_terms,
+        providers,
+        dependants,
+        lookups,
+        edges_out,
+        edges_in,
+        unresolved,
+        history_files,
+        history_docs,
+        history_terms,
+        leaves,
+        nodes,
+        tokens,
+    } = rows.tables;
+    debug_assert!([stats, tokens].iter().all(|t| t.kind == Kind::Cache));
+    let by_path = |t: &Table| {
+        one_each(rows, t, |key, _| {
+            Ok((format!("\"{}\"", key.escape_ascii()), String::new()))
+        })
+    };
+    let hashes = |t: &Table| one_each(rows, t, |key, value| Ok((hex(key), hex(value))));
+    let sections: [Section; 23] = [
+        (meta_table, &|_| Ok(state(meta))),
+        (paths, &by_path),
+        (files, &|t| file_lines(rows, t, &m)),
+        (file_defs, &|t| file_def_lines(rows, t, &m)),
+        (chunks, &|t| chunk_lines(rows, t, &m)),
+        (defs, &|t| def_lines(rows, t, &m)),
+        (names, &|t| {
+            set_lines(rows, t, |key| Ok(text_of(key, 2)), |id| m.def(id))
+        }),
+        (interfaces, &|t| blob_lines(rows, t, &m)),
+        (bodies, &|t| blob_lines(rows, t, &m)),
+        (texts, &|t| blob_lines(rows, t, &m)),
+        (terms, &|t| posting_lines(rows, t, |id| m.chunk(id))),
+        (path_terms, &|t| posting_lines(rows, t, |id| m.file(id))),
+        (providers, &|t| {
+            set_lines(rows, t, |key| Ok(hex(&key[..8])), |id| m.file(id))
+        }),
+        (dependants, &|t| {
+            set_lines(rows, t, |key| Ok(hex(&key[..4])), |id| m.file(id))
+        }),
+        (lookups, &|t| lookup_lines(rows, t, &m)),
+        (edges_out, &|t| edge_lines(rows, t, &m)),
+        (edges_in, &|t| {
+            set_lines(rows, t, |key| in_key(t, key, &m), |id| m.def(id))
+        }),
+        (unresolved, &|t| unresolved_lines(rows, t, &m)),
+        (history_files, &|t| {
+            one_each(rows, t, |key, value| {
+                Ok((format!("\"{}\"", key.escape_ascii()), hex(value)))
+            })
+        }),
+        (history_docs, &|t| {
+            one_each(rows, t, |_, value| {
+                Ok((format!("\"{}\"", value.escape_ascii()), String::new()))
+            })
+        }),
+        (history_terms, &|t| history_lines(rows, t)),
+        (leaves, &hashes),
+        (nodes, &hashes),
+    ];
+    for (table, lines_of) in sections {
+        debug_assert!(table.kind == Kind::Derived, "{} is dumped", table.name);
+        let mut lines = lines_of(table).map_err(wrap)?;
+        lines.sort_unstable();
+        for line in lines {
+            writeln!(out, "{}\t{line}", table.name)?;
+        }
+    }
+    Ok(())
+}
+
+/// One line for each row.
+fn one_each(
+    rows: Rows,
+    table: &Table,
+    line: impl Fn(&[u8], &[u8]) -> Result<(String, String)>,
+) -> Result<Lines> {
+    let mut lines = Vec::new();
+    for row in table.iter(rows.txn)? {
+        let (key, value) = row?;
+        let (key, value) = line(key, value)?;
+        lines.push(format!("{key}\t{value}"));
+    }
+    Ok(lines)
+}
+
+fn state(meta: &Meta) -> Lines {
+    // The number of commits depends on how the state was reached; everything else does not.
+    let Meta {
+        format,
+        config,
+        generation: _,
+        stats,
+        n_defs,
+        source_bytes,
+        head,
+        history,
+        root,
+    } = meta;
+    vec![
+        format!("format\t{format}"),
+        format!("config\t{}", hex(config)),
+        format!("stats\t{stats:?}"),
+        format!("definitions\t{n_defs}"),
+        format!("bytes\t{source_bytes}"),
+        format!("head\t{head:?}"),
+        format!("history\t{:?}", history.map(|h| hex(&h))),
+        format!("root\t{}", hex(root)),
+        format!("signature\t{}", hex(&meta.signature())),
+    ]
+}
+
+fn file_lines(rows: Rows, table: &Table, m: &Meanings) -> Result<Lines> {
+    one_each(rows, table, |key, value| {
+        let corrupt = || table.corrupt(key);
+        let row = FileRow::access(value).ok_or_else(corrupt)?;
+        let ArchivedFileRow {
+            hash,
+            size,
+            n_lines,
+            text_len,
+            chunk_start: _,
+            n_chunks,
+            chunk_room: _,
+            own: _,
+            roles,
+            path_len,
+            language,
+            outcome,
+            path: _,
+        } = row;
+        let line = format!(
+            "{} {size} bytes {text_len} text {n_lines} lines {n_chunks} chunks roles {roles} path {path_len} {language} {outcome}",
+            ContentHash(*hash)
+        );
+        Ok((m.file(handle(key).ok_or_else(corrupt)?)?.to_owned(), line))
+    })
+}
+
+fn file_def_lines(rows: Rows, table: &Table, m: &Meanings) -> Result<Lines> {
+    one_each(rows, table, |key, value| {
+        let corrupt = || table.corrupt(key);
+        let docs = decode_runs(value).ok_or_else(corrupt)?;
+        let names: Result<Vec<&str>> = docs.iter().map(|d| m.def(*d)).collect();
+        Ok((
+            m.file(handle(key).ok_or_else(corrupt)?)?.to_owned(),
+            names?.join("; "),
+        ))
+    })
+}
+
+fn chunk_lines(rows: Rows, table: &Table, m: &Meanings) -> Result<Lines> {
+    one_each(rows, table, |key, value| {
+        let corrupt = || table.corrupt(key);
+        let id = handle(key).ok_or_else(corrupt)?;
+        let row = ChunkRow::access(value).ok_or_else(corrupt)?;
+        let def = match row.def.to_native() {
+            u32::MAX => "-",
+            def => m.def(def)?,
+        };
+        let line = format!(
+            "{}..{} lines {}..{} part {}/{} kind {} lens {:?} of {def}",
+            row.start,
+            row.end,
+            row.line_start,
+            row.line_end,
+            row.part,
+            row.n_parts,
+            row.kind,
+            row.lens
+        );
+        Ok((m.chunk(id)?.to_owned(), line))
+    })
+}
+
+fn def_lines(rows: Rows, table: &Table, m: &Meanings) -> Result<Lines> {
+    one_each(rows, table, |key, _| {
+        let id = handle(key).ok_or_else(|| table.corrupt(key))?;
+        let row = rows.def(id)?;
+        let parent = row.parent.map_or(Ok("-"), |p| m.def(p))?;
+        let shown = crate::codec::defs::DefRow {
+            file: 0,
+            parent: None,
+            ..row
+        };
+        Ok((
+            m.def(id)?.to_owned(),
+            format!("{shown:?} in {parent} of {}", m.file(row.file)?),
+        ))
+    })
+}
+
+fn set_lines<'m>(
+    rows: Rows,
+    table: &Table,
+    name: impl Fn(&[u8]) -> Result<String>,
+    member: impl Fn(u32) -> Result<&'m str>,
+) -> Result<Lines> {
+    // The rows of one set are cut by handles: gather them first.
+    let mut sets: FxHashMap<&[u8], Vec<&str>> = FxHashMap::default();
+    for row in table.iter(rows.txn)? {
+        let (key, value) = row?;
+        let mut ids = Vec::new();
+        crate::codec::set::decode(sets::high_of(key), value, &mut ids)
+            .ok_or_else(|| table.corrupt(key))?;
+        let members: Result<Vec<&str>> = ids.into_iter().map(&member).collect();
+        sets.entry(&key[..key.len() - 2])
+            .or_default()
+            .extend(members?);
+    }
+    let mut lines = Vec::with_capacity(sets.len());
+    for (prefix, mut members) in sets {
+        members.sort_unstable();
+        let mut key = prefix.to_vec();
+        key.extend_from_slice(&[0, 0]);
+        lines.push(format!("{}\t{}", name(&key)?, members.join("; ")));
+    }
+    Ok(lines)
+}
+
+fn in_key(table: &Table, key: &[u8], m: &Meanings) -> Result<String> {
+    let corrupt = || table.corrupt(key);
+    let target = handle(key).ok_or_else(corrupt)?;
+    let kind = EdgeKind::from_code(*key.get(4).ok_or_else(corrupt)?).ok_or_else(corrupt)?;
+    Ok(format!("{} {}", m.def(target)?, kind.name()))
+}
+
+fn blob_lines(rows: Rows, table: &Table, m: &Meanings) -> Result<Lines> {
+    let mut lines = Vec::new();
+    let mut last = None;
+    for row in table.iter(rows.txn)? {
+        let (key, _) = row?;
+        let corrupt = || table.corrupt(key);
+        let file = handle(key).ok_or_else(corrupt)?;
+        if last.replace(file) != Some(file) {
+            let raw = blob::decompress(&rows.blob(table, file)?).ok_or_else(corrupt)?;
+            lines.push(format!("{}\t{}", m.file(file)?, ContentHash::of(&raw)));
+        }
+    }
+    Ok(lines)
+}
+
+fn posting_lines<'m>(
+    rows: Rows,
+    table: &Table,
+    member: impl Fn(u32) -> Result<&'m str>,
+) -> Result<Lines> {
+    let mut by_term: FxHashMap<&[u8], Vec<String>> = FxHashMap::default();
+    for row in table.iter(rows.txn)? {
+        let (key, value) = row?;
+        let mut block = Vec::new();
+        postings::decode(block_of_key(key), value, |id, counts| {
+            block.push((id, counts))
+        })
+        .ok_or_else(|| table.corrupt(key))?;
+        let list = by_term.entry(&key[..key.len() - 4]).or_default();
+        for (id, counts) in block {
+            list.push(format!("{}:{counts:?}", member(id)?));
+        }
+    }
+    let line = |(term, mut list): (&[u8], Vec<String>)| {
+        list.sort_unstable();
+        format!("{}\t{}", text_of(term, 0), list.join("; "))
+    };
+    Ok(by_term.into_iter().map(line).collect())
+}
+
+fn lookup_lines(rows: Rows, table: &Table, m: &Meanings) -> Result<Lines> {
+    one_each(rows, table, |key, value| {
+        let corrupt = || table.corrupt(key);
+        let keys = decode_sorted(value).ok_or_else(corrupt)?;
+        let keys: Vec<String> = keys.into_iter().map(|k| format!("{k:08x}")).collect();
+        Ok((
+            m.file(handle(key).ok_or_else(corrupt)?)?.to_owned(),
+            keys.join(" "),
+        ))
+    })
+}
+
+fn edge_lines(rows: Rows, table: &Table, m: &Meanings) -> Result<Lines> {
+    let mut lines = Vec::new();
+    for row in table.iter(rows.txn)? {
+        let (key, _) = row?;
+        let source = handle(key).ok_or_else(|| table.corrupt(key))?;
+        let mut uses = Vec::new();
+        rows.uses(rows.base(source)?, |u| uses.push(u))?;
+        for u in uses {
+            let (o, name) = (u.occurrence, m.def(source)?);
+            let place = format!("{:010} line {}", o.at, o.line);
+            let how = format!("{:?} {} {}", o.role, o.rule.name(), o.confidence);
+            lines.push(format!(
+                "{name}\t{} {} at {place} {how}",
+                u.kind.name(),
+                m.def(u.target)?
+            ));
+        }
+    }
+    Ok(lines)
+}
+
+fn unresolved_lines(rows: Rows, table: &Table, m: &Meanings) -> Result<Lines> {
+    one_each(rows, table, |key, value| {
+        let corrupt = || table.corrupt(key);
+        let file = handle(key).ok_or_else(corrupt)?;
+        let facts = rows.facts(file)?;
+        let facts = Facts::inside(&facts);
+        let mut line = String::new();
+        for u in decode_unresolved(value).ok_or_else(corrupt)? {
+            let _ = write!(
+                line,
+                "{:?} {:?} at {} {:?} {:?}; ",
+                u.source.some(),
+                facts.str(u.name),
+                u.at,
+                u.role,
+                u.reason
+            );
+        }
+        Ok((m.file(file)?.to_owned(), line))
+    })
+}
+
+fn history_lines(rows: Rows, table: &Table) -> Result<Lines> {
+    one_each(rows, table, |key, value| {
+        let mut list = Vec::new();
+        for (doc, n) in history::decode_postings(value).ok_or_else(|| table.corrupt(key))? {
+            list.push(format!("{:?}:{n}", history::path_of(rows, doc)?));
+        }
+        list.sort_unstable();
+        Ok((text_of(key, 0), list.join("; ")))
+    })
+}

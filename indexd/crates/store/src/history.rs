@@ -1,0 +1,100 @@
+//! What past commits say, by path: paths of the history need not be files of the tree, and a file
+//! that goes and comes back has its history without reading commits again.
+//!
+//! A new history replaces the old one as a whole, since one more commit shifts the position of every
+//! other. Handles are ranks by path.
+
+use crate::codec::bytes::{Reader, put};
+use crate::error::{Result, StoreError};
+use crate::input::History;
+use crate::rows::{Rows, path_key, term_prefix};
+use crate::tables::Tables;
+use heed::RwTxn;
+use indexd_model::view::FileHistory;
+use std::collections::BTreeMap;
+
+/// Replaces the history.
+pub(crate) fn replace(tables: &Tables, txn: &mut RwTxn, history: &History) -> Result<()> {
+    for table in [
+        &tables.history_files,
+        &tables.history_docs,
+        &tables.history_terms,
+    ] {
+        table.clear(txn)?;
+    }
+    let mut files: Vec<_> = history.files.iter().collect();
+    files.sort_unstable_by(|a, b| a.path.cmp(&b.path));
+    if let Some(w) = files.windows(2).find(|w| w[0].path == w[1].path) {
+        return Err(StoreError::Inconsistent(format!(
+            "history of {} twice",
+            w[0].path
+        )));
+    }
+    let mut terms: BTreeMap<&str, Vec<(u32, u32)>> = BTreeMap::new();
+    let mut counts = BTreeMap::new();
+    for (doc, file) in (0u32..).zip(&files) {
+        let mut row = Vec::new();
+        put(&mut row, u64::from(file.history.n_commits));
+        put(&mut row, u64::from(file.history.newest));
+        counts.insert(path_key(&file.path), row);
+        tables
+            .history_docs
+            .append(txn, &doc.to_be_bytes(), &mut file.path.as_bytes().to_vec())?;
+        for (term, n) in &file.terms {
+            terms.entry(term).or_default().push((doc, *n));
+        }
+    }
+    for (key, mut row) in counts {
+        tables.history_files.append(txn, &key, &mut row)?;
+    }
+    for (term, list) in terms {
+        tables
+            .history_terms
+            .append(txn, &term_prefix(term)?, &mut encode_postings(&list))?;
+    }
+    Ok(())
+}
+
+fn encode_postings(list: &[(u32, u32)]) -> Vec<u8> {
+    let mut out = Vec::with_capacity(list.len() * 3);
+    let mut last = 0;
+    for (doc, n) in list {
+        put(&mut out, u64::from(doc - last));
+        put(&mut out, u64::from(*n));
+        last = *doc;
+    }
+    out
+}
+
+/// Postings of one term: history handles with counts.
+pub(crate) fn decode_postings(bytes: &[u8]) -> Option<Vec<(u32, u32)>> {
+    let mut r = Reader::new(bytes);
+    let mut out = Vec::new();
+    let mut doc = 0u32;
+    while !r.is_empty() {
+        doc = doc.checked_add(r.u32()?)?;
+        out.push((doc, r.u32()?));
+    }
+    Some(out)
+}
+
+/// The path of a history handle.
+pub(crate) fn path_of<'t>(rows: Rows<'t>, doc: u32) -> Result<&'t str> {
+    let table = &rows.tables.history_docs;
+    let key = doc.to_be_bytes();
+    std::str::from_utf8(table.need(rows.txn, &key)?).map_err(|_| table.corrupt(&key))
+}
+
+/// The history of a path; zero when no commit touched it.
+pub(crate) fn of(rows: Rows, path: &str) -> Result<FileHistory> {
+    let table = &rows.tables.history_files;
+    let key = path_key(path);
+    let Some(stored) = table.get(rows.txn, &key)? else {
+        return Ok(FileHistory::default());
+    };
+    let mut r = Reader::new(stored);
+    match (r.u32(), r.u32()) {
+        (Some(n_commits), Some(newest)) => Ok(FileHistory { n_commits, newest }),
+        _ => Err(table.corrupt(&key)),
+    }
+}

@@ -1,0 +1,239 @@
+//! What both writers derive from one file before anything is stored: blobs, lines, identities, rows.
+
+use crate::codec::blob;
+use crate::codec::defs::DefRow;
+use crate::codec::enums::Coded;
+use crate::codec::records::{ChunkRow, FileRow};
+use crate::error::Result;
+use crate::input::FileInput;
+use indexd_model::terms::FileTerms;
+use indexd_model::{
+    Chunk, ContentHash, DefFlags, DefIdx, DefKind, Facts, FileFacts, Interface, LineIndex, Lines,
+    Span, names,
+};
+use xxhash_rust::xxh3::xxh3_64_with_seed;
+
+/// The compressed blobs of a file.
+pub(crate) struct Blobs {
+    /// Interface.
+    pub interface: Vec<u8>,
+    /// Body and chunks.
+    pub body: Vec<u8>,
+    /// Text; empty for an empty text.
+    pub text: Vec<u8>,
+}
+
+impl Blobs {
+    /// Encodes and compresses.
+    pub fn of(facts: &FileFacts, text: &str) -> Result<Self> {
+        Ok(Self {
+            interface: blob::pack_interface(&facts.interface)?,
+            body: blob::pack_body(&facts.body, &facts.chunks)?,
+            text: if text.is_empty() {
+                Vec::new()
+            } else {
+                blob::compress(text.as_bytes())?
+            },
+        })
+    }
+}
+
+/// The lines of a definition.
+#[derive(Clone, Copy)]
+pub(crate) struct DefLines {
+    lines: Lines,
+    name_line: u32,
+}
+
+impl DefLines {
+    /// The first line.
+    pub fn first(&self) -> u32 {
+        self.lines.start
+    }
+}
+
+/// The lines of all definitions of a file.
+pub(crate) fn def_lines(interface: &Interface, text: &str) -> Vec<DefLines> {
+    if interface.defs.is_empty() {
+        return Vec::new();
+    }
+    let index = LineIndex::new(text);
+    let of = |d: &indexd_model::Def| DefLines {
+        lines: index.lines(d.span),
+        name_line: index.line(d.name_span.start),
+    };
+    interface.defs.iter().map(of).collect()
+}
+
+/// What makes two versions of a definition the same one: a hash of descriptor and ordinal.
+pub(crate) fn identities(interface: &Interface) -> Vec<u64> {
+    let facts = Facts::outside(interface);
+    let of = |i: u32| {
+        let def = DefIdx(i);
+        let ordinal = u64::from(facts.def(def).ordinal);
+        xxh3_64_with_seed(names::descriptor(&facts, def).as_bytes(), ordinal)
+    };
+    (0..interface.defs.len() as u32).map(of).collect()
+}
+
+/// Everything about a file that its rows are made of.
+pub(crate) struct FileRows<'a> {
+    /// Handle.
+    pub file: u32,
+    /// Handles of the file itself and of its definitions.
+    pub docs: &'a [u32],
+    /// Interface.
+    pub interface: &'a Interface,
+    /// Chunks.
+    pub chunks: &'a [Chunk],
+    /// Lines of the definitions.
+    pub lines: &'a [DefLines],
+    /// Lines of the file.
+    pub n_lines: u32,
+    /// Bytes of the text.
+    pub text_len: u32,
+}
+
+impl FileRows<'_> {
+    /// Hands the row of the file itself and of every definition to `each`, with its handle.
+    pub fn defs(&self, mut each: impl FnMut(u32, &DefRow) -> Result<()>) -> Result<()> {
+        let whole = Span {
+            start: 0,
+            end: self.text_len,
+        };
+        let nothing = Span::default();
+        let own = DefRow {
+            file: self.file,
+            idx: DefIdx::NONE,
+            parent: None,
+            kind: DefKind::Section,
+            flags: DefFlags::default(),
+            span: whole,
+            lines: Lines {
+                start: 1,
+                end: self.n_lines.max(1),
+            },
+            name_span: nothing,
+            name_line: 1,
+            head: nothing,
+            doc: nothing,
+            first_chunk: None,
+            name_len: 0,
+            qualified: "",
+        };
+        each(self.docs[0], &own)?;
+        let mut first_chunks = vec![None; self.interface.defs.len()];
+        for (i, chunk) in self.chunks.iter().enumerate() {
+            if let Some(first) = first_chunks.get_mut(chunk.def.index()) {
+                first.get_or_insert(i as u32);
+            }
+        }
+        let facts = Facts::outside(self.interface);
+        for (i, def) in self.interface.defs.iter().enumerate() {
+            let idx = DefIdx(i as u32);
+            let qualified = names::qualified_name(&facts, idx);
+            let name = facts.str(def.name);
+            let row = DefRow {
+                file: self.file,
+                idx,
+                parent: def.parent.some().map(|p| self.docs[p.index() + 1]),
+                kind: def.kind,
+                flags: def.flags,
+                span: def.span,
+                lines: self.lines[i].lines,
+                name_span: def.name_span,
+                name_line: self.lines[i].name_line,
+                head: def.head,
+                doc: def.doc,
+                first_chunk: first_chunks[i],
+                name_len: if qualified.ends_with(name) {
+                    name.len() as u32
+                } else {
+                    0
+                },
+                qualified: &qualified,
+            };
+            each(self.docs[i + 1], &row)?;
+        }
+        Ok(())
+    }
+
+    /// The row of the `i`-th chunk.
+    pub fn chunk(&self, i: usize, lens: &[u16; indexd_model::view::N_FIELDS]) -> ChunkRow {
+        let c = &self.chunks[i];
+        ChunkRow {
+            file: self.file,
+            start: c.span.start,
+            end: c.span.end,
+            line_start: c.lines.start,
+            line_end: c.lines.end,
+            def: c.def.some().map_or(u32::MAX, |d| self.docs[d.index() + 1]),
+            part: c.part,
+            n_parts: c.n_parts,
+            lens: *lens,
+            kind: c.kind.code(),
+        }
+    }
+
+    /// The record of the file.
+    pub fn file(
+        &self,
+        path: &str,
+        hash: &ContentHash,
+        size: u64,
+        path_len: u16,
+        room: (u32, u32),
+    ) -> FileRow {
+        FileRow {
+            hash: hash.0,
+            size,
+            n_lines: self.n_lines,
+            text_len: self.text_len,
+            chunk_start: room.0,
+            n_chunks: self.chunks.len() as u32,
+            chunk_room: room.1,
+            own: self.docs[0],
+            roles: self.interface.roles.0,
+            path_len,
+            language: self.interface.language.code(),
+            outcome: self.interface.outcome.code(),
+            path: path.to_owned(),
+        }
+    }
+}
+
+/// Field lengths of the `i`-th chunk.
+pub(crate) fn lens_of(terms: &FileTerms, i: usize) -> [u16; indexd_model::view::N_FIELDS] {
+    terms
+        .chunks
+        .get(i)
+        .map_or([0; indexd_model::view::N_FIELDS], |c| c.lens)
+}
+
+/// Checks what the caller promises about an input.
+pub(crate) fn check(input: &FileInput) -> Result<()> {
+    let (chunks, terms) = (input.facts.chunks.len(), input.terms.chunks.len());
+    let wrong = |what: &str| {
+        Err(crate::StoreError::Inconsistent(format!(
+            "{}: {what}",
+            input.path
+        )))
+    };
+    if chunks != terms {
+        return wrong(&format!("{chunks} chunks and terms of {terms}"));
+    }
+    if input.facts.interface.defs.len() > indexd_model::limits::DEFS_PER_FILE_MAX {
+        return wrong("too many definitions");
+    }
+    if u32::try_from(input.text.len()).is_err() {
+        return wrong("text above 4 GB");
+    }
+    let n = input.facts.interface.defs.len();
+    let inside = |d: DefIdx| d.some().is_none_or(|d| d.index() < n);
+    if !input.facts.chunks.iter().all(|c| inside(c.def))
+        || !input.facts.interface.defs.iter().all(|d| inside(d.parent))
+    {
+        return wrong("a definition that is not there");
+    }
+    Ok(())
+}

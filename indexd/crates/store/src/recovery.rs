@@ -1,0 +1,327 @@
+//! The index folder and the mark beside the data file that tells, after a stop of any kind, whether
+//! the data can be trusted.
+//!
+//! Commits do not sync. After the death of the process the page cache still has them all, so the
+//! data is whole, and yet it is verified, in a child process, since LMDB kills its process when it
+//! meets damage. After a power loss the file may be anything: it is rebuilt.
+
+use crate::error::Result;
+use crate::meta::FORMAT;
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::path::Path;
+
+/// LMDB's data file.
+pub(crate) const DATA: &str = "data.mdb";
+const LOCK: &str = "lock.mdb";
+const MARK: &str = "state";
+/// The damaged data file that is kept.
+const DAMAGED: &str = "damaged.mdb";
+const CACHE_TAG: &str = "CACHEDIR.TAG";
+/// The signature of cache folders, so that backups skip them (bford.info/cachedir).
+const CACHE_TAG_TEXT: &str =
+    "Signature: 8a477f597d28d172789f06886806bc55\n# This folder is an index that can be rebuilt.\n";
+
+/// What the mark says about the data file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Mark {
+    /// A first build is under way: worth nothing.
+    Building,
+    /// There are commits that may not be synced.
+    Dirty,
+    /// Synced, and the data file is as described.
+    Clean(Shape),
+}
+
+/// Size and times of the data file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Shape {
+    size: u64,
+    mtime_ns: i128,
+    ctime_ns: i128,
+}
+
+/// What is in an index folder.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Found {
+    /// Nothing, or nothing of use.
+    Nothing,
+    /// An index to trust.
+    Clean,
+    /// An index to verify first.
+    Unverified,
+}
+
+/// Makes the folder: private, and marked as a cache.
+pub(crate) fn make_dir(dir: &Path) -> io::Result<()> {
+    let mut builder = fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
+        builder.mode(0o700);
+        builder.create(dir)?;
+        if fs::metadata(dir)?.permissions().mode() & 0o777 != 0o700 {
+            fs::set_permissions(dir, fs::Permissions::from_mode(0o700))?;
+        }
+    }
+    #[cfg(not(unix))]
+    builder.create(dir)?;
+    let tag = dir.join(CACHE_TAG);
+    if !tag.exists() {
+        create_private(&tag)?.write_all(CACHE_TAG_TEXT.as_bytes())?;
+    }
+    Ok(())
+}
+
+fn create_private(path: &Path) -> io::Result<File> {
+    let mut options = File::options();
+    options.write(true).create(true).truncate(true);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::OpenOptionsExt;
+        options.mode(0o600);
+    }
+    options.open(path)
+}
+
+/// The identity of this boot; `None` where the system does not tell, and then no unclean index is
+/// trusted.
+fn boot_id() -> Option<String> {
+    let id = fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()?;
+    Some(id.trim().to_owned()).filter(|id| !id.is_empty())
+}
+
+/// The shape of the data file.
+fn shape(dir: &Path) -> io::Result<Shape> {
+    let meta = fs::metadata(dir.join(DATA))?;
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::MetadataExt;
+        let ns = |s: i64, n: i64| i128::from(s) * 1_000_000_000 + i128::from(n);
+        let (mtime_ns, ctime_ns) = (
+            ns(meta.mtime(), meta.mtime_nsec()),
+            ns(meta.ctime(), meta.ctime_nsec()),
+        );
+        Ok(Shape {
+            size: meta.len(),
+            mtime_ns,
+            ctime_ns,
+        })
+    }
+    #[cfg(not(unix))]
+    {
+        let since = meta.modified()?.duration_since(std::time::UNIX_EPOCH);
+        let mtime_ns = since.map_or(0, |d| d.as_nanos() as i128);
+        Ok(Shape {
+            size: meta.len(),
+            mtime_ns,
+            ctime_ns: 0,
+        })
+    }
+}
+
+fn header(config: &[u8; 32]) -> String {
+    format!(
+        "indexd index {FORMAT} {}\n",
+        blake3::Hash::from(*config).to_hex()
+    )
+}
+
+/// Writes the mark and syncs it, so that it is on disk before anything that it speaks of.
+pub(crate) fn mark(dir: &Path, config: &[u8; 32], mark: Mark) -> io::Result<()> {
+    let boot = boot_id().unwrap_or_else(|| "-".into());
+    let line = match mark {
+        Mark::Building => "building".to_owned(),
+        Mark::Dirty => format!("dirty {boot}"),
+        Mark::Clean(s) => format!("clean {} {} {}", s.size, s.mtime_ns, s.ctime_ns),
+    };
+    let temporary = dir.join("state.new");
+    let mut file = create_private(&temporary)?;
+    file.write_all(format!("{}{line}\n", header(config)).as_bytes())?;
+    file.sync_all()?;
+    fs::rename(&temporary, dir.join(MARK))?;
+    #[cfg(unix)]
+    File::open(dir)?.sync_all()?;
+    Ok(())
+}
+
+/// Marks the data file clean as it is now.
+pub(crate) fn mark_clean(dir: &Path, config: &[u8; 32]) -> io::Result<()> {
+    mark(dir, config, Mark::Clean(shape(dir)?))
+}
+
+/// Looks at the folder without opening the data.
+pub(crate) fn inspect(dir: &Path, config: &[u8; 32]) -> io::Result<Found> {
+    if !dir.join(DATA).exists() {
+        return Ok(Found::Nothing);
+    }
+    let text = match fs::read_to_string(dir.join(MARK)) {
+        Ok(text) => text,
+        Err(e)
+            if matches!(
+                e.kind(),
+                io::ErrorKind::NotFound | io::ErrorKind::InvalidData
+            ) =>
+        {
+            return Ok(Found::Nothing);
+        }
+        Err(e) => return Err(e),
+    };
+    let Some(line) = text.strip_prefix(&header(config)) else {
+        return Ok(Found::Nothing);
+    };
+    let mut words = line.split_ascii_whitespace();
+    match words.next() {
+        Some("dirty") => {
+            let same = boot_id().is_some_and(|boot| words.next() == Some(&boot));
+            Ok(if same {
+                Found::Unverified
+            } else {
+                Found::Nothing
+            })
+        }
+        Some("clean") => {
+            let Shape {
+                size,
+                mtime_ns,
+                ctime_ns,
+            } = shape(dir)?;
+            let is = words.eq([size.to_string(), mtime_ns.to_string(), ctime_ns.to_string()]);
+            Ok(if is { Found::Clean } else { Found::Unverified })
+        }
+        _ => Ok(Found::Nothing),
+    }
+}
+
+/// Deletes an index that is of no use.
+pub(crate) fn discard(dir: &Path) -> Result<()> {
+    for name in [MARK, DATA, LOCK] {
+        match fs::remove_file(dir.join(name)) {
+            Err(e) if e.kind() != io::ErrorKind::NotFound => return Err(e.into()),
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+/// Moves a damaged index aside; one is kept, for whoever wants to know why.
+pub(crate) fn quarantine(dir: &Path) -> Result<()> {
+    match fs::rename(dir.join(DATA), dir.join(DAMAGED)) {
+        Err(e) if e.kind() != io::ErrorKind::NotFound => return Err(e.into()),
+        _ => {}
+    }
+    discard(dir)
+}
+
+/// Checks that the data file is as long as its two meta pages say. LMDB maps the file and would die
+/// of a bus error on the pages that are missing.
+pub(crate) fn check_length(dir: &Path) -> Result<()> {
+    use std::io::Read;
+    const PAGE_HEADER: usize = 16;
+    let corrupt = |why: &str| crate::StoreError::Corrupt(format!("data file: {why}"));
+    let mut file = File::open(dir.join(DATA))?;
+    let len = file.metadata()?.len();
+    let mut first = [0; PAGE_HEADER + 136];
+    file.read_exact(&mut first)
+        .map_err(|_| corrupt("no meta page"))?;
+    let word = |bytes: &[u8], at: usize| {
+        bytes
+            .get(at..at + 8)
+            .and_then(|b| b.try_into().ok())
+            .map_or(0, u64::from_le_bytes)
+    };
+    // MDB_meta: magic u32, version u32, address, map size, two MDB_db of 48 bytes (the first one
+    // starts with the page size, u32), last page, transaction id.
+    let page = word(&first, PAGE_HEADER + 24) as u32;
+    if !(512..=65_536).contains(&page) || !page.is_power_of_two() {
+        return Err(corrupt("page size"));
+    }
+    let mut pages = vec![0; 2 * page as usize];
+    pages[..first.len()].copy_from_slice(&first);
+    file.read_exact(&mut pages[first.len()..])
+        .map_err(|_| corrupt("no second meta page"))?;
+    let metas = [0, page as usize].map(|at| {
+        let last_page = word(&pages, at + PAGE_HEADER + 24 + 96);
+        (word(&pages, at + PAGE_HEADER + 24 + 96 + 8), last_page)
+    });
+    let (_, last_page) = metas.into_iter().max().unwrap_or_default();
+    let need = last_page
+        .checked_add(1)
+        .and_then(|n| n.checked_mul(u64::from(page)));
+    if need.is_none_or(|need| len < need) {
+        return Err(corrupt("truncated"));
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const CONFIG: [u8; 32] = [3; 32];
+
+    fn folder() -> tempfile::TempDir {
+        let dir = tempfile::tempdir().expect("temporary folder");
+        fs::write(dir.path().join(DATA), b"data").expect("data");
+        dir
+    }
+
+    #[test]
+    fn trusts_only_what_was_closed_and_not_touched() {
+        let dir = folder();
+        let found = || inspect(dir.path(), &CONFIG).expect("inspect");
+        assert_eq!(found(), Found::Nothing, "no mark");
+        mark(dir.path(), &CONFIG, Mark::Building).expect("mark");
+        assert_eq!(found(), Found::Nothing, "first build not complete");
+        mark(dir.path(), &CONFIG, Mark::Dirty).expect("mark");
+        assert_eq!(found(), Found::Unverified, "same boot");
+        mark_clean(dir.path(), &CONFIG).expect("mark");
+        assert_eq!(found(), Found::Clean);
+        assert_eq!(
+            inspect(dir.path(), &[4; 32]).expect("inspect"),
+            Found::Nothing,
+            "other config"
+        );
+        fs::write(dir.path().join(DATA), b"data, and more").expect("data");
+        assert_eq!(found(), Found::Unverified, "changed since");
+        fs::write(
+            dir.path().join(MARK),
+            format!("{}dirty another-boot\n", header(&CONFIG)),
+        )
+        .expect("mark");
+        assert_eq!(found(), Found::Nothing, "other boot");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn the_folder_is_private_and_a_cache() {
+        use std::os::unix::fs::PermissionsExt;
+        let dir = tempfile::tempdir().expect("temporary folder");
+        let dir = dir.path().join("a/b");
+        make_dir(&dir).expect("make");
+        mark(&dir, &CONFIG, Mark::Dirty).expect("mark");
+        for (path, mode) in [
+            (dir.clone(), 0o700),
+            (dir.join(MARK), 0o600),
+            (dir.join(CACHE_TAG), 0o600),
+        ] {
+            let is = fs::metadata(&path).expect("metadata").permissions().mode() & 0o777;
+            assert_eq!(is, mode, "{path:?}");
+        }
+        assert!(
+            fs::read_to_string(dir.join(CACHE_TAG))
+                .expect("tag")
+                .starts_with("Signature: 8a477f597d28d172789f")
+        );
+    }
+
+    #[test]
+    fn keeps_one_damaged_file() {
+        let dir = folder();
+        quarantine(dir.path()).expect("quarantine");
+        assert_eq!(fs::read(dir.path().join(DAMAGED)).expect("kept"), b"data");
+        assert!(!dir.path().join(DATA).exists());
+        quarantine(dir.path()).expect("nothing to move");
+    }
+}

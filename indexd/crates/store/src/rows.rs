@@ -1,0 +1,285 @@
+//! Reading rows: the same for snapshots, for the write transaction, for the dump and for `verify`.
+
+use crate::codec::blob;
+use crate::codec::bytes::{Reader, put, put_delta};
+use crate::codec::defs::DefRow;
+use crate::codec::edges::{self, Base, Use};
+use crate::codec::records::{
+    ArchivedChunkRow, ArchivedFileRow, ArchivedStatRow, ChunkRow, FileRow, StatRow,
+};
+use crate::error::{Result, StoreError};
+use crate::input::FileStat;
+use crate::tables::{Table, Tables};
+use heed::RoTxn;
+use indexd_model::limits::TERM_BYTES_MAX;
+use indexd_model::{DefIdx, FileFacts, Interface};
+use std::borrow::Cow;
+
+/// Bytes of the longest path that is its own key; LMDB's limit is 511.
+const PATH_KEY_BYTES_MAX: usize = 480;
+
+/// The key of a path. Longer paths are cut and told apart by their hash behind a NUL, which no path
+/// holds.
+pub(crate) fn path_key(path: &str) -> Cow<'_, [u8]> {
+    if path.len() <= PATH_KEY_BYTES_MAX {
+        return Cow::Borrowed(path.as_bytes());
+    }
+    let mut key = path.as_bytes()[..PATH_KEY_BYTES_MAX - 17].to_vec();
+    key.push(0);
+    key.extend_from_slice(&blake3::hash(path.as_bytes()).as_bytes()[..16]);
+    Cow::Owned(key)
+}
+
+/// Whether a path key was cut, so that keys do not order as paths do.
+pub(crate) fn is_cut(key: &[u8]) -> bool {
+    key.len() == PATH_KEY_BYTES_MAX && key[PATH_KEY_BYTES_MAX - 17] == 0
+}
+
+/// The prefix of a name or a term before the number of a row: the text and a NUL. Longer names are
+/// cut; whoever reads through the key compares the name itself.
+pub(crate) fn text_prefix(text: &str) -> Vec<u8> {
+    let mut key = text.as_bytes()[..text.len().min(PATH_KEY_BYTES_MAX)].to_vec();
+    key.push(0);
+    key
+}
+
+/// The prefix of a term before the number of a block.
+pub(crate) fn term_prefix(term: &str) -> Result<Vec<u8>> {
+    // The caller cuts terms; a longer one or one with a NUL could share its key with another.
+    if term.len() > TERM_BYTES_MAX || term.contains('\0') {
+        return Err(StoreError::Inconsistent(format!("no term: {term:?}")));
+    }
+    Ok(text_prefix(term))
+}
+
+/// The key of one piece of a file's blob.
+pub(crate) fn piece_key(file: u32, piece: u16) -> [u8; 6] {
+    let mut key = [0; 6];
+    key[..4].copy_from_slice(&file.to_be_bytes());
+    key[4..].copy_from_slice(&piece.to_be_bytes());
+    key
+}
+
+/// The prefix of the set of sources of one target by one kind.
+pub(crate) fn in_prefix(target: u32, kind: u8) -> [u8; 5] {
+    let mut key = [0; 5];
+    key[..4].copy_from_slice(&target.to_be_bytes());
+    key[4] = kind;
+    key
+}
+
+/// Encodes handles as runs of consecutive ones.
+pub(crate) fn encode_runs(ids: &[u32]) -> Vec<u8> {
+    let mut out = Vec::new();
+    let mut expected = 0;
+    for run in ids.chunk_by(|a, b| a.wrapping_add(1) == *b) {
+        put_delta(&mut out, run[0], expected);
+        put(&mut out, run.len() as u64);
+        expected = run[0].wrapping_add(run.len() as u32);
+    }
+    out
+}
+
+/// Undoes [`encode_runs`].
+pub(crate) fn decode_runs(bytes: &[u8]) -> Option<Vec<u32>> {
+    let mut r = Reader::new(bytes);
+    let mut out = Vec::new();
+    let mut expected = 0;
+    while !r.is_empty() {
+        let start = r.delta(expected)?;
+        let n = r.u32()?;
+        expected = start.checked_add(n)?;
+        // A run is bounded by the definitions of one file; damage must not fill the memory.
+        if n as usize > indexd_model::limits::DEFS_PER_FILE_MAX + 1 {
+            return None;
+        }
+        out.extend(start..expected);
+    }
+    Some(out)
+}
+
+/// Rows of one state.
+#[derive(Clone, Copy)]
+pub(crate) struct Rows<'t> {
+    /// Tables.
+    pub tables: &'t Tables,
+    /// The state.
+    pub txn: &'t RoTxn<'t>,
+}
+
+impl<'t> Rows<'t> {
+    /// The handle of the file at `path`.
+    pub fn file_doc(&self, path: &str) -> Result<Option<u32>> {
+        let key = path_key(path);
+        let Some(bytes) = self.tables.paths.get(self.txn, &key)? else {
+            return Ok(None);
+        };
+        let doc = bytes
+            .try_into()
+            .map_err(|_| self.tables.paths.corrupt(&key))?;
+        Ok(Some(u32::from_be_bytes(doc)))
+    }
+
+    /// A file's record.
+    pub fn file(&self, file: u32) -> Result<&'t ArchivedFileRow> {
+        let t = &self.tables.files;
+        let key = file.to_be_bytes();
+        FileRow::access(t.need(self.txn, &key)?).ok_or_else(|| t.corrupt(&key))
+    }
+
+    /// A file's stat; zero when the cache row is gone, which equals no file.
+    pub fn stat(&self, file: u32) -> Result<FileStat> {
+        let t = &self.tables.stats;
+        let key = file.to_be_bytes();
+        let Some(bytes) = t.get(self.txn, &key)? else {
+            return Ok(FileStat::default());
+        };
+        StatRow::access(bytes)
+            .map(FileStat::from)
+            .ok_or_else(|| t.corrupt(&key))
+    }
+
+    /// The handles of a file: its own, then those of its definitions by index.
+    pub fn file_defs(&self, file: u32) -> Result<Vec<u32>> {
+        let t = &self.tables.file_defs;
+        let key = file.to_be_bytes();
+        decode_runs(t.need(self.txn, &key)?)
+            .filter(|v| !v.is_empty())
+            .ok_or_else(|| t.corrupt(&key))
+    }
+
+    /// A chunk's record.
+    pub fn chunk(&self, chunk: u32) -> Result<&'t ArchivedChunkRow> {
+        let t = &self.tables.chunks;
+        let key = chunk.to_be_bytes();
+        ChunkRow::access(t.need(self.txn, &key)?).ok_or_else(|| t.corrupt(&key))
+    }
+
+    /// A definition's record.
+    pub fn def(&self, def: u32) -> Result<DefRow<'t>> {
+        let t = &self.tables.defs;
+        let key = def.to_be_bytes();
+        DefRow::decode(def, t.need(self.txn, &key)?).ok_or_else(|| t.corrupt(&key))
+    }
+
+    /// The pieces of a blob together; empty when there is none.
+    pub fn blob(&self, table: &Table, file: u32) -> Result<Vec<u8>> {
+        let mut out = Vec::new();
+        for row in table.prefix(self.txn, &file.to_be_bytes())? {
+            out.extend_from_slice(row?.1);
+        }
+        Ok(out)
+    }
+
+    /// A file's interface, and the bytes it was decoded from.
+    pub fn interface(&self, file: u32) -> Result<(Interface, usize)> {
+        let t = &self.tables.interfaces;
+        blob::unpack_interface(&self.blob(t, file)?).ok_or_else(|| t.corrupt(&file.to_be_bytes()))
+    }
+
+    /// A file's facts.
+    pub fn facts(&self, file: u32) -> Result<FileFacts> {
+        self.facts_with(file, self.interface(file)?.0)
+    }
+
+    /// A file's facts, with the interface at hand.
+    pub fn facts_with(&self, file: u32, interface: Interface) -> Result<FileFacts> {
+        let t = &self.tables.bodies;
+        let unpacked = blob::unpack_body(&self.blob(t, file)?);
+        let (body, chunks) = unpacked.ok_or_else(|| t.corrupt(&file.to_be_bytes()))?;
+        Ok(FileFacts {
+            interface,
+            body,
+            chunks,
+        })
+    }
+
+    /// A file's text.
+    pub fn text(&self, file: u32) -> Result<String> {
+        let t = &self.tables.texts;
+        let blob = self.blob(t, file)?;
+        if blob.is_empty() {
+            return Ok(String::new());
+        }
+        let raw = blob::decompress(&blob).and_then(|raw| String::from_utf8(raw).ok());
+        raw.ok_or_else(|| t.corrupt(&file.to_be_bytes()))
+    }
+
+    /// Where the places of a definition's edges are counted from.
+    pub fn base(&self, source: u32) -> Result<Base> {
+        let row = self.def(source)?;
+        Ok(base_of(source, &row))
+    }
+
+    /// Hands every use of a source to `each`.
+    pub fn uses(&self, base: Base, each: impl FnMut(Use)) -> Result<()> {
+        let t = &self.tables.edges_out;
+        let key = base.source.to_be_bytes();
+        let Some(bytes) = t.get(self.txn, &key)? else {
+            return Ok(());
+        };
+        edges::decode(base, bytes, each).ok_or_else(|| t.corrupt(&key))
+    }
+}
+
+/// Where the places of a definition's edges are counted from.
+pub(crate) fn base_of(source: u32, row: &DefRow) -> Base {
+    match row.idx {
+        DefIdx::NONE => Base {
+            source,
+            at: 0,
+            line: 1,
+        },
+        _ => Base {
+            source,
+            at: row.span.start,
+            line: row.lines.start,
+        },
+    }
+}
+
+impl From<&ArchivedStatRow> for FileStat {
+    fn from(row: &ArchivedStatRow) -> Self {
+        Self {
+            mtime_ns: row.mtime_ns.to_native(),
+            ctime_ns: row.ctime_ns.to_native(),
+            size: row.size.to_native(),
+            inode: row.inode.to_native(),
+            dev: row.dev.to_native(),
+        }
+    }
+}
+
+impl From<&FileStat> for StatRow {
+    fn from(s: &FileStat) -> Self {
+        Self {
+            mtime_ns: s.mtime_ns,
+            ctime_ns: s.ctime_ns,
+            size: s.size,
+            inode: s.inode,
+            dev: s.dev,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn runs_round_trip(ids in prop::collection::vec(0..200u32, 0..60)) {
+            prop_assert_eq!(decode_runs(&encode_runs(&ids)), Some(ids));
+        }
+    }
+
+    #[test]
+    fn long_paths_have_keys_of_their_own() {
+        let (a, b) = ("x/".repeat(400) + "a", "x/".repeat(400) + "b");
+        assert_eq!(&*path_key("a/b"), b"a/b");
+        assert!(!is_cut(&path_key(&a[..480])) && is_cut(&path_key(&a)));
+        assert_ne!(path_key(&a), path_key(&b));
+        assert_eq!(path_key(&a).len(), PATH_KEY_BYTES_MAX);
+    }
+}

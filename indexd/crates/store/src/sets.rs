@@ -1,0 +1,112 @@
+//! Sets of handles in tables: one row for each run of 65,536 handles, under a prefix and the high
+//! half of the handle.
+
+use crate::codec::set;
+use crate::error::Result;
+use crate::tables::Table;
+use heed::{RoTxn, RwTxn};
+
+/// The members of a set in ascending order.
+pub(crate) fn members(table: &Table, txn: &RoTxn, prefix: &[u8]) -> Result<Vec<u32>> {
+    let mut out = Vec::new();
+    for row in table.prefix(txn, prefix)? {
+        let (key, value) = row?;
+        // A longer key belongs to another prefix that starts with this one.
+        if key.len() == prefix.len() + 2 {
+            set::decode(high_of(key), value, &mut out).ok_or_else(|| table.corrupt(key))?;
+        }
+    }
+    Ok(out)
+}
+
+/// How many members a set has.
+pub(crate) fn count(table: &Table, txn: &RoTxn, prefix: &[u8]) -> Result<u32> {
+    let mut n = 0;
+    for row in table.prefix(txn, prefix)? {
+        let (key, value) = row?;
+        if key.len() == prefix.len() + 2 {
+            n += set::count(value).ok_or_else(|| table.corrupt(key))?;
+        }
+    }
+    Ok(n)
+}
+
+/// The high half of the handles in the row under `key`.
+pub(crate) fn high_of(key: &[u8]) -> u16 {
+    key.last_chunk().map_or(0, |b| u16::from_be_bytes(*b))
+}
+
+/// Adds (`true`) and removes handles. `changes` is sorted by handle, each handle once.
+pub(crate) fn update(
+    table: &Table,
+    txn: &mut RwTxn,
+    prefix: &[u8],
+    changes: &[(u32, bool)],
+) -> Result<()> {
+    let mut key = prefix.to_vec();
+    for row in changes.chunk_by(|a, b| a.0 >> 16 == b.0 >> 16) {
+        let (high, _) = set::split(row[0].0);
+        key.truncate(prefix.len());
+        key.extend_from_slice(&high.to_be_bytes());
+        let mut old = Vec::new();
+        if let Some(bytes) = table.get(txn, &key)? {
+            set::decode(high, bytes, &mut old).ok_or_else(|| table.corrupt(&key))?;
+        }
+        let mut new: Vec<u16> = Vec::with_capacity(old.len() + row.len());
+        let mut old = old.into_iter().peekable();
+        for &(id, add) in row {
+            while let Some(o) = old.next_if(|o| *o < id) {
+                new.push(o as u16);
+            }
+            old.next_if_eq(&id);
+            if add {
+                new.push(id as u16);
+            }
+        }
+        new.extend(old.map(|o| o as u16));
+        if new.is_empty() {
+            table.delete(txn, &key)?;
+        } else {
+            let mut value = Vec::new();
+            set::encode(&new, &mut value);
+            table.put_new(txn, &key, &value)?;
+        }
+    }
+    Ok(())
+}
+
+/// Updates many sets: `(prefix, handle, add)` in any order; of equal pairs the last counts.
+pub(crate) fn update_all<const N: usize>(
+    table: &Table,
+    txn: &mut RwTxn,
+    mut changes: Vec<([u8; N], u32, bool)>,
+) -> Result<()> {
+    changes.sort_by_key(|c| (c.0, c.1));
+    for group in changes.chunk_by(|a, b| a.0 == b.0) {
+        let mut one: Vec<(u32, bool)> = Vec::with_capacity(group.len());
+        for &(_, id, add) in group {
+            match one.last_mut() {
+                Some(last) if last.0 == id => last.1 = add,
+                _ => one.push((id, add)),
+            }
+        }
+        update(table, txn, &group[0].0, &one)?;
+    }
+    Ok(())
+}
+
+/// Cuts sorted members, without repeats, into the rows of one set.
+pub(crate) fn rows<'a>(
+    prefix: &'a [u8],
+    ids: &'a [u32],
+) -> impl Iterator<Item = (Vec<u8>, Vec<u8>)> + 'a {
+    ids.chunk_by(|a, b| a >> 16 == b >> 16).map(move |run| {
+        let mut key = Vec::with_capacity(prefix.len() + 2);
+        key.extend_from_slice(prefix);
+        key.extend_from_slice(&set::split(run[0]).0.to_be_bytes());
+        let low: Vec<u16> = run.iter().map(|id| *id as u16).collect();
+        let mut value = Vec::new();
+        set::encode(&low, &mut value);
+        (key, value)
+    })
+}

@@ -1,0 +1,131 @@
+//! The index signature's Merkle tree: leaves of files under 65,536 buckets under 256 nodes under one
+//! root, placed by the hash of the path. A save rehashes one bucket, one node and the root, and a
+//! state reached twice has one root.
+
+use crate::codec::enums::Coded;
+use crate::error::Result;
+use crate::tables::Tables;
+use heed::{RoTxn, RwTxn};
+use indexd_model::{ContentHash, Language, Outcome};
+use std::collections::BTreeSet;
+
+/// The root over no leaves: what BLAKE3 gives for no input.
+pub(crate) const EMPTY_ROOT: [u8; 32] = [
+    0xaf, 0x13, 0x49, 0xb9, 0xf5, 0xf9, 0xa1, 0xa6, 0xa0, 0x40, 0x4d, 0xea, 0x36, 0xdc, 0xc9, 0x49,
+    0x9b, 0xcb, 0x25, 0xc9, 0xad, 0xc1, 0x12, 0xb7, 0xcc, 0x9a, 0x93, 0xca, 0xe4, 0x1f, 0x32, 0x62,
+];
+
+/// Bytes of a leaf's key.
+const KEY_BYTES: usize = 16;
+
+/// The key of a file's leaf.
+pub(crate) fn leaf_key(path: &str) -> [u8; KEY_BYTES] {
+    let mut key = [0; KEY_BYTES];
+    key.copy_from_slice(&blake3::hash(path.as_bytes()).as_bytes()[..KEY_BYTES]);
+    key
+}
+
+/// The leaf of a file. The extractor version is part of the index config.
+pub(crate) fn leaf(
+    path: &str,
+    hash: &ContentHash,
+    language: Language,
+    outcome: Outcome,
+) -> [u8; 32] {
+    let mut h = blake3::Hasher::new();
+    h.update(&(path.len() as u64).to_le_bytes());
+    h.update(path.as_bytes());
+    h.update(&hash.0);
+    h.update(&[language.code(), outcome.code()]);
+    *h.finalize().as_bytes()
+}
+
+/// Hash over sorted rows: keys and values.
+fn node<'t>(rows: impl Iterator<Item = Result<(&'t [u8], &'t [u8])>>) -> Result<Option<[u8; 32]>> {
+    let mut h = blake3::Hasher::new();
+    let mut any = false;
+    for row in rows {
+        let (key, value) = row?;
+        h.update(key);
+        h.update(value);
+        any = true;
+    }
+    Ok(any.then(|| *h.finalize().as_bytes()))
+}
+
+/// The root over the nodes as stored.
+pub(crate) fn root(tables: &Tables, txn: &RoTxn) -> Result<[u8; 32]> {
+    let mut h = blake3::Hasher::new();
+    for b in 0..=255u8 {
+        if let Some(value) = tables.nodes.get(txn, &[b])? {
+            h.update(&[b]);
+            h.update(value);
+        }
+    }
+    Ok(*h.finalize().as_bytes())
+}
+
+/// Leaves changed in a transaction.
+#[derive(Default)]
+pub(crate) struct Leaves {
+    touched: BTreeSet<[u8; 2]>,
+}
+
+impl Leaves {
+    /// Writes (`Some`) or removes the leaf under `key`.
+    pub fn set(
+        &mut self,
+        tables: &Tables,
+        txn: &mut RwTxn,
+        key: &[u8; KEY_BYTES],
+        leaf: Option<[u8; 32]>,
+    ) -> Result<()> {
+        match leaf {
+            Some(leaf) if tables.leaves.get(txn, key)? == Some(&leaf) => return Ok(()),
+            Some(leaf) => tables.leaves.put(txn, key, &leaf)?,
+            None => {
+                tables.leaves.delete(txn, key)?;
+            }
+        }
+        self.touched.insert([key[0], key[1]]);
+        Ok(())
+    }
+
+    /// Hashes what is above the changed leaves; `None` when there are none.
+    pub fn finish(self, tables: &Tables, txn: &mut RwTxn) -> Result<Option<[u8; 32]>> {
+        if self.touched.is_empty() {
+            return Ok(None);
+        }
+        for bucket in &self.touched {
+            let hash = node(tables.leaves.prefix(txn, bucket)?)?;
+            write_node(tables, txn, bucket, hash)?;
+        }
+        let above: BTreeSet<u8> = self.touched.iter().map(|b| b[0]).collect();
+        for b in above {
+            let rows = tables
+                .nodes
+                .prefix(txn, &[b])?
+                .filter(|row| !matches!(row, Ok((key, _)) if key.len() == 1));
+            let hash = node(rows)?;
+            write_node(tables, txn, &[b], hash)?;
+        }
+        root(tables, txn).map(Some)
+    }
+}
+
+fn write_node(tables: &Tables, txn: &mut RwTxn, key: &[u8], hash: Option<[u8; 32]>) -> Result<()> {
+    match hash {
+        Some(hash) => tables.nodes.put(txn, key, &hash),
+        None => tables.nodes.delete(txn, key).map(drop),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_empty_root_is_the_hash_of_nothing() {
+        assert_eq!(&EMPTY_ROOT, blake3::Hasher::new().finalize().as_bytes());
+    }
+}

@@ -1,0 +1,620 @@
+//! One committed state, read through [`FactsView`] and [`IndexView`].
+//!
+//! The traits have no errors: a view that cannot be read has no answer. A read that meets damage
+//! marks the store as damaged and panics; the request that asked is lost, the daemon is not.
+
+use crate::codec::edges::{Base, Use, decode_unresolved};
+use crate::codec::enums::Coded;
+use crate::codec::{bytes, postings};
+use crate::directory::Directory;
+use crate::error::{Result, StoreError};
+use crate::input::FileStat;
+use crate::meta::Meta;
+use crate::rows::{Rows, base_of, in_prefix, text_prefix};
+use crate::sets;
+use crate::store::{ContentKey, Store};
+use crate::tables::Table;
+use heed::{RoTxn, WithoutTls};
+use indexd_model::links::EdgeKind;
+use indexd_model::view::{
+    ChunkRecord, CorpusStats, DefRecord, Edge, FactsView, FileHistory, FileRecord, IndexView,
+    PathPosting, Posting, UnresolvedRecord,
+};
+use indexd_model::{
+    ChunkDoc, ChunkKind, ContentHash, DefDoc, DefIdx, Facts, FileDoc, FileFacts, FileRoles,
+    Interface, Key, Language, LineIndex, Lines, Outcome, Span,
+};
+use std::sync::{Arc, OnceLock, PoisonError};
+use xxhash_rust::xxh3::xxh3_64_with_seed;
+
+/// One committed state. `Send`, not `Sync`; open one for each request and drop it soon.
+pub struct Snapshot {
+    txn: RoTxn<'static, WithoutTls>,
+    meta: Meta,
+    directory: OnceLock<Arc<Directory>>,
+    store: Store,
+}
+
+/// Sizes of a state, for status.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Files.
+    pub n_files: u64,
+    /// Chunks.
+    pub n_chunks: u64,
+    /// Definitions.
+    pub n_defs: u64,
+    /// Bytes of source on disk, summed.
+    pub source_bytes: u64,
+}
+
+impl Snapshot {
+    pub(crate) fn open(store: &Store) -> Result<Self> {
+        let txn = store.inner.env.clone().static_read_txn()?;
+        let meta =
+            Meta::read(&store.inner.tables, &txn)?.ok_or(StoreError::Busy("not built yet"))?;
+        Ok(Self {
+            txn,
+            meta,
+            directory: OnceLock::new(),
+            store: store.clone(),
+        })
+    }
+
+    pub(crate) fn rows(&self) -> Rows<'_> {
+        Rows {
+            tables: &self.store.inner.tables,
+            txn: &self.txn,
+        }
+    }
+
+    pub(crate) fn meta(&self) -> &Meta {
+        &self.meta
+    }
+
+    /// Number of this state.
+    pub fn generation(&self) -> u64 {
+        self.meta.generation
+    }
+
+    /// Digest of the commits read; `None` without history.
+    pub fn history_digest(&self) -> Option<[u8; 32]> {
+        self.meta.history
+    }
+
+    /// Counts for status.
+    pub fn counts(&self) -> Counts {
+        Counts {
+            n_files: self.meta.stats.n_files,
+            n_chunks: self.meta.stats.n_chunks,
+            n_defs: self.meta.n_defs,
+            source_bytes: self.meta.source_bytes,
+        }
+    }
+
+    /// What the file system said about a file when it was read; `None` for unknown files.
+    pub fn stat(&self, path: &str) -> Option<FileStat> {
+        self.must(
+            self.rows()
+                .file_doc(path)
+                .and_then(|doc| doc.map(|doc| self.rows().stat(doc)).transpose()),
+        )
+    }
+
+    /// Interface and body of a file.
+    ///
+    /// # Errors
+    /// [`StoreError::Corrupt`] when they cannot be read.
+    pub fn facts(&self, file: FileDoc) -> Result<FileFacts> {
+        self.rows().facts(file.0)
+    }
+
+    /// Every file with its stat and hash, ordered by path.
+    pub fn all_stats(&self) -> Vec<(Arc<str>, FileStat, ContentHash)> {
+        let one = |file: &FileDoc| {
+            let row = self.rows().file(file.0)?;
+            Ok((
+                Arc::from(row.path.as_str()),
+                self.rows().stat(file.0)?,
+                ContentHash(row.hash),
+            ))
+        };
+        self.must(self.directory().files.iter().map(one).collect())
+    }
+
+    /// Names and sizes in bytes of the tables, for measuring.
+    pub fn table_bytes(&self) -> Vec<(&'static str, u64)> {
+        let tables = &self.store.inner.tables;
+        let sizes = tables
+            .all()
+            .into_iter()
+            .map(|t| Ok((t.name, t.bytes(&self.txn)?)));
+        self.must(sizes.collect::<Result<_>>())
+    }
+
+    /// Gives the value, or marks the store as damaged and ends the request.
+    fn must<T>(&self, result: Result<T>) -> T {
+        result.unwrap_or_else(|e| {
+            if e.needs_rebuild() {
+                self.store.set_damaged();
+            }
+            panic!("the index cannot be read: {e}")
+        })
+    }
+
+    fn directory(&self) -> &Directory {
+        self.directory.get_or_init(|| {
+            let mut kept = self
+                .store
+                .inner
+                .directory
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner);
+            match &*kept {
+                Some((generation, directory)) if *generation == self.meta.generation => {
+                    Arc::clone(directory)
+                }
+                _ => {
+                    let built = Arc::new(self.must(Directory::build(self.rows())));
+                    *kept = Some((self.meta.generation, Arc::clone(&built)));
+                    built
+                }
+            }
+        })
+    }
+
+    /// Sorts definitions by path, then position.
+    fn sort_defs(&self, mut defs: Vec<u32>) -> Result<Vec<DefDoc>> {
+        if defs.len() > 1 {
+            let mut keyed = Vec::with_capacity(defs.len());
+            for d in defs {
+                let row = self.rows().def(d)?;
+                keyed.push((
+                    self.directory().rank_of_def(d),
+                    position(row.idx, row.span),
+                    d,
+                ));
+            }
+            keyed.sort_unstable();
+            defs = keyed.into_iter().map(|k| k.2).collect();
+        }
+        Ok(defs.into_iter().map(DefDoc).collect())
+    }
+
+    fn def_record(&self, def: DefDoc) -> Result<DefRecord> {
+        let row = self.rows().def(def.0)?;
+        let name = match row.idx {
+            DefIdx::NONE => self.rows().file(row.file)?.path.as_str(),
+            _ => row.name(),
+        };
+        Ok(DefRecord {
+            file: FileDoc(row.file),
+            idx: row.idx,
+            name: Arc::from(name),
+            qualified: Arc::from(row.qualified),
+            kind: row.kind,
+            flags: row.flags,
+            parent: row.parent.map_or(DefDoc::NONE, DefDoc),
+            span: row.span,
+            lines: row.lines,
+            name_span: row.name_span,
+            name_line: row.name_line,
+            head: row.head,
+            doc: row.doc,
+        })
+    }
+
+    /// Edges of one source, grouped, in stored order.
+    fn edges_of(&self, base: Base, keep: impl Fn(&Use) -> bool) -> Result<Vec<Edge>> {
+        let mut edges: Vec<Edge> = Vec::new();
+        self.rows().uses(base, |u| {
+            if !keep(&u) {
+                return;
+            }
+            match edges.last_mut() {
+                Some(e) if e.kind == u.kind && e.target.0 == u.target => {
+                    e.occurrences.push(u.occurrence)
+                }
+                _ => edges.push(Edge {
+                    kind: u.kind,
+                    source: DefDoc(base.source),
+                    target: DefDoc(u.target),
+                    occurrences: vec![u.occurrence],
+                }),
+            }
+        })?;
+        Ok(edges)
+    }
+
+    fn edges_from_sorted(&self, source: DefDoc) -> Result<Vec<Edge>> {
+        let mut edges = self.edges_of(self.rows().base(source.0)?, |_| true)?;
+        if edges.len() > 1 {
+            let mut keyed = Vec::with_capacity(edges.len());
+            for e in edges {
+                let row = self.rows().def(e.target.0)?;
+                let rank = self.directory().rank_of_def(e.target.0);
+                keyed.push(((e.kind, rank, position(row.idx, row.span)), e));
+            }
+            keyed.sort_by_key(|a| a.0);
+            edges = keyed.into_iter().map(|k| k.1).collect();
+        }
+        Ok(edges)
+    }
+
+    fn edges_to_sorted(
+        &self,
+        target: DefDoc,
+        kinds: &[EdgeKind],
+        limit: usize,
+    ) -> Result<Vec<Edge>> {
+        let mut sources = Vec::new();
+        for kind in kinds {
+            let table = &self.rows().tables.edges_in;
+            sources.extend(sets::members(
+                table,
+                &self.txn,
+                &in_prefix(target.0, kind.code()),
+            )?);
+        }
+        // Ranks are in memory: a hub's sources are cut by file before any record is read.
+        let mut ranked: Vec<(u32, u32)> = sources
+            .into_iter()
+            .map(|s| (self.directory().rank_of_def(s), s))
+            .collect();
+        ranked.sort_unstable();
+        ranked.dedup();
+        let mut edges = Vec::new();
+        for same_file in ranked.chunk_by(|a, b| a.0 == b.0) {
+            if edges.len() >= limit {
+                break;
+            }
+            let mut here = Vec::with_capacity(same_file.len());
+            for &(_, source) in same_file {
+                let row = self.rows().def(source)?;
+                here.push((position(row.idx, row.span), base_of(source, &row)));
+            }
+            here.sort_unstable_by_key(|h| h.0);
+            for (_, base) in here {
+                edges.extend(
+                    self.edges_of(base, |u| u.target == target.0 && kinds.contains(&u.kind))?,
+                );
+            }
+        }
+        edges.truncate(limit);
+        Ok(edges)
+    }
+
+    fn read_postings(
+        &self,
+        table: &Table,
+        term: &str,
+        mut each: impl FnMut(u32, indexd_model::view::FieldCounts),
+    ) -> Result<()> {
+        let prefix = text_prefix(term);
+        for row in table.prefix(&self.txn, &prefix)? {
+            let (key, value) = row?;
+            if key.len() == prefix.len() + 4 {
+                postings::decode(block_of_key(key), value, &mut each)
+                    .ok_or_else(|| table.corrupt(key))?;
+            }
+        }
+        Ok(())
+    }
+
+    fn read_doc_frequency(&self, term: &str) -> Result<u32> {
+        let table = &self.rows().tables.terms;
+        let prefix = text_prefix(term);
+        let mut n = 0;
+        for row in table.prefix(&self.txn, &prefix)? {
+            let (key, value) = row?;
+            if key.len() == prefix.len() + 4 {
+                n += postings::count(value).ok_or_else(|| table.corrupt(key))?;
+            }
+        }
+        Ok(n)
+    }
+
+    fn read_unresolved(&self, file: FileDoc) -> Result<Vec<UnresolvedRecord>> {
+        let table = &self.rows().tables.unresolved;
+        let key = file.0.to_be_bytes();
+        let Some(stored) = table.get(&self.txn, &key)? else {
+            return Ok(Vec::new());
+        };
+        let all = decode_unresolved(stored).ok_or_else(|| table.corrupt(&key))?;
+        let docs = self.rows().file_defs(file.0)?;
+        let facts = self.rows().facts(file.0)?;
+        let facts = Facts::inside(&facts);
+        let lines = LineIndex::new(&self.text(file));
+        let record = |u: indexd_model::Unresolved| {
+            let at = u.source.some().map_or(0, |d| d.index() + 1);
+            Ok(UnresolvedRecord {
+                source: DefDoc(*docs.get(at).ok_or_else(|| table.corrupt(&key))?),
+                name: Arc::from(facts.str(u.name)),
+                at: u.at,
+                line: lines.line(u.at),
+                role: u.role,
+                reason: u.reason,
+            })
+        };
+        all.into_iter().map(record).collect()
+    }
+
+    fn read_history_postings(&self, term: &str, out: &mut Vec<(FileDoc, u32)>) -> Result<()> {
+        let tables = self.rows().tables;
+        let key = text_prefix(term);
+        let Some(stored) = tables.history_terms.get(&self.txn, &key)? else {
+            return Ok(());
+        };
+        let from = out.len();
+        for (doc, n) in crate::history::decode_postings(stored)
+            .ok_or_else(|| tables.history_terms.corrupt(&key))?
+        {
+            let path = crate::history::path_of(self.rows(), doc)?;
+            // A path that past commits touched need not exist any more.
+            if let Some(file) = self.rows().file_doc(path)? {
+                out.push((FileDoc(file), n));
+            }
+        }
+        out[from..].sort_unstable();
+        Ok(())
+    }
+
+    fn read_interface(&self, file: u32) -> Result<Arc<Interface>> {
+        interface(&self.store, self.rows(), file)
+    }
+}
+
+/// Where a definition stands in its file; the file itself comes first.
+fn position(idx: DefIdx, span: Span) -> (u32, u32) {
+    (span.start, idx.0.wrapping_add(1))
+}
+
+/// The block number at the end of a posting key.
+pub(crate) fn block_of_key(key: &[u8]) -> u32 {
+    key.last_chunk().map_or(0, |b| u32::from_be_bytes(*b))
+}
+
+/// What identifies the facts of a file: its path, its bytes, and how reading them went.
+fn content_key(rows: Rows, file: u32) -> Result<ContentKey> {
+    let row = rows.file(file)?;
+    let mut hash = [0; 16];
+    hash.copy_from_slice(&row.hash[..16]);
+    Ok((
+        xxh3_64_with_seed(row.path.as_bytes(), u64::from(row.outcome)),
+        hash,
+    ))
+}
+
+/// A file's interface, from the cache or decoded.
+pub(crate) fn interface(store: &Store, rows: Rows, file: u32) -> Result<Arc<Interface>> {
+    let key = content_key(rows, file)?;
+    if let Some(kept) = store.inner.interfaces.get(&key) {
+        return Ok(kept);
+    }
+    let (decoded, raw_bytes) = rows.interface(file)?;
+    let decoded = Arc::new(decoded);
+    // Decoded vectors and strings take about four times their packed bytes.
+    store
+        .inner
+        .interfaces
+        .put(key, Arc::clone(&decoded), raw_bytes * 4 + 512);
+    Ok(decoded)
+}
+
+/// A file's text, from the cache or decompressed.
+pub(crate) fn text(store: &Store, rows: Rows, file: u32) -> Result<Arc<str>> {
+    let key = content_key(rows, file)?;
+    if let Some(kept) = store.inner.texts.get(&key) {
+        return Ok(kept);
+    }
+    let text: Arc<str> = Arc::from(rows.text(file)?);
+    store
+        .inner
+        .texts
+        .put(key, Arc::clone(&text), text.len() + 64);
+    Ok(text)
+}
+
+impl FactsView for Snapshot {
+    fn providers(&self, key: Key) -> Vec<FileDoc> {
+        let table = &self.rows().tables.providers;
+        let mut files: Vec<FileDoc> = self
+            .must(sets::members(table, &self.txn, &key.0.to_be_bytes()))
+            .into_iter()
+            .map(FileDoc)
+            .collect();
+        if files.len() > 1 {
+            files.sort_unstable_by_key(|f| self.directory().rank(*f));
+        }
+        files
+    }
+
+    fn interface(&self, file: FileDoc) -> Arc<Interface> {
+        self.must(self.read_interface(file.0))
+    }
+
+    fn path(&self, file: FileDoc) -> Arc<str> {
+        Arc::from(self.must(self.rows().file(file.0)).path.as_str())
+    }
+
+    fn file_by_path(&self, path: &str) -> Option<FileDoc> {
+        self.must(self.rows().file_doc(path)).map(FileDoc)
+    }
+}
+
+impl IndexView for Snapshot {
+    fn signature(&self) -> String {
+        ContentHash(self.meta.signature()).to_string()
+    }
+
+    fn head(&self) -> String {
+        self.meta.head.clone().unwrap_or_else(|| "none".into())
+    }
+
+    fn stats(&self) -> CorpusStats {
+        self.meta.stats
+    }
+
+    fn files(&self) -> Vec<FileDoc> {
+        self.directory().files.clone()
+    }
+
+    fn file(&self, file: FileDoc) -> FileRecord {
+        let row = self.must(self.rows().file(file.0));
+        let start = row.chunk_start.to_native();
+        let corrupt = || self.rows().tables.files.corrupt(&file.0.to_be_bytes());
+        FileRecord {
+            path: Arc::from(row.path.as_str()),
+            language: self.must(Language::from_code(row.language).ok_or_else(corrupt)),
+            roles: FileRoles(row.roles.to_native()),
+            outcome: self.must(Outcome::from_code(row.outcome).ok_or_else(corrupt)),
+            hash: ContentHash(row.hash),
+            size: row.size.to_native(),
+            n_lines: row.n_lines.to_native(),
+            chunks: start..start + row.n_chunks.to_native(),
+            path_len: row.path_len.to_native(),
+        }
+    }
+
+    fn text(&self, file: FileDoc) -> Arc<str> {
+        self.must(text(&self.store, self.rows(), file.0))
+    }
+
+    fn chunk(&self, chunk: ChunkDoc) -> ChunkRecord {
+        let row = self.must(self.rows().chunk(chunk.0));
+        let kind = ChunkKind::from_code(row.kind)
+            .ok_or_else(|| self.rows().tables.chunks.corrupt(&chunk.0.to_be_bytes()));
+        ChunkRecord {
+            file: FileDoc(row.file.to_native()),
+            span: Span {
+                start: row.start.to_native(),
+                end: row.end.to_native(),
+            },
+            lines: Lines {
+                start: row.line_start.to_native(),
+                end: row.line_end.to_native(),
+            },
+            def: DefDoc(row.def.to_native()),
+            kind: self.must(kind),
+            part: row.part.to_native(),
+            n_parts: row.n_parts.to_native(),
+            lens: std::array::from_fn(|i| row.lens[i].to_native()),
+        }
+    }
+
+    fn def_doc(&self, file: FileDoc, def: DefIdx) -> DefDoc {
+        let at = def.some().map_or(0, |d| d.index() + 1);
+        self.must(self.rows().file_defs(file.0))
+            .get(at)
+            .map_or(DefDoc::NONE, |d| DefDoc(*d))
+    }
+
+    fn def(&self, def: DefDoc) -> DefRecord {
+        self.must(self.def_record(def))
+    }
+
+    fn chunks_of(&self, def: DefDoc) -> Vec<ChunkDoc> {
+        let row = self.must(self.rows().def(def.0));
+        let Some(first) = row.first_chunk else {
+            return Vec::new();
+        };
+        let file = self.must(self.rows().file(row.file));
+        let start = file.chunk_start.to_native();
+        let mut out = Vec::new();
+        for doc in start + first..start + file.n_chunks.to_native() {
+            let chunk = self.must(self.rows().chunk(doc));
+            if chunk.def == def.0 {
+                out.push(ChunkDoc(doc));
+                if out.len() >= usize::from(chunk.n_parts) {
+                    break;
+                }
+            }
+        }
+        out
+    }
+
+    fn defs_named(&self, name: &str) -> Vec<DefDoc> {
+        let found = sets::members(&self.rows().tables.names, &self.txn, &text_prefix(name));
+        let mut found = self.must(found);
+        // A key holds a cut of very long names.
+        found.retain(|d| self.must(self.rows().def(*d)).name() == name);
+        self.must(self.sort_defs(found))
+    }
+
+    fn postings(&self, term: &str, out: &mut Vec<Posting>) {
+        let each = |doc, counts| {
+            out.push(Posting {
+                chunk: ChunkDoc(doc),
+                counts,
+            })
+        };
+        self.must(self.read_postings(&self.rows().tables.terms, term, each));
+    }
+
+    fn doc_frequency(&self, term: &str) -> u32 {
+        self.must(self.read_doc_frequency(term))
+    }
+
+    fn path_postings(&self, term: &str, out: &mut Vec<PathPosting>) {
+        let each = |doc, counts: [u8; 5]| {
+            out.push(PathPosting {
+                file: FileDoc(doc),
+                count: counts[0],
+            })
+        };
+        self.must(self.read_postings(&self.rows().tables.path_terms, term, each));
+    }
+
+    fn edges_from(&self, source: DefDoc) -> Vec<Edge> {
+        self.must(self.edges_from_sorted(source))
+    }
+
+    fn edges_to(&self, target: DefDoc, kinds: &[EdgeKind], limit: usize) -> Vec<Edge> {
+        self.must(self.edges_to_sorted(target, kinds, limit))
+    }
+
+    fn in_degree(&self, target: DefDoc, kind: EdgeKind) -> u32 {
+        let table = &self.rows().tables.edges_in;
+        self.must(sets::count(
+            table,
+            &self.txn,
+            &in_prefix(target.0, kind.code()),
+        ))
+    }
+
+    fn unresolved(&self, file: FileDoc) -> Vec<UnresolvedRecord> {
+        self.must(self.read_unresolved(file))
+    }
+
+    fn history_postings(&self, term: &str, out: &mut Vec<(FileDoc, u32)>) {
+        self.must(self.read_history_postings(term, out));
+    }
+
+    fn history(&self, file: FileDoc) -> FileHistory {
+        let path = self.path(file);
+        self.must(crate::history::of(self.rows(), &path))
+    }
+
+    fn token_count(&self, tokenizer: &str, text_hash: [u8; 16]) -> Option<u32> {
+        let stored = self.must(
+            self.rows()
+                .tables
+                .tokens
+                .get(&self.txn, &token_key(tokenizer, text_hash)),
+        );
+        bytes::Reader::new(stored?).u32()
+    }
+}
+
+/// The key of a token count.
+pub(crate) fn token_key(tokenizer: &str, text_hash: [u8; 16]) -> Vec<u8> {
+    let mut key = text_prefix(tokenizer);
+    key.extend_from_slice(&text_hash);
+    key
+}
+
+// One request may be handed from thread to thread.
+const _: fn() = || {
+    fn is_send<T: Send>() {}
+    is_send::<Snapshot>();
+};

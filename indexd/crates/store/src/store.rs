@@ -1,0 +1,334 @@
+//! Opening and closing the environment.
+
+use crate::bulk::Bulk;
+use crate::cache::Cache;
+use crate::directory::Directory;
+use crate::error::{Result, StoreError};
+use crate::meta::Meta;
+use crate::recovery::{self, Found, Mark};
+use crate::snapshot::Snapshot;
+use crate::tables::{N_TABLES, Tables};
+use crate::write::WriteTxn;
+use heed::{Env, EnvFlags, EnvOpenOptions, WithoutTls};
+use indexd_model::Interface;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Bytes of address space to reserve. Only space that is used takes disk; the map is never resized,
+/// since LMDB does not notice readers whose pointers dangle. Windows allocates what is mapped.
+const MAP_BYTES: u64 = if cfg!(windows) { 1 << 30 } else { 256 << 30 };
+/// Bytes below which it makes no sense to try.
+const MAP_BYTES_MIN: u64 = 64 << 20;
+/// Snapshots at one time.
+const READERS_MAX: u32 = 512;
+/// Bytes of decoded texts kept.
+const TEXT_CACHE_BYTES: usize = 8 << 20;
+/// Bytes of decoded interfaces kept.
+const INTERFACE_CACHE_BYTES: usize = 24 << 20;
+
+/// The index of one workspace. Cheap to clone; the environment closes with the last clone.
+#[derive(Clone)]
+pub struct Store {
+    pub(crate) inner: Arc<Inner>,
+}
+
+/// What opening found.
+pub enum Opened {
+    /// A complete index.
+    Ready(Store),
+    /// An empty environment: the index must be built with [`Store::bulk`].
+    Fresh(Store),
+    /// The last writer of this boot did not close the index. Run [`crate::verify`] in a child
+    /// process; then either [`Store::open_verified`], or [`Store::quarantine`] and open again.
+    Unverified,
+}
+
+/// What identifies the content of a cached blob whatever its handle: hashes of path and bytes.
+pub(crate) type ContentKey = (u64, [u8; 16]);
+
+pub(crate) struct Inner {
+    pub env: Env<WithoutTls>,
+    pub tables: Tables,
+    pub config: [u8; 32],
+    pub texts: Cache<ContentKey, str>,
+    pub interfaces: Cache<ContentKey, Interface>,
+    pub directory: Mutex<Option<(u64, Arc<Directory>)>>,
+    dir: PathBuf,
+    map_bytes: u64,
+    generation: AtomicU64,
+    damaged: AtomicBool,
+    /// What the mark on disk says, and whether the index is closed.
+    marked: Mutex<Marked>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Marked {
+    Clean,
+    Building,
+    Dirty,
+    Closed,
+}
+
+impl Store {
+    /// Opens the index in `dir`, which is created if need be. `config` is everything besides the
+    /// files that shapes an index: its settings and the versions of the extractors. An index of
+    /// another format or config, and one that a power loss may have damaged, is deleted.
+    ///
+    /// # Errors
+    /// [`StoreError::Busy`] when this process has it open already, [`StoreError::Io`] when the folder
+    /// cannot be used.
+    pub fn open(dir: &Path, config: &[u8]) -> Result<Opened> {
+        Self::open_mapped(dir, config, MAP_BYTES, false)
+    }
+
+    /// Opens an index that [`Store::open`] called unverified and that [`crate::verify`] accepted.
+    ///
+    /// # Errors
+    /// As [`Store::open`].
+    pub fn open_verified(dir: &Path, config: &[u8]) -> Result<Opened> {
+        Self::open_mapped(dir, config, MAP_BYTES, true)
+    }
+
+    /// Moves a damaged index aside, replacing one moved before, so that opening starts afresh. The
+    /// index must not be open.
+    ///
+    /// # Errors
+    /// [`StoreError::Io`] when the files cannot be moved.
+    pub fn quarantine(dir: &Path) -> Result<()> {
+        recovery::quarantine(dir)
+    }
+
+    pub(crate) fn open_mapped(
+        dir: &Path,
+        config: &[u8],
+        map_bytes: u64,
+        verified: bool,
+    ) -> Result<Opened> {
+        recovery::make_dir(dir)?;
+        let config = *blake3::hash(config).as_bytes();
+        let marked = match recovery::inspect(dir, &config)? {
+            Found::Unverified if !verified => return Ok(Opened::Unverified),
+            Found::Unverified => Marked::Dirty,
+            Found::Clean => Marked::Clean,
+            Found::Nothing => return Self::create(dir, config, map_bytes).map(Opened::Fresh),
+        };
+        recovery::check_length(dir)?;
+        let (env, map_bytes) = open_env(dir, map_bytes)?;
+        let tables = Tables::open(&env)?;
+        let txn = env.read_txn()?;
+        let meta = match &tables {
+            Some(tables) => Meta::read(tables, &txn)?,
+            None => None,
+        };
+        drop(txn);
+        match (tables, meta) {
+            (Some(tables), Some(meta)) if meta.config == config => Ok(Opened::Ready(Self::new(
+                dir,
+                env,
+                tables,
+                config,
+                map_bytes,
+                meta.generation,
+                marked,
+            ))),
+            _ => {
+                env.prepare_for_closing().wait();
+                Self::create(dir, config, map_bytes).map(Opened::Fresh)
+            }
+        }
+    }
+
+    fn create(dir: &Path, config: [u8; 32], map_bytes: u64) -> Result<Self> {
+        recovery::discard(dir)?;
+        recovery::mark(dir, &config, Mark::Building)?;
+        let (env, map_bytes) = open_env(dir, map_bytes)?;
+        let tables = Tables::create(&env)?;
+        Ok(Self::new(
+            dir,
+            env,
+            tables,
+            config,
+            map_bytes,
+            0,
+            Marked::Building,
+        ))
+    }
+
+    fn new(
+        dir: &Path,
+        env: Env<WithoutTls>,
+        tables: Tables,
+        config: [u8; 32],
+        map_bytes: u64,
+        generation: u64,
+        marked: Marked,
+    ) -> Self {
+        let inner = Inner {
+            env,
+            tables,
+            config,
+            texts: Cache::new(TEXT_CACHE_BYTES),
+            interfaces: Cache::new(INTERFACE_CACHE_BYTES),
+            directory: Mutex::new(None),
+            dir: dir.to_owned(),
+            map_bytes,
+            generation: AtomicU64::new(generation),
+            damaged: AtomicBool::new(false),
+            marked: Mutex::new(marked),
+        };
+        Self {
+            inner: Arc::new(inner),
+        }
+    }
+
+    /// A view of the last committed state. Readers and the writer never wait for each other, but a
+    /// snapshot kept open makes the file grow: open one for each request.
+    ///
+    /// # Errors
+    /// [`StoreError::Busy`] before the first build, and above 512 snapshots at one time.
+    pub fn snapshot(&self) -> Result<Snapshot> {
+        Snapshot::open(self)
+    }
+
+    /// Starts the write transaction, after the one before has ended.
+    ///
+    /// # Errors
+    /// [`StoreError::Busy`] before the first build and after closing.
+    pub fn begin(&self) -> Result<WriteTxn<'_>> {
+        WriteTxn::begin(self)
+    }
+
+    /// Starts the first build of an index that opened as fresh.
+    ///
+    /// # Errors
+    /// [`StoreError::Busy`] when there is an index already.
+    pub fn bulk(&self) -> Result<Bulk> {
+        match *self.marked() {
+            Marked::Building => Bulk::new(self),
+            _ => Err(StoreError::Busy("built already")),
+        }
+    }
+
+    /// Writes commits through to the disk.
+    ///
+    /// # Errors
+    /// [`StoreError::Full`] or [`StoreError::Io`] from the system.
+    pub fn sync(&self) -> Result<()> {
+        Ok(self.inner.env.force_sync()?)
+    }
+
+    /// Writes commits through to the disk and marks the index clean: the next opening trusts it. No
+    /// clone can write afterwards. An unfinished first build stays unfinished.
+    ///
+    /// # Errors
+    /// As [`Store::sync`]; the index then stays marked dirty.
+    pub fn close_clean(self) -> Result<()> {
+        // A write transaction of another clone ends first.
+        let txn = self.inner.env.write_txn()?;
+        let mut marked = self.marked();
+        let before = std::mem::replace(&mut *marked, Marked::Closed);
+        drop(txn);
+        if before == Marked::Dirty {
+            self.sync()?;
+            recovery::mark_clean(&self.inner.dir, &self.inner.config)?;
+        }
+        Ok(())
+    }
+
+    /// Bytes of the data file.
+    pub fn size_bytes(&self) -> u64 {
+        self.inner.env.real_disk_size().unwrap_or(0)
+    }
+
+    /// Bytes at which the index is full: the reserved address space.
+    pub fn map_bytes(&self) -> u64 {
+        self.inner.map_bytes
+    }
+
+    /// Number of the last committed state; 0 before the first build.
+    pub fn generation(&self) -> u64 {
+        self.inner.generation.load(Ordering::Acquire)
+    }
+
+    /// Whether a read met damage: answers cannot be had, the index must be rebuilt.
+    pub fn is_damaged(&self) -> bool {
+        self.inner.damaged.load(Ordering::Acquire)
+    }
+
+    pub(crate) fn set_damaged(&self) {
+        self.inner.damaged.store(true, Ordering::Release);
+    }
+
+    /// Notes a commit.
+    pub(crate) fn set_generation(&self, generation: u64) {
+        self.inner.generation.store(generation, Ordering::Release);
+    }
+
+    /// Puts the dirty mark on disk before the first commit since the index was clean. To be called
+    /// inside the write transaction, so that closing cannot come between.
+    pub(crate) fn mark_dirty(&self) -> Result<()> {
+        let mut marked = self.marked();
+        match *marked {
+            Marked::Dirty => return Ok(()),
+            Marked::Building => return Err(StoreError::Busy("not built yet")),
+            Marked::Closed => return Err(StoreError::Busy("closed")),
+            Marked::Clean => recovery::mark(&self.inner.dir, &self.inner.config, Mark::Dirty)?,
+        }
+        *marked = Marked::Dirty;
+        Ok(())
+    }
+
+    /// Ends the first build: what is committed is an index now.
+    pub(crate) fn mark_built(&self) -> Result<()> {
+        let mut marked = self.marked();
+        recovery::mark(&self.inner.dir, &self.inner.config, Mark::Dirty)?;
+        *marked = Marked::Dirty;
+        Ok(())
+    }
+
+    /// The folder of the index.
+    pub(crate) fn dir(&self) -> &Path {
+        &self.inner.dir
+    }
+
+    fn marked(&self) -> std::sync::MutexGuard<'_, Marked> {
+        self.inner
+            .marked
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Opens LMDB with the largest map that the system grants.
+pub(crate) fn open_env(dir: &Path, map_bytes: u64) -> Result<(Env<WithoutTls>, u64)> {
+    let mut bytes = map_bytes;
+    loop {
+        let size = usize::try_from(bytes).unwrap_or(1 << 30);
+        let mut options = EnvOpenOptions::new().read_txn_without_tls();
+        options
+            .map_size(size)
+            .max_dbs(N_TABLES)
+            .max_readers(READERS_MAX);
+        #[allow(
+            unsafe_code,
+            reason = "heed's open maps a file, which Rust cannot know to be safe"
+        )]
+        // SAFETY: NO_SYNC is the only flag and gives up durability, which the mark accounts for. The
+        // file lies in a private folder and only this process, which holds the daemon's lock, and
+        // its verifying child, which runs when it is closed, open it; nobody truncates it.
+        let opened = unsafe { options.flags(EnvFlags::NO_SYNC).open(dir) };
+        match opened {
+            Ok(env) => {
+                env.clear_stale_readers()?;
+                return Ok((env, size as u64));
+            }
+            Err(heed::Error::Io(e))
+                if e.kind() == std::io::ErrorKind::OutOfMemory && bytes > MAP_BYTES_MIN =>
+            {
+                bytes /= 2
+            }
+            Err(e) => return Err(e.into()),
+        }
+    }
+}

@@ -1,0 +1,135 @@
+//! Any way to a state gives the dump of a fresh build of that state.
+
+use super::world::{State, World, update};
+use proptest::prelude::*;
+
+#[derive(Clone, Debug)]
+enum Edit {
+    Put(u8, Vec<(u8, Vec<u8>)>),
+    Remove(u8),
+    Rename(u8, u8),
+    Head(u8),
+    History(u8),
+    Undo,
+}
+
+const NAMES: [&str; 7] = ["a", "b", "in_c", "in_d", "two_e", "two_f", "g"];
+const WORDS: [&str; 11] = [
+    "a", "b", "in_c", "in_d", "two_e", "two_f", "g", "none", "_x", "_y", "_z",
+];
+
+fn path(i: u8) -> String {
+    format!("{}/f{}", ["d", "e/d"][usize::from(i) % 2], i)
+}
+
+fn text(lines: &[(u8, Vec<u8>)]) -> String {
+    let line = |(name, uses): &(u8, Vec<u8>)| {
+        let uses: Vec<&str> = uses
+            .iter()
+            .map(|u| WORDS[usize::from(*u) % WORDS.len()])
+            .collect();
+        format!(
+            "{}: {}\n",
+            NAMES[usize::from(*name) % NAMES.len()],
+            uses.join(" ")
+        )
+    };
+    lines.iter().map(line).collect()
+}
+
+fn edit() -> impl Strategy<Value = Edit> {
+    let lines = prop::collection::vec(
+        (any::<u8>(), prop::collection::vec(any::<u8>(), 0..4)),
+        0..6,
+    );
+    prop_oneof![
+        8 => (0..7u8, lines).prop_map(|(f, l)| Edit::Put(f, l)),
+        2 => (0..7u8).prop_map(Edit::Remove),
+        1 => (0..7u8, 0..7u8).prop_map(|(a, b)| Edit::Rename(a, b)),
+        1 => any::<u8>().prop_map(Edit::Head),
+        1 => any::<u8>().prop_map(Edit::History),
+        1 => Just(Edit::Undo),
+    ]
+}
+
+fn apply(edit: &Edit, state: &mut State, before: &State) {
+    match edit {
+        Edit::Put(f, lines) => {
+            state.tree.insert(path(*f), text(lines));
+        }
+        Edit::Remove(f) => {
+            state.tree.remove(&path(*f));
+        }
+        Edit::Rename(a, b) => {
+            if let Some(text) = state.tree.remove(&path(*a)) {
+                state.tree.insert(path(*b), text);
+            }
+        }
+        Edit::Head(h) => state.head = (*h > 50).then(|| format!("{h:040}")),
+        Edit::History(h) => state.history = Some(*h),
+        Edit::Undo => {
+            let history = state.history;
+            *state = before.clone();
+            state.history = before.history.or(history);
+        }
+    }
+}
+
+fn check(start: &[Edit], steps: &[Vec<Edit>]) {
+    let mut state = State::default();
+    for e in start {
+        apply(e, &mut state, &State::default());
+    }
+    let world = World::build(&state);
+    let (mut before, mut older) = (state.clone(), State::default());
+    for step in steps {
+        let mut after = before.clone();
+        for e in step {
+            apply(e, &mut after, &older);
+        }
+        let mut txn = world.store.begin().expect("begin");
+        update(&mut txn, &before, &after);
+        txn.commit().expect("commit");
+        older = std::mem::replace(&mut before, after);
+    }
+    let (is, expect) = (world.dump(), World::build(&before).dump());
+    if is != expect {
+        let first = is.lines().zip(expect.lines()).find(|(a, b)| a != b);
+        panic!("dumps differ first at\n{first:#?}");
+    }
+    super::reads::compare(&world.snapshot(), &before);
+    let World { store, dir } = world;
+    drop(store);
+    crate::verify(dir.path()).expect("verifies");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 96, ..ProptestConfig::default() })]
+    #[test]
+    fn incremental_equals_fresh(
+        start in prop::collection::vec(edit(), 0..8),
+        steps in prop::collection::vec(prop::collection::vec(edit(), 1..4), 1..8),
+    ) {
+        check(&start, &steps);
+    }
+}
+
+#[test]
+fn a_growing_file_moves_and_a_shrinking_one_gives_room_back() {
+    let grow = |n: u8| vec![Edit::Put(0, (0..n).map(|i| (i, vec![i])).collect())];
+    let start = [
+        Edit::Put(0, vec![(0, vec![])]),
+        Edit::Put(1, vec![(1, vec![0, 2])]),
+    ];
+    check(
+        &start,
+        &[
+            grow(30),
+            grow(3),
+            vec![Edit::Put(2, vec![(3, vec![1]); 9])],
+            grow(60),
+            grow(0),
+            vec![Edit::Remove(0)],
+        ],
+    );
+}

@@ -1,0 +1,707 @@
+//! The single writer: every change after the first build.
+//!
+//! A definition keeps its handle as long as its file has one of the same descriptor and ordinal, so
+//! that edges from other files stay valid when it moves. Handles freed by a transaction are not
+//! given out again before it commits.
+
+mod links;
+mod terms;
+
+pub(crate) use terms::path_counts;
+
+use crate::codec::blob::PIECE_BYTES;
+use crate::codec::bytes::put;
+use crate::codec::records::StatRow;
+use crate::error::{Result, StoreError};
+use crate::history;
+use crate::input::{FileInput, FileStat, History};
+use crate::linked::differences;
+use crate::meta::{Free, Meta, room_for};
+use crate::prepared::{self, Blobs, FileRows};
+use crate::rows::{Rows, encode_runs, path_key, piece_key, text_prefix};
+use crate::sets;
+use crate::signature::{self, Leaves};
+use crate::snapshot;
+use crate::store::Store;
+use crate::tables::{Table, Tables};
+use heed::RwTxn;
+use indexd_model::terms::{FileTerms, Vocabulary};
+use indexd_model::{ContentHash, FactsView, FileDoc, FileFacts, Interface, Key, Links};
+use rustc_hash::FxHashMap;
+use std::collections::BTreeSet;
+use std::sync::{Arc, PoisonError};
+
+/// What putting a file changed for others.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PutOutcome {
+    /// Its handle.
+    pub doc: FileDoc,
+    /// Keys whose entries appeared, disappeared or changed, sorted.
+    pub changed: Vec<Key>,
+}
+
+/// The write transaction. Dropping it changes nothing; after an error it can only be dropped.
+///
+/// As a [`FactsView`] it shows the state being written, so linking runs inside the transaction:
+/// remove and put files, collect the changed keys, link the files put and [`WriteTxn::dependants`]
+/// of the keys, [`WriteTxn::put_links`] for each, commit.
+pub struct WriteTxn<'s> {
+    store: &'s Store,
+    txn: RwTxn<'s>,
+    meta: Meta,
+    free: Free,
+    freed_files: Vec<u32>,
+    freed_defs: Vec<u32>,
+    leaves: Leaves,
+    /// Files put and not linked yet.
+    unlinked: BTreeSet<u32>,
+    /// Whether files or definitions came or went, so that cached orders are out of date.
+    moved: bool,
+    failed: bool,
+}
+
+impl<'s> WriteTxn<'s> {
+    pub(crate) fn begin(store: &'s Store) -> Result<Self> {
+        let txn = store.inner.env.write_txn()?;
+        store.mark_dirty()?;
+        let meta =
+            Meta::read(&store.inner.tables, &txn)?.ok_or(StoreError::Busy("not built yet"))?;
+        let free = Free::read(&store.inner.tables, &txn)?;
+        Ok(Self {
+            store,
+            txn,
+            meta,
+            free,
+            freed_files: Vec::new(),
+            freed_defs: Vec::new(),
+            leaves: Leaves::default(),
+            unlinked: BTreeSet::new(),
+            moved: false,
+            failed: false,
+        })
+    }
+
+    fn tables(&self) -> &'s Tables {
+        &self.store.inner.tables
+    }
+
+    fn rows(&self) -> Rows<'_> {
+        Rows {
+            tables: &self.store.inner.tables,
+            txn: &self.txn,
+        }
+    }
+
+    /// Notes a failure: half of a change must not be committed.
+    fn guard<T>(&mut self, result: Result<T>) -> Result<T> {
+        self.failed |= result.is_err();
+        result
+    }
+
+    /// Facts and text of a stored file, to compute its terms again before it is put or removed;
+    /// `None` for unknown paths.
+    ///
+    /// # Errors
+    /// [`StoreError::Corrupt`] when they cannot be read.
+    pub fn stored(&self, path: &str) -> Result<Option<(FileFacts, Arc<str>)>> {
+        let Some(doc) = self.rows().file_doc(path)? else {
+            return Ok(None);
+        };
+        Ok(Some((
+            self.rows().facts(doc)?,
+            snapshot::text(self.store, self.rows(), doc)?,
+        )))
+    }
+
+    /// Hash of a stored file; `None` for unknown paths.
+    ///
+    /// # Errors
+    /// [`StoreError::Corrupt`] when it cannot be read.
+    pub fn hash_of(&self, path: &str) -> Result<Option<ContentHash>> {
+        let Some(doc) = self.rows().file_doc(path)? else {
+            return Ok(None);
+        };
+        Ok(Some(ContentHash(self.rows().file(doc)?.hash)))
+    }
+
+    /// Adds or replaces a file. Its links are gone until [`WriteTxn::put_links`]; committed without,
+    /// it has none. `old_terms` are those of the stored version, as numbers of the same vocabulary,
+    /// and needed exactly when the path is stored.
+    ///
+    /// # Errors
+    /// [`StoreError::Inconsistent`] when `old_terms` or the input are not what they should be;
+    /// [`StoreError::Full`] when there is no room.
+    pub fn put_file(
+        &mut self,
+        input: &FileInput,
+        vocabulary: &Vocabulary,
+        old_terms: Option<&FileTerms>,
+    ) -> Result<PutOutcome> {
+        let result = self.put_checked(input, vocabulary, old_terms);
+        self.guard(result)
+    }
+
+    fn put_checked(
+        &mut self,
+        input: &FileInput,
+        vocabulary: &Vocabulary,
+        old_terms: Option<&FileTerms>,
+    ) -> Result<PutOutcome> {
+        prepared::check(input)?;
+        let old = match self.rows().file_doc(&input.path)? {
+            Some(doc) => Some(self.old_file(doc)?),
+            None => None,
+        };
+        if old.is_some() != old_terms.is_some() {
+            return Err(StoreError::Inconsistent(format!(
+                "{}: old terms are needed for stored files only",
+                input.path
+            )));
+        }
+        let interface = &input.facts.interface;
+        let identities = prepared::identities(interface);
+        let (file, docs) = self.assign(old.as_ref(), &identities)?;
+        let changed = self.put_entries(file, old.as_ref(), interface, &identities)?;
+        let n = input.facts.chunks.len() as u32;
+        let room = self.place_chunks(old.as_ref(), n)?;
+        self.put_terms(
+            file,
+            (old.as_ref(), old_terms),
+            (&input.terms, room.0),
+            vocabulary,
+        )?;
+        let lines = prepared::def_lines(interface, &input.text);
+        let rows = FileRows {
+            file,
+            docs: &docs,
+            interface,
+            chunks: &input.facts.chunks,
+            lines: &lines,
+            n_lines: input.n_lines,
+            text_len: input.text.len() as u32,
+        };
+        self.put_rows(input, old.as_ref(), &rows, room)?;
+        let blobs = Blobs::of(&input.facts, &input.text)?;
+        let tables = self.tables();
+        put_blob(&tables.interfaces, &mut self.txn, file, &blobs.interface)?;
+        put_blob(&tables.bodies, &mut self.txn, file, &blobs.body)?;
+        put_blob(&tables.texts, &mut self.txn, file, &blobs.text)?;
+        let leaf = signature::leaf(
+            &input.path,
+            &input.hash,
+            interface.language,
+            interface.outcome,
+        );
+        self.leaves.set(
+            tables,
+            &mut self.txn,
+            &signature::leaf_key(&input.path),
+            Some(leaf),
+        )?;
+        self.unlinked.insert(file);
+        Ok(PutOutcome {
+            doc: FileDoc(file),
+            changed,
+        })
+    }
+
+    fn old_file(&self, doc: u32) -> Result<OldFile> {
+        let rows = self.rows();
+        let row = rows.file(doc)?;
+        let interface = snapshot::interface(self.store, rows, doc)?;
+        let docs = rows.file_defs(doc)?;
+        if docs.len() != interface.defs.len() + 1 {
+            return Err(rows.tables.file_defs.corrupt(&doc.to_be_bytes()));
+        }
+        Ok(OldFile {
+            doc,
+            identities: prepared::identities(&interface),
+            interface,
+            docs,
+            size: row.size.to_native(),
+            path_len: row.path_len.to_native(),
+            chunk_start: row.chunk_start.to_native(),
+            n_chunks: row.n_chunks.to_native(),
+            chunk_room: row.chunk_room.to_native(),
+        })
+    }
+
+    /// Gives handles: those of before to the definitions that stay, new ones to the others.
+    fn assign(&mut self, old: Option<&OldFile>, identities: &[u64]) -> Result<(u32, Vec<u32>)> {
+        let mut docs = Vec::with_capacity(identities.len() + 1);
+        let Some(old) = old else {
+            let file = self.free.file()?;
+            self.moved = true;
+            for _ in 0..=identities.len() {
+                docs.push(self.free.def()?);
+            }
+            return Ok((file, docs));
+        };
+        let mut before: FxHashMap<u64, u32> = old
+            .identities
+            .iter()
+            .copied()
+            .zip(old.docs[1..].iter().copied())
+            .collect();
+        docs.push(old.docs[0]);
+        for identity in identities {
+            docs.push(match before.remove(identity) {
+                Some(doc) => doc,
+                None => {
+                    self.moved = true;
+                    self.free.def()?
+                }
+            });
+        }
+        let kept: BTreeSet<u32> = docs.iter().copied().collect();
+        let gone: Vec<u32> = old
+            .docs
+            .iter()
+            .copied()
+            .filter(|d| !kept.contains(d))
+            .collect();
+        self.drop_defs(&gone, &old.names(&gone))?;
+        Ok((old.doc, docs))
+    }
+
+    /// Removes definitions with their names and the edges out of them. Edges into them stay until
+    /// their sources are linked again.
+    fn drop_defs(&mut self, gone: &[u32], names: &[(u32, String)]) -> Result<()> {
+        if gone.is_empty() {
+            return Ok(());
+        }
+        self.moved = true;
+        self.drop_sources(gone)?;
+        let tables = self.tables();
+        for doc in gone {
+            tables.defs.delete(&mut self.txn, &doc.to_be_bytes())?;
+        }
+        for (doc, name) in names {
+            sets::update(
+                &tables.names,
+                &mut self.txn,
+                &text_prefix(name),
+                &[(*doc, false)],
+            )?;
+        }
+        self.freed_defs.extend_from_slice(gone);
+        Ok(())
+    }
+
+    /// Stores which keys the file provides; gives the keys that mean something else now.
+    fn put_entries(
+        &mut self,
+        file: u32,
+        old: Option<&OldFile>,
+        interface: &Interface,
+        identities: &[u64],
+    ) -> Result<Vec<Key>> {
+        let before = old.map_or_else(Vec::new, |o| entries(&o.interface, &o.identities));
+        let after = entries(interface, identities);
+        let mut changed: Vec<Key> = differences(&before, &after)
+            .into_iter()
+            .map(|d| d.0.0)
+            .collect();
+        changed.dedup();
+        let keys = |all: &[(Key, u64, u64, u32)]| {
+            let mut keys: Vec<Key> = all.iter().map(|e| e.0).collect();
+            keys.dedup();
+            keys
+        };
+        let changes = differences(&keys(&before), &keys(&after));
+        let changes = changes
+            .into_iter()
+            .map(|(key, add)| (key.0.to_be_bytes(), file, add))
+            .collect();
+        sets::update_all(&self.tables().providers, &mut self.txn, changes)?;
+        Ok(changed)
+    }
+
+    /// Finds a run of handles for `n` chunks: the one of before when it fits. Gives its start and
+    /// length.
+    fn place_chunks(&mut self, old: Option<&OldFile>, n: u32) -> Result<(u32, u32)> {
+        if let Some(old) = old {
+            if n <= old.chunk_room {
+                return Ok((old.chunk_start, old.chunk_room));
+            }
+            self.free.release_chunks(old.chunk_start, old.chunk_room);
+        }
+        let room = room_for(n);
+        Ok((self.free.chunk_run(room)?, room))
+    }
+
+    fn put_rows(
+        &mut self,
+        input: &FileInput,
+        old: Option<&OldFile>,
+        rows: &FileRows,
+        room: (u32, u32),
+    ) -> Result<()> {
+        let tables = self.tables();
+        let key = rows.file.to_be_bytes();
+        let txn = &mut self.txn;
+        rows.defs(|doc, row| {
+            tables
+                .defs
+                .put_new(txn, &doc.to_be_bytes(), &row.encode(doc))
+        })?;
+        let known: BTreeSet<u32> =
+            old.map_or_else(BTreeSet::new, |o| o.docs.iter().copied().collect());
+        for (def, doc) in rows.interface.defs.iter().zip(&rows.docs[1..]) {
+            let name = rows
+                .interface
+                .arena
+                .strings
+                .get(def.name.index())
+                .map_or("", String::as_str);
+            if !known.contains(doc) && !name.is_empty() {
+                sets::update(&tables.names, txn, &text_prefix(name), &[(*doc, true)])?;
+            }
+        }
+        tables
+            .file_defs
+            .put_new(txn, &key, &encode_runs(rows.docs))?;
+        let n = rows.chunks.len() as u32;
+        let stats = &mut self.meta.stats;
+        if let Some(old) = old {
+            for doc in old.chunk_start..old.chunk_start + old.n_chunks {
+                let row = Rows { tables, txn }.chunk(doc)?;
+                for (sum, len) in stats.field_lens.iter_mut().zip(&row.lens) {
+                    *sum -= u64::from(len.to_native());
+                }
+            }
+            for doc in old.chunk_start..old.chunk_start + old.n_chunks {
+                if !(room.0..room.0 + n).contains(&doc) {
+                    tables.chunks.delete(txn, &doc.to_be_bytes())?;
+                }
+            }
+            stats.n_chunks -= u64::from(old.n_chunks);
+            stats.n_files -= 1;
+            stats.path_len -= u64::from(old.path_len);
+            self.meta.n_defs -= old.interface.defs.len() as u64;
+            self.meta.source_bytes -= old.size;
+        } else {
+            tables.paths.put(txn, &path_key(&input.path), &key)?;
+        }
+        for i in 0..n {
+            let lens = prepared::lens_of(&input.terms, i as usize);
+            for (sum, len) in stats.field_lens.iter_mut().zip(&lens) {
+                *sum += u64::from(*len);
+            }
+            let row = rows.chunk(i as usize, &lens);
+            tables
+                .chunks
+                .put_new(txn, &(room.0 + i).to_be_bytes(), &row.encode())?;
+        }
+        stats.n_chunks += u64::from(n);
+        stats.n_files += 1;
+        stats.path_len += u64::from(input.terms.path_len);
+        self.meta.n_defs += rows.interface.defs.len() as u64;
+        self.meta.source_bytes += input.size;
+        let row = rows.file(
+            &input.path,
+            &input.hash,
+            input.size,
+            input.terms.path_len,
+            room,
+        );
+        tables.files.put_new(txn, &key, &row.encode())?;
+        tables
+            .stats
+            .put_new(txn, &key, &StatRow::from(&input.stat).encode())
+    }
+
+    /// Removes a file; gives the keys it provided, sorted. An unknown path changes nothing.
+    /// `old_terms` are those of the stored version.
+    ///
+    /// # Errors
+    /// [`StoreError::Inconsistent`] when `old_terms` are not those of the stored version.
+    pub fn remove_file(
+        &mut self,
+        path: &str,
+        vocabulary: &Vocabulary,
+        old_terms: &FileTerms,
+    ) -> Result<Vec<Key>> {
+        let result = self.remove_checked(path, vocabulary, old_terms);
+        self.guard(result)
+    }
+
+    fn remove_checked(
+        &mut self,
+        path: &str,
+        vocabulary: &Vocabulary,
+        old_terms: &FileTerms,
+    ) -> Result<Vec<Key>> {
+        let Some(doc) = self.rows().file_doc(path)? else {
+            return Ok(Vec::new());
+        };
+        let old = self.old_file(doc)?;
+        let tables = self.tables();
+        let nothing = FileTerms::default();
+        self.put_terms(
+            doc,
+            (Some(&old), Some(old_terms)),
+            (&nothing, old.chunk_start),
+            vocabulary,
+        )?;
+        let empty = Interface::empty(
+            old.interface.language,
+            old.interface.outcome,
+            old.interface.roles,
+        );
+        let changed = self.put_entries(doc, Some(&old), &empty, &[])?;
+        self.drop_defs(&old.docs, &old.names(&old.docs))?;
+        self.drop_lookups(doc)?;
+        for chunk in old.chunk_start..old.chunk_start + old.n_chunks {
+            let row = self.rows().chunk(chunk)?;
+            let lens: [u16; indexd_model::view::N_FIELDS] =
+                std::array::from_fn(|i| row.lens[i].to_native());
+            for (sum, len) in self.meta.stats.field_lens.iter_mut().zip(&lens) {
+                *sum -= u64::from(*len);
+            }
+            tables.chunks.delete(&mut self.txn, &chunk.to_be_bytes())?;
+        }
+        self.meta.stats.n_chunks -= u64::from(old.n_chunks);
+        self.meta.stats.n_files -= 1;
+        self.meta.stats.path_len -= u64::from(old.path_len);
+        self.meta.n_defs -= old.interface.defs.len() as u64;
+        self.meta.source_bytes -= old.size;
+        for table in [&tables.interfaces, &tables.bodies, &tables.texts] {
+            put_blob(table, &mut self.txn, doc, &[])?;
+        }
+        let key = doc.to_be_bytes();
+        for table in [
+            &tables.files,
+            &tables.file_defs,
+            &tables.stats,
+            &tables.unresolved,
+        ] {
+            table.delete(&mut self.txn, &key)?;
+        }
+        tables.paths.delete(&mut self.txn, &path_key(path))?;
+        self.leaves
+            .set(tables, &mut self.txn, &signature::leaf_key(path), None)?;
+        self.free.release_chunks(old.chunk_start, old.chunk_room);
+        self.freed_files.push(doc);
+        self.unlinked.remove(&doc);
+        self.moved = true;
+        Ok(changed)
+    }
+
+    /// Notes that a file has the same content and a new stat. An unknown path changes nothing.
+    ///
+    /// # Errors
+    /// [`StoreError::Full`] when there is no room.
+    pub fn touch(&mut self, path: &str, stat: &FileStat) -> Result<()> {
+        let Some(doc) = self.rows().file_doc(path)? else {
+            return Ok(());
+        };
+        let tables = self.tables();
+        let result = tables.stats.put_new(
+            &mut self.txn,
+            &doc.to_be_bytes(),
+            &StatRow::from(stat).encode(),
+        );
+        self.guard(result)
+    }
+
+    /// Interface and body of a file, to link it again.
+    ///
+    /// # Errors
+    /// [`StoreError::Corrupt`] when they cannot be read.
+    pub fn facts(&self, file: FileDoc) -> Result<FileFacts> {
+        self.rows().facts(file.0)
+    }
+
+    /// Sets HEAD's commit id; `None` without git.
+    pub fn set_head(&mut self, head: Option<&str>) {
+        self.meta.head = head.map(str::to_owned);
+    }
+
+    /// Replaces the history. Costs time with all of it, and nothing when its digest is the stored
+    /// one.
+    ///
+    /// # Errors
+    /// [`StoreError::Inconsistent`] when a path comes twice.
+    pub fn put_history(&mut self, new: &History) -> Result<()> {
+        if self.meta.history == Some(new.digest) {
+            return Ok(());
+        }
+        let tables = self.tables();
+        let result = history::replace(tables, &mut self.txn, new);
+        self.meta.history = Some(new.digest);
+        self.guard(result)
+    }
+
+    /// Caches exact token counts: tokenizer, BLAKE3 prefix of the text, count. When the cache has
+    /// far more counts than there are chunks, it starts again.
+    ///
+    /// # Errors
+    /// [`StoreError::Full`] when there is no room.
+    pub fn put_token_counts(&mut self, counts: &[(&str, [u8; 16], u32)]) -> Result<()> {
+        let tables = self.tables();
+        if tables.tokens.len(&self.txn)? > 4 * self.meta.stats.n_chunks + 100_000 {
+            tables.tokens.clear(&mut self.txn)?;
+        }
+        for (tokenizer, hash, n) in counts {
+            let mut value = Vec::new();
+            put(&mut value, u64::from(*n));
+            let result = tables.tokens.put_new(
+                &mut self.txn,
+                &snapshot::token_key(tokenizer, *hash),
+                &value,
+            );
+            self.guard(result)?;
+        }
+        Ok(())
+    }
+
+    /// Makes everything visible; gives the number of the new state.
+    ///
+    /// # Errors
+    /// [`StoreError::Inconsistent`] after an earlier error, and when an edge points to a definition
+    /// that is gone, because a dependant was not linked again. [`StoreError::Full`] when there is no
+    /// room. In every case nothing has changed.
+    pub fn commit(mut self) -> Result<u64> {
+        if self.failed {
+            return Err(StoreError::Inconsistent("committed after an error".into()));
+        }
+        for file in std::mem::take(&mut self.unlinked) {
+            self.put_links(FileDoc(file), &Links::default())?;
+        }
+        self.check_vanished()?;
+        let tables = self.tables();
+        if let Some(root) = std::mem::take(&mut self.leaves).finish(tables, &mut self.txn)? {
+            self.meta.root = root;
+        }
+        self.free.files.append(&mut self.freed_files);
+        self.free.defs.append(&mut self.freed_defs);
+        self.free.write(tables, &mut self.txn)?;
+        let before = self.meta.generation;
+        self.meta.generation += 1;
+        self.meta.write(tables, &mut self.txn)?;
+        self.txn.commit()?;
+        self.store.set_generation(self.meta.generation);
+        if !self.moved {
+            let mut kept = self
+                .store
+                .inner
+                .directory
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner);
+            if let Some((generation, _)) = kept.as_mut().filter(|k| k.0 == before) {
+                *generation = self.meta.generation;
+            }
+        }
+        Ok(self.meta.generation)
+    }
+}
+
+/// A stored file that is being replaced or removed.
+struct OldFile {
+    doc: u32,
+    interface: Arc<Interface>,
+    identities: Vec<u64>,
+    docs: Vec<u32>,
+    size: u64,
+    path_len: u16,
+    chunk_start: u32,
+    n_chunks: u32,
+    chunk_room: u32,
+}
+
+impl OldFile {
+    /// The names of some of its definitions.
+    fn names(&self, docs: &[u32]) -> Vec<(u32, String)> {
+        let wanted: BTreeSet<u32> = docs.iter().copied().collect();
+        let all = self.interface.defs.iter().zip(&self.docs[1..]);
+        let name = |s: indexd_model::StrId| {
+            self.interface
+                .arena
+                .strings
+                .get(s.index())
+                .cloned()
+                .unwrap_or_default()
+        };
+        let named = all
+            .filter(|(_, doc)| wanted.contains(doc))
+            .map(|(def, doc)| (*doc, name(def.name)));
+        named.filter(|(_, name)| !name.is_empty()).collect()
+    }
+}
+
+/// Entries as others observe them: key, identity of the definition, digest; and the position among
+/// equal ones, so that equal lists mean equal entries. Sorted.
+fn entries(interface: &Interface, identities: &[u64]) -> Vec<(Key, u64, u64, u32)> {
+    let identity = |def: indexd_model::DefIdx| def.some().map_or(0, |d| identities[d.index()]);
+    let mut all: Vec<_> = interface
+        .entries
+        .iter()
+        .map(|e| (e.key, identity(e.def), e.digest, 0))
+        .collect();
+    all.sort_unstable();
+    for i in 1..all.len() {
+        let (a, b) = (all[i - 1], all[i]);
+        if (a.0, a.1, a.2) == (b.0, b.1, b.2) {
+            all[i].3 = a.3 + 1;
+        }
+    }
+    all
+}
+
+/// Writes a blob in pieces and removes those of a longer one before.
+fn put_blob(table: &Table, txn: &mut RwTxn, file: u32, blob: &[u8]) -> Result<()> {
+    let mut piece = 0u16;
+    for bytes in blob.chunks(PIECE_BYTES) {
+        table.put_new(txn, &piece_key(file, piece), bytes)?;
+        piece = piece
+            .checked_add(1)
+            .ok_or_else(|| StoreError::Inconsistent("a blob above 32 MB".into()))?;
+    }
+    while table.delete(txn, &piece_key(file, piece))? && piece < u16::MAX {
+        piece += 1;
+    }
+    Ok(())
+}
+
+impl FactsView for WriteTxn<'_> {
+    fn providers(&self, key: Key) -> Vec<FileDoc> {
+        let found = sets::members(&self.tables().providers, &self.txn, &key.0.to_be_bytes());
+        self.must(found.and_then(|files| self.by_path(files)))
+    }
+
+    fn interface(&self, file: FileDoc) -> Arc<Interface> {
+        self.must(snapshot::interface(self.store, self.rows(), file.0))
+    }
+
+    fn path(&self, file: FileDoc) -> Arc<str> {
+        Arc::from(self.must(self.rows().file(file.0)).path.as_str())
+    }
+
+    fn file_by_path(&self, path: &str) -> Option<FileDoc> {
+        self.must(self.rows().file_doc(path)).map(FileDoc)
+    }
+}
+
+impl WriteTxn<'_> {
+    /// Gives the value, or marks the store as damaged and ends the transaction.
+    fn must<T>(&self, result: Result<T>) -> T {
+        result.unwrap_or_else(|e| {
+            self.store.set_damaged();
+            panic!("the index cannot be read: {e}")
+        })
+    }
+
+    /// Sorts files by path.
+    fn by_path(&self, files: Vec<u32>) -> Result<Vec<FileDoc>> {
+        if files.len() < 2 {
+            return Ok(files.into_iter().map(FileDoc).collect());
+        }
+        let mut keyed = Vec::with_capacity(files.len());
+        for file in files {
+            keyed.push((self.rows().file(file)?.path.as_str(), file));
+        }
+        keyed.sort_unstable();
+        Ok(keyed.into_iter().map(|k| FileDoc(k.1)).collect())
+    }
+}

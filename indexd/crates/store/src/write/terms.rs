@@ -1,0 +1,128 @@
+//! Postings of a changed file: only those that differ are rewritten.
+
+use super::{OldFile, WriteTxn};
+use crate::codec::postings::{block_of, decode, encode, merge};
+use crate::error::{Result, StoreError};
+use crate::rows::term_prefix;
+use crate::tables::Table;
+use heed::RwTxn;
+use indexd_model::terms::{FileTerms, Vocabulary};
+use indexd_model::view::{FieldCounts, N_FIELDS};
+
+/// A term's number, a handle, and what the posting is now (`None`: gone).
+type Change = (u32, u32, Option<FieldCounts>);
+
+impl WriteTxn<'_> {
+    /// Replaces the postings of a file: terms with the first chunk handle, before and after.
+    pub(super) fn put_terms(
+        &mut self,
+        file: u32,
+        (old, old_terms): (Option<&OldFile>, Option<&FileTerms>),
+        (new_terms, new_start): (&FileTerms, u32),
+        vocabulary: &Vocabulary,
+    ) -> Result<()> {
+        let nothing = FileTerms::default();
+        let old_terms = old_terms.unwrap_or(&nothing);
+        if old.is_some_and(|o| o.n_chunks as usize != old_terms.chunks.len()) {
+            return Err(stale());
+        }
+        let old_start = old.map_or(0, |o| o.chunk_start);
+        let changes = changes(
+            &of_chunks(old_terms, old_start),
+            &of_chunks(new_terms, new_start),
+        );
+        let tables = self.tables();
+        apply(&tables.terms, &mut self.txn, changes, vocabulary)?;
+        let path_changes = changes_of_path(file, old_terms, new_terms);
+        apply(&tables.path_terms, &mut self.txn, path_changes, vocabulary)
+    }
+}
+
+fn stale() -> StoreError {
+    StoreError::Inconsistent("the old terms are not those of the stored file".into())
+}
+
+/// Counts of a term in a path, in the form of a posting.
+pub(crate) fn path_counts(n: u8) -> FieldCounts {
+    let mut counts = [0; N_FIELDS];
+    counts[0] = n;
+    counts
+}
+
+fn of_chunks(terms: &FileTerms, start: u32) -> Vec<(u32, u32, FieldCounts)> {
+    let chunks = (start..).zip(&terms.chunks);
+    let all = chunks.flat_map(|(doc, chunk)| {
+        chunk
+            .terms
+            .iter()
+            .map(move |(term, counts)| (*term, doc, *counts))
+    });
+    let mut all: Vec<_> = all.filter(|p| p.2 != [0; N_FIELDS]).collect();
+    all.sort_unstable();
+    all
+}
+
+fn changes_of_path(file: u32, old: &FileTerms, new: &FileTerms) -> Vec<Change> {
+    let of = |terms: &FileTerms| {
+        let mut all: Vec<_> = terms
+            .path
+            .iter()
+            .map(|(term, n)| (*term, file, path_counts(*n)))
+            .collect();
+        all.retain(|p| p.2 != [0; N_FIELDS]);
+        all.sort_unstable();
+        all
+    };
+    changes(&of(old), &of(new))
+}
+
+/// What turns one sorted list of postings into another.
+fn changes(old: &[(u32, u32, FieldCounts)], new: &[(u32, u32, FieldCounts)]) -> Vec<Change> {
+    let mut out = Vec::new();
+    let mut old = old.iter().peekable();
+    for n in new {
+        while let Some(o) = old.next_if(|o| (o.0, o.1) < (n.0, n.1)) {
+            out.push((o.0, o.1, None));
+        }
+        if old.next_if(|o| (o.0, o.1) == (n.0, n.1)) != Some(n) {
+            out.push((n.0, n.1, Some(n.2)));
+        }
+    }
+    out.extend(old.map(|o| (o.0, o.1, None)));
+    out
+}
+
+/// Applies changes, sorted by term and handle, block by block.
+fn apply(
+    table: &Table,
+    txn: &mut RwTxn,
+    changes: Vec<Change>,
+    vocabulary: &Vocabulary,
+) -> Result<()> {
+    // Neighbouring keys share pages: in key order each page is copied once, while it is hot.
+    let mut by_term: Vec<&[Change]> = changes.chunk_by(|a, b| a.0 == b.0).collect();
+    by_term.sort_unstable_by_key(|run| vocabulary.term(run[0].0));
+    let mut postings = Vec::new();
+    for run in by_term {
+        let mut key = term_prefix(vocabulary.term(run[0].0))?;
+        let prefix_len = key.len();
+        for changes in run.chunk_by(|a, b| block_of(a.1) == block_of(b.1)) {
+            let block = block_of(changes[0].1);
+            key.truncate(prefix_len);
+            key.extend_from_slice(&block.to_be_bytes());
+            postings.clear();
+            if let Some(bytes) = table.get(txn, &key)? {
+                decode(block, bytes, |doc, counts| postings.push((doc, counts)))
+                    .ok_or_else(|| table.corrupt(&key))?;
+            }
+            let changes: Vec<_> = changes.iter().map(|c| (c.1, c.2)).collect();
+            let merged = merge(&postings, &changes).ok_or_else(stale)?;
+            if merged.is_empty() {
+                table.delete(txn, &key)?;
+            } else {
+                table.put(txn, &key, &encode(block, &merged))?;
+            }
+        }
+    }
+    Ok(())
+}
