@@ -1,34 +1,106 @@
-//! What past commits say about files: commit subjects as terms, counts, recency, co-change.
+//! Git history as integers: what past commits say about the files of a workspace.
 //!
-//! Everything is integers per commit, sums per path, and a digest of the commit ids that were read,
-//! so equal commits give equal output on every machine. Repositories are opened isolated: their own
-//! configuration only, no environment, no system files, no program is ever run. A repository that
-//! cannot be read is a typed [`Unavailable`], never a failure of indexing.
+//! [`Repository::open`] finds the repository of a workspace and says in a typed way
+//! ([`Unavailable`]) why there is none to read; that is a state, never a failure of indexing.
+//! [`Repository::past`] walks the commits reachable from HEAD into a [`Past`], a list that can be
+//! stored and handed back so that the next walk reads only new commits. [`Past::files`] sums it up
+//! by path.
 //!
-//! [`Repository`] answers questions about HEAD, [`Past`] is the digest of its history.
+//! Nothing here runs a program, reads the environment or follows configuration outside of the
+//! repository. Commit subjects become terms and are never shown.
 
-mod past;
+mod files;
 mod repository;
+mod walk;
 
-pub use past::{CommitRecord, FilePast, Past};
-pub use repository::{Repository, Unavailable};
+pub use files::FilePast;
+pub use repository::{Repository, Unavailable, blob_id};
 
-/// Bounds on the work of reading history. All are counts, so the result does not depend on speed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+use bitcode::{Decode, Encode};
+
+/// A commit id (SHA-1).
+pub type CommitId = [u8; 20];
+
+/// What bounds the reading of a history.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
 pub struct Limits {
-    /// Commits read, merges included, from the newest.
+    /// Commits that are read, merges not counted.
     pub commits_max: usize,
-    /// A commit that touches more files than this says nothing about any of them: mass renames,
-    /// formatting, initial imports.
+    /// Changed files above which a commit says nothing but when they changed: a sweep over the tree
+    /// does not tell what a file is about.
     pub files_per_commit_max: usize,
+    /// Changed files above which a commit is not looked at any further.
+    pub files_looked_at_max: usize,
 }
 
 impl Default for Limits {
-    /// 2,000 commits; 50 files.
     fn default() -> Self {
-        Self {
-            commits_max: 2_000,
-            files_per_commit_max: 50,
-        }
+        Self { commits_max: 2_000, files_per_commit_max: 50, files_looked_at_max: 2_000 }
     }
 }
+
+/// Bytes kept of a commit's subject.
+pub const SUBJECT_BYTES_MAX: usize = 200;
+
+/// The commits read, newest first. Equal commits, limits and place of the workspace in the
+/// repository give an equal past, however it was reached.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Encode, Decode)]
+pub struct Past {
+    /// The commit that HEAD names.
+    pub head: CommitId,
+    /// The limits it was read with.
+    pub limits: Limits,
+    /// Where the workspace is in the repository: empty, or a folder and a slash.
+    pub prefix: String,
+    /// Digest of the boundary of a shallow clone; zero for a whole one.
+    pub boundary: [u8; 32],
+    /// The commits that are no merges, by descending commit time, then by descending id.
+    pub commits: Vec<Commit>,
+    /// Every path of the workspace changed by them once, in order of first appearance.
+    pub paths: Vec<String>,
+}
+
+/// What is kept of one commit.
+#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
+pub struct Commit {
+    /// Its id.
+    pub id: CommitId,
+    /// The first line of its message, cut at [`SUBJECT_BYTES_MAX`].
+    pub subject: String,
+    /// How many files of the whole repository it changed; 0 when that is not known: beyond
+    /// [`Limits::files_looked_at_max`], and at the boundary of a shallow clone.
+    pub n_files: u32,
+    /// Paths of the workspace it changed against its parent, as positions in [`Past::paths`], in
+    /// tree order; none when `n_files` is 0.
+    pub paths: Vec<u32>,
+}
+
+impl Past {
+    /// Digest of the ordered commit ids, the limits and the place of the workspace: equal digests
+    /// mean equal files. The part of the index signature that history makes.
+    pub fn digest(&self) -> [u8; 32] {
+        let mut h = blake3::Hasher::new();
+        let Limits { commits_max, files_per_commit_max, files_looked_at_max } = self.limits;
+        for n in [commits_max, files_per_commit_max, files_looked_at_max, self.prefix.len()] {
+            h.update(&(n as u64).to_le_bytes());
+        }
+        h.update(self.prefix.as_bytes());
+        h.update(&self.boundary);
+        for commit in &self.commits {
+            h.update(&commit.id);
+        }
+        *h.finalize().as_bytes()
+    }
+
+    /// Whether history ends early because the clone is shallow.
+    pub fn is_shallow(&self) -> bool {
+        self.boundary != [0; 32]
+    }
+}
+
+fn hex(id: &CommitId) -> String {
+    id.iter().map(|b| format!("{b:02x}")).collect()
+}
+
+#[cfg(test)]
+mod tests;

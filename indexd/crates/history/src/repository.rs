@@ -1,236 +1,155 @@
-//! Opening a repository safely and asking about its HEAD.
+//! Finding a repository that may be read, and single look-ups in it.
+//!
+//! The repository is that of the workspace's root or of the nearest folder above it, as git has it;
+//! a bare repository in the tree is content, not history. Everything the object store draws on (the
+//! folder, the common folder of a linked worktree, alternates at any depth) has to belong to the
+//! user.
 
-use crate::Limits;
-use crate::past::{CommitRecord, Past};
-use gix::bstr::ByteSlice;
-use gix::diff::tree::{Recorder, State, recorder::Change};
-use gix::revision::walk::Sorting;
-use gix::traverse::commit::simple::CommitTimeOrder;
-use rustc_hash::FxHashMap;
-use std::path::{Path, PathBuf};
+use crate::{CommitId, Limits, Past, hex, walk};
+use gix::objs::Kind;
+use std::fs;
+use std::path::Path;
 
-/// Why there is no history.
-#[derive(Debug, thiserror::Error)]
+/// Alternates of alternates that are followed, as git does.
+const ALTERNATES_DEPTH_MAX: usize = 5;
+/// Bytes of decoded objects kept while reading; trees of neighbouring commits are nearly equal.
+const OBJECT_CACHE_BYTES: usize = 16 << 20;
+
+/// Why a workspace has no history. A state to report, not an error of indexing.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Unavailable {
-    /// No `.git` at the root or above it.
+    /// There is no `.git` at the root or above it.
     #[error("not a git repository")]
     NoRepository,
-    /// Somebody else owns the git directory; reading it could follow their settings.
-    #[error("the git directory {0} belongs to another user")]
-    Foreign(PathBuf),
-    /// A repository without commits.
-    #[error("the repository has no commits yet")]
+    /// The repository has no commit yet.
+    #[error("the git repository has no commits")]
     NoCommits,
-    /// The repository could not be read: damaged, of an unknown format, missing objects.
-    #[error("the git repository cannot be read: {0}")]
-    Unreadable(String),
+    /// A part of the repository belongs to another user.
+    #[error("the git repository's {part} belongs to another user")]
+    Foreign {
+        /// Which part.
+        part: &'static str,
+    },
+    /// The repository is damaged or of a kind that is not supported.
+    #[error("the git repository cannot be read: {reason}")]
+    Unreadable {
+        /// What went wrong, without absolute paths.
+        reason: &'static str,
+    },
 }
 
-/// An open repository, seen from a workspace root at or below its work tree.
+/// An open repository, seen from a workspace at or below its work tree. Reading it never writes,
+/// locks or spawns anything.
 pub struct Repository {
     repo: gix::Repository,
-    /// Path of the workspace root below the work tree, `/`-ended; empty at the top.
+    /// Where the workspace is in the work tree: empty, or a folder and a slash.
     prefix: String,
 }
 
-/// Objects kept decoded while walking, in bytes.
-const OBJECT_CACHE_BYTES: usize = 32 << 20;
+#[cfg(unix)]
+fn require_own(path: &Path, part: &'static str) -> Result<(), Unavailable> {
+    use std::os::unix::fs::MetadataExt;
+    let meta = fs::metadata(path).map_err(|_| Unavailable::Unreadable { reason: "a folder it names is missing" })?;
+    if meta.uid() == rustix::process::geteuid().as_raw() { Ok(()) } else { Err(Unavailable::Foreign { part }) }
+}
+
+/// Elsewhere the library's own check of ownership, asked for in [`Repository::open`], has to do.
+#[cfg(not(unix))]
+fn require_own(path: &Path, _part: &'static str) -> Result<(), Unavailable> {
+    fs::metadata(path).map(|_| ()).map_err(|_| Unavailable::Unreadable { reason: "a folder it names is missing" })
+}
+
+fn check_alternates(objects: &Path, depth: usize) -> Result<(), Unavailable> {
+    let Ok(list) = fs::read_to_string(objects.join("info/alternates")) else { return Ok(()) };
+    if depth == 0 {
+        return Err(Unavailable::Unreadable { reason: "its alternates are nested too deep" });
+    }
+    for line in list.lines().filter(|l| !l.is_empty() && !l.starts_with('#')) {
+        let alternate = objects.join(line);
+        require_own(&alternate, "alternate object store")?;
+        check_alternates(&alternate, depth - 1)?;
+    }
+    Ok(())
+}
 
 impl Repository {
     /// Opens the repository whose work tree is at `root` or the nearest folder above it.
     ///
     /// # Errors
-    /// [`Unavailable`] when there is none or it must not or cannot be read.
+    /// [`Unavailable`]: no repository, one of another user, or one that cannot be read.
     pub fn open(root: &Path) -> Result<Self, Unavailable> {
         let root = root.canonicalize().map_err(|_| Unavailable::NoRepository)?;
-        let top = root
-            .ancestors()
-            .find(|d| d.join(".git").symlink_metadata().is_ok());
-        let top = top.ok_or(Unavailable::NoRepository)?;
+        let has_git = |dir: &&Path| fs::symlink_metadata(dir.join(".git")).is_ok();
+        let top = root.ancestors().find(has_git).ok_or(Unavailable::NoRepository)?;
+        let below = root.strip_prefix(top).ok().and_then(Path::to_str).ok_or(Unavailable::NoRepository)?;
+        let prefix = if below.is_empty() { String::new() } else { format!("{below}/") };
         let dot_git = top.join(".git");
-        own(&dot_git)?;
-        let mut repo = gix::open_opts(top, gix::open::Options::isolated().strict_config(false))
-            .map_err(|e| unreadable(&e))?;
-        own(repo.git_dir())?;
-        own(repo.common_dir())?;
-        repo.object_cache_size(OBJECT_CACHE_BYTES);
-        let below = root
-            .strip_prefix(top)
-            .ok()
-            .and_then(Path::to_str)
-            .unwrap_or("");
-        let prefix = if below.is_empty() {
-            String::new()
-        } else {
-            format!("{below}/")
-        };
+        require_own(&dot_git, "git folder")?;
+        let options = gix::open::Options::isolated().strict_config(false).bail_if_untrusted(true);
+        let mut repo = options
+            .open(&dot_git)
+            .map_err(|_| Unavailable::Unreadable { reason: "its folder or configuration is not understood" })?
+            .to_thread_local();
+        require_own(repo.git_dir(), "git folder")?;
+        require_own(repo.common_dir(), "common folder")?;
+        let objects = repo.common_dir().join("objects");
+        require_own(&objects, "object store")?;
+        check_alternates(&objects, ALTERNATES_DEPTH_MAX)?;
+        repo.object_cache_size_if_unset(OBJECT_CACHE_BYTES);
         Ok(Self { repo, prefix })
     }
 
-    /// The commit id of HEAD in hexadecimal.
+    /// The id in hexadecimal of the commit that HEAD names.
     ///
     /// # Errors
-    /// [`Unavailable::NoCommits`] on an unborn branch.
+    /// [`Unavailable::NoCommits`] before the first commit, [`Unavailable::Unreadable`] for a broken
+    /// reference.
     pub fn head(&self) -> Result<String, Unavailable> {
-        Ok(self
-            .repo
-            .head_id()
-            .map_err(|_| Unavailable::NoCommits)?
-            .to_string())
+        self.head_id().map(|id| hex(&id))
     }
 
-    /// Whether `bytes` are exactly what HEAD has at `path` (relative to the workspace root).
+    fn head_id(&self) -> Result<CommitId, Unavailable> {
+        let broken = || Unavailable::Unreadable { reason: "HEAD is broken" };
+        if self.repo.head().map_err(|_| broken())?.is_unborn() {
+            return Err(Unavailable::NoCommits);
+        }
+        raw(&self.repo.head_id().map_err(|_| broken())?)
+    }
+
+    /// The id of the blob at `path` (relative to the root) in HEAD's tree; `None` if HEAD has no
+    /// file there.
+    pub fn head_blob(&self, path: &str) -> Option<CommitId> {
+        let tree = self.repo.head_tree().ok()?;
+        let components = self.prefix.split_terminator('/').chain(path.split('/'));
+        let entry = tree.lookup_entry(components.map(str::as_bytes)).ok()??;
+        if entry.mode().is_blob() { raw(&entry.id()).ok() } else { None }
+    }
+
+    /// Whether these bytes are what HEAD has at `path`. Conversions (line ends, filters) are not
+    /// applied, so a file that git would convert counts as different.
     pub fn is_at_head(&self, path: &str, bytes: &[u8]) -> bool {
-        let Ok(tree) = self.repo.head_tree() else {
-            return false;
-        };
-        let full = format!("{}{path}", self.prefix);
-        let Ok(Some(entry)) = tree.lookup_entry(full.split('/').map(str::as_bytes)) else {
-            return false;
-        };
-        let hash = gix::objs::compute_hash(self.repo.object_hash(), gix::objs::Kind::Blob, bytes);
-        hash.is_ok_and(|h| h == entry.object_id())
+        self.head_blob(path).is_some_and(|id| blob_id(bytes) == Some(id))
     }
 
-    /// Reads the history reachable from HEAD, newest commit first. `known` supplies commits read
-    /// before, which are not compared with their parents again.
+    /// Reads the commits reachable from HEAD within `limits`.
     ///
-    /// The order is by commit time, then by the walk of the commit graph; both are the same on every
-    /// machine that has the same commits. A shallow clone simply has fewer.
+    /// `known` saves the work for commits that it holds; the result is the same without it, and
+    /// costs next to nothing when nothing changed.
     ///
     /// # Errors
-    /// [`Unavailable`] when HEAD or the first commits cannot be read. A commit whose objects are
-    /// missing further down ends the walk there.
+    /// As [`Repository::head`]; commits whose objects are missing end the walk instead, as the
+    /// boundary of a shallow clone does.
     pub fn past(&self, limits: &Limits, known: Option<&Past>) -> Result<Past, Unavailable> {
-        let head = self.repo.head_id().map_err(|_| Unavailable::NoCommits)?;
-        let known: FxHashMap<&str, &CommitRecord> = known
-            .into_iter()
-            .flat_map(|p| &p.commits)
-            .map(|c| (c.id.as_str(), c))
-            .collect();
-        let order = Sorting::ByCommitTime(CommitTimeOrder::NewestFirst);
-        let walk = self
-            .repo
-            .rev_walk([head.detach()])
-            .sorting(order)
-            .all()
-            .map_err(|e| unreadable(&e))?;
-        let mut commits = Vec::new();
-        let mut state = State::default();
-        for info in walk.take(limits.commits_max) {
-            let Ok(info) = info else { break };
-            let id = info.id.to_string();
-            match known.get(id.as_str()) {
-                Some(c) => commits.push((*c).clone()),
-                None => match self.record(id, &info, limits, &mut state) {
-                    Some(c) => commits.push(c),
-                    None => break,
-                },
-            }
-        }
-        if commits.is_empty() {
-            return Err(Unavailable::Unreadable(
-                "HEAD has no readable commit".to_owned(),
-            ));
-        }
-        Ok(Past::new(commits))
-    }
-
-    fn record(
-        &self,
-        id: String,
-        info: &gix::revision::walk::Info<'_>,
-        limits: &Limits,
-        state: &mut State,
-    ) -> Option<CommitRecord> {
-        let commit = info.object().ok()?;
-        if info.parent_ids.len() > 1 {
-            return Some(CommitRecord {
-                id,
-                subject: String::new(),
-                paths: Vec::new(),
-            });
-        }
-        let kind = self.repo.object_hash();
-        let new = commit.tree().ok()?;
-        let old = match info.parent_ids.first() {
-            // The parent of the oldest commit of a shallow clone is absent: it says nothing then.
-            Some(p) => match self.repo.find_commit(*p).ok().and_then(|c| c.tree().ok()) {
-                Some(t) => t,
-                None => {
-                    return Some(CommitRecord {
-                        id,
-                        subject: String::new(),
-                        paths: Vec::new(),
-                    });
-                }
-            },
-            None => self.repo.empty_tree(),
-        };
-        let mut recorder = Recorder::default();
-        gix::diff::tree(
-            gix::objs::TreeRefIter::from_bytes(&old.data, kind),
-            gix::objs::TreeRefIter::from_bytes(&new.data, kind),
-            state,
-            &self.repo.objects,
-            &mut recorder,
-        )
-        .ok()?;
-        let mut paths = Vec::new();
-        for change in &recorder.records {
-            let (mode, path) = match change {
-                Change::Addition {
-                    entry_mode, path, ..
-                }
-                | Change::Deletion {
-                    entry_mode, path, ..
-                }
-                | Change::Modification {
-                    entry_mode, path, ..
-                } => (entry_mode, path),
-            };
-            if mode.is_blob()
-                && let Ok(path) = path.to_str()
-                && let Some(path) = path.strip_prefix(self.prefix.as_str())
-            {
-                paths.push(path.to_owned());
-            }
-            if paths.len() > limits.files_per_commit_max {
-                return Some(CommitRecord {
-                    id,
-                    subject: String::new(),
-                    paths: Vec::new(),
-                });
-            }
-        }
-        paths.sort_unstable();
-        let message = commit.message_raw_sloppy();
-        let subject = message
-            .lines()
-            .next()
-            .unwrap_or_default()
-            .to_str_lossy()
-            .into_owned();
-        Some(CommitRecord { id, subject, paths })
+        walk::read(&self.repo, self.head_id()?, &self.prefix, limits, known)
     }
 }
 
-/// Refuses git directories (and `.git` files) of other users.
-fn own(path: &Path) -> Result<(), Unavailable> {
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::MetadataExt;
-        let meta = path
-            .symlink_metadata()
-            .map_err(|_| Unavailable::NoRepository)?;
-        let me = std::fs::metadata("/proc/self").map(|m| m.uid());
-        if me.is_ok_and(|me| me != meta.uid()) {
-            return Err(Unavailable::Foreign(path.to_owned()));
-        }
-    }
-    Ok(())
+/// The id that git gives to a file with these bytes.
+pub fn blob_id(bytes: &[u8]) -> Option<CommitId> {
+    let id = gix::objs::compute_hash(gix::hash::Kind::Sha1, Kind::Blob, bytes).ok()?;
+    raw(&id).ok()
 }
 
-fn unreadable(e: &dyn std::fmt::Display) -> Unavailable {
-    Unavailable::Unreadable(e.to_string())
+pub(crate) fn raw(id: &gix::hash::oid) -> Result<CommitId, Unavailable> {
+    CommitId::try_from(id.as_bytes()).map_err(|_| Unavailable::Unreadable { reason: "its object format is not SHA-1" })
 }

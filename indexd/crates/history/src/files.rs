@@ -1,0 +1,83 @@
+//! What a past says about each file: integers, summed in the order of the commits.
+
+use crate::Past;
+use rustc_hash::FxHashMap;
+
+/// Changed files of a commit up to which they count as having changed together.
+const TOGETHER_FILES_MAX: usize = 20;
+
+/// What the commits say about one file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FilePast {
+    /// Commits that changed it and not many other files.
+    pub n_commits: u32,
+    /// Position of the newest commit that changed it, 0 being the newest commit read.
+    pub newest: u32,
+    /// Terms of the subjects of those commits (see [`indexd_text::terms`()]), each with the number
+    /// of commits that have it, sorted by term. Numbers are left out: they are issues and versions.
+    pub terms: Vec<(String, u32)>,
+}
+
+impl Past {
+    /// Every path with what the commits say about it, sorted by path. A path need not exist any
+    /// more.
+    pub fn files(&self) -> Vec<(String, FilePast)> {
+        let mut by_path: Vec<Vec<u32>> = vec![Vec::new(); self.paths.len()];
+        for (i, commit) in self.commits.iter().enumerate() {
+            for path in &commit.paths {
+                by_path[*path as usize].push(i as u32);
+            }
+        }
+        let subjects: Vec<Vec<String>> = self.commits.iter().map(|c| subject_terms(&c.subject)).collect();
+        let is_telling =
+            |commit: &u32| self.commits[*commit as usize].n_files as usize <= self.limits.files_per_commit_max;
+        let mut files: Vec<(String, FilePast)> = self
+            .paths
+            .iter()
+            .zip(&by_path)
+            .map(|(path, commits)| {
+                let telling: Vec<u32> = commits.iter().copied().filter(is_telling).collect();
+                let mut terms: Vec<&str> =
+                    telling.iter().flat_map(|c| &subjects[*c as usize]).map(String::as_str).collect();
+                terms.sort_unstable();
+                let terms = terms.chunk_by(|a, b| a == b).map(|run| (run[0].to_owned(), run.len() as u32)).collect();
+                let newest = commits.first().copied().unwrap_or(u32::MAX);
+                (path.clone(), FilePast { n_commits: telling.len() as u32, newest, terms })
+            })
+            .collect();
+        files.sort_unstable_by(|a, b| a.0.cmp(&b.0));
+        files
+    }
+
+    /// The paths that changed together with `path`, with the number of commits, most first, then by
+    /// path; at most `limit`. Only commits with at most 20 files count.
+    pub fn changed_with(&self, path: &str, limit: usize) -> Vec<(&str, u32)> {
+        let Some(own) = self.paths.iter().position(|p| p == path).map(|i| i as u32) else { return Vec::new() };
+        let mut counts: FxHashMap<u32, u32> = FxHashMap::default();
+        for commit in &self.commits {
+            if commit.n_files as usize <= TOGETHER_FILES_MAX && commit.paths.contains(&own) {
+                for other in commit.paths.iter().filter(|p| **p != own) {
+                    *counts.entry(*other).or_default() += 1;
+                }
+            }
+        }
+        let mut all: Vec<(&str, u32)> =
+            counts.into_iter().map(|(id, n)| (self.paths[id as usize].as_str(), n)).collect();
+        all.sort_unstable_by(|a, b| b.1.cmp(&a.1).then(a.0.cmp(b.0)));
+        all.truncate(limit);
+        all
+    }
+}
+
+/// The terms of a subject, each once, sorted.
+fn subject_terms(subject: &str) -> Vec<String> {
+    let mut out = Vec::new();
+    indexd_text::terms(subject, |term| {
+        if !term.bytes().all(|b| b.is_ascii_digit()) {
+            out.push(term.to_owned());
+        }
+    });
+    out.sort_unstable();
+    out.dedup();
+    out
+}

@@ -1,0 +1,275 @@
+//! The walk from HEAD: which commits, in which order, and what they changed.
+//!
+//! Commits leave a queue by descending commit time, then descending id, so the order is a function
+//! of the commits alone. Merges are passed through: what they bring in is told by the commits they
+//! merge. All work is bounded by counts.
+
+use crate::repository::{Unavailable, raw};
+use crate::{Commit, CommitId, Limits, Past, SUBJECT_BYTES_MAX};
+use gix::bstr::{BStr, BString, ByteSlice, ByteVec};
+use gix::diff::tree::{State, Visit, visit};
+use gix::hash::ObjectId;
+use gix::objs::{FindExt, TreeRefIter};
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::collections::{BinaryHeap, VecDeque};
+use std::ops::ControlFlow;
+
+/// Merges passed through for each commit that counts, so that a history of merges ends too.
+const MERGES_PER_COMMIT_MAX: usize = 4;
+
+pub(crate) fn read(
+    repo: &gix::Repository,
+    head: CommitId,
+    prefix: &str,
+    limits: &Limits,
+    previous: Option<&Past>,
+) -> Result<Past, Unavailable> {
+    let boundary: Vec<ObjectId> = match repo.shallow_commits() {
+        Ok(Some(commits)) => commits.iter().copied().collect(),
+        Ok(None) => Vec::new(),
+        Err(_) => return Err(Unavailable::Unreadable { reason: "its list of shallow commits is broken" }),
+    };
+    let boundary_digest = digest(&boundary);
+    let previous = previous.filter(|p| p.prefix == prefix && p.boundary == boundary_digest);
+    if let Some(previous) = previous
+        && (previous.head, previous.limits) == (head, *limits)
+    {
+        return Ok(previous.clone());
+    }
+    // What a commit changed depends on this limit alone. Commits of which nothing is known are read
+    // again, in case objects that were missing have arrived.
+    let usable = previous.filter(|p| p.limits.files_looked_at_max == limits.files_looked_at_max);
+    let known: FxHashMap<CommitId, &Commit> =
+        usable.into_iter().flat_map(|p| &p.commits).filter(|c| c.n_files > 0).map(|c| (c.id, c)).collect();
+    let boundary = boundary.into_iter().collect();
+    let mut reader = Reader { repo, limits, boundary, state: State::default(), trees: Default::default() };
+    let mut past = Past {
+        head,
+        limits: *limits,
+        prefix: prefix.to_owned(),
+        boundary: boundary_digest,
+        ..Past::default()
+    };
+    let mut path_ids: FxHashMap<String, u32> = FxHashMap::default();
+    let mut queue = Queue::default();
+    queue.push(repo, ObjectId::from(head));
+    let visits_max = limits.commits_max * (1 + MERGES_PER_COMMIT_MAX);
+    for _ in 0..visits_max {
+        if past.commits.len() >= limits.commits_max {
+            break;
+        }
+        let Some(next) = queue.pop() else { break };
+        if !reader.boundary.contains(&next.id) {
+            next.parents.iter().for_each(|id| queue.push(repo, *id));
+        }
+        if next.parents.len() > 1 {
+            continue;
+        }
+        let id = raw(&next.id)?;
+        let (n_files, changed) = match (known.get(&id), usable) {
+            (Some(commit), Some(p)) => {
+                (commit.n_files, commit.paths.iter().map(|i| p.paths[*i as usize].clone()).collect())
+            }
+            _ => {
+                let changed = reader.changed_paths(&next);
+                (changed.len() as u32, changed.iter().filter_map(|p| p.strip_prefix(prefix)).map(str::to_owned).collect())
+            }
+        };
+        let changed: Vec<String> = changed;
+        let paths = changed
+            .into_iter()
+            .map(|path| match path_ids.get(&path) {
+                Some(&id) => id,
+                None => {
+                    let id = past.paths.len() as u32;
+                    past.paths.push(path.clone());
+                    path_ids.insert(path, id);
+                    id
+                }
+            })
+            .collect();
+        past.commits.push(Commit { id, subject: next.subject, n_files, paths });
+    }
+    Ok(past)
+}
+
+/// Zero for no boundary.
+fn digest(boundary: &[ObjectId]) -> [u8; 32] {
+    if boundary.is_empty() {
+        return [0; 32];
+    }
+    let mut sorted = boundary.to_vec();
+    sorted.sort_unstable();
+    let mut h = blake3::Hasher::new();
+    for id in &sorted {
+        h.update(id.as_bytes());
+    }
+    *h.finalize().as_bytes()
+}
+
+/// A commit on its way out of the queue. Orders by time, then id.
+struct Next {
+    time: i64,
+    id: ObjectId,
+    tree: ObjectId,
+    parents: Vec<ObjectId>,
+    subject: String,
+}
+
+impl PartialEq for Next {
+    fn eq(&self, other: &Self) -> bool {
+        self.id == other.id
+    }
+}
+
+impl Eq for Next {}
+
+impl PartialOrd for Next {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Next {
+    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        (self.time, self.id).cmp(&(other.time, other.id))
+    }
+}
+
+#[derive(Default)]
+struct Queue {
+    heap: BinaryHeap<Next>,
+    seen: FxHashSet<ObjectId>,
+}
+
+impl Queue {
+    /// Adds a commit once; one whose object is missing or broken is left out.
+    fn push(&mut self, repo: &gix::Repository, id: ObjectId) {
+        if !self.seen.insert(id) {
+            return;
+        }
+        let Ok(commit) = repo.find_commit(id) else { return };
+        let Ok(decoded) = commit.decode() else { return };
+        let subject = decoded.message.lines().next().unwrap_or_default();
+        let next = Next {
+            time: decoded.time().map_or(0, |t| t.seconds),
+            id,
+            tree: decoded.tree(),
+            parents: decoded.parents().collect(),
+            subject: cut(subject),
+        };
+        self.heap.push(next);
+    }
+
+    fn pop(&mut self) -> Option<Next> {
+        self.heap.pop()
+    }
+}
+
+fn cut(subject: &[u8]) -> String {
+    let mut subject = subject.to_str_lossy().trim().to_owned();
+    let mut end = subject.len().min(SUBJECT_BYTES_MAX);
+    while !subject.is_char_boundary(end) {
+        end -= 1;
+    }
+    subject.truncate(end);
+    subject
+}
+
+struct Reader<'r> {
+    repo: &'r gix::Repository,
+    limits: &'r Limits,
+    boundary: FxHashSet<ObjectId>,
+    state: State,
+    trees: [Vec<u8>; 2],
+}
+
+impl Reader<'_> {
+    /// The files that a commit changed against its only parent, or all of a first commit; none when
+    /// they are too many or cannot be known.
+    fn changed_paths(&mut self, commit: &Next) -> Vec<String> {
+        if self.boundary.contains(&commit.id) {
+            return Vec::new();
+        }
+        let [before_buf, after_buf] = &mut self.trees;
+        let objects = &self.repo.objects;
+        let before = match commit.parents.first() {
+            None => TreeRefIter::from_bytes(&[], gix::hash::Kind::Sha1),
+            Some(parent) => {
+                let Ok(parent) = self.repo.find_commit(*parent) else { return Vec::new() };
+                let Ok(tree) = parent.tree_id() else { return Vec::new() };
+                match objects.find_tree_iter(&tree, before_buf) {
+                    Ok(tree) => tree,
+                    Err(_) => return Vec::new(),
+                }
+            }
+        };
+        let Ok(after) = objects.find_tree_iter(&commit.tree, after_buf) else { return Vec::new() };
+        let mut changes = Changes { limit: self.limits.files_looked_at_max, ..Changes::default() };
+        let done = gix::diff::tree(before, after, &mut self.state, objects, &mut changes);
+        if done.is_err() || changes.is_over {
+            return Vec::new();
+        }
+        changes.paths
+    }
+}
+
+/// Collects the paths of changed files.
+#[derive(Default)]
+struct Changes {
+    path: BString,
+    queued: VecDeque<BString>,
+    paths: Vec<String>,
+    limit: usize,
+    is_over: bool,
+}
+
+impl Changes {
+    fn pop(&mut self) {
+        let parent = self.path.rfind_byte(b'/').unwrap_or(0);
+        self.path.truncate(parent);
+    }
+
+    fn push(&mut self, component: &BStr) {
+        if !component.is_empty() {
+            if !self.path.is_empty() {
+                self.path.push(b'/');
+            }
+            self.path.push_str(component);
+        }
+    }
+}
+
+impl Visit for Changes {
+    fn pop_front_tracked_path_and_set_current(&mut self) {
+        self.path = self.queued.pop_front().unwrap_or_default();
+    }
+
+    fn push_back_tracked_path_component(&mut self, component: &BStr) {
+        self.push(component);
+        self.queued.push_back(self.path.clone());
+    }
+
+    fn push_path_component(&mut self, component: &BStr) {
+        self.push(component);
+    }
+
+    fn pop_path_component(&mut self) {
+        self.pop();
+    }
+
+    fn visit(&mut self, change: visit::Change) -> visit::Action {
+        let mode = change.entry_mode();
+        if mode.is_blob() {
+            if self.paths.len() >= self.limit {
+                self.is_over = true;
+                return ControlFlow::Break(());
+            }
+            // A path that is not UTF-8 is none of a workspace.
+            if let Ok(path) = self.path.to_str() {
+                self.paths.push(path.to_owned());
+            }
+        }
+        ControlFlow::Continue(())
+    }
+}
