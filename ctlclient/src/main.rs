@@ -1,2 +1,48 @@
-//! Binary.
-fn main() {}
+//! `ctl`: the thin client. It turns a command line into one request and an answer into text.
+//!
+//! Read [`args`] (what can be asked), [`session`] (reaching a daemon and talking to it), then
+//! `commands`. What the daemon answers to `--json` passes through as it came. Nothing here knows
+//! the index.
+
+mod args;
+mod commands;
+mod failure;
+mod launch;
+mod output;
+mod progress;
+mod session;
+mod style;
+
+use args::Cli;
+use clap::Parser;
+use failure::Failure;
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let cli = Cli::parse();
+    let common = cli.common.clone();
+    match commands::run(cli) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            report(&failure, common.json);
+            ExitCode::from(failure.exit())
+        }
+    }
+}
+
+fn report(failure: &Failure, json: bool) {
+    use std::io::Write;
+    let Failure::Error(error) = failure else { return };
+    let text = if json {
+        format!("{}\n", serde_json::json!({"schema": "Error", "schemaVersion": "1.0.0", "error": error}))
+    } else {
+        let data = &error.data;
+        let mut text = format!("ctl: {} [{}]\n", style::safe_line(&error.message), data.code.name());
+        if !data.hint.is_empty() {
+            text += &format!("hint: {}\n", style::safe_line(&data.hint));
+        }
+        text
+    };
+    // Nowhere left to say that standard error is gone.
+    let _ = std::io::stderr().write_all(text.as_bytes());
+}

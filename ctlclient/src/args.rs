@@ -1,0 +1,458 @@
+//! The command line: every option once, with its help.
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use std::path::PathBuf;
+
+/// Context packs from a local code index.
+#[derive(Debug, Parser)]
+#[command(
+    name = "ctl",
+    max_term_width = 80,
+    disable_version_flag = true,
+    subcommand_required = true,
+    arg_required_else_help = true,
+    after_help = "Examples:
+  ctl pack \"where is the retry delay decided\"
+  ctl pack --budget 4000 --json --query-file issue.txt
+  ctl callers Client.get --depth 2
+  ctl status
+
+The daemon starts by itself. Exit codes: 0 ok, 1 nothing found (search),
+2 usage, 65 bad data, 66 no such repository, symbol or pack, 69 daemon not
+available, 70 internal, 73 cannot create, 74 storage, 75 try again,
+77 permission, 78 configuration, 130 interrupted, 141 broken pipe."
+)]
+pub struct Cli {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+    /// Options of every command.
+    #[command(flatten)]
+    pub common: Common,
+}
+
+/// Options of every command.
+#[derive(Clone, Debug, Args)]
+pub struct Common {
+    /// The repository's root itself [default: found from the current folder]
+    #[arg(long, value_name = "DIR", global = true, help_heading = "Common options")]
+    pub repo: Option<PathBuf>,
+    /// Run as if started in DIR
+    #[arg(short = 'C', value_name = "DIR", global = true, help_heading = "Common options")]
+    pub directory: Option<PathBuf>,
+    /// Print one JSON object
+    #[arg(long, global = true, help_heading = "Common options")]
+    pub json: bool,
+    /// When to use colours
+    #[arg(long, value_name = "WHEN", default_value = "auto", global = true, help_heading = "Common options")]
+    pub color: ColorWhen,
+    /// No progress and no warnings
+    #[arg(short, long, global = true, help_heading = "Common options")]
+    pub quiet: bool,
+    /// Say on stderr what the answer took
+    #[arg(short, long, global = true, help_heading = "Common options")]
+    pub verbose: bool,
+    /// Give up after SEC seconds
+    #[arg(long, value_name = "SEC", global = true, help_heading = "Common options")]
+    pub timeout: Option<f64>,
+    /// Do not start a daemon: serve this one request from a child process
+    #[arg(long, global = true, help_heading = "Common options")]
+    pub no_daemon: bool,
+}
+
+/// When to use colours.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ColorWhen {
+    /// On a terminal, unless NO_COLOR is set
+    Auto,
+    /// Always
+    Always,
+    /// Never
+    Never,
+}
+
+/// What to do.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Assemble a context pack: the code a task needs, within a token budget
+    #[command(alias = "context-pack", after_help = PACK_EXAMPLES)]
+    Pack(Box<PackArgs>),
+    /// Say what a pack would hold, without its text
+    Preview(Box<PackArgs>),
+    /// Rank places for a text
+    #[command(after_help = "Example:\n  ctl search \"parse retry header\" --limit 10")]
+    Search(SearchArgs),
+    /// Find definitions by name
+    #[command(after_help = "Example:\n  ctl symbol Client.get")]
+    Symbol(SymbolArgs),
+    /// Who calls a function, method or class
+    #[command(after_help = GRAPH_EXAMPLES)]
+    Callers(GraphArgs),
+    /// What a function or method calls
+    #[command(after_help = GRAPH_EXAMPLES)]
+    Callees(GraphArgs),
+    /// Where a definition is used in any way
+    #[command(after_help = GRAPH_EXAMPLES)]
+    Refs(GraphArgs),
+    /// What depends on a definition, step by step
+    #[command(after_help = GRAPH_EXAMPLES)]
+    Impact(GraphArgs),
+    /// Build the index of a repository
+    #[command(after_help = "Example:\n  ctl index --repo . --wait")]
+    Index(IndexArgs),
+    /// Show the daemon and its workspaces
+    Status,
+    /// Print the index or its edges
+    #[command(subcommand)]
+    Export(ExportCommand),
+    /// Register, list or forget repositories
+    #[command(subcommand)]
+    Workspace(WorkspaceCommand),
+    /// Start, stop or run the daemon
+    #[command(subcommand)]
+    Daemon(DaemonCommand),
+    /// Show the settings in force
+    #[command(subcommand)]
+    Config(ConfigCommand),
+    /// Check what could keep this from working
+    Doctor,
+    /// Print a completion script for a shell
+    #[command(after_help = "Example:\n  ctl completions bash > ~/.local/share/bash-completion/completions/ctl")]
+    Completions {
+        /// The shell
+        shell: clap_complete::Shell,
+    },
+    /// Print the versions of ctl and of the running daemon
+    Version,
+}
+
+const PACK_EXAMPLES: &str = "Examples:
+  ctl pack \"where is the retry delay decided\"
+  ctl pack --budget 4000 --layout agent --json \"fix flaky login test\"
+  ctl pack --query-file issue.txt --intent debug
+  git log -1 --format=%B | ctl pack -
+  ctl pack --focus-file net/retry.go --hops 1
+  ctl pack \"x\" --param expansion.direction='\"in\"'";
+
+const GRAPH_EXAMPLES: &str = "The symbol is a name, Class.method, a symbol id, a path, or path:line.
+
+Examples:
+  ctl callers Client.get
+  ctl impact net/retry.go:42 --depth 2 --json";
+
+/// Options of `pack` and `preview`.
+#[derive(Debug, Args)]
+pub struct PackArgs {
+    /// The task in words; `-` reads it from standard input
+    #[arg(value_name = "QUERY")]
+    pub query: Option<String>,
+    /// The task in words
+    #[arg(long = "query", value_name = "TEXT", conflicts_with = "query")]
+    pub query_text: Option<String>,
+    /// Read the task from a file
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["query", "query_text"])]
+    pub query_file: Option<PathBuf>,
+    /// Tokens of the whole answer, exactly counted [default: 8000]
+    #[arg(short, long, value_name = "TOKENS", value_parser = tokens)]
+    pub budget: Option<u64>,
+    /// Sections: graph (how it was reached) or agent (what it is)
+    #[arg(short, long, value_name = "LAYOUT")]
+    pub layout: Option<String>,
+    /// answer, summarize, refactor, debug, impact or contract
+    #[arg(long, value_name = "INTENT")]
+    pub intent: Option<String>,
+    /// Show signals and what was left out
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, default_missing_value = "true")]
+    pub explain: Option<bool>,
+    /// Print the budgeted text itself, as a model gets it
+    #[arg(long, conflicts_with = "json")]
+    pub text: bool,
+    /// Print places and reasons without the code
+    #[arg(long)]
+    pub brief: bool,
+
+    /// An entity to start from, by symbol id
+    #[arg(long, value_name = "ID", help_heading = "Seeds", group = "focus")]
+    pub focus_symbol: Option<String>,
+    /// An entity to start from, by chunk uid
+    #[arg(long, value_name = "UID", help_heading = "Seeds", group = "focus")]
+    pub focus_chunk: Option<String>,
+    /// A file to start from
+    #[arg(long, value_name = "PATH", help_heading = "Seeds", group = "focus")]
+    pub focus_file: Option<String>,
+    /// code, prose or mixed
+    #[arg(long, value_name = "MODE", help_heading = "Seeds")]
+    pub seed_mode: Option<String>,
+    /// sparse, fts, ann or hybrid
+    #[arg(long, value_name = "PROVIDER", help_heading = "Seeds")]
+    pub seed_provider: Option<String>,
+
+    /// Hops along edges, at most 4
+    #[arg(long, value_name = "N", help_heading = "Expansion")]
+    pub hops: Option<u32>,
+    /// Edges to follow: call,usage,import,export,dataflow
+    #[arg(long, value_name = "KINDS", value_delimiter = ',', help_heading = "Expansion")]
+    pub edges: Option<Vec<String>>,
+    /// out (callees), in (callers) or both
+    #[arg(long, value_name = "WAY", help_heading = "Expansion")]
+    pub direction: Option<String>,
+    /// Consider neighbours in the file of a hit
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, default_missing_value = "true", help_heading = "Expansion")]
+    pub same_file: Option<bool>,
+    /// Add (or, with =false, remove) import edges
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, default_missing_value = "true", help_heading = "Expansion")]
+    pub imports: Option<bool>,
+    /// Add or remove export edges
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, default_missing_value = "true", help_heading = "Expansion")]
+    pub exports: Option<bool>,
+    /// Add or remove dataflow edges
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, default_missing_value = "true", help_heading = "Expansion")]
+    pub dataflow: Option<bool>,
+    /// Follow only edges with evidence
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, default_missing_value = "true", help_heading = "Expansion")]
+    pub require_evidence: Option<bool>,
+    /// Evidence that counts: callsite,identifier,importStmt,span,tooling
+    #[arg(long, value_name = "KINDS", value_delimiter = ',', help_heading = "Expansion")]
+    pub evidence: Option<Vec<String>>,
+
+    /// Characters, at most 2000000
+    #[arg(long, value_name = "N", help_heading = "Limits")]
+    pub max_chars: Option<u64>,
+    /// Items, at most 250
+    #[arg(long, value_name = "N", help_heading = "Limits")]
+    pub max_items: Option<u64>,
+    /// Items of one section, at most 80
+    #[arg(long, value_name = "N", help_heading = "Limits")]
+    pub max_items_per_section: Option<u64>,
+    /// Bytes of one excerpt, at most 64000 [default: 16000]
+    #[arg(long, value_name = "N", help_heading = "Limits")]
+    pub max_bytes_per_item: Option<u64>,
+    /// Gross window in tokens, less two reserves; instead of --budget
+    #[arg(long, value_name = "TOKENS", value_parser = tokens, conflicts_with = "budget", help_heading = "Limits")]
+    pub context_window: Option<u64>,
+    /// Tokens of the window kept for the response
+    #[arg(long, value_name = "TOKENS", requires = "context_window", help_heading = "Limits")]
+    pub response_reserve: Option<i64>,
+    /// Tokens of the window kept for the system prompt
+    #[arg(long, value_name = "TOKENS", requires = "context_window", help_heading = "Limits")]
+    pub system_reserve: Option<i64>,
+    /// o200k_base, cl100k_base or generic [default: o200k_base]
+    #[arg(long, value_name = "NAME", help_heading = "Limits")]
+    pub tokenizer: Option<String>,
+    /// strict, warn or loose, at hard caps and where evidence lacks
+    #[arg(long, value_name = "LEVEL", help_heading = "Limits")]
+    pub strictness: Option<String>,
+
+    /// seedScore, graphDistance, graphEvidence or hybridScore
+    #[arg(long, value_name = "KEY", help_heading = "Order")]
+    pub order_by: Option<String>,
+    /// Between equals: symbolId,chunkUid,fileRelPath,startLine
+    #[arg(long, value_name = "KEYS", value_delimiter = ',', help_heading = "Order")]
+    pub tie_breakers: Option<Vec<String>>,
+    /// Scoring profile: graph, sources or task
+    #[arg(long, value_name = "PROFILE", help_heading = "Order")]
+    pub scoring: Option<String>,
+    /// What the budgeted text looks like: text or markdown
+    #[arg(long, value_name = "NAME", help_heading = "Order")]
+    pub renderer: Option<String>,
+
+    /// Any member of the request as JSON: --param budgets.maxItems=10
+    #[arg(long, value_name = "KEY=JSON", help_heading = "Request")]
+    pub param: Vec<String>,
+    /// Answer from this state of the index only
+    #[arg(long, value_name = "SIGNATURE", help_heading = "Request")]
+    pub signature: Option<String>,
+    /// Assemble afresh even when an equal pack is at hand
+    #[arg(long, help_heading = "Request")]
+    pub no_cache: bool,
+    /// Keep a record of the pack and print its id
+    #[arg(long, conflicts_with_all = ["read", "text"], help_heading = "Request")]
+    pub write: bool,
+    /// Print the record of --pack-id
+    #[arg(long, requires = "pack_id", help_heading = "Request")]
+    pub read: bool,
+    /// The id of a record
+    #[arg(long, value_name = "ID", help_heading = "Request")]
+    pub pack_id: Option<String>,
+    /// What the index must hold.
+    #[command(flatten)]
+    pub wait: WaitArgs,
+}
+
+/// What the answer requires of the index.
+#[derive(Clone, Debug, Args)]
+pub struct WaitArgs {
+    /// Seconds to wait for a first build; 0 does not wait [default: as long as it takes]
+    #[arg(long, value_name = "SEC", num_args = 0..=1, require_equals = true, default_missing_value = "3600", help_heading = "Freshness")]
+    pub wait: Option<f64>,
+    /// strict (an error when saves are not in), best, or stale (no waiting)
+    #[arg(long, value_name = "MODE", default_value = "best", help_heading = "Freshness")]
+    pub fresh: Fresh,
+}
+
+/// What the answer requires of the index.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Fresh {
+    /// Every save is in, or an error
+    Strict,
+    /// Every save is in, or a warning
+    Best,
+    /// Whatever is there
+    Stale,
+}
+
+/// Options of `search`.
+#[derive(Debug, Args)]
+pub struct SearchArgs {
+    /// What to look for; `-` reads it from standard input
+    pub query: String,
+    /// Hits at most
+    #[arg(short = 'n', long, value_name = "N", default_value_t = 20)]
+    pub limit: u32,
+    /// What the index must hold.
+    #[command(flatten)]
+    pub wait: WaitArgs,
+}
+
+/// Options of `symbol`.
+#[derive(Debug, Args)]
+pub struct SymbolArgs {
+    /// A name, Class.method, a prefix, or a symbol id
+    pub name: String,
+    /// Definitions at most
+    #[arg(short = 'n', long, value_name = "N", default_value_t = 20)]
+    pub limit: u32,
+    /// What the index must hold.
+    #[command(flatten)]
+    pub wait: WaitArgs,
+}
+
+/// Options of the graph commands.
+#[derive(Debug, Args)]
+pub struct GraphArgs {
+    /// What to ask about
+    pub symbol: String,
+    /// Steps to follow, at most 4 [default: 1; impact: 3]
+    #[arg(short, long, value_name = "N")]
+    pub depth: Option<u32>,
+    /// Edges at most
+    #[arg(short = 'n', long, value_name = "N", default_value_t = 200)]
+    pub limit: u32,
+    /// Leave out edges below this, in percent
+    #[arg(long, value_name = "PERCENT", default_value_t = 50)]
+    pub min_confidence: u8,
+    /// What the index must hold.
+    #[command(flatten)]
+    pub wait: WaitArgs,
+}
+
+/// Options of `index`.
+#[derive(Debug, Args)]
+pub struct IndexArgs {
+    /// Return when the index is current; with =SEC, not later than that
+    #[arg(long, value_name = "SEC", num_args = 0..=1, require_equals = true, default_missing_value = "3600")]
+    pub wait: Option<f64>,
+}
+
+/// What to export.
+#[derive(Debug, Subcommand)]
+pub enum ExportCommand {
+    /// The canonical dump of the index
+    Dump,
+    /// Every resolved edge, one JSON object a line
+    Edges {
+        /// The only format there is
+        #[arg(long)]
+        jsonl: bool,
+    },
+}
+
+/// What to do with repositories.
+#[derive(Debug, Subcommand)]
+pub enum WorkspaceCommand {
+    /// Register a repository and start its index
+    Add {
+        /// Its root [default: found from the current folder]
+        dir: Option<PathBuf>,
+    },
+    /// List the repositories
+    List,
+    /// Forget a repository and delete its index; the repository is not touched
+    Remove {
+        /// Its root
+        dir: Option<PathBuf>,
+    },
+}
+
+/// What to do with the daemon.
+#[derive(Clone, Copy, Debug, Subcommand)]
+pub enum DaemonCommand {
+    /// Start it in the background
+    Start,
+    /// Finish what is in flight and end it
+    Stop,
+    /// Say whether it runs
+    Status,
+    /// Run it in the foreground
+    Run,
+}
+
+/// What to do with settings.
+#[derive(Debug, Subcommand)]
+pub enum ConfigCommand {
+    /// Print every setting
+    Show {
+        /// Print where each value came from
+        #[arg(long)]
+        origin: bool,
+    },
+}
+
+/// A number of tokens, perhaps in thousands: `8000`, `8k`.
+fn tokens(text: &str) -> Result<u64, String> {
+    let (digits, factor) = match text.strip_suffix(['k', 'K']) {
+        Some(digits) => (digits, 1000),
+        None => (text, 1),
+    };
+    let n: u64 = digits.replace('_', "").parse().map_err(|_| "not a number of tokens, such as 8000 or 8k".to_owned())?;
+    n.checked_mul(factor).ok_or_else(|| "too large".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_definitions_are_consistent() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn tokens_may_come_in_thousands() {
+        assert_eq!((tokens("8000"), tokens("8k"), tokens("8_000")), (Ok(8000), Ok(8000), Ok(8000)));
+        assert!(tokens("many").is_err() && tokens("").is_err() && tokens("-1").is_err());
+    }
+
+    #[test]
+    fn help_is_as_published() {
+        let mut pages = String::new();
+        let mut root = Cli::command().term_width(80);
+        root.build();
+        page(&mut root, "ctl", &mut pages);
+        assert!(pages.lines().all(|l| l.chars().count() <= 80), "{:?}", pages.lines().find(|l| l.chars().count() > 80));
+        insta::assert_snapshot!("help", pages);
+    }
+
+    /// Appends the long help of a command and of all below it.
+    fn page(command: &mut clap::Command, path: &str, out: &mut String) {
+        let help = command.render_help();
+        *out += &format!("$ {path} --help\n{help}\n");
+        for sub in command.get_subcommands_mut() {
+            if sub.get_name() != "help" {
+                let path = format!("{path} {}", sub.get_name());
+                page(sub, &path, out);
+            }
+        }
+    }
+}

@@ -1,0 +1,262 @@
+//! The daemon, its workspaces and its settings.
+
+use super::{Target, absolute};
+use crate::args::{Common, ConfigCommand, DaemonCommand, IndexArgs, WorkspaceCommand};
+use crate::failure::Failure;
+use crate::launch;
+use crate::output::Output;
+use crate::progress::Progress;
+use crate::session::{self, Session, Start};
+use crate::style::{Style, bytes, number, safe_line};
+use indexd_proto::error::ErrorCode;
+use indexd_proto::hello::{HelloParams, HelloResult, ProtocolRange};
+use indexd_proto::workspace::{
+    AddParams, ConfigParams, ConfigResult, ListParams, ListResult, RemoveParams, StatusParams, StatusResult, Wait, WaitMode,
+    WaitParams, WaitResult, WorkspaceStatus,
+};
+use indexd_proto::{Method, PROTOCOL_VERSION, PROTOCOL_VERSION_MIN};
+use std::time::Duration;
+
+/// Registers the repository and, with `--wait`, returns when its index is current.
+pub fn index(common: &Common, args: &IndexArgs) -> Result<(), Failure> {
+    let target = Target::of(common)?;
+    let mut session = Session::open(common)?;
+    let mut out = Output::new();
+    let Some(seconds) = args.wait else {
+        let params = AddParams { repo: target.repo, cwd: target.cwd };
+        let line = session.call(Method::WorkspaceAdd, &params, &mut Progress::new(true))?;
+        let status: WorkspaceStatus = session::result(&line)?;
+        if common.json {
+            out.line(session::raw(&line)?)?;
+        } else {
+            out.text(&workspace_text(&status, Style::of_stdout(common.color)))?;
+        }
+        return out.finish();
+    };
+    let ms = Duration::from_secs_f64(seconds.clamp(0.0, 3_600.0)).as_millis() as u64;
+    let mut progress = Progress::new(common.quiet);
+    let params = WaitParams {
+        repo: target.repo,
+        cwd: target.cwd,
+        wait: Some(Wait { mode: WaitMode::Strict, timeout_ms: Some(ms), build_timeout_ms: Some(ms) }),
+        progress: progress.is_wanted(),
+    };
+    let line = session.call(Method::IndexWait, &params, &mut progress)?;
+    let answer: WaitResult = session::result(&line)?;
+    if common.json {
+        out.line(session::raw(&line)?)?;
+    } else {
+        out.text(&workspace_text(&answer.workspace, Style::of_stdout(common.color)))?;
+    }
+    out.finish()
+}
+
+/// Shows the daemon and its workspaces; exit status 69 when there is no daemon.
+pub fn status(common: &Common) -> Result<(), Failure> {
+    let mut session = Session::connect(common, Start::Never)?;
+    let line = session.call(Method::Status, &StatusParams {}, &mut Progress::new(true))?;
+    let status: StatusResult = session::result(&line)?;
+    let mut out = Output::new();
+    if common.json {
+        out.line(session::raw(&line)?)?;
+    } else {
+        let style = Style::of_stdout(common.color);
+        let d = &status.daemon;
+        out.line(&format!("indexd {} running as process {} for {}", d.version, d.pid, duration(d.uptime_ms)))?;
+        let facts = [
+            ("socket", d.socket.clone()),
+            ("log", d.log.clone()),
+            ("memory", format!("{} private", bytes(d.private_bytes))),
+            ("requests", requests(&status)),
+        ];
+        for (name, value) in facts {
+            out.line(&format!("  {} {}", style.dim(&format!("{name:<9}")), safe_line(&value)))?;
+        }
+        for w in &status.workspaces {
+            out.text(&workspace_text(w, style))?;
+        }
+    }
+    out.finish()
+}
+
+fn requests(status: &StatusResult) -> String {
+    let (d, r) = (&status.daemon, &status.daemon.requests);
+    format!(
+        "{} ok, {} failed, {} cancelled, {} busy, {} faults; {} running, {} waiting, {} connections",
+        number(r.ok),
+        number(r.failed),
+        number(r.cancelled),
+        number(r.busy),
+        number(r.panicked),
+        d.in_flight,
+        d.queued,
+        d.connections
+    )
+}
+
+fn workspace_text(w: &WorkspaceStatus, style: Style) -> String {
+    let state = match w.state.as_str() {
+        "ready" => style.good(&w.state),
+        "failed" => style.bad(&w.state),
+        other => style.warn(other),
+    };
+    let mut out = format!("{}  {}  {state}\n", style.bold(&safe_line(&w.repo_id)), style.path(&safe_line(&w.root)));
+    let mut facts = vec![format!("{} files", number(w.n_files)), bytes(w.index_bytes), format!("generation {}", w.generation)];
+    if w.n_pending > 0 {
+        facts.push(format!("{} pending", number(w.n_pending)));
+    }
+    facts.push(format!("{} ({} folders watched)", w.watch, number(w.n_watched)));
+    if w.n_rescans > 0 {
+        facts.push(format!("{} rescans", w.n_rescans));
+    }
+    if let Some(p) = &w.progress {
+        facts.push(format!("{} {}/{}", p.phase, number(p.done), number(p.total)));
+    }
+    out += &format!("  {}\n", style.dim(&facts.join(" · ")));
+    if let Some(f) = &w.failure {
+        out += &format!("  {} {}\n", style.bad(&format!("{}:", f.code)), safe_line(&f.hint));
+    }
+    for problem in &w.problems {
+        out += &format!("  {}\n", style.warn(&safe_line(problem)));
+    }
+    if w.n_skipped_names > 0 {
+        out += &format!("  {} file names are not UTF-8 and are left out: {}\n", w.n_skipped_names, safe_line(&w.skipped_names.join(", ")));
+    }
+    out
+}
+
+fn duration(ms: u64) -> String {
+    let s = ms / 1000;
+    match s {
+        0..60 => format!("{s} s"),
+        60..3_600 => format!("{} min {} s", s / 60, s % 60),
+        _ => format!("{} h {} min", s / 3600, s / 60 % 60),
+    }
+}
+
+/// Registers, lists or forgets repositories.
+pub fn workspace(common: &Common, what: &WorkspaceCommand) -> Result<(), Failure> {
+    let target = |dir: &Option<std::path::PathBuf>| match dir {
+        Some(dir) => Ok(Target { repo: Some(absolute(dir)?), cwd: None }),
+        None => Target::of(common),
+    };
+    let style = Style::of_stdout(common.color);
+    let mut out = Output::new();
+    let mut session = Session::open(common)?;
+    let quiet = &mut Progress::new(true);
+    match what {
+        WorkspaceCommand::Add { dir } => {
+            let target = target(dir)?;
+            let line = session.call(Method::WorkspaceAdd, &AddParams { repo: target.repo, cwd: target.cwd }, quiet)?;
+            let status: WorkspaceStatus = session::result(&line)?;
+            match common.json {
+                true => out.line(session::raw(&line)?)?,
+                false => out.text(&workspace_text(&status, style))?,
+            }
+        }
+        WorkspaceCommand::List => {
+            let line = session.call(Method::WorkspaceList, &ListParams {}, quiet)?;
+            let list: ListResult = session::result(&line)?;
+            match common.json {
+                true => out.line(session::raw(&line)?)?,
+                false => out.text(&list.workspaces.iter().map(|w| workspace_text(w, style)).collect::<String>())?,
+            }
+        }
+        WorkspaceCommand::Remove { dir } => {
+            let target = target(dir)?;
+            let root = target.repo.or(target.cwd).unwrap_or_default();
+            let line = session.call(Method::WorkspaceRemove, &RemoveParams { repo: root.clone() }, quiet)?;
+            match common.json {
+                true => out.line(session::raw(&line)?)?,
+                false => out.line(&format!("forgot {}", safe_line(&root)))?,
+            }
+        }
+    }
+    out.finish()
+}
+
+/// Starts, stops or runs the daemon.
+pub fn daemon(common: &Common, what: DaemonCommand) -> Result<(), Failure> {
+    match what {
+        DaemonCommand::Start => {
+            let mut session = Session::connect(common, Start::Auto)?;
+            let hello = greet(&mut session)?;
+            say(common, &format!("indexd {} runs as process {}", hello.server.version, hello.pid))
+        }
+        DaemonCommand::Stop => match Session::connect(common, Start::Never) {
+            Ok(session) => {
+                session.stop()?;
+                say(common, "stopped")
+            }
+            Err(Failure::Error(e)) if e.data.code == ErrorCode::DaemonUnavailable => say(common, "no daemon was running"),
+            Err(e) => Err(e),
+        },
+        DaemonCommand::Status => status(common),
+        DaemonCommand::Run => {
+            let status = launch::command()?.status();
+            let status = status.map_err(|e| Failure::new(ErrorCode::DaemonUnavailable, format!("cannot start indexd: {e}")))?;
+            match status.code() {
+                Some(0) => Ok(()),
+                code => Err(Failure::Status(code.and_then(|c| u8::try_from(c).ok()).unwrap_or(70))),
+            }
+        }
+    }
+}
+
+fn say(common: &Common, text: &str) -> Result<(), Failure> {
+    let mut out = Output::new();
+    if common.json {
+        out.line(&serde_json::json!({"schema": "Message", "schemaVersion": "1.0.0", "message": text}).to_string())?;
+    } else if !common.quiet {
+        out.line(text)?;
+    }
+    out.finish()
+}
+
+fn greet(session: &mut Session) -> Result<HelloResult, Failure> {
+    let params = HelloParams { client: Some(session::build()), protocol: Some(ProtocolRange::OURS) };
+    let line = session.call(Method::Hello, &params, &mut Progress::new(true))?;
+    session::result(&line)
+}
+
+/// Prints every setting.
+pub fn config(common: &Common, what: &ConfigCommand) -> Result<(), Failure> {
+    let ConfigCommand::Show { origin } = what;
+    let target = Target::of(common)?;
+    let params = ConfigParams { repo: target.repo, cwd: target.cwd };
+    let line = Session::open(common)?.call(Method::ConfigShow, &params, &mut Progress::new(true))?;
+    let answer: ConfigResult = session::result(&line)?;
+    let style = Style::of_stdout(common.color);
+    let mut out = Output::new();
+    if common.json {
+        out.line(session::raw(&line)?)?;
+    } else {
+        for e in &answer.entries {
+            let value = if e.value == e.default { e.value.to_string() } else { style.bold(&e.value.to_string()) };
+            let from = if *origin { style.dim(&format!("  # {}", safe_line(&e.origin))) } else { String::new() };
+            out.line(&format!("{} = {value}{from}", e.key))?;
+        }
+    }
+    out.finish()
+}
+
+/// Prints the versions of both sides.
+pub fn version(common: &Common) -> Result<(), Failure> {
+    let daemon = Session::connect(common, Start::Never).and_then(|mut s| greet(&mut s)).ok();
+    let mut out = Output::new();
+    if common.json {
+        let object = serde_json::json!({
+            "schema": "Version", "schemaVersion": "1.0.0",
+            "ctl": {"version": env!("CARGO_PKG_VERSION"), "protocol": {"min": PROTOCOL_VERSION_MIN, "max": PROTOCOL_VERSION}},
+            "daemon": daemon.map(|d| serde_json::json!({"version": d.server.version, "protocol": d.supported, "pid": d.pid})),
+        });
+        out.line(&object.to_string())?;
+    } else {
+        out.line(&format!("ctl {} (protocol {PROTOCOL_VERSION_MIN} to {PROTOCOL_VERSION})", env!("CARGO_PKG_VERSION")))?;
+        match daemon {
+            Some(d) => out.line(&format!("indexd {} (protocol {}, process {})", d.server.version, d.protocol, d.pid))?,
+            None => out.line("indexd is not running")?,
+        }
+    }
+    out.finish()
+}

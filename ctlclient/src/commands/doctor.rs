@@ -1,0 +1,264 @@
+//! `ctl doctor`: what could keep this from working, each check with a reason and one remedy.
+//!
+//! Nothing is started or changed: the checks look at the system as it is.
+
+use crate::args::Common;
+use crate::failure::Failure;
+use crate::launch;
+use crate::output::Output;
+use crate::progress::Progress;
+use crate::session::{self, Session, Start, own_uid};
+use crate::style::{Style, bytes, safe_line};
+use indexd_proto::Method;
+use indexd_proto::paths::Dirs;
+use indexd_proto::workspace::{ConfigParams, ConfigResult, StatusParams, StatusResult};
+use serde::Serialize;
+use std::path::Path;
+use std::time::{Duration, SystemTime};
+
+/// Bytes that should be free where indexes are kept.
+const FREE_BYTES_WANTED: u64 = 1 << 30;
+/// Descriptors that a daemon with many workspaces needs.
+const FILES_WANTED: u64 = 1_024;
+/// Watched folders that a large repository needs.
+const WATCHES_WANTED: u64 = 65_536;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "lowercase")]
+enum Verdict {
+    Ok,
+    Warn,
+    Fail,
+}
+
+#[derive(Debug, Serialize)]
+struct Check {
+    name: &'static str,
+    verdict: Verdict,
+    reason: String,
+    #[serde(skip_serializing_if = "String::is_empty")]
+    fix: String,
+}
+
+fn ok(name: &'static str, reason: impl Into<String>) -> Check {
+    Check { name, verdict: Verdict::Ok, reason: reason.into(), fix: String::new() }
+}
+
+fn warn(name: &'static str, reason: impl Into<String>, fix: impl Into<String>) -> Check {
+    Check { name, verdict: Verdict::Warn, reason: reason.into(), fix: fix.into() }
+}
+
+fn fail(name: &'static str, reason: impl Into<String>, fix: impl Into<String>) -> Check {
+    Check { name, verdict: Verdict::Fail, reason: reason.into(), fix: fix.into() }
+}
+
+/// Runs every check; exit status 69 when one fails.
+pub fn doctor(common: &Common) -> Result<(), Failure> {
+    let dirs = session::dirs()?;
+    let mut checks = vec![program(), runtime_dir(&dirs), folder("config-dir", &dirs.config), folder("state-dir", &dirs.state), cache_dir(&dirs), clock(&dirs)];
+    checks.extend([open_files(), watches(), last_fault(&dirs)]);
+    checks.extend(daemon(common, &dirs));
+    let failed = checks.iter().any(|c| c.verdict == Verdict::Fail);
+    let mut out = Output::new();
+    if common.json {
+        let object = serde_json::json!({"schema": "Doctor", "schemaVersion": "1.0.0", "ok": !failed, "checks": checks});
+        out.line(&object.to_string())?;
+    } else {
+        let style = Style::of_stdout(common.color);
+        for c in &checks {
+            let mark = match c.verdict {
+                Verdict::Ok => style.good("ok  "),
+                Verdict::Warn => style.warn("warn"),
+                Verdict::Fail => style.bad("fail"),
+            };
+            out.line(&format!("{mark} {:<12} {}", c.name, safe_line(&c.reason)))?;
+            if !c.fix.is_empty() {
+                out.line(&format!("     {:<12} {}", "", style.dim(&safe_line(&c.fix))))?;
+            }
+        }
+    }
+    out.finish()?;
+    if failed { Err(Failure::Status(69)) } else { Ok(()) }
+}
+
+fn program() -> Check {
+    match launch::program() {
+        Ok(path) => ok("program", path.display().to_string()),
+        Err(_) => fail("program", "indexd is neither beside ctl nor in PATH", "install both programs into one folder"),
+    }
+}
+
+fn runtime_dir(dirs: &Dirs) -> Check {
+    let name = "runtime-dir";
+    let shown = dirs.runtime.display();
+    if let Some(problem) = privacy_problem(&dirs.runtime) {
+        return fail(name, format!("{shown} {problem}"), format!("rm -rf {shown}"));
+    }
+    match &dirs.runtime_note {
+        Some(note) => warn(name, format!("{note}; using {shown}"), "export XDG_RUNTIME_DIR=/run/user/$(id -u)"),
+        None => ok(name, shown.to_string()),
+    }
+}
+
+/// What keeps a folder from being private to this user; an absent one is created when needed.
+#[cfg(unix)]
+fn privacy_problem(dir: &Path) -> Option<&'static str> {
+    use std::os::unix::fs::MetadataExt;
+    let meta = std::fs::symlink_metadata(dir).ok()?;
+    if !meta.is_dir() {
+        Some("is not a folder")
+    } else if meta.uid() != own_uid() {
+        Some("belongs to another user")
+    } else if meta.mode() & 0o077 != 0 {
+        Some("is open to other users")
+    } else {
+        None
+    }
+}
+
+#[cfg(not(unix))]
+fn privacy_problem(dir: &Path) -> Option<&'static str> {
+    (dir.exists() && !dir.is_dir()).then_some("is not a folder")
+}
+
+/// Whether a folder, or the nearest one above it that exists, can be written.
+fn folder(name: &'static str, dir: &Path) -> Check {
+    let existing = dir.ancestors().find(|d| d.exists()).unwrap_or(dir);
+    let shown = dir.display();
+    if !existing.is_dir() {
+        return fail(name, format!("{} is not a folder", existing.display()), format!("move {} away", existing.display()));
+    }
+    #[cfg(unix)]
+    if rustix::fs::access(existing, rustix::fs::Access::WRITE_OK).is_err() {
+        return fail(name, format!("{} cannot be written", existing.display()), format!("chown $(id -u) {}", existing.display()));
+    }
+    ok(name, shown.to_string())
+}
+
+fn cache_dir(dirs: &Dirs) -> Check {
+    let name = "cache-dir";
+    let check = folder(name, &dirs.cache);
+    if check.verdict != Verdict::Ok {
+        return check;
+    }
+    #[cfg(unix)]
+    if let Some(existing) = dirs.cache.ancestors().find(|d| d.exists())
+        && let Ok(stat) = rustix::fs::statvfs(existing)
+    {
+        let free = stat.f_bavail * stat.f_frsize;
+        let reason = format!("{}, {} free", dirs.cache.display(), bytes(free));
+        if free < FREE_BYTES_WANTED {
+            return warn(name, reason, "free some space, or set INDEXD_CACHE_DIR to a larger disk");
+        }
+        if is_network(existing) {
+            return warn(name, format!("{reason}, on a network"), "set INDEXD_CACHE_DIR to a local disk");
+        }
+        return ok(name, reason);
+    }
+    check
+}
+
+/// Whether a folder lies on a network file system, where memory maps and locks are not reliable.
+#[cfg(target_os = "linux")]
+fn is_network(dir: &Path) -> bool {
+    // statfs(2): NFS, SMB, SMB2, CIFS, 9P, CEPH, FUSE (sshfs), AFS.
+    const NETWORK: [i64; 8] = [0x6969, 0x517b, 0xfe53_4d42, 0xff53_4d42, 0x0102_1997, 0x00c3_6400, 0x6573_5546, 0x5346_414f];
+    rustix::fs::statfs(dir).is_ok_and(|s| NETWORK.contains(&(s.f_type as i64)))
+}
+
+#[cfg(all(unix, not(target_os = "linux")))]
+fn is_network(_dir: &Path) -> bool {
+    false
+}
+
+/// Whether file times and the clock agree; restarts compare them.
+fn clock(dirs: &Dirs) -> Check {
+    let newest = [dirs.log(), dirs.lock()].iter().filter_map(|p| p.metadata().ok()?.modified().ok()).max();
+    match newest.and_then(|t| t.duration_since(SystemTime::now()).ok()) {
+        Some(ahead) if ahead > Duration::from_secs(2) => {
+            warn("clock", format!("files are {} s in the future", ahead.as_secs()), "set the clock (timedatectl set-ntp true)")
+        }
+        _ => ok("clock", "agrees with the file system"),
+    }
+}
+
+fn open_files() -> Check {
+    #[cfg(unix)]
+    {
+        let limit = rustix::process::getrlimit(rustix::process::Resource::Nofile).current;
+        if let Some(n) = limit.filter(|n| *n < FILES_WANTED) {
+            return warn("open-files", format!("at most {n} open files"), format!("ulimit -n {FILES_WANTED}"));
+        }
+    }
+    ok("open-files", "enough")
+}
+
+fn watches() -> Check {
+    let limit = std::fs::read_to_string("/proc/sys/fs/inotify/max_user_watches").ok().and_then(|t| t.trim().parse::<u64>().ok());
+    match limit {
+        Some(n) if n < WATCHES_WANTED => warn(
+            "watches",
+            format!("at most {n} watched folders; larger repositories are compared on every request"),
+            format!("sudo sysctl fs.inotify.max_user_watches={}", 8 * WATCHES_WANTED),
+        ),
+        Some(n) => ok("watches", format!("up to {n} folders")),
+        None => ok("watches", "no limit known"),
+    }
+}
+
+fn last_fault(dirs: &Dirs) -> Check {
+    let log = std::fs::read_to_string(dirs.log()).unwrap_or_default();
+    match log.lines().rev().find(|l| l.contains("\"message\":\"fault\"")) {
+        Some(line) => {
+            let field = |name: &str| serde_json::from_str::<serde_json::Value>(line).ok()?.get(name)?.as_str().map(str::to_owned);
+            let (time, place) = (field("timestamp").unwrap_or_default(), field("place").unwrap_or_default());
+            warn("faults", format!("last one {time} at {place}"), format!("please report it with {}", dirs.log().display()))
+        }
+        None => ok("faults", "none in the log"),
+    }
+}
+
+/// The checks that need a running daemon.
+fn daemon(common: &Common, dirs: &Dirs) -> Vec<Check> {
+    let mut session = match Session::connect(common, Start::Never) {
+        Ok(session) => session,
+        Err(Failure::Error(e)) if dirs.socket().exists() => {
+            return vec![warn("socket", format!("{}: {}", dirs.socket().display(), e.message), "ctl daemon start")];
+        }
+        Err(_) => return vec![ok("socket", "no daemon is running; one starts when needed")],
+    };
+    let quiet = &mut Progress::new(true);
+    let status = session.call(Method::Status, &StatusParams {}, quiet).and_then(|line| session::result::<StatusResult>(&line));
+    let status = match status {
+        Ok(status) => status,
+        Err(Failure::Error(e)) => return vec![fail("socket", format!("the daemon does not answer: {}", e.message), "ctl daemon stop")],
+        Err(_) => return Vec::new(),
+    };
+    let mut checks = vec![ok("socket", format!("{} answers", status.daemon.socket))];
+    checks.push(match status.daemon.version.as_str() {
+        v if v == env!("CARGO_PKG_VERSION") => ok("version", format!("{v} on both sides")),
+        v => warn("version", format!("the daemon is {v}, ctl is {}", env!("CARGO_PKG_VERSION")), "ctl daemon stop"),
+    });
+    checks.push(if status.daemon.executable.ends_with(" (deleted)") {
+        warn("executable", "the running daemon's program was replaced", "ctl daemon stop")
+    } else {
+        ok("executable", status.daemon.executable.clone())
+    });
+    let config = session.call(Method::ConfigShow, &ConfigParams::default(), quiet).and_then(|line| session::result::<ConfigResult>(&line));
+    checks.push(match config {
+        Ok(c) => ok("config", format!("{} settings differ from the defaults", c.entries.iter().filter(|e| e.value != e.default).count())),
+        Err(Failure::Error(e)) => fail("config", e.message.clone(), e.data.hint.clone()),
+        Err(_) => fail("config", "cannot be read", "ctl config show"),
+    });
+    for w in &status.workspaces {
+        if let Some(f) = &w.failure {
+            checks.push(fail("workspace", format!("{}: {}", w.root, f.code), f.hint.clone()));
+        } else if !w.problems.is_empty() || w.watch == "degraded" {
+            let problems = if w.problems.is_empty() { w.watch.clone() } else { w.problems.join("; ") };
+            checks.push(warn("workspace", format!("{}: {problems}", w.root), "ctl status"));
+        } else {
+            checks.push(ok("workspace", format!("{}: {}", w.root, w.state)));
+        }
+    }
+    checks
+}

@@ -1,0 +1,152 @@
+//! `ctl search`, `ctl symbol` and the questions about the graph.
+
+use super::{Target, note, wait};
+use crate::args::{Common, GraphArgs, SearchArgs, SymbolArgs};
+use crate::failure::Failure;
+use crate::output::Output;
+use crate::progress::Progress;
+use crate::session::{self, Session};
+use crate::style::{Style, safe_line};
+use indexd_proto::Method;
+use indexd_proto::graph::{GraphEdge, GraphParams, GraphResult};
+use indexd_proto::search::{SearchParams, SearchResult, Symbol, SymbolParams, SymbolResult};
+use std::io::Read;
+
+/// Prints ranked places; nothing found is exit status 1.
+pub fn search(common: &Common, args: &SearchArgs) -> Result<(), Failure> {
+    let target = Target::of(common)?;
+    let mut query = args.query.clone();
+    if query == "-" {
+        query.clear();
+        std::io::stdin().lock().read_to_string(&mut query)?;
+    }
+    let mut progress = Progress::new(common.quiet);
+    let params = SearchParams {
+        repo: target.repo,
+        cwd: target.cwd,
+        query,
+        limit: Some(args.limit),
+        wait: Some(wait(&args.wait)),
+        progress: progress.is_wanted(),
+    };
+    let line = Session::open(common)?.call(Method::Search, &params, &mut progress)?;
+    let answer: SearchResult = session::result(&line)?;
+    let mut out = Output::new();
+    if common.json {
+        out.line(session::raw(&line)?)?;
+    } else {
+        let style = Style::of_stdout(common.color);
+        for hit in &answer.hits {
+            let place = format!("{}:{}-{}", safe_line(&hit.file_rel_path), hit.lines.start, hit.lines.end);
+            let score = format!("{:.3}", hit.score);
+            out.line(&format!("{} {}  {}", style.dim(&score), style.path(&place), safe_line(&hit.title)))?;
+        }
+    }
+    out.finish()?;
+    note(common, &answer.envelope, &[]);
+    if answer.hits.is_empty() { Err(Failure::NoResult) } else { Ok(()) }
+}
+
+/// Prints definitions.
+pub fn symbol(common: &Common, args: &SymbolArgs) -> Result<(), Failure> {
+    let target = Target::of(common)?;
+    let mut progress = Progress::new(common.quiet);
+    let params = SymbolParams {
+        repo: target.repo,
+        cwd: target.cwd,
+        name: args.name.clone(),
+        limit: Some(args.limit),
+        wait: Some(wait(&args.wait)),
+        progress: progress.is_wanted(),
+    };
+    let line = Session::open(common)?.call(Method::Symbol, &params, &mut progress)?;
+    let answer: SymbolResult = session::result(&line)?;
+    let mut out = Output::new();
+    if common.json {
+        out.line(session::raw(&line)?)?;
+    } else {
+        let style = Style::of_stdout(common.color);
+        for s in &answer.symbols {
+            out.line(&format!("{}  {}", place(s, style), title(s, style)))?;
+            if common.verbose && let Some(id) = &s.symbol_id {
+                out.line(&format!("    {}", style.dim(&safe_line(id))))?;
+            }
+        }
+    }
+    out.finish()?;
+    note(common, &answer.envelope, &[]);
+    Ok(())
+}
+
+/// Prints edges with their evidence, and what the graph may be missing.
+pub fn graph(common: &Common, args: &GraphArgs, method: Method) -> Result<(), Failure> {
+    let target = Target::of(common)?;
+    let mut progress = Progress::new(common.quiet);
+    let params = GraphParams {
+        repo: target.repo,
+        cwd: target.cwd,
+        symbol: args.symbol.clone(),
+        depth: args.depth,
+        limit: Some(args.limit),
+        min_confidence: Some(args.min_confidence),
+        wait: Some(wait(&args.wait)),
+        progress: progress.is_wanted(),
+    };
+    let line = Session::open(common)?.call(method, &params, &mut progress)?;
+    let answer: GraphResult = session::result(&line)?;
+    let mut out = Output::new();
+    if common.json {
+        out.line(session::raw(&line)?)?;
+    } else {
+        let style = Style::of_stdout(common.color);
+        out.text(&graph_text(&answer, style))?;
+    }
+    out.finish()?;
+    note(common, &answer.envelope, &[]);
+    Ok(())
+}
+
+fn graph_text(answer: &GraphResult, style: Style) -> String {
+    let mut out = String::new();
+    for root in &answer.roots {
+        out += &format!("{} of {}  {}\n", answer.relation, title(root, style), place(root, style));
+    }
+    for edge in &answer.edges {
+        out += &edge_text(edge, answer.relation == "callees", style);
+    }
+    if answer.edges.is_empty() {
+        out += &format!("  no {}\n", answer.relation);
+    }
+    if answer.bounded {
+        out += &style.warn("  more than the limit; raise it with --limit\n");
+    }
+    out += &format!("{}\n", style.dim(&safe_line(&answer.coverage.statement)));
+    for u in &answer.coverage.unresolved_examples {
+        out += &style.dim(&format!("  unresolved: {}:{} ({})\n", safe_line(&u.file_rel_path), u.line, u.reason));
+    }
+    out
+}
+
+fn edge_text(edge: &GraphEdge, forward: bool, style: Style) -> String {
+    let other = if forward { &edge.target } else { &edge.source };
+    let indent = "  ".repeat(edge.depth as usize);
+    let mut facts = vec![edge.kind.clone()];
+    facts.extend(edge.evidence.first().map(|e| e.via.clone()));
+    if edge.confidence < 1.0 {
+        facts.push(format!("{:.0}%", edge.confidence * 100.0));
+    }
+    let lines: Vec<String> = edge.evidence.iter().take(5).map(|e| e.line.to_string()).collect();
+    let more = edge.n_evidence as usize - lines.len().min(edge.n_evidence as usize);
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    let used = format!("{}:{}{more}", safe_line(&edge.source.file_rel_path), lines.join(","));
+    format!("{indent}{}  {}  {}\n", title(other, style), style.path(&used), style.dim(&facts.join(" ")))
+}
+
+fn place(s: &Symbol, style: Style) -> String {
+    style.path(&format!("{}:{}", safe_line(&s.file_rel_path), s.line))
+}
+
+fn title(s: &Symbol, style: Style) -> String {
+    let name = if s.qualified_name.is_empty() { &s.name } else { &s.qualified_name };
+    format!("{} {}", style.dim(&s.kind), style.bold(&safe_line(name)))
+}

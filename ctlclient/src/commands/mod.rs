@@ -1,0 +1,117 @@
+//! One module for each family of commands.
+
+mod admin;
+mod doctor;
+mod export;
+mod lookup;
+mod pack;
+mod pack_text;
+
+use crate::args::{Cli, Command, Common, Fresh, WaitArgs};
+use crate::failure::Failure;
+use clap::CommandFactory;
+use indexd_proto::error::ErrorCode;
+use indexd_proto::workspace::{Envelope, Wait, WaitMode};
+use std::path::Path;
+
+/// Runs a command line.
+///
+/// # Errors
+/// What the command ends with.
+pub fn run(cli: Cli) -> Result<(), Failure> {
+    let common = &cli.common;
+    if let Some(dir) = &common.directory {
+        std::env::set_current_dir(dir)
+            .map_err(|e| Failure::new(ErrorCode::WorkspaceInvalid, format!("cannot change to {}: {e}", dir.display())))?;
+    }
+    match &cli.command {
+        Command::Pack(args) => pack::pack(common, args),
+        Command::Preview(args) => pack::preview(common, args),
+        Command::Search(args) => lookup::search(common, args),
+        Command::Symbol(args) => lookup::symbol(common, args),
+        Command::Callers(args) => lookup::graph(common, args, indexd_proto::Method::Callers),
+        Command::Callees(args) => lookup::graph(common, args, indexd_proto::Method::Callees),
+        Command::Refs(args) => lookup::graph(common, args, indexd_proto::Method::Refs),
+        Command::Impact(args) => lookup::graph(common, args, indexd_proto::Method::Impact),
+        Command::Index(args) => admin::index(common, args),
+        Command::Status => admin::status(common),
+        Command::Export(what) => export::export(common, what),
+        Command::Workspace(what) => admin::workspace(common, what),
+        Command::Daemon(what) => admin::daemon(common, *what),
+        Command::Config(what) => admin::config(common, what),
+        Command::Doctor => doctor::doctor(common),
+        Command::Completions { shell } => {
+            let mut script = Vec::new();
+            clap_complete::generate(*shell, &mut Cli::command(), "ctl", &mut script);
+            let mut out = crate::output::Output::new();
+            out.text(&String::from_utf8_lossy(&script))?;
+            out.finish()
+        }
+        Command::Version => admin::version(common),
+    }
+}
+
+/// `--repo` and the current folder, absolute, as the wire has them.
+struct Target {
+    repo: Option<String>,
+    cwd: Option<String>,
+}
+
+impl Target {
+    fn of(common: &Common) -> Result<Self, Failure> {
+        match &common.repo {
+            Some(dir) => Ok(Self { repo: Some(absolute(dir)?), cwd: None }),
+            None => {
+                let cwd = std::env::current_dir()
+                    .map_err(|e| Failure::new(ErrorCode::WorkspaceInvalid, format!("the current folder cannot be used: {e}")))?;
+                Ok(Self { repo: None, cwd: Some(text(&cwd)?) })
+            }
+        }
+    }
+}
+
+fn absolute(dir: &Path) -> Result<String, Failure> {
+    let path = std::path::absolute(dir)
+        .map_err(|e| Failure::new(ErrorCode::WorkspaceInvalid, format!("{} cannot be used: {e}", dir.display())))?;
+    text(&path)
+}
+
+fn text(path: &Path) -> Result<String, Failure> {
+    path.to_str().map(str::to_owned).ok_or_else(|| Failure::new(ErrorCode::WorkspaceInvalid, "the path is not UTF-8"))
+}
+
+/// What the wire wants to know of `--wait` and `--fresh`.
+fn wait(args: &WaitArgs) -> Wait {
+    let ms = |s: f64| (s.clamp(0.0, 3_600.0) * 1000.0) as u64;
+    let mode = match args.fresh {
+        Fresh::Strict => WaitMode::Strict,
+        Fresh::Best => WaitMode::Best,
+        Fresh::Stale => WaitMode::Stale,
+    };
+    Wait { mode, timeout_ms: None, build_timeout_ms: args.wait.map(ms) }
+}
+
+/// Says on standard error what a reader of the answer alone would miss.
+fn note(common: &Common, envelope: &Envelope, warnings: &[String]) {
+    if common.quiet {
+        return;
+    }
+    if !envelope.fresh {
+        eprintln!("ctl: not fresh: {} changed files are not in the index yet", envelope.pending);
+    }
+    for warning in warnings {
+        eprintln!("ctl: {}", crate::style::safe_line(warning));
+    }
+    if common.verbose {
+        let cached = envelope.cache.as_ref().is_some_and(|c| c.hit);
+        eprintln!(
+            "ctl: waited {:.1} ms ({}), took {:.1} ms{}, generation {}, {}",
+            envelope.waited_ms,
+            envelope.how,
+            envelope.took_ms,
+            if cached { " from the cache" } else { "" },
+            envelope.generation,
+            envelope.correlation_id,
+        );
+    }
+}

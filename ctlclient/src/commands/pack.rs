@@ -1,0 +1,257 @@
+//! `ctl pack` and `ctl preview`.
+
+use super::{Target, note, pack_text, wait};
+use crate::args::{Common, PackArgs};
+use crate::failure::Failure;
+use crate::output::Output;
+use crate::progress::Progress;
+use crate::session::{self, Session};
+use crate::style::{self, Style};
+use indexd_proto::Method;
+use indexd_proto::context_pack::ContextPack;
+use indexd_proto::error::ErrorCode;
+use indexd_proto::limits::{CTL_BUDGET_TOKENS, CTL_BYTES_PER_ITEM, QUERY_BYTES_MAX};
+use indexd_proto::request::{CallOptions, PackAnswer, PackGetParams, PackParams, PreviewResult};
+use serde_json::value::RawValue;
+use serde_json::{Map, Value, json};
+use std::io::Read;
+
+/// Assembles a pack and prints it.
+pub fn pack(common: &Common, args: &PackArgs) -> Result<(), Failure> {
+    if args.read {
+        return read(common, args);
+    }
+    let query = query(args)?;
+    let mut session = Session::open(common)?;
+    let mut progress = Progress::new(common.quiet);
+    let mut params = params(common, args, query.as_deref(), &progress)?;
+    params.call.rendered = args.text;
+    params.call.write = args.write;
+    let line = session.call(Method::Pack, &params, &mut progress)?;
+    let answer: PackAnswer = session::result(&line)?;
+    let mut out = Output::new();
+    if args.write {
+        let pack: ContextPack = parse(answer.pack)?;
+        out.line(&pack.pack_id)?;
+        note(common, &answer.envelope, &pack.warnings);
+    } else if common.json {
+        out.line(answer.pack.get())?;
+        note(common, &answer.envelope, &[]);
+    } else if args.text {
+        out.text(answer.rendered.as_deref().unwrap_or(""))?;
+        note(common, &answer.envelope, &[]);
+    } else {
+        let pack: ContextPack = parse(answer.pack)?;
+        let text = pack_text::render(&pack, Style::of_stdout(common.color), args.brief, args.explain == Some(true));
+        out.text(&text)?;
+        note(common, &answer.envelope, &pack.warnings);
+    }
+    out.finish()
+}
+
+/// Prints what a pack would hold.
+pub fn preview(common: &Common, args: &PackArgs) -> Result<(), Failure> {
+    let query = query(args)?;
+    let mut session = Session::open(common)?;
+    let mut progress = Progress::new(common.quiet);
+    let params = params(common, args, query.as_deref(), &progress)?;
+    let line = session.call(Method::Preview, &params, &mut progress)?;
+    let answer: PreviewResult = session::result(&line)?;
+    let mut out = Output::new();
+    if common.json {
+        out.line(session::raw(&line)?)?;
+    } else {
+        let pack: ContextPack = serde_json::from_value(answer.preview).map_err(shape)?;
+        out.text(&pack_text::render(&pack, Style::of_stdout(common.color), true, args.explain == Some(true)))?;
+    }
+    note(common, &answer.envelope, &[]);
+    out.finish()
+}
+
+/// Prints a record.
+fn read(common: &Common, args: &PackArgs) -> Result<(), Failure> {
+    let target = Target::of(common)?;
+    let params = PackGetParams { repo: target.repo, cwd: target.cwd, pack_id: args.pack_id.clone().unwrap_or_default() };
+    let mut session = Session::open(common)?;
+    let line = session.call(Method::PackGet, &params, &mut Progress::new(true))?;
+    #[derive(serde::Deserialize)]
+    struct Got<'a> {
+        #[serde(borrow)]
+        pack: &'a RawValue,
+    }
+    let got: Got = session::result(&line)?;
+    let mut out = Output::new();
+    if common.json {
+        out.line(got.pack.get())?;
+    } else {
+        let pack: ContextPack = parse(got.pack)?;
+        out.text(&pack_text::render(&pack, Style::of_stdout(common.color), args.brief, args.explain == Some(true)))?;
+    }
+    out.finish()
+}
+
+fn parse(pack: &RawValue) -> Result<ContextPack, Failure> {
+    serde_json::from_str(pack.get()).map_err(shape)
+}
+
+fn shape(e: serde_json::Error) -> Failure {
+    Failure::new(ErrorCode::ContractVersion, format!("the pack has another shape: {e}"))
+}
+
+/// The task in words, from wherever it comes.
+fn query(args: &PackArgs) -> Result<Option<String>, Failure> {
+    let unreadable = |what: &str, e: std::io::Error| {
+        let code = match e.kind() {
+            std::io::ErrorKind::NotFound => ErrorCode::WorkspaceInvalid,
+            std::io::ErrorKind::PermissionDenied => ErrorCode::PermissionDenied,
+            _ => ErrorCode::Storage,
+        };
+        Failure::hinted(code, format!("cannot read the query from {what}: {e}"), "name an existing text file")
+    };
+    let bytes = match (&args.query, &args.query_text, &args.query_file) {
+        (Some(dash), _, _) if dash == "-" => {
+            let mut bytes = Vec::new();
+            let stdin = std::io::stdin().lock();
+            stdin.take(QUERY_BYTES_MAX as u64 + 1).read_to_end(&mut bytes).map_err(|e| unreadable("standard input", e))?;
+            bytes
+        }
+        (Some(text), _, _) | (_, Some(text), _) => return Ok(Some(text.clone())),
+        (_, _, Some(path)) => std::fs::read(path).map_err(|e| unreadable(&path.display().to_string(), e))?,
+        _ => return Ok(None),
+    };
+    // Logs and pastes may hold anything; words that are no text match nothing.
+    Ok(Some(String::from_utf8_lossy(&bytes).into_owned()))
+}
+
+fn params(common: &Common, args: &PackArgs, query: Option<&str>, progress: &Progress) -> Result<PackParams, Failure> {
+    let target = Target::of(common)?;
+    let call = CallOptions {
+        repo: target.repo,
+        cwd: target.cwd,
+        wait: Some(wait(&args.wait)),
+        progress: progress.is_wanted(),
+        no_cache: args.no_cache,
+        ..CallOptions::default()
+    };
+    Ok(PackParams { call, request: request(args, query)? })
+}
+
+/// The request, as the wire has it. Values are not checked here: the daemon knows them.
+fn request(args: &PackArgs, query: Option<&str>) -> Result<Map<String, Value>, Failure> {
+    let mut root = Map::new();
+    let mut set = |path: &str, value: Value| {
+        if !value.is_null() {
+            put(&mut root, path, value);
+        }
+    };
+    set("query", json!(query));
+    if args.context_window.is_some() {
+        set("contextBudget.totalTokens", json!(args.context_window));
+        set("contextBudget.responseReserve", json!(args.response_reserve));
+        set("contextBudget.systemReserve", json!(args.system_reserve));
+    } else {
+        set("budgets.maxTotalTokens", json!(args.budget.unwrap_or(CTL_BUDGET_TOKENS)));
+    }
+    set("budgets.maxBytesPerItem", json!(args.max_bytes_per_item.unwrap_or(CTL_BYTES_PER_ITEM)));
+    set("budgets.maxTotalChars", json!(args.max_chars));
+    set("budgets.maxItems", json!(args.max_items));
+    set("budgets.maxItemsPerSection", json!(args.max_items_per_section));
+    set("tokenizer", json!(args.tokenizer.as_deref().unwrap_or("o200k_base")));
+    set("layout", json!(args.layout));
+    set("intent", json!(args.intent));
+    set("includeExplain", json!(args.explain));
+    set("focus.symbolId", json!(args.focus_symbol));
+    set("focus.chunkUid", json!(args.focus_chunk));
+    set("focus.fileRelPath", json!(args.focus_file));
+    set("seedMode", json!(args.seed_mode));
+    set("seedProvider", json!(args.seed_provider));
+    set("expansion.maxHops", json!(args.hops));
+    set("expansion.edgeTypes", json!(args.edges));
+    set("expansion.direction", json!(args.direction));
+    set("expansion.includeSameFileNeighbors", json!(args.same_file));
+    set("expansion.includeImports", json!(args.imports));
+    set("expansion.includeExports", json!(args.exports));
+    set("expansion.includeDataflow", json!(args.dataflow));
+    set("expansion.requireEvidence", json!(args.require_evidence));
+    set("expansion.evidenceKinds", json!(args.evidence));
+    set("strictness", json!(args.strictness));
+    set("ordering.primary", json!(args.order_by));
+    set("ordering.stableTieBreakers", json!(args.tie_breakers));
+    set("scoring", json!(args.scoring));
+    set("renderer", json!(args.renderer));
+    set("indexSignature", json!(args.signature));
+    for param in &args.param {
+        let (key, value) = param.split_once('=').ok_or_else(|| bad_param(param, "there is no ="))?;
+        let value = serde_json::from_str(value).map_err(|e| bad_param(param, &format!("the value is no JSON: {e}")))?;
+        put(&mut root, key, value);
+    }
+    Ok(root)
+}
+
+fn bad_param(param: &str, why: &str) -> Failure {
+    Failure::hinted(ErrorCode::InvalidRequest, format!("--param {}: {why}", style::safe_line(param)), "write --param budgets.maxItems=10")
+}
+
+/// Sets a member by its dotted path.
+fn put(root: &mut Map<String, Value>, path: &str, value: Value) {
+    match path.split_once('.') {
+        None => {
+            root.insert(path.to_owned(), value);
+        }
+        Some((first, rest)) => {
+            let child = root.entry(first).or_insert_with(|| Value::Object(Map::new()));
+            if !child.is_object() {
+                *child = Value::Object(Map::new());
+            }
+            if let Value::Object(map) = child {
+                put(map, rest, value);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::args::{Cli, Command};
+    use clap::Parser;
+
+    fn check(line: &[&str], expect: Value) {
+        let cli = Cli::try_parse_from(["ctl", "pack"].iter().chain(line)).unwrap();
+        let Command::Pack(args) = cli.command else { panic!("{line:?}") };
+        let query = query(&args).unwrap();
+        assert_eq!(Value::Object(request(&args, query.as_deref()).unwrap()), expect, "{line:?}");
+    }
+
+    #[test]
+    fn every_option_becomes_a_member() {
+        let budgets = json!({"maxTotalTokens": 8000, "maxBytesPerItem": 16000});
+        check(&["where is it"], json!({"query": "where is it", "budgets": budgets, "tokenizer": "o200k_base"}));
+        check(
+            &["--query", "x", "-b", "4k", "--layout", "agent", "--hops", "1", "--edges", "call,usage", "--imports=false", "--exports"],
+            json!({
+                "query": "x", "tokenizer": "o200k_base", "layout": "agent",
+                "budgets": {"maxTotalTokens": 4000, "maxBytesPerItem": 16000},
+                "expansion": {"maxHops": 1, "edgeTypes": ["call", "usage"], "includeImports": false, "includeExports": true},
+            }),
+        );
+        check(
+            &["x", "--context-window", "100k", "--response-reserve", "5", "--explain", "--param", "ordering.primary=\"seedScore\"", "--param", "budgets.maxItems=3"],
+            json!({
+                "query": "x", "tokenizer": "o200k_base", "includeExplain": true,
+                "contextBudget": {"totalTokens": 100000, "responseReserve": 5},
+                "budgets": {"maxBytesPerItem": 16000, "maxItems": 3}, "ordering": {"primary": "seedScore"},
+            }),
+        );
+        check(&["--focus-file", "a.go"], json!({"focus": {"fileRelPath": "a.go"}, "budgets": budgets, "tokenizer": "o200k_base"}));
+    }
+
+    #[test]
+    fn refuses_parameters_without_a_value() {
+        for param in ["a", "a=", "a={"] {
+            let cli = Cli::try_parse_from(["ctl", "pack", "x", "--param", param]).unwrap();
+            let Command::Pack(args) = cli.command else { panic!() };
+            assert_eq!(request(&args, None).unwrap_err().exit(), 2, "{param}");
+        }
+    }
+}

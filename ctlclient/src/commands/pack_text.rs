@@ -1,0 +1,181 @@
+//! A pack for people: what was found, where, why, and the code itself.
+
+use crate::style::{Style, number, safe, safe_line};
+use indexd_proto::context_pack::{ContextItem, ContextPack, Part};
+use std::fmt::Write as _;
+
+/// Columns of the budget bar.
+const BAR: usize = 24;
+
+/// The whole text. `brief` leaves the code out; `signals` adds scores and what was left out.
+pub fn render(pack: &ContextPack, style: Style, brief: bool, signals: bool) -> String {
+    let mut out = String::new();
+    head(&mut out, pack, style);
+    let mut n = 0;
+    for section in &pack.sections {
+        if section.items.is_empty() {
+            continue;
+        }
+        let left = if section.dropped > 0 { format!(", {} left out", section.dropped) } else { String::new() };
+        let title = format!("{} ({}{left})", safe_line(&section.name), section.items.len());
+        let _ = writeln!(out, "\n{}", style.heading(&title));
+        for item in &section.items {
+            n += 1;
+            self::item(&mut out, n, item, style, signals);
+            if !brief {
+                excerpt(&mut out, item, style);
+            }
+        }
+    }
+    if n == 0 {
+        let _ = writeln!(out, "\nNo relevant code found.");
+    }
+    tail(&mut out, pack, style, signals);
+    out
+}
+
+fn head(out: &mut String, pack: &ContextPack, style: Style) {
+    let text = |name: &str| pack.request.get(name).and_then(|v| v.as_str()).unwrap_or("");
+    let query = safe_line(text("query"));
+    let short: String = query.chars().take(style.width.saturating_sub(4)).collect();
+    if !short.is_empty() {
+        let dots = if short.len() < query.len() { "…" } else { "" };
+        let _ = writeln!(out, "{}{dots}", style.bold(&short));
+    }
+    let s = &pack.stats;
+    let _ = writeln!(
+        out,
+        "{} · {} · {} of {} found · {} {} / {} tokens ({}%)",
+        safe_line(text("repoId")),
+        safe_line(text("layout")),
+        plural(s.included, "item"),
+        number(s.found),
+        style.bar(s.budget_used_percent, BAR),
+        number(s.token_count),
+        number(s.token_budget),
+        s.budget_used_percent,
+    );
+}
+
+fn item(out: &mut String, n: usize, item: &ContextItem, style: Style, signals: bool) {
+    let place = format!("{}:{}-{}", safe_line(&item.file_rel_path), item.lines.start, item.lines.end);
+    let _ = writeln!(out, "{} {}  {}", style.dim(&format!("{n:>3}")), style.path(&place), style.bold(&safe_line(&item.title)));
+    let mut facts = vec![safe_line(&why(item))];
+    if signals {
+        let s = &item.scores;
+        facts.push(format!("score {:.3} (seed {:.3}, {} hops, evidence {:.2})", s.hybrid_score, s.seed_score, s.graph_distance, s.evidence_score));
+    }
+    facts.push(format!("{} tokens", number(item.tokens)));
+    for place in &item.also_at {
+        facts.push(format!("also at {}:{}", safe_line(&place.file_rel_path), place.lines.start));
+    }
+    let _ = writeln!(out, "    {}", style.dim(&facts.join(" · ")));
+}
+
+/// One sentence: the daemon's, else the rule with its last edge.
+fn why(item: &ContextItem) -> String {
+    let flat = item.more.get("selection_reason").and_then(|v| v.as_str());
+    let nested = item.provenance.as_ref().map(|p| p.selection_reason.as_str());
+    if let Some(sentence) = flat.or(nested).filter(|s| !s.is_empty()) {
+        return sentence.to_owned();
+    }
+    match item.why.evidence.first() {
+        Some(e) if !e.file_rel_path.is_empty() => format!("{} ({} at {}:{})", item.why.rule, e.kind, e.file_rel_path, e.line),
+        _ => item.why.rule.clone(),
+    }
+}
+
+fn excerpt(out: &mut String, item: &ContextItem, style: Style) {
+    let mut last = 0;
+    for part in &item.excerpt.parts {
+        if last > 0 && part.lines.start > last + 1 {
+            let _ = writeln!(out, "{}", style.dim(&format!("      ⋮ lines {}-{}", last + 1, part.lines.start - 1)));
+        }
+        lines(out, part, style);
+        last = part.lines.end;
+    }
+    if last > 0 && item.excerpt.truncated && last < item.lines.end {
+        let _ = writeln!(out, "{}", style.dim(&format!("      ⋮ lines {}-{}", last + 1, item.lines.end)));
+    }
+}
+
+fn lines(out: &mut String, part: &Part, style: Style) {
+    for (i, line) in part.text.lines().enumerate() {
+        let number = part.lines.start as usize + i;
+        let _ = writeln!(out, "{} {}", style.dim(&format!("{number:>6} │")), safe(line));
+    }
+}
+
+fn tail(out: &mut String, pack: &ContextPack, style: Style, signals: bool) {
+    let s = &pack.stats;
+    let dropped: Vec<String> = s.dropped_by_reason.iter().filter(|(_, n)| **n > 0).map(|(reason, n)| format!("{n} {reason}")).collect();
+    if !dropped.is_empty() {
+        let _ = writeln!(out, "\n{}", style.dim(&format!("left out: {}", dropped.join(", "))));
+    }
+    if signals && let Some(excluded) = pack.explain.as_ref().and_then(|e| e.get("excluded")?.as_array()) {
+        for e in excluded.iter().take(20) {
+            let text = |name: &str| safe_line(e.get(name).and_then(|v| v.as_str()).unwrap_or(""));
+            let line = e.pointer("/lines/start").and_then(|v| v.as_u64()).unwrap_or(0);
+            let _ = writeln!(out, "    {}", style.dim(&format!("{}:{line}  {}  ({})", text("fileRelPath"), text("title"), text("reason"))));
+        }
+    }
+    for (title, lines) in [("missing", &pack.missing_context_hints), ("try next", &pack.suggested_next_queries)] {
+        for line in lines {
+            let _ = writeln!(out, "{} {}", style.warn(&format!("{title}:")), safe_line(line));
+        }
+    }
+    let _ = writeln!(out, "{}", style.dim(&format!("pack {}", safe_line(&pack.pack_id))));
+}
+
+fn plural(n: u64, what: &str) -> String {
+    if n == 1 { format!("1 {what}") } else { format!("{} {what}s", number(n)) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn pack() -> ContextPack {
+        serde_json::from_value(json!({
+            "request": {"query": "where is the retry delay decided", "repoId": "demo", "layout": "graph"},
+            "packId": "pack:sha256:00",
+            "sections": [
+                {"name": "seeds", "dropped": 2, "items": [{
+                    "fileRelPath": "net/re\u{1b}try.go", "lines": {"start": 10, "end": 19}, "title": "func delay(n int) time.Duration",
+                    "tokens": 42, "scores": {"hybridScore": 0.91, "seedScore": 1.0, "evidenceScore": 1.0},
+                    "why": {"rule": "text-hit", "evidence": [{"kind": "identifier", "fileRelPath": "net/retry.go", "line": 11}]},
+                    "excerpt": {"truncated": true, "parts": [
+                        {"lines": {"start": 10, "end": 11}, "text": "func delay(n int) time.Duration {\n\treturn base << n\n"},
+                        {"lines": {"start": 15, "end": 15}, "text": "}\n"},
+                    ]},
+                }]},
+                {"name": "callers", "items": []},
+            ],
+            "stats": {"found": 7, "included": 1, "dropped": 6, "droppedByReason": {"budget": 4, "duplicate": 2}, "tokenCount": 420, "tokenBudget": 8000, "budgetUsedPercent": 5},
+            "missing_context_hints": ["no test names it"],
+        }))
+        .unwrap()
+    }
+
+    #[test]
+    fn reads_like_a_report() {
+        let style = Style { color: false, width: 80 };
+        insta::assert_snapshot!("pack", render(&pack(), style, false, true));
+        insta::assert_snapshot!("pack_brief", render(&pack(), style, true, false));
+    }
+
+    #[test]
+    fn says_when_nothing_was_found() {
+        let style = Style { color: false, width: 80 };
+        assert!(render(&ContextPack::default(), style, false, false).contains("No relevant code found."));
+    }
+
+    #[test]
+    fn no_colour_means_no_escape() {
+        let plain = render(&pack(), Style { color: false, width: 80 }, false, true);
+        assert!(!plain.contains('\x1b'));
+        let coloured = render(&pack(), Style { color: true, width: 80 }, false, true);
+        assert!(coloured.contains("\x1b[36m") && !coloured.contains("re\x1btry"));
+    }
+}

@@ -1,0 +1,412 @@
+//! Talking to the daemon: one connection, one request at a time, its notifications on the way.
+//!
+//! The handshake and the request leave in one write, so that an answer costs one round trip. When
+//! the daemon turns out to be older than this client, it is asked to finish and a new one is
+//! started; the request is sent again.
+
+use crate::args::Common;
+use crate::failure::Failure;
+use crate::launch;
+use crate::progress::Progress;
+use indexd_proto::error::{ErrorCode, ErrorObject};
+use indexd_proto::frame::{Decoder, Frame};
+use indexd_proto::hello::{Build, HelloParams, HelloResult, ProtocolRange, ShutdownParams};
+use indexd_proto::paths::Dirs;
+use indexd_proto::rpc::{self, CancelParams, ChunkParams, ProgressParams};
+use indexd_proto::{Id, Method, Outgoing};
+use interprocess::local_socket::traits::{Stream as _, StreamCommon as _};
+use interprocess::local_socket::{GenericFilePath, Stream, ToFsName};
+use serde::Serialize;
+use std::fs::{File, TryLockError};
+use std::io::{self, Read, Write};
+use std::path::Path;
+use std::process::{Child, Stdio};
+use std::time::{Duration, Instant};
+
+const HELLO: Id = Id::Number(0);
+const REQUEST: Id = Id::Number(1);
+const SHUTDOWN: Id = Id::Number(2);
+
+/// How long an ending daemon may take to let go of its lock.
+const END_TIMEOUT: Duration = Duration::from_secs(15);
+
+/// The effective user id; 0 where there is none.
+pub fn own_uid() -> u32 {
+    #[cfg(unix)]
+    return rustix::process::geteuid().as_raw();
+    #[cfg(not(unix))]
+    return 0;
+}
+
+/// This build of the client.
+pub fn build() -> Build {
+    Build { name: "ctl".to_owned(), version: env!("CARGO_PKG_VERSION").to_owned() }
+}
+
+/// The folders of this user.
+///
+/// # Errors
+/// `POC_E_CONFIG` without a home.
+pub fn dirs() -> Result<Dirs, Failure> {
+    Dirs::detect(own_uid()).map_err(|e| Failure::hinted(ErrorCode::Config, e.to_string(), "set HOME to your home folder"))
+}
+
+enum Transport {
+    Socket(Stream),
+    /// A child that serves this client alone; it ends with its standard input.
+    Child(Child),
+}
+
+impl Transport {
+    fn send(&mut self, bytes: &[u8]) -> io::Result<()> {
+        match self {
+            Self::Socket(stream) => stream.write_all(bytes),
+            Self::Child(child) => child.stdin.as_mut().map_or(Ok(()), |s| s.write_all(bytes).and_then(|()| s.flush())),
+        }
+    }
+
+    /// Makes the next [`Transport::receive`] return within `left`, with bytes or without.
+    fn wait_readable(&self, left: Duration) {
+        match self {
+            Self::Socket(stream) => {
+                let _ = stream.set_recv_timeout(Some(left));
+            }
+            #[cfg(unix)]
+            Self::Child(child) => {
+                use rustix::event::{PollFd, PollFlags, Timespec, poll};
+                let Some(stdout) = &child.stdout else { return };
+                let left = Timespec { tv_sec: left.as_secs() as i64, tv_nsec: i64::from(left.subsec_nanos()) };
+                let _ = poll(&mut [PollFd::new(stdout, PollFlags::IN)], Some(&left));
+            }
+            #[cfg(not(unix))]
+            Self::Child(_) => {}
+        }
+    }
+
+    fn receive(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        match self {
+            Self::Socket(stream) => stream.read(buffer),
+            Self::Child(child) => child.stdout.as_mut().map_or(Ok(0), |s| s.read(buffer)),
+        }
+    }
+}
+
+impl Drop for Transport {
+    fn drop(&mut self) {
+        if let Self::Child(child) = self {
+            drop(child.stdin.take());
+            let _ = child.wait();
+        }
+    }
+}
+
+/// How the caller wants to be served.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Start {
+    /// By a daemon, started when there is none.
+    Auto,
+    /// By a running daemon only.
+    Never,
+    /// By a child when there is no daemon.
+    Child,
+}
+
+/// A connection to a daemon.
+pub struct Session {
+    transport: Transport,
+    decoder: Decoder,
+    dirs: Dirs,
+    start: Start,
+    deadline: Option<Instant>,
+    timeout_s: f64,
+    greeted: Option<HelloResult>,
+    upgraded: bool,
+}
+
+/// What came for the request.
+enum Event {
+    Hello(HelloResult),
+    Answer(Vec<u8>),
+    Refused(ErrorObject),
+}
+
+impl Session {
+    /// Connects as the common options say.
+    ///
+    /// # Errors
+    /// `POC_E_DAEMON_UNAVAILABLE` and its kin.
+    pub fn open(common: &Common) -> Result<Self, Failure> {
+        let no_autostart = std::env::var_os("INDEXD_NO_AUTOSTART").is_some_and(|v| !v.is_empty() && v != "0");
+        let start = match (common.no_daemon, no_autostart) {
+            (true, _) => Start::Child,
+            (_, true) => Start::Never,
+            _ => Start::Auto,
+        };
+        Self::connect(common, start)
+    }
+
+    /// Connects in a given way.
+    ///
+    /// # Errors
+    /// As [`Session::open`].
+    pub fn connect(common: &Common, start: Start) -> Result<Self, Failure> {
+        let dirs = dirs()?;
+        let transport = reach(&dirs, start)?;
+        let timeout_s = common.timeout.unwrap_or(0.0).clamp(0.0, 1e6);
+        let deadline = common.timeout.map(|_| Instant::now() + Duration::from_secs_f64(timeout_s));
+        Ok(Self { transport, decoder: Decoder::default(), dirs, start, deadline, timeout_s, greeted: None, upgraded: false })
+    }
+
+    /// Sends a request and gives the line of its answer; see [`result`].
+    ///
+    /// # Errors
+    /// The daemon's, or `POC_E_DAEMON_UNAVAILABLE` when it goes away.
+    pub fn call<P: Serialize>(&mut self, method: Method, params: &P, progress: &mut Progress) -> Result<Vec<u8>, Failure> {
+        self.call_with(method, params, progress, &mut |_| Ok(()))
+    }
+
+    /// The same for answers that come in pieces, each given to `chunk`.
+    ///
+    /// # Errors
+    /// As [`Session::call`], and those of `chunk`.
+    pub fn call_with<P: Serialize>(
+        &mut self,
+        method: Method,
+        params: &P,
+        progress: &mut Progress,
+        chunk: &mut dyn FnMut(&str) -> Result<(), Failure>,
+    ) -> Result<Vec<u8>, Failure> {
+        let request = rpc::request(Some(REQUEST), method.name(), params);
+        loop {
+            self.greet_and_send(&request)?;
+            match self.exchange(progress, chunk)? {
+                Some(answer) => return Ok(answer),
+                None => self.upgrade()?,
+            }
+        }
+    }
+
+    fn greet_and_send(&mut self, request: &[u8]) -> Result<(), Failure> {
+        let mut bytes = Vec::with_capacity(request.len() + 160);
+        if self.greeted.is_none() {
+            let hello = HelloParams { client: Some(build()), protocol: Some(ProtocolRange::OURS) };
+            bytes.extend(rpc::request(Some(HELLO), Method::Hello.name(), hello));
+            bytes.push(b'\n');
+        }
+        if request.len() > indexd_proto::limits::FRAME_BYTES_MAX {
+            return Err(Failure::new(ErrorCode::FrameTooLong, "the request is longer than a line may be"));
+        }
+        bytes.extend_from_slice(request);
+        bytes.push(b'\n');
+        self.transport.send(&bytes).map_err(|e| self.lost(&e))
+    }
+
+    /// Reads until the request is answered; `None` when the daemon is older and should be replaced.
+    fn exchange(
+        &mut self,
+        progress: &mut Progress,
+        chunk: &mut dyn FnMut(&str) -> Result<(), Failure>,
+    ) -> Result<Option<Vec<u8>>, Failure> {
+        loop {
+            match self.event(progress, chunk)? {
+                Event::Hello(hello) => {
+                    let older = build().is_newer_than(&hello.server);
+                    self.greeted = Some(hello);
+                    if older && self.may_upgrade() {
+                        return Ok(None);
+                    }
+                }
+                Event::Refused(error) => {
+                    let newest = error.data.details.as_ref().and_then(|d| d.pointer("/supported/max")?.as_u64());
+                    let older = newest.is_some_and(|n| n < u64::from(ProtocolRange::OURS.min));
+                    if error.data.code == ErrorCode::ContractVersion && older && self.may_upgrade() {
+                        return Ok(None);
+                    }
+                    return Err(error.into());
+                }
+                Event::Answer(line) => {
+                    progress.clear();
+                    return Ok(Some(line));
+                }
+            }
+        }
+    }
+
+    fn event(
+        &mut self,
+        progress: &mut Progress,
+        chunk: &mut dyn FnMut(&str) -> Result<(), Failure>,
+    ) -> Result<Event, Failure> {
+        loop {
+            let line = self.line()?;
+            let message = Outgoing::parse(&line)?;
+            match (&message.method, message.params) {
+                (Some(method), Some(params)) => match &**method {
+                    "$/progress" => {
+                        if let Ok(p) = serde_json::from_str::<ProgressParams>(params.get()) {
+                            progress.show(&p);
+                        }
+                    }
+                    "$/chunk" => {
+                        let piece: ChunkParams = read(params.get())?;
+                        progress.clear();
+                        chunk(&piece.text)?;
+                    }
+                    _ => {}
+                },
+                _ => match (message.id, message.error) {
+                    (Some(HELLO), None) => return Ok(Event::Hello(read(message.result.map_or("null", |r| r.get()))?)),
+                    (Some(HELLO), Some(error)) => return Ok(Event::Refused(error)),
+                    (Some(_), None) => return Ok(Event::Answer(line)),
+                    (_, Some(error)) => return Err(error.into()),
+                    (None, None) => {}
+                },
+            }
+        }
+    }
+
+    fn line(&mut self) -> Result<Vec<u8>, Failure> {
+        let mut buffer = [0; 64 << 10];
+        loop {
+            match self.decoder.next_frame() {
+                Some(Frame::Line(line)) => return Ok(line),
+                Some(Frame::TooLong) => return Err(Failure::new(ErrorCode::FrameTooLong, "the answer is longer than a line may be")),
+                None => {}
+            }
+            self.arm()?;
+            match self.transport.receive(&mut buffer) {
+                Ok(0) => return Err(self.lost(&io::ErrorKind::UnexpectedEof.into())),
+                Ok(n) => self.decoder.feed(&buffer[..n]),
+                Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
+                Err(e) if matches!(e.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut) => {}
+                Err(e) => return Err(self.lost(&e)),
+            }
+        }
+    }
+
+    /// Sets the time left on the socket; past the deadline the request is cancelled.
+    fn arm(&mut self) -> Result<(), Failure> {
+        let Some(deadline) = self.deadline else { return Ok(()) };
+        let left = deadline.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            let mut cancel = rpc::request(None, "$/cancelRequest", CancelParams { id: REQUEST });
+            cancel.push(b'\n');
+            let _ = self.transport.send(&cancel);
+            let message = format!("no answer within {} s", self.timeout_s);
+            return Err(Failure::hinted(ErrorCode::Busy, message, "give it more time with --timeout SEC"));
+        }
+        self.transport.wait_readable(left);
+        Ok(())
+    }
+
+    fn may_upgrade(&self) -> bool {
+        self.start == Start::Auto && !self.upgraded && matches!(self.transport, Transport::Socket(_))
+    }
+
+    /// Asks the daemon to finish, waits for its end, starts the one that belongs to this client.
+    fn upgrade(&mut self) -> Result<(), Failure> {
+        self.upgraded = true;
+        self.ask_to_end("upgrade")?;
+        wait_for_end(&self.dirs)?;
+        self.transport = reach(&self.dirs, self.start)?;
+        self.decoder = Decoder::default();
+        self.greeted = None;
+        Ok(())
+    }
+
+    fn ask_to_end(&mut self, reason: &str) -> Result<(), Failure> {
+        let mut line = rpc::request(Some(SHUTDOWN), Method::Shutdown.name(), ShutdownParams { reason: Some(reason.to_owned()) });
+        line.push(b'\n');
+        self.transport.send(&line).map_err(|e| self.lost(&e))
+    }
+
+    /// Ends the daemon; returns when it is gone.
+    ///
+    /// # Errors
+    /// `POC_E_BUSY` when it does not end in time.
+    pub fn stop(mut self) -> Result<(), Failure> {
+        self.ask_to_end("stop")?;
+        wait_for_end(&self.dirs)
+    }
+
+    fn lost(&self, e: &io::Error) -> Failure {
+        let message = match e.kind() {
+            io::ErrorKind::UnexpectedEof => "the daemon closed the connection".to_owned(),
+            _ => format!("the connection to the daemon broke: {e}"),
+        };
+        Failure::hinted(ErrorCode::DaemonUnavailable, message, format!("run it again; see the log {}", self.dirs.log().display()))
+    }
+}
+
+/// The result of an answer as the type it should be.
+///
+/// # Errors
+/// The daemon's error, or `POC_E_CONTRACT_VERSION` for an answer of another shape.
+pub fn result<'a, T: serde::Deserialize<'a>>(line: &'a [u8]) -> Result<T, Failure> {
+    let message = Outgoing::parse(line)?;
+    match (message.result, message.error) {
+        (Some(result), None) => read(result.get()),
+        (_, Some(error)) => Err(error.into()),
+        (None, None) => Err(Failure::new(ErrorCode::ContractVersion, "the daemon's answer has no result")),
+    }
+}
+
+/// The JSON of an answer's result as it came.
+///
+/// # Errors
+/// As [`result`].
+pub fn raw(line: &[u8]) -> Result<&str, Failure> {
+    result::<&serde_json::value::RawValue>(line).map(|r| r.get())
+}
+
+fn read<'a, T: serde::Deserialize<'a>>(json: &'a str) -> Result<T, Failure> {
+    serde_json::from_str(json).map_err(|e| Failure::new(ErrorCode::ContractVersion, format!("the daemon's answer has another shape: {e}")))
+}
+
+fn reach(dirs: &Dirs, start: Start) -> Result<Transport, Failure> {
+    match dial(&dirs.socket()) {
+        Ok(stream) => return Ok(Transport::Socket(stream)),
+        Err(e) if is_absent(&e) => {}
+        Err(e) => return Err(launch::runtime_failure(&dirs.socket(), &e)),
+    }
+    match start {
+        Start::Never => Err(Failure::hinted(
+            ErrorCode::DaemonUnavailable,
+            "no daemon is running",
+            "start one with `ctl daemon start`, or unset INDEXD_NO_AUTOSTART",
+        )),
+        Start::Auto => launch::start(dirs, own_uid(), || dial(&dirs.socket()).ok()).map(Transport::Socket),
+        Start::Child => {
+            let child = launch::command()?.arg("--stdio").stdin(Stdio::piped()).stdout(Stdio::piped()).spawn();
+            let child = child.map_err(|e| Failure::new(ErrorCode::DaemonUnavailable, format!("cannot start indexd: {e}")))?;
+            Ok(Transport::Child(child))
+        }
+    }
+}
+
+fn is_absent(e: &io::Error) -> bool {
+    matches!(e.kind(), io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused | io::ErrorKind::NotADirectory)
+}
+
+/// Connects to a socket that belongs to this user.
+fn dial(socket: &Path) -> io::Result<Stream> {
+    let stream = Stream::connect(socket.to_fs_name::<GenericFilePath>()?)?;
+    #[cfg(unix)]
+    if stream.peer_creds()?.euid() != Some(own_uid()) {
+        return Err(io::Error::new(io::ErrorKind::PermissionDenied, "the socket is served by another user"));
+    }
+    Ok(stream)
+}
+
+/// Waits until no daemon holds the lock.
+fn wait_for_end(dirs: &Dirs) -> Result<(), Failure> {
+    let until = Instant::now() + END_TIMEOUT;
+    while Instant::now() < until {
+        let Ok(file) = File::options().write(true).open(dirs.lock()) else { return Ok(()) };
+        match file.try_lock() {
+            Err(TryLockError::WouldBlock) => std::thread::sleep(Duration::from_millis(5)),
+            _ => return Ok(()),
+        }
+    }
+    Err(Failure::hinted(ErrorCode::Busy, "the daemon is still finishing its requests", "try again in a moment"))
+}

@@ -1,0 +1,178 @@
+//! Text for terminals: colours when wanted, and nothing from a repository that a terminal would
+//! obey.
+
+use crate::args::ColorWhen;
+use std::fmt::Write as _;
+use std::io::IsTerminal;
+
+/// Whether and how to colour.
+#[derive(Clone, Copy, Debug)]
+pub struct Style {
+    /// Whether escape sequences are written.
+    pub color: bool,
+    /// Columns of the terminal.
+    pub width: usize,
+}
+
+impl Style {
+    /// The style for standard output: the flag, then NO_COLOR, CLICOLOR_FORCE, TERM, the terminal.
+    pub fn of_stdout(when: ColorWhen) -> Self {
+        let env = |name: &str| std::env::var(name).ok();
+        let color = decide(when, &env, std::io::stdout().is_terminal());
+        let width = rustix::termios::tcgetwinsize(std::io::stdout()).map_or(0, |w| usize::from(w.ws_col));
+        Self { color, width: if width == 0 { 80 } else { width.clamp(40, 200) } }
+    }
+
+    fn paint(self, code: &str, text: &str) -> String {
+        if self.color && !text.is_empty() { format!("\x1b[{code}m{text}\x1b[0m") } else { text.to_owned() }
+    }
+
+    /// For headings and names.
+    pub fn bold(self, text: &str) -> String {
+        self.paint("1", text)
+    }
+
+    /// For what may be skipped.
+    pub fn dim(self, text: &str) -> String {
+        self.paint("2", text)
+    }
+
+    /// For paths.
+    pub fn path(self, text: &str) -> String {
+        self.paint("36", text)
+    }
+
+    /// For what is right.
+    pub fn good(self, text: &str) -> String {
+        self.paint("32", text)
+    }
+
+    /// For what needs a look.
+    pub fn warn(self, text: &str) -> String {
+        self.paint("33", text)
+    }
+
+    /// For what is wrong.
+    pub fn bad(self, text: &str) -> String {
+        self.paint("31", text)
+    }
+
+    /// A heading with a rule to the end of the line.
+    pub fn heading(self, text: &str) -> String {
+        let rule = self.width.min(100).saturating_sub(text.chars().count() + 1);
+        format!("{} {}", self.bold(text), self.dim(&"─".repeat(rule)))
+    }
+
+    /// A bar of `width` columns, filled by `percent`.
+    pub fn bar(self, percent: u64, width: usize) -> String {
+        let filled = (percent.min(100) as usize * width).div_ceil(100);
+        format!("{}{}", self.good(&"█".repeat(filled)), self.dim(&"░".repeat(width - filled)))
+    }
+}
+
+fn decide(when: ColorWhen, env: &dyn Fn(&str) -> Option<String>, terminal: bool) -> bool {
+    let set = |name: &str| env(name).is_some_and(|v| !v.is_empty());
+    match when {
+        ColorWhen::Always => true,
+        ColorWhen::Never => false,
+        ColorWhen::Auto if set("NO_COLOR") => false,
+        ColorWhen::Auto if env("CLICOLOR_FORCE").is_some_and(|v| !v.is_empty() && v != "0") => true,
+        ColorWhen::Auto => terminal && env("TERM").as_deref() != Some("dumb"),
+    }
+}
+
+/// `text` with everything that a terminal would obey, or that would hide or reorder text, written
+/// out as an escape. Line ends and tabs stay.
+pub fn safe(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        let shown = matches!(c, '\n' | '\t') || !(c.is_control() || is_hiding(c));
+        if shown {
+            out.push(c);
+        } else if c != '\r' {
+            let _ = write!(out, "\\u{{{:x}}}", c as u32);
+        }
+    }
+    out
+}
+
+/// The same on one line.
+pub fn safe_line(text: &str) -> String {
+    safe(text).replace('\n', "\\n")
+}
+
+/// Characters that are invisible or change the direction of text (Unicode Standard Annex 9, and
+/// the tag and zero-width characters).
+fn is_hiding(c: char) -> bool {
+    matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{061c}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}' | '\u{00ad}' | '\u{180e}')
+}
+
+/// A whole number with its thousands apart.
+pub fn number(n: u64) -> String {
+    let digits = n.to_string();
+    let mut out = String::new();
+    for (i, c) in digits.chars().enumerate() {
+        if i > 0 && (digits.len() - i) % 3 == 0 {
+            out.push(',');
+        }
+        out.push(c);
+    }
+    out
+}
+
+/// Bytes in the unit that reads best.
+pub fn bytes(n: u64) -> String {
+    const UNITS: [&str; 5] = ["B", "KiB", "MiB", "GiB", "TiB"];
+    let mut value = n as f64;
+    let mut unit = 0;
+    while value >= 1024.0 && unit + 1 < UNITS.len() {
+        value /= 1024.0;
+        unit += 1;
+    }
+    if unit == 0 { format!("{n} B") } else { format!("{value:.1} {}", UNITS[unit]) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_reaches_the_terminal_as_a_command() {
+        for (text, expect) in [
+            ("plain ü 漢\tx\n", "plain ü 漢\tx\n"),
+            ("\x1b]0;evil\x07", "\\u{1b}]0;evil\\u{7}"),
+            ("a\u{9b}31mb", "a\\u{9b}31mb"),
+            ("x\u{202e}y\u{200b}z\u{7f}", "x\\u{202e}y\\u{200b}z\\u{7f}"),
+            ("crlf\r\n", "crlf\n"),
+        ] {
+            assert_eq!(safe(text), expect);
+        }
+        assert_eq!(safe_line("a\nb"), "a\\nb");
+    }
+
+    #[test]
+    fn colours_follow_the_conventions() {
+        let check = |when, vars: &[(&str, &str)], terminal, expect| {
+            let env = |name: &str| vars.iter().find(|(n, _)| *n == name).map(|(_, v)| (*v).to_owned());
+            assert_eq!(decide(when, &env, terminal), expect, "{when:?} {vars:?} {terminal}");
+        };
+        check(ColorWhen::Auto, &[], true, true);
+        check(ColorWhen::Auto, &[], false, false);
+        check(ColorWhen::Auto, &[("NO_COLOR", "1")], true, false);
+        check(ColorWhen::Auto, &[("NO_COLOR", "")], true, true);
+        check(ColorWhen::Auto, &[("NO_COLOR", "1"), ("CLICOLOR_FORCE", "1")], true, false);
+        check(ColorWhen::Auto, &[("CLICOLOR_FORCE", "1")], false, true);
+        check(ColorWhen::Auto, &[("CLICOLOR_FORCE", "0")], false, false);
+        check(ColorWhen::Auto, &[("TERM", "dumb")], true, false);
+        check(ColorWhen::Always, &[("NO_COLOR", "1")], false, true);
+        check(ColorWhen::Never, &[("CLICOLOR_FORCE", "1")], true, false);
+    }
+
+    #[test]
+    fn numbers_read_well() {
+        assert_eq!((number(0), number(999), number(1_234_567)), ("0".into(), "999".into(), "1,234,567".into()));
+        assert_eq!((bytes(12), bytes(2048)), ("12 B".into(), "2.0 KiB".into()));
+        let bar = Style { color: false, width: 80 }.bar(50, 10);
+        assert_eq!(bar, "█████░░░░░");
+    }
+}
