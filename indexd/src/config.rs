@@ -163,7 +163,7 @@ options! {
     /// Count tokens of definitions while idle, so that the first packs are fast.
     index_background_tokens: bool = true, "index.background_tokens", Off;
     /// Commits read for ranking; 0 switches history off.
-    history_commits_max: u64 = 20_000, "history.commits_max", Lower;
+    history_commits_max: u64 = 2_000, "history.commits_max", Lower;
     /// Notice changes by events of the file system; without, every request compares the tree.
     watch_enabled: bool = true, "watch.enabled", Never;
     /// Milliseconds without a change that end a burst.

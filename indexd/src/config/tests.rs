@@ -18,7 +18,7 @@ fn effective(user: &str, repo: &str, env: &[(&str, &str)], flags: &[(&str, &str)
 fn the_strongest_origin_wins() {
     let user = "[history]\ncommits_max = 900\n";
     let env = [("INDEXD_HISTORY_COMMITS_MAX", "800")];
-    check("", "", &[], &[], "history.commits_max", json!(20_000));
+    check("", "", &[], &[], "history.commits_max", json!(2_000));
     check(user, "", &[], &[], "history.commits_max", json!(900));
     check(user, "history.commits_max = 70", &[], &[], "history.commits_max", json!(70));
     check(user, "history.commits_max = 70", &env, &[], "history.commits_max", json!(800));

@@ -20,6 +20,46 @@ impl GitFolders {
         root.ancestors().find_map(Self::at)
     }
 
+    /// The commit that HEAD names: 40 or 64 hexadecimal digits. `None` before the first commit.
+    pub fn head_id(&self) -> Option<String> {
+        let mut text = read_small(&self.head.join("HEAD"))?;
+        // A symbolic ref may point to another one; git follows five.
+        for _ in 0..5 {
+            let Some(name) = text.strip_prefix("ref:").map(|n| n.trim().to_owned()) else { break };
+            if name.split('/').any(|part| matches!(part, "" | "." | "..")) {
+                return None;
+            }
+            let loose = [&self.head, &self.common].into_iter().find_map(|dir| read_small(&dir.join(&name)));
+            text = loose.or_else(|| self.packed(&name))?;
+        }
+        let id = text.trim();
+        (matches!(id.len(), 40 | 64) && id.bytes().all(|b| b.is_ascii_hexdigit())).then(|| id.to_owned())
+    }
+
+    fn packed(&self, name: &str) -> Option<String> {
+        let text = fs::read_to_string(self.common.join("packed-refs")).ok()?;
+        let line = text.lines().find(|l| l.split_once(' ').is_some_and(|(_, n)| n == name))?;
+        line.split_once(' ').map(|(id, _)| id.to_owned())
+    }
+
+    /// Folders in which a move of HEAD shows: that of `HEAD` itself, and those of the branch it names.
+    pub fn watched(&self) -> Vec<PathBuf> {
+        let mut dirs = vec![self.head.clone(), self.common.clone(), self.common.join("info")];
+        let branch = read_small(&self.head.join("HEAD"));
+        let name = branch.as_deref().and_then(|t| t.strip_prefix("ref:")).map(str::trim).unwrap_or_default();
+        let mut dir = self.common.clone();
+        for part in Path::new(name).parent().into_iter().flat_map(Path::components) {
+            if let std::path::Component::Normal(part) = part {
+                dir.push(part);
+                dirs.push(dir.clone());
+            }
+        }
+        dirs.retain(|d| d.is_dir());
+        dirs.sort();
+        dirs.dedup();
+        dirs
+    }
+
     fn at(root: &Path) -> Option<Self> {
         let dot = root.join(".git");
         let meta = fs::symlink_metadata(&dot).ok()?;
@@ -27,6 +67,14 @@ impl GitFolders {
         let common = pointed_at(&head.join("commondir"), "").unwrap_or_else(|| head.clone());
         (is_own(&head) && is_own(&common)).then(|| Self { root: root.to_owned(), head, common })
     }
+}
+
+fn read_small(file: &Path) -> Option<String> {
+    let meta = fs::symlink_metadata(file).ok()?;
+    if !meta.is_file() || meta.len() > 8 << 10 {
+        return None;
+    }
+    fs::read_to_string(file).ok()
 }
 
 /// The folder named by the first line of a small file, relative to the file's own folder.
@@ -72,5 +120,27 @@ mod tests {
         let linked = GitFolders::find(&top.join("linked")).unwrap();
         assert_eq!(linked.head, top.join("main/.git/worktrees/w"));
         assert_eq!(linked.common, top.join("main/.git"));
+    }
+
+    #[test]
+    fn reads_head_loose_packed_and_detached() {
+        let tmp = tempfile::tempdir().unwrap();
+        let git = tmp.path().join(".git");
+        fs::create_dir_all(git.join("refs/heads/topic")).unwrap();
+        let [a, b, c] = ["a", "b", "c"].map(|d| d.repeat(40));
+        let check = |head: &str, want: Option<&String>| {
+            fs::write(git.join("HEAD"), head).unwrap();
+            let folders = GitFolders::find(tmp.path()).unwrap();
+            assert_eq!(folders.head_id().as_ref(), want, "{head}");
+            folders.watched()
+        };
+        fs::write(git.join("refs/heads/topic/x"), format!("{a}\n")).unwrap();
+        fs::write(git.join("packed-refs"), format!("# pack-refs\n{b} refs/heads/main\n")).unwrap();
+        let watched = check("ref: refs/heads/topic/x\n", Some(&a));
+        assert!(watched.iter().any(|d| d.ends_with(".git/refs/heads/topic")));
+        check("ref: refs/heads/main\n", Some(&b));
+        check(&format!("{c}\n"), Some(&c));
+        check("ref: refs/heads/none\n", None);
+        check("ref: ../../etc/passwd\n", None);
     }
 }

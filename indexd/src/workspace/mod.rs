@@ -5,15 +5,31 @@
 //! build), `driver` (the event loop of one workspace, and freshness), `recovery` (what is believed
 //! after a stop), `registry` (many workspaces). Everything here may block: callers run it on a pool.
 
+mod build;
+mod condition;
+mod cookie;
+mod driver;
+pub mod engine;
+mod failure;
 mod git;
+mod head;
+mod past;
+pub mod recovery;
+mod registry;
 mod rules;
 mod scan;
+pub mod stages;
 mod status;
-mod tree;
-mod watch;
+mod tokens;
+pub mod tree;
+pub mod update;
+pub mod watch;
+pub mod workspace;
 
+pub use registry::Registry;
 pub use rules::REPO_CONFIG;
 pub use status::{Freshness, Progress, WorkspaceError, WorkspaceState, WorkspaceStatus};
+pub use workspace::Workspace;
 
 /// The threads that walk, parse and link, for all workspaces: one per core, at most 8. Their stacks
 /// are large because parsers recurse with the nesting of the source.

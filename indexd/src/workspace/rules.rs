@@ -136,6 +136,23 @@ impl Layer {
     }
 }
 
+/// Existing folders outside the workspace whose entries decide about it: that of git's global
+/// excludes, and those of an enclosing repository's `.gitignore` files.
+pub fn outside(root: &Path) -> Vec<PathBuf> {
+    let global = ignore::gitignore::gitconfig_excludes_path();
+    let mut dirs: Vec<PathBuf> = global.iter().filter_map(|p| p.parent().map(Path::to_owned)).collect();
+    if let Some(git) = super::git::GitFolders::find(root) {
+        dirs.extend(above(&git.root, root).into_iter().map(|(dir, _)| dir));
+    }
+    dirs.retain(|d| d.is_dir());
+    dirs
+}
+
+/// Whether a path outside the workspace may be one of its rule files.
+pub fn is_outside_rule(path: &Path) -> bool {
+    path.file_name().is_some_and(|n| n == NAMES[KIND_GITIGNORE]) || ignore::gitignore::gitconfig_excludes_path().as_deref() == Some(path)
+}
+
 /// The folders from `top` down to the parent of `root`, with the way from each to the root.
 fn above(top: &Path, root: &Path) -> Vec<(PathBuf, String)> {
     let Ok(rest) = root.strip_prefix(top) else { return Vec::new() };

@@ -74,7 +74,7 @@ pub struct Scan {
 ///
 /// The walk runs on the current rayon pool. A folder that vanishes meanwhile counts as empty.
 pub fn scan(root: &Path, rel: &str, up: &Arc<Layer>) -> Scan {
-    let walk = Walk { root, device: device_of(root), found: Mutex::new(Scan::default()) };
+    let walk = Walk { device: device_of(root), found: Mutex::new(Scan::default()) };
     let dir = if rel.is_empty() { root.to_owned() } else { root.join(rel) };
     rayon::scope(|s| walk.folder(s, dir, rel.to_owned(), Arc::clone(up)));
     let mut scan = walk.found.into_inner().unwrap_or_else(PoisonError::into_inner);
@@ -85,13 +85,12 @@ pub fn scan(root: &Path, rel: &str, up: &Arc<Layer>) -> Scan {
     scan
 }
 
-struct Walk<'a> {
-    root: &'a Path,
+struct Walk {
     device: Option<u64>,
     found: Mutex<Scan>,
 }
 
-impl Walk<'_> {
+impl Walk {
     fn folder<'s>(&'s self, s: &rayon::Scope<'s>, dir: PathBuf, rel: String, up: Arc<Layer>) {
         let entries = match fs::read_dir(&dir) {
             Ok(entries) => entries,

@@ -20,8 +20,8 @@ use std::sync::Arc;
 /// The paths to read again and those to forget, after ignore rules.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct ChangeSet {
-    /// Files whose stat is new or cannot be trusted.
-    pub changed: BTreeSet<RepoPath>,
+    /// Files whose stat is new or cannot be trusted, with their size in bytes.
+    pub changed: BTreeMap<RepoPath, u64>,
     /// Files in the index and no longer in the set.
     pub removed: BTreeSet<RepoPath>,
     /// Folders that joined the set (or are repositories of their own inside it): to be watched.
@@ -43,9 +43,9 @@ impl ChangeSet {
 
     /// Takes in a later set: its word counts.
     pub fn merge(&mut self, later: ChangeSet) {
-        for path in later.changed {
+        for (path, size) in later.changed {
             self.removed.remove(&path);
-            self.changed.insert(path);
+            self.changed.insert(path, size);
         }
         for path in later.removed {
             self.changed.remove(&path);
@@ -100,6 +100,11 @@ impl Tree {
     /// Files in the index.
     pub fn n_files(&self) -> usize {
         self.known.len()
+    }
+
+    /// Whether the index holds this file.
+    pub fn holds(&self, path: &str) -> bool {
+        self.known.contains_key(path)
     }
 
     /// Sets the configured excludes; a sweep has to follow.
@@ -189,7 +194,7 @@ impl Tree {
         match meta {
             Some(meta) if meta.is_file() && layer.admits(at, false) => {
                 if self.known.get(&path) != Some(&stat_of(&meta)) {
-                    changes.changed.insert(path);
+                    changes.changed.insert(path, meta.len());
                 }
             }
             _ if self.known.contains_key(&path) => {
@@ -240,7 +245,7 @@ impl Tree {
             match old.next_if(|(known, _)| **known == path) {
                 Some((_, known)) if known == stat => {}
                 _ => {
-                    changes.changed.insert(path);
+                    changes.changed.insert(path, stat.size);
                 }
             }
         }

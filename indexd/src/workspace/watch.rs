@@ -9,7 +9,6 @@
 //! The [`Inbox`] between watcher and event loop coalesces by path and never blocks the watcher: a
 //! watcher that waits is a watcher whose queue overflows.
 
-use crossbeam_channel::Sender;
 use notify::event::{AccessKind, AccessMode, EventKind, ModifyKind};
 use rustc_hash::FxHashMap;
 use std::path::{Path, PathBuf};
@@ -49,7 +48,7 @@ pub type Watch = fn(&Arc<Inbox>) -> Option<Box<dyn Watcher>>;
 /// Paths noticed and not taken yet.
 pub struct Inbox {
     state: Mutex<Noticed>,
-    wake: Sender<()>,
+    wake: Box<dyn Fn() + Send + Sync>,
 }
 
 /// What an inbox holds.
@@ -65,10 +64,17 @@ pub struct Noticed {
     pub last: Option<Instant>,
 }
 
+impl Noticed {
+    /// Whether nothing was noticed.
+    pub fn is_empty(&self) -> bool {
+        self.paths.is_empty() && !self.lost
+    }
+}
+
 impl Inbox {
-    /// Makes an inbox that sends one token through `wake` (of capacity one) when it fills.
-    pub fn new(wake: Sender<()>) -> Arc<Self> {
-        Arc::new(Self { state: Mutex::default(), wake })
+    /// Makes an inbox that calls `wake` once when something comes in after it was taken.
+    pub fn new(wake: impl Fn() + Send + Sync + 'static) -> Arc<Self> {
+        Arc::new(Self { state: Mutex::default(), wake: Box::new(wake) })
     }
 
     /// Puts a dirty path in. `done` says that its writer closed or renamed it.
@@ -101,11 +107,13 @@ impl Inbox {
 
     fn noticed(&self, mut state: MutexGuard<'_, Noticed>) {
         let now = Instant::now();
+        let is_first = state.first.is_none();
         state.first.get_or_insert(now);
         state.last = Some(now);
         drop(state);
-        // A full channel means that a token is under way already.
-        let _ = self.wake.try_send(());
+        if is_first {
+            (self.wake)();
+        }
     }
 
     fn lock(&self) -> MutexGuard<'_, Noticed> {
@@ -168,10 +176,11 @@ fn deliver(inbox: &Inbox, event: notify::Result<notify::Event>) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::sync::atomic::{AtomicUsize, Ordering};
     use notify::event::{CreateKind, DataChange, Flag, RenameMode};
 
     fn check(kind: EventKind, want: Option<bool>) {
-        let inbox = Inbox::new(crossbeam_channel::bounded(1).0);
+        let inbox = Inbox::new(|| {});
         deliver(&inbox, Ok(notify::Event::new(kind).add_path("/a".into())));
         assert_eq!(inbox.take().paths.get(Path::new("/a")).copied(), want, "{kind:?}");
     }
@@ -188,10 +197,13 @@ mod tests {
 
     #[test]
     fn an_overflow_an_error_and_a_flood_ask_for_a_comparison() {
-        let (wake, woken) = crossbeam_channel::bounded(1);
-        let inbox = Inbox::new(wake);
+        let n_woken = Arc::new(AtomicUsize::new(0));
+        let counter = Arc::clone(&n_woken);
+        let inbox = Inbox::new(move || {
+            counter.fetch_add(1, Ordering::Relaxed);
+        });
         deliver(&inbox, Ok(notify::Event::new(EventKind::Other).set_flag(Flag::Rescan)));
-        assert!(inbox.take().lost && woken.try_recv().is_ok());
+        assert!(inbox.take().lost && n_woken.load(Ordering::Relaxed) == 1);
         deliver(&inbox, Err(notify::Error::generic("x")));
         assert!(inbox.take().lost);
         for i in 0..PATHS_MAX + 1 {
@@ -199,11 +211,12 @@ mod tests {
         }
         let noticed = inbox.take();
         assert!(noticed.lost && noticed.paths.len() == 1);
+        assert_eq!(n_woken.load(Ordering::Relaxed), 3, "once after each time it was taken");
     }
 
     #[test]
     fn the_last_word_about_a_path_counts() {
-        let inbox = Inbox::new(crossbeam_channel::bounded(1).0);
+        let inbox = Inbox::new(|| {});
         inbox.dirty("/a".into(), true);
         inbox.dirty("/a".into(), false);
         assert_eq!(inbox.peek(|n| n.paths[Path::new("/a")]), false);

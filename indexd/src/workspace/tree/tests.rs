@@ -20,7 +20,7 @@ impl Fixture {
     }
 
     fn accept(&mut self, changes: &ChangeSet) {
-        for path in &changes.changed {
+        for path in changes.changed.keys() {
             let meta = fs::symlink_metadata(self.tmp.path().join(&**path)).unwrap();
             self.tree.remember(path, Some(stat_of(&meta)));
         }
@@ -33,7 +33,7 @@ impl Fixture {
     fn check(&mut self, dirty: &[&str], want: &[&str]) {
         let changes = self.tree.examine(dirty.iter().copied()).unwrap();
         self.accept(&changes);
-        let mut seen: Vec<String> = changes.changed.iter().map(|p| format!("+{p}")).collect();
+        let mut seen: Vec<String> = changes.changed.keys().map(|p| format!("+{p}")).collect();
         seen.extend(changes.removed.iter().map(|p| format!("-{p}")));
         assert_eq!(seen, want, "{dirty:?}");
         assert_eq!(self.tree.sweep().unwrap(), ChangeSet::default(), "left over after {dirty:?}");
@@ -126,7 +126,7 @@ fn folders_come_and_go_with_the_set() {
 #[test]
 fn the_later_word_counts_when_sets_merge() {
     let set = |changed: &[&str], removed: &[&str]| ChangeSet {
-        changed: changed.iter().map(|p| RepoPath::new(p).unwrap()).collect(),
+        changed: changed.iter().map(|p| (RepoPath::new(p).unwrap(), 0)).collect(),
         removed: removed.iter().map(|p| RepoPath::new(p).unwrap()).collect(),
         ..ChangeSet::default()
     };

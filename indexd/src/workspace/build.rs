@@ -1,0 +1,172 @@
+//! The first build: every file of the set into an empty environment.
+//!
+//! Files are taken longest first, so that no thread is left alone with a long one at the end. A
+//! text lives from its being read until the store has compressed it, in as many copies as there are
+//! threads. Linking runs against the interfaces in memory.
+
+use super::pool;
+use super::stages::{self, Parts, Stage, StageLog};
+use super::status::Progress;
+use indexd_model::terms::Vocabulary;
+use indexd_model::{FileDoc, RepoPath};
+use indexd_os::Root;
+use indexd_store::{Bulk, FileStat, History, StoreError};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+/// What a build works with.
+pub struct Build<'a> {
+    /// The workspace.
+    pub root: &'a Root,
+    /// The pure stages.
+    pub parts: Parts,
+    /// What ran.
+    pub log: &'a StageLog,
+    /// Told about each phase now and then, from any thread.
+    pub progress: &'a (dyn Fn(Progress) + Sync),
+    /// Asked before each file.
+    pub cancelled: &'a (dyn Fn() -> bool + Sync),
+    /// Threads that parse and link.
+    pub n_threads: usize,
+}
+
+/// Why there is no index at the end.
+#[derive(Debug, thiserror::Error)]
+pub enum BuildError {
+    /// Asked to stop.
+    #[error("cancelled")]
+    Cancelled,
+    /// The store refused.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// What was built.
+pub struct Built {
+    /// The stat to remember of each file in the index, in any order.
+    pub stats: Vec<(RepoPath, FileStat)>,
+    /// Files that could not be read, ordered.
+    pub unreadable: Vec<RepoPath>,
+}
+
+impl Build<'_> {
+    /// Reads, extracts and links `files` (path and size) and writes the index.
+    ///
+    /// A file that vanished meanwhile is left out; one that changed meanwhile has a stat that differs
+    /// from the one on disk, so the comparison that follows every build reads it again.
+    ///
+    /// # Errors
+    /// Those of [`BuildError`]; the environment is to be thrown away then.
+    pub fn run(
+        &self,
+        bulk: Bulk,
+        files: impl IntoIterator<Item = (RepoPath, u64)>,
+        head: Option<&str>,
+        history: impl FnOnce() -> Option<History> + Send,
+    ) -> Result<Built, BuildError> {
+        let mut files: Vec<(RepoPath, u64)> = files.into_iter().collect();
+        files.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
+        let built = self.parse(&bulk, &files)?;
+        drop(files);
+        (self.progress)(Progress { phase: "seal", done: 0, total: 1 });
+        let facts = bulk.seal()?;
+        self.link(&bulk, &facts)?;
+        drop(facts);
+        let history = history();
+        (self.progress)(Progress { phase: "write", done: 0, total: 1 });
+        bulk.finish(head, history.as_ref())?;
+        Ok(built)
+    }
+
+    fn parse(&self, bulk: &Bulk, files: &[(RepoPath, u64)]) -> Result<Built, BuildError> {
+        let bytes: u64 = files.iter().map(|f| f.1).sum();
+        let built = Mutex::new(Built { stats: Vec::with_capacity(files.len()), unreadable: Vec::new() });
+        let done_bytes = AtomicU64::new(0);
+        self.each("parse", files.len(), || {
+            let mut vocabulary = Vocabulary::default();
+            let (bulk, built, done_bytes) = (&bulk, &built, &done_bytes);
+            move |i| {
+                let (path, size) = &files[i];
+                let loaded = stages::load(self.root, path);
+                self.log.ran(Stage::Read, path);
+                let mark = |stat: Option<FileStat>| {
+                    let mut built = built.lock().unwrap_or_else(PoisonError::into_inner);
+                    match stat {
+                        Some(stat) => built.stats.push((path.clone(), stat)),
+                        None => built.unreadable.push(path.clone()),
+                    }
+                };
+                match loaded {
+                    Ok(Some(loaded)) => {
+                        self.log.ran(Stage::Extract, path);
+                        let stat = loaded.stat;
+                        let extracted = stages::extract(&self.parts, &loaded);
+                        let input = stages::input(loaded, extracted, &mut vocabulary);
+                        self.log.ran(Stage::Put, path);
+                        bulk.add(input, &vocabulary)?;
+                        mark(Some(stat));
+                    }
+                    Ok(None) => {}
+                    Err(_) => mark(None),
+                }
+                let done = done_bytes.fetch_add(*size, Ordering::Relaxed) + size;
+                (self.progress)(Progress { phase: "parse", done, total: bytes });
+                Ok(())
+            }
+        })?;
+        let mut built = built.into_inner().unwrap_or_else(PoisonError::into_inner);
+        built.unreadable.sort_unstable();
+        Ok(built)
+    }
+
+    fn link(&self, bulk: &Bulk, facts: &indexd_model::memory::MemoryFacts) -> Result<(), BuildError> {
+        let n_files = facts.n_files() as usize;
+        let n_done = AtomicU64::new(0);
+        self.each("link", n_files, || {
+            |i| {
+                let file = FileDoc(i as u32);
+                let own = bulk.facts(file)?;
+                let links = stages::link(&self.parts, file, &own, facts);
+                self.log.ran(Stage::Link, &indexd_model::FactsView::path(facts, file));
+                bulk.put_links(file, links)?;
+                let done = n_done.fetch_add(1, Ordering::Relaxed) + 1;
+                if done.is_multiple_of(64) {
+                    (self.progress)(Progress { phase: "link", done, total: n_files as u64 });
+                }
+                Ok(())
+            }
+        })
+    }
+
+    /// Runs `0..n` through workers that `worker` makes, one on each thread, in order of their index
+    /// as far as threads allow. The first error stops all.
+    fn each<W>(&self, phase: &'static str, n: usize, worker: impl Fn() -> W + Sync) -> Result<(), BuildError>
+    where
+        W: FnMut(usize) -> Result<(), StoreError>,
+    {
+        (self.progress)(Progress { phase, done: 0, total: 0 });
+        let next = AtomicUsize::new(0);
+        let failed = Mutex::new(None);
+        let run = || {
+            let mut work = worker();
+            loop {
+                let i = next.fetch_add(1, Ordering::Relaxed);
+                if i >= n {
+                    return;
+                }
+                let result = if (self.cancelled)() { Err(BuildError::Cancelled) } else { work(i).map_err(Into::into) };
+                if let Err(e) = result {
+                    next.store(n, Ordering::Relaxed);
+                    failed.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(e);
+                    return;
+                }
+            }
+        };
+        pool().scope(|s| {
+            for _ in 0..self.n_threads.min(n.max(1)) {
+                s.spawn(|_| run());
+            }
+        });
+        failed.into_inner().unwrap_or_else(PoisonError::into_inner).map_or(Ok(()), Err)
+    }
+}

@@ -1,0 +1,174 @@
+//! Freshness: proof that the watcher has caught up.
+//!
+//! A cookie is a file made in a folder of the daemon's own, watched by the same watcher as the tree.
+//! The system queues events in order, so when the cookie's own event comes back, every change made
+//! before the cookie has been noticed. Only a cookie made after a request arrived proves anything to
+//! that request; requests that arrive together share one. Nothing is written into the repository.
+
+use super::status::Freshness;
+use crossbeam_channel::Sender;
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+/// What a request that waits is told.
+#[derive(Clone, Debug)]
+pub enum Answer {
+    /// How well the index follows the tree.
+    Is(Freshness),
+    /// The workspace failed and has no index.
+    Failed {
+        /// See [`super::WorkspaceState::Failed`].
+        code: &'static str,
+        /// What to do next.
+        hint: String,
+    },
+}
+
+/// A request that waits until every change made before it is in the index.
+pub struct Waiter {
+    /// When the request came in.
+    pub arrived: Instant,
+    /// Takes the answer; the request may have left.
+    pub reply: Sender<Answer>,
+}
+
+struct Cookie {
+    path: PathBuf,
+    made: Instant,
+}
+
+/// The requests that wait and the cookies under way.
+pub struct Cookies {
+    dir: PathBuf,
+    n_made: u64,
+    under_way: Vec<Cookie>,
+    waiters: Vec<Waiter>,
+}
+
+impl Cookies {
+    /// Uses `dir`, which must exist and be nobody else's.
+    pub fn new(dir: PathBuf) -> Self {
+        Self { dir, n_made: 0, under_way: Vec::new(), waiters: Vec::new() }
+    }
+
+    /// The folder to watch.
+    pub fn dir(&self) -> &Path {
+        &self.dir
+    }
+
+    /// Takes in a request.
+    pub fn wait(&mut self, waiter: Waiter) {
+        self.waiters.push(waiter);
+    }
+
+    /// Whether a request waits.
+    pub fn is_wanted(&self) -> bool {
+        !self.waiters.is_empty()
+    }
+
+    /// Makes a cookie when a request waits that none under way covers.
+    ///
+    /// # Errors
+    /// The file cannot be made; no request is covered then.
+    pub fn make(&mut self) -> std::io::Result<()> {
+        let covered = self.under_way.iter().map(|c| c.made).max();
+        if !self.waiters.iter().any(|w| covered.is_none_or(|made| w.arrived > made)) {
+            return Ok(());
+        }
+        self.n_made += 1;
+        let path = self.dir.join(format!("c{}", self.n_made));
+        // The time is taken before the file is made: what counts is that both come after the request.
+        let made = Instant::now();
+        File::create(&path)?;
+        self.under_way.push(Cookie { path, made });
+        Ok(())
+    }
+
+    /// A path below the folder was noticed: when it is a cookie, gives the time it was made, up to
+    /// which every change has been noticed now.
+    pub fn returned(&mut self, path: &Path) -> Option<Instant> {
+        let at = self.under_way.iter().position(|c| c.path == path)?;
+        let made = self.under_way[at].made;
+        // Earlier cookies are covered by this one.
+        for cookie in self.under_way.extract_if(.., |c| c.made <= made) {
+            let _ = fs::remove_file(&cookie.path);
+        }
+        Some(made)
+    }
+
+    /// When the oldest cookie under way has been waited for long enough.
+    pub fn due(&self, patience: Duration) -> Option<Instant> {
+        self.under_way.iter().map(|c| c.made + patience).min()
+    }
+
+    /// Gives up on the cookies under way.
+    pub fn give_up(&mut self) {
+        for cookie in self.under_way.drain(..) {
+            let _ = fs::remove_file(&cookie.path);
+        }
+    }
+
+    /// Answers every request that arrived at `until` or before.
+    pub fn answer(&mut self, until: Instant, answer: &Answer) {
+        for waiter in self.waiters.extract_if(.., |w| w.arrived <= until) {
+            // A request that left does not mind.
+            let _ = waiter.reply.send(answer.clone());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn fresh() -> Answer {
+        Answer::Is(Freshness { fresh: true, generation: 1, pending: 0, how: "cookie" })
+    }
+
+    fn waiter() -> (Waiter, crossbeam_channel::Receiver<Answer>) {
+        let (reply, answer) = crossbeam_channel::bounded(1);
+        (Waiter { arrived: Instant::now(), reply }, answer)
+    }
+
+    #[test]
+    fn only_a_cookie_made_after_the_request_counts() {
+        let tmp = tempfile::tempdir().unwrap();
+        let mut cookies = Cookies::new(tmp.path().to_owned());
+        let (first, first_answer) = waiter();
+        let (second, second_answer) = waiter();
+        cookies.wait(first);
+        cookies.wait(second);
+        cookies.make().unwrap();
+        cookies.make().unwrap();
+        assert_eq!(fs::read_dir(tmp.path()).unwrap().count(), 1, "requests that arrive together share one");
+        std::thread::sleep(Duration::from_millis(1));
+        let (late, late_answer) = waiter();
+        cookies.wait(late);
+        cookies.make().unwrap();
+
+        let until = cookies.returned(&tmp.path().join("c1")).unwrap();
+        cookies.answer(until, &fresh());
+        assert!(first_answer.try_recv().is_ok() && second_answer.try_recv().is_ok());
+        assert!(late_answer.try_recv().is_err(), "its cookie is still under way");
+        assert_eq!(cookies.returned(&tmp.path().join("other")), None);
+        let until = cookies.returned(&tmp.path().join("c2")).unwrap();
+        cookies.answer(until, &fresh());
+        assert!(late_answer.try_recv().is_ok());
+        assert_eq!(fs::read_dir(tmp.path()).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn a_later_cookie_covers_the_earlier_ones() {
+        let tmp = tempfile::tempdir().unwrap();
+        let mut cookies = Cookies::new(tmp.path().to_owned());
+        for _ in 0..2 {
+            cookies.wait(waiter().0);
+            cookies.make().unwrap();
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        assert!(cookies.due(Duration::ZERO).is_some());
+        cookies.returned(&tmp.path().join("c2")).unwrap();
+        assert_eq!(cookies.due(Duration::ZERO), None);
+    }
+}

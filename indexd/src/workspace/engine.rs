@@ -1,0 +1,315 @@
+//! The engine of one workspace: its tree, its index, and how the second is made to follow the first.
+//! It has no thread and no watcher of its own: the driver feeds it dirty paths, tests do so directly.
+//!
+//! Layout of the index folder: `current` names the environment in use, a folder beside it. A build
+//! writes a new environment and moves `current`, so a crash at any instruction leaves the old one or
+//! the new one, and no transaction grows with the repository.
+
+use super::build::{Build, BuildError};
+use super::git::GitFolders;
+use super::past;
+use super::recovery::{self, Verify};
+use super::stages::{Parts, StageLog};
+use super::status::Progress;
+use super::tree::{ChangeSet, Tree};
+use super::update::{NewHistory, Update};
+use crate::config::Config;
+use indexd_model::RepoPath;
+use indexd_os::{ReadError, Root};
+use indexd_store::{Opened, Store, StoreError};
+use std::collections::BTreeMap;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// Files. A larger change set is built into a new environment instead of being one transaction.
+const UPDATE_FILES_MAX: usize = 2_000;
+
+/// Why the engine cannot go on.
+#[derive(Debug, thiserror::Error)]
+pub enum EngineError {
+    /// The store refused.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The tree or the index folder cannot be used.
+    #[error("{what} {path}")]
+    Io {
+        /// What was being done.
+        what: &'static str,
+        /// On what.
+        path: PathBuf,
+        /// What the system said.
+        #[source]
+        source: io::Error,
+    },
+    /// Asked to stop.
+    #[error("cancelled")]
+    Cancelled,
+}
+
+impl From<BuildError> for EngineError {
+    fn from(e: BuildError) -> Self {
+        match e {
+            BuildError::Cancelled => Self::Cancelled,
+            BuildError::Store(e) => Self::Store(e),
+        }
+    }
+}
+
+/// What an engine is made of.
+#[derive(Clone)]
+pub struct Setup {
+    /// The workspace's canonical root.
+    pub root: PathBuf,
+    /// The index folder.
+    pub home: PathBuf,
+    /// Settings in force for this workspace.
+    pub config: Arc<Config>,
+    /// The pure stages.
+    pub parts: Parts,
+    /// How an index that was not closed is checked.
+    pub verify: Verify,
+}
+
+/// The tree and the index of one workspace.
+pub struct Engine {
+    setup: Setup,
+    /// What ran; shared with tests.
+    pub log: Arc<StageLog>,
+    /// The tree as the index knows it.
+    pub tree: Tree,
+    store: Option<Store>,
+    env: u64,
+    unreadable: Vec<RepoPath>,
+    head: Option<String>,
+    history: Option<[u8; 32]>,
+}
+
+impl Engine {
+    /// Opens the index, if there is a usable one. One that was not closed cleanly is verified; one
+    /// that is damaged is thrown away.
+    ///
+    /// # Errors
+    /// The index folder cannot be made or read, or the disk is full.
+    pub fn open(setup: Setup) -> Result<Self, EngineError> {
+        recovery::make_private(&setup.home).map_err(|e| io_error("make the index folder", &setup.home, e))?;
+        let current = recovery::current(&setup.home);
+        recovery::remove_others(&setup.home, current);
+        let mut engine = Self {
+            log: Arc::default(),
+            tree: Tree::new(&setup.root, &setup.config.index_exclude, BTreeMap::new()),
+            store: None,
+            env: current.unwrap_or(0),
+            unreadable: Vec::new(),
+            head: None,
+            history: None,
+            setup,
+        };
+        if current.is_some() {
+            engine.store = recovery::open_checked(&engine.env_dir(engine.env), &engine.signature_config(), &engine.setup.verify)?;
+        }
+        if let Some(store) = &engine.store {
+            let snapshot = store.snapshot()?;
+            let known = snapshot.all_stats().into_iter();
+            let known = known.filter_map(|(path, stat, _)| RepoPath::new(&path).ok().map(|p| (p, stat))).collect();
+            engine.tree = Tree::new(&engine.setup.root, &engine.setup.config.index_exclude, known);
+            engine.head = Some(indexd_model::IndexView::head(&snapshot)).filter(|h| h != "none");
+            engine.history = snapshot.history_digest();
+        }
+        Ok(engine)
+    }
+
+    /// The index, once there is one.
+    pub fn store(&self) -> Option<&Store> {
+        self.store.as_ref()
+    }
+
+    /// Files that are there and cannot be read, ordered.
+    pub fn unreadable(&self) -> &[RepoPath] {
+        &self.unreadable
+    }
+
+    /// Whether a change set of this size is to be built rather than applied.
+    pub fn needs_build(&self, changes: &ChangeSet) -> bool {
+        self.store.is_none() || changes.len() > UPDATE_FILES_MAX
+    }
+
+    /// Builds the index of the tree as it is now into a new environment and puts it in place. The
+    /// former one serves readers until they are done. Says which folders there are, as
+    /// [`Tree::sweep`] does.
+    ///
+    /// # Errors
+    /// The tree cannot be walked, the store refuses, or it was cancelled; the former index stays.
+    pub fn build(
+        &mut self,
+        progress: &(dyn Fn(Progress) + Sync),
+        cancelled: &(dyn Fn() -> bool + Sync),
+    ) -> Result<ChangeSet, EngineError> {
+        progress(Progress { phase: "scan", done: 0, total: 0 });
+        let mut tree = Tree::new(&self.setup.root, &self.setup.config.index_exclude, BTreeMap::new());
+        let mut changes = tree.sweep().map_err(|e| io_error("walk", &self.setup.root, e))?;
+        let files = std::mem::take(&mut changes.changed);
+        let env = self.env + 1;
+        let dir = self.env_dir(env);
+        recovery::remove_env(&dir);
+        let store = match Store::open(&dir, &self.signature_config())? {
+            Opened::Fresh(store) => store,
+            _ => return Err(StoreError::Busy("a new environment is not empty").into()),
+        };
+        let head = GitFolders::find(&self.setup.root).and_then(|git| git.head_id());
+        let commits_max = self.setup.config.history_commits_max;
+        let root = self.open_root()?;
+        let build = Build {
+            root: &root,
+            parts: self.setup.parts,
+            log: &self.log,
+            progress,
+            cancelled,
+            n_threads: self.n_threads(),
+        };
+        let history = || past::read(&self.setup.root, commits_max);
+        let built = build.run(store.bulk()?, files, head.as_deref(), history);
+        let built = match built {
+            Ok(built) => built,
+            Err(e) => {
+                drop(store);
+                recovery::remove_env(&dir);
+                return Err(e.into());
+            }
+        };
+        self.history = store.snapshot()?.history_digest();
+        self.head = head;
+        recovery::set_current(&self.setup.home, env).map_err(|e| io_error("write", &self.setup.home, e))?;
+        for (path, stat) in built.stats {
+            tree.remember(&path, Some(stat));
+        }
+        let old = (self.env, self.store.replace(store));
+        self.env = env;
+        self.tree = tree;
+        self.unreadable = built.unreadable;
+        drop(old.1);
+        recovery::remove_env(&self.env_dir(old.0));
+        Ok(changes)
+    }
+
+    /// Compares the whole tree with the index.
+    ///
+    /// # Errors
+    /// The tree cannot be walked.
+    pub fn sweep(&mut self) -> Result<ChangeSet, EngineError> {
+        self.tree.sweep().map_err(|e| io_error("walk", &self.setup.root, e))
+    }
+
+    /// Compares what lies at `dirty`, paths relative to the root.
+    ///
+    /// # Errors
+    /// As [`Engine::sweep`].
+    pub fn examine<'a>(&mut self, dirty: impl IntoIterator<Item = &'a str>) -> Result<ChangeSet, EngineError> {
+        self.tree.examine(dirty).map_err(|e| io_error("walk", &self.setup.root, e))
+    }
+
+    /// Brings the index up to date with a change set, and with HEAD when `look_at_head`. Gives the new
+    /// generation, `None` when nothing had to be written.
+    ///
+    /// # Errors
+    /// Those of the store; the index is as it was, and the changes will be found again by a sweep.
+    pub fn apply(&mut self, changes: &ChangeSet, look_at_head: bool) -> Result<Option<u64>, EngineError> {
+        let new = if look_at_head { self.new_history() } else { NewHistory::default() };
+        let Some(store) = &self.store else { return Ok(None) };
+        let root = self.open_root()?;
+        let update = Update { root: &root, store, parts: self.setup.parts, log: &self.log };
+        let done = update.run(changes, &new)?;
+        for (path, stat) in done.stats {
+            self.tree.remember(&path, stat);
+        }
+        self.unreadable.retain(|p| !changes.changed.contains_key(p) && !changes.removed.contains(p));
+        self.unreadable.extend(done.unreadable);
+        self.unreadable.sort_unstable();
+        if let Some(head) = new.head {
+            self.head = head;
+        }
+        if let Some(history) = new.history {
+            self.history = Some(history.digest);
+        }
+        Ok(done.generation)
+    }
+
+    /// What HEAD and the commits say, as far as it differs from what the index holds.
+    fn new_history(&self) -> NewHistory {
+        let head = GitFolders::find(&self.setup.root).and_then(|git| git.head_id());
+        if head == self.head {
+            return NewHistory::default();
+        }
+        let read = past::read(&self.setup.root, self.setup.config.history_commits_max);
+        let history = read.or_else(|| self.history.map(|_| indexd_store::History::default()));
+        NewHistory { history: history.filter(|h| Some(h.digest) != self.history), head: Some(head) }
+    }
+
+    /// Follows changed settings; a sweep has to follow.
+    pub fn set_config(&mut self, config: Arc<Config>) {
+        self.tree.set_excludes(&config.index_exclude);
+        self.setup.config = config;
+    }
+
+    /// Throws the index away: what it holds is not what was written.
+    pub fn discard(&mut self) {
+        self.store = None;
+        self.tree.forget();
+        recovery::set_aside(&self.env_dir(self.env));
+    }
+
+    /// Flushes and marks the index clean.
+    ///
+    /// # Errors
+    /// Those of the store; the index is verified when it is opened next.
+    pub fn close(mut self) -> Result<(), EngineError> {
+        match self.store.take() {
+            Some(store) => Ok(store.close_clean()?),
+            None => Ok(()),
+        }
+    }
+
+    fn open_root(&self) -> Result<Root, EngineError> {
+        Root::open(&self.setup.root).map_err(|e| {
+            let kind = match e {
+                ReadError::Denied => io::ErrorKind::PermissionDenied,
+                ReadError::Io(e) => return io_error("open", &self.setup.root, e),
+                _ => io::ErrorKind::NotFound,
+            };
+            io_error("open", &self.setup.root, kind.into())
+        })
+    }
+
+    fn env_dir(&self, env: u64) -> PathBuf {
+        self.setup.home.join(recovery::env_name(env))
+    }
+
+    fn n_threads(&self) -> usize {
+        match self.setup.config.index_threads {
+            0 => super::pool().current_num_threads(),
+            n => (n as usize).min(super::pool().current_num_threads()),
+        }
+    }
+
+    /// What the facts and signals of the index depend on besides the tree.
+    fn signature_config(&self) -> Vec<u8> {
+        let history = self.setup.config.history_commits_max;
+        format!("extractor {}\nhistory {history}\n", indexd_lang::EXTRACTOR_VERSION).into_bytes()
+    }
+}
+
+fn io_error(what: &'static str, path: &Path, source: io::Error) -> EngineError {
+    EngineError::Io { what, path: path.to_owned(), source }
+}
+
+/// Bytes of the files in a folder and below it.
+pub fn folder_bytes(dir: &Path) -> u64 {
+    let Ok(entries) = fs::read_dir(dir) else { return 0 };
+    let size = |e: fs::DirEntry| match e.metadata() {
+        Ok(meta) if meta.is_dir() => folder_bytes(&e.path()),
+        Ok(meta) => meta.len(),
+        Err(_) => 0,
+    };
+    entries.flatten().map(size).sum()
+}

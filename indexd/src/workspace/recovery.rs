@@ -1,0 +1,151 @@
+//! What is believed after a stop: which environment is the current one, whether it can be opened,
+//! and what becomes of one that cannot.
+//!
+//! A damaged LMDB file may kill whoever reads it, so an environment whose last writer did not close
+//! it is checked in a child process before this one maps it.
+
+use indexd_store::{Opened, Store, StoreError};
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// How an environment that was not closed is checked.
+#[derive(Clone, Debug)]
+pub enum Verify {
+    /// By running this program with `--verify DIR`.
+    Child(PathBuf),
+    /// In this process, for programs that have no such option.
+    InProcess,
+}
+
+impl Verify {
+    fn run(&self, dir: &Path) -> bool {
+        match self {
+            Self::Child(program) => {
+                let mut command = Command::new(program);
+                command.arg("--verify").arg(dir).env_clear();
+                command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+                command.status().is_ok_and(|status| status.success())
+            }
+            Self::InProcess => indexd_store::verify(dir).is_ok(),
+        }
+    }
+}
+
+/// Opens an environment that should hold an index; `None` when there is none to use any more, after
+/// a damaged one was set aside.
+///
+/// # Errors
+/// The disk is full, or the environment is in use.
+pub fn open_checked(dir: &Path, config: &[u8], verify: &Verify) -> Result<Option<Store>, StoreError> {
+    let opened = match Store::open(dir, config) {
+        Ok(Opened::Unverified) if verify.run(dir) => Store::open_verified(dir, config),
+        Ok(Opened::Unverified) => {
+            tracing::warn!("the index was damaged and is rebuilt");
+            set_aside(dir);
+            return Ok(None);
+        }
+        opened => opened,
+    };
+    match opened {
+        Ok(Opened::Ready(store)) => Ok(Some(store)),
+        Ok(Opened::Fresh(_) | Opened::Unverified) => Ok(None),
+        Err(e) if e.needs_rebuild() => {
+            tracing::warn!(error = %e, "the index cannot be opened and is rebuilt");
+            set_aside(dir);
+            Ok(None)
+        }
+        Err(e) => Err(e),
+    }
+}
+
+/// The number of the current environment.
+pub fn current(home: &Path) -> Option<u64> {
+    fs::read_to_string(home.join(CURRENT)).ok()?.trim().strip_prefix('i')?.parse().ok()
+}
+
+/// Makes an environment the current one, durably and in one step.
+///
+/// # Errors
+/// The folder cannot be written.
+pub fn set_current(home: &Path, env: u64) -> io::Result<()> {
+    write_whole(&home.join(CURRENT), format!("{}\n", env_name(env)).as_bytes())
+}
+
+/// The folder name of an environment.
+pub fn env_name(env: u64) -> String {
+    format!("i{env}")
+}
+
+/// Removes what crashes left behind: environments that are not the current one.
+pub fn remove_others(home: &Path, current: Option<u64>) {
+    let keep = current.map(env_name);
+    for entry in fs::read_dir(home).into_iter().flatten().flatten() {
+        let name = entry.file_name().to_string_lossy().into_owned();
+        let is_env = name.strip_prefix('i').is_some_and(|n| n.parse::<u64>().is_ok());
+        if is_env && Some(&name) != keep.as_ref() {
+            remove_env(&entry.path());
+        }
+    }
+}
+
+/// Removes an environment; readers that still map it keep what they see.
+pub fn remove_env(dir: &Path) {
+    if let Err(e) = fs::remove_dir_all(dir)
+        && e.kind() != io::ErrorKind::NotFound
+    {
+        tracing::warn!(error = %e, "an old index could not be removed");
+    }
+}
+
+/// Moves a damaged environment aside for inspection; only the last one is kept.
+pub fn set_aside(dir: &Path) {
+    if Store::quarantine(dir).is_err() {
+        remove_env(dir);
+    }
+}
+
+/// Makes a folder and those above it; the last one is the user's alone.
+///
+/// # Errors
+/// Those of the system.
+pub fn make_private(dir: &Path) -> io::Result<()> {
+    fs::create_dir_all(dir)?;
+    #[cfg(unix)]
+    fs::set_permissions(dir, std::os::unix::fs::PermissionsExt::from_mode(0o700))?;
+    Ok(())
+}
+
+/// Replaces a file in one step: after a crash it holds all of the old bytes or all of the new.
+///
+/// # Errors
+/// Those of the system.
+pub fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let new = path.with_extension("new");
+    fs::write(&new, bytes)?;
+    fs::File::open(&new)?.sync_all()?;
+    fs::rename(&new, path)
+}
+
+const CURRENT: &str = "current";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_current_environment_survives() {
+        let home = tempfile::tempdir().unwrap();
+        assert_eq!(current(home.path()), None);
+        for name in ["i1", "i2", "i30", "inbox"] {
+            fs::create_dir(home.path().join(name)).unwrap();
+        }
+        set_current(home.path(), 2).unwrap();
+        assert_eq!(current(home.path()), Some(2));
+        remove_others(home.path(), current(home.path()));
+        let mut left: Vec<_> = fs::read_dir(home.path()).unwrap().map(|e| e.unwrap().file_name()).collect();
+        left.sort();
+        assert_eq!(left, ["current", "i2", "inbox"]);
+    }
+}

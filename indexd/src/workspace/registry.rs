@@ -1,0 +1,232 @@
+//! The workspaces of one user: which roots are registered, and which root a folder belongs to.
+
+use super::recovery::{Verify, make_private, write_whole};
+use super::stages::Parts;
+use super::status::{WorkspaceError, WorkspaceStatus};
+use super::watch::{self, Watch};
+use super::workspace::{Workspace, WorkspaceSetup};
+use crate::config::Config;
+use indexd_proto::paths::Dirs;
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// Files that make a folder a project where there is no `.git`.
+const MANIFESTS: [&str; 8] = [
+    "go.mod",
+    "go.work",
+    "pyproject.toml",
+    "setup.py",
+    "setup.cfg",
+    "Cargo.toml",
+    "package.json",
+    "requirements.txt",
+];
+/// The registered roots, one a line, in the state folder. Roots with a line feed are not kept.
+const LIST: &str = "workspaces";
+
+/// All workspaces of one user.
+pub struct Registry {
+    dirs: Dirs,
+    config: Arc<Config>,
+    watch: Watch,
+    open: Mutex<BTreeMap<PathBuf, Arc<Workspace>>>,
+}
+
+impl Registry {
+    /// Reads the registered roots; nothing is opened until it is asked for.
+    ///
+    /// # Errors
+    /// The state or cache folder cannot be made or read.
+    pub fn open(dirs: &Dirs, config: Arc<Config>) -> Result<Self, WorkspaceError> {
+        for dir in [&dirs.state, &dirs.cache] {
+            make_private(dir).map_err(|e| io_error("make", dir, e))?;
+        }
+        let watch = if config.watch_enabled { watch::system } else { watch::none };
+        let registry = Self { dirs: dirs.clone(), config, watch, open: Mutex::default() };
+        let list = registry.dirs.state.join(LIST);
+        let text = match fs::read_to_string(&list) {
+            Ok(text) => text,
+            Err(e) if e.kind() == ErrorKind::NotFound => String::new(),
+            Err(e) => return Err(io_error("read", &list, e)),
+        };
+        let mut open = registry.lock();
+        for root in text.lines().map(PathBuf::from).filter(|r| r.is_absolute()) {
+            let workspace = registry.make(&root);
+            open.insert(root, workspace);
+        }
+        drop(open);
+        Ok(registry)
+    }
+
+    /// Registers exactly this root and starts building or catching up in the background.
+    ///
+    /// # Errors
+    /// `NotFound`, `Permission`, `TooBroad` for `/`, `Io` when the list cannot be written.
+    pub fn add(&self, root: &Path) -> Result<Arc<Workspace>, WorkspaceError> {
+        let root = canonical(root)?;
+        if root.parent().is_none() {
+            return Err(WorkspaceError::TooBroad(root));
+        }
+        let mut open = self.lock();
+        let workspace = match open.get(&root) {
+            Some(workspace) => Arc::clone(workspace),
+            None => {
+                fs::read_dir(&root).map_err(|e| io_error("read", &root, e))?;
+                let workspace = self.make(&root);
+                open.insert(root, Arc::clone(&workspace));
+                self.save(&open)?;
+                workspace
+            }
+        };
+        drop(open);
+        workspace.start()?;
+        Ok(workspace)
+    }
+
+    /// The workspace of a folder, registered when it is new.
+    ///
+    /// With `exact` the folder is the root. Else the root is the nearest folder from there upwards
+    /// that is registered or holds `.git`, else the nearest with a manifest, else the folder itself;
+    /// never `/` nor the home folder.
+    ///
+    /// # Errors
+    /// As [`Registry::add`]; `TooBroad` also when nothing but `/` or the home folder is left.
+    pub fn resolve(&self, cwd: &Path, exact: bool) -> Result<Arc<Workspace>, WorkspaceError> {
+        let cwd = canonical(cwd)?;
+        if exact {
+            return self.add(&cwd);
+        }
+        let home = fs::canonicalize(&self.dirs.home).unwrap_or_else(|_| self.dirs.home.clone());
+        let root = {
+            let open = self.lock();
+            root_of(&cwd, &home, |dir| open.contains_key(dir))
+        };
+        self.add(&root.ok_or(WorkspaceError::TooBroad(cwd))?)
+    }
+
+    /// Every registered workspace, ordered by root.
+    pub fn list(&self) -> Vec<WorkspaceStatus> {
+        let open: Vec<Arc<Workspace>> = self.lock().values().cloned().collect();
+        open.iter().map(|w| w.status()).collect()
+    }
+
+    /// Forgets a workspace and deletes its index; the tree is not touched.
+    ///
+    /// # Errors
+    /// `Unknown` when the root is not registered, `Io` when the list or the index cannot be written.
+    pub fn remove(&self, root: &Path) -> Result<(), WorkspaceError> {
+        // The root may be gone, so that there is nothing to canonicalise.
+        let root = fs::canonicalize(root).unwrap_or_else(|_| root.to_owned());
+        let workspace = {
+            let mut open = self.lock();
+            let workspace = open.remove(&root).ok_or_else(|| WorkspaceError::Unknown(root.clone()))?;
+            self.save(&open)?;
+            workspace
+        };
+        workspace.close(true);
+        for dir in [self.home(&root), self.cookies(&root)] {
+            if let Err(e) = fs::remove_dir_all(&dir)
+                && e.kind() != ErrorKind::NotFound
+            {
+                return Err(io_error("remove", &dir, e));
+            }
+        }
+        Ok(())
+    }
+
+    /// Closes every index cleanly. Later calls answer `Closed`.
+    pub fn shutdown(&self) {
+        let open: Vec<Arc<Workspace>> = self.lock().values().cloned().collect();
+        // Closing syncs; doing all at once costs one wait for the disk instead of many.
+        std::thread::scope(|s| {
+            for workspace in &open {
+                s.spawn(|| workspace.close(true));
+            }
+        });
+    }
+
+    fn make(&self, root: &Path) -> Arc<Workspace> {
+        let program = std::env::current_exe();
+        let is_daemon = program.as_deref().is_ok_and(|p| p.file_stem().is_some_and(|n| n == "indexd"));
+        let verify = match program {
+            Ok(program) if is_daemon => Verify::Child(program),
+            _ => Verify::InProcess,
+        };
+        Arc::new(Workspace::new(WorkspaceSetup {
+            root: root.to_owned(),
+            home: self.home(root),
+            cookies: self.cookies(root),
+            config: Arc::clone(&self.config),
+            watch: self.watch,
+            verify,
+            parts: Parts::default(),
+        }))
+    }
+
+    /// `<name>-<hash of the root>`: readable, and apart for roots of equal name.
+    fn home(&self, root: &Path) -> PathBuf {
+        self.dirs.cache.join(FORMAT_FOLDER).join(folder_name(root))
+    }
+
+    fn cookies(&self, root: &Path) -> PathBuf {
+        self.dirs.state.join("cookies").join(folder_name(root))
+    }
+
+    fn save(&self, open: &BTreeMap<PathBuf, Arc<Workspace>>) -> Result<(), WorkspaceError> {
+        let path = self.dirs.state.join(LIST);
+        let roots = open.keys().filter_map(|r| r.to_str()).filter(|r| !r.contains('\n'));
+        let text: String = roots.map(|r| format!("{r}\n")).collect();
+        write_whole(&path, text.as_bytes()).map_err(|e| io_error("write", &path, e))
+    }
+
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<PathBuf, Arc<Workspace>>> {
+        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Indexes of another layout lie elsewhere, so that two versions do not quarrel.
+const FORMAT_FOLDER: &str = "v1";
+
+fn folder_name(root: &Path) -> String {
+    let name = root.file_name().map(|n| n.to_string_lossy()).unwrap_or_default();
+    let plain: String =
+        name.chars().filter(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.')).take(40).collect();
+    let hash = blake3::hash(root.as_os_str().as_encoded_bytes()).to_hex();
+    format!("{}-{}", plain.trim_start_matches('.'), &hash[..16])
+}
+
+/// The root that a folder belongs to; see [`Registry::resolve`].
+fn root_of(cwd: &Path, home: &Path, is_registered: impl Fn(&Path) -> bool) -> Option<PathBuf> {
+    let allowed = |dir: &Path| dir.parent().is_some() && dir != home;
+    let with = |names: &[&str]| {
+        let found = cwd.ancestors().filter(|d| allowed(d));
+        let mut found = found.filter(|d| names.iter().any(|n| d.join(n).symlink_metadata().is_ok()));
+        found.next().map(Path::to_owned)
+    };
+    let registered = cwd.ancestors().find(|d| is_registered(d)).map(Path::to_owned);
+    let nearest = match (registered, with(&[".git"])) {
+        (Some(a), Some(b)) => Some(if a.components().count() >= b.components().count() { a } else { b }),
+        (a, b) => a.or(b),
+    };
+    nearest.or_else(|| with(&MANIFESTS)).or_else(|| allowed(cwd).then(|| cwd.to_owned()))
+}
+
+fn canonical(dir: &Path) -> Result<PathBuf, WorkspaceError> {
+    let path = fs::canonicalize(dir).map_err(|e| io_error("open", dir, e))?;
+    if path.is_dir() { Ok(path) } else { Err(WorkspaceError::NotFound(path)) }
+}
+
+fn io_error(what: &'static str, path: &Path, source: std::io::Error) -> WorkspaceError {
+    let path = path.to_owned();
+    match source.kind() {
+        ErrorKind::NotFound | ErrorKind::NotADirectory => WorkspaceError::NotFound(path),
+        ErrorKind::PermissionDenied => WorkspaceError::Permission { path, source },
+        _ => WorkspaceError::Io { what, path, source },
+    }
+}
+
+#[cfg(test)]
+mod tests;

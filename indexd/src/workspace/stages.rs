@@ -1,0 +1,190 @@
+//! One file through the stages: read, extract, terms. And a log of what ran, for tests that assert
+//! what was *not* redone.
+
+use super::scan::remembered;
+use indexd_lang::Extracted;
+use indexd_model::limits::FILE_BYTES_LISTED_MAX;
+use indexd_model::terms::Vocabulary;
+use indexd_model::{ContentHash, Facts, FileDoc, FileFacts, FactsView, Links, Outcome, RepoPath};
+use indexd_os::{FileMeta, ReadError, Root};
+use indexd_store::{FileInput, FileStat};
+use std::fs::File;
+use std::io::{self, Read};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Mutex, PoisonError};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+/// The pure functions that the stages call; tests put others in their place.
+#[derive(Clone, Copy)]
+pub struct Parts {
+    /// Bytes to facts.
+    pub extract: fn(&RepoPath, &[u8]) -> Extracted,
+    /// Facts to links.
+    pub link: fn(FileDoc, &FileFacts, &dyn FactsView) -> Links,
+}
+
+impl Default for Parts {
+    fn default() -> Self {
+        Self { extract: indexd_lang::extract, link: indexd_resolve::link }
+    }
+}
+
+/// What was done to a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Stage {
+    /// Its bytes were read.
+    Read,
+    /// Its bytes were the same as before.
+    Touch,
+    /// Its facts were extracted.
+    Extract,
+    /// It was put into the index.
+    Put,
+    /// It was taken out of the index.
+    Remove,
+    /// Its uses were linked.
+    Link,
+}
+
+/// A record of stage runs; off until [`StageLog::start`].
+#[derive(Default)]
+pub struct StageLog(Mutex<Option<Vec<(Stage, String)>>>);
+
+impl StageLog {
+    /// Starts recording.
+    pub fn start(&self) {
+        *self.lock() = Some(Vec::new());
+    }
+
+    /// Takes what was recorded, sorted by stage and path.
+    pub fn take(&self) -> Vec<(Stage, String)> {
+        let mut runs = self.lock().as_mut().map(std::mem::take).unwrap_or_default();
+        runs.sort();
+        runs
+    }
+
+    /// Records one run.
+    pub fn ran(&self, stage: Stage, path: &str) {
+        if let Some(runs) = self.lock().as_mut() {
+            runs.push((stage, path.to_owned()));
+        }
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, Option<Vec<(Stage, String)>>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A file as read.
+pub struct Loaded {
+    /// Where it is.
+    pub path: RepoPath,
+    /// What to remember of its stat.
+    pub stat: FileStat,
+    /// Hash of all its bytes.
+    pub hash: ContentHash,
+    /// Bytes on disk.
+    pub size: u64,
+    /// Its bytes, up to one more than the limit for files with chunks.
+    pub bytes: Vec<u8>,
+}
+
+/// Reads the file at `path`; `None` when it is no regular file any more. Symbolic links are not
+/// followed and special files are not waited for.
+///
+/// # Errors
+/// The file is there and cannot be read.
+pub fn load(root: &Root, path: &RepoPath) -> Result<Option<Loaded>, ReadError> {
+    let read_ns = now_ns();
+    let (bytes, meta, rest) = match root.read(path, FILE_BYTES_LISTED_MAX) {
+        Ok((bytes, meta)) => (bytes, meta, None),
+        Err(ReadError::TooLarge(_)) => {
+            let (mut file, meta) = root.open_file(path)?;
+            let mut head = Vec::new();
+            (&mut file).take(FILE_BYTES_LISTED_MAX + 1).read_to_end(&mut head).map_err(ReadError::Io)?;
+            (head, meta, Some(file))
+        }
+        Err(ReadError::Missing | ReadError::Outside | ReadError::NotRegular) => return Ok(None),
+        Err(e) => return Err(e),
+    };
+    let (hash, size) = match rest {
+        Some(file) => hash_rest(&bytes, file).map_err(ReadError::Io)?,
+        None => (ContentHash::of(&bytes), bytes.len() as u64),
+    };
+    let FileMeta { mtime_ns, ctime_ns, size: size_stat, inode, dev } = meta;
+    let stat = remembered(FileStat { mtime_ns, ctime_ns, size: size_stat, inode, dev }, read_ns);
+    Ok(Some(Loaded { path: path.clone(), stat, hash, size, bytes }))
+}
+
+/// Hash and length of a file of which `head` is read.
+fn hash_rest(head: &[u8], mut rest: File) -> io::Result<(ContentHash, u64)> {
+    let mut hasher = blake3::Hasher::new();
+    hasher.update(head);
+    let mut size = head.len() as u64;
+    let mut buffer = vec![0; 256 << 10];
+    loop {
+        match rest.read(&mut buffer)? {
+            0 => return Ok((ContentHash(*hasher.finalize().as_bytes()), size)),
+            n => {
+                hasher.update(&buffer[..n]);
+                size += n as u64;
+            }
+        }
+    }
+}
+
+/// Nanoseconds since 1970 by the system's clock.
+fn now_ns() -> i64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| d.as_nanos() as i64)
+}
+
+/// Extracts the facts of a file. A panic costs that file its structure only: it is chunked by lines.
+pub fn extract(parts: &Parts, loaded: &Loaded) -> Extracted {
+    let run = || (parts.extract)(&loaded.path, &loaded.bytes);
+    catch_unwind(AssertUnwindSafe(run)).unwrap_or_else(|_| {
+        tracing::error!("extraction failed for one file; it is searchable and not linked");
+        text_only(&loaded.path, &loaded.bytes)
+    })
+}
+
+/// A file without structure: chunked by lines.
+fn text_only(path: &RepoPath, bytes: &[u8]) -> Extracted {
+    use indexd_lang::{decode, lines, roles};
+    let Some(text) = decode::decode(bytes) else { return indexd_lang::listed(path, Outcome::Binary) };
+    let language = roles::language(path);
+    let facts = lines::facts(path, &text, language, Outcome::TextOnly, roles::path_roles(path, language));
+    let n_lines = if text.is_empty() { 0 } else { indexd_model::LineIndex::new(&text).count() };
+    Extracted { facts, text, n_lines }
+}
+
+/// A file on its way into the index; its terms are numbered in `vocabulary`.
+pub fn input(loaded: Loaded, extracted: Extracted, vocabulary: &mut Vocabulary) -> FileInput {
+    let Extracted { facts, text, n_lines } = extracted;
+    let terms = terms(&facts, &loaded.path, &text, vocabulary);
+    let Loaded { path, stat, hash, size, bytes: _ } = loaded;
+    FileInput { path, hash, size, n_lines, stat, facts, text, terms }
+}
+
+/// The terms of a file, recomputed the same way for what is stored and what is new.
+pub fn terms(
+    facts: &FileFacts,
+    path: &str,
+    text: &str,
+    vocabulary: &mut Vocabulary,
+) -> indexd_model::terms::FileTerms {
+    indexd_text::file_terms(Facts::inside(facts), &facts.chunks, path, text, vocabulary)
+}
+
+/// Links a file. Vendored trees and what was not parsed have no links; nor has a file whose linking
+/// panics.
+pub fn link(parts: &Parts, file: FileDoc, facts: &FileFacts, view: &dyn FactsView) -> Links {
+    let interface = &facts.interface;
+    let is_parsed = matches!(interface.outcome, Outcome::Parsed | Outcome::Recovered);
+    if !is_parsed || interface.roles.has(indexd_model::FileRoles::VENDORED) {
+        return Links::default();
+    }
+    catch_unwind(AssertUnwindSafe(|| (parts.link)(file, facts, view))).unwrap_or_else(|_| {
+        tracing::error!("linking failed for one file; its uses have no edges");
+        Links::default()
+    })
+}

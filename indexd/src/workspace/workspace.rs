@@ -1,0 +1,300 @@
+//! One repository root as requests see it. Its event loop starts with the first need and ends when
+//! nobody has asked for long; the handle stays.
+
+use super::condition::{Condition, Shared};
+use super::cookie::{Answer, Waiter};
+use super::driver::{Driver, DriverSetup, Event};
+use super::engine::{Setup, folder_bytes};
+use super::head::HeadBlobs;
+use super::recovery::Verify;
+use super::stages::Parts;
+use super::status::{Freshness, Progress, WorkspaceError, WorkspaceState, WorkspaceStatus};
+use super::watch::Watch;
+use crate::config::Config;
+use crossbeam_channel::{RecvTimeoutError, Sender};
+use indexd_model::{IndexView, RepoPath};
+use indexd_store::Snapshot;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+/// How often a waiting request asks whether it is still wanted and tells how far the work has come.
+const POLL: Duration = Duration::from_millis(50);
+/// Time in which an index that was closed is open again, however large.
+const OPEN_TIME: Duration = Duration::from_secs(30);
+/// Names of skipped files shown in status.
+const SKIPPED_SHOWN: usize = 20;
+
+/// What a workspace is made of.
+#[derive(Clone)]
+pub struct WorkspaceSetup {
+    /// The canonical root.
+    pub root: PathBuf,
+    /// The index folder.
+    pub home: PathBuf,
+    /// A folder of the daemon's own for cookies.
+    pub cookies: PathBuf,
+    /// The user's settings.
+    pub config: Arc<Config>,
+    /// How changes are noticed.
+    pub watch: Watch,
+    /// How an index that was not closed is checked.
+    pub verify: Verify,
+    /// The pure stages.
+    pub parts: Parts,
+}
+
+/// A repository root that is being indexed.
+pub struct Workspace {
+    setup: WorkspaceSetup,
+    repo_id: String,
+    shared: Arc<Shared>,
+    running: Mutex<Running>,
+    head: HeadBlobs,
+}
+
+#[derive(Default)]
+struct Running {
+    driver: Option<(Sender<Event>, JoinHandle<()>)>,
+    is_closed: bool,
+}
+
+impl Workspace {
+    /// Makes a handle; nothing is opened yet.
+    pub fn new(setup: WorkspaceSetup) -> Self {
+        let narrowed = setup.config.for_repository(&setup.root).ok();
+        let name = narrowed.map(|c| c.index_name).filter(|name| !name.is_empty());
+        let repo_id = name.unwrap_or_else(|| repo_name(&setup.root));
+        let head = HeadBlobs::new(setup.root.clone());
+        Self { setup, repo_id, shared: Arc::default(), running: Mutex::default(), head }
+    }
+
+    /// Starts opening, building or catching up in the background.
+    ///
+    /// # Errors
+    /// The workspace was removed, or no thread can be started.
+    pub fn start(&self) -> Result<(), WorkspaceError> {
+        self.sender().map(drop)
+    }
+
+    /// Waits until every change made before this call is in the index.
+    ///
+    /// While the first index is being built (or an index is being opened) the deadline does not
+    /// count: the request waits, with progress, until it is there or `cancel` says so; then it has
+    /// as long as it had at first. A deadline that has passed already means "do not wait": the answer
+    /// comes at once, [`WorkspaceError::Building`] when there is no index. `cancel` is asked and
+    /// `progress` told about every 50 ms.
+    ///
+    /// # Errors
+    /// `Building`, `Cancelled`, `Failed` without an index to read, `Closed`, `Io`. A deadline that
+    /// passes is no error: the answer says that the index is not known to be fresh.
+    pub fn wait_fresh(
+        &self,
+        deadline: Instant,
+        cancel: &(dyn Fn() -> bool + Sync),
+        progress: &mut dyn FnMut(Progress),
+    ) -> Result<Freshness, WorkspaceError> {
+        let patience = deadline.saturating_duration_since(Instant::now());
+        if patience.is_zero() {
+            self.sender()?;
+            return self.now();
+        }
+        let mut deadline = deadline;
+        loop {
+            let (reply, answer) = crossbeam_channel::bounded(1);
+            let waiter = Waiter { arrived: Instant::now(), reply };
+            if self.sender()?.send(Event::Wait(waiter)).is_err() {
+                self.reap();
+                continue;
+            }
+            loop {
+                match answer.recv_timeout(POLL.min(deadline.saturating_duration_since(Instant::now()))) {
+                    Ok(Answer::Is(freshness)) => return Ok(freshness),
+                    Ok(Answer::Failed { code, hint }) => return Err(WorkspaceError::Failed { code, hint }),
+                    // The loop ended between our finding it and its hearing us: start another.
+                    Err(RecvTimeoutError::Disconnected) => break,
+                    Err(RecvTimeoutError::Timeout) => {}
+                }
+                if cancel() {
+                    return Err(WorkspaceError::Cancelled);
+                }
+                let condition = self.shared.condition();
+                if let Some(p) = condition.progress {
+                    progress(p);
+                }
+                match condition.state {
+                    WorkspaceState::Building | WorkspaceState::Closed => deadline = Instant::now() + patience,
+                    WorkspaceState::Failed { .. } => return self.now(),
+                    _ if Instant::now() >= deadline => return Ok(self.shared.not_fresh()),
+                    _ => {}
+                }
+            }
+            self.reap();
+        }
+    }
+
+    /// What can be said without waiting.
+    fn now(&self) -> Result<Freshness, WorkspaceError> {
+        if self.shared.store().is_some() {
+            return Ok(self.shared.not_fresh());
+        }
+        match self.shared.wait(OPEN_TIME, |c| c.state != WorkspaceState::Closed).state {
+            WorkspaceState::Failed { code, hint } if self.shared.store().is_none() => {
+                Err(WorkspaceError::Failed { code, hint })
+            }
+            _ if self.shared.store().is_some() => Ok(self.shared.not_fresh()),
+            _ => Err(WorkspaceError::Building),
+        }
+    }
+
+    /// The committed state as it is now, for one request. Opens the index when it was closed.
+    ///
+    /// # Errors
+    /// `Building` before the first index is complete, `Failed` without an index, `Closed`, `Store`.
+    pub fn snapshot(&self) -> Result<Snapshot, WorkspaceError> {
+        self.sender()?;
+        if self.shared.store().is_none() {
+            self.now()?;
+        }
+        let store = self.shared.store().ok_or(WorkspaceError::Building)?;
+        Ok(store.snapshot()?)
+    }
+
+    /// The workspace's condition.
+    pub fn status(&self) -> WorkspaceStatus {
+        let condition = self.shared.condition();
+        let Condition { state, generation, n_files, n_pending, watch, n_watched, n_rescans, .. } = condition;
+        WorkspaceStatus {
+            root: self.setup.root.clone(),
+            repo_id: self.repo_id.clone(),
+            state,
+            generation,
+            n_files,
+            n_pending,
+            watch,
+            n_watched,
+            n_rescans,
+            n_skipped_names: condition.skipped_names.len() as u64,
+            skipped_names: condition.skipped_names.into_iter().take(SKIPPED_SHOWN).collect(),
+            problems: condition.problems,
+            progress: condition.progress,
+            index_bytes: folder_bytes(&self.setup.home),
+        }
+    }
+
+    /// The name that stands for the repository wherever it lies: the module or project name of its
+    /// manifest, the one configured, or the folder's.
+    pub fn repo_id(&self) -> &str {
+        &self.repo_id
+    }
+
+    /// The canonical root.
+    pub fn root(&self) -> &Path {
+        &self.setup.root
+    }
+
+    /// The settings in force: the user's, narrowed by the repository's as it is now. A file that is
+    /// refused narrows nothing, and status says so.
+    pub fn config(&self) -> Config {
+        let user = &self.setup.config;
+        user.for_repository(&self.setup.root).unwrap_or_else(|_| Config::clone(user))
+    }
+
+    /// The settings of packs in force; see [`Workspace::config`].
+    pub fn pack_config(&self) -> indexd_pack::Config {
+        self.config().pack
+    }
+
+    /// Whether the committed state holds exactly what HEAD has at `path`.
+    pub fn is_at_head(&self, path: &str) -> bool {
+        self.snapshot().is_ok_and(|snapshot| self.is_at_head_in(&snapshot, path))
+    }
+
+    /// Whether `snapshot` holds exactly what the HEAD that it names has at `path`. A function of the
+    /// snapshot and the commit.
+    pub fn is_at_head_in(&self, snapshot: &Snapshot, path: &str) -> bool {
+        use indexd_model::FactsView;
+        let Some(file) = snapshot.file_by_path(path) else { return false };
+        let hash = snapshot.file(file).hash;
+        let stored = snapshot.text(file);
+        self.head.holds(&snapshot.head(), path, hash, stored.as_bytes())
+    }
+
+    /// Ends the event loop after closing the index; a later request starts it again unless `forever`.
+    pub fn close(&self, forever: bool) {
+        let mut running = self.running();
+        running.is_closed |= forever;
+        if let Some((sender, thread)) = running.driver.take() {
+            self.shared.stop();
+            // The loop may have ended by itself.
+            let _ = sender.send(Event::Close);
+            let _ = thread.join();
+        }
+    }
+
+    /// The way to the event loop, which is started when it does not run.
+    fn sender(&self) -> Result<Sender<Event>, WorkspaceError> {
+        let mut running = self.running();
+        if running.is_closed {
+            return Err(WorkspaceError::Closed);
+        }
+        if let Some((sender, thread)) = &running.driver
+            && !thread.is_finished()
+        {
+            return Ok(sender.clone());
+        }
+        self.shared.restart();
+        let io = |source| WorkspaceError::Io { what: "start", path: self.setup.root.clone(), source };
+        super::recovery::make_private(&self.setup.cookies).map_err(io)?;
+        let engine = Setup {
+            root: self.setup.root.clone(),
+            home: self.setup.home.clone(),
+            config: Arc::clone(&self.setup.config),
+            parts: self.setup.parts,
+            verify: self.setup.verify.clone(),
+        };
+        let (sender, thread) = Driver::start(DriverSetup {
+            engine,
+            user_config: Arc::clone(&self.setup.config),
+            cookies: self.setup.cookies.clone(),
+            watch: self.setup.watch,
+            shared: Arc::clone(&self.shared),
+        })
+        .map_err(io)?;
+        running.driver = Some((sender.clone(), thread));
+        Ok(sender)
+    }
+
+    /// Waits for an event loop that is ending.
+    fn reap(&self) {
+        if let Some((_, thread)) = self.running().driver.take() {
+            let _ = thread.join();
+        }
+    }
+
+    fn running(&self) -> MutexGuard<'_, Running> {
+        self.running.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for Workspace {
+    fn drop(&mut self) {
+        self.close(true);
+    }
+}
+
+/// Manifests that name a module or a project, the most telling first.
+const MANIFESTS: [&str; 5] = ["go.mod", "pyproject.toml", "setup.cfg", "Cargo.toml", "package.json"];
+
+/// The name in the first manifest that has one, else the folder's.
+fn repo_name(root: &Path) -> String {
+    let named = MANIFESTS.iter().find_map(|manifest| {
+        let path = RepoPath::new(manifest).ok()?;
+        let (bytes, _) = indexd_os::Root::open(root).ok()?.read(manifest, 1 << 20).ok()?;
+        let facts = indexd_lang::extract(&path, &bytes).facts;
+        let name = indexd_model::Facts::inside(&facts).str(facts.interface.package?);
+        (!name.is_empty()).then(|| name.to_owned())
+    });
+    named.unwrap_or_else(|| root.file_name().map_or_else(|| "root".to_owned(), |n| n.to_string_lossy().into_owned()))
+}
