@@ -259,7 +259,7 @@ fn utf8(bytes: &[u8]) -> Result<&str, Fault> {
 }
 
 /// The range of an occurrence in any of the forms of the format; `None` when it is none of them.
-fn range_of(o: &Occurrence) -> Option<Range> {
+pub(crate) fn range_of(o: &Occurrence) -> Option<Range> {
     let parts = match (&o.typed_range, &o.range[..]) {
         (Some(Typed_range::SingleLineRange(r)), _) => [r.line, r.start_character, r.line, r.end_character],
         (Some(Typed_range::MultiLineRange(r)), _) => [r.start_line, r.start_character, r.end_line, r.end_character],

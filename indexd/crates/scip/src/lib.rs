@@ -6,12 +6,17 @@
 //! itself: [`overlay`] lays it over our links while the file's content is still the one indexed.
 //! Who stores overlays, and when files are linked again, is the shell's business.
 
+pub mod export;
 pub mod import;
 pub mod overlay;
 pub mod resolve;
 pub mod symbol;
 pub mod text;
 
+pub use export::{ExportOptions, Exported, export};
 pub use import::{ForeignIndex, ScipError, read};
 pub use overlay::{Overlay, apply, digest};
 pub use resolve::{Imported, prefix_of, resolve_import};
+
+#[cfg(test)]
+mod fixture;

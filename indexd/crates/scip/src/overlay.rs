@@ -308,3 +308,6 @@ impl<'a> Syntax<'a> {
     }
 }
 
+
+#[cfg(test)]
+mod tests;

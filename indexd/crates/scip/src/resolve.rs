@@ -60,7 +60,7 @@ pub fn resolve_import(
     let mut imported = Imported::default();
     let files = open(index, prefix, read_file, view, &mut imported);
     let symbols: Vec<Option<Symbol>> = index.symbols.iter().map(|s| Symbol::parse(s).ok()).collect();
-    let definitions = Definitions::new(&files, &symbols, view);
+    let definitions = Definitions::new(index, &files, &symbols, view);
     let mut keys = FxHashMap::default();
     for (n, file) in files.iter().enumerate() {
         let overlay = file.overlay(n as u32, &definitions, &files, view, &mut keys, &mut imported);
@@ -286,12 +286,13 @@ impl Open {
         let mut at: BTreeMap<u32, (u32, Vec<Target>)> = BTreeMap::new();
         for place in self.places.iter().filter(|p| !p.span.is_empty()) {
             let known = definitions.known(n, place.symbol);
-            let is_def = place.is_definition && self.defined(place, None).is_some_and(|d| known.is_some_and(|k| k.contains(&d)));
-            if is_def {
+            let symbol = definitions.symbols[place.symbol as usize].as_ref();
+            let own = if place.is_definition { self.defined(place, symbol) } else { None };
+            if own.is_some() {
                 continue;
             }
             let Some(known) = known else {
-                if definitions.is_external(n, place.symbol) {
+                if definitions.is_external(place.symbol) {
                     at.entry(place.token.start).or_insert((place.token.end, Vec::new()));
                 }
                 continue;
@@ -361,6 +362,8 @@ struct Definitions<'i> {
     /// Our definitions by symbol and, for local symbols, document; empty when a document defines the
     /// symbol at a place where we have no definition (locals, parameters).
     known: FxHashMap<(u32, u32), Vec<DefRef>>,
+    /// Global symbols that some document defines, whether or not it matches a file of ours.
+    declared: FxHashSet<u32>,
     /// Packages that documents define symbols of, by manager and normalised name.
     packages: FxHashSet<(String, String)>,
     /// First components of the dotted names of our Python modules.
@@ -368,23 +371,28 @@ struct Definitions<'i> {
 }
 
 impl<'i> Definitions<'i> {
-    fn new(files: &[Open], symbols: &'i [Option<Symbol>], view: &dyn FactsView) -> Self {
+    fn new(index: &ForeignIndex, files: &[Open], symbols: &'i [Option<Symbol>], view: &dyn FactsView) -> Self {
         let mut it = Self {
             symbols,
             by_file: files.iter().enumerate().map(|(i, f)| (f.file, i as u32)).collect(),
             known: FxHashMap::default(),
+            declared: FxHashSet::default(),
             packages: FxHashSet::default(),
             roots: FxHashSet::default(),
         };
+        for o in index.documents.iter().flat_map(|d| &d.occurrences).filter(|o| o.is_definition()) {
+            if let Some(Symbol::Global { manager, package, .. }) = symbols.get(o.symbol as usize).and_then(Option::as_ref)
+                && it.declared.insert(o.symbol)
+            {
+                it.packages.insert((manager.clone(), normalised(package)));
+            }
+        }
         for (n, file) in files.iter().enumerate() {
             if file.interface.language == Language::Python {
                 it.roots.extend(root_module(file, view));
             }
             for place in file.places.iter().filter(|p| p.is_definition) {
                 let symbol = symbols[place.symbol as usize].as_ref();
-                if let Some(Symbol::Global { manager, package, .. }) = symbol {
-                    it.packages.insert((manager.clone(), normalised(package)));
-                }
                 let defs = it.known.entry(it.key(n as u32, place.symbol)).or_default();
                 if let Some(d) = file.defined(place, symbol)
                     && !defs.contains(&d)
@@ -417,12 +425,12 @@ impl<'i> Definitions<'i> {
     }
 
     /// Whether a symbol lies outside the tree for certain.
-    fn is_external(&self, n: u32, symbol: u32) -> bool {
+    fn is_external(&self, symbol: u32) -> bool {
         let Some(Symbol::Global { manager, package, descriptors, .. }) = &self.symbols[symbol as usize] else {
             return false;
         };
         let root = descriptors[0].name.split('.').next().unwrap_or("");
-        self.known(n, symbol).is_none()
+        !self.declared.contains(&symbol)
             && !package.is_empty()
             && !self.packages.contains(&(manager.clone(), normalised(package)))
             && !self.roots.contains(root)
@@ -443,3 +451,6 @@ fn normalised(package: &str) -> String {
     package.chars().map(|c| if matches!(c, '.' | '_') { '-' } else { c.to_ascii_lowercase() }).collect()
 }
 
+
+#[cfg(test)]
+mod tests;
