@@ -1,2 +1,220 @@
-//! Binary.
-fn main() {}
+//! `indexd`: the daemon's program. Without options it serves in the foreground.
+
+use clap::Parser;
+use indexd::config::Config;
+use indexd::server::connection::{self, Timeouts};
+use indexd::server::daemon::{self, Lock, Socket, StartError};
+use indexd::server::dispatch::Identity;
+use indexd::server::engine::Engine;
+use indexd::server::limits::{CI_IDLE_EXIT, LOCK_TIMEOUT, RUNNING_MAX};
+use indexd::server::{Server, convert, log};
+use indexd_proto::error::{ErrorCode, ErrorObject};
+use indexd_proto::paths::Dirs;
+use indexd_proto::{PROTOCOL_VERSION, PROTOCOL_VERSION_MIN};
+use std::path::PathBuf;
+use std::process::{Command, ExitCode, Stdio};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// Keeps the code index of each of your repositories and answers context packs from it.
+#[derive(Debug, Parser)]
+#[command(name = "indexd", disable_version_flag = true, after_help = "Most people never run this: `ctl` starts it when it is needed.")]
+struct Args {
+    /// Start in the background and return when the daemon answers
+    #[arg(long, conflicts_with_all = ["stdio", "verify"])]
+    detach: bool,
+    /// The process that `--detach` leaves behind
+    #[arg(long, hide = true)]
+    detached: bool,
+    /// Serve the protocol on standard input and output until the input ends
+    #[arg(long, conflicts_with = "verify")]
+    stdio: bool,
+    /// Check an index folder and say whether it is sound
+    #[arg(long, value_name = "DIR")]
+    verify: Option<PathBuf>,
+    /// Print the version
+    #[arg(short = 'V', long)]
+    version: bool,
+    /// With --version: print one JSON object
+    #[arg(long, requires = "version")]
+    json: bool,
+}
+
+fn main() -> ExitCode {
+    let args = Args::parse();
+    #[cfg(unix)]
+    rustix::process::umask(rustix::fs::Mode::RWXG | rustix::fs::Mode::RWXO);
+    let result = match &args {
+        Args { version: true, json, .. } => {
+            print_version(*json);
+            Ok(())
+        }
+        Args { verify: Some(dir), .. } => indexd_store::verify(dir).map_err(|e| convert::store_error(&e)),
+        Args { detach: true, .. } => detach(),
+        _ => serve(&args),
+    };
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("indexd: {}\nhint: {}", error.message, error.data.hint);
+            ExitCode::from(error.data.exit)
+        }
+    }
+}
+
+fn print_version(json: bool) {
+    let version = env!("CARGO_PKG_VERSION");
+    if json {
+        let protocol = serde_json::json!({"min": PROTOCOL_VERSION_MIN, "max": PROTOCOL_VERSION});
+        println!("{}", serde_json::json!({"name": "indexd", "version": version, "protocol": protocol}));
+    } else {
+        println!("indexd {version}");
+    }
+}
+
+fn dirs() -> Result<Dirs, ErrorObject> {
+    Dirs::detect(daemon::own_uid()).map_err(|e| ErrorObject::new(ErrorCode::Config, e.to_string()).with_hint("set HOME to your home folder"))
+}
+
+/// Leaves a process behind that belongs to no terminal, and waits until it answers. That process
+/// is started twice removed from the caller, so that it is nobody's child in the end.
+fn detach() -> Result<(), ErrorObject> {
+    let dirs = dirs()?;
+    let unavailable = |what: String| ErrorObject::new(ErrorCode::DaemonUnavailable, what);
+    let program = std::env::current_exe().map_err(|e| unavailable(format!("cannot find the program: {e}")))?;
+    let mut child = Command::new(program)
+        .arg("--detached")
+        .current_dir("/")
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .map_err(|e| unavailable(format!("cannot start: {e}")))?;
+    let until = Instant::now() + LOCK_TIMEOUT;
+    while Instant::now() < until {
+        if daemon::answers(&dirs.socket()) {
+            return Ok(());
+        }
+        if let Ok(Some(status)) = child.try_wait() {
+            let mut said = String::new();
+            if let Some(stderr) = &mut child.stderr {
+                let _ = std::io::Read::read_to_string(stderr, &mut said);
+            }
+            let line = |prefix: &str| said.lines().find_map(|l| l.strip_prefix(prefix)).map(str::to_owned);
+            let code = ErrorCode::ALL.iter().copied().find(|c| Some(i32::from(c.exit())) == status.code());
+            let message = line("indexd: ").unwrap_or_else(|| format!("the daemon ended at once ({status})"));
+            let error = ErrorObject::new(code.unwrap_or(ErrorCode::DaemonUnavailable), message);
+            return Err(match line("hint: ") {
+                Some(hint) => error.with_hint(hint),
+                None => error,
+            });
+        }
+        std::thread::sleep(Duration::from_millis(2));
+    }
+    Err(unavailable("the daemon does not answer".to_owned()))
+}
+
+fn serve(args: &Args) -> Result<(), ErrorObject> {
+    let dirs = dirs()?;
+    #[cfg(unix)]
+    if args.detached {
+        // Fails only for the leader of a group, which has no terminal to leave.
+        let _ = rustix::process::setsid();
+    }
+    let lock = match Lock::take(&dirs) {
+        Ok(lock) => lock,
+        // Whoever wants a daemon has one.
+        Err(StartError::Running) if args.detached => return Ok(()),
+        Err(StartError::Running) if args.stdio => return bridge(&dirs),
+        Err(e) => return Err(start_error(&e)),
+    };
+    log::init(&dirs).map_err(|e| start_error(&StartError::Io { path: dirs.state.clone(), source: e }))?;
+    let config = Arc::new(Config::load(&dirs.config, std::env::vars_os().filter_map(text), &[]).map_err(|e| convert::config_error(&e))?);
+    let idle_exit = idle_exit(&config);
+    let engine = Engine::open(&dirs, config).map_err(|e| convert::workspace_error(&e))?;
+    let identity = Identity {
+        socket: dirs.socket().display().to_string(),
+        log: dirs.log().display().to_string(),
+        idle_exit,
+    };
+    let server = Server::new(Arc::new(engine), identity);
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .max_blocking_threads(RUNNING_MAX + 16)
+        .enable_all()
+        .build()
+        .map_err(|e| ErrorObject::new(ErrorCode::Internal, format!("cannot start threads: {e}")))?;
+    runtime.block_on(async {
+        let socket = Socket::bind(&dirs, &lock).map_err(|e| start_error(&e))?;
+        tracing::info!(pid = std::process::id(), version = env!("CARGO_PKG_VERSION"), "serves");
+        // The tables of the tokenizer take a fifth of a second; better now than in a request.
+        tokio::task::spawn_blocking(indexd_text::tokens::warm);
+        let stdio = stdio(Arc::clone(&server), args.stdio);
+        let ended = daemon::run(Arc::clone(&server), socket, stdio).await;
+        ended.map_err(|e| ErrorObject::new(ErrorCode::Internal, format!("cannot wait for signals: {e}")))
+    })?;
+    // A thread that hangs in the file system must not keep the process.
+    runtime.shutdown_timeout(Duration::from_secs(1));
+    tracing::info!("ended");
+    drop(lock);
+    Ok(())
+}
+
+/// Serves standard input and output when asked to; ends with the input. Otherwise never ends.
+async fn stdio(server: Arc<Server>, wanted: bool) {
+    if wanted {
+        connection::serve(server, tokio::io::stdin(), tokio::io::stdout(), Timeouts::endless(), Box::new(|| false)).await;
+    } else {
+        std::future::pending().await
+    }
+}
+
+/// Hands standard input and output through to the daemon that runs already.
+fn bridge(dirs: &Dirs) -> Result<(), ErrorObject> {
+    use interprocess::local_socket::tokio::Stream;
+    use interprocess::local_socket::traits::tokio::Stream as _;
+    use interprocess::local_socket::{GenericFilePath, ToFsName};
+    let broken = |e: std::io::Error| ErrorObject::new(ErrorCode::DaemonUnavailable, format!("the connection to the daemon broke: {e}"));
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(broken)?;
+    let result = runtime.block_on(async {
+        let name = dirs.socket();
+        let stream = Stream::connect(name.to_fs_name::<GenericFilePath>()?).await?;
+        let mut here = tokio::io::join(tokio::io::stdin(), tokio::io::stdout());
+        let (mut from, mut to) = tokio::io::split(stream);
+        let (mut input, mut output) = tokio::io::split(&mut here);
+        let up = async {
+            tokio::io::copy(&mut input, &mut to).await?;
+            tokio::io::AsyncWriteExt::shutdown(&mut to).await
+        };
+        let down = tokio::io::copy(&mut from, &mut output);
+        tokio::try_join!(up, down).map(drop)
+    });
+    runtime.shutdown_background();
+    result.map_err(broken)
+}
+
+/// Time without a request after which the daemon ends: as configured, and soon where the
+/// environment says CI and nothing is configured.
+fn idle_exit(config: &Config) -> Option<Duration> {
+    let is_ci = std::env::var_os("CI").is_some_and(|v| !v.is_empty() && v != "false" && v != "0");
+    let is_default = config.origin("daemon.idle_exit_s") == indexd::config::Origin::Default;
+    match config.daemon_idle_exit_s {
+        _ if is_ci && is_default => Some(CI_IDLE_EXIT),
+        0 => None,
+        s => Some(Duration::from_secs(s)),
+    }
+}
+
+fn text((name, value): (std::ffi::OsString, std::ffi::OsString)) -> Option<(String, String)> {
+    Some((name.into_string().ok()?, value.into_string().ok()?))
+}
+
+fn start_error(e: &StartError) -> ErrorObject {
+    let cause = std::error::Error::source(e).map(|s| format!(": {s}")).unwrap_or_default();
+    let code = match e {
+        StartError::Running | StartError::Stuck(_) => ErrorCode::Busy,
+        StartError::Io { source, .. } if source.kind() == std::io::ErrorKind::PermissionDenied => ErrorCode::PermissionDenied,
+        StartError::Io { .. } => ErrorCode::CannotCreate,
+    };
+    ErrorObject::new(code, format!("{e}{cause}")).with_hint("run `ctl doctor`")
+}

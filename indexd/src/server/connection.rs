@@ -32,6 +32,14 @@ pub struct Timeouts {
     pub write: Duration,
 }
 
+impl Timeouts {
+    /// For standard input and output, whose other end is a parent that may take its time.
+    pub fn endless() -> Self {
+        let long = Duration::from_secs(365 * 86_400);
+        Self { partial_line: long, quiet: long, write: long }
+    }
+}
+
 impl Default for Timeouts {
     fn default() -> Self {
         Self { partial_line: PARTIAL_LINE_TIMEOUT, quiet: QUIET_TIMEOUT, write: WRITE_TIMEOUT }

@@ -174,6 +174,21 @@ fn io_code(e: &std::io::Error) -> ErrorCode {
     }
 }
 
+/// UTC time to the second as ISO 8601; days to dates by Howard Hinnant's `civil_from_days`.
+pub fn iso_time(time: std::time::SystemTime) -> String {
+    let seconds = time.duration_since(std::time::UNIX_EPOCH).map_or(0, |d| d.as_secs());
+    let (days, rest) = (seconds / 86_400, seconds % 86_400);
+    let z = days + 719_468;
+    let (era, day_of_era) = (z / 146_097, z % 146_097);
+    let year_of_era = (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let shifted = (5 * day_of_year + 2) / 153;
+    let day = day_of_year - (153 * shifted + 2) / 5 + 1;
+    let month = if shifted < 10 { shifted + 3 } else { shifted - 9 };
+    let year = year_of_era + era * 400 + u64::from(month <= 2);
+    format!("{year:04}-{month:02}-{day:02}T{:02}:{:02}:{:02}Z", rest / 3_600, rest / 60 % 60, rest % 60)
+}
+
 /// The message with those of its causes.
 fn chain(e: &dyn std::error::Error) -> String {
     let mut out = e.to_string();
@@ -187,4 +202,36 @@ fn chain(e: &dyn std::error::Error) -> String {
         source = cause.source();
     }
     out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::{Duration, UNIX_EPOCH};
+
+    #[test]
+    fn times_read_as_dates() {
+        for (seconds, expect) in [
+            (0, "1970-01-01T00:00:00Z"),
+            (951_782_399, "2000-02-28T23:59:59Z"),
+            (951_782_400, "2000-02-29T00:00:00Z"),
+            (1_735_689_599, "2024-12-31T23:59:59Z"),
+            (4_107_542_400, "2100-03-01T00:00:00Z"),
+        ] {
+            assert_eq!(iso_time(UNIX_EPOCH + Duration::from_secs(seconds)), expect);
+        }
+    }
+
+    #[test]
+    fn every_error_keeps_its_code() {
+        for (error, code) in [
+            (PackError::NoContent, "ACODE-CTX-004"),
+            (PackError::ContextOverflow { tokens: 2, budget: 1 }, "ACODE-CTX-003"),
+            (PackError::InvalidRequest { detail: "x".into() }, "POC_E_INVALID_REQUEST"),
+            (PackError::TokenCount { detail: "x".into() }, "ACODE-CTX-002"),
+        ] {
+            let object = pack_error(&error);
+            assert_eq!((object.data.code.name(), error.code()), (code, code));
+        }
+    }
 }

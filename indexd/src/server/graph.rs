@@ -206,34 +206,43 @@ impl Walker<'_> {
     }
 }
 
-/// What a name stands for: a symbol id, `path`, `path:line`, a qualified name or a name.
+/// What a name stands for; see [`find_all`].
 fn find(view: &dyn IndexView, name: &str) -> Result<Vec<DefDoc>, ErrorObject> {
-    let name = name.trim();
-    if name.is_empty() {
+    if name.trim().is_empty() {
         return Err(ErrorObject::new(ErrorCode::InvalidRequest, "symbol is empty"));
     }
-    let mut found = if name.starts_with("scip:") {
-        let last = name.rsplit(['/', '#', '.']).map(|p| p.trim_matches(['(', ')', '`', '.'])).find(|p| !p.is_empty());
-        let mut defs = view.defs_named(last.unwrap_or(name));
-        defs.retain(|&d| indexd_pack::symbol_id(view, d).is_some_and(|s| s.0 == name));
-        defs
-    } else if let Some(def) = at_place(view, name) {
-        vec![def]
-    } else {
-        let last = name.rsplit(['.', '#']).next().unwrap_or(name);
-        let mut defs = view.defs_named(last);
-        if last.len() < name.len() {
-            let wanted = name.replace('#', ".");
-            defs.retain(|&d| is_qualified_as(view, &view.def(d), &wanted));
-        }
-        defs
-    };
+    let mut found = find_all(view, name);
     found.truncate(ROOTS_MAX);
-    if found.is_empty() {
-        let shown: String = name.chars().take(80).collect();
-        return Err(ErrorObject::new(ErrorCode::SymbolNotFound, format!("no definition of {shown:?} in the index")));
+    if found.is_empty() { Err(not_found(name)) } else { Ok(found) }
+}
+
+/// The error for a name that stands for nothing.
+pub(super) fn not_found(name: &str) -> ErrorObject {
+    let shown: String = name.chars().take(80).collect();
+    ErrorObject::new(ErrorCode::SymbolNotFound, format!("no definition of {shown:?} in the index"))
+}
+
+/// What a name stands for: a symbol id, `path`, `path:line`, a qualified name or a name. Ordered by
+/// path and position.
+pub(super) fn find_all(view: &dyn IndexView, name: &str) -> Vec<DefDoc> {
+    let name = name.trim();
+    if name.starts_with("scip:") {
+        let parts = name.rsplit(['/', '#', '.']).map(|p| p.trim_matches(['(', ')', '`', '.']));
+        let last = parts.into_iter().find(|p| !p.is_empty()).unwrap_or(name);
+        let mut defs = view.defs_named(last);
+        defs.retain(|&d| indexd_pack::symbol_id(view, d).is_some_and(|s| s.0 == name));
+        return defs;
     }
-    Ok(found)
+    if let Some(def) = at_place(view, name) {
+        return vec![def];
+    }
+    let last = name.rsplit(['.', '#']).next().unwrap_or(name);
+    let mut defs = view.defs_named(last);
+    if last.len() < name.len() {
+        let wanted = name.replace('#', ".");
+        defs.retain(|&d| is_qualified_as(view, &view.def(d), &wanted));
+    }
+    defs
 }
 
 /// Whether `wanted` ends the definition's qualified name, perhaps with its module or package

@@ -8,15 +8,16 @@
 
 pub mod backend;
 pub mod connection;
-// pub mod convert;
+pub mod convert;
 pub mod daemon;
 pub mod dispatch;
-// pub mod edges;
-// pub mod engine;
-// pub mod graph;
+pub mod edges;
+pub mod engine;
+pub mod graph;
 pub mod limits;
 pub mod log;
-// pub mod records;
+pub mod lookup;
+pub mod records;
 
 pub use backend::{Backend, Context};
 pub use dispatch::Server;

@@ -1,0 +1,476 @@
+//! The backend over real workspaces: resolve, wait, read one snapshot, answer.
+
+use crate::config::Config;
+use crate::server::backend::{Backend, Context};
+use crate::server::dispatch::json;
+use crate::server::graph::{self, Relation};
+use crate::server::limits::PROGRESS_INTERVAL;
+use crate::server::records::{Cache, Kept, Records};
+use crate::server::{convert, edges, log, lookup};
+use crate::workspace::{Freshness, Progress, Registry, Workspace, WorkspaceError, WorkspaceState};
+use indexd_model::IndexView;
+use indexd_pack::PackError;
+use indexd_pack::request::Request;
+use indexd_proto::error::{ErrorCode, ErrorObject};
+use indexd_proto::export::{ExportParams, ExportResult};
+use indexd_proto::graph::{GraphParams, GraphResult};
+use indexd_proto::limits::{CHUNK_BYTES_MAX, FRESH_WAIT_MS_DEFAULT, WAIT_MS_MAX};
+use indexd_proto::paths::Dirs;
+use indexd_proto::request::{PackGetParams, PackGetResult, PackParams, PackResult, PreviewResult};
+use indexd_proto::rpc::{self, ChunkParams};
+use indexd_proto::search::{SearchParams, SearchResult, SymbolParams, SymbolResult};
+use indexd_proto::workspace as wire;
+use indexd_proto::workspace::{CacheFacts, Envelope, Wait, WaitMode};
+use indexd_proto::{Call, Id};
+use indexd_store::Snapshot;
+use indexd_text::{CachedCounter, CounterOptions};
+use serde_json::Value;
+use serde_json::value::RawValue;
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant, SystemTime};
+
+/// Version of the objects that are no packs.
+const SCHEMA_VERSION: &str = "1.0.0";
+/// Version of the tool in the identity of packs.
+const TOOL_VERSION: &str = env!("CARGO_PKG_VERSION");
+
+/// Serves requests from the workspaces of one user.
+pub struct Engine {
+    registry: Registry,
+    config: Arc<Config>,
+    cache: Cache,
+    records: Records,
+    /// Counters by name; each remembers counts, so there is one for all requests.
+    counters: Mutex<BTreeMap<String, Arc<CachedCounter>>>,
+}
+
+/// How a request names its workspace.
+#[derive(Clone, Copy)]
+struct Target<'a> {
+    repo: Option<&'a str>,
+    cwd: Option<&'a str>,
+}
+
+/// A workspace with one state of its index, and what is known about that state.
+struct Reading {
+    workspace: Arc<Workspace>,
+    snapshot: Snapshot,
+    freshness: Freshness,
+    waited: Duration,
+    started: Instant,
+}
+
+impl Engine {
+    /// Opens the registry. Indexes open when they are first asked for.
+    ///
+    /// # Errors
+    /// Those of the registry.
+    pub fn open(dirs: &Dirs, config: Arc<Config>) -> Result<Self, WorkspaceError> {
+        let registry = Registry::open(dirs, Arc::clone(&config))?;
+        Ok(Self { registry, config, cache: Cache::default(), records: Records::new(&dirs.state), counters: Mutex::default() })
+    }
+
+    fn workspace(&self, target: Target) -> Result<Arc<Workspace>, ErrorObject> {
+        let (path, exact) = match (target.repo, target.cwd) {
+            (Some(repo), _) => (repo, true),
+            (None, Some(cwd)) => (cwd, false),
+            (None, None) => {
+                return Err(ErrorObject::new(ErrorCode::InvalidRequest, "neither repo nor cwd is given")
+                    .with_hint("name the root with repo, or a folder inside it with cwd"));
+            }
+        };
+        if !Path::new(path).is_absolute() {
+            return Err(ErrorObject::new(ErrorCode::InvalidRequest, "the folder is not absolute"));
+        }
+        self.registry.resolve(Path::new(path), exact).map_err(|e| convert::workspace_error(&e))
+    }
+
+    /// Waits as asked and opens one snapshot.
+    fn read(&self, target: Target, wait: Option<Wait>, progress: bool, ctx: &Context) -> Result<Reading, ErrorObject> {
+        let started = Instant::now();
+        let workspace = self.workspace(target)?;
+        let wait = wait.unwrap_or_default();
+        let freshness = self.wait(&workspace, wait, progress, ctx)?;
+        if wait.mode == WaitMode::Strict && !freshness.fresh {
+            let message = format!("{} changed files are not in the index yet", freshness.pending);
+            return Err(ErrorObject::new(ErrorCode::Indexing, message)
+                .with_retry_after_ms(500)
+                .with_hint("wait longer, or ask for the best there is"));
+        }
+        let snapshot = workspace.snapshot().map_err(|e| convert::workspace_error(&e))?;
+        ctx.check()?;
+        Ok(Reading { workspace, snapshot, freshness, waited: started.elapsed(), started: Instant::now() })
+    }
+
+    fn wait(&self, workspace: &Workspace, wait: Wait, progress: bool, ctx: &Context) -> Result<Freshness, ErrorObject> {
+        let timeout = Duration::from_millis(wait.timeout_ms.unwrap_or(FRESH_WAIT_MS_DEFAULT).min(WAIT_MS_MAX));
+        let build = Duration::from_millis(wait.build_timeout_ms.unwrap_or(WAIT_MS_MAX).min(WAIT_MS_MAX));
+        let stale = wait.mode == WaitMode::Stale || timeout.is_zero();
+        if stale || build.is_zero() {
+            // A deadline in the past asks without waiting.
+            match workspace.wait_fresh(ctx.received, &|| ctx.cancel.is_cancelled(), &mut |_| {}) {
+                Ok(freshness) if stale => return Ok(freshness),
+                Ok(_) => {}
+                Err(WorkspaceError::Building) if !build.is_zero() => {}
+                Err(e) => return Err(convert::workspace_error(&e)),
+            }
+        }
+        let gave_up = Instant::now() + build;
+        let is_building = || matches!(workspace.status().state, WorkspaceState::Building | WorkspaceState::Closed);
+        let out_of_time = || Instant::now() >= gave_up && is_building();
+        let mut report = reporter(progress, ctx);
+        let patience = if stale { Duration::from_millis(FRESH_WAIT_MS_DEFAULT) } else { timeout };
+        let result =
+            workspace.wait_fresh(Instant::now() + patience, &|| ctx.cancel.is_cancelled() || out_of_time(), &mut report);
+        match result {
+            Err(WorkspaceError::Cancelled) if !ctx.cancel.is_cancelled() => {
+                Err(convert::workspace_error(&WorkspaceError::Building))
+            }
+            result => result.map_err(|e| convert::workspace_error(&e)),
+        }
+    }
+
+    fn counter(&self, name: &str) -> Result<Arc<CachedCounter>, ErrorObject> {
+        let mut counters = self.counters.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(counter) = counters.get(name) {
+            return Ok(Arc::clone(counter));
+        }
+        let counter = indexd_text::counter(name, &CounterOptions::default())
+            .map_err(|e| convert::pack_error(&PackError::NotSupported { what: e.to_string() }))?;
+        counters.insert(name.to_owned(), Arc::clone(&counter));
+        Ok(counter)
+    }
+
+    fn pack(&self, params: PackParams, ctx: &Context) -> Result<String, ErrorObject> {
+        let call = params.call;
+        let request = self.request(params.request)?;
+        let reading = self.read(target(&call.repo, &call.cwd), call.wait, call.progress, ctx)?;
+        let config = reading.workspace.pack_config();
+        let (resolved, _) = request.resolve(&config).map_err(|e| convert::pack_error(&e))?;
+        let repo_id = reading.workspace.repo_id();
+        let key = cache_key(&reading.snapshot.signature(), repo_id, &resolved.normalised(&config, TOOL_VERSION));
+        let pinned = request.index_signature.is_some();
+        let cached = if call.no_cache || pinned { None } else { self.cache.get(&key) };
+        let hit = cached.is_some();
+        let kept = match cached {
+            Some(kept) => kept,
+            None => {
+                let pack = self.assemble(&reading, &request, &config, ctx, indexd_pack::build)?;
+                let kept = Arc::new(kept(pack)?);
+                self.cache.put(key.clone(), Arc::clone(&kept));
+                kept
+            }
+        };
+        if call.write {
+            self.records.write(&kept.pack_id, &kept.json)?;
+        }
+        tracing::debug!(query = log::query_name(&request.query), pack = kept.pack_id, cached = hit, "packed");
+        let mut envelope = reading.envelope(ctx);
+        envelope.cache = Some(CacheFacts { hit, key });
+        json(&PackResult {
+            pack: raw(kept.json.clone())?,
+            envelope,
+            rendered: call.rendered.then(|| kept.rendered.clone()),
+        })
+    }
+
+    fn preview(&self, params: PackParams, ctx: &Context) -> Result<String, ErrorObject> {
+        let call = params.call;
+        let request = self.request(params.request)?;
+        let reading = self.read(target(&call.repo, &call.cwd), call.wait, call.progress, ctx)?;
+        let config = reading.workspace.pack_config();
+        let pack = self.assemble(&reading, &request, &config, ctx, indexd_pack::preview)?;
+        let mut preview = pack.to_json();
+        for item in preview["sections"].as_array_mut().into_iter().flatten().flat_map(|s| s["items"].as_array_mut()).flatten() {
+            strip_text(item);
+        }
+        json(&PreviewResult { preview, envelope: reading.envelope(ctx) })
+    }
+
+    fn request(&self, members: serde_json::Map<String, Value>) -> Result<Request, ErrorObject> {
+        let request = Request::from_json(Value::Object(members)).map_err(|e| convert::pack_error(&e))?;
+        // What is wrong with a request is said before anything is waited for.
+        request.resolve(&self.config.pack).map_err(|e| convert::pack_error(&e))?;
+        if let Some(name) = &request.tokenizer {
+            self.counter(name)?;
+        }
+        Ok(request)
+    }
+
+    fn assemble(
+        &self,
+        reading: &Reading,
+        request: &Request,
+        config: &indexd_pack::Config,
+        ctx: &Context,
+        build: fn(&dyn IndexView, &Request, &indexd_pack::Context) -> Result<indexd_pack::Pack, PackError>,
+    ) -> Result<indexd_pack::Pack, ErrorObject> {
+        let counter = self.counter(request.tokenizer.as_deref().unwrap_or(&config.tokenizer))?;
+        let created_at = convert::iso_time(SystemTime::now());
+        let timings = std::cell::RefCell::new((Instant::now(), BTreeMap::new()));
+        let stage = |name: &'static str| {
+            let (last, stages) = &mut *timings.borrow_mut();
+            *stages.entry(name.to_owned()).or_default() += last.elapsed().as_micros() as u64;
+            *last = Instant::now();
+        };
+        let pack_ctx = indexd_pack::Context {
+            config,
+            counter: &*counter,
+            cancel: &|| ctx.cancel.is_cancelled(),
+            tool_version: TOOL_VERSION,
+            repo_id: reading.workspace.repo_id(),
+            created_at: &created_at,
+            matches_head: &|path| reading.workspace.is_at_head_in(&reading.snapshot, path),
+            stage: &stage,
+        };
+        let mut pack = build(&reading.snapshot, request, &pack_ctx).map_err(|e| convert::pack_error(&e))?;
+        pack.stats.timings = timings.into_inner().1;
+        Ok(pack)
+    }
+
+    fn pack_get(&self, params: &PackGetParams) -> Result<String, ErrorObject> {
+        json(&PackGetResult { pack: raw(self.records.read(&params.pack_id)?)? })
+    }
+
+    fn search(&self, p: SearchParams, ctx: &Context) -> Result<String, ErrorObject> {
+        let reading = self.read(target(&p.repo, &p.cwd), p.wait, p.progress, ctx)?;
+        let ranking = reading.workspace.pack_config().ranking;
+        let hits = lookup::search(&reading.snapshot, &p.query, p.limit, &ranking)?;
+        tracing::debug!(query = log::query_name(&p.query), hits = hits.len(), "searched");
+        json(&SearchResult {
+            schema: "SearchResult".to_owned(),
+            schema_version: SCHEMA_VERSION.to_owned(),
+            hits,
+            envelope: reading.envelope(ctx),
+        })
+    }
+
+    fn symbol(&self, p: SymbolParams, ctx: &Context) -> Result<String, ErrorObject> {
+        let reading = self.read(target(&p.repo, &p.cwd), p.wait, p.progress, ctx)?;
+        json(&SymbolResult {
+            schema: "SymbolResult".to_owned(),
+            schema_version: SCHEMA_VERSION.to_owned(),
+            symbols: lookup::symbols(&reading.snapshot, &p.name, p.limit)?,
+            envelope: reading.envelope(ctx),
+        })
+    }
+
+    fn graph(&self, relation: Relation, p: GraphParams, ctx: &Context) -> Result<String, ErrorObject> {
+        let reading = self.read(target(&p.repo, &p.cwd), p.wait, p.progress, ctx)?;
+        let walk = graph::walk(&reading.snapshot, relation, &p, &ctx.cancel)?;
+        json(&GraphResult {
+            schema: "GraphResult".to_owned(),
+            schema_version: SCHEMA_VERSION.to_owned(),
+            relation: relation.name().to_owned(),
+            roots: walk.roots,
+            edges: walk.edges,
+            bounded: walk.bounded,
+            coverage: walk.coverage,
+            envelope: reading.envelope(ctx),
+        })
+    }
+
+    fn export(&self, p: ExportParams, ctx: &Context, is_dump: bool) -> Result<String, ErrorObject> {
+        let wait = p.wait.or(Some(Wait { mode: WaitMode::Strict, timeout_ms: Some(WAIT_MS_MAX), build_timeout_ms: None }));
+        let reading = self.read(target(&p.repo, &p.cwd), wait, p.progress, ctx)?;
+        let mut chunks = Chunks::new(ctx);
+        if is_dump {
+            if let Err(e) = reading.snapshot.dump(&mut chunks) {
+                return Err(chunks.failure.take().unwrap_or_else(|| {
+                    ErrorObject::new(ErrorCode::Internal, format!("the index cannot be read: {e}"))
+                }));
+            }
+        } else {
+            edges::export(&reading.snapshot, &mut |text| chunks.push(text.as_bytes()))?;
+        }
+        chunks.finish()?;
+        json(&ExportResult { n_chunks: chunks.seq, bytes: chunks.bytes, envelope: reading.envelope(ctx) })
+    }
+
+    fn index_wait(&self, p: wire::WaitParams, ctx: &Context) -> Result<String, ErrorObject> {
+        let wait = p.wait.unwrap_or(Wait { mode: WaitMode::Strict, timeout_ms: Some(WAIT_MS_MAX), build_timeout_ms: None });
+        let reading = self.read(target(&p.repo, &p.cwd), Some(wait), p.progress, ctx)?;
+        json(&wire::WaitResult {
+            envelope: reading.envelope(ctx),
+            workspace: convert::workspace_status(reading.workspace.status()),
+        })
+    }
+
+    fn config_show(&self, p: &wire::ConfigParams) -> Result<String, ErrorObject> {
+        // Shown without registering anything: the file of the folder itself, if it has one.
+        let entries = match p.repo.as_deref().or(p.cwd.as_deref()) {
+            Some(root) => self.config.for_repository(Path::new(root)).map_err(|e| convert::config_error(&e))?.entries(),
+            None => self.config.entries(),
+        };
+        json(&wire::ConfigResult {
+            schema: "Config".to_owned(),
+            schema_version: SCHEMA_VERSION.to_owned(),
+            entries: entries.into_iter().map(convert::config_entry).collect(),
+        })
+    }
+}
+
+impl Backend for Engine {
+    fn call(&self, call: Call, ctx: &Context) -> Result<String, ErrorObject> {
+        match call {
+            Call::Pack(p) => self.pack(p, ctx),
+            Call::Preview(p) => self.preview(p, ctx),
+            Call::PackGet(p) => self.pack_get(&p),
+            Call::Search(p) => self.search(p, ctx),
+            Call::Symbol(p) => self.symbol(p, ctx),
+            Call::Callers(p) => self.graph(Relation::Callers, p, ctx),
+            Call::Callees(p) => self.graph(Relation::Callees, p, ctx),
+            Call::Refs(p) => self.graph(Relation::Refs, p, ctx),
+            Call::Impact(p) => self.graph(Relation::Impact, p, ctx),
+            Call::WorkspaceAdd(p) => {
+                let workspace = self.workspace(target(&p.repo, &p.cwd))?;
+                json(&convert::workspace_status(workspace.status()))
+            }
+            Call::WorkspaceList(_) => json(&wire::ListResult { workspaces: self.workspaces() }),
+            Call::WorkspaceRemove(p) => {
+                self.registry.remove(Path::new(&p.repo)).map_err(|e| convert::workspace_error(&e))?;
+                json(&wire::RemoveResult { root: p.repo })
+            }
+            Call::IndexWait(p) => self.index_wait(p, ctx),
+            Call::ExportDump(p) => self.export(p, ctx, true),
+            Call::ExportEdges(p) => self.export(p, ctx, false),
+            Call::ConfigShow(p) => self.config_show(&p),
+            Call::Hello(_) | Call::Status(_) | Call::Shutdown(_) => {
+                Err(ErrorObject::new(ErrorCode::Internal, "the dispatcher serves this method"))
+            }
+        }
+    }
+
+    fn workspaces(&self) -> Vec<wire::WorkspaceStatus> {
+        self.registry.list().into_iter().map(convert::workspace_status).collect()
+    }
+
+    fn shutdown(&self) {
+        self.registry.shutdown();
+    }
+}
+
+impl Reading {
+    fn envelope(&self, ctx: &Context) -> Envelope {
+        let ms = |d: Duration| (d.as_secs_f64() * 1e6).round() / 1e3;
+        Envelope {
+            fresh: self.freshness.fresh,
+            how: self.freshness.how.to_owned(),
+            pending: self.freshness.pending,
+            generation: self.snapshot.generation(),
+            index_signature: self.snapshot.signature(),
+            repo_id: self.workspace.repo_id().to_owned(),
+            cache: None,
+            waited_ms: ms(self.waited),
+            took_ms: ms(self.started.elapsed()),
+            correlation_id: ctx.correlation_id.clone(),
+        }
+    }
+}
+
+fn target<'a>(repo: &'a Option<String>, cwd: &'a Option<String>) -> Target<'a> {
+    Target { repo: repo.as_deref(), cwd: cwd.as_deref() }
+}
+
+/// The workspace's name stands inside a pack, so it is part of what a cached one depends on.
+fn cache_key(signature: &str, repo_id: &str, normalised: &str) -> String {
+    let mut h = blake3::Hasher::new();
+    for part in [signature, repo_id, normalised] {
+        h.update(&(part.len() as u64).to_le_bytes());
+        h.update(part.as_bytes());
+    }
+    format!("b3:{}", h.finalize().to_hex())
+}
+
+fn kept(mut pack: indexd_pack::Pack) -> Result<Kept, ErrorObject> {
+    let rendered = std::mem::take(&mut pack.rendered);
+    Ok(Kept { json: json(&pack)?, rendered, pack_id: pack.pack_id })
+}
+
+fn raw(json: String) -> Result<Box<RawValue>, ErrorObject> {
+    RawValue::from_string(json).map_err(|e| ErrorObject::new(ErrorCode::Internal, format!("the answer is no JSON: {e}")))
+}
+
+/// Leaves the code out of an item of a preview.
+fn strip_text(item: &mut Value) {
+    if let Some(excerpt) = item.get_mut("excerpt").and_then(Value::as_object_mut) {
+        excerpt.remove("text");
+        for part in excerpt.get_mut("parts").and_then(Value::as_array_mut).into_iter().flatten() {
+            part.as_object_mut().map(|p| p.remove("text"));
+        }
+    }
+}
+
+/// Sends progress while the client takes it, not more often than it can be read.
+fn reporter<'a>(wanted: bool, ctx: &'a Context) -> impl FnMut(Progress) + 'a {
+    let mut last: Option<Instant> = None;
+    move |p| {
+        if wanted && last.is_none_or(|t| t.elapsed() >= PROGRESS_INTERVAL) {
+            last = Some(Instant::now());
+            // A client that is gone is noticed by the check of the caller.
+            let _ = ctx.send(rpc::request(None, "$/progress", convert::progress(&ctx.id, p)));
+        }
+    }
+}
+
+/// Cuts a long text into notifications of whole lines.
+struct Chunks<'a> {
+    ctx: &'a Context,
+    buffer: Vec<u8>,
+    seq: u64,
+    bytes: u64,
+    failure: Option<ErrorObject>,
+}
+
+impl<'a> Chunks<'a> {
+    fn new(ctx: &'a Context) -> Self {
+        Self { ctx, buffer: Vec::new(), seq: 0, bytes: 0, failure: None }
+    }
+
+    fn push(&mut self, bytes: &[u8]) -> Result<(), ErrorObject> {
+        self.buffer.extend_from_slice(bytes);
+        while self.buffer.len() > CHUNK_BYTES_MAX {
+            // A line longer than a chunk is cut at a character.
+            let cut = match self.buffer[..CHUNK_BYTES_MAX].iter().rposition(|&b| b == b'\n') {
+                Some(i) => i + 1,
+                None => (1..=CHUNK_BYTES_MAX).rev().find(|&i| self.buffer[i] & 0xc0 != 0x80).unwrap_or(CHUNK_BYTES_MAX),
+            };
+            let rest = self.buffer.split_off(cut);
+            let piece = std::mem::replace(&mut self.buffer, rest);
+            self.send(piece)?;
+        }
+        Ok(())
+    }
+
+    fn finish(&mut self) -> Result<(), ErrorObject> {
+        let piece = std::mem::take(&mut self.buffer);
+        if piece.is_empty() { Ok(()) } else { self.send(piece) }
+    }
+
+    fn send(&mut self, piece: Vec<u8>) -> Result<(), ErrorObject> {
+        self.bytes += piece.len() as u64;
+        let text = String::from_utf8(piece).unwrap_or_else(|e| String::from_utf8_lossy(e.as_bytes()).into_owned());
+        let id: Id = self.ctx.id.clone();
+        self.ctx.send(rpc::request(None, "$/chunk", ChunkParams { id, seq: self.seq, text }))?;
+        self.seq += 1;
+        Ok(())
+    }
+}
+
+impl std::io::Write for Chunks<'_> {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        match self.push(bytes) {
+            Ok(()) => Ok(bytes.len()),
+            Err(e) => {
+                self.failure = Some(e);
+                Err(std::io::ErrorKind::Other.into())
+            }
+        }
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
