@@ -1,5 +1,5 @@
 //! What the daemon asks of the operating system beyond plain files: private directories, reading
-//! beneath a root without being led out of it, the boot id, kinds of file systems, limits.
+//! beneath a root without being led out of it, the boot id, kinds of file systems, limits, core dumps.
 //!
 //! Everything is safe code over `rustix`. Linux has the real thing; other systems get the plain
 //! equivalents where they exist and say so where they do not.
@@ -7,7 +7,9 @@
 pub mod beneath;
 pub mod limits;
 pub mod private;
+pub mod process;
 
 pub use beneath::{FileMeta, ReadError, Root};
 pub use limits::{SystemLimits, boot_id, bytes_free, is_network_file_system, system_limits};
 pub use private::{PrivateDirError, check_private_dir, ensure_private_dir};
+pub use process::{forbid_core_dumps, raise_open_files};
