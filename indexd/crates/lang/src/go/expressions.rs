@@ -75,16 +75,7 @@ impl Visitor<'_, '_> {
                 });
                 self.b.node(Node::Assert { value, ty }, at)
             }
-            Kind::TypeConversionExpression => {
-                let (mut callee, mut value) = (ExprId::NONE, ExprId::NONE);
-                self.each(|v, field, _| match field {
-                    Field::Type => callee = v.type_expr(Role::Call),
-                    Field::Operand => value = v.expr(Role::Read),
-                    _ => {}
-                });
-                let args = self.b.list(&[value]);
-                self.b.node(Node::Call { callee, args }, at)
-            }
+            Kind::TypeConversionExpression => self.conversion(),
             Kind::TypeInstantiationExpression => self.type_expr(role),
             Kind::CompositeLiteral => {
                 let (mut ty, mut out) = (ExprId::NONE, ExprId::NONE);
@@ -143,6 +134,33 @@ impl Visitor<'_, '_> {
         });
         let args = self.b.list(&args);
         self.b.node(Node::Call { callee, args }, at)
+    }
+
+    /// `T(x)` where T is more than a name. The grammar reads `*(*T)(x)` as a conversion to `**T`; in
+    /// Go it is what the converted pointer points to.
+    fn conversion(&mut self) -> ExprId {
+        let at = self.start();
+        let (mut callee, mut value, mut n_stars) = (ExprId::NONE, ExprId::NONE, 0);
+        self.each(|v, field, _| match field {
+            Field::Type => {
+                callee = v.type_expr(Role::Call);
+                let mut node = Some(v.cursor.node());
+                while let Some(it) = node.filter(|n| v.syntax.kind(n.kind_id()) == Kind::PointerType) {
+                    n_stars += 1;
+                    node = it.named_child(0);
+                }
+            }
+            Field::Operand => value = v.expr(Role::Read),
+            _ => {}
+        });
+        for _ in 0..n_stars {
+            if let Some(Node::Star { value }) = self.b.get(callee).map(|e| e.node) {
+                callee = value;
+            }
+        }
+        let args = self.b.list(&[value]);
+        let call = self.b.node(Node::Call { callee, args }, at);
+        (0..n_stars).fold(call, |value, _| self.b.node(Node::Star { value }, at))
     }
 
     fn unary(&mut self, role: Role) -> ExprId {
@@ -222,6 +240,8 @@ impl Visitor<'_, '_> {
         let mut out = ExprId::NONE;
         self.each(|v, _, kind| match kind {
             Kind::Identifier => out = v.name(role),
+            // A field may have the name of something predeclared.
+            Kind::Iota | Kind::Nil | Kind::True | Kind::False if role == Role::Key => out = v.name(role),
             Kind::Comment => {}
             kind if is_expr(kind) || is_type(kind) || kind == Kind::LiteralValue => out = v.expr(Role::Read),
             _ => {}

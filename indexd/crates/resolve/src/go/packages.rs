@@ -145,6 +145,8 @@ impl<'a> Linker<'a> {
             return known.clone();
         }
         let found = match &module {
+            // Neither has source that a use could name: the compiler makes them up.
+            _ if matches!(path, "C" | "unsafe") => None,
             _ if path.starts_with("./") || path.starts_with("../") => relative(dir, path).map(|d| (d, true)),
             Some(module) => self.in_modules(module, path).map(|d| (d, true)),
             None => self.by_suffix(file, path).map(|d| (d, false)),
