@@ -125,7 +125,8 @@ impl<'a> Assembly<'a> {
             return Err(PackError::TokenCount { detail: format!("no counter named {}", resolved.tokenizer) });
         }
         budgets.exact = ctx.counter.is_exact();
-        let query = Query::parse(&resolved.query, f64::from(ctx.config.ranking.title));
+        let ranking = &ctx.config.ranking;
+        let query = Query::parse(&resolved.query, f64::from(ranking.title), f64::from(ranking.joined));
         let mut units = Units::new(view);
         let mut sources = Sources::default();
         let mut gathered = gather::gather(&mut units, &mut sources, &resolved, &query, ctx)?;

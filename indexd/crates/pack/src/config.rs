@@ -122,10 +122,24 @@ settings! {
         test_bridge: f32 = 0.0,
         /// Weight of a term of the title against one further down.
         title: f32 = 1.0,
+        /// Weight of two neighbouring words of the title written as one name, against each alone.
+        joined: f32 = 0.0,
+        /// Weight of words taken from the best hits of a first pass.
+        feedback: f32 = 0.0,
+        /// How much a unit loses that holds only some of the words: 0 nothing, 1 their share.
+        coverage: f32 = 0.0,
+        /// What a file's signals are worth to a unit that has nothing of the text itself.
+        gate: f32 = 1.0,
+        /// How much the second, third, ... unit of a file gives way.
+        spread: f32 = 0.0,
         /// What tests keep of their score as seeds.
         test_factor: f32 = 0.35,
         /// What documents and configuration keep of their score as seeds.
         prose_factor: f32 = 0.5,
+        /// What text of unknown language keeps of its score.
+        text_factor: f32 = 0.5,
+        /// What text between definitions keeps of its score.
+        between_factor: f32 = 1.0,
         /// What generated and vendored files keep of their score.
         generated_factor: f32 = 0.4,
         /// What examples keep of their score.

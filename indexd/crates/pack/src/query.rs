@@ -87,13 +87,36 @@ impl Zone {
 
 impl Query {
     /// Parses `text`; `title` is the weight of a mention in the first line against 1 in the
-    /// first paragraph. An empty text gives an empty query.
-    pub fn parse(text: &str, title: f64) -> Self {
+    /// first paragraph, `joined` that of two neighbouring words of it as one name. An empty text
+    /// gives an empty query.
+    pub fn parse(text: &str, title: f64, joined: f64) -> Self {
         let lines = zones(text);
         let mut query = Self::default();
         mentions::collect(&lines, &mut query);
         query.count_terms(&lines, title);
+        if joined > 0.0 {
+            query.join_words(&lines, joined);
+        }
         query
+    }
+
+    /// Adds `=manpage` for "man page": programs write as one name what prose writes as two words.
+    fn join_words(&mut self, lines: &[(Zone, &str)], weight: f64) {
+        for &(zone, line) in lines.iter().filter(|(z, _)| matches!(z, Zone::Title | Zone::Lead)) {
+            let mut before: Option<String> = None;
+            words(line, |_, word| {
+                let lower = word.to_lowercase();
+                let is_plain = lower.chars().all(char::is_alphabetic) && !is_stopword(&lower);
+                if let Some(b) = before.take().filter(|_| is_plain) {
+                    let term = format!("={b}{lower}");
+                    let weight = weight * zone.weight(1.0);
+                    if term.len() <= 40 && !self.terms.iter().any(|t| t.term == term) {
+                        self.terms.push(QueryTerm { term, weight });
+                    }
+                }
+                before = is_plain.then_some(lower);
+            });
+        }
     }
 
     /// Whether nothing in it can be searched for.

@@ -1,14 +1,18 @@
 //! Ranks units for a query: scored terms first, then everything else that speaks for a unit.
 //!
 //! ```text
-//! total = factor(roles) * ( lexical + sum over the other signals of weight * strength )
+//! total = factor(roles) * ( lexical + units + gate * files )
+//! units = sum of weight * strength over the signals of the unit itself
+//! files = the same over the signals of its file (path, evidence, names, history)
+//! gate  = g + (1 - g) * sqrt(lexical)
 //! ```
 //!
 //! `lexical` is BM25F in parts of the best unit's; every strength lies in 0..1 (file evidence up to
-//! about 2.3). Each signal has one weight in [`Ranking`], 0 switches it off, and what each added is
+//! about 2.3). The gate keeps a good file from carrying in what has nothing to do with the text. Each signal has one weight in [`Ranking`], 0 switches it off, and what each added is
 //! kept in [`Signals`] so that any score can explain itself.
 
 pub mod bridge;
+pub mod feedback;
 pub mod history;
 pub mod lexical;
 pub mod literal;
@@ -19,7 +23,7 @@ use crate::query::Query;
 use crate::request::SeedProvider;
 use crate::unit::{Unit, UnitKey, Units};
 use indexd_model::view::FileRecord;
-use indexd_model::{FileDoc, FileRoles, Language};
+use indexd_model::{ChunkKind, FileDoc, FileRoles, Language};
 use lexical::Weighted;
 use rustc_hash::FxHashMap;
 use std::rc::Rc;
@@ -33,8 +37,10 @@ const FILE_EVIDENCE_UNITS: usize = 5;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Signal {
-    /// Scored terms.
+    /// Scored terms of its text.
     Lexical,
+    /// Scored terms of the path of its file, beyond what its text says already.
+    Path,
     /// Other good units of its file.
     FileEvidence,
     /// Other good members of its type.
@@ -58,12 +64,13 @@ pub enum Signal {
 }
 
 /// How many signals there are.
-pub const N_SIGNALS: usize = 11;
+pub const N_SIGNALS: usize = 12;
 
 impl Signal {
     /// Every signal, in order.
     pub const ALL: [Self; N_SIGNALS] = [
         Self::Lexical,
+        Self::Path,
         Self::FileEvidence,
         Self::TypeEvidence,
         Self::NamedFile,
@@ -80,6 +87,7 @@ impl Signal {
     pub fn name(self) -> &'static str {
         match self {
             Self::Lexical => "lexical",
+            Self::Path => "path",
             Self::FileEvidence => "fileEvidence",
             Self::TypeEvidence => "typeEvidence",
             Self::NamedFile => "namedFile",
@@ -93,10 +101,19 @@ impl Signal {
         }
     }
 
+    /// Whether it says something about the file and not about the unit.
+    pub fn is_of_file(self) -> bool {
+        matches!(
+            self,
+            Self::Path | Self::FileEvidence | Self::NamedFile | Self::NamedFolder | Self::History | Self::Recency
+        )
+    }
+
     /// Its weight; the lexical score is the unit that the others are measured in.
     pub fn weight(self, r: &Ranking) -> f64 {
         f64::from(match self {
-            Self::Lexical => 1.0,
+            // The weight of the path is inside its strength.
+            Self::Lexical | Self::Path => 1.0,
             Self::FileEvidence => r.file_evidence,
             Self::TypeEvidence => r.type_evidence,
             Self::NamedFile => r.named_file,
@@ -127,8 +144,18 @@ impl Signals {
         *at = at.max(strength);
     }
 
-    fn total(&self, weights: &[f64; N_SIGNALS]) -> f64 {
-        self.0.iter().zip(weights).map(|(s, w)| s * w).sum()
+    fn total(&self, weights: &[f64; N_SIGNALS], gate: f64) -> f64 {
+        let (mut units, mut files) = (0.0, 0.0);
+        for s in Signal::ALL {
+            let part = self.get(s) * weights[s as usize];
+            if s.is_of_file() {
+                files += part;
+            } else {
+                units += part;
+            }
+        }
+        let own = self.get(Signal::Lexical).max(self.get(Signal::NamedSymbol)).max(self.get(Signal::Frame));
+        units + files * (gate + (1.0 - gate) * own.min(1.0).sqrt())
     }
 }
 
@@ -196,14 +223,18 @@ pub struct Retrieved {
 /// gives none.
 pub fn retrieve(units: &mut Units, query: &Query, r: &Ranking, provider: SeedProvider) -> Retrieved {
     let weights: [f64; N_SIGNALS] = Signal::ALL.map(|s| match (provider, s) {
-        (SeedProvider::Sparse, Signal::Lexical | Signal::FileEvidence | Signal::TypeEvidence) => s.weight(r),
+        (SeedProvider::Sparse, Signal::Lexical | Signal::Path | Signal::FileEvidence | Signal::TypeEvidence) => s.weight(r),
         (SeedProvider::Fts, Signal::Literal | Signal::NamedSymbol) => 1.0,
         (SeedProvider::Fts, Signal::Lexical) => 0.01,
         (SeedProvider::Sparse | SeedProvider::Fts, _) => 0.0,
         _ => s.weight(r),
     });
     let is_on = |s: Signal| weights[s as usize] > 0.0;
-    let (chunk_hits, weighted) = lexical::score(units, query, r);
+    let (mut chunk_hits, mut weighted) = lexical::score(units, query, r);
+    if r.feedback > 0.0 {
+        let wider = feedback::widen(units, query, &chunk_hits, r);
+        (chunk_hits, weighted) = lexical::score(units, &wider, r);
+    }
     let mut table = Table::new(units, &chunk_hits, r);
     if is_on(Signal::NamedFile) || is_on(Signal::NamedFolder) || is_on(Signal::NamedSymbol) || is_on(Signal::Frame) {
         named::mark(units, query, &mut table);
@@ -232,15 +263,7 @@ pub struct Table {
     /// The hits.
     pub hits: Vec<Hit>,
     at: FxHashMap<UnitKey, usize>,
-    factors: Factors,
-}
-
-#[derive(Clone, Copy)]
-struct Factors {
-    test: f64,
-    prose: f64,
-    generated: f64,
-    example: f64,
+    ranking: Ranking,
 }
 
 impl Table {
@@ -251,20 +274,14 @@ impl Table {
         let floor = chunk_hits.get(2 * UNITS_MAX - 1).map_or(0.0, |h| h.score);
         chunk_hits.retain(|h| h.score >= floor);
         let top = f64::from(chunk_hits.first().map_or(1.0, |h| h.score));
-        let mut table = Self {
-            hits: Vec::with_capacity(UNITS_MAX),
-            at: FxHashMap::default(),
-            factors: Factors {
-                test: f64::from(r.test_factor),
-                prose: f64::from(r.prose_factor),
-                generated: f64::from(r.generated_factor),
-                example: f64::from(r.example_factor),
-            },
-        };
+        let mut table = Self { hits: Vec::with_capacity(UNITS_MAX), at: FxHashMap::default(), ranking: *r };
         for h in &chunk_hits {
             let unit = units.of_chunk(h.chunk);
             // A long definition is as good as its best part: the parts share its name anyway.
-            table.hit(units, unit).signals.raise(Signal::Lexical, f64::from(h.score) / top);
+            let coverage = f64::from(1.0 - r.coverage + r.coverage * h.coverage);
+            let signals = &mut table.hit(units, unit).signals;
+            signals.raise(Signal::Lexical, f64::from(h.own) * coverage / top);
+            signals.raise(Signal::Path, f64::from(h.score - h.own) / top);
         }
         table
     }
@@ -276,19 +293,21 @@ impl Table {
         if i == next {
             let file = units.file(unit.file);
             let role = role_of(&file);
+            let r = &self.ranking;
             let mut factor = match role {
-                Role::Code if file.language == Language::Text => self.factors.prose,
+                Role::Code if file.language == Language::Text => r.text_factor,
+                Role::Code if unit.kind == ChunkKind::Between => r.between_factor,
                 Role::Code => 1.0,
-                Role::Test => self.factors.test,
-                Role::Doc | Role::Config => self.factors.prose,
+                Role::Test => r.test_factor,
+                Role::Doc | Role::Config => r.prose_factor,
             };
             if file.roles.has(FileRoles::GENERATED) || file.roles.has(FileRoles::VENDORED) {
-                factor *= self.factors.generated;
+                factor *= r.generated_factor;
             }
             if file.roles.has(FileRoles::EXAMPLE) {
-                factor *= self.factors.example;
+                factor *= r.example_factor;
             }
-            self.hits.push(Hit { unit, file, role, signals: Signals::default(), factor, total: 0.0 });
+            self.hits.push(Hit { unit, file, role, signals: Signals::default(), factor: f64::from(factor), total: 0.0 });
         }
         &mut self.hits[i]
     }
@@ -297,7 +316,7 @@ impl Table {
     fn mark_evidence(&mut self, units: &Units, by_type: bool) {
         let mut by_file: FxHashMap<FileDoc, Vec<f64>> = FxHashMap::default();
         for h in &self.hits {
-            by_file.entry(h.unit.file).or_default().push(h.signals.get(Signal::Lexical));
+            by_file.entry(h.unit.file).or_default().push(h.signals.get(Signal::Lexical) + h.signals.get(Signal::Path));
         }
         let mut evidence: FxHashMap<FileDoc, f64> = FxHashMap::default();
         for (file, mut scores) in by_file {
@@ -343,17 +362,33 @@ impl Table {
         }
     }
 
-    /// Sums up and sorts.
+    /// Sums up and sorts; then the later units of a file give way a little, so that one file does
+    /// not fill a pack.
     fn rank(&mut self, weights: &[f64; N_SIGNALS]) {
+        let gate = f64::from(self.ranking.gate);
         for h in &mut self.hits {
-            h.total = h.factor * h.signals.total(weights);
+            h.total = h.factor * h.signals.total(weights, gate);
         }
+        self.sort();
+        let spread = f64::from(self.ranking.spread);
+        if spread > 0.0 {
+            let mut seen: FxHashMap<FileDoc, u32> = FxHashMap::default();
+            for h in &mut self.hits {
+                let n = seen.entry(h.unit.file).or_insert(0);
+                h.total /= 1.0 + spread * f64::from(*n);
+                *n += 1;
+            }
+            self.sort();
+        }
+        self.at = self.hits.iter().enumerate().map(|(i, h)| (h.unit.key, i)).collect();
+    }
+
+    fn sort(&mut self) {
         self.hits.sort_by(|a, b| {
             b.total
                 .total_cmp(&a.total)
                 .then_with(|| a.file.path.cmp(&b.file.path))
                 .then_with(|| a.unit.spans[0].0.start.cmp(&b.unit.spans[0].0.start))
         });
-        self.at = self.hits.iter().enumerate().map(|(i, h)| (h.unit.key, i)).collect();
     }
 }

@@ -1,7 +1,7 @@
 use super::*;
 
 fn check(text: &str, terms: &str, symbols: &str, paths: &str, literals: &str) {
-    let q = Query::parse(text, 1.0);
+    let q = Query::parse(text, 1.0, 0.0);
     let got: Vec<&str> = q.terms.iter().map(|t| t.term.as_str()).collect();
     assert_eq!(got.join(" "), terms, "terms of {text:?}");
     assert_eq!(q.symbols.join(" "), symbols, "symbols of {text:?}");
@@ -38,20 +38,26 @@ fn paths_modules_and_lines_are_told_apart() {
 fn traces_give_frames_and_messages() {
     let q = Query::parse(
         "It fails\n\nTraceback (most recent call last):\n  File \"/x/site-packages/black/linegen.py\", line 12, in visit_default\n    x = y\nValueError: cannot parse 3 tokens of input",
-        1.0,
-    );
+        1.0, 0.0);
     assert_eq!(q.paths[0].path, "x/site-packages/black/linegen.py");
     assert_eq!((q.paths[0].line, q.paths[0].function.as_deref()), (Some(12), Some("visit_default")));
     assert_eq!(q.literals, ["cannot parse", "tokens of input"]);
-    let q = Query::parse("panic: runtime error: bad\n\ngoroutine 1 [running]:\nmain.f(0x12)\n\t/home/u/app/cmd/root.go:31 +0x1d\n", 1.0);
+    let q = Query::parse("panic: runtime error: bad\n\ngoroutine 1 [running]:\nmain.f(0x12)\n\t/home/u/app/cmd/root.go:31 +0x1d\n", 1.0, 0.0);
     assert_eq!((q.paths[0].path.as_str(), q.paths[0].line), ("home/u/app/cmd/root.go", Some(31)));
 }
 
 #[test]
 fn the_place_of_a_word_decides_its_weight() {
-    let q = Query::parse("alpha title\nbeta lead\n\ngamma prose\n\n```\ndelta = code\n```\n", 1.5);
+    let q = Query::parse("alpha title\nbeta lead\n\ngamma prose\n\n```\ndelta = code\n```\n", 1.5, 0.0);
     let weight = |t: &str| q.terms.iter().find(|x| x.term == t).map(|x| x.weight).unwrap();
     assert!(weight("alpha") > weight("beta") && weight("beta") > weight("gamma") && weight("gamma") > weight("delta"));
+}
+
+#[test]
+fn neighbouring_words_of_the_title_are_joined() {
+    let q = Query::parse("Ensure man page is there", 1.0, 0.5);
+    let got: Vec<&str> = q.terms.iter().map(|t| t.term.as_str()).collect();
+    assert_eq!(got, ["ensur", "man", "page", "=ensureman", "=manpage"]);
 }
 
 #[test]

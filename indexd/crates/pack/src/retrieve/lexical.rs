@@ -28,7 +28,9 @@ pub struct ChunkHit {
     pub chunk: ChunkDoc,
     /// The score, unitless, above 0.
     pub score: f32,
-    /// Inverse document frequency, weighted, of the terms it holds, in parts of those of all terms.
+    /// What it would be without the path of its file.
+    pub own: f32,
+    /// Inverse document frequency, weighted, of the terms in its text, in parts of those of all.
     pub coverage: f32,
 }
 
@@ -173,9 +175,6 @@ fn first_pass(terms: &[Term], weights: &[f32; N_FIELDS], r: &Ranking, s: &mut Sc
 
 /// What the paths of files are worth, the best files.
 fn score_paths(terms: &[Term], r: &Ranking, s: &Scratch) -> Vec<(FileDoc, f32)> {
-    if r.path <= 0.0 {
-        return Vec::new();
-    }
     let mut sums: FxHashMap<FileDoc, f32> = FxHashMap::default();
     for t in terms {
         for p in &s.paths[t.paths.clone()] {
@@ -264,23 +263,24 @@ fn second_pass(
     for (slot, &c) in kept.iter().enumerate() {
         let record = units.chunk(ChunkDoc(c));
         let row = &mut s.matrix[slot * n_terms..(slot + 1) * n_terms];
-        if r.path > 0.0 {
-            for &(j, count) in paths.get(&record.file).map_or(&[][..], |v| v) {
-                row[j as usize] += r.path * f32::from(count);
-            }
-        }
         let len: f32 = record.lens.iter().map(|l| f32::from(*l)).sum();
         let norm = r.k1 * (1.0 - r.b + r.b * len / average_total.max(1.0));
-        let (mut score, mut covered) = (0.0, 0.0);
-        for (tf, t) in row.iter().zip(terms) {
-            if *tf > 0.0 {
-                let full = t.idf * t.weight;
-                score += full * tf * (r.k1 + 1.0) / (tf + norm);
-                covered += full;
+        let saturated = |row: &[f32]| -> f32 {
+            row.iter().zip(terms).filter(|(tf, _)| **tf > 0.0).map(|(tf, t)| t.idf * t.weight * tf * (r.k1 + 1.0) / (tf + norm)).sum()
+        };
+        let own = saturated(row);
+        let covered: f32 = row.iter().zip(terms).filter(|(tf, _)| **tf > 0.0).map(|(_, t)| t.idf * t.weight).sum();
+        let in_path = paths.get(&record.file).map_or(&[][..], |v| v);
+        let score = if in_path.is_empty() {
+            own
+        } else {
+            for &(j, count) in in_path {
+                row[j as usize] += r.path * f32::from(count);
             }
-        }
+            saturated(row)
+        };
         if score > 0.0 {
-            hits.push(ChunkHit { chunk: ChunkDoc(c), score, coverage: covered / total.max(f32::MIN_POSITIVE) });
+            hits.push(ChunkHit { chunk: ChunkDoc(c), score, own, coverage: covered / total.max(f32::MIN_POSITIVE) });
         }
     }
     hits

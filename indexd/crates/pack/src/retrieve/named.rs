@@ -7,7 +7,7 @@ use crate::unit::Units;
 use indexd_model::path::{dir_of, stem_of};
 use indexd_model::view::PathPosting;
 use indexd_model::{FileDoc, IndexView};
-use indexd_text::word_terms;
+use indexd_text::terms;
 use rustc_hash::FxHashMap;
 
 /// Files looked at for one mention.
@@ -86,7 +86,7 @@ fn at_line(units: &mut Units, file: FileDoc, line: u32) -> Option<std::rc::Rc<cr
 /// Files whose path holds every term of `name`.
 fn files_with(view: &dyn IndexView, name: &str) -> Vec<FileDoc> {
     let mut lists: Vec<Vec<PathPosting>> = Vec::new();
-    word_terms(name, |term| {
+    terms(name, |term| {
         let mut out = Vec::new();
         view.path_postings(term, &mut out);
         lists.push(out);
