@@ -187,6 +187,7 @@ impl<'s> Visitor<'s, '_> {
     fn assign_name(&mut self, target: Node, source: Source, span: Span) {
         let name = self.slice(target);
         let at = self.start(target);
+        self.forget_paths(name);
         if self.scope_kind() != ScopeKind::Function {
             let value = self.value_of(source);
             self.define_value(target, ExprId::NONE, value, span);
@@ -284,10 +285,8 @@ impl<'s> Visitor<'s, '_> {
         let name_span = self.span(attribute);
         self.b.expr(Shape::Attr { base, name }, name_span.start, Role::Write);
         let path = self.slice(target);
+        self.assign_path(path, value);
         let Some(scope) = self.scopes.last_mut() else { return };
-        if !scope.paths.is_empty() {
-            scope.paths.push((path, ExprId::NONE));
-        }
         let (class, receiver) = (scope.class, scope.receiver);
         let of_self = matches!(self.b.get(base).map(|e| e.node), Some(Shape::Name { binding, .. }) if binding == receiver);
         if class.some().is_none() || receiver.some().is_none() || !of_self {
@@ -300,6 +299,37 @@ impl<'s> Visitor<'s, '_> {
         let mut def = self.b.blank_def(name, DefKind::Field, class, name_span, span);
         def.flags.set(DefFlags::INSTANCE);
         self.add_value(Some(def), ty, value);
+    }
+
+    /// From here on a path is what was assigned to it. The first entry forgets what was known; it
+    /// outlives the branch, the second one does not.
+    fn assign_path(&mut self, path: &'s str, value: ExprId) {
+        let plain = path.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_' || b == b'.' || b >= 0x80);
+        if !plain || self.scope_kind() == ScopeKind::Class {
+            return;
+        }
+        self.scope().paths.push((path, ExprId::NONE));
+        let says_more = matches!(
+            self.b.get(value).map(|e| e.node),
+            Some(Shape::Call { .. } | Shape::Name { .. } | Shape::Attr { .. } | Shape::Sequence { .. } | Shape::Await { .. })
+        );
+        if says_more {
+            let at = self.b.get(value).map_or(0, |e| e.at);
+            let assigned = self.b.node(Shape::KeyValue { key: ExprId::NONE, value }, at);
+            self.scope().paths.push((path, assigned));
+        }
+    }
+
+    /// Forgets paths that start at a name that is set anew.
+    fn forget_paths(&mut self, name: &str) {
+        let scope = self.scope();
+        let stale: Vec<&'s str> = scope
+            .paths
+            .iter()
+            .map(|p| p.0)
+            .filter(|p| p.strip_prefix(name).is_some_and(|rest| rest.starts_with('.')))
+            .collect();
+        scope.paths.extend(stale.into_iter().map(|p| (p, ExprId::NONE)));
     }
 
     /// Counts one more definition of `name` in the scope that `pick` finds; false past the limit.

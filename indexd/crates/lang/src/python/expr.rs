@@ -219,8 +219,37 @@ impl<'s> Visitor<'s, '_> {
             Some(l) => args.push(self.expr(l, Role::Read)),
             None => {}
         }
+        self.lambda_argument(last, callee, &args);
         let args = self.b.list(&args);
         self.b.node(Shape::Call { callee, args }, at)
+    }
+
+    /// `sorted(xs, key=lambda x: ...)`: the functions of the language that call a function with the
+    /// elements of something tell what its parameter is.
+    fn lambda_argument(&mut self, function: &str, callee: ExprId, args: &[ExprId]) {
+        let of = match function {
+            "sorted" | "min" | "max" | "groupby" => args.first().copied(),
+            "map" | "filter" | "takewhile" | "dropwhile" | "filterfalse" => args.get(1).copied(),
+            "sort" => match self.b.get(callee).map(|e| e.node) {
+                Some(Shape::Attr { base, .. }) => Some(base),
+                _ => None,
+            },
+            _ => None,
+        };
+        let Some(of) = of else { return };
+        for &a in args {
+            let value = match self.b.get(a).map(|e| e.node) {
+                Some(Shape::Keyword { value, .. }) => value,
+                _ => a,
+            };
+            if let Some(Shape::Lambda { params, .. }) = self.b.get(value).map(|e| e.node)
+                && let Some(&first) = self.b.items(params).first()
+                && let Some(Shape::Name { binding, .. }) = self.b.get(first).map(|e| e.node)
+                && self.b.sources_of(binding).is_empty()
+            {
+                self.b.source(binding, Source::Element { of, index: 0 });
+            }
+        }
     }
 
     /// Reads an argument; some functions of `typing` take types, which may be strings.
@@ -324,7 +353,7 @@ impl<'s> Visitor<'s, '_> {
         let scope = self.scope();
         let changes = scope.changes(mark);
         scope.rewind(mark);
-        scope.paths.truncate(n_paths);
+        self.leave_paths(n_paths);
         for (name, binding) in changes {
             if self.walrus.contains(&(name, binding)) {
                 self.scope().set(name, binding);
@@ -363,7 +392,7 @@ impl<'s> Visitor<'s, '_> {
             };
             let Some(name) = name.filter(|n| kind(*n) == Kind::Identifier) else { continue };
             let text = self.slice(name);
-            let b = self.local(text, self.start(name), BindingKind::Param, default.map(Source::Assigned));
+            let b = self.local(text, self.start(name), BindingKind::Local, default.map(Source::Assigned));
             self.scope().set(text, b);
             let id = self.b.str(text);
             params.push(self.b.node(Shape::Name { name: id, binding: b }, self.start(name)));
@@ -425,7 +454,7 @@ impl<'s> Visitor<'s, '_> {
         }
         let elem = self.expr_of(body, at);
         self.scope().rewind(mark);
-        self.scope().paths.truncate(n_paths);
+        self.leave_paths(n_paths);
         for (name, binding) in self.walrus.get(n_walrus..).unwrap_or_default().to_vec() {
             self.scope().set(name, binding);
         }

@@ -20,13 +20,13 @@ impl<'s> Visitor<'s, '_> {
             return;
         }
         match kind(node) {
-            Kind::Call if holds => {
+            Kind::Call => {
                 let at = self.start(node);
                 // Guards are pushed in source order of the end of the call; the newest are at hand.
                 if let Some(g) = self.guards.iter().rev().take(64).find(|g| g.at == at)
                     && is_path(g.path)
                 {
-                    out.push((g.path, g.ty));
+                    out.push((g.path, g.ty, holds));
                 }
             }
             Kind::Not => {

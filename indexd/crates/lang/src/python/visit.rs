@@ -27,8 +27,8 @@ pub(super) struct Guard<'s> {
     pub(super) ty: ExprId,
 }
 
-/// What is known when a condition holds (or fails).
-pub(super) type Known<'s> = SmallVec<[(&'s str, ExprId); 2]>;
+/// What is known when a condition holds (or fails): a name or path is of a type, or is not.
+pub(super) type Known<'s> = SmallVec<[(&'s str, ExprId, bool); 2]>;
 
 /// What `__all__` says so far.
 #[derive(Default)]
@@ -335,16 +335,34 @@ impl<'s, 'p> Visitor<'s, 'p> {
 
     /// Applies what a condition says about names and paths.
     pub(super) fn learn(&mut self, known: &Known<'s>) {
-        for &(path, ty) in known {
+        for &(path, ty, is) in known {
+            let at = self.b.get(ty).map_or(0, |e| e.at);
+            // "Not of this type" is written as the operator that turns a type around.
+            let ty = if is { ty } else { self.b.node(Shape::Unary { value: ty }, at) };
             if path.contains('.') {
                 self.scope().paths.push((path, ty));
             } else if let Some(old) = self.scopes.last().and_then(|s| s.get(path)) {
                 let (name, at, scope, _) = self.b.binding_head(old);
                 let new = self.b.bind(name, at, scope, BindingKind::Local);
-                self.b.source(new, Source::Narrowed(ty));
+                let value = self.b.node(Shape::Name { name, binding: old }, at);
+                let narrowed = self.b.node(Shape::Assert { value, ty }, at);
+                self.b.source(new, Source::Assigned(narrowed));
                 self.joins.narrow(new, old);
                 self.scope().set(path, new);
             }
+        }
+    }
+
+    /// Leaves a branch: what was learnt in it about paths is forgotten, and so is what was known
+    /// before about paths that it assigned.
+    pub(super) fn leave_paths(&mut self, n_paths: usize) {
+        let scope = self.scope();
+        if scope.paths.len() <= n_paths {
+            return;
+        }
+        let gone = scope.paths.split_off(n_paths);
+        for (path, _) in gone.into_iter().filter(|p| p.1 == ExprId::NONE) {
+            scope.paths.push((path, ExprId::NONE));
         }
     }
 
@@ -392,19 +410,18 @@ impl<'s, 'p> Visitor<'s, 'p> {
                     first_dead = Some(not.clone());
                 }
                 v.scope().rewind(mark);
-                v.scope().paths.truncate(n_here);
+                v.leave_paths(n_here);
                 v.learn(&not);
             }
             if !has_else {
                 branches.push(v.scope().changes(start));
             }
             v.scope().rewind(start);
-            v.scope().paths.truncate(n_paths);
+            v.leave_paths(n_paths);
             v.merge(&branches);
             // `if not isinstance(self.x, T): return` says what `self.x` is from here on.
-            for k in first_dead.iter().flatten().filter(|k| k.0.contains('.')) {
-                v.scope().paths.push(*k);
-            }
+            let known: Known<'s> = first_dead.into_iter().flatten().filter(|k| k.0.contains('.')).collect();
+            v.learn(&known);
             !branches.is_empty()
         })
     }
@@ -451,7 +468,7 @@ impl<'s, 'p> Visitor<'s, 'p> {
         let has_exit = !exits.is_empty();
         branches.extend(exits);
         self.scope().rewind(mark);
-        self.scope().paths.truncate(n_paths);
+        self.leave_paths(n_paths);
         let mut before: SmallVec<[(&'s str, BindingId); 8]> = SmallVec::new();
         for (name, _) in branches.iter().flatten() {
             if let Some(old) = self.scope().get(name) {
@@ -596,7 +613,7 @@ impl<'s, 'p> Visitor<'s, 'p> {
                         && let Some(value) = value
                         && let Some(ty) = v.pattern(c, value)
                     {
-                        v.learn(&SmallVec::from_slice(&[(path, ty)]));
+                        v.learn(&SmallVec::from_slice(&[(path, ty, true)]));
                     }
                 }
                 if let Some(guard) = v.field(case, F.guard) {
@@ -606,7 +623,7 @@ impl<'s, 'p> Visitor<'s, 'p> {
                     branches.push(v.scope().changes(mark));
                 }
                 v.scope().rewind(mark);
-                v.scope().paths.truncate(n_paths);
+                v.leave_paths(n_paths);
             }
             v.merge(&branches);
             true

@@ -40,15 +40,18 @@ impl<'a> Linker<'a> {
         if let Some(a) = self.attrs.get(&(base, name)) {
             return Rc::clone(a);
         }
-        // A property whose type depends on itself is unknown while it is being read, but what it
-        // names is not: nothing is kept until the end.
-        if self.depth > 100 {
+        let depth = self.depth;
+        if depth > 100 {
             return Rc::new(Attr::none(Ty::UNKNOWN, UnresolvedReason::UnknownReceiver));
         }
+        let outer = std::mem::replace(&mut self.lowest, u32::MAX);
         self.depth += 1;
         let a = Rc::new(self.find_attr(base, name));
-        self.depth -= 1;
-        self.attrs.insert((base, name), Rc::clone(&a));
+        self.depth = depth;
+        if self.is_whole(depth) {
+            self.attrs.insert((base, name), Rc::clone(&a));
+        }
+        self.lowest = if self.lowest < depth { self.lowest.min(outer) } else { outer };
         a
     }
 

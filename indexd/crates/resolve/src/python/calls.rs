@@ -1,12 +1,9 @@
 //! Calls: what a called value returns.
 
 use super::Linker;
-use super::eval::{Site, Val};
+use super::eval::{Site, Slot, Val};
 use super::types::{ClassId, File, Std, Ty, Type, VarKey};
 use indexd_model::{BindingKind, DefFlags, DefIdx, DefKind, ExprId, Node, Source};
-
-/// Inferences of returned values within each other; deeper ones are not followed.
-const DEPTH_MAX: u32 = 64;
 
 impl<'a> Linker<'a> {
     /// The result of calling a value of type `callee`; `site` is `None` for calls nobody wrote.
@@ -266,18 +263,13 @@ impl<'a> Linker<'a> {
 
     /// What a function returns as it is written, its variables open.
     pub(super) fn raw_return(&mut self, file: File, def: DefIdx) -> Val {
-        if let Some(&v) = self.returns.get(&(file, def)) {
-            return v;
-        }
-        if self.depth >= DEPTH_MAX {
-            return Val::UNKNOWN;
-        }
-        self.returns.insert((file, def), Val::UNKNOWN);
-        self.depth += 1;
-        let v = self.read_return(file, def);
-        self.depth -= 1;
-        self.returns.insert((file, def), v);
-        v
+        self.once(
+            |l| l.returns.get(&(file, def)).copied().unwrap_or(Slot::Empty),
+            |l, s| {
+                l.returns.insert((file, def), s);
+            },
+            |l| l.read_return(file, def),
+        )
     }
 
     fn read_return(&mut self, file: File, def: DefIdx) -> Val {

@@ -28,6 +28,21 @@ impl Val {
     }
 }
 
+/// An answer, or the mark that it is being looked for.
+///
+/// Types depend on themselves: `while x: x = x.next`. Whoever asks for an open answer gets "unknown",
+/// and every answer in between is partial: it is given, but kept only when the outermost open
+/// question it met is itself. The next asker then finds the whole answer.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Slot {
+    Empty,
+    Open(u32),
+    Done(Val),
+}
+
+/// Partial answers after which everything is kept: a bound on repeated work.
+const PARTIAL_MAX: u32 = 50_000;
+
 /// The arguments of a call.
 #[derive(Clone, Copy)]
 pub(super) struct Site {
@@ -37,35 +52,69 @@ pub(super) struct Site {
 }
 
 impl<'a> Linker<'a> {
+    /// Answers a question once: `get` and `set` reach its slot, `ask` finds the answer.
+    pub(super) fn once(
+        &mut self,
+        get: impl Fn(&Self) -> Slot,
+        set: impl Fn(&mut Self, Slot),
+        ask: impl FnOnce(&mut Self) -> Val,
+    ) -> Val {
+        match get(self) {
+            Slot::Done(v) => return v,
+            Slot::Open(depth) => {
+                self.lowest = self.lowest.min(depth);
+                return Val::UNKNOWN;
+            }
+            Slot::Empty => {}
+        }
+        if self.depth >= DEPTH_MAX {
+            self.lowest = 0;
+            return Val::UNKNOWN;
+        }
+        let outer = std::mem::replace(&mut self.lowest, u32::MAX);
+        let depth = self.depth;
+        set(self, Slot::Open(depth));
+        self.depth += 1;
+        let v = ask(self);
+        self.depth = depth;
+        let slot = if self.is_whole(depth) { Slot::Done(v) } else { Slot::Empty };
+        set(self, slot);
+        self.lowest = if self.lowest < depth { self.lowest.min(outer) } else { outer };
+        v
+    }
+
+    /// Whether the answer found at `depth` met no open question outside it.
+    pub(super) fn is_whole(&mut self, depth: u32) -> bool {
+        if self.lowest >= depth || depth == 0 {
+            return true;
+        }
+        self.n_partial += 1;
+        self.n_partial > PARTIAL_MAX
+    }
+
     /// The type of an expression as a value.
     pub(super) fn eval(&mut self, file: File, id: ExprId) -> Val {
         if id.some().is_none() {
             return Val::UNKNOWN;
         }
-        let known = if file == 0 { self.own_exprs.get(id.index()).copied().flatten() } else { self.exprs.get(&(file, id)).copied() };
-        if let Some(v) = known {
-            return v;
-        }
-        if self.depth >= DEPTH_MAX {
-            return Val::UNKNOWN;
-        }
-        // An expression that depends on itself is unknown while it is being read.
-        self.keep(file, id, Val::UNKNOWN);
-        self.depth += 1;
-        let v = self.eval_node(file, id);
-        self.depth -= 1;
-        self.keep(file, id, v);
-        v
-    }
-
-    fn keep(&mut self, file: File, id: ExprId, v: Val) {
         if file == 0 {
-            if let Some(slot) = self.own_exprs.get_mut(id.index()) {
-                *slot = Some(v);
-            }
-        } else {
-            self.exprs.insert((file, id), v);
+            return self.once(
+                |l| l.own_exprs.get(id.index()).copied().unwrap_or(Slot::Done(Val::UNKNOWN)),
+                |l, s| {
+                    if let Some(slot) = l.own_exprs.get_mut(id.index()) {
+                        *slot = s;
+                    }
+                },
+                |l| l.eval_node(file, id),
+            );
         }
+        self.once(
+            |l| l.exprs.get(&(file, id)).copied().unwrap_or(Slot::Empty),
+            |l, s| {
+                l.exprs.insert((file, id), s);
+            },
+            |l| l.eval_node(file, id),
+        )
     }
 
     fn eval_node(&mut self, file: File, id: ExprId) -> Val {
@@ -114,7 +163,7 @@ impl<'a> Linker<'a> {
                 let v = self.eval(file, value);
                 Val { ty: self.awaited(v.ty), inferred: v.inferred }
             }
-            Node::Assert { ty, .. } => Val::new(self.instance_of(file, ty)),
+            Node::Assert { value, ty } => self.narrowed(file, value, ty),
             Node::Quoted { value } | Node::Keyword { value, .. } | Node::Spread { value } => self.eval(file, value),
             Node::Def { def } => self.def_value(file, def),
             _ => Val::UNKNOWN,
@@ -251,13 +300,19 @@ impl<'a> Linker<'a> {
 
     /// The type of a definition's name as a value.
     pub(super) fn def_value(&mut self, file: File, def: DefIdx) -> Val {
-        if let Some(&v) = self.defs.get(&(file, def)) {
-            return v;
-        }
-        self.defs.insert((file, def), Val::UNKNOWN);
+        self.once(
+            |l| l.defs.get(&(file, def)).copied().unwrap_or(Slot::Empty),
+            |l, s| {
+                l.defs.insert((file, def), s);
+            },
+            |l| l.read_def(file, def),
+        )
+    }
+
+    fn read_def(&mut self, file: File, def: DefIdx) -> Val {
         let facts = self.facts(file);
         let d = facts.def(def);
-        let v = match d.kind {
+        match d.kind {
             DefKind::Class => {
                 let c = self.class(file, def);
                 Val::new(self.types.make(Type::Class(c, Box::new([]))))
@@ -269,9 +324,7 @@ impl<'a> Linker<'a> {
             }
             DefKind::Variable | DefKind::Constant | DefKind::Field => self.variable_value(file, def),
             _ => Val::UNKNOWN,
-        };
-        self.defs.insert((file, def), v);
-        v
+        }
     }
 
     fn variable_value(&mut self, file: File, def: DefIdx) -> Val {
@@ -305,13 +358,13 @@ impl<'a> Linker<'a> {
 
     /// The type of a local binding.
     pub(super) fn binding(&mut self, file: File, id: BindingId) -> Val {
-        if let Some(&v) = self.bindings.get(&(file, id)) {
-            return v;
-        }
-        self.bindings.insert((file, id), Val::UNKNOWN);
-        let v = self.read_binding(file, id);
-        self.bindings.insert((file, id), v);
-        v
+        self.once(
+            |l| l.bindings.get(&(file, id)).copied().unwrap_or(Slot::Empty),
+            |l, s| {
+                l.bindings.insert((file, id), s);
+            },
+            |l| l.read_binding(file, id),
+        )
     }
 
     fn read_binding(&mut self, file: File, id: BindingId) -> Val {
@@ -398,6 +451,50 @@ impl<'a> Linker<'a> {
                 }
                 None => Val::UNKNOWN,
             },
+        }
+    }
+
+    /// A value known to be (or not to be) of a type, or to have been assigned just before.
+    fn narrowed(&mut self, file: File, value: ExprId, ty: ExprId) -> Val {
+        let before = self.eval(file, value);
+        match self.facts(file).expr(ty).node {
+            Node::KeyValue { value, .. } => {
+                let assigned = self.eval(file, value);
+                if assigned.ty == Ty::UNKNOWN || matches!(self.types.get(assigned.ty), Type::Var(..)) { before } else { assigned }
+            }
+            Node::Unary { value: not } => {
+                let not = self.instance_of(file, not);
+                let nots = self.types.members(not);
+                let parts = self.types.members(before.ty);
+                let rest: Vec<Ty> = parts.into_iter().filter(|p| !nots.iter().any(|n| self.is_a(*p, *n))).collect();
+                if rest.is_empty() { before } else { Val { ty: self.types.union(&rest), inferred: before.inferred } }
+            }
+            _ => {
+                let want = self.instance_of(file, ty);
+                let parts = self.types.members(before.ty);
+                let mut out = Vec::new();
+                for w in self.types.members(want) {
+                    let n = out.len();
+                    out.extend(parts.iter().copied().filter(|p| self.is_a(*p, w)));
+                    if out.len() == n {
+                        out.push(w);
+                    }
+                }
+                Val::new(self.types.union(&out))
+            }
+        }
+    }
+
+    /// Whether every value of one type is of another, as far as classes of the tree and containers
+    /// go.
+    fn is_a(&self, ty: Ty, of: Ty) -> bool {
+        match (self.types.get(ty), self.types.get(of)) {
+            (Type::Instance(c, _) | Type::SelfOf(c), Type::Instance(d, _) | Type::SelfOf(d)) => {
+                self.classes[c.0 as usize].order.contains(d)
+            }
+            (Type::Std(a, _), Type::Std(b, _)) => a == b || matches!((a, b), (Std::Tuple, Std::Tuples) | (Std::Tuples, Std::Tuple)),
+            (Type::Class(c, _), Type::Class(d, _)) => self.classes[c.0 as usize].order.contains(d),
+            _ => false,
         }
     }
 

@@ -206,7 +206,7 @@ impl<'a> Linker<'a> {
         defs.iter()
             .filter(callable)
             .rfind(plain)
-            .or_else(|| defs.iter().rfind(callable))
+            .or_else(|| defs.iter().find(callable))
             .or_else(|| defs.iter().find(|d| facts.def(**d).ty.some().is_some()))
             .or_else(|| defs.first())
             .copied()

@@ -27,7 +27,7 @@ mod uses;
 use crate::loaded::{Blocks, Loaded};
 use crate::recorder::Recorder;
 use classes::{Class, Member};
-use eval::Val;
+use eval::Slot;
 use indexd_model::{DefIdx, ExprId, Facts, FileDoc, FileFacts, Links};
 use members::Found;
 use modules::Module;
@@ -57,16 +57,21 @@ struct Linker<'a> {
     class_members: FxHashMap<(ClassId, &'a str), Option<Rc<Member>>>,
     own_members: FxHashMap<(ClassId, &'a str), Option<Rc<Member>>>,
     attrs: FxHashMap<(Ty, &'a str), Rc<attrs::Attr>>,
-    /// Types of this file's expressions, by number; `None` while not known.
-    own_exprs: Vec<Option<Val>>,
-    exprs: FxHashMap<(File, ExprId), Val>,
-    annotations: FxHashMap<(File, ExprId), Ty>,
-    bindings: FxHashMap<(File, indexd_model::BindingId), Val>,
-    defs: FxHashMap<(File, DefIdx), Val>,
-    returns: FxHashMap<(File, DefIdx), Val>,
+    /// Types of this file's expressions, by number.
+    own_exprs: Vec<Slot>,
+    exprs: FxHashMap<(File, ExprId), Slot>,
+    annotations: FxHashMap<(File, ExprId), Slot>,
+    bindings: FxHashMap<(File, indexd_model::BindingId), Slot>,
+    defs: FxHashMap<(File, DefIdx), Slot>,
+    returns: FxHashMap<(File, DefIdx), Slot>,
     /// Starts of definitions by file, for finding the one around a place.
     spans: FxHashMap<File, Rc<[uses::DefSpan]>>,
+    /// Questions being answered, one inside the other.
     depth: u32,
+    /// The outermost question that an answer under way found open; see [`eval::Slot`].
+    lowest: u32,
+    /// Answers not kept so far because they were partial.
+    n_partial: u32,
 }
 
 impl<'a> Linker<'a> {
@@ -85,7 +90,7 @@ impl<'a> Linker<'a> {
             class_members: FxHashMap::default(),
             own_members: FxHashMap::default(),
             attrs: FxHashMap::default(),
-            own_exprs: vec![None; n_exprs],
+            own_exprs: vec![Slot::Empty; n_exprs],
             exprs: FxHashMap::default(),
             annotations: FxHashMap::default(),
             bindings: FxHashMap::default(),
@@ -93,6 +98,8 @@ impl<'a> Linker<'a> {
             returns: FxHashMap::default(),
             spans: FxHashMap::default(),
             depth: 0,
+            lowest: u32::MAX,
+            n_partial: 0,
         }
     }
 

@@ -42,6 +42,7 @@ impl<'a> Linker<'a> {
             }
             "ContextManager" | "AbstractContextManager" | "AsyncContextManager" | "AbstractAsyncContextManager" => (Std::Context, 1),
             "Callable" => (Std::Callable, 1),
+            "ContextVar" | "Queue" | "LifoQueue" | "PriorityQueue" | "SimpleQueue" => (Std::Cell, 1),
             "Optional" => return self.types.union(&[arg(0), Ty::NONE]),
             "Union" => return self.types.union(args),
             "Annotated" | "ClassVar" | "Final" | "Required" | "NotRequired" | "ReadOnly" | "InitVar" | "Unpack" => return arg(0),
@@ -106,7 +107,7 @@ impl<'a> Linker<'a> {
             (Std::Iter, "__next__" | "__anext__" | "send") => arg(0),
             (Std::Iter, "__getitem__") => arg(0),
             (Std::Awaitable, "result" | "__await__") => arg(0),
-            (Std::Context, "__enter__" | "__aenter__") => arg(0),
+            (Std::Context, "__enter__" | "__aenter__") | (Std::Cell, "get" | "get_nowait") => arg(0),
             (Std::Str, "encode") => self.types.std(Std::Bytes, &[]),
             (Std::Bytes, "decode") => self.types.std(Std::Str, &[]),
             (Std::Str | Std::Bytes, "split" | "rsplit" | "splitlines") => self.types.std(Std::List, &[receiver]),

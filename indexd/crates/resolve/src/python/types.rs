@@ -46,6 +46,8 @@ pub(super) enum Std {
     Context,
     /// The argument is the result.
     Callable,
+    /// A holder whose `get` gives the argument: `ContextVar`, `Queue`.
+    Cell,
     /// What `pytest.raises` gives; the argument is the exception.
     Raises,
 }

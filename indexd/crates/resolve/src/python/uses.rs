@@ -12,6 +12,7 @@ use indexd_model::{
     BindingId, DefIdx, DefKind, DefRef, EdgeKind, ExprId, FileRoles, Link, Links, Node, Role, Rule, Source, StrId,
     Unresolved, UnresolvedReason,
 };
+use rustc_hash::FxHashSet;
 use smallvec::SmallVec;
 use std::rc::Rc;
 
@@ -43,6 +44,7 @@ impl<'a> Linker<'a> {
             return out;
         }
         self.imports(&mut out);
+        let defined: FxHashSet<u32> = facts.interface.defs.iter().map(|d| d.name_span.start).collect();
         for i in 0..facts.n_exprs() as u32 {
             let id = ExprId(i);
             let expr = facts.expr(id);
@@ -52,6 +54,8 @@ impl<'a> Linker<'a> {
         }
         self.overrides(&mut out);
         self.flow(&mut out);
+        // A name token that defines is no use of what it defines, though a value flows into it.
+        out.links.retain(|l| l.role != Role::Write || l.kind != EdgeKind::Usage || !defined.contains(&l.at));
         out
     }
 
@@ -94,7 +98,6 @@ impl<'a> Linker<'a> {
     }
 
     fn emit(&self, place: &Use, name: StrId, hits: &[Hit], inferred: bool, reason: UnresolvedReason, out: &mut Links) {
-        let facts = self.facts(0);
         let kind = match place.role {
             Role::Call => EdgeKind::Call,
             Role::Base => EdgeKind::Inherit,
@@ -104,13 +107,7 @@ impl<'a> Linker<'a> {
         let mut n = 0;
         for hit in hits.iter().take(CANDIDATES_MAX) {
             let target = match hit.target {
-                Target::Def(f, d) => {
-                    // The name token of a definition is no use of it.
-                    if f == 0 && facts.def(d).name_span.start == place.at {
-                        return;
-                    }
-                    DefRef { file: self.loaded.doc(f), def: d }
-                }
+                Target::Def(f, d) => DefRef { file: self.loaded.doc(f), def: d },
                 Target::Module(f) => DefRef { file: self.loaded.doc(f), def: DefIdx::NONE },
                 Target::Namespace(_) | Target::External(_) | Target::Dynamic => continue,
             };
@@ -154,6 +151,9 @@ impl<'a> Linker<'a> {
                 }
                 _ => {}
             }
+        }
+        if hits.len() > 1 {
+            hits = self.one_of(&hits);
         }
         is_link.then_some(hits)
     }
