@@ -16,6 +16,9 @@ use std::collections::BTreeMap;
 
 /// Version of the stored form; an overlay of another version is refused.
 const FORMAT: u8 = 1;
+/// Percent. A link this sure (scope, import, declared type) stays although the index calls the symbol
+/// external: `try: import ssl` / `except ImportError: ssl = None` defines a name in both worlds.
+const SURE: u8 = 98;
 
 /// What an imported index says about one file.
 #[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
@@ -105,8 +108,9 @@ pub fn digest<'o>(overlays: impl IntoIterator<Item = &'o Overlay>) -> [u8; 32] {
 ///
 /// At a place whose target is still in the tree, our links give way to one by [`Rule::Tooling`]
 /// (kinds, roles and sources stay ours; without a link of ours the syntax decides); candidates of
-/// dynamic dispatch stay when the call itself is confirmed. At a place that names something outside
-/// the tree our links are dropped and the use counts as external. A target that is gone leaves ours.
+/// dynamic dispatch stay when the call itself is confirmed. Of several definitions of one symbol those
+/// that we had found stay, else the preferred one counts. At a place that names something outside the
+/// tree our inferred links are dropped and the use counts as external. A target that is gone leaves ours.
 /// Links without an identifier of their own (`implement`) stay; `dataflow` follows the call at its
 /// place. Order and lookups are again those of [`Links`].
 pub fn apply(overlay: &Overlay, file: FileDoc, facts: Facts, links: &mut Links, view: &dyn FactsView) {
@@ -182,6 +186,9 @@ struct AtPlace<'a> {
 impl AtPlace<'_> {
     /// The symbol lies outside the tree.
     fn external(&mut self) {
+        if self.links.iter().any(|l| names_place(l) && l.confidence >= SURE) {
+            return;
+        }
         let dropped = self.links.iter().find(|l| names_place(l)).copied();
         self.links.retain(|l| l.kind == EdgeKind::Implement);
         for u in &mut self.unresolved {
@@ -200,44 +207,55 @@ impl AtPlace<'_> {
     /// The symbol has these definitions, the preferred one first.
     fn named(&mut self, known: &[DefRef]) {
         let Some(&preferred) = known.first() else { return };
-        let agreed = self.links.iter().find(|l| names_place(l) && known.contains(&l.target)).map(|l| l.target);
-        let target = agreed.unwrap_or(preferred);
-        let mut uses: Vec<(EdgeKind, DefIdx, Role)> = Vec::new();
-        for l in self.links.iter().filter(|l| names_place(l) && l.rule != Rule::Dispatch) {
-            if !uses.contains(&(l.kind, l.source, l.role)) {
-                uses.push((l.kind, l.source, l.role));
+        let ours = std::mem::take(&mut self.links);
+        let agrees = |l: &Link| names_place(l) && known.contains(&l.target);
+        let target = ours.iter().find(|l| agrees(l)).map_or(preferred, |l| l.target);
+        let is_confirmed = ours.iter().any(agrees);
+        let mut uses: Vec<Use> = Vec::new();
+        for l in ours.iter().filter(|l| agrees(l)) {
+            uses.push(Use { kind: l.kind, source: l.source, role: l.role, target: l.target });
+        }
+        for l in ours.iter().filter(|l| names_place(l) && !agrees(l) && l.rule != Rule::Dispatch) {
+            if !uses.iter().any(|u| (u.kind, u.source, u.role) == (l.kind, l.source, l.role)) {
+                uses.push(Use { kind: l.kind, source: l.source, role: l.role, target });
             }
         }
         if uses.is_empty() {
-            uses.extend(self.unresolved.first().map(|u| (kind_of(u.role), u.source, u.role)));
+            let open = self.unresolved.first().map(|u| (u.role, u.source));
+            let at = self.place.at;
+            let Some((role, source)) = open.or_else(|| {
+                let role = self.syntax.role(at)?;
+                Some((role, self.syntax.around(at, role)))
+            }) else {
+                self.links = ours;
+                return;
+            };
+            uses.push(Use { kind: kind_of(role), source, role, target });
         }
-        if uses.is_empty() {
-            uses.extend(self.syntax.role(self.place.at).map(|r| (kind_of(r), self.syntax.around(self.place.at, r), r)));
-        }
-        if uses.is_empty() {
-            return;
-        }
-        let wrong: Vec<DefRef> =
-            self.links.iter().filter(|l| names_place(l) && l.target != target).map(|l| l.target).collect();
-        self.links.retain(|l| match l.kind {
-            EdgeKind::Dataflow => !wrong.contains(&l.target) || (agreed.is_some() && l.rule == Rule::Dispatch),
-            EdgeKind::Implement => true,
-            _ => agreed.is_some() && l.rule == Rule::Dispatch,
-        });
         let (at, len) = (self.place.at, self.place.len);
-        let tooling = uses.into_iter().map(|(kind, source, role)| Link {
-            kind,
-            source,
-            target,
-            at,
-            len,
-            role,
-            rule: Rule::Tooling,
-            confidence: Rule::Tooling.confidence(),
-        });
-        self.links.splice(0..0, tooling);
+        self.links = uses
+            .into_iter()
+            .map(|Use { kind, source, role, target }| {
+                let (rule, confidence) = (Rule::Tooling, Rule::Tooling.confidence());
+                Link { kind, source, target, at, len, role, rule, confidence }
+            })
+            .collect();
+        let is_wrong = |target: DefRef| ours.iter().any(|l| names_place(l) && !agrees(l) && l.target == target);
+        self.links.extend(ours.iter().filter(|l| match l.kind {
+            EdgeKind::Implement => true,
+            EdgeKind::Dataflow => (is_confirmed && l.rule == Rule::Dispatch) || !is_wrong(l.target),
+            _ => is_confirmed && l.rule == Rule::Dispatch && !agrees(l),
+        }));
         self.unresolved.clear();
     }
+}
+
+/// What a place does with a target.
+struct Use {
+    kind: EdgeKind,
+    source: DefIdx,
+    role: Role,
+    target: DefRef,
 }
 
 /// Whether a link says what the identifier at its place names.

@@ -109,7 +109,10 @@ struct Open {
     interface: Arc<Interface>,
     /// Named definitions by the first byte of their name.
     starts: FxHashMap<u32, DefIdx>,
+    /// Names that imports bind.
     aliases: FxHashSet<String>,
+    /// Definitions that share a descriptor with another, by descriptor.
+    siblings: FxHashMap<String, Vec<DefIdx>>,
     places: Vec<OpenPlace>,
 }
 
@@ -119,6 +122,8 @@ struct OpenPlace {
     /// The identifier at its end (`map` of `.pkg.map`); empty for a range without text.
     token: Span,
     text: String,
+    /// The identifier before the dot before the token, empty when that is no identifier.
+    base: Option<String>,
     symbol: u32,
     is_definition: bool,
 }
@@ -196,6 +201,11 @@ fn place(index: &ForeignIndex, o: &ForeignOccurrence, text: &Text, encoding: Enc
         span = around;
     }
     let held = text.get(span);
+    // Some indexers take the whole of `name as alias`.
+    let held = match held.split_once(" as ") {
+        Some((name, alias)) if is_identifier(name) && is_identifier(alias.trim()) => name,
+        _ => held,
+    };
     let token_start = if is_quoted(held) { 0 } else { held.rfind('.').map_or(0, |i| i + 1) };
     let token = &held[token_start..];
     let fits = held.is_empty()
@@ -204,9 +214,13 @@ fn place(index: &ForeignIndex, o: &ForeignOccurrence, text: &Text, encoding: Enc
     if !fits || index.symbols.len() <= o.symbol as usize {
         return None;
     }
-    let text = if is_quoted(held) { file_name_of(&held[1..held.len() - 1]) } else { token }.to_owned();
-    let token = Span::new(span.start + token_start as u32, span.end);
-    Some(OpenPlace { span, token, text, symbol: o.symbol, is_definition: o.is_definition() })
+    let word = if is_quoted(held) { file_name_of(&held[1..held.len() - 1]) } else { token }.to_owned();
+    let token = Span::new(span.start + token_start as u32, span.start + held.len() as u32);
+    let base = text.text[..token.start as usize].strip_suffix('.').map(|before| {
+        let start = before.rfind(|c: char| c != '_' && !c.is_alphanumeric()).map_or(0, |i| i + 1);
+        before[start..].to_owned()
+    });
+    Some(OpenPlace { span, token, text: word, base, symbol: o.symbol, is_definition: o.is_definition() })
 }
 
 /// Whether a text is a Go string literal, as of an import path.
@@ -236,7 +250,19 @@ impl Open {
             }
         }
         let aliases = interface.imports.iter().filter_map(|i| i.alias).map(|a| facts.str(a).to_owned()).collect();
-        Self { file, path, hash, starts, aliases, places, interface }
+        let mut siblings: FxHashMap<String, Vec<DefIdx>> = FxHashMap::default();
+        let repeated: FxHashSet<String> = (0..interface.defs.len() as u32)
+            .map(DefIdx)
+            .filter(|d| facts.def(*d).ordinal == 1)
+            .map(|d| names::descriptor(&facts, d))
+            .collect();
+        for d in (0..interface.defs.len() as u32).map(DefIdx).filter(|_| !repeated.is_empty()) {
+            let descriptor = names::descriptor(&facts, d);
+            if repeated.contains(&descriptor) {
+                siblings.entry(descriptor).or_default().push(d);
+            }
+        }
+        Self { file, path, hash, starts, aliases, siblings, places, interface }
     }
 
     /// Our definition that a definition occurrence introduces.
@@ -253,6 +279,25 @@ impl Open {
             }
         };
         Some(DefRef { file: self.file, def })
+    }
+
+    /// A definition and all others of the file with its descriptor, in source order: some indexers
+    /// call only the first of several overloads the definition.
+    fn with_siblings(&self, d: DefRef) -> Vec<DefRef> {
+        let facts = Facts::outside(&self.interface);
+        let siblings = d.def.some().and_then(|def| self.siblings.get(&names::descriptor(&facts, def)));
+        siblings.map_or(vec![d], |all| all.iter().map(|def| DefRef { file: d.file, def: *def }).collect())
+    }
+
+    /// Whether a place that an indexer calls external may name that symbol: an attribute of a Python
+    /// value is no member of a module, although indexers say so of attributes named like builtins.
+    fn may_be_external(&self, place: &OpenPlace, symbol: Option<&Symbol>) -> bool {
+        let Some(Symbol::Global { descriptors, .. }) = symbol else { return false };
+        let is_of_module = descriptors.len() == 2 && descriptors[0].suffix == Suffix::Namespace;
+        match &place.base {
+            Some(base) if is_of_module && self.interface.language == Language::Python => self.aliases.contains(base),
+            _ => true,
+        }
     }
 
     /// Whether an identifier of this file may name `target`.
@@ -288,11 +333,13 @@ impl Open {
             let known = definitions.known(n, place.symbol);
             let symbol = definitions.symbols[place.symbol as usize].as_ref();
             let own = if place.is_definition { self.defined(place, symbol) } else { None };
-            if own.is_some() {
+            // A Python name that we know as a definition is no use, whatever the indexer calls it.
+            let is_python = self.interface.language == Language::Python;
+            if own.is_some() || (is_python && self.starts.contains_key(&place.token.start)) {
                 continue;
             }
             let Some(known) = known else {
-                if definitions.is_external(place.symbol) {
+                if definitions.is_external(place.symbol) && self.may_be_external(place, symbol) {
                     at.entry(place.token.start).or_insert((place.token.end, Vec::new()));
                 }
                 continue;
@@ -394,20 +441,23 @@ impl<'i> Definitions<'i> {
             for place in file.places.iter().filter(|p| p.is_definition) {
                 let symbol = symbols[place.symbol as usize].as_ref();
                 let defs = it.known.entry(it.key(n as u32, place.symbol)).or_default();
-                if let Some(d) = file.defined(place, symbol)
-                    && !defs.contains(&d)
-                {
-                    defs.push(d);
+                for d in file.defined(place, symbol).into_iter().flat_map(|d| file.with_siblings(d)) {
+                    if !defs.contains(&d) {
+                        defs.push(d);
+                    }
                 }
             }
         }
-        // An overload or a setter is not what a use means; the definition that remains is.
+        // An overload is not what a use means, the definition is; a setter is meant by some writes.
+        let has = |d: &DefRef, flag| {
+            let file = &files[it.by_file[&d.file] as usize];
+            d.def.some().is_some_and(|i| file.interface.defs[i.index()].flags.has(flag))
+        };
         for defs in it.known.values_mut() {
-            defs.sort_by_key(|d| {
-                let file = &files[it.by_file[&d.file] as usize];
-                let flags = d.def.some().map_or(DefFlags::default(), |i| file.interface.defs[i.index()].flags);
-                flags.has(DefFlags::OVERLOAD) || flags.has(DefFlags::SETTER)
-            });
+            if defs.iter().any(|d| !has(d, DefFlags::OVERLOAD)) {
+                defs.retain(|d| !has(d, DefFlags::OVERLOAD));
+            }
+            defs.sort_by_key(|d| has(d, DefFlags::SETTER));
         }
         it
     }

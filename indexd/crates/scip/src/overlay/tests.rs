@@ -43,7 +43,8 @@ fn applied(then: &Fixture, now: &Fixture) -> Vec<String> {
         out.push(format!("{} {} {:?} {:?}", line(u.at), facts.str(u.name), u.role, u.reason));
     }
     assert!(links.lookups.windows(2).all(|w| w[0] < w[1]));
-    assert_eq!(links.lookups.len(), overlay.targets.iter().filter(|t| t.key.is_some()).count());
+    let keys: std::collections::BTreeSet<Key> = overlay.targets.iter().filter_map(|t| t.key).collect();
+    assert_eq!(links.lookups, Vec::from_iter(keys));
     out
 }
 
@@ -120,12 +121,42 @@ fn a_use_outside_the_tree_loses_its_link() {
     check_app(
         "
         x.run()
-        # ^^^ reference s m subprocess v subprocess/run().
+        # ^^^ reference s m subprocess v subprocess/Process#run().
         # ^^^ ours call lib.py B.run UniqueName
         # ^^^ ours dataflow lib.py B.run UniqueName
         ",
         "2 run Call External",
     );
+}
+
+#[test]
+fn a_sure_link_stays_although_the_index_calls_it_external() {
+    check_app(
+        "
+        x.run()
+        # ^^^ reference s m subprocess v subprocess/Process#run().
+        # ^^^ ours call lib.py B.run Scope
+        ",
+        "2:run call Call \"\" -> lib.py B.run scope 100",
+    );
+}
+
+#[test]
+fn of_several_definitions_those_that_we_found_stay() {
+    let lib = "
+        === lib.py
+        try:
+            def f(): ...
+        #       ^ definition s m p v lib/f().
+        except ImportError:
+            def f(): ...
+        ";
+    for (ours, expect) in [
+        ("#               ^ ours import lib.py f Scope", "2:f import Import \"\" -> lib.py f tooling 100"),
+        ("", "2:f import Import \"\" -> lib.py f tooling 100"),
+    ] {
+        check(&format!("{lib}=== app.py\nx = 1\nfrom lib import f\n#               ^ reference s m p v lib/f().\n{ours}"), expect);
+    }
 }
 
 #[test]

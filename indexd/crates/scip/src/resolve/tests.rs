@@ -177,7 +177,7 @@ fn aliases_may_name_what_they_stand_for_and_other_names_may_not() {
 }
 
 #[test]
-fn overloads_and_setters_come_after_the_definition() {
+fn an_overloaded_function_is_its_definition() {
     check(
         "
         === lib.py
@@ -187,14 +187,74 @@ fn overloads_and_setters_come_after_the_definition() {
         #   ^ definition s m p v lib/f().
         @overload
         def f(x: str): ...
-        #   ^ definition s m p v lib/f().
+        #   ^ reference s m p v lib/f().
         def f(x): ...
-        #   ^ definition s m p v lib/f().
+        #   ^ reference s m p v lib/f().
         === app.py
         from lib import f
         #               ^ reference s m p v lib/f().
         ",
-        "app.py:1 f -> lib.py:f().+2, lib.py:f()., lib.py:f().+1",
+        "app.py:1 f -> lib.py:f().+2",
+    );
+}
+
+#[test]
+fn a_setter_comes_after_the_property() {
+    check(
+        "
+        === lib.py
+        class A:
+            @property
+            def p(self): ...
+        #       ^ definition s m p v lib/A#p().
+            @p.setter
+            def p(self, v): ...
+        === app.py
+        def g(a):
+            return a.p
+        #            ^ reference s m p v lib/A#p().
+        ",
+        "app.py:2 p -> lib.py:A#p., lib.py:A#p.+1",
+    );
+}
+
+#[test]
+fn a_range_over_name_and_alias_is_a_use_of_the_name() {
+    check(
+        "
+        === lib.py
+        def f(): ...
+        #   ^ definition s m p v lib/f().
+        === app.py
+        from lib import f as f
+        #               ^^^^^^ reference s m p v lib/f().
+        ",
+        "app.py:1 f -> lib.py:f().",
+    );
+}
+
+#[test]
+fn an_attribute_of_a_value_is_no_member_of_an_external_module() {
+    check(
+        "
+        === app.py
+        import os, sys as system
+        def g(self):
+            self.map(os.sep, system.path)
+        #        ^^^ reference s m stdlib 3 builtins/map#
+        #               ^^^ reference s m stdlib 3 os/sep.
+        #                           ^^^^ reference s m stdlib 3 sys/path.
+            self.x().read()
+        #            ^^^^ reference s m stdlib 3 io/IO#read().
+            return map
+        #          ^^^ reference s m stdlib 3 builtins/map#
+        ",
+        "
+        app.py:3 sep -> external
+        app.py:3 path -> external
+        app.py:4 read -> external
+        app.py:5 map -> external
+        ",
     );
 }
 
