@@ -236,7 +236,7 @@ pub struct PackArgs {
     /// Tokens of the window kept for the system prompt
     #[arg(long, value_name = "TOKENS", requires = "context_window", help_heading = "Limits")]
     pub system_reserve: Option<i64>,
-    /// o200k_base, cl100k_base or generic [default: o200k_base]
+    /// o200k_base, cl100k_base, generic or claude [default: o200k_base]
     #[arg(long, value_name = "NAME", help_heading = "Limits")]
     pub tokenizer: Option<String>,
     /// strict, warn or loose, at hard caps and where evidence lacks
@@ -249,10 +249,10 @@ pub struct PackArgs {
     /// Between equals: symbolId,chunkUid,fileRelPath,startLine
     #[arg(long, value_name = "KEYS", value_delimiter = ',', help_heading = "Order")]
     pub tie_breakers: Option<Vec<String>>,
-    /// Scoring profile: graph, sources or task
+    /// Scoring profile: graph
     #[arg(long, value_name = "PROFILE", help_heading = "Order")]
     pub scoring: Option<String>,
-    /// What the budgeted text looks like: text or markdown
+    /// What the budgeted text looks like: text or json
     #[arg(long, value_name = "NAME", help_heading = "Order")]
     pub renderer: Option<String>,
 

@@ -105,7 +105,7 @@ pub struct PackRequest {
     /// What the rendered text looks like. Default `text`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub renderer: Option<Renderer>,
-    /// `o200k_base`, `cl100k_base` or `generic`.
+    /// `o200k_base`, `cl100k_base`, `generic` or `claude`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tokenizer: Option<String>,
     /// Version of the pack's shape that the caller reads; absent means this one.
@@ -220,8 +220,6 @@ options! {
         Graph,
         /// Six sections by what an item is.
         Agent,
-        /// One list in rank order.
-        Flat,
     }
 }
 options! {
@@ -229,10 +227,6 @@ options! {
     Scoring {
         /// Retrieval score, graph distance, evidence.
         Graph,
-        /// Relevance, recency, source priority.
-        Sources,
-        /// Additive points, without history signals.
-        Task,
     }
 }
 options! {
@@ -240,12 +234,8 @@ options! {
     Renderer {
         /// Plain text with Markdown headers and fences.
         Text,
-        /// The same with summary and rationale.
-        Markdown,
-        /// The pack as JSON.
+        /// The pack as JSON; the budget is still that of the text.
         Json,
-        /// A caller's template.
-        Template,
     }
 }
 options! {

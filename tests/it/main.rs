@@ -1,1 +1,6 @@
-//! Integration tests.
+//! Integration tests: one program, one module for each promise.
+
+mod edits;
+mod incremental;
+mod protocol;
+mod support;

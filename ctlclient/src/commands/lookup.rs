@@ -12,6 +12,9 @@ use indexd_proto::graph::{GraphEdge, GraphParams, GraphResult};
 use indexd_proto::search::{SearchParams, SearchResult, Symbol, SymbolParams, SymbolResult};
 use std::io::Read;
 
+/// Lines of evidence shown of one edge.
+const LINES_SHOWN: usize = 5;
+
 /// Prints ranked places; nothing found is exit status 1.
 pub fn search(common: &Common, args: &SearchArgs) -> Result<(), Failure> {
     let target = Target::of(common)?;
@@ -135,9 +138,10 @@ fn edge_text(edge: &GraphEdge, forward: bool, style: Style) -> String {
     if edge.confidence < 1.0 {
         facts.push(format!("{:.0}%", edge.confidence * 100.0));
     }
-    let lines: Vec<String> = edge.evidence.iter().take(5).map(|e| e.line.to_string()).collect();
-    let more = edge.n_evidence as usize - lines.len().min(edge.n_evidence as usize);
-    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    let mut lines: Vec<u32> = edge.evidence.iter().map(|e| e.line).collect();
+    lines.dedup();
+    let more = if lines.len() > LINES_SHOWN || edge.n_evidence as usize > edge.evidence.len() { ",…" } else { "" };
+    let lines: Vec<String> = lines.iter().take(LINES_SHOWN).map(u32::to_string).collect();
     let used = format!("{}:{}{more}", safe_line(&edge.source.file_rel_path), lines.join(","));
     format!("{indent}{}  {}  {}\n", title(other, style), style.path(&used), style.dim(&facts.join(" ")))
 }

@@ -100,7 +100,11 @@ fn note(common: &Common, envelope: &Envelope, warnings: &[String]) {
         eprintln!("ctl: not fresh: {} changed files are not in the index yet", envelope.pending);
     }
     for warning in warnings {
-        eprintln!("ctl: {}", crate::style::safe_line(warning));
+        let plain = match warning.as_str() {
+            code if code == ErrorCode::NoContent.name() => format!("no relevant code found [{code}]"),
+            other => crate::style::safe_line(other),
+        };
+        eprintln!("ctl: warning: {plain}");
     }
     if common.verbose {
         let cached = envelope.cache.as_ref().is_some_and(|c| c.hit);

@@ -36,10 +36,10 @@ pub fn pack(common: &Common, args: &PackArgs) -> Result<(), Failure> {
         note(common, &answer.envelope, &pack.warnings);
     } else if common.json {
         out.line(answer.pack.get())?;
-        note(common, &answer.envelope, &[]);
+        note(common, &answer.envelope, &warnings(answer.pack)?);
     } else if args.text {
         out.text(answer.rendered.as_deref().unwrap_or(""))?;
-        note(common, &answer.envelope, &[]);
+        note(common, &answer.envelope, &warnings(answer.pack)?);
     } else {
         let pack: ContextPack = parse(answer.pack)?;
         let text = pack_text::render(&pack, Style::of_stdout(common.color), args.brief, args.explain == Some(true));
@@ -88,6 +88,20 @@ fn read(common: &Common, args: &PackArgs) -> Result<(), Failure> {
         out.text(&pack_text::render(&pack, Style::of_stdout(common.color), args.brief, args.explain == Some(true)))?;
     }
     out.finish()
+}
+
+/// The warnings of a pack that is passed on unread. Most packs have none and are not parsed at all:
+/// the member's name as written by the engine cannot stand inside a string of JSON.
+fn warnings(pack: &RawValue) -> Result<Vec<String>, Failure> {
+    #[derive(Default, serde::Deserialize)]
+    #[serde(default)]
+    struct Warnings {
+        warnings: Vec<String>,
+    }
+    if !pack.get().contains("\"warnings\":") {
+        return Ok(Vec::new());
+    }
+    serde_json::from_str(pack.get()).map(|w: Warnings| w.warnings).map_err(shape)
 }
 
 fn parse(pack: &RawValue) -> Result<ContextPack, Failure> {

@@ -1,5 +1,5 @@
 //! Every resolved edge of a snapshot as one JSON object a line: the format that graph tools and
-//! benchmarks read (`docs/edges.md`).
+//! benchmarks read (`proto/PROTOCOL.md`, `export.edges`).
 //!
 //! Lines come sorted by place of the use, then of the definition, so that two exports of one state
 //! are equal to the byte.
@@ -16,7 +16,9 @@ struct Line<'a> {
     kind: &'static str,
     src_file: &'a str,
     src_line: u32,
-    src_col: u32,
+    /// Absent for an implementation, which has no use in the text.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    src_col: Option<u32>,
     name: String,
     src_symbol: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -86,7 +88,7 @@ fn file_lines(defs: &mut Defs, file: FileDoc) -> String {
     }
     let text = view.text(file);
     let path = view.path(file);
-    let mut rows: Vec<((u32, u32), Arc<str>, u32, &'static str, String)> = Vec::new();
+    let mut rows: Vec<((u32, Option<u32>), Arc<str>, u32, &'static str, String)> = Vec::new();
     for edge in &edges {
         let (target, dst_file) = defs.get(edge.target);
         let (source, _) = defs.get(edge.source);
@@ -120,13 +122,12 @@ fn line<'a>(
     let implements = edge.kind == EdgeKind::Implement && source.idx != DefIdx::NONE;
     let (at, src_line) = if implements { (source.name_span.start, source.name_line) } else { (o.at, o.line) };
     let around = if implements { Some(source) } else { around };
-    let (at, name) = identifier(text, at);
     Line {
         kind: kind_name(edge.kind, o.role),
         src_file,
         src_line,
-        src_col: column(text, at),
-        name,
+        src_col: (!implements).then(|| column(text, at)),
+        name: identifier(text, at),
         src_symbol: around.map_or("", |d| &d.qualified),
         src_def_line: around.map(|d| d.name_line),
         dst_file,
@@ -150,16 +151,14 @@ fn kind_name(kind: EdgeKind, role: Role) -> &'static str {
     }
 }
 
-/// The identifier at `at` and where it starts. At a quoted import path, its last component.
-pub(super) fn identifier(text: &str, at: u32) -> (u32, String) {
+/// The identifier at `at`; at a quoted import path, the path.
+fn identifier(text: &str, at: u32) -> String {
     let rest = text.get(at as usize..).unwrap_or("");
     if let Some(quote @ ('"' | '`')) = rest.chars().next() {
-        let path = rest[1..].split([quote, '\n']).next().unwrap_or("");
-        let skip = path.rfind('/').map_or(0, |i| i + 1);
-        return (at + 1 + skip as u32, path[skip..].to_owned());
+        return rest[1..].split([quote, '\n']).next().unwrap_or("").to_owned();
     }
     let end = rest.find(|c: char| !(c.is_alphanumeric() || c == '_')).unwrap_or(rest.len());
-    (at, rest[..end].to_owned())
+    rest[..end].to_owned()
 }
 
 /// 1-based column in bytes.
@@ -176,9 +175,8 @@ mod tests {
     #[test]
     fn finds_identifiers_and_columns() {
         let text = "import \"net/http\"\n  x = größe_2(a)\r\nb";
-        for (at, name, col) in [(7, "http", 13), (20, "x", 3), (24, "größe_2", 7), (38, "b", 1), (99, "", 1)] {
-            let (at, got) = identifier(text, at);
-            assert_eq!((got.as_str(), column(text, at)), (name, col), "{at}");
+        for (at, name, col) in [(7, "net/http", 8), (20, "x", 3), (24, "größe_2", 7), (40, "b", 1), (99, "", 1)] {
+            assert_eq!((identifier(text, at).as_str(), column(text, at)), (name, col), "{at}");
         }
     }
 }

@@ -6,7 +6,7 @@
 
 use crate::server::backend::{Cancel, cancelled};
 use crate::server::convert;
-use crate::server::edges::{column, identifier};
+use crate::server::edges::column;
 use indexd_model::links::evidence_kind;
 use indexd_model::view::{DefRecord, Edge};
 use indexd_model::{
@@ -117,9 +117,10 @@ pub fn walk(
             break;
         }
     }
-    let mut coverage = coverage(view, &names_of(view, &roots), cancel)?;
+    let names = names_of(view, &roots);
+    let mut coverage = coverage(view, &names, cancel)?;
     coverage.below_confidence = walker.below;
-    coverage.statement = statement(&coverage, &params.symbol);
+    coverage.statement = statement(&coverage, &names);
     let symbols = roots.iter().map(|&d| convert::symbol(view, d)).collect();
     Ok(Walk { roots: symbols, edges: walker.edges, bounded: walker.bounded, coverage })
 }
@@ -185,7 +186,7 @@ impl Walker<'_> {
         let evidence = edge.occurrences.iter().take(EVIDENCE_MAX).map(|o| GraphEvidence {
             kind: evidence_kind(edge.kind, o.role, o.rule).name().to_owned(),
             line: o.line,
-            column: column(&text, identifier(&text, o.at).0),
+            column: column(&text, o.at),
             confidence: f64::from(o.confidence) / 100.0,
             via: o.rule.name().to_owned(),
         });
@@ -372,15 +373,18 @@ fn reason_name(reason: UnresolvedReason) -> &'static str {
     }
 }
 
-fn statement(c: &Coverage, name: &str) -> String {
-    let files = |n: u64| if n == 1 { "1 file".to_owned() } else { format!("{n} files") };
+fn statement(c: &Coverage, names: &[Arc<str>]) -> String {
+    let files = |n: u64| if n == 1 { "1 source file".to_owned() } else { format!("{n} source files") };
     let mut out = format!("{} parsed", files(c.parsed));
     for (n, what) in [(c.recovered, "with syntax errors"), (c.text_only, "not parsed"), (c.vendored, "vendored and not linked")] {
         if n > 0 {
             out += &format!(", {n} {what}");
         }
     }
-    if c.unresolved_same_name == 0 {
+    let name = names.join(", ");
+    if names.is_empty() {
+        // A whole file has no name that a use could have.
+    } else if c.unresolved_same_name == 0 {
         out += &format!("; no use of the name {name} is unresolved");
     } else {
         let reasons: Vec<String> = c.unresolved_by_reason.iter().map(|(reason, n)| format!("{n} {reason}")).collect();

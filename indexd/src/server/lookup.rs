@@ -30,7 +30,7 @@ const TITLE_CHARS_MAX: usize = 160;
 pub fn search(view: &dyn IndexView, text: &str, limit: Option<u32>, ranking: &Ranking) -> Result<Vec<Hit>, ErrorObject> {
     let limit = checked_limit(limit)?;
     checked_text("query", text)?;
-    let query = Query::parse(text, f64::from(ranking.title));
+    let query = Query::parse(text, f64::from(ranking.title), f64::from(ranking.joined));
     let mut units = Units::new(view);
     let mut sources = Sources::default();
     let found = retrieve(&mut units, &query, ranking, SeedProvider::Hybrid);

@@ -1,0 +1,600 @@
+//! The protocol: what a client may rely on, over a pipe in memory.
+//!
+//! A scripted backend stands for the work, so that waiting, faults and floods can be had on demand;
+//! the shapes of real answers are checked over real workspaces at the end.
+
+use indexd::config::Config;
+use indexd::server::backend::{Backend, Context, cancelled};
+use indexd::server::connection::{self, HungUp, Timeouts};
+use indexd::server::dispatch::{Closing, Identity};
+use indexd::server::engine::Engine;
+use indexd::server::limits::{IN_FLIGHT_PER_CLIENT_MAX, QUEUE_MAX, RUNNING_MAX};
+use indexd::server::Server;
+use indexd_proto::Call;
+use indexd_proto::context_pack::ContextPack;
+use indexd_proto::error::{ErrorCode, ErrorObject};
+use indexd_proto::limits::FRAME_BYTES_MAX;
+use indexd_proto::paths::{Dirs, Platform};
+use indexd_proto::rpc::{self, ChunkParams};
+use indexd_proto::workspace::WorkspaceStatus;
+use serde_json::{Value, json};
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::time::{Duration, Instant};
+use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream, ReadHalf, WriteHalf};
+
+/// Does what the query of a `search` says; everything else is answered with its method.
+#[derive(Default)]
+struct Scripted {
+    cancelled: AtomicU32,
+    shut_down: AtomicBool,
+}
+
+impl Backend for Scripted {
+    fn call(&self, call: Call, ctx: &Context) -> Result<String, ErrorObject> {
+        let Call::Search(params) = &call else {
+            return Ok(json!({"method": call.method().name()}).to_string());
+        };
+        let (verb, argument) = params.query.split_once(':').unwrap_or((&params.query, ""));
+        match verb {
+            "sleep" => std::thread::sleep(Duration::from_millis(argument.parse().unwrap())),
+            "hang" => {
+                while !ctx.cancel.is_cancelled() {
+                    std::thread::sleep(Duration::from_millis(2));
+                }
+                self.cancelled.fetch_add(1, Ordering::SeqCst);
+                return Err(cancelled());
+            }
+            "panic" => panic!("as asked"),
+            "big" => return Ok(format!("\"{}\"", "x".repeat(FRAME_BYTES_MAX))),
+            "flood" => {
+                for seq in 0.. {
+                    let chunk = ChunkParams { id: ctx.id.clone(), seq, text: "x".repeat(100_000) };
+                    if let Err(e) = ctx.send(rpc::request(None, "$/chunk", chunk)) {
+                        self.cancelled.fetch_add(1, Ordering::SeqCst);
+                        return Err(e);
+                    }
+                }
+            }
+            _ => {}
+        }
+        Ok(json!({"echo": params.query}).to_string())
+    }
+
+    fn workspaces(&self) -> Vec<WorkspaceStatus> {
+        Vec::new()
+    }
+
+    fn shutdown(&self) {
+        self.shut_down.store(true, Ordering::SeqCst);
+    }
+}
+
+struct Client {
+    lines: BufReader<ReadHalf<DuplexStream>>,
+    writer: WriteHalf<DuplexStream>,
+    served: tokio::task::JoinHandle<()>,
+}
+
+impl Client {
+    fn new(server: &Arc<Server>, timeouts: Timeouts, hung_up: HungUp) -> Self {
+        let (ours, theirs) = tokio::io::duplex(64 << 10);
+        let (reader, writer) = tokio::io::split(theirs);
+        let served = tokio::spawn(connection::serve(Arc::clone(server), reader, writer, timeouts, hung_up));
+        let (reader, writer) = tokio::io::split(ours);
+        Self { lines: BufReader::new(reader), writer, served }
+    }
+
+    fn of(server: &Arc<Server>) -> Self {
+        Self::new(server, Timeouts::default(), Box::new(|| false))
+    }
+
+    async fn send(&mut self, line: &str) {
+        self.writer.write_all(line.as_bytes()).await.unwrap();
+        self.writer.write_all(b"\n").await.unwrap();
+    }
+
+    async fn search(&mut self, id: u32, query: &str) {
+        self.send(&json!({"jsonrpc": "2.0", "id": id, "method": "search", "params": {"query": query}}).to_string()).await;
+    }
+
+    /// The next message; `None` at the end.
+    async fn receive(&mut self) -> Option<Value> {
+        let mut line = String::new();
+        let read = tokio::time::timeout(Duration::from_secs(20), self.lines.read_line(&mut line));
+        match read.await.expect("an answer in time") {
+            Ok(0) | Err(_) => None,
+            Ok(_) => Some(serde_json::from_str(&line).unwrap()),
+        }
+    }
+
+    async fn answer(&mut self) -> Value {
+        self.receive().await.expect("an answer")
+    }
+}
+
+fn scripted() -> (Arc<Scripted>, Arc<Server>) {
+    let backend = Arc::new(Scripted::default());
+    let server = Server::new(Arc::clone(&backend) as Arc<dyn Backend>, Identity::default());
+    (backend, server)
+}
+
+fn run(test: impl Future<Output = ()>) {
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
+    runtime.block_on(test);
+    runtime.shutdown_timeout(Duration::from_secs(1));
+}
+
+async fn until(what: &str, condition: impl Fn() -> bool) {
+    let end = Instant::now() + Duration::from_secs(20);
+    while !condition() {
+        assert!(Instant::now() < end, "{what}");
+        tokio::time::sleep(Duration::from_millis(2)).await;
+    }
+}
+
+fn code(answer: &Value) -> &str {
+    answer["error"]["data"]["code"].as_str().unwrap_or("none")
+}
+
+/// Lines that begin with `>` are sent, those that begin with `<` are the answers in order; `*`
+/// stands for any string or number, and members of an answer that are not named may be anything.
+fn check_transcript(name: &str, text: &str) {
+    run(async {
+        let (_, server) = scripted();
+        let mut client = Client::of(&server);
+        for (n, line) in text.lines().enumerate() {
+            if let Some(sent) = line.strip_prefix("> ") {
+                client.send(sent).await;
+            } else if let Some(expected) = line.strip_prefix("< ") {
+                let expected: Value = serde_json::from_str(expected).unwrap();
+                let got = client.answer().await;
+                assert!(covers(&expected, &got), "{name}:{}\nexpected {expected}\n     got {got}", n + 1);
+            }
+        }
+    });
+}
+
+fn covers(expected: &Value, got: &Value) -> bool {
+    match (expected, got) {
+        (Value::String(star), got) if star == "*" => got.is_string() || got.is_number(),
+        (Value::Object(e), Value::Object(g)) => e.iter().all(|(k, v)| g.get(k).is_some_and(|g| covers(v, g))),
+        (Value::Array(e), Value::Array(g)) => e.len() == g.len() && e.iter().zip(g).all(|(e, g)| covers(e, g)),
+        (e, g) => e == g,
+    }
+}
+
+#[test]
+fn transcripts_hold() {
+    let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("protocol");
+    let mut names: Vec<_> = std::fs::read_dir(dir).unwrap().map(|e| e.unwrap().path()).collect();
+    names.sort();
+    assert!(!names.is_empty());
+    for path in names {
+        check_transcript(&path.display().to_string(), &std::fs::read_to_string(&path).unwrap());
+    }
+}
+
+#[test]
+fn answers_come_when_they_are_ready() {
+    run(async {
+        let (_, server) = scripted();
+        let mut client = Client::of(&server);
+        client.search(1, "sleep:300").await;
+        client.search(2, "quick").await;
+        assert_eq!(client.answer().await, json!({"jsonrpc": "2.0", "id": 2, "result": {"echo": "quick"}}));
+        assert_eq!(client.answer().await["id"], 1);
+    });
+}
+
+#[test]
+fn a_cancelled_request_is_answered_at_once() {
+    run(async {
+        let (backend, server) = scripted();
+        let mut client = Client::of(&server);
+        client.search(1, "hang").await;
+        until("it runs", || server.in_flight() == 1).await;
+        let asked = Instant::now();
+        client.send(r#"{"jsonrpc":"2.0","method":"$/cancelRequest","params":{"id":1}}"#).await;
+        let answer = client.answer().await;
+        assert_eq!((code(&answer), &answer["id"], &answer["error"]["data"]["exit"]), ("POC_E_CANCELLED", &json!(1), &json!(130)));
+        assert!(asked.elapsed() < Duration::from_millis(500), "{:?}", asked.elapsed());
+        assert_eq!(backend.cancelled.load(Ordering::SeqCst), 1);
+    });
+}
+
+#[test]
+fn a_client_that_leaves_cancels_its_requests() {
+    run(async {
+        let (backend, server) = scripted();
+        let left = Arc::new(AtomicBool::new(false));
+        let seen = Arc::clone(&left);
+        let mut client = Client::new(&server, Timeouts::default(), Box::new(move || seen.load(Ordering::SeqCst)));
+        client.search(1, "hang").await;
+        until("it runs", || server.in_flight() == 1).await;
+        left.store(true, Ordering::SeqCst);
+        drop((client.lines, client.writer));
+        until("it was cancelled", || backend.cancelled.load(Ordering::SeqCst) == 1).await;
+        until("nothing is left", || server.in_flight() == 0).await;
+    });
+}
+
+#[test]
+fn a_client_that_ended_its_input_still_gets_its_answers() {
+    run(async {
+        let (_, server) = scripted();
+        let mut client = Client::of(&server);
+        client.search(1, "sleep:100").await;
+        client.writer.shutdown().await.unwrap();
+        assert_eq!(client.answer().await["result"]["echo"], "sleep:100");
+        assert_eq!(client.receive().await, None);
+    });
+}
+
+#[test]
+fn one_client_has_few_requests_in_flight() {
+    run(async {
+        let (_, server) = scripted();
+        let mut client = Client::of(&server);
+        for id in 0..=IN_FLIGHT_PER_CLIENT_MAX as u32 {
+            client.search(id, "hang").await;
+        }
+        let answer = client.answer().await;
+        assert_eq!((code(&answer), &answer["id"]), ("POC_E_BUSY", &json!(IN_FLIGHT_PER_CLIENT_MAX)));
+        assert!(answer["error"]["data"]["retryAfterMs"].as_u64().unwrap() > 0);
+        // An id in flight cannot be used twice; a hang is ended by its client alone.
+        client.search(0, "quick").await;
+        assert_eq!(client.answer().await["error"]["code"], -32600);
+        client.send(r#"{"method":"$/cancelRequest","params":{"id":0}}"#).await;
+        assert_eq!(client.answer().await["id"], 0);
+        client.search(0, "quick").await;
+        assert_eq!(client.answer().await["result"]["echo"], "quick");
+    });
+}
+
+#[test]
+fn a_flood_is_refused_and_status_still_answers() {
+    run(async {
+        let (_, server) = scripted();
+        let mut clients: Vec<Client> = Vec::new();
+        let room = RUNNING_MAX + QUEUE_MAX;
+        for n in 0..room {
+            if n % IN_FLIGHT_PER_CLIENT_MAX == 0 {
+                clients.push(Client::of(&server));
+            }
+            clients.last_mut().unwrap().search(n as u32, "hang").await;
+        }
+        until("all places are taken", || server.in_flight() as usize == room).await;
+        let mut late = Client::of(&server);
+        late.search(1, "quick").await;
+        assert_eq!(code(&late.answer().await), "POC_E_BUSY");
+        late.send(r#"{"id":2,"method":"status"}"#).await;
+        let status = late.answer().await;
+        assert_eq!(status["result"]["daemon"]["queued"], QUEUE_MAX);
+        drop(clients);
+        until("the places are free again", || server.in_flight() == 0).await;
+        late.search(3, "quick").await;
+        assert_eq!(late.answer().await["result"]["echo"], "quick");
+    });
+}
+
+#[test]
+fn a_line_over_the_limit_costs_itself_alone() {
+    run(async {
+        let (_, server) = scripted();
+        let mut client = Client::of(&server);
+        let long = "x".repeat(FRAME_BYTES_MAX + 1);
+        client.send(&long).await;
+        let answer = client.answer().await;
+        assert_eq!((code(&answer), &answer["id"]), ("POC_E_FRAME_TOO_LONG", &Value::Null));
+        client.search(1, "quick").await;
+        assert_eq!(client.answer().await["result"]["echo"], "quick");
+        client.search(2, "big").await;
+        assert_eq!(code(&client.answer().await), "POC_E_BUDGET_EXCEEDED");
+    });
+}
+
+#[test]
+fn a_fault_costs_one_request() {
+    run(async {
+        let (_, server) = scripted();
+        let mut client = Client::of(&server);
+        client.search(1, "panic").await;
+        let answer = client.answer().await;
+        assert_eq!((code(&answer), &answer["error"]["data"]["exit"]), ("POC_E_INTERNAL", &json!(70)));
+        assert!(!answer.to_string().contains("as asked"), "the message of a fault may hold data: {answer}");
+        client.send(r#"{"id":2,"method":"status"}"#).await;
+        assert_eq!(client.answer().await["result"]["daemon"]["requests"]["panicked"], 1);
+    });
+}
+
+#[test]
+fn a_client_that_does_not_read_is_dropped() {
+    run(async {
+        let (backend, server) = scripted();
+        let timeouts = Timeouts { write: Duration::from_millis(100), ..Timeouts::default() };
+        let mut client = Client::new(&server, timeouts, Box::new(|| false));
+        client.search(1, "flood").await;
+        until("it was cancelled", || backend.cancelled.load(Ordering::SeqCst) == 1).await;
+        client.served.await.unwrap();
+    });
+}
+
+#[test]
+fn a_client_that_stops_within_a_line_is_dropped() {
+    run(async {
+        let (_, server) = scripted();
+        let timeouts = Timeouts { partial_line: Duration::from_millis(50), ..Timeouts::default() };
+        let mut client = Client::new(&server, timeouts, Box::new(|| false));
+        client.writer.write_all(b"{\"id\":1,").await.unwrap();
+        assert_eq!(code(&client.answer().await), "POC_E_PARSE");
+        assert_eq!(client.receive().await, None);
+    });
+}
+
+#[test]
+fn a_quiet_connection_is_closed_only_without_requests() {
+    run(async {
+        let (_, server) = scripted();
+        let timeouts = Timeouts { quiet: Duration::from_millis(50), ..Timeouts::default() };
+        let mut client = Client::new(&server, timeouts, Box::new(|| false));
+        client.search(1, "sleep:300").await;
+        assert_eq!(client.answer().await["id"], 1);
+        assert_eq!(client.receive().await, None);
+    });
+}
+
+#[test]
+fn a_daemon_that_ends_finishes_what_is_in_flight() {
+    run(async {
+        let (_, server) = scripted();
+        let mut client = Client::of(&server);
+        client.search(1, "sleep:200").await;
+        until("it runs", || server.in_flight() == 1).await;
+        client.send(r#"{"id":2,"method":"shutdown","params":{"reason":"stop"}}"#).await;
+        assert_eq!(client.answer().await["result"]["draining"], 1);
+        client.search(3, "quick").await;
+        assert_eq!(code(&client.answer().await), "POC_E_SHUTTING_DOWN");
+        assert_eq!(client.answer().await["id"], 1);
+        assert_eq!(*server.closing().borrow(), Closing::Draining);
+        server.close();
+        assert_eq!(client.receive().await, None);
+    });
+}
+
+/// A repository of two languages and a server over it.
+struct World {
+    _dir: tempfile::TempDir,
+    root: String,
+    server: Arc<Server>,
+}
+
+fn world() -> World {
+    let dir = tempfile::tempdir().unwrap();
+    let root = dir.path().join("repo");
+    let files = [
+        ("go.mod", "module example.com/retry\n\ngo 1.21\n"),
+        ("retry.go", "package retry\n\n// Delay says how long to wait before the next attempt.\nfunc Delay(attempt int) int {\n\treturn base(attempt) * 2\n}\n\nfunc base(attempt int) int { return 1 << attempt }\n"),
+        ("client.go", "package retry\n\n// Get fetches with retries.\nfunc Get() int {\n\treturn Delay(3) + Unknown()\n}\n"),
+        ("tools/run.py", "from tools import helper\n\n\ndef main():\n    helper.work()\n"),
+        ("tools/helper.py", "def work():\n    \"\"\"Does the work.\"\"\"\n    return 1\n"),
+        ("tools/__init__.py", ""),
+        ("README.md", "# Retry\n\nThe delay doubles.\n"),
+    ];
+    for (path, text) in files {
+        let path = root.join(path);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+    }
+    let home = dir.path().display().to_string();
+    let env = |name: &str| match name {
+        "HOME" => Some(home.clone().into()),
+        "XDG_RUNTIME_DIR" => Some(format!("{home}/run").into()),
+        _ => None,
+    };
+    let dirs = Dirs::from_env(Platform::OURS, &env, &|_| true).unwrap();
+    let engine = Engine::open(&dirs, Arc::new(Config::default())).unwrap();
+    let root = root.canonicalize().unwrap().display().to_string();
+    World { _dir: dir, root, server: Server::new(Arc::new(engine), Identity::default()) }
+}
+
+/// Asks a real server; gives the result of each request and the notifications before it.
+async fn ask(world: &World, client: &mut Client, method: &str, mut params: Value) -> (Vec<Value>, Value) {
+    let takes_target = !matches!(method, "status" | "workspace.list" | "hello");
+    if takes_target && params.get("cwd").is_none() {
+        params["repo"] = json!(world.root);
+    }
+    client.send(&json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}).to_string()).await;
+    let mut notes = Vec::new();
+    loop {
+        let message = client.answer().await;
+        if message.get("id").is_some() {
+            return (notes, message);
+        }
+        notes.push(message);
+    }
+}
+
+/// What the type keeps of an answer must be all of it.
+fn check_shape<T: serde::Serialize + serde::de::DeserializeOwned>(method: &str, answer: &Value) -> T {
+    let result = answer.get("result").unwrap_or_else(|| panic!("{method}: {answer}"));
+    let typed: T = serde_json::from_value(result.clone()).unwrap_or_else(|e| panic!("{method}: {e}: {result}"));
+    assert_eq!(&serde_json::to_value(&typed).unwrap(), result, "{method} says something that its type does not");
+    typed
+}
+
+#[test]
+fn real_answers_have_the_published_shapes() {
+    use indexd_proto::{export, graph, request, search, workspace};
+    run(async {
+        let world = world();
+        let c = &mut Client::of(&world.server);
+        let (_, answer) = ask(&world, c, "index.wait", json!({})).await;
+        let waited: workspace::WaitResult = check_shape("index.wait", &answer);
+        assert!(waited.envelope.fresh && waited.workspace.state == "ready" && waited.workspace.n_files == 7, "{waited:?}");
+
+        for layout in ["graph", "agent"] {
+            let params = json!({"query": "how long is the delay", "layout": layout, "rendered": true, "budgets": {"maxTotalTokens": 900}});
+            let (_, answer) = ask(&world, c, "pack", params).await;
+            let pack: ContextPack = check_shape("pack", &json!({"result": answer["result"]["pack"]}));
+            assert!(pack.sections.iter().any(|s| s.items.iter().any(|i| i.title.contains("Delay"))), "{layout}");
+            assert!(answer["result"]["rendered"].as_str().unwrap().contains("func Delay"));
+            assert!(answer["result"]["envelope"]["fresh"].as_bool().unwrap());
+            assert!(!answer.to_string().contains(&world.root), "no absolute path leaves the daemon in a pack");
+        }
+        let (_, answer) = ask(&world, c, "preview", json!({"query": "delay"})).await;
+        check_shape::<request::PreviewResult>("preview", &answer);
+        assert!(!answer.to_string().contains("return base"), "a preview has no code");
+
+        let (_, answer) = ask(&world, c, "search", json!({"query": "delay", "limit": 2})).await;
+        assert_eq!(check_shape::<search::SearchResult>("search", &answer).hits.len(), 2);
+        let (_, answer) = ask(&world, c, "symbol", json!({"name": "delay"})).await;
+        assert_eq!(check_shape::<search::SymbolResult>("symbol", &answer).symbols[0].name, "Delay");
+
+        let (_, answer) = ask(&world, c, "graph.callers", json!({"symbol": "base", "depth": 2})).await;
+        let found: graph::GraphResult = check_shape("graph.callers", &answer);
+        let chain: Vec<_> = found.edges.iter().map(|e| (e.depth, e.source.name.as_str(), e.evidence[0].line)).collect();
+        assert_eq!(chain, [(1, "Delay", 5), (2, "Get", 5)]);
+        assert_eq!((found.coverage.parsed, found.coverage.unresolved_same_name), (5, 0));
+        let (_, answer) = ask(&world, c, "graph.impact", json!({"symbol": "work"})).await;
+        assert!(check_shape::<graph::GraphResult>("graph.impact", &answer).edges.iter().any(|e| e.source.name == "main"));
+
+        let (notes, answer) = ask(&world, c, "export.edges", json!({})).await;
+        let exported: export::ExportResult = check_shape("export.edges", &answer);
+        let text: String = notes.iter().map(|n| n["params"]["text"].as_str().unwrap()).collect();
+        assert_eq!((text.len() as u64, notes.len() as u64), (exported.bytes, exported.n_chunks));
+        let edges: Vec<Value> = text.lines().map(|l| serde_json::from_str(l).unwrap()).collect();
+        let call = edges.iter().find(|e| e["name"] == "base").unwrap();
+        assert_eq!((&call["kind"], &call["src_symbol"], &call["src_line"], &call["src_col"], &call["dst_line"]), (&json!("call"), &json!("Delay"), &json!(5), &json!(9), &json!(8)));
+        let (_, answer) = ask(&world, c, "export.dump", json!({})).await;
+        check_shape::<export::ExportResult>("export.dump", &answer);
+
+        let (_, answer) = ask(&world, c, "workspace.list", json!({})).await;
+        assert_eq!(check_shape::<workspace::ListResult>("workspace.list", &answer).workspaces[0].repo_id, "example.com/retry");
+        let (_, answer) = ask(&world, c, "config.show", json!({})).await;
+        assert!(!check_shape::<workspace::ConfigResult>("config.show", &answer).entries.is_empty());
+        let (_, answer) = ask(&world, c, "status", json!({})).await;
+        check_shape::<workspace::StatusResult>("status", &answer);
+        let (_, answer) = ask(&world, c, "workspace.remove", json!({})).await;
+        check_shape::<workspace::RemoveResult>("workspace.remove", &answer);
+        world.server.shutdown_backend();
+    });
+}
+
+#[test]
+fn a_pack_sees_every_save_made_before_it() {
+    run(async {
+        let world = world();
+        let c = &mut Client::of(&world.server);
+        for n in 0..5 {
+            let path = Path::new(&world.root).join("retry.go");
+            std::fs::write(&path, format!("package retry\n\n// Jitter{n} spreads retries.\nfunc Jitter{n}() int {{ return {n} }}\n")).unwrap();
+            let (_, answer) = ask(&world, c, "pack", json!({"query": format!("Jitter{n}")})).await;
+            assert_eq!(answer["result"]["envelope"]["fresh"], true, "{answer}");
+            assert!(answer["result"]["pack"].to_string().contains(&format!("return {n}")), "save {n} is not in the pack");
+        }
+        world.server.shutdown_backend();
+    });
+}
+
+#[test]
+fn an_equal_request_comes_from_the_cache_with_equal_bytes() {
+    run(async {
+        let world = world();
+        let c = &mut Client::of(&world.server);
+        let request = json!({"query": "delay"});
+        let (_, first) = ask(&world, c, "pack", request.clone()).await;
+        let (_, second) = ask(&world, c, "pack", request.clone()).await;
+        let (_, afresh) = ask(&world, c, "pack", json!({"query": "delay", "noCache": true})).await;
+        let hit = |a: &Value| a["result"]["envelope"]["cache"]["hit"].as_bool().unwrap();
+        assert_eq!((hit(&first), hit(&second), hit(&afresh)), (false, true, false));
+        assert_eq!(first["result"]["pack"], second["result"]["pack"], "a cached pack is the same, createdAt included");
+        let canonical = |a: &Value| {
+            let mut pack = a["result"]["pack"].clone();
+            indexd_pack::canonical::strip_volatile(&mut pack);
+            indexd_pack::canonical::to_string(&pack)
+        };
+        assert_eq!(canonical(&first), canonical(&afresh));
+        // A record is read back with the same bytes.
+        let (_, written) = ask(&world, c, "pack", json!({"query": "delay", "write": true})).await;
+        let id = written["result"]["pack"]["packId"].clone();
+        let (_, record) = ask(&world, c, "pack.get", json!({"packId": id})).await;
+        assert_eq!(record["result"]["pack"], written["result"]["pack"]);
+        world.server.shutdown_backend();
+    });
+}
+
+#[test]
+fn every_member_of_the_published_request_is_understood() {
+    use indexd_proto::request::*;
+    let full = PackRequest {
+        repo_id: Some("r".into()),
+        index_root: Some("x".into()),
+        index_signature: Some("b3:0".into()),
+        query: Some("x".into()),
+        seed_mode: Some(SeedMode::Mixed),
+        seed_provider: Some(SeedProvider::Hybrid),
+        intent: Some(Intent::Contract),
+        focus: Some(Focus { symbol_id: Some("s".into()), chunk_uid: Some("c".into()), file_rel_path: Some("f".into()) }),
+        expansion: Some(Expansion {
+            max_hops: Some(1),
+            edge_types: Some(vec![EdgeType::Call, EdgeType::Usage, EdgeType::Import, EdgeType::Export, EdgeType::Dataflow]),
+            direction: Some(Direction::Both),
+            include_same_file_neighbors: Some(true),
+            include_imports: Some(true),
+            include_exports: Some(true),
+            include_dataflow: Some(true),
+            require_evidence: Some(true),
+            evidence_kinds: Some(vec![EvidenceKind::Callsite, EvidenceKind::Identifier, EvidenceKind::ImportStmt, EvidenceKind::Span, EvidenceKind::Tooling]),
+        }),
+        budgets: Some(Budgets { max_total_chars: Some(1), max_total_tokens: Some(1), max_items: Some(1), max_items_per_section: Some(1), max_bytes_per_item: Some(1) }),
+        context_budget: Some(ContextBudget { total_tokens: Some(1), response_reserve: Some(1), system_reserve: Some(1) }),
+        ordering: Some(Ordering { primary: Some(Primary::SeedScore), stable_tie_breakers: Some(vec![TieBreaker::SymbolId, TieBreaker::StartLine]) }),
+        strictness: Some(Strictness::Loose),
+        include_explain: Some(false),
+        layout: Some(Layout::Agent),
+        scoring: Some(Scoring::Graph),
+        renderer: Some(Renderer::Json),
+        tokenizer: Some("o200k_base".into()),
+        schema_version: Some("1.0.0".into()),
+    };
+    let value = serde_json::to_value(&full).unwrap();
+    let understood = indexd_pack::Request::from_json(value.clone()).unwrap();
+    assert_eq!(serde_json::to_value(understood).unwrap(), value);
+}
+
+/// Bad requests: code, JSON-RPC number, exit status, and a hint always.
+#[test]
+fn bad_requests_are_told_what_is_wrong() {
+    run(async {
+        let world = world();
+        let c = &mut Client::of(&world.server);
+        for (method, params, expect) in [
+            ("pack", json!({"query": "  "}), (ErrorCode::InvalidRequest, -32602)),
+            ("pack", json!({"query": 1}), (ErrorCode::InvalidRequest, -32602)),
+            ("pack", json!({"query": "x", "colour": 1}), (ErrorCode::NotSupported, -32003)),
+            ("pack", json!({"query": "x", "layout": "round"}), (ErrorCode::NotSupported, -32003)),
+            ("pack", json!({"query": "x", "seedProvider": "ann"}), (ErrorCode::NotSupported, -32003)),
+            ("pack", json!({"query": "x", "tokenizer": "words"}), (ErrorCode::NotSupported, -32003)),
+            ("pack", json!({"query": "x", "schemaVersion": "9.0.0"}), (ErrorCode::ContractVersion, -32001)),
+            ("pack", json!({"query": "x", "strictness": "strict", "budgets": {"maxItems": 251}}), (ErrorCode::BudgetExceeded, -32002)),
+            ("pack", json!({"query": "x", "indexSignature": "b3:0"}), (ErrorCode::IndexMissing, -32000)),
+            ("pack", json!({"query": "x", "cwd": "relative"}), (ErrorCode::InvalidRequest, -32602)),
+            ("pack", json!({"query": "x", "cwd": "/no/such/folder"}), (ErrorCode::WorkspaceInvalid, -32011)),
+            ("pack", json!({"query": "x", "cwd": "/"}), (ErrorCode::WorkspaceInvalid, -32011)),
+            ("search", json!({"query": ""}), (ErrorCode::InvalidRequest, -32602)),
+            ("search", json!({"query": "x", "limit": 501}), (ErrorCode::InvalidRequest, -32602)),
+            ("symbol", json!({"name": "zzz"}), (ErrorCode::SymbolNotFound, -32010)),
+            ("graph.refs", json!({"symbol": "zzz"}), (ErrorCode::SymbolNotFound, -32010)),
+            ("graph.refs", json!({"symbol": "Delay", "depth": 9}), (ErrorCode::InvalidRequest, -32602)),
+            ("pack.get", json!({"packId": "../../x"}), (ErrorCode::PackNotFound, -32009)),
+        ] {
+            let (_, answer) = ask(&world, c, method, params.clone()).await;
+            let error: ErrorObject = serde_json::from_value(answer["error"].clone()).unwrap_or_else(|e| panic!("{method} {params}: {e}: {answer}"));
+            assert_eq!((error.data.code, error.code), expect, "{method} {params}: {answer}");
+            assert!(!error.data.hint.is_empty() && error.data.exit == error.data.code.exit(), "{answer}");
+        }
+        world.server.shutdown_backend();
+    });
+}
