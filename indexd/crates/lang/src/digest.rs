@@ -4,19 +4,33 @@
 //! when it names an import of the file, the import behind it, since that decides what it means.
 
 use crate::builder::{children_of, lists_of};
-use indexd_model::facts::Import;
-use indexd_model::{BindingId, DefIdx, ExprId, Facts, Node, Source, StrId};
+use indexd_model::facts::{Import, ImportKind};
+use indexd_model::{BindingId, DefIdx, ExprId, Facts, Language, Node, Source, StrId};
 use rustc_hash::FxHashMap;
 use std::hash::Hasher;
 
 /// Computes digests of one file's entries.
 pub struct Digester<'a> {
     facts: Facts<'a>,
+    /// Imports by the name they bind.
     imports: FxHashMap<StrId, Vec<usize>>,
+    /// Go imports without an alias: the package clause of the target decides what they bind.
+    unnamed: Vec<usize>,
+    /// What the imports say about a free name.
+    free_names: FxHashMap<StrId, FreeName>,
     bindings: FxHashMap<BindingId, u64>,
     defs: FxHashMap<DefIdx, u64>,
     children: FxHashMap<DefIdx, Vec<DefIdx>>,
     file: Option<u64>,
+}
+
+/// What the imports of a file say about a free name.
+#[derive(Clone, Copy)]
+struct FreeName {
+    /// Hash of the imports that may bind it.
+    digest: u64,
+    /// Whether an import is known, by its alias or its path, to bind it.
+    is_named: bool,
 }
 
 /// A stable 64-bit hash under construction (FxHash is not stable across versions; this is FNV-1a).
@@ -50,7 +64,12 @@ impl<'a> Digester<'a> {
     /// Prepares for one file.
     pub fn new(facts: Facts<'a>) -> Self {
         let mut imports: FxHashMap<StrId, Vec<usize>> = FxHashMap::default();
+        let mut unnamed = Vec::new();
         for (i, import) in facts.interface.imports.iter().enumerate() {
+            if facts.interface.language == Language::Go && import.kind == ImportKind::Module && import.alias.is_none() {
+                unnamed.push(i);
+                continue;
+            }
             let bound = import.alias.unwrap_or_else(|| import.name.unwrap_or(import.module));
             imports.entry(bound).or_default().push(i);
         }
@@ -60,7 +79,16 @@ impl<'a> Digester<'a> {
                 children.entry(def.parent).or_default().push(DefIdx(i as u32));
             }
         }
-        Self { facts, imports, bindings: FxHashMap::default(), defs: FxHashMap::default(), children, file: None }
+        Self {
+            facts,
+            imports,
+            unnamed,
+            free_names: FxHashMap::default(),
+            bindings: FxHashMap::default(),
+            defs: FxHashMap::default(),
+            children,
+            file: None,
+        }
     }
 
     /// The digest of an entry: of a definition, or of the file for `DefIdx::NONE`.
@@ -106,7 +134,10 @@ impl<'a> Digester<'a> {
         h.write(&[0, d.kind as u8]);
         h.write(&d.flags.0.to_le_bytes());
         h.write(d.receiver.map_or("", |r| self.facts.str(r)).as_bytes());
-        h.write(self.facts.interface.constraint.map_or("", |c| self.facts.str(c)).as_bytes());
+        for s in [self.facts.interface.package, self.facts.interface.constraint] {
+            h.write(s.map_or("", |s| self.facts.str(s)).as_bytes());
+            h.write(&[0]);
+        }
         h.write_u64(self.expr(d.ty, 0));
         h.write_u64(u64::from(d.value_index));
         if d.ty.some().is_none() {
@@ -137,14 +168,21 @@ impl<'a> Digester<'a> {
                 h.write(self.facts.str(name).as_bytes());
                 match binding.some() {
                     Some(b) => h.write_u64(self.binding(b, depth + 1)),
-                    None => {
-                        for i in self.imports.get(&name).into_iter().flatten() {
-                            h.write_u64(import_digest(&self.facts, &self.facts.interface.imports[*i]));
-                        }
+                    None => h.write_u64(self.free_name(name).digest),
+                }
+            }
+            Node::Attr { base, name } => {
+                h.write(self.facts.str(name).as_bytes());
+                // A qualifier that no path suggests: any of the imports may have that package name.
+                if let Node::Name { name: qualifier, binding: BindingId::NONE } = self.facts.expr(base).node
+                    && !self.free_name(qualifier).is_named
+                {
+                    for i in &self.unnamed {
+                        h.write_u64(import_digest(&self.facts, &self.facts.interface.imports[*i]));
                     }
                 }
             }
-            Node::Attr { name, .. } | Node::Keyword { name, .. } => h.write(self.facts.str(name).as_bytes()),
+            Node::Keyword { name, .. } => h.write(self.facts.str(name).as_bytes()),
             Node::Sequence { kind, .. } | Node::Comprehension { kind, .. } => h.write(&[kind as u8]),
             Node::Literal { kind } => h.write(&[kind as u8]),
             Node::FuncType { variadic, .. } => h.write(&[u8::from(variadic)]),
@@ -168,6 +206,38 @@ impl<'a> Digester<'a> {
             h.write_u64(self.expr(c, depth + 1));
         }
         h.finish()
+    }
+
+    fn free_name(&mut self, name: StrId) -> FreeName {
+        if let Some(&known) = self.free_names.get(&name) {
+            return known;
+        }
+        let imports = &self.facts.interface.imports;
+        let text = self.facts.str(name);
+        let mut h = Fnv::new(6);
+        let mut is_named = false;
+        for i in self.imports.get(&name).into_iter().flatten() {
+            is_named = true;
+            h.write_u64(import_digest(&self.facts, &imports[*i]));
+        }
+        for i in &self.unnamed {
+            let path = self.facts.str(imports[*i].module);
+            let is_like = path.contains(text)
+                || path.bytes().filter(|b| !matches!(b, b'-' | b'.')).collect::<Vec<_>>().windows(text.len().max(1)).any(|w| w == text.as_bytes());
+            if is_like {
+                is_named = true;
+                h.write_u64(import_digest(&self.facts, &imports[*i]));
+            }
+        }
+        if !is_named {
+            // It may come from an import of all names.
+            for i in imports.iter().filter(|i| i.kind == ImportKind::All) {
+                h.write_u64(import_digest(&self.facts, i));
+            }
+        }
+        let found = FreeName { digest: h.finish(), is_named };
+        self.free_names.insert(name, found);
+        found
     }
 
     fn binding(&mut self, id: BindingId, depth: u32) -> u64 {

@@ -50,8 +50,26 @@ pub fn facts(path: &RepoPath, text: &str, roles: FileRoles) -> FileFacts {
         constraint: visitor.constraint,
         exports: None,
     };
-    let (interface, body) = visitor.b.finish(header, |facts| keys(path, facts));
+    let (mut interface, body) = visitor.b.finish(header, |facts| keys(path, facts));
+    digest_places(path, &mut interface);
     FileFacts { interface, body, chunks }
+}
+
+/// Who asks which files a folder has looks at their package clauses and build constraints, and not
+/// at their imports: an import more must not relink everybody who imports the package.
+fn digest_places(path: &RepoPath, interface: &mut Interface) {
+    let facts = Facts::outside(interface);
+    let say = |s: Option<indexd_model::StrId>| s.map_or("", |s| facts.str(s));
+    let digest = Key::member(say(interface.package), say(interface.constraint)).0;
+    let places = places(path);
+    for entry in interface.entries.iter_mut().filter(|e| e.def == DefIdx::NONE && places.contains(&e.key)) {
+        entry.digest = digest;
+    }
+}
+
+/// Keys of the file itself.
+fn places(path: &RepoPath) -> [Key; 3] {
+    [Key::file(path), Key::dir("go", path.dir()), Key::stem("go", file_name_of(path.dir()))]
 }
 
 thread_local! {
@@ -92,11 +110,7 @@ fn text_only(path: &RepoPath, text: &str, lines: &LineIndex, roles: FileRoles) -
 /// - fields and methods in `go:<dir>#<Type>`; methods also together as that scope, and by bare name.
 fn keys(path: &RepoPath, facts: &Facts) -> Vec<(Key, DefIdx)> {
     let dir = path.dir();
-    let mut out = vec![
-        (Key::file(path), DefIdx::NONE),
-        (Key::dir("go", dir), DefIdx::NONE),
-        (Key::stem("go", file_name_of(dir)), DefIdx::NONE),
-    ];
+    let mut out: Vec<(Key, DefIdx)> = places(path).map(|key| (key, DefIdx::NONE)).to_vec();
     for import in &facts.interface.imports {
         let module = facts.str(import.module);
         if module.split('/').next().is_some_and(|first| first.contains('.')) {

@@ -145,10 +145,14 @@ impl<'a> Linker<'a> {
             }
         }
         let package = self.package_of(file);
-        if let Some(def) = self.package_member(package, name) {
-            return Entity::Scope(def);
+        let predeclared = universe::lookup(&mut self.types, name);
+        match (self.package_member(package, name), predeclared) {
+            // `type any = interface{}` for older compilers is not in the build.
+            (Some(def), Some(_)) if !self.is_built(def.file) && self.is_built(file) => {}
+            (Some(def), _) => return Entity::Scope(def),
+            (None, _) => {}
         }
-        if let Some(predeclared) = universe::lookup(&mut self.types, name) {
+        if let Some(predeclared) = predeclared {
             return Entity::Builtin(predeclared);
         }
         // Less common: names through a dot import, and packages named unlike their path.
