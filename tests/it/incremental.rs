@@ -1,0 +1,150 @@
+//! The central invariant: an index that followed any edits is the index built from their end, to the
+//! byte of its dump and of its packs; and following costs what the change costs.
+
+use crate::edits::{Edit, Repository, script};
+use crate::support::{Bench, dump_of_fresh_build};
+use indexd::workspace::stages::Stage;
+use proptest::prelude::*;
+use proptest::test_runner::{Config, TestRunner};
+use std::fs;
+
+/// Scripts and steps: few by default, `INDEXD_TEST_SCRIPTS=1000 INDEXD_TEST_STEPS=50` for the full run.
+fn size() -> (u32, usize) {
+    let number = |name: &str, default: usize| std::env::var(name).ok().and_then(|v| v.parse().ok()).unwrap_or(default);
+    (number("INDEXD_TEST_SCRIPTS", 60) as u32, number("INDEXD_TEST_STEPS", 30))
+}
+
+fn follow(edits: &[(Edit, bool)]) -> Result<(), TestCaseError> {
+    let mut bench = Bench::new();
+    let mut repository = Repository::new(bench.root());
+    bench.build();
+    let mut dirty = Vec::new();
+    for (edit, at_once) in edits {
+        dirty.extend(repository.apply(edit, bench.root()));
+        if *at_once {
+            bench.update(&std::mem::take(&mut dirty));
+        }
+    }
+    bench.update(&dirty);
+    let fresh = dump_of_fresh_build(bench.root());
+    prop_assert!(bench.dump() == fresh, "{}", crate::support::first_difference(&bench.dump(), &fresh));
+    Ok(())
+}
+
+#[test]
+fn any_edits_lead_to_the_index_of_their_end() {
+    let (cases, steps) = size();
+    let config = Config { cases, max_shrink_iters: 200, failure_persistence: None, ..Config::default() };
+    let run = TestRunner::new(config).run(&script(steps), |edits| follow(&edits));
+    run.unwrap_or_else(|e| panic!("{e}"));
+}
+
+/// What runs when files change from one content to another.
+fn check(files: &[(&str, &str)], edit: &[(&str, &str)], want: &[(Stage, &str)]) {
+    let mut bench = Bench::new();
+    for (path, text) in files {
+        bench.write(path, text);
+    }
+    bench.build();
+    for (path, text) in edit {
+        bench.write(path, text);
+    }
+    bench.log().start();
+    let dirty: Vec<String> = edit.iter().map(|(path, _)| (*path).to_owned()).collect();
+    bench.update(&dirty);
+    let ran = bench.log().take();
+    let ran: Vec<(Stage, &str)> = ran.iter().map(|(stage, path)| (*stage, path.as_str())).collect();
+    assert_eq!(ran, want);
+    assert_eq!(bench.dump(), dump_of_fresh_build(bench.root()));
+}
+
+const CALLED: &str = "package a\n\n// F waits.\nfunc F() int {\n\treturn 1\n}\n\nfunc G() int { return 2 }\n";
+const CALLER: &str = "package b\n\nimport \"m/a\"\n\nfunc H() int { return a.F() }\n";
+const BESIDE: &str = "package b\n\nimport \"m/a\"\n\nfunc K() int { return a.G() }\n";
+const GO: [(&str, &str); 4] = [("go.mod", "module m\n"), ("a/a.go", CALLED), ("b/b.go", CALLER), ("b/k.go", BESIDE)];
+
+#[test]
+fn a_body_edit_links_one_file() {
+    let edited = CALLED.replace("return 1", "x := 3\n\treturn x + 1");
+    use Stage::{Extract, Link, Put, Read};
+    check(&GO, &[("a/a.go", &edited)], &[(Read, "a/a.go"), (Extract, "a/a.go"), (Put, "a/a.go"), (Link, "a/a.go")]);
+    let python = [("m.py", "def f() -> int:\n    return 1\n"), ("n.py", "from m import f\n\ndef g():\n    return f()\n")];
+    let edited = "def f() -> int:\n    y = 5\n    return y\n";
+    check(&python, &[("m.py", edited)], &[(Read, "m.py"), (Extract, "m.py"), (Put, "m.py"), (Link, "m.py")]);
+}
+
+#[test]
+fn an_interface_edit_links_those_who_looked_at_that_name() {
+    use Stage::{Extract, Link, Put, Read};
+    let edited = CALLED.replace("func F() int", "func F() string");
+    let want = [(Read, "a/a.go"), (Extract, "a/a.go"), (Put, "a/a.go"), (Link, "a/a.go"), (Link, "b/b.go")];
+    check(&GO, &[("a/a.go", &edited)], &want);
+}
+
+#[test]
+fn equal_content_is_touched_and_nothing_else() {
+    check(&GO, &[("a/a.go", CALLED)], &[(Stage::Read, "a/a.go"), (Stage::Touch, "a/a.go")]);
+}
+
+#[test]
+fn a_new_name_reaches_those_who_looked_for_it_in_vain() {
+    use Stage::{Extract, Link, Put, Read};
+    let files = [("go.mod", "module m\n"), ("a/a.go", "package a\n"), ("b/b.go", CALLER)];
+    let want = [(Read, "a/a.go"), (Extract, "a/a.go"), (Put, "a/a.go"), (Link, "a/a.go"), (Link, "b/b.go")];
+    check(&files, &[("a/a.go", CALLED)], &want);
+}
+
+#[test]
+fn a_panic_costs_one_file_its_structure() {
+    let mut bench = Bench::with_extract(|path, bytes| {
+        assert!(!path.ends_with("bad.go"), "as if the extractor had a bug");
+        indexd_lang::extract(path, bytes)
+    });
+    bench.write("go.mod", "module m\n");
+    bench.write("bad.go", "package m\n\nfunc Bad() {}\n");
+    bench.write("good.go", "package m\n\nfunc Good() {}\n");
+    std::panic::set_hook(Box::new(|_| {}));
+    bench.build();
+    bench.write("bad.go", "package m\n\nfunc Worse() {}\n");
+    bench.update(&["bad.go".to_owned()]);
+    let _ = std::panic::take_hook();
+    assert_eq!(bench.outcome("bad.go"), indexd_model::Outcome::TextOnly);
+    assert_eq!(bench.outcome("good.go"), indexd_model::Outcome::Parsed);
+    assert_eq!(bench.defs_named("Good"), 1);
+}
+
+#[test]
+fn edits_while_stopped_are_found_at_the_next_start() {
+    let mut bench = Bench::new();
+    let mut repository = Repository::new(bench.root());
+    bench.build();
+    for round in 0..4u16 {
+        bench.close();
+        for step in 0..6 {
+            let edit = match (round + step) % 4 {
+                0 => Edit::Write((3 * step + round) as usize % 18, 100 * round + step),
+                1 => Edit::RenameFolder(step as usize % 7, (step + round) as usize % 7),
+                2 => Edit::Ignore(round as usize % 4, step as usize % 8),
+                _ => Edit::Delete((5 * step + round) as usize % 18),
+            };
+            repository.apply(&edit, bench.root());
+        }
+        bench.reopen();
+        bench.sweep();
+        assert_eq!(bench.dump(), dump_of_fresh_build(bench.root()), "round {round}");
+    }
+}
+
+#[test]
+fn a_change_of_equal_size_and_time_is_seen() {
+    let mut bench = Bench::new();
+    bench.write("a.md", "# one\n");
+    bench.build();
+    let times = fs::metadata(bench.root().join("a.md")).unwrap().modified().unwrap();
+    bench.close();
+    bench.write("a.md", "# two\n");
+    fs::File::options().write(true).open(bench.root().join("a.md")).unwrap().set_modified(times).unwrap();
+    bench.reopen();
+    bench.sweep();
+    assert_eq!(bench.dump(), dump_of_fresh_build(bench.root()));
+}

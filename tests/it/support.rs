@@ -1,0 +1,163 @@
+//! One repository and one index of it, driven without threads, watchers or a daemon.
+
+use indexd::config::Config;
+use indexd::workspace::engine::{Engine, Setup};
+use indexd::workspace::recovery::Verify;
+use indexd::workspace::stages::{Parts, StageLog};
+use indexd_lang::Extracted;
+use indexd_model::{FactsView, IndexView, Outcome, RepoPath};
+use indexd_store::Snapshot;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// A repository in a temporary folder and an engine that follows it.
+pub struct Bench {
+    tmp: tempfile::TempDir,
+    root: PathBuf,
+    parts: Parts,
+    log: Arc<StageLog>,
+    engine: Option<Engine>,
+}
+
+impl Bench {
+    /// An empty repository without an index.
+    pub fn new() -> Self {
+        Self::with_parts(Parts::default())
+    }
+
+    /// The same with another extractor.
+    pub fn with_extract(extract: fn(&RepoPath, &[u8]) -> Extracted) -> Self {
+        Self::with_parts(Parts { extract, ..Parts::default() })
+    }
+
+    fn with_parts(parts: Parts) -> Self {
+        let tmp = tempfile::tempdir().unwrap();
+        let root = fs::canonicalize(tmp.path()).unwrap().join("repo");
+        fs::create_dir(&root).unwrap();
+        let mut bench = Self { tmp, root, parts, log: Arc::default(), engine: None };
+        bench.reopen();
+        bench
+    }
+
+    /// The repository.
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// The index folder.
+    pub fn home(&self) -> PathBuf {
+        self.tmp.path().join("index")
+    }
+
+    /// What ran.
+    pub fn log(&self) -> &StageLog {
+        &self.log
+    }
+
+    /// Writes a file without telling the index.
+    pub fn write(&self, path: &str, text: &str) {
+        let at = self.root.join(path);
+        fs::create_dir_all(at.parent().unwrap()).unwrap();
+        fs::write(at, text).unwrap();
+    }
+
+    /// Builds the index from the tree.
+    pub fn build(&mut self) {
+        self.engine().build(&|_| {}, &|| false).unwrap();
+    }
+
+    /// Takes in dirty paths.
+    pub fn update(&mut self, dirty: &[String]) {
+        let engine = self.engine();
+        let changes = engine.examine(dirty.iter().map(String::as_str)).unwrap();
+        engine.apply(&changes, true).unwrap();
+    }
+
+    /// Compares the whole tree.
+    pub fn sweep(&mut self) {
+        let engine = self.engine();
+        let changes = engine.sweep().unwrap();
+        if engine.needs_build(&changes) {
+            engine.build(&|_| {}, &|| false).unwrap();
+        } else {
+            engine.apply(&changes, true).unwrap();
+        }
+    }
+
+    /// Closes the index cleanly.
+    pub fn close(&mut self) {
+        self.engine.take().unwrap().close().unwrap();
+    }
+
+    /// Drops the index as a crash would.
+    pub fn drop_unclean(&mut self) {
+        self.engine = None;
+    }
+
+    /// Opens the index that is there.
+    pub fn reopen(&mut self) {
+        let mut config = Config::default();
+        config.index_background_tokens = false;
+        let setup = Setup {
+            root: self.root.clone(),
+            home: self.home(),
+            config: Arc::new(config),
+            parts: self.parts,
+            verify: Verify::InProcess,
+        };
+        let engine = Engine::open(setup).unwrap();
+        self.log = Arc::clone(&engine.log);
+        self.engine = Some(engine);
+    }
+
+    /// Whether there is an index.
+    pub fn is_built(&mut self) -> bool {
+        self.engine().store().is_some()
+    }
+
+    /// The committed state.
+    pub fn snapshot(&self) -> Snapshot {
+        self.engine.as_ref().unwrap().store().unwrap().snapshot().unwrap()
+    }
+
+    /// The dump of the committed state.
+    pub fn dump(&self) -> String {
+        let mut out = Vec::new();
+        self.snapshot().dump(&mut out).unwrap();
+        String::from_utf8(out).unwrap()
+    }
+
+    /// How reading a file went.
+    pub fn outcome(&self, path: &str) -> Outcome {
+        let snapshot = self.snapshot();
+        snapshot.file(snapshot.file_by_path(path).unwrap()).outcome
+    }
+
+    /// How many definitions have this name.
+    pub fn defs_named(&self, name: &str) -> usize {
+        self.snapshot().defs_named(name).len()
+    }
+
+    fn engine(&mut self) -> &mut Engine {
+        self.engine.as_mut().unwrap()
+    }
+}
+
+/// The dump of an index built from the tree as it is now.
+pub fn dump_of_fresh_build(root: &Path) -> String {
+    let mut fresh = Bench::new();
+    fresh.engine = None;
+    fresh.root = root.to_owned();
+    fresh.reopen();
+    fresh.build();
+    fresh.dump()
+}
+
+/// The first line in which two dumps differ, with the ones around it.
+pub fn first_difference(a: &str, b: &str) -> String {
+    let (a, b): (Vec<&str>, Vec<&str>) = (a.lines().collect(), b.lines().collect());
+    let at = a.iter().zip(&b).position(|(x, y)| x != y).unwrap_or(a.len().min(b.len()));
+    let around = |lines: &[&str]| lines[at.saturating_sub(2)..lines.len().min(at + 3)].join("\n");
+    format!("line {at}: followed\n{}\nbuilt\n{}", around(&a), around(&b))
+}
