@@ -9,7 +9,7 @@ pub struct Vocabulary {
     ids: FxHashMap<Box<str>, u32>,
     terms: Vec<Box<str>>,
     /// Words taken apart before: where their terms stand in `parts`.
-    words: FxHashMap<Box<str>, (u32, u32)>,
+    words: FxHashMap<Box<str>, WordRun>,
     parts: Vec<u32>,
 }
 
@@ -28,19 +28,27 @@ impl Vocabulary {
     /// The numbers of the terms of a word. `split` takes the word apart and is called only for
     /// words not met before, so it must be pure and always the same.
     pub fn word(&mut self, word: &str, split: impl FnOnce(&str, &mut dyn FnMut(&str))) -> &[u32] {
-        let (start, end) = match self.words.get(word) {
-            Some(&run) => run,
-            None => {
-                let mut parts = std::mem::take(&mut self.parts);
-                let start = parts.len() as u32;
-                split(word, &mut |term| parts.push(self.intern(term)));
-                let run = (start, parts.len() as u32);
-                self.parts = parts;
-                self.words.insert(word.into(), run);
-                run
-            }
-        };
-        &self.parts[start as usize..end as usize]
+        let run = self.word_run(word, split);
+        self.run(run)
+    }
+
+    /// The same as a run, to be remembered by callers that meet a word again and again.
+    pub fn word_run(&mut self, word: &str, split: impl FnOnce(&str, &mut dyn FnMut(&str))) -> WordRun {
+        if let Some(&run) = self.words.get(word) {
+            return run;
+        }
+        let mut parts = std::mem::take(&mut self.parts);
+        let start = parts.len() as u32;
+        split(word, &mut |term| parts.push(self.intern(term)));
+        let run = WordRun { start, end: parts.len() as u32 };
+        self.parts = parts;
+        self.words.insert(word.into(), run);
+        run
+    }
+
+    /// The numbers behind a run of this vocabulary.
+    pub fn run(&self, run: WordRun) -> &[u32] {
+        &self.parts[run.start as usize..run.end as usize]
     }
 
     /// The term behind a number.
@@ -57,6 +65,13 @@ impl Vocabulary {
     pub fn is_empty(&self) -> bool {
         self.terms.is_empty()
     }
+}
+
+/// Where the terms of a word stand in the vocabulary that gave it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WordRun {
+    start: u32,
+    end: u32,
 }
 
 /// Terms of one chunk: numbers of a [`Vocabulary`] with counts by field, each once.
