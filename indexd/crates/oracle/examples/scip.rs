@@ -11,7 +11,9 @@ use std::io::Write;
 use std::path::Path;
 
 fn main() -> Result<()> {
-    let root = std::env::args().nth(1).context("usage: scip DIR > index.scip")?;
+    let root = std::env::args()
+        .nth(1)
+        .context("usage: scip DIR > index.scip")?;
     let root = Path::new(&root).canonicalize()?;
     let mut files = Vec::new();
     walk(&root, "", &mut files)?;
@@ -32,7 +34,9 @@ fn walk(root: &Path, dir: &str, out: &mut Vec<(String, Vec<u8>)>) -> Result<()> 
     for entry in fs::read_dir(root.join(dir))? {
         let entry = entry?;
         let name = entry.file_name();
-        let Some(name) = name.to_str().filter(|n| *n != ".git") else { continue };
+        let Some(name) = name.to_str().filter(|n| *n != ".git") else {
+            continue;
+        };
         let path = indexd_model::path::join(dir, name);
         let kind = entry.file_type()?;
         if kind.is_dir() {

@@ -16,7 +16,8 @@ use crate::text::{Encoding, Range};
 use indexd_lang::extract;
 use indexd_model::memory::MemoryFacts;
 use indexd_model::{
-    ContentHash, DefIdx, DefRef, EdgeKind, Facts, FactsView, FileDoc, FileFacts, Link, RepoPath, Role, Rule,
+    ContentHash, DefIdx, DefRef, EdgeKind, Facts, FactsView, FileDoc, FileFacts, Link, RepoPath,
+    Role, Rule,
 };
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -42,10 +43,16 @@ impl Fixture {
             if let Some(path) = line.strip_prefix("=== ") {
                 texts.push((path.to_owned(), String::new()));
                 let encoding = Some(Encoding::Utf32);
-                index.documents.push(ForeignDocument { path: path.to_owned(), encoding, ..Default::default() });
+                index.documents.push(ForeignDocument {
+                    path: path.to_owned(),
+                    encoding,
+                    ..Default::default()
+                });
                 continue;
             }
-            let Some((path, text)) = texts.last_mut() else { continue };
+            let Some((path, text)) = texts.last_mut() else {
+                continue;
+            };
             let Some((start, end, words)) = mark(line) else {
                 text.push_str(line);
                 text.push('\n');
@@ -54,22 +61,47 @@ impl Fixture {
             let n = text.lines().count() as u32;
             if let Some(link) = words.strip_prefix("ours ") {
                 let above = text.lines().last().unwrap_or("");
-                let byte = |column: u32| above.chars().take(column as usize).map(char::len_utf8).sum::<usize>();
+                let byte = |column: u32| {
+                    above
+                        .chars()
+                        .take(column as usize)
+                        .map(char::len_utf8)
+                        .sum::<usize>()
+                };
                 let at = text.len() - above.len() - 1 + byte(start);
-                ours.push((path.clone(), at as u32, (byte(end) - byte(start)) as u16, link.to_owned()));
+                ours.push((
+                    path.clone(),
+                    at as u32,
+                    (byte(end) - byte(start)) as u16,
+                    link.to_owned(),
+                ));
                 continue;
             }
             let (role, symbol) = words.split_once(' ').unwrap();
             let line = n.saturating_sub(1);
-            let i = index.symbols.iter().position(|s| **s == *symbol).unwrap_or_else(|| {
-                index.symbols.push(symbol.into());
-                index.symbols.len() - 1
-            });
-            index.documents.last_mut().unwrap().occurrences.push(ForeignOccurrence {
-                range: Range { start_line: line, start_column: start, end_line: line, end_column: end },
-                symbol: i as u32,
-                roles: u32::from(role == "definition"),
-            });
+            let i = index
+                .symbols
+                .iter()
+                .position(|s| **s == *symbol)
+                .unwrap_or_else(|| {
+                    index.symbols.push(symbol.into());
+                    index.symbols.len() - 1
+                });
+            index
+                .documents
+                .last_mut()
+                .unwrap()
+                .occurrences
+                .push(ForeignOccurrence {
+                    range: Range {
+                        start_line: line,
+                        start_column: start,
+                        end_line: line,
+                        end_column: end,
+                    },
+                    symbol: i as u32,
+                    roles: u32::from(role == "definition"),
+                });
         }
         let mut files = BTreeMap::new();
         for (path, text) in texts {
@@ -77,9 +109,17 @@ impl Fixture {
             files.insert(path, (found.facts, Arc::from(found.text.as_ref())));
         }
         let view = MemoryFacts::new(
-            files.iter().map(|(p, f)| (RepoPath::new(p).unwrap(), Arc::new(f.0.interface.clone()))).collect(),
+            files
+                .iter()
+                .map(|(p, f)| (RepoPath::new(p).unwrap(), Arc::new(f.0.interface.clone())))
+                .collect(),
         );
-        Self { files, view, index, ours }
+        Self {
+            files,
+            view,
+            index,
+            ours,
+        }
     }
 
     /// Content hash and text of a file.
@@ -97,10 +137,15 @@ impl Fixture {
         let own = self.ours.iter().filter(|o| o.0 == path);
         own.map(|(_, at, len, words)| {
             let words: Vec<&str> = words.split(' ').collect();
-            let [kind, target, name, rule] = words[..] else { panic!("{words:?}") };
+            let [kind, target, name, rule] = words[..] else {
+                panic!("{words:?}")
+            };
             let facts = Facts::inside(&self.files[target].0);
             let named = |d: &DefIdx| indexd_model::names::qualified_name(&facts, *d) == name;
-            let def = (0..facts.interface.defs.len() as u32).map(DefIdx).find(named).unwrap_or(DefIdx::NONE);
+            let def = (0..facts.interface.defs.len() as u32)
+                .map(DefIdx)
+                .find(named)
+                .unwrap_or(DefIdx::NONE);
             let rule = match rule {
                 "Scope" => Rule::Scope,
                 "Dispatch" => Rule::Dispatch,
@@ -115,8 +160,20 @@ impl Fixture {
                 "dataflow" => (EdgeKind::Dataflow, Role::None),
                 other => panic!("{other}"),
             };
-            let target = DefRef { file: self.file(target), def };
-            Link { kind, source: DefIdx::NONE, target, at: *at, len: *len, role, rule, confidence: rule.confidence() }
+            let target = DefRef {
+                file: self.file(target),
+                def,
+            };
+            Link {
+                kind,
+                source: DefIdx::NONE,
+                target,
+                at: *at,
+                len: *len,
+                role,
+                rule,
+                confidence: rule.confidence(),
+            }
         })
         .collect()
     }
@@ -124,7 +181,11 @@ impl Fixture {
 
 /// Columns and words of a line of carets.
 fn mark(line: &str) -> Option<(u32, u32, &str)> {
-    let rest = if line.starts_with('^') { line } else { line.strip_prefix('#').or_else(|| line.strip_prefix("//"))? };
+    let rest = if line.starts_with('^') {
+        line
+    } else {
+        line.strip_prefix('#').or_else(|| line.strip_prefix("//"))?
+    };
     if let Some(words) = rest.strip_prefix("| ") {
         return Some((0, 0, words));
     }

@@ -103,10 +103,14 @@ impl ForeignOccurrence {
 /// in their document instead.
 pub fn read(bytes: &[u8]) -> Result<ForeignIndex, ScipError> {
     if bytes.len() > SCIP_BYTES_MAX {
-        return Err(ScipError::TooLarge { bytes: bytes.len(), max: SCIP_BYTES_MAX });
+        return Err(ScipError::TooLarge {
+            bytes: bytes.len(),
+            max: SCIP_BYTES_MAX,
+        });
     }
     let mut reader = Reader::default();
-    fields(bytes, &mut |number, body| reader.index_field(number, body)).map_err(|e| e.in_place("the index"))?;
+    fields(bytes, &mut |number, body| reader.index_field(number, body))
+        .map_err(|e| e.in_place("the index"))?;
     let index = reader.finish();
     if index.documents.is_empty() {
         return Err(ScipError::Empty);
@@ -123,7 +127,10 @@ enum Fault {
 impl Fault {
     fn in_place(self, place: &str) -> ScipError {
         match self {
-            Self::Decode(source) => ScipError::Malformed { place: place.to_owned(), source },
+            Self::Decode(source) => ScipError::Malformed {
+                place: place.to_owned(),
+                source,
+            },
             Self::Named(e) => e,
         }
     }
@@ -157,7 +164,11 @@ fn fields(bytes: &[u8], f: &mut dyn FnMut(u32, Body) -> Result<(), Fault>) -> Re
             Some(WireType::Varint) => f(tag >> 3, Body::Varint(input.read_raw_varint64()?))?,
             Some(other) => input.skip_field(other)?,
             // Reading a field of a kind that does not exist reports the decoder's own error.
-            None => return Err(Fault::Decode(std::io::Error::other("unknown wire type").into())),
+            None => {
+                return Err(Fault::Decode(
+                    std::io::Error::other("unknown wire type").into(),
+                ));
+            }
         }
     }
     Ok(())
@@ -187,10 +198,15 @@ impl Reader {
             }
             (2, Body::Bytes(b)) => {
                 if self.index.documents.len() >= SCIP_DOCUMENTS_MAX {
-                    return Err(Fault::Named(ScipError::TooMany { what: "documents", max: SCIP_DOCUMENTS_MAX }));
+                    return Err(Fault::Named(ScipError::TooMany {
+                        what: "documents",
+                        max: SCIP_DOCUMENTS_MAX,
+                    }));
                 }
                 let mut document = ForeignDocument::default();
-                let read = fields(b, &mut |number, body| self.document_field(&mut document, number, body));
+                let read = fields(b, &mut |number, body| {
+                    self.document_field(&mut document, number, body)
+                });
                 read.map_err(|e| {
                     let n = self.index.documents.len();
                     Fault::Named(e.in_place(&format!("document {n} ({:?})", document.path)))
@@ -202,7 +218,12 @@ impl Reader {
         Ok(())
     }
 
-    fn document_field(&mut self, document: &mut ForeignDocument, number: u32, body: Body) -> Result<(), Fault> {
+    fn document_field(
+        &mut self,
+        document: &mut ForeignDocument,
+        number: u32,
+        body: Body,
+    ) -> Result<(), Fault> {
         match (number, body) {
             (1, Body::Bytes(b)) => document.path = utf8(b)?.to_owned(),
             (2, Body::Bytes(b)) => self.occurrence(document, b)?,
@@ -235,10 +256,17 @@ impl Reader {
         };
         self.n_occurrences += 1;
         if self.n_occurrences > SCIP_OCCURRENCES_MAX {
-            return Err(Fault::Named(ScipError::TooMany { what: "occurrences", max: SCIP_OCCURRENCES_MAX }));
+            return Err(Fault::Named(ScipError::TooMany {
+                what: "occurrences",
+                max: SCIP_OCCURRENCES_MAX,
+            }));
         }
         let symbol = self.intern(o.symbol);
-        document.occurrences.push(ForeignOccurrence { range, symbol, roles: o.symbol_roles as u32 });
+        document.occurrences.push(ForeignOccurrence {
+            range,
+            symbol,
+            roles: o.symbol_roles as u32,
+        });
         Ok(())
     }
 
@@ -261,15 +289,23 @@ fn utf8(bytes: &[u8]) -> Result<&str, Fault> {
 /// The range of an occurrence in any of the forms of the format; `None` when it is none of them.
 pub(crate) fn range_of(o: &Occurrence) -> Option<Range> {
     let parts = match (&o.typed_range, &o.range[..]) {
-        (Some(Typed_range::SingleLineRange(r)), _) => [r.line, r.start_character, r.line, r.end_character],
-        (Some(Typed_range::MultiLineRange(r)), _) => [r.start_line, r.start_character, r.end_line, r.end_character],
+        (Some(Typed_range::SingleLineRange(r)), _) => {
+            [r.line, r.start_character, r.line, r.end_character]
+        }
+        (Some(Typed_range::MultiLineRange(r)), _) => {
+            [r.start_line, r.start_character, r.end_line, r.end_character]
+        }
         (_, &[line, start, end]) => [line, start, line, end],
         (_, &[start_line, start, end_line, end]) => [start_line, start, end_line, end],
         _ => return None,
     };
     let [start_line, start_column, end_line, end_column] = parts.map(|n| u32::try_from(n).ok());
-    let range =
-        Range { start_line: start_line?, start_column: start_column?, end_line: end_line?, end_column: end_column? };
+    let range = Range {
+        start_line: start_line?,
+        start_column: start_column?,
+        end_line: end_line?,
+        end_column: end_column?,
+    };
     ((range.start_line, range.start_column) <= (range.end_line, range.end_column)).then_some(range)
 }
 

@@ -6,6 +6,7 @@
 //! itself: [`overlay`] lays it over our links while the file's content is still the one indexed.
 //! Who stores overlays, and when files are linked again, is the shell's business.
 
+mod document;
 pub mod export;
 pub mod import;
 pub mod overlay;
