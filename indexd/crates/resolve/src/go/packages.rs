@@ -1,6 +1,6 @@
 //! Packages: from an import path to a folder of the tree.
 //!
-//! An import is looked for in this order: a local `replace` of the nearest go.mod, the nearest
+//! An import is looked for in this order: a local `replace` of the nearest go.mod or go.work, the nearest
 //! module itself, any module of the tree whose path is a prefix (workspaces and nested modules), the
 //! standard library when the tree is its source. Only a tree without any go.mod is searched by path
 //! suffix. Everything else is outside the tree, vendored copies included.
@@ -230,18 +230,14 @@ impl<'a> Linker<'a> {
 
     /// The folder of an import path by the rules of modules; it may not exist.
     fn in_modules(&mut self, module: &Module, path: &str) -> Option<String> {
-        let manifest = self.open(module.manifest);
-        let facts = self.facts(manifest);
         let may_be_outside = !is_standard(path);
+        let workspace = self.workspace_of(&module.root);
         for prefix in prefixes(path) {
             let rest = path[prefix.len()..].trim_start_matches('/');
-            let replaced = facts.interface.imports.iter().find(|i| {
-                i.kind == ImportKind::Name && facts.str(i.module) == prefix
-            });
-            if let Some(to) = replaced.and_then(|i| i.name).map(|n| facts.str(n))
-                && to.starts_with('.')
-            {
-                return relative(&module.root, to).map(|root| join_both(&root, rest));
+            for manifest in std::iter::once(module.manifest).chain(workspace) {
+                if let Some(root) = self.replaced(manifest, prefix) {
+                    return root.map(|root| join_both(&root, rest));
+                }
             }
             if prefix == module.path {
                 return Some(join_both(&module.root, rest));
@@ -256,6 +252,29 @@ impl<'a> Linker<'a> {
             }
         }
         self.in_standard_library(module, path)
+    }
+
+    /// Where a `replace` directive sends a module path: a folder, or `Some(None)` out of the tree.
+    fn replaced(&mut self, manifest: FileDoc, path: &str) -> Option<Option<String>> {
+        let n = self.open(manifest);
+        let (facts, dir) = (self.facts(n), self.file(n).dir);
+        let it = facts.interface.imports.iter().find(|i| i.kind == ImportKind::Name && facts.str(i.module) == path)?;
+        let to = facts.str(it.name?);
+        to.starts_with('.').then(|| relative(dir, to))
+    }
+
+    /// The go.work at or above a module.
+    fn workspace_of(&mut self, root: &str) -> Option<FileDoc> {
+        let mut dir = root;
+        loop {
+            if let Some(doc) = self.view.file(&join(dir, "go.work")) {
+                return Some(doc);
+            }
+            if dir.is_empty() {
+                return None;
+            }
+            dir = dir_of(dir);
+        }
     }
 
     /// The source of the standard library imports itself without a prefix.

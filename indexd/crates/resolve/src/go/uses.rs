@@ -44,6 +44,8 @@ enum Key {
     Value,
     /// A field of a type outside the tree.
     External,
+    /// A field of a type that is not known.
+    Unknown,
     NoField,
 }
 
@@ -100,7 +102,8 @@ impl<'a> Walk<'_, 'a> {
                             Entity::Member(m) if !m.is_promoted => Key::Field(m.def),
                             _ => Key::NoField,
                         },
-                        Ty::External(_) | Ty::Unknown => Key::External,
+                        Ty::External(_) => Key::External,
+                        Ty::Unknown => Key::Unknown,
                         _ => Key::Value,
                     };
                     self.keys.insert(key, key_is);
@@ -159,6 +162,7 @@ impl<'a> Walk<'_, 'a> {
             match self.keys.get(&e).copied().unwrap_or(Key::Value) {
                 Key::Field(def) => self.link_use(def, expr, name, Rule::Receiver),
                 Key::External => self.unresolved(name, expr.at, Role::Key, UnresolvedReason::External),
+                Key::Unknown => self.unresolved(name, expr.at, Role::Key, UnresolvedReason::UnknownReceiver),
                 Key::NoField => self.unresolved(name, expr.at, Role::Key, UnresolvedReason::NotFound),
                 Key::Value if binding == BindingId::NONE => {
                     let expr = Expr { role: Role::Read, ..expr };
