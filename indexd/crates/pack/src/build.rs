@@ -308,15 +308,13 @@ impl<'a> Assembly<'a> {
         let budget_bytes = self.request.budgets.max_total_tokens as usize * BYTES_PER_TOKEN;
         let c = &self.claimed[i].candidate;
         let is_seed = c.origin == candidate::Origin::Seed;
-        let percent = if !is_seed {
-            e.neighbour_percent
-        } else if i < e.top_items as usize {
-            e.top_percent
+        let percent = if is_seed {
+            (e.first_percent as f32 / (1.0 + e.fade * i as f32)).max(e.least_percent as f32)
         } else {
-            e.whole_percent
+            e.neighbour_percent as f32
         };
-        let whole_bytes = budget_bytes * percent as usize / 100;
-        let lines = if is_seed { (whole_bytes / BYTES_PER_LINE).max((e.head_lines + e.window_lines) as usize) } else { e.neighbour_lines as usize };
+        let whole_bytes = (budget_bytes as f32 * percent / 100.0) as usize;
+        let lines = if is_seed { (whole_bytes / BYTES_PER_LINE).max(e.head_lines as usize) } else { e.neighbour_lines as usize };
         Room { bytes, lines: lines as u32, whole_bytes }
     }
 

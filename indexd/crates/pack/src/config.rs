@@ -101,11 +101,13 @@ settings! {
         /// A term in the path of the file.
         path: f32 = 3.0,
         /// What a file's other good chunks add to each, in parts of their summed scores.
-        file_evidence: f32 = 0.3,
+        file_evidence: f32 = 0.4,
         /// What the other good members of a type add to each.
         type_evidence: f32 = 0.0,
         /// A file, folder or module named in the text, in parts of the top score.
-        named_file: f32 = 0.4,
+        named_file: f32 = 0.25,
+        /// How much less a common word says that is also a file's name: 0 nothing, 1 by its idf.
+        named_rarity: f32 = 0.0,
         /// A folder named in the text.
         named_folder: f32 = 0.3,
         /// A definition named in the text.
@@ -115,13 +117,17 @@ settings! {
         /// A phrase or error string found in the text of a definition.
         literal: f32 = 0.4,
         /// Words of past commit subjects that touched the file.
-        history: f32 = 0.3,
+        history: f32 = 0.4,
         /// How recently the file was touched, by count of commits.
         recency: f32 = 0.1,
         /// What a test that fits the text adds to what it calls.
-        test_bridge: f32 = 0.0,
+        test_bridge: f32 = 0.3,
+        /// What a good hit adds to definitions of the same name, its siblings elsewhere.
+        sibling: f32 = 0.0,
+        /// What a good hit adds to what it calls and what calls it, by resolved edges.
+        neighbour: f32 = 0.0,
         /// Weight of a term of the title against one further down.
-        title: f32 = 1.0,
+        title: f32 = 1.5,
         /// Weight of two neighbouring words of the title written as one name, against each alone.
         joined: f32 = 0.0,
         /// Weight of words taken from the best hits of a first pass.
@@ -129,9 +135,11 @@ settings! {
         /// How much a unit loses that holds only some of the words: 0 nothing, 1 their share.
         coverage: f32 = 0.0,
         /// What a file's signals are worth to a unit that has nothing of the text itself.
-        gate: f32 = 1.0,
+        gate: f32 = 0.5,
+        /// What of that remains for a unit without a single word of the text.
+        blank: f32 = 1.0,
         /// How much the second, third, ... unit of a file gives way.
-        spread: f32 = 0.0,
+        spread: f32 = 0.03,
         /// What tests keep of their score as seeds.
         test_factor: f32 = 0.35,
         /// What documents and configuration keep of their score as seeds.
@@ -185,17 +193,17 @@ settings! {
     /// Shares of the ten sections in percent; the first pass of selection honours them (C-25).
     GraphShares {
         /// Direct hits.
-        seeds: u32 = 84,
+        seeds: u32 = 90,
         /// Who calls them.
-        callers: u32 = 3,
+        callers: u32 = 2,
         /// What they call.
-        callees: u32 = 4,
+        callees: u32 = 2,
         /// What they import.
         imports: u32 = 1,
         /// What exports them.
         exports: u32 = 1,
         /// Where they are used.
-        usages: u32 = 2,
+        usages: u32 = 1,
         /// Where values flow.
         dataflow: u32 = 1,
         /// What tests them.
@@ -228,12 +236,12 @@ settings! {
 settings! {
     /// How excerpts are cut to size.
     Excerpts {
-        /// Seeds that get more room than others.
-        top_items: u32 = 3,
-        /// One of those is shown whole up to this share of the budget, in percent.
-        top_percent: u32 = 30,
-        /// Another seed is shown whole up to this share.
-        whole_percent: u32 = 15,
+        /// The best seed is shown whole up to this share of the budget, in percent.
+        first_percent: u32 = 40,
+        /// How fast that falls: the seed at rank `r`, from 0, gets `first / (1 + fade * r)`.
+        fade: f32 = 0.1,
+        /// What every seed may have.
+        least_percent: u32 = 6,
         /// A candidate that is no seed is shown whole up to this share.
         neighbour_percent: u32 = 2,
         /// Lines of such a candidate when it is longer.
@@ -243,6 +251,6 @@ settings! {
         /// Lines of the head of a long definition that are always shown.
         head_lines: u32 = 12,
         /// Lines around the best matches of a long definition.
-        window_lines: u32 = 24,
+        window_lines: u32 = 40,
     }
 }

@@ -61,10 +61,14 @@ pub enum Signal {
     Recency,
     /// Tests that fit call it.
     TestBridge,
+    /// A good hit has its name.
+    Sibling,
+    /// A good hit calls it, or is called by it.
+    Neighbour,
 }
 
 /// How many signals there are.
-pub const N_SIGNALS: usize = 12;
+pub const N_SIGNALS: usize = 14;
 
 impl Signal {
     /// Every signal, in order.
@@ -81,6 +85,8 @@ impl Signal {
         Self::History,
         Self::Recency,
         Self::TestBridge,
+        Self::Sibling,
+        Self::Neighbour,
     ];
 
     /// The name in explanations.
@@ -98,6 +104,8 @@ impl Signal {
             Self::History => "history",
             Self::Recency => "recency",
             Self::TestBridge => "testBridge",
+            Self::Sibling => "sibling",
+            Self::Neighbour => "neighbour",
         }
     }
 
@@ -124,6 +132,8 @@ impl Signal {
             Self::History => r.history,
             Self::Recency => r.recency,
             Self::TestBridge => r.test_bridge,
+            Self::Sibling => r.sibling,
+            Self::Neighbour => r.neighbour,
         })
     }
 }
@@ -144,7 +154,7 @@ impl Signals {
         *at = at.max(strength);
     }
 
-    fn total(&self, weights: &[f64; N_SIGNALS], gate: f64) -> f64 {
+    fn total(&self, weights: &[f64; N_SIGNALS], gate: f64, blank: f64) -> f64 {
         let (mut units, mut files) = (0.0, 0.0);
         for s in Signal::ALL {
             let part = self.get(s) * weights[s as usize];
@@ -155,7 +165,8 @@ impl Signals {
             }
         }
         let own = self.get(Signal::Lexical).max(self.get(Signal::NamedSymbol)).max(self.get(Signal::Frame));
-        units + files * (gate + (1.0 - gate) * own.min(1.0).sqrt())
+        let gate = if own > 0.0 { gate + (1.0 - gate) * own.min(1.0).sqrt() } else { gate * blank };
+        units + files * gate
     }
 }
 
@@ -247,7 +258,10 @@ pub fn retrieve(units: &mut Units, query: &Query, r: &Ranking, provider: SeedPro
         history::mark(units, query, &mut table);
     }
     table.rank(&weights);
-    if is_on(Signal::TestBridge) && bridge::mark(units, &mut table) {
+    let mut again = is_on(Signal::TestBridge) && bridge::mark_tests(units, &mut table);
+    again |= is_on(Signal::Sibling) && bridge::mark_siblings(units, &mut table);
+    again |= is_on(Signal::Neighbour) && bridge::mark_neighbours(units, &mut table);
+    if again {
         table.rank(&weights);
     }
     let providers = match provider {
@@ -365,9 +379,9 @@ impl Table {
     /// Sums up and sorts; then the later units of a file give way a little, so that one file does
     /// not fill a pack.
     fn rank(&mut self, weights: &[f64; N_SIGNALS]) {
-        let gate = f64::from(self.ranking.gate);
+        let (gate, blank) = (f64::from(self.ranking.gate), f64::from(self.ranking.blank));
         for h in &mut self.hits {
-            h.total = h.factor * h.signals.total(weights, gate);
+            h.total = h.factor * h.signals.total(weights, gate, blank);
         }
         self.sort();
         let spread = f64::from(self.ranking.spread);

@@ -142,7 +142,7 @@ fn run_repo(repo: &str, tasks: &[&Task], options: &Options, results: &Mutex<Vec<
                 scores.packs.insert(budget, score::pack(task, &pack));
                 scores.rank = score::rank(task, &pack, &view);
                 scores.budget_over |= pack.stats.token_count > budget;
-                if options.misses && i == 0 && Some(&budget) == options.budgets.last() {
+                if options.misses && i + 1 == options.variants.len() && Some(&budget) == options.budgets.last() {
                     score::print_misses(task, &pack);
                 }
             }
@@ -156,7 +156,7 @@ fn pack(view: &indexd_oracle::Oracle, query: &str, budget: u64, config: &Config)
     let counter = task::counter();
     let request = Request::from_json(json!({
         "query": query,
-        "includeExplain": false,
+        "includeExplain": true,
         "budgets": {"maxTotalTokens": budget, "maxBytesPerItem": 16000, "maxItems": 250, "maxItemsPerSection": 80},
     }))?;
     let context = Context {

@@ -151,8 +151,18 @@ pub fn print_misses(task: &Task, pack: &Pack) {
     println!("\n## {} {}\n{}", task.id, &task.base[..10], task.query.chars().take(400).collect::<String>());
     for g in missed {
         println!("  missed {} {} {}-{} changed {:?}", g.path, g.name, g.start, g.end, g.changed);
+        let excluded = pack.explain.iter().flat_map(|e| &e.excluded).enumerate();
+        for (i, e) in excluded.filter(|(_, e)| e.file_rel_path == g.path && e.lines.start <= g.def && g.def <= e.lines.end) {
+            println!("    excluded at {i}: {:.3} {} lines {}-{}", e.hybrid_score, e.reason, e.lines.start, e.lines.end);
+        }
+        for i in pack.items().filter(|i| i.file_rel_path == g.path && i.lines.start <= g.def && g.def <= i.lines.end) {
+            let parts: Vec<_> = i.excerpt.parts.iter().map(|p| (p.lines.start, p.lines.end)).collect();
+            println!("    shown in parts {parts:?}");
+        }
     }
-    for item in pack.items().take(60) {
+    let shown: usize = pack.items().map(|i| i.excerpt.text.len()).sum();
+    println!("  {} of {} tokens, {} of {} bytes in excerpts", pack.stats.token_count, pack.stats.token_budget, shown, pack.rendered.len());
+    for item in pack.items().take(70) {
         println!(
             "    {:.3} {}:{}-{} {} tokens {} [{}]",
             item.scores.hybrid_score,

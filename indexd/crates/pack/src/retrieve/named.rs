@@ -7,6 +7,7 @@ use crate::unit::Units;
 use indexd_model::path::{dir_of, stem_of};
 use indexd_model::view::PathPosting;
 use indexd_model::{FileDoc, IndexView};
+use indexd_text::bm25::idf;
 use indexd_text::terms;
 use rustc_hash::FxHashMap;
 
@@ -21,7 +22,8 @@ const FOLDER_FILES_MAX: usize = 400;
 pub fn mark(units: &mut Units, query: &Query, table: &mut Table) {
     let mut files: FxHashMap<FileDoc, (f64, f64)> = FxHashMap::default();
     for word in &query.words {
-        mark_word(units, word, &mut files);
+        let rarity = rarity(units.view, word, f64::from(table.ranking.named_rarity));
+        mark_word(units, word, rarity, &mut files);
     }
     for mention in &query.paths {
         let found = resolve(units, mention);
@@ -101,8 +103,16 @@ fn files_with(view: &dyn IndexView, name: &str) -> Vec<FileDoc> {
         .collect()
 }
 
+/// What a word says by being a name: less when it stands everywhere in the text of the tree.
+fn rarity(view: &dyn IndexView, word: &str, by: f64) -> f64 {
+    let n_chunks = view.stats().n_chunks;
+    let mut df = 0;
+    terms(word, |t| df = df.max(view.doc_frequency(t)));
+    1.0 - by + by * (idf(n_chunks, u64::from(df)) / idf(n_chunks, 1)).min(1.0)
+}
+
 /// A plain word may be the stem of a file or the name of a folder.
-fn mark_word(units: &mut Units, word: &str, files: &mut FxHashMap<FileDoc, (f64, f64)>) {
+fn mark_word(units: &mut Units, word: &str, rarity: f64, files: &mut FxHashMap<FileDoc, (f64, f64)>) {
     let found = files_with(units.view, word);
     if found.len() > FILES_MAX {
         return;
@@ -119,12 +129,12 @@ fn mark_word(units: &mut Units, word: &str, files: &mut FxHashMap<FileDoc, (f64,
     }
     for f in &stems {
         let at = files.entry(*f).or_default();
-        at.0 = at.0.max(1.0 / (stems.len() as f64).sqrt());
+        at.0 = at.0.max(rarity / (stems.len() as f64).sqrt());
     }
     if folders.len() <= FOLDER_FILES_MAX {
         for f in &folders {
             let at = files.entry(*f).or_default();
-            at.1 = at.1.max(1.0 / indexd_text::bm25::ln(1.0 + folders.len() as f64).max(1.0));
+            at.1 = at.1.max(rarity / indexd_text::bm25::ln(1.0 + folders.len() as f64).max(1.0));
         }
     }
 }
