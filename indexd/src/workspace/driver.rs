@@ -119,7 +119,7 @@ impl Driver {
             };
             driver.run();
         };
-        let thread = std::thread::Builder::new().name("workspace".into()).spawn(run)?;
+        let thread = std::thread::Builder::new().name("workspace".into()).stack_size(super::STACK_BYTES).spawn(run)?;
         Ok((sender, thread))
     }
 

@@ -31,6 +31,16 @@ pub struct ChangeSet {
 }
 
 impl ChangeSet {
+    fn change(&mut self, path: RepoPath, size: u64) {
+        self.removed.remove(&path);
+        self.changed.insert(path, size);
+    }
+
+    fn remove(&mut self, path: RepoPath) {
+        self.changed.remove(&path);
+        self.removed.insert(path);
+    }
+
     /// Files concerned.
     pub fn len(&self) -> usize {
         self.changed.len() + self.removed.len()
@@ -44,12 +54,10 @@ impl ChangeSet {
     /// Takes in a later set: its word counts.
     pub fn merge(&mut self, later: ChangeSet) {
         for (path, size) in later.changed {
-            self.removed.remove(&path);
-            self.changed.insert(path, size);
+            self.change(path, size);
         }
         for path in later.removed {
-            self.changed.remove(&path);
-            self.removed.insert(path);
+            self.remove(path);
         }
         for dir in later.folders_new {
             self.folders_gone.remove(&dir);
@@ -184,7 +192,7 @@ impl Tree {
             if let Ok(path) = RepoPath::new(at)
                 && self.known.contains_key(&path)
             {
-                changes.removed.insert(path);
+                changes.remove(path);
             }
             walks.insert(at.to_owned());
             return;
@@ -194,12 +202,10 @@ impl Tree {
         match meta {
             Some(meta) if meta.is_file() && layer.admits(at, false) => {
                 if self.known.get(&path) != Some(&stat_of(&meta)) {
-                    changes.changed.insert(path, meta.len());
+                    changes.change(path, meta.len());
                 }
             }
-            _ if self.known.contains_key(&path) => {
-                changes.removed.insert(path);
-            }
+            _ if self.known.contains_key(&path) => changes.remove(path),
             _ => {}
         }
     }
@@ -237,19 +243,25 @@ impl Tree {
 
     /// Takes `found` for what lies in `dir`, the folder itself included.
     fn replace(&mut self, dir: &str, found: Scan, changes: &mut ChangeSet) {
+        // What was seen of single paths a moment ago, by the rules before, counts no more: a new file
+        // may be ignored by now.
+        changes.changed.retain(|path, _| !is_below(path, dir));
         let mut old = below(&self.known, dir).map(|(path, stat)| (path, *stat)).peekable();
         for (path, stat) in found.files {
             while let Some((gone, _)) = old.next_if(|(known, _)| **known < path) {
-                changes.removed.insert(gone.clone());
+                changes.remove(gone.clone());
             }
             match old.next_if(|(known, _)| **known == path) {
-                Some((_, known)) if known == stat => {}
-                _ => {
-                    changes.changed.insert(path, stat.size);
+                Some((_, known)) if known == stat => {
+                    changes.changed.remove(&path);
+                    changes.removed.remove(&path);
                 }
+                _ => changes.change(path, stat.size),
             }
         }
-        changes.removed.extend(old.map(|(path, _)| path.clone()));
+        for (path, _) in old {
+            changes.remove(path.clone());
+        }
 
         let mut gone: BTreeSet<String> = below(&self.folders, dir).map(|(k, _)| k.to_string()).collect();
         gone.extend(self.nested.iter().filter(|n| is_below(n, dir)).cloned());

@@ -94,6 +94,15 @@ fn an_ignore_file_is_an_input() {
 }
 
 #[test]
+fn a_file_written_and_ignored_at_once_is_removed() {
+    let mut f = Fixture::new(&[("s/a.log", "1")]);
+    put(&f.dir(), "s/a.log", "more");
+    put(&f.dir(), "s/b.log", "new");
+    put(&f.dir(), "s/.gitignore", "*.log\n");
+    f.check(&["s/.gitignore", "s/a.log", "s/b.log"], &["+s/.gitignore", "-s/a.log"]);
+}
+
+#[test]
 fn a_repository_inside_leaves_and_joins_with_its_git_folder() {
     let mut f = Fixture::new(&[("sub/a.go", "1"), ("sub/in/b.go", "2")]);
     put(&f.dir(), "sub/.git/HEAD", "x");
