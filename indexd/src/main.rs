@@ -179,18 +179,34 @@ fn bridge(dirs: &Dirs) -> Result<(), ErrorObject> {
     let result = runtime.block_on(async {
         let name = dirs.socket();
         let stream = Stream::connect(name.to_fs_name::<GenericFilePath>()?).await?;
+        let end_input = end_input(&stream)?;
         let mut here = tokio::io::join(tokio::io::stdin(), tokio::io::stdout());
         let (mut from, mut to) = tokio::io::split(stream);
         let (mut input, mut output) = tokio::io::split(&mut here);
         let up = async {
             tokio::io::copy(&mut input, &mut to).await?;
-            tokio::io::AsyncWriteExt::shutdown(&mut to).await
+            end_input()
         };
         let down = tokio::io::copy(&mut from, &mut output);
         tokio::try_join!(up, down).map(drop)
     });
     runtime.shutdown_background();
     result.map_err(broken)
+}
+
+/// Says to the daemon that no more requests come; its answers still do. The stream's own `shutdown`
+/// does nothing.
+#[cfg(unix)]
+fn end_input(stream: &interprocess::local_socket::tokio::Stream) -> std::io::Result<impl Fn() -> std::io::Result<()>> {
+    use std::os::fd::AsFd;
+    let interprocess::local_socket::tokio::Stream::UdSocket(stream) = stream;
+    let fd = stream.as_fd().try_clone_to_owned()?;
+    Ok(move || Ok(rustix::net::shutdown(&fd, rustix::net::Shutdown::Write)?))
+}
+
+#[cfg(not(unix))]
+fn end_input(_stream: &interprocess::local_socket::tokio::Stream) -> std::io::Result<impl Fn() -> std::io::Result<()>> {
+    Ok(|| Ok(()))
 }
 
 /// Time without a request after which the daemon ends: as configured, and soon where the

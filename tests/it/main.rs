@@ -1,5 +1,6 @@
 //! Integration tests: one program, one module for each promise.
 
+mod cli;
 mod edits;
 mod incremental;
 mod protocol;

@@ -261,7 +261,7 @@ fn a_flood_is_refused_and_status_still_answers() {
         let room = RUNNING_MAX + QUEUE_MAX;
         for n in 0..room {
             if n % IN_FLIGHT_PER_CLIENT_MAX == 0 {
-                clients.push(Client::of(&server));
+                clients.push(Client::new(&server, Timeouts::default(), Box::new(|| true)));
             }
             clients.last_mut().unwrap().search(n as u32, "hang").await;
         }

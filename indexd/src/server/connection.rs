@@ -67,7 +67,7 @@ impl Drop for CancelAll {
     }
 }
 
-/// A message on its way out; the request it answers counts as in flight until it is written.
+/// A message on its way out; the request it answers counts as in flight until its turn comes.
 struct Outgoing {
     line: Vec<u8>,
     answers: Option<Id>,
@@ -256,12 +256,13 @@ async fn write<W: AsyncWrite + Unpin>(
 ) {
     while let Some(mut message) = messages.recv().await {
         message.line.push(b'\n');
+        // Before the write: a client may use the id again as soon as it has read the answer.
+        if let Some(id) = message.answers {
+            in_flight.with(|map| map.remove(&id));
+        }
         if !write_all(&mut writer, &message.line, limit).await {
             in_flight.with(|map| map.values().for_each(Cancel::cancel));
             return;
-        }
-        if let Some(id) = message.answers {
-            in_flight.with(|map| map.remove(&id));
         }
     }
     let _ = writer.shutdown().await;

@@ -1,0 +1,462 @@
+//! The two programs as people and scripts use them: real processes, private folders.
+//!
+//! Few and slow by nature; what needs no process is tested in `protocol`.
+
+use serde_json::Value;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+use std::sync::OnceLock;
+use std::time::{Duration, Instant};
+
+/// The folder of the programs, built once in the profile of this test.
+fn programs() -> &'static Path {
+    static DIR: OnceLock<PathBuf> = OnceLock::new();
+    DIR.get_or_init(|| {
+        let test = std::env::current_exe().unwrap();
+        let dir = test.parent().and_then(Path::parent).unwrap().to_owned();
+        let mut build = Command::new(env!("CARGO"));
+        build.args(["build", "--quiet", "-p", "indexd", "-p", "ctlclient"]);
+        if dir.ends_with("release") {
+            build.arg("--release");
+        }
+        assert!(build.status().unwrap().success(), "the programs do not build");
+        dir
+    })
+}
+
+/// One user with folders of its own and a repository; its daemon ends with it.
+struct User {
+    dir: tempfile::TempDir,
+}
+
+impl User {
+    fn new() -> Self {
+        let user = Self { dir: tempfile::tempdir().unwrap() };
+        std::fs::create_dir(user.path("run")).unwrap();
+        std::fs::set_permissions(user.path("run"), PermissionsExt::from_mode(0o700)).unwrap();
+        user.write("repo/go.mod", "module example.com/demo\n");
+        user.write("repo/retry.go", "package demo\n\n// Delay decides how long to wait.\nfunc Delay(n int) int { return 1 << n }\n");
+        user.write("repo/client.go", "package demo\n\nfunc Get() int { return Delay(3) }\n");
+        user
+    }
+
+    fn path(&self, relative: &str) -> PathBuf {
+        self.dir.path().join(relative)
+    }
+
+    fn write(&self, relative: &str, text: &str) {
+        let path = self.path(relative);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+    }
+
+    fn command(&self, program: &str) -> Command {
+        let mut command = Command::new(programs().join(program));
+        command.env_clear().env("PATH", "/usr/bin:/bin").env("HOME", self.path("home")).env("XDG_RUNTIME_DIR", self.path("run"));
+        for (name, dir) in [("XDG_CONFIG_HOME", "config"), ("XDG_CACHE_HOME", "cache"), ("XDG_STATE_HOME", "state")] {
+            command.env(name, self.path(dir));
+        }
+        command.current_dir(self.path("repo")).stdin(Stdio::null());
+        command
+    }
+
+    fn ctl(&self, args: &[&str]) -> Output {
+        self.command("ctl").args(args).output().unwrap()
+    }
+
+    fn socket(&self) -> PathBuf {
+        self.path("run/indexd/s")
+    }
+
+    fn pid(&self) -> Option<u32> {
+        let status = self.ctl(&["status", "--json"]);
+        let status: Value = serde_json::from_slice(&status.stdout).ok()?;
+        Some(status["daemon"]["pid"].as_u64()? as u32)
+    }
+}
+
+impl Drop for User {
+    fn drop(&mut self) {
+        let _ = self.ctl(&["daemon", "stop"]);
+    }
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+/// The answer of a command that must do well.
+fn ok(output: &Output) -> String {
+    assert!(output.status.success(), "{:?}: {}{}", output.status, text(&output.stdout), text(&output.stderr));
+    text(&output.stdout)
+}
+
+fn is_alive(pid: u32) -> bool {
+    // A zombie of a parent that does not wait counts as ended.
+    std::fs::read_to_string(format!("/proc/{pid}/stat")).is_ok_and(|s| !s.rsplit(')').next().unwrap_or("").trim_start().starts_with('Z'))
+}
+
+fn until(what: &str, mut condition: impl FnMut() -> bool) {
+    let end = Instant::now() + Duration::from_secs(30);
+    while !condition() {
+        assert!(Instant::now() < end, "{what}");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
+
+fn kill(pid: u32, signal: &str) {
+    assert!(Command::new("kill").args([signal, &pid.to_string()]).status().unwrap().success());
+}
+
+/// A command line that ends badly: exit status, and the code that standard error names.
+fn check_failure(output: &Output, exit: i32, code: &str) {
+    let said = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(exit), "{said}");
+    assert!(said.contains(code), "{code} is not in {said}");
+    assert!(code.is_empty() || said.contains("hint: ") || said.contains("--help") || said.contains("tip:"), "{said}");
+    assert!(output.stdout.is_empty(), "standard output is for answers: {}", text(&output.stdout));
+}
+
+#[test]
+fn the_first_pack_needs_nothing_set_up() {
+    let user = User::new();
+    let pack = ok(&user.ctl(&["pack", "how long is the delay", "--budget", "2000"]));
+    assert!(pack.contains("retry.go:3-4") && pack.contains("func Delay(n int) int"), "{pack}");
+    assert!(!pack.contains('\x1b'), "a pipe gets no colours");
+    // One object, the pack alone, under the budget; a save is seen by the next pack.
+    user.write("repo/jitter.go", "package demo\n\nfunc Jitter() int { return 42 }\n");
+    let output = user.ctl(&["context-pack", "--repo", ".", "--query", "Jitter", "--budget", "1000", "--layout", "agent", "--json"]);
+    let json = ok(&output);
+    let pack: Value = serde_json::from_str(&json).unwrap();
+    assert_eq!((json.lines().count(), &pack["schema"]), (1, &Value::from("ContextPack")));
+    assert!(json.contains("return 42") && pack["stats"]["tokenCount"].as_u64().unwrap() <= 1000, "{json}");
+    assert!(output.stderr.is_empty(), "{}", text(&output.stderr));
+    // The query from a file and from standard input give the same pack.
+    user.write("task.txt", "Jitter");
+    let file = user.path("task.txt").display().to_string();
+    let from_file: Value = serde_json::from_str(&ok(&user.ctl(&["pack", "--query-file", &file, "--budget", "1000", "--layout", "agent", "--json"]))).unwrap();
+    let mut child = user.command("ctl").args(["pack", "-", "-b", "1k", "--layout", "agent", "--json"]).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    child.stdin.take().unwrap().write_all(b"Jitter").unwrap();
+    let from_stdin: Value = serde_json::from_slice(&child.wait_with_output().unwrap().stdout).unwrap();
+    assert_eq!((&from_file["packId"], &from_stdin["packId"]), (&pack["packId"], &pack["packId"]));
+}
+
+#[test]
+fn twenty_clients_start_one_daemon() {
+    let user = User::new();
+    let clients: Vec<Child> = (0..20)
+        .map(|_| user.command("ctl").args(["pack", "delay", "--json"]).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap())
+        .collect();
+    let packs: Vec<String> = clients.into_iter().map(|c| ok(&c.wait_with_output().unwrap())).collect();
+    let id = |json: &String| serde_json::from_str::<Value>(json).unwrap()["packId"].clone();
+    assert!(packs.iter().all(|p| id(p) == id(&packs[0])));
+    let log = std::fs::read_to_string(user.path("state/indexd/indexd.log")).unwrap();
+    assert_eq!(log.lines().filter(|l| l.contains("\"message\":\"serves\"")).count(), 1, "{log}");
+}
+
+#[test]
+fn a_killed_daemon_leaves_nothing_that_hinders() {
+    let user = User::new();
+    ok(&user.ctl(&["pack", "delay"]));
+    let pid = user.pid().unwrap();
+    kill(pid, "-KILL");
+    until("it is gone", || !is_alive(pid));
+    assert!(user.socket().exists(), "a killed daemon leaves its socket behind");
+    assert!(ok(&user.ctl(&["pack", "delay"])).contains("func Delay"));
+    assert_ne!(user.pid().unwrap(), pid);
+}
+
+#[test]
+fn the_daemon_ends_cleanly_when_asked() {
+    let user = User::new();
+    assert!(ok(&user.ctl(&["daemon", "start"])).contains("runs as process"));
+    let pid = user.pid().unwrap();
+    let mode = |path: &Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    assert_eq!((mode(&user.path("run/indexd")), mode(&user.socket()), mode(&user.path("state/indexd/indexd.log"))), (0o700, 0o600, 0o600));
+    kill(pid, "-TERM");
+    until("it ended", || !is_alive(pid));
+    assert!(!user.socket().exists());
+    check_failure(&user.ctl(&["status"]), 69, "POC_E_DAEMON_UNAVAILABLE");
+    ok(&user.ctl(&["daemon", "start"]));
+    assert_eq!(ok(&user.ctl(&["daemon", "stop"])), "stopped\n");
+    assert!(!user.socket().exists());
+    assert_eq!(ok(&user.ctl(&["daemon", "stop"])), "no daemon was running\n");
+}
+
+#[test]
+fn a_daemon_whose_socket_was_taken_away_ends() {
+    let user = User::new();
+    ok(&user.ctl(&["daemon", "start"]));
+    let pid = user.pid().unwrap();
+    std::fs::remove_file(user.socket()).unwrap();
+    until("it ended", || !is_alive(pid));
+}
+
+#[test]
+fn an_idle_daemon_ends() {
+    let user = User::new();
+    user.write("config/indexd/config.toml", "[daemon]\nidle_exit_s = 1\n");
+    ok(&user.ctl(&["daemon", "start"]));
+    let pid = user.pid().unwrap();
+    until("it ended", || !is_alive(pid));
+    assert!(!user.socket().exists());
+}
+
+#[test]
+fn no_daemon_means_no_daemon() {
+    let user = User::new();
+    let pack = ok(&user.ctl(&["pack", "delay", "--no-daemon"]));
+    assert!(pack.contains("func Delay"));
+    assert!(user.pid().is_none() && !user.socket().exists());
+    let refused = user.command("ctl").env("INDEXD_NO_AUTOSTART", "1").args(["pack", "delay"]).output().unwrap();
+    check_failure(&refused, 69, "POC_E_DAEMON_UNAVAILABLE");
+    // Beside a running daemon the same option speaks to it.
+    ok(&user.ctl(&["daemon", "start"]));
+    assert!(ok(&user.ctl(&["pack", "delay", "--no-daemon"])).contains("func Delay"));
+}
+
+#[test]
+fn standard_input_and_output_speak_the_same_protocol() {
+    let user = User::new();
+    for beside_a_daemon in [false, true] {
+        if beside_a_daemon {
+            ok(&user.ctl(&["daemon", "start"]));
+        }
+        let mut child = user.command("indexd").arg("--stdio").stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        let repo = user.path("repo").display().to_string();
+        let request = serde_json::json!({"jsonrpc": "2.0", "id": 1, "method": "pack", "params": {"repo": repo, "query": "delay"}});
+        writeln!(child.stdin.take().unwrap(), "{request}").unwrap();
+        let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+        let answer: Value = serde_json::from_str(&lines.next().unwrap().unwrap()).unwrap();
+        assert_eq!(answer["result"]["pack"]["schema"], "ContextPack", "{answer}");
+        assert!(lines.next().is_none());
+        assert!(child.wait().unwrap().success());
+    }
+}
+
+#[test]
+fn bad_command_lines_end_with_their_code() {
+    let user = User::new();
+    user.write("plain.txt", "x");
+    let plain = user.path("plain.txt").display().to_string();
+    let cases: [(&[&str], i32, &str); 16] = [
+        (&["pack", "--repo", "/no/such/repo", "x"], 66, "POC_E_WORKSPACE_INVALID"),
+        (&["pack", "--repo", &plain, "x"], 66, "POC_E_WORKSPACE_INVALID"),
+        (&["pack", ""], 2, "POC_E_INVALID_REQUEST"),
+        (&["pack"], 2, "POC_E_INVALID_REQUEST"),
+        (&["pack", "x", "--colour", "blue"], 2, ""),
+        (&["pack", "x", "--layout", "round"], 2, "POC_E_NOT_SUPPORTED"),
+        (&["pack", "x", "--param", "colour=1"], 2, "POC_E_NOT_SUPPORTED"),
+        (&["pack", "x", "--param", "colour"], 2, "POC_E_INVALID_REQUEST"),
+        (&["pack", "x", "--strictness", "strict", "--max-items", "251"], 65, "POC_E_BUDGET_EXCEEDED"),
+        (&["pack", "x", "--param", "schemaVersion=\"9.0.0\""], 65, "POC_E_CONTRACT_VERSION"),
+        (&["pack", "x", "--signature", "b3:00"], 66, "POC_E_INDEX_MISSING"),
+        (&["pack", "--read", "--pack-id", "pack:sha256:00"], 66, "POC_E_PACK_NOT_FOUND"),
+        (&["callers", "Nobody"], 66, "POC_E_SYMBOL_NOT_FOUND"),
+        (&["workspace", "remove", "/no/such/repo"], 66, "POC_E_INDEX_MISSING"),
+        (&["pack", "--query-file", "/no/such/file"], 66, "POC_E_WORKSPACE_INVALID"),
+        (&["frobnicate"], 2, ""),
+    ];
+    for (args, exit, code) in cases {
+        check_failure(&user.ctl(args), exit, code);
+    }
+    // Nothing found is an answer for a search, with status 1 and nothing to say.
+    let nothing = user.ctl(&["search", "zzzqqq"]);
+    assert_eq!((nothing.status.code(), text(&nothing.stderr)), (Some(1), String::new()));
+    // An empty pack is an answer too, with a warning.
+    let empty = user.ctl(&["pack", "zzzqqq", "--json"]);
+    assert_eq!(serde_json::from_str::<Value>(&ok(&empty)).unwrap()["insufficient_context"], true);
+    assert!(text(&empty.stderr).contains("ACODE-CTX-004"), "{}", text(&empty.stderr));
+    // With --json the error is one object on standard error.
+    let failed = user.ctl(&["pack", "x", "--layout", "round", "--json"]);
+    let error: Value = serde_json::from_slice(&failed.stderr).unwrap();
+    assert_eq!(error["error"]["data"]["code"], "POC_E_NOT_SUPPORTED");
+}
+
+#[test]
+fn folders_that_cannot_be_used_are_named() {
+    let user = User::new();
+    user.write("config/indexd/config.toml", "[daemon]\nidle_exit = 1\n");
+    let refused = user.ctl(&["pack", "x"]);
+    check_failure(&refused, 78, "POC_E_CONFIG");
+    assert!(text(&refused.stderr).contains("idle_exit_s"), "the nearest key is named: {}", text(&refused.stderr));
+    std::fs::remove_file(user.path("config/indexd/config.toml")).unwrap();
+    // A runtime folder that is no folder.
+    user.write("run/indexd", "");
+    check_failure(&user.ctl(&["pack", "x"]), 77, "POC_E_PERMISSION_DENIED");
+    assert_eq!(user.ctl(&["doctor"]).status.code(), Some(69));
+    std::fs::remove_file(user.path("run/indexd")).unwrap();
+    // A state folder that cannot be created.
+    user.write("state", "");
+    check_failure(&user.ctl(&["pack", "x"]), 73, "POC_E_CANNOT_CREATE");
+    std::fs::remove_file(user.path("state")).unwrap();
+    ok(&user.ctl(&["doctor"]));
+}
+
+#[test]
+fn a_first_build_is_not_waited_for_when_told_so() {
+    let user = User::new();
+    for n in 0..1500 {
+        let body = format!("package big\n\nfunc F{n}(a int) int {{\n\treturn a + {n}\n}}\n").repeat(1);
+        user.write(&format!("repo/big/f{n}.go"), &body);
+    }
+    check_failure(&user.ctl(&["pack", "delay", "--wait=0"]), 75, "POC_E_INDEXING");
+    assert!(ok(&user.ctl(&["pack", "delay", "--wait"])).contains("func Delay"));
+}
+
+#[test]
+fn a_reader_that_leaves_is_no_error() {
+    let user = User::new();
+    let mut child = user.command("ctl").args(["export", "dump"]).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    drop(child.stdout.take());
+    let status = child.wait().unwrap();
+    let mut said = String::new();
+    child.stderr.take().unwrap().read_to_string(&mut said).unwrap();
+    assert_eq!((status.code(), said.as_str()), (Some(141), ""));
+}
+
+#[test]
+fn colours_are_there_when_forced_and_names_are_harmless() {
+    let user = User::new();
+    user.write("repo/evil\x1b]0;x\x07.md", "# Delay\n\nThe delay \x1b[31mred\x1b[0m doubles.\n");
+    let forced = ok(&user.command("ctl").env("CLICOLOR_FORCE", "1").args(["pack", "delay"]).output().unwrap());
+    assert!(forced.contains("\x1b[36m") && !forced.contains("\x1b]0;") && !forced.contains("\x1b[31mred"));
+    let plain = ok(&user.command("ctl").env("NO_COLOR", "1").env("CLICOLOR_FORCE", "1").args(["pack", "delay"]).output().unwrap());
+    assert!(!plain.contains('\x1b'));
+}
+
+#[test]
+fn logs_hold_neither_code_nor_queries() {
+    let user = User::new();
+    user.write("repo/canary.go", "package demo\n\nfunc Canary() string { return \"xyzzy-content\" }\n");
+    let mut command = user.command("ctl");
+    ok(&command.env("INDEXD_LOG", "debug").args(["pack", "xyzzy-query Canary", "--json"]).output().unwrap());
+    ok(&user.ctl(&["daemon", "stop"]));
+    let log = std::fs::read_to_string(user.path("state/indexd/indexd.log")).unwrap();
+    assert!(log.contains("\"correlation_id\"") && log.contains("\"message\":\"packed\""), "{log}");
+    assert!(!log.contains("xyzzy"), "{log}");
+}
+
+/// A daemon of another version: answers `hello` as told, and ends when asked.
+fn impostor(user: &User, version: &'static str, hello: Value) -> std::thread::JoinHandle<Vec<String>> {
+    std::fs::create_dir_all(user.path("run/indexd")).unwrap();
+    std::fs::set_permissions(user.path("run/indexd"), PermissionsExt::from_mode(0o700)).unwrap();
+    let listener = UnixListener::bind(user.socket()).unwrap();
+    let socket = user.socket();
+    std::thread::spawn(move || {
+        let (stream, _) = listener.accept().unwrap();
+        let mut methods = Vec::new();
+        for line in BufReader::new(stream.try_clone().unwrap()).lines() {
+            let Ok(line) = line else { break };
+            let request: Value = serde_json::from_str(&line).unwrap();
+            let method = request["method"].as_str().unwrap().to_owned();
+            methods.push(method.clone());
+            let mut answer = serde_json::json!({"jsonrpc": "2.0", "id": request["id"]});
+            match method.as_str() {
+                "hello" => {
+                    let target = answer.as_object_mut().unwrap();
+                    target.extend(hello.as_object().unwrap().clone());
+                }
+                "shutdown" => {
+                    std::fs::remove_file(&socket).unwrap();
+                    answer["result"] = serde_json::json!({"pid": 1, "draining": 0});
+                }
+                _ => answer["error"] = serde_json::json!({"code": -32603, "message": format!("{version} knows nothing"), "data": {"code": "POC_E_INTERNAL", "hint": "x", "exit": 70}}),
+            }
+            if writeln!(&stream, "{answer}").is_err() || method == "shutdown" {
+                break;
+            }
+        }
+        methods
+    })
+}
+
+#[test]
+fn an_older_daemon_makes_room_for_a_newer_one() {
+    let user = User::new();
+    let hello = serde_json::json!({"result": {"protocol": 1, "supported": {"min": 1, "max": 1}, "server": {"name": "indexd", "version": "0.0.1"}, "methods": [], "capabilities": [], "pid": 1}});
+    let old = impostor(&user, "0.0.1", hello);
+    assert!(ok(&user.ctl(&["pack", "delay"])).contains("func Delay"));
+    let asked = old.join().unwrap();
+    assert_eq!((asked[0].as_str(), asked.last().unwrap().as_str()), ("hello", "shutdown"));
+    assert!(user.pid().is_some());
+}
+
+#[test]
+fn a_newer_protocol_is_not_guessed_at() {
+    let user = User::new();
+    let refusal = serde_json::json!({"error": {"code": -32001, "message": "protocol 1 is not spoken here, only 98 to 99", "data": {
+        "code": "POC_E_CONTRACT_VERSION", "aliases": [], "hint": "install the same release", "exit": 65, "details": {"supported": {"min": 98, "max": 99}}}}});
+    let new = impostor(&user, "9.9.9", refusal);
+    check_failure(&user.ctl(&["pack", "delay"]), 65, "POC_E_CONTRACT_VERSION");
+    assert!(!new.join().unwrap().contains(&"shutdown".to_owned()));
+    std::fs::remove_file(user.socket()).unwrap();
+}
+
+#[test]
+fn many_lines_on_one_socket_from_any_language() {
+    let user = User::new();
+    ok(&user.ctl(&["index", "--wait"]));
+    let mut stream = UnixStream::connect(user.socket()).unwrap();
+    let cwd = user.path("repo").display().to_string();
+    for id in 0..3 {
+        writeln!(stream, "{}", serde_json::json!({"id": id, "method": "search", "params": {"cwd": cwd, "query": "delay"}})).unwrap();
+    }
+    let mut ids: Vec<u64> = BufReader::new(stream)
+        .lines()
+        .take(3)
+        .map(|line| serde_json::from_str::<Value>(&line.unwrap()).unwrap())
+        .map(|answer| {
+            assert_eq!(answer["result"]["hits"][0]["fileRelPath"], "retry.go", "{answer}");
+            answer["id"].as_u64().unwrap()
+        })
+        .collect();
+    ids.sort_unstable();
+    assert_eq!(ids, [0, 1, 2]);
+}
+
+#[test]
+fn every_json_answer_is_one_object_with_a_schema() {
+    let user = User::new();
+    ok(&user.ctl(&["index", "--wait"]));
+    let cases: [&[&str]; 10] = [
+        &["status"],
+        &["version"],
+        &["doctor"],
+        &["config", "show"],
+        &["search", "delay"],
+        &["symbol", "Delay"],
+        &["callers", "Delay"],
+        &["impact", "retry.go:4"],
+        &["pack", "delay"],
+        &["daemon", "start"],
+    ];
+    for args in cases {
+        let json = ok(&user.ctl(&[args, &["--json"]].concat()));
+        assert_eq!(json.lines().count(), 1, "{args:?}");
+        let value: Value = serde_json::from_str(&json).unwrap();
+        assert!(value["schema"].is_string() && value["schemaVersion"].is_string(), "{args:?}: {json}");
+    }
+    // The remaining ones print an object whose shape the protocol publishes.
+    for args in [&["workspace", "list"], &["index", "--wait"]] {
+        let json = ok(&user.ctl(&[&args[..], &["--json"]].concat()));
+        assert!(serde_json::from_str::<Value>(&json).unwrap().is_object(), "{args:?}");
+    }
+    let edges = ok(&user.ctl(&["export", "edges", "--jsonl"]));
+    assert!(edges.lines().any(|l| l.contains("\"name\":\"Delay\"") && l.contains("\"src_symbol\":\"Get\"")), "{edges}");
+    let callers = ok(&user.ctl(&["callers", "Delay"]));
+    assert!(callers.contains("function Get") && callers.contains("source files parsed"), "{callers}");
+}
+
+#[test]
+fn completions_are_scripts() {
+    let user = User::new();
+    for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
+        assert!(ok(&user.ctl(&["completions", shell])).contains("ctl"), "{shell}");
+    }
+    let version = ok(&user.command("indexd").args(["--version", "--json"]).output().unwrap());
+    assert_eq!(serde_json::from_str::<Value>(&version).unwrap()["name"], "indexd");
+}
