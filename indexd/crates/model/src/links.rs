@@ -17,7 +17,9 @@ pub enum EdgeKind {
     /// The source (a module or package) exports the target defined elsewhere, by re-export.
     Export,
     /// A value flows from source to target: argument to parameter (function to function), returned
-    /// value to its user, writer to reader of one field, package variable or global.
+    /// value to its user, writer to reader of one field, package variable or global. Links start in
+    /// the file that says so; where what is read stands in another file, the flow goes against the
+    /// link and its role is [`Role::Read`], see [`Link::flows_back`].
     Dataflow,
     /// The source type has the target as base class or embedded type.
     Inherit,
@@ -164,6 +166,12 @@ pub struct Link {
 }
 
 impl Link {
+    /// Whether this is dataflow out of its target, read by its source: only into other files than
+    /// `own`, the one that was linked.
+    pub fn flows_back(&self, own: FileDoc) -> bool {
+        self.kind == EdgeKind::Dataflow && self.role == Role::Read && self.target.file != own
+    }
+
     /// The kind of evidence this occurrence is.
     pub fn evidence(&self) -> EvidenceKind {
         evidence_kind(self.kind, self.role, self.rule)

@@ -12,7 +12,7 @@
 use indexd_lang::extract;
 use indexd_model::memory::MemoryFacts;
 use indexd_model::{
-    DefIdx, EdgeKind, Facts, FactsView, FileDoc, FileFacts, Interface, Key, LineIndex, Link, Links, RepoPath, Role, Rule,
+    DefIdx, EdgeKind, Facts, FactsView, FileDoc, FileFacts, Interface, Key, LineIndex, Link, Links, RepoPath, Rule,
 };
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -155,7 +155,7 @@ fn flows(tree: &Tree, file: usize) -> Vec<String> {
         .map(|l| {
             let target = Facts::inside(&tree.facts[l.target.file.index()]);
             let (source, target) = (facts.def_name(l.source), target.def_name(l.target.def));
-            if l.role == Role::Read { format!("{target} => {source}") } else { format!("{source} => {target}") }
+            if l.flows_back(FileDoc(file as u32)) { format!("{target} => {source}") } else { format!("{source} => {target}") }
         })
         .collect();
     out.sort();
@@ -170,6 +170,11 @@ fn values_flow_into_parameters_out_of_results_and_through_variables() {
          func nothing() {}\nfunc user(t *T) { t.f = inc(1); inc(2); nothing() }\nfunc reader(t T) int { return t.f }\n",
     )]);
     assert_eq!(flows(&t, 0), ["count => inc", "f => reader", "inc => count", "inc => user", "user => f", "user => inc"]);
+    let t = tree(&[
+        ("p/a.go", "package p\nvar count int\nfunc inc(by int) int { return by }\n"),
+        ("p/b.go", "package p\nfunc user() { count = inc(count) }\n"),
+    ]);
+    assert_eq!(flows(&t, 1), ["count => user", "inc => user", "user => count", "user => inc"]);
 }
 
 #[test]

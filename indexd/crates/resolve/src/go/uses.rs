@@ -369,8 +369,10 @@ impl Sweep<'_> {
 }
 
 /// Adds dataflow: arguments to called functions, their results back, and fields and package
-/// variables written and read. One link for each pair of definitions and direction.
+/// variables written and read. One link for each pair of definitions and direction; what comes out
+/// of another file's definition goes against its link ([`Link::flows_back`]).
 fn dataflow(linker: &mut Linker, out: &mut Links) {
+    let own = linker.file(0).doc;
     let mut seen: FxHashSet<(DefIdx, DefRef, Role)> = FxHashSet::default();
     let mut flows = Vec::new();
     for l in &out.links {
@@ -388,10 +390,15 @@ fn dataflow(linker: &mut Linker, out: &mut Links) {
             (EdgeKind::Usage | EdgeKind::Call, DefKind::Field | DefKind::Variable, _) => (false, true),
             _ => continue,
         };
-        for (flows_so, role) in [(gives, Role::Write), (takes, Role::Read)] {
-            if flows_so && seen.insert((l.source, l.target, role)) {
-                flows.push(Link { kind: EdgeKind::Dataflow, role, ..*l });
-            }
+        if gives && seen.insert((l.source, l.target, Role::Write)) {
+            flows.push(Link { kind: EdgeKind::Dataflow, role: Role::Write, ..*l });
+        }
+        if takes && seen.insert((l.source, l.target, Role::Read)) {
+            let flow = Link { kind: EdgeKind::Dataflow, role: Role::Read, ..*l };
+            flows.push(match l.target.file == own {
+                true => Link { source: l.target.def, target: DefRef { file: own, def: l.source }, ..flow },
+                false => flow,
+            });
         }
     }
     out.links.extend(flows);
