@@ -37,7 +37,7 @@ fn main() -> Result<()> {
     match Cli::parse().task {
         Task::Check { no_tests } => check(&top, no_tests),
         Task::Layers => layers(&top),
-        Task::Bench { args } => run(&top, "sh", &[&["scripts/bench.sh".to_owned()], &args[..]].concat()),
+        Task::Bench { args } => run(&top, "bash", &[&["scripts/bench.sh".to_owned()], &args[..]].concat()),
     }
 }
 
