@@ -8,6 +8,7 @@
 mod declarations;
 mod expressions;
 pub mod module;
+mod repair;
 mod statements;
 mod syntax;
 mod types;
@@ -29,18 +30,19 @@ use visitor::Visitor;
 
 /// Everything that a Go file says by itself.
 ///
-/// Broken syntax gives the facts around it (`Outcome::Recovered`). A file that the parser gives up
+/// Broken syntax gives the facts around it (`Outcome::Recovered`), see [`repair`]. A file that the parser gives up
 /// on, or with more definitions than [`DEFS_PER_FILE_MAX`], has chunks by lines and no definitions
 /// (`Outcome::TextOnly`).
 pub fn facts(path: &RepoPath, text: &str, roles: FileRoles) -> FileFacts {
     let lines = LineIndex::new(text);
     let Some(tree) = parse(text) else { return text_only(path, text, &lines, roles) };
+    let outcome = if tree.root_node().has_error() { Outcome::Recovered } else { Outcome::Parsed };
+    let tree = repair::repair(text, tree, &parse);
     let mut visitor = Visitor::new(text, &tree, path.ends_with("_test.go"));
     visitor.file();
     if visitor.b.defs.len() > DEFS_PER_FILE_MAX {
         return text_only(path, text, &lines, roles);
     }
-    let outcome = if tree.root_node().has_error() { Outcome::Recovered } else { Outcome::Parsed };
     let chunks = assemble(text, &lines, &visitor.pieces, ChunkKind::Between);
     let header = Header {
         language: Language::Go,

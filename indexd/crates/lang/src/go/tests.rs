@@ -159,6 +159,26 @@ fn defs(text: &str) -> Vec<String> {
 fn broken_syntax_keeps_the_facts_around_it() {
     let got = defs("package p\nfunc a() {\n\tx := y.\n}\n\nfunc b() int { return 1 }\n\ntype T struct { F int }\n");
     assert!(got.contains(&"b().".to_owned()) && got.contains(&"T#F.".to_owned()), "{got:?}");
+    let rest = "\n\n// doc\nfunc b() int { return 1 }\n\ntype T struct{ F int }\n";
+    for broken in [
+        "func a() {\n\tif x {\n}",
+        "func a() {\n\tfor {\n\t\tif x {\n",
+        "func a(x int) {\n\tcall(x, func() {\n}",
+        "func a() {",
+        "func (t T) a() {\n\tx := []int{1,\n}",
+        "type A struct {\n\tf int",
+        "var a = []int{",
+        "func a(",
+        "const (\n\ta = 1",
+    ] {
+        let got = defs(&format!("package p\n\nfunc first() {{}}\n\n{broken}{rest}"));
+        for name in ["first().", "b().", "T#", "T#F."] {
+            assert!(got.contains(&name.to_owned()), "{broken:?}: {got:?}");
+        }
+    }
+    // A template in a raw string is no declaration.
+    let got = defs("package p\nvar t = `\nfunc x() {\n`\nfunc a() { x. }\nfunc b() {}\n");
+    assert_eq!(got, ["t.", "a().", "b()."]);
     assert_eq!(defs("}}}} func ((( \u{0} ü"), Vec::<String>::new());
 }
 
