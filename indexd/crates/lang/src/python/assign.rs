@@ -14,28 +14,37 @@ use indexd_model::{
     BindingId, BindingKind, Def, DefFlags, DefIdx, DefKind, ExprId, Node as Shape, Role, Source, Span,
     StrId,
 };
+use smallvec::SmallVec;
 use tree_sitter::Node;
 
 /// Definitions kept of one name in one scope; a name assigned more often has no more types.
 const DEFS_PER_NAME_MAX: u8 = 6;
 
 impl<'s> Visitor<'s, '_> {
-    /// Reads `left: type = right`; returns the value.
+    /// Reads `left: type = right`, or `a = b = right`; returns the value.
     pub(super) fn assignment(&mut self, node: Node) -> ExprId {
         let at = self.start(node);
-        let left = self.field(node, F.left);
-        let ty = self.field(node, F.type_).map(|t| self.annotation(t));
-        let value = match self.field(node, F.right) {
-            Some(r) if kind(r) == Kind::Assignment => Some(self.assignment(r)),
+        let mut lefts: SmallVec<[Node; 2]> = SmallVec::new();
+        let mut last = node;
+        loop {
+            lefts.extend(self.field(last, F.left));
+            match self.field(last, F.right) {
+                Some(r) if kind(r) == Kind::Assignment => last = r,
+                _ => break,
+            }
+        }
+        let ty = self.field(last, F.type_).map(|t| self.annotation(t));
+        let right = self.field(last, F.right);
+        let value = match right {
             Some(r) if kind(r) == Kind::AugmentedAssignment => Some(self.augmented(r)),
             Some(r) if self.is_alias_value(r) => Some(self.annotation(r)),
             Some(r) => Some(self.expr(r, Role::Read)),
             None => None,
         };
         let span = self.span(node);
-        if let Some(left) = left {
+        for left in lefts {
             if kind(left) == Kind::Identifier && self.scopes.len() == 1 && self.slice(left) == "__all__" {
-                self.read_exports(self.field(node, F.right), false);
+                self.read_exports(right, false);
             }
             match (ty, value) {
                 (Some(ty), _) => self.annotated(left, ty, value, span),
@@ -380,7 +389,9 @@ impl<'s> Visitor<'s, '_> {
         let name = self.b.str(text);
         let parent = self.around();
         let mut def = self.b.blank_def(name, kind, parent, self.span(target), span);
-        def.head = Span::new(span.start, self.span(target).end.max(span.start));
+        // The first line says what a long value is; the rest is its body.
+        let first = self.text.get(span.range()).and_then(|t| t.lines().next()).map_or(0, str::len);
+        def.head = Span::new(span.start, span.start + first as u32);
         if self.n_conditions > 0 {
             def.flags.set(DefFlags::CONDITIONAL);
         }

@@ -392,7 +392,10 @@ impl<'s> Visitor<'s, '_> {
             };
             let Some(name) = name.filter(|n| kind(*n) == Kind::Identifier) else { continue };
             let text = self.slice(name);
-            let b = self.local(text, self.start(name), BindingKind::Local, default.map(Source::Assigned));
+            // `property(lambda self: ...)` and other functions written into a class body.
+            let receiver = params.is_empty() && text == "self" && self.scope_kind() == ScopeKind::Class;
+            let kind = if receiver { BindingKind::Receiver } else { BindingKind::Local };
+            let b = self.local(text, self.start(name), kind, default.map(Source::Assigned));
             self.scope().set(text, b);
             let id = self.b.str(text);
             params.push(self.b.node(Shape::Name { name: id, binding: b }, self.start(name)));

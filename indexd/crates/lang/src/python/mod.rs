@@ -112,6 +112,10 @@ fn keys(path: &str, facts: &Facts) -> Vec<(Key, DefIdx)> {
                     .or_insert_with(|| format!("{module}#{}", indexd_model::names::qualified_name(facts, p)));
                 out.push((Key::member(scope, name), idx));
             }
+            // A nested function or class is reached through what the outer one returns.
+            Some(_) if d.kind.is_callable() || d.kind == DefKind::Class => {
+                out.push((Key::member(&module, &indexd_model::names::qualified_name(facts, idx)), idx));
+            }
             Some(_) => {}
         }
     }

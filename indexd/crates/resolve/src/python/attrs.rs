@@ -69,14 +69,14 @@ impl<'a> Linker<'a> {
                 let found = self.module_member(f, name);
                 let v = self.targets_value(&found.targets);
                 let rule = if found.n_hops == 0 { Rule::Import } else { Rule::Reexport };
-                self.from_targets(&found.targets, rule, v)
+                self.attr_of_targets(&found.targets, rule, v)
             }
             Type::Namespace(n) => {
                 let dir = self.types.text(n).to_owned();
                 match self.submodule(&dir, name) {
                     Module::File(f) => {
                         let ty = self.types.make(Type::Module(f));
-                        self.from_targets(&[Target::Module(f)], Rule::Import, Val::new(ty))
+                        self.attr_of_targets(&[Target::Module(f)], Rule::Import, Val::new(ty))
                     }
                     Module::Namespace(n) => Attr::none(self.types.make(Type::Namespace(n)), NotFound),
                     Module::External(_) | Module::Missing => Attr::none(Ty::UNKNOWN, NotFound),
@@ -130,7 +130,7 @@ impl<'a> Linker<'a> {
         }
     }
 
-    fn from_targets(&mut self, targets: &[Target], rule: Rule, v: Val) -> Attr {
+    fn attr_of_targets(&mut self, targets: &[Target], rule: Rule, v: Val) -> Attr {
         let mut out = Attr::none(v.ty, UnresolvedReason::NotFound);
         out.inferred = v.inferred;
         for t in targets {
@@ -358,7 +358,16 @@ impl<'a> Linker<'a> {
                 tys.push(v.ty);
             }
         }
-        Val { ty: self.types.union(&tys), inferred }
+        let ty = self.types.union(&tys);
+        if ty == Ty::UNKNOWN || ty == Ty::NONE {
+            // A subclass that sets an attribute leaves its type to the base that has one.
+            let name = member.defs.first().map_or("", |d| facts.def_name(*d));
+            if let Some(base) = self.member_after(member.owner, member.owner, name) {
+                let inherited = self.field_value(&base);
+                return Val { ty: self.types.union(&[ty, inherited.ty]), inferred: inherited.inferred };
+            }
+        }
+        Val { ty, inferred }
     }
 
     fn super_attr(&mut self, class: ClassId, receiver: Ty, name: &'a str) -> Attr {

@@ -273,6 +273,7 @@ impl<'a> Linker<'a> {
     }
 
     fn read_return(&mut self, file: File, def: DefIdx) -> Val {
+        self.record_local(file, def);
         let d = self.facts(file).def(def);
         let flags = d.flags;
         let v = match d.results.first() {
@@ -286,7 +287,7 @@ impl<'a> Linker<'a> {
                     tys.push(v.ty);
                 }
                 let ty = self.types.union(&tys);
-                let ty = match self.from_stub(file, def) {
+                let ty = match self.stub_result(file, def) {
                     Some(stub) => stub,
                     None if flags.has(DefFlags::GENERATOR) => self.types.std(Std::Iter, &[ty]),
                     None => ty,
@@ -305,7 +306,7 @@ impl<'a> Linker<'a> {
     }
 
     /// The result that a stub beside the source declares for an unannotated function.
-    fn from_stub(&mut self, file: File, def: DefIdx) -> Option<Ty> {
+    fn stub_result(&mut self, file: File, def: DefIdx) -> Option<Ty> {
         let path = self.loaded.path(file);
         let stub = format!("{}i", path.strip_suffix(".py").map(|_| path)?);
         let doc = self.view.file(&stub)?;

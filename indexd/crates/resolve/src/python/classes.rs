@@ -1,6 +1,7 @@
 //! Classes: bases, C3 resolution order, members.
 
 use super::Linker;
+use super::members::Target;
 use super::types::{ClassId, File, Std, Ty, Type};
 use indexd_model::names::qualified_name;
 use indexd_model::{DefFlags, DefIdx, DefKind, ExprId, Key, Node};
@@ -42,8 +43,13 @@ impl<'a> Linker<'a> {
         if let Some(&id) = self.class_ids.get(&(file, def)) {
             return id;
         }
+        if let Some(source) = self.source_of_stub(file, def) {
+            self.class_ids.insert((file, def), source);
+            return source;
+        }
         let facts = self.facts(file);
         let scope = format!("{}#{}", self.module_scope(file), qualified_name(&facts, def)).into();
+        self.record_local(file, def);
         let id = ClassId(self.classes.len() as u32);
         // A class among its own bases, by mistake, sees itself without any.
         self.classes.push(Class {
@@ -60,6 +66,32 @@ impl<'a> Linker<'a> {
         self.class_ids.insert((file, def), id);
         self.read_bases(id, file, def);
         id
+    }
+
+    /// The class beside a stub that the stub speaks of: the source is what is named.
+    fn source_of_stub(&mut self, file: File, def: DefIdx) -> Option<ClassId> {
+        let source = self.loaded.path(file).strip_suffix('i').filter(|p| p.ends_with(".py"))?;
+        let doc = self.view.file(source)?;
+        let source = self.loaded.open(doc);
+        let facts = self.facts(file);
+        if facts.def(def).parent != DefIdx::NONE {
+            return None;
+        }
+        let found = self.module_member(source, facts.def_name(def));
+        found.targets.iter().find_map(|t| match *t {
+            Target::Def(f, d) if f == source && self.facts(f).def(d).kind == DefKind::Class => Some(self.class(f, d)),
+            _ => None,
+        })
+    }
+
+    /// Records that a nested definition of another file was looked at. No key led to it, only what
+    /// the function around it returns, so its own key is looked up for the record alone.
+    pub(super) fn record_local(&mut self, file: File, def: DefIdx) {
+        let facts = self.facts(file);
+        if file != 0 && facts.def(def).flags.has(DefFlags::LOCAL) {
+            let scope = self.module_scope(file);
+            self.view.find(Key::member(&scope, &qualified_name(&facts, def)));
+        }
     }
 
     fn read_bases(&mut self, id: ClassId, file: File, def: DefIdx) {

@@ -323,6 +323,8 @@ impl<'a> Linker<'a> {
                 Val::new(self.class_of_instance(ty))
             }
             DefKind::Variable | DefKind::Constant | DefKind::Field => self.variable_value(file, def),
+            // The property object: `@name.setter`.
+            DefKind::Property => Val::new(Ty::EXTERNAL),
             _ => Val::UNKNOWN,
         }
     }
@@ -374,8 +376,8 @@ impl<'a> Linker<'a> {
         let declared = sources.iter().find_map(|s| if let Source::Declared(e) = s { Some(*e) } else { None });
         match b.kind {
             BindingKind::Receiver => {
-                if let Some(class) = self.class_of(file, b.scope) {
-                    let is_class = facts.def(b.scope).flags.has(DefFlags::CLASS) || self.is_metaclass(class);
+                if let Some(class) = self.class_of_receiver(file, b.scope) {
+                    let is_class = facts.def(b.scope).flags.has(DefFlags::CLASS) && facts.def(b.scope).kind != DefKind::Class || self.is_metaclass(class);
                     let t = if is_class { Type::SelfClass(class) } else { Type::SelfOf(class) };
                     return Val::new(self.types.make(t));
                 }
@@ -501,13 +503,12 @@ impl<'a> Linker<'a> {
     /// The instance that a type test or an `except` clause speaks of: of a class, or of any of a
     /// tuple of classes.
     fn instance_of(&mut self, file: File, e: ExprId) -> Ty {
-        if let Node::Index { .. } | Node::Union { .. } = self.facts(file).expr(e).node {
-            if let Node::Index { base, .. } = self.facts(file).expr(e).node
-                && let Node::Name { name, .. } = self.facts(file).expr(base).node
-                && self.facts(file).str(name) == "type"
-            {
-                return self.annotation(file, e);
-            }
+        let facts = self.facts(file);
+        if let Node::Index { base, .. } = facts.expr(e).node
+            && let Node::Name { name, .. } = facts.expr(base).node
+            && facts.str(name) == "type"
+        {
+            return self.annotation(file, e);
         }
         let ty = self.eval(file, e).ty;
         self.instance_of_class(ty)
@@ -548,6 +549,15 @@ impl<'a> Linker<'a> {
             Type::Unknown | Type::None => Ty::UNKNOWN,
             _ => self.types.make(Type::ClassOf(ty)),
         }
+    }
+
+    /// The class whose instances a receiver stands for: that around a method, or around a lambda
+    /// of the class body.
+    fn class_of_receiver(&mut self, file: File, scope: DefIdx) -> Option<super::types::ClassId> {
+        if self.facts(file).def(scope.some()?).kind == DefKind::Class {
+            return Some(self.class(file, scope));
+        }
+        self.class_of(file, scope)
     }
 
     fn is_metaclass(&mut self, class: super::types::ClassId) -> bool {

@@ -5,7 +5,7 @@ use super::Linker;
 use super::modules::Module;
 use super::types::{File, NameId};
 use indexd_model::facts::{Import, ImportKind};
-use indexd_model::{DefIdx, DefKind, Key};
+use indexd_model::{DefFlags, DefIdx, DefKind, Key};
 use smallvec::SmallVec;
 use std::rc::Rc;
 
@@ -63,24 +63,36 @@ impl<'a> Linker<'a> {
                 }
             }
             if has_import {
-                for import in &facts.interface.imports {
-                    let bound = import.alias.map(|a| facts.str(a));
-                    if import.scope == DefIdx::NONE && bound == Some(name) {
-                        let more = self.import_targets(file, import);
-                        found.n_hops = found.n_hops.max(more.n_hops.saturating_add(1));
-                        for t in more.targets {
-                            if !found.targets.contains(&t) {
-                                found.targets.push(t);
-                            }
-                        }
-                    }
-                }
+                self.add_imported(file, name, &mut found);
             }
         }
         if found.targets.is_empty() {
             self.find_elsewhere(file, name, &scope, &mut found);
         }
         found
+    }
+
+    /// Adds what the imports of `name` lead to. `try: from m import x` with `x = None` in its
+    /// `except` means the import where it leads into the tree.
+    fn add_imported(&mut self, file: File, name: &'a str, found: &mut Found) {
+        let facts = self.facts(file);
+        let own = std::mem::take(&mut found.targets);
+        let is_fallback = |t: &Target| matches!(t, Target::Def(_, d) if facts.def(*d).flags.has(DefFlags::CONDITIONAL));
+        let fallback = own.iter().all(is_fallback);
+        for import in &facts.interface.imports {
+            let bound = import.alias.map(|a| facts.str(a));
+            if import.scope == DefIdx::NONE && bound == Some(name) {
+                let more = self.import_targets(file, import);
+                found.n_hops = found.n_hops.max(more.n_hops.saturating_add(1));
+                for t in more.targets {
+                    if !found.targets.contains(&t) {
+                        found.targets.push(t);
+                    }
+                }
+            }
+        }
+        let at = if fallback { found.targets.len() } else { 0 };
+        found.targets.insert_many(at, own);
     }
 
     /// Star imports, submodules and `__getattr__`.
@@ -195,7 +207,6 @@ impl<'a> Linker<'a> {
     /// The definitions a reader means among several of one name: the implementation of overloads,
     /// the getter of a property, the first of several values, the last of several functions.
     pub(super) fn preferred(&self, file: File, defs: &[DefIdx]) -> Option<DefIdx> {
-        use indexd_model::DefFlags;
         let facts = self.facts(file);
         let callable = |d: &&DefIdx| {
             let it = facts.def(**d);

@@ -107,3 +107,6 @@ impl<'a> Linker<'a> {
         self.loaded.facts(file)
     }
 }
+
+#[cfg(test)]
+mod tests;

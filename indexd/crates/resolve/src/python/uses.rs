@@ -71,6 +71,10 @@ impl<'a> Linker<'a> {
                 None => {
                     let text = facts.str(name);
                     let found = self.module_member(0, text);
+                    // A folder that is a package has no definition to name, and is no unknown.
+                    if matches!(found.targets.first(), Some(Target::Namespace(_))) {
+                        return;
+                    }
                     let reason = match found.targets.first() {
                         None if is_builtin(text) => UnresolvedReason::Builtin,
                         None => UnresolvedReason::NotFound,
@@ -192,7 +196,7 @@ impl<'a> Linker<'a> {
                 }
                 ImportKind::Name => (self.import_targets(0, import), import.name.unwrap_or(import.module)),
             };
-            let text = facts.str(name);
+            let text = if import.kind == ImportKind::All { "*" } else { facts.str(name) };
             let len = text.rsplit('.').next().unwrap_or("").len().min(usize::from(u16::MAX)) as u16;
             let rule = if found.n_hops == 0 { Rule::Import } else { Rule::Reexport };
             let mut hits: SmallVec<[Hit; 2]> = found

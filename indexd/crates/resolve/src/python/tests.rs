@@ -1,0 +1,174 @@
+//! Each fixture is a small tree and what its names lead to, readable as a specification.
+
+use crate::link;
+use indexd_model::memory::MemoryFacts;
+use indexd_model::names::qualified_name;
+use indexd_model::{
+    EdgeKind, Facts, FactsView, FileDoc, FileFacts, FileRoles, LineIndex, Links, RepoPath, UnresolvedReason,
+};
+use std::fmt::Write;
+use std::sync::Arc;
+
+struct Tree {
+    files: Vec<(String, String, FileFacts)>,
+    view: MemoryFacts,
+}
+
+impl Tree {
+    /// Files by `-- path --` headers.
+    fn parse(text: &str) -> Self {
+        let mut sources: Vec<(String, String)> = Vec::new();
+        for line in text.split_inclusive('\n') {
+            match line.trim().strip_prefix("-- ").and_then(|l| l.strip_suffix(" --")) {
+                Some(path) => sources.push((path.to_owned(), String::new())),
+                None => sources.last_mut().expect("a header comes first").1.push_str(line),
+            }
+        }
+        Self::new(sources)
+    }
+
+    fn new(mut sources: Vec<(String, String)>) -> Self {
+        sources.sort();
+        let files: Vec<_> = sources
+            .into_iter()
+            .map(|(path, text)| {
+                let test = path.contains("test");
+                let roles = if test { FileRoles::TEST } else { FileRoles::default() };
+                let facts = indexd_lang::python::facts(&RepoPath::new(&path).unwrap(), &text, roles);
+                (path, text, facts)
+            })
+            .collect();
+        let view = MemoryFacts::new(
+            files.iter().map(|f| (RepoPath::new(&f.0).unwrap(), Arc::new(f.2.interface.clone()))).collect(),
+        );
+        Self { files, view }
+    }
+
+    fn link(&self, i: usize) -> Links {
+        link(FileDoc(i as u32), &self.files[i].2, &self.view)
+    }
+
+    /// The sources with, under each line, what its names lead to.
+    fn render(&self, shown: impl Fn(EdgeKind) -> bool) -> String {
+        let mut out = String::new();
+        for (i, (path, text, facts)) in self.files.iter().enumerate() {
+            let links = self.link(i);
+            let lines = LineIndex::new(text);
+            let mut notes: Vec<(u32, u32, String)> = Vec::new();
+            for l in links.links.iter().filter(|l| shown(l.kind)) {
+                let target = &self.files[l.target.file.index()];
+                let there = Facts::inside(&target.2);
+                let name = text.get(l.at as usize..l.at as usize + usize::from(l.len)).unwrap_or("?");
+                let place = match l.target.def.some() {
+                    Some(d) => {
+                        let line = LineIndex::new(&target.1).line(there.def(d).name_span.start);
+                        let file = if target.0 == *path { String::new() } else { format!("{}:", target.0) };
+                        format!("{file}{line} {}", qualified_name(&there, d))
+                    }
+                    None => target.0.clone(),
+                };
+                let mut note = format!("{name} -> {place} ({}", l.kind.name());
+                if matches!(l.kind, EdgeKind::Dataflow) && l.source == l.target.def {
+                    note.push_str(", to itself");
+                }
+                if l.kind == EdgeKind::Dataflow {
+                    let from = qualified_name(&Facts::inside(facts), l.source);
+                    let _ = write!(note, " from {}", if from.is_empty() { "the module" } else { &from });
+                }
+                let _ = write!(note, ", {} {})", l.rule.name(), l.confidence);
+                notes.push((lines.line(l.at), l.at, note));
+            }
+            let names = Facts::inside(facts);
+            for u in links.unresolved.iter().filter(|u| u.reason != UnresolvedReason::Builtin) {
+                notes.push((lines.line(u.at), u.at, format!("{} -> {:?}", names.str(u.name), u.reason)));
+            }
+            notes.sort();
+            notes.dedup();
+            let _ = writeln!(out, "-- {path} --");
+            for (n, line) in text.lines().enumerate() {
+                let n = n as u32 + 1;
+                let _ = writeln!(out, "{n:>3} {line}");
+                for note in notes.iter().filter(|x| x.0 == n) {
+                    let _ = writeln!(out, "        {}", note.2);
+                }
+            }
+        }
+        out
+    }
+}
+
+/// Every `fixtures/*.py` has what it resolves to beside it as `*.links`; `UPDATE_FIXTURES=1` writes
+/// them.
+#[test]
+fn fixtures() {
+    let dir = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("src/python/fixtures");
+    let mut names: Vec<_> = std::fs::read_dir(&dir).unwrap().map(|e| e.unwrap().path()).collect();
+    names.retain(|p| p.extension().is_some_and(|e| e == "py"));
+    names.sort();
+    assert!(names.len() >= 15);
+    for path in names {
+        let tree = Tree::parse(&std::fs::read_to_string(&path).unwrap());
+        let flow = path.file_stem().is_some_and(|s| s == "dataflow");
+        let got = tree.render(|k| (k == EdgeKind::Dataflow) == flow);
+        let expected = path.with_extension("links");
+        if std::env::var_os("UPDATE_FIXTURES").is_some() {
+            std::fs::write(&expected, &got).unwrap();
+        }
+        assert_eq!(got, std::fs::read_to_string(&expected).unwrap_or_default(), "{}", path.display());
+    }
+}
+
+/// Half-typed code is ordinary: every prefix of every fixture links.
+#[test]
+fn every_prefix_links() {
+    let dir = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("src/python/fixtures");
+    for entry in std::fs::read_dir(&dir).unwrap() {
+        let path = entry.unwrap().path();
+        if path.extension().is_none_or(|e| e != "py") {
+            continue;
+        }
+        let text = std::fs::read_to_string(&path).unwrap();
+        for cut in (40..text.len()).step_by(97).filter(|c| text.is_char_boundary(*c)) {
+            let tree = Tree::parse(&text[..cut]);
+            let last = tree.files.len() - 1;
+            let links = tree.link(last);
+            let length = tree.files[last].1.len() as u32;
+            assert!(links.links.iter().all(|l| l.at + u32::from(l.len) <= length));
+        }
+    }
+}
+
+/// A lookup that finds nothing is recorded, so that the file is linked again when it would.
+#[test]
+fn lookups_cover_what_is_missing() {
+    let with = |more: &[(&str, &str)]| {
+        let mut files = vec![("a.py", "from b import make\nmake().go()\n"), ("b.py", "def make(): return C()\n")];
+        files.extend_from_slice(more);
+        Tree::new(files.into_iter().map(|(p, t)| (p.to_owned(), t.to_owned())).collect())
+    };
+    let before = with(&[]);
+    let lookups = before.link(0).lookups;
+    // What a new definition in `b.py` provides is among the keys that linking `a.py` looked up.
+    let after = indexd_lang::python::facts(
+        &RepoPath::new("b.py").unwrap(),
+        "class C:\n    def go(self): ...\ndef make(): return C()\n",
+        FileRoles::default(),
+    );
+    let old = before.view.interface(FileDoc(1));
+    let new_keys = after.interface.entries.iter().filter(|e| !old.entries.iter().any(|o| o.key == e.key));
+    assert!(new_keys.into_iter().any(|e| lookups.binary_search(&e.key).is_ok()));
+}
+
+/// Bodies and comments are not observed; signatures and returned values are.
+#[test]
+fn digests_change_with_what_is_observed() {
+    let digests = |text: &str| {
+        let f = indexd_lang::python::facts(&RepoPath::new("m.py").unwrap(), text, FileRoles::default());
+        f.interface.entries.iter().map(|e| (e.key, e.digest)).collect::<Vec<_>>()
+    };
+    let base = digests("import x\ndef f(a):\n    g()\n    return x.y\n");
+    assert_eq!(base, digests("# moved\nimport x\n\n\ndef f(a):\n    h()\n    return x.y\n"));
+    assert_ne!(base, digests("import x\ndef f(a):\n    g()\n    return x.z\n"));
+    assert_ne!(base, digests("import z as x\ndef f(a):\n    g()\n    return x.y\n"));
+    assert_ne!(base, digests("import x\ndef f(a: int):\n    g()\n    return x.y\n"));
+}
