@@ -110,7 +110,7 @@ impl Visitor<'_, '_> {
         let (mut base, mut name, mut at) = (ExprId::NONE, StrId::NONE, self.start());
         self.each(|v, field, _| match field {
             Field::Operand => base = v.expr(Role::Read),
-            Field::Field => (name, at) = (v.string(), v.start()),
+            Field::Selected => (name, at) = (v.string(), v.start()),
             _ => {}
         });
         if name == StrId::NONE {

@@ -137,7 +137,7 @@ dense! {
         Condition = "condition",
         Consequence = "consequence",
         Element = "element",
-        Field = "field",
+        Selected = "field",
         Function = "function",
         Index = "index",
         Initializer = "initializer",
