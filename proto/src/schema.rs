@@ -113,4 +113,35 @@ mod tests {
             assert!(expected.contains(&path), "{} has no type", path.display());
         }
     }
+
+    /// The requests of PROTOCOL.md, which must be ones.
+    #[test]
+    fn the_documented_requests_are_understood() {
+        let text = include_str!("../PROTOCOL.md");
+        let mut seen = std::collections::BTreeSet::new();
+        for line in text.lines().filter(|l| l.starts_with(r#"{"jsonrpc":"2.0""#) && l.contains("\"method\"")) {
+            let request = crate::rpc::Incoming::parse(line.as_bytes()).unwrap_or_else(|e| panic!("{line}: {}", e.1));
+            if request.id.is_none() {
+                serde_json::from_str::<rpc::CancelParams>(request.params).unwrap();
+                continue;
+            }
+            let call = call::Call::parse(&request.method, request.params).unwrap_or_else(|e| panic!("{line}: {e}"));
+            if let call::Call::Pack(params) = &call {
+                let known = serde_json::from_value::<request::PackRequest>(Value::Object(params.request.clone())).unwrap();
+                assert_eq!(serde_json::to_value(known).unwrap(), Value::Object(params.request.clone()), "{line}");
+            }
+            seen.insert(call.method().name());
+        }
+        let all: std::collections::BTreeSet<_> = call::Method::ALL.iter().map(|m| m.name()).collect();
+        assert_eq!(seen, all, "every method has an example");
+    }
+
+    #[test]
+    fn the_documented_codes_are_the_list() {
+        let text = include_str!("../PROTOCOL.md");
+        for c in error::ErrorCode::ALL {
+            let row = format!("| `{}` | {} | {} | {} |", c.name(), c.number(), c.exit(), c.meaning());
+            assert!(text.contains(&row), "PROTOCOL.md lacks {row}");
+        }
+    }
 }
