@@ -21,14 +21,12 @@ use crate::prepared::{self, Blobs, DefLines, FileRows};
 use crate::rows::{encode_runs, in_prefix, path_key, piece_key, text_prefix};
 use crate::signature::{self, Leaves};
 use crate::store::Store;
-use crate::tables::Table;
+use crate::table::Table;
 use crate::{history, sets};
 use indexd_model::memory::MemoryFacts;
 use indexd_model::terms::Vocabulary;
 use indexd_model::view::N_FIELDS;
-use indexd_model::{
-    Chunk, ContentHash, DefRef, FileDoc, FileFacts, Interface, LineIndex, Links, RepoPath,
-};
+use indexd_model::{Chunk, ContentHash, DefRef, FileDoc, FileFacts, Interface, LineIndex, Links, RepoPath};
 use sink::Sink;
 use spill::{Place, Spill};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -109,9 +107,7 @@ impl Bulk {
     pub fn add(&self, input: FileInput, vocabulary: &Vocabulary) -> Result<()> {
         prepared::check(&input)?;
         let blobs = Blobs::of(&input.facts, &input.text)?;
-        let blobs = self
-            .spill
-            .push([&blobs.interface, &blobs.body, &blobs.text])?;
+        let blobs = self.spill.push([&blobs.interface, &blobs.body, &blobs.text])?;
         let mut numbers = FileNumbers::new(&self.interner, vocabulary);
         let entry = Entry {
             hash: input.hash,
@@ -144,15 +140,9 @@ impl Bulk {
         let mut files = std::mem::take(&mut *lock(&self.files));
         files.sort_unstable_by(|a, b| a.path.cmp(&b.path));
         if let Some(w) = files.windows(2).find(|w| w[0].path == w[1].path) {
-            return Err(StoreError::Inconsistent(format!(
-                "{} added twice",
-                w[0].path
-            )));
+            return Err(StoreError::Inconsistent(format!("{} added twice", w[0].path)));
         }
-        let (mut owns, mut chunk_starts) = (
-            Vec::with_capacity(files.len()),
-            Vec::with_capacity(files.len()),
-        );
+        let (mut owns, mut chunk_starts) = (Vec::with_capacity(files.len()), Vec::with_capacity(files.len()));
         let (mut next_def, mut next_chunk) = (0u32, 0u32);
         for f in &files {
             owns.push(next_def);
@@ -160,29 +150,15 @@ impl Bulk {
             next_def += 1 + f.interface.defs.len() as u32;
             next_chunk += room_for(f.chunks.len() as u32);
         }
-        let view = files
-            .iter()
-            .map(|f| (f.path.clone(), Arc::clone(&f.interface)))
-            .collect();
+        let view = files.iter().map(|f| (f.path.clone(), Arc::clone(&f.interface))).collect();
         let linked = Mutex::new(vec![Linked::default(); files.len()]);
-        let sealed = Sealed {
-            files,
-            owns,
-            chunk_starts,
-            next_def,
-            next_chunk,
-            linked,
-        };
-        self.sealed
-            .set(sealed)
-            .map_err(|_| StoreError::Inconsistent("sealed twice".into()))?;
+        let sealed = Sealed { files, owns, chunk_starts, next_def, next_chunk, linked };
+        self.sealed.set(sealed).map_err(|_| StoreError::Inconsistent("sealed twice".into()))?;
         Ok(Arc::new(MemoryFacts::new(view)))
     }
 
     fn sealed(&self) -> Result<&Sealed> {
-        self.sealed
-            .get()
-            .ok_or_else(|| StoreError::Inconsistent("not sealed yet".into()))
+        self.sealed.get().ok_or_else(|| StoreError::Inconsistent("not sealed yet".into()))
     }
 
     /// Interface and body of a file, to link it.
@@ -191,14 +167,13 @@ impl Bulk {
     /// [`StoreError::Inconsistent`] before sealing, [`StoreError::Io`] when it cannot be read back.
     pub fn facts(&self, file: FileDoc) -> Result<FileFacts> {
         let entry = self.sealed()?.entry(file)?;
-        let unpacked = blob::unpack_body(&self.spill.read(entry.blobs[1])?);
+        let unpacked = crate::codec::facts::unpack_body(
+            &self.spill.read(entry.blobs[1])?,
+            entry.interface.arena.exprs.len(),
+        );
         let (body, chunks) =
             unpacked.ok_or_else(|| StoreError::Corrupt(format!("facts of {}", entry.path)))?;
-        Ok(FileFacts {
-            interface: (*entry.interface).clone(),
-            body,
-            chunks,
-        })
+        Ok(FileFacts { interface: (*entry.interface).clone(), body, chunks })
     }
 
     /// Takes the links of one file. Threads may put at the same time; a file not put has no links.
@@ -219,16 +194,10 @@ impl Bulk {
             let lines = LineIndex::new(std::str::from_utf8(&text).unwrap_or_default());
             let own = sealed.owns[file.index()];
             let target_of = |r: DefRef| sealed.def(r);
-            for (slot, uses) in
-                by_source(&links, entry.interface.defs.len() + 1, &lines, target_of)?
-            {
+            for (slot, uses) in by_source(&links, entry.interface.defs.len() + 1, &lines, target_of)? {
                 let source = own + slot as u32;
                 let base = match slot {
-                    0 => edges::Base {
-                        source,
-                        at: 0,
-                        line: 1,
-                    },
+                    0 => edges::Base { source, at: 0, line: 1 },
                     _ => edges::Base {
                         source,
                         at: entry.interface.defs[slot - 1].span.start,
@@ -239,8 +208,7 @@ impl Bulk {
                 out.sources.push((source, row.len() as u32));
                 out.rows.extend_from_slice(&row);
                 for same in uses.chunk_by(|a, b| (a.kind, a.target) == (b.kind, b.target)) {
-                    out.targets
-                        .push((same[0].target, same[0].kind.code(), source));
+                    out.targets.push((same[0].target, same[0].kind.code(), source));
                 }
             }
             out.rows.shrink_to_fit();
@@ -256,16 +224,8 @@ impl Bulk {
     /// [`StoreError::Inconsistent`] before sealing, [`StoreError::Full`] when there is no room: the
     /// index then opens as fresh.
     pub fn finish(self, head: Option<&str>, history: Option<&History>) -> Result<u64> {
-        let Self {
-            store,
-            spill,
-            interner,
-            sealed,
-            ..
-        } = self;
-        let sealed = sealed
-            .into_inner()
-            .ok_or_else(|| StoreError::Inconsistent("not sealed yet".into()))?;
+        let Self { store, spill, interner, sealed, .. } = self;
+        let sealed = sealed.into_inner().ok_or_else(|| StoreError::Inconsistent("not sealed yet".into()))?;
         let mut sink = Sink::new(&store);
         sealed.write_edges(&mut sink)?;
         sealed.write_blobs(&mut sink, &spill)?;
@@ -277,6 +237,7 @@ impl Bulk {
         sealed.write_files(&mut sink, &mut meta)?;
         sealed.write_defs(&mut sink)?;
         sealed.write_providers(&mut sink)?;
+        sink.close_runs()?;
         meta.root = sealed.write_leaves(&mut sink)?.unwrap_or(meta.root);
         let tables = sink.tables();
         if let Some(history) = history {
@@ -303,9 +264,7 @@ impl Bulk {
 
 impl Sealed {
     fn entry(&self, file: FileDoc) -> Result<&Entry> {
-        self.files
-            .get(file.index())
-            .ok_or_else(|| StoreError::Inconsistent(format!("no file {file:?}")))
+        self.files.get(file.index()).ok_or_else(|| StoreError::Inconsistent(format!("no file {file:?}")))
     }
 
     /// The handle of a definition.
@@ -353,16 +312,13 @@ impl Sealed {
                 rows = rest;
                 sink.append(&tables.edges_out, &source.to_be_bytes(), &mut row.to_vec())?;
             }
-            let keys = decode_sorted(&l.lookups)
-                .ok_or_else(|| StoreError::Inconsistent("packed lookups".into()))?;
+            let keys =
+                decode_sorted(&l.lookups).ok_or_else(|| StoreError::Inconsistent("packed lookups".into()))?;
             lookups.extend(keys.into_iter().map(|k| (k, file)));
             targets.extend_from_slice(&l.targets);
         }
         for (table, of) in [
-            (
-                &tables.unresolved,
-                (|l| &l.unresolved) as fn(&Linked) -> &Vec<u8>,
-            ),
+            (&tables.unresolved, (|l| &l.unresolved) as fn(&Linked) -> &Vec<u8>),
             (&tables.lookups, |l| &l.lookups),
         ] {
             for (file, l) in (0u32..).zip(&linked).filter(|(_, l)| !of(l).is_empty()) {
@@ -371,30 +327,15 @@ impl Sealed {
         }
         drop(linked);
         lookups.sort_unstable();
-        write_sets(
-            sink,
-            &tables.dependants,
-            &lookups,
-            |p| p.0.to_be_bytes(),
-            |p| p.1,
-        )?;
+        write_sets(sink, &tables.dependants, &lookups, |p| p.0.to_be_bytes(), |p| p.1)?;
         drop(lookups);
         targets.sort_unstable();
-        write_sets(
-            sink,
-            &tables.edges_in,
-            &targets,
-            |t| in_prefix(t.0, t.1),
-            |t| t.2,
-        )
+        write_sets(sink, &tables.edges_in, &targets, |t| in_prefix(t.0, t.1), |t| t.2)
     }
 
     fn write_blobs(&self, sink: &mut Sink, spill: &Spill) -> Result<()> {
         let tables = sink.tables();
-        for (i, table) in [&tables.interfaces, &tables.bodies, &tables.texts]
-            .into_iter()
-            .enumerate()
-        {
+        for (i, table) in [&tables.interfaces, &tables.bodies, &tables.texts].into_iter().enumerate() {
             for (file, entry) in self.each() {
                 let blob = spill.read(entry.blobs[i])?;
                 for (piece, bytes) in (0u16..).zip(blob.chunks(PIECE_BYTES)) {
@@ -407,9 +348,7 @@ impl Sealed {
 
     fn write_terms(&self, sink: &mut Sink, dictionary: &Dictionary) -> Result<()> {
         let tables = sink.tables();
-        let chunks = self
-            .each()
-            .map(|(i, e)| (self.chunk_starts[i as usize], e.chunks.len(), &e.terms[..]));
+        let chunks = self.each().map(|(i, e)| (self.chunk_starts[i as usize], e.chunks.len(), &e.terms[..]));
         dictionary.write(&tables.terms, sink, chunks)?;
         let paths = self.each().map(|(i, e)| (i, 1, &e.path_terms[..]));
         dictionary.write(&tables.path_terms, sink, paths)
@@ -417,10 +356,7 @@ impl Sealed {
 
     fn write_files(&self, sink: &mut Sink, meta: &mut Meta) -> Result<()> {
         let tables = sink.tables();
-        let mut keys: Vec<_> = self
-            .each()
-            .map(|(file, e)| (path_key(&e.path), file))
-            .collect();
+        let mut keys: Vec<_> = self.each().map(|(file, e)| (path_key(&e.path), file)).collect();
         keys.sort_unstable();
         for (key, file) in keys {
             sink.append(&tables.paths, &key, &mut file.to_be_bytes().to_vec())?;
@@ -456,16 +392,10 @@ impl Sealed {
         let mut names: Vec<(&str, u32)> = Vec::with_capacity(self.next_def as usize);
         for (file, e) in self.each() {
             let docs = self.docs(file);
-            self.rows(file, e, &docs).defs(|doc, row| {
-                sink.append(&tables.defs, &doc.to_be_bytes(), &mut row.encode(doc))
-            })?;
+            self.rows(file, e, &docs)
+                .defs(|doc, row| sink.append(&tables.defs, &doc.to_be_bytes(), &mut row.encode(doc)))?;
             for (def, doc) in e.interface.defs.iter().zip(&docs[1..]) {
-                let name = e
-                    .interface
-                    .arena
-                    .strings
-                    .get(def.name.index())
-                    .map_or("", String::as_str);
+                let name = e.interface.arena.strings.get(def.name.index()).map_or("", String::as_str);
                 if !name.is_empty() {
                     names.push((name, *doc));
                 }
@@ -473,10 +403,8 @@ impl Sealed {
         }
         names.sort_unstable();
         // Two names that are cut to one key share a row.
-        let prefixed: Vec<(Vec<u8>, u32)> = names
-            .into_iter()
-            .map(|(name, doc)| (text_prefix(name), doc))
-            .collect();
+        let prefixed: Vec<(Vec<u8>, u32)> =
+            names.into_iter().map(|(name, doc)| (text_prefix(name), doc)).collect();
         let mut groups: Vec<(&[u8], Vec<u32>)> = Vec::new();
         for (prefix, doc) in &prefixed {
             match groups.last_mut() {
@@ -503,13 +431,7 @@ impl Sealed {
         }
         pairs.sort_unstable();
         pairs.dedup();
-        write_sets(
-            sink,
-            &tables.providers,
-            &pairs,
-            |p| p.0.to_be_bytes(),
-            |p| p.1,
-        )
+        write_sets(sink, &tables.providers, &pairs, |p| p.0.to_be_bytes(), |p| p.1)
     }
 
     fn write_leaves(&self, sink: &mut Sink) -> Result<Option<[u8; 32]>> {
@@ -518,8 +440,7 @@ impl Sealed {
             .files
             .iter()
             .map(|f| {
-                let leaf =
-                    signature::leaf(&f.path, &f.hash, f.interface.language, f.interface.outcome);
+                let leaf = signature::leaf(&f.path, &f.hash, f.interface.language, f.interface.outcome);
                 (signature::leaf_key(&f.path), leaf)
             })
             .collect();

@@ -18,13 +18,7 @@ struct Inner<K: Hash + Eq, V: ?Sized> {
 impl<K: Hash + Eq, V: ?Sized> Cache<K, V> {
     /// An empty cache.
     pub fn new(bytes_max: usize) -> Self {
-        Self {
-            inner: Mutex::new(Inner {
-                lru: LruCache::unbounded(),
-                bytes: 0,
-            }),
-            bytes_max,
-        }
+        Self { inner: Mutex::new(Inner { lru: LruCache::unbounded(), bytes: 0 }), bytes_max }
     }
 
     /// The value under `key`.
@@ -65,9 +59,6 @@ mod tests {
         assert!(cache.get(&1).is_some() && cache.get(&2).is_some() && cache.get(&3).is_none());
         cache.get(&1);
         cache.put(4, Arc::from("y"), 4);
-        assert_eq!(
-            [1, 2, 4].map(|k| cache.get(&k).is_some()),
-            [true, false, true]
-        );
+        assert_eq!([1, 2, 4].map(|k| cache.get(&k).is_some()), [true, false, true]);
     }
 }

@@ -21,9 +21,8 @@ impl Directory {
         let mut cut = false;
         for row in rows.tables.paths.iter(rows.txn)? {
             let (key, value) = row?;
-            let doc = value
-                .try_into()
-                .map_err(|_| rows.tables.paths.corrupt(key))?;
+            let key = &key[..];
+            let doc = value.try_into().map_err(|_| rows.tables.paths.corrupt(key))?;
             files.push(FileDoc(u32::from_be_bytes(doc)));
             cut |= is_cut(key);
         }
@@ -43,11 +42,7 @@ impl Directory {
                 set(&mut files_of_defs, def, file.0);
             }
         }
-        Ok(Self {
-            files,
-            ranks,
-            files_of_defs,
-        })
+        Ok(Self { files, ranks, files_of_defs })
     }
 
     /// The place of a file among all paths; past the end for unknown files.
@@ -57,9 +52,7 @@ impl Directory {
 
     /// The rank of the file that holds a definition.
     pub fn rank_of_def(&self, def: u32) -> u32 {
-        self.files_of_defs
-            .get(def as usize)
-            .map_or(u32::MAX, |f| self.rank(FileDoc(*f)))
+        self.files_of_defs.get(def as usize).map_or(u32::MAX, |f| self.rank(FileDoc(*f)))
     }
 }
 

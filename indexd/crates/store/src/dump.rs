@@ -8,10 +8,11 @@ use crate::error::{Result, StoreError};
 use crate::history;
 use crate::linked::decode_sorted;
 use crate::meta::Meta;
-use crate::rows::{Rows, decode_runs};
+use crate::rows::{Rows, decode_runs, posting_key};
 use crate::sets;
-use crate::snapshot::{Snapshot, block_of_key};
-use crate::tables::{Kind, Table, Tables};
+use crate::snapshot::Snapshot;
+use crate::table::{Kind, Table};
+use crate::tables::Tables;
 use indexd_model::links::EdgeKind;
 use indexd_model::{ContentHash, DefIdx, Facts, names};
 use rustc_hash::FxHashMap;
@@ -41,21 +42,18 @@ pub(crate) struct Meanings {
 impl Meanings {
     /// Reads all files.
     pub fn read(rows: Rows) -> Result<Self> {
-        let mut it = Self {
-            files: FxHashMap::default(),
-            defs: FxHashMap::default(),
-            chunks: FxHashMap::default(),
-        };
+        let mut it =
+            Self { files: FxHashMap::default(), defs: FxHashMap::default(), chunks: FxHashMap::default() };
         for row in rows.tables.files.iter(rows.txn)? {
             let (key, value) = row?;
+            let key = &key[..];
             let corrupt = || rows.tables.files.corrupt(key);
             let file = handle(key).ok_or_else(corrupt)?;
             let row: &ArchivedFileRow = FileRow::access(value).ok_or_else(corrupt)?;
             let path = row.path.as_str();
             it.files.insert(file, format!("{path:?}"));
             for i in 0..row.n_chunks.to_native() {
-                it.chunks
-                    .insert(row.chunk_start.to_native() + i, format!("{path:?}@{i}"));
+                it.chunks.insert(row.chunk_start.to_native() + i, format!("{path:?}@{i}"));
             }
             let interface = rows.interface(file)?.0;
             let facts = Facts::outside(&interface);
@@ -102,10 +100,7 @@ fn hex(bytes: &[u8]) -> String {
 
 /// The text in a key up to its NUL.
 fn text_of(key: &[u8], tail: usize) -> String {
-    format!(
-        "\"{}\"",
-        key[..key.len().saturating_sub(tail + 1)].escape_ascii()
-    )
+    format!("\"{}\"", key[..key.len().saturating_sub(tail + 1)].escape_ascii())
 }
 
 type Lines = Vec<String>;
@@ -143,11 +138,8 @@ fn dump(rows: Rows, meta: &Meta, out: &mut dyn io::Write) -> io::Result<()> {
         tokens,
     } = rows.tables;
     debug_assert!([stats, tokens].iter().all(|t| t.kind == Kind::Cache));
-    let by_path = |t: &Table| {
-        one_each(rows, t, |key, _| {
-            Ok((format!("\"{}\"", key.escape_ascii()), String::new()))
-        })
-    };
+    let by_path =
+        |t: &Table| one_each(rows, t, |key, _| Ok((format!("\"{}\"", key.escape_ascii()), String::new())));
     let hashes = |t: &Table| one_each(rows, t, |key, value| Ok((hex(key), hex(value))));
     let sections: [Section; 23] = [
         (meta_table, &|_| Ok(state(meta))),
@@ -156,35 +148,23 @@ fn dump(rows: Rows, meta: &Meta, out: &mut dyn io::Write) -> io::Result<()> {
         (file_defs, &|t| file_def_lines(rows, t, &m)),
         (chunks, &|t| chunk_lines(rows, t, &m)),
         (defs, &|t| def_lines(rows, t, &m)),
-        (names, &|t| {
-            set_lines(rows, t, |key| Ok(text_of(key, 2)), |id| m.def(id))
-        }),
+        (names, &|t| set_lines(rows, t, |key| Ok(text_of(key, 2)), |id| m.def(id))),
         (interfaces, &|t| blob_lines(rows, t, &m)),
         (bodies, &|t| blob_lines(rows, t, &m)),
         (texts, &|t| blob_lines(rows, t, &m)),
         (terms, &|t| posting_lines(rows, t, |id| m.chunk(id))),
         (path_terms, &|t| posting_lines(rows, t, |id| m.file(id))),
-        (providers, &|t| {
-            set_lines(rows, t, |key| Ok(hex(&key[..8])), |id| m.file(id))
-        }),
-        (dependants, &|t| {
-            set_lines(rows, t, |key| Ok(hex(&key[..4])), |id| m.file(id))
-        }),
+        (providers, &|t| set_lines(rows, t, |key| Ok(hex(&key[..8])), |id| m.file(id))),
+        (dependants, &|t| set_lines(rows, t, |key| Ok(hex(&key[..4])), |id| m.file(id))),
         (lookups, &|t| lookup_lines(rows, t, &m)),
         (edges_out, &|t| edge_lines(rows, t, &m)),
-        (edges_in, &|t| {
-            set_lines(rows, t, |key| in_key(t, key, &m), |id| m.def(id))
-        }),
+        (edges_in, &|t| set_lines(rows, t, |key| in_key(t, key, &m), |id| m.def(id))),
         (unresolved, &|t| unresolved_lines(rows, t, &m)),
         (history_files, &|t| {
-            one_each(rows, t, |key, value| {
-                Ok((format!("\"{}\"", key.escape_ascii()), hex(value)))
-            })
+            one_each(rows, t, |key, value| Ok((format!("\"{}\"", key.escape_ascii()), hex(value))))
         }),
         (history_docs, &|t| {
-            one_each(rows, t, |_, value| {
-                Ok((format!("\"{}\"", value.escape_ascii()), String::new()))
-            })
+            one_each(rows, t, |_, value| Ok((format!("\"{}\"", value.escape_ascii()), String::new())))
         }),
         (history_terms, &|t| history_lines(rows, t)),
         (leaves, &hashes),
@@ -210,7 +190,8 @@ fn one_each(
     let mut lines = Vec::new();
     for row in table.iter(rows.txn)? {
         let (key, value) = row?;
-        let (key, value) = line(key, value)?;
+
+        let (key, value) = line(&key, value)?;
         lines.push(format!("{key}\t{value}"));
     }
     Ok(lines)
@@ -218,17 +199,7 @@ fn one_each(
 
 fn state(meta: &Meta) -> Lines {
     // The number of commits depends on how the state was reached; everything else does not.
-    let Meta {
-        format,
-        config,
-        generation: _,
-        stats,
-        n_defs,
-        source_bytes,
-        head,
-        history,
-        root,
-    } = meta;
+    let Meta { format, config, generation: _, stats, n_defs, source_bytes, head, history, root } = meta;
     vec![
         format!("format\t{format}"),
         format!("config\t{}", hex(config)),
@@ -274,10 +245,7 @@ fn file_def_lines(rows: Rows, table: &Table, m: &Meanings) -> Result<Lines> {
         let corrupt = || table.corrupt(key);
         let docs = decode_runs(value).ok_or_else(corrupt)?;
         let names: Result<Vec<&str>> = docs.iter().map(|d| m.def(*d)).collect();
-        Ok((
-            m.file(handle(key).ok_or_else(corrupt)?)?.to_owned(),
-            names?.join("; "),
-        ))
+        Ok((m.file(handle(key).ok_or_else(corrupt)?)?.to_owned(), names?.join("; ")))
     })
 }
 
@@ -292,14 +260,7 @@ fn chunk_lines(rows: Rows, table: &Table, m: &Meanings) -> Result<Lines> {
         };
         let line = format!(
             "{}..{} lines {}..{} part {}/{} kind {} lens {:?} of {def}",
-            row.start,
-            row.end,
-            row.line_start,
-            row.line_end,
-            row.part,
-            row.n_parts,
-            row.kind,
-            row.lens
+            row.start, row.end, row.line_start, row.line_end, row.part, row.n_parts, row.kind, row.lens
         );
         Ok((m.chunk(id)?.to_owned(), line))
     })
@@ -310,15 +271,8 @@ fn def_lines(rows: Rows, table: &Table, m: &Meanings) -> Result<Lines> {
         let id = handle(key).ok_or_else(|| table.corrupt(key))?;
         let row = rows.def(id)?;
         let parent = row.parent.map_or(Ok("-"), |p| m.def(p))?;
-        let shown = crate::codec::defs::DefRow {
-            file: 0,
-            parent: None,
-            ..row
-        };
-        Ok((
-            m.def(id)?.to_owned(),
-            format!("{shown:?} in {parent} of {}", m.file(row.file)?),
-        ))
+        let shown = crate::codec::defs::DefRow { file: 0, parent: None, ..row };
+        Ok((m.def(id)?.to_owned(), format!("{shown:?} in {parent} of {}", m.file(row.file)?)))
     })
 }
 
@@ -329,21 +283,19 @@ fn set_lines<'m>(
     member: impl Fn(u32) -> Result<&'m str>,
 ) -> Result<Lines> {
     // The rows of one set are cut by handles: gather them first.
-    let mut sets: FxHashMap<&[u8], Vec<&str>> = FxHashMap::default();
+    let mut sets: FxHashMap<Vec<u8>, Vec<&str>> = FxHashMap::default();
     for row in table.iter(rows.txn)? {
         let (key, value) = row?;
+        let key = &key[..];
         let mut ids = Vec::new();
-        crate::codec::set::decode(sets::high_of(key), value, &mut ids)
-            .ok_or_else(|| table.corrupt(key))?;
+        crate::codec::set::decode(sets::high_of(key), value, &mut ids).ok_or_else(|| table.corrupt(key))?;
         let members: Result<Vec<&str>> = ids.into_iter().map(&member).collect();
-        sets.entry(&key[..key.len() - 2])
-            .or_default()
-            .extend(members?);
+        sets.entry(key[..key.len() - 2].to_vec()).or_default().extend(members?);
     }
     let mut lines = Vec::with_capacity(sets.len());
     for (prefix, mut members) in sets {
         members.sort_unstable();
-        let mut key = prefix.to_vec();
+        let mut key = prefix;
         key.extend_from_slice(&[0, 0]);
         lines.push(format!("{}\t{}", name(&key)?, members.join("; ")));
     }
@@ -362,6 +314,7 @@ fn blob_lines(rows: Rows, table: &Table, m: &Meanings) -> Result<Lines> {
     let mut last = None;
     for row in table.iter(rows.txn)? {
         let (key, _) = row?;
+        let key = &key[..];
         let corrupt = || table.corrupt(key);
         let file = handle(key).ok_or_else(corrupt)?;
         if last.replace(file) != Some(file) {
@@ -372,27 +325,23 @@ fn blob_lines(rows: Rows, table: &Table, m: &Meanings) -> Result<Lines> {
     Ok(lines)
 }
 
-fn posting_lines<'m>(
-    rows: Rows,
-    table: &Table,
-    member: impl Fn(u32) -> Result<&'m str>,
-) -> Result<Lines> {
-    let mut by_term: FxHashMap<&[u8], Vec<String>> = FxHashMap::default();
+fn posting_lines<'m>(rows: Rows, table: &Table, member: impl Fn(u32) -> Result<&'m str>) -> Result<Lines> {
+    let mut by_term: FxHashMap<Vec<u8>, Vec<String>> = FxHashMap::default();
     for row in table.iter(rows.txn)? {
         let (key, value) = row?;
-        let mut block = Vec::new();
-        postings::decode(block_of_key(key), value, |id, counts| {
-            block.push((id, counts))
-        })
-        .ok_or_else(|| table.corrupt(key))?;
-        let list = by_term.entry(&key[..key.len() - 4]).or_default();
-        for (id, counts) in block {
+        let key = &key[..];
+        let mut found = Vec::new();
+        let (term, block) = posting_key(key).ok_or_else(|| table.corrupt(key))?;
+        postings::decode(block, value, |id, counts| found.push((id, counts)))
+            .ok_or_else(|| table.corrupt(key))?;
+        let list = by_term.entry(term.to_vec()).or_default();
+        for (id, counts) in found {
             list.push(format!("{}:{counts:?}", member(id)?));
         }
     }
-    let line = |(term, mut list): (&[u8], Vec<String>)| {
+    let line = |(term, mut list): (Vec<u8>, Vec<String>)| {
         list.sort_unstable();
-        format!("{}\t{}", text_of(term, 0), list.join("; "))
+        format!("{}\t{}", format!("\"{}\"", term.escape_ascii()), list.join("; "))
     };
     Ok(by_term.into_iter().map(line).collect())
 }
@@ -402,10 +351,7 @@ fn lookup_lines(rows: Rows, table: &Table, m: &Meanings) -> Result<Lines> {
         let corrupt = || table.corrupt(key);
         let keys = decode_sorted(value).ok_or_else(corrupt)?;
         let keys: Vec<String> = keys.into_iter().map(|k| format!("{k:08x}")).collect();
-        Ok((
-            m.file(handle(key).ok_or_else(corrupt)?)?.to_owned(),
-            keys.join(" "),
-        ))
+        Ok((m.file(handle(key).ok_or_else(corrupt)?)?.to_owned(), keys.join(" ")))
     })
 }
 
@@ -413,6 +359,7 @@ fn edge_lines(rows: Rows, table: &Table, m: &Meanings) -> Result<Lines> {
     let mut lines = Vec::new();
     for row in table.iter(rows.txn)? {
         let (key, _) = row?;
+        let key = &key[..];
         let source = handle(key).ok_or_else(|| table.corrupt(key))?;
         let mut uses = Vec::new();
         rows.uses(rows.base(source)?, |u| uses.push(u))?;
@@ -420,11 +367,7 @@ fn edge_lines(rows: Rows, table: &Table, m: &Meanings) -> Result<Lines> {
             let (o, name) = (u.occurrence, m.def(source)?);
             let place = format!("{:010} line {}", o.at, o.line);
             let how = format!("{:?} {} {}", o.role, o.rule.name(), o.confidence);
-            lines.push(format!(
-                "{name}\t{} {} at {place} {how}",
-                u.kind.name(),
-                m.def(u.target)?
-            ));
+            lines.push(format!("{name}\t{} {} at {place} {how}", u.kind.name(), m.def(u.target)?));
         }
     }
     Ok(lines)

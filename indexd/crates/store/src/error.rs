@@ -30,19 +30,13 @@ pub enum StoreError {
 impl StoreError {
     /// Whether rebuilding the index from the tree is the remedy.
     pub fn needs_rebuild(&self) -> bool {
-        matches!(
-            self,
-            Self::Corrupt(_) | Self::Inconsistent(_) | Self::Lmdb(_)
-        )
+        matches!(self, Self::Corrupt(_) | Self::Inconsistent(_) | Self::Lmdb(_))
     }
 }
 
 /// Whether an error of the system means that there is no space.
 fn is_no_space(e: &io::Error) -> bool {
-    matches!(
-        e.kind(),
-        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded
-    )
+    matches!(e.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded)
 }
 
 impl From<heed::Error> for StoreError {
@@ -62,9 +56,7 @@ impl From<heed::Error> for StoreError {
                 | MdbError::PageFull
                 | MdbError::KeyExist,
             ) => Self::Corrupt(e.to_string()),
-            heed::Error::Mdb(MdbError::ReadersFull | MdbError::TlsFull) => {
-                Self::Busy("too many readers")
-            }
+            heed::Error::Mdb(MdbError::ReadersFull | MdbError::TlsFull) => Self::Busy("too many readers"),
             heed::Error::EnvAlreadyOpened => Self::Busy("already open in this process"),
             e => Self::Lmdb(e),
         }
@@ -88,40 +80,12 @@ mod tests {
     #[test]
     fn sorts_errors_by_remedy() {
         let os = |kind| heed::Error::Io(io::Error::from(kind));
-        check(
-            heed::Error::Mdb(MdbError::MapFull),
-            |e| matches!(e, StoreError::Full(_)),
-            false,
-        );
-        check(
-            os(io::ErrorKind::StorageFull),
-            |e| matches!(e, StoreError::Full(_)),
-            false,
-        );
-        check(
-            os(io::ErrorKind::PermissionDenied),
-            |e| matches!(e, StoreError::Io(_)),
-            false,
-        );
-        check(
-            heed::Error::Mdb(MdbError::Corrupted),
-            |e| matches!(e, StoreError::Corrupt(_)),
-            true,
-        );
-        check(
-            heed::Error::Mdb(MdbError::ReadersFull),
-            |e| matches!(e, StoreError::Busy(_)),
-            false,
-        );
-        check(
-            heed::Error::EnvAlreadyOpened,
-            |e| matches!(e, StoreError::Busy(_)),
-            false,
-        );
-        check(
-            heed::Error::Mdb(MdbError::BadTxn),
-            |e| matches!(e, StoreError::Lmdb(_)),
-            true,
-        );
+        check(heed::Error::Mdb(MdbError::MapFull), |e| matches!(e, StoreError::Full(_)), false);
+        check(os(io::ErrorKind::StorageFull), |e| matches!(e, StoreError::Full(_)), false);
+        check(os(io::ErrorKind::PermissionDenied), |e| matches!(e, StoreError::Io(_)), false);
+        check(heed::Error::Mdb(MdbError::Corrupted), |e| matches!(e, StoreError::Corrupt(_)), true);
+        check(heed::Error::Mdb(MdbError::ReadersFull), |e| matches!(e, StoreError::Busy(_)), false);
+        check(heed::Error::EnvAlreadyOpened, |e| matches!(e, StoreError::Busy(_)), false);
+        check(heed::Error::Mdb(MdbError::BadTxn), |e| matches!(e, StoreError::Lmdb(_)), true);
     }
 }

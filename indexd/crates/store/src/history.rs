@@ -15,20 +15,13 @@ use std::collections::BTreeMap;
 
 /// Replaces the history.
 pub(crate) fn replace(tables: &Tables, txn: &mut RwTxn, history: &History) -> Result<()> {
-    for table in [
-        &tables.history_files,
-        &tables.history_docs,
-        &tables.history_terms,
-    ] {
+    for table in [&tables.history_files, &tables.history_docs, &tables.history_terms] {
         table.clear(txn)?;
     }
     let mut files: Vec<_> = history.files.iter().collect();
     files.sort_unstable_by(|a, b| a.path.cmp(&b.path));
     if let Some(w) = files.windows(2).find(|w| w[0].path == w[1].path) {
-        return Err(StoreError::Inconsistent(format!(
-            "history of {} twice",
-            w[0].path
-        )));
+        return Err(StoreError::Inconsistent(format!("history of {} twice", w[0].path)));
     }
     let mut terms: BTreeMap<&str, Vec<(u32, u32)>> = BTreeMap::new();
     let mut counts = BTreeMap::new();
@@ -37,9 +30,7 @@ pub(crate) fn replace(tables: &Tables, txn: &mut RwTxn, history: &History) -> Re
         put(&mut row, u64::from(file.history.n_commits));
         put(&mut row, u64::from(file.history.newest));
         counts.insert(path_key(&file.path), row);
-        tables
-            .history_docs
-            .append(txn, &doc.to_be_bytes(), &mut file.path.as_bytes().to_vec())?;
+        tables.history_docs.append(txn, &doc.to_be_bytes(), &mut file.path.as_bytes().to_vec())?;
         for (term, n) in &file.terms {
             terms.entry(term).or_default().push((doc, *n));
         }
@@ -48,9 +39,7 @@ pub(crate) fn replace(tables: &Tables, txn: &mut RwTxn, history: &History) -> Re
         tables.history_files.append(txn, &key, &mut row)?;
     }
     for (term, list) in terms {
-        tables
-            .history_terms
-            .append(txn, &term_prefix(term)?, &mut encode_postings(&list))?;
+        tables.history_terms.append(txn, &term_prefix(term)?, &mut encode_postings(&list))?;
     }
     Ok(())
 }

@@ -26,6 +26,7 @@ mod sets;
 mod signature;
 mod snapshot;
 mod store;
+mod table;
 mod tables;
 mod verify;
 mod write;

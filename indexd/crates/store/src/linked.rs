@@ -30,20 +30,10 @@ pub(crate) fn by_source(
             rule: l.rule,
             confidence: l.confidence,
         };
-        all.push((
-            slot,
-            Use {
-                kind: l.kind,
-                target: target_of(l.target)?,
-                occurrence,
-            },
-        ));
+        all.push((slot, Use { kind: l.kind, target: target_of(l.target)?, occurrence }));
     }
     all.sort_unstable();
-    Ok(all
-        .chunk_by(|a, b| a.0 == b.0)
-        .map(|run| (run[0].0, run.iter().map(|r| r.1).collect()))
-        .collect())
+    Ok(all.chunk_by(|a, b| a.0 == b.0).map(|run| (run[0].0, run.iter().map(|r| r.1).collect())).collect())
 }
 
 /// The stored half of a key that was looked up. Two keys with one half can only cause a needless
@@ -86,10 +76,7 @@ pub(crate) fn decode_sorted(bytes: &[u8]) -> Option<Vec<u32>> {
 /// Compares sorted lists: what is only in `old` (`false`) and only in `new` (`true`).
 pub(crate) fn differences<T: Ord + Copy>(old: &[T], new: &[T]) -> Vec<(T, bool)> {
     let mut out = Vec::new();
-    let (mut old, mut new) = (
-        old.iter().copied().peekable(),
-        new.iter().copied().peekable(),
-    );
+    let (mut old, mut new) = (old.iter().copied().peekable(), new.iter().copied().peekable());
     loop {
         match (old.peek(), new.peek()) {
             (Some(o), Some(n)) if o == n => {

@@ -56,9 +56,7 @@ impl Meta {
         let Some(bytes) = tables.meta.get(txn, STATE)? else {
             return Ok(None);
         };
-        bitcode::decode(bytes)
-            .map(Some)
-            .map_err(|_| tables.meta.corrupt(STATE))
+        bitcode::decode(bytes).map(Some).map_err(|_| tables.meta.corrupt(STATE))
     }
 
     /// Writes the row.
@@ -129,10 +127,7 @@ impl Free {
             return Ok(id);
         }
         let id = *next;
-        *next = id
-            .checked_add(1)
-            .filter(|n| *n < u32::MAX)
-            .ok_or_else(exhausted)?;
+        *next = id.checked_add(1).filter(|n| *n < u32::MAX).ok_or_else(exhausted)?;
         Ok(id)
     }
 
@@ -151,10 +146,7 @@ impl Free {
             return Ok(start);
         }
         let start = self.next_chunk;
-        self.next_chunk = start
-            .checked_add(n)
-            .filter(|n| *n < u32::MAX)
-            .ok_or_else(exhausted)?;
+        self.next_chunk = start.checked_add(n).filter(|n| *n < u32::MAX).ok_or_else(exhausted)?;
         Ok(start)
     }
 
@@ -165,11 +157,7 @@ impl Free {
         }
         let i = self.chunks.partition_point(|c| c.0 < start);
         self.chunks.insert(i, (start, n));
-        if self
-            .chunks
-            .get(i + 1)
-            .is_some_and(|next| start + n == next.0)
-        {
+        if self.chunks.get(i + 1).is_some_and(|next| start + n == next.0) {
             self.chunks[i].1 += self.chunks.remove(i + 1).1;
         }
         if i > 0 && self.chunks[i - 1].0 + self.chunks[i - 1].1 == start {

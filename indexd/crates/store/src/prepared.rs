@@ -1,15 +1,14 @@
 //! What both writers derive from one file before anything is stored: blobs, lines, identities, rows.
 
-use crate::codec::blob;
 use crate::codec::defs::DefRow;
 use crate::codec::enums::Coded;
 use crate::codec::records::{ChunkRow, FileRow};
+use crate::codec::{self, blob};
 use crate::error::Result;
 use crate::input::FileInput;
 use indexd_model::terms::FileTerms;
 use indexd_model::{
-    Chunk, ContentHash, DefFlags, DefIdx, DefKind, Facts, FileFacts, Interface, LineIndex, Lines,
-    Span, names,
+    Chunk, ContentHash, DefFlags, DefIdx, DefKind, Facts, FileFacts, Interface, LineIndex, Lines, Span, names,
 };
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
@@ -27,13 +26,9 @@ impl Blobs {
     /// Encodes and compresses.
     pub fn of(facts: &FileFacts, text: &str) -> Result<Self> {
         Ok(Self {
-            interface: blob::pack_interface(&facts.interface)?,
-            body: blob::pack_body(&facts.body, &facts.chunks)?,
-            text: if text.is_empty() {
-                Vec::new()
-            } else {
-                blob::compress(text.as_bytes())?
-            },
+            interface: codec::facts::pack_interface(&facts.interface)?,
+            body: codec::facts::pack_body(&facts.body, &facts.chunks, facts.interface.arena.exprs.len())?,
+            text: if text.is_empty() { Vec::new() } else { blob::compress(text.as_bytes())? },
         })
     }
 }
@@ -97,10 +92,7 @@ pub(crate) struct FileRows<'a> {
 impl FileRows<'_> {
     /// Hands the row of the file itself and of every definition to `each`, with its handle.
     pub fn defs(&self, mut each: impl FnMut(u32, &DefRow) -> Result<()>) -> Result<()> {
-        let whole = Span {
-            start: 0,
-            end: self.text_len,
-        };
+        let whole = Span { start: 0, end: self.text_len };
         let nothing = Span::default();
         let own = DefRow {
             file: self.file,
@@ -109,10 +101,7 @@ impl FileRows<'_> {
             kind: DefKind::Section,
             flags: DefFlags::default(),
             span: whole,
-            lines: Lines {
-                start: 1,
-                end: self.n_lines.max(1),
-            },
+            lines: Lines { start: 1, end: self.n_lines.max(1) },
             name_span: nothing,
             name_line: 1,
             head: nothing,
@@ -146,11 +135,7 @@ impl FileRows<'_> {
                 head: def.head,
                 doc: def.doc,
                 first_chunk: first_chunks[i],
-                name_len: if qualified.ends_with(name) {
-                    name.len() as u32
-                } else {
-                    0
-                },
+                name_len: if qualified.ends_with(name) { name.len() as u32 } else { 0 },
                 qualified: &qualified,
             };
             each(self.docs[i + 1], &row)?;
@@ -204,21 +189,13 @@ impl FileRows<'_> {
 
 /// Field lengths of the `i`-th chunk.
 pub(crate) fn lens_of(terms: &FileTerms, i: usize) -> [u16; indexd_model::view::N_FIELDS] {
-    terms
-        .chunks
-        .get(i)
-        .map_or([0; indexd_model::view::N_FIELDS], |c| c.lens)
+    terms.chunks.get(i).map_or([0; indexd_model::view::N_FIELDS], |c| c.lens)
 }
 
 /// Checks what the caller promises about an input.
 pub(crate) fn check(input: &FileInput) -> Result<()> {
     let (chunks, terms) = (input.facts.chunks.len(), input.terms.chunks.len());
-    let wrong = |what: &str| {
-        Err(crate::StoreError::Inconsistent(format!(
-            "{}: {what}",
-            input.path
-        )))
-    };
+    let wrong = |what: &str| Err(crate::StoreError::Inconsistent(format!("{}: {what}", input.path)));
     if chunks != terms {
         return wrong(&format!("{chunks} chunks and terms of {terms}"));
     }

@@ -99,33 +99,19 @@ fn shape(dir: &Path) -> io::Result<Shape> {
     {
         use std::os::unix::fs::MetadataExt;
         let ns = |s: i64, n: i64| i128::from(s) * 1_000_000_000 + i128::from(n);
-        let (mtime_ns, ctime_ns) = (
-            ns(meta.mtime(), meta.mtime_nsec()),
-            ns(meta.ctime(), meta.ctime_nsec()),
-        );
-        Ok(Shape {
-            size: meta.len(),
-            mtime_ns,
-            ctime_ns,
-        })
+        let (mtime_ns, ctime_ns) = (ns(meta.mtime(), meta.mtime_nsec()), ns(meta.ctime(), meta.ctime_nsec()));
+        Ok(Shape { size: meta.len(), mtime_ns, ctime_ns })
     }
     #[cfg(not(unix))]
     {
         let since = meta.modified()?.duration_since(std::time::UNIX_EPOCH);
         let mtime_ns = since.map_or(0, |d| d.as_nanos() as i128);
-        Ok(Shape {
-            size: meta.len(),
-            mtime_ns,
-            ctime_ns: 0,
-        })
+        Ok(Shape { size: meta.len(), mtime_ns, ctime_ns: 0 })
     }
 }
 
 fn header(config: &[u8; 32]) -> String {
-    format!(
-        "indexd index {FORMAT} {}\n",
-        blake3::Hash::from(*config).to_hex()
-    )
+    format!("indexd index {FORMAT} {}\n", blake3::Hash::from(*config).to_hex())
 }
 
 /// Writes the mark and syncs it, so that it is on disk before anything that it speaks of.
@@ -158,12 +144,7 @@ pub(crate) fn inspect(dir: &Path, config: &[u8; 32]) -> io::Result<Found> {
     }
     let text = match fs::read_to_string(dir.join(MARK)) {
         Ok(text) => text,
-        Err(e)
-            if matches!(
-                e.kind(),
-                io::ErrorKind::NotFound | io::ErrorKind::InvalidData
-            ) =>
-        {
+        Err(e) if matches!(e.kind(), io::ErrorKind::NotFound | io::ErrorKind::InvalidData) => {
             return Ok(Found::Nothing);
         }
         Err(e) => return Err(e),
@@ -175,18 +156,10 @@ pub(crate) fn inspect(dir: &Path, config: &[u8; 32]) -> io::Result<Found> {
     match words.next() {
         Some("dirty") => {
             let same = boot_id().is_some_and(|boot| words.next() == Some(&boot));
-            Ok(if same {
-                Found::Unverified
-            } else {
-                Found::Nothing
-            })
+            Ok(if same { Found::Unverified } else { Found::Nothing })
         }
         Some("clean") => {
-            let Shape {
-                size,
-                mtime_ns,
-                ctime_ns,
-            } = shape(dir)?;
+            let Shape { size, mtime_ns, ctime_ns } = shape(dir)?;
             let is = words.eq([size.to_string(), mtime_ns.to_string(), ctime_ns.to_string()]);
             Ok(if is { Found::Clean } else { Found::Unverified })
         }
@@ -223,13 +196,9 @@ pub(crate) fn check_length(dir: &Path) -> Result<()> {
     let mut file = File::open(dir.join(DATA))?;
     let len = file.metadata()?.len();
     let mut first = [0; PAGE_HEADER + 136];
-    file.read_exact(&mut first)
-        .map_err(|_| corrupt("no meta page"))?;
+    file.read_exact(&mut first).map_err(|_| corrupt("no meta page"))?;
     let word = |bytes: &[u8], at: usize| {
-        bytes
-            .get(at..at + 8)
-            .and_then(|b| b.try_into().ok())
-            .map_or(0, u64::from_le_bytes)
+        bytes.get(at..at + 8).and_then(|b| b.try_into().ok()).map_or(0, u64::from_le_bytes)
     };
     // MDB_meta: magic u32, version u32, address, map size, two MDB_db of 48 bytes (the first one
     // starts with the page size, u32), last page, transaction id.
@@ -239,16 +208,13 @@ pub(crate) fn check_length(dir: &Path) -> Result<()> {
     }
     let mut pages = vec![0; 2 * page as usize];
     pages[..first.len()].copy_from_slice(&first);
-    file.read_exact(&mut pages[first.len()..])
-        .map_err(|_| corrupt("no second meta page"))?;
+    file.read_exact(&mut pages[first.len()..]).map_err(|_| corrupt("no second meta page"))?;
     let metas = [0, page as usize].map(|at| {
         let last_page = word(&pages, at + PAGE_HEADER + 24 + 96);
         (word(&pages, at + PAGE_HEADER + 24 + 96 + 8), last_page)
     });
     let (_, last_page) = metas.into_iter().max().unwrap_or_default();
-    let need = last_page
-        .checked_add(1)
-        .and_then(|n| n.checked_mul(u64::from(page)));
+    let need = last_page.checked_add(1).and_then(|n| n.checked_mul(u64::from(page)));
     if need.is_none_or(|need| len < need) {
         return Err(corrupt("truncated"));
     }
@@ -278,18 +244,10 @@ mod tests {
         assert_eq!(found(), Found::Unverified, "same boot");
         mark_clean(dir.path(), &CONFIG).expect("mark");
         assert_eq!(found(), Found::Clean);
-        assert_eq!(
-            inspect(dir.path(), &[4; 32]).expect("inspect"),
-            Found::Nothing,
-            "other config"
-        );
+        assert_eq!(inspect(dir.path(), &[4; 32]).expect("inspect"), Found::Nothing, "other config");
         fs::write(dir.path().join(DATA), b"data, and more").expect("data");
         assert_eq!(found(), Found::Unverified, "changed since");
-        fs::write(
-            dir.path().join(MARK),
-            format!("{}dirty another-boot\n", header(&CONFIG)),
-        )
-        .expect("mark");
+        fs::write(dir.path().join(MARK), format!("{}dirty another-boot\n", header(&CONFIG))).expect("mark");
         assert_eq!(found(), Found::Nothing, "other boot");
     }
 
@@ -301,11 +259,7 @@ mod tests {
         let dir = dir.path().join("a/b");
         make_dir(&dir).expect("make");
         mark(&dir, &CONFIG, Mark::Dirty).expect("mark");
-        for (path, mode) in [
-            (dir.clone(), 0o700),
-            (dir.join(MARK), 0o600),
-            (dir.join(CACHE_TAG), 0o600),
-        ] {
+        for (path, mode) in [(dir.clone(), 0o700), (dir.join(MARK), 0o600), (dir.join(CACHE_TAG), 0o600)] {
             let is = fs::metadata(&path).expect("metadata").permissions().mode() & 0o777;
             assert_eq!(is, mode, "{path:?}");
         }

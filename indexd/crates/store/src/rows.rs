@@ -1,15 +1,14 @@
 //! Reading rows: the same for snapshots, for the write transaction, for the dump and for `verify`.
 
-use crate::codec::blob;
 use crate::codec::bytes::{Reader, put, put_delta};
 use crate::codec::defs::DefRow;
 use crate::codec::edges::{self, Base, Use};
-use crate::codec::records::{
-    ArchivedChunkRow, ArchivedFileRow, ArchivedStatRow, ChunkRow, FileRow, StatRow,
-};
+use crate::codec::records::{ArchivedChunkRow, ArchivedFileRow, ArchivedStatRow, ChunkRow, FileRow, StatRow};
+use crate::codec::{blob, facts, postings};
 use crate::error::{Result, StoreError};
 use crate::input::FileStat;
-use crate::tables::{Table, Tables};
+use crate::table::Table;
+use crate::tables::Tables;
 use heed::RoTxn;
 use indexd_model::limits::TERM_BYTES_MAX;
 use indexd_model::{DefIdx, FileFacts, Interface};
@@ -50,6 +49,12 @@ pub(crate) fn term_prefix(term: &str) -> Result<Vec<u8>> {
         return Err(StoreError::Inconsistent(format!("no term: {term:?}")));
     }
     Ok(text_prefix(term))
+}
+
+/// Takes the key of a posting block apart: the term, and the number of the block.
+pub(crate) fn posting_key(key: &[u8]) -> Option<(&[u8], u32)> {
+    let nul = key.iter().position(|b| *b == 0)?;
+    Some((&key[..nul], postings::block_of_end(&key[nul + 1..])?))
 }
 
 /// The key of one piece of a file's blob.
@@ -114,9 +119,7 @@ impl<'t> Rows<'t> {
         let Some(bytes) = self.tables.paths.get(self.txn, &key)? else {
             return Ok(None);
         };
-        let doc = bytes
-            .try_into()
-            .map_err(|_| self.tables.paths.corrupt(&key))?;
+        let doc = bytes.try_into().map_err(|_| self.tables.paths.corrupt(&key))?;
         Ok(Some(u32::from_be_bytes(doc)))
     }
 
@@ -134,18 +137,14 @@ impl<'t> Rows<'t> {
         let Some(bytes) = t.get(self.txn, &key)? else {
             return Ok(FileStat::default());
         };
-        StatRow::access(bytes)
-            .map(FileStat::from)
-            .ok_or_else(|| t.corrupt(&key))
+        StatRow::access(bytes).map(FileStat::from).ok_or_else(|| t.corrupt(&key))
     }
 
     /// The handles of a file: its own, then those of its definitions by index.
     pub fn file_defs(&self, file: u32) -> Result<Vec<u32>> {
         let t = &self.tables.file_defs;
         let key = file.to_be_bytes();
-        decode_runs(t.need(self.txn, &key)?)
-            .filter(|v| !v.is_empty())
-            .ok_or_else(|| t.corrupt(&key))
+        decode_runs(t.need(self.txn, &key)?).filter(|v| !v.is_empty()).ok_or_else(|| t.corrupt(&key))
     }
 
     /// A chunk's record.
@@ -174,7 +173,7 @@ impl<'t> Rows<'t> {
     /// A file's interface, and the bytes it was decoded from.
     pub fn interface(&self, file: u32) -> Result<(Interface, usize)> {
         let t = &self.tables.interfaces;
-        blob::unpack_interface(&self.blob(t, file)?).ok_or_else(|| t.corrupt(&file.to_be_bytes()))
+        facts::unpack_interface(&self.blob(t, file)?).ok_or_else(|| t.corrupt(&file.to_be_bytes()))
     }
 
     /// A file's facts.
@@ -185,13 +184,9 @@ impl<'t> Rows<'t> {
     /// A file's facts, with the interface at hand.
     pub fn facts_with(&self, file: u32, interface: Interface) -> Result<FileFacts> {
         let t = &self.tables.bodies;
-        let unpacked = blob::unpack_body(&self.blob(t, file)?);
+        let unpacked = facts::unpack_body(&self.blob(t, file)?, interface.arena.exprs.len());
         let (body, chunks) = unpacked.ok_or_else(|| t.corrupt(&file.to_be_bytes()))?;
-        Ok(FileFacts {
-            interface,
-            body,
-            chunks,
-        })
+        Ok(FileFacts { interface, body, chunks })
     }
 
     /// A file's text.
@@ -225,16 +220,8 @@ impl<'t> Rows<'t> {
 /// Where the places of a definition's edges are counted from.
 pub(crate) fn base_of(source: u32, row: &DefRow) -> Base {
     match row.idx {
-        DefIdx::NONE => Base {
-            source,
-            at: 0,
-            line: 1,
-        },
-        _ => Base {
-            source,
-            at: row.span.start,
-            line: row.lines.start,
-        },
+        DefIdx::NONE => Base { source, at: 0, line: 1 },
+        _ => Base { source, at: row.span.start, line: row.lines.start },
     }
 }
 
@@ -252,13 +239,7 @@ impl From<&ArchivedStatRow> for FileStat {
 
 impl From<&FileStat> for StatRow {
     fn from(s: &FileStat) -> Self {
-        Self {
-            mtime_ns: s.mtime_ns,
-            ctime_ns: s.ctime_ns,
-            size: s.size,
-            inode: s.inode,
-            dev: s.dev,
-        }
+        Self { mtime_ns: s.mtime_ns, ctime_ns: s.ctime_ns, size: s.size, inode: s.inode, dev: s.dev }
     }
 }
 

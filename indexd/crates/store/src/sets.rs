@@ -3,7 +3,7 @@
 
 use crate::codec::set;
 use crate::error::Result;
-use crate::tables::Table;
+use crate::table::Table;
 use heed::{RoTxn, RwTxn};
 
 /// The members of a set in ascending order.
@@ -11,6 +11,7 @@ pub(crate) fn members(table: &Table, txn: &RoTxn, prefix: &[u8]) -> Result<Vec<u
     let mut out = Vec::new();
     for row in table.prefix(txn, prefix)? {
         let (key, value) = row?;
+        let key = &key[..];
         // A longer key belongs to another prefix that starts with this one.
         if key.len() == prefix.len() + 2 {
             set::decode(high_of(key), value, &mut out).ok_or_else(|| table.corrupt(key))?;
@@ -24,6 +25,7 @@ pub(crate) fn count(table: &Table, txn: &RoTxn, prefix: &[u8]) -> Result<u32> {
     let mut n = 0;
     for row in table.prefix(txn, prefix)? {
         let (key, value) = row?;
+        let key = &key[..];
         if key.len() == prefix.len() + 2 {
             n += set::count(value).ok_or_else(|| table.corrupt(key))?;
         }
@@ -37,12 +39,7 @@ pub(crate) fn high_of(key: &[u8]) -> u16 {
 }
 
 /// Adds (`true`) and removes handles. `changes` is sorted by handle, each handle once.
-pub(crate) fn update(
-    table: &Table,
-    txn: &mut RwTxn,
-    prefix: &[u8],
-    changes: &[(u32, bool)],
-) -> Result<()> {
+pub(crate) fn update(table: &Table, txn: &mut RwTxn, prefix: &[u8], changes: &[(u32, bool)]) -> Result<()> {
     let mut key = prefix.to_vec();
     for row in changes.chunk_by(|a, b| a.0 >> 16 == b.0 >> 16) {
         let (high, _) = set::split(row[0].0);
@@ -96,10 +93,7 @@ pub(crate) fn update_all<const N: usize>(
 }
 
 /// Cuts sorted members, without repeats, into the rows of one set.
-pub(crate) fn rows<'a>(
-    prefix: &'a [u8],
-    ids: &'a [u32],
-) -> impl Iterator<Item = (Vec<u8>, Vec<u8>)> + 'a {
+pub(crate) fn rows<'a>(prefix: &'a [u8], ids: &'a [u32]) -> impl Iterator<Item = (Vec<u8>, Vec<u8>)> + 'a {
     ids.chunk_by(|a, b| a >> 16 == b >> 16).map(move |run| {
         let mut key = Vec::with_capacity(prefix.len() + 2);
         key.extend_from_slice(prefix);

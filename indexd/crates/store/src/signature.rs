@@ -1,9 +1,10 @@
-//! The index signature's Merkle tree: leaves of files under 65,536 buckets under 256 nodes under one
-//! root, placed by the hash of the path. A save rehashes one bucket, one node and the root, and a
-//! state reached twice has one root.
+//! The index signature's Merkle tree: leaves of files under 256 nodes under one root, placed by the
+//! hash of the path. A save rehashes one node (40 KB of leaves, 20 us, with 200,000 files) and the
+//! root, and a state reached twice has one root.
 
 use crate::codec::enums::Coded;
 use crate::error::Result;
+use crate::table::Row;
 use crate::tables::Tables;
 use heed::{RoTxn, RwTxn};
 use indexd_model::{ContentHash, Language, Outcome};
@@ -11,8 +12,8 @@ use std::collections::BTreeSet;
 
 /// The root over no leaves: what BLAKE3 gives for no input.
 pub(crate) const EMPTY_ROOT: [u8; 32] = [
-    0xaf, 0x13, 0x49, 0xb9, 0xf5, 0xf9, 0xa1, 0xa6, 0xa0, 0x40, 0x4d, 0xea, 0x36, 0xdc, 0xc9, 0x49,
-    0x9b, 0xcb, 0x25, 0xc9, 0xad, 0xc1, 0x12, 0xb7, 0xcc, 0x9a, 0x93, 0xca, 0xe4, 0x1f, 0x32, 0x62,
+    0xaf, 0x13, 0x49, 0xb9, 0xf5, 0xf9, 0xa1, 0xa6, 0xa0, 0x40, 0x4d, 0xea, 0x36, 0xdc, 0xc9, 0x49, 0x9b,
+    0xcb, 0x25, 0xc9, 0xad, 0xc1, 0x12, 0xb7, 0xcc, 0x9a, 0x93, 0xca, 0xe4, 0x1f, 0x32, 0x62,
 ];
 
 /// Bytes of a leaf's key.
@@ -26,12 +27,7 @@ pub(crate) fn leaf_key(path: &str) -> [u8; KEY_BYTES] {
 }
 
 /// The leaf of a file. The extractor version is part of the index config.
-pub(crate) fn leaf(
-    path: &str,
-    hash: &ContentHash,
-    language: Language,
-    outcome: Outcome,
-) -> [u8; 32] {
+pub(crate) fn leaf(path: &str, hash: &ContentHash, language: Language, outcome: Outcome) -> [u8; 32] {
     let mut h = blake3::Hasher::new();
     h.update(&(path.len() as u64).to_le_bytes());
     h.update(path.as_bytes());
@@ -41,12 +37,12 @@ pub(crate) fn leaf(
 }
 
 /// Hash over sorted rows: keys and values.
-fn node<'t>(rows: impl Iterator<Item = Result<(&'t [u8], &'t [u8])>>) -> Result<Option<[u8; 32]>> {
+fn node<'t>(rows: impl Iterator<Item = Result<Row<'t>>>) -> Result<Option<[u8; 32]>> {
     let mut h = blake3::Hasher::new();
     let mut any = false;
     for row in rows {
         let (key, value) = row?;
-        h.update(key);
+        h.update(&key);
         h.update(value);
         any = true;
     }
@@ -68,7 +64,7 @@ pub(crate) fn root(tables: &Tables, txn: &RoTxn) -> Result<[u8; 32]> {
 /// Leaves changed in a transaction.
 #[derive(Default)]
 pub(crate) struct Leaves {
-    touched: BTreeSet<[u8; 2]>,
+    touched: BTreeSet<u8>,
 }
 
 impl Leaves {
@@ -87,7 +83,7 @@ impl Leaves {
                 tables.leaves.delete(txn, key)?;
             }
         }
-        self.touched.insert([key[0], key[1]]);
+        self.touched.insert(key[0]);
         Ok(())
     }
 
@@ -96,27 +92,15 @@ impl Leaves {
         if self.touched.is_empty() {
             return Ok(None);
         }
-        for bucket in &self.touched {
-            let hash = node(tables.leaves.prefix(txn, bucket)?)?;
-            write_node(tables, txn, bucket, hash)?;
-        }
-        let above: BTreeSet<u8> = self.touched.iter().map(|b| b[0]).collect();
-        for b in above {
-            let rows = tables
-                .nodes
-                .prefix(txn, &[b])?
-                .filter(|row| !matches!(row, Ok((key, _)) if key.len() == 1));
-            let hash = node(rows)?;
-            write_node(tables, txn, &[b], hash)?;
+        for b in self.touched {
+            match node(tables.leaves.prefix(txn, &[b])?)? {
+                Some(hash) => tables.nodes.put(txn, &[b], &hash)?,
+                None => {
+                    tables.nodes.delete(txn, &[b])?;
+                }
+            }
         }
         root(tables, txn).map(Some)
-    }
-}
-
-fn write_node(tables: &Tables, txn: &mut RwTxn, key: &[u8], hash: Option<[u8; 32]>) -> Result<()> {
-    match hash {
-        Some(hash) => tables.nodes.put(txn, key, &hash),
-        None => tables.nodes.delete(txn, key).map(drop),
     }
 }
 

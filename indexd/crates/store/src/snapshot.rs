@@ -10,19 +10,19 @@ use crate::directory::Directory;
 use crate::error::{Result, StoreError};
 use crate::input::FileStat;
 use crate::meta::Meta;
-use crate::rows::{Rows, base_of, in_prefix, text_prefix};
+use crate::rows::{Rows, base_of, in_prefix, term_prefix, text_prefix};
 use crate::sets;
 use crate::store::{ContentKey, Store};
-use crate::tables::Table;
+use crate::table::Table;
 use heed::{RoTxn, WithoutTls};
 use indexd_model::links::EdgeKind;
 use indexd_model::view::{
-    ChunkRecord, CorpusStats, DefRecord, Edge, FactsView, FileHistory, FileRecord, IndexView,
+    ChunkRecord, CorpusStats, DefRecord, Edge, FactsView, FieldCounts, FileHistory, FileRecord, IndexView,
     PathPosting, Posting, UnresolvedRecord,
 };
 use indexd_model::{
-    ChunkDoc, ChunkKind, ContentHash, DefDoc, DefIdx, Facts, FileDoc, FileFacts, FileRoles,
-    Interface, Key, Language, LineIndex, Lines, Outcome, Span,
+    ChunkDoc, ChunkKind, ContentHash, DefDoc, DefIdx, Facts, FileDoc, FileFacts, FileRoles, Interface, Key,
+    Language, LineIndex, Lines, Outcome, Span,
 };
 use std::sync::{Arc, OnceLock, PoisonError};
 use xxhash_rust::xxh3::xxh3_64_with_seed;
@@ -51,21 +51,12 @@ pub struct Counts {
 impl Snapshot {
     pub(crate) fn open(store: &Store) -> Result<Self> {
         let txn = store.inner.env.clone().static_read_txn()?;
-        let meta =
-            Meta::read(&store.inner.tables, &txn)?.ok_or(StoreError::Busy("not built yet"))?;
-        Ok(Self {
-            txn,
-            meta,
-            directory: OnceLock::new(),
-            store: store.clone(),
-        })
+        let meta = Meta::read(&store.inner.tables, &txn)?.ok_or(StoreError::Busy("not built yet"))?;
+        Ok(Self { txn, meta, directory: OnceLock::new(), store: store.clone() })
     }
 
     pub(crate) fn rows(&self) -> Rows<'_> {
-        Rows {
-            tables: &self.store.inner.tables,
-            txn: &self.txn,
-        }
+        Rows { tables: &self.store.inner.tables, txn: &self.txn }
     }
 
     pub(crate) fn meta(&self) -> &Meta {
@@ -94,11 +85,7 @@ impl Snapshot {
 
     /// What the file system said about a file when it was read; `None` for unknown files.
     pub fn stat(&self, path: &str) -> Option<FileStat> {
-        self.must(
-            self.rows()
-                .file_doc(path)
-                .and_then(|doc| doc.map(|doc| self.rows().stat(doc)).transpose()),
-        )
+        self.must(self.rows().file_doc(path).and_then(|doc| doc.map(|doc| self.rows().stat(doc)).transpose()))
     }
 
     /// Interface and body of a file.
@@ -113,11 +100,7 @@ impl Snapshot {
     pub fn all_stats(&self) -> Vec<(Arc<str>, FileStat, ContentHash)> {
         let one = |file: &FileDoc| {
             let row = self.rows().file(file.0)?;
-            Ok((
-                Arc::from(row.path.as_str()),
-                self.rows().stat(file.0)?,
-                ContentHash(row.hash),
-            ))
+            Ok((Arc::from(row.path.as_str()), self.rows().stat(file.0)?, ContentHash(row.hash)))
         };
         self.must(self.directory().files.iter().map(one).collect())
     }
@@ -125,10 +108,7 @@ impl Snapshot {
     /// Names and sizes in bytes of the tables, for measuring.
     pub fn table_bytes(&self) -> Vec<(&'static str, u64)> {
         let tables = &self.store.inner.tables;
-        let sizes = tables
-            .all()
-            .into_iter()
-            .map(|t| Ok((t.name, t.bytes(&self.txn)?)));
+        let sizes = tables.all().into_iter().map(|t| Ok((t.name, t.bytes(&self.txn)?)));
         self.must(sizes.collect::<Result<_>>())
     }
 
@@ -144,16 +124,9 @@ impl Snapshot {
 
     fn directory(&self) -> &Directory {
         self.directory.get_or_init(|| {
-            let mut kept = self
-                .store
-                .inner
-                .directory
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner);
+            let mut kept = self.store.inner.directory.lock().unwrap_or_else(PoisonError::into_inner);
             match &*kept {
-                Some((generation, directory)) if *generation == self.meta.generation => {
-                    Arc::clone(directory)
-                }
+                Some((generation, directory)) if *generation == self.meta.generation => Arc::clone(directory),
                 _ => {
                     let built = Arc::new(self.must(Directory::build(self.rows())));
                     *kept = Some((self.meta.generation, Arc::clone(&built)));
@@ -169,11 +142,7 @@ impl Snapshot {
             let mut keyed = Vec::with_capacity(defs.len());
             for d in defs {
                 let row = self.rows().def(d)?;
-                keyed.push((
-                    self.directory().rank_of_def(d),
-                    position(row.idx, row.span),
-                    d,
-                ));
+                keyed.push((self.directory().rank_of_def(d), position(row.idx, row.span), d));
             }
             keyed.sort_unstable();
             defs = keyed.into_iter().map(|k| k.2).collect();
@@ -212,9 +181,7 @@ impl Snapshot {
                 return;
             }
             match edges.last_mut() {
-                Some(e) if e.kind == u.kind && e.target.0 == u.target => {
-                    e.occurrences.push(u.occurrence)
-                }
+                Some(e) if e.kind == u.kind && e.target.0 == u.target => e.occurrences.push(u.occurrence),
                 _ => edges.push(Edge {
                     kind: u.kind,
                     source: DefDoc(base.source),
@@ -241,26 +208,15 @@ impl Snapshot {
         Ok(edges)
     }
 
-    fn edges_to_sorted(
-        &self,
-        target: DefDoc,
-        kinds: &[EdgeKind],
-        limit: usize,
-    ) -> Result<Vec<Edge>> {
+    fn edges_to_sorted(&self, target: DefDoc, kinds: &[EdgeKind], limit: usize) -> Result<Vec<Edge>> {
         let mut sources = Vec::new();
         for kind in kinds {
             let table = &self.rows().tables.edges_in;
-            sources.extend(sets::members(
-                table,
-                &self.txn,
-                &in_prefix(target.0, kind.code()),
-            )?);
+            sources.extend(sets::members(table, &self.txn, &in_prefix(target.0, kind.code()))?);
         }
         // Ranks are in memory: a hub's sources are cut by file before any record is read.
-        let mut ranked: Vec<(u32, u32)> = sources
-            .into_iter()
-            .map(|s| (self.directory().rank_of_def(s), s))
-            .collect();
+        let mut ranked: Vec<(u32, u32)> =
+            sources.into_iter().map(|s| (self.directory().rank_of_def(s), s)).collect();
         ranked.sort_unstable();
         ranked.dedup();
         let mut edges = Vec::new();
@@ -275,42 +231,41 @@ impl Snapshot {
             }
             here.sort_unstable_by_key(|h| h.0);
             for (_, base) in here {
-                edges.extend(
-                    self.edges_of(base, |u| u.target == target.0 && kinds.contains(&u.kind))?,
-                );
+                edges.extend(self.edges_of(base, |u| u.target == target.0 && kinds.contains(&u.kind))?);
             }
         }
         edges.truncate(limit);
         Ok(edges)
     }
 
-    fn read_postings(
+    /// Hands the blocks of a term, ascending, to `each`, with the handle block and the bytes.
+    fn read_blocks(
         &self,
         table: &Table,
         term: &str,
-        mut each: impl FnMut(u32, indexd_model::view::FieldCounts),
+        mut each: impl FnMut(u32, &[u8]) -> Option<()>,
     ) -> Result<()> {
-        let prefix = text_prefix(term);
+        // What no file may hold as a term has no postings.
+        let Ok(prefix) = term_prefix(term) else { return Ok(()) };
         for row in table.prefix(&self.txn, &prefix)? {
             let (key, value) = row?;
-            if key.len() == prefix.len() + 4 {
-                postings::decode(block_of_key(key), value, &mut each)
-                    .ok_or_else(|| table.corrupt(key))?;
-            }
+            postings::block_of_end(&key[prefix.len()..])
+                .and_then(|block| each(block, value))
+                .ok_or_else(|| table.corrupt(&key))?;
         }
         Ok(())
     }
 
+    fn read_postings(&self, table: &Table, term: &str, mut each: impl FnMut(u32, FieldCounts)) -> Result<()> {
+        self.read_blocks(table, term, |block, value| postings::decode(block, value, &mut each))
+    }
+
     fn read_doc_frequency(&self, term: &str) -> Result<u32> {
-        let table = &self.rows().tables.terms;
-        let prefix = text_prefix(term);
         let mut n = 0;
-        for row in table.prefix(&self.txn, &prefix)? {
-            let (key, value) = row?;
-            if key.len() == prefix.len() + 4 {
-                n += postings::count(value).ok_or_else(|| table.corrupt(key))?;
-            }
-        }
+        self.read_blocks(&self.rows().tables.terms, term, |_, value| {
+            n += postings::count(value)?;
+            Some(())
+        })?;
         Ok(n)
     }
 
@@ -346,8 +301,8 @@ impl Snapshot {
             return Ok(());
         };
         let from = out.len();
-        for (doc, n) in crate::history::decode_postings(stored)
-            .ok_or_else(|| tables.history_terms.corrupt(&key))?
+        for (doc, n) in
+            crate::history::decode_postings(stored).ok_or_else(|| tables.history_terms.corrupt(&key))?
         {
             let path = crate::history::path_of(self.rows(), doc)?;
             // A path that past commits touched need not exist any more.
@@ -369,20 +324,12 @@ fn position(idx: DefIdx, span: Span) -> (u32, u32) {
     (span.start, idx.0.wrapping_add(1))
 }
 
-/// The block number at the end of a posting key.
-pub(crate) fn block_of_key(key: &[u8]) -> u32 {
-    key.last_chunk().map_or(0, |b| u32::from_be_bytes(*b))
-}
-
 /// What identifies the facts of a file: its path, its bytes, and how reading them went.
 fn content_key(rows: Rows, file: u32) -> Result<ContentKey> {
     let row = rows.file(file)?;
     let mut hash = [0; 16];
     hash.copy_from_slice(&row.hash[..16]);
-    Ok((
-        xxh3_64_with_seed(row.path.as_bytes(), u64::from(row.outcome)),
-        hash,
-    ))
+    Ok((xxh3_64_with_seed(row.path.as_bytes(), u64::from(row.outcome)), hash))
 }
 
 /// A file's interface, from the cache or decoded.
@@ -394,10 +341,7 @@ pub(crate) fn interface(store: &Store, rows: Rows, file: u32) -> Result<Arc<Inte
     let (decoded, raw_bytes) = rows.interface(file)?;
     let decoded = Arc::new(decoded);
     // Decoded vectors and strings take about four times their packed bytes.
-    store
-        .inner
-        .interfaces
-        .put(key, Arc::clone(&decoded), raw_bytes * 4 + 512);
+    store.inner.interfaces.put(key, Arc::clone(&decoded), raw_bytes * 4 + 512);
     Ok(decoded)
 }
 
@@ -408,10 +352,7 @@ pub(crate) fn text(store: &Store, rows: Rows, file: u32) -> Result<Arc<str>> {
         return Ok(kept);
     }
     let text: Arc<str> = Arc::from(rows.text(file)?);
-    store
-        .inner
-        .texts
-        .put(key, Arc::clone(&text), text.len() + 64);
+    store.inner.texts.put(key, Arc::clone(&text), text.len() + 64);
     Ok(text)
 }
 
@@ -486,14 +427,8 @@ impl IndexView for Snapshot {
             .ok_or_else(|| self.rows().tables.chunks.corrupt(&chunk.0.to_be_bytes()));
         ChunkRecord {
             file: FileDoc(row.file.to_native()),
-            span: Span {
-                start: row.start.to_native(),
-                end: row.end.to_native(),
-            },
-            lines: Lines {
-                start: row.line_start.to_native(),
-                end: row.line_end.to_native(),
-            },
+            span: Span { start: row.start.to_native(), end: row.end.to_native() },
+            lines: Lines { start: row.line_start.to_native(), end: row.line_end.to_native() },
             def: DefDoc(row.def.to_native()),
             kind: self.must(kind),
             part: row.part.to_native(),
@@ -504,9 +439,7 @@ impl IndexView for Snapshot {
 
     fn def_doc(&self, file: FileDoc, def: DefIdx) -> DefDoc {
         let at = def.some().map_or(0, |d| d.index() + 1);
-        self.must(self.rows().file_defs(file.0))
-            .get(at)
-            .map_or(DefDoc::NONE, |d| DefDoc(*d))
+        self.must(self.rows().file_defs(file.0)).get(at).map_or(DefDoc::NONE, |d| DefDoc(*d))
     }
 
     fn def(&self, def: DefDoc) -> DefRecord {
@@ -542,12 +475,7 @@ impl IndexView for Snapshot {
     }
 
     fn postings(&self, term: &str, out: &mut Vec<Posting>) {
-        let each = |doc, counts| {
-            out.push(Posting {
-                chunk: ChunkDoc(doc),
-                counts,
-            })
-        };
+        let each = |doc, counts| out.push(Posting { chunk: ChunkDoc(doc), counts });
         self.must(self.read_postings(&self.rows().tables.terms, term, each));
     }
 
@@ -556,12 +484,7 @@ impl IndexView for Snapshot {
     }
 
     fn path_postings(&self, term: &str, out: &mut Vec<PathPosting>) {
-        let each = |doc, counts: [u8; 5]| {
-            out.push(PathPosting {
-                file: FileDoc(doc),
-                count: counts[0],
-            })
-        };
+        let each = |doc, counts: [u8; 5]| out.push(PathPosting { file: FileDoc(doc), count: counts[0] });
         self.must(self.read_postings(&self.rows().tables.path_terms, term, each));
     }
 
@@ -575,11 +498,7 @@ impl IndexView for Snapshot {
 
     fn in_degree(&self, target: DefDoc, kind: EdgeKind) -> u32 {
         let table = &self.rows().tables.edges_in;
-        self.must(sets::count(
-            table,
-            &self.txn,
-            &in_prefix(target.0, kind.code()),
-        ))
+        self.must(sets::count(table, &self.txn, &in_prefix(target.0, kind.code())))
     }
 
     fn unresolved(&self, file: FileDoc) -> Vec<UnresolvedRecord> {
@@ -596,12 +515,7 @@ impl IndexView for Snapshot {
     }
 
     fn token_count(&self, tokenizer: &str, text_hash: [u8; 16]) -> Option<u32> {
-        let stored = self.must(
-            self.rows()
-                .tables
-                .tokens
-                .get(&self.txn, &token_key(tokenizer, text_hash)),
-        );
+        let stored = self.must(self.rows().tables.tokens.get(&self.txn, &token_key(tokenizer, text_hash)));
         bytes::Reader::new(stored?).u32()
     }
 }

@@ -99,12 +99,7 @@ impl Store {
         recovery::quarantine(dir)
     }
 
-    pub(crate) fn open_mapped(
-        dir: &Path,
-        config: &[u8],
-        map_bytes: u64,
-        verified: bool,
-    ) -> Result<Opened> {
+    pub(crate) fn open_mapped(dir: &Path, config: &[u8], map_bytes: u64, verified: bool) -> Result<Opened> {
         recovery::make_dir(dir)?;
         let config = *blake3::hash(config).as_bytes();
         let marked = match recovery::inspect(dir, &config)? {
@@ -123,15 +118,9 @@ impl Store {
         };
         drop(txn);
         match (tables, meta) {
-            (Some(tables), Some(meta)) if meta.config == config => Ok(Opened::Ready(Self::new(
-                dir,
-                env,
-                tables,
-                config,
-                map_bytes,
-                meta.generation,
-                marked,
-            ))),
+            (Some(tables), Some(meta)) if meta.config == config => {
+                Ok(Opened::Ready(Self::new(dir, env, tables, config, map_bytes, meta.generation, marked)))
+            }
             _ => {
                 env.prepare_for_closing().wait();
                 Self::create(dir, config, map_bytes).map(Opened::Fresh)
@@ -144,15 +133,7 @@ impl Store {
         recovery::mark(dir, &config, Mark::Building)?;
         let (env, map_bytes) = open_env(dir, map_bytes)?;
         let tables = Tables::create(&env)?;
-        Ok(Self::new(
-            dir,
-            env,
-            tables,
-            config,
-            map_bytes,
-            0,
-            Marked::Building,
-        ))
+        Ok(Self::new(dir, env, tables, config, map_bytes, 0, Marked::Building))
     }
 
     fn new(
@@ -177,9 +158,7 @@ impl Store {
             damaged: AtomicBool::new(false),
             marked: Mutex::new(marked),
         };
-        Self {
-            inner: Arc::new(inner),
-        }
+        Self { inner: Arc::new(inner) }
     }
 
     /// A view of the last committed state. Readers and the writer never wait for each other, but a
@@ -293,10 +272,7 @@ impl Store {
     }
 
     fn marked(&self) -> std::sync::MutexGuard<'_, Marked> {
-        self.inner
-            .marked
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
+        self.inner.marked.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -306,14 +282,8 @@ pub(crate) fn open_env(dir: &Path, map_bytes: u64) -> Result<(Env<WithoutTls>, u
     loop {
         let size = usize::try_from(bytes).unwrap_or(1 << 30);
         let mut options = EnvOpenOptions::new().read_txn_without_tls();
-        options
-            .map_size(size)
-            .max_dbs(N_TABLES)
-            .max_readers(READERS_MAX);
-        #[allow(
-            unsafe_code,
-            reason = "heed's open maps a file, which Rust cannot know to be safe"
-        )]
+        options.map_size(size).max_dbs(N_TABLES).max_readers(READERS_MAX);
+        #[allow(unsafe_code, reason = "heed's open maps a file, which Rust cannot know to be safe")]
         // SAFETY: NO_SYNC is the only flag and gives up durability, which the mark accounts for. The
         // file lies in a private folder and only this process, which holds the daemon's lock, and
         // its verifying child, which runs when it is closed, open it; nobody truncates it.

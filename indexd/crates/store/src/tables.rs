@@ -1,49 +1,25 @@
-//! The tables, and the one way to read and write their rows.
-//!
-//! Every value ends in a checksum over key and value, checked on each read: LMDB returns flipped
-//! bits as if nothing were wrong. Records carry four bytes; tables of very many tiny rows carry one,
-//! which a damaged page of a hundred rows cannot pass in `verify`. Compressed blobs bring their own.
+//! The tables of an environment.
 
 use crate::error::{Result, StoreError};
+use crate::table::{Form, Kind, Table};
 use heed::types::Bytes;
-use heed::{CommitOrAbort, Database, Env, PutFlags, RoTxn, RwTxn, WithoutTls};
-use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
-
-/// Whether a table is part of the dump and of the signature.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
-    /// A function of the inputs: dumped.
-    Derived,
-    /// May vanish at any time, or describes the machine and not the tree: never dumped.
-    Cache,
-}
-
-/// One table.
-#[derive(Clone, Copy)]
-pub(crate) struct Table {
-    db: Database<'static, Bytes, Bytes>,
-    /// Name inside the environment.
-    pub name: &'static str,
-    /// Kind.
-    pub kind: Kind,
-    sum_bytes: usize,
-}
+use heed::{CommitOrAbort, Database, Env, WithoutTls};
 
 struct Spec {
     name: &'static str,
     kind: Kind,
-    sum_bytes: usize,
+    form: Form,
 }
 
 macro_rules! tables {
-    ($($(#[$doc:meta])* $name:ident: $kind:ident, $sum:literal;)*) => {
+    ($($(#[$doc:meta])* $name:ident: $kind:ident, $form:ident;)*) => {
         /// All tables of an environment.
         pub(crate) struct Tables {
             $($(#[$doc])* pub $name: Table,)*
         }
 
         const SPECS: [Spec; [$(stringify!($name)),*].len()] =
-            [$(Spec { name: stringify!($name), kind: Kind::$kind, sum_bytes: $sum }),*];
+            [$(Spec { name: stringify!($name), kind: Kind::$kind, form: Form::$form }),*];
 
         impl Tables {
             fn from_all(all: [Table; SPECS.len()]) -> Self {
@@ -61,55 +37,55 @@ macro_rules! tables {
 
 tables! {
     /// Format, config, generation, statistics, head, free handles; see [`crate::meta`].
-    meta: Derived, 4;
+    meta: Derived, Rows;
     /// Path to file handle.
-    paths: Derived, 1;
+    paths: Derived, Runs;
     /// File handle to [`crate::codec::records::FileRow`].
-    files: Derived, 4;
+    files: Derived, Rows;
     /// File handle to the handles of its definitions, in order.
-    file_defs: Derived, 4;
+    file_defs: Derived, Runs;
     /// File handle to stat.
-    stats: Cache, 4;
+    stats: Cache, Runs;
     /// Chunk handle to [`crate::codec::records::ChunkRow`].
-    chunks: Derived, 1;
+    chunks: Derived, Runs;
     /// Definition handle to [`crate::codec::defs::DefRow`].
-    defs: Derived, 1;
+    defs: Derived, Runs;
     /// Name to definitions.
-    names: Derived, 1;
+    names: Derived, Runs;
     /// File handle and piece to the compressed interface.
-    interfaces: Derived, 0;
+    interfaces: Derived, Pieces;
     /// File handle and piece to the compressed body and chunks.
-    bodies: Derived, 0;
+    bodies: Derived, Pieces;
     /// File handle and piece to the compressed text.
-    texts: Derived, 0;
+    texts: Derived, Pieces;
     /// Term and block of chunks to postings.
-    terms: Derived, 1;
+    terms: Derived, Runs;
     /// Path term and block of files to postings.
-    path_terms: Derived, 1;
+    path_terms: Derived, Runs;
     /// Key to the files that provide entries under it.
-    providers: Derived, 1;
+    providers: Derived, Runs;
     /// Key to the files that looked it up.
-    dependants: Derived, 1;
+    dependants: Derived, Runs;
     /// File handle to the keys it looked up.
-    lookups: Derived, 1;
+    lookups: Derived, Rows;
     /// Source definition to its edges with occurrences.
-    edges_out: Derived, 1;
+    edges_out: Derived, Runs;
     /// Target definition and kind to sources.
-    edges_in: Derived, 1;
+    edges_in: Derived, Runs;
     /// File handle to its unresolved uses.
-    unresolved: Derived, 1;
+    unresolved: Derived, Rows;
     /// Path to history handle and counts.
-    history_files: Derived, 4;
+    history_files: Derived, Rows;
     /// History handle to path.
-    history_docs: Derived, 4;
+    history_docs: Derived, Rows;
     /// Term to history handles with counts.
-    history_terms: Derived, 4;
+    history_terms: Derived, Rows;
     /// Hash of a path to the leaf of its file in the signature.
-    leaves: Derived, 1;
+    leaves: Derived, Rows;
     /// Inner nodes of the signature.
-    nodes: Derived, 1;
+    nodes: Derived, Rows;
     /// Tokenizer and hash of a text to its exact token count.
-    tokens: Cache, 1;
+    tokens: Cache, Rows;
 }
 
 /// How many tables there are.
@@ -148,133 +124,14 @@ impl Tables {
                 Err(_) => Ok(CommitOrAbort::Abort(())),
             }
         })?;
-        created
-            .commit()
-            .map(Self::of)
-            .ok_or(StoreError::Busy("tables were not created"))
+        created.commit().map(Self::of).ok_or(StoreError::Busy("tables were not created"))
     }
 
     fn of(dbs: [Database<'static, Bytes, Bytes>; SPECS.len()]) -> Self {
         let mut specs = SPECS.iter();
         Self::from_all(dbs.map(|db| {
             let spec = specs.next().unwrap_or(&SPECS[0]);
-            Table {
-                db,
-                name: spec.name,
-                kind: spec.kind,
-                sum_bytes: spec.sum_bytes,
-            }
+            Table { db, name: spec.name, kind: spec.kind, form: spec.form }
         }))
-    }
-}
-
-fn checksum(key: &[u8], value: &[u8]) -> [u8; 8] {
-    xxh3_64_with_seed(value, xxh3_64(key)).to_le_bytes()
-}
-
-impl Table {
-    /// The error of a row that does not read as it should.
-    pub fn corrupt(&self, key: &[u8]) -> StoreError {
-        StoreError::Corrupt(format!("table {}, key {}", self.name, key.escape_ascii()))
-    }
-
-    fn open<'t>(&self, key: &[u8], stored: &'t [u8]) -> Result<&'t [u8]> {
-        let Some(at) = stored.len().checked_sub(self.sum_bytes) else {
-            return Err(self.corrupt(key));
-        };
-        let (value, sum) = stored.split_at(at);
-        if sum == &checksum(key, value)[..self.sum_bytes] {
-            Ok(value)
-        } else {
-            Err(self.corrupt(key))
-        }
-    }
-
-    /// The value under `key`.
-    pub fn get<'t>(&self, txn: &'t RoTxn, key: &[u8]) -> Result<Option<&'t [u8]>> {
-        match self.db.get(txn, key)? {
-            Some(stored) => self.open(key, stored).map(Some),
-            None => Ok(None),
-        }
-    }
-
-    /// The value under a key that must be there.
-    pub fn need<'t>(&self, txn: &'t RoTxn, key: &[u8]) -> Result<&'t [u8]> {
-        self.get(txn, key)?.ok_or_else(|| self.corrupt(key))
-    }
-
-    /// Writes `value`.
-    pub fn put(&self, txn: &mut RwTxn, key: &[u8], value: &[u8]) -> Result<()> {
-        let sum = checksum(key, value);
-        self.db
-            .put_reserved(txn, key, value.len() + self.sum_bytes, |space| {
-                use std::io::Write;
-                space.write_all(value)?;
-                space.write_all(&sum[..self.sum_bytes])
-            })?;
-        Ok(())
-    }
-
-    /// Writes `value` unless it is there already; an unchanged row dirties no page.
-    pub fn put_new(&self, txn: &mut RwTxn, key: &[u8], value: &[u8]) -> Result<()> {
-        if self.get(txn, key)? == Some(value) {
-            Ok(())
-        } else {
-            self.put(txn, key, value)
-        }
-    }
-
-    /// Writes `value` under a key above all others. `value` is scratch: the checksum is added to it.
-    pub fn append(&self, txn: &mut RwTxn, key: &[u8], value: &mut Vec<u8>) -> Result<()> {
-        let sum = checksum(key, value);
-        value.extend_from_slice(&sum[..self.sum_bytes]);
-        self.db.put_with_flags(txn, PutFlags::APPEND, key, value)?;
-        Ok(())
-    }
-
-    /// Removes a row; whether there was one.
-    pub fn delete(&self, txn: &mut RwTxn, key: &[u8]) -> Result<bool> {
-        Ok(self.db.delete(txn, key)?)
-    }
-
-    /// Removes all rows.
-    pub fn clear(&self, txn: &mut RwTxn) -> Result<()> {
-        Ok(self.db.clear(txn)?)
-    }
-
-    /// How many rows there are.
-    pub fn len(&self, txn: &RoTxn) -> Result<u64> {
-        Ok(self.db.len(txn)?)
-    }
-
-    /// All rows in key order.
-    pub fn iter<'t>(
-        &self,
-        txn: &'t RoTxn,
-    ) -> Result<impl Iterator<Item = Result<(&'t [u8], &'t [u8])>> + use<'t>> {
-        let this = *self;
-        Ok(self.db.iter(txn)?.map(move |row| {
-            let (key, stored) = row?;
-            Ok((key, this.open(key, stored)?))
-        }))
-    }
-
-    /// Rows whose key starts with `prefix`, in key order.
-    pub fn prefix<'t>(
-        &self,
-        txn: &'t RoTxn,
-        prefix: &[u8],
-    ) -> Result<impl Iterator<Item = Result<(&'t [u8], &'t [u8])>> + use<'t>> {
-        let this = *self;
-        Ok(self.db.prefix_iter(txn, prefix)?.map(move |row| {
-            let (key, stored) = row?;
-            Ok((key, this.open(key, stored)?))
-        }))
-    }
-
-    /// Pages and bytes of the table, for measuring.
-    pub fn bytes(&self, txn: &RoTxn) -> Result<u64> {
-        let s = self.db.stat(txn)?;
-        Ok((s.branch_pages + s.leaf_pages + s.overflow_pages) as u64 * u64::from(s.page_size))
     }
 }

@@ -8,12 +8,12 @@ use crate::error::{Result, StoreError};
 use crate::linked::decode_sorted;
 use crate::meta::{Free, Meta};
 use crate::recovery;
-use crate::rows::Rows;
+use crate::rows::{Rows, posting_key};
 use crate::sets;
 use crate::signature;
-use crate::snapshot::block_of_key;
 use crate::store::open_env;
-use crate::tables::{Table, Tables};
+use crate::table::Table;
+use crate::tables::Tables;
 use indexd_model::view::CorpusStats;
 use indexd_model::{ContentHash, Language, Outcome};
 use rustc_hash::FxHashSet;
@@ -33,12 +33,8 @@ pub fn verify(dir: &Path) -> Result<()> {
     let (env, _) = open_env(dir, MAP_BYTES)?;
     let tables = Tables::open(&env)?.ok_or_else(|| wrong("a table is missing"))?;
     let txn = env.read_txn()?;
-    let meta =
-        Meta::read(&tables, &txn)?.ok_or_else(|| wrong("the first build is not complete"))?;
-    let rows = Rows {
-        tables: &tables,
-        txn: &txn,
-    };
+    let meta = Meta::read(&tables, &txn)?.ok_or_else(|| wrong("the first build is not complete"))?;
+    let rows = Rows { tables: &tables, txn: &txn };
     for table in tables.all() {
         check_keys(rows, table)?;
     }
@@ -55,7 +51,7 @@ fn need(holds: bool, what: &str) -> Result<()> {
 
 /// Checks every checksum, and that keys ascend: LMDB trusts order blindly.
 fn check_keys(rows: Rows, table: &Table) -> Result<()> {
-    let mut last: &[u8] = &[];
+    let mut last = Vec::new();
     let mut n = 0;
     for row in table.iter(rows.txn)? {
         let (key, _) = row?;
@@ -89,37 +85,20 @@ fn check(rows: Rows, meta: &Meta) -> Result<()> {
     let mut seen = Seen::default();
     for row in t.files.iter(rows.txn)? {
         let (key, value) = row?;
+        let key = &key[..];
         let file = FileRow::access(value).ok_or_else(|| t.files.corrupt(key))?;
         check_file(rows, number(&t.files, key)?, file, &mut seen)?;
     }
-    need(
-        t.paths.len(rows.txn)? == seen.stats.n_files,
-        "paths and files differ",
-    )?;
-    need(
-        t.defs.len(rows.txn)? == seen.defs.len() as u64,
-        "definitions without a file",
-    )?;
-    need(
-        t.chunks.len(rows.txn)? == seen.stats.n_chunks,
-        "chunks without a file",
-    )?;
-    need(
-        seen.stats == meta.stats,
-        "statistics differ from their sums",
-    )?;
+    need(t.paths.len(rows.txn)? == seen.stats.n_files, "paths and files differ")?;
+    need(t.defs.len(rows.txn)? == seen.defs.len() as u64, "definitions without a file")?;
+    need(t.chunks.len(rows.txn)? == seen.stats.n_chunks, "chunks without a file")?;
+    need(seen.stats == meta.stats, "statistics differ from their sums")?;
     need(
         (seen.n_defs, seen.source_bytes) == (meta.n_defs, meta.source_bytes),
         "counts differ from their sums",
     )?;
-    need(
-        t.leaves.len(rows.txn)? == seen.stats.n_files,
-        "leaves and files differ",
-    )?;
-    need(
-        signature::root(t, rows.txn)? == meta.root,
-        "the root differs from its nodes",
-    )?;
+    need(t.leaves.len(rows.txn)? == seen.stats.n_files, "leaves and files differ")?;
+    need(signature::root(t, rows.txn)? == meta.root, "the root differs from its nodes")?;
     check_sets(rows, &t.providers, std::mem::take(&mut seen.providers))?;
     check_sets(rows, &t.names, std::mem::take(&mut seen.names))?;
     check_edges(rows, &seen.defs)?;
@@ -148,8 +127,7 @@ fn check_file(rows: Rows, file: u32, row: &ArchivedFileRow, seen: &mut Seen) -> 
             return Err(fault("a definition belongs elsewhere"));
         }
         if i > 0 && def.name_len > 0 {
-            seen.names
-                .push((crate::rows::text_prefix(def.name()), *doc));
+            seen.names.push((crate::rows::text_prefix(def.name()), *doc));
         }
     }
     if facts.chunks.len() as u32 != row.n_chunks.to_native() || row.n_chunks > row.chunk_room {
@@ -159,10 +137,7 @@ fn check_file(rows: Rows, file: u32, row: &ArchivedFileRow, seen: &mut Seen) -> 
         let doc = row.chunk_start.to_native() + i;
         let chunk = rows.chunk(doc)?;
         let def = chunk.def.to_native();
-        if chunk.file != file
-            || !seen.chunks.insert(doc)
-            || (def != u32::MAX && !docs.contains(&def))
-        {
+        if chunk.file != file || !seen.chunks.insert(doc) || (def != u32::MAX && !docs.contains(&def)) {
             return Err(fault("a chunk belongs elsewhere"));
         }
         for (sum, len) in seen.stats.field_lens.iter_mut().zip(&chunk.lens) {
@@ -172,10 +147,7 @@ fn check_file(rows: Rows, file: u32, row: &ArchivedFileRow, seen: &mut Seen) -> 
     if rows.text(file)?.len() as u32 != row.text_len.to_native() {
         return Err(fault("the text has another length"));
     }
-    let codes = (
-        Language::from_code(row.language),
-        Outcome::from_code(row.outcome),
-    );
+    let codes = (Language::from_code(row.language), Outcome::from_code(row.outcome));
     let (Some(language), Some(outcome)) = codes else {
         return Err(fault("no such language or outcome"));
     };
@@ -196,43 +168,25 @@ fn check_file(rows: Rows, file: u32, row: &ArchivedFileRow, seen: &mut Seen) -> 
 }
 
 fn number(table: &Table, key: &[u8]) -> Result<u32> {
-    key.try_into()
-        .map(u32::from_be_bytes)
-        .map_err(|_| table.corrupt(key))
+    key.try_into().map(u32::from_be_bytes).map_err(|_| table.corrupt(key))
 }
 
 /// Checks a table of sets against the pairs that it should hold.
-fn check_sets<P: AsRef<[u8]> + Ord>(
-    rows: Rows,
-    table: &Table,
-    mut expected: Vec<(P, u32)>,
-) -> Result<()> {
+fn check_sets<P: AsRef<[u8]> + Ord>(rows: Rows, table: &Table, mut expected: Vec<(P, u32)>) -> Result<()> {
     expected.sort_unstable();
     expected.dedup();
-    let mut found: Vec<(&[u8], u32)> = Vec::with_capacity(expected.len());
+    let mut found: Vec<(Vec<u8>, u32)> = Vec::with_capacity(expected.len());
     for row in table.iter(rows.txn)? {
         let (key, value) = row?;
+        let key = &key[..];
         let mut ids = Vec::new();
         set::decode(sets::high_of(key), value, &mut ids).ok_or_else(|| table.corrupt(key))?;
-        found.extend(
-            ids.into_iter()
-                .map(|id| (&key[..key.len().saturating_sub(2)], id)),
-        );
+        found.extend(ids.into_iter().map(|id| (key[..key.len().saturating_sub(2)].to_vec(), id)));
     }
     found.sort_unstable();
     let same = found.len() == expected.len()
-        && found
-            .iter()
-            .zip(&expected)
-            .all(|(f, e)| f.0 == e.0.as_ref() && f.1 == e.1);
-    if same {
-        Ok(())
-    } else {
-        Err(wrong(format!(
-            "table {} differs from what it indexes",
-            table.name
-        )))
-    }
+        && found.iter().zip(&expected).all(|(f, e)| f.0 == e.0.as_ref() && f.1 == e.1);
+    if same { Ok(()) } else { Err(wrong(format!("table {} differs from what it indexes", table.name))) }
 }
 
 fn check_edges(rows: Rows, defs: &FxHashSet<u32>) -> Result<()> {
@@ -240,6 +194,7 @@ fn check_edges(rows: Rows, defs: &FxHashSet<u32>) -> Result<()> {
     let mut expected = Vec::new();
     for row in t.iter(rows.txn)? {
         let (key, value) = row?;
+        let key = &key[..];
         let source = number(t, key)?;
         let mut dangling = !defs.contains(&source);
         let base = rows.base(source)?;
@@ -259,6 +214,7 @@ fn check_lookups(rows: Rows, files: &FxHashSet<u32>) -> Result<()> {
     let mut expected = Vec::new();
     for row in t.iter(rows.txn)? {
         let (key, value) = row?;
+        let key = &key[..];
         let file = number(t, key)?;
         need(files.contains(&file), "lookups of a file that is gone")?;
         let keys = decode_sorted(value).ok_or_else(|| t.corrupt(key))?;
@@ -270,16 +226,13 @@ fn check_lookups(rows: Rows, files: &FxHashSet<u32>) -> Result<()> {
 fn check_postings(rows: Rows, table: &Table, docs: &FxHashSet<u32>) -> Result<()> {
     for row in table.iter(rows.txn)? {
         let (key, value) = row?;
+        let key = &key[..];
         let mut known = true;
-        postings::decode(block_of_key(key), value, |doc, _| {
-            known &= docs.contains(&doc)
-        })
-        .ok_or_else(|| table.corrupt(key))?;
+        let (_, block) = posting_key(key).ok_or_else(|| table.corrupt(key))?;
+        postings::decode(block, value, |doc, _| known &= docs.contains(&doc))
+            .ok_or_else(|| table.corrupt(key))?;
         if !known {
-            return Err(wrong(format!(
-                "table {}: a posting of something that is gone",
-                table.name
-            )));
+            return Err(wrong(format!("table {}: a posting of something that is gone", table.name)));
         }
     }
     Ok(())
@@ -292,21 +245,9 @@ fn check_free(rows: Rows, seen: &Seen) -> Result<()> {
         below(&seen.files, free.next_file) && below(&seen.defs, free.next_def),
         "a handle above all handles",
     )?;
-    need(
-        below(&seen.chunks, free.next_chunk),
-        "a chunk above all chunks",
-    )?;
-    need(
-        !free.files.iter().any(|f| seen.files.contains(f)),
-        "a free file handle is in use",
-    )?;
-    need(
-        !free.defs.iter().any(|d| seen.defs.contains(d)),
-        "a free definition handle is in use",
-    )?;
+    need(below(&seen.chunks, free.next_chunk), "a chunk above all chunks")?;
+    need(!free.files.iter().any(|f| seen.files.contains(f)), "a free file handle is in use")?;
+    need(!free.defs.iter().any(|d| seen.defs.contains(d)), "a free definition handle is in use")?;
     let in_use = |(start, n): &(u32, u32)| (*start..start + n).any(|c| seen.chunks.contains(&c));
-    need(
-        !free.chunks.iter().any(in_use),
-        "a free chunk handle is in use",
-    )
+    need(!free.chunks.iter().any(in_use), "a free chunk handle is in use")
 }

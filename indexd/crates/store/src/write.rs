@@ -23,7 +23,8 @@ use crate::sets;
 use crate::signature::{self, Leaves};
 use crate::snapshot;
 use crate::store::Store;
-use crate::tables::{Table, Tables};
+use crate::table::Table;
+use crate::tables::Tables;
 use heed::RwTxn;
 use indexd_model::terms::{FileTerms, Vocabulary};
 use indexd_model::{ContentHash, FactsView, FileDoc, FileFacts, Interface, Key, Links};
@@ -64,8 +65,7 @@ impl<'s> WriteTxn<'s> {
     pub(crate) fn begin(store: &'s Store) -> Result<Self> {
         let txn = store.inner.env.write_txn()?;
         store.mark_dirty()?;
-        let meta =
-            Meta::read(&store.inner.tables, &txn)?.ok_or(StoreError::Busy("not built yet"))?;
+        let meta = Meta::read(&store.inner.tables, &txn)?.ok_or(StoreError::Busy("not built yet"))?;
         let free = Free::read(&store.inner.tables, &txn)?;
         Ok(Self {
             store,
@@ -86,10 +86,7 @@ impl<'s> WriteTxn<'s> {
     }
 
     fn rows(&self) -> Rows<'_> {
-        Rows {
-            tables: &self.store.inner.tables,
-            txn: &self.txn,
-        }
+        Rows { tables: &self.store.inner.tables, txn: &self.txn }
     }
 
     /// Notes a failure: half of a change must not be committed.
@@ -107,10 +104,7 @@ impl<'s> WriteTxn<'s> {
         let Some(doc) = self.rows().file_doc(path)? else {
             return Ok(None);
         };
-        Ok(Some((
-            self.rows().facts(doc)?,
-            snapshot::text(self.store, self.rows(), doc)?,
-        )))
+        Ok(Some((self.rows().facts(doc)?, snapshot::text(self.store, self.rows(), doc)?)))
     }
 
     /// Hash of a stored file; `None` for unknown paths.
@@ -164,12 +158,7 @@ impl<'s> WriteTxn<'s> {
         let changed = self.put_entries(file, old.as_ref(), interface, &identities)?;
         let n = input.facts.chunks.len() as u32;
         let room = self.place_chunks(old.as_ref(), n)?;
-        self.put_terms(
-            file,
-            (old.as_ref(), old_terms),
-            (&input.terms, room.0),
-            vocabulary,
-        )?;
+        self.put_terms(file, (old.as_ref(), old_terms), (&input.terms, room.0), vocabulary)?;
         let lines = prepared::def_lines(interface, &input.text);
         let rows = FileRows {
             file,
@@ -186,23 +175,10 @@ impl<'s> WriteTxn<'s> {
         put_blob(&tables.interfaces, &mut self.txn, file, &blobs.interface)?;
         put_blob(&tables.bodies, &mut self.txn, file, &blobs.body)?;
         put_blob(&tables.texts, &mut self.txn, file, &blobs.text)?;
-        let leaf = signature::leaf(
-            &input.path,
-            &input.hash,
-            interface.language,
-            interface.outcome,
-        );
-        self.leaves.set(
-            tables,
-            &mut self.txn,
-            &signature::leaf_key(&input.path),
-            Some(leaf),
-        )?;
+        let leaf = signature::leaf(&input.path, &input.hash, interface.language, interface.outcome);
+        self.leaves.set(tables, &mut self.txn, &signature::leaf_key(&input.path), Some(leaf))?;
         self.unlinked.insert(file);
-        Ok(PutOutcome {
-            doc: FileDoc(file),
-            changed,
-        })
+        Ok(PutOutcome { doc: FileDoc(file), changed })
     }
 
     fn old_file(&self, doc: u32) -> Result<OldFile> {
@@ -237,12 +213,8 @@ impl<'s> WriteTxn<'s> {
             }
             return Ok((file, docs));
         };
-        let mut before: FxHashMap<u64, u32> = old
-            .identities
-            .iter()
-            .copied()
-            .zip(old.docs[1..].iter().copied())
-            .collect();
+        let mut before: FxHashMap<u64, u32> =
+            old.identities.iter().copied().zip(old.docs[1..].iter().copied()).collect();
         docs.push(old.docs[0]);
         for identity in identities {
             docs.push(match before.remove(identity) {
@@ -254,12 +226,7 @@ impl<'s> WriteTxn<'s> {
             });
         }
         let kept: BTreeSet<u32> = docs.iter().copied().collect();
-        let gone: Vec<u32> = old
-            .docs
-            .iter()
-            .copied()
-            .filter(|d| !kept.contains(d))
-            .collect();
+        let gone: Vec<u32> = old.docs.iter().copied().filter(|d| !kept.contains(d)).collect();
         self.drop_defs(&gone, &old.names(&gone))?;
         Ok((old.doc, docs))
     }
@@ -277,12 +244,7 @@ impl<'s> WriteTxn<'s> {
             tables.defs.delete(&mut self.txn, &doc.to_be_bytes())?;
         }
         for (doc, name) in names {
-            sets::update(
-                &tables.names,
-                &mut self.txn,
-                &text_prefix(name),
-                &[(*doc, false)],
-            )?;
+            sets::update(&tables.names, &mut self.txn, &text_prefix(name), &[(*doc, false)])?;
         }
         self.freed_defs.extend_from_slice(gone);
         Ok(())
@@ -298,10 +260,7 @@ impl<'s> WriteTxn<'s> {
     ) -> Result<Vec<Key>> {
         let before = old.map_or_else(Vec::new, |o| entries(&o.interface, &o.identities));
         let after = entries(interface, identities);
-        let mut changed: Vec<Key> = differences(&before, &after)
-            .into_iter()
-            .map(|d| d.0.0)
-            .collect();
+        let mut changed: Vec<Key> = differences(&before, &after).into_iter().map(|d| d.0.0).collect();
         changed.dedup();
         let keys = |all: &[(Key, u64, u64, u32)]| {
             let mut keys: Vec<Key> = all.iter().map(|e| e.0).collect();
@@ -309,10 +268,7 @@ impl<'s> WriteTxn<'s> {
             keys
         };
         let changes = differences(&keys(&before), &keys(&after));
-        let changes = changes
-            .into_iter()
-            .map(|(key, add)| (key.0.to_be_bytes(), file, add))
-            .collect();
+        let changes = changes.into_iter().map(|(key, add)| (key.0.to_be_bytes(), file, add)).collect();
         sets::update_all(&self.tables().providers, &mut self.txn, changes)?;
         Ok(changed)
     }
@@ -340,27 +296,15 @@ impl<'s> WriteTxn<'s> {
         let tables = self.tables();
         let key = rows.file.to_be_bytes();
         let txn = &mut self.txn;
-        rows.defs(|doc, row| {
-            tables
-                .defs
-                .put_new(txn, &doc.to_be_bytes(), &row.encode(doc))
-        })?;
-        let known: BTreeSet<u32> =
-            old.map_or_else(BTreeSet::new, |o| o.docs.iter().copied().collect());
+        rows.defs(|doc, row| tables.defs.put_new(txn, &doc.to_be_bytes(), &row.encode(doc)))?;
+        let known: BTreeSet<u32> = old.map_or_else(BTreeSet::new, |o| o.docs.iter().copied().collect());
         for (def, doc) in rows.interface.defs.iter().zip(&rows.docs[1..]) {
-            let name = rows
-                .interface
-                .arena
-                .strings
-                .get(def.name.index())
-                .map_or("", String::as_str);
+            let name = rows.interface.arena.strings.get(def.name.index()).map_or("", String::as_str);
             if !known.contains(doc) && !name.is_empty() {
                 sets::update(&tables.names, txn, &text_prefix(name), &[(*doc, true)])?;
             }
         }
-        tables
-            .file_defs
-            .put_new(txn, &key, &encode_runs(rows.docs))?;
+        tables.file_defs.put_new(txn, &key, &encode_runs(rows.docs))?;
         let n = rows.chunks.len() as u32;
         let stats = &mut self.meta.stats;
         if let Some(old) = old {
@@ -389,26 +333,16 @@ impl<'s> WriteTxn<'s> {
                 *sum += u64::from(*len);
             }
             let row = rows.chunk(i as usize, &lens);
-            tables
-                .chunks
-                .put_new(txn, &(room.0 + i).to_be_bytes(), &row.encode())?;
+            tables.chunks.put_new(txn, &(room.0 + i).to_be_bytes(), &row.encode())?;
         }
         stats.n_chunks += u64::from(n);
         stats.n_files += 1;
         stats.path_len += u64::from(input.terms.path_len);
         self.meta.n_defs += rows.interface.defs.len() as u64;
         self.meta.source_bytes += input.size;
-        let row = rows.file(
-            &input.path,
-            &input.hash,
-            input.size,
-            input.terms.path_len,
-            room,
-        );
+        let row = rows.file(&input.path, &input.hash, input.size, input.terms.path_len, room);
         tables.files.put_new(txn, &key, &row.encode())?;
-        tables
-            .stats
-            .put_new(txn, &key, &StatRow::from(&input.stat).encode())
+        tables.stats.put_new(txn, &key, &StatRow::from(&input.stat).encode())
     }
 
     /// Removes a file; gives the keys it provided, sorted. An unknown path changes nothing.
@@ -438,24 +372,14 @@ impl<'s> WriteTxn<'s> {
         let old = self.old_file(doc)?;
         let tables = self.tables();
         let nothing = FileTerms::default();
-        self.put_terms(
-            doc,
-            (Some(&old), Some(old_terms)),
-            (&nothing, old.chunk_start),
-            vocabulary,
-        )?;
-        let empty = Interface::empty(
-            old.interface.language,
-            old.interface.outcome,
-            old.interface.roles,
-        );
+        self.put_terms(doc, (Some(&old), Some(old_terms)), (&nothing, old.chunk_start), vocabulary)?;
+        let empty = Interface::empty(old.interface.language, old.interface.outcome, old.interface.roles);
         let changed = self.put_entries(doc, Some(&old), &empty, &[])?;
         self.drop_defs(&old.docs, &old.names(&old.docs))?;
         self.drop_lookups(doc)?;
         for chunk in old.chunk_start..old.chunk_start + old.n_chunks {
             let row = self.rows().chunk(chunk)?;
-            let lens: [u16; indexd_model::view::N_FIELDS] =
-                std::array::from_fn(|i| row.lens[i].to_native());
+            let lens: [u16; indexd_model::view::N_FIELDS] = std::array::from_fn(|i| row.lens[i].to_native());
             for (sum, len) in self.meta.stats.field_lens.iter_mut().zip(&lens) {
                 *sum -= u64::from(*len);
             }
@@ -470,17 +394,11 @@ impl<'s> WriteTxn<'s> {
             put_blob(table, &mut self.txn, doc, &[])?;
         }
         let key = doc.to_be_bytes();
-        for table in [
-            &tables.files,
-            &tables.file_defs,
-            &tables.stats,
-            &tables.unresolved,
-        ] {
+        for table in [&tables.files, &tables.file_defs, &tables.stats, &tables.unresolved] {
             table.delete(&mut self.txn, &key)?;
         }
         tables.paths.delete(&mut self.txn, &path_key(path))?;
-        self.leaves
-            .set(tables, &mut self.txn, &signature::leaf_key(path), None)?;
+        self.leaves.set(tables, &mut self.txn, &signature::leaf_key(path), None)?;
         self.free.release_chunks(old.chunk_start, old.chunk_room);
         self.freed_files.push(doc);
         self.unlinked.remove(&doc);
@@ -497,11 +415,7 @@ impl<'s> WriteTxn<'s> {
             return Ok(());
         };
         let tables = self.tables();
-        let result = tables.stats.put_new(
-            &mut self.txn,
-            &doc.to_be_bytes(),
-            &StatRow::from(stat).encode(),
-        );
+        let result = tables.stats.put_new(&mut self.txn, &doc.to_be_bytes(), &StatRow::from(stat).encode());
         self.guard(result)
     }
 
@@ -546,11 +460,7 @@ impl<'s> WriteTxn<'s> {
         for (tokenizer, hash, n) in counts {
             let mut value = Vec::new();
             put(&mut value, u64::from(*n));
-            let result = tables.tokens.put_new(
-                &mut self.txn,
-                &snapshot::token_key(tokenizer, *hash),
-                &value,
-            );
+            let result = tables.tokens.put_new(&mut self.txn, &snapshot::token_key(tokenizer, *hash), &value);
             self.guard(result)?;
         }
         Ok(())
@@ -583,12 +493,7 @@ impl<'s> WriteTxn<'s> {
         self.txn.commit()?;
         self.store.set_generation(self.meta.generation);
         if !self.moved {
-            let mut kept = self
-                .store
-                .inner
-                .directory
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner);
+            let mut kept = self.store.inner.directory.lock().unwrap_or_else(PoisonError::into_inner);
             if let Some((generation, _)) = kept.as_mut().filter(|k| k.0 == before) {
                 *generation = self.meta.generation;
             }
@@ -615,17 +520,9 @@ impl OldFile {
     fn names(&self, docs: &[u32]) -> Vec<(u32, String)> {
         let wanted: BTreeSet<u32> = docs.iter().copied().collect();
         let all = self.interface.defs.iter().zip(&self.docs[1..]);
-        let name = |s: indexd_model::StrId| {
-            self.interface
-                .arena
-                .strings
-                .get(s.index())
-                .cloned()
-                .unwrap_or_default()
-        };
-        let named = all
-            .filter(|(_, doc)| wanted.contains(doc))
-            .map(|(def, doc)| (*doc, name(def.name)));
+        let name =
+            |s: indexd_model::StrId| self.interface.arena.strings.get(s.index()).cloned().unwrap_or_default();
+        let named = all.filter(|(_, doc)| wanted.contains(doc)).map(|(def, doc)| (*doc, name(def.name)));
         named.filter(|(_, name)| !name.is_empty()).collect()
     }
 }
@@ -634,11 +531,7 @@ impl OldFile {
 /// equal ones, so that equal lists mean equal entries. Sorted.
 fn entries(interface: &Interface, identities: &[u64]) -> Vec<(Key, u64, u64, u32)> {
     let identity = |def: indexd_model::DefIdx| def.some().map_or(0, |d| identities[d.index()]);
-    let mut all: Vec<_> = interface
-        .entries
-        .iter()
-        .map(|e| (e.key, identity(e.def), e.digest, 0))
-        .collect();
+    let mut all: Vec<_> = interface.entries.iter().map(|e| (e.key, identity(e.def), e.digest, 0)).collect();
     all.sort_unstable();
     for i in 1..all.len() {
         let (a, b) = (all[i - 1], all[i]);
@@ -654,9 +547,7 @@ fn put_blob(table: &Table, txn: &mut RwTxn, file: u32, blob: &[u8]) -> Result<()
     let mut piece = 0u16;
     for bytes in blob.chunks(PIECE_BYTES) {
         table.put_new(txn, &piece_key(file, piece), bytes)?;
-        piece = piece
-            .checked_add(1)
-            .ok_or_else(|| StoreError::Inconsistent("a blob above 32 MB".into()))?;
+        piece = piece.checked_add(1).ok_or_else(|| StoreError::Inconsistent("a blob above 32 MB".into()))?;
     }
     while table.delete(txn, &piece_key(file, piece))? && piece < u16::MAX {
         piece += 1;

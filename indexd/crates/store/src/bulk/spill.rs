@@ -29,19 +29,11 @@ impl Spill {
     /// Creates the file in `dir`, which is private.
     pub fn new(dir: &Path) -> Result<Self> {
         let path = dir.join("build.tmp");
-        let file = File::options()
-            .read(true)
-            .write(true)
-            .create(true)
-            .truncate(true)
-            .open(&path)?;
+        let file = File::options().read(true).write(true).create(true).truncate(true).open(&path)?;
         // On Unix the open file lives on without a name, and a crash leaves nothing behind.
         #[cfg(unix)]
         fs::remove_file(&path)?;
-        Ok(Self {
-            file: Mutex::new(Ends { file, end: 0 }),
-            path,
-        })
+        Ok(Self { file: Mutex::new(Ends { file, end: 0 }), path })
     }
 
     fn ends(&self) -> MutexGuard<'_, Ends> {
@@ -57,10 +49,7 @@ impl Spill {
         ends.file.write_all(&together)?;
         ends.end += together.len() as u64;
         Ok(blobs.map(|b| {
-            let place = Place {
-                at,
-                len: b.len() as u32,
-            };
+            let place = Place { at, len: b.len() as u32 };
             at += b.len() as u64;
             place
         }))

@@ -3,10 +3,10 @@
 
 use super::sink::Sink;
 use crate::codec::bytes::{Reader, put};
-use crate::codec::postings::{block_of, encode, put_posting, read_posting};
+use crate::codec::postings::{WHOLE_MAX, block_of, encode, put_posting, read_posting};
 use crate::error::{Result, StoreError};
 use crate::rows::term_prefix;
-use crate::tables::Table;
+use crate::table::Table;
 use indexd_model::terms::{ChunkTerms, Vocabulary};
 use indexd_model::view::{FieldCounts, N_FIELDS};
 use rustc_hash::{FxHashMap, FxHasher};
@@ -27,10 +27,7 @@ pub(super) struct Interner {
 
 impl Interner {
     pub fn new() -> Self {
-        Self {
-            shards: std::array::from_fn(|_| Mutex::default()),
-            next: AtomicU32::new(0),
-        }
+        Self { shards: std::array::from_fn(|_| Mutex::default()), next: AtomicU32::new(0) }
     }
 
     fn number(&self, term: &str) -> u32 {
@@ -38,9 +35,7 @@ impl Interner {
         term.hash(&mut h);
         // The map inside uses the same hash's low bits, so shards go by others.
         let shard = (h.finish() >> 40) as usize % SHARDS;
-        let mut map = self.shards[shard]
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
+        let mut map = self.shards[shard].lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(n) = map.get(term) {
             return *n;
         }
@@ -51,8 +46,7 @@ impl Interner {
 
     /// Every term by number.
     fn into_terms(self) -> Vec<Box<str>> {
-        let mut all: Vec<(u32, Box<str>)> =
-            Vec::with_capacity(self.next.load(Ordering::Relaxed) as usize);
+        let mut all: Vec<(u32, Box<str>)> = Vec::with_capacity(self.next.load(Ordering::Relaxed) as usize);
         for shard in self.shards {
             let map = shard.into_inner().unwrap_or_else(PoisonError::into_inner);
             all.extend(map.into_iter().map(|(term, n)| (n, term)));
@@ -71,18 +65,11 @@ pub(super) struct FileNumbers<'a> {
 
 impl<'a> FileNumbers<'a> {
     pub fn new(interner: &'a Interner, vocabulary: &'a Vocabulary) -> Self {
-        Self {
-            interner,
-            vocabulary,
-            known: FxHashMap::default(),
-        }
+        Self { interner, vocabulary, known: FxHashMap::default() }
     }
 
     fn number(&mut self, local: u32) -> u32 {
-        *self
-            .known
-            .entry(local)
-            .or_insert_with(|| self.interner.number(self.vocabulary.term(local)))
+        *self.known.entry(local).or_insert_with(|| self.interner.number(self.vocabulary.term(local)))
     }
 
     /// Appends one list: its length, then numbers and counts, sorted.
@@ -113,11 +100,7 @@ impl<'a> FileNumbers<'a> {
     /// Packs the list of a path.
     pub fn pack_path(&mut self, path: &[(u32, u8)]) -> Vec<u8> {
         let mut out = Vec::new();
-        self.push(
-            &mut out,
-            path.iter()
-                .map(|(term, n)| (*term, crate::write::path_counts(*n))),
-        );
+        self.push(&mut out, path.iter().map(|(term, n)| (*term, crate::write::path_counts(*n))));
         out.shrink_to_fit();
         out
     }
@@ -214,6 +197,12 @@ impl Dictionary {
         postings: &[(u32, FieldCounts)],
     ) -> Result<()> {
         let mut key = term_prefix(&self.terms[number as usize])?;
+        if postings.len() <= WHOLE_MAX {
+            return match postings {
+                [] => Ok(()),
+                _ => sink.append(table, &key, &mut encode(0, postings)),
+            };
+        }
         let prefix_len = key.len();
         for run in postings.chunk_by(|a, b| block_of(a.0) == block_of(b.0)) {
             let block = block_of(run[0].0);

@@ -1,11 +1,9 @@
-//! Compressed blobs: texts and facts as zstd frames, cut into pieces that fill LMDB's pages.
+//! Compressed blobs: texts and facts (see [`super::facts`]) as zstd frames, cut into pieces that fill LMDB's pages.
 //!
 //! A value above about 2 KB goes to overflow pages of its own, rounded up to whole pages; with three
 //! blobs a file that would waste a sixth of the index. Eight pieces fill a page exactly.
 
 use super::bytes::{Reader, put};
-use indexd_model::facts::Arena;
-use indexd_model::{Chunk, Interface};
 use std::cell::RefCell;
 use std::io;
 use zstd::bulk::{Compressor, Decompressor};
@@ -55,41 +53,8 @@ pub(crate) fn decompress(blob: &[u8]) -> Option<Vec<u8>> {
             Some(d) => d,
             None => slot.insert(Decompressor::new().ok()?),
         };
-        decompressor
-            .decompress(r.rest(), n)
-            .ok()
-            .filter(|raw| raw.len() == n)
+        decompressor.decompress(r.rest(), n).ok().filter(|raw| raw.len() == n)
     })
-}
-
-/// Encodes and compresses an interface.
-pub(crate) fn pack_interface(interface: &Interface) -> io::Result<Vec<u8>> {
-    compress(&bitcode::encode(interface))
-}
-
-/// Undoes [`pack_interface`]; also says how many bytes it took uncompressed.
-pub(crate) fn unpack_interface(blob: &[u8]) -> Option<(Interface, usize)> {
-    let raw = decompress(blob)?;
-    Some((bitcode::decode(&raw).ok()?, raw.len()))
-}
-
-/// Encodes and compresses what is not the interface.
-pub(crate) fn pack_body(body: &Arena, chunks: &[Chunk]) -> io::Result<Vec<u8>> {
-    let (body, chunks) = (bitcode::encode(body), bitcode::encode(chunks));
-    let mut raw = Vec::with_capacity(body.len() + chunks.len() + 4);
-    put(&mut raw, body.len() as u64);
-    raw.extend_from_slice(&body);
-    raw.extend_from_slice(&chunks);
-    compress(&raw)
-}
-
-/// Undoes [`pack_body`].
-pub(crate) fn unpack_body(blob: &[u8]) -> Option<(Arena, Vec<Chunk>)> {
-    let raw = decompress(blob)?;
-    let mut r = Reader::new(&raw);
-    let n = r.u32()? as usize;
-    let body = bitcode::decode(r.take(n)?).ok()?;
-    Some((body, bitcode::decode(r.rest()).ok()?))
 }
 
 #[cfg(test)]

@@ -80,9 +80,7 @@ impl<'a> Reader<'a> {
 
     /// A 32-bit number written as a difference from `from`.
     pub fn delta(&mut self, from: u32) -> Option<u32> {
-        (self.signed()?.checked_add(i64::from(from))?)
-            .try_into()
-            .ok()
+        (self.signed()?.checked_add(i64::from(from))?).try_into().ok()
     }
 
     /// `n` bytes.

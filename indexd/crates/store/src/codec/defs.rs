@@ -74,15 +74,9 @@ impl<'a> DefRow<'a> {
         let parent = Some(r.delta(own)?).filter(|p| *p != own);
         let (kind, flags) = (DefKind::from_code(r.byte()?)?, DefFlags(r.u32()?));
         let start = r.u32()?;
-        let span = Span {
-            start,
-            end: start.checked_add(r.u32()?)?,
-        };
+        let span = Span { start, end: start.checked_add(r.u32()?)? };
         let line = r.u32()?;
-        let lines = Lines {
-            start: line,
-            end: line.checked_add(r.u32()?)?,
-        };
+        let lines = Lines { start: line, end: line.checked_add(r.u32()?)? };
         let mut spans = [Span::default(); 3];
         for s in &mut spans {
             s.start = r.delta(start)?;
@@ -122,10 +116,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn span() -> impl Strategy<Value = Span> {
-        (0..1u32 << 22, 0..1u32 << 16).prop_map(|(start, len)| Span {
-            start,
-            end: start + len,
-        })
+        (0..1u32 << 22, 0..1u32 << 16).prop_map(|(start, len)| Span { start, end: start + len })
     }
 
     proptest! {

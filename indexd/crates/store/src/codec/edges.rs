@@ -38,20 +38,14 @@ const _: () = assert!(EdgeKind::ALL.len() <= 1 << KIND_BITS);
 pub(crate) fn encode(base: Base, uses: &[Use]) -> Vec<u8> {
     let mut out = Vec::with_capacity(uses.len() * 6);
     for group in uses.chunk_by(|a, b| (a.kind, a.target) == (b.kind, b.target)) {
-        put(
-            &mut out,
-            (group.len() as u64) << KIND_BITS | u64::from(group[0].kind.code()),
-        );
+        put(&mut out, (group.len() as u64) << KIND_BITS | u64::from(group[0].kind.code()));
         put_delta(&mut out, group[0].target, base.source);
         let (mut at, mut line) = (base.at, base.line);
         for Use { occurrence: o, .. } in group {
             put_delta(&mut out, o.at, at);
             let own = o.confidence == o.rule.confidence();
             let lines = i64::from(o.line) - i64::from(line);
-            put(
-                &mut out,
-                ((lines << 1 ^ lines >> 63) as u64) << 1 | u64::from(!own),
-            );
+            put(&mut out, ((lines << 1 ^ lines >> 63) as u64) << 1 | u64::from(!own));
             out.push(o.role.code() << 4 | o.rule.code());
             if !own {
                 out.push(o.confidence);
@@ -77,40 +71,19 @@ pub(crate) fn decode(base: Base, bytes: &[u8], mut each: impl FnMut(Use)) -> Opt
             line = i64::from(line).checked_add(lines)?.try_into().ok()?;
             let code = r.byte()?;
             let (role, rule) = (Role::from_code(code >> 4)?, Rule::from_code(code & 15)?);
-            let confidence = if head & 1 == 0 {
-                rule.confidence()
-            } else {
-                r.byte()?
-            };
-            each(Use {
-                kind,
-                target,
-                occurrence: Occurrence {
-                    at,
-                    line,
-                    role,
-                    rule,
-                    confidence,
-                },
-            });
+            let confidence = if head & 1 == 0 { rule.confidence() } else { r.byte()? };
+            each(Use { kind, target, occurrence: Occurrence { at, line, role, rule, confidence } });
         }
     }
     Some(())
 }
 
 /// Hands the kind and target of every edge of a row to `each`, sorted.
-pub(crate) fn decode_targets(
-    base: Base,
-    bytes: &[u8],
-    mut each: impl FnMut(EdgeKind, u32),
-) -> Option<()> {
+pub(crate) fn decode_targets(base: Base, bytes: &[u8], mut each: impl FnMut(EdgeKind, u32)) -> Option<()> {
     let mut r = Reader::new(bytes);
     while !r.is_empty() {
         let head = r.u64()?;
-        each(
-            EdgeKind::from_code((head & ((1 << KIND_BITS) - 1)) as u8)?,
-            r.delta(base.source)?,
-        );
+        each(EdgeKind::from_code((head & ((1 << KIND_BITS) - 1)) as u8)?, r.delta(base.source)?);
         for _ in 0..head >> KIND_BITS {
             r.signed()?;
             let other = r.u64()? & 1;
@@ -144,17 +117,8 @@ pub(crate) fn decode_unresolved(bytes: &[u8]) -> Option<Vec<Unresolved>> {
         source = r.delta(source)?;
         let name = StrId(r.u32()?);
         let code = r.byte()?;
-        let (role, reason) = (
-            Role::from_code(code >> 4)?,
-            UnresolvedReason::from_code(code & 15)?,
-        );
-        out.push(Unresolved {
-            source: DefIdx(source.wrapping_sub(1)),
-            name,
-            at,
-            role,
-            reason,
-        });
+        let (role, reason) = (Role::from_code(code >> 4)?, UnresolvedReason::from_code(code & 15)?);
+        out.push(Unresolved { source: DefIdx(source.wrapping_sub(1)), name, at, role, reason });
     }
     Some(out)
 }
@@ -169,28 +133,12 @@ mod tests {
         (
             (select(EdgeKind::ALL.to_vec()), 0..9u32, any::<bool>()),
             (0..1u32 << 21, 0..1u32 << 16),
-            (
-                select(Role::ALL.to_vec()),
-                select(Rule::ALL.to_vec()),
-                0..=100u8,
-            ),
+            (select(Role::ALL.to_vec()), select(Rule::ALL.to_vec()), 0..=100u8),
         )
-            .prop_map(
-                |((kind, target, own), (at, line), (role, rule, confidence))| {
-                    let confidence = if own { rule.confidence() } else { confidence };
-                    Use {
-                        kind,
-                        target,
-                        occurrence: Occurrence {
-                            at,
-                            line,
-                            role,
-                            rule,
-                            confidence,
-                        },
-                    }
-                },
-            )
+            .prop_map(|((kind, target, own), (at, line), (role, rule, confidence))| {
+                let confidence = if own { rule.confidence() } else { confidence };
+                Use { kind, target, occurrence: Occurrence { at, line, role, rule, confidence } }
+            })
     }
 
     proptest! {

@@ -5,6 +5,8 @@ pub(crate) mod bytes;
 pub(crate) mod defs;
 pub(crate) mod edges;
 pub(crate) mod enums;
+pub(crate) mod facts;
 pub(crate) mod postings;
 pub(crate) mod records;
+pub(crate) mod run;
 pub(crate) mod set;

@@ -1,5 +1,8 @@
 //! Posting blocks: the postings of one term in a run of 2,048 chunks (or files, for path terms).
 //!
+//! A term with few postings, as nine in ten have, keeps them in one block without a number, whose
+//! distances count from zero.
+//!
 //! A block is its number of postings, then for each the distance to the one before. Most postings
 //! are one occurrence in the body; the lowest bit of the distance says that more follows: a byte
 //! with the set of fields and, when all their counts are equal and small, that count.
@@ -19,10 +22,16 @@ const PLAIN: FieldCounts = {
 };
 
 const EXPLICIT: u8 = 7;
-const _: () = assert!(
-    N_FIELDS == 5,
-    "five bits of the byte are fields, three the count"
-);
+const _: () = assert!(N_FIELDS == 5, "five bits of the byte are fields, three the count");
+
+/// Postings that a term may have in one block without a number. Spread over numbered blocks, a few
+/// dozen postings would have a row each.
+pub(crate) const WHOLE_MAX: usize = 96;
+
+/// The block of a key with this end, behind the term and its NUL; 0 for the block without a number.
+pub(crate) fn block_of_end(end: &[u8]) -> Option<u32> {
+    if end.is_empty() { Some(0) } else { end.try_into().ok().map(u32::from_be_bytes) }
+}
 
 /// The block that holds a handle.
 pub(crate) fn block_of(doc: u32) -> u32 {
@@ -63,11 +72,7 @@ pub(crate) fn read_posting(r: &mut Reader) -> Option<(u32, FieldCounts)> {
     let mut counts = [0; N_FIELDS];
     for (i, n) in counts.iter_mut().enumerate() {
         if byte & 1 << i != 0 {
-            *n = if byte >> 5 == EXPLICIT {
-                r.byte()?
-            } else {
-                (byte >> 5) + 1
-            };
+            *n = if byte >> 5 == EXPLICIT { r.byte()? } else { (byte >> 5) + 1 };
         }
     }
     Some((head >> 1, counts))
@@ -86,11 +91,7 @@ pub(crate) fn encode(block: u32, postings: &[(u32, FieldCounts)]) -> Vec<u8> {
 }
 
 /// Hands the postings of a block to `each`; `None` when the bytes are no block.
-pub(crate) fn decode(
-    block: u32,
-    bytes: &[u8],
-    mut each: impl FnMut(u32, FieldCounts),
-) -> Option<()> {
+pub(crate) fn decode(block: u32, bytes: &[u8], mut each: impl FnMut(u32, FieldCounts)) -> Option<()> {
     let mut r = Reader::new(bytes);
     let n = r.u32()?;
     let mut doc = block << BLOCK_BITS;
@@ -138,12 +139,8 @@ mod tests {
     use std::collections::BTreeMap;
 
     fn counts() -> impl Strategy<Value = FieldCounts> {
-        prop_oneof![
-            Just(PLAIN),
-            prop::array::uniform5(0u8..4),
-            any::<FieldCounts>()
-        ]
-        .prop_filter("a posting has an occurrence", |c| c.iter().any(|n| *n > 0))
+        prop_oneof![Just(PLAIN), prop::array::uniform5(0u8..4), any::<FieldCounts>()]
+            .prop_filter("a posting has an occurrence", |c| c.iter().any(|n| *n > 0))
     }
 
     fn block() -> impl Strategy<Value = BTreeMap<u32, FieldCounts>> {
@@ -190,12 +187,7 @@ mod tests {
 
     #[test]
     fn the_common_posting_takes_one_byte() {
-        for (counts, len) in [
-            (PLAIN, 1),
-            ([0, 0, 0, 0, 2], 2),
-            ([1, 0, 0, 0, 1], 2),
-            ([1, 0, 0, 0, 3], 4),
-        ] {
+        for (counts, len) in [(PLAIN, 1), ([0, 0, 0, 0, 2], 2), ([1, 0, 0, 0, 1], 2), ([1, 0, 0, 0, 3], 4)] {
             let mut out = Vec::new();
             put_posting(&mut out, 3, &counts);
             assert_eq!(out.len(), len, "{counts:?}");

@@ -127,10 +127,7 @@ mod tests {
             let mut shifted = vec![0; offset];
             shifted.extend_from_slice(&bytes);
             let back = ChunkRow::access(&shifted[offset..]).expect("valid at any offset");
-            assert_eq!(
-                (back.file.to_native(), back.part.to_native(), back.kind),
-                (1, 6, 3)
-            );
+            assert_eq!((back.file.to_native(), back.part.to_native(), back.kind), (1, 6, 3));
         }
         assert!(ChunkRow::access(&bytes[1..]).is_none());
         assert!(ChunkRow::access(&[]).is_none());
@@ -154,10 +151,7 @@ mod tests {
             path: "a/longer/path/than/inline.go".into(),
         };
         let bytes = row.encode();
-        assert_eq!(
-            FileRow::access(&bytes).map(|r| r.path.to_string()),
-            Some(row.path)
-        );
+        assert_eq!(FileRow::access(&bytes).map(|r| r.path.to_string()), Some(row.path));
         assert!(FileRow::access(&bytes[8..]).is_none());
     }
 }

@@ -48,9 +48,7 @@ pub(crate) fn decode(high: u16, bytes: &[u8], out: &mut Vec<u32>) -> Option<()> 
         n if usize::from(n) <= LIST_MAX => {
             let mut last = 0u32;
             for _ in 0..n {
-                last = last
-                    .checked_add(r.u32()?)
-                    .filter(|x| *x <= u32::from(u16::MAX))?;
+                last = last.checked_add(r.u32()?).filter(|x| *x <= u32::from(u16::MAX))?;
                 out.push(high | last);
             }
             if !r.is_empty() {

@@ -9,20 +9,13 @@ const FOLDER: &str = "INDEXD_STORE_CRASH_DIR";
 
 /// The `n`-th state of the child: everything in it tells its number.
 fn state(n: u64) -> State {
-    let text = |i: u64| {
-        (0..i % 40 + 2)
-            .map(|j| format!("f{}: f{} _n{n}_{i}\n", j + n % 7, j))
-            .collect::<String>()
-    };
+    let text =
+        |i: u64| (0..i % 40 + 2).map(|j| format!("f{}: f{} _n{n}_{i}\n", j + n % 7, j)).collect::<String>();
     let tree = (0..12)
-        .filter(|i| (n + i) % 5 != 0)
+        .filter(|i| !(n + i).is_multiple_of(5))
         .map(|i| (format!("d/f{i}"), text(i + n % 11)))
         .collect();
-    State {
-        tree,
-        head: Some(format!("{n:040}")),
-        history: None,
-    }
+    State { tree, head: Some(format!("{n:040}")), history: None }
 }
 
 /// Commits states until it is killed, when it is the child; the parent's test calls it so.
@@ -72,24 +65,16 @@ fn a_killed_writer_leaves_a_whole_index() {
         std::thread::sleep(Duration::from_micros(2_000 + round * 4_700));
         child.kill().expect("kill");
         child.wait().expect("its end");
-        assert!(matches!(
-            Store::open(dir.path(), CONFIG).expect("opens"),
-            Opened::Unverified
-        ));
+        assert!(matches!(Store::open(dir.path(), CONFIG).expect("opens"), Opened::Unverified));
         crate::verify(dir.path()).expect("whole");
         let Opened::Ready(store) = Store::open_verified(dir.path(), CONFIG).expect("opens") else {
             panic!("an index")
         };
         let snapshot = store.snapshot().expect("snapshot");
-        let n: u64 = indexd_model::IndexView::head(&snapshot)
-            .parse()
-            .expect("a number");
+        let n: u64 = indexd_model::IndexView::head(&snapshot).parse().expect("a number");
         assert!(n >= last, "commits are not lost");
         last = n;
-        assert_eq!(
-            super::world::dump(&snapshot),
-            World::build(&state(n)).dump()
-        );
+        assert_eq!(super::world::dump(&snapshot), World::build(&state(n)).dump());
     }
     assert!(last > 0, "the child got somewhere");
 }

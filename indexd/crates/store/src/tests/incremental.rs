@@ -14,9 +14,7 @@ enum Edit {
 }
 
 const NAMES: [&str; 7] = ["a", "b", "in_c", "in_d", "two_e", "two_f", "g"];
-const WORDS: [&str; 11] = [
-    "a", "b", "in_c", "in_d", "two_e", "two_f", "g", "none", "_x", "_y", "_z",
-];
+const WORDS: [&str; 11] = ["a", "b", "in_c", "in_d", "two_e", "two_f", "g", "none", "_x", "_y", "_z"];
 
 fn path(i: u8) -> String {
     format!("{}/f{}", ["d", "e/d"][usize::from(i) % 2], i)
@@ -24,24 +22,14 @@ fn path(i: u8) -> String {
 
 fn text(lines: &[(u8, Vec<u8>)]) -> String {
     let line = |(name, uses): &(u8, Vec<u8>)| {
-        let uses: Vec<&str> = uses
-            .iter()
-            .map(|u| WORDS[usize::from(*u) % WORDS.len()])
-            .collect();
-        format!(
-            "{}: {}\n",
-            NAMES[usize::from(*name) % NAMES.len()],
-            uses.join(" ")
-        )
+        let uses: Vec<&str> = uses.iter().map(|u| WORDS[usize::from(*u) % WORDS.len()]).collect();
+        format!("{}: {}\n", NAMES[usize::from(*name) % NAMES.len()], uses.join(" "))
     };
     lines.iter().map(line).collect()
 }
 
 fn edit() -> impl Strategy<Value = Edit> {
-    let lines = prop::collection::vec(
-        (any::<u8>(), prop::collection::vec(any::<u8>(), 0..4)),
-        0..6,
-    );
+    let lines = prop::collection::vec((any::<u8>(), prop::collection::vec(any::<u8>(), 0..4)), 0..6);
     prop_oneof![
         8 => (0..7u8, lines).prop_map(|(f, l)| Edit::Put(f, l)),
         2 => (0..7u8).prop_map(Edit::Remove),
@@ -117,10 +105,7 @@ proptest! {
 #[test]
 fn a_growing_file_moves_and_a_shrinking_one_gives_room_back() {
     let grow = |n: u8| vec![Edit::Put(0, (0..n).map(|i| (i, vec![i])).collect())];
-    let start = [
-        Edit::Put(0, vec![(0, vec![])]),
-        Edit::Put(1, vec![(1, vec![0, 2])]),
-    ];
+    let start = [Edit::Put(0, vec![(0, vec![])]), Edit::Put(1, vec![(1, vec![0, 2])])];
     check(
         &start,
         &[

@@ -8,10 +8,7 @@ use std::fs;
 use std::path::Path;
 
 fn state(files: &[(&str, &str)]) -> State {
-    State {
-        tree: tree(files),
-        ..State::default()
-    }
+    State { tree: tree(files), ..State::default() }
 }
 
 fn opened(dir: &Path, config: &[u8]) -> &'static str {
@@ -28,28 +25,12 @@ fn closing_and_opening_keeps_the_index() {
     let before = dump(&store.snapshot().expect("snapshot"));
     assert_eq!(store.generation(), 1);
     store.close_clean().expect("close");
-    let Opened::Ready(store) = Store::open(dir.path(), CONFIG).expect("opens") else {
-        panic!("clean")
-    };
-    assert_eq!(
-        (
-            store.generation(),
-            dump(&store.snapshot().expect("snapshot"))
-        ),
-        (1, before)
-    );
+    let Opened::Ready(store) = Store::open(dir.path(), CONFIG).expect("opens") else { panic!("clean") };
+    assert_eq!((store.generation(), dump(&store.snapshot().expect("snapshot"))), (1, before));
     assert!(store.size_bytes() > 0 && store.size_bytes() < store.map_bytes());
     drop(store);
-    assert_eq!(
-        opened(dir.path(), CONFIG),
-        "ready",
-        "reading does not dirty it"
-    );
-    assert_eq!(
-        opened(dir.path(), b"other"),
-        "fresh",
-        "another config is another index"
-    );
+    assert_eq!(opened(dir.path(), CONFIG), "ready", "reading does not dirty it");
+    assert_eq!(opened(dir.path(), b"other"), "fresh", "another config is another index");
     assert_eq!(opened(dir.path(), CONFIG), "fresh", "the first one is gone");
 }
 
@@ -69,47 +50,31 @@ fn an_unclean_stop_is_verified_first() {
 
 #[test]
 fn a_damaged_index_is_found_out_and_moved_aside() {
-    let text: String = (0..400)
-        .map(|i| format!("f{i}: f{} _w{i}\n", i / 2))
-        .collect();
-    let World { store, dir } = World::build(&State {
-        tree: [("f".into(), text)].into(),
-        ..State::default()
-    });
+    let text: String = (0..400).map(|i| format!("f{i}: f{} _w{i}\n", i / 2)).collect();
+    let World { store, dir } =
+        World::build(&State { tree: [("some/folder/damaged.x".into(), text)].into(), ..State::default() });
     drop(store);
     let data = dir.path().join("data.mdb");
     let whole = fs::read(&data).expect("data");
     fs::write(&data, &whole[..whole.len() / 2]).expect("cut");
-    assert!(
-        matches!(crate::verify(dir.path()), Err(StoreError::Corrupt(_))),
-        "truncated"
-    );
-    // A flipped bit in a value: found by its checksum. Rows of names hold the text `f399`.
+    assert!(matches!(crate::verify(dir.path()), Err(StoreError::Corrupt(_))), "truncated");
+    // A flipped bit in a path: found by the checksum of its row.
     let mut flipped = whole;
-    let at = flipped
-        .windows(5)
-        .rposition(|w| w == b"_w399")
-        .expect("a term");
-    flipped[at + 9] ^= 4;
+    let places: Vec<usize> =
+        flipped.windows(7).enumerate().filter(|(_, w)| w == b"damaged").map(|(i, _)| i).collect();
+    assert!(!places.is_empty());
+    places.into_iter().for_each(|at| flipped[at] ^= 4);
     fs::write(&data, &flipped).expect("flip");
-    assert!(
-        matches!(crate::verify(dir.path()), Err(StoreError::Corrupt(_))),
-        "flipped"
-    );
+    assert!(matches!(crate::verify(dir.path()), Err(StoreError::Corrupt(_))), "flipped");
     Store::quarantine(dir.path()).expect("quarantine");
-    assert_eq!(
-        fs::read(dir.path().join("damaged.mdb")).expect("kept"),
-        flipped
-    );
+    assert_eq!(fs::read(dir.path().join("damaged.mdb")).expect("kept"), flipped);
     assert_eq!(opened(dir.path(), CONFIG), "fresh");
 }
 
 #[test]
 fn an_unfinished_first_build_is_nothing() {
     let dir = tempfile::tempdir().expect("temporary folder");
-    let Opened::Fresh(store) = Store::open(dir.path(), CONFIG).expect("opens") else {
-        panic!("fresh")
-    };
+    let Opened::Fresh(store) = Store::open(dir.path(), CONFIG).expect("opens") else { panic!("fresh") };
     assert!(matches!(store.snapshot(), Err(StoreError::Busy(_))));
     assert!(matches!(store.begin(), Err(StoreError::Busy(_))));
     let mut vocabulary = Vocabulary::default();
@@ -117,14 +82,8 @@ fn an_unfinished_first_build_is_nothing() {
     let file = input("f", "a: a\n", &mut vocabulary);
     bulk.add(file.clone(), &vocabulary).expect("add");
     bulk.add(file, &vocabulary).expect("add");
-    assert!(
-        matches!(bulk.seal(), Err(StoreError::Inconsistent(_))),
-        "twice the same path"
-    );
-    assert!(
-        matches!(bulk.finish(None, None), Err(StoreError::Inconsistent(_))),
-        "not sealed"
-    );
+    assert!(matches!(bulk.seal(), Err(StoreError::Inconsistent(_))), "twice the same path");
+    assert!(matches!(bulk.finish(None, None), Err(StoreError::Inconsistent(_))), "not sealed");
     store.close_clean().expect("close");
     assert_eq!(opened(dir.path(), CONFIG), "fresh");
 }
@@ -135,37 +94,22 @@ fn a_folder_is_open_once_in_a_process() {
     world.store.sync().expect("sync");
     let again = Store::open_verified(world.dir.path(), CONFIG);
     assert!(matches!(again, Err(StoreError::Busy(_))));
-    assert!(
-        matches!(world.store.bulk(), Err(StoreError::Busy(_))),
-        "built already"
-    );
+    assert!(matches!(world.store.bulk(), Err(StoreError::Busy(_))), "built already");
     let other = world.store.clone();
     world.store.close_clean().expect("close");
-    assert!(
-        matches!(other.begin(), Err(StoreError::Busy(_))),
-        "closed for every clone"
-    );
+    assert!(matches!(other.begin(), Err(StoreError::Busy(_))), "closed for every clone");
 }
 
 #[test]
 fn readers_see_one_state_and_an_aborted_change_is_none() {
-    let (one, two) = (
-        state(&[("f", "a: a;")]),
-        state(&[("f", "a: b;"), ("g", "b: ;")]),
-    );
+    let (one, two) = (state(&[("f", "a: a;")]), state(&[("f", "a: b;"), ("g", "b: ;")]));
     let world = World::build(&one);
     let old = world.snapshot();
     let before = dump(&old);
     let mut txn = world.store.begin().expect("begin");
     update(&mut txn, &one, &two);
-    assert!(
-        txn.file_by_path("g").is_some(),
-        "the transaction sees itself"
-    );
-    assert!(
-        world.snapshot().file_by_path("g").is_none(),
-        "nobody else does"
-    );
+    assert!(txn.file_by_path("g").is_some(), "the transaction sees itself");
+    assert!(world.snapshot().file_by_path("g").is_none(), "nobody else does");
     drop(txn);
     assert_eq!(world.dump(), before, "aborted");
     let mut txn = world.store.begin().expect("begin");
@@ -177,10 +121,7 @@ fn readers_see_one_state_and_an_aborted_change_is_none() {
 
 #[test]
 fn an_edit_and_its_undo_give_the_old_signature() {
-    let (one, two) = (
-        state(&[("f", "a: a;"), ("g", "b: a;")]),
-        state(&[("f", "a: b;"), ("h", "c: ;")]),
-    );
+    let (one, two) = (state(&[("f", "a: a;"), ("g", "b: a;")]), state(&[("f", "a: b;"), ("h", "c: ;")]));
     let world = World::build(&one);
     let signature = || world.snapshot().signature();
     let first = signature();
@@ -194,19 +135,10 @@ fn an_edit_and_its_undo_give_the_old_signature() {
     assert_ne!(first, second);
     go(&two, &one);
     assert_eq!(signature(), first);
-    let headed = State {
-        head: Some("abc".into()),
-        ..one.clone()
-    };
+    let headed = State { head: Some("abc".into()), ..one.clone() };
     go(&one, &headed);
     assert_ne!(signature(), first, "HEAD counts");
-    go(
-        &headed,
-        &State {
-            history: Some(4),
-            ..one.clone()
-        },
-    );
+    go(&headed, &State { history: Some(4), ..one.clone() });
     assert_ne!(signature(), first, "history counts");
 }
 
@@ -221,32 +153,19 @@ fn a_body_edit_changes_no_key_and_an_interface_edit_its_own() {
         let mut vocabulary = Vocabulary::default();
         let old = terms("f", &text, &mut vocabulary);
         let mut txn = world.store.begin().expect("begin");
-        let outcome = txn
-            .put_file(&input("f", new, &mut vocabulary), &vocabulary, Some(&old))
-            .expect("put");
+        let outcome = txn.put_file(&input("f", new, &mut vocabulary), &vocabulary, Some(&old)).expect("put");
         let dependants = txn.dependants(&outcome.changed).expect("dependants");
-        let paths: Vec<String> = dependants
-            .into_iter()
-            .map(|f| txn.path(f).to_string())
-            .collect();
+        let paths: Vec<String> = dependants.into_iter().map(|f| txn.path(f).to_string()).collect();
         (outcome.changed, paths)
     };
-    assert_eq!(
-        changed("a: c\nb: a b\nc: \n"),
-        (vec![], vec![]),
-        "other uses"
-    );
+    assert_eq!(changed("a: c\nb: a b\nc: \n"), (vec![], vec![]), "other uses");
     assert_eq!(
         changed("a: b\nb: a\nc: \n"),
         (vec![super::world::key("b")], vec!["g".to_owned()]),
         "another signature"
     );
     let (keys, dependants) = changed("a: b\nc: \n");
-    assert_eq!(
-        (keys.len(), dependants),
-        (1, vec!["g".to_owned()]),
-        "a definition less"
-    );
+    assert_eq!((keys.len(), dependants), (1, vec!["g".to_owned()]), "a definition less");
 }
 
 #[test]
@@ -257,61 +176,37 @@ fn breaking_the_write_protocol_is_an_error() {
     let wrong = terms("g", "zz: zz\n", &mut vocabulary);
     for old in [None, Some(&wrong)] {
         let mut txn = world.store.begin().expect("begin");
-        assert!(matches!(
-            txn.put_file(&new, &vocabulary, old),
-            Err(StoreError::Inconsistent(_))
-        ));
-        assert!(
-            matches!(txn.commit(), Err(StoreError::Inconsistent(_))),
-            "no commit after an error"
-        );
+        assert!(matches!(txn.put_file(&new, &vocabulary, old), Err(StoreError::Inconsistent(_))));
+        assert!(matches!(txn.commit(), Err(StoreError::Inconsistent(_))), "no commit after an error");
     }
     for term in ["t".repeat(65), "a\0b".into()] {
         let mut with = new.clone();
         with.path = indexd_model::RepoPath::new("h").expect("a path");
-        with.terms.chunks[0]
-            .terms
-            .push((vocabulary.intern(&term), [1; 5]));
+        with.terms.chunks[0].terms.push((vocabulary.intern(&term), [1; 5]));
         let mut txn = world.store.begin().expect("begin");
         assert!(
-            matches!(
-                txn.put_file(&with, &vocabulary, None),
-                Err(StoreError::Inconsistent(_))
-            ),
+            matches!(txn.put_file(&with, &vocabulary, None), Err(StoreError::Inconsistent(_))),
             "{term:?}"
         );
     }
     let mut txn = world.store.begin().expect("begin");
     let old = terms("g", "b: \n", &mut vocabulary);
     txn.remove_file("g", &vocabulary, &old).expect("remove");
-    assert!(
-        matches!(txn.commit(), Err(StoreError::Inconsistent(_))),
-        "f still calls b"
-    );
+    assert!(matches!(txn.commit(), Err(StoreError::Inconsistent(_))), "f still calls b");
     let mut txn = world.store.begin().expect("begin");
     let file = txn.file_by_path("f").expect("f");
     let mut links = link(&txn.facts(file).expect("facts"), &txn);
     links.links[0].target.def.0 = 9;
-    assert!(
-        matches!(
-            txn.put_links(file, &links),
-            Err(StoreError::Inconsistent(_))
-        ),
-        "no such definition"
-    );
+    assert!(matches!(txn.put_links(file, &links), Err(StoreError::Inconsistent(_))), "no such definition");
     drop(txn);
-    assert!(
-        world.snapshot().file_by_path("g").is_some(),
-        "nothing happened"
-    );
+    assert!(world.snapshot().file_by_path("g").is_some(), "nothing happened");
 }
 
 #[test]
 fn a_full_store_says_so_and_keeps_what_it_has() {
     let dir = tempfile::tempdir().expect("temporary folder");
     let small = 1 << 20;
-    let Opened::Fresh(store) = Store::open_mapped(dir.path(), CONFIG, small, false).expect("opens")
-    else {
+    let Opened::Fresh(store) = Store::open_mapped(dir.path(), CONFIG, small, false).expect("opens") else {
         panic!("fresh")
     };
     let bulk = store.bulk().expect("bulk");
@@ -319,19 +214,13 @@ fn a_full_store_says_so_and_keeps_what_it_has() {
     bulk.finish(None, None).expect("finish");
     let mut known = State::default();
     let full = (0..200).find_map(|i| {
-        let text: String = (0..200)
-            .map(|j| format!("f{i}_{j}: _w{i}_{j} f{i}_{}\n", j / 2))
-            .collect();
+        let text: String = (0..200).map(|j| format!("f{i}_{j}: _w{i}_{j} f{i}_{}\n", j / 2)).collect();
         let mut next = known.clone();
         next.tree.insert(format!("f{i}"), text);
         let mut txn = store.begin().expect("begin");
         let mut vocabulary = Vocabulary::default();
         let path = format!("f{i}");
-        let put = txn.put_file(
-            &input(&path, &next.tree[&path], &mut vocabulary),
-            &vocabulary,
-            None,
-        );
+        let put = txn.put_file(&input(&path, &next.tree[&path], &mut vocabulary), &vocabulary, None);
         match put.and_then(|_| txn.commit()) {
             Ok(_) => {
                 known = next;

@@ -12,11 +12,7 @@ use std::sync::Arc;
 
 fn def_name(s: &Snapshot, def: DefDoc) -> String {
     let d = s.def(def);
-    format!(
-        "{}:{}",
-        s.path(d.file),
-        d.idx.some().map_or(-1, |i| i64::from(i.0))
-    )
+    format!("{}:{}", s.path(d.file), d.idx.some().map_or(-1, |i| i64::from(i.0)))
 }
 
 fn chunk_name(s: &Snapshot, chunk: ChunkDoc) -> String {
@@ -26,25 +22,14 @@ fn chunk_name(s: &Snapshot, chunk: ChunkDoc) -> String {
 
 /// Compares everything a snapshot answers with the tree.
 pub fn compare(s: &Snapshot, state: &State) {
-    let paths: Vec<String> = s
-        .files()
-        .into_iter()
-        .map(|f| s.path(f).to_string())
-        .collect();
-    assert_eq!(
-        paths,
-        state.tree.keys().cloned().collect::<Vec<_>>(),
-        "files by path"
-    );
+    let paths: Vec<String> = s.files().into_iter().map(|f| s.path(f).to_string()).collect();
+    assert_eq!(paths, state.tree.keys().cloned().collect::<Vec<_>>(), "files by path");
     compare_files(s, state);
     compare_terms(s, state);
     compare_names(s, state);
     compare_edges(s, state);
     compare_history(s, state);
-    assert_eq!(
-        s.head(),
-        state.head.clone().unwrap_or_else(|| "none".into())
-    );
+    assert_eq!(s.head(), state.head.clone().unwrap_or_else(|| "none".into()));
 }
 
 fn compare_files(s: &Snapshot, state: &State) {
@@ -61,19 +46,13 @@ fn compare_files(s: &Snapshot, state: &State) {
         assert_eq!(record.chunks.len(), expect.chunks.len());
         for (chunk, doc) in expect.chunks.iter().zip(record.chunks) {
             let c = s.chunk(ChunkDoc(doc));
-            assert_eq!(
-                (c.file, c.span, c.lines, c.part),
-                (file, chunk.span, chunk.lines, chunk.part)
-            );
+            assert_eq!((c.file, c.span, c.lines, c.part), (file, chunk.span, chunk.lines, chunk.part));
             assert_eq!(s.def(c.def).idx, chunk.def);
             assert!(s.chunks_of(c.def).contains(&ChunkDoc(doc)));
         }
         for (i, def) in (0u32..).zip(&expect.interface.defs) {
             let d = s.def(s.def_doc(file, DefIdx(i)));
-            assert_eq!(
-                (d.idx, d.span, d.name_span),
-                (DefIdx(i), def.span, def.name_span)
-            );
+            assert_eq!((d.idx, d.span, d.name_span), (DefIdx(i), def.span, def.name_span));
             assert_eq!((d.lines.start, d.name_line), (i + 1, i + 1));
             assert_eq!(d.parent.some().map(|p| s.def(p).idx), def.parent.some());
             let parts = expect.chunks.iter().filter(|c| c.def == DefIdx(i)).count();
@@ -83,15 +62,9 @@ fn compare_files(s: &Snapshot, state: &State) {
         assert_eq!((own.idx, &*own.name), (DefIdx::NONE, &**path));
         n_chunks += expect.chunks.len() as u64;
     }
-    assert_eq!(
-        (s.stats().n_files, s.stats().n_chunks),
-        (state.tree.len() as u64, n_chunks)
-    );
+    assert_eq!((s.stats().n_files, s.stats().n_chunks), (state.tree.len() as u64, n_chunks));
     assert_eq!(s.all_stats().len(), state.tree.len());
-    assert_eq!(
-        s.counts().source_bytes,
-        state.tree.values().map(|t| t.len() as u64).sum::<u64>()
-    );
+    assert_eq!(s.counts().source_bytes, state.tree.values().map(|t| t.len() as u64).sum::<u64>());
     assert!(s.file_by_path("no/such").is_none() && s.stat("no/such").is_none());
 }
 
@@ -112,25 +85,15 @@ fn compare_terms(s: &Snapshot, state: &State) {
             (0..N_FIELDS).for_each(|f| lens[f] += u64::from(chunk.lens[f]));
         }
         for (term, n) in &terms.path {
-            expect_paths
-                .entry(vocabulary.term(*term).into())
-                .or_default()
-                .insert((path.clone(), *n));
+            expect_paths.entry(vocabulary.term(*term).into()).or_default().insert((path.clone(), *n));
         }
     }
     assert_eq!(s.stats().field_lens, lens);
-    for term in expect
-        .keys()
-        .map(String::as_str)
-        .chain(["never", "", "a\0"])
-    {
+    for term in expect.keys().map(String::as_str).chain(["never", "", "a\0"]) {
         let mut out = Vec::new();
         s.postings(term, &mut out);
         assert!(out.windows(2).all(|w| w[0].chunk < w[1].chunk), "ascending");
-        let is: BTreeSet<_> = out
-            .iter()
-            .map(|p| (chunk_name(s, p.chunk), p.counts))
-            .collect();
+        let is: BTreeSet<_> = out.iter().map(|p| (chunk_name(s, p.chunk), p.counts)).collect();
         let expect = expect.get(term).cloned().unwrap_or_default();
         assert_eq!(s.doc_frequency(term) as usize, expect.len(), "{term}");
         assert_eq!(is, expect, "{term}");
@@ -138,10 +101,7 @@ fn compare_terms(s: &Snapshot, state: &State) {
     for (term, expect) in expect_paths {
         let mut out = Vec::new();
         s.path_postings(&term, &mut out);
-        let is: BTreeSet<_> = out
-            .iter()
-            .map(|p| (s.path(p.file).to_string(), p.count))
-            .collect();
+        let is: BTreeSet<_> = out.iter().map(|p| (s.path(p.file).to_string(), p.count)).collect();
         assert_eq!(is, expect, "{term}");
     }
 }
@@ -157,11 +117,7 @@ fn compare_names(s: &Snapshot, state: &State) {
         }
     }
     for (name, expect) in &expect {
-        let is: Vec<String> = s
-            .defs_named(name)
-            .into_iter()
-            .map(|d| def_name(s, d))
-            .collect();
+        let is: Vec<String> = s.defs_named(name).into_iter().map(|d| def_name(s, d)).collect();
         assert_eq!(&is, expect, "{name}");
     }
     assert!(s.defs_named("never").is_empty());
@@ -169,10 +125,7 @@ fn compare_names(s: &Snapshot, state: &State) {
 
 fn memory(state: &State) -> MemoryFacts {
     let one = |(path, text): (&String, &String)| {
-        (
-            RepoPath::new(path).expect("path"),
-            Arc::new(facts(path, text).interface),
-        )
+        (RepoPath::new(path).expect("path"), Arc::new(facts(path, text).interface))
     };
     MemoryFacts::new(state.tree.iter().map(one).collect())
 }
@@ -186,17 +139,12 @@ fn compare_edges(s: &Snapshot, state: &State) {
             let idx = |d: DefIdx| d.some().map_or(-1, |i| i64::from(i.0));
             let source = format!("{path}:{}", idx(l.source));
             let target = format!("{}:{}", view.path(l.target.file), idx(l.target.def));
-            out.entry((source, l.kind.name(), target))
-                .or_default()
-                .push(l.at);
+            out.entry((source, l.kind.name(), target)).or_default().push(l.at);
         }
         let file = s.file_by_path(path).expect("indexed");
         assert_eq!(view.path(FileDoc(i)), s.path(file));
-        let is: Vec<(u32, String)> = s
-            .unresolved(file)
-            .into_iter()
-            .map(|u| (u.at, u.name.to_string()))
-            .collect();
+        let is: Vec<(u32, String)> =
+            s.unresolved(file).into_iter().map(|u| (u.at, u.name.to_string())).collect();
         let facts = facts(path, text);
         let expect: Vec<(u32, String)> = links
             .unresolved
@@ -211,22 +159,13 @@ fn compare_edges(s: &Snapshot, state: &State) {
         for def in std::iter::once(DefIdx::NONE).chain((0..n).map(DefIdx)) {
             let doc = s.def_doc(file, def);
             let edges = s.edges_from(doc);
-            let order: Vec<_> = edges
-                .iter()
-                .map(|e| (e.kind, def_position(s, e.target)))
-                .collect();
+            let order: Vec<_> = edges.iter().map(|e| (e.kind, def_position(s, e.target))).collect();
             assert!(order.is_sorted(), "edges out by kind, then target");
             for e in edges {
                 let lines: Vec<u32> = e.occurrences.iter().map(|o| o.line).collect();
-                assert!(
-                    lines.iter().all(|l| *l == s.def(e.source).lines.start),
-                    "one line is one function"
-                );
+                assert!(lines.iter().all(|l| *l == s.def(e.source).lines.start), "one line is one function");
                 let places = e.occurrences.iter().map(|o| o.at).collect();
-                is.insert(
-                    (def_name(s, e.source), e.kind.name(), def_name(s, e.target)),
-                    places,
-                );
+                is.insert((def_name(s, e.source), e.kind.name(), def_name(s, e.target)), places);
             }
             compare_edges_to(s, doc, &out);
         }
@@ -239,32 +178,18 @@ fn def_position(s: &Snapshot, def: DefDoc) -> (Arc<str>, u32) {
     (s.path(d.file), d.idx.0.wrapping_add(1))
 }
 
-fn compare_edges_to(
-    s: &Snapshot,
-    target: DefDoc,
-    out: &BTreeMap<(String, &str, String), Vec<u32>>,
-) {
+fn compare_edges_to(s: &Snapshot, target: DefDoc, out: &BTreeMap<(String, &str, String), Vec<u32>>) {
     let name = def_name(s, target);
-    for kinds in [
-        &EdgeKind::ALL[..],
-        &[EdgeKind::Call],
-        &[EdgeKind::Usage, EdgeKind::Import],
-    ] {
+    for kinds in [&EdgeKind::ALL[..], &[EdgeKind::Call], &[EdgeKind::Usage, EdgeKind::Import]] {
         let expect: BTreeSet<_> = out
             .keys()
             .filter(|k| k.2 == name && kinds.iter().any(|kind| kind.name() == k.1))
             .map(|k| (k.0.clone(), k.1))
             .collect();
         let edges = s.edges_to(target, kinds, usize::MAX);
-        let order: Vec<_> = edges
-            .iter()
-            .map(|e| (def_position(s, e.source), e.kind))
-            .collect();
+        let order: Vec<_> = edges.iter().map(|e| (def_position(s, e.source), e.kind)).collect();
         assert!(order.is_sorted(), "edges in by source, then kind");
-        let is: BTreeSet<_> = edges
-            .iter()
-            .map(|e| (def_name(s, e.source), e.kind.name()))
-            .collect();
+        let is: BTreeSet<_> = edges.iter().map(|e| (def_name(s, e.source), e.kind.name())).collect();
         assert_eq!(is, expect);
         assert_eq!(s.edges_to(target, kinds, 1), edges[..edges.len().min(1)]);
         let degree: u32 = kinds.iter().map(|k| s.in_degree(target, *k)).sum();
@@ -277,30 +202,19 @@ fn compare_history(s: &Snapshot, state: &State) {
     let mut topics: BTreeMap<String, BTreeSet<(String, u32)>> = BTreeMap::new();
     for f in &expect.files {
         for (term, n) in f.terms.iter().filter(|_| state.tree.contains_key(&*f.path)) {
-            topics
-                .entry(term.clone())
-                .or_default()
-                .insert((f.path.to_string(), *n));
+            topics.entry(term.clone()).or_default().insert((f.path.to_string(), *n));
         }
     }
     for path in state.tree.keys() {
         let file = s.file_by_path(path).expect("indexed");
-        let expect = expect
-            .files
-            .iter()
-            .find(|f| &*f.path == path)
-            .map(|f| f.history)
-            .unwrap_or_default();
+        let expect = expect.files.iter().find(|f| &*f.path == path).map(|f| f.history).unwrap_or_default();
         assert_eq!(s.history(file), expect);
     }
     for term in ["fix", "topic3", "never"] {
         let mut out = Vec::new();
         s.history_postings(term, &mut out);
         assert!(out.is_sorted());
-        let is: BTreeSet<_> = out
-            .into_iter()
-            .map(|(f, n)| (s.path(f).to_string(), n))
-            .collect();
+        let is: BTreeSet<_> = out.into_iter().map(|(f, n)| (s.path(f).to_string(), n)).collect();
         assert_eq!(is, topics.get(term).cloned().unwrap_or_default(), "{term}");
     }
 }
@@ -315,11 +229,7 @@ fn answers_are_those_of_the_tree() {
         (&long, "z: a z;"),
         (&(long.clone() + "a"), "y: z;"),
     ]);
-    let state = State {
-        tree,
-        head: Some("c0ffee".into()),
-        history: Some(3),
-    };
+    let state = State { tree, head: Some("c0ffee".into()), history: Some(3) };
     let world = World::build(&state);
     compare(&world.snapshot(), &state);
 }
@@ -329,10 +239,7 @@ fn an_index_of_nothing_has_no_answers() {
     let world = World::build(&State::default());
     let s = world.snapshot();
     compare(&s, &State::default());
-    assert_eq!(
-        (s.generation(), s.history_digest(), s.head()),
-        (1, None, "none".into())
-    );
+    assert_eq!((s.generation(), s.history_digest(), s.head()), (1, None, "none".into()));
     assert!(s.signature().starts_with("b3:") && s.signature().len() == 67);
 }
 
@@ -340,10 +247,7 @@ fn an_index_of_nothing_has_no_answers() {
 fn names_of_any_length_are_found() {
     let (a, b) = ("n".repeat(700), "n".repeat(701));
     let tree = tree(&[("f", &format!("{a}: {b};{b}: {a};"))]);
-    let world = World::build(&State {
-        tree,
-        ..State::default()
-    });
+    let world = World::build(&State { tree, ..State::default() });
     let s = world.snapshot();
     assert_eq!(s.defs_named(&a).len(), 1);
     assert_eq!(&*s.def(s.defs_named(&b)[0]).name, b);
@@ -351,30 +255,17 @@ fn names_of_any_length_are_found() {
 
 #[test]
 fn caches_stats_and_token_counts_outside_the_dump() {
-    let world = World::build(&State {
-        tree: tree(&[("f", "a: b;")]),
-        ..State::default()
-    });
+    let world = World::build(&State { tree: tree(&[("f", "a: b;")]), ..State::default() });
     let before = (world.dump(), world.snapshot().signature());
-    let stat = FileStat {
-        mtime_ns: -5,
-        ctime_ns: 6,
-        size: 7,
-        inode: 8,
-        dev: 9,
-    };
+    let stat = FileStat { mtime_ns: -5, ctime_ns: 6, size: 7, inode: 8, dev: 9 };
     let mut txn = world.store.begin().expect("begin");
     txn.touch("f", &stat).expect("touch");
     txn.touch("no/such", &stat).expect("nothing to touch");
-    txn.put_token_counts(&[("o200k", [1; 16], 42), ("cl100k", [1; 16], 43)])
-        .expect("counts");
+    txn.put_token_counts(&[("o200k", [1; 16], 42), ("cl100k", [1; 16], 43)]).expect("counts");
     assert_eq!(txn.commit().expect("commit"), 2);
     let s = world.snapshot();
     assert_eq!(s.stat("f"), Some(stat));
     let count = |tokenizer, hash| s.token_count(tokenizer, [hash; 16]);
-    assert_eq!(
-        [count("o200k", 1), count("cl100k", 1), count("o200k", 2)],
-        [Some(42), Some(43), None]
-    );
+    assert_eq!([count("o200k", 1), count("cl100k", 1), count("o200k", 2)], [Some(42), Some(43), None]);
     assert_eq!((world.dump(), s.signature()), before);
 }

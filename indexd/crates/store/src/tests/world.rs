@@ -9,9 +9,9 @@ use indexd_model::links::{EdgeKind, Rule, UnresolvedReason};
 use indexd_model::terms::{ChunkTerms, FileTerms, Vocabulary};
 use indexd_model::view::{FactsView, FileHistory, N_FIELDS};
 use indexd_model::{
-    BindingId, Chunk, ChunkKind, ContentHash, Def, DefFlags, DefIdx, DefKind, DefRef, Entry, Expr,
-    ExprId, FileDoc, FileRoles, Interface, Key, Language, Lines, Link, Links, Node, Outcome,
-    RepoPath, Role, Span, StrId, Unresolved,
+    BindingId, Chunk, ChunkKind, ContentHash, Def, DefFlags, DefIdx, DefKind, DefRef, Entry, Expr, ExprId,
+    FileDoc, FileRoles, Interface, Key, Language, Lines, Link, Links, Node, Outcome, RepoPath, Role, Span,
+    StrId, Unresolved,
 };
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -46,17 +46,10 @@ pub fn facts(path: &str, text: &str) -> FileFacts {
     let mut exprs = Vec::new();
     let mut defs: Vec<Def> = Vec::new();
     let mut chunks = Vec::new();
-    let mut entries = vec![Entry {
-        key: Key::file(path),
-        def: DefIdx::NONE,
-        digest: 1,
-    }];
+    let mut entries = vec![Entry { key: Key::file(path), def: DefIdx::NONE, digest: 1 }];
     let mut start = 0u32;
     for (i, line) in (0u32..).zip(text.split_inclusive('\n')) {
-        let span = Span {
-            start,
-            end: start + line.len() as u32,
-        };
+        let span = Span { start, end: start + line.len() as u32 };
         let (name, uses) = words(line.trim_end());
         let def = DefIdx(defs.len() as u32);
         strings.push(name.to_owned());
@@ -66,22 +59,12 @@ pub fn facts(path: &str, text: &str) -> FileFacts {
             kind: DefKind::Function,
             flags: DefFlags::EXPORTED,
             // The first function of a file holds those whose names start with `in`.
-            parent: if i > 0 && name.starts_with("in") {
-                DefIdx(0)
-            } else {
-                DefIdx::NONE
-            },
+            parent: if i > 0 && name.starts_with("in") { DefIdx(0) } else { DefIdx::NONE },
             receiver: None,
             ordinal: 0,
-            name_span: Span {
-                start,
-                end: start + name.len() as u32,
-            },
+            name_span: Span { start, end: start + name.len() as u32 },
             span,
-            head: Span {
-                start,
-                end: start + name.len() as u32,
-            },
+            head: Span { start, end: start + name.len() as u32 },
             doc: none,
             ty: ExprId::NONE,
             value: ExprId::NONE,
@@ -94,80 +77,40 @@ pub fn facts(path: &str, text: &str) -> FileFacts {
             type_params: Vec::new(),
         });
         // The number of uses stands for a signature: changing it is an interface edit.
-        entries.push(Entry {
-            key: key(name),
-            def,
-            digest: uses.len() as u64,
-        });
+        entries.push(Entry { key: key(name), def, digest: uses.len() as u64 });
         for (at, word) in uses.into_iter().filter(|u| !u.1.starts_with('_')) {
             strings.push(word.to_owned());
-            let node = Node::Name {
-                name: StrId(strings.len() as u32 - 1),
-                binding: BindingId::NONE,
-            };
-            exprs.push(Expr {
-                node,
-                at: start + at as u32,
-                role: Role::Call,
-            });
+            let node = Node::Name { name: StrId(strings.len() as u32 - 1), binding: BindingId::NONE };
+            exprs.push(Expr { node, at: start + at as u32, role: Role::Call });
         }
-        let lines = Lines {
-            start: i + 1,
-            end: i + 1,
-        };
+        let lines = Lines { start: i + 1, end: i + 1 };
         // Lines that begin with `two` make two chunks.
-        let n_parts = if name.starts_with("two") && line.len() > 6 {
-            2
-        } else {
-            1
-        };
+        let n_parts = if name.starts_with("two") && line.len() > 6 { 2 } else { 1 };
         let middle = start + 4;
         for part in 0..n_parts {
             let span = match (part, n_parts) {
                 (0, 2) => Span { start, end: middle },
-                (1, 2) => Span {
-                    start: middle,
-                    end: span.end,
-                },
+                (1, 2) => Span { start: middle, end: span.end },
                 _ => span,
             };
-            chunks.push(Chunk {
-                span,
-                lines,
-                def,
-                kind: ChunkKind::Definition,
-                part,
-                n_parts,
-            });
+            chunks.push(Chunk { span, lines, def, kind: ChunkKind::Definition, part, n_parts });
         }
         start = span.end;
     }
     let mut interface = Interface::empty(Language::Python, Outcome::Parsed, FileRoles::default());
     let mut seen: BTreeMap<String, u16> = BTreeMap::new();
-    interface.arena = Arena {
-        strings,
-        ..Arena::default()
-    };
+    interface.arena = Arena { strings, ..Arena::default() };
     interface.defs = defs;
     for i in 0..interface.defs.len() {
-        let name = indexd_model::names::descriptor(
-            &indexd_model::Facts::outside(&interface),
-            DefIdx(i as u32),
-        );
+        let name =
+            indexd_model::names::descriptor(&indexd_model::Facts::outside(&interface), DefIdx(i as u32));
         let n = seen.entry(name).or_default();
         interface.defs[i].ordinal = *n;
         *n += 1;
     }
     entries.sort_unstable_by_key(|e| (e.key, e.def));
     interface.entries = entries;
-    FileFacts {
-        interface,
-        body: Arena {
-            exprs,
-            ..Arena::default()
-        },
-        chunks,
-    }
+    FileFacts { interface, body: Arena { exprs, ..Arena::default() }, chunks }
 }
 
 /// The terms of a file: words in the body, the name in the name field, the parts of the path.
@@ -186,15 +129,10 @@ pub fn terms(path: &str, text: &str, vocabulary: &mut Vocabulary) -> FileTerms {
         if chunk.part == 0 {
             lens[0] = 1;
             let name = words(part).0.trim_end();
-            counts
-                .entry(&name[..name.len().min(TERM_BYTES_MAX)])
-                .or_default()[0] += 1;
+            counts.entry(&name[..name.len().min(TERM_BYTES_MAX)]).or_default()[0] += 1;
         }
         counts.remove("");
-        let terms = counts
-            .into_iter()
-            .map(|(word, c)| (vocabulary.intern(word), c))
-            .collect();
+        let terms = counts.into_iter().map(|(word, c)| (vocabulary.intern(word), c)).collect();
         chunks.push(ChunkTerms { terms, lens });
     }
     let mut parts: BTreeMap<&str, u8> = BTreeMap::new();
@@ -203,15 +141,8 @@ pub fn terms(path: &str, text: &str, vocabulary: &mut Vocabulary) -> FileTerms {
         *n = n.saturating_add(1);
     });
     let path_len = path.split('/').count() as u16;
-    let path = parts
-        .into_iter()
-        .map(|(p, n)| (vocabulary.intern(p), n))
-        .collect();
-    FileTerms {
-        chunks,
-        path,
-        path_len,
-    }
+    let path = parts.into_iter().map(|(p, n)| (vocabulary.intern(p), n)).collect();
+    FileTerms { chunks, path, path_len }
 }
 
 /// Everything about a file.
@@ -221,11 +152,7 @@ pub fn input(path: &str, text: &str, vocabulary: &mut Vocabulary) -> FileInput {
         hash: ContentHash::of(text.as_bytes()),
         size: text.len() as u64,
         n_lines: text.lines().count().max(1) as u32,
-        stat: FileStat {
-            size: text.len() as u64,
-            mtime_ns: 7,
-            ..FileStat::default()
-        },
+        stat: FileStat { size: text.len() as u64, mtime_ns: 7, ..FileStat::default() },
         facts: facts(path, text),
         text: Arc::from(text),
         terms: terms(path, text, vocabulary),
@@ -251,18 +178,10 @@ pub fn link(facts: &FileFacts, view: &dyn FactsView) -> Links {
         let mut targets = Vec::new();
         for file in view.providers(key(name)) {
             let interface = view.interface(file);
-            targets.extend(
-                interface
-                    .provided(key(name))
-                    .map(|def| DefRef { file, def }),
-            );
+            targets.extend(interface.provided(key(name)).map(|def| DefRef { file, def }));
         }
         for target in &targets {
-            let kind = if name.starts_with("in") {
-                EdgeKind::Usage
-            } else {
-                EdgeKind::Call
-            };
+            let kind = if name.starts_with("in") { EdgeKind::Usage } else { EdgeKind::Call };
             let confidence = 100 / targets.len() as u8;
             let (role, rule) = (Role::Call, Rule::Scope);
             out.links.push(Link {
@@ -278,13 +197,7 @@ pub fn link(facts: &FileFacts, view: &dyn FactsView) -> Links {
         }
         if targets.is_empty() {
             let reason = UnresolvedReason::NotFound;
-            out.unresolved.push(Unresolved {
-                source,
-                name: id,
-                at: e.at,
-                role: Role::Call,
-                reason,
-            });
+            out.unresolved.push(Unresolved { source, name: id, at: e.at, role: Role::Call, reason });
         }
     }
     out.lookups = lookups.into_iter().collect();
@@ -295,19 +208,10 @@ pub fn link(facts: &FileFacts, view: &dyn FactsView) -> Links {
 pub fn history(seed: u8) -> History {
     let file = |i: u8| HistoryFile {
         path: RepoPath::new(&format!("d/f{i}")).expect("a path"),
-        history: FileHistory {
-            n_commits: u32::from(i) + 1,
-            newest: u32::from(seed),
-        },
-        terms: vec![
-            ("fix".into(), u32::from(i) + 1),
-            (format!("topic{seed}"), 2),
-        ],
+        history: FileHistory { n_commits: u32::from(i) + 1, newest: u32::from(seed) },
+        terms: vec![("fix".into(), u32::from(i) + 1), (format!("topic{seed}"), 2)],
     };
-    History {
-        files: (0..seed % 6).map(file).collect(),
-        digest: [seed; 32],
-    }
+    History { files: (0..seed % 6).map(file).collect(), digest: [seed; 32] }
 }
 
 /// What an index is built of, besides the config.
@@ -358,8 +262,7 @@ struct Filled;
 fn fill(bulk: &Bulk, tree: &Tree) -> Filled {
     let mut vocabulary = Vocabulary::default();
     for (path, text) in tree.iter().step_by(2) {
-        bulk.add(input(path, text, &mut vocabulary), &vocabulary)
-            .expect("add");
+        bulk.add(input(path, text, &mut vocabulary), &vocabulary).expect("add");
     }
     Filled
 }
@@ -379,11 +282,7 @@ impl Filled {
             bulk.put_links(file, link(&facts, &*view)).expect("links");
         }
         let history = state.history.map(history);
-        assert_eq!(
-            bulk.finish(state.head.as_deref(), history.as_ref())
-                .expect("finish"),
-            1
-        );
+        assert_eq!(bulk.finish(state.head.as_deref(), history.as_ref()).expect("finish"), 1);
     }
 }
 
@@ -405,9 +304,7 @@ pub fn update(txn: &mut WriteTxn, from: &State, to: &State) {
         }
         let old = old.map(|old| terms(path, old, &mut vocabulary));
         let input = input(path, text, &mut vocabulary);
-        let outcome = txn
-            .put_file(&input, &vocabulary, old.as_ref())
-            .expect("put");
+        let outcome = txn.put_file(&input, &vocabulary, old.as_ref()).expect("put");
         changed.extend(outcome.changed);
         put.push(outcome.doc);
     }
@@ -426,8 +323,5 @@ pub fn update(txn: &mut WriteTxn, from: &State, to: &State) {
 
 /// A tree from `path = text` pairs with `;` for line ends.
 pub fn tree(files: &[(&str, &str)]) -> Tree {
-    files
-        .iter()
-        .map(|(p, t)| ((*p).to_owned(), t.replace(';', "\n")))
-        .collect()
+    files.iter().map(|(p, t)| ((*p).to_owned(), t.replace(';', "\n"))).collect()
 }

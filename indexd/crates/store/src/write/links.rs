@@ -25,11 +25,7 @@ impl WriteTxn<'_> {
         halves.sort_unstable();
         halves.dedup();
         for half in halves {
-            files.extend(sets::members(
-                &self.tables().dependants,
-                &self.txn,
-                &half.to_be_bytes(),
-            )?);
+            files.extend(sets::members(&self.tables().dependants, &self.txn, &half.to_be_bytes())?);
         }
         for def in &self.freed_defs {
             for source in self.sources_of(*def)? {
@@ -42,11 +38,7 @@ impl WriteTxn<'_> {
     fn sources_of(&self, target: u32) -> Result<Vec<u32>> {
         let mut out = Vec::new();
         for kind in EdgeKind::ALL {
-            out.extend(sets::members(
-                &self.tables().edges_in,
-                &self.txn,
-                &in_prefix(target, kind.code()),
-            )?);
+            out.extend(sets::members(&self.tables().edges_in, &self.txn, &in_prefix(target, kind.code()))?);
         }
         Ok(out)
     }
@@ -83,9 +75,7 @@ impl WriteTxn<'_> {
             after.dedup();
             let differing = differences(&before, &after);
             changes.extend(
-                differing
-                    .into_iter()
-                    .map(|((kind, target), add)| (in_prefix(target, kind.code()), doc, add)),
+                differing.into_iter().map(|((kind, target), add)| (in_prefix(target, kind.code()), doc, add)),
             );
             if new_bytes.is_empty() {
                 tables.edges_out.delete(&mut self.txn, &key)?;
@@ -99,58 +89,37 @@ impl WriteTxn<'_> {
         if unresolved.is_empty() {
             tables.unresolved.delete(&mut self.txn, &key)?;
         } else {
-            tables
-                .unresolved
-                .put_new(&mut self.txn, &key, &unresolved)?;
+            tables.unresolved.put_new(&mut self.txn, &key, &unresolved)?;
         }
         self.put_lookups(file, &short_lookups(links))?;
         self.unlinked.remove(&file);
         Ok(())
     }
 
-    fn resolve(
-        &self,
-        file: u32,
-        docs: &[u32],
-        links: &Links,
-    ) -> Result<Vec<(usize, Vec<edges::Use>)>> {
+    fn resolve(&self, file: u32, docs: &[u32], links: &Links) -> Result<Vec<(usize, Vec<edges::Use>)>> {
         if links.links.is_empty() {
             return Ok(Vec::new());
         }
         let text = snapshot::text(self.store, self.rows(), file)?;
         let mut docs_of: FxHashMap<u32, Vec<u32>> = FxHashMap::default();
         let rows = self.rows();
-        by_source(
-            links,
-            docs.len(),
-            &LineIndex::new(&text),
-            |DefRef { file, def }| {
-                let docs = match docs_of.entry(file.0) {
-                    std::collections::hash_map::Entry::Occupied(e) => e.into_mut(),
-                    std::collections::hash_map::Entry::Vacant(e) => {
-                        e.insert(rows.file_defs(file.0)?)
-                    }
-                };
-                let slot = def.some().map_or(0, |d| d.index() + 1);
-                let missing = || {
-                    StoreError::Inconsistent(format!(
-                        "a link to {def:?} of {file:?}, which is not there"
-                    ))
-                };
-                docs.get(slot).copied().ok_or_else(missing)
-            },
-        )
+        by_source(links, docs.len(), &LineIndex::new(&text), |DefRef { file, def }| {
+            let docs = match docs_of.entry(file.0) {
+                std::collections::hash_map::Entry::Occupied(e) => e.into_mut(),
+                std::collections::hash_map::Entry::Vacant(e) => e.insert(rows.file_defs(file.0)?),
+            };
+            let slot = def.some().map_or(0, |d| d.index() + 1);
+            let missing =
+                || StoreError::Inconsistent(format!("a link to {def:?} of {file:?}, which is not there"));
+            docs.get(slot).copied().ok_or_else(missing)
+        })
     }
 
     /// Kinds and targets of the stored edges out of a source, sorted.
     fn targets(&self, source: u32) -> Result<Vec<(EdgeKind, u32)>> {
         let mut out = Vec::new();
         // Places do not matter here, and the row of a source that is gone is gone too.
-        let base = edges::Base {
-            source,
-            at: 0,
-            line: 0,
-        };
+        let base = edges::Base { source, at: 0, line: 0 };
         let t = &self.tables().edges_out;
         let key = source.to_be_bytes();
         if let Some(bytes) = t.get(&self.txn, &key)? {
@@ -166,17 +135,13 @@ impl WriteTxn<'_> {
         for &source in sources {
             let targets = self.targets(source)?;
             changes.extend(
-                targets
-                    .into_iter()
-                    .map(|(kind, target)| (in_prefix(target, kind.code()), source, false)),
+                targets.into_iter().map(|(kind, target)| (in_prefix(target, kind.code()), source, false)),
             );
         }
         let tables = self.tables();
         sets::update_all(&tables.edges_in, &mut self.txn, changes)?;
         for source in sources {
-            tables
-                .edges_out
-                .delete(&mut self.txn, &source.to_be_bytes())?;
+            tables.edges_out.delete(&mut self.txn, &source.to_be_bytes())?;
         }
         Ok(())
     }
@@ -188,18 +153,14 @@ impl WriteTxn<'_> {
             Some(bytes) => decode_sorted(bytes).ok_or_else(|| tables.lookups.corrupt(&key))?,
             None => Vec::new(),
         };
-        let changes = differences(&old, new)
-            .into_iter()
-            .map(|(k, add)| (k.to_be_bytes(), file, add))
-            .collect();
+        let changes =
+            differences(&old, new).into_iter().map(|(k, add)| (k.to_be_bytes(), file, add)).collect();
         sets::update_all(&tables.dependants, &mut self.txn, changes)?;
         if new.is_empty() {
             tables.lookups.delete(&mut self.txn, &key)?;
             return Ok(());
         }
-        tables
-            .lookups
-            .put_new(&mut self.txn, &key, &encode_sorted(new))
+        tables.lookups.put_new(&mut self.txn, &key, &encode_sorted(new))
     }
 
     /// Forgets which keys a file looked up.

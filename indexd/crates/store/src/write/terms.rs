@@ -1,11 +1,11 @@
 //! Postings of a changed file: only those that differ are rewritten.
 
 use super::{OldFile, WriteTxn};
-use crate::codec::postings::{block_of, decode, encode, merge};
+use crate::codec::postings::{WHOLE_MAX, block_of, decode, encode, merge};
 use crate::error::{Result, StoreError};
 use crate::rows::term_prefix;
-use crate::tables::Table;
-use heed::RwTxn;
+use crate::table::Table;
+use heed::{RoTxn, RwTxn};
 use indexd_model::terms::{FileTerms, Vocabulary};
 use indexd_model::view::{FieldCounts, N_FIELDS};
 
@@ -27,10 +27,7 @@ impl WriteTxn<'_> {
             return Err(stale());
         }
         let old_start = old.map_or(0, |o| o.chunk_start);
-        let changes = changes(
-            &of_chunks(old_terms, old_start),
-            &of_chunks(new_terms, new_start),
-        );
+        let changes = changes(&of_chunks(old_terms, old_start), &of_chunks(new_terms, new_start));
         let tables = self.tables();
         apply(&tables.terms, &mut self.txn, changes, vocabulary)?;
         let path_changes = changes_of_path(file, old_terms, new_terms);
@@ -51,12 +48,8 @@ pub(crate) fn path_counts(n: u8) -> FieldCounts {
 
 fn of_chunks(terms: &FileTerms, start: u32) -> Vec<(u32, u32, FieldCounts)> {
     let chunks = (start..).zip(&terms.chunks);
-    let all = chunks.flat_map(|(doc, chunk)| {
-        chunk
-            .terms
-            .iter()
-            .map(move |(term, counts)| (*term, doc, *counts))
-    });
+    let all =
+        chunks.flat_map(|(doc, chunk)| chunk.terms.iter().map(move |(term, counts)| (*term, doc, *counts)));
     let mut all: Vec<_> = all.filter(|p| p.2 != [0; N_FIELDS]).collect();
     all.sort_unstable();
     all
@@ -64,11 +57,7 @@ fn of_chunks(terms: &FileTerms, start: u32) -> Vec<(u32, u32, FieldCounts)> {
 
 fn changes_of_path(file: u32, old: &FileTerms, new: &FileTerms) -> Vec<Change> {
     let of = |terms: &FileTerms| {
-        let mut all: Vec<_> = terms
-            .path
-            .iter()
-            .map(|(term, n)| (*term, file, path_counts(*n)))
-            .collect();
+        let mut all: Vec<_> = terms.path.iter().map(|(term, n)| (*term, file, path_counts(*n))).collect();
         all.retain(|p| p.2 != [0; N_FIELDS]);
         all.sort_unstable();
         all
@@ -92,36 +81,72 @@ fn changes(old: &[(u32, u32, FieldCounts)], new: &[(u32, u32, FieldCounts)]) -> 
     out
 }
 
+type Postings = Vec<(u32, FieldCounts)>;
+
 /// Applies changes, sorted by term and handle, block by block.
-fn apply(
-    table: &Table,
-    txn: &mut RwTxn,
-    changes: Vec<Change>,
-    vocabulary: &Vocabulary,
-) -> Result<()> {
+fn apply(table: &Table, txn: &mut RwTxn, changes: Vec<Change>, vocabulary: &Vocabulary) -> Result<()> {
     // Neighbouring keys share pages: in key order each page is copied once, while it is hot.
     let mut by_term: Vec<&[Change]> = changes.chunk_by(|a, b| a.0 == b.0).collect();
     by_term.sort_unstable_by_key(|run| vocabulary.term(run[0].0));
-    let mut postings = Vec::new();
     for run in by_term {
-        let mut key = term_prefix(vocabulary.term(run[0].0))?;
-        let prefix_len = key.len();
-        for changes in run.chunk_by(|a, b| block_of(a.1) == block_of(b.1)) {
-            let block = block_of(changes[0].1);
-            key.truncate(prefix_len);
-            key.extend_from_slice(&block.to_be_bytes());
-            postings.clear();
-            if let Some(bytes) = table.get(txn, &key)? {
-                decode(block, bytes, |doc, counts| postings.push((doc, counts)))
-                    .ok_or_else(|| table.corrupt(&key))?;
+        let prefix = term_prefix(vocabulary.term(run[0].0))?;
+        let changes: Vec<_> = run.iter().map(|c| (c.1, c.2)).collect();
+        match read_block(table, txn, &prefix, 0)? {
+            None if table.prefix(txn, &prefix)?.next().is_some() => {
+                apply_blocks(table, txn, &prefix, &changes)?;
             }
-            let changes: Vec<_> = changes.iter().map(|c| (c.1, c.2)).collect();
-            let merged = merge(&postings, &changes).ok_or_else(stale)?;
-            if merged.is_empty() {
-                table.delete(txn, &key)?;
-            } else {
-                table.put(txn, &key, &encode(block, &merged))?;
-            }
+            whole => apply_whole(table, txn, &prefix, &whole.unwrap_or_default(), &changes)?,
+        }
+    }
+    Ok(())
+}
+
+fn read_block(table: &Table, txn: &RoTxn, key: &[u8], block: u32) -> Result<Option<Postings>> {
+    let Some(bytes) = table.get(txn, key)? else { return Ok(None) };
+    let mut postings = Vec::new();
+    decode(block, bytes, |doc, counts| postings.push((doc, counts))).ok_or_else(|| table.corrupt(key))?;
+    Ok(Some(postings))
+}
+
+/// A term with few postings: they are together, until there are too many. A term that has once had
+/// many keeps its blocks.
+fn apply_whole(
+    table: &Table,
+    txn: &mut RwTxn,
+    prefix: &[u8],
+    old: &[(u32, FieldCounts)],
+    changes: &[(u32, Option<FieldCounts>)],
+) -> Result<()> {
+    let merged = merge(old, changes).ok_or_else(stale)?;
+    if merged.is_empty() {
+        table.delete(txn, prefix)?;
+        return Ok(());
+    }
+    if merged.len() <= WHOLE_MAX {
+        return table.put(txn, prefix, &encode(0, &merged));
+    }
+    table.delete(txn, prefix)?;
+    let all: Vec<_> = merged.into_iter().map(|(doc, counts)| (doc, Some(counts))).collect();
+    apply_blocks(table, txn, prefix, &all)
+}
+
+fn apply_blocks(
+    table: &Table,
+    txn: &mut RwTxn,
+    prefix: &[u8],
+    changes: &[(u32, Option<FieldCounts>)],
+) -> Result<()> {
+    let mut key = prefix.to_vec();
+    for changes in changes.chunk_by(|a, b| block_of(a.0) == block_of(b.0)) {
+        let block = block_of(changes[0].0);
+        key.truncate(prefix.len());
+        key.extend_from_slice(&block.to_be_bytes());
+        let old = read_block(table, txn, &key, block)?.unwrap_or_default();
+        let merged = merge(&old, changes).ok_or_else(stale)?;
+        if merged.is_empty() {
+            table.delete(txn, &key)?;
+        } else {
+            table.put(txn, &key, &encode(block, &merged))?;
         }
     }
     Ok(())

@@ -1,0 +1,209 @@
+//! Runs: many small rows as one value. A row of LMDB costs ten bytes and its whole key; inside a run
+//! an entry costs two or three and what its key does not share with the key before. Definitions,
+//! sets and postings of rare terms are a million and a half rows of twenty bytes.
+
+use super::bytes::{Reader, put};
+
+/// Bytes of a run with its row's key and checksum. Four nodes of (4,096 page - 16 header) / 4 - 2
+/// pointer - 8 node header fill a page. An entry that is longer alone is a run of its own.
+pub(crate) const RUN_BYTES_MAX: usize = (4096 - 16) / 4 - 2 - 8;
+
+const LONG: u8 = 15;
+
+/// Appends an entry whose key follows `last` in order.
+pub(crate) fn push(out: &mut Vec<u8>, last: &[u8], key: &[u8], value: &[u8]) {
+    let shared = last.iter().zip(key).take_while(|(a, b)| a == b).count();
+    let rest = &key[shared..];
+    let (a, b) = (shared.min(usize::from(LONG)) as u8, rest.len().min(usize::from(LONG)) as u8);
+    out.push(a << 4 | b);
+    if a == LONG {
+        put(out, (shared - usize::from(LONG)) as u64);
+    }
+    if b == LONG {
+        put(out, (rest.len() - usize::from(LONG)) as u64);
+    }
+    put(out, value.len() as u64);
+    out.extend_from_slice(rest);
+    out.extend_from_slice(value);
+}
+
+/// Walks the entries of a run.
+#[derive(Clone)]
+pub(crate) struct Entries<'a> {
+    r: Reader<'a>,
+    /// Key of the entry read last.
+    pub key: Vec<u8>,
+}
+
+impl<'a> Entries<'a> {
+    /// Starts before the first entry.
+    pub fn new(run: &'a [u8]) -> Self {
+        Self { r: Reader::new(run), key: Vec::with_capacity(32) }
+    }
+
+    /// Whether all entries are read.
+    pub fn is_done(&self) -> bool {
+        self.r.is_empty()
+    }
+
+    /// Bytes not read yet.
+    pub fn rest(&self) -> &'a [u8] {
+        self.r.rest()
+    }
+
+    /// Reads the next entry: its key into `key`, its value as the result. `None` at the end and for
+    /// bytes that are no run.
+    pub fn read(&mut self) -> Option<&'a [u8]> {
+        let head = self.r.byte()?;
+        let mut long = |n: u8| {
+            if n == LONG { Some(usize::from(n) + self.r.u32()? as usize) } else { Some(usize::from(n)) }
+        };
+        let (shared, rest) = (long(head >> 4)?, long(head & 15)?);
+        let len = self.r.u32()? as usize;
+        if shared > self.key.len() {
+            return None;
+        }
+        self.key.truncate(shared);
+        self.key.extend_from_slice(self.r.take(rest)?);
+        self.r.take(len)
+    }
+
+    /// Reads up to the entry under `key`, and gives its value when there is one.
+    pub fn find(&mut self, key: &[u8]) -> Option<&'a [u8]> {
+        while !self.is_done() {
+            let value = self.read()?;
+            match self.key.as_slice().cmp(key) {
+                std::cmp::Ordering::Less => {}
+                std::cmp::Ordering::Equal => return Some(value),
+                std::cmp::Ordering::Greater => return None,
+            }
+        }
+        None
+    }
+}
+
+/// Puts (`Some`) or removes an entry. `None` for bytes that are no run.
+pub(crate) fn splice(run: &[u8], key: &[u8], value: Option<&[u8]>) -> Option<Vec<u8>> {
+    let mut out = Vec::with_capacity(run.len() + key.len() + value.map_or(0, <[u8]>::len) + 8);
+    let mut entries = Entries::new(run);
+    let mut last = Vec::new();
+    loop {
+        let at = run.len() - entries.rest().len();
+        let next = if entries.is_done() { None } else { Some(entries.read()?) };
+        if next.is_some() && *entries.key < *key {
+            last.clone_from(&entries.key);
+            continue;
+        }
+        // Everything before stays as it is; the entry after has another one before it now.
+        out.extend_from_slice(&run[..at]);
+        if let Some(value) = value {
+            push(&mut out, &last, key, value);
+            last = key.to_vec();
+        }
+        match next {
+            Some(_) if entries.key == key => {
+                if !entries.is_done() {
+                    let after = entries.read()?;
+                    push(&mut out, &last, &entries.key, after);
+                }
+            }
+            Some(after) => push(&mut out, &last, &entries.key, after),
+            None => {}
+        }
+        out.extend_from_slice(entries.rest());
+        return Some(out);
+    }
+}
+
+/// Cuts a run near its middle: the first part, and the key and bytes of the second. `None` when it
+/// has one entry only, and for bytes that are no run.
+pub(crate) fn halve(run: &[u8]) -> Option<(&[u8], Vec<u8>, Vec<u8>)> {
+    let mut entries = Entries::new(run);
+    entries.read()?;
+    loop {
+        let at = run.len() - entries.rest().len();
+        let value = entries.read()?;
+        if at >= run.len() / 2 || entries.is_done() {
+            let mut second = Vec::with_capacity(run.len() - at + entries.key.len());
+            push(&mut second, &[], &entries.key, value);
+            second.extend_from_slice(entries.rest());
+            return Some((&run[..at], entries.key, second));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::BTreeMap;
+
+    type Map = BTreeMap<Vec<u8>, Vec<u8>>;
+
+    fn map() -> impl Strategy<Value = Map> {
+        let key = prop::collection::vec(0..4u8, 1..40);
+        prop::collection::btree_map(key, prop::collection::vec(any::<u8>(), 0..30), 0..20)
+    }
+
+    fn encode(map: &Map) -> Vec<u8> {
+        let (mut out, mut last): (_, &[u8]) = (Vec::new(), &[]);
+        for (key, value) in map {
+            push(&mut out, last, key, value);
+            last = key;
+        }
+        out
+    }
+
+    fn decode(run: &[u8]) -> Map {
+        let mut entries = Entries::new(run);
+        let mut out = Map::new();
+        while !entries.is_done() {
+            let value = entries.read().expect("an entry");
+            out.insert(entries.key.clone(), value.to_vec());
+        }
+        out
+    }
+
+    proptest! {
+        #[test]
+        fn runs_round_trip(map in map()) {
+            let run = encode(&map);
+            for (key, value) in &map {
+                prop_assert_eq!(Entries::new(&run).find(key), Some(&value[..]));
+            }
+            prop_assert_eq!(decode(&run), map);
+        }
+
+        #[test]
+        fn splicing_is_a_map_update(mut map in map(), key in prop::collection::vec(0..4u8, 1..40), i: prop::sample::Index, value in prop::option::of(prop::collection::vec(any::<u8>(), 0..9))) {
+            let known = (!map.is_empty()).then(|| map.keys().nth(i.index(map.len())).unwrap().clone());
+            for key in known.into_iter().chain([key]) {
+                let run = splice(&encode(&map), &key, value.as_deref()).expect("a run");
+                match &value {
+                    Some(v) => map.insert(key, v.clone()),
+                    None => map.remove(&key),
+                };
+                prop_assert_eq!(&run, &encode(&map));
+            }
+        }
+
+        #[test]
+        fn halves_make_the_whole(map in map()) {
+            let run = encode(&map);
+            match halve(&run) {
+                Some((first, key, second)) => {
+                    let (mut a, b) = (decode(first), decode(&second));
+                    prop_assert!(!a.is_empty() && a.keys().all(|k| *k < key) && b.keys().next() == Some(&key));
+                    a.extend(b);
+                    prop_assert_eq!(a, map);
+                }
+                None => prop_assert!(map.len() < 2),
+            }
+        }
+
+        #[test]
+        fn garbage_is_refused_without_panic(bytes: Vec<u8>, key: Vec<u8>) {
+            let _ = (Entries::new(&bytes).find(&key), splice(&bytes, &key, Some(b"x")), halve(&bytes));
+        }
+    }
+}

@@ -1,0 +1,283 @@
+//! One table: the one way to read and write its rows.
+//!
+//! Every stored value ends in a checksum over key and value, checked on each read: LMDB returns
+//! flipped bits as if nothing were wrong. Tables of small rows keep them in runs (see
+//! [`crate::codec::run`]); callers see rows either way.
+
+use crate::codec::run::{self, Entries, RUN_BYTES_MAX};
+use crate::error::{Result, StoreError};
+use heed::types::Bytes;
+use heed::{Database, PutFlags, RoTxn, RwTxn};
+use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
+
+/// Whether a table is part of the dump and of the signature.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// A function of the inputs: dumped.
+    Derived,
+    /// May vanish at any time, or describes the machine and not the tree: never dumped.
+    Cache,
+}
+
+/// How rows lie in LMDB.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Form {
+    /// One node for each row.
+    Rows,
+    /// Rows in runs. The key of a run is at most that of its first row and above those of the run
+    /// before.
+    Runs,
+    /// One node for each piece of a blob, which brings its own checksum.
+    Pieces,
+}
+
+/// One table.
+#[derive(Clone, Copy)]
+pub(crate) struct Table {
+    /// The LMDB database.
+    pub db: Database<'static, Bytes, Bytes>,
+    /// Name inside the environment.
+    pub name: &'static str,
+    /// Kind.
+    pub kind: Kind,
+    /// Form.
+    pub form: Form,
+}
+
+/// A key and its value.
+pub(crate) type Row<'t> = (Vec<u8>, &'t [u8]);
+
+const SUM_BYTES: usize = 4;
+
+fn checksum(key: &[u8], value: &[u8]) -> [u8; SUM_BYTES] {
+    (xxh3_64_with_seed(value, xxh3_64(key)) as u32).to_le_bytes()
+}
+
+impl Table {
+    /// The error of a row that does not read as it should.
+    pub fn corrupt(&self, key: &[u8]) -> StoreError {
+        StoreError::Corrupt(format!("table {}, key {}", self.name, key.escape_ascii()))
+    }
+
+    fn sum_bytes(&self) -> usize {
+        if self.form == Form::Pieces { 0 } else { SUM_BYTES }
+    }
+
+    fn open<'t>(&self, key: &[u8], stored: &'t [u8]) -> Result<&'t [u8]> {
+        let Some(at) = stored.len().checked_sub(self.sum_bytes()) else { return Err(self.corrupt(key)) };
+        let (value, sum) = stored.split_at(at);
+        if sum == &checksum(key, value)[..sum.len()] { Ok(value) } else { Err(self.corrupt(key)) }
+    }
+
+    fn store(&self, txn: &mut RwTxn, key: &[u8], value: &[u8]) -> Result<()> {
+        let sum = checksum(key, value);
+        let sum = &sum[..self.sum_bytes()];
+        self.db.put_reserved(txn, key, value.len() + sum.len(), |space| {
+            use std::io::Write;
+            space.write_all(value)?;
+            space.write_all(sum)
+        })?;
+        Ok(())
+    }
+
+    /// The run that holds `key` if any does, with the key of the run.
+    fn run_of<'t>(&self, txn: &'t RoTxn, key: &[u8]) -> Result<Option<(&'t [u8], &'t [u8])>> {
+        match self.db.get_lower_than_or_equal_to(txn, key)? {
+            Some((run_key, stored)) => Ok(Some((run_key, self.open(run_key, stored)?))),
+            None => Ok(None),
+        }
+    }
+
+    /// The value under `key`.
+    pub fn get<'t>(&self, txn: &'t RoTxn, key: &[u8]) -> Result<Option<&'t [u8]>> {
+        if self.form == Form::Runs {
+            return Ok(self.run_of(txn, key)?.and_then(|(_, run)| Entries::new(run).find(key)));
+        }
+        match self.db.get(txn, key)? {
+            Some(stored) => self.open(key, stored).map(Some),
+            None => Ok(None),
+        }
+    }
+
+    /// The value under a key that must be there.
+    pub fn need<'t>(&self, txn: &'t RoTxn, key: &[u8]) -> Result<&'t [u8]> {
+        self.get(txn, key)?.ok_or_else(|| self.corrupt(key))
+    }
+
+    /// Writes `value`.
+    pub fn put(&self, txn: &mut RwTxn, key: &[u8], value: &[u8]) -> Result<()> {
+        match self.form {
+            Form::Runs => self.splice(txn, key, Some(value)),
+            Form::Rows | Form::Pieces => self.store(txn, key, value),
+        }
+    }
+
+    /// Writes `value` unless it is there already; an unchanged row dirties no page.
+    pub fn put_new(&self, txn: &mut RwTxn, key: &[u8], value: &[u8]) -> Result<()> {
+        if self.get(txn, key)? == Some(value) { Ok(()) } else { self.put(txn, key, value) }
+    }
+
+    /// Removes a row; whether there was one.
+    pub fn delete(&self, txn: &mut RwTxn, key: &[u8]) -> Result<bool> {
+        if self.form != Form::Runs {
+            return Ok(self.db.delete(txn, key)?);
+        }
+        let is_there = self.get(txn, key)?.is_some();
+        if is_there {
+            self.splice(txn, key, None)?;
+        }
+        Ok(is_there)
+    }
+
+    fn splice(&self, txn: &mut RwTxn, key: &[u8], value: Option<&[u8]>) -> Result<()> {
+        let mut old_key = None;
+        let (mut run_key, run) = match self.run_of(txn, key)? {
+            Some((run_key, run)) => (run_key.to_vec(), run),
+            None => match self.db.first(txn)? {
+                // Below every run: the first one begins here from now on.
+                Some((first, stored)) => {
+                    old_key = Some(first.to_vec());
+                    (key.to_vec(), self.open(first, stored)?)
+                }
+                None => (key.to_vec(), &[][..]),
+            },
+        };
+        let mut run = run::splice(run, key, value).ok_or_else(|| self.corrupt(&run_key))?;
+        if let Some(old_key) = old_key {
+            self.db.delete(txn, &old_key)?;
+        }
+        if run.is_empty() {
+            self.db.delete(txn, &run_key)?;
+            return Ok(());
+        }
+        // Almost always one run, sometimes two; an entry larger than a run stands alone.
+        let mut after = Vec::new();
+        loop {
+            if run_key.len() + run.len() + SUM_BYTES > RUN_BYTES_MAX
+                && let Some((first, second_key, second)) = run::halve(&run)
+            {
+                let first = first.to_vec();
+                after.push((second_key, second));
+                run = first;
+                continue;
+            }
+            self.store(txn, &run_key, &run)?;
+            match after.pop() {
+                Some((key, bytes)) => (run_key, run) = (key, bytes),
+                None => return Ok(()),
+            }
+        }
+    }
+
+    /// Writes a row, or a whole run, under a key above all others. `value` is scratch: the checksum
+    /// is added to it.
+    pub fn append(&self, txn: &mut RwTxn, key: &[u8], value: &mut Vec<u8>) -> Result<()> {
+        let sum = checksum(key, value);
+        value.extend_from_slice(&sum[..self.sum_bytes()]);
+        self.db.put_with_flags(txn, PutFlags::APPEND, key, value)?;
+        Ok(())
+    }
+
+    /// Removes all rows.
+    pub fn clear(&self, txn: &mut RwTxn) -> Result<()> {
+        Ok(self.db.clear(txn)?)
+    }
+
+    /// How many rows there are. Runs are counted by walking them.
+    pub fn len(&self, txn: &RoTxn) -> Result<u64> {
+        match self.form {
+            Form::Runs => self.iter(txn)?.try_fold(0, |n, row| row.map(|_| n + 1)),
+            Form::Rows | Form::Pieces => Ok(self.db.len(txn)?),
+        }
+    }
+
+    /// All rows in key order.
+    pub fn iter<'t>(&self, txn: &'t RoTxn<'t>) -> Result<Rows<'t>> {
+        self.prefix(txn, &[])
+    }
+
+    /// Rows whose key starts with `prefix`, in key order.
+    pub fn prefix<'t>(&self, txn: &'t RoTxn<'t>, prefix: &[u8]) -> Result<Rows<'t>> {
+        let mut rows = Rows { table: *self, txn, prefix: prefix.to_vec(), node: None, entries: None };
+        let node = match self.form {
+            Form::Runs if prefix.is_empty() => self.db.first(txn)?,
+            Form::Runs => match self.db.get_lower_than_or_equal_to(txn, prefix)? {
+                None => self.db.get_greater_than(txn, prefix)?,
+                found => found,
+            },
+            _ if prefix.is_empty() => self.db.first(txn)?,
+            _ => self.db.get_greater_than_or_equal_to(txn, prefix)?,
+        };
+        rows.enter(node)?;
+        Ok(rows)
+    }
+
+    /// Bytes of all pages of the table, for measuring.
+    pub fn bytes(&self, txn: &RoTxn) -> Result<u64> {
+        let s = self.db.stat(txn)?;
+        Ok((s.branch_pages + s.leaf_pages + s.overflow_pages) as u64 * u64::from(s.page_size))
+    }
+}
+
+/// Rows of a table in key order.
+pub(crate) struct Rows<'t> {
+    table: Table,
+    txn: &'t RoTxn<'t>,
+    prefix: Vec<u8>,
+    /// Key and value of the current node.
+    node: Option<(&'t [u8], &'t [u8])>,
+    /// What is left of the current run.
+    entries: Option<Entries<'t>>,
+}
+
+impl<'t> Rows<'t> {
+    fn enter(&mut self, node: Option<(&'t [u8], &'t [u8])>) -> Result<()> {
+        self.node = match node {
+            Some((key, stored)) => Some((key, self.table.open(key, stored)?)),
+            None => None,
+        };
+        self.entries = match self.node {
+            Some((_, run)) if self.table.form == Form::Runs => Some(Entries::new(run)),
+            _ => None,
+        };
+        Ok(())
+    }
+
+    fn step(&mut self) -> Result<Option<Row<'t>>> {
+        let after = |key| Ok::<_, StoreError>(self.table.db.get_greater_than(self.txn, key)?);
+        let Some((key, value)) = self.node else { return Ok(None) };
+        if self.table.form != Form::Runs {
+            let next = after(key)?;
+            self.enter(next)?;
+            return Ok(key.starts_with(&self.prefix).then(|| (key.to_vec(), value)));
+        }
+        loop {
+            let Some((key, _)) = self.node else { return Ok(None) };
+            let Some(entries) = &mut self.entries else { return Ok(None) };
+            while !entries.is_done() {
+                let value = entries.read().ok_or_else(|| self.table.corrupt(key))?;
+                if entries.key.starts_with(&self.prefix) {
+                    return Ok(Some((entries.key.clone(), value)));
+                }
+                if *entries.key > *self.prefix {
+                    self.node = None;
+                    return Ok(None);
+                }
+            }
+            let next = self.table.db.get_greater_than(self.txn, key)?;
+            self.enter(next)?;
+        }
+    }
+}
+
+impl<'t> Iterator for Rows<'t> {
+    type Item = Result<Row<'t>>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let row = self.step();
+        if !matches!(row, Ok(Some(_))) {
+            self.node = None;
+        }
+        row.transpose()
+    }
+}
