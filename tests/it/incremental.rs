@@ -2,17 +2,13 @@
 //! byte of its dump and of its packs; and following costs what the change costs.
 
 use crate::edits::{Edit, Repository, script};
-use crate::support::{Bench, dump_of_fresh_build};
+use crate::support::{
+    Bench, dump_of_fresh_build, first_difference, fresh_build, number, on_large_stack, packs_of,
+};
 use indexd::workspace::stages::Stage;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 use std::fs;
-
-/// Scripts and steps: few by default, `INDEXD_TEST_SCRIPTS=1000 INDEXD_TEST_STEPS=50` for the full run.
-fn size() -> (u32, usize) {
-    let number = |name: &str, default: usize| std::env::var(name).ok().and_then(|v| v.parse().ok()).unwrap_or(default);
-    (number("INDEXD_TEST_SCRIPTS", 60) as u32, number("INDEXD_TEST_STEPS", 30))
-}
 
 fn follow(edits: &[(Edit, bool)]) -> Result<(), TestCaseError> {
     let mut bench = Bench::new();
@@ -26,17 +22,22 @@ fn follow(edits: &[(Edit, bool)]) -> Result<(), TestCaseError> {
         }
     }
     bench.update(&dirty);
-    let fresh = dump_of_fresh_build(bench.root());
-    prop_assert!(bench.dump() == fresh, "{}", crate::support::first_difference(&bench.dump(), &fresh));
+    let built = fresh_build(bench.root());
+    let (followed, fresh) = (bench.dump(), built.dump());
+    prop_assert!(followed == fresh, "{}", first_difference(&followed, &fresh));
+    prop_assert_eq!(packs_of(&bench.snapshot()), packs_of(&built.snapshot()));
     Ok(())
 }
 
+/// Few scripts by default; `INDEXD_TEST_SCRIPTS=1000 INDEXD_TEST_STEPS=50` for the full run.
 #[test]
 fn any_edits_lead_to_the_index_of_their_end() {
-    let (cases, steps) = size();
-    let config = Config { cases, max_shrink_iters: 200, failure_persistence: None, ..Config::default() };
-    let run = TestRunner::new(config).run(&script(steps), |edits| follow(&edits));
-    run.unwrap_or_else(|e| panic!("{e}"));
+    on_large_stack(|| {
+        let cases = number("INDEXD_TEST_SCRIPTS", 120) as u32;
+        let config = Config { cases, max_shrink_iters: 200, failure_persistence: None, ..Config::default() };
+        let edits = script(number("INDEXD_TEST_STEPS", 40));
+        TestRunner::new(config).run(&edits, |edits| follow(&edits)).unwrap_or_else(|e| panic!("{e}"));
+    });
 }
 
 /// What runs when files change from one content to another.

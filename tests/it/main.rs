@@ -4,4 +4,6 @@ mod cli;
 mod edits;
 mod incremental;
 mod protocol;
+mod recovery;
 mod support;
+mod watching;

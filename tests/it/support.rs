@@ -9,11 +9,12 @@ use indexd_model::{FactsView, IndexView, Outcome, RepoPath};
 use indexd_store::Snapshot;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 /// A repository in a temporary folder and an engine that follows it.
 pub struct Bench {
-    tmp: tempfile::TempDir,
+    _tmp: Option<tempfile::TempDir>,
+    top: PathBuf,
     root: PathBuf,
     parts: Parts,
     log: Arc<StageLog>,
@@ -33,9 +34,17 @@ impl Bench {
 
     fn with_parts(parts: Parts) -> Self {
         let tmp = tempfile::tempdir().unwrap();
-        let root = fs::canonicalize(tmp.path()).unwrap().join("repo");
-        fs::create_dir(&root).unwrap();
-        let mut bench = Self { tmp, root, parts, log: Arc::default(), engine: None };
+        let mut bench = Self::at(tmp.path(), parts);
+        bench._tmp = Some(tmp);
+        bench
+    }
+
+    /// The repository and the index in a folder that outlives this.
+    pub fn at(top: &Path, parts: Parts) -> Self {
+        let top = fs::canonicalize(top).unwrap();
+        let root = top.join("repo");
+        fs::create_dir_all(&root).unwrap();
+        let mut bench = Self { _tmp: None, top, root, parts, log: Arc::default(), engine: None };
         bench.reopen();
         bench
     }
@@ -47,7 +56,7 @@ impl Bench {
 
     /// The index folder.
     pub fn home(&self) -> PathBuf {
-        self.tmp.path().join("index")
+        self.top.join("index")
     }
 
     /// What ran.
@@ -90,11 +99,6 @@ impl Bench {
         self.engine.take().unwrap().close().unwrap();
     }
 
-    /// Drops the index as a crash would.
-    pub fn drop_unclean(&mut self) {
-        self.engine = None;
-    }
-
     /// Opens the index that is there.
     pub fn reopen(&mut self) {
         let mut config = Config::default();
@@ -111,11 +115,6 @@ impl Bench {
         self.engine = Some(engine);
     }
 
-    /// Whether there is an index.
-    pub fn is_built(&mut self) -> bool {
-        self.engine().store().is_some()
-    }
-
     /// The committed state.
     pub fn snapshot(&self) -> Snapshot {
         self.engine.as_ref().unwrap().store().unwrap().snapshot().unwrap()
@@ -123,9 +122,7 @@ impl Bench {
 
     /// The dump of the committed state.
     pub fn dump(&self) -> String {
-        let mut out = Vec::new();
-        self.snapshot().dump(&mut out).unwrap();
-        String::from_utf8(out).unwrap()
+        dump_of(&self.snapshot())
     }
 
     /// How reading a file went.
@@ -144,14 +141,62 @@ impl Bench {
     }
 }
 
+/// Runs a test on a thread with the stack that the daemon's own threads have.
+pub fn on_large_stack(test: impl FnOnce() + Send + 'static) {
+    let thread = std::thread::Builder::new().stack_size(64 << 20).spawn(test).unwrap();
+    if let Err(panic) = thread.join() {
+        std::panic::resume_unwind(panic);
+    }
+}
+
+/// A number from the environment: how long a test that is short by default runs.
+pub fn number(name: &str, default: usize) -> usize {
+    std::env::var(name).ok().and_then(|v| v.parse().ok()).unwrap_or(default)
+}
+
+/// The canonical packs that answer a few requests from a snapshot.
+pub fn packs_of(snapshot: &Snapshot) -> Vec<String> {
+    static COUNTER: LazyLock<Arc<indexd_text::CachedCounter>> =
+        LazyLock::new(|| indexd_text::counter("o200k_base", &indexd_text::CounterOptions::default()).unwrap());
+    let context = indexd_pack::Context {
+        config: &indexd_pack::Config::default(),
+        counter: &**COUNTER,
+        cancel: &|| false,
+        tool_version: "test",
+        repo_id: "demo",
+        created_at: "",
+        matches_head: &|_| false,
+        stage: &|_| {},
+    };
+    let pack = |(query, layout, budget): (&str, &str, u64)| {
+        let request = serde_json::json!({"query": query, "layout": layout, "budgets": {"maxTotalTokens": budget}});
+        let request = indexd_pack::Request::from_json(request).unwrap();
+        indexd_pack::build(snapshot, &request, &context).unwrap().canonical()
+    };
+    let queries = [("where does T0 wait for F1", "graph", 4_000), ("C1 m2 pkg/m.py", "agent", 1_500), ("retry text", "graph", 300)];
+    queries.into_iter().map(pack).collect()
+}
+
+/// A snapshot's dump.
+pub fn dump_of(snapshot: &Snapshot) -> String {
+    let mut out = Vec::new();
+    snapshot.dump(&mut out).unwrap();
+    String::from_utf8(out).unwrap()
+}
+
 /// The dump of an index built from the tree as it is now.
 pub fn dump_of_fresh_build(root: &Path) -> String {
+    fresh_build(root).dump()
+}
+
+/// An index built from the tree as it is now.
+pub fn fresh_build(root: &Path) -> Bench {
     let mut fresh = Bench::new();
     fresh.engine = None;
     fresh.root = root.to_owned();
     fresh.reopen();
     fresh.build();
-    fresh.dump()
+    fresh
 }
 
 /// The first line in which two dumps differ, with the ones around it.

@@ -62,7 +62,7 @@ impl Build<'_> {
         bulk: Bulk,
         files: impl IntoIterator<Item = (RepoPath, u64)>,
         head: Option<&str>,
-        history: impl FnOnce() -> Option<History> + Send,
+        history: impl FnOnce() -> Option<History>,
     ) -> Result<Built, BuildError> {
         let mut files: Vec<(RepoPath, u64)> = files.into_iter().collect();
         files.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));

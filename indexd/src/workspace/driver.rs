@@ -183,9 +183,6 @@ impl Driver {
             return Ok(());
         }
         let is_lost = self.inbox.peek(|n| n.lost);
-        if is_lost {
-            self.setup.shared.update(|c| c.n_rescans += 1);
-        }
         if self.needs_sweep || is_lost || self.sweep_at.is_some_and(|at| at <= Instant::now()) {
             self.sweep()?;
         }
@@ -218,6 +215,8 @@ impl Driver {
                 self.problem(&format!("the repository's settings are ignored: {e}"));
             }
         }
+        // An index that a fault left open would be in its own way.
+        self.setup.shared.set_store(None);
         let engine = Engine::open(self.setup.engine.clone())?;
         self.setup.shared.set_store(engine.store().cloned());
         self.engine = Some(Box::new(engine));
@@ -229,7 +228,9 @@ impl Driver {
     /// Compares the whole tree; whatever was noticed before is covered.
     fn sweep(&mut self) -> Result<(), EngineError> {
         let started = Instant::now();
-        self.inbox.take();
+        if self.inbox.take().lost {
+            self.setup.shared.update(|c| c.n_rescans += 1);
+        }
         self.needs_sweep = true;
         self.sweep_at = None;
         let Some(engine) = &mut self.engine else { return Ok(()) };
@@ -421,13 +422,35 @@ impl Driver {
         if dirty.is_empty() && !self.head_is_dirty {
             return Ok(true);
         }
+        let replaced = self.unwatch_replaced(&dirty);
         let Some(engine) = &mut self.engine else { return Ok(false) };
-        let examined = engine.examine(dirty.iter().map(String::as_str));
+        let examined = engine.examine(dirty.iter().map(String::as_str)).map(|mut changes| {
+            let again = engine.tree.watched().filter(|dir| replaced.iter().any(|r| is_below(dir, r)));
+            changes.folders_new.extend(again.map(str::to_owned));
+            changes
+        });
         let absorbed = examined.and_then(|changes| self.absorb(changes));
         if absorbed.is_err() {
             self.needs_sweep = true;
         }
         absorbed
+    }
+
+    /// A dirty folder may be another one of the same name by now, whose watch went with the old one:
+    /// it and those below are to be watched anew.
+    fn unwatch_replaced(&mut self, dirty: &BTreeSet<String>) -> Vec<String> {
+        let mut replaced = Vec::new();
+        for rel in dirty {
+            let dir = self.absolute(rel);
+            if self.watched.contains(&dir) {
+                let all: Vec<PathBuf> = self.watched.range(dir.clone()..).take_while(|d| d.starts_with(&dir)).cloned().collect();
+                for dir in all {
+                    self.unwatch_dir(&dir);
+                }
+                replaced.push(rel.clone());
+            }
+        }
+        replaced
     }
 
     fn reload_config(&mut self) {
@@ -508,7 +531,11 @@ impl Driver {
     }
 
     fn start_watching(&mut self) {
-        self.watcher = (self.setup.watch)(&self.inbox);
+        if indexd_os::is_network_file_system(&self.setup.engine.root) {
+            self.problem("the file system is remote and does not tell of changes, so requests compare the tree");
+        } else {
+            self.watcher = (self.setup.watch)(&self.inbox);
+        }
         if self.watcher.is_none() {
             self.is_degraded = true;
             self.setup.shared.update(|c| c.watch = "scan");
@@ -648,6 +675,11 @@ impl Driver {
         let hint = hint.to_owned();
         self.retry_at = Some(Instant::now() + after);
         self.cookies.give_up();
+        if code == "root-gone" {
+            // The watches went with the folders.
+            self.watcher = None;
+            self.watched.clear();
+        }
         self.setup.shared.update(|c| c.state = WorkspaceState::Failed { code, hint: hint.clone() });
         let answer = match self.setup.shared.store() {
             Some(_) => Answer::Is(self.setup.shared.not_fresh()),
@@ -681,6 +713,11 @@ impl Driver {
             c.progress = None;
         });
     }
+}
+
+/// Whether `path` is `dir` or lies below it.
+fn is_below(path: &str, dir: &str) -> bool {
+    dir.is_empty() || path.strip_prefix(dir).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
 const UNREADABLE: &str = "files or folders may not be read and are not indexed";

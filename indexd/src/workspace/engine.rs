@@ -14,9 +14,10 @@ use super::status::Progress;
 use super::tree::{ChangeSet, Tree};
 use super::update::{NewHistory, Update};
 use crate::config::Config;
+use indexd_history::Past;
 use indexd_model::RepoPath;
 use indexd_os::{ReadError, Root};
-use indexd_store::{Opened, Store, StoreError};
+use indexd_store::{History, Opened, Store, StoreError};
 use std::collections::BTreeMap;
 use std::fs;
 use std::io;
@@ -84,6 +85,7 @@ pub struct Engine {
     unreadable: Vec<RepoPath>,
     head: Option<String>,
     history: Option<[u8; 32]>,
+    past: Option<Past>,
 }
 
 impl Engine {
@@ -104,6 +106,7 @@ impl Engine {
             unreadable: Vec::new(),
             head: None,
             history: None,
+            past: None,
             setup,
         };
         if current.is_some() {
@@ -168,8 +171,13 @@ impl Engine {
             cancelled,
             n_threads: self.n_threads(),
         };
-        let history = || past::read(&self.setup.root, commits_max);
+        let mut read = self.past.take();
+        let history = || {
+            read = past::read(&self.setup.root, commits_max, read.as_ref());
+            read.as_ref().map(past::history)
+        };
         let built = build.run(store.bulk()?, files, head.as_deref(), history);
+        self.past = read;
         let built = match built {
             Ok(built) => built,
             Err(e) => {
@@ -236,13 +244,17 @@ impl Engine {
     }
 
     /// What HEAD and the commits say, as far as it differs from what the index holds.
-    fn new_history(&self) -> NewHistory {
+    fn new_history(&mut self) -> NewHistory {
         let head = GitFolders::find(&self.setup.root).and_then(|git| git.head_id());
         if head == self.head {
             return NewHistory::default();
         }
-        let read = past::read(&self.setup.root, self.setup.config.history_commits_max);
-        let history = read.or_else(|| self.history.map(|_| indexd_store::History::default()));
+        self.past = past::read(&self.setup.root, self.setup.config.history_commits_max, self.past.as_ref());
+        let history = match (&self.past, self.history) {
+            (Some(past), _) => Some(past::history(past)),
+            (None, Some(_)) => Some(History::default()),
+            (None, None) => None,
+        };
         NewHistory { history: history.filter(|h| Some(h.digest) != self.history), head: Some(head) }
     }
 
