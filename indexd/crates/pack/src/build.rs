@@ -9,7 +9,7 @@ use crate::gather::{self, Gathered};
 use crate::identity::{Source, Sources};
 use crate::pack::{Budgets, DropReason, Pack};
 use crate::query::Query;
-use crate::render::{self, Block};
+use crate::render::{self, Block, Run};
 use crate::request::{Request, Resolved};
 use crate::sections::{Traits, claim, sections};
 use crate::select::{Cost, Entry, GAP, Limits, Offers, Selection, select};
@@ -268,7 +268,14 @@ impl<'a> Assembly<'a> {
                     section: c.section.unwrap_or(0),
                     path: &c.candidate.file.path,
                     language: c.candidate.file.language,
-                    parts: parts.iter().map(|l| (*l, source.slice(excerpt::span_of(source, *l, bytes_max)))).collect(),
+                    parts: parts
+                        .iter()
+                        .map(|l| Run {
+                            lines: *l,
+                            blank_before: excerpt::blank_before(source, l.start),
+                            text: source.slice(excerpt::span_of(source, *l, bytes_max)),
+                        })
+                        .collect(),
                 }
             })
             .collect();
@@ -411,6 +418,14 @@ impl Offers for Assembly<'_> {
 
     fn group(&self, candidate: usize) -> u32 {
         self.claimed[candidate].candidate.unit.file.0
+    }
+
+    fn is_beside(&mut self, a: usize, b: usize) -> bool {
+        let source = self.source(a);
+        let ends = |plan: &Plan| Some((plan.parts.first()?.start, plan.parts.last()?.end));
+        let (Some(a), Some(b)) = (self.plans.get(&a).and_then(ends), self.plans.get(&b).and_then(ends)) else { return false };
+        let (first, second) = if a < b { (a, b) } else { (b, a) };
+        second.0 > first.1 && second.0 - first.1 - 1 <= excerpt::blank_before(&source, second.0)
     }
 }
 

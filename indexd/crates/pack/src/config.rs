@@ -88,6 +88,11 @@ settings! {
         k1: f32 = 1.2,
         /// BM25 length normalisation.
         b: f32 = 0.75,
+        /// Shortest length a chunk is taken to have, in parts of the average: a one-line declaration
+        /// that holds a word is not the best place for it.
+        len_floor: f32 = 0.0,
+        /// What a unit of very few lines loses: a change touches long code more often.
+        bulk: f32 = 0.0,
         /// A term in the name of the definition, in occurrences.
         name: f32 = 3.0,
         /// A term in the names around it.

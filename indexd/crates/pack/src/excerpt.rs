@@ -195,6 +195,11 @@ fn trim(source: &Source, mut lines: Lines) -> Lines {
     lines
 }
 
+/// How many blank lines stand right before `line`.
+pub fn blank_before(source: &Source, line: u32) -> u32 {
+    (1..line).rev().take_while(|l| is_blank(source, *l)).count() as u32
+}
+
 /// Whether a line holds nothing but blanks.
 pub fn is_blank(source: &Source, line: u32) -> bool {
     source.slice(source.lines.span(line)).trim().is_empty()

@@ -26,12 +26,23 @@ pub struct Block<'a> {
     /// Language, for the fence and the gap marks.
     pub language: Language,
     /// Runs of lines with their exact text.
-    pub parts: Vec<(Lines, &'a str)>,
+    pub parts: Vec<Run<'a>>,
+}
+
+/// A run of lines of a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Run<'a> {
+    /// The lines.
+    pub lines: Lines,
+    /// How many blank lines stand right before it.
+    pub blank_before: u32,
+    /// The exact text.
+    pub text: &'a str,
 }
 
 /// Renders blocks, given in the order of their sections and ranks. No block gives an empty text.
 pub fn render(section_names: &[&str], blocks: &[Block]) -> String {
-    let size: usize = blocks.iter().flat_map(|b| &b.parts).map(|p| p.1.len() + 64).sum();
+    let size: usize = blocks.iter().flat_map(|b| &b.parts).map(|p| p.text.len() + 64).sum();
     let mut out = String::with_capacity(size);
     let mut section = None;
     let mut done = vec![false; blocks.len()];
@@ -45,14 +56,14 @@ pub fn render(section_names: &[&str], blocks: &[Block]) -> String {
             out.push_str(section_names[blocks[i].section]);
             out.push_str("\n\n");
         }
-        let mut parts: Vec<(Lines, &str)> = Vec::new();
+        let mut parts: Vec<Run> = Vec::new();
         for (j, b) in blocks.iter().enumerate().skip(i) {
             if b.section == blocks[i].section && b.path == blocks[i].path {
                 done[j] = true;
                 parts.extend(&b.parts);
             }
         }
-        parts.sort_by_key(|p| p.0);
+        parts.sort_by_key(|p| p.lines);
         group(blocks[i].path, blocks[i].language, &parts, &mut out);
     }
     // Separators stand between groups, not after the last.
@@ -63,23 +74,27 @@ pub fn render(section_names: &[&str], blocks: &[Block]) -> String {
 }
 
 /// One file of one section.
-fn group(path: &str, language: Language, parts: &[(Lines, &str)], out: &mut String) {
+fn group(path: &str, language: Language, parts: &[Run], out: &mut String) {
     let (Some(first), Some(last)) = (parts.first(), parts.last()) else { return };
-    header(path, Lines { start: first.0.start, end: last.0.end }, out);
-    let fence = "`".repeat(parts.iter().map(|p| longest_run(p.1) + 1).max().unwrap_or(0).max(3));
+    header(path, Lines { start: first.lines.start, end: last.lines.end }, out);
+    let fence = "`".repeat(parts.iter().map(|p| longest_run(p.text) + 1).max().unwrap_or(0).max(3));
     out.push_str(&fence);
     out.push_str(hint(language));
     out.push('\n');
-    let mut after = first.0.start;
-    for (lines, text) in parts {
-        if lines.start > after {
-            gap(language, Lines { start: after, end: lines.start - 1 }, out);
+    let mut after = first.lines.start;
+    for run in parts {
+        let missing = run.lines.start.saturating_sub(after);
+        if missing > 0 && missing <= run.blank_before {
+            // Nothing is missing but blank lines.
+            (0..missing).for_each(|_| out.push('\n'));
+        } else if missing > 0 {
+            gap(language, Lines { start: after, end: run.lines.start - 1 }, out);
         }
-        out.push_str(text);
-        if !text.ends_with('\n') {
+        out.push_str(run.text);
+        if !run.text.ends_with('\n') {
             out.push('\n');
         }
-        after = lines.end + 1;
+        after = run.lines.end + 1;
     }
     out.push_str(&fence);
     out.push_str("\n\n");
@@ -128,7 +143,10 @@ mod tests {
     fn block<'a>(section: usize, path: &'a str, parts: &[(u32, &'a str)]) -> Block<'a> {
         let parts = parts
             .iter()
-            .map(|(start, text)| (Lines { start: *start, end: start + text.lines().count() as u32 - 1 }, *text))
+            .map(|(start, text)| {
+                let lines = Lines { start: *start, end: start + text.lines().count() as u32 - 1 };
+                Run { lines, blank_before: u32::from(*start == 6), text }
+            })
             .collect();
         Block { section, path, language: Language::Go, parts }
     }
@@ -145,6 +163,12 @@ mod tests {
     fn content_cannot_close_its_fence() {
         let text = render(&["docs"], &[block(0, "x.go", &[(1, "```\nend\n````\n")])]);
         assert!(text.contains("`````go\n```\nend\n````\n`````\n"));
+    }
+
+    #[test]
+    fn blank_lines_between_items_are_no_gap() {
+        let text = render(&["seeds"], &[block(0, "a.go", &[(4, "four\n")]), block(0, "a.go", &[(6, "six\n"), (8, "eight\n")])]);
+        assert!(text.contains("four\n\nsix\n// ... (lines 7-7)\neight\n"));
     }
 
     #[test]

@@ -321,6 +321,9 @@ impl Table {
             if file.roles.has(FileRoles::EXAMPLE) {
                 factor *= r.example_factor;
             }
+            // Half of what can be lost is lost at four lines.
+            let n_lines: u32 = unit.spans.iter().map(|(_, l)| l.count()).sum();
+            factor *= 1.0 - r.bulk / (1.0 + n_lines as f32 / 4.0);
             self.hits.push(Hit { unit, file, role, signals: Signals::default(), factor: f64::from(factor), total: 0.0 });
         }
         &mut self.hits[i]

@@ -30,6 +30,10 @@ pub trait Offers {
 
     /// What identifies the group the candidate is rendered in, besides its section.
     fn group(&self, candidate: usize) -> u32;
+
+    /// Whether nothing but blank lines lies between two candidates of one group, whose costs are
+    /// known.
+    fn is_beside(&mut self, a: usize, b: usize) -> bool;
 }
 
 /// Limits on the whole.
@@ -141,7 +145,7 @@ struct Run {
     limits: Limits,
     section_items: Vec<usize>,
     section_tokens: Vec<u64>,
-    groups: Vec<(usize, u32)>,
+    groups: Vec<(usize, u32, usize)>,
     chosen: Vec<(usize, Cost)>,
     is_chosen: Vec<bool>,
 }
@@ -168,10 +172,7 @@ impl Run {
         }
         self.section_items[e.section] += 1;
         self.section_tokens[e.section] += cost.tokens;
-        let group = (e.section, offers.group(e.candidate));
-        if !self.groups.contains(&group) {
-            self.groups.push(group);
-        }
+        self.groups.push((e.section, offers.group(e.candidate), e.candidate));
         self.chosen.push((e.candidate, cost));
         self.is_chosen[i] = true;
     }
@@ -180,7 +181,12 @@ impl Run {
     /// heading of its section.
     fn full_cost(&mut self, e: Entry, offers: &mut dyn Offers) -> Option<Cost> {
         let mut cost = offers.cost(e.candidate)?;
-        if self.groups.contains(&(e.section, offers.group(e.candidate))) {
+        let group = offers.group(e.candidate);
+        let members: Vec<usize> = self.groups.iter().filter(|g| (g.0, g.1) == (e.section, group)).map(|g| g.2).collect();
+        if members.iter().any(|m| offers.is_beside(*m, e.candidate)) {
+            cost.tokens += BLANK.tokens;
+            cost.chars += BLANK.chars;
+        } else if !members.is_empty() {
             cost.tokens += GAP.tokens;
             cost.chars += GAP.chars;
         } else {
@@ -208,7 +214,9 @@ impl Run {
 }
 
 /// Upper bound of a gap mark `// ... (lines 1000000-1000000)`.
-pub const GAP: Cost = Cost { tokens: 14, chars: 36 };
+pub const GAP: Cost = Cost { tokens: 13, chars: 36 };
+/// Upper bound of the blank lines between two neighbouring items.
+pub const BLANK: Cost = Cost { tokens: 1, chars: 4 };
 /// Upper bound of a section's heading with its blank line.
 pub const SECTION: Cost = Cost { tokens: 6, chars: 20 };
 

@@ -20,6 +20,10 @@ impl Offers for Plain {
     fn group(&self, candidate: usize) -> u32 {
         candidate as u32
     }
+
+    fn is_beside(&mut self, _a: usize, _b: usize) -> bool {
+        false
+    }
 }
 
 fn limits(tokens: u64) -> Limits {

@@ -1,0 +1,315 @@
+//! Every section, drop reason, strictness and way to fail.
+
+use crate::support::{context, go, outline, pack, python, tree, try_build, try_preview};
+use indexd_model::IndexView;
+use indexd_oracle::Oracle;
+use indexd_pack::pack::DropReason;
+use indexd_pack::{Config, Request, build};
+use serde_json::{Value, json};
+use std::cell::Cell;
+use std::collections::BTreeSet;
+
+/// Names of the sections that have items in any of the packs.
+fn filled(view: &Oracle, requests: &[Value]) -> BTreeSet<String> {
+    let mut out = BTreeSet::new();
+    for r in requests {
+        let pack = pack(view, r.clone());
+        out.extend(pack.sections.iter().filter(|s| !s.items.is_empty()).map(|s| s.name.to_owned()));
+    }
+    out
+}
+
+fn one_seed() -> Config {
+    let mut config = Config::default();
+    config.ranking.seeds_max = 1;
+    config
+}
+
+fn sections_with(config: &Config, view: &Oracle, requests: &[Value]) -> BTreeSet<String> {
+    let mut out = BTreeSet::new();
+    for r in requests {
+        let pack = try_build(view, r.clone(), config).expect("a pack");
+        out.extend(pack.sections.iter().filter(|s| !s.items.is_empty()).map(|s| s.name.to_owned()));
+    }
+    out
+}
+
+#[test]
+fn every_section_of_the_graph_layout_is_reached() {
+    let all = ["call", "usage", "import", "export", "dataflow"];
+    let requests = [
+        json!({"query": "Policy Delay"}),
+        json!({"query": "Exhausted"}),
+        json!({"query": "ErrBusy", "expansion": {"edgeTypes": ["usage"]}}),
+        json!({"query": "Delay retry", "expansion": {"edgeTypes": ["dataflow"]}}),
+        json!({"query": "client Get", "expansion": {"edgeTypes": ["import"]}}),
+        json!({"query": "level info", "expansion": {"edgeTypes": all}}),
+        json!({"query": "attempts delay documents test", "expansion": {"includeSameFileNeighbors": true}}),
+    ];
+    let mut got = sections_with(&one_seed(), &go(), &requests);
+    let requests = [
+        json!({"query": "apply_discount", "expansion": {"edgeTypes": ["export", "import"]}}),
+        json!({"query": "best discount price", "expansion": {"edgeTypes": all}}),
+        json!({"query": "RATES", "expansion": {"edgeTypes": ["dataflow", "usage"]}}),
+    ];
+    got.extend(sections_with(&one_seed(), &python(), &requests));
+    let expect = ["callees", "callers", "dataflow", "docs", "exports", "imports", "related", "seeds", "tests", "usages"];
+    assert_eq!(got.iter().map(String::as_str).collect::<Vec<_>>(), expect);
+}
+
+#[test]
+fn every_section_of_the_agent_layout_is_reached() {
+    let requests = [
+        json!({"query": "retry delay attempts", "layout": "agent"}),
+        json!({"query": "log level", "layout": "agent"}),
+        json!({"query": "import client errors", "layout": "agent"}),
+    ];
+    let got = filled(&go(), &requests);
+    let expect = ["config", "definitions", "dependencies", "docs", "key_usages", "tests"];
+    let mut got: Vec<&str> = got.iter().map(String::as_str).collect();
+    let more = sections_with(&one_seed(), &go(), &requests);
+    got.extend(more.iter().map(String::as_str));
+    got.sort_unstable();
+    got.dedup();
+    assert_eq!(got, expect);
+}
+
+#[test]
+fn a_candidate_has_one_section() {
+    for layout in ["graph", "agent"] {
+        for view in [go(), python()] {
+            let pack = pack(&view, json!({"query": "total price discount retry delay test", "layout": layout}));
+            let mut seen = BTreeSet::new();
+            for item in pack.items() {
+                assert!(seen.insert(item.chunk_uid.clone()), "{} twice", item.chunk_uid);
+            }
+        }
+    }
+}
+
+/// Detailed reasons of everything left out.
+fn reasons(view: &Oracle, request: Value, config: &Config) -> BTreeSet<&'static str> {
+    let pack = try_build(view, request, config).expect("a pack");
+    assert_eq!(pack.stats.found, pack.stats.included + pack.stats.merged + pack.stats.dropped);
+    assert_eq!(pack.stats.dropped, pack.stats.dropped_by_reason.values().sum::<u64>());
+    pack.explain.expect("explain is on").excluded.iter().map(|e| e.reason).collect()
+}
+
+#[test]
+fn every_reason_to_drop_is_reached() {
+    let config = Config::default();
+    let view = go();
+    let mut got = BTreeSet::new();
+    for request in [
+        json!({"query": "retry delay attempts policy", "budgets": {"maxTotalTokens": 260}}),
+        json!({"query": "retry delay", "budgets": {"maxItems": 1}}),
+        json!({"query": "retry delay", "budgets": {"maxItemsPerSection": 1}}),
+        json!({"query": "retry delay documents", "seedMode": "code", "expansion": {"maxHops": 0}}),
+        json!({"query": "Get", "strictness": "strict", "expansion": {"requireEvidence": true, "evidenceKinds": ["tooling"]}}),
+    ] {
+        got.extend(reasons(&view, request, &config));
+    }
+    let body = "\tfrobnicate()\n".repeat(30);
+    let text = format!("package a\n\nfunc Frobnicate() {{\n{body}}}\n\nfunc small() {{ frobnicate() }}\n");
+    let sizes = Oracle::of(&[("a/x.go", text.as_str())]);
+    let tight = json!({"query": "Frobnicate", "budgets": {"maxTotalTokens": 80}});
+    let mut whole = Config::default();
+    whole.excerpts.first_percent = 1_000;
+    got.extend(reasons(&sizes, tight, &whole));
+    // Equal functions in two files; the better one has no room either.
+    let text = "package a\n\nfunc Twice() int {\n\treturn frobnicate(1, 2, 3) + frobnicate(1, 2, 3)\n}\n";
+    let twins = Oracle::of(&[("a/x.go", text), ("b/x.go", text), ("go.mod", "module m\n")]);
+    got.extend(reasons(&twins, json!({"query": "frobnicate", "budgets": {"maxTotalTokens": 1}}), &config));
+    let expect = ["budget", "duplicate", "item-cap", "no-evidence", "no-rule", "section-cap", "too-large"];
+    assert_eq!(got.into_iter().collect::<Vec<_>>(), expect);
+    // The rest concern places: files that are not shown, and overlaps, which units do not have.
+    let shop = python();
+    let pack = pack(&shop, json!({"query": "token", "focus": {"fileRelPath": ".env"}}));
+    assert!(pack.missing_context_hints.iter().any(|h| h.contains(".env is not shown: sensitive")));
+    assert!(pack.stats.dropped_by_reason["unsupported"] > 0);
+    assert_eq!(DropReason::ALL.len(), 10);
+}
+
+#[test]
+fn equal_content_is_shown_once_and_every_place_is_listed() {
+    let text = "package a\n\nfunc Twice() int {\n\treturn frobnicate()\n}\n";
+    let view = Oracle::of(&[("a/x.go", text), ("b/x.go", text), ("go.mod", "module m\n")]);
+    let pack = pack(&view, json!({"query": "Twice frobnicate"}));
+    let items: Vec<_> = pack.items().filter(|i| i.title.contains("Twice")).collect();
+    assert_eq!((items.len(), items[0].also_at.len()), (1, 1));
+    assert_eq!((&*items[0].file_rel_path, &*items[0].also_at[0].file_rel_path), ("a/x.go", "b/x.go"));
+    assert!(pack.stats.merged >= 1);
+}
+
+#[test]
+fn strictness_decides_what_happens_without_evidence() {
+    let view = go();
+    let of = |strictness: &str| {
+        let expansion = json!({"requireEvidence": true, "evidenceKinds": ["tooling"], "edgeTypes": ["call"]});
+        try_build(&view, json!({"query": "Delay", "strictness": strictness, "expansion": expansion}), &one_seed()).expect("a pack")
+    };
+    let (strict, warn, loose) = (of("strict"), of("warn"), of("loose"));
+    let by_edge = |p: &indexd_pack::Pack| p.items().filter(|i| !i.why.path.is_empty()).count();
+    assert_eq!(by_edge(&strict), 0);
+    assert!(strict.stats.dropped_by_reason["noEvidence"] > 0);
+    assert!(by_edge(&warn) > 0 && by_edge(&warn) == by_edge(&loose));
+    assert!(!warn.explain.as_ref().unwrap().evidence_gaps.is_empty());
+    assert!(loose.explain.as_ref().unwrap().evidence_gaps.is_empty());
+    assert!(warn.items().filter(|i| !i.why.path.is_empty()).all(|i| i.why.evidence_gap));
+}
+
+#[test]
+fn requests_fail_with_their_codes() {
+    let view = go();
+    let config = Config::default();
+    for (request, code) in [
+        (json!({"query": "x", "indexSignature": "b3:0"}), "POC_E_INDEX_MISSING"),
+        (json!({"query": "x", "tokenizer": "cl100k_base"}), "ACODE-CTX-002"),
+        (json!({"query": "", "focus": {"symbolId": "scip:none"}}), "POC_E_INVALID_REQUEST"),
+        (json!({"query": "", "focus": {"fileRelPath": "none.go"}}), "POC_E_INVALID_REQUEST"),
+    ] {
+        assert_eq!(try_build(&view, request, &config).unwrap_err().code(), code);
+    }
+    let pinned = json!({"query": "delay", "indexSignature": view.signature()});
+    assert!(try_build(&view, pinned, &config).is_ok());
+    let request = Request::from_json(json!({"query": "delay"})).unwrap();
+    let asked = Cell::new(0);
+    let cancel = || {
+        asked.set(asked.get() + 1);
+        asked.get() > 2
+    };
+    assert_eq!(build(&view, &request, &context(&config, &cancel)).unwrap_err().code(), "POC_E_CANCELLED");
+}
+
+#[test]
+fn focus_is_a_seed_of_score_one() {
+    let view = go();
+    let by_name = pack(&view, json!({"query": "Exhausted"}));
+    let item = by_name.items().find(|i| i.title.contains("Exhausted")).expect("it is found");
+    let (symbol, chunk) = (item.symbol_id.clone().expect("a symbol"), item.chunk_uid.clone());
+    for focus in [json!({"symbolId": symbol}), json!({"chunkUid": chunk}), json!({"fileRelPath": "retry/policy.go"})] {
+        let pack = pack(&view, json!({"query": "", "focus": focus}));
+        let first = pack.items().find(|i| i.chunk_uid == chunk).expect("the focus is shown");
+        assert_eq!((first.scores.seed_score, first.why.rule.as_str()), (1.0, "focus"));
+    }
+}
+
+#[test]
+fn nothing_found_is_a_success_that_says_so() {
+    let pack = pack(&go(), json!({"query": "zzyzx quuxification"}));
+    assert_eq!((pack.items().count(), pack.stats.token_count, pack.rendered.as_str()), (0, 0, ""));
+    assert!(pack.insufficient_context && pack.warnings.iter().any(|w| w == "ACODE-CTX-004"));
+    assert!(!pack.suggested_next_queries.is_empty());
+    assert!(pack.missing_context_hints.iter().any(|h| h.contains("zzyzx")));
+}
+
+#[test]
+fn a_small_budget_gets_the_best_whole_lines_and_none_gets_nothing() {
+    let view = go();
+    let body = "\tneedle(\"a rather long line of arguments\")\n".repeat(9);
+    let long = Oracle::of(&[("a/x.go", format!("func Long() {{\n{body}}}\n"))]);
+    let small = pack(&long, json!({"query": "needle", "budgets": {"maxTotalTokens": 60}}));
+    assert_eq!(small.items().count(), 1);
+    let excerpt = &small.items().next().unwrap().excerpt;
+    assert_eq!(excerpt.truncation.map(|t| t.reason), Some("maxTotalTokens"));
+    assert!(small.stats.token_count <= 60 && excerpt.text.starts_with("func Long() {\n"));
+    let none = pack(&view, json!({"query": "retry delay", "budgets": {"maxTotalTokens": 0}}));
+    assert_eq!((none.items().count(), none.rendered.len()), (0, 0));
+    let tiny = pack(&view, json!({"query": "retry delay", "budgets": {"maxTotalTokens": 9}}));
+    assert_eq!(tiny.items().count(), 0);
+    assert!(tiny.missing_context_hints.iter().any(|h| h.starts_with("the best match needs about")));
+}
+
+#[test]
+fn long_excerpts_are_cut_at_lines_and_say_so() {
+    let body: String = (0..200).map(|i| format!("\tstep{i}(\"ü\")\n")).collect();
+    let text = format!("package a\n\nfunc Long() {{\n{body}\tneedle()\n}}\n");
+    let view = Oracle::of(&[("a/x.go", text.as_str())]);
+    let pack = pack(&view, json!({"query": "needle Long", "budgets": {"maxBytesPerItem": 900}}));
+    let item = pack.items().find(|i| i.title.contains("Long")).expect("it is found");
+    assert_eq!(item.excerpt.truncation.map(|t| (t.max_bytes, t.reason)), Some((900, "maxBytesPerItem")));
+    assert!(item.excerpt.text.len() <= 900 && item.excerpt.parts.len() == 2);
+    assert!(item.excerpt.text.starts_with("func Long() {\n") && item.excerpt.text.contains("needle()"));
+    assert!(pack.rendered.contains("// ... (lines"));
+}
+
+#[test]
+fn places_are_utf16_and_lines_agree_with_the_source() {
+    let text = "\u{feff}package a\r\n\r\n// 😀 smile\r\nfunc Smile() string { return \"😀\" }\r\n";
+    let view = Oracle::of(&[("a/x.go", text)]);
+    let pack = pack(&view, json!({"query": "Smile"}));
+    let item = pack.items().find(|i| i.title.contains("Smile")).expect("it is found");
+    let units: Vec<u16> = text.encode_utf16().collect();
+    let (start, end) = (item.range.start as usize, item.range.end as usize);
+    assert_eq!(String::from_utf16(&units[start..end]).unwrap(), "// 😀 smile\r\nfunc Smile() string { return \"😀\" }\r\n");
+    assert_eq!((item.lines.start, item.lines.end), (3, 4));
+}
+
+#[test]
+fn provenance_leads_back_to_the_source() {
+    let view = go();
+    for layout in ["graph", "agent"] {
+        let value = pack(&view, json!({"query": "retry delay", "layout": layout})).to_json();
+        let items = value["sections"].as_array().unwrap().iter().flat_map(|s| s["items"].as_array().unwrap());
+        for item in items {
+            let p = if layout == "graph" { &item["provenance"] } else { item };
+            for member in ["snippet_id", "ref", "path", "line_start", "line_end", "content_hash", "selection_reason"] {
+                assert!(!p[member].is_null(), "{layout} {member}");
+            }
+            let is_go = p["path"].as_str().unwrap().ends_with(".go");
+            let reference = p["ref"].as_str().unwrap();
+            assert_eq!(is_go, reference == "none", "{reference}");
+            assert!(is_go || reference == format!("worktree:{}", view.signature()));
+        }
+    }
+}
+
+#[test]
+fn the_guard_keeps_strong_seeds_before_what_edges_found() {
+    let ordering = json!({"primary": "graphEvidence"});
+    let pack = pack(&go(), json!({"query": "retry delay", "ordering": ordering}));
+    let strong = pack.items().filter(|i| i.scores.seed_score >= 0.5).count();
+    assert!(strong > 0);
+    let seeds = &pack.sections[0];
+    assert_eq!(seeds.name, "seeds");
+    assert!(seeds.items.windows(2).all(|w| (w[0].scores.seed_score >= 0.5) || (w[1].scores.seed_score < 0.5)));
+}
+
+#[test]
+fn the_index_root_is_never_shown() {
+    let pack = pack(&go(), json!({"query": "retry delay", "indexRoot": "/home/canary/root"}));
+    let all = format!("{}{}", pack.to_json(), pack.rendered);
+    assert!(!all.contains("canary") && all.contains("workspace:fixture"));
+}
+
+#[test]
+fn preview_names_the_same_items_without_a_text() {
+    let view = go();
+    let request = json!({"query": "retry delay", "budgets": {"maxTotalTokens": 700}});
+    let preview = try_preview(&view, request.clone(), &Config::default()).expect("a preview");
+    assert_eq!(outline(&preview), outline(&pack(&view, request)));
+    assert!(preview.rendered.is_empty() && preview.stats.token_count > 0);
+}
+
+#[test]
+fn shuffled_trees_give_equal_bytes() {
+    let mut files = tree("go");
+    let request = json!({"query": "retry delay policy"});
+    let expect = pack(&Oracle::of(&files), request.clone());
+    files.reverse();
+    let view = Oracle::of(&files);
+    let again = pack(&view, request);
+    assert_eq!(again.canonical(), expect.canonical());
+    assert_eq!(again.rendered, expect.rendered);
+    assert!(!expect.canonical().contains("createdAt"));
+}
+
+#[test]
+fn an_edit_changes_signature_and_id() {
+    let mut files = tree("go");
+    let request = json!({"query": "retry delay policy"});
+    let before = pack(&Oracle::of(&files), request.clone());
+    files.iter_mut().find(|f| f.0 == "retry/policy.go").unwrap().1.extend(b"\nvar extra = 1\n");
+    let after = pack(&Oracle::of(&files), request);
+    assert_ne!((&before.index_signature, &before.pack_id), (&after.index_signature, &after.pack_id));
+}

@@ -1,0 +1,6 @@
+//! Packs of small repositories with a known call graph, against the contract.
+
+mod contract;
+mod golden;
+mod properties;
+mod support;
