@@ -248,3 +248,30 @@ fn what_changes_the_links_of_a_file_changes_a_key_that_it_looked_up() {
         assert_eq!(observed(&before, &links.lookups), observed(&after, &links.lookups), "{path} {to}");
     }
 }
+
+proptest::proptest! {
+    #![proptest_config(proptest::test_runner::Config::with_cases(400))]
+
+    /// Whatever stands in the files, linking ends, points at definitions that exist and at tokens
+    /// of the file, and says the same again.
+    #[test]
+    fn any_files_are_ordinary_input(
+        a in "(package p\n)?(func |type |var |const |struct ?\\{|interface ?\\{|import \"m/b\"\n|\\[T any\\]|[TabfMx]|\\(|\\)|\\{|\\}|\\[|\\]|:=|=|\\.|,|\\*|&|:|\n| |range |switch |case |return |map\\[|func\\(){0,80}",
+        b in "package b\n(func |type |var |[TabfMx] |[TabfMx]\\.|struct ?\\{|interface ?\\{|\\}|\\(|\\)|=|\\*|\n){0,40}",
+    ) {
+        let t = tree(&[("go.mod", "module m\n"), ("a/a.go", &a), ("a/c.go", &a), ("b/b.go", &b)]);
+        for file in 0..3 {
+            let links = t.link(file);
+            for l in &links.links {
+                let target = &t.facts[l.target.file.index()].interface;
+                proptest::prop_assert!(l.target.def == DefIdx::NONE || l.target.def.index() < target.defs.len());
+                let text = &t.texts[file];
+                proptest::prop_assert!(text.get(l.at as usize..l.at as usize + usize::from(l.len)).is_some());
+                proptest::prop_assert!(l.confidence <= 100);
+            }
+            proptest::prop_assert!(links.links.is_sorted_by_key(|l| l.at));
+            proptest::prop_assert!(links.unresolved.is_sorted_by_key(|u| u.at));
+            proptest::prop_assert_eq!(links, t.link(file));
+        }
+    }
+}
