@@ -20,6 +20,9 @@ use tree_sitter::Node;
 /// Definitions kept of one name in one scope; a name assigned more often has no more types.
 const DEFS_PER_NAME_MAX: u8 = 6;
 
+/// Attribute paths whose type is known at one place; a longer list is generated code.
+const PATHS_MAX: usize = 128;
+
 impl<'s> Visitor<'s, '_> {
     /// Reads `left: type = right`, or `a = b = right`; returns the value.
     pub(super) fn assignment(&mut self, node: Node) -> ExprId {
@@ -317,12 +320,12 @@ impl<'s> Visitor<'s, '_> {
         if !plain || self.scope_kind() == ScopeKind::Class {
             return;
         }
-        self.scope().paths.push((path, ExprId::NONE));
+        self.scope().forget_path(path);
         let says_more = matches!(
             self.b.get(value).map(|e| e.node),
             Some(Shape::Call { .. } | Shape::Name { .. } | Shape::Attr { .. } | Shape::Sequence { .. } | Shape::Await { .. })
         );
-        if says_more {
+        if says_more && self.scope().paths.len() < PATHS_MAX {
             let at = self.b.get(value).map_or(0, |e| e.at);
             let assigned = self.b.node(Shape::KeyValue { key: ExprId::NONE, value }, at);
             self.scope().paths.push((path, assigned));
@@ -332,13 +335,13 @@ impl<'s> Visitor<'s, '_> {
     /// Forgets paths that start at a name that is set anew.
     fn forget_paths(&mut self, name: &str) {
         let scope = self.scope();
-        let stale: Vec<&'s str> = scope
-            .paths
-            .iter()
-            .map(|p| p.0)
-            .filter(|p| p.strip_prefix(name).is_some_and(|rest| rest.starts_with('.')))
-            .collect();
-        scope.paths.extend(stale.into_iter().map(|p| (p, ExprId::NONE)));
+        let starts = |p: &str| p.strip_prefix(name).is_some_and(|rest| rest.starts_with('.'));
+        let mut stale: Vec<&'s str> = scope.paths.iter().map(|p| p.0).filter(|p| starts(p)).collect();
+        stale.sort_unstable();
+        stale.dedup();
+        for path in stale {
+            scope.forget_path(path);
+        }
     }
 
     /// Counts one more definition of `name` in the scope that `pick` finds; false past the limit.

@@ -147,15 +147,8 @@ impl<'s> Visitor<'s, '_> {
         let base = self.expr(object, Role::Read);
         let name = self.b.str(self.slice(attribute));
         let e = self.b.expr(Shape::Attr { base, name }, self.start(attribute), role);
-        let scope = self.scopes.last();
-        if scope.is_some_and(|s| !s.paths.is_empty()) {
-            let path = self.slice(node);
-            let known = scope.and_then(|s| s.paths.iter().rev().find(|p| p.0 == path)).map(|p| p.1);
-            if let Some(ty) = known.and_then(ExprId::some) {
-                return self.b.node(Shape::Assert { value: e, ty }, at);
-            }
-        }
-        e
+        let known = self.scopes.last().and_then(|s| s.path(self.slice(node)));
+        known.map_or(e, |ty| self.b.node(Shape::Assert { value: e, ty }, at))
     }
 
     fn subscript(&mut self, node: Node, role: Role) -> ExprId {

@@ -111,6 +111,18 @@ impl<'s> Scope<'s> {
         self.outer.iter().find(|o| o.0 == name).map(|o| o.1)
     }
 
+    /// What is known of a path here.
+    pub(super) fn path(&self, path: &str) -> Option<ExprId> {
+        self.paths.iter().rev().find(|p| p.0 == path).and_then(|p| p.1.some())
+    }
+
+    /// Forgets what is known of a path, if anything: the list must not grow by what says nothing.
+    pub(super) fn forget_path(&mut self, path: &'s str) {
+        if self.path(path).is_some() {
+            self.paths.push((path, ExprId::NONE));
+        }
+    }
+
     /// A place to roll back to.
     pub(super) fn mark(&self) -> usize {
         self.trail.len()

@@ -186,6 +186,20 @@ fn deep_nesting_is_opaque_beyond_the_limit() {
     }
 }
 
+/// Facts stay in proportion to the text, whatever flows through it.
+#[test]
+fn flow_stays_linear() {
+    let assigned = "    o.a.b = f()\n    o = o.a\n    o.c = o.a.b\n".repeat(500);
+    let branches = "    if isinstance(x, A):\n        x = x.a\n        x.b = f(x)\n    else:\n        y = x.b\n".repeat(500);
+    let loops: String = (0..60).map(|i| format!("{}for x{i} in x{}:\n", " ".repeat(i + 1), i.max(1) - 1)).collect();
+    for body in [assigned, branches, loops + &" ".repeat(62) + "pass\n"] {
+        let text = format!("def g(o, x, x0):\n{body}");
+        let facts = read(&text);
+        let f = Facts::inside(&facts);
+        assert!(f.n_exprs() < text.len() && f.n_bindings() < text.len(), "{} {}", f.n_exprs(), f.n_bindings());
+    }
+}
+
 #[test]
 fn a_table_of_definitions_is_cut() {
     use indexd_model::limits::DEFS_PER_FILE_MAX;

@@ -362,7 +362,7 @@ impl<'s, 'p> Visitor<'s, 'p> {
         }
         let gone = scope.paths.split_off(n_paths);
         for (path, _) in gone.into_iter().filter(|p| p.1 == ExprId::NONE) {
-            scope.paths.push((path, ExprId::NONE));
+            scope.forget_path(path);
         }
     }
 

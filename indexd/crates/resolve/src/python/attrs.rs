@@ -195,6 +195,10 @@ impl<'a> Linker<'a> {
                 return a;
             }
             let mut a = self.missing(class, name);
+            if name == "__new__" {
+                // `C.__new__(C)` and `super().__new__(cls)` make what their argument says.
+                a.ty = self.types.named("builtins.object.__new__");
+            }
             if self.classes[class.0 as usize].is_enum {
                 a.ty = Ty::EXTERNAL;
             }
@@ -228,7 +232,12 @@ impl<'a> Linker<'a> {
     }
 
     fn instance_attr(&mut self, class: ClassId, base: Ty, args: &[Ty], name: &'a str) -> Attr {
-        let Some(member) = self.member(class, name) else { return self.missing_on_instance(class, args, name) };
+        let Some(member) = self.member(class, name) else {
+            if name == "__class__" {
+                return Attr::none(self.class_of_instance(base), UnresolvedReason::Builtin);
+            }
+            return self.missing_on_instance(class, args, name);
+        };
         let Some((hit, _)) = self.hit_of(class, &member) else { return self.missing(class, name) };
         let v = self.member_value(class, base, args, &member);
         let mut a = Attr::none(v.ty, UnresolvedReason::NotFound);
@@ -382,7 +391,8 @@ impl<'a> Linker<'a> {
             let std = self.std_of(of, &args);
             return match std {
                 Some(std) => Attr::none(self.std_attr(std, name), UnresolvedReason::External),
-                None if name == "__init__" || name == "__new__" => Attr::none(Ty::EXTERNAL, UnresolvedReason::External),
+                None if name == "__new__" => Attr::none(self.types.named("builtins.object.__new__"), UnresolvedReason::External),
+                None if name == "__init__" => Attr::none(Ty::EXTERNAL, UnresolvedReason::External),
                 None => self.missing(class, name),
             };
         };

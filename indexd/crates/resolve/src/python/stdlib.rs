@@ -159,6 +159,10 @@ impl<'a> Linker<'a> {
             let raises = self.types.std(Std::Raises, &[exception]);
             return self.types.std(Std::Context, &[raises]);
         }
+        if last == "__new__" {
+            let class = self.argument(site, 0);
+            return self.instance_of_class(class);
+        }
         if module != "builtins" && !super::names::is_stdlib(module) {
             return Ty::EXTERNAL;
         }
