@@ -54,7 +54,8 @@ pub fn assemble(text: &str, lines: &LineIndex, pieces: &[Piece], between: ChunkK
             };
             // Owned parts are counted when all of them are known.
             let n_parts = if owner == BETWEEN { n_run } else { 0 };
-            let chunk = Chunk { span: lines.lines_span(part), lines: part, def, kind, part: part_idx, n_parts };
+            let chunk =
+                Chunk { span: lines.lines_span(part), lines: part, def, kind, part: part_idx, n_parts };
             out.push((owner, chunk));
         }
         line = end + 1;
@@ -213,9 +214,11 @@ mod tests {
     #[test]
     fn inner_pieces_are_cut_out_of_outer_ones() {
         //        0  3   7   11
-        check("c:\n m1\n m1\n x\n m2\n", &[(0, 18), (4, 11), (15, 18)], &[
-            "1-1:0 0/2", "2-3:1 0/1", "4-4:0 1/2", "5-5:2 0/1",
-        ]);
+        check(
+            "c:\n m1\n m1\n x\n m2\n",
+            &[(0, 18), (4, 11), (15, 18)],
+            &["1-1:0 0/2", "2-3:1 0/1", "4-4:0 1/2", "5-5:2 0/1"],
+        );
         // On one line the outer one keeps it.
         check("c: m1\n", &[(0, 5), (3, 5)], &["1-1:0 0/1"]);
     }
@@ -230,10 +233,10 @@ mod tests {
     fn long_pieces_become_parts_cut_at_a_blank_line() {
         let text = format!("{}\n{}", "x = 1\n".repeat(800), "y = 2\n".repeat(400));
         let got = chunks(&text, &[(0, text.len() as u32)]);
-        assert_eq!(got.iter().map(|c| (c.lines.start, c.lines.end, c.part, c.n_parts)).collect::<Vec<_>>(), [
-            (1, 800, 0, 2),
-            (802, 1201, 1, 2)
-        ]);
+        assert_eq!(
+            got.iter().map(|c| (c.lines.start, c.lines.end, c.part, c.n_parts)).collect::<Vec<_>>(),
+            [(1, 800, 0, 2), (802, 1201, 1, 2)]
+        );
     }
 
     #[test]

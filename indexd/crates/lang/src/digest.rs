@@ -56,7 +56,8 @@ impl Hasher for Fnv {
     }
 
     fn write_u64(&mut self, x: u64) {
-        self.0 = (self.0 ^ x).wrapping_mul(0x0100_0000_01b3).rotate_left(23) ^ x.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        self.0 = (self.0 ^ x).wrapping_mul(0x0100_0000_01b3).rotate_left(23)
+            ^ x.wrapping_mul(0x9e37_79b9_7f4a_7c15);
     }
 }
 
@@ -66,7 +67,10 @@ impl<'a> Digester<'a> {
         let mut imports: FxHashMap<StrId, Vec<usize>> = FxHashMap::default();
         let mut unnamed = Vec::new();
         for (i, import) in facts.interface.imports.iter().enumerate() {
-            if facts.interface.language == Language::Go && import.kind == ImportKind::Module && import.alias.is_none() {
+            if facts.interface.language == Language::Go
+                && import.kind == ImportKind::Module
+                && import.alias.is_none()
+            {
                 unnamed.push(i);
                 continue;
             }
@@ -223,7 +227,12 @@ impl<'a> Digester<'a> {
         for i in &self.unnamed {
             let path = self.facts.str(imports[*i].module);
             let is_like = path.contains(text)
-                || path.bytes().filter(|b| !matches!(b, b'-' | b'.')).collect::<Vec<_>>().windows(text.len().max(1)).any(|w| w == text.as_bytes());
+                || path
+                    .bytes()
+                    .filter(|b| !matches!(b, b'-' | b'.'))
+                    .collect::<Vec<_>>()
+                    .windows(text.len().max(1))
+                    .any(|w| w == text.as_bytes());
             if is_like {
                 is_named = true;
                 h.write_u64(import_digest(&self.facts, &imports[*i]));

@@ -20,7 +20,8 @@ use std::sync::Arc;
 
 fn main() -> Result<()> {
     let args: Vec<String> = std::env::args().skip(1).collect();
-    let root = args.iter().find(|a| !a.starts_with("--")).context("usage: edges DIR [--time | --unresolved]")?;
+    let root =
+        args.iter().find(|a| !a.starts_with("--")).context("usage: edges DIR [--time | --unresolved]")?;
     let has = |flag: &str| args.iter().any(|a| a == flag);
     let mut files = Vec::new();
     walk(Path::new(root), "", &mut files)?;
@@ -220,7 +221,10 @@ fn time(files: &[(RepoPath, Vec<u8>)]) -> Result<()> {
             println!("slow to link: {} {:.2} s, {} links", &**path, t3 - t2, links.links.len());
         }
     }
-    println!("{:8} {:>9} {:>9} {:>9} {:>12} {:>12} {:>9}", "", "parse s", "extract s", "link s", "extract/parse", "link/parse", "us/expr");
+    println!(
+        "{:8} {:>9} {:>9} {:>9} {:>12} {:>12} {:>9}",
+        "", "parse s", "extract s", "link s", "extract/parse", "link/parse", "us/expr"
+    );
     for (language, [parse, extract, link, n]) in sums {
         println!(
             "{language:8} {parse:9.2} {extract:9.2} {link:9.2} {:12.2} {:12.2} {:9.2}",

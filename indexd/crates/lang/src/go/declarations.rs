@@ -95,7 +95,9 @@ impl<'s> Visitor<'s, '_> {
         let text = self.slice();
         if let Some(rest) = text.strip_prefix("//go:build ") {
             self.constraint = Some(self.b.str(rest.trim()));
-        } else if let Some(rest) = text.strip_prefix("//").and_then(|t| t.trim_start().strip_prefix("+build ")) {
+        } else if let Some(rest) =
+            text.strip_prefix("//").and_then(|t| t.trim_start().strip_prefix("+build "))
+        {
             let any: Vec<String> = rest.split_whitespace().map(|all| all.replace(',', " && ")).collect();
             plus_build.push(format!("({})", any.join(" || ")));
         }
@@ -374,8 +376,9 @@ impl<'s> Visitor<'s, '_> {
         results: &[Param],
     ) {
         let receivers = receiver.iter().map(|p| (p, BindingKind::Receiver));
-        let all = receivers
-            .chain(params.iter().map(|p| (p, if p.is_variadic { BindingKind::VarArgs } else { BindingKind::Param })));
+        let all = receivers.chain(
+            params.iter().map(|p| (p, if p.is_variadic { BindingKind::VarArgs } else { BindingKind::Param })),
+        );
         for (p, kind) in all {
             let empty = self.b.str("");
             let (name, at) = p.name.unwrap_or((empty, 0));
@@ -403,7 +406,8 @@ impl<'s> Visitor<'s, '_> {
     /// A type declaration, at file level or in a function.
     pub(super) fn types(&mut self, doc: Span) {
         let declaration = self.span();
-        let is_group = self.text[declaration.range()].trim_start_matches("type").trim_start().starts_with('(');
+        let is_group =
+            self.text[declaration.range()].trim_start_matches("type").trim_start().starts_with('(');
         let mut docs = Docs::default();
         self.each(|v, _, kind| match kind {
             Kind::Comment => docs.comment(v),
@@ -557,8 +561,17 @@ impl<'s> Visitor<'s, '_> {
         self.value_specs(doc, declaration, &mut docs, &mut repeat);
     }
 
-    fn value_specs(&mut self, doc: Span, declaration: Span, docs: &mut Docs, repeat: &mut (ExprId, Vec<ExprId>)) {
-        let is_group = self.text[declaration.range()].trim_start_matches(['v', 'a', 'r', 'c', 'o', 'n', 's', 't']).trim_start().starts_with('(');
+    fn value_specs(
+        &mut self,
+        doc: Span,
+        declaration: Span,
+        docs: &mut Docs,
+        repeat: &mut (ExprId, Vec<ExprId>),
+    ) {
+        let is_group = self.text[declaration.range()]
+            .trim_start_matches(['v', 'a', 'r', 'c', 'o', 'n', 's', 't'])
+            .trim_start()
+            .starts_with('(');
         self.each(|v, _, kind| match kind {
             Kind::Comment => docs.comment(v),
             Kind::VarSpecList => v.value_specs(doc, declaration, docs, repeat),

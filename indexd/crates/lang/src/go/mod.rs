@@ -19,8 +19,8 @@ use crate::chunks::assemble;
 use indexd_model::limits::{DEFS_PER_FILE_MAX, PARSE_CALLBACKS_MAX};
 use indexd_model::path::file_name_of;
 use indexd_model::{
-    ChunkKind, DefFlags, DefIdx, DefKind, Entry, Facts, FileFacts, FileRoles, Interface, Key, Language, LineIndex,
-    Outcome, RepoPath,
+    ChunkKind, DefFlags, DefIdx, DefKind, Entry, Facts, FileFacts, FileRoles, Interface, Key, Language,
+    LineIndex, Outcome, RepoPath,
 };
 use std::cell::RefCell;
 use std::ops::ControlFlow;
@@ -90,7 +90,8 @@ fn parse(text: &str) -> Option<Tree> {
         };
         let options = ParseOptions::new().progress_callback(&mut progress);
         let bytes = text.as_bytes();
-        let tree = parser.parse_with_options(&mut |at, _| bytes.get(at..).unwrap_or(&[]), None, Some(options));
+        let tree =
+            parser.parse_with_options(&mut |at, _| bytes.get(at..).unwrap_or(&[]), None, Some(options));
         if tree.is_none() {
             parser.reset();
         }
@@ -121,8 +122,8 @@ fn keys(path: &RepoPath, facts: &Facts) -> Vec<(Key, DefIdx)> {
             }
         }
     }
-    let external_test =
-        path.ends_with("_test.go") && facts.interface.package.is_some_and(|p| facts.str(p).ends_with("_test"));
+    let external_test = path.ends_with("_test.go")
+        && facts.interface.package.is_some_and(|p| facts.str(p).ends_with("_test"));
     let scope = format!("go:{dir}{}", if external_test { "_test" } else { "" });
     let mut member_scope = String::new();
     for i in 0..facts.interface.defs.len() as u32 {

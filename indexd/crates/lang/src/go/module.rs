@@ -21,8 +21,14 @@ pub fn facts(path: &RepoPath, text: &str, roles: FileRoles) -> FileFacts {
     let language = if path.ends_with("go.work") { Language::GoWork } else { Language::GoMod };
     let mut reader = Reader { b: Builder::new(), package: None, pieces: Vec::new() };
     reader.read(text);
-    let header =
-        Header { language, outcome: Outcome::Parsed, roles, package: reader.package, constraint: None, exports: None };
+    let header = Header {
+        language,
+        outcome: Outcome::Parsed,
+        roles,
+        package: reader.package,
+        constraint: None,
+        exports: None,
+    };
     let lines = LineIndex::new(text);
     let chunks = assemble(text, &lines, &reader.pieces, ChunkKind::Between);
     let (interface, body) = reader.b.finish(header, |facts| {
@@ -79,7 +85,14 @@ impl<'s> Reader<'s> {
     }
 
     /// One directive; `start` is where its line starts.
-    fn directive(&mut self, directive: &str, words: Vec<&'s str>, text: &'s str, start: usize, code: &'s str) {
+    fn directive(
+        &mut self,
+        directive: &str,
+        words: Vec<&'s str>,
+        text: &'s str,
+        start: usize,
+        code: &'s str,
+    ) {
         let unquoted: Vec<&'s str> = words.iter().map(|w| w.trim_matches(['"', '`'])).collect();
         let (kind, module, name) = match (directive, &unquoted[..]) {
             ("module", [path, ..]) => {
@@ -88,7 +101,9 @@ impl<'s> Reader<'s> {
             }
             ("require", [module, version, ..]) => (ImportKind::Module, *module, Some(*version)),
             ("use", [dir, ..]) => (ImportKind::All, *dir, None),
-            ("replace", [module, "=>", to, ..] | [module, _, "=>", to, ..]) => (ImportKind::Name, *module, Some(*to)),
+            ("replace", [module, "=>", to, ..] | [module, _, "=>", to, ..]) => {
+                (ImportKind::Name, *module, Some(*to))
+            }
             _ => return,
         };
         let at = words[0].as_ptr() as usize - text.as_ptr() as usize;
@@ -115,7 +130,8 @@ mod tests {
     fn check(path: &str, text: &str, expect: &[&str]) {
         let facts = facts(&RepoPath::new(path).unwrap(), text, FileRoles::default());
         let read = Facts::inside(&facts);
-        let mut got: Vec<String> = facts.interface.package.iter().map(|p| format!("module {}", read.str(*p))).collect();
+        let mut got: Vec<String> =
+            facts.interface.package.iter().map(|p| format!("module {}", read.str(*p))).collect();
         got.extend(facts.interface.imports.iter().map(|i| {
             let at = text[i.at as usize..].split_whitespace().next().unwrap_or("");
             format!("{:?} {} {} @{at}", i.kind, read.str(i.module), i.name.map_or("-", |n| read.str(n)))

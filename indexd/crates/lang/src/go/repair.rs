@@ -74,16 +74,17 @@ fn guilty(tree: &Tree, starts: &[usize], seen: &[usize]) -> Option<usize> {
 
 /// Whether a place is inside a raw string or a comment.
 fn is_quoted(root: Node, at: usize) -> bool {
-    root.descendant_for_byte_range(at, at + 1).is_some_and(|n| {
-        n.kind().starts_with("raw_string") || n.kind().starts_with("comment")
-    })
+    root.descendant_for_byte_range(at, at + 1)
+        .is_some_and(|n| n.kind().starts_with("raw_string") || n.kind().starts_with("comment"))
 }
 
 /// The end of a declaration's text: before the next one and the comment that belongs to that.
 fn segment_end(text: &str, starts: &[usize], from: usize) -> usize {
     let Some(&next) = starts.iter().find(|&&s| s > from) else { return text.len() };
     let mut end = next;
-    while let Some(line) = text[from..end].strip_suffix('\n').map(|t| t.rfind('\n').map_or(from, |i| from + i + 1)) {
+    while let Some(line) =
+        text[from..end].strip_suffix('\n').map(|t| t.rfind('\n').map_or(from, |i| from + i + 1))
+    {
         if line <= from || !text[line..].starts_with("//") {
             break;
         }

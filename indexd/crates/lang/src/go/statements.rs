@@ -92,7 +92,10 @@ impl Visitor<'_, '_> {
             | Kind::TypeDeclaration
             | Kind::VarDeclaration
             | Kind::ConstDeclaration => self.declaration(kind, no_doc),
-            Kind::BreakStatement | Kind::ContinueStatement | Kind::GotoStatement | Kind::FallthroughStatement => {}
+            Kind::BreakStatement
+            | Kind::ContinueStatement
+            | Kind::GotoStatement
+            | Kind::FallthroughStatement => {}
             kind if is_expr(kind) => {
                 self.expr(Role::Read);
             }

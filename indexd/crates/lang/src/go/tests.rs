@@ -140,7 +140,10 @@ fn fixtures() {
     for path in names {
         let text = std::fs::read_to_string(&path).unwrap();
         let name = path.file_name().unwrap().to_str().unwrap();
-        let got = render(&facts(&RepoPath::new(&format!("pkg/{name}")).unwrap(), &text, FileRoles::default()), &text);
+        let got = render(
+            &facts(&RepoPath::new(&format!("pkg/{name}")).unwrap(), &text, FileRoles::default()),
+            &text,
+        );
         let expected = path.with_extension("facts");
         if std::env::var_os("UPDATE_FIXTURES").is_some() {
             std::fs::write(&expected, &got).unwrap();
@@ -157,7 +160,8 @@ fn defs(text: &str) -> Vec<String> {
 
 #[test]
 fn broken_syntax_keeps_the_facts_around_it() {
-    let got = defs("package p\nfunc a() {\n\tx := y.\n}\n\nfunc b() int { return 1 }\n\ntype T struct { F int }\n");
+    let got =
+        defs("package p\nfunc a() {\n\tx := y.\n}\n\nfunc b() int { return 1 }\n\ntype T struct { F int }\n");
     assert!(got.contains(&"b().".to_owned()) && got.contains(&"T#F.".to_owned()), "{got:?}");
     let rest = "\n\n// doc\nfunc b() int { return 1 }\n\ntype T struct{ F int }\n";
     for broken in [
@@ -188,7 +192,8 @@ fn deep_nesting_is_opaque_beyond_the_limit() {
     assert_eq!(defs(&deep), ["x.", "after()."]);
     let wide = format!("package p\nvar x = 1{}\nfunc after() {{}}\n", " + y".repeat(20_000));
     assert_eq!(defs(&wide), ["x.", "after()."]);
-    let blocks = format!("package p\nfunc f() {}{}\nfunc after() {{}}\n", "{".repeat(3_000), "}".repeat(3_000));
+    let blocks =
+        format!("package p\nfunc f() {}{}\nfunc after() {{}}\n", "{".repeat(3_000), "}".repeat(3_000));
     assert_eq!(defs(&blocks), ["f().", "after()."]);
 }
 

@@ -95,12 +95,7 @@ impl Visitor<'_, '_> {
         }
     }
 
-    pub(super) fn func_type(
-        &mut self,
-        at: u32,
-        params: &[Param],
-        results: &[Param],
-    ) -> ExprId {
+    pub(super) fn func_type(&mut self, at: u32, params: &[Param], results: &[Param]) -> ExprId {
         let variadic = params.last().is_some_and(|p| p.is_variadic);
         let of = |ps: &[Param]| ps.iter().map(|p| p.ty).collect::<Vec<_>>();
         let (params, results) = (self.b.list(&of(params)), self.b.list(&of(results)));

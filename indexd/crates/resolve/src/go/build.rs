@@ -14,15 +14,41 @@ pub(super) struct Build {
 }
 
 const SYSTEMS: [&str; 17] = [
-    "linux", "darwin", "windows", "freebsd", "netbsd", "openbsd", "dragonfly", "solaris", "illumos", "aix", "plan9", "android",
-    "ios", "js", "wasip1", "hurd", "zos",
+    "linux",
+    "darwin",
+    "windows",
+    "freebsd",
+    "netbsd",
+    "openbsd",
+    "dragonfly",
+    "solaris",
+    "illumos",
+    "aix",
+    "plan9",
+    "android",
+    "ios",
+    "js",
+    "wasip1",
+    "hurd",
+    "zos",
 ];
 const UNIX: [&str; 12] = [
-    "linux", "darwin", "freebsd", "netbsd", "openbsd", "dragonfly", "solaris", "illumos", "aix", "android", "ios", "hurd",
+    "linux",
+    "darwin",
+    "freebsd",
+    "netbsd",
+    "openbsd",
+    "dragonfly",
+    "solaris",
+    "illumos",
+    "aix",
+    "android",
+    "ios",
+    "hurd",
 ];
 const MACHINES: [&str; 21] = [
-    "amd64", "arm64", "386", "arm", "riscv64", "ppc64le", "ppc64", "s390x", "mips", "mipsle", "mips64", "mips64le", "loong64",
-    "wasm", "ppc", "sparc64", "sparc", "riscv", "s390", "armbe", "arm64be",
+    "amd64", "arm64", "386", "arm", "riscv64", "ppc64le", "ppc64", "s390x", "mips", "mipsle", "mips64",
+    "mips64le", "loong64", "wasm", "ppc", "sparc64", "sparc", "riscv", "s390", "armbe", "arm64be",
 ];
 
 /// The constraint of a file: its name and what it says before the package clause.
@@ -165,7 +191,10 @@ impl Reader<'_> {
             value
         } else {
             self.rest = self.rest.trim_start();
-            let end = self.rest.find(|c: char| !(c.is_alphanumeric() || c == '_' || c == '.')).unwrap_or(self.rest.len());
+            let end = self
+                .rest
+                .find(|c: char| !(c.is_alphanumeric() || c == '_' || c == '.'))
+                .unwrap_or(self.rest.len());
             let (tag, rest) = self.rest.split_at(end);
             self.rest = rest;
             tag.is_empty() || self.build.has(tag)
@@ -234,7 +263,10 @@ mod tests {
         assert_eq!(of("a_windows.go", None), ("windows", "amd64", vec![]));
         assert_eq!(of("a.go", Some("!linux && arm64")), ("darwin", "arm64", vec![]));
         assert_eq!(of("a.go", Some("integration")), ("linux", "amd64", vec!["integration".to_owned()]));
-        assert_eq!(of("a.go", Some("integration && windows")), ("windows", "amd64", vec!["integration".to_owned()]));
+        assert_eq!(
+            of("a.go", Some("integration && windows")),
+            ("windows", "amd64", vec!["integration".to_owned()])
+        );
         assert_eq!(of("a.go", Some("x && !x")), ("linux", "amd64", vec![]));
         assert_eq!(of("a.go", Some("boring && !race")), ("linux", "amd64", vec!["boring".to_owned()]));
         assert_eq!(of("a_aix.go", None), ("aix", "ppc64", vec![]));

@@ -193,7 +193,9 @@ impl<'a> Linker<'a> {
             (Ty::Chan(elem), 0) => elem,
             (Ty::External(_), _) => Types::EXTERNAL,
             _ if is_receive => Types::UNKNOWN,
-            (Ty::Slice(_) | Ty::Array(_) | Ty::Basic(Basic::String | Basic::UntypedString), 0) => self.types.basic(Basic::Int),
+            (Ty::Slice(_) | Ty::Array(_) | Ty::Basic(Basic::String | Basic::UntypedString), 0) => {
+                self.types.basic(Basic::Int)
+            }
             (Ty::Slice(elem) | Ty::Array(elem), 1) => elem,
             (Ty::Basic(Basic::String | Basic::UntypedString), 1) => self.types.basic(Basic::Int32),
             (Ty::Map(key, _), 0) => key,
@@ -205,7 +207,9 @@ impl<'a> Linker<'a> {
                 let Some(yielder) = self.types.item(params, 0) else { return Types::UNKNOWN };
                 let yielder = self.underlying(yielder);
                 match self.types.get(yielder) {
-                    Ty::Func { params, .. } => self.types.item(params, usize::from(index)).unwrap_or(Types::UNKNOWN),
+                    Ty::Func { params, .. } => {
+                        self.types.item(params, usize::from(index)).unwrap_or(Types::UNKNOWN)
+                    }
                     _ => Types::UNKNOWN,
                 }
             }
@@ -270,7 +274,10 @@ impl<'a> Linker<'a> {
                 for term in terms {
                     let ty = self.type_expr(holder.file, term);
                     let core = self.guarded(constraint, |l| l.core(ty));
-                    if !matches!(self.types.get(core), Ty::Interface(_) | Ty::Unknown | Ty::External(_) | Ty::Error) {
+                    if !matches!(
+                        self.types.get(core),
+                        Ty::Interface(_) | Ty::Unknown | Ty::External(_) | Ty::Error
+                    ) {
                         return core;
                     }
                 }
@@ -373,7 +380,8 @@ impl<'a> Linker<'a> {
 
     /// A generic type with arguments.
     fn type_args(&mut self, file: u32, def: DefAt, args: List) -> TyId {
-        let args: SmallVec<[TyId; 4]> = self.facts(file).list(args).iter().map(|a| self.type_expr(file, *a)).collect();
+        let args: SmallVec<[TyId; 4]> =
+            self.facts(file).list(args).iter().map(|a| self.type_expr(file, *a)).collect();
         let args = self.types.list(&args);
         self.type_of_type(def, args)
     }
@@ -460,7 +468,9 @@ impl<'a> Linker<'a> {
             }
             Node::Unary { value } | Node::Quoted { value } => self.type_expr(file, value),
             Node::Index { base, args } => match self.entity(file, base) {
-                Entity::Scope(def) | Entity::Imported { def, .. } if self.is_type(def) => self.type_args(file, def, args),
+                Entity::Scope(def) | Entity::Imported { def, .. } if self.is_type(def) => {
+                    self.type_args(file, def, args)
+                }
                 Entity::External(ty) => ty,
                 _ => Types::UNKNOWN,
             },
@@ -482,7 +492,8 @@ impl<'a> Linker<'a> {
             }
             Node::FuncType { params, results, variadic } => {
                 let list = |l: &mut Self, list: List| {
-                    let all: SmallVec<[TyId; 4]> = facts.list(list).iter().map(|e| l.type_expr(file, *e)).collect();
+                    let all: SmallVec<[TyId; 4]> =
+                        facts.list(list).iter().map(|e| l.type_expr(file, *e)).collect();
                     l.types.list(&all)
                 };
                 let (params, results) = (list(self, params), list(self, results));

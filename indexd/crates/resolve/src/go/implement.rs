@@ -46,7 +46,10 @@ impl<'a> Linker<'a> {
             let Some(holder) = self.def(spec).parent.some() else { continue };
             let interface = DefAt { file: spec.file, def: holder };
             let it = self.def(interface);
-            if it.kind != DefKind::Interface || it.flags.has(DefFlags::ANONYMOUS) || !it.type_params.is_empty() {
+            if it.kind != DefKind::Interface
+                || it.flags.has(DefFlags::ANONYMOUS)
+                || !it.type_params.is_empty()
+            {
                 continue;
             }
             let interface_ty = self.def_type(interface);
@@ -95,7 +98,8 @@ impl<'a> Linker<'a> {
         let receiver = facts.str(facts.def(method.def).receiver?);
         let package = self.package_of(method.file);
         let def = self.package_member(package, receiver)?;
-        if !self.is_type(def) || self.def(def).kind == DefKind::Alias || !self.def(def).type_params.is_empty() {
+        if !self.is_type(def) || self.def(def).kind == DefKind::Alias || !self.def(def).type_params.is_empty()
+        {
             return None;
         }
         Some((self.types.id(Ty::Named(def, TyList::EMPTY)), def))
@@ -117,8 +121,10 @@ impl<'a> Linker<'a> {
 
     /// Whether two signatures are identical, as far as their types are known.
     fn is_same_signature(&self, a: TyId, b: TyId) -> bool {
-        let (Ty::Func { params: pa, results: ra, variadic: va }, Ty::Func { params: pb, results: rb, variadic: vb }) =
-            (self.types.get(a), self.types.get(b))
+        let (
+            Ty::Func { params: pa, results: ra, variadic: va },
+            Ty::Func { params: pb, results: rb, variadic: vb },
+        ) = (self.types.get(a), self.types.get(b))
         else {
             return false;
         };

@@ -120,7 +120,9 @@ impl<'a> Linker<'a> {
                     let underlying = self.definition_of(def)?;
                     match self.types.get(underlying) {
                         // The members' types are in terms of this type's own parameters.
-                        Ty::Struct(holder) | Ty::Interface(holder) => return Some((holder, Some((def, args)))),
+                        Ty::Struct(holder) | Ty::Interface(holder) => {
+                            return Some((holder, Some((def, args))));
+                        }
                         _ => (self.instantiate(def, args, underlying), None),
                     }
                 }

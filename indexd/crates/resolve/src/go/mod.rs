@@ -67,8 +67,9 @@ struct Linker<'a> {
     free_names: FxHashMap<(u32, &'a str), Entity>,
     /// Other definitions that fit as well as the first one that was found.
     others: FxHashMap<DefAt, Vec<DefAt>>,
+    /// Numbers of paths and qualified names outside the tree, see [`types::Ty::External`].
     external_names: FxHashMap<String, u32>,
-    /// Text as long-lived as the run, for names built on the way.
+    /// How deep evaluation is, see [`DEPTH_MAX`].
     depth: u32,
 }
 

@@ -37,7 +37,10 @@ impl Package {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Target {
     /// A package of the tree; whether the path was followed by rule or only by its suffix.
-    Inside { package: u32, is_certain: bool },
+    Inside {
+        package: u32,
+        is_certain: bool,
+    },
     Outside,
 }
 
@@ -154,7 +157,9 @@ impl<'a> Linker<'a> {
         // An external test sees what the tests of its own package declare.
         let is_own_test = |dir: &str| self.file(file).is_test && self.file(file).dir == dir;
         let with_tests = found.as_ref().is_some_and(|(dir, _)| is_own_test(dir));
-        let target = match found.and_then(|(dir, is_certain)| Some((self.package_in(&dir, with_tests)?, is_certain))) {
+        let target = match found
+            .and_then(|(dir, is_certain)| Some((self.package_in(&dir, with_tests)?, is_certain)))
+        {
             Some((package, is_certain)) => Target::Inside { package, is_certain },
             None => Target::Outside,
         };
@@ -164,7 +169,8 @@ impl<'a> Linker<'a> {
 
     /// The package of a folder as importers see it.
     fn package_in(&mut self, dir: &str, with_tests: bool) -> Option<u32> {
-        self.folder(dir).map(|(_, clause)| self.packages.intern(Package::new(dir, &clause, false, with_tests)))
+        self.folder(dir)
+            .map(|(_, clause)| self.packages.intern(Package::new(dir, &clause, false, with_tests)))
     }
 
     /// A file that stands for the package of a folder, and the name in its package clause: a file of
@@ -242,9 +248,7 @@ impl<'a> Linker<'a> {
             if prefix == module.path {
                 return Some(join_both(&module.root, rest));
             }
-            if may_be_outside
-                && let Some(&manifest) = self.view.find(Key::member("gomod", prefix)).first()
-            {
+            if may_be_outside && let Some(&manifest) = self.view.find(Key::member("gomod", prefix)).first() {
                 let n = self.open(manifest);
                 if self.file(n).clause == prefix {
                     return Some(join_both(self.file(n).dir, rest));
@@ -258,7 +262,11 @@ impl<'a> Linker<'a> {
     fn replaced(&mut self, manifest: FileDoc, path: &str) -> Option<Option<String>> {
         let n = self.open(manifest);
         let (facts, dir) = (self.facts(n), self.file(n).dir);
-        let it = facts.interface.imports.iter().find(|i| i.kind == ImportKind::Name && facts.str(i.module) == path)?;
+        let it = facts
+            .interface
+            .imports
+            .iter()
+            .find(|i| i.kind == ImportKind::Name && facts.str(i.module) == path)?;
         let to = facts.str(it.name?);
         to.starts_with('.').then(|| relative(dir, to))
     }
@@ -299,7 +307,8 @@ impl<'a> Linker<'a> {
         for doc in self.view.find(Key::stem("go", file_name_of(path))).iter() {
             let n = self.open(*doc);
             let dir = self.file(n).dir;
-            let n_common = dir.split('/').rev().zip(path.split('/').rev()).take_while(|(a, b)| a == b).count();
+            let n_common =
+                dir.split('/').rev().zip(path.split('/').rev()).take_while(|(a, b)| a == b).count();
             // Folders above the matched part must not matter: the path ends where the tree begins,
             // or the folder lies in a GOPATH.
             let n_dir = dir.split('/').count();
@@ -342,7 +351,7 @@ impl<'a> Linker<'a> {
     pub(super) fn imported(&mut self, file: u32, path: &'a str) -> Entity {
         match self.import(file, path) {
             Target::Inside { package, is_certain } => Entity::Package { package, is_certain },
-            Target::Outside => Entity::ExternalPackage(path_number(self, path)),
+            Target::Outside => Entity::ExternalPackage(self.external_number(path)),
         }
     }
 
@@ -351,10 +360,6 @@ impl<'a> Linker<'a> {
         let kind: DefKind = self.def(at).kind;
         kind.is_type()
     }
-}
-
-fn path_number(linker: &mut Linker, path: &str) -> u32 {
-    linker.external_number(path)
 }
 
 /// A path and all its prefixes at slashes, longest first.
@@ -399,6 +404,9 @@ mod tests {
         assert_eq!(relative("a", ".."), Some(String::new()));
         assert_eq!(relative("a", "../.."), None);
         assert_eq!(prefixes("a/b/c").collect::<Vec<_>>(), ["a/b/c", "a/b", "a"]);
-        assert_eq!((nth_prefix("a/b/c", 0), nth_prefix("a/b/c", 2), nth_prefix("a/b/c", 3)), ("", "a/b", "a/b/c"));
+        assert_eq!(
+            (nth_prefix("a/b/c", 0), nth_prefix("a/b/c", 2), nth_prefix("a/b/c", 3)),
+            ("", "a/b", "a/b/c")
+        );
     }
 }

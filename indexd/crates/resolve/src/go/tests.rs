@@ -12,7 +12,8 @@
 use indexd_lang::extract;
 use indexd_model::memory::MemoryFacts;
 use indexd_model::{
-    DefIdx, EdgeKind, Facts, FactsView, FileDoc, FileFacts, Interface, Key, LineIndex, Link, Links, RepoPath, Rule,
+    DefIdx, EdgeKind, Facts, FactsView, FileDoc, FileFacts, Interface, Key, LineIndex, Link, Links, RepoPath,
+    Rule,
 };
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -43,8 +44,10 @@ impl Tree {
     }
 
     fn new(files: BTreeMap<String, String>) -> Self {
-        let facts: Vec<FileFacts> =
-            files.iter().map(|(p, text)| extract(&RepoPath::new(p).unwrap(), text.as_bytes()).facts).collect();
+        let facts: Vec<FileFacts> = files
+            .iter()
+            .map(|(p, text)| extract(&RepoPath::new(p).unwrap(), text.as_bytes()).facts)
+            .collect();
         let view = MemoryFacts::new(
             files
                 .keys()
@@ -155,7 +158,11 @@ fn flows(tree: &Tree, file: usize) -> Vec<String> {
         .map(|l| {
             let target = Facts::inside(&tree.facts[l.target.file.index()]);
             let (source, target) = (facts.def_name(l.source), target.def_name(l.target.def));
-            if l.flows_back(FileDoc(file as u32)) { format!("{target} => {source}") } else { format!("{source} => {target}") }
+            if l.flows_back(FileDoc(file as u32)) {
+                format!("{target} => {source}")
+            } else {
+                format!("{source} => {target}")
+            }
         })
         .collect();
     out.sort();
@@ -169,7 +176,10 @@ fn values_flow_into_parameters_out_of_results_and_through_variables() {
         "package p\nvar count int\ntype T struct{ f int }\nfunc inc(by int) int { count += by; return count }\n\
          func nothing() {}\nfunc user(t *T) { t.f = inc(1); inc(2); nothing() }\nfunc reader(t T) int { return t.f }\n",
     )]);
-    assert_eq!(flows(&t, 0), ["count => inc", "f => reader", "inc => count", "inc => user", "user => f", "user => inc"]);
+    assert_eq!(
+        flows(&t, 0),
+        ["count => inc", "f => reader", "inc => count", "inc => user", "user => f", "user => inc"]
+    );
     let t = tree(&[
         ("p/a.go", "package p\nvar count int\nfunc inc(by int) int { return by }\n"),
         ("p/b.go", "package p\nfunc user() { count = inc(count) }\n"),
@@ -179,7 +189,10 @@ fn values_flow_into_parameters_out_of_results_and_through_variables() {
 
 #[test]
 fn a_copy_below_vendor_is_not_linked() {
-    let t = tree(&[("vendor/x.y/z/a.go", "package z\nfunc f() { f() }\n"), ("a.go", "package a\nfunc f() { f() }\n")]);
+    let t = tree(&[
+        ("vendor/x.y/z/a.go", "package z\nfunc f() { f() }\n"),
+        ("a.go", "package a\nfunc f() { f() }\n"),
+    ]);
     assert_eq!((t.link(0).links.len(), t.link(1).links.len()), (1, 0));
 }
 
@@ -205,7 +218,10 @@ fn observed(tree: &Tree, keys: &[Key]) -> Vec<(Key, String, u64)> {
 const BASE: &[(&str, &str)] = &[
     ("go.mod", "module m.org/m\n"),
     ("a/a.go", "package a\n\nimport \"m.org/m/b\"\n\nfunc use(t b.T) { t.M().N(); _ = t.F; b.G() }\n"),
-    ("b/b.go", "package b\n\nimport \"m.org/m/c\"\n\ntype T struct{ F int; c.E }\n\nfunc (T) M() c.U { return c.U{} }\n\nfunc G() { G() }\n"),
+    (
+        "b/b.go",
+        "package b\n\nimport \"m.org/m/c\"\n\ntype T struct{ F int; c.E }\n\nfunc (T) M() c.U { return c.U{} }\n\nfunc G() { G() }\n",
+    ),
     ("c/c.go", "package c\n\ntype U int\n\nfunc (U) N() {}\n\ntype E struct{}\n"),
 ];
 
@@ -242,8 +258,10 @@ fn what_changes_the_links_of_a_file_changes_a_key_that_it_looked_up() {
     }
     // An import more, or another body, concerns nobody else.
     for (path, from, to, _) in &edits[..2] {
-        let files: Vec<(String, String)> =
-            BASE.iter().map(|(p, t)| ((*p).to_owned(), if p == path { t.replace(from, to) } else { (*t).to_owned() })).collect();
+        let files: Vec<(String, String)> = BASE
+            .iter()
+            .map(|(p, t)| ((*p).to_owned(), if p == path { t.replace(from, to) } else { (*t).to_owned() }))
+            .collect();
         let after = Tree::new(files.into_iter().collect());
         assert_eq!(observed(&before, &links.lookups), observed(&after, &links.lookups), "{path} {to}");
     }

@@ -81,7 +81,11 @@ pub(super) enum Ty {
     Array(TyId),
     Map(TyId, TyId),
     Chan(TyId),
-    Func { params: TyList, results: TyList, variadic: bool },
+    Func {
+        params: TyList,
+        results: TyList,
+        variadic: bool,
+    },
     /// Several results.
     Tuple(TyList),
     /// A struct type by the definition its fields belong to.
@@ -127,7 +131,9 @@ impl Types {
         }
         let generic = match ty {
             Ty::Param(..) => true,
-            Ty::Unknown | Ty::External(_) | Ty::Basic(_) | Ty::Error | Ty::Struct(_) | Ty::Interface(_) => false,
+            Ty::Unknown | Ty::External(_) | Ty::Basic(_) | Ty::Error | Ty::Struct(_) | Ty::Interface(_) => {
+                false
+            }
             Ty::Pointer(t) | Ty::Slice(t) | Ty::Array(t) | Ty::Chan(t) => self.is_generic(t),
             Ty::Map(k, v) => self.is_generic(k) || self.is_generic(v),
             Ty::Named(_, list) | Ty::Tuple(list) | Ty::Union(list) => self.any_generic(list),
@@ -193,9 +199,11 @@ impl Types {
             Ty::Named(def, list) => Ty::Named(def, self.replace_list(list, f)),
             Ty::Tuple(list) => Ty::Tuple(self.replace_list(list, f)),
             Ty::Union(list) => Ty::Union(self.replace_list(list, f)),
-            Ty::Func { params, results, variadic } => {
-                Ty::Func { params: self.replace_list(params, f), results: self.replace_list(results, f), variadic }
-            }
+            Ty::Func { params, results, variadic } => Ty::Func {
+                params: self.replace_list(params, f),
+                results: self.replace_list(results, f),
+                variadic,
+            },
             other => other,
         };
         self.id(ty)
@@ -223,11 +231,19 @@ impl Types {
 
     /// Whether it is the type of an untyped constant.
     pub(super) fn is_untyped(&self, id: TyId) -> bool {
-        use Basic::{UntypedBool, UntypedComplex, UntypedFloat, UntypedInt, UntypedNil, UntypedRune, UntypedString};
+        use Basic::{
+            UntypedBool, UntypedComplex, UntypedFloat, UntypedInt, UntypedNil, UntypedRune, UntypedString,
+        };
         let Ty::Basic(basic) = self.get(id) else { return false };
         matches!(
             basic,
-            UntypedInt | UntypedFloat | UntypedComplex | UntypedRune | UntypedString | UntypedBool | UntypedNil
+            UntypedInt
+                | UntypedFloat
+                | UntypedComplex
+                | UntypedRune
+                | UntypedString
+                | UntypedBool
+                | UntypedNil
         )
     }
 

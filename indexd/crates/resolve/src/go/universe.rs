@@ -30,8 +30,8 @@ pub(super) enum Predeclared {
 /// Looks a name up in the universe block (Go specification, "Predeclared identifiers").
 pub(super) fn lookup(types: &mut Types, name: &str) -> Option<Predeclared> {
     use Basic::{
-        Bool, Complex64, Complex128, Float32, Float64, Int, Int8, Int16, Int32, Int64, String, Uint, Uint8, Uint16, Uint32,
-        Uint64, Uintptr, UntypedBool, UntypedInt, UntypedNil,
+        Bool, Complex64, Complex128, Float32, Float64, Int, Int8, Int16, Int32, Int64, String, Uint, Uint8,
+        Uint16, Uint32, Uint64, Uintptr, UntypedBool, UntypedInt, UntypedNil,
     };
     let basic = match name {
         "bool" => Bool,
@@ -71,10 +71,56 @@ pub(super) fn lookup(types: &mut Types, name: &str) -> Option<Predeclared> {
 
 /// First components of the import paths of the standard library (`go list std`).
 const STANDARD_ROOTS: [&str; 50] = [
-    "C", "archive", "arena", "bufio", "builtin", "bytes", "cmp", "compress", "container", "context", "crypto", "database",
-    "debug", "embed", "encoding", "errors", "expvar", "flag", "fmt", "go", "hash", "html", "image", "index", "internal", "io",
-    "iter", "log", "maps", "math", "mime", "net", "os", "path", "plugin", "reflect", "regexp", "runtime", "slices", "sort",
-    "strconv", "strings", "structs", "sync", "syscall", "testing", "text", "time", "unicode", "unsafe",
+    "C",
+    "archive",
+    "arena",
+    "bufio",
+    "builtin",
+    "bytes",
+    "cmp",
+    "compress",
+    "container",
+    "context",
+    "crypto",
+    "database",
+    "debug",
+    "embed",
+    "encoding",
+    "errors",
+    "expvar",
+    "flag",
+    "fmt",
+    "go",
+    "hash",
+    "html",
+    "image",
+    "index",
+    "internal",
+    "io",
+    "iter",
+    "log",
+    "maps",
+    "math",
+    "mime",
+    "net",
+    "os",
+    "path",
+    "plugin",
+    "reflect",
+    "regexp",
+    "runtime",
+    "slices",
+    "sort",
+    "strconv",
+    "strings",
+    "structs",
+    "sync",
+    "syscall",
+    "testing",
+    "text",
+    "time",
+    "unicode",
+    "unsafe",
 ];
 
 /// Whether an import path belongs to the standard library.
@@ -111,7 +157,8 @@ pub(super) fn may_be_named(path: &str, name: &str) -> bool {
 }
 
 fn is_major_version(part: &str) -> bool {
-    part.strip_prefix('v').is_some_and(|digits| !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit()))
+    part.strip_prefix('v')
+        .is_some_and(|digits| !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit()))
 }
 
 #[cfg(test)]

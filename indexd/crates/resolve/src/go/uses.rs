@@ -5,14 +5,20 @@ use super::names::Entity;
 use super::types::{DefAt, Ty, TyId, Types};
 use super::universe::Predeclared;
 use indexd_model::{
-    BindingId, DefFlags, DefIdx, DefKind, DefRef, EdgeKind, ExprId, Expr, Link, Links, Node, Role, Rule, StrId, Unresolved,
-    UnresolvedReason,
+    BindingId, DefFlags, DefIdx, DefKind, DefRef, EdgeKind, Expr, ExprId, Link, Links, Node, Role, Rule,
+    StrId, Unresolved, UnresolvedReason,
 };
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Links the file that the linker was made for.
 pub(super) fn run(linker: &mut Linker) -> Links {
-    let mut walk = Walk { l: linker, out: Links::default(), keys: FxHashMap::default(), called: FxHashSet::default(), implementations: FxHashMap::default() };
+    let mut walk = Walk {
+        l: linker,
+        out: Links::default(),
+        keys: FxHashMap::default(),
+        called: FxHashSet::default(),
+        implementations: FxHashMap::default(),
+    };
     walk.composites();
     walk.imports();
     walk.expressions();
@@ -130,7 +136,14 @@ impl<'a> Walk<'_, 'a> {
                 Entity::Package { package, is_certain } => {
                     if let Some(file) = self.l.package_file(package) {
                         let target = DefAt { file, def: DefIdx::NONE };
-                        self.link(EdgeKind::Import, target, import.at, len, Role::Import, import_rule(is_certain));
+                        self.link(
+                            EdgeKind::Import,
+                            target,
+                            import.at,
+                            len,
+                            Role::Import,
+                            import_rule(is_certain),
+                        );
                     }
                 }
                 _ => self.unresolved(import.module, import.at, Role::Import, UnresolvedReason::External),
@@ -184,7 +197,9 @@ impl<'a> Walk<'_, 'a> {
         }
         match entity {
             Entity::Scope(def) => self.link_use_of(e, def, expr, name, Rule::Scope),
-            Entity::Imported { def, is_certain } => self.link_use_of(e, def, expr, name, import_rule(is_certain)),
+            Entity::Imported { def, is_certain } => {
+                self.link_use_of(e, def, expr, name, import_rule(is_certain))
+            }
             Entity::Member(member) => {
                 let rule = match (member.is_certain, member.is_promoted) {
                     (false, _) => Rule::Inferred,
@@ -204,7 +219,9 @@ impl<'a> Walk<'_, 'a> {
             Entity::Builtin(_) => {}
             Entity::External(_) => self.unresolved(name, expr.at, expr.role, UnresolvedReason::External),
             Entity::NotFound => self.unresolved(name, expr.at, expr.role, UnresolvedReason::NotFound),
-            Entity::UnknownReceiver => self.unresolved(name, expr.at, expr.role, UnresolvedReason::UnknownReceiver),
+            Entity::UnknownReceiver => {
+                self.unresolved(name, expr.at, expr.role, UnresolvedReason::UnknownReceiver)
+            }
         }
     }
 
@@ -240,7 +257,8 @@ impl<'a> Walk<'_, 'a> {
                 for def in std::iter::once(def).chain(others) {
                     let at = self.out.links.len();
                     self.link(edge, def, expr.at, len, role, Rule::Ambiguous);
-                    self.out.links[at].confidence = (Rule::Ambiguous.confidence() * 2 / n).min(Rule::Ambiguous.confidence());
+                    self.out.links[at].confidence =
+                        (Rule::Ambiguous.confidence() * 2 / n).min(Rule::Ambiguous.confidence());
                 }
             }
         }
@@ -282,7 +300,14 @@ impl<'a> Walk<'_, 'a> {
                     && types.insert((ty.def, interface))
                 {
                     let span = facts.def(ty.def).name_span;
-                    self.link(EdgeKind::Implement, interface, span.start, span.len() as u16, Role::None, Rule::Implements);
+                    self.link(
+                        EdgeKind::Implement,
+                        interface,
+                        span.start,
+                        span.len() as u16,
+                        Role::None,
+                        Rule::Implements,
+                    );
                 }
             }
         }
@@ -332,7 +357,10 @@ fn assign_sources(linker: &Linker, out: &mut Links) {
     let mut around: Vec<(u32, u32, DefIdx)> = defs
         .iter()
         .enumerate()
-        .filter(|(_, d)| (d.kind.is_callable() || d.kind.is_type()) && !d.flags.has(DefFlags::ANONYMOUS) || d.receiver.is_some())
+        .filter(|(_, d)| {
+            (d.kind.is_callable() || d.kind.is_type()) && !d.flags.has(DefFlags::ANONYMOUS)
+                || d.receiver.is_some()
+        })
         .map(|(i, d)| (d.span.start, d.span.end, DefIdx(i as u32)))
         .collect();
     around.sort_by_key(|a| (a.0, std::cmp::Reverse(a.1)));
