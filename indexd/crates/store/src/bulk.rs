@@ -372,8 +372,9 @@ impl Sealed {
             sink.append(&tables.file_defs, &key, &mut encode_runs(&docs))?;
             sink.append(&tables.stats, &key, &mut StatRow::from(&e.stat).encode())?;
             for (i, lens) in e.lens.iter().enumerate() {
-                let key = (start + i as u32).to_be_bytes();
-                sink.append(&tables.chunks, &key, &mut rows.chunk(i, lens).encode())?;
+                let doc = start + i as u32;
+                let mut row = rows.chunk(i, lens).encode(doc);
+                sink.append(&tables.chunks, &doc.to_be_bytes(), &mut row)?;
                 for (sum, len) in meta.stats.field_lens.iter_mut().zip(lens) {
                     *sum += u64::from(*len);
                 }
@@ -393,7 +394,7 @@ impl Sealed {
         for (file, e) in self.each() {
             let docs = self.docs(file);
             self.rows(file, e, &docs)
-                .defs(|doc, row| sink.append(&tables.defs, &doc.to_be_bytes(), &mut row.encode(doc)))?;
+                .defs(|doc, mut row| sink.append(&tables.defs, &doc.to_be_bytes(), &mut row))?;
             for (def, doc) in e.interface.defs.iter().zip(&docs[1..]) {
                 let name = e.interface.arena.strings.get(def.name.index()).map_or("", String::as_str);
                 if !name.is_empty() {

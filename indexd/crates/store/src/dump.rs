@@ -1,8 +1,10 @@
 //! The canonical dump: every derived table as sorted lines in which handles are replaced by what
 //! they stand for. Two states with equal inputs have equal dumps, whatever led to them.
 
+use crate::codec::chunks::ChunkRow;
+use crate::codec::defs::DefRow;
 use crate::codec::edges::decode_unresolved;
-use crate::codec::records::{ArchivedFileRow, ChunkRow, FileRow};
+use crate::codec::records::{ArchivedFileRow, FileRow};
 use crate::codec::{blob, postings};
 use crate::error::{Result, StoreError};
 use crate::history;
@@ -253,15 +255,11 @@ fn chunk_lines(rows: Rows, table: &Table, m: &Meanings) -> Result<Lines> {
     one_each(rows, table, |key, value| {
         let corrupt = || table.corrupt(key);
         let id = handle(key).ok_or_else(corrupt)?;
-        let row = ChunkRow::access(value).ok_or_else(corrupt)?;
-        let def = match row.def.to_native() {
-            u32::MAX => "-",
-            def => m.def(def)?,
-        };
-        let line = format!(
-            "{}..{} lines {}..{} part {}/{} kind {} lens {:?} of {def}",
-            row.start, row.end, row.line_start, row.line_end, row.part, row.n_parts, row.kind, row.lens
-        );
+        let row = ChunkRow::decode(id, value).ok_or_else(corrupt)?;
+        let def = row.def.map_or(Ok("-"), |def| m.def(def))?;
+        // Handles are said in words; everything else is shown as it is.
+        let shown = ChunkRow { file: 0, def: None, ..row };
+        let line = format!("{shown:?} of {def} in {}", m.file(row.file)?);
         Ok((m.chunk(id)?.to_owned(), line))
     })
 }
@@ -271,7 +269,8 @@ fn def_lines(rows: Rows, table: &Table, m: &Meanings) -> Result<Lines> {
         let id = handle(key).ok_or_else(|| table.corrupt(key))?;
         let row = rows.def(id)?;
         let parent = row.parent.map_or(Ok("-"), |p| m.def(p))?;
-        let shown = crate::codec::defs::DefRow { file: 0, parent: None, ..row };
+        let qualified = rows.qualified(&row)?;
+        let shown = DefRow { file: 0, parent: None, qualified: &qualified, is_nested: false, ..row };
         Ok((m.def(id)?.to_owned(), format!("{shown:?} in {parent} of {}", m.file(row.file)?)))
     })
 }

@@ -1,8 +1,9 @@
 //! What both writers derive from one file before anything is stored: blobs, lines, identities, rows.
 
+use crate::codec::chunks::ChunkRow;
 use crate::codec::defs::DefRow;
 use crate::codec::enums::Coded;
-use crate::codec::records::{ChunkRow, FileRow};
+use crate::codec::records::FileRow;
 use crate::codec::{self, blob};
 use crate::error::Result;
 use crate::input::FileInput;
@@ -28,7 +29,7 @@ impl Blobs {
         Ok(Self {
             interface: codec::facts::pack_interface(&facts.interface)?,
             body: codec::facts::pack_body(&facts.body, &facts.chunks, facts.interface.arena.exprs.len())?,
-            text: if text.is_empty() { Vec::new() } else { blob::compress(text.as_bytes())? },
+            text: if text.is_empty() { Vec::new() } else { blob::compress(text.as_bytes(), blob::TEXT)? },
         })
     }
 }
@@ -90,8 +91,8 @@ pub(crate) struct FileRows<'a> {
 }
 
 impl FileRows<'_> {
-    /// Hands the row of the file itself and of every definition to `each`, with its handle.
-    pub fn defs(&self, mut each: impl FnMut(u32, &DefRow) -> Result<()>) -> Result<()> {
+    /// Hands the packed row of the file itself and of every definition to `each`, with its handle.
+    pub fn defs(&self, mut each: impl FnMut(u32, Vec<u8>) -> Result<()>) -> Result<()> {
         let whole = Span { start: 0, end: self.text_len };
         let nothing = Span::default();
         let own = DefRow {
@@ -109,8 +110,9 @@ impl FileRows<'_> {
             first_chunk: None,
             name_len: 0,
             qualified: "",
+            is_nested: false,
         };
-        each(self.docs[0], &own)?;
+        each(self.docs[0], own.encode(self.docs[0], None))?;
         let mut first_chunks = vec![None; self.interface.defs.len()];
         for (i, chunk) in self.chunks.iter().enumerate() {
             if let Some(first) = first_chunks.get_mut(chunk.def.index()) {
@@ -118,6 +120,7 @@ impl FileRows<'_> {
             }
         }
         let facts = Facts::outside(self.interface);
+        let mut names_so_far: Vec<String> = Vec::with_capacity(self.interface.defs.len());
         for (i, def) in self.interface.defs.iter().enumerate() {
             let idx = DefIdx(i as u32);
             let qualified = names::qualified_name(&facts, idx);
@@ -137,8 +140,11 @@ impl FileRows<'_> {
                 first_chunk: first_chunks[i],
                 name_len: if qualified.ends_with(name) { name.len() as u32 } else { 0 },
                 qualified: &qualified,
+                is_nested: false,
             };
-            each(self.docs[i + 1], &row)?;
+            let outer = def.parent.some().and_then(|p| names_so_far.get(p.index()));
+            each(self.docs[i + 1], row.encode(self.docs[i + 1], outer.map(String::as_str)))?;
+            names_so_far.push(qualified);
         }
         Ok(())
     }
@@ -148,15 +154,13 @@ impl FileRows<'_> {
         let c = &self.chunks[i];
         ChunkRow {
             file: self.file,
-            start: c.span.start,
-            end: c.span.end,
-            line_start: c.lines.start,
-            line_end: c.lines.end,
-            def: c.def.some().map_or(u32::MAX, |d| self.docs[d.index() + 1]),
+            span: c.span,
+            lines: c.lines,
+            def: c.def.some().map(|d| self.docs[d.index() + 1]),
             part: c.part,
             n_parts: c.n_parts,
             lens: *lens,
-            kind: c.kind.code(),
+            kind: c.kind,
         }
     }
 

@@ -1,9 +1,10 @@
 //! Reading rows: the same for snapshots, for the write transaction, for the dump and for `verify`.
 
 use crate::codec::bytes::{Reader, put, put_delta};
+use crate::codec::chunks::ChunkRow;
 use crate::codec::defs::DefRow;
 use crate::codec::edges::{self, Base, Use};
-use crate::codec::records::{ArchivedChunkRow, ArchivedFileRow, ArchivedStatRow, ChunkRow, FileRow, StatRow};
+use crate::codec::records::{ArchivedFileRow, ArchivedStatRow, FileRow, StatRow};
 use crate::codec::{blob, facts, postings};
 use crate::error::{Result, StoreError};
 use crate::input::FileStat;
@@ -148,17 +149,32 @@ impl<'t> Rows<'t> {
     }
 
     /// A chunk's record.
-    pub fn chunk(&self, chunk: u32) -> Result<&'t ArchivedChunkRow> {
+    pub fn chunk(&self, chunk: u32) -> Result<ChunkRow> {
         let t = &self.tables.chunks;
         let key = chunk.to_be_bytes();
-        ChunkRow::access(t.need(self.txn, &key)?).ok_or_else(|| t.corrupt(&key))
+        ChunkRow::decode(chunk, t.need(self.txn, &key)?).ok_or_else(|| t.corrupt(&key))
     }
 
-    /// A definition's record.
+    /// A definition's record. Its qualified name may be cut: see [`Rows::qualified`].
     pub fn def(&self, def: u32) -> Result<DefRow<'t>> {
         let t = &self.tables.defs;
         let key = def.to_be_bytes();
         DefRow::decode(def, t.need(self.txn, &key)?).ok_or_else(|| t.corrupt(&key))
+    }
+
+    /// The qualified name of a definition.
+    pub fn qualified(&self, row: &DefRow<'t>) -> Result<String> {
+        let mut parts = vec![row.qualified];
+        let mut at = *row;
+        while at.is_nested {
+            // Parents come before their children, so that damage cannot make a circle.
+            let parent = at.parent.map(|p| self.def(p)).transpose()?;
+            let parent = parent.filter(|p| p.idx.0 < at.idx.0);
+            at = parent.ok_or_else(|| self.tables.defs.corrupt(at.qualified.as_bytes()))?;
+            parts.push(at.qualified);
+        }
+        parts.reverse();
+        Ok(parts.join("."))
     }
 
     /// The pieces of a blob together; empty when there is none.

@@ -3,6 +3,7 @@
 //! The traits have no errors: a view that cannot be read has no answer. A read that meets damage
 //! marks the store as damaged and panics; the request that asked is lost, the daemon is not.
 
+use crate::codec::chunks::ChunkRow;
 use crate::codec::edges::{Base, Use, decode_unresolved};
 use crate::codec::enums::Coded;
 use crate::codec::{bytes, postings};
@@ -21,8 +22,8 @@ use indexd_model::view::{
     PathPosting, Posting, UnresolvedRecord,
 };
 use indexd_model::{
-    ChunkDoc, ChunkKind, ContentHash, DefDoc, DefIdx, Facts, FileDoc, FileFacts, FileRoles, Interface, Key,
-    Language, LineIndex, Lines, Outcome, Span,
+    ChunkDoc, ContentHash, DefDoc, DefIdx, Facts, FileDoc, FileFacts, FileRoles, Interface, Key, Language,
+    LineIndex, Outcome, Span,
 };
 use std::sync::{Arc, OnceLock, PoisonError};
 use xxhash_rust::xxh3::xxh3_64_with_seed;
@@ -160,7 +161,7 @@ impl Snapshot {
             file: FileDoc(row.file),
             idx: row.idx,
             name: Arc::from(name),
-            qualified: Arc::from(row.qualified),
+            qualified: Arc::from(self.rows().qualified(&row)?),
             kind: row.kind,
             flags: row.flags,
             parent: row.parent.map_or(DefDoc::NONE, DefDoc),
@@ -422,19 +423,10 @@ impl IndexView for Snapshot {
     }
 
     fn chunk(&self, chunk: ChunkDoc) -> ChunkRecord {
-        let row = self.must(self.rows().chunk(chunk.0));
-        let kind = ChunkKind::from_code(row.kind)
-            .ok_or_else(|| self.rows().tables.chunks.corrupt(&chunk.0.to_be_bytes()));
-        ChunkRecord {
-            file: FileDoc(row.file.to_native()),
-            span: Span { start: row.start.to_native(), end: row.end.to_native() },
-            lines: Lines { start: row.line_start.to_native(), end: row.line_end.to_native() },
-            def: DefDoc(row.def.to_native()),
-            kind: self.must(kind),
-            part: row.part.to_native(),
-            n_parts: row.n_parts.to_native(),
-            lens: std::array::from_fn(|i| row.lens[i].to_native()),
-        }
+        let ChunkRow { file, span, lines, def, part, n_parts, lens, kind } =
+            self.must(self.rows().chunk(chunk.0));
+        let (file, def) = (FileDoc(file), def.map_or(DefDoc::NONE, DefDoc));
+        ChunkRecord { file, span, lines, def, kind, part, n_parts, lens }
     }
 
     fn def_doc(&self, file: FileDoc, def: DefIdx) -> DefDoc {
@@ -456,7 +448,7 @@ impl IndexView for Snapshot {
         let mut out = Vec::new();
         for doc in start + first..start + file.n_chunks.to_native() {
             let chunk = self.must(self.rows().chunk(doc));
-            if chunk.def == def.0 {
+            if chunk.def == Some(def.0) {
                 out.push(ChunkDoc(doc));
                 if out.len() >= usize::from(chunk.n_parts) {
                     break;

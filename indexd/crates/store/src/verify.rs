@@ -123,6 +123,7 @@ fn check_file(rows: Rows, file: u32, row: &ArchivedFileRow, seen: &mut Seen) -> 
     }
     for (i, doc) in (0u32..).zip(&docs) {
         let def = rows.def(*doc)?;
+        rows.qualified(&def)?;
         if def.file != file || def.idx.0 != i.wrapping_sub(1) || !seen.defs.insert(*doc) {
             return Err(fault("a definition belongs elsewhere"));
         }
@@ -136,12 +137,11 @@ fn check_file(rows: Rows, file: u32, row: &ArchivedFileRow, seen: &mut Seen) -> 
     for i in 0..row.n_chunks.to_native() {
         let doc = row.chunk_start.to_native() + i;
         let chunk = rows.chunk(doc)?;
-        let def = chunk.def.to_native();
-        if chunk.file != file || !seen.chunks.insert(doc) || (def != u32::MAX && !docs.contains(&def)) {
+        if chunk.file != file || !seen.chunks.insert(doc) || chunk.def.is_some_and(|d| !docs.contains(&d)) {
             return Err(fault("a chunk belongs elsewhere"));
         }
         for (sum, len) in seen.stats.field_lens.iter_mut().zip(&chunk.lens) {
-            *sum += u64::from(len.to_native());
+            *sum += u64::from(*len);
         }
     }
     if rows.text(file)?.len() as u32 != row.text_len.to_native() {

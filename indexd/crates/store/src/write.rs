@@ -296,7 +296,7 @@ impl<'s> WriteTxn<'s> {
         let tables = self.tables();
         let key = rows.file.to_be_bytes();
         let txn = &mut self.txn;
-        rows.defs(|doc, row| tables.defs.put_new(txn, &doc.to_be_bytes(), &row.encode(doc)))?;
+        rows.defs(|doc, row| tables.defs.put_new(txn, &doc.to_be_bytes(), &row))?;
         let known: BTreeSet<u32> = old.map_or_else(BTreeSet::new, |o| o.docs.iter().copied().collect());
         for (def, doc) in rows.interface.defs.iter().zip(&rows.docs[1..]) {
             let name = rows.interface.arena.strings.get(def.name.index()).map_or("", String::as_str);
@@ -311,7 +311,7 @@ impl<'s> WriteTxn<'s> {
             for doc in old.chunk_start..old.chunk_start + old.n_chunks {
                 let row = Rows { tables, txn }.chunk(doc)?;
                 for (sum, len) in stats.field_lens.iter_mut().zip(&row.lens) {
-                    *sum -= u64::from(len.to_native());
+                    *sum -= u64::from(*len);
                 }
             }
             for doc in old.chunk_start..old.chunk_start + old.n_chunks {
@@ -333,7 +333,7 @@ impl<'s> WriteTxn<'s> {
                 *sum += u64::from(*len);
             }
             let row = rows.chunk(i as usize, &lens);
-            tables.chunks.put_new(txn, &(room.0 + i).to_be_bytes(), &row.encode())?;
+            tables.chunks.put_new(txn, &(room.0 + i).to_be_bytes(), &row.encode(room.0 + i))?;
         }
         stats.n_chunks += u64::from(n);
         stats.n_files += 1;
@@ -379,8 +379,7 @@ impl<'s> WriteTxn<'s> {
         self.drop_lookups(doc)?;
         for chunk in old.chunk_start..old.chunk_start + old.n_chunks {
             let row = self.rows().chunk(chunk)?;
-            let lens: [u16; indexd_model::view::N_FIELDS] = std::array::from_fn(|i| row.lens[i].to_native());
-            for (sum, len) in self.meta.stats.field_lens.iter_mut().zip(&lens) {
+            for (sum, len) in self.meta.stats.field_lens.iter_mut().zip(&row.lens) {
                 *sum -= u64::from(*len);
             }
             tables.chunks.delete(&mut self.txn, &chunk.to_be_bytes())?;

@@ -34,8 +34,10 @@ pub(crate) struct DefRow<'a> {
     pub first_chunk: Option<u32>,
     /// Bytes of the name, the end of `qualified`.
     pub name_len: u32,
-    /// Qualified name.
+    /// Qualified name; only its end, the name, when `is_nested`.
     pub qualified: &'a str,
+    /// Whether the qualified name is that of the parent, a dot and the name.
+    pub is_nested: bool,
 }
 
 impl<'a> DefRow<'a> {
@@ -44,51 +46,86 @@ impl<'a> DefRow<'a> {
         &self.qualified[self.qualified.len() - self.name_len as usize..]
     }
 
-    /// The stored form of the row of handle `own`.
-    pub fn encode(&self, own: u32) -> Vec<u8> {
+    /// The stored form of the row of handle `own`. `outer` is the qualified name of the parent: when
+    /// this one's is that, a dot and the name, only the name is stored.
+    pub fn encode(&self, own: u32, outer: Option<&str>) -> Vec<u8> {
         let mut out = Vec::with_capacity(24 + self.qualified.len());
+        let nested = outer.is_some_and(|outer| self.is_inside(outer));
+        let empty_doc = self.doc == Span { start: self.span.start, end: self.span.start };
+        let mut shape = 0;
+        for (bit, is) in [
+            (PARENT, self.parent.is_some()),
+            (NESTED, nested),
+            (DOC, !empty_doc),
+            (LINES, self.lines.end != self.lines.start),
+            (NAME_LINE, self.name_line != self.lines.start),
+            (CHUNK, self.first_chunk.is_some()),
+            (NAME_PLACE, self.name_span.start != self.span.start),
+            (HEAD_PLACE, self.head.start != self.span.start),
+        ] {
+            shape |= if is { bit } else { 0 };
+        }
+        out.extend_from_slice(&[shape, self.kind.code()]);
         put(&mut out, u64::from(self.file));
         put(&mut out, u64::from(self.idx.0.wrapping_add(1)));
-        put_delta(&mut out, self.parent.unwrap_or(own), own);
-        out.push(self.kind.code());
         put(&mut out, u64::from(self.flags.0));
         put(&mut out, u64::from(self.span.start));
         put(&mut out, u64::from(self.span.len()));
         put(&mut out, u64::from(self.lines.start));
-        put(&mut out, u64::from(self.lines.end - self.lines.start));
-        for span in [self.name_span, self.head, self.doc] {
-            put_delta(&mut out, span.start, self.span.start);
-            put(&mut out, u64::from(span.len()));
+        put(&mut out, u64::from(self.name_span.len()));
+        put(&mut out, u64::from(self.head.len()));
+        for (bit, x, from) in [
+            (PARENT, self.parent.unwrap_or(own), own),
+            (LINES, self.lines.end, self.lines.start),
+            (NAME_LINE, self.name_line, self.lines.start),
+            (NAME_PLACE, self.name_span.start, self.span.start),
+            (HEAD_PLACE, self.head.start, self.span.start),
+            (DOC, self.doc.start, self.span.start),
+            (DOC, self.doc.end, self.span.start),
+            (CHUNK, self.first_chunk.unwrap_or(0), 0),
+        ] {
+            if shape & bit != 0 {
+                put_delta(&mut out, x, from);
+            }
         }
-        put_delta(&mut out, self.name_line, self.lines.start);
-        put(&mut out, self.first_chunk.map_or(0, |c| u64::from(c) + 1));
-        put(&mut out, u64::from(self.name_len));
-        out.extend_from_slice(self.qualified.as_bytes());
+        if nested {
+            out.extend_from_slice(self.name().as_bytes());
+        } else {
+            put(&mut out, u64::from(self.name_len));
+            out.extend_from_slice(self.qualified.as_bytes());
+        }
         out
     }
 
-    /// Reads the row of handle `own`; `None` when the bytes are none.
+    /// Whether the qualified name is `outer`, a dot and the name.
+    fn is_inside(&self, outer: &str) -> bool {
+        let rest = self.qualified.strip_prefix(outer).and_then(|rest| rest.strip_prefix('.'));
+        !outer.is_empty() && !self.name().is_empty() && rest == Some(self.name())
+    }
+
+    /// Reads the row of handle `own`; `None` when the bytes are none. When only the name is stored,
+    /// `qualified` is that alone and `is_nested` is set: see [`DefRow::parent`] for the rest.
     pub fn decode(own: u32, bytes: &'a [u8]) -> Option<Self> {
         let mut r = Reader::new(bytes);
-        let (file, idx) = (r.u32()?, DefIdx(r.u32()?.wrapping_sub(1)));
-        let parent = Some(r.delta(own)?).filter(|p| *p != own);
-        let (kind, flags) = (DefKind::from_code(r.byte()?)?, DefFlags(r.u32()?));
+        let (shape, kind) = (r.byte()?, DefKind::from_code(r.byte()?)?);
+        let (file, idx, flags) = (r.u32()?, DefIdx(r.u32()?.wrapping_sub(1)), DefFlags(r.u32()?));
         let start = r.u32()?;
         let span = Span { start, end: start.checked_add(r.u32()?)? };
         let line = r.u32()?;
-        let lines = Lines { start: line, end: line.checked_add(r.u32()?)? };
-        let mut spans = [Span::default(); 3];
-        for s in &mut spans {
-            s.start = r.delta(start)?;
-            s.end = s.start.checked_add(r.u32()?)?;
-        }
-        let [name_span, head, doc] = spans;
-        let name_line = r.delta(line)?;
-        let first_chunk = r.u32()?.checked_sub(1);
-        let name_len = r.u32()?;
+        let (name_len_span, head_len) = (r.u32()?, r.u32()?);
+        let mut optional = |bit, from| if shape & bit == 0 { Some(from) } else { r.delta(from) };
+        let parent = Some(optional(PARENT, own)?).filter(|_| shape & PARENT != 0);
+        let lines = Lines { start: line, end: optional(LINES, line)? };
+        let name_line = optional(NAME_LINE, line)?;
+        let name_start = optional(NAME_PLACE, start)?;
+        let head_start = optional(HEAD_PLACE, start)?;
+        let doc = Span { start: optional(DOC, start)?, end: optional(DOC, start)? };
+        let first_chunk = Some(optional(CHUNK, 0)?).filter(|_| shape & CHUNK != 0);
+        let is_nested = shape & NESTED != 0;
+        let name_len = if is_nested { r.rest().len() as u32 } else { r.u32()? };
         let qualified = std::str::from_utf8(r.rest()).ok()?;
         let at = qualified.len().checked_sub(name_len as usize)?;
-        if !qualified.is_char_boundary(at) {
+        if !qualified.is_char_boundary(at) || lines.end < lines.start || doc.end < doc.start {
             return None;
         }
         Some(Self {
@@ -99,16 +136,27 @@ impl<'a> DefRow<'a> {
             flags,
             span,
             lines,
-            name_span,
+            name_span: Span { start: name_start, end: name_start.checked_add(name_len_span)? },
             name_line,
-            head,
+            head: Span { start: head_start, end: head_start.checked_add(head_len)? },
             doc,
             first_chunk,
             name_len,
             qualified,
+            is_nested,
         })
     }
 }
+
+// What a row has besides the common case.
+const PARENT: u8 = 1;
+const NESTED: u8 = 2;
+const DOC: u8 = 4;
+const LINES: u8 = 8;
+const NAME_LINE: u8 = 16;
+const CHUNK: u8 = 32;
+const NAME_PLACE: u8 = 64;
+const HEAD_PLACE: u8 = 128;
 
 #[cfg(test)]
 mod tests {
@@ -145,9 +193,18 @@ mod tests {
                 first_chunk,
                 name_len: name.len() as u32,
                 qualified: &qualified,
+                is_nested: false,
             };
-            let bytes = row.encode(own);
+            let bytes = row.encode(own, None);
             prop_assert_eq!(DefRow::decode(own, &bytes), Some(row));
+            let bytes = row.encode(own, outer.strip_suffix('.'));
+            let back = DefRow::decode(own, &bytes).unwrap();
+            prop_assert_eq!(back.name(), name.as_str());
+            if back.is_nested {
+                prop_assert_eq!(format!("{}{}", outer, back.qualified), row.qualified);
+            } else {
+                prop_assert_eq!(back, row);
+            }
             prop_assert_eq!(row.name(), name);
         }
 

@@ -37,17 +37,22 @@ const _: () = assert!(EdgeKind::ALL.len() <= 1 << KIND_BITS);
 /// Encodes sorted uses of one source.
 pub(crate) fn encode(base: Base, uses: &[Use]) -> Vec<u8> {
     let mut out = Vec::with_capacity(uses.len() * 6);
+    let mut code = 0;
     for group in uses.chunk_by(|a, b| (a.kind, a.target) == (b.kind, b.target)) {
         put(&mut out, (group.len() as u64) << KIND_BITS | u64::from(group[0].kind.code()));
         put_delta(&mut out, group[0].target, base.source);
         let (mut at, mut line) = (base.at, base.line);
         for Use { occurrence: o, .. } in group {
             put_delta(&mut out, o.at, at);
-            let own = o.confidence == o.rule.confidence();
+            let confidence = if o.confidence == o.rule.confidence() { 0 } else { CONFIDENCE };
+            let before = std::mem::replace(&mut code, o.role.code() << 4 | o.rule.code());
+            let changed = if before == code { 0 } else { CODE };
             let lines = i64::from(o.line) - i64::from(line);
-            put(&mut out, ((lines << 1 ^ lines >> 63) as u64) << 1 | u64::from(!own));
-            out.push(o.role.code() << 4 | o.rule.code());
-            if !own {
+            put(&mut out, ((lines << 1 ^ lines >> 63) as u64) << 2 | changed | confidence);
+            if changed != 0 {
+                out.push(code);
+            }
+            if confidence != 0 {
                 out.push(o.confidence);
             }
             (at, line) = (o.at, o.line);
@@ -56,9 +61,15 @@ pub(crate) fn encode(base: Base, uses: &[Use]) -> Vec<u8> {
     out
 }
 
+/// Set when a confidence follows that is not the rule's own.
+const CONFIDENCE: u64 = 1;
+/// Set when role and rule follow, which are not those of the use before.
+const CODE: u64 = 2;
+
 /// Hands every use of a row to `each`, in stored order.
 pub(crate) fn decode(base: Base, bytes: &[u8], mut each: impl FnMut(Use)) -> Option<()> {
     let mut r = Reader::new(bytes);
+    let mut code = 0;
     while !r.is_empty() {
         let head = r.u64()?;
         let kind = EdgeKind::from_code((head & ((1 << KIND_BITS) - 1)) as u8)?;
@@ -67,11 +78,13 @@ pub(crate) fn decode(base: Base, bytes: &[u8], mut each: impl FnMut(Use)) -> Opt
         for _ in 0..head >> KIND_BITS {
             at = r.delta(at)?;
             let head = r.u64()?;
-            let lines = (head >> 2) as i64 ^ -((head >> 1 & 1) as i64);
+            let lines = (head >> 3) as i64 ^ -((head >> 2 & 1) as i64);
             line = i64::from(line).checked_add(lines)?.try_into().ok()?;
-            let code = r.byte()?;
+            if head & CODE != 0 {
+                code = r.byte()?;
+            }
             let (role, rule) = (Role::from_code(code >> 4)?, Rule::from_code(code & 15)?);
-            let confidence = if head & 1 == 0 { rule.confidence() } else { r.byte()? };
+            let confidence = if head & CONFIDENCE == 0 { rule.confidence() } else { r.byte()? };
             each(Use { kind, target, occurrence: Occurrence { at, line, role, rule, confidence } });
         }
     }
@@ -86,8 +99,8 @@ pub(crate) fn decode_targets(base: Base, bytes: &[u8], mut each: impl FnMut(Edge
         each(EdgeKind::from_code((head & ((1 << KIND_BITS) - 1)) as u8)?, r.delta(base.source)?);
         for _ in 0..head >> KIND_BITS {
             r.signed()?;
-            let other = r.u64()? & 1;
-            r.take(1 + other as usize)?;
+            let head = r.u64()?;
+            r.take((head & CODE != 0) as usize + (head & CONFIDENCE != 0) as usize)?;
         }
     }
     Some(())

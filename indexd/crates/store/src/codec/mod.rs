@@ -2,6 +2,7 @@
 
 pub(crate) mod blob;
 pub(crate) mod bytes;
+pub(crate) mod chunks;
 pub(crate) mod defs;
 pub(crate) mod edges;
 pub(crate) mod enums;

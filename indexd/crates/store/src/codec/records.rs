@@ -37,31 +37,6 @@ pub(crate) struct FileRow {
     pub path: String,
 }
 
-/// A chunk.
-#[derive(Archive, Serialize, Clone, Copy, Debug, PartialEq)]
-pub(crate) struct ChunkRow {
-    /// File handle.
-    pub file: u32,
-    /// First byte.
-    pub start: u32,
-    /// One past the last byte.
-    pub end: u32,
-    /// First line.
-    pub line_start: u32,
-    /// Last line.
-    pub line_end: u32,
-    /// Definition handle, or `NONE`.
-    pub def: u32,
-    /// Part.
-    pub part: u16,
-    /// Parts.
-    pub n_parts: u16,
-    /// Field lengths.
-    pub lens: [u16; indexd_model::view::N_FIELDS],
-    /// Kind, coded.
-    pub kind: u8,
-}
-
 /// What the file system said about a file.
 #[derive(Archive, Serialize, Clone, Copy, Debug, PartialEq)]
 pub(crate) struct StatRow {
@@ -78,7 +53,6 @@ pub(crate) struct StatRow {
 }
 
 const _: () = assert!(align_of::<ArchivedFileRow>() == 1);
-const _: () = assert!(align_of::<ArchivedChunkRow>() == 1);
 const _: () = assert!(align_of::<ArchivedStatRow>() == 1);
 
 macro_rules! access {
@@ -100,7 +74,6 @@ macro_rules! access {
 
 access! {
     FileRow, ArchivedFileRow;
-    ChunkRow, ArchivedChunkRow;
     StatRow, ArchivedStatRow;
 }
 
@@ -110,27 +83,16 @@ mod tests {
 
     #[test]
     fn reads_in_place_at_any_address() {
-        let row = ChunkRow {
-            file: 1,
-            start: 2,
-            end: 3,
-            line_start: 4,
-            line_end: 5,
-            def: u32::MAX,
-            part: 6,
-            n_parts: 7,
-            lens: [1, 2, 3, 4, 5],
-            kind: 3,
-        };
+        let row = StatRow { mtime_ns: -1, ctime_ns: 2, size: 3, inode: 4, dev: 5 };
         let bytes = row.encode();
         for offset in 0..8 {
             let mut shifted = vec![0; offset];
             shifted.extend_from_slice(&bytes);
-            let back = ChunkRow::access(&shifted[offset..]).expect("valid at any offset");
-            assert_eq!((back.file.to_native(), back.part.to_native(), back.kind), (1, 6, 3));
+            let back = StatRow::access(&shifted[offset..]).expect("valid at any offset");
+            assert_eq!((back.mtime_ns.to_native(), back.dev.to_native()), (-1, 5));
         }
-        assert!(ChunkRow::access(&bytes[1..]).is_none());
-        assert!(ChunkRow::access(&[]).is_none());
+        assert!(StatRow::access(&bytes[1..]).is_none());
+        assert!(StatRow::access(&[]).is_none());
     }
 
     #[test]
