@@ -155,6 +155,7 @@ impl Tree {
         if let Some(d) = around.some() {
             json["src_def_line"] = lines.line(facts.def(d).name_span.start).into();
         }
+        let column = if link.kind == EdgeKind::Implement { 0 } else { column };
         let place = (path.to_string(), line, column, target_path.to_string(), target_line, link.kind as u8);
         Some((place, json.to_string()))
     }
