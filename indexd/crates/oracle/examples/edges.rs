@@ -10,7 +10,7 @@ use indexd_lang::{Extracted, extract};
 use indexd_model::memory::MemoryFacts;
 use indexd_model::names::qualified_name;
 use indexd_model::{
-    DefIdx, DefKind, EdgeKind, Facts, FactsView, FileDoc, Language, LineIndex, Link, Links, RepoPath, Role,
+    DefIdx, DefKind, EdgeKind, Facts, FileDoc, Language, LineIndex, Link, Links, RepoPath, Role,
 };
 use std::collections::BTreeMap;
 use std::fs;
