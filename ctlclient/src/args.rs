@@ -117,7 +117,9 @@ pub enum Command {
     /// Check what could keep this from working
     Doctor,
     /// Print a completion script for a shell
-    #[command(after_help = "Example:\n  ctl completions bash > ~/.local/share/bash-completion/completions/ctl")]
+    #[command(
+        after_help = "Example:\n  ctl completions bash > ~/.local/share/bash-completion/completions/ctl"
+    )]
     Completions {
         /// The shell
         shell: clap_complete::Shell,
@@ -414,7 +416,10 @@ fn tokens(text: &str) -> Result<u64, String> {
         Some(digits) => (digits, 1000),
         None => (text, 1),
     };
-    let n: u64 = digits.replace('_', "").parse().map_err(|_| "not a number of tokens, such as 8000 or 8k".to_owned())?;
+    let n: u64 = digits
+        .replace('_', "")
+        .parse()
+        .map_err(|_| "not a number of tokens, such as 8000 or 8k".to_owned())?;
     n.checked_mul(factor).ok_or_else(|| "too large".to_owned())
 }
 
@@ -440,7 +445,11 @@ mod tests {
         let mut root = Cli::command().term_width(80);
         root.build();
         page(&mut root, "ctl", &mut pages);
-        assert!(pages.lines().all(|l| l.chars().count() <= 80), "{:?}", pages.lines().find(|l| l.chars().count() > 80));
+        assert!(
+            pages.lines().all(|l| l.chars().count() <= 80),
+            "{:?}",
+            pages.lines().find(|l| l.chars().count() > 80)
+        );
         insta::assert_snapshot!("help", pages);
     }
 

@@ -17,7 +17,19 @@ const START_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// Variables that the daemon gets; the rest of the caller's environment is none of its business.
 const KEPT: [&str; 14] = [
-    "HOME", "USER", "LOGNAME", "PATH", "LANG", "TMPDIR", "TEMP", "TMP", "CI", "APPDATA", "LOCALAPPDATA", "USERPROFILE", "SYSTEMROOT",
+    "HOME",
+    "USER",
+    "LOGNAME",
+    "PATH",
+    "LANG",
+    "TMPDIR",
+    "TEMP",
+    "TMP",
+    "CI",
+    "APPDATA",
+    "LOCALAPPDATA",
+    "USERPROFILE",
+    "SYSTEMROOT",
     "RUST_BACKTRACE",
 ];
 
@@ -27,11 +39,18 @@ const KEPT: [&str; 14] = [
 /// `POC_E_DAEMON_UNAVAILABLE` when there is none.
 pub fn program() -> Result<PathBuf, Failure> {
     let name = format!("indexd{}", std::env::consts::EXE_SUFFIX);
-    let beside = std::env::current_exe().ok().and_then(|p| Some(p.canonicalize().ok()?.parent()?.join(&name)));
+    let beside =
+        std::env::current_exe().ok().and_then(|p| Some(p.canonicalize().ok()?.parent()?.join(&name)));
     let in_path = std::env::var_os("PATH").unwrap_or_default();
-    let candidates = beside.into_iter().chain(std::env::split_paths(&in_path).filter(|d| d.is_absolute()).map(|d| d.join(&name)));
+    let candidates = beside
+        .into_iter()
+        .chain(std::env::split_paths(&in_path).filter(|d| d.is_absolute()).map(|d| d.join(&name)));
     candidates.into_iter().find(|p| p.is_file()).ok_or_else(|| {
-        Failure::hinted(ErrorCode::DaemonUnavailable, "the program indexd is not installed", "install indexd beside ctl or into PATH")
+        Failure::hinted(
+            ErrorCode::DaemonUnavailable,
+            "the program indexd is not installed",
+            "install indexd beside ctl or into PATH",
+        )
     })
 }
 
@@ -59,7 +78,12 @@ pub fn command() -> Result<Command, Failure> {
 pub fn start<T>(dirs: &Dirs, uid: u32, mut reached: impl FnMut() -> Option<T>) -> Result<T, Failure> {
     paths::private_dir(&dirs.runtime, uid).map_err(|e| runtime_failure(&dirs.runtime, &e))?;
     let path = dirs.start_lock();
-    let lock = File::options().create(true).truncate(false).write(true).open(&path).map_err(|e| runtime_failure(&path, &e))?;
+    let lock = File::options()
+        .create(true)
+        .truncate(false)
+        .write(true)
+        .open(&path)
+        .map_err(|e| runtime_failure(&path, &e))?;
     let until = Instant::now() + START_TIMEOUT;
     loop {
         match lock.try_lock() {
@@ -89,8 +113,10 @@ pub fn start<T>(dirs: &Dirs, uid: u32, mut reached: impl FnMut() -> Option<T>) -
 
 /// Runs `indexd --detach`, which returns when the daemon answers or cannot start.
 fn spawn(dirs: &Dirs) -> Result<(), Failure> {
-    let output = command()?.arg("--detach").stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped()).output();
-    let output = output.map_err(|e| Failure::new(ErrorCode::DaemonUnavailable, format!("cannot start indexd: {e}")))?;
+    let output =
+        command()?.arg("--detach").stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped()).output();
+    let output = output
+        .map_err(|e| Failure::new(ErrorCode::DaemonUnavailable, format!("cannot start indexd: {e}")))?;
     if output.status.success() {
         return Ok(());
     }
@@ -105,7 +131,11 @@ fn spawn(dirs: &Dirs) -> Result<(), Failure> {
         _ => ErrorCode::DaemonUnavailable,
     };
     let message = format!("the daemon cannot start: {message}");
-    Err(Failure::hinted(code, message, hint.unwrap_or_else(|| format!("see the log {}", dirs.log().display()))))
+    Err(Failure::hinted(
+        code,
+        message,
+        hint.unwrap_or_else(|| format!("see the log {}", dirs.log().display())),
+    ))
 }
 
 /// Why the runtime folder cannot be used.
@@ -114,5 +144,9 @@ pub fn runtime_failure(path: &Path, e: &std::io::Error) -> Failure {
         std::io::ErrorKind::PermissionDenied => ErrorCode::PermissionDenied,
         _ => ErrorCode::CannotCreate,
     };
-    Failure::hinted(code, format!("cannot use {}: {e}", path.display()), "check its owner and mode, or set INDEXD_RUNTIME_DIR")
+    Failure::hinted(
+        code,
+        format!("cannot use {}: {e}", path.display()),
+        "check its owner and mode, or set INDEXD_RUNTIME_DIR",
+    )
 }

@@ -30,6 +30,9 @@ const SHUTDOWN: Id = Id::Number(2);
 /// How long an ending daemon may take to let go of its lock.
 const END_TIMEOUT: Duration = Duration::from_secs(15);
 
+/// How often a request is sent again because the daemon was just ending.
+const RECONNECTS_MAX: u32 = 10;
+
 /// The effective user id; 0 where there is none.
 pub fn own_uid() -> u32 {
     #[cfg(unix)]
@@ -48,7 +51,8 @@ pub fn build() -> Build {
 /// # Errors
 /// `POC_E_CONFIG` without a home.
 pub fn dirs() -> Result<Dirs, Failure> {
-    Dirs::detect(own_uid()).map_err(|e| Failure::hinted(ErrorCode::Config, e.to_string(), "set HOME to your home folder"))
+    Dirs::detect(own_uid())
+        .map_err(|e| Failure::hinted(ErrorCode::Config, e.to_string(), "set HOME to your home folder"))
 }
 
 enum Transport {
@@ -61,7 +65,9 @@ impl Transport {
     fn send(&mut self, bytes: &[u8]) -> io::Result<()> {
         match self {
             Self::Socket(stream) => stream.write_all(bytes),
-            Self::Child(child) => child.stdin.as_mut().map_or(Ok(()), |s| s.write_all(bytes).and_then(|()| s.flush())),
+            Self::Child(child) => {
+                child.stdin.as_mut().map_or(Ok(()), |s| s.write_all(bytes).and_then(|()| s.flush()))
+            }
         }
     }
 
@@ -75,7 +81,8 @@ impl Transport {
             Self::Child(child) => {
                 use rustix::event::{PollFd, PollFlags, Timespec, poll};
                 let Some(stdout) = &child.stdout else { return };
-                let left = Timespec { tv_sec: left.as_secs() as i64, tv_nsec: i64::from(left.subsec_nanos()) };
+                let left =
+                    Timespec { tv_sec: left.as_secs() as i64, tv_nsec: i64::from(left.subsec_nanos()) };
                 let _ = poll(&mut [PollFd::new(stdout, PollFlags::IN)], Some(&left));
             }
             #[cfg(not(unix))]
@@ -154,14 +161,28 @@ impl Session {
         let transport = reach(&dirs, start)?;
         let timeout_s = common.timeout.unwrap_or(0.0).clamp(0.0, 1e6);
         let deadline = common.timeout.map(|_| Instant::now() + Duration::from_secs_f64(timeout_s));
-        Ok(Self { transport, decoder: Decoder::default(), dirs, start, deadline, timeout_s, greeted: None, upgraded: false })
+        Ok(Self {
+            transport,
+            decoder: Decoder::default(),
+            dirs,
+            start,
+            deadline,
+            timeout_s,
+            greeted: None,
+            upgraded: false,
+        })
     }
 
     /// Sends a request and gives the line of its answer; see [`result`].
     ///
     /// # Errors
     /// The daemon's, or `POC_E_DAEMON_UNAVAILABLE` when it goes away.
-    pub fn call<P: Serialize>(&mut self, method: Method, params: &P, progress: &mut Progress) -> Result<Vec<u8>, Failure> {
+    pub fn call<P: Serialize>(
+        &mut self,
+        method: Method,
+        params: &P,
+        progress: &mut Progress,
+    ) -> Result<Vec<u8>, Failure> {
         self.call_with(method, params, progress, &mut |_| Ok(()))
     }
 
@@ -177,13 +198,32 @@ impl Session {
         chunk: &mut dyn FnMut(&str) -> Result<(), Failure>,
     ) -> Result<Vec<u8>, Failure> {
         let request = rpc::request(Some(REQUEST), method.name(), params);
+        let mut tries = RECONNECTS_MAX;
         loop {
-            self.greet_and_send(&request)?;
-            match self.exchange(progress, chunk)? {
-                Some(answer) => return Ok(answer),
-                None => self.upgrade()?,
+            match self.greet_and_send(&request).and_then(|()| self.exchange(progress, chunk)) {
+                Ok(Some(answer)) => return Ok(answer),
+                Ok(None) => self.upgrade()?,
+                Err(failure) if tries > 0 && self.is_ending(&failure) => {
+                    tries -= 1;
+                    // Long enough for it to take its socket away.
+                    std::thread::sleep(Duration::from_millis(20));
+                    self.reconnect()?;
+                }
+                Err(failure) => return Err(failure),
             }
         }
+    }
+
+    /// Whether a failure only says that the daemon was just ending: it refused because of that, or
+    /// went away without a word. Every request can be sent again to the next one.
+    fn is_ending(&self, failure: &Failure) -> bool {
+        let Failure::Error(e) = failure else { return false };
+        let ending = match e.data.code {
+            ErrorCode::ShuttingDown => true,
+            ErrorCode::DaemonUnavailable => self.greeted.is_none(),
+            _ => false,
+        };
+        ending && self.start == Start::Auto && matches!(self.transport, Transport::Socket(_))
     }
 
     fn greet_and_send(&mut self, request: &[u8]) -> Result<(), Failure> {
@@ -217,7 +257,8 @@ impl Session {
                     }
                 }
                 Event::Refused(error) => {
-                    let newest = error.data.details.as_ref().and_then(|d| d.pointer("/supported/max")?.as_u64());
+                    let newest =
+                        error.data.details.as_ref().and_then(|d| d.pointer("/supported/max")?.as_u64());
                     let older = newest.is_some_and(|n| n < u64::from(ProtocolRange::OURS.min));
                     if error.data.code == ErrorCode::ContractVersion && older && self.may_upgrade() {
                         return Ok(None);
@@ -255,7 +296,9 @@ impl Session {
                     _ => {}
                 },
                 _ => match (message.id, message.error) {
-                    (Some(HELLO), None) => return Ok(Event::Hello(read(message.result.map_or("null", |r| r.get()))?)),
+                    (Some(HELLO), None) => {
+                        return Ok(Event::Hello(read(message.result.map_or("null", |r| r.get()))?));
+                    }
                     (Some(HELLO), Some(error)) => return Ok(Event::Refused(error)),
                     (Some(_), None) => return Ok(Event::Answer(line)),
                     (_, Some(error)) => return Err(error.into()),
@@ -270,7 +313,12 @@ impl Session {
         loop {
             match self.decoder.next_frame() {
                 Some(Frame::Line(line)) => return Ok(line),
-                Some(Frame::TooLong) => return Err(Failure::new(ErrorCode::FrameTooLong, "the answer is longer than a line may be")),
+                Some(Frame::TooLong) => {
+                    return Err(Failure::new(
+                        ErrorCode::FrameTooLong,
+                        "the answer is longer than a line may be",
+                    ));
+                }
                 None => {}
             }
             self.arm()?;
@@ -307,7 +355,11 @@ impl Session {
     fn upgrade(&mut self) -> Result<(), Failure> {
         self.upgraded = true;
         self.ask_to_end("upgrade")?;
-        wait_for_end(&self.dirs)?;
+        self.wait_for_end()?;
+        self.reconnect()
+    }
+
+    fn reconnect(&mut self) -> Result<(), Failure> {
         self.transport = reach(&self.dirs, self.start)?;
         self.decoder = Decoder::default();
         self.greeted = None;
@@ -315,7 +367,11 @@ impl Session {
     }
 
     fn ask_to_end(&mut self, reason: &str) -> Result<(), Failure> {
-        let mut line = rpc::request(Some(SHUTDOWN), Method::Shutdown.name(), ShutdownParams { reason: Some(reason.to_owned()) });
+        let mut line = rpc::request(
+            Some(SHUTDOWN),
+            Method::Shutdown.name(),
+            ShutdownParams { reason: Some(reason.to_owned()) },
+        );
         line.push(b'\n');
         self.transport.send(&line).map_err(|e| self.lost(&e))
     }
@@ -326,7 +382,40 @@ impl Session {
     /// `POC_E_BUSY` when it does not end in time.
     pub fn stop(mut self) -> Result<(), Failure> {
         self.ask_to_end("stop")?;
-        wait_for_end(&self.dirs)
+        self.wait_for_end()
+    }
+
+    /// Waits until the daemon behind this connection is gone: the connection ends, and the lock is
+    /// free or another daemon answers already.
+    fn wait_for_end(&mut self) -> Result<(), Failure> {
+        let until = Instant::now() + END_TIMEOUT;
+        let mut buffer = [0; 4096];
+        loop {
+            let left = until.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                break;
+            }
+            self.transport.wait_readable(left);
+            match self.transport.receive(&mut buffer) {
+                Ok(n) if n > 0 => {}
+                Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
+                _ => break,
+            }
+        }
+        while Instant::now() < until {
+            let Ok(file) = File::options().write(true).open(self.dirs.lock()) else { return Ok(()) };
+            match file.try_lock() {
+                Err(TryLockError::WouldBlock) if dial(&self.dirs.socket()).is_err() => {
+                    std::thread::sleep(Duration::from_millis(5))
+                }
+                _ => return Ok(()),
+            }
+        }
+        Err(Failure::hinted(
+            ErrorCode::Busy,
+            "the daemon is still finishing its requests",
+            "try again in a moment",
+        ))
     }
 
     fn lost(&self, e: &io::Error) -> Failure {
@@ -334,7 +423,11 @@ impl Session {
             io::ErrorKind::UnexpectedEof => "the daemon closed the connection".to_owned(),
             _ => format!("the connection to the daemon broke: {e}"),
         };
-        Failure::hinted(ErrorCode::DaemonUnavailable, message, format!("run it again; see the log {}", self.dirs.log().display()))
+        Failure::hinted(
+            ErrorCode::DaemonUnavailable,
+            message,
+            format!("run it again; see the log {}", self.dirs.log().display()),
+        )
     }
 }
 
@@ -360,7 +453,9 @@ pub fn raw(line: &[u8]) -> Result<&str, Failure> {
 }
 
 fn read<'a, T: serde::Deserialize<'a>>(json: &'a str) -> Result<T, Failure> {
-    serde_json::from_str(json).map_err(|e| Failure::new(ErrorCode::ContractVersion, format!("the daemon's answer has another shape: {e}")))
+    serde_json::from_str(json).map_err(|e| {
+        Failure::new(ErrorCode::ContractVersion, format!("the daemon's answer has another shape: {e}"))
+    })
 }
 
 fn reach(dirs: &Dirs, start: Start) -> Result<Transport, Failure> {
@@ -377,15 +472,21 @@ fn reach(dirs: &Dirs, start: Start) -> Result<Transport, Failure> {
         )),
         Start::Auto => launch::start(dirs, own_uid(), || dial(&dirs.socket()).ok()).map(Transport::Socket),
         Start::Child => {
-            let child = launch::command()?.arg("--stdio").stdin(Stdio::piped()).stdout(Stdio::piped()).spawn();
-            let child = child.map_err(|e| Failure::new(ErrorCode::DaemonUnavailable, format!("cannot start indexd: {e}")))?;
+            let child =
+                launch::command()?.arg("--stdio").stdin(Stdio::piped()).stdout(Stdio::piped()).spawn();
+            let child = child.map_err(|e| {
+                Failure::new(ErrorCode::DaemonUnavailable, format!("cannot start indexd: {e}"))
+            })?;
             Ok(Transport::Child(child))
         }
     }
 }
 
 fn is_absent(e: &io::Error) -> bool {
-    matches!(e.kind(), io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused | io::ErrorKind::NotADirectory)
+    matches!(
+        e.kind(),
+        io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused | io::ErrorKind::NotADirectory
+    )
 }
 
 /// Connects to a socket that belongs to this user.
@@ -396,17 +497,4 @@ fn dial(socket: &Path) -> io::Result<Stream> {
         return Err(io::Error::new(io::ErrorKind::PermissionDenied, "the socket is served by another user"));
     }
     Ok(stream)
-}
-
-/// Waits until no daemon holds the lock.
-fn wait_for_end(dirs: &Dirs) -> Result<(), Failure> {
-    let until = Instant::now() + END_TIMEOUT;
-    while Instant::now() < until {
-        let Ok(file) = File::options().write(true).open(dirs.lock()) else { return Ok(()) };
-        match file.try_lock() {
-            Err(TryLockError::WouldBlock) => std::thread::sleep(Duration::from_millis(5)),
-            _ => return Ok(()),
-        }
-    }
-    Err(Failure::hinted(ErrorCode::Busy, "the daemon is still finishing its requests", "try again in a moment"))
 }

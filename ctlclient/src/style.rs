@@ -170,7 +170,10 @@ mod tests {
 
     #[test]
     fn numbers_read_well() {
-        assert_eq!((number(0), number(999), number(1_234_567)), ("0".into(), "999".into(), "1,234,567".into()));
+        assert_eq!(
+            (number(0), number(999), number(1_234_567)),
+            ("0".into(), "999".into(), "1,234,567".into())
+        );
         assert_eq!((bytes(12), bytes(2048)), ("12 B".into(), "2.0 KiB".into()));
         let bar = Style { color: false, width: 80 }.bar(50, 10);
         assert_eq!(bar, "█████░░░░░");

@@ -105,10 +105,7 @@ fn read<P: DeserializeOwned>(method: &str, params: &str) -> Result<P, ErrorObjec
 }
 
 fn unknown(method: &str) -> ErrorObject {
-    let error = ErrorObject::new(
-        ErrorCode::MethodNotFound,
-        format!("there is no method {:?}", crop(method)),
-    );
+    let error = ErrorObject::new(ErrorCode::MethodNotFound, format!("there is no method {:?}", crop(method)));
     match nearest(method, Method::ALL.iter().map(|m| m.name())) {
         Some(near) => error.with_hint(format!("did you mean {near:?}?")),
         None => error,
@@ -161,41 +158,17 @@ mod tests {
     fn says_what_is_unknown() {
         let error = |method: &str, params: &str| Call::parse(method, params).unwrap_err();
         assert_eq!(error("serach", "{}").data.hint, "did you mean \"search\"?");
-        assert_eq!(
-            error("launch.rockets", "{}").data.hint,
-            ErrorCode::MethodNotFound.hint()
-        );
+        assert_eq!(error("launch.rockets", "{}").data.hint, ErrorCode::MethodNotFound.hint());
         let e = error("search", r#"{"query":"x","limt":3}"#);
         assert_eq!(e.data.code, ErrorCode::InvalidRequest);
-        assert!(
-            e.message
-                .starts_with("search: unknown field `limt`, expected one of"),
-            "{}",
-            e.message
-        );
-        assert!(
-            error("search", r#"{"query":3}"#)
-                .message
-                .contains("expected a string")
-        );
-        assert!(
-            error("workspace.remove", "{}")
-                .message
-                .contains("missing field `repo`")
-        );
+        assert!(e.message.starts_with("search: unknown field `limt`, expected one of"), "{}", e.message);
+        assert!(error("search", r#"{"query":3}"#).message.contains("expected a string"));
+        assert!(error("workspace.remove", "{}").message.contains("missing field `repo`"));
     }
 
     #[test]
     fn distances_are_edits() {
-        let d = |a: &str, b: &str| {
-            distance(
-                &a.chars().collect::<Vec<_>>(),
-                &b.chars().collect::<Vec<_>>(),
-            )
-        };
-        assert_eq!(
-            (d("", "abc"), d("kitten", "sitting"), d("ab", "ba")),
-            (3, 3, 2)
-        );
+        let d = |a: &str, b: &str| distance(&a.chars().collect::<Vec<_>>(), &b.chars().collect::<Vec<_>>());
+        assert_eq!((d("", "abc"), d("kitten", "sitting"), d("ab", "ba")), (3, 3, 2));
     }
 }

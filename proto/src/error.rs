@@ -208,13 +208,8 @@ mod tests {
     fn the_list_is_pinned() {
         let mut list = String::new();
         for c in ErrorCode::ALL {
-            list += &format!(
-                "{} {} exit={} aliases={}\n",
-                c.name(),
-                c.number(),
-                c.exit(),
-                c.aliases().join(",")
-            );
+            list +=
+                &format!("{} {} exit={} aliases={}\n", c.name(), c.number(), c.exit(), c.aliases().join(","));
         }
         assert_eq!(
             list,
@@ -229,10 +224,7 @@ mod tests {
         assert_eq!(names.len(), ErrorCode::ALL.len());
         for c in ErrorCode::ALL {
             let n = c.number();
-            assert!(
-                (-32019..=-32000).contains(&n) || matches!(n, -32700 | -32603..=-32600),
-                "{n}"
-            );
+            assert!((-32019..=-32000).contains(&n) || matches!(n, -32700 | -32603..=-32600), "{n}");
             assert_eq!(ErrorCode::from_name(c.name()), Some(*c));
             let message = c.hint();
             assert!(!message.ends_with('.') && !message.is_empty());
@@ -241,13 +233,9 @@ mod tests {
 
     #[test]
     fn crosses_the_wire_unchanged() {
-        let error =
-            ErrorObject::new(ErrorCode::Busy, "64 requests are waiting").with_retry_after_ms(50);
+        let error = ErrorObject::new(ErrorCode::Busy, "64 requests are waiting").with_retry_after_ms(50);
         let json = serde_json::to_string(&error).unwrap();
-        assert!(
-            json.contains(r#""code":"POC_E_BUSY""#) && json.contains(r#""retryAfterMs":50"#),
-            "{json}"
-        );
+        assert!(json.contains(r#""code":"POC_E_BUSY""#) && json.contains(r#""retryAfterMs":50"#), "{json}");
         assert_eq!(serde_json::from_str::<ErrorObject>(&json).unwrap(), error);
     }
 }

@@ -36,13 +36,7 @@ impl Default for Decoder {
 impl Decoder {
     /// A decoder with a limit of its own, in bytes without the line end.
     pub fn new(line_bytes_max: usize) -> Self {
-        Self {
-            buffer: Vec::new(),
-            start: 0,
-            scanned: 0,
-            skipping: false,
-            line_bytes_max,
-        }
+        Self { buffer: Vec::new(), start: 0, scanned: 0, skipping: false, line_bytes_max }
     }
 
     /// Appends bytes as they were read.
@@ -87,8 +81,7 @@ impl Decoder {
                     let long = self.buffer.len() - self.start > self.line_bytes_max + 1;
                     if self.skipping || long {
                         self.start = self.buffer.len();
-                        return (!std::mem::replace(&mut self.skipping, true))
-                            .then_some(Frame::TooLong);
+                        return (!std::mem::replace(&mut self.skipping, true)).then_some(Frame::TooLong);
                     }
                     return None;
                 }
@@ -143,10 +136,7 @@ mod tests {
             (&[b"{\"a\"", b":1", b"}\n"], vec![line("{\"a\":1}")]),
             (&[b"\n\r\n  \n"], vec![]),
             (&[b"123456789\n{}\n"], vec![Frame::TooLong, line("{}")]),
-            (
-                &[b"12345", b"67890", b"1234", b"5\n{}", b"\n"],
-                vec![Frame::TooLong, line("{}")],
-            ),
+            (&[b"12345", b"67890", b"1234", b"5\n{}", b"\n"], vec![Frame::TooLong, line("{}")]),
         ];
         for (pieces, expect) in cases {
             assert_eq!(decode(8, pieces), expect, "{pieces:?}");

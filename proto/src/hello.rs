@@ -16,10 +16,7 @@ pub struct ProtocolRange {
 
 impl ProtocolRange {
     /// What this build speaks.
-    pub const OURS: Self = Self {
-        min: PROTOCOL_VERSION_MIN,
-        max: PROTOCOL_VERSION,
-    };
+    pub const OURS: Self = Self { min: PROTOCOL_VERSION_MIN, max: PROTOCOL_VERSION };
 
     /// The newest version both sides understand.
     pub fn common(self, other: Self) -> Option<u32> {
@@ -111,10 +108,7 @@ mod tests {
 
     #[test]
     fn versions_compare_by_number() {
-        let build = |v: &str| Build {
-            name: "x".into(),
-            version: v.into(),
-        };
+        let build = |v: &str| Build { name: "x".into(), version: v.into() };
         for (a, b, newer) in [
             ("0.10.0", "0.9.9", true),
             ("0.1.0", "0.1.0", false),

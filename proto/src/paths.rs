@@ -80,17 +80,13 @@ impl Dirs {
         usable: &dyn Fn(&Path) -> bool,
     ) -> Result<Self, NoHome> {
         let absolute = |name: &str| env(name).map(PathBuf::from).filter(|p| p.is_absolute());
-        let home = absolute("HOME")
-            .or_else(|| absolute("USERPROFILE"))
-            .ok_or(NoHome)?;
+        let home = absolute("HOME").or_else(|| absolute("USERPROFILE")).ok_or(NoHome)?;
         let pick = |own: &str, xdg: &str, fallback: PathBuf| {
             absolute(own).unwrap_or_else(|| absolute(xdg).unwrap_or(fallback).join("indexd"))
         };
         let local = || absolute("LOCALAPPDATA").unwrap_or_else(|| home.join("AppData/Local"));
         let config = match platform {
-            Platform::Windows => {
-                absolute("APPDATA").unwrap_or_else(|| home.join("AppData/Roaming"))
-            }
+            Platform::Windows => absolute("APPDATA").unwrap_or_else(|| home.join("AppData/Roaming")),
             _ => home.join(".config"),
         };
         let cache = match platform {
@@ -153,33 +149,21 @@ fn runtime_dir(
 ) -> (PathBuf, Option<String>) {
     let absolute = |name: &str| env(name).map(PathBuf::from).filter(|p| p.is_absolute());
     let fits = |dir: &Path| dir.join("s").as_os_str().len() <= SOCKET_BYTES_MAX;
-    let temp = absolute("TMPDIR")
-        .or_else(|| absolute("TEMP"))
-        .unwrap_or_else(|| PathBuf::from("/tmp"));
+    let temp = absolute("TMPDIR").or_else(|| absolute("TEMP")).unwrap_or_else(|| PathBuf::from("/tmp"));
     let fallback = |key: u64| {
         let name = format!("indexd-{key:016x}");
         let dir = temp.join(&name);
-        if fits(&dir) {
-            dir
-        } else {
-            Path::new("/tmp").join(name)
-        }
+        if fits(&dir) { dir } else { Path::new("/tmp").join(name) }
     };
     let wanted = match absolute("INDEXD_RUNTIME_DIR") {
         Some(own) => own,
         None => match absolute("XDG_RUNTIME_DIR") {
             Some(dir) if usable(&dir) => dir.join("indexd"),
             Some(_) => {
-                return (
-                    fallback(key),
-                    Some("XDG_RUNTIME_DIR is no folder of this user".to_owned()),
-                );
+                return (fallback(key), Some("XDG_RUNTIME_DIR is no folder of this user".to_owned()));
             }
             None if platform == Platform::Unix => {
-                return (
-                    fallback(key),
-                    Some("XDG_RUNTIME_DIR is not set to an absolute path".to_owned()),
-                );
+                return (fallback(key), Some("XDG_RUNTIME_DIR is not set to an absolute path".to_owned()));
             }
             None => return (fallback(key), None),
         },
@@ -188,10 +172,7 @@ fn runtime_dir(
         return (wanted, None);
     }
     let key = fnv(&[wanted.as_os_str().as_encoded_bytes(), &key.to_le_bytes()]);
-    (
-        fallback(key),
-        Some("the runtime folder's path is too long for a socket".to_owned()),
-    )
+    (fallback(key), Some("the runtime folder's path is too long for a socket".to_owned()))
 }
 
 /// Hash of what makes a user: HOME and the XDG variables.
@@ -206,19 +187,14 @@ fn environment_key(env: &dyn Fn(&str) -> Option<OsString>) -> u64 {
         "LOCALAPPDATA",
     ];
     let values: Vec<OsString> = names.iter().map(|n| env(n).unwrap_or_default()).collect();
-    fnv(&values
-        .iter()
-        .map(|v| v.as_encoded_bytes())
-        .collect::<Vec<_>>())
+    fnv(&values.iter().map(|v| v.as_encoded_bytes()).collect::<Vec<_>>())
 }
 
 /// FNV-1a, 64 bits (Fowler, Noll, Vo), each part ended by a zero byte. Enough for names of folders,
 /// and the same in every build.
 fn fnv(parts: &[&[u8]]) -> u64 {
     let bytes = parts.iter().flat_map(|p| p.iter().copied().chain([0]));
-    bytes.fold(0xcbf2_9ce4_8422_2325, |h, b| {
-        (h ^ u64::from(b)).wrapping_mul(0x0000_0100_0000_01b3)
-    })
+    bytes.fold(0xcbf2_9ce4_8422_2325, |h, b| (h ^ u64::from(b)).wrapping_mul(0x0000_0100_0000_01b3))
 }
 
 #[cfg(unix)]
@@ -242,12 +218,8 @@ fn is_owned_dir(dir: &Path, _uid: u32) -> bool {
 #[cfg(unix)]
 pub fn private_dir(dir: &Path, uid: u32) -> io::Result<()> {
     use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
-    let refuse = |why: &str| {
-        Err(io::Error::new(
-            io::ErrorKind::PermissionDenied,
-            format!("{} {why}", dir.display()),
-        ))
-    };
+    let refuse =
+        |why: &str| Err(io::Error::new(io::ErrorKind::PermissionDenied, format!("{} {why}", dir.display())));
     match std::fs::symlink_metadata(dir) {
         Err(e) if e.kind() == io::ErrorKind::NotFound => {
             if let Some(parent) = dir.parent() {
@@ -288,11 +260,7 @@ mod tests {
     use super::*;
 
     fn dirs(platform: Platform, vars: &[(&str, &str)]) -> Result<Dirs, NoHome> {
-        let env = |name: &str| {
-            vars.iter()
-                .find(|(n, _)| *n == name)
-                .map(|(_, v)| OsString::from(v))
-        };
+        let env = |name: &str| vars.iter().find(|(n, _)| *n == name).map(|(_, v)| OsString::from(v));
         Dirs::from_env(platform, &env, &|d| !d.ends_with("foreign"))
     }
 
@@ -313,12 +281,7 @@ mod tests {
         check(
             Platform::Unix,
             &[home, ("XDG_RUNTIME_DIR", "/run/user/1")],
-            [
-                "/h/.config/indexd",
-                "/h/.cache/indexd",
-                "/h/.local/state/indexd",
-                "/run/user/1/indexd",
-            ],
+            ["/h/.config/indexd", "/h/.cache/indexd", "/h/.local/state/indexd", "/run/user/1/indexd"],
         );
         check(
             Platform::Unix,
@@ -359,18 +322,8 @@ mod tests {
         let home = ("HOME", "/h");
         check(
             Platform::Unix,
-            &[
-                home,
-                ("XDG_CONFIG_HOME", "rel"),
-                ("XDG_CACHE_HOME", ""),
-                ("XDG_RUNTIME_DIR", "run"),
-            ],
-            [
-                "/h/.config/indexd",
-                "/h/.cache/indexd",
-                "/h/.local/state/indexd",
-                "/tmp/indexd-*",
-            ],
+            &[home, ("XDG_CONFIG_HOME", "rel"), ("XDG_CACHE_HOME", ""), ("XDG_RUNTIME_DIR", "run")],
+            ["/h/.config/indexd", "/h/.cache/indexd", "/h/.local/state/indexd", "/tmp/indexd-*"],
         );
         let foreign = dirs(Platform::Unix, &[home, ("XDG_RUNTIME_DIR", "/run/foreign")]).unwrap();
         assert!(foreign.runtime.starts_with("/tmp") && foreign.runtime_note.is_some());
@@ -381,11 +334,7 @@ mod tests {
             vec![home, ("TMPDIR", &long)],
         ] {
             let d = dirs(Platform::Unix, &vars).unwrap();
-            assert!(
-                d.socket().as_os_str().len() <= SOCKET_BYTES_MAX,
-                "{}",
-                d.socket().display()
-            );
+            assert!(d.socket().as_os_str().len() <= SOCKET_BYTES_MAX, "{}", d.socket().display());
         }
         assert_eq!(dirs(Platform::Unix, &[("HOME", "rel")]), Err(NoHome));
     }
@@ -413,20 +362,11 @@ mod tests {
         std::fs::set_permissions(&dir, std::fs::Permissions::from_mode(0o755)).unwrap();
         private_dir(&dir, uid).unwrap();
         assert_eq!(std::fs::metadata(&dir).unwrap().mode() & 0o777, 0o700);
-        assert_eq!(
-            private_dir(&dir, uid + 1).unwrap_err().kind(),
-            io::ErrorKind::PermissionDenied
-        );
+        assert_eq!(private_dir(&dir, uid + 1).unwrap_err().kind(), io::ErrorKind::PermissionDenied);
         std::os::unix::fs::symlink(&dir, base.join("link")).unwrap();
-        assert_eq!(
-            private_dir(&base.join("link"), uid).unwrap_err().kind(),
-            io::ErrorKind::PermissionDenied
-        );
+        assert_eq!(private_dir(&base.join("link"), uid).unwrap_err().kind(), io::ErrorKind::PermissionDenied);
         std::fs::write(base.join("file"), "").unwrap();
-        assert_eq!(
-            private_dir(&base.join("file"), uid).unwrap_err().kind(),
-            io::ErrorKind::PermissionDenied
-        );
+        assert_eq!(private_dir(&base.join("file"), uid).unwrap_err().kind(), io::ErrorKind::PermissionDenied);
         std::fs::remove_dir_all(&base).unwrap();
     }
 }

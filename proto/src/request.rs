@@ -443,14 +443,8 @@ mod tests {
 
     #[test]
     fn a_typed_request_writes_only_what_is_set() {
-        let request = PackRequest {
-            query: Some("x".into()),
-            layout: Some(Layout::Agent),
-            ..PackRequest::default()
-        };
-        assert_eq!(
-            serde_json::to_value(request).unwrap(),
-            json!({"query": "x", "layout": "agent"})
-        );
+        let request =
+            PackRequest { query: Some("x".into()), layout: Some(Layout::Agent), ..PackRequest::default() };
+        assert_eq!(serde_json::to_value(request).unwrap(), json!({"query": "x", "layout": "agent"}));
     }
 }

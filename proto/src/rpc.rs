@@ -9,9 +9,7 @@ use std::borrow::Cow;
 
 /// The id of a request: a whole number or a string, chosen by the client, unique among its
 /// requests in flight.
-#[derive(
-    Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
-)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum Id {
     /// A whole number.
@@ -78,8 +76,7 @@ impl<'a> Incoming<'a> {
                     .with_hint("send one object a line; answers come by id in any order"),
             ));
         }
-        let raw: RawIncoming<'a> =
-            serde_json::from_str(text).map_err(|e| (None, unreadable(text, &e)))?;
+        let raw: RawIncoming<'a> = serde_json::from_str(text).map_err(|e| (None, unreadable(text, &e)))?;
         let id = match raw.id.map(RawValue::get) {
             None => None,
             Some(id) => match serde_json::from_str(id) {
@@ -111,20 +108,12 @@ impl<'a> Incoming<'a> {
 
 /// The error for a client that speaks versions `min` to `max` only.
 pub fn unknown_version(min: u32, max: u32) -> ErrorObject {
-    let asked = if min == max {
-        format!("{min}")
-    } else {
-        format!("{min} to {max}")
-    };
+    let asked = if min == max { format!("{min}") } else { format!("{min} to {max}") };
     ErrorObject::new(
         ErrorCode::ContractVersion,
-        format!(
-            "protocol {asked} is not spoken here, only {PROTOCOL_VERSION_MIN} to {PROTOCOL_VERSION}"
-        ),
+        format!("protocol {asked} is not spoken here, only {PROTOCOL_VERSION_MIN} to {PROTOCOL_VERSION}"),
     )
-    .with_details(
-        serde_json::json!({"supported": {"min": PROTOCOL_VERSION_MIN, "max": PROTOCOL_VERSION}}),
-    )
+    .with_details(serde_json::json!({"supported": {"min": PROTOCOL_VERSION_MIN, "max": PROTOCOL_VERSION}}))
 }
 
 /// An envelope that is no request: the standard's -32600.
@@ -136,10 +125,7 @@ fn unreadable(text: &str, e: &serde_json::Error) -> ErrorObject {
     if serde_json::from_str::<serde::de::IgnoredAny>(text).is_ok() {
         invalid("the line is JSON and no request object")
     } else {
-        ErrorObject::new(
-            ErrorCode::Parse,
-            format!("the line is not JSON at column {}", e.column()),
-        )
+        ErrorObject::new(ErrorCode::Parse, format!("the line is not JSON at column {}", e.column()))
     }
 }
 
@@ -154,12 +140,7 @@ struct OutgoingRequest<'a, P> {
 
 /// Writes a request (or, without an id, a notification) without its line end.
 pub fn request<P: Serialize>(id: Option<Id>, method: &str, params: P) -> Vec<u8> {
-    to_vec(&OutgoingRequest {
-        jsonrpc: "2.0",
-        id,
-        method,
-        params,
-    })
+    to_vec(&OutgoingRequest { jsonrpc: "2.0", id, method, params })
 }
 
 #[derive(Serialize)]
@@ -171,11 +152,7 @@ struct OutgoingResult<'a, R> {
 
 /// Writes an answer without its line end.
 pub fn result<R: Serialize>(id: &Id, result: R) -> Vec<u8> {
-    to_vec(&OutgoingResult {
-        jsonrpc: "2.0",
-        id,
-        result,
-    })
+    to_vec(&OutgoingResult { jsonrpc: "2.0", id, result })
 }
 
 #[derive(Serialize)]
@@ -188,11 +165,7 @@ struct OutgoingError<'a> {
 
 /// Writes an error answer without its line end.
 pub fn error(id: Option<&Id>, error: &ErrorObject) -> Vec<u8> {
-    to_vec(&OutgoingError {
-        jsonrpc: "2.0",
-        id,
-        error,
-    })
+    to_vec(&OutgoingError { jsonrpc: "2.0", id, error })
 }
 
 fn to_vec<T: Serialize>(message: &T) -> Vec<u8> {
@@ -227,10 +200,7 @@ impl<'a> Outgoing<'a> {
     /// `POC_E_PARSE` when the other side speaks something else.
     pub fn parse(line: &'a [u8]) -> Result<Self, ErrorObject> {
         serde_json::from_slice(line).map_err(|e| {
-            ErrorObject::new(
-                ErrorCode::Parse,
-                format!("the daemon's answer is no message: {e}"),
-            )
+            ErrorObject::new(ErrorCode::Parse, format!("the daemon's answer is no message: {e}"))
         })
     }
 }
@@ -280,21 +250,13 @@ mod tests {
 
     #[test]
     fn reads_requests_and_notifications() {
-        let it = Incoming::parse(
-            br#"{"jsonrpc":"2.0","id":7,"method":"pack","params":{"query":"x"},"v":1}"#,
-        )
-        .unwrap();
-        assert_eq!(
-            (it.id, &*it.method, it.params),
-            (Some(Id::Number(7)), "pack", r#"{"query":"x"}"#)
-        );
+        let it = Incoming::parse(br#"{"jsonrpc":"2.0","id":7,"method":"pack","params":{"query":"x"},"v":1}"#)
+            .unwrap();
+        assert_eq!((it.id, &*it.method, it.params), (Some(Id::Number(7)), "pack", r#"{"query":"x"}"#));
         let it = Incoming::parse(br#"{"method":"$/cancelRequest","params":{"id":"a"}}"#).unwrap();
         assert_eq!((it.id, it.params), (None, r#"{"id":"a"}"#));
         let it = Incoming::parse(br#"{"id":"\u0061","method":"p\u0061ck"}"#).unwrap();
-        assert_eq!(
-            (it.id, &*it.method, it.params),
-            (Some(Id::String("a".into())), "pack", "{}")
-        );
+        assert_eq!((it.id, &*it.method, it.params), (Some(Id::String("a".into())), "pack", "{}"));
     }
 
     #[test]
@@ -305,45 +267,23 @@ mod tests {
             ("7", (-32600, "POC_E_INVALID_REQUEST", None)),
             ("[]", (-32600, "POC_E_INVALID_REQUEST", None)),
             ("{}", (-32600, "POC_E_INVALID_REQUEST", None)),
-            (
-                r#"{"id":1.5,"method":"x"}"#,
-                (-32600, "POC_E_INVALID_REQUEST", None),
-            ),
-            (
-                r#"{"id":1}"#,
-                (-32600, "POC_E_INVALID_REQUEST", Some(Id::Number(1))),
-            ),
+            (r#"{"id":1.5,"method":"x"}"#, (-32600, "POC_E_INVALID_REQUEST", None)),
+            (r#"{"id":1}"#, (-32600, "POC_E_INVALID_REQUEST", Some(Id::Number(1)))),
             (
                 r#"{"jsonrpc":"1.0","id":1,"method":"x"}"#,
                 (-32600, "POC_E_INVALID_REQUEST", Some(Id::Number(1))),
             ),
-            (
-                r#"{"id":1,"method":"x","params":[1]}"#,
-                (-32602, "POC_E_INVALID_REQUEST", Some(Id::Number(1))),
-            ),
-            (
-                r#"{"id":1,"method":"x","v":9}"#,
-                (-32001, "POC_E_CONTRACT_VERSION", Some(Id::Number(1))),
-            ),
+            (r#"{"id":1,"method":"x","params":[1]}"#, (-32602, "POC_E_INVALID_REQUEST", Some(Id::Number(1)))),
+            (r#"{"id":1,"method":"x","v":9}"#, (-32001, "POC_E_CONTRACT_VERSION", Some(Id::Number(1)))),
         ] {
             assert_eq!(code(line), expect, "{line}");
         }
-        assert_eq!(
-            Incoming::parse(b"{\"id\":\"\xff\"}")
-                .unwrap_err()
-                .1
-                .data
-                .code,
-            ErrorCode::Parse
-        );
+        assert_eq!(Incoming::parse(b"{\"id\":\"\xff\"}").unwrap_err().1.data.code, ErrorCode::Parse);
     }
 
     #[test]
     fn an_answer_passes_its_result_through() {
-        let bytes = result(
-            &Id::Number(1),
-            RawValue::from_string("{\"b\": 1.50,\"a\":2}".into()).unwrap(),
-        );
+        let bytes = result(&Id::Number(1), RawValue::from_string("{\"b\": 1.50,\"a\":2}".into()).unwrap());
         let answer = Outgoing::parse(&bytes).unwrap();
         assert_eq!(answer.result.unwrap().get(), "{\"b\": 1.50,\"a\":2}");
         assert!(answer.error.is_none() && answer.method.is_none());

@@ -119,16 +119,25 @@ mod tests {
     fn the_documented_requests_are_understood() {
         let text = include_str!("../PROTOCOL.md");
         let mut seen = std::collections::BTreeSet::new();
-        for line in text.lines().filter(|l| l.starts_with(r#"{"jsonrpc":"2.0""#) && l.contains("\"method\"")) {
-            let request = crate::rpc::Incoming::parse(line.as_bytes()).unwrap_or_else(|e| panic!("{line}: {}", e.1));
+        for line in text.lines().filter(|l| l.starts_with(r#"{"jsonrpc":"2.0""#) && l.contains("\"method\""))
+        {
+            let request =
+                crate::rpc::Incoming::parse(line.as_bytes()).unwrap_or_else(|e| panic!("{line}: {}", e.1));
             if request.id.is_none() {
                 serde_json::from_str::<rpc::CancelParams>(request.params).unwrap();
                 continue;
             }
-            let call = call::Call::parse(&request.method, request.params).unwrap_or_else(|e| panic!("{line}: {e}"));
+            let call =
+                call::Call::parse(&request.method, request.params).unwrap_or_else(|e| panic!("{line}: {e}"));
             if let call::Call::Pack(params) = &call {
-                let known = serde_json::from_value::<request::PackRequest>(Value::Object(params.request.clone())).unwrap();
-                assert_eq!(serde_json::to_value(known).unwrap(), Value::Object(params.request.clone()), "{line}");
+                let known =
+                    serde_json::from_value::<request::PackRequest>(Value::Object(params.request.clone()))
+                        .unwrap();
+                assert_eq!(
+                    serde_json::to_value(known).unwrap(),
+                    Value::Object(params.request.clone()),
+                    "{line}"
+                );
             }
             seen.insert(call.method().name());
         }

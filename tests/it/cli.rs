@@ -11,10 +11,14 @@ use std::process::{Child, Command, Output, Stdio};
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
-/// The folder of the programs, built once in the profile of this test.
+static PROGRAMS: OnceLock<PathBuf> = OnceLock::new();
+
+/// The folder of the programs: `INDEXD_TEST_PROGRAMS`, else built once in the profile of this test.
 fn programs() -> &'static Path {
-    static DIR: OnceLock<PathBuf> = OnceLock::new();
-    DIR.get_or_init(|| {
+    PROGRAMS.get_or_init(|| {
+        if let Some(dir) = std::env::var_os("INDEXD_TEST_PROGRAMS") {
+            return dir.into();
+        }
         let test = std::env::current_exe().unwrap();
         let dir = test.parent().and_then(Path::parent).unwrap().to_owned();
         let mut build = Command::new(env!("CARGO"));
@@ -38,7 +42,10 @@ impl User {
         std::fs::create_dir(user.path("run")).unwrap();
         std::fs::set_permissions(user.path("run"), PermissionsExt::from_mode(0o700)).unwrap();
         user.write("repo/go.mod", "module example.com/demo\n");
-        user.write("repo/retry.go", "package demo\n\n// Delay decides how long to wait.\nfunc Delay(n int) int { return 1 << n }\n");
+        user.write(
+            "repo/retry.go",
+            "package demo\n\n// Delay decides how long to wait.\nfunc Delay(n int) int { return 1 << n }\n",
+        );
         user.write("repo/client.go", "package demo\n\nfunc Get() int { return Delay(3) }\n");
         user
     }
@@ -55,8 +62,14 @@ impl User {
 
     fn command(&self, program: &str) -> Command {
         let mut command = Command::new(programs().join(program));
-        command.env_clear().env("PATH", "/usr/bin:/bin").env("HOME", self.path("home")).env("XDG_RUNTIME_DIR", self.path("run"));
-        for (name, dir) in [("XDG_CONFIG_HOME", "config"), ("XDG_CACHE_HOME", "cache"), ("XDG_STATE_HOME", "state")] {
+        command
+            .env_clear()
+            .env("PATH", "/usr/bin:/bin")
+            .env("HOME", self.path("home"))
+            .env("XDG_RUNTIME_DIR", self.path("run"));
+        for (name, dir) in
+            [("XDG_CONFIG_HOME", "config"), ("XDG_CACHE_HOME", "cache"), ("XDG_STATE_HOME", "state")]
+        {
             command.env(name, self.path(dir));
         }
         command.current_dir(self.path("repo")).stdin(Stdio::null());
@@ -80,7 +93,9 @@ impl User {
 
 impl Drop for User {
     fn drop(&mut self) {
-        let _ = self.ctl(&["daemon", "stop"]);
+        if PROGRAMS.get().is_some() {
+            let _ = self.command("ctl").args(["daemon", "stop"]).output();
+        }
     }
 }
 
@@ -96,7 +111,8 @@ fn ok(output: &Output) -> String {
 
 fn is_alive(pid: u32) -> bool {
     // A zombie of a parent that does not wait counts as ended.
-    std::fs::read_to_string(format!("/proc/{pid}/stat")).is_ok_and(|s| !s.rsplit(')').next().unwrap_or("").trim_start().starts_with('Z'))
+    std::fs::read_to_string(format!("/proc/{pid}/stat"))
+        .is_ok_and(|s| !s.rsplit(')').next().unwrap_or("").trim_start().starts_with('Z'))
 }
 
 fn until(what: &str, mut condition: impl FnMut() -> bool) {
@@ -116,7 +132,10 @@ fn check_failure(output: &Output, exit: i32, code: &str) {
     let said = text(&output.stderr);
     assert_eq!(output.status.code(), Some(exit), "{said}");
     assert!(said.contains(code), "{code} is not in {said}");
-    assert!(code.is_empty() || said.contains("hint: ") || said.contains("--help") || said.contains("tip:"), "{said}");
+    assert!(
+        code.is_empty() || said.contains("hint: ") || said.contains("--help") || said.contains("tip:"),
+        "{said}"
+    );
     assert!(output.stdout.is_empty(), "standard output is for answers: {}", text(&output.stdout));
 }
 
@@ -128,7 +147,18 @@ fn the_first_pack_needs_nothing_set_up() {
     assert!(!pack.contains('\x1b'), "a pipe gets no colours");
     // One object, the pack alone, under the budget; a save is seen by the next pack.
     user.write("repo/jitter.go", "package demo\n\nfunc Jitter() int { return 42 }\n");
-    let output = user.ctl(&["context-pack", "--repo", ".", "--query", "Jitter", "--budget", "1000", "--layout", "agent", "--json"]);
+    let output = user.ctl(&[
+        "context-pack",
+        "--repo",
+        ".",
+        "--query",
+        "Jitter",
+        "--budget",
+        "1000",
+        "--layout",
+        "agent",
+        "--json",
+    ]);
     let json = ok(&output);
     let pack: Value = serde_json::from_str(&json).unwrap();
     assert_eq!((json.lines().count(), &pack["schema"]), (1, &Value::from("ContextPack")));
@@ -137,8 +167,24 @@ fn the_first_pack_needs_nothing_set_up() {
     // The query from a file and from standard input give the same pack.
     user.write("task.txt", "Jitter");
     let file = user.path("task.txt").display().to_string();
-    let from_file: Value = serde_json::from_str(&ok(&user.ctl(&["pack", "--query-file", &file, "--budget", "1000", "--layout", "agent", "--json"]))).unwrap();
-    let mut child = user.command("ctl").args(["pack", "-", "-b", "1k", "--layout", "agent", "--json"]).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    let from_file: Value = serde_json::from_str(&ok(&user.ctl(&[
+        "pack",
+        "--query-file",
+        &file,
+        "--budget",
+        "1000",
+        "--layout",
+        "agent",
+        "--json",
+    ])))
+    .unwrap();
+    let mut child = user
+        .command("ctl")
+        .args(["pack", "-", "-b", "1k", "--layout", "agent", "--json"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
     child.stdin.take().unwrap().write_all(b"Jitter").unwrap();
     let from_stdin: Value = serde_json::from_slice(&child.wait_with_output().unwrap().stdout).unwrap();
     assert_eq!((&from_file["packId"], &from_stdin["packId"]), (&pack["packId"], &pack["packId"]));
@@ -148,7 +194,14 @@ fn the_first_pack_needs_nothing_set_up() {
 fn twenty_clients_start_one_daemon() {
     let user = User::new();
     let clients: Vec<Child> = (0..20)
-        .map(|_| user.command("ctl").args(["pack", "delay", "--json"]).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap())
+        .map(|_| {
+            user.command("ctl")
+                .args(["pack", "delay", "--json"])
+                .stdout(Stdio::piped())
+                .stderr(Stdio::piped())
+                .spawn()
+                .unwrap()
+        })
         .collect();
     let packs: Vec<String> = clients.into_iter().map(|c| ok(&c.wait_with_output().unwrap())).collect();
     let id = |json: &String| serde_json::from_str::<Value>(json).unwrap()["packId"].clone();
@@ -175,7 +228,10 @@ fn the_daemon_ends_cleanly_when_asked() {
     assert!(ok(&user.ctl(&["daemon", "start"])).contains("runs as process"));
     let pid = user.pid().unwrap();
     let mode = |path: &Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
-    assert_eq!((mode(&user.path("run/indexd")), mode(&user.socket()), mode(&user.path("state/indexd/indexd.log"))), (0o700, 0o600, 0o600));
+    assert_eq!(
+        (mode(&user.path("run/indexd")), mode(&user.socket()), mode(&user.path("state/indexd/indexd.log"))),
+        (0o700, 0o600, 0o600)
+    );
     kill(pid, "-TERM");
     until("it ended", || !is_alive(pid));
     assert!(!user.socket().exists());
@@ -211,7 +267,8 @@ fn no_daemon_means_no_daemon() {
     let pack = ok(&user.ctl(&["pack", "delay", "--no-daemon"]));
     assert!(pack.contains("func Delay"));
     assert!(user.pid().is_none() && !user.socket().exists());
-    let refused = user.command("ctl").env("INDEXD_NO_AUTOSTART", "1").args(["pack", "delay"]).output().unwrap();
+    let refused =
+        user.command("ctl").env("INDEXD_NO_AUTOSTART", "1").args(["pack", "delay"]).output().unwrap();
     check_failure(&refused, 69, "POC_E_DAEMON_UNAVAILABLE");
     // Beside a running daemon the same option speaks to it.
     ok(&user.ctl(&["daemon", "start"]));
@@ -225,7 +282,13 @@ fn standard_input_and_output_speak_the_same_protocol() {
         if beside_a_daemon {
             ok(&user.ctl(&["daemon", "start"]));
         }
-        let mut child = user.command("indexd").arg("--stdio").stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        let mut child = user
+            .command("indexd")
+            .arg("--stdio")
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
         let repo = user.path("repo").display().to_string();
         let request = serde_json::json!({"jsonrpc": "2.0", "id": 1, "method": "pack", "params": {"repo": repo, "query": "delay"}});
         writeln!(child.stdin.take().unwrap(), "{request}").unwrap();
@@ -282,14 +345,20 @@ fn folders_that_cannot_be_used_are_named() {
     user.write("config/indexd/config.toml", "[daemon]\nidle_exit = 1\n");
     let refused = user.ctl(&["pack", "x"]);
     check_failure(&refused, 78, "POC_E_CONFIG");
-    assert!(text(&refused.stderr).contains("idle_exit_s"), "the nearest key is named: {}", text(&refused.stderr));
+    assert!(
+        text(&refused.stderr).contains("idle_exit_s"),
+        "the nearest key is named: {}",
+        text(&refused.stderr)
+    );
     std::fs::remove_file(user.path("config/indexd/config.toml")).unwrap();
     // A runtime folder that is no folder.
+    std::fs::remove_dir_all(user.path("run/indexd")).unwrap();
     user.write("run/indexd", "");
     check_failure(&user.ctl(&["pack", "x"]), 77, "POC_E_PERMISSION_DENIED");
     assert_eq!(user.ctl(&["doctor"]).status.code(), Some(69));
     std::fs::remove_file(user.path("run/indexd")).unwrap();
     // A state folder that cannot be created.
+    std::fs::remove_dir_all(user.path("state")).unwrap();
     user.write("state", "");
     check_failure(&user.ctl(&["pack", "x"]), 73, "POC_E_CANNOT_CREATE");
     std::fs::remove_file(user.path("state")).unwrap();
@@ -310,7 +379,13 @@ fn a_first_build_is_not_waited_for_when_told_so() {
 #[test]
 fn a_reader_that_leaves_is_no_error() {
     let user = User::new();
-    let mut child = user.command("ctl").args(["export", "dump"]).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut child = user
+        .command("ctl")
+        .args(["export", "dump"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
     drop(child.stdout.take());
     let status = child.wait().unwrap();
     let mut said = String::new();
@@ -322,9 +397,16 @@ fn a_reader_that_leaves_is_no_error() {
 fn colours_are_there_when_forced_and_names_are_harmless() {
     let user = User::new();
     user.write("repo/evil\x1b]0;x\x07.md", "# Delay\n\nThe delay \x1b[31mred\x1b[0m doubles.\n");
-    let forced = ok(&user.command("ctl").env("CLICOLOR_FORCE", "1").args(["pack", "delay"]).output().unwrap());
+    let forced =
+        ok(&user.command("ctl").env("CLICOLOR_FORCE", "1").args(["pack", "delay"]).output().unwrap());
     assert!(forced.contains("\x1b[36m") && !forced.contains("\x1b]0;") && !forced.contains("\x1b[31mred"));
-    let plain = ok(&user.command("ctl").env("NO_COLOR", "1").env("CLICOLOR_FORCE", "1").args(["pack", "delay"]).output().unwrap());
+    let plain = ok(&user
+        .command("ctl")
+        .env("NO_COLOR", "1")
+        .env("CLICOLOR_FORCE", "1")
+        .args(["pack", "delay"])
+        .output()
+        .unwrap());
     assert!(!plain.contains('\x1b'));
 }
 
@@ -364,7 +446,9 @@ fn impostor(user: &User, version: &'static str, hello: Value) -> std::thread::Jo
                     std::fs::remove_file(&socket).unwrap();
                     answer["result"] = serde_json::json!({"pid": 1, "draining": 0});
                 }
-                _ => answer["error"] = serde_json::json!({"code": -32603, "message": format!("{version} knows nothing"), "data": {"code": "POC_E_INTERNAL", "hint": "x", "exit": 70}}),
+                _ => {
+                    answer["error"] = serde_json::json!({"code": -32603, "message": format!("{version} knows nothing"), "data": {"code": "POC_E_INTERNAL", "hint": "x", "exit": 70}})
+                }
             }
             if writeln!(&stream, "{answer}").is_err() || method == "shutdown" {
                 break;
@@ -403,7 +487,12 @@ fn many_lines_on_one_socket_from_any_language() {
     let mut stream = UnixStream::connect(user.socket()).unwrap();
     let cwd = user.path("repo").display().to_string();
     for id in 0..3 {
-        writeln!(stream, "{}", serde_json::json!({"id": id, "method": "search", "params": {"cwd": cwd, "query": "delay"}})).unwrap();
+        writeln!(
+            stream,
+            "{}",
+            serde_json::json!({"id": id, "method": "search", "params": {"cwd": cwd, "query": "delay"}})
+        )
+        .unwrap();
     }
     let mut ids: Vec<u64> = BufReader::new(stream)
         .lines()
@@ -446,7 +535,10 @@ fn every_json_answer_is_one_object_with_a_schema() {
         assert!(serde_json::from_str::<Value>(&json).unwrap().is_object(), "{args:?}");
     }
     let edges = ok(&user.ctl(&["export", "edges", "--jsonl"]));
-    assert!(edges.lines().any(|l| l.contains("\"name\":\"Delay\"") && l.contains("\"src_symbol\":\"Get\"")), "{edges}");
+    assert!(
+        edges.lines().any(|l| l.contains("\"name\":\"Delay\"") && l.contains("\"src_symbol\":\"Get\"")),
+        "{edges}"
+    );
     let callers = ok(&user.ctl(&["callers", "Delay"]));
     assert!(callers.contains("function Get") && callers.contains("source files parsed"), "{callers}");
 }
@@ -459,4 +551,48 @@ fn completions_are_scripts() {
     }
     let version = ok(&user.command("indexd").args(["--version", "--json"]).output().unwrap());
     assert_eq!(serde_json::from_str::<Value>(&version).unwrap()["name"], "indexd");
+}
+
+/// The client of PROTOCOL.md as printed there. Machines without Python have nothing to run it with.
+#[test]
+fn the_documented_python_client_works() {
+    let text = include_str!("../../proto/PROTOCOL.md");
+    let code = text.split("```python\n").nth(1).and_then(|t| t.split("```").next()).unwrap();
+    assert!(code.lines().count() <= 25);
+    if Command::new("python3").arg("--version").output().is_err() {
+        return;
+    }
+    let user = User::new();
+    ok(&user.ctl(&["index", "--wait"]));
+    user.write("client.py", code);
+    let mut python = Command::new("python3");
+    python
+        .arg(user.path("client.py"))
+        .arg("delay")
+        .env("XDG_RUNTIME_DIR", user.path("run"))
+        .current_dir(user.path("repo"));
+    assert!(ok(&python.output().unwrap()).starts_with("retry.go:3"), "the hit comes first");
+}
+
+#[test]
+fn no_request_is_lost_while_daemons_come_and_go() {
+    let user = User::new();
+    ok(&user.ctl(&["index", "--wait"]));
+    std::thread::scope(|scope| {
+        let clients: Vec<_> = (0..4)
+            .map(|n| {
+                let user = &user;
+                scope.spawn(move || {
+                    for i in 0..10 {
+                        ok(&user.ctl(&["pack", &format!("delay {n} {i}"), "--json"]));
+                    }
+                })
+            })
+            .collect();
+        for _ in 0..3 {
+            std::thread::sleep(Duration::from_millis(60));
+            ok(&user.ctl(&["daemon", "stop"]));
+        }
+        clients.into_iter().for_each(|c| c.join().unwrap());
+    });
 }

@@ -4,12 +4,12 @@
 //! the shapes of real answers are checked over real workspaces at the end.
 
 use indexd::config::Config;
+use indexd::server::Server;
 use indexd::server::backend::{Backend, Context, cancelled};
 use indexd::server::connection::{self, HungUp, Timeouts};
 use indexd::server::dispatch::{Closing, Identity};
 use indexd::server::engine::Engine;
 use indexd::server::limits::{IN_FLIGHT_PER_CLIENT_MAX, QUEUE_MAX, RUNNING_MAX};
-use indexd::server::Server;
 use indexd_proto::Call;
 use indexd_proto::context_pack::ContextPack;
 use indexd_proto::error::{ErrorCode, ErrorObject};
@@ -27,6 +27,7 @@ use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream, ReadHal
 /// Does what the query of a `search` says; everything else is answered with its method.
 #[derive(Default)]
 struct Scripted {
+    hanging: AtomicU32,
     cancelled: AtomicU32,
     shut_down: AtomicBool,
 }
@@ -40,6 +41,7 @@ impl Backend for Scripted {
         match verb {
             "sleep" => std::thread::sleep(Duration::from_millis(argument.parse().unwrap())),
             "hang" => {
+                self.hanging.fetch_add(1, Ordering::SeqCst);
                 while !ctx.cancel.is_cancelled() {
                     std::thread::sleep(Duration::from_millis(2));
                 }
@@ -96,7 +98,10 @@ impl Client {
     }
 
     async fn search(&mut self, id: u32, query: &str) {
-        self.send(&json!({"jsonrpc": "2.0", "id": id, "method": "search", "params": {"query": query}}).to_string()).await;
+        self.send(
+            &json!({"jsonrpc": "2.0", "id": id, "method": "search", "params": {"query": query}}).to_string(),
+        )
+        .await;
     }
 
     /// The next message; `None` at the end.
@@ -160,7 +165,9 @@ fn covers(expected: &Value, got: &Value) -> bool {
     match (expected, got) {
         (Value::String(star), got) if star == "*" => got.is_string() || got.is_number(),
         (Value::Object(e), Value::Object(g)) => e.iter().all(|(k, v)| g.get(k).is_some_and(|g| covers(v, g))),
-        (Value::Array(e), Value::Array(g)) => e.len() == g.len() && e.iter().zip(g).all(|(e, g)| covers(e, g)),
+        (Value::Array(e), Value::Array(g)) => {
+            e.len() == g.len() && e.iter().zip(g).all(|(e, g)| covers(e, g))
+        }
         (e, g) => e == g,
     }
 }
@@ -194,11 +201,14 @@ fn a_cancelled_request_is_answered_at_once() {
         let (backend, server) = scripted();
         let mut client = Client::of(&server);
         client.search(1, "hang").await;
-        until("it runs", || server.in_flight() == 1).await;
+        until("it runs", || backend.hanging.load(Ordering::SeqCst) == 1).await;
         let asked = Instant::now();
         client.send(r#"{"jsonrpc":"2.0","method":"$/cancelRequest","params":{"id":1}}"#).await;
         let answer = client.answer().await;
-        assert_eq!((code(&answer), &answer["id"], &answer["error"]["data"]["exit"]), ("POC_E_CANCELLED", &json!(1), &json!(130)));
+        assert_eq!(
+            (code(&answer), &answer["id"], &answer["error"]["data"]["exit"]),
+            ("POC_E_CANCELLED", &json!(1), &json!(130))
+        );
         assert!(asked.elapsed() < Duration::from_millis(500), "{:?}", asked.elapsed());
         assert_eq!(backend.cancelled.load(Ordering::SeqCst), 1);
     });
@@ -210,9 +220,10 @@ fn a_client_that_leaves_cancels_its_requests() {
         let (backend, server) = scripted();
         let left = Arc::new(AtomicBool::new(false));
         let seen = Arc::clone(&left);
-        let mut client = Client::new(&server, Timeouts::default(), Box::new(move || seen.load(Ordering::SeqCst)));
+        let mut client =
+            Client::new(&server, Timeouts::default(), Box::new(move || seen.load(Ordering::SeqCst)));
         client.search(1, "hang").await;
-        until("it runs", || server.in_flight() == 1).await;
+        until("it runs", || backend.hanging.load(Ordering::SeqCst) == 1).await;
         left.store(true, Ordering::SeqCst);
         drop((client.lines, client.writer));
         until("it was cancelled", || backend.cancelled.load(Ordering::SeqCst) == 1).await;
@@ -375,8 +386,14 @@ fn world() -> World {
     let root = dir.path().join("repo");
     let files = [
         ("go.mod", "module example.com/retry\n\ngo 1.21\n"),
-        ("retry.go", "package retry\n\n// Delay says how long to wait before the next attempt.\nfunc Delay(attempt int) int {\n\treturn base(attempt) * 2\n}\n\nfunc base(attempt int) int { return 1 << attempt }\n"),
-        ("client.go", "package retry\n\n// Get fetches with retries.\nfunc Get() int {\n\treturn Delay(3) + Unknown()\n}\n"),
+        (
+            "retry.go",
+            "package retry\n\n// Delay says how long to wait before the next attempt.\nfunc Delay(attempt int) int {\n\treturn base(attempt) * 2\n}\n\nfunc base(attempt int) int { return 1 << attempt }\n",
+        ),
+        (
+            "client.go",
+            "package retry\n\n// Get fetches with retries.\nfunc Get() int {\n\treturn Delay(3) + Unknown()\n}\n",
+        ),
         ("tools/run.py", "from tools import helper\n\n\ndef main():\n    helper.work()\n"),
         ("tools/helper.py", "def work():\n    \"\"\"Does the work.\"\"\"\n    return 1\n"),
         ("tools/__init__.py", ""),
@@ -419,8 +436,13 @@ async fn ask(world: &World, client: &mut Client, method: &str, mut params: Value
 /// What the type keeps of an answer must be all of it.
 fn check_shape<T: serde::Serialize + serde::de::DeserializeOwned>(method: &str, answer: &Value) -> T {
     let result = answer.get("result").unwrap_or_else(|| panic!("{method}: {answer}"));
-    let typed: T = serde_json::from_value(result.clone()).unwrap_or_else(|e| panic!("{method}: {e}: {result}"));
-    assert_eq!(&serde_json::to_value(&typed).unwrap(), result, "{method} says something that its type does not");
+    let typed: T =
+        serde_json::from_value(result.clone()).unwrap_or_else(|e| panic!("{method}: {e}: {result}"));
+    assert_eq!(
+        &serde_json::to_value(&typed).unwrap(),
+        result,
+        "{method} says something that its type does not"
+    );
     typed
 }
 
@@ -432,16 +454,25 @@ fn real_answers_have_the_published_shapes() {
         let c = &mut Client::of(&world.server);
         let (_, answer) = ask(&world, c, "index.wait", json!({})).await;
         let waited: workspace::WaitResult = check_shape("index.wait", &answer);
-        assert!(waited.envelope.fresh && waited.workspace.state == "ready" && waited.workspace.n_files == 7, "{waited:?}");
+        assert!(
+            waited.envelope.fresh && waited.workspace.state == "ready" && waited.workspace.n_files == 7,
+            "{waited:?}"
+        );
 
         for layout in ["graph", "agent"] {
             let params = json!({"query": "how long is the delay", "layout": layout, "rendered": true, "budgets": {"maxTotalTokens": 900}});
             let (_, answer) = ask(&world, c, "pack", params).await;
             let pack: ContextPack = check_shape("pack", &json!({"result": answer["result"]["pack"]}));
-            assert!(pack.sections.iter().any(|s| s.items.iter().any(|i| i.title.contains("Delay"))), "{layout}");
+            assert!(
+                pack.sections.iter().any(|s| s.items.iter().any(|i| i.title.contains("Delay"))),
+                "{layout}"
+            );
             assert!(answer["result"]["rendered"].as_str().unwrap().contains("func Delay"));
             assert!(answer["result"]["envelope"]["fresh"].as_bool().unwrap());
-            assert!(!answer.to_string().contains(&world.root), "no absolute path leaves the daemon in a pack");
+            assert!(
+                !answer.to_string().contains(&world.root),
+                "no absolute path leaves the daemon in a pack"
+            );
         }
         let (_, answer) = ask(&world, c, "preview", json!({"query": "delay"})).await;
         check_shape::<request::PreviewResult>("preview", &answer);
@@ -454,11 +485,17 @@ fn real_answers_have_the_published_shapes() {
 
         let (_, answer) = ask(&world, c, "graph.callers", json!({"symbol": "base", "depth": 2})).await;
         let found: graph::GraphResult = check_shape("graph.callers", &answer);
-        let chain: Vec<_> = found.edges.iter().map(|e| (e.depth, e.source.name.as_str(), e.evidence[0].line)).collect();
+        let chain: Vec<_> =
+            found.edges.iter().map(|e| (e.depth, e.source.name.as_str(), e.evidence[0].line)).collect();
         assert_eq!(chain, [(1, "Delay", 5), (2, "Get", 5)]);
         assert_eq!((found.coverage.parsed, found.coverage.unresolved_same_name), (5, 0));
         let (_, answer) = ask(&world, c, "graph.impact", json!({"symbol": "work"})).await;
-        assert!(check_shape::<graph::GraphResult>("graph.impact", &answer).edges.iter().any(|e| e.source.name == "main"));
+        assert!(
+            check_shape::<graph::GraphResult>("graph.impact", &answer)
+                .edges
+                .iter()
+                .any(|e| e.source.name == "main")
+        );
 
         let (notes, answer) = ask(&world, c, "export.edges", json!({})).await;
         let exported: export::ExportResult = check_shape("export.edges", &answer);
@@ -466,12 +503,18 @@ fn real_answers_have_the_published_shapes() {
         assert_eq!((text.len() as u64, notes.len() as u64), (exported.bytes, exported.n_chunks));
         let edges: Vec<Value> = text.lines().map(|l| serde_json::from_str(l).unwrap()).collect();
         let call = edges.iter().find(|e| e["name"] == "base").unwrap();
-        assert_eq!((&call["kind"], &call["src_symbol"], &call["src_line"], &call["src_col"], &call["dst_line"]), (&json!("call"), &json!("Delay"), &json!(5), &json!(9), &json!(8)));
+        assert_eq!(
+            (&call["kind"], &call["src_symbol"], &call["src_line"], &call["src_col"], &call["dst_line"]),
+            (&json!("call"), &json!("Delay"), &json!(5), &json!(9), &json!(8))
+        );
         let (_, answer) = ask(&world, c, "export.dump", json!({})).await;
         check_shape::<export::ExportResult>("export.dump", &answer);
 
         let (_, answer) = ask(&world, c, "workspace.list", json!({})).await;
-        assert_eq!(check_shape::<workspace::ListResult>("workspace.list", &answer).workspaces[0].repo_id, "example.com/retry");
+        assert_eq!(
+            check_shape::<workspace::ListResult>("workspace.list", &answer).workspaces[0].repo_id,
+            "example.com/retry"
+        );
         let (_, answer) = ask(&world, c, "config.show", json!({})).await;
         assert!(!check_shape::<workspace::ConfigResult>("config.show", &answer).entries.is_empty());
         let (_, answer) = ask(&world, c, "status", json!({})).await;
@@ -489,10 +532,19 @@ fn a_pack_sees_every_save_made_before_it() {
         let c = &mut Client::of(&world.server);
         for n in 0..5 {
             let path = Path::new(&world.root).join("retry.go");
-            std::fs::write(&path, format!("package retry\n\n// Jitter{n} spreads retries.\nfunc Jitter{n}() int {{ return {n} }}\n")).unwrap();
+            std::fs::write(
+                &path,
+                format!(
+                    "package retry\n\n// Jitter{n} spreads retries.\nfunc Jitter{n}() int {{ return {n} }}\n"
+                ),
+            )
+            .unwrap();
             let (_, answer) = ask(&world, c, "pack", json!({"query": format!("Jitter{n}")})).await;
             assert_eq!(answer["result"]["envelope"]["fresh"], true, "{answer}");
-            assert!(answer["result"]["pack"].to_string().contains(&format!("return {n}")), "save {n} is not in the pack");
+            assert!(
+                answer["result"]["pack"].to_string().contains(&format!("return {n}")),
+                "save {n} is not in the pack"
+            );
         }
         world.server.shutdown_backend();
     });
@@ -509,7 +561,10 @@ fn an_equal_request_comes_from_the_cache_with_equal_bytes() {
         let (_, afresh) = ask(&world, c, "pack", json!({"query": "delay", "noCache": true})).await;
         let hit = |a: &Value| a["result"]["envelope"]["cache"]["hit"].as_bool().unwrap();
         assert_eq!((hit(&first), hit(&second), hit(&afresh)), (false, true, false));
-        assert_eq!(first["result"]["pack"], second["result"]["pack"], "a cached pack is the same, createdAt included");
+        assert_eq!(
+            first["result"]["pack"], second["result"]["pack"],
+            "a cached pack is the same, createdAt included"
+        );
         let canonical = |a: &Value| {
             let mut pack = a["result"]["pack"].clone();
             indexd_pack::canonical::strip_volatile(&mut pack);
@@ -536,21 +591,50 @@ fn every_member_of_the_published_request_is_understood() {
         seed_mode: Some(SeedMode::Mixed),
         seed_provider: Some(SeedProvider::Hybrid),
         intent: Some(Intent::Contract),
-        focus: Some(Focus { symbol_id: Some("s".into()), chunk_uid: Some("c".into()), file_rel_path: Some("f".into()) }),
+        focus: Some(Focus {
+            symbol_id: Some("s".into()),
+            chunk_uid: Some("c".into()),
+            file_rel_path: Some("f".into()),
+        }),
         expansion: Some(Expansion {
             max_hops: Some(1),
-            edge_types: Some(vec![EdgeType::Call, EdgeType::Usage, EdgeType::Import, EdgeType::Export, EdgeType::Dataflow]),
+            edge_types: Some(vec![
+                EdgeType::Call,
+                EdgeType::Usage,
+                EdgeType::Import,
+                EdgeType::Export,
+                EdgeType::Dataflow,
+            ]),
             direction: Some(Direction::Both),
             include_same_file_neighbors: Some(true),
             include_imports: Some(true),
             include_exports: Some(true),
             include_dataflow: Some(true),
             require_evidence: Some(true),
-            evidence_kinds: Some(vec![EvidenceKind::Callsite, EvidenceKind::Identifier, EvidenceKind::ImportStmt, EvidenceKind::Span, EvidenceKind::Tooling]),
+            evidence_kinds: Some(vec![
+                EvidenceKind::Callsite,
+                EvidenceKind::Identifier,
+                EvidenceKind::ImportStmt,
+                EvidenceKind::Span,
+                EvidenceKind::Tooling,
+            ]),
         }),
-        budgets: Some(Budgets { max_total_chars: Some(1), max_total_tokens: Some(1), max_items: Some(1), max_items_per_section: Some(1), max_bytes_per_item: Some(1) }),
-        context_budget: Some(ContextBudget { total_tokens: Some(1), response_reserve: Some(1), system_reserve: Some(1) }),
-        ordering: Some(Ordering { primary: Some(Primary::SeedScore), stable_tie_breakers: Some(vec![TieBreaker::SymbolId, TieBreaker::StartLine]) }),
+        budgets: Some(Budgets {
+            max_total_chars: Some(1),
+            max_total_tokens: Some(1),
+            max_items: Some(1),
+            max_items_per_section: Some(1),
+            max_bytes_per_item: Some(1),
+        }),
+        context_budget: Some(ContextBudget {
+            total_tokens: Some(1),
+            response_reserve: Some(1),
+            system_reserve: Some(1),
+        }),
+        ordering: Some(Ordering {
+            primary: Some(Primary::SeedScore),
+            stable_tie_breakers: Some(vec![TieBreaker::SymbolId, TieBreaker::StartLine]),
+        }),
         strictness: Some(Strictness::Loose),
         include_explain: Some(false),
         layout: Some(Layout::Agent),
@@ -578,7 +662,11 @@ fn bad_requests_are_told_what_is_wrong() {
             ("pack", json!({"query": "x", "seedProvider": "ann"}), (ErrorCode::NotSupported, -32003)),
             ("pack", json!({"query": "x", "tokenizer": "words"}), (ErrorCode::NotSupported, -32003)),
             ("pack", json!({"query": "x", "schemaVersion": "9.0.0"}), (ErrorCode::ContractVersion, -32001)),
-            ("pack", json!({"query": "x", "strictness": "strict", "budgets": {"maxItems": 251}}), (ErrorCode::BudgetExceeded, -32002)),
+            (
+                "pack",
+                json!({"query": "x", "strictness": "strict", "budgets": {"maxItems": 251}}),
+                (ErrorCode::BudgetExceeded, -32002),
+            ),
             ("pack", json!({"query": "x", "indexSignature": "b3:0"}), (ErrorCode::IndexMissing, -32000)),
             ("pack", json!({"query": "x", "cwd": "relative"}), (ErrorCode::InvalidRequest, -32602)),
             ("pack", json!({"query": "x", "cwd": "/no/such/folder"}), (ErrorCode::WorkspaceInvalid, -32011)),
@@ -591,7 +679,8 @@ fn bad_requests_are_told_what_is_wrong() {
             ("pack.get", json!({"packId": "../../x"}), (ErrorCode::PackNotFound, -32009)),
         ] {
             let (_, answer) = ask(&world, c, method, params.clone()).await;
-            let error: ErrorObject = serde_json::from_value(answer["error"].clone()).unwrap_or_else(|e| panic!("{method} {params}: {e}: {answer}"));
+            let error: ErrorObject = serde_json::from_value(answer["error"].clone())
+                .unwrap_or_else(|e| panic!("{method} {params}: {e}: {answer}"));
             assert_eq!((error.data.code, error.code), expect, "{method} {params}: {answer}");
             assert!(!error.data.hint.is_empty() && error.data.exit == error.data.code.exit(), "{answer}");
         }

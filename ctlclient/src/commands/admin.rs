@@ -11,8 +11,8 @@ use crate::style::{Style, bytes, number, safe_line};
 use indexd_proto::error::ErrorCode;
 use indexd_proto::hello::{HelloParams, HelloResult, ProtocolRange};
 use indexd_proto::workspace::{
-    AddParams, ConfigParams, ConfigResult, ListParams, ListResult, RemoveParams, StatusParams, StatusResult, Wait, WaitMode,
-    WaitParams, WaitResult, WorkspaceStatus,
+    AddParams, ConfigParams, ConfigResult, ListParams, ListResult, RemoveParams, StatusParams, StatusResult,
+    Wait, WaitMode, WaitParams, WaitResult, WorkspaceStatus,
 };
 use indexd_proto::{Method, PROTOCOL_VERSION, PROTOCOL_VERSION_MIN};
 use std::time::Duration;
@@ -62,7 +62,12 @@ pub fn status(common: &Common) -> Result<(), Failure> {
     } else {
         let style = Style::of_stdout(common.color);
         let d = &status.daemon;
-        out.line(&format!("indexd {} running as process {} for {}", d.version, d.pid, duration(d.uptime_ms)))?;
+        out.line(&format!(
+            "indexd {} running as process {} for {}",
+            d.version,
+            d.pid,
+            duration(d.uptime_ms)
+        ))?;
         let facts = [
             ("socket", d.socket.clone()),
             ("log", d.log.clone()),
@@ -100,8 +105,13 @@ fn workspace_text(w: &WorkspaceStatus, style: Style) -> String {
         "failed" => style.bad(&w.state),
         other => style.warn(other),
     };
-    let mut out = format!("{}  {}  {state}\n", style.bold(&safe_line(&w.repo_id)), style.path(&safe_line(&w.root)));
-    let mut facts = vec![format!("{} files", number(w.n_files)), bytes(w.index_bytes), format!("generation {}", w.generation)];
+    let mut out =
+        format!("{}  {}  {state}\n", style.bold(&safe_line(&w.repo_id)), style.path(&safe_line(&w.root)));
+    let mut facts = vec![
+        format!("{} files", number(w.n_files)),
+        bytes(w.index_bytes),
+        format!("generation {}", w.generation),
+    ];
     if w.n_pending > 0 {
         facts.push(format!("{} pending", number(w.n_pending)));
     }
@@ -120,7 +130,11 @@ fn workspace_text(w: &WorkspaceStatus, style: Style) -> String {
         out += &format!("  {}\n", style.warn(&safe_line(problem)));
     }
     if w.n_skipped_names > 0 {
-        out += &format!("  {} file names are not UTF-8 and are left out: {}\n", w.n_skipped_names, safe_line(&w.skipped_names.join(", ")));
+        out += &format!(
+            "  {} file names are not UTF-8 and are left out: {}\n",
+            w.n_skipped_names,
+            safe_line(&w.skipped_names.join(", "))
+        );
     }
     out
 }
@@ -147,7 +161,11 @@ pub fn workspace(common: &Common, what: &WorkspaceCommand) -> Result<(), Failure
     match what {
         WorkspaceCommand::Add { dir } => {
             let target = target(dir)?;
-            let line = session.call(Method::WorkspaceAdd, &AddParams { repo: target.repo, cwd: target.cwd }, quiet)?;
+            let line = session.call(
+                Method::WorkspaceAdd,
+                &AddParams { repo: target.repo, cwd: target.cwd },
+                quiet,
+            )?;
             let status: WorkspaceStatus = session::result(&line)?;
             match common.json {
                 true => out.line(session::raw(&line)?)?,
@@ -159,7 +177,9 @@ pub fn workspace(common: &Common, what: &WorkspaceCommand) -> Result<(), Failure
             let list: ListResult = session::result(&line)?;
             match common.json {
                 true => out.line(session::raw(&line)?)?,
-                false => out.text(&list.workspaces.iter().map(|w| workspace_text(w, style)).collect::<String>())?,
+                false => {
+                    out.text(&list.workspaces.iter().map(|w| workspace_text(w, style)).collect::<String>())?
+                }
             }
         }
         WorkspaceCommand::Remove { dir } => {
@@ -188,13 +208,17 @@ pub fn daemon(common: &Common, what: DaemonCommand) -> Result<(), Failure> {
                 session.stop()?;
                 say(common, "stopped")
             }
-            Err(Failure::Error(e)) if e.data.code == ErrorCode::DaemonUnavailable => say(common, "no daemon was running"),
+            Err(Failure::Error(e)) if e.data.code == ErrorCode::DaemonUnavailable => {
+                say(common, "no daemon was running")
+            }
             Err(e) => Err(e),
         },
         DaemonCommand::Status => status(common),
         DaemonCommand::Run => {
             let status = launch::command()?.status();
-            let status = status.map_err(|e| Failure::new(ErrorCode::DaemonUnavailable, format!("cannot start indexd: {e}")))?;
+            let status = status.map_err(|e| {
+                Failure::new(ErrorCode::DaemonUnavailable, format!("cannot start indexd: {e}"))
+            })?;
             match status.code() {
                 Some(0) => Ok(()),
                 code => Err(Failure::Status(code.and_then(|c| u8::try_from(c).ok()).unwrap_or(70))),
@@ -206,7 +230,9 @@ pub fn daemon(common: &Common, what: DaemonCommand) -> Result<(), Failure> {
 fn say(common: &Common, text: &str) -> Result<(), Failure> {
     let mut out = Output::new();
     if common.json {
-        out.line(&serde_json::json!({"schema": "Message", "schemaVersion": "1.0.0", "message": text}).to_string())?;
+        out.line(
+            &serde_json::json!({"schema": "Message", "schemaVersion": "1.0.0", "message": text}).to_string(),
+        )?;
     } else if !common.quiet {
         out.line(text)?;
     }
@@ -232,8 +258,10 @@ pub fn config(common: &Common, what: &ConfigCommand) -> Result<(), Failure> {
         out.line(session::raw(&line)?)?;
     } else {
         for e in &answer.entries {
-            let value = if e.value == e.default { e.value.to_string() } else { style.bold(&e.value.to_string()) };
-            let from = if *origin { style.dim(&format!("  # {}", safe_line(&e.origin))) } else { String::new() };
+            let value =
+                if e.value == e.default { e.value.to_string() } else { style.bold(&e.value.to_string()) };
+            let from =
+                if *origin { style.dim(&format!("  # {}", safe_line(&e.origin))) } else { String::new() };
             out.line(&format!("{} = {value}{from}", e.key))?;
         }
     }
@@ -252,9 +280,13 @@ pub fn version(common: &Common) -> Result<(), Failure> {
         });
         out.line(&object.to_string())?;
     } else {
-        out.line(&format!("ctl {} (protocol {PROTOCOL_VERSION_MIN} to {PROTOCOL_VERSION})", env!("CARGO_PKG_VERSION")))?;
+        out.line(&format!(
+            "ctl {} (protocol {PROTOCOL_VERSION_MIN} to {PROTOCOL_VERSION})",
+            env!("CARGO_PKG_VERSION")
+        ))?;
         match daemon {
-            Some(d) => out.line(&format!("indexd {} (protocol {}, process {})", d.server.version, d.protocol, d.pid))?,
+            Some(d) => out
+                .line(&format!("indexd {} (protocol {}, process {})", d.server.version, d.protocol, d.pid))?,
             None => out.line("indexd is not running")?,
         }
     }

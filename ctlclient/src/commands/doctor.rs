@@ -55,7 +55,14 @@ fn fail(name: &'static str, reason: impl Into<String>, fix: impl Into<String>) -
 /// Runs every check; exit status 69 when one fails.
 pub fn doctor(common: &Common) -> Result<(), Failure> {
     let dirs = session::dirs()?;
-    let mut checks = vec![program(), runtime_dir(&dirs), folder("config-dir", &dirs.config), folder("state-dir", &dirs.state), cache_dir(&dirs), clock(&dirs)];
+    let mut checks = vec![
+        program(),
+        runtime_dir(&dirs),
+        folder("config-dir", &dirs.config),
+        folder("state-dir", &dirs.state),
+        cache_dir(&dirs),
+        clock(&dirs),
+    ];
     checks.extend([open_files(), watches(), last_fault(&dirs)]);
     checks.extend(daemon(common, &dirs));
     let failed = checks.iter().any(|c| c.verdict == Verdict::Fail);
@@ -84,7 +91,11 @@ pub fn doctor(common: &Common) -> Result<(), Failure> {
 fn program() -> Check {
     match launch::program() {
         Ok(path) => ok("program", path.display().to_string()),
-        Err(_) => fail("program", "indexd is neither beside ctl nor in PATH", "install both programs into one folder"),
+        Err(_) => fail(
+            "program",
+            "indexd is neither beside ctl nor in PATH",
+            "install both programs into one folder",
+        ),
     }
 }
 
@@ -95,7 +106,9 @@ fn runtime_dir(dirs: &Dirs) -> Check {
         return fail(name, format!("{shown} {problem}"), format!("rm -rf {shown}"));
     }
     match &dirs.runtime_note {
-        Some(note) => warn(name, format!("{note}; using {shown}"), "export XDG_RUNTIME_DIR=/run/user/$(id -u)"),
+        Some(note) => {
+            warn(name, format!("{note}; using {shown}"), "export XDG_RUNTIME_DIR=/run/user/$(id -u)")
+        }
         None => ok(name, shown.to_string()),
     }
 }
@@ -126,11 +139,19 @@ fn folder(name: &'static str, dir: &Path) -> Check {
     let existing = dir.ancestors().find(|d| d.exists()).unwrap_or(dir);
     let shown = dir.display();
     if !existing.is_dir() {
-        return fail(name, format!("{} is not a folder", existing.display()), format!("move {} away", existing.display()));
+        return fail(
+            name,
+            format!("{} is not a folder", existing.display()),
+            format!("move {} away", existing.display()),
+        );
     }
     #[cfg(unix)]
     if rustix::fs::access(existing, rustix::fs::Access::WRITE_OK).is_err() {
-        return fail(name, format!("{} cannot be written", existing.display()), format!("chown $(id -u) {}", existing.display()));
+        return fail(
+            name,
+            format!("{} cannot be written", existing.display()),
+            format!("chown $(id -u) {}", existing.display()),
+        );
     }
     ok(name, shown.to_string())
 }
@@ -162,7 +183,8 @@ fn cache_dir(dirs: &Dirs) -> Check {
 #[cfg(target_os = "linux")]
 fn is_network(dir: &Path) -> bool {
     // statfs(2): NFS, SMB, SMB2, CIFS, 9P, CEPH, FUSE (sshfs), AFS.
-    const NETWORK: [i64; 8] = [0x6969, 0x517b, 0xfe53_4d42, 0xff53_4d42, 0x0102_1997, 0x00c3_6400, 0x6573_5546, 0x5346_414f];
+    const NETWORK: [i64; 8] =
+        [0x6969, 0x517b, 0xfe53_4d42, 0xff53_4d42, 0x0102_1997, 0x00c3_6400, 0x6573_5546, 0x5346_414f];
     rustix::fs::statfs(dir).is_ok_and(|s| NETWORK.contains(&(s.f_type as i64)))
 }
 
@@ -175,9 +197,11 @@ fn is_network(_dir: &Path) -> bool {
 fn clock(dirs: &Dirs) -> Check {
     let newest = [dirs.log(), dirs.lock()].iter().filter_map(|p| p.metadata().ok()?.modified().ok()).max();
     match newest.and_then(|t| t.duration_since(SystemTime::now()).ok()) {
-        Some(ahead) if ahead > Duration::from_secs(2) => {
-            warn("clock", format!("files are {} s in the future", ahead.as_secs()), "set the clock (timedatectl set-ntp true)")
-        }
+        Some(ahead) if ahead > Duration::from_secs(2) => warn(
+            "clock",
+            format!("files are {} s in the future", ahead.as_secs()),
+            "set the clock (timedatectl set-ntp true)",
+        ),
         _ => ok("clock", "agrees with the file system"),
     }
 }
@@ -187,14 +211,20 @@ fn open_files() -> Check {
     {
         let limit = rustix::process::getrlimit(rustix::process::Resource::Nofile).current;
         if let Some(n) = limit.filter(|n| *n < FILES_WANTED) {
-            return warn("open-files", format!("at most {n} open files"), format!("ulimit -n {FILES_WANTED}"));
+            return warn(
+                "open-files",
+                format!("at most {n} open files"),
+                format!("ulimit -n {FILES_WANTED}"),
+            );
         }
     }
     ok("open-files", "enough")
 }
 
 fn watches() -> Check {
-    let limit = std::fs::read_to_string("/proc/sys/fs/inotify/max_user_watches").ok().and_then(|t| t.trim().parse::<u64>().ok());
+    let limit = std::fs::read_to_string("/proc/sys/fs/inotify/max_user_watches")
+        .ok()
+        .and_then(|t| t.trim().parse::<u64>().ok());
     match limit {
         Some(n) if n < WATCHES_WANTED => warn(
             "watches",
@@ -210,9 +240,15 @@ fn last_fault(dirs: &Dirs) -> Check {
     let log = std::fs::read_to_string(dirs.log()).unwrap_or_default();
     match log.lines().rev().find(|l| l.contains("\"message\":\"fault\"")) {
         Some(line) => {
-            let field = |name: &str| serde_json::from_str::<serde_json::Value>(line).ok()?.get(name)?.as_str().map(str::to_owned);
+            let field = |name: &str| {
+                serde_json::from_str::<serde_json::Value>(line).ok()?.get(name)?.as_str().map(str::to_owned)
+            };
             let (time, place) = (field("timestamp").unwrap_or_default(), field("place").unwrap_or_default());
-            warn("faults", format!("last one {time} at {place}"), format!("please report it with {}", dirs.log().display()))
+            warn(
+                "faults",
+                format!("last one {time} at {place}"),
+                format!("please report it with {}", dirs.log().display()),
+            )
         }
         None => ok("faults", "none in the log"),
     }
@@ -223,30 +259,54 @@ fn daemon(common: &Common, dirs: &Dirs) -> Vec<Check> {
     let mut session = match Session::connect(common, Start::Never) {
         Ok(session) => session,
         Err(Failure::Error(e)) if dirs.socket().exists() => {
-            return vec![warn("socket", format!("{}: {}", dirs.socket().display(), e.message), "ctl daemon start")];
+            return vec![warn(
+                "socket",
+                format!("{}: {}", dirs.socket().display(), e.message),
+                "ctl daemon start",
+            )];
         }
         Err(_) => return vec![ok("socket", "no daemon is running; one starts when needed")],
     };
     let quiet = &mut Progress::new(true);
-    let status = session.call(Method::Status, &StatusParams {}, quiet).and_then(|line| session::result::<StatusResult>(&line));
+    let status = session
+        .call(Method::Status, &StatusParams {}, quiet)
+        .and_then(|line| session::result::<StatusResult>(&line));
     let status = match status {
         Ok(status) => status,
-        Err(Failure::Error(e)) => return vec![fail("socket", format!("the daemon does not answer: {}", e.message), "ctl daemon stop")],
+        Err(Failure::Error(e)) => {
+            return vec![fail(
+                "socket",
+                format!("the daemon does not answer: {}", e.message),
+                "ctl daemon stop",
+            )];
+        }
         Err(_) => return Vec::new(),
     };
     let mut checks = vec![ok("socket", format!("{} answers", status.daemon.socket))];
     checks.push(match status.daemon.version.as_str() {
         v if v == env!("CARGO_PKG_VERSION") => ok("version", format!("{v} on both sides")),
-        v => warn("version", format!("the daemon is {v}, ctl is {}", env!("CARGO_PKG_VERSION")), "ctl daemon stop"),
+        v => warn(
+            "version",
+            format!("the daemon is {v}, ctl is {}", env!("CARGO_PKG_VERSION")),
+            "ctl daemon stop",
+        ),
     });
     checks.push(if status.daemon.executable.ends_with(" (deleted)") {
         warn("executable", "the running daemon's program was replaced", "ctl daemon stop")
     } else {
         ok("executable", status.daemon.executable.clone())
     });
-    let config = session.call(Method::ConfigShow, &ConfigParams::default(), quiet).and_then(|line| session::result::<ConfigResult>(&line));
+    let config = session
+        .call(Method::ConfigShow, &ConfigParams::default(), quiet)
+        .and_then(|line| session::result::<ConfigResult>(&line));
     checks.push(match config {
-        Ok(c) => ok("config", format!("{} settings differ from the defaults", c.entries.iter().filter(|e| e.value != e.default).count())),
+        Ok(c) => ok(
+            "config",
+            format!(
+                "{} settings differ from the defaults",
+                c.entries.iter().filter(|e| e.value != e.default).count()
+            ),
+        ),
         Err(Failure::Error(e)) => fail("config", e.message.clone(), e.data.hint.clone()),
         Err(_) => fail("config", "cannot be read", "ctl config show"),
     });

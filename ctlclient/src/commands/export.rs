@@ -26,7 +26,8 @@ pub fn export(common: &Common, what: &ExportCommand) -> Result<(), Failure> {
         progress: progress.is_wanted(),
     };
     let mut out = Output::new();
-    let line = Session::open(common)?.call_with(method, &params, &mut progress, &mut |text| out.text(text))?;
+    let line =
+        Session::open(common)?.call_with(method, &params, &mut progress, &mut |text| out.text(text))?;
     let answer: ExportResult = session::result(&line)?;
     out.finish()?;
     note(common, &answer.envelope, &[]);

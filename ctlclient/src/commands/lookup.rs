@@ -71,7 +71,9 @@ pub fn symbol(common: &Common, args: &SymbolArgs) -> Result<(), Failure> {
         let style = Style::of_stdout(common.color);
         for s in &answer.symbols {
             out.line(&format!("{}  {}", place(s, style), title(s, style)))?;
-            if common.verbose && let Some(id) = &s.symbol_id {
+            if common.verbose
+                && let Some(id) = &s.symbol_id
+            {
                 out.line(&format!("    {}", style.dim(&safe_line(id))))?;
             }
         }
@@ -125,7 +127,8 @@ fn graph_text(answer: &GraphResult, style: Style) -> String {
     }
     out += &format!("{}\n", style.dim(&safe_line(&answer.coverage.statement)));
     for u in &answer.coverage.unresolved_examples {
-        out += &style.dim(&format!("  unresolved: {}:{} ({})\n", safe_line(&u.file_rel_path), u.line, u.reason));
+        out +=
+            &style.dim(&format!("  unresolved: {}:{} ({})\n", safe_line(&u.file_rel_path), u.line, u.reason));
     }
     out
 }
@@ -140,7 +143,8 @@ fn edge_text(edge: &GraphEdge, forward: bool, style: Style) -> String {
     }
     let mut lines: Vec<u32> = edge.evidence.iter().map(|e| e.line).collect();
     lines.dedup();
-    let more = if lines.len() > LINES_SHOWN || edge.n_evidence as usize > edge.evidence.len() { ",…" } else { "" };
+    let more =
+        if lines.len() > LINES_SHOWN || edge.n_evidence as usize > edge.evidence.len() { ",…" } else { "" };
     let lines: Vec<String> = lines.iter().take(LINES_SHOWN).map(u32::to_string).collect();
     let used = format!("{}:{}{more}", safe_line(&edge.source.file_rel_path), lines.join(","));
     format!("{indent}{}  {}  {}\n", title(other, style), style.path(&used), style.dim(&facts.join(" ")))

@@ -21,8 +21,9 @@ use std::path::Path;
 pub fn run(cli: Cli) -> Result<(), Failure> {
     let common = &cli.common;
     if let Some(dir) = &common.directory {
-        std::env::set_current_dir(dir)
-            .map_err(|e| Failure::new(ErrorCode::WorkspaceInvalid, format!("cannot change to {}: {e}", dir.display())))?;
+        std::env::set_current_dir(dir).map_err(|e| {
+            Failure::new(ErrorCode::WorkspaceInvalid, format!("cannot change to {}: {e}", dir.display()))
+        })?;
     }
     match &cli.command {
         Command::Pack(args) => pack::pack(common, args),
@@ -62,8 +63,12 @@ impl Target {
         match &common.repo {
             Some(dir) => Ok(Self { repo: Some(absolute(dir)?), cwd: None }),
             None => {
-                let cwd = std::env::current_dir()
-                    .map_err(|e| Failure::new(ErrorCode::WorkspaceInvalid, format!("the current folder cannot be used: {e}")))?;
+                let cwd = std::env::current_dir().map_err(|e| {
+                    Failure::new(
+                        ErrorCode::WorkspaceInvalid,
+                        format!("the current folder cannot be used: {e}"),
+                    )
+                })?;
                 Ok(Self { repo: None, cwd: Some(text(&cwd)?) })
             }
         }
@@ -71,13 +76,16 @@ impl Target {
 }
 
 fn absolute(dir: &Path) -> Result<String, Failure> {
-    let path = std::path::absolute(dir)
-        .map_err(|e| Failure::new(ErrorCode::WorkspaceInvalid, format!("{} cannot be used: {e}", dir.display())))?;
+    let path = std::path::absolute(dir).map_err(|e| {
+        Failure::new(ErrorCode::WorkspaceInvalid, format!("{} cannot be used: {e}", dir.display()))
+    })?;
     text(&path)
 }
 
 fn text(path: &Path) -> Result<String, Failure> {
-    path.to_str().map(str::to_owned).ok_or_else(|| Failure::new(ErrorCode::WorkspaceInvalid, "the path is not UTF-8"))
+    path.to_str()
+        .map(str::to_owned)
+        .ok_or_else(|| Failure::new(ErrorCode::WorkspaceInvalid, "the path is not UTF-8"))
 }
 
 /// What the wire wants to know of `--wait` and `--fresh`.

@@ -42,7 +42,8 @@ pub fn pack(common: &Common, args: &PackArgs) -> Result<(), Failure> {
         note(common, &answer.envelope, &warnings(answer.pack)?);
     } else {
         let pack: ContextPack = parse(answer.pack)?;
-        let text = pack_text::render(&pack, Style::of_stdout(common.color), args.brief, args.explain == Some(true));
+        let text =
+            pack_text::render(&pack, Style::of_stdout(common.color), args.brief, args.explain == Some(true));
         out.text(&text)?;
         note(common, &answer.envelope, &pack.warnings);
     }
@@ -62,7 +63,12 @@ pub fn preview(common: &Common, args: &PackArgs) -> Result<(), Failure> {
         out.line(session::raw(&line)?)?;
     } else {
         let pack: ContextPack = serde_json::from_value(answer.preview).map_err(shape)?;
-        out.text(&pack_text::render(&pack, Style::of_stdout(common.color), true, args.explain == Some(true)))?;
+        out.text(&pack_text::render(
+            &pack,
+            Style::of_stdout(common.color),
+            true,
+            args.explain == Some(true),
+        ))?;
     }
     note(common, &answer.envelope, &[]);
     out.finish()
@@ -71,7 +77,11 @@ pub fn preview(common: &Common, args: &PackArgs) -> Result<(), Failure> {
 /// Prints a record.
 fn read(common: &Common, args: &PackArgs) -> Result<(), Failure> {
     let target = Target::of(common)?;
-    let params = PackGetParams { repo: target.repo, cwd: target.cwd, pack_id: args.pack_id.clone().unwrap_or_default() };
+    let params = PackGetParams {
+        repo: target.repo,
+        cwd: target.cwd,
+        pack_id: args.pack_id.clone().unwrap_or_default(),
+    };
     let mut session = Session::open(common)?;
     let line = session.call(Method::PackGet, &params, &mut Progress::new(true))?;
     #[derive(serde::Deserialize)]
@@ -85,7 +95,12 @@ fn read(common: &Common, args: &PackArgs) -> Result<(), Failure> {
         out.line(got.pack.get())?;
     } else {
         let pack: ContextPack = parse(got.pack)?;
-        out.text(&pack_text::render(&pack, Style::of_stdout(common.color), args.brief, args.explain == Some(true)))?;
+        out.text(&pack_text::render(
+            &pack,
+            Style::of_stdout(common.color),
+            args.brief,
+            args.explain == Some(true),
+        ))?;
     }
     out.finish()
 }
@@ -126,7 +141,10 @@ fn query(args: &PackArgs) -> Result<Option<String>, Failure> {
         (Some(dash), _, _) if dash == "-" => {
             let mut bytes = Vec::new();
             let stdin = std::io::stdin().lock();
-            stdin.take(QUERY_BYTES_MAX as u64 + 1).read_to_end(&mut bytes).map_err(|e| unreadable("standard input", e))?;
+            stdin
+                .take(QUERY_BYTES_MAX as u64 + 1)
+                .read_to_end(&mut bytes)
+                .map_err(|e| unreadable("standard input", e))?;
             bytes
         }
         (Some(text), _, _) | (_, Some(text), _) => return Ok(Some(text.clone())),
@@ -137,7 +155,12 @@ fn query(args: &PackArgs) -> Result<Option<String>, Failure> {
     Ok(Some(String::from_utf8_lossy(&bytes).into_owned()))
 }
 
-fn params(common: &Common, args: &PackArgs, query: Option<&str>, progress: &Progress) -> Result<PackParams, Failure> {
+fn params(
+    common: &Common,
+    args: &PackArgs,
+    query: Option<&str>,
+    progress: &Progress,
+) -> Result<PackParams, Failure> {
     let target = Target::of(common)?;
     let call = CallOptions {
         repo: target.repo,
@@ -196,14 +219,19 @@ fn request(args: &PackArgs, query: Option<&str>) -> Result<Map<String, Value>, F
     set("indexSignature", json!(args.signature));
     for param in &args.param {
         let (key, value) = param.split_once('=').ok_or_else(|| bad_param(param, "there is no ="))?;
-        let value = serde_json::from_str(value).map_err(|e| bad_param(param, &format!("the value is no JSON: {e}")))?;
+        let value = serde_json::from_str(value)
+            .map_err(|e| bad_param(param, &format!("the value is no JSON: {e}")))?;
         put(&mut root, key, value);
     }
     Ok(root)
 }
 
 fn bad_param(param: &str, why: &str) -> Failure {
-    Failure::hinted(ErrorCode::InvalidRequest, format!("--param {}: {why}", style::safe_line(param)), "write --param budgets.maxItems=10")
+    Failure::hinted(
+        ErrorCode::InvalidRequest,
+        format!("--param {}: {why}", style::safe_line(param)),
+        "write --param budgets.maxItems=10",
+    )
 }
 
 /// Sets a member by its dotted path.
@@ -240,9 +268,25 @@ mod tests {
     #[test]
     fn every_option_becomes_a_member() {
         let budgets = json!({"maxTotalTokens": 8000, "maxBytesPerItem": 16000});
-        check(&["where is it"], json!({"query": "where is it", "budgets": budgets, "tokenizer": "o200k_base"}));
         check(
-            &["--query", "x", "-b", "4k", "--layout", "agent", "--hops", "1", "--edges", "call,usage", "--imports=false", "--exports"],
+            &["where is it"],
+            json!({"query": "where is it", "budgets": budgets, "tokenizer": "o200k_base"}),
+        );
+        check(
+            &[
+                "--query",
+                "x",
+                "-b",
+                "4k",
+                "--layout",
+                "agent",
+                "--hops",
+                "1",
+                "--edges",
+                "call,usage",
+                "--imports=false",
+                "--exports",
+            ],
             json!({
                 "query": "x", "tokenizer": "o200k_base", "layout": "agent",
                 "budgets": {"maxTotalTokens": 4000, "maxBytesPerItem": 16000},
@@ -250,14 +294,28 @@ mod tests {
             }),
         );
         check(
-            &["x", "--context-window", "100k", "--response-reserve", "5", "--explain", "--param", "ordering.primary=\"seedScore\"", "--param", "budgets.maxItems=3"],
+            &[
+                "x",
+                "--context-window",
+                "100k",
+                "--response-reserve",
+                "5",
+                "--explain",
+                "--param",
+                "ordering.primary=\"seedScore\"",
+                "--param",
+                "budgets.maxItems=3",
+            ],
             json!({
                 "query": "x", "tokenizer": "o200k_base", "includeExplain": true,
                 "contextBudget": {"totalTokens": 100000, "responseReserve": 5},
                 "budgets": {"maxBytesPerItem": 16000, "maxItems": 3}, "ordering": {"primary": "seedScore"},
             }),
         );
-        check(&["--focus-file", "a.go"], json!({"focus": {"fileRelPath": "a.go"}, "budgets": budgets, "tokenizer": "o200k_base"}));
+        check(
+            &["--focus-file", "a.go"],
+            json!({"focus": {"fileRelPath": "a.go"}, "budgets": budgets, "tokenizer": "o200k_base"}),
+        );
     }
 
     #[test]

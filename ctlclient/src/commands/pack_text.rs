@@ -16,7 +16,8 @@ pub fn render(pack: &ContextPack, style: Style, brief: bool, signals: bool) -> S
         if section.items.is_empty() {
             continue;
         }
-        let left = if section.dropped > 0 { format!(", {} left out", section.dropped) } else { String::new() };
+        let left =
+            if section.dropped > 0 { format!(", {} left out", section.dropped) } else { String::new() };
         let title = format!("{} ({}{left})", safe_line(&section.name), section.items.len());
         let _ = writeln!(out, "\n{}", style.heading(&title));
         for item in &section.items {
@@ -59,11 +60,20 @@ fn head(out: &mut String, pack: &ContextPack, style: Style) {
 
 fn item(out: &mut String, n: usize, item: &ContextItem, style: Style, signals: bool) {
     let place = format!("{}:{}-{}", safe_line(&item.file_rel_path), item.lines.start, item.lines.end);
-    let _ = writeln!(out, "{} {}  {}", style.dim(&format!("{n:>3}")), style.path(&place), style.bold(&safe_line(&item.title)));
+    let _ = writeln!(
+        out,
+        "{} {}  {}",
+        style.dim(&format!("{n:>3}")),
+        style.path(&place),
+        style.bold(&safe_line(&item.title))
+    );
     let mut facts = vec![safe_line(&why(item))];
     if signals {
         let s = &item.scores;
-        facts.push(format!("score {:.3} (seed {:.3}, {} hops, evidence {:.2})", s.hybrid_score, s.seed_score, s.graph_distance, s.evidence_score));
+        facts.push(format!(
+            "score {:.3} (seed {:.3}, {} hops, evidence {:.2})",
+            s.hybrid_score, s.seed_score, s.graph_distance, s.evidence_score
+        ));
     }
     facts.push(format!("{} tokens", number(item.tokens)));
     for place in &item.also_at {
@@ -80,7 +90,9 @@ fn why(item: &ContextItem) -> String {
         return sentence.to_owned();
     }
     match item.why.evidence.first() {
-        Some(e) if !e.file_rel_path.is_empty() => format!("{} ({} at {}:{})", item.why.rule, e.kind, e.file_rel_path, e.line),
+        Some(e) if !e.file_rel_path.is_empty() => {
+            format!("{} ({} at {}:{})", item.why.rule, e.kind, e.file_rel_path, e.line)
+        }
         _ => item.why.rule.clone(),
     }
 }
@@ -89,7 +101,11 @@ fn excerpt(out: &mut String, item: &ContextItem, style: Style) {
     let mut last = 0;
     for part in &item.excerpt.parts {
         if last > 0 && part.lines.start > last + 1 {
-            let _ = writeln!(out, "{}", style.dim(&format!("      ⋮ lines {}-{}", last + 1, part.lines.start - 1)));
+            let _ = writeln!(
+                out,
+                "{}",
+                style.dim(&format!("      ⋮ lines {}-{}", last + 1, part.lines.start - 1))
+            );
         }
         lines(out, part, style);
         last = part.lines.end;
@@ -108,7 +124,12 @@ fn lines(out: &mut String, part: &Part, style: Style) {
 
 fn tail(out: &mut String, pack: &ContextPack, style: Style, signals: bool) {
     let s = &pack.stats;
-    let dropped: Vec<String> = s.dropped_by_reason.iter().filter(|(_, n)| **n > 0).map(|(reason, n)| format!("{n} {reason}")).collect();
+    let dropped: Vec<String> = s
+        .dropped_by_reason
+        .iter()
+        .filter(|(_, n)| **n > 0)
+        .map(|(reason, n)| format!("{n} {reason}"))
+        .collect();
     if !dropped.is_empty() {
         let _ = writeln!(out, "\n{}", style.dim(&format!("left out: {}", dropped.join(", "))));
     }
@@ -116,10 +137,21 @@ fn tail(out: &mut String, pack: &ContextPack, style: Style, signals: bool) {
         for e in excluded.iter().take(20) {
             let text = |name: &str| safe_line(e.get(name).and_then(|v| v.as_str()).unwrap_or(""));
             let line = e.pointer("/lines/start").and_then(|v| v.as_u64()).unwrap_or(0);
-            let _ = writeln!(out, "    {}", style.dim(&format!("{}:{line}  {}  ({})", text("fileRelPath"), text("title"), text("reason"))));
+            let _ = writeln!(
+                out,
+                "    {}",
+                style.dim(&format!(
+                    "{}:{line}  {}  ({})",
+                    text("fileRelPath"),
+                    text("title"),
+                    text("reason")
+                ))
+            );
         }
     }
-    for (title, lines) in [("missing", &pack.missing_context_hints), ("try next", &pack.suggested_next_queries)] {
+    for (title, lines) in
+        [("missing", &pack.missing_context_hints), ("try next", &pack.suggested_next_queries)]
+    {
         for line in lines {
             let _ = writeln!(out, "{} {}", style.warn(&format!("{title}:")), safe_line(line));
         }

@@ -139,7 +139,12 @@ impl Connection {
                     let _ = self.send(rpc::error(None, &error), None).await;
                     return;
                 }
-                Err(_) if self.in_flight.with(|m| m.is_empty()) && quiet_since.elapsed() >= self.timeouts.quiet => return,
+                Err(_)
+                    if self.in_flight.with(|m| m.is_empty())
+                        && quiet_since.elapsed() >= self.timeouts.quiet =>
+                {
+                    return;
+                }
                 Err(_) => continue,
             }
             while let Some(frame) = decoder.next_frame() {
@@ -148,7 +153,8 @@ impl Connection {
                     Frame::Line(line) => self.line(&line).await,
                     Frame::TooLong => {
                         let message = format!("a line is longer than {FRAME_BYTES_MAX} bytes");
-                        self.send(rpc::error(None, &ErrorObject::new(ErrorCode::FrameTooLong, message)), None).await
+                        self.send(rpc::error(None, &ErrorObject::new(ErrorCode::FrameTooLong, message)), None)
+                            .await
                     }
                 };
                 if !sent {
@@ -200,7 +206,13 @@ impl Connection {
         let cancel = Cancel::default();
         let refused = self.in_flight.with(|map| {
             if map.contains_key(&id) {
-                Some(ErrorObject::new(ErrorCode::InvalidRequest, format!("a request with id {id} is in flight")).with_number(-32600))
+                Some(
+                    ErrorObject::new(
+                        ErrorCode::InvalidRequest,
+                        format!("a request with id {id} is in flight"),
+                    )
+                    .with_number(-32600),
+                )
             } else if map.len() >= IN_FLIGHT_PER_CLIENT_MAX {
                 Some(busy(format!("{IN_FLIGHT_PER_CLIENT_MAX} requests of this connection are in flight")))
             } else {
@@ -214,7 +226,8 @@ impl Connection {
         let context = Context {
             id: id.clone(),
             received: Instant::now(),
-            correlation_id: client_correlation(&call).unwrap_or_else(|| self.server.correlation_id(self.number)),
+            correlation_id: client_correlation(&call)
+                .unwrap_or_else(|| self.server.correlation_id(self.number)),
             cancel,
             notify: notifier(self.outbox.clone()),
         };
@@ -224,7 +237,8 @@ impl Connection {
             let mut line = server.serve(call, context).await;
             if line.len() > FRAME_BYTES_MAX {
                 let message = format!("the answer has {} bytes, a line holds {FRAME_BYTES_MAX}", line.len());
-                let error = ErrorObject::new(ErrorCode::BudgetExceeded, message).with_hint("ask for less: lower maxTotalChars or limit");
+                let error = ErrorObject::new(ErrorCode::BudgetExceeded, message)
+                    .with_hint("ask for less: lower maxTotalChars or limit");
                 line = rpc::error(Some(&id), &error);
             }
             let _ = outbox.send(Outgoing { line, answers: Some(id) }).await;

@@ -19,7 +19,9 @@ const SIGNATURE_CHARS_MAX: usize = 200;
 /// The condition of a workspace.
 pub fn workspace_status(s: WorkspaceStatus) -> wire::WorkspaceStatus {
     let failure = match &s.state {
-        WorkspaceState::Failed { code, hint } => Some(wire::Failure { code: (*code).to_owned(), hint: hint.clone() }),
+        WorkspaceState::Failed { code, hint } => {
+            Some(wire::Failure { code: (*code).to_owned(), hint: hint.clone() })
+        }
         _ => None,
     };
     wire::WorkspaceStatus {
@@ -36,7 +38,11 @@ pub fn workspace_status(s: WorkspaceStatus) -> wire::WorkspaceStatus {
         skipped_names: s.skipped_names,
         n_skipped_names: s.n_skipped_names,
         problems: s.problems,
-        progress: s.progress.map(|p| wire::WorkProgress { phase: p.phase.to_owned(), done: p.done, total: p.total }),
+        progress: s.progress.map(|p| wire::WorkProgress {
+            phase: p.phase.to_owned(),
+            done: p.done,
+            total: p.total,
+        }),
         index_bytes: s.index_bytes,
     }
 }
@@ -122,13 +128,19 @@ pub fn pack_error(e: &PackError) -> ErrorObject {
 /// Why a workspace cannot do what was asked.
 pub fn workspace_error(e: &WorkspaceError) -> ErrorObject {
     match e {
-        WorkspaceError::NotFound(_) | WorkspaceError::TooBroad(_) => ErrorObject::new(ErrorCode::WorkspaceInvalid, chain(e)),
+        WorkspaceError::NotFound(_) | WorkspaceError::TooBroad(_) => {
+            ErrorObject::new(ErrorCode::WorkspaceInvalid, chain(e))
+        }
         WorkspaceError::Unknown(_) => ErrorObject::new(ErrorCode::IndexMissing, chain(e)),
         WorkspaceError::Permission { .. } => ErrorObject::new(ErrorCode::PermissionDenied, chain(e)),
-        WorkspaceError::Building => ErrorObject::new(ErrorCode::Indexing, e.to_string()).with_retry_after_ms(1_000),
+        WorkspaceError::Building => {
+            ErrorObject::new(ErrorCode::Indexing, e.to_string()).with_retry_after_ms(1_000)
+        }
         WorkspaceError::Cancelled => ErrorObject::new(ErrorCode::Cancelled, e.to_string()),
         WorkspaceError::Failed { code, hint } => failed(code, hint),
-        WorkspaceError::Closed => ErrorObject::new(ErrorCode::ShuttingDown, e.to_string()).with_retry_after_ms(200),
+        WorkspaceError::Closed => {
+            ErrorObject::new(ErrorCode::ShuttingDown, e.to_string()).with_retry_after_ms(200)
+        }
         WorkspaceError::Config(e) => config_error(e),
         WorkspaceError::Io { source, .. } => ErrorObject::new(io_code(source), chain(e)),
         WorkspaceError::Store(e) => store_error(e),

@@ -11,8 +11,8 @@ use indexd_proto::error::{ErrorCode, ErrorObject};
 use indexd_proto::paths::{self, Dirs};
 use indexd_proto::rpc;
 use interprocess::local_socket::tokio::{Listener, Stream};
-use interprocess::local_socket::traits::tokio::Listener as _;
 use interprocess::local_socket::traits::StreamCommon as _;
+use interprocess::local_socket::traits::tokio::Listener as _;
 use interprocess::local_socket::{GenericFilePath, ListenerOptions, ToFsName};
 use std::fs::{File, TryLockError};
 use std::io;
@@ -64,15 +64,19 @@ impl Lock {
     pub fn take(dirs: &Dirs) -> Result<Self, StartError> {
         let path = dirs.lock();
         let fail = |source| StartError::Io { path: path.clone(), source };
-        paths::private_dir(&dirs.runtime, own_uid()).map_err(|source| StartError::Io { path: dirs.runtime.clone(), source })?;
-        let file = File::options().create(true).truncate(false).read(true).write(true).open(&path).map_err(fail)?;
+        paths::private_dir(&dirs.runtime, own_uid())
+            .map_err(|source| StartError::Io { path: dirs.runtime.clone(), source })?;
+        let file =
+            File::options().create(true).truncate(false).read(true).write(true).open(&path).map_err(fail)?;
         let until = Instant::now() + LOCK_TIMEOUT;
         loop {
             match file.try_lock() {
                 Ok(()) => return Ok(Self { _file: file }),
                 Err(TryLockError::Error(e)) => return Err(fail(e)),
                 Err(TryLockError::WouldBlock) if answers(&dirs.socket()) => return Err(StartError::Running),
-                Err(TryLockError::WouldBlock) if Instant::now() >= until => return Err(StartError::Stuck(path)),
+                Err(TryLockError::WouldBlock) if Instant::now() >= until => {
+                    return Err(StartError::Stuck(path));
+                }
                 Err(TryLockError::WouldBlock) => std::thread::sleep(Duration::from_millis(20)),
             }
         }
@@ -211,7 +215,8 @@ fn accept(server: &Arc<Server>, stream: Stream) {
         }
         let (reader, mut writer) = tokio::io::split(stream);
         if full {
-            let error = ErrorObject::new(ErrorCode::Busy, format!("{CONNECTIONS_MAX} connections are open")).with_retry_after_ms(1000);
+            let error = ErrorObject::new(ErrorCode::Busy, format!("{CONNECTIONS_MAX} connections are open"))
+                .with_retry_after_ms(1000);
             let mut line = rpc::error(None, &error);
             line.push(b'\n');
             let _ = tokio::time::timeout(Duration::from_secs(1), writer.write_all(&line)).await;

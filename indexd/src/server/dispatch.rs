@@ -115,7 +115,9 @@ impl Server {
         if self.in_flight() > 0 {
             return Duration::ZERO;
         }
-        self.started.elapsed().saturating_sub(Duration::from_millis(self.last_active_ms.load(Ordering::Relaxed)))
+        self.started
+            .elapsed()
+            .saturating_sub(Duration::from_millis(self.last_active_ms.load(Ordering::Relaxed)))
     }
 
     /// Time without a request after which the daemon ends.
@@ -168,7 +170,9 @@ impl Server {
             return json(&ShutdownResult { pid: std::process::id(), draining: self.in_flight() });
         }
         if *self.closing.borrow() != Closing::Open {
-            return Err(ErrorObject::new(ErrorCode::ShuttingDown, "the daemon is ending").with_retry_after_ms(200));
+            return Err(
+                ErrorObject::new(ErrorCode::ShuttingDown, "the daemon is ending").with_retry_after_ms(200)
+            );
         }
         if matches!(call, Call::Status(_)) {
             // Must answer when everything else is stuck, so it takes no place.
@@ -263,7 +267,9 @@ impl Server {
 
 /// Runs `work` on a thread that may block. Threads end with the runtime only, so a lost one is a
 /// fault.
-async fn blocking(work: impl FnOnce() -> Result<String, ErrorObject> + Send + 'static) -> Result<String, ErrorObject> {
+async fn blocking(
+    work: impl FnOnce() -> Result<String, ErrorObject> + Send + 'static,
+) -> Result<String, ErrorObject> {
     tokio::task::spawn_blocking(work)
         .await
         .unwrap_or_else(|_| Err(ErrorObject::new(ErrorCode::Internal, "a fault in the daemon")))
@@ -271,7 +277,8 @@ async fn blocking(work: impl FnOnce() -> Result<String, ErrorObject> + Send + 's
 
 fn hello(params: &HelloParams) -> Result<String, ErrorObject> {
     let asked = params.protocol.unwrap_or(ProtocolRange::OURS);
-    let protocol = asked.common(ProtocolRange::OURS).ok_or_else(|| rpc::unknown_version(asked.min, asked.max))?;
+    let protocol =
+        asked.common(ProtocolRange::OURS).ok_or_else(|| rpc::unknown_version(asked.min, asked.max))?;
     let mut methods: Vec<String> = Method::ALL.iter().map(|m| m.name().to_owned()).collect();
     methods.sort();
     json(&HelloResult {
@@ -294,7 +301,8 @@ pub(super) fn busy(message: String) -> ErrorObject {
 /// # Errors
 /// `POC_E_INTERNAL` for a type that is no JSON.
 pub fn json<T: serde::Serialize>(value: &T) -> Result<String, ErrorObject> {
-    serde_json::to_string(value).map_err(|e| ErrorObject::new(ErrorCode::Internal, format!("the answer is no JSON: {e}")))
+    serde_json::to_string(value)
+        .map_err(|e| ErrorObject::new(ErrorCode::Internal, format!("the answer is no JSON: {e}")))
 }
 
 /// Puts the envelope around the JSON of a result.

@@ -69,7 +69,13 @@ impl Engine {
     /// Those of the registry.
     pub fn open(dirs: &Dirs, config: Arc<Config>) -> Result<Self, WorkspaceError> {
         let registry = Registry::open(dirs, Arc::clone(&config))?;
-        Ok(Self { registry, config, cache: Cache::default(), records: Records::new(&dirs.state), counters: Mutex::default() })
+        Ok(Self {
+            registry,
+            config,
+            cache: Cache::default(),
+            records: Records::new(&dirs.state),
+            counters: Mutex::default(),
+        })
     }
 
     fn workspace(&self, target: Target) -> Result<Arc<Workspace>, ErrorObject> {
@@ -88,7 +94,13 @@ impl Engine {
     }
 
     /// Waits as asked and opens one snapshot.
-    fn read(&self, target: Target, wait: Option<Wait>, progress: bool, ctx: &Context) -> Result<Reading, ErrorObject> {
+    fn read(
+        &self,
+        target: Target,
+        wait: Option<Wait>,
+        progress: bool,
+        ctx: &Context,
+    ) -> Result<Reading, ErrorObject> {
         let started = Instant::now();
         let workspace = self.workspace(target)?;
         let wait = wait.unwrap_or_default();
@@ -104,8 +116,15 @@ impl Engine {
         Ok(Reading { workspace, snapshot, freshness, waited: started.elapsed(), started: Instant::now() })
     }
 
-    fn wait(&self, workspace: &Workspace, wait: Wait, progress: bool, ctx: &Context) -> Result<Freshness, ErrorObject> {
-        let timeout = Duration::from_millis(wait.timeout_ms.unwrap_or(FRESH_WAIT_MS_DEFAULT).min(WAIT_MS_MAX));
+    fn wait(
+        &self,
+        workspace: &Workspace,
+        wait: Wait,
+        progress: bool,
+        ctx: &Context,
+    ) -> Result<Freshness, ErrorObject> {
+        let timeout =
+            Duration::from_millis(wait.timeout_ms.unwrap_or(FRESH_WAIT_MS_DEFAULT).min(WAIT_MS_MAX));
         let build = Duration::from_millis(wait.build_timeout_ms.unwrap_or(WAIT_MS_MAX).min(WAIT_MS_MAX));
         let stale = wait.mode == WaitMode::Stale || timeout.is_zero();
         if stale || build.is_zero() {
@@ -118,12 +137,16 @@ impl Engine {
             }
         }
         let gave_up = Instant::now() + build;
-        let is_building = || matches!(workspace.status().state, WorkspaceState::Building | WorkspaceState::Closed);
+        let is_building =
+            || matches!(workspace.status().state, WorkspaceState::Building | WorkspaceState::Closed);
         let out_of_time = || Instant::now() >= gave_up && is_building();
         let mut report = reporter(progress, ctx);
         let patience = if stale { Duration::from_millis(FRESH_WAIT_MS_DEFAULT) } else { timeout };
-        let result =
-            workspace.wait_fresh(Instant::now() + patience, &|| ctx.cancel.is_cancelled() || out_of_time(), &mut report);
+        let result = workspace.wait_fresh(
+            Instant::now() + patience,
+            &|| ctx.cancel.is_cancelled() || out_of_time(),
+            &mut report,
+        );
         match result {
             Err(WorkspaceError::Cancelled) if !ctx.cancel.is_cancelled() => {
                 Err(convert::workspace_error(&WorkspaceError::Building))
@@ -150,7 +173,8 @@ impl Engine {
         let config = reading.workspace.pack_config();
         let (resolved, _) = request.resolve(&config).map_err(|e| convert::pack_error(&e))?;
         let repo_id = reading.workspace.repo_id();
-        let key = cache_key(&reading.snapshot.signature(), repo_id, &resolved.normalised(&config, TOOL_VERSION));
+        let key =
+            cache_key(&reading.snapshot.signature(), repo_id, &resolved.normalised(&config, TOOL_VERSION));
         let pinned = request.index_signature.is_some();
         let cached = if call.no_cache || pinned { None } else { self.cache.get(&key) };
         let hit = cached.is_some();
@@ -183,7 +207,13 @@ impl Engine {
         let config = reading.workspace.pack_config();
         let pack = self.assemble(&reading, &request, &config, ctx, indexd_pack::preview)?;
         let mut preview = pack.to_json();
-        for item in preview["sections"].as_array_mut().into_iter().flatten().flat_map(|s| s["items"].as_array_mut()).flatten() {
+        for item in preview["sections"]
+            .as_array_mut()
+            .into_iter()
+            .flatten()
+            .flat_map(|s| s["items"].as_array_mut())
+            .flatten()
+        {
             strip_text(item);
         }
         json(&PreviewResult { preview, envelope: reading.envelope(ctx) })
@@ -273,7 +303,11 @@ impl Engine {
     }
 
     fn export(&self, p: ExportParams, ctx: &Context, is_dump: bool) -> Result<String, ErrorObject> {
-        let wait = p.wait.or(Some(Wait { mode: WaitMode::Strict, timeout_ms: Some(WAIT_MS_MAX), build_timeout_ms: None }));
+        let wait = p.wait.or(Some(Wait {
+            mode: WaitMode::Strict,
+            timeout_ms: Some(WAIT_MS_MAX),
+            build_timeout_ms: None,
+        }));
         let reading = self.read(target(&p.repo, &p.cwd), wait, p.progress, ctx)?;
         let mut chunks = Chunks::new(ctx);
         if is_dump {
@@ -290,7 +324,11 @@ impl Engine {
     }
 
     fn index_wait(&self, p: wire::WaitParams, ctx: &Context) -> Result<String, ErrorObject> {
-        let wait = p.wait.unwrap_or(Wait { mode: WaitMode::Strict, timeout_ms: Some(WAIT_MS_MAX), build_timeout_ms: None });
+        let wait = p.wait.unwrap_or(Wait {
+            mode: WaitMode::Strict,
+            timeout_ms: Some(WAIT_MS_MAX),
+            build_timeout_ms: None,
+        });
         let reading = self.read(target(&p.repo, &p.cwd), Some(wait), p.progress, ctx)?;
         json(&wire::WaitResult {
             envelope: reading.envelope(ctx),
@@ -301,7 +339,9 @@ impl Engine {
     fn config_show(&self, p: &wire::ConfigParams) -> Result<String, ErrorObject> {
         // Shown without registering anything: the file of the folder itself, if it has one.
         let entries = match p.repo.as_deref().or(p.cwd.as_deref()) {
-            Some(root) => self.config.for_repository(Path::new(root)).map_err(|e| convert::config_error(&e))?.entries(),
+            Some(root) => {
+                self.config.for_repository(Path::new(root)).map_err(|e| convert::config_error(&e))?.entries()
+            }
             None => self.config.entries(),
         };
         json(&wire::ConfigResult {
@@ -390,7 +430,8 @@ fn kept(mut pack: indexd_pack::Pack) -> Result<Kept, ErrorObject> {
 }
 
 fn raw(json: String) -> Result<Box<RawValue>, ErrorObject> {
-    RawValue::from_string(json).map_err(|e| ErrorObject::new(ErrorCode::Internal, format!("the answer is no JSON: {e}")))
+    RawValue::from_string(json)
+        .map_err(|e| ErrorObject::new(ErrorCode::Internal, format!("the answer is no JSON: {e}")))
 }
 
 /// Leaves the code out of an item of a preview.
@@ -435,7 +476,10 @@ impl<'a> Chunks<'a> {
             // A line longer than a chunk is cut at a character.
             let cut = match self.buffer[..CHUNK_BYTES_MAX].iter().rposition(|&b| b == b'\n') {
                 Some(i) => i + 1,
-                None => (1..=CHUNK_BYTES_MAX).rev().find(|&i| self.buffer[i] & 0xc0 != 0x80).unwrap_or(CHUNK_BYTES_MAX),
+                None => (1..=CHUNK_BYTES_MAX)
+                    .rev()
+                    .find(|&i| self.buffer[i] & 0xc0 != 0x80)
+                    .unwrap_or(CHUNK_BYTES_MAX),
             };
             let rest = self.buffer.split_off(cut);
             let piece = std::mem::replace(&mut self.buffer, rest);
@@ -451,7 +495,8 @@ impl<'a> Chunks<'a> {
 
     fn send(&mut self, piece: Vec<u8>) -> Result<(), ErrorObject> {
         self.bytes += piece.len() as u64;
-        let text = String::from_utf8(piece).unwrap_or_else(|e| String::from_utf8_lossy(e.as_bytes()).into_owned());
+        let text =
+            String::from_utf8(piece).unwrap_or_else(|e| String::from_utf8_lossy(e.as_bytes()).into_owned());
         let id: Id = self.ctx.id.clone();
         self.ctx.send(rpc::request(None, "$/chunk", ChunkParams { id, seq: self.seq, text }))?;
         self.seq += 1;

@@ -88,7 +88,10 @@ pub fn walk(
     let limit = params.limit.unwrap_or(200);
     for (name, value, max) in [("depth", depth, GRAPH_DEPTH_MAX), ("limit", limit, GRAPH_EDGES_MAX)] {
         if value == 0 || value > max {
-            return Err(ErrorObject::new(ErrorCode::InvalidRequest, format!("{name} must be 1 to {max}, not {value}")));
+            return Err(ErrorObject::new(
+                ErrorCode::InvalidRequest,
+                format!("{name} must be 1 to {max}, not {value}"),
+            ));
         }
     }
     let roots = find(view, &params.symbol)?;
@@ -249,7 +252,8 @@ pub(super) fn find_all(view: &dyn IndexView, name: &str) -> Vec<DefDoc> {
 /// Whether `wanted` ends the definition's qualified name, perhaps with its module or package
 /// before: `Class.method`, `module.Class.method`.
 fn is_qualified_as(view: &dyn IndexView, def: &DefRecord, wanted: &str) -> bool {
-    let ends = |full: &str| full == wanted || full.strip_suffix(wanted).is_some_and(|rest| rest.ends_with('.'));
+    let ends =
+        |full: &str| full == wanted || full.strip_suffix(wanted).is_some_and(|rest| rest.ends_with('.'));
     if ends(&def.qualified) {
         return true;
     }
@@ -266,7 +270,9 @@ fn at_place(view: &dyn IndexView, name: &str) -> Option<DefDoc> {
     }
     let (path, line) = name.rsplit_once(':')?;
     let (file, line) = (view.file_by_path(path)?, line.parse::<u32>().ok()?);
-    let around = defs_of(view, file).map(|d| (d, view.def(d))).filter(|(_, r)| r.lines.start <= line && line <= r.lines.end);
+    let around = defs_of(view, file)
+        .map(|d| (d, view.def(d)))
+        .filter(|(_, r)| r.lines.start <= line && line <= r.lines.end);
     // The innermost is the shortest; of equals the first.
     let inner = around.min_by_key(|(_, r)| (r.span.len(), r.span.start));
     Some(inner.map_or_else(|| view.def_doc(file, DefIdx::NONE), |(d, _)| d))
@@ -376,7 +382,11 @@ fn reason_name(reason: UnresolvedReason) -> &'static str {
 fn statement(c: &Coverage, names: &[Arc<str>]) -> String {
     let files = |n: u64| if n == 1 { "1 source file".to_owned() } else { format!("{n} source files") };
     let mut out = format!("{} parsed", files(c.parsed));
-    for (n, what) in [(c.recovered, "with syntax errors"), (c.text_only, "not parsed"), (c.vendored, "vendored and not linked")] {
+    for (n, what) in [
+        (c.recovered, "with syntax errors"),
+        (c.text_only, "not parsed"),
+        (c.vendored, "vendored and not linked"),
+    ] {
         if n > 0 {
             out += &format!(", {n} {what}");
         }
@@ -387,8 +397,13 @@ fn statement(c: &Coverage, names: &[Arc<str>]) -> String {
     } else if c.unresolved_same_name == 0 {
         out += &format!("; no use of the name {name} is unresolved");
     } else {
-        let reasons: Vec<String> = c.unresolved_by_reason.iter().map(|(reason, n)| format!("{n} {reason}")).collect();
-        out += &format!("; {} uses of the name {name} have no edge ({})", c.unresolved_same_name, reasons.join(", "));
+        let reasons: Vec<String> =
+            c.unresolved_by_reason.iter().map(|(reason, n)| format!("{n} {reason}")).collect();
+        out += &format!(
+            "; {} uses of the name {name} have no edge ({})",
+            c.unresolved_same_name,
+            reasons.join(", ")
+        );
     }
     if c.below_confidence > 0 {
         out += &format!("; {} edges below the confidence asked for", c.below_confidence);

@@ -22,8 +22,12 @@ pub fn init(dirs: &Dirs) -> io::Result<()> {
     let writer = Rotating::open(dirs.log(), LOG_BYTES_MAX, LOG_FILES_MAX)?;
     let filter = tracing_subscriber::EnvFilter::try_from_env("INDEXD_LOG")
         .unwrap_or_else(|_| tracing_subscriber::EnvFilter::new("info"));
-    let subscriber =
-        tracing_subscriber::fmt().json().flatten_event(true).with_env_filter(filter).with_writer(writer).finish();
+    let subscriber = tracing_subscriber::fmt()
+        .json()
+        .flatten_event(true)
+        .with_env_filter(filter)
+        .with_writer(writer)
+        .finish();
     // A second subscriber in one process exists in tests only; the first one stays.
     let _ = tracing::subscriber::set_global_default(subscriber);
     std::panic::set_hook(Box::new(|info| {
@@ -126,7 +130,8 @@ mod tests {
         for i in 0..20 {
             log.write_line(format!("line {i:04}\n").as_bytes()).unwrap();
         }
-        let mut names: Vec<_> = std::fs::read_dir(dir.path()).unwrap().map(|e| e.unwrap().file_name()).collect();
+        let mut names: Vec<_> =
+            std::fs::read_dir(dir.path()).unwrap().map(|e| e.unwrap().file_name()).collect();
         names.sort();
         assert_eq!(names, ["x.log", "x.log.1", "x.log.2"]);
         let text = |n: &str| std::fs::read_to_string(dir.path().join(n)).unwrap();

@@ -27,7 +27,12 @@ const TITLE_CHARS_MAX: usize = 160;
 ///
 /// # Errors
 /// `POC_E_INVALID_REQUEST` for an empty or oversized query or limit.
-pub fn search(view: &dyn IndexView, text: &str, limit: Option<u32>, ranking: &Ranking) -> Result<Vec<Hit>, ErrorObject> {
+pub fn search(
+    view: &dyn IndexView,
+    text: &str,
+    limit: Option<u32>,
+    ranking: &Ranking,
+) -> Result<Vec<Hit>, ErrorObject> {
     let limit = checked_limit(limit)?;
     checked_text("query", text)?;
     let query = Query::parse(text, f64::from(ranking.title), f64::from(ranking.joined));
@@ -41,7 +46,8 @@ pub fn search(view: &dyn IndexView, text: &str, limit: Option<u32>, ranking: &Ra
         let source = sources.of(view, unit.file);
         let range = source.utf16(unit.span());
         let signals = Signal::ALL.iter().map(|&s| (s.name().to_owned(), round(hit.signals.get(s))));
-        let symbol = unit.def.some().map(|def| convert::symbol(view, def)).filter(|s| !s.signature.is_empty());
+        let symbol =
+            unit.def.some().map(|def| convert::symbol(view, def)).filter(|s| !s.signature.is_empty());
         let title = match &symbol {
             Some(symbol) => symbol.signature.clone(),
             None => first_line(source.slice(unit.span())),
@@ -90,7 +96,8 @@ fn similar(view: &dyn IndexView, name: &str) -> Vec<DefDoc> {
     let Some(rarest) = terms.iter().min_by_key(|t| view.doc_frequency(t)) else { return Vec::new() };
     let mut postings = Vec::new();
     view.postings(rarest, &mut postings);
-    let named = postings.iter().filter(|p| p.counts[Field::Name as usize] > 0).map(|p| view.chunk(p.chunk).def);
+    let named =
+        postings.iter().filter(|p| p.counts[Field::Name as usize] > 0).map(|p| view.chunk(p.chunk).def);
     let mut defs: Vec<DefDoc> = named.filter_map(DefDoc::some).take(SIMILAR_MAX).collect();
     defs.sort_unstable();
     defs.dedup();
@@ -114,16 +121,23 @@ fn terms_equal(term: &str, name: &str) -> bool {
 fn checked_limit(limit: Option<u32>) -> Result<usize, ErrorObject> {
     match limit.unwrap_or(LIMIT_DEFAULT) {
         n @ 1..=SEARCH_HITS_MAX => Ok(n as usize),
-        n => Err(ErrorObject::new(ErrorCode::InvalidRequest, format!("limit must be 1 to {SEARCH_HITS_MAX}, not {n}"))),
+        n => Err(ErrorObject::new(
+            ErrorCode::InvalidRequest,
+            format!("limit must be 1 to {SEARCH_HITS_MAX}, not {n}"),
+        )),
     }
 }
 
 fn checked_text(what: &str, text: &str) -> Result<(), ErrorObject> {
     if text.trim().is_empty() {
-        return Err(ErrorObject::new(ErrorCode::InvalidRequest, format!("{what} is empty")).with_hint("give at least one word"));
+        return Err(ErrorObject::new(ErrorCode::InvalidRequest, format!("{what} is empty"))
+            .with_hint("give at least one word"));
     }
     if text.len() > QUERY_BYTES_MAX {
-        return Err(ErrorObject::new(ErrorCode::InvalidRequest, format!("{what} is longer than {QUERY_BYTES_MAX} bytes")));
+        return Err(ErrorObject::new(
+            ErrorCode::InvalidRequest,
+            format!("{what} is longer than {QUERY_BYTES_MAX} bytes"),
+        ));
     }
     Ok(())
 }

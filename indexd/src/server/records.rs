@@ -83,7 +83,8 @@ impl Records {
     /// `POC_E_CANNOT_CREATE` or `POC_E_STORAGE`.
     pub fn write(&self, pack_id: &str, json: &str) -> Result<(), ErrorObject> {
         let failed = |e: std::io::Error| {
-            let code = if e.kind() == ErrorKind::StorageFull { ErrorCode::Storage } else { ErrorCode::CannotCreate };
+            let code =
+                if e.kind() == ErrorKind::StorageFull { ErrorCode::Storage } else { ErrorCode::CannotCreate };
             ErrorObject::new(code, format!("cannot write the record of the pack: {e}"))
         };
         let path = self.path(pack_id).ok_or_else(|| not_found(pack_id))?;
@@ -92,7 +93,11 @@ impl Records {
         }
         paths::private_dir(&self.dir, own_uid()).map_err(failed)?;
         // Readers see the whole record or none.
-        let temporary = self.dir.join(format!("{}.{}", std::process::id(), path.file_name().unwrap_or_default().display()));
+        let temporary = self.dir.join(format!(
+            "{}.{}",
+            std::process::id(),
+            path.file_name().unwrap_or_default().display()
+        ));
         std::fs::write(&temporary, json).and_then(|()| std::fs::rename(&temporary, &path)).map_err(failed)
     }
 
