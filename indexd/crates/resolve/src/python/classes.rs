@@ -187,15 +187,29 @@ impl<'a> Linker<'a> {
         out.into()
     }
 
-    /// The member `name` of a class, its own or inherited.
+    /// The member `name` of a class, its own or inherited. A base that declares an attribute, by an
+    /// annotation or as a method, is what is meant before a subclass that merely assigns it.
     pub(super) fn member(&mut self, class: ClassId, name: &'a str) -> Option<Rc<Member>> {
         if let Some(m) = self.class_members.get(&(class, name)) {
             return m.clone();
         }
         let order = Rc::clone(&self.classes[class.0 as usize].order);
-        let found = order.iter().find_map(|c| self.own_member(*c, name));
+        let nearest = order.iter().find_map(|c| self.own_member(*c, name));
+        let found = match nearest {
+            Some(m) if !self.is_declared(&m) => {
+                let from = order.iter().position(|c| *c == m.owner).map_or(0, |i| i + 1);
+                let declared = order[from..].iter().find_map(|c| self.own_member(*c, name).filter(|m| self.is_declared(m)));
+                declared.or(Some(m))
+            }
+            other => other,
+        };
         self.class_members.insert((class, name), found.clone());
         found
+    }
+
+    fn is_declared(&self, member: &Member) -> bool {
+        let facts = self.facts(self.classes[member.owner.0 as usize].file);
+        member.defs.iter().map(|d| facts.def(*d)).any(|d| d.kind != DefKind::Field || d.ty.some().is_some())
     }
 
     /// The member `name` behind `after` in the resolution order of `class`.
