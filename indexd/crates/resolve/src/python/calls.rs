@@ -330,7 +330,7 @@ impl<'a> Linker<'a> {
                     _ => None,
                 })?;
                 let class = self.class(stub, class);
-                *self.member(class, name)?.defs.last()?
+                *self.own_member(class, name)?.defs.last()?
             }
         };
         let results = &there.def(twin).results;
