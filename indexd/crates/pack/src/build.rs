@@ -12,7 +12,7 @@ use crate::query::Query;
 use crate::render::{self, Block, Run};
 use crate::request::{Request, Resolved};
 use crate::sections::{Traits, claim, sections};
-use crate::select::{Cost, Entry, GAP, Limits, Offers, Selection, select};
+use crate::select::{Cost, Entry, GAP, Limits, Offers, Selection, refill, select};
 use crate::unit::Units;
 use crate::write;
 use indexd_model::{EdgeKind, FileDoc, IndexView, Lines};
@@ -106,6 +106,7 @@ pub(crate) struct Assembly<'a> {
     pub shares: Vec<u32>,
     pub claimed: Vec<Claimed>,
     pub plans: FxHashMap<usize, Plan>,
+    entries: Vec<Entry>,
     pub selection: Selection,
     pub rendered: String,
     pub tokens: u64,
@@ -150,6 +151,7 @@ impl<'a> Assembly<'a> {
             shares,
             claimed,
             plans: FxHashMap::default(),
+            entries: Vec::new(),
             selection: Selection::default(),
             rendered: String::new(),
             tokens: 0,
@@ -159,23 +161,32 @@ impl<'a> Assembly<'a> {
         })
     }
 
-    fn select(&mut self) {
+    fn limits(&self) -> Limits {
         let caps = self.request.budgets;
-        let limits = Limits {
+        Limits {
             tokens: caps.max_total_tokens,
             chars: caps.max_total_chars,
             items: caps.max_items as usize,
             items_per_section: caps.max_items_per_section as usize,
-        };
-        let entries: Vec<Entry> = self
+        }
+    }
+
+    fn select(&mut self) {
+        self.entries = self
             .claimed
             .iter()
             .enumerate()
             .filter(|(_, c)| c.state == State::Open)
             .filter_map(|(candidate, c)| Some(Entry { candidate, section: c.section? }))
             .collect();
-        let shares = self.shares.clone();
+        let (entries, shares, limits) = (self.entries.clone(), self.shares.clone(), self.limits());
         self.selection = select(&entries, &shares, limits, self);
+        self.take_over();
+        self.keep_minimum();
+    }
+
+    /// Marks every candidate as the selection says.
+    fn take_over(&mut self) {
         for i in 0..self.selection.chosen.len() {
             self.claimed[self.selection.chosen[i].0].state = State::Included;
         }
@@ -183,7 +194,6 @@ impl<'a> Assembly<'a> {
             let (candidate, reason) = self.selection.refused[i];
             self.claimed[candidate].state = State::Dropped(reason);
         }
-        self.keep_minimum();
     }
 
     /// With content and a positive budget, the best items are reduced to whole lines until the
@@ -228,6 +238,7 @@ impl<'a> Assembly<'a> {
     /// Renders, counts the whole once, and rolls the last allocations back while it is too much.
     fn fit(&mut self) -> Result<(), PackError> {
         let caps = self.request.budgets;
+        let mut may_refill = true;
         loop {
             if (self.ctx.cancel)() {
                 return Err(PackError::Cancelled);
@@ -237,8 +248,22 @@ impl<'a> Assembly<'a> {
             self.tokens = u64::from(self.ctx.counter.count_tokens(&self.rendered));
             let chars = self.rendered.chars().count() as u64;
             if self.tokens <= caps.max_total_tokens && chars <= caps.max_total_chars {
+                // Estimates are upper bounds; where they left much room, it is offered once more.
+                let spare = caps.max_total_tokens - self.tokens;
+                let before = self.selection.chosen.len();
+                if may_refill && before > 0 && spare * 100 >= caps.max_total_tokens * REFILL_PERCENT {
+                    may_refill = false;
+                    let used = Cost { tokens: self.tokens, chars };
+                    let (entries, selection, limits) = (self.entries.clone(), self.selection.clone(), self.limits());
+                    self.selection = refill(&entries, self.shares.len(), &selection, used, limits, self);
+                    self.take_over();
+                    if self.selection.chosen.len() > before {
+                        continue;
+                    }
+                }
                 return Ok(());
             }
+            may_refill = false;
             let Some((last, _)) = self.selection.chosen.pop() else {
                 return Err(PackError::ContextOverflow { tokens: self.tokens, budget: caps.max_total_tokens });
             };
@@ -371,6 +396,8 @@ impl<'a> Assembly<'a> {
     }
 }
 
+/// Percent of the budget that must be spare for a second round: each round counts the whole text.
+const REFILL_PERCENT: u64 = 1;
 /// Typical bytes of code by token and by line; estimates only, everything is counted in the end.
 const BYTES_PER_TOKEN: usize = 3;
 const BYTES_PER_LINE: usize = 34;

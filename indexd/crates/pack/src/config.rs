@@ -88,11 +88,8 @@ settings! {
         k1: f32 = 1.2,
         /// BM25 length normalisation.
         b: f32 = 0.75,
-        /// Shortest length a chunk is taken to have, in parts of the average: a one-line declaration
-        /// that holds a word is not the best place for it.
-        len_floor: f32 = 0.0,
         /// What a unit of very few lines loses: a change touches long code more often.
-        bulk: f32 = 0.0,
+        bulk: f32 = 0.2,
         /// A term in the name of the definition, in occurrences.
         name: f32 = 3.0,
         /// A term in the names around it.
@@ -100,19 +97,19 @@ settings! {
         /// A term in the signature.
         signature: f32 = 1.0,
         /// A term in the doc comment.
-        doc: f32 = 1.0,
+        doc: f32 = 0.5,
         /// A term in the rest.
         body: f32 = 1.0,
         /// A term in the path of the file.
         path: f32 = 3.0,
         /// What a file's other good chunks add to each, in parts of their summed scores.
-        file_evidence: f32 = 0.4,
+        file_evidence: f32 = 0.3,
         /// What the other good members of a type add to each.
-        type_evidence: f32 = 0.0,
+        type_evidence: f32 = 0.1,
         /// A file, folder or module named in the text, in parts of the top score.
         named_file: f32 = 0.25,
         /// How much less a common word says that is also a file's name: 0 nothing, 1 by its idf.
-        named_rarity: f32 = 0.0,
+        named_rarity: f32 = 0.5,
         /// A folder named in the text.
         named_folder: f32 = 0.3,
         /// A definition named in the text.
@@ -121,6 +118,8 @@ settings! {
         frame: f32 = 0.5,
         /// A phrase or error string found in the text of a definition.
         literal: f32 = 0.4,
+        /// Words of the text that stand together in a few lines.
+        proximity: f32 = 0.0,
         /// Words of past commit subjects that touched the file.
         history: f32 = 0.4,
         /// How recently the file was touched, by count of commits.
@@ -128,21 +127,17 @@ settings! {
         /// What a test that fits the text adds to what it calls.
         test_bridge: f32 = 0.3,
         /// What a good hit adds to definitions of the same name, its siblings elsewhere.
-        sibling: f32 = 0.0,
+        sibling: f32 = 0.2,
         /// What a good hit adds to what it calls and what calls it, by resolved edges.
-        neighbour: f32 = 0.0,
+        neighbour: f32 = 0.2,
         /// Weight of a term of the title against one further down.
-        title: f32 = 1.5,
+        title: f32 = 2.0,
         /// Weight of two neighbouring words of the title written as one name, against each alone.
-        joined: f32 = 0.0,
-        /// Weight of words taken from the best hits of a first pass.
-        feedback: f32 = 0.0,
+        joined: f32 = 0.4,
         /// How much a unit loses that holds only some of the words: 0 nothing, 1 their share.
-        coverage: f32 = 0.0,
+        coverage: f32 = 0.3,
         /// What a file's signals are worth to a unit that has nothing of the text itself.
         gate: f32 = 0.5,
-        /// What of that remains for a unit without a single word of the text.
-        blank: f32 = 1.0,
         /// How much the second, third, ... unit of a file gives way.
         spread: f32 = 0.03,
         /// What tests keep of their score as seeds.
@@ -244,7 +239,7 @@ settings! {
         /// The best seed is shown whole up to this share of the budget, in percent.
         first_percent: u32 = 40,
         /// How fast that falls: the seed at rank `r`, from 0, gets `first / (1 + fade * r)`.
-        fade: f32 = 0.1,
+        fade: f32 = 0.2,
         /// What every seed may have.
         least_percent: u32 = 6,
         /// A candidate that is no seed is shown whole up to this share.

@@ -1,6 +1,6 @@
 //! From selected items to the one text that is budgeted: what a model or a reader gets.
 //!
-//! ```text
+//! ~~~text
 //! # seeds
 //!
 //! ## File: retry/delay.go (lines 3-18)
@@ -9,7 +9,7 @@
 //! // ... (lines 7-12)
 //! ...
 //! ```
-//! ```
+//! ~~~
 //!
 //! Items of one file stand together inside a section, where the best of them ranks, by line. Text
 //! inside a fence is exact; the fence is longer than any run of backticks in it.

@@ -12,11 +12,11 @@
 //! kept in [`Signals`] so that any score can explain itself.
 
 pub mod bridge;
-pub mod feedback;
 pub mod history;
 pub mod lexical;
 pub mod literal;
 pub mod named;
+pub mod proximity;
 
 use crate::config::Ranking;
 use crate::query::Query;
@@ -65,10 +65,12 @@ pub enum Signal {
     Sibling,
     /// A good hit calls it, or is called by it.
     Neighbour,
+    /// Words of the text stand together in it.
+    Proximity,
 }
 
 /// How many signals there are.
-pub const N_SIGNALS: usize = 14;
+pub const N_SIGNALS: usize = 15;
 
 impl Signal {
     /// Every signal, in order.
@@ -87,6 +89,7 @@ impl Signal {
         Self::TestBridge,
         Self::Sibling,
         Self::Neighbour,
+        Self::Proximity,
     ];
 
     /// The name in explanations.
@@ -106,6 +109,7 @@ impl Signal {
             Self::TestBridge => "testBridge",
             Self::Sibling => "sibling",
             Self::Neighbour => "neighbour",
+            Self::Proximity => "proximity",
         }
     }
 
@@ -134,6 +138,7 @@ impl Signal {
             Self::TestBridge => r.test_bridge,
             Self::Sibling => r.sibling,
             Self::Neighbour => r.neighbour,
+            Self::Proximity => r.proximity,
         })
     }
 }
@@ -154,7 +159,7 @@ impl Signals {
         *at = at.max(strength);
     }
 
-    fn total(&self, weights: &[f64; N_SIGNALS], gate: f64, blank: f64) -> f64 {
+    fn total(&self, weights: &[f64; N_SIGNALS], gate: f64) -> f64 {
         let (mut units, mut files) = (0.0, 0.0);
         for s in Signal::ALL {
             let part = self.get(s) * weights[s as usize];
@@ -165,8 +170,7 @@ impl Signals {
             }
         }
         let own = self.get(Signal::Lexical).max(self.get(Signal::NamedSymbol)).max(self.get(Signal::Frame));
-        let gate = if own > 0.0 { gate + (1.0 - gate) * own.min(1.0).sqrt() } else { gate * blank };
-        units + files * gate
+        units + files * (gate + (1.0 - gate) * own.min(1.0).sqrt())
     }
 }
 
@@ -241,11 +245,7 @@ pub fn retrieve(units: &mut Units, query: &Query, r: &Ranking, provider: SeedPro
         _ => s.weight(r),
     });
     let is_on = |s: Signal| weights[s as usize] > 0.0;
-    let (mut chunk_hits, mut weighted) = lexical::score(units, query, r);
-    if r.feedback > 0.0 {
-        let wider = feedback::widen(units, query, &chunk_hits, r);
-        (chunk_hits, weighted) = lexical::score(units, &wider, r);
-    }
+    let (chunk_hits, weighted) = lexical::score(units, query, r);
     let mut table = Table::new(units, &chunk_hits, r);
     if is_on(Signal::NamedFile) || is_on(Signal::NamedFolder) || is_on(Signal::NamedSymbol) || is_on(Signal::Frame) {
         named::mark(units, query, &mut table);
@@ -258,6 +258,9 @@ pub fn retrieve(units: &mut Units, query: &Query, r: &Ranking, provider: SeedPro
         history::mark(units, query, &mut table);
     }
     table.rank(&weights);
+    if is_on(Signal::Proximity) && proximity::mark(units, &weighted, &mut table) {
+        table.rank(&weights);
+    }
     let mut again = is_on(Signal::TestBridge) && bridge::mark_tests(units, &mut table);
     again |= is_on(Signal::Sibling) && bridge::mark_siblings(units, &mut table);
     again |= is_on(Signal::Neighbour) && bridge::mark_neighbours(units, &mut table);
@@ -382,9 +385,9 @@ impl Table {
     /// Sums up and sorts; then the later units of a file give way a little, so that one file does
     /// not fill a pack.
     fn rank(&mut self, weights: &[f64; N_SIGNALS]) {
-        let (gate, blank) = (f64::from(self.ranking.gate), f64::from(self.ranking.blank));
+        let gate = f64::from(self.ranking.gate);
         for h in &mut self.hits {
-            h.total = h.factor * h.signals.total(weights, gate, blank);
+            h.total = h.factor * h.signals.total(weights, gate);
         }
         self.sort();
         let spread = f64::from(self.ranking.spread);

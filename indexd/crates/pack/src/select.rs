@@ -115,20 +115,32 @@ pub struct Entry {
 
 /// Selects from `entries`, in rank order. `shares` are percent of the budget by section.
 pub fn select(entries: &[Entry], shares: &[u32], limits: Limits, offers: &mut dyn Offers) -> Selection {
-    let mut run = Run {
-        ledger: Ledger::new(limits),
-        limits,
-        section_items: vec![0; shares.len()],
-        section_tokens: vec![0; shares.len()],
-        groups: Vec::new(),
-        chosen: Vec::new(),
-        is_chosen: vec![false; entries.len()],
-    };
+    let mut run = Run::new(entries.len(), shares.len(), limits);
     for (section, percent) in shares.iter().enumerate() {
         let share = limits.tokens * u64::from(*percent) / 100;
         for (i, e) in entries.iter().enumerate().filter(|(_, e)| e.section == section) {
             let room = share.saturating_sub(run.section_tokens[section]);
             run.offer(i, *e, room, offers);
+        }
+    }
+    for (i, e) in entries.iter().enumerate() {
+        if !run.is_chosen[i] {
+            run.offer(i, *e, u64::MAX, offers);
+        }
+    }
+    let refused = run.reasons(entries);
+    Selection { chosen: run.chosen, refused }
+}
+
+/// Offers what was refused again, now that the text made of `selection` turned out to cost only
+/// `used`. What was chosen stays; the caller counts the new text.
+pub fn refill(entries: &[Entry], n_sections: usize, selection: &Selection, used: Cost, limits: Limits, offers: &mut dyn Offers) -> Selection {
+    let mut run = Run::new(entries.len(), n_sections, limits);
+    run.ledger.tokens = used.tokens;
+    run.ledger.chars = used.chars;
+    for (candidate, cost) in &selection.chosen {
+        if let Some(i) = entries.iter().position(|e| e.candidate == *candidate) {
+            run.keep(i, entries[i], *cost, offers);
         }
     }
     for (i, e) in entries.iter().enumerate() {
@@ -151,6 +163,26 @@ struct Run {
 }
 
 impl Run {
+    fn new(n_entries: usize, n_sections: usize, limits: Limits) -> Self {
+        Self {
+            ledger: Ledger::new(limits),
+            limits,
+            section_items: vec![0; n_sections],
+            section_tokens: vec![0; n_sections],
+            groups: Vec::new(),
+            chosen: Vec::new(),
+            is_chosen: vec![false; n_entries],
+        }
+    }
+
+    fn keep(&mut self, i: usize, e: Entry, cost: Cost, offers: &dyn Offers) {
+        self.section_items[e.section] += 1;
+        self.section_tokens[e.section] += cost.tokens;
+        self.groups.push((e.section, offers.group(e.candidate), e.candidate));
+        self.chosen.push((e.candidate, cost));
+        self.is_chosen[i] = true;
+    }
+
     fn cap(&self, section: usize) -> Option<DropReason> {
         if self.chosen.len() >= self.limits.items {
             Some(DropReason::ItemCap)
@@ -170,11 +202,7 @@ impl Run {
         if cost.tokens > room || self.ledger.allocate(cost).is_err() {
             return;
         }
-        self.section_items[e.section] += 1;
-        self.section_tokens[e.section] += cost.tokens;
-        self.groups.push((e.section, offers.group(e.candidate), e.candidate));
-        self.chosen.push((e.candidate, cost));
-        self.is_chosen[i] = true;
+        self.keep(i, e, cost, offers);
     }
 
     /// The excerpt, and the header of its file or the gap mark to what stands there, and the

@@ -264,7 +264,7 @@ fn second_pass(
         let record = units.chunk(ChunkDoc(c));
         let row = &mut s.matrix[slot * n_terms..(slot + 1) * n_terms];
         let len: f32 = record.lens.iter().map(|l| f32::from(*l)).sum();
-        let norm = r.k1 * (1.0 - r.b + r.b * (len / average_total.max(1.0)).max(r.len_floor));
+        let norm = r.k1 * (1.0 - r.b + r.b * len / average_total.max(1.0));
         let saturated = |row: &[f32]| -> f32 {
             row.iter().zip(terms).filter(|(tf, _)| **tf > 0.0).map(|(tf, t)| t.idf * t.weight * tf * (r.k1 + 1.0) / (tf + norm)).sum()
         };
