@@ -330,7 +330,12 @@ impl<'a> Linker<'a> {
                     _ => None,
                 })?;
                 let class = self.class(stub, class);
-                *self.own_member(class, name)?.defs.last()?
+                let member = self.member(class, name)?;
+                // An inherited member may belong to another file, where its number means another.
+                if member.owner != class {
+                    return None;
+                }
+                *member.defs.last()?
             }
         };
         let results = &there.def(twin).results;
