@@ -4,7 +4,7 @@
 //! text lives from its being read until the store has compressed it, in as many copies as there are
 //! threads. Linking runs against the interfaces in memory.
 
-use super::pool;
+use super::STACK_BYTES;
 use super::stages::{self, Parts, Stage, StageLog};
 use super::status::Progress;
 use indexd_model::terms::Vocabulary;
@@ -162,10 +162,14 @@ impl Build<'_> {
                 }
             }
         };
-        pool().scope(|s| {
-            for _ in 0..self.n_threads.min(n.max(1)) {
-                s.spawn(|_| run());
+        // Threads of its own, which end with the phase: an allocator keeps what idle threads freed.
+        std::thread::scope(|s| {
+            for i in 1..self.n_threads.min(n) {
+                let builder = std::thread::Builder::new().name(format!("{phase}-{i}")).stack_size(STACK_BYTES);
+                // With fewer threads it takes longer.
+                let _ = builder.spawn_scoped(s, run);
             }
+            run();
         });
         failed.into_inner().unwrap_or_else(PoisonError::into_inner).map_or(Ok(()), Err)
     }

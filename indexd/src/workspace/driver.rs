@@ -74,6 +74,7 @@ pub struct Driver {
     retry_at: Option<Instant>,
     n_rebuilds: u32,
     sync_at: Option<Instant>,
+    syncing: Option<std::thread::JoinHandle<()>>,
     sweep_at: Option<Instant>,
     last_request: Instant,
     last_event: Instant,
@@ -113,6 +114,7 @@ impl Driver {
                 retry_at: None,
                 n_rebuilds: 0,
                 sync_at: None,
+                syncing: None,
                 sweep_at: None,
                 last_request: now,
                 last_event: now,
@@ -187,6 +189,10 @@ impl Driver {
             self.sweep()?;
         }
         if !self.is_building && self.watcher.is_none() && self.watches() {
+            // Watching many folders takes longer than another look at them.
+            if self.cookies.is_wanted() {
+                self.sweep()?;
+            }
             self.start_watching();
             self.sweep()?;
         }
@@ -195,8 +201,7 @@ impl Driver {
         }
         self.answer_requests()?;
         if !self.is_building && self.batch_due().is_some_and(|at| at <= Instant::now()) {
-            let noticed = self.inbox.take();
-            self.process(&noticed)?;
+            self.take_in()?;
         }
         self.keep_house()
     }
@@ -314,7 +319,7 @@ impl Driver {
             // The loop waits for this before it ends.
             let _ = sender.send(event);
         };
-        if std::thread::Builder::new().name("build".into()).spawn(build).is_err() {
+        if std::thread::Builder::new().name("build".into()).stack_size(super::STACK_BYTES).spawn(build).is_err() {
             self.is_building = false;
             self.stand("internal", "no thread could be started", Duration::from_secs(10));
         }
@@ -354,16 +359,9 @@ impl Driver {
         if self.watcher.is_none() || self.is_degraded {
             return self.sweep();
         }
-        let returned = self.inbox.peek(|n| {
-            let dir = self.cookies.dir();
-            n.paths.keys().filter(|p| p.parent() == Some(dir)).cloned().collect::<Vec<_>>()
-        });
-        let until = returned.iter().filter_map(|p| self.cookies.returned(p)).max();
-        if let Some(until) = until {
-            let noticed = self.inbox.take();
-            if self.process(&noticed)? {
-                self.answer_until(until, "cookie");
-            }
+        let has_returned = self.inbox.peek(|n| n.paths.keys().any(|p| p.parent() == Some(self.cookies.dir())));
+        if has_returned {
+            self.take_in()?;
         }
         if self.is_building {
             return Ok(());
@@ -380,10 +378,22 @@ impl Driver {
         }
     }
 
+    /// Takes in what was noticed and answers the requests whose cookies are among it.
+    fn take_in(&mut self) -> Result<(), EngineError> {
+        let noticed = self.inbox.take();
+        let until = noticed.paths.keys().filter_map(|p| self.cookies.returned(p)).max();
+        let is_in = self.process(&noticed)?;
+        if let (true, Some(until)) = (is_in, until) {
+            self.answer_until(until, "cookie");
+        }
+        Ok(())
+    }
+
     fn answer_until(&mut self, until: Instant, how: &'static str) {
         let generation = self.engine.as_ref().and_then(|e| e.store()).map_or(0, |s| s.generation());
         let fresh = Freshness { fresh: true, generation, pending: 0, how };
-        self.setup.shared.update(|c| c.generation = generation);
+        // Whoever asks for status next must not see the one before.
+        self.show();
         self.cookies.answer(until, &Answer::Is(fresh));
     }
 
@@ -521,13 +531,29 @@ impl Driver {
         }
         if self.sync_at.is_some_and(|at| at <= now) {
             self.sync_at = None;
-            store.sync()?;
+            self.start_sync(&store);
         }
         let quiet = now.saturating_duration_since(self.last_request.max(self.last_event));
         if self.counting.is_wanted() && quiet >= IDLE && self.events.is_empty() {
             self.counting.step(&store)?;
         }
         Ok(())
+    }
+
+    /// Flushes on a thread of its own: a busy disk must not keep requests waiting.
+    fn start_sync(&mut self, store: &indexd_store::Store) {
+        if self.syncing.as_ref().is_some_and(|thread| !thread.is_finished()) {
+            self.sync_at = Some(Instant::now() + Duration::from_secs(1));
+            return;
+        }
+        let store = store.clone();
+        let sync = move || {
+            if let Err(e) = store.sync() {
+                // What is not flushed is verified or rebuilt after a loss of power.
+                tracing::warn!(error = %e, "the index could not be flushed");
+            }
+        };
+        self.syncing = std::thread::Builder::new().name("sync".into()).spawn(sync).ok();
     }
 
     fn start_watching(&mut self) {
@@ -703,6 +729,9 @@ impl Driver {
         self.watcher = None;
         self.cookies.give_up();
         self.setup.shared.set_store(None);
+        if let Some(thread) = self.syncing.take() {
+            let _ = thread.join();
+        }
         if let Some(engine) = self.engine.take()
             && let Err(e) = engine.close()
         {
