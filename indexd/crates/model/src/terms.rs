@@ -2,6 +2,7 @@
 
 use crate::view::{FieldCounts, N_FIELDS};
 use rustc_hash::FxHashMap;
+use std::sync::Arc;
 
 /// Interned terms. Numbers are local to one vocabulary and never stored.
 #[derive(Default)]
@@ -11,6 +12,7 @@ pub struct Vocabulary {
     /// Words taken apart before: where their terms stand in `parts`.
     words: FxHashMap<Box<str>, WordRun>,
     parts: Vec<u32>,
+    identity: Arc<()>,
 }
 
 impl Vocabulary {
@@ -54,6 +56,12 @@ impl Vocabulary {
     /// The term behind a number.
     pub fn term(&self, id: u32) -> &str {
         &self.terms[id as usize]
+    }
+
+    /// What tells this vocabulary from every other, for whoever keeps something for its numbers: as
+    /// long as a clone is held, no other vocabulary has the same address here.
+    pub fn identity(&self) -> &Arc<()> {
+        &self.identity
     }
 
     /// How many terms there are; numbers run from 0 to below this.
