@@ -183,9 +183,9 @@ fn cache_dir(dirs: &Dirs) -> Check {
 #[cfg(target_os = "linux")]
 fn is_network(dir: &Path) -> bool {
     // statfs(2): NFS, SMB, SMB2, CIFS, 9P, CEPH, FUSE (sshfs), AFS.
-    const NETWORK: [i64; 8] =
+    const NETWORK: [rustix::fs::FsWord; 8] =
         [0x6969, 0x517b, 0xfe53_4d42, 0xff53_4d42, 0x0102_1997, 0x00c3_6400, 0x6573_5546, 0x5346_414f];
-    rustix::fs::statfs(dir).is_ok_and(|s| NETWORK.contains(&(s.f_type as i64)))
+    rustix::fs::statfs(dir).is_ok_and(|s| NETWORK.contains(&s.f_type))
 }
 
 #[cfg(all(unix, not(target_os = "linux")))]

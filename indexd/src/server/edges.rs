@@ -77,6 +77,10 @@ pub fn export<E>(view: &dyn IndexView, emit: &mut dyn FnMut(&str) -> Result<(), 
     Ok(())
 }
 
+/// A line with what it is sorted by: the place of the use, the file and line of the definition, the
+/// kind.
+type Row = ((u32, Option<u32>), Arc<str>, u32, &'static str, String);
+
 fn file_lines(defs: &mut Defs, file: FileDoc) -> String {
     let view = defs.view;
     let n_defs = view.interface(file).defs.len() as u32;
@@ -88,7 +92,7 @@ fn file_lines(defs: &mut Defs, file: FileDoc) -> String {
     }
     let text = view.text(file);
     let path = view.path(file);
-    let mut rows: Vec<((u32, Option<u32>), Arc<str>, u32, &'static str, String)> = Vec::new();
+    let mut rows: Vec<Row> = Vec::new();
     for edge in &edges {
         let (target, dst_file) = defs.get(edge.target);
         let (source, _) = defs.get(edge.source);
