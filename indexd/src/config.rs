@@ -231,8 +231,11 @@ impl Config {
             let origin = Origin::Repository(path.clone());
             let narrow = config.narrow_of(&key).ok_or_else(|| unknown(&key, origin.clone()))?;
             let old = config.get(&key).unwrap_or(Value::Null);
-            let value = narrowed(narrow, &old, value)
-                .map_err(|message| ConfigError::Widens { key: key.clone(), message, origin: origin.clone() })?;
+            let value = narrowed(narrow, &old, value).map_err(|message| ConfigError::Widens {
+                key: key.clone(),
+                message,
+                origin: origin.clone(),
+            })?;
             if config.origin(&key) < origin {
                 config.set(&key, value, origin)?;
             }
@@ -278,16 +281,23 @@ impl Config {
         let old = self.get(key).ok_or_else(|| unknown(key, origin.clone()))?;
         let value = match old {
             Value::String(_) => Value::String(text.to_owned()),
-            Value::Array(_) => {
-                Value::Array(text.split(',').filter(|t| !t.is_empty()).map(|t| Value::String(t.trim().to_owned())).collect())
-            }
+            Value::Array(_) => Value::Array(
+                text.split(',')
+                    .filter(|t| !t.is_empty())
+                    .map(|t| Value::String(t.trim().to_owned()))
+                    .collect(),
+            ),
             _ => serde_json::from_str(text).unwrap_or_else(|_| Value::String(text.to_owned())),
         };
         self.set(key, value, origin)
     }
 
     fn set(&mut self, key: &str, value: Value, origin: Origin) -> Result<(), ConfigError> {
-        let wrong = |message: String| ConfigError::WrongValue { key: key.to_owned(), message, origin: origin.clone() };
+        let wrong = |message: String| ConfigError::WrongValue {
+            key: key.to_owned(),
+            message,
+            origin: origin.clone(),
+        };
         match key.strip_prefix("pack.") {
             Some(rest) => {
                 let mut tree = serde_json::to_value(&self.pack).unwrap_or(Value::Null);
@@ -299,7 +309,8 @@ impl Config {
                 self.pack = serde_json::from_value(tree).map_err(|e| wrong(e.to_string()))?;
             }
             None => {
-                let option = OPTIONS.iter().find(|o| o.key == key).ok_or_else(|| unknown(key, origin.clone()))?;
+                let option =
+                    OPTIONS.iter().find(|o| o.key == key).ok_or_else(|| unknown(key, origin.clone()))?;
                 (option.set)(self, value).map_err(|e| wrong(e.to_string()))?;
             }
         }
@@ -367,7 +378,11 @@ fn pack_leaves(config: &indexd_pack::Config) -> BTreeMap<String, Value> {
 
 /// A number that was widened from 32 bits, written as short as it was: 0.3, not 0.30000001192092896.
 fn shortest(value: &Value) -> Value {
-    let narrow = value.as_f64().filter(|_| value.is_f64()).map(|x| x as f32).filter(|x| value.as_f64() == Some(f64::from(*x)));
+    let narrow = value
+        .as_f64()
+        .filter(|_| value.is_f64())
+        .map(|x| x as f32)
+        .filter(|x| value.as_f64() == Some(f64::from(*x)));
     narrow.and_then(|x| x.to_string().parse::<f64>().ok()).map_or_else(|| value.clone(), Value::from)
 }
 
@@ -404,17 +419,22 @@ fn narrowed(narrow: Narrow, old: &Value, new: Value) -> Result<Value, &'static s
         Narrow::Any => Ok(new),
         Narrow::Lower if new.as_f64() <= old.as_f64() || !new.is_number() => Ok(new),
         Narrow::Lower => Err("it may only be lowered"),
-        Narrow::Off if new == Value::Bool(true) && old == &Value::Bool(false) => Err("it may only be switched off"),
+        Narrow::Off if new == Value::Bool(true) && old == &Value::Bool(false) => {
+            Err("it may only be switched off")
+        }
         Narrow::Off => Ok(new),
         Narrow::Add => match (old, new) {
-            (Value::Array(old), Value::Array(new)) => Ok(Value::Array(old.iter().cloned().chain(new).collect())),
+            (Value::Array(old), Value::Array(new)) => {
+                Ok(Value::Array(old.iter().cloned().chain(new).collect()))
+            }
             (_, new) => Ok(new),
         },
     }
 }
 
 fn unknown(key: &str, origin: Origin) -> ConfigError {
-    let nearest = keys().into_iter().min_by_key(|known| (distance(key, known), known.clone())).unwrap_or_default();
+    let nearest =
+        keys().into_iter().min_by_key(|known| (distance(key, known), known.clone())).unwrap_or_default();
     ConfigError::UnknownKey { key: key.to_owned(), nearest, origin }
 }
 

@@ -30,7 +30,8 @@ const FILES: [&str; 18] = [
 ];
 const FOLDERS: [&str; 7] = ["a", "b", "a/c", "pkg", "pkg/sub", "moved", "a/new"];
 const IGNORE_FILES: [&str; 4] = [".gitignore", "a/.gitignore", ".ignore", ".indexdignore"];
-const PATTERNS: [&str; 8] = ["*.md\n", "c/\n", "/pkg/sub\n", "b.go\n*.json\n", "!b.go\n", "*_test.go\n", "moved\n", ""];
+const PATTERNS: [&str; 8] =
+    ["*.md\n", "c/\n", "/pkg/sub\n", "b.go\n*.json\n", "!b.go\n", "*_test.go\n", "moved\n", ""];
 
 /// One step of a script.
 #[derive(Clone, Debug)]
@@ -77,7 +78,8 @@ impl Repository {
     /// Every file with content of its first seed.
     pub fn new(root: &Path) -> Self {
         let mut repository = Self::default();
-        let files = FILES.iter().enumerate().map(|(i, path)| ((*path).to_owned(), content(path, i as u16))).collect();
+        let files =
+            FILES.iter().enumerate().map(|(i, path)| ((*path).to_owned(), content(path, i as u16))).collect();
         repository.become_(files, root);
         repository
     }
@@ -179,7 +181,13 @@ fn content(path: &str, seed: u16) -> String {
         "mod" => format!("module example.com/m{}\n\ngo 1.22\n", r.below(2)),
         "toml" => format!("[project]\nname = \"demo{}\"\nversion = \"{}\"\n", r.below(2), r.below(3)),
         "json" => format!("{{\"retry\": {}, \"T0\": [\"F1\"]}}\n", r.below(9)),
-        "md" => format!("# Title {}\n\nUses `T{}` and F{}.\n\n## Retry\n\ntext {}\n", seed % 7, r.below(3), r.below(3), r.below(9)),
+        "md" => format!(
+            "# Title {}\n\nUses `T{}` and F{}.\n\n## Retry\n\ntext {}\n",
+            seed % 7,
+            r.below(3),
+            r.below(3),
+            r.below(9)
+        ),
         _ => format!("plain {seed}\nF{} and T{}\n", r.below(3), r.below(3)),
     }
 }
@@ -209,7 +217,13 @@ fn go(path: &str, r: &mut Numbers) -> String {
                 let _ = writeln!(out, "type T{i} interface {{\n\tM{}() T{}\n}}\n", r.below(3), r.below(3));
             }
             _ => {
-                let _ = writeln!(out, "type T{i} int\n\nfunc (t T{i}) M{}() T{} {{ return F{}() }}\n", r.below(3), r.below(3), r.below(3));
+                let _ = writeln!(
+                    out,
+                    "type T{i} int\n\nfunc (t T{i}) M{}() T{} {{ return F{}() }}\n",
+                    r.below(3),
+                    r.below(3),
+                    r.below(3)
+                );
             }
         }
     }
@@ -239,7 +253,9 @@ fn python(path: &str, r: &mut Numbers) -> String {
             0 => format!("import {module}"),
             1 => format!("from {module} import *"),
             2 => format!("from {module} import C{} as C{}", r.below(3), r.below(3)),
-            3 if path.starts_with("pkg/") => format!("from .{} import f{}", ["", "m", "n"][r.below(3) as usize], r.below(3)),
+            3 if path.starts_with("pkg/") => {
+                format!("from .{} import f{}", ["", "m", "n"][r.below(3) as usize], r.below(3))
+            }
             _ => format!("from {module} import C{}, f{}", r.below(3), r.below(3)),
         };
         out.push_str(&line);
@@ -250,12 +266,27 @@ fn python(path: &str, r: &mut Numbers) -> String {
     }
     for i in 0..r.below(4) {
         let base = if r.chance() { format!("(C{})", r.below(3)) } else { String::new() };
-        let _ = writeln!(out, "\n\nclass C{i}{base}:\n    def __init__(self):\n        self.x = C{}()\n", r.below(3));
-        let _ = writeln!(out, "    def m{}(self):\n        return self.x.m{}()  # body 0", r.below(3), r.below(3));
+        let _ = writeln!(
+            out,
+            "\n\nclass C{i}{base}:\n    def __init__(self):\n        self.x = C{}()\n",
+            r.below(3)
+        );
+        let _ = writeln!(
+            out,
+            "    def m{}(self):\n        return self.x.m{}()  # body 0",
+            r.below(3),
+            r.below(3)
+        );
     }
     for i in 0..r.below(4) {
         let hint = if r.chance() { format!(" -> \"C{}\"", r.below(3)) } else { String::new() };
-        let _ = writeln!(out, "\n\ndef f{i}(a=None){hint}:\n    b = f{}(a)\n    return b.m{}() or C{}()  # body 0", r.below(3), r.below(3), r.below(3));
+        let _ = writeln!(
+            out,
+            "\n\ndef f{i}(a=None){hint}:\n    b = f{}(a)\n    return b.m{}() or C{}()  # body 0",
+            r.below(3),
+            r.below(3),
+            r.below(3)
+        );
     }
     if r.below(12) == 0 {
         out.push_str("def broken(:\n");

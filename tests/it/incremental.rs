@@ -62,14 +62,22 @@ fn check(files: &[(&str, &str)], edit: &[(&str, &str)], want: &[(Stage, &str)]) 
 const CALLED: &str = "package a\n\n// F waits.\nfunc F() int {\n\treturn 1\n}\n\nfunc G() int { return 2 }\n";
 const CALLER: &str = "package b\n\nimport \"m/a\"\n\nfunc H() int { return a.F() }\n";
 const BESIDE: &str = "package b\n\nimport \"m/a\"\n\nfunc K() int { return a.G() }\n";
-const GO: [(&str, &str); 4] = [("go.mod", "module m\n"), ("a/a.go", CALLED), ("b/b.go", CALLER), ("b/k.go", BESIDE)];
+const GO: [(&str, &str); 4] =
+    [("go.mod", "module m\n"), ("a/a.go", CALLED), ("b/b.go", CALLER), ("b/k.go", BESIDE)];
 
 #[test]
 fn a_body_edit_links_one_file() {
     let edited = CALLED.replace("return 1", "x := 3\n\treturn x + 1");
     use Stage::{Extract, Link, Put, Read};
-    check(&GO, &[("a/a.go", &edited)], &[(Read, "a/a.go"), (Extract, "a/a.go"), (Put, "a/a.go"), (Link, "a/a.go")]);
-    let python = [("m.py", "def f() -> int:\n    return 1\n"), ("n.py", "from m import f\n\ndef g():\n    return f()\n")];
+    check(
+        &GO,
+        &[("a/a.go", &edited)],
+        &[(Read, "a/a.go"), (Extract, "a/a.go"), (Put, "a/a.go"), (Link, "a/a.go")],
+    );
+    let python = [
+        ("m.py", "def f() -> int:\n    return 1\n"),
+        ("n.py", "from m import f\n\ndef g():\n    return f()\n"),
+    ];
     let edited = "def f() -> int:\n    y = 5\n    return y\n";
     check(&python, &[("m.py", edited)], &[(Read, "m.py"), (Extract, "m.py"), (Put, "m.py"), (Link, "m.py")]);
 }

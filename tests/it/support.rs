@@ -156,8 +156,9 @@ pub fn number(name: &str, default: usize) -> usize {
 
 /// The canonical packs that answer a few requests from a snapshot.
 pub fn packs_of(snapshot: &Snapshot) -> Vec<String> {
-    static COUNTER: LazyLock<Arc<indexd_text::CachedCounter>> =
-        LazyLock::new(|| indexd_text::counter("o200k_base", &indexd_text::CounterOptions::default()).unwrap());
+    static COUNTER: LazyLock<Arc<indexd_text::CachedCounter>> = LazyLock::new(|| {
+        indexd_text::counter("o200k_base", &indexd_text::CounterOptions::default()).unwrap()
+    });
     let context = indexd_pack::Context {
         config: &indexd_pack::Config::default(),
         counter: &**COUNTER,
@@ -169,11 +170,16 @@ pub fn packs_of(snapshot: &Snapshot) -> Vec<String> {
         stage: &|_| {},
     };
     let pack = |(query, layout, budget): (&str, &str, u64)| {
-        let request = serde_json::json!({"query": query, "layout": layout, "budgets": {"maxTotalTokens": budget}});
+        let request =
+            serde_json::json!({"query": query, "layout": layout, "budgets": {"maxTotalTokens": budget}});
         let request = indexd_pack::Request::from_json(request).unwrap();
         indexd_pack::build(snapshot, &request, &context).unwrap().canonical()
     };
-    let queries = [("where does T0 wait for F1", "graph", 4_000), ("C1 m2 pkg/m.py", "agent", 1_500), ("retry text", "graph", 300)];
+    let queries = [
+        ("where does T0 wait for F1", "graph", 4_000),
+        ("C1 m2 pkg/m.py", "agent", 1_500),
+        ("retry text", "graph", 300),
+    ];
     queries.into_iter().map(pack).collect()
 }
 

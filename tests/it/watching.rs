@@ -145,7 +145,10 @@ fn folders_made_moved_and_ignored_are_followed() {
     fs::rename(world.root.join("in"), world.root.join("out")).unwrap();
     world.write("out/deep/b.md", "after the move");
     world.fresh();
-    assert_eq!((world.text("in/deep/b.md"), world.text("out/deep/b.md").as_deref()), (None, Some("after the move")));
+    assert_eq!(
+        (world.text("in/deep/b.md"), world.text("out/deep/b.md").as_deref()),
+        (None, Some("after the move"))
+    );
     world.write("out/.gitignore", "deep/\n");
     world.fresh();
     assert_eq!(world.text("out/deep/b.md"), None);
@@ -339,7 +342,10 @@ fn who_does_not_wait_is_told_at_once() {
     assert!(matches!(now, Err(WorkspaceError::Building)), "{now:?}");
     let deadline = Instant::now() + Duration::from_secs(20);
     let cancelled = world.workspace.wait_fresh(deadline, &|| true, &mut |_| {});
-    assert!(matches!(cancelled, Err(WorkspaceError::Cancelled) | Ok(Freshness { fresh: true, .. })), "{cancelled:?}");
+    assert!(
+        matches!(cancelled, Err(WorkspaceError::Cancelled) | Ok(Freshness { fresh: true, .. })),
+        "{cancelled:?}"
+    );
     world.fresh();
     let now = world.workspace.wait_fresh(Instant::now(), &|| false, &mut |_| {}).unwrap();
     assert_eq!((now.fresh, now.how), (false, "none"));

@@ -6,11 +6,17 @@ fn check(user: &str, repo: &str, env: &[(&str, &str)], flags: &[(&str, &str)], k
     assert_eq!(config.get(key), Some(want), "{key}");
 }
 
-fn effective(user: &str, repo: &str, env: &[(&str, &str)], flags: &[(&str, &str)]) -> Result<Config, ConfigError> {
+fn effective(
+    user: &str,
+    repo: &str,
+    env: &[(&str, &str)],
+    flags: &[(&str, &str)],
+) -> Result<Config, ConfigError> {
     let tmp = tempfile::tempdir().unwrap();
     std::fs::write(tmp.path().join(USER_FILE), user).unwrap();
     std::fs::write(tmp.path().join(crate::workspace::REPO_CONFIG), repo).unwrap();
-    let pairs = |p: &[(&str, &str)]| p.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect::<Vec<_>>();
+    let pairs =
+        |p: &[(&str, &str)]| p.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect::<Vec<_>>();
     Config::load(tmp.path(), pairs(env), &pairs(flags))?.for_repository(tmp.path())
 }
 
@@ -43,7 +49,10 @@ fn a_repository_narrows_and_never_widens() {
 fn a_wrong_key_names_the_nearest_and_a_wrong_value_its_place() {
     let message = |user: &str| effective(user, "", &[], &[]).unwrap_err().to_string();
     assert!(message("[watch]\nsetle_ms = 3").ends_with("did you mean `watch.settle_ms`?"));
-    assert!(message("[pack.ranking]\nfile_evidense = 1.0").ends_with("did you mean `pack.ranking.file_evidence`?"));
+    assert!(
+        message("[pack.ranking]\nfile_evidense = 1.0")
+            .ends_with("did you mean `pack.ranking.file_evidence`?")
+    );
     assert!(message("[pack]\nranking = 1").contains("unknown key `pack.ranking`"));
     assert!(message("watch.settle_ms = 'soon'").starts_with("wrong value for `watch.settle_ms` in /"));
     assert!(message("watch = [").contains("not valid TOML"));

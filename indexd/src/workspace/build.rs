@@ -154,7 +154,8 @@ impl Build<'_> {
                 if i >= n {
                     return;
                 }
-                let result = if (self.cancelled)() { Err(BuildError::Cancelled) } else { work(i).map_err(Into::into) };
+                let result =
+                    if (self.cancelled)() { Err(BuildError::Cancelled) } else { work(i).map_err(Into::into) };
                 if let Err(e) = result {
                     next.store(n, Ordering::Relaxed);
                     failed.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(e);
@@ -165,7 +166,8 @@ impl Build<'_> {
         // Threads of its own, which end with the phase: an allocator keeps what idle threads freed.
         std::thread::scope(|s| {
             for i in 1..self.n_threads.min(n) {
-                let builder = std::thread::Builder::new().name(format!("{phase}-{i}")).stack_size(STACK_BYTES);
+                let builder =
+                    std::thread::Builder::new().name(format!("{phase}-{i}")).stack_size(STACK_BYTES);
                 // With fewer threads it takes longer.
                 let _ = builder.spawn_scoped(s, run);
             }

@@ -104,7 +104,12 @@ impl Shared {
     /// Freshness when nothing proves it.
     pub fn not_fresh(&self) -> Freshness {
         let condition = self.lock();
-        Freshness { fresh: false, generation: condition.generation, pending: condition.n_pending, how: "none" }
+        Freshness {
+            fresh: false,
+            generation: condition.generation,
+            pending: condition.n_pending,
+            how: "none",
+        }
     }
 
     fn lock(&self) -> MutexGuard<'_, Condition> {

@@ -5,6 +5,8 @@
 //! once when a request waits and its cookie has come back. Whatever fails leads to a state that says
 //! so and is tried again; no other workspace notices.
 
+mod watching;
+
 use super::condition::Shared;
 use super::cookie::{Answer, Cookies, Waiter};
 use super::engine::{Engine, EngineError, Setup};
@@ -13,7 +15,7 @@ use super::git::GitFolders;
 use super::status::{Freshness, Progress, WorkspaceState};
 use super::tokens::Counting;
 use super::tree::ChangeSet;
-use super::watch::{Inbox, Noticed, Watch, WatchError, Watcher};
+use super::watch::{Inbox, Noticed, Watch, Watcher};
 use crate::config::Config;
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender};
 use std::collections::BTreeSet;
@@ -98,7 +100,10 @@ impl Driver {
             let now = Instant::now();
             let driver = Self {
                 cookies: Cookies::new(setup.cookies.clone()),
-                counting: Counting::new(setup.engine.config.index_background_tokens, &setup.engine.config.pack.tokenizer),
+                counting: Counting::new(
+                    setup.engine.config.index_background_tokens,
+                    &setup.engine.config.pack.tokenizer,
+                ),
                 setup,
                 events,
                 sender: to_loop,
@@ -121,7 +126,8 @@ impl Driver {
             };
             driver.run();
         };
-        let thread = std::thread::Builder::new().name("workspace".into()).stack_size(super::STACK_BYTES).spawn(run)?;
+        let thread =
+            std::thread::Builder::new().name("workspace".into()).stack_size(super::STACK_BYTES).spawn(run)?;
         Ok((sender, thread))
     }
 
@@ -251,7 +257,8 @@ impl Driver {
             self.answer_until(started, "scan");
         }
         if self.is_degraded {
-            self.sweep_at = Some(Instant::now() + Duration::from_secs(self.setup.engine.config.watch_sweep_s.max(1)));
+            self.sweep_at =
+                Some(Instant::now() + Duration::from_secs(self.setup.engine.config.watch_sweep_s.max(1)));
         }
         Ok(())
     }
@@ -293,7 +300,8 @@ impl Driver {
         }
         self.n_rebuilds = 0;
         if self.sync_at.is_none() {
-            self.sync_at = Some(Instant::now() + Duration::from_secs(self.setup.engine.config.workspace_sync_s));
+            self.sync_at =
+                Some(Instant::now() + Duration::from_secs(self.setup.engine.config.workspace_sync_s));
         }
         Ok(true)
     }
@@ -303,7 +311,8 @@ impl Driver {
         self.is_building = true;
         let shared = Arc::clone(&self.setup.shared);
         shared.update(|c| {
-            c.state = if engine.store().is_some() { WorkspaceState::Rebuilding } else { WorkspaceState::Building };
+            c.state =
+                if engine.store().is_some() { WorkspaceState::Rebuilding } else { WorkspaceState::Building };
             c.progress = Some(Progress { phase: "scan", done: 0, total: 0 });
         });
         let sender = self.sender.clone();
@@ -319,7 +328,12 @@ impl Driver {
             // The loop waits for this before it ends.
             let _ = sender.send(event);
         };
-        if std::thread::Builder::new().name("build".into()).stack_size(super::STACK_BYTES).spawn(build).is_err() {
+        if std::thread::Builder::new()
+            .name("build".into())
+            .stack_size(super::STACK_BYTES)
+            .spawn(build)
+            .is_err()
+        {
             self.is_building = false;
             self.stand("internal", "no thread could be started", Duration::from_secs(10));
         }
@@ -334,7 +348,8 @@ impl Driver {
             (Ok(changes), Some(engine)) => {
                 self.setup.shared.set_store(engine.store().cloned());
                 if self.watcher.is_some() {
-                    let now: BTreeSet<PathBuf> = changes.folders_new.iter().map(|d| self.absolute(d)).collect();
+                    let now: BTreeSet<PathBuf> =
+                        changes.folders_new.iter().map(|d| self.absolute(d)).collect();
                     let gone: Vec<PathBuf> = self.watched.difference(&now).cloned().collect();
                     for dir in gone {
                         self.unwatch_dir(&dir);
@@ -359,7 +374,8 @@ impl Driver {
         if self.watcher.is_none() || self.is_degraded {
             return self.sweep();
         }
-        let has_returned = self.inbox.peek(|n| n.paths.keys().any(|p| p.parent() == Some(self.cookies.dir())));
+        let has_returned =
+            self.inbox.peek(|n| n.paths.keys().any(|p| p.parent() == Some(self.cookies.dir())));
         if has_returned {
             self.take_in()?;
         }
@@ -410,7 +426,8 @@ impl Driver {
             if path.starts_with(self.cookies.dir()) {
                 continue;
             }
-            let in_git = git.as_ref().is_some_and(|g| path.starts_with(&g.head) || path.starts_with(&g.common));
+            let in_git =
+                git.as_ref().is_some_and(|g| path.starts_with(&g.head) || path.starts_with(&g.common));
             if in_git && git.as_ref().is_some_and(|g| *path != g.root.join(".git")) {
                 self.head_is_dirty |= is_head(path);
                 self.needs_sweep |= path.ends_with("info/exclude");
@@ -435,7 +452,8 @@ impl Driver {
         let replaced = self.unwatch_replaced(&dirty);
         let Some(engine) = &mut self.engine else { return Ok(false) };
         let examined = engine.examine(dirty.iter().map(String::as_str)).map(|mut changes| {
-            let again = engine.tree.watched().filter(|dir| replaced.iter().any(|r| is_below(dir, r)));
+            let again =
+                engine.tree.watched().filter(|dir| replaced.iter().any(|r| watching::is_below(dir, r)));
             changes.folders_new.extend(again.map(str::to_owned));
             changes
         });
@@ -446,29 +464,14 @@ impl Driver {
         absorbed
     }
 
-    /// A dirty folder may be another one of the same name by now, whose watch went with the old one:
-    /// it and those below are to be watched anew.
-    fn unwatch_replaced(&mut self, dirty: &BTreeSet<String>) -> Vec<String> {
-        let mut replaced = Vec::new();
-        for rel in dirty {
-            let dir = self.absolute(rel);
-            if self.watched.contains(&dir) {
-                let all: Vec<PathBuf> = self.watched.range(dir.clone()..).take_while(|d| d.starts_with(&dir)).cloned().collect();
-                for dir in all {
-                    self.unwatch_dir(&dir);
-                }
-                replaced.push(rel.clone());
-            }
-        }
-        replaced
-    }
-
     fn reload_config(&mut self) {
         match self.setup.user_config.for_repository(&self.setup.engine.root) {
             Ok(config) => {
                 let config = Arc::new(config);
                 self.setup.engine.config = Arc::clone(&config);
-                self.setup.shared.update(|c| c.problems.retain(|p| !p.starts_with("the repository's settings")));
+                self.setup
+                    .shared
+                    .update(|c| c.problems.retain(|p| !p.starts_with("the repository's settings")));
                 if let Some(engine) = &mut self.engine {
                     engine.set_config(config);
                 }
@@ -490,7 +493,8 @@ impl Driver {
         self.inbox.peek(|n| {
             let (first, last) = (n.first?, n.last?);
             // A new name may be a temporary one that is about to be renamed.
-            let is_lone = n.paths.len() <= LONE_PATHS_MAX && n.paths.iter().all(|(p, done)| *done && is_known(p));
+            let is_lone =
+                n.paths.len() <= LONE_PATHS_MAX && n.paths.iter().all(|(p, done)| *done && is_known(p));
             let settled = last + Duration::from_millis(config.watch_settle_ms);
             let at_latest = first + Duration::from_millis(config.watch_settle_max_ms);
             Some(if is_lone || n.lost { first } else { settled.min(at_latest) })
@@ -556,87 +560,6 @@ impl Driver {
         self.syncing = std::thread::Builder::new().name("sync".into()).spawn(sync).ok();
     }
 
-    fn start_watching(&mut self) {
-        if indexd_os::is_network_file_system(&self.setup.engine.root) {
-            self.problem("the file system is remote and does not tell of changes, so requests compare the tree");
-        } else {
-            self.watcher = (self.setup.watch)(&self.inbox);
-        }
-        if self.watcher.is_none() {
-            self.is_degraded = true;
-            self.setup.shared.update(|c| c.watch = "scan");
-            return;
-        }
-        self.watch_own();
-        let folders: BTreeSet<String> =
-            self.engine.as_ref().map(|e| e.tree.watched().map(str::to_owned).collect()).unwrap_or_default();
-        self.watch_all(&folders);
-    }
-
-    /// The folders outside the set that matter: of cookies, of git, of the user's global excludes.
-    fn watch_own(&mut self) {
-        let mut dirs = vec![self.cookies.dir().to_owned()];
-        dirs.extend(GitFolders::find(&self.setup.engine.root).iter().flat_map(GitFolders::watched));
-        dirs.extend(super::rules::outside(&self.setup.engine.root));
-        for dir in dirs {
-            self.watch_dir(&dir);
-        }
-    }
-
-    /// Watches folders of the set; gives those that were not watched before.
-    fn watch_all(&mut self, folders: &BTreeSet<String>) -> Vec<String> {
-        let mut fresh = Vec::new();
-        for rel in folders {
-            if self.watch_dir(&self.absolute(rel)) {
-                fresh.push(rel.clone());
-            }
-        }
-        let n_watched = self.watched.len() as u64;
-        self.setup.shared.update(|c| c.n_watched = n_watched);
-        fresh
-    }
-
-    fn watch_dir(&mut self, dir: &Path) -> bool {
-        let Some(watcher) = &mut self.watcher else { return false };
-        match watcher.watch(dir) {
-            Ok(()) => self.watched.insert(dir.to_owned()),
-            Err(WatchError::Gone) => false,
-            Err(e) => {
-                if !self.is_degraded {
-                    self.is_degraded = true;
-                    let sentence = match e {
-                        WatchError::Limit => {
-                            "the system's limit on watched folders is reached, so requests compare the tree: \
-                             sudo sysctl fs.inotify.max_user_watches=524288"
-                        }
-                        _ => "some folders cannot be watched, so requests compare the tree",
-                    };
-                    self.problem(sentence);
-                    self.setup.shared.update(|c| c.watch = "degraded");
-                }
-                false
-            }
-        }
-    }
-
-    fn unwatch(&mut self, folders: &BTreeSet<String>) {
-        for rel in folders {
-            self.unwatch_dir(&self.absolute(rel));
-        }
-    }
-
-    fn unwatch_dir(&mut self, dir: &Path) {
-        if self.watched.remove(dir)
-            && let Some(watcher) = &mut self.watcher
-        {
-            watcher.unwatch(dir);
-        }
-    }
-
-    fn absolute(&self, rel: &str) -> PathBuf {
-        if rel.is_empty() { self.setup.engine.root.clone() } else { self.setup.engine.root.join(rel) }
-    }
-
     /// Publishes the condition after something was done.
     fn show(&mut self) {
         let n_pending = self.inbox.peek(|n| n.paths.len()) as u64;
@@ -687,7 +610,11 @@ impl Driver {
                 self.needs_sweep = true;
                 self.start_build();
             }
-            Remedy::Rebuild => self.stand("corrupt", "the index was damaged again and again; check the disk", Duration::from_secs(60)),
+            Remedy::Rebuild => self.stand(
+                "corrupt",
+                "the index was damaged again and again; check the disk",
+                Duration::from_secs(60),
+            ),
             Remedy::Retry { code, hint, after } => {
                 tracing::warn!(error = %e, code, "the workspace waits");
                 self.needs_sweep = true;
@@ -742,11 +669,6 @@ impl Driver {
             c.progress = None;
         });
     }
-}
-
-/// Whether `path` is `dir` or lies below it.
-fn is_below(path: &str, dir: &str) -> bool {
-    dir.is_empty() || path.strip_prefix(dir).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
 const UNREADABLE: &str = "files or folders may not be read and are not indexed";

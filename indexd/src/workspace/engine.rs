@@ -110,12 +110,17 @@ impl Engine {
             setup,
         };
         if current.is_some() {
-            engine.store = recovery::open_checked(&engine.env_dir(engine.env), &engine.signature_config(), &engine.setup.verify)?;
+            engine.store = recovery::open_checked(
+                &engine.env_dir(engine.env),
+                &engine.signature_config(),
+                &engine.setup.verify,
+            )?;
         }
         if let Some(store) = &engine.store {
             let snapshot = store.snapshot()?;
             let known = snapshot.all_stats().into_iter();
-            let known = known.filter_map(|(path, stat, _)| RepoPath::new(&path).ok().map(|p| (p, stat))).collect();
+            let known =
+                known.filter_map(|(path, stat, _)| RepoPath::new(&path).ok().map(|p| (p, stat))).collect();
             engine.tree = Tree::new(&engine.setup.root, &engine.setup.config.index_exclude, known);
             engine.head = Some(indexd_model::IndexView::head(&snapshot)).filter(|h| h != "none");
             engine.history = snapshot.history_digest();
@@ -213,7 +218,10 @@ impl Engine {
     ///
     /// # Errors
     /// As [`Engine::sweep`].
-    pub fn examine<'a>(&mut self, dirty: impl IntoIterator<Item = &'a str>) -> Result<ChangeSet, EngineError> {
+    pub fn examine<'a>(
+        &mut self,
+        dirty: impl IntoIterator<Item = &'a str>,
+    ) -> Result<ChangeSet, EngineError> {
         self.tree.examine(dirty).map_err(|e| io_error("walk", &self.setup.root, e))
     }
 

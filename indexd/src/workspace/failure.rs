@@ -38,9 +38,11 @@ pub fn remedy(e: &EngineError) -> Remedy {
 fn of_system(e: &io::Error, what: &str) -> Remedy {
     match e.kind() {
         ErrorKind::StorageFull | ErrorKind::QuotaExceeded | ErrorKind::FileTooLarge => full(),
-        ErrorKind::NotFound | ErrorKind::NotADirectory => {
-            retry("root-gone", &format!("{what} is gone; restore it, or forget the workspace with `ctl workspace remove`"), 5)
-        }
+        ErrorKind::NotFound | ErrorKind::NotADirectory => retry(
+            "root-gone",
+            &format!("{what} is gone; restore it, or forget the workspace with `ctl workspace remove`"),
+            5,
+        ),
         ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => {
             retry("permission", &format!("give yourself access to {what}"), 10)
         }

@@ -77,7 +77,8 @@ impl Layer {
         for (dir, prefix) in git.map_or_else(Vec::new, |git| above(&git.root, root)) {
             let text = read_rules(&dir.join(NAMES[KIND_GITIGNORE]));
             if let Some(set) = text.and_then(|text| patterns(KIND_GITIGNORE, &text)) {
-                layer = Arc::new(Self { base_len: 0, prefix: prefix.into(), sets: vec![set], up: Some(layer) });
+                layer =
+                    Arc::new(Self { base_len: 0, prefix: prefix.into(), sets: vec![set], up: Some(layer) });
             }
         }
         layer
@@ -150,7 +151,8 @@ pub fn outside(root: &Path) -> Vec<PathBuf> {
 
 /// Whether a path outside the workspace may be one of its rule files.
 pub fn is_outside_rule(path: &Path) -> bool {
-    path.file_name().is_some_and(|n| n == NAMES[KIND_GITIGNORE]) || ignore::gitignore::gitconfig_excludes_path().as_deref() == Some(path)
+    path.file_name().is_some_and(|n| n == NAMES[KIND_GITIGNORE])
+        || ignore::gitignore::gitconfig_excludes_path().as_deref() == Some(path)
 }
 
 /// The folders from `top` down to the parent of `root`, with the way from each to the root.
@@ -199,8 +201,10 @@ mod tests {
 
     #[test]
     fn kinds_and_depth_decide_in_order() {
-        let top = layer(None, 0, &[(KIND_GITIGNORE, "*.log\nbuild/\n/only-root\n"), (KIND_CONFIG, "secret*")]);
-        let sub = layer(Some(Arc::clone(&top)), 4, &[(KIND_GITIGNORE, "!keep.log"), (1, "b.txt"), (0, "!b.txt")]);
+        let top =
+            layer(None, 0, &[(KIND_GITIGNORE, "*.log\nbuild/\n/only-root\n"), (KIND_CONFIG, "secret*")]);
+        let sub =
+            layer(Some(Arc::clone(&top)), 4, &[(KIND_GITIGNORE, "!keep.log"), (1, "b.txt"), (0, "!b.txt")]);
         let fenced = layer(Some(Arc::clone(&sub)), 4, &[(3, "*.py\n!ok.py"), (0, "!x.py")]);
         for (at, rel, is_dir, want) in [
             (&top, "a.log", false, false),

@@ -5,7 +5,7 @@ use super::scan::remembered;
 use indexd_lang::Extracted;
 use indexd_model::limits::FILE_BYTES_LISTED_MAX;
 use indexd_model::terms::Vocabulary;
-use indexd_model::{ContentHash, Facts, FileDoc, FileFacts, FactsView, Links, Outcome, RepoPath};
+use indexd_model::{ContentHash, Facts, FactsView, FileDoc, FileFacts, Links, Outcome, RepoPath};
 use indexd_os::{FileMeta, ReadError, Root};
 use indexd_store::{FileInput, FileStat};
 use std::fs::File;

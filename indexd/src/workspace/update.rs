@@ -67,11 +67,14 @@ impl Update<'_> {
         let mut work = Work { txn, put: BTreeMap::new(), keys: BTreeSet::new(), done: Updated::default() };
         let paths: Vec<&RepoPath> = changes.changed.keys().collect();
         for batch in paths.chunks(BATCH_FILES) {
-            let hashed: Result<Vec<_>, StoreError> = batch.iter().map(|p| Ok((*p, work.txn.hash_of(p)?))).collect();
+            let hashed: Result<Vec<_>, StoreError> =
+                batch.iter().map(|p| Ok((*p, work.txn.hash_of(p)?))).collect();
             let hashed = hashed?;
             let read: Vec<Read> = match &hashed[..] {
                 [(path, hash)] => vec![self.read(path, *hash)],
-                _ => pool().install(|| hashed.par_iter().map(|(path, hash)| self.read(path, *hash)).collect()),
+                _ => {
+                    pool().install(|| hashed.par_iter().map(|(path, hash)| self.read(path, *hash)).collect())
+                }
             };
             for (path, read) in batch.iter().zip(read) {
                 work.take(self, path, read)?;
@@ -136,7 +139,10 @@ impl Work<'_> {
             }
             Read::New(input, mut vocabulary) => {
                 update.log.ran(Stage::Put, path);
-                let old = self.txn.stored(path)?.map(|(facts, text)| stages::terms(&facts, path, &text, &mut vocabulary));
+                let old = self
+                    .txn
+                    .stored(path)?
+                    .map(|(facts, text)| stages::terms(&facts, path, &text, &mut vocabulary));
                 let outcome = self.txn.put_file(&input, &vocabulary, old.as_ref())?;
                 self.keys.extend(outcome.changed);
                 self.done.stats.push((path.clone(), Some(input.stat)));

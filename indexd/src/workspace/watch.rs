@@ -143,11 +143,13 @@ struct System(notify::RecommendedWatcher);
 
 impl Watcher for System {
     fn watch(&mut self, dir: &Path) -> Result<(), WatchError> {
-        notify::Watcher::watch(&mut self.0, dir, notify::RecursiveMode::NonRecursive).map_err(|e| match e.kind {
-            notify::ErrorKind::MaxFilesWatch => WatchError::Limit,
-            notify::ErrorKind::PathNotFound => WatchError::Gone,
-            notify::ErrorKind::Io(e) if e.kind() == std::io::ErrorKind::NotFound => WatchError::Gone,
-            _ => WatchError::Refused,
+        notify::Watcher::watch(&mut self.0, dir, notify::RecursiveMode::NonRecursive).map_err(|e| {
+            match e.kind {
+                notify::ErrorKind::MaxFilesWatch => WatchError::Limit,
+                notify::ErrorKind::PathNotFound => WatchError::Gone,
+                notify::ErrorKind::Io(e) if e.kind() == std::io::ErrorKind::NotFound => WatchError::Gone,
+                _ => WatchError::Refused,
+            }
         })
     }
 
@@ -176,8 +178,8 @@ fn deliver(inbox: &Inbox, event: notify::Result<notify::Event>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::sync::atomic::{AtomicUsize, Ordering};
     use notify::event::{CreateKind, DataChange, Flag, RenameMode};
+    use std::sync::atomic::{AtomicUsize, Ordering};
 
     fn check(kind: EventKind, want: Option<bool>) {
         let inbox = Inbox::new(|| {});

@@ -296,5 +296,7 @@ fn repo_name(root: &Path) -> String {
         let name = indexd_model::Facts::inside(&facts).str(facts.interface.package?);
         (!name.is_empty()).then(|| name.to_owned())
     });
-    named.unwrap_or_else(|| root.file_name().map_or_else(|| "root".to_owned(), |n| n.to_string_lossy().into_owned()))
+    named.unwrap_or_else(|| {
+        root.file_name().map_or_else(|| "root".to_owned(), |n| n.to_string_lossy().into_owned())
+    })
 }

@@ -29,7 +29,8 @@ pub type Codemap = BTreeMap<String, BTreeSet<String>>;
 /// the rows before, and names after "but" are taken out again.
 pub fn codemap(text: &str) -> Codemap {
     let mut map = Codemap::new();
-    for line in text.lines().skip_while(|l| *l != "## Codemap").skip(1).take_while(|l| !l.starts_with("## ")) {
+    for line in text.lines().skip_while(|l| *l != "## Codemap").skip(1).take_while(|l| !l.starts_with("## "))
+    {
         let cells: Vec<&str> = line.split('|').map(str::trim).collect();
         let [_, name, may_use, ..] = cells[..] else { continue };
         let [name] = names(name)[..] else { continue };
@@ -98,18 +99,27 @@ mod tests {
         | `a` | – | x |\n| `b` | `a` | y |\n| `c` | `a` | z |\n| `d` | all above but `c` | w |\n\n## Next\n| `e` | – | |\n";
 
     fn check(crates: &[(&str, &[&str])], want: &[&str]) {
-        let crates =
-            crates.iter().map(|(n, used)| ((*n).to_owned(), used.iter().map(|u| (*u).to_owned()).collect())).collect();
+        let crates = crates
+            .iter()
+            .map(|(n, used)| ((*n).to_owned(), used.iter().map(|u| (*u).to_owned()).collect()))
+            .collect();
         assert_eq!(violations(&codemap(TABLE), &crates), want);
     }
 
     #[test]
     fn what_is_not_listed_is_forbidden() {
         check(&[("a", &["serde"]), ("b", &["a"]), ("c", &["a"]), ("d", &["a", "b"])], &[]);
-        check(&[("a", &["b"]), ("b", &[]), ("c", &[]), ("d", &["c"])], &["a may not use b", "d may not use c"]);
+        check(
+            &[("a", &["b"]), ("b", &[]), ("c", &[]), ("d", &["c"])],
+            &["a may not use b", "d may not use c"],
+        );
         check(
             &[("a", &["heed"]), ("b", &[]), ("c", &[]), ("f", &[]), ("xtask", &["a"])],
-            &["d is in the table and not in the workspace", "a may not use heed: only indexd-store knows it", "f is not in the table"],
+            &[
+                "d is in the table and not in the workspace",
+                "a may not use heed: only indexd-store knows it",
+                "f is not in the table",
+            ],
         );
     }
 }

@@ -60,7 +60,11 @@ fn layers(top: &Path) -> Result<()> {
         .current_dir(top)
         .output()
         .context("cargo metadata")?;
-    ensure!(metadata.status.success(), "cargo metadata failed: {}", String::from_utf8_lossy(&metadata.stderr));
+    ensure!(
+        metadata.status.success(),
+        "cargo metadata failed: {}",
+        String::from_utf8_lossy(&metadata.stderr)
+    );
     let crates = layers::crates(&serde_json::from_slice(&metadata.stdout)?)?;
     let wrong = layers::violations(&layers::codemap(&text), &crates);
     if !wrong.is_empty() {
@@ -71,7 +75,8 @@ fn layers(top: &Path) -> Result<()> {
 
 fn run(top: &Path, program: &str, args: &[String]) -> Result<()> {
     eprintln!("xtask: {program} {}", args.join(" "));
-    let status = Command::new(program).args(args).current_dir(top).status().with_context(|| program.to_owned())?;
+    let status =
+        Command::new(program).args(args).current_dir(top).status().with_context(|| program.to_owned())?;
     ensure!(status.success(), "`{program} {}` failed", args.join(" "));
     Ok(())
 }

@@ -5,7 +5,14 @@ use super::*;
 fn a_folder_belongs_to_the_nearest_root() {
     let tmp = tempfile::tempdir().unwrap();
     let top = fs::canonicalize(tmp.path()).unwrap();
-    for dir in ["home/repo/.git", "home/repo/a/b", "home/repo/sub/.git", "home/repo/sub/c", "home/proj/src", "home/plain/x"] {
+    for dir in [
+        "home/repo/.git",
+        "home/repo/a/b",
+        "home/repo/sub/.git",
+        "home/repo/sub/c",
+        "home/proj/src",
+        "home/plain/x",
+    ] {
         fs::create_dir_all(top.join(dir)).unwrap();
     }
     fs::write(top.join("home/proj/go.mod"), "module m\n").unwrap();

@@ -15,7 +15,16 @@ fn names(root: &Path) -> Vec<String> {
 fn hidden_files_count_and_git_links_nested_repositories_do_not() {
     let tmp = tempfile::tempdir().unwrap();
     let root = tmp.path();
-    for path in [".github/ci.yml", ".git/config", "a.go", "sub/.git/HEAD", "sub/b.go", "mod/.git", "mod/c.go", "d/e.py"] {
+    for path in [
+        ".github/ci.yml",
+        ".git/config",
+        "a.go",
+        "sub/.git/HEAD",
+        "sub/b.go",
+        "mod/.git",
+        "mod/c.go",
+        "d/e.py",
+    ] {
         write(root, path, "x");
     }
     #[cfg(unix)]
@@ -66,7 +75,8 @@ fn by_walker(root: &Path) -> Vec<String> {
 }
 
 fn a_dir() -> impl Strategy<Value = String> {
-    proptest::collection::vec(proptest::sample::select(vec!["a", "b", "build", "x.d"]), 0..3).prop_map(|v| v.join("/"))
+    proptest::collection::vec(proptest::sample::select(vec!["a", "b", "build", "x.d"]), 0..3)
+        .prop_map(|v| v.join("/"))
 }
 
 fn a_pattern() -> impl Strategy<Value = String> {

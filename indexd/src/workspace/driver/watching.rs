@@ -1,0 +1,116 @@
+//! Which folders the loop watches, and what it does when it cannot.
+
+use super::Driver;
+use crate::workspace::git::GitFolders;
+use crate::workspace::rules;
+use crate::workspace::watch::WatchError;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+impl Driver {
+    pub(super) fn start_watching(&mut self) {
+        if indexd_os::is_network_file_system(&self.setup.engine.root) {
+            self.problem(
+                "the file system is remote and does not tell of changes, so requests compare the tree",
+            );
+        } else {
+            self.watcher = (self.setup.watch)(&self.inbox);
+        }
+        if self.watcher.is_none() {
+            self.is_degraded = true;
+            self.setup.shared.update(|c| c.watch = "scan");
+            return;
+        }
+        self.watch_own();
+        let folders: BTreeSet<String> =
+            self.engine.as_ref().map(|e| e.tree.watched().map(str::to_owned).collect()).unwrap_or_default();
+        self.watch_all(&folders);
+    }
+
+    /// The folders outside the set that matter: of cookies, of git, of the user's global excludes.
+    pub(super) fn watch_own(&mut self) {
+        let mut dirs = vec![self.cookies.dir().to_owned()];
+        dirs.extend(GitFolders::find(&self.setup.engine.root).iter().flat_map(GitFolders::watched));
+        dirs.extend(rules::outside(&self.setup.engine.root));
+        for dir in dirs {
+            self.watch_dir(&dir);
+        }
+    }
+
+    /// Watches folders of the set; gives those that were not watched before.
+    pub(super) fn watch_all(&mut self, folders: &BTreeSet<String>) -> Vec<String> {
+        let mut fresh = Vec::new();
+        for rel in folders {
+            if self.watch_dir(&self.absolute(rel)) {
+                fresh.push(rel.clone());
+            }
+        }
+        let n_watched = self.watched.len() as u64;
+        self.setup.shared.update(|c| c.n_watched = n_watched);
+        fresh
+    }
+
+    fn watch_dir(&mut self, dir: &Path) -> bool {
+        let Some(watcher) = &mut self.watcher else { return false };
+        match watcher.watch(dir) {
+            Ok(()) => self.watched.insert(dir.to_owned()),
+            Err(WatchError::Gone) => false,
+            Err(e) => {
+                if !self.is_degraded {
+                    self.is_degraded = true;
+                    let sentence = match e {
+                        WatchError::Limit => {
+                            "the system's limit on watched folders is reached, so requests compare the tree: \
+                             sudo sysctl fs.inotify.max_user_watches=524288"
+                        }
+                        _ => "some folders cannot be watched, so requests compare the tree",
+                    };
+                    self.problem(sentence);
+                    self.setup.shared.update(|c| c.watch = "degraded");
+                }
+                false
+            }
+        }
+    }
+
+    pub(super) fn unwatch(&mut self, folders: &BTreeSet<String>) {
+        for rel in folders {
+            self.unwatch_dir(&self.absolute(rel));
+        }
+    }
+
+    pub(super) fn unwatch_dir(&mut self, dir: &Path) {
+        if self.watched.remove(dir)
+            && let Some(watcher) = &mut self.watcher
+        {
+            watcher.unwatch(dir);
+        }
+    }
+
+    pub(super) fn absolute(&self, rel: &str) -> PathBuf {
+        if rel.is_empty() { self.setup.engine.root.clone() } else { self.setup.engine.root.join(rel) }
+    }
+
+    /// A dirty folder may be another one of the same name by now, whose watch went with the old one:
+    /// it and those below are to be watched anew.
+    pub(super) fn unwatch_replaced(&mut self, dirty: &BTreeSet<String>) -> Vec<String> {
+        let mut replaced = Vec::new();
+        for rel in dirty {
+            let dir = self.absolute(rel);
+            if self.watched.contains(&dir) {
+                let all: Vec<PathBuf> =
+                    self.watched.range(dir.clone()..).take_while(|d| d.starts_with(&dir)).cloned().collect();
+                for dir in all {
+                    self.unwatch_dir(&dir);
+                }
+                replaced.push(rel.clone());
+            }
+        }
+        replaced
+    }
+}
+
+/// Whether `path` is `dir` or lies below it.
+pub(super) fn is_below(path: &str, dir: &str) -> bool {
+    dir.is_empty() || path.strip_prefix(dir).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+}
