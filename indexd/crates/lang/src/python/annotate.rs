@@ -56,7 +56,8 @@ impl<'s> Visitor<'s, '_> {
                 _ => self.expr(node, Role::Read),
             },
             Kind::UnionType => {
-                let parts: SmallVec<[ExprId; 4]> = self.kids(node).iter().map(|c| self.annotation(*c)).collect();
+                let parts: SmallVec<[ExprId; 4]> =
+                    self.kids(node).iter().map(|c| self.annotation(*c)).collect();
                 parts
                     .into_iter()
                     .reduce(|left, right| self.b.node(Shape::Union { left, right }, at))
@@ -70,7 +71,8 @@ impl<'s> Visitor<'s, '_> {
                 self.b.expr(Shape::Attr { base, name: id }, self.start(name), Role::Type)
             }
             Kind::List | Kind::Tuple | Kind::ExpressionList => {
-                let elems: SmallVec<[ExprId; 4]> = self.kids(node).iter().map(|c| self.annotation(*c)).collect();
+                let elems: SmallVec<[ExprId; 4]> =
+                    self.kids(node).iter().map(|c| self.annotation(*c)).collect();
                 let elems = self.b.list(&elems);
                 let kind = if kind(node) == Kind::List { SequenceKind::List } else { SequenceKind::Tuple };
                 self.b.node(Shape::Sequence { kind, elems }, at)
@@ -90,7 +92,8 @@ impl<'s> Visitor<'s, '_> {
         }
         let start = self.start(node);
         let text = self.slice(node);
-        let quotes = if text.len() >= 6 && (text.starts_with("\"\"\"") || text.starts_with("'''")) { 3 } else { 1 };
+        let quotes =
+            if text.len() >= 6 && (text.starts_with("\"\"\"") || text.starts_with("'''")) { 3 } else { 1 };
         let body = text.get(quotes..text.len().checked_sub(quotes)?)?;
         let plain = matches!(text.as_bytes().first(), Some(b'"' | b'\'')) && !body.contains('\\');
         plain.then_some((body, start + quotes as u32))
@@ -102,7 +105,11 @@ impl<'s> Visitor<'s, '_> {
         let lead = (text.len() - text.trim_start().len()) as u32;
         let is_name = |s: &str| !s.is_empty() && s.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_');
         let value = if is_name(trimmed) && !trimmed.as_bytes()[0].is_ascii_digit() {
-            if trimmed == "None" { self.literal(LiteralKind::None, at) } else { self.name(trimmed, at + lead, Role::Type) }
+            if trimmed == "None" {
+                self.literal(LiteralKind::None, at)
+            } else {
+                self.name(trimmed, at + lead, Role::Type)
+            }
         } else {
             // Surrounding newlines would be an indentation error.
             let Some(tree) = self.parser.parse(trimmed, None).filter(|t| !t.root_node().has_error()) else {
@@ -110,7 +117,9 @@ impl<'s> Visitor<'s, '_> {
             };
             let outer = std::mem::replace(&mut self.offset, at + lead);
             let statement = self.kids(tree.root_node()).first().copied();
-            let inner = statement.filter(|s| kind(*s) == Kind::ExpressionStatement).and_then(|s| self.kids(s).first().copied());
+            let inner = statement
+                .filter(|s| kind(*s) == Kind::ExpressionStatement)
+                .and_then(|s| self.kids(s).first().copied());
             let value = match inner {
                 Some(e) => self.annotation(e),
                 None => self.opaque(at),

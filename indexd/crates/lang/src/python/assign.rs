@@ -11,8 +11,7 @@ use super::visit::{Exports, Visitor};
 use indexd_model::facts::{List, SequenceKind};
 use indexd_model::limits::DEFS_PER_FILE_MAX;
 use indexd_model::{
-    BindingId, BindingKind, Def, DefFlags, DefIdx, DefKind, ExprId, Node as Shape, Role, Source, Span,
-    StrId,
+    BindingId, BindingKind, Def, DefFlags, DefIdx, DefKind, ExprId, Node as Shape, Role, Source, Span, StrId,
 };
 use smallvec::SmallVec;
 use tree_sitter::Node;
@@ -66,7 +65,18 @@ impl<'s> Visitor<'s, '_> {
             && self.scope_kind() != ScopeKind::Function
             && self.field(node, F.value).is_some_and(|v| {
                 let name = self.slice(v).rsplit('.').next().unwrap_or("");
-                matches!(name, "Optional" | "Union" | "Callable" | "Type" | "List" | "Dict" | "Tuple" | "Iterable" | "Annotated")
+                matches!(
+                    name,
+                    "Optional"
+                        | "Union"
+                        | "Callable"
+                        | "Type"
+                        | "List"
+                        | "Dict"
+                        | "Tuple"
+                        | "Iterable"
+                        | "Annotated"
+                )
             })
     }
 
@@ -113,7 +123,11 @@ impl<'s> Visitor<'s, '_> {
             name = inner;
         }
         let mark = self.scope().mark();
-        if let Some(params) = self.kids(left).first().and_then(|g| self.kids(*g).into_iter().find(|c| kind(*c) == Kind::TypeParameter)) {
+        if let Some(params) = self
+            .kids(left)
+            .first()
+            .and_then(|g| self.kids(*g).into_iter().find(|c| kind(*c) == Kind::TypeParameter))
+        {
             self.type_params(params);
         }
         let ty = self.annotation(right);
@@ -133,7 +147,8 @@ impl<'s> Visitor<'s, '_> {
                 let name = self.slice(left);
                 if self.scope().outer_kind(name).is_none() {
                     self.scope().declared.insert(name, ty);
-                    let b = self.local(name, self.start(left), BindingKind::Local, Some(Source::Declared(ty)));
+                    let b =
+                        self.local(name, self.start(left), BindingKind::Local, Some(Source::Declared(ty)));
                     self.scope().assign(name, b);
                 }
             }
@@ -160,7 +175,12 @@ impl<'s> Visitor<'s, '_> {
                 let value = self.value_of(source);
                 self.assign_attribute(target, ExprId::NONE, value, span);
             }
-            Kind::PatternList | Kind::TuplePattern | Kind::ListPattern | Kind::Tuple | Kind::List | Kind::ExpressionList => {
+            Kind::PatternList
+            | Kind::TuplePattern
+            | Kind::ListPattern
+            | Kind::Tuple
+            | Kind::List
+            | Kind::ExpressionList => {
                 let mut starred = false;
                 for (i, c) in self.kids(target).into_iter().enumerate() {
                     let is_star = matches!(kind(c), Kind::ListSplatPattern | Kind::ListSplat);
@@ -169,12 +189,16 @@ impl<'s> Visitor<'s, '_> {
                         // length: each is an element of the whole.
                         let value = self.value_of(source);
                         let inner = if is_star { self.kids(c).first().copied() } else { Some(c) };
-                        let source = if is_star {
-                            let elem = self.element_of(value);
-                            Source::Assigned(self.b.node(Shape::Comprehension { kind: SequenceKind::List, elem }, span.start))
-                        } else {
-                            Source::Element { of: value, index: 0 }
-                        };
+                        let source =
+                            if is_star {
+                                let elem = self.element_of(value);
+                                Source::Assigned(self.b.node(
+                                    Shape::Comprehension { kind: SequenceKind::List, elem },
+                                    span.start,
+                                ))
+                            } else {
+                                Source::Element { of: value, index: 0 }
+                            };
                         if let Some(inner) = inner {
                             self.assign(inner, source, span);
                         }
@@ -216,12 +240,18 @@ impl<'s> Visitor<'s, '_> {
                 let b = self.local(name, at, BindingKind::Local, Some(source));
                 self.scope().set(name, b);
                 let inner = self.scopes.len() - 1;
-                if let Some(outer) = self.scopes[..inner].iter_mut().rev().find(|s| s.kind == ScopeKind::Function) {
+                if let Some(outer) =
+                    self.scopes[..inner].iter_mut().rev().find(|s| s.kind == ScopeKind::Function)
+                {
                     outer.remember(name, b);
                 }
             }
             None => {
-                let source = self.scopes.last().and_then(|s| s.declared.get(name)).map_or(source, |ty| Source::Declared(*ty));
+                let source = self
+                    .scopes
+                    .last()
+                    .and_then(|s| s.declared.get(name))
+                    .map_or(source, |ty| Source::Declared(*ty));
                 let b = self.local(name, at, BindingKind::Local, Some(source));
                 self.scope().assign(name, b);
             }
@@ -232,10 +262,14 @@ impl<'s> Visitor<'s, '_> {
     pub(super) fn part_of(&mut self, source: Source, index: u16) -> Source {
         match source {
             Source::Assigned(e) => {
-                if let Some(Shape::Sequence { kind: SequenceKind::Tuple | SequenceKind::List, elems }) = self.b.get(e).map(|x| x.node) {
+                if let Some(Shape::Sequence { kind: SequenceKind::Tuple | SequenceKind::List, elems }) =
+                    self.b.get(e).map(|x| x.node)
+                {
                     let items = self.b.items(elems);
                     let head = &items[..items.len().min(usize::from(index) + 1)];
-                    let plain = head.iter().all(|i| !matches!(self.b.get(*i).map(|x| x.node), Some(Shape::Spread { .. })));
+                    let plain = head
+                        .iter()
+                        .all(|i| !matches!(self.b.get(*i).map(|x| x.node), Some(Shape::Spread { .. })));
                     if plain && let Some(item) = items.get(usize::from(index)) {
                         return Source::Assigned(*item);
                     }
@@ -289,7 +323,8 @@ impl<'s> Visitor<'s, '_> {
 
     /// An attribute target; one of `self` defines a field of the class.
     fn assign_attribute(&mut self, target: Node, ty: ExprId, value: ExprId, span: Span) {
-        let (Some(object), Some(attribute)) = (self.field(target, F.object), self.field(target, F.attribute)) else {
+        let (Some(object), Some(attribute)) = (self.field(target, F.object), self.field(target, F.attribute))
+        else {
             return;
         };
         let base = self.expr(object, Role::Read);
@@ -323,7 +358,13 @@ impl<'s> Visitor<'s, '_> {
         self.scope().forget_path(path);
         let says_more = matches!(
             self.b.get(value).map(|e| e.node),
-            Some(Shape::Call { .. } | Shape::Name { .. } | Shape::Attr { .. } | Shape::Sequence { .. } | Shape::Await { .. })
+            Some(
+                Shape::Call { .. }
+                    | Shape::Name { .. }
+                    | Shape::Attr { .. }
+                    | Shape::Sequence { .. }
+                    | Shape::Await { .. }
+            )
         );
         if says_more && self.scope().paths.len() < PATHS_MAX {
             let at = self.b.get(value).map_or(0, |e| e.at);

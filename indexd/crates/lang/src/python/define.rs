@@ -60,7 +60,8 @@ impl<'s> Visitor<'s, '_> {
         let text = self.slice(name_node);
         let in_class = self.scope_kind() == ScopeKind::Class;
         let class = if in_class { self.around() } else { DefIdx::NONE };
-        let mut def = self.head(node, name_node, whole, if in_class { DefKind::Method } else { DefKind::Function });
+        let mut def =
+            self.head(node, name_node, whole, if in_class { DefKind::Method } else { DefKind::Function });
         self.function_flags(node, text, decorators, &mut def);
 
         // Annotations and defaults are read where the function stands, with its type parameters.
@@ -161,7 +162,11 @@ impl<'s> Visitor<'s, '_> {
     /// The end of the colon before the body.
     fn colon(&self, node: Node) -> Option<u32> {
         let n = node.child_count();
-        (0..n).rev().filter_map(|i| node.child(i)).find(|c| !c.is_named() && self.slice(*c) == ":").map(|c| self.span(c).end)
+        (0..n)
+            .rev()
+            .filter_map(|i| node.child(i))
+            .find(|c| !c.is_named() && self.slice(*c) == ":")
+            .map(|c| self.span(c).end)
     }
 
     fn function_flags(&mut self, node: Node, name: &str, decorators: &[Decorator<'s>], def: &mut Def) {
@@ -232,12 +237,24 @@ impl<'s> Visitor<'s, '_> {
                 // `*` and `/` separate; a tuple parameter of Python 2 binds its names untyped.
                 if let Some(t) = name.filter(|n| kind(*n) == Kind::TuplePattern) {
                     for c in self.kids(t).into_iter().filter(|c| kind(*c) == Kind::Identifier) {
-                        out.push(Parameter { name: self.slice(c), at: self.start(c), kind: BindingKind::Local, ty: None, default: None });
+                        out.push(Parameter {
+                            name: self.slice(c),
+                            at: self.start(c),
+                            kind: BindingKind::Local,
+                            ty: None,
+                            default: None,
+                        });
                     }
                 }
                 continue;
             };
-            out.push(Parameter { name: self.slice(name), at: self.start(name), kind: param_kind, ty, default });
+            out.push(Parameter {
+                name: self.slice(name),
+                at: self.start(name),
+                kind: param_kind,
+                ty,
+                default,
+            });
         }
         out
     }
@@ -245,7 +262,8 @@ impl<'s> Visitor<'s, '_> {
     /// The docstring of a body: its first statement, when that is a string.
     fn docstring(&self, body: Node) -> Span {
         let none = Span::new(self.start(body), self.start(body));
-        let Some(first) = self.kids(body).first().copied().filter(|s| kind(*s) == Kind::ExpressionStatement) else {
+        let Some(first) = self.kids(body).first().copied().filter(|s| kind(*s) == Kind::ExpressionStatement)
+        else {
             return none;
         };
         match self.kids(first).first() {
@@ -265,7 +283,9 @@ impl<'s> Visitor<'s, '_> {
         if text.starts_with("Test") {
             def.flags.set(DefFlags::TEST);
         }
-        if decorators.iter().any(|d| matches!(d.last(), "dataclass" | "define" | "frozen" | "mutable" | "attrs" | "attributes" | "s")) {
+        if decorators.iter().any(|d| {
+            matches!(d.last(), "dataclass" | "define" | "frozen" | "mutable" | "attrs" | "attributes" | "s")
+        }) {
             def.flags.set(DefFlags::RECORD);
         }
         let mark = self.scope().mark();

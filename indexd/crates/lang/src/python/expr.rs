@@ -35,7 +35,8 @@ impl<'s> Visitor<'s, '_> {
                 let text = self.slice(node);
                 self.interpolations(node, text);
                 let head = &text.as_bytes()[..text.len().min(2)];
-                let bytes = head.iter().take_while(|b| !matches!(b, b'"' | b'\'')).any(|b| matches!(b, b'b' | b'B'));
+                let bytes =
+                    head.iter().take_while(|b| !matches!(b, b'"' | b'\'')).any(|b| matches!(b, b'b' | b'B'));
                 self.literal(if bytes { LiteralKind::Bytes } else { LiteralKind::String }, at)
             }
             Kind::ConcatenatedString => {
@@ -73,7 +74,9 @@ impl<'s> Visitor<'s, '_> {
             Kind::NamedExpression => self.named_expression(node),
             Kind::Lambda => self.lambda(node),
             Kind::List => self.display(node, SequenceKind::List),
-            Kind::Tuple | Kind::ExpressionList | Kind::PatternList | Kind::TuplePattern => self.display(node, SequenceKind::Tuple),
+            Kind::Tuple | Kind::ExpressionList | Kind::PatternList | Kind::TuplePattern => {
+                self.display(node, SequenceKind::Tuple)
+            }
             Kind::ListPattern => self.display(node, SequenceKind::List),
             Kind::Set => self.display(node, SequenceKind::Set),
             Kind::Dictionary => self.display(node, SequenceKind::Dict),
@@ -141,7 +144,8 @@ impl<'s> Visitor<'s, '_> {
 
     fn attribute(&mut self, node: Node, role: Role) -> ExprId {
         let at = self.start(node);
-        let (Some(object), Some(attribute)) = (self.field(node, F.object), self.field(node, F.attribute)) else {
+        let (Some(object), Some(attribute)) = (self.field(node, F.object), self.field(node, F.attribute))
+        else {
             return self.opaque(at);
         };
         let base = self.expr(object, Role::Read);
@@ -194,10 +198,13 @@ impl<'s> Visitor<'s, '_> {
                     args.push(self.argument(last, i, *a));
                 }
                 match (last, &kids[..]) {
-                    ("isinstance", [subject, _]) => self.guards.push(Guard { at, path: self.slice(*subject), ty: args[1] }),
+                    ("isinstance", [subject, _]) => {
+                        self.guards.push(Guard { at, path: self.slice(*subject), ty: args[1] })
+                    }
                     ("issubclass", [subject, _]) => {
                         let name = self.b.str("type");
-                        let base = self.b.node(Shape::Name { name, binding: indexd_model::BindingId::NONE }, at);
+                        let base =
+                            self.b.node(Shape::Name { name, binding: indexd_model::BindingId::NONE }, at);
                         let of = self.b.list(&args[1..2]);
                         let ty = self.b.node(Shape::Index { base, args: of }, at);
                         self.guards.push(Guard { at, path: self.slice(*subject), ty });
@@ -465,7 +472,12 @@ impl<'s> Visitor<'s, '_> {
                 let b = self.local(name, self.start(target), BindingKind::Local, Some(source));
                 self.scope().set(name, b);
             }
-            Kind::PatternList | Kind::TuplePattern | Kind::ListPattern | Kind::Tuple | Kind::ExpressionList | Kind::Parenthesized => {
+            Kind::PatternList
+            | Kind::TuplePattern
+            | Kind::ListPattern
+            | Kind::Tuple
+            | Kind::ExpressionList
+            | Kind::Parenthesized => {
                 for (i, c) in self.kids(target).into_iter().enumerate() {
                     let part = self.part_of(source, i.min(usize::from(u16::MAX)) as u16);
                     self.comprehension_target(c, part);

@@ -27,7 +27,11 @@ impl<'s> Visitor<'s, '_> {
                     let bound = match alias {
                         Some(a) => a,
                         // The slice of the source that spells the first component.
-                        None => self.text.get(self.start(path) as usize..).and_then(|t| t.get(..first.len())).unwrap_or(""),
+                        None => self
+                            .text
+                            .get(self.start(path) as usize..)
+                            .and_then(|t| t.get(..first.len()))
+                            .unwrap_or(""),
                     };
                     self.add_import(node, module, 0, None, Some(bound), ImportKind::Module, last);
                 }
@@ -65,7 +69,15 @@ impl<'s> Visitor<'s, '_> {
             let text = self.slice(path);
             let name = self.b.str(text);
             let at = self.start(path);
-            self.add_import(node, module, level, Some(name), Some(alias.unwrap_or(text)), ImportKind::Name, at);
+            self.add_import(
+                node,
+                module,
+                level,
+                Some(name),
+                Some(alias.unwrap_or(text)),
+                ImportKind::Name,
+                at,
+            );
         }
     }
 

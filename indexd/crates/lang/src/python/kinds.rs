@@ -149,7 +149,16 @@ mod tests {
         for (name, _) in NAMES {
             assert_ne!(language.id_for_node_kind(name, true), 0, "{name}");
         }
-        for f in [F.alias, F.guard, F.module_name, F.object, F.superclasses, F.type_parameters, F.subject, F.argument] {
+        for f in [
+            F.alias,
+            F.guard,
+            F.module_name,
+            F.object,
+            F.superclasses,
+            F.type_parameters,
+            F.subject,
+            F.argument,
+        ] {
             assert_ne!(f, 0);
         }
     }

@@ -19,8 +19,8 @@ use indexd_model::facts::{Import, ImportKind};
 use indexd_model::limits::PARSE_CALLBACKS_MAX;
 use indexd_model::path::{dir_of, file_name_of, stem_of};
 use indexd_model::{
-    ChunkKind, Def, DefFlags, DefIdx, DefKind, Facts, FileFacts, FileRoles, Interface, Key, Language, LineIndex,
-    Outcome, RepoPath,
+    ChunkKind, Def, DefFlags, DefIdx, DefKind, Facts, FileFacts, FileRoles, Interface, Key, Language,
+    LineIndex, Outcome, RepoPath,
 };
 use rustc_hash::FxHashMap;
 use std::ops::ControlFlow;
@@ -50,7 +50,8 @@ pub fn facts(path: &RepoPath, text: &str, roles: FileRoles) -> FileFacts {
         Exports::Absent | Exports::Dynamic => None,
     };
     mark_exported(&mut v, exports.as_deref());
-    let header = Header { language: Language::Python, outcome, roles, package: None, constraint: None, exports };
+    let header =
+        Header { language: Language::Python, outcome, roles, package: None, constraint: None, exports };
     let (mut interface, body) = v.b.finish(header, |facts| keys(path, facts));
     add_import_entries(path, &mut interface);
     let chunks = assemble(text, &lines, &pieces(&interface, &lines), ChunkKind::Between);
@@ -144,14 +145,26 @@ fn add_import_entries(path: &str, interface: &mut Interface) {
     }
     let mut keys: Vec<(Key, u64)> = digests.into_iter().collect();
     keys.sort_unstable();
-    added.extend(keys.into_iter().map(|(key, digest)| indexd_model::Entry { key, def: DefIdx::NONE, digest }));
+    added.extend(keys.into_iter().map(|(key, digest)| indexd_model::Entry {
+        key,
+        def: DefIdx::NONE,
+        digest,
+    }));
     interface.entries.extend(added);
     interface.entries.sort_unstable_by_key(|e| (e.key, e.def));
 }
 
 fn import_digest(facts: &Facts, i: &Import) -> u64 {
     let name = |s: Option<indexd_model::StrId>| s.map_or("-", |s| facts.str(s));
-    let text = format!("{}|{}|{}|{}|{}|{}", facts.str(i.module), i.level, name(i.name), name(i.alias), i.kind as u8, i.conditional);
+    let text = format!(
+        "{}|{}|{}|{}|{}|{}",
+        facts.str(i.module),
+        i.level,
+        name(i.name),
+        name(i.alias),
+        i.kind as u8,
+        i.conditional
+    );
     Key::member("import", &text).0
 }
 
@@ -164,7 +177,9 @@ fn pieces(interface: &Interface, lines: &LineIndex) -> Vec<Piece> {
         let kind = match d.kind {
             DefKind::Class if !local => ChunkKind::Type,
             DefKind::Function | DefKind::Method | DefKind::Property if !local => ChunkKind::Definition,
-            DefKind::Variable | DefKind::Constant | DefKind::Type if is_long_value(&facts, d, lines) => ChunkKind::Definition,
+            DefKind::Variable | DefKind::Constant | DefKind::Type if is_long_value(&facts, d, lines) => {
+                ChunkKind::Definition
+            }
             _ => continue,
         };
         out.push(Piece { span: d.span, def: DefIdx(i as u32), kind });

@@ -83,7 +83,11 @@ impl<'s> Visitor<'s, '_> {
                     if let Some(keyword) = inner {
                         if let [name, value] = self.kids(keyword)[..] {
                             let id = self.b.str(self.slice(name));
-                            let field = self.b.expr(Shape::Attr { base: whole, name: id }, self.start(name), Role::Read);
+                            let field = self.b.expr(
+                                Shape::Attr { base: whole, name: id },
+                                self.start(name),
+                                Role::Read,
+                            );
                             self.pattern(value, field);
                         }
                     } else {
@@ -101,13 +105,16 @@ impl<'s> Visitor<'s, '_> {
                 ty
             }
             Kind::UnionPattern => {
-                let tys: Vec<ExprId> = self.kids(node).into_iter().filter_map(|c| self.pattern(c, subject)).collect();
+                let tys: Vec<ExprId> =
+                    self.kids(node).into_iter().filter_map(|c| self.pattern(c, subject)).collect();
                 tys.into_iter().reduce(|left, right| self.b.node(Shape::Union { left, right }, 0))
             }
             Kind::TuplePattern | Kind::ListPattern => {
                 for (i, c) in self.kids(node).into_iter().enumerate() {
                     let at = self.start(c);
-                    let item = self.b.node(Shape::Item { base: subject, index: i.min(usize::from(u16::MAX)) as u16 }, at);
+                    let item = self
+                        .b
+                        .node(Shape::Item { base: subject, index: i.min(usize::from(u16::MAX)) as u16 }, at);
                     self.pattern(c, item);
                 }
                 None
@@ -116,7 +123,9 @@ impl<'s> Visitor<'s, '_> {
                 let unknown = self.opaque(self.start(node));
                 for c in self.kids(node) {
                     match kind(c) {
-                        Kind::Identifier if kind(node) == Kind::SplatPattern => self.capture(c, Source::Assigned(unknown)),
+                        Kind::Identifier if kind(node) == Kind::SplatPattern => {
+                            self.capture(c, Source::Assigned(unknown))
+                        }
                         Kind::Identifier => {}
                         _ => {
                             self.pattern(c, unknown);
@@ -148,7 +157,11 @@ impl<'s> Visitor<'s, '_> {
     fn dotted_expr(&mut self, node: Node, role: Role) -> ExprId {
         let parts = self.kids(node);
         let Some((first, rest)) = parts.split_first() else { return self.opaque(self.start(node)) };
-        let mut e = self.name(self.slice(*first), self.start(*first), if rest.is_empty() { role } else { Role::Read });
+        let mut e = self.name(
+            self.slice(*first),
+            self.start(*first),
+            if rest.is_empty() { role } else { Role::Read },
+        );
         for (i, p) in rest.iter().enumerate() {
             let name = self.b.str(self.slice(*p));
             let role = if i + 1 == rest.len() { role } else { Role::Read };

@@ -202,7 +202,11 @@ impl Joins {
                     }
                 }
                 let (name, at, scope, kind) = b.binding_head(distinct[0]);
-                let kind = if kind == BindingKind::Receiver || kind == BindingKind::Param { kind } else { BindingKind::Local };
+                let kind = if kind == BindingKind::Receiver || kind == BindingKind::Param {
+                    kind
+                } else {
+                    BindingKind::Local
+                };
                 // A parameter joined with something else keeps saying so only when it has no
                 // source of its own; with one, the union of sources is what is known.
                 let kind = if sources.is_empty() { kind } else { BindingKind::Local };
@@ -232,10 +236,8 @@ impl Joins {
         }
         for name in names {
             let before = scope.get(name).unwrap_or(BindingId::NONE);
-            let values: SmallVec<[BindingId; 4]> = branches
-                .iter()
-                .map(|c| c.iter().find(|c| c.0 == name).map_or(before, |c| c.1))
-                .collect();
+            let values: SmallVec<[BindingId; 4]> =
+                branches.iter().map(|c| c.iter().find(|c| c.0 == name).map_or(before, |c| c.1)).collect();
             let joined = self.join(b, &values);
             if joined.some().is_some() && joined != before {
                 scope.set(name, joined);

@@ -19,7 +19,14 @@ fn render(facts: &FileFacts, text: &str) -> String {
         let name = |s: Option<indexd_model::StrId>| s.map_or("-", |s| f.str(s));
         let dots = ".".repeat(i.level.into());
         let at = if i.conditional { " conditional" } else { "" };
-        let _ = writeln!(out, "import {:?} {dots}{} {} as {}{at}", i.kind, f.str(i.module), name(i.name), name(i.alias));
+        let _ = writeln!(
+            out,
+            "import {:?} {dots}{} {} as {}{at}",
+            i.kind,
+            f.str(i.module),
+            name(i.name),
+            name(i.alias)
+        );
     }
     for (i, d) in facts.interface.defs.iter().enumerate() {
         let _ = write!(out, "{:?} {} {}", d.kind, descriptor(&f, DefIdx(i as u32)), flags(d.flags));
@@ -34,7 +41,12 @@ fn render(facts: &FileFacts, text: &str) -> String {
                 let _ = write!(out, " {label}=[{}]", all.join(", "));
             }
         }
-        for (label, list) in [("results", &d.results), ("returns", &d.returns), ("bases", &d.bases), ("decorators", &d.decorators)] {
+        for (label, list) in [
+            ("results", &d.results),
+            ("returns", &d.returns),
+            ("bases", &d.bases),
+            ("decorators", &d.decorators),
+        ] {
             if !list.is_empty() {
                 let all: Vec<_> = list.iter().map(|e| p.expr(*e)).collect();
                 let _ = write!(out, " {label}=[{}]", all.join(", "));
@@ -136,7 +148,9 @@ impl Printer<'_> {
             Node::Slice { base } => format!("{}[:]", self.expr(base)),
             Node::Unary { value } => format!("not {}", self.expr(value)),
             Node::Binary { left, right } => format!("{} or {}", self.expr(left), self.expr(right)),
-            Node::Conditional { then, otherwise } => format!("({} if _ else {})", self.expr(then), self.expr(otherwise)),
+            Node::Conditional { then, otherwise } => {
+                format!("({} if _ else {})", self.expr(then), self.expr(otherwise))
+            }
             Node::Assert { value, ty } => format!("{} is {}", self.expr(value), self.expr(ty)),
             Node::Sequence { kind, elems } => format!("{kind:?}({})", self.list(elems)),
             Node::Comprehension { kind, elem } => format!("{kind:?}Of({})", self.expr(elem)),
@@ -190,13 +204,21 @@ fn deep_nesting_is_opaque_beyond_the_limit() {
 #[test]
 fn flow_stays_linear() {
     let assigned = "    o.a.b = f()\n    o = o.a\n    o.c = o.a.b\n".repeat(500);
-    let branches = "    if isinstance(x, A):\n        x = x.a\n        x.b = f(x)\n    else:\n        y = x.b\n".repeat(500);
-    let loops: String = (0..60).map(|i| format!("{}for x{i} in x{}:\n", " ".repeat(i + 1), i.max(1) - 1)).collect();
+    let branches =
+        "    if isinstance(x, A):\n        x = x.a\n        x.b = f(x)\n    else:\n        y = x.b\n"
+            .repeat(500);
+    let loops: String =
+        (0..60).map(|i| format!("{}for x{i} in x{}:\n", " ".repeat(i + 1), i.max(1) - 1)).collect();
     for body in [assigned, branches, loops + &" ".repeat(62) + "pass\n"] {
         let text = format!("def g(o, x, x0):\n{body}");
         let facts = read(&text);
         let f = Facts::inside(&facts);
-        assert!(f.n_exprs() < text.len() && f.n_bindings() < text.len(), "{} {}", f.n_exprs(), f.n_bindings());
+        assert!(
+            f.n_exprs() < text.len() && f.n_bindings() < text.len(),
+            "{} {}",
+            f.n_exprs(),
+            f.n_bindings()
+        );
     }
 }
 

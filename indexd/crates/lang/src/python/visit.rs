@@ -133,7 +133,13 @@ impl<'s, 'p> Visitor<'s, 'p> {
     }
 
     /// Opens a binding of a function's local (or of a comprehension anywhere).
-    pub(super) fn local(&mut self, name: &'s str, at: u32, kind: BindingKind, source: Option<Source>) -> BindingId {
+    pub(super) fn local(
+        &mut self,
+        name: &'s str,
+        at: u32,
+        kind: BindingKind,
+        source: Option<Source>,
+    ) -> BindingId {
         let id = self.b.str(name);
         let scope = self.around();
         let binding = self.b.bind(id, at, scope, kind);
@@ -505,7 +511,9 @@ impl<'s, 'p> Visitor<'s, 'p> {
             let mut live = v.field(node, F.body).is_none_or(|b| v.block(b));
             let tried = v.scope().changes(mark);
             let kids = v.kids(node);
-            if let Some(body) = kids.iter().find(|c| kind(**c) == Kind::Else).and_then(|c| v.field(*c, F.body)) {
+            if let Some(body) =
+                kids.iter().find(|c| kind(**c) == Kind::Else).and_then(|c| v.field(*c, F.body))
+            {
                 live &= v.block(body);
             }
             if live {
@@ -561,7 +569,11 @@ impl<'s, 'p> Visitor<'s, 'p> {
         let value = self.expr(*value, Role::Read);
         let alias = self.field(node, F.alias).or_else(|| kids.get(1).copied());
         let Some(alias) = alias else { return };
-        let target = if kind(alias) == Kind::AsPatternTarget { self.kids(alias).first().copied() } else { Some(alias) };
+        let target = if kind(alias) == Kind::AsPatternTarget {
+            self.kids(alias).first().copied()
+        } else {
+            Some(alias)
+        };
         let Some(target) = target else { return };
         self.assign(target, source(value), self.span(target));
     }

@@ -118,9 +118,14 @@ impl<'a> Linker<'a> {
                         _ => String::new(),
                     };
                     match &*last {
-                        "TypeVar" | "ParamSpec" | "TypeVarTuple" => return self.types.make(Type::Var(file, VarKey::Def(def))),
+                        "TypeVar" | "ParamSpec" | "TypeVarTuple" => {
+                            return self.types.make(Type::Var(file, VarKey::Def(def)));
+                        }
                         "NewType" => {
-                            return facts.list(args).get(1).map_or(Ty::UNKNOWN, |a| self.annotation(file, *a));
+                            return facts
+                                .list(args)
+                                .get(1)
+                                .map_or(Ty::UNKNOWN, |a| self.annotation(file, *a));
                         }
                         _ => {}
                     }
@@ -176,7 +181,10 @@ impl<'a> Linker<'a> {
                     }
                 }
                 let ends_open = items.last().is_some_and(|a| {
-                    matches!(facts.expr(*a).node, Node::Literal { kind: indexd_model::facts::LiteralKind::Ellipsis })
+                    matches!(
+                        facts.expr(*a).node,
+                        Node::Literal { kind: indexd_model::facts::LiteralKind::Ellipsis }
+                    )
                 });
                 if ends_open && name.rsplit('.').next().is_some_and(|l| l.eq_ignore_ascii_case("tuple")) {
                     let elem = args.first().copied().unwrap_or(Ty::UNKNOWN);
@@ -204,7 +212,9 @@ impl<'a> Linker<'a> {
                 let mut bound = None;
                 for &a in facts.list(args).iter().skip(1) {
                     match facts.expr(a).node {
-                        Node::Keyword { name, value } if facts.str(name) == "bound" => bound = Some(self.annotation(file, value)),
+                        Node::Keyword { name, value } if facts.str(name) == "bound" => {
+                            bound = Some(self.annotation(file, value))
+                        }
                         Node::Keyword { .. } => {}
                         _ => constraints.push(self.annotation(file, a)),
                     }

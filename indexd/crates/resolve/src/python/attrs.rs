@@ -117,7 +117,11 @@ impl<'a> Linker<'a> {
                     let class = self.class_of_instance(bound);
                     return (*self.attr(class, name)).clone();
                 }
-                let (ty, reason) = if matches!(self.types.get(t), Type::Var(..)) { (Ty::UNKNOWN, UnknownReceiver) } else { (Ty::EXTERNAL, Builtin) };
+                let (ty, reason) = if matches!(self.types.get(t), Type::Var(..)) {
+                    (Ty::UNKNOWN, UnknownReceiver)
+                } else {
+                    (Ty::EXTERNAL, Builtin)
+                };
                 Attr::none(ty, reason)
             }
             Type::Var(..) => match self.bound(base) {
@@ -209,9 +213,13 @@ impl<'a> Linker<'a> {
         let file = self.classes[owner.0 as usize].file;
         let d = self.facts(file).def(def);
         let v = match d.kind {
-            DefKind::Method if d.flags.has(DefFlags::CLASS) => Val::new(self.types.make(Type::Bound(file, def, base))),
+            DefKind::Method if d.flags.has(DefFlags::CLASS) => {
+                Val::new(self.types.make(Type::Bound(file, def, base)))
+            }
             DefKind::Method => Val::new(self.types.make(Type::Func(file, def))),
-            DefKind::Field if self.classes[class.0 as usize].is_enum && !self.is_instance_field(file, def) => {
+            DefKind::Field
+                if self.classes[class.0 as usize].is_enum && !self.is_instance_field(file, def) =>
+            {
                 Val::new(self.types.instance(owner, &[]))
             }
             DefKind::Field => {
@@ -221,7 +229,9 @@ impl<'a> Linker<'a> {
                 let ty = self.substitute(v.ty, &map, Some(receiver));
                 Val { ty, inferred: v.inferred }
             }
-            DefKind::Property if d.flags.has(DefFlags::CLASS) => self.property_value(class, base, args, &member, def),
+            DefKind::Property if d.flags.has(DefFlags::CLASS) => {
+                self.property_value(class, base, args, &member, def)
+            }
             DefKind::Property => Val::new(Ty::EXTERNAL),
             _ => self.def_value(file, def),
         };
@@ -266,7 +276,9 @@ impl<'a> Linker<'a> {
         let Some(def) = self.preferred(file, &member.defs) else { return Val::UNKNOWN };
         let d = self.facts(file).def(def);
         match d.kind {
-            DefKind::Method if d.flags.has(DefFlags::STATIC) => Val::new(self.types.make(Type::Func(file, def))),
+            DefKind::Method if d.flags.has(DefFlags::STATIC) => {
+                Val::new(self.types.make(Type::Func(file, def)))
+            }
             DefKind::Method if d.flags.has(DefFlags::CLASS) => {
                 let receiver = self.class_of_instance(base);
                 Val::new(self.types.make(Type::Bound(file, def, receiver)))
@@ -391,7 +403,9 @@ impl<'a> Linker<'a> {
             let std = self.std_of(of, &args);
             return match std {
                 Some(std) => Attr::none(self.std_attr(std, name), UnresolvedReason::External),
-                None if name == "__new__" => Attr::none(self.types.named("builtins.object.__new__"), UnresolvedReason::External),
+                None if name == "__new__" => {
+                    Attr::none(self.types.named("builtins.object.__new__"), UnresolvedReason::External)
+                }
                 None if name == "__init__" => Attr::none(Ty::EXTERNAL, UnresolvedReason::External),
                 None => self.missing(class, name),
             };

@@ -3,7 +3,8 @@
 use super::Linker;
 use super::eval::{Site, Slot, Val};
 use super::types::{ClassId, File, Std, Ty, Type, VarKey};
-use indexd_model::{BindingKind, DefFlags, DefIdx, DefKind, ExprId, Node, Source};
+use indexd_model::names::qualified_name;
+use indexd_model::{BindingKind, DefFlags, DefIdx, ExprId, Key, Node, Source};
 
 impl<'a> Linker<'a> {
     /// The result of calling a value of type `callee`; `site` is `None` for calls nobody wrote.
@@ -126,7 +127,9 @@ impl<'a> Linker<'a> {
         if let Some(r) = receiver {
             let (class, args): (Option<ClassId>, Box<[Ty]>) = match self.types.get(r).clone() {
                 Type::Instance(c, args) | Type::Class(c, args) => (Some(c), args),
-                Type::SelfOf(c) | Type::SelfClass(c) => (Some(c), self.classes[c.0 as usize].params.iter().copied().collect()),
+                Type::SelfOf(c) | Type::SelfClass(c) => {
+                    (Some(c), self.classes[c.0 as usize].params.iter().copied().collect())
+                }
                 _ => (None, Box::new([])),
             };
             if let (Some(c), Some(owner)) = (class, self.class_of(file, def)) {
@@ -150,13 +153,18 @@ impl<'a> Linker<'a> {
     fn overloads(&mut self, file: File, def: DefIdx) -> Vec<DefIdx> {
         let facts = self.facts(file);
         let d = facts.def(def);
-        let is_overload = |o: &indexd_model::Def| o.name == d.name && o.parent == d.parent && o.flags.has(DefFlags::OVERLOAD);
+        let is_overload = |o: &indexd_model::Def| {
+            o.name == d.name && o.parent == d.parent && o.flags.has(DefFlags::OVERLOAD)
+        };
         // Overloads stand directly before what they overload.
         let defs = &facts.interface.defs;
         let mut first = def.index();
         while first > 0 {
             let mut before = first - 1;
-            while before > 0 && defs[before].parent != d.parent && defs[before].parent.index() >= before.saturating_sub(8) {
+            while before > 0
+                && defs[before].parent != d.parent
+                && defs[before].parent.index() >= before.saturating_sub(8)
+            {
                 before -= 1;
             }
             if !is_overload(&defs[before]) {
@@ -171,7 +179,8 @@ impl<'a> Linker<'a> {
     fn accepts(&mut self, file: File, def: DefIdx, bound: bool, site: Option<Site>) -> bool {
         let Some(site) = site else { return true };
         let facts = self.facts(file);
-        let params: Vec<_> = facts.def(def).params.iter().skip(usize::from(bound)).filter_map(|b| facts.binding(*b)).collect();
+        let params: Vec<_> =
+            facts.def(def).params.iter().skip(usize::from(bound)).filter_map(|b| facts.binding(*b)).collect();
         let here = self.facts(site.file);
         let mut position = 0;
         let mut given = vec![false; params.len()];
@@ -224,7 +233,14 @@ impl<'a> Linker<'a> {
     }
 
     /// Finds type variables of a function from the arguments of a call.
-    pub(super) fn solve(&mut self, file: File, def: DefIdx, bound: bool, site: Site, map: &mut Vec<(Ty, Ty)>) {
+    pub(super) fn solve(
+        &mut self,
+        file: File,
+        def: DefIdx,
+        bound: bool,
+        site: Site,
+        map: &mut Vec<(Ty, Ty)>,
+    ) {
         let facts = self.facts(file);
         let here = self.facts(site.file);
         let params = &facts.def(def).params;
@@ -233,7 +249,10 @@ impl<'a> Linker<'a> {
             let (param, value) = match here.expr(a).node {
                 Node::Keyword { name, value } => {
                     let name = here.str(name);
-                    (params.iter().find(|p| facts.binding(**p).is_some_and(|b| facts.str(b.name) == name)), value)
+                    (
+                        params.iter().find(|p| facts.binding(**p).is_some_and(|b| facts.str(b.name) == name)),
+                        value,
+                    )
                 }
                 Node::Spread { .. } => break,
                 _ => {
@@ -277,9 +296,7 @@ impl<'a> Linker<'a> {
         let d = self.facts(file).def(def);
         let flags = d.flags;
         let v = match d.results.first() {
-            Some(&r) => {
-                Val::new(self.annotation(file, r))
-            }
+            Some(&r) => Val::new(self.annotation(file, r)),
             None => {
                 let mut tys = Vec::new();
                 for &r in &d.returns {
@@ -323,19 +340,17 @@ impl<'a> Linker<'a> {
                 })?
             }
             Some(class) => {
-                let class_name = facts.def_name(self.classes[class.0 as usize].def);
-                let found = self.module_member(stub, class_name);
-                let class = found.targets.iter().find_map(|t| match *t {
-                    super::members::Target::Def(f, d) if f == stub && there.def(d).kind == DefKind::Class => Some(d),
-                    _ => None,
-                })?;
-                let class = self.class(stub, class);
-                let member = self.member(class, name)?;
-                // An inherited member may belong to another file, where its number means another.
-                if member.owner != class {
-                    return None;
-                }
-                *member.defs.last()?
+                // The class of the stub stands for that of the source, so its members are looked up
+                // by the stub's own keys.
+                let class = qualified_name(&facts, self.classes[class.0 as usize].def);
+                let key = Key::member(&format!("{}#{class}", self.module_scope(stub)), name);
+                self.view.find(key);
+                there
+                    .interface
+                    .provided(key)
+                    .filter_map(DefIdx::some)
+                    .filter(|d| there.def_name(*d) == name)
+                    .last()?
             }
         };
         let results = &there.def(twin).results;

@@ -79,7 +79,9 @@ impl<'a> Linker<'a> {
         }
         let found = self.module_member(source, facts.def_name(def));
         found.targets.iter().find_map(|t| match *t {
-            Target::Def(f, d) if f == source && self.facts(f).def(d).kind == DefKind::Class => Some(self.class(f, d)),
+            Target::Def(f, d) if f == source && self.facts(f).def(d).kind == DefKind::Class => {
+                Some(self.class(f, d))
+            }
             _ => None,
         })
     }
@@ -116,10 +118,18 @@ impl<'a> Linker<'a> {
                     Type::Named(n) => {
                         let name = self.types.text(n).to_owned();
                         let last = name.rsplit('.').next().unwrap_or("");
-                        if !matches!(&*name, "builtins.object" | "abc.ABC" | "typing.Generic" | "typing.Protocol" | "typing_extensions.Protocol") {
+                        if !matches!(
+                            &*name,
+                            "builtins.object"
+                                | "abc.ABC"
+                                | "typing.Generic"
+                                | "typing.Protocol"
+                                | "typing_extensions.Protocol"
+                        ) {
                             is_open = true;
                         }
-                        is_enum |= name.starts_with("enum.") && (last.ends_with("Enum") || last.ends_with("Flag"));
+                        is_enum |=
+                            name.starts_with("enum.") && (last.ends_with("Enum") || last.ends_with("Flag"));
                         let instance = self.annotation(file, base);
                         if matches!(self.types.get(instance), Type::Std(..)) && std.is_none() {
                             std = Some(instance);
@@ -198,7 +208,9 @@ impl<'a> Linker<'a> {
         let found = match nearest {
             Some(m) if !self.is_declared(&m) => {
                 let from = order.iter().position(|c| *c == m.owner).map_or(0, |i| i + 1);
-                let declared = order[from..].iter().find_map(|c| self.own_member(*c, name).filter(|m| self.is_declared(m)));
+                let declared = order[from..]
+                    .iter()
+                    .find_map(|c| self.own_member(*c, name).filter(|m| self.is_declared(m)));
                 declared.or(Some(m))
             }
             other => other,
@@ -213,7 +225,12 @@ impl<'a> Linker<'a> {
     }
 
     /// The member `name` behind `after` in the resolution order of `class`.
-    pub(super) fn member_after(&mut self, class: ClassId, after: ClassId, name: &'a str) -> Option<Rc<Member>> {
+    pub(super) fn member_after(
+        &mut self,
+        class: ClassId,
+        after: ClassId,
+        name: &'a str,
+    ) -> Option<Rc<Member>> {
         let order = Rc::clone(&self.classes[class.0 as usize].order);
         let from = order.iter().position(|c| *c == after).map_or(0, |i| i + 1);
         order[from..].iter().find_map(|c| self.own_member(*c, name))

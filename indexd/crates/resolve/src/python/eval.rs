@@ -7,7 +7,7 @@ use super::types::{File, Std, Ty, Type, VarKey};
 use indexd_model::facts::{LiteralKind, SequenceKind};
 use indexd_model::path::{dir_of, file_name_of, join};
 use indexd_model::{
-    BindingId, BindingKind, DefFlags, DefIdx, DefKind, ExprId, FileRoles, FactsView, List, Node, Source,
+    BindingId, BindingKind, DefFlags, DefIdx, DefKind, ExprId, FactsView, FileRoles, List, Node, Source,
 };
 
 /// Expressions under evaluation at once; deeper chains are not followed.
@@ -145,12 +145,16 @@ impl<'a> Linker<'a> {
                 let base = self.eval(file, base);
                 Val { ty: self.slice(base.ty), inferred: base.inferred }
             }
-            Node::Binary { left, right } | Node::Union { left, right } | Node::Conditional { then: left, otherwise: right } => {
+            Node::Binary { left, right }
+            | Node::Union { left, right }
+            | Node::Conditional { then: left, otherwise: right } => {
                 let left = self.eval(file, left);
                 let right = self.eval(file, right);
                 // `x or y`: what is falsy on the left does not come out.
-                let l = if matches!(expr.node, Node::Binary { .. }) { self.types.some(left.ty) } else { left.ty };
-                let l = if l == Ty::NONE && matches!(expr.node, Node::Binary { .. }) { Ty::UNKNOWN } else { l };
+                let l =
+                    if matches!(expr.node, Node::Binary { .. }) { self.types.some(left.ty) } else { left.ty };
+                let l =
+                    if l == Ty::NONE && matches!(expr.node, Node::Binary { .. }) { Ty::UNKNOWN } else { l };
                 Val { ty: self.types.union(&[l, right.ty]), inferred: left.inferred || right.inferred }
             }
             Node::Unary { value } => self.eval(file, value),
@@ -164,7 +168,9 @@ impl<'a> Linker<'a> {
                 Val { ty: self.awaited(v.ty), inferred: v.inferred }
             }
             Node::Assert { value, ty } => self.narrowed(file, value, ty),
-            Node::Quoted { value } | Node::Keyword { value, .. } | Node::Spread { value } => self.eval(file, value),
+            Node::Quoted { value } | Node::Keyword { value, .. } | Node::Spread { value } => {
+                self.eval(file, value)
+            }
             Node::Def { def } => self.def_value(file, def),
             _ => Val::UNKNOWN,
         }
@@ -236,7 +242,8 @@ impl<'a> Linker<'a> {
     }
 
     fn comprehension(&mut self, file: File, kind: SequenceKind, elem: ExprId) -> Val {
-        if let (SequenceKind::Dict, Node::KeyValue { key, value }) = (kind, self.facts(file).expr(elem).node) {
+        if let (SequenceKind::Dict, Node::KeyValue { key, value }) = (kind, self.facts(file).expr(elem).node)
+        {
             let (k, v) = (self.eval(file, key), self.eval(file, value));
             return Val { ty: self.types.std(Std::Dict, &[k.ty, v.ty]), inferred: v.inferred };
         }
@@ -253,7 +260,8 @@ impl<'a> Linker<'a> {
         let b = self.eval(file, base);
         match self.types.get(b.ty).clone() {
             Type::Class(c, _) => {
-                let args: Vec<Ty> = self.facts(file).list(args).iter().map(|a| self.annotation(file, *a)).collect();
+                let args: Vec<Ty> =
+                    self.facts(file).list(args).iter().map(|a| self.annotation(file, *a)).collect();
                 Val::new(self.types.make(Type::Class(c, args.into())))
             }
             Type::Named(_) => b,
@@ -377,7 +385,9 @@ impl<'a> Linker<'a> {
         match b.kind {
             BindingKind::Receiver => {
                 if let Some(class) = self.class_of_receiver(file, b.scope) {
-                    let is_class = facts.def(b.scope).flags.has(DefFlags::CLASS) && facts.def(b.scope).kind != DefKind::Class || self.is_metaclass(class);
+                    let is_class = facts.def(b.scope).flags.has(DefFlags::CLASS)
+                        && facts.def(b.scope).kind != DefKind::Class
+                        || self.is_metaclass(class);
                     let t = if is_class { Type::SelfClass(class) } else { Type::SelfOf(class) };
                     return Val::new(self.types.make(t));
                 }
@@ -462,14 +472,23 @@ impl<'a> Linker<'a> {
         match self.facts(file).expr(ty).node {
             Node::KeyValue { value, .. } => {
                 let assigned = self.eval(file, value);
-                if assigned.ty == Ty::UNKNOWN || matches!(self.types.get(assigned.ty), Type::Var(..)) { before } else { assigned }
+                if assigned.ty == Ty::UNKNOWN || matches!(self.types.get(assigned.ty), Type::Var(..)) {
+                    before
+                } else {
+                    assigned
+                }
             }
             Node::Unary { value: not } => {
                 let not = self.instance_of(file, not);
                 let nots = self.types.members(not);
                 let parts = self.types.members(before.ty);
-                let rest: Vec<Ty> = parts.into_iter().filter(|p| !nots.iter().any(|n| self.is_a(*p, *n))).collect();
-                if rest.is_empty() { before } else { Val { ty: self.types.union(&rest), inferred: before.inferred } }
+                let rest: Vec<Ty> =
+                    parts.into_iter().filter(|p| !nots.iter().any(|n| self.is_a(*p, *n))).collect();
+                if rest.is_empty() {
+                    before
+                } else {
+                    Val { ty: self.types.union(&rest), inferred: before.inferred }
+                }
             }
             _ => {
                 let want = self.instance_of(file, ty);
@@ -494,7 +513,9 @@ impl<'a> Linker<'a> {
             (Type::Instance(c, _) | Type::SelfOf(c), Type::Instance(d, _) | Type::SelfOf(d)) => {
                 self.classes[c.0 as usize].order.contains(d)
             }
-            (Type::Std(a, _), Type::Std(b, _)) => a == b || matches!((a, b), (Std::Tuple, Std::Tuples) | (Std::Tuples, Std::Tuple)),
+            (Type::Std(a, _), Type::Std(b, _)) => {
+                a == b || matches!((a, b), (Std::Tuple, Std::Tuples) | (Std::Tuples, Std::Tuple))
+            }
             (Type::Class(c, _), Type::Class(d, _)) => self.classes[c.0 as usize].order.contains(d),
             _ => false,
         }
@@ -564,14 +585,19 @@ impl<'a> Linker<'a> {
         // A class that derives from `type` has classes as its instances.
         let (file, def) = (self.classes[class.0 as usize].file, self.classes[class.0 as usize].def);
         let facts = self.facts(file);
-        facts.def(def).bases.iter().any(|b| matches!(facts.expr(*b).node, Node::Name { name, .. } if facts.str(name) == "type"))
+        facts
+            .def(def)
+            .bases
+            .iter()
+            .any(|b| matches!(facts.expr(*b).node, Node::Name { name, .. } if facts.str(name) == "type"))
     }
 
     /// The value pytest passes for a parameter: that of the fixture of this name in the file, else
     /// in the nearest `conftest.py` up the tree.
     fn fixture(&mut self, file: File, def: DefIdx, name: &'a str) -> Option<Ty> {
         let facts = self.facts(file);
-        let is_test_file = facts.interface.roles.has(FileRoles::TEST) || file_name_of(self.loaded.path(file)) == "conftest.py";
+        let is_test_file = facts.interface.roles.has(FileRoles::TEST)
+            || file_name_of(self.loaded.path(file)) == "conftest.py";
         let d = facts.def(def.some()?);
         let takes = facts.str(d.name).starts_with("test") || self.is_fixture(file, def);
         if !is_test_file || !takes {
@@ -609,7 +635,9 @@ impl<'a> Linker<'a> {
     fn fixture_in(&mut self, file: File, name: &'a str, not: DefIdx) -> Option<Ty> {
         let found = self.module_member(file, name);
         found.targets.iter().find_map(|t| match *t {
-            Target::Def(f, d) if (f, d) != (file, not) && self.is_fixture(f, d) => Some(self.fixture_value(f, d)),
+            Target::Def(f, d) if (f, d) != (file, not) && self.is_fixture(f, d) => {
+                Some(self.fixture_value(f, d))
+            }
             _ => None,
         })
     }
@@ -632,7 +660,9 @@ impl<'a> Linker<'a> {
                     _ => *d,
                 };
                 match facts.expr(callee).node {
-                    Node::Name { name, .. } | Node::Attr { name, .. } => matches!(facts.str(name), "fixture" | "yield_fixture"),
+                    Node::Name { name, .. } | Node::Attr { name, .. } => {
+                        matches!(facts.str(name), "fixture" | "yield_fixture")
+                    }
                     _ => false,
                 }
             })

@@ -40,7 +40,9 @@ impl Linker<'_> {
                         flows.push(reversed(link, here));
                     }
                 }
-                (EdgeKind::Usage, Role::Write) if in_function => flows.push(Link { kind: EdgeKind::Dataflow, ..*link }),
+                (EdgeKind::Usage, Role::Write) if in_function => {
+                    flows.push(Link { kind: EdgeKind::Dataflow, ..*link })
+                }
                 (EdgeKind::Usage, Role::Read) if in_function => {
                     let stored = target_def.and_then(local).is_some_and(|d| {
                         matches!(d.kind, DefKind::Field | DefKind::Variable) && !d.flags.has(DefFlags::LOCAL)
@@ -58,5 +60,10 @@ impl Linker<'_> {
 
 /// The flow from what a use names to the definition around the use.
 fn reversed(link: &Link, here: indexd_model::FileDoc) -> Link {
-    Link { kind: EdgeKind::Dataflow, source: link.target.def, target: DefRef { file: here, def: link.source }, ..*link }
+    Link {
+        kind: EdgeKind::Dataflow,
+        source: link.target.def,
+        target: DefRef { file: here, def: link.source },
+        ..*link
+    }
 }

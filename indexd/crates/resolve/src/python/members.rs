@@ -77,7 +77,8 @@ impl<'a> Linker<'a> {
     fn add_imported(&mut self, file: File, name: &'a str, found: &mut Found) {
         let facts = self.facts(file);
         let own = std::mem::take(&mut found.targets);
-        let is_fallback = |t: &Target| matches!(t, Target::Def(_, d) if facts.def(*d).flags.has(DefFlags::CONDITIONAL));
+        let is_fallback =
+            |t: &Target| matches!(t, Target::Def(_, d) if facts.def(*d).flags.has(DefFlags::CONDITIONAL));
         let fallback = own.iter().all(is_fallback);
         for import in &facts.interface.imports {
             let bound = import.alias.map(|a| facts.str(a));
@@ -210,7 +211,9 @@ impl<'a> Linker<'a> {
         let facts = self.facts(file);
         let callable = |d: &&DefIdx| {
             let it = facts.def(**d);
-            (it.kind.is_callable() || it.kind == DefKind::Class) && !it.flags.has(DefFlags::OVERLOAD) && !it.flags.has(DefFlags::SETTER)
+            (it.kind.is_callable() || it.kind == DefKind::Class)
+                && !it.flags.has(DefFlags::OVERLOAD)
+                && !it.flags.has(DefFlags::SETTER)
         };
         // A definition under a condition has the ordinary one beside it.
         let plain = |d: &&DefIdx| !facts.def(**d).flags.has(DefFlags::CONDITIONAL);

@@ -65,7 +65,9 @@ impl<'a> Linker<'a> {
         let full = join(dir, &path.replace('.', "/"));
         match self.module_at(&full) {
             Some(f) => Module::File(f),
-            None if !self.view.find(Key::dir("py", &full)).is_empty() => Module::Namespace(self.types.name(&full)),
+            None if !self.view.find(Key::dir("py", &full)).is_empty() => {
+                Module::Namespace(self.types.name(&full))
+            }
             None => Module::Missing,
         }
     }
@@ -168,7 +170,9 @@ impl<'a> Linker<'a> {
     /// Whether a folder looks like one that holds packages: by its name or by a manifest in it.
     fn is_source_root(&self, root: &str) -> bool {
         matches!(file_name_of(root), "src" | "lib" | "python" | "Lib")
-            || ["setup.py", "pyproject.toml", "setup.cfg"].iter().any(|m| self.view.file(&join(root, m)).is_some())
+            || ["setup.py", "pyproject.toml", "setup.cfg"]
+                .iter()
+                .any(|m| self.view.file(&join(root, m)).is_some())
     }
 
     /// A namespace package: a folder with modules, found from one of the importing file's folders

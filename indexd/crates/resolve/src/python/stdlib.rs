@@ -24,11 +24,22 @@ impl<'a> Linker<'a> {
             "float" => (Std::Float, 0),
             "bool" | "TypeGuard" | "TypeIs" => (Std::Bool, 0),
             "list" | "List" | "deque" | "Deque" | "MutableSequence" => (Std::List, 1),
-            "set" | "Set" | "frozenset" | "FrozenSet" | "MutableSet" | "AbstractSet" | "KeysView" | "WeakSet" => (Std::Set, 1),
-            "Iterable" | "Iterator" | "Generator" | "Sequence" | "Collection" | "Container" | "Reversible"
-            | "AsyncIterable" | "AsyncIterator" | "AsyncGenerator" | "ValuesView" => (Std::Iter, 1),
-            "dict" | "Dict" | "Mapping" | "MutableMapping" | "OrderedDict" | "defaultdict" | "DefaultDict"
-            | "WeakValueDictionary" | "WeakKeyDictionary" | "ChainMap" => (Std::Dict, 2),
+            "set" | "Set" | "frozenset" | "FrozenSet" | "MutableSet" | "AbstractSet" | "KeysView"
+            | "WeakSet" => (Std::Set, 1),
+            "Iterable" | "Iterator" | "Generator" | "Sequence" | "Collection" | "Container"
+            | "Reversible" | "AsyncIterable" | "AsyncIterator" | "AsyncGenerator" | "ValuesView" => {
+                (Std::Iter, 1)
+            }
+            "dict"
+            | "Dict"
+            | "Mapping"
+            | "MutableMapping"
+            | "OrderedDict"
+            | "defaultdict"
+            | "DefaultDict"
+            | "WeakValueDictionary"
+            | "WeakKeyDictionary"
+            | "ChainMap" => (Std::Dict, 2),
             "tuple" | "Tuple" if args.is_empty() => (Std::Tuples, 1),
             "tuple" | "Tuple" => (Std::Tuple, args.len()),
             "Awaitable" | "Task" | "Future" => (Std::Awaitable, 1),
@@ -40,12 +51,16 @@ impl<'a> Linker<'a> {
                 let pair = self.types.std(Std::Tuple, &[arg(0), arg(1)]);
                 return self.types.std(Std::Iter, &[pair]);
             }
-            "ContextManager" | "AbstractContextManager" | "AsyncContextManager" | "AbstractAsyncContextManager" => (Std::Context, 1),
+            "ContextManager"
+            | "AbstractContextManager"
+            | "AsyncContextManager"
+            | "AbstractAsyncContextManager" => (Std::Context, 1),
             "Callable" => (Std::Callable, 1),
             "ContextVar" | "Queue" | "LifoQueue" | "PriorityQueue" | "SimpleQueue" => (Std::Cell, 1),
             "Optional" => return self.types.union(&[arg(0), Ty::NONE]),
             "Union" => return self.types.union(args),
-            "Annotated" | "ClassVar" | "Final" | "Required" | "NotRequired" | "ReadOnly" | "InitVar" | "Unpack" => return arg(0),
+            "Annotated" | "ClassVar" | "Final" | "Required" | "NotRequired" | "ReadOnly" | "InitVar"
+            | "Unpack" => return arg(0),
             "Type" | "type" => {
                 let of = arg(0);
                 return if of == Ty::UNKNOWN { Ty::EXTERNAL } else { self.class_of_instance(of) };
@@ -90,7 +105,10 @@ impl<'a> Linker<'a> {
                 self.types.std(Std::Iter, &[pair])
             }
             (Std::Dict, "popitem") => self.types.std(Std::Tuple, &[arg(0), arg(1)]),
-            (Std::List | Std::Set | Std::Dict, "copy" | "union" | "intersection" | "difference" | "__or__" | "__and__" | "__sub__") => receiver,
+            (
+                Std::List | Std::Set | Std::Dict,
+                "copy" | "union" | "intersection" | "difference" | "__or__" | "__and__" | "__sub__",
+            ) => receiver,
             (Std::List, "pop" | "popleft" | "__getitem__") | (Std::Set, "pop") => arg(0),
             (Std::Tuple | Std::Tuples | Std::List, "__add__") => {
                 let (mine, other) = (self.element(receiver), self.argument(site, 0));
@@ -110,15 +128,22 @@ impl<'a> Linker<'a> {
             (Std::Context, "__enter__" | "__aenter__") | (Std::Cell, "get" | "get_nowait") => arg(0),
             (Std::Str, "encode") => self.types.std(Std::Bytes, &[]),
             (Std::Bytes, "decode") => self.types.std(Std::Str, &[]),
-            (Std::Str | Std::Bytes, "split" | "rsplit" | "splitlines") => self.types.std(Std::List, &[receiver]),
-            (Std::Str | Std::Bytes, "partition" | "rpartition") => self.types.std(Std::Tuple, &[receiver, receiver, receiver]),
+            (Std::Str | Std::Bytes, "split" | "rsplit" | "splitlines") => {
+                self.types.std(Std::List, &[receiver])
+            }
+            (Std::Str | Std::Bytes, "partition" | "rpartition") => {
+                self.types.std(Std::Tuple, &[receiver, receiver, receiver])
+            }
             (Std::Str, "startswith" | "endswith" | "isdigit") => self.types.std(Std::Bool, &[]),
             (Std::Str | Std::Bytes, "find" | "index" | "count" | "rfind") => self.types.std(Std::Int, &[]),
             (Std::Str | Std::Bytes | Std::Int | Std::Float, _) => {
                 if method.starts_with("__") || matches!(kind, Std::Str | Std::Bytes) {
                     // `3 * vector`: the other side may know better than the number.
                     let other = self.argument(site, 0);
-                    if method.starts_with("__") && matches!(kind, Std::Int | Std::Float) && matches!(self.types.get(other), Type::Instance(..) | Type::SelfOf(_)) {
+                    if method.starts_with("__")
+                        && matches!(kind, Std::Int | Std::Float)
+                        && matches!(self.types.get(other), Type::Instance(..) | Type::SelfOf(_))
+                    {
                         return other;
                     }
                     return receiver;
@@ -133,7 +158,9 @@ impl<'a> Linker<'a> {
         let site = site?;
         let facts = self.facts(site.file);
         let args = facts.list(site.args);
-        let plain = args.iter().filter(|a| !matches!(facts.expr(**a).node, Node::Keyword { .. } | Node::Spread { .. }));
+        let plain = args
+            .iter()
+            .filter(|a| !matches!(facts.expr(**a).node, Node::Keyword { .. } | Node::Spread { .. }));
         plain.copied().nth(index).map(|e| (site.file, e))
     }
 
@@ -238,15 +265,31 @@ impl<'a> Linker<'a> {
                 self.class_of_instance(of)
             }
             "len" | "hash" | "id" | "ord" => self.types.std(Std::Int, &[]),
-            "isinstance" | "issubclass" | "callable" | "hasattr" | "any" | "all" => self.types.std(Std::Bool, &[]),
+            "isinstance" | "issubclass" | "callable" | "hasattr" | "any" | "all" => {
+                self.types.std(Std::Bool, &[])
+            }
             "repr" | "chr" | "hex" | "ascii" => self.types.std(Std::Str, &[]),
             "property" | "cached_property" | "abstractproperty" => {
                 let getter = self.argument(site, 0);
                 let n = self.types.name("property");
                 self.types.make(Type::StdMethod(n, getter))
             }
-            "staticmethod" | "classmethod" | "copy" | "deepcopy" | "replace" | "closing" | "nullcontext" | "proxy"
-            | "lru_cache" | "cache" | "wait_for" | "shield" | "enter_context" | "enter_async_context" | "final" | "run_coroutine_threadsafe"
+            "staticmethod"
+            | "classmethod"
+            | "copy"
+            | "deepcopy"
+            | "replace"
+            | "closing"
+            | "nullcontext"
+            | "proxy"
+            | "lru_cache"
+            | "cache"
+            | "wait_for"
+            | "shield"
+            | "enter_context"
+            | "enter_async_context"
+            | "final"
+            | "run_coroutine_threadsafe"
                 if module != "os" && module != "builtins.str" =>
             {
                 let value = self.argument(site, 0);
@@ -304,7 +347,9 @@ impl<'a> Linker<'a> {
         match self.types.get(ty).clone() {
             Type::Std(Std::Str | Std::Bytes, _) => ty,
             Type::Std(Std::Tuple, args) => self.types.union(&args),
-            Type::Std(Std::List | Std::Set | Std::Iter | Std::Tuples | Std::Dict, args) => args.first().copied().unwrap_or(Ty::UNKNOWN),
+            Type::Std(Std::List | Std::Set | Std::Iter | Std::Tuples | Std::Dict, args) => {
+                args.first().copied().unwrap_or(Ty::UNKNOWN)
+            }
             Type::Std(..) => Ty::EXTERNAL,
             Type::External | Type::Named(_) => Ty::EXTERNAL,
             Type::Union(parts) => {
@@ -366,7 +411,8 @@ impl<'a> Linker<'a> {
         match self.types.get(ty).clone() {
             Type::Std(Std::Tuple, args) => args.get(usize::from(index)).copied().unwrap_or(Ty::UNKNOWN),
             Type::Union(parts) => {
-                let parts: Vec<Ty> = parts.iter().filter(|p| **p != Ty::NONE).map(|p| self.item(*p, index)).collect();
+                let parts: Vec<Ty> =
+                    parts.iter().filter(|p| **p != Ty::NONE).map(|p| self.item(*p, index)).collect();
                 self.types.union(&parts)
             }
             Type::Instance(..) | Type::SelfOf(_) => {
@@ -395,12 +441,15 @@ impl<'a> Linker<'a> {
     pub(super) fn subscript(&mut self, ty: Ty, _key: Option<(File, ExprId)>) -> Ty {
         match self.types.get(ty).clone() {
             Type::Std(Std::Dict, args) => args.get(1).copied().unwrap_or(Ty::UNKNOWN),
-            Type::Std(Std::List | Std::Iter | Std::Tuples, args) => args.first().copied().unwrap_or(Ty::UNKNOWN),
+            Type::Std(Std::List | Std::Iter | Std::Tuples, args) => {
+                args.first().copied().unwrap_or(Ty::UNKNOWN)
+            }
             Type::Std(Std::Tuple, args) => self.types.union(&args),
             Type::Std(Std::Str | Std::Bytes, _) => ty,
             Type::Std(..) | Type::External | Type::Named(_) => Ty::EXTERNAL,
             Type::Union(parts) => {
-                let parts: Vec<Ty> = parts.iter().filter(|p| **p != Ty::NONE).map(|p| self.subscript(*p, None)).collect();
+                let parts: Vec<Ty> =
+                    parts.iter().filter(|p| **p != Ty::NONE).map(|p| self.subscript(*p, None)).collect();
                 self.types.union(&parts)
             }
             Type::Class(c, _) if self.classes[c.0 as usize].is_enum => self.types.instance(c, &[]),
@@ -439,7 +488,8 @@ impl<'a> Linker<'a> {
             Type::SelfOf(_) => ty,
             Type::External | Type::Named(_) | Type::Std(..) => Ty::EXTERNAL,
             Type::Union(parts) => {
-                let parts: Vec<Ty> = parts.iter().filter(|p| **p != Ty::NONE).map(|p| self.entered(*p)).collect();
+                let parts: Vec<Ty> =
+                    parts.iter().filter(|p| **p != Ty::NONE).map(|p| self.entered(*p)).collect();
                 self.types.union(&parts)
             }
             _ => Ty::UNKNOWN,

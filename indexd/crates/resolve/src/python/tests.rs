@@ -142,7 +142,8 @@ fn every_prefix_links() {
 #[test]
 fn lookups_cover_what_is_missing() {
     let with = |more: &[(&str, &str)]| {
-        let mut files = vec![("a.py", "from b import make\nmake().go()\n"), ("b.py", "def make(): return C()\n")];
+        let mut files =
+            vec![("a.py", "from b import make\nmake().go()\n"), ("b.py", "def make(): return C()\n")];
         files.extend_from_slice(more);
         Tree::new(files.into_iter().map(|(p, t)| (p.to_owned(), t.to_owned())).collect())
     };

@@ -9,8 +9,8 @@ use super::types::File;
 use indexd_model::facts::ImportKind;
 use indexd_model::path::file_name_of;
 use indexd_model::{
-    BindingId, DefIdx, DefKind, DefRef, EdgeKind, ExprId, FileRoles, Link, Links, Node, Role, Rule, Source, StrId,
-    Unresolved, UnresolvedReason,
+    BindingId, DefIdx, DefKind, DefRef, EdgeKind, ExprId, FileRoles, Link, Links, Node, Role, Rule, Source,
+    StrId, Unresolved, UnresolvedReason,
 };
 use rustc_hash::FxHashSet;
 use smallvec::SmallVec;
@@ -101,7 +101,15 @@ impl<'a> Linker<'a> {
         self.emit(&place, name, &hits, inferred, reason, out);
     }
 
-    fn emit(&self, place: &Use, name: StrId, hits: &[Hit], inferred: bool, reason: UnresolvedReason, out: &mut Links) {
+    fn emit(
+        &self,
+        place: &Use,
+        name: StrId,
+        hits: &[Hit],
+        inferred: bool,
+        reason: UnresolvedReason,
+        out: &mut Links,
+    ) {
         let kind = match place.role {
             Role::Call => EdgeKind::Call,
             Role::Base => EdgeKind::Inherit,
@@ -129,7 +137,13 @@ impl<'a> Linker<'a> {
             });
         }
         if n == 0 {
-            out.unresolved.push(Unresolved { source: place.source, name, at: place.at, role: place.role, reason });
+            out.unresolved.push(Unresolved {
+                source: place.source,
+                name,
+                at: place.at,
+                role: place.role,
+                reason,
+            });
         }
     }
 
@@ -217,7 +231,8 @@ impl<'a> Linker<'a> {
             let first = out.links.len();
             self.emit(&place, name, &hits, false, reason, out);
             let alias = import.alias;
-            let listed = alias.is_some_and(|a| facts.interface.exports.as_ref().is_some_and(|e| e.contains(&a)));
+            let listed =
+                alias.is_some_and(|a| facts.interface.exports.as_ref().is_some_and(|e| e.contains(&a)));
             let underscored = alias.is_some_and(|a| facts.str(a).starts_with('_'));
             let exported = match &facts.interface.exports {
                 Some(_) => listed || import.kind == ImportKind::All,
