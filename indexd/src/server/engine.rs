@@ -16,7 +16,7 @@ use indexd_proto::export::{ExportParams, ExportResult};
 use indexd_proto::graph::{GraphParams, GraphResult};
 use indexd_proto::limits::{CHUNK_BYTES_MAX, FRESH_WAIT_MS_DEFAULT, WAIT_MS_MAX};
 use indexd_proto::paths::Dirs;
-use indexd_proto::request::{PackGetParams, PackGetResult, PackParams, PackResult, PreviewResult};
+use indexd_proto::request::{PackGetParams, PackGetResult, PackParams, PreviewResult};
 use indexd_proto::rpc::{self, ChunkParams};
 use indexd_proto::search::{SearchParams, SearchResult, SymbolParams, SymbolResult};
 use indexd_proto::workspace as wire;
@@ -123,8 +123,8 @@ impl Engine {
         progress: bool,
         ctx: &Context,
     ) -> Result<Freshness, ErrorObject> {
-        let timeout =
-            Duration::from_millis(wait.timeout_ms.unwrap_or(FRESH_WAIT_MS_DEFAULT).min(WAIT_MS_MAX));
+        let timeout_ms = wait.timeout_ms.unwrap_or_else(|| workspace.config().freshness_wait_ms);
+        let timeout = Duration::from_millis(timeout_ms.min(WAIT_MS_MAX));
         let build = Duration::from_millis(wait.build_timeout_ms.unwrap_or(WAIT_MS_MAX).min(WAIT_MS_MAX));
         let stale = wait.mode == WaitMode::Stale || timeout.is_zero();
         if stale || build.is_zero() {
@@ -193,11 +193,7 @@ impl Engine {
         tracing::debug!(query = log::query_name(&request.query), pack = kept.pack_id, cached = hit, "packed");
         let mut envelope = reading.envelope(ctx);
         envelope.cache = Some(CacheFacts { hit, key });
-        json(&PackResult {
-            pack: raw(kept.json.clone())?,
-            envelope,
-            rendered: call.rendered.then(|| kept.rendered.clone()),
-        })
+        pack_result(&kept, &envelope, call.rendered)
     }
 
     fn preview(&self, params: PackParams, ctx: &Context) -> Result<String, ErrorObject> {
@@ -427,6 +423,23 @@ fn cache_key(signature: &str, repo_id: &str, normalised: &str) -> String {
 fn kept(mut pack: indexd_pack::Pack) -> Result<Kept, ErrorObject> {
     let rendered = std::mem::take(&mut pack.rendered);
     Ok(Kept { json: json(&pack)?, rendered, pack_id: pack.pack_id })
+}
+
+/// Writes a [`PackResult`] without reading the pack's JSON again, which is most of it.
+///
+/// [`PackResult`]: indexd_proto::request::PackResult
+fn pack_result(kept: &Kept, envelope: &Envelope, rendered: bool) -> Result<String, ErrorObject> {
+    let mut out = String::with_capacity(kept.json.len() + 1_024);
+    out += "{\"pack\":";
+    out += &kept.json;
+    out += ",\"envelope\":";
+    out += &json(envelope)?;
+    if rendered {
+        out += ",\"rendered\":";
+        out += &json(&kept.rendered)?;
+    }
+    out.push('}');
+    Ok(out)
 }
 
 fn raw(json: String) -> Result<Box<RawValue>, ErrorObject> {
