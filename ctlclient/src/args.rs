@@ -410,6 +410,27 @@ pub enum ConfigCommand {
     },
 }
 
+/// `ctl pack ...` alone: building the parsers of all commands takes longer than everything else that
+/// a warm `ctl pack` does. `None` for any other command, and for whatever is not plainly right, so
+/// that help and errors come from the one full parser.
+pub fn quick(line: impl IntoIterator<Item = std::ffi::OsString>) -> Option<Cli> {
+    #[derive(Parser)]
+    #[command(disable_help_flag = true, disable_version_flag = true)]
+    struct Quick {
+        #[command(flatten)]
+        pack: PackArgs,
+        #[command(flatten)]
+        common: Common,
+    }
+    let mut line = line.into_iter();
+    let program = line.next()?;
+    if line.next()? != "pack" {
+        return None;
+    }
+    let quick = Quick::try_parse_from(std::iter::once(program).chain(line)).ok()?;
+    Some(Cli { command: Command::Pack(Box::new(quick.pack)), common: quick.common })
+}
+
 /// A number of tokens, perhaps in thousands: `8000`, `8k`.
 fn tokens(text: &str) -> Result<u64, String> {
     let (digits, factor) = match text.strip_suffix(['k', 'K']) {
@@ -431,6 +452,31 @@ mod tests {
     #[test]
     fn the_definitions_are_consistent() {
         Cli::command().debug_assert();
+    }
+
+    /// What the short way takes it must take as the long way does.
+    #[test]
+    fn the_short_way_reads_the_same() {
+        let cases: [(&str, bool); 9] = [
+            ("ctl pack x", true),
+            ("ctl pack --budget 4k --json --repo /r x --wait=3 --color never -q", true),
+            ("ctl pack --focus-file a -C d --param a=1 --param b=2 --explain", true),
+            ("ctl pack - --no-daemon --timeout 1.5", true),
+            ("ctl pack x --bogus", false),
+            ("ctl pack --help", false),
+            ("ctl pack x --budget 1 --context-window 2", false),
+            ("ctl status", false),
+            ("ctl --json pack x", false),
+        ];
+        for (line, is_quick) in cases {
+            let words = || line.split(' ').map(std::ffi::OsString::from);
+            let quick = quick(words());
+            assert_eq!(quick.is_some(), is_quick, "{line}");
+            if let Some(quick) = quick {
+                let full = Cli::try_parse_from(words()).unwrap();
+                assert_eq!(format!("{quick:?}"), format!("{full:?}"), "{line}");
+            }
+        }
     }
 
     #[test]

@@ -19,7 +19,7 @@ use failure::Failure;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    let cli = Cli::parse();
+    let cli = args::quick(std::env::args_os()).unwrap_or_else(Cli::parse);
     let common = cli.common.clone();
     match commands::run(cli) {
         Ok(()) => ExitCode::SUCCESS,

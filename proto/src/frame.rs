@@ -56,7 +56,7 @@ impl Decoder {
     /// [`Decoder::feed`], or the buffer may hold more than one line's limit.
     pub fn next_frame(&mut self) -> Option<Frame> {
         loop {
-            match self.buffer[self.scanned..].iter().position(|&b| b == b'\n') {
+            match memchr::memchr(b'\n', &self.buffer[self.scanned..]) {
                 Some(at) => {
                     let end = self.scanned + at;
                     let line = &self.buffer[self.start..end];
