@@ -30,13 +30,14 @@ use indexd_model::{Chunk, ContentHash, DefRef, FileDoc, FileFacts, Interface, Li
 use sink::Sink;
 use spill::{Place, Spill};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
-use terms::{Dictionary, FileNumbers, Interner};
+use terms::{Dictionary, Interner, Numbers};
 
 /// A first build. Dropping it before [`Bulk::finish`] leaves an index that opens as fresh.
 pub struct Bulk {
     store: Store,
     spill: Spill,
     interner: Interner,
+    numbers: Numbers,
     files: Mutex<Vec<Entry>>,
     sealed: OnceLock<Sealed>,
 }
@@ -94,6 +95,7 @@ impl Bulk {
             store: store.clone(),
             spill: Spill::new(store.dir())?,
             interner: Interner::new(),
+            numbers: Numbers::default(),
             files: Mutex::default(),
             sealed: OnceLock::new(),
         })
@@ -108,7 +110,7 @@ impl Bulk {
         prepared::check(&input)?;
         let blobs = Blobs::of(&input.facts, &input.text)?;
         let blobs = self.spill.push([&blobs.interface, &blobs.body, &blobs.text])?;
-        let mut numbers = FileNumbers::new(&self.interner, vocabulary);
+        let (terms, path_terms) = self.numbers.pack(&self.interner, vocabulary, &input.terms);
         let entry = Entry {
             hash: input.hash,
             size: input.size,
@@ -118,8 +120,8 @@ impl Bulk {
             blobs,
             lens: input.terms.chunks.iter().map(|c| c.lens).collect(),
             lines: prepared::def_lines(&input.facts.interface, &input.text),
-            terms: numbers.pack_chunks(&input.terms.chunks),
-            path_terms: numbers.pack_path(&input.terms.path),
+            terms,
+            path_terms,
             path_len: input.terms.path_len,
             chunks: input.facts.chunks,
             interface: Arc::new(input.facts.interface),

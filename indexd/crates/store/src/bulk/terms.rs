@@ -7,12 +7,12 @@ use crate::codec::postings::{WHOLE_MAX, block_of, encode, put_posting, read_post
 use crate::error::{Result, StoreError};
 use crate::rows::term_prefix;
 use crate::table::Table;
-use indexd_model::terms::{ChunkTerms, Vocabulary};
+use indexd_model::terms::{FileTerms, Vocabulary};
 use indexd_model::view::{FieldCounts, N_FIELDS};
 use rustc_hash::{FxHashMap, FxHasher};
 use std::hash::{Hash, Hasher};
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 const SHARDS: usize = 32;
 
@@ -56,20 +56,63 @@ impl Interner {
     }
 }
 
-/// Numbers of one file's terms.
-pub(super) struct FileNumbers<'a> {
-    interner: &'a Interner,
-    vocabulary: &'a Vocabulary,
-    known: FxHashMap<u32, u32>,
+/// Numbers of the terms of one vocabulary, so that each of its terms is looked up once. Keeps the
+/// vocabulary's identity, so that the address stays its own.
+type Known = (Arc<()>, Arc<Mutex<Vec<u32>>>);
+
+/// Numbers of every vocabulary seen: one for each worker thread.
+#[derive(Default)]
+pub(super) struct Numbers {
+    by_vocabulary: Mutex<FxHashMap<usize, Known>>,
 }
 
-impl<'a> FileNumbers<'a> {
-    pub fn new(interner: &'a Interner, vocabulary: &'a Vocabulary) -> Self {
-        Self { interner, vocabulary, known: FxHashMap::default() }
+impl Numbers {
+    fn of(&self, vocabulary: &Vocabulary) -> Arc<Mutex<Vec<u32>>> {
+        let identity = vocabulary.identity();
+        let mut all = self.by_vocabulary.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = all
+            .entry(Arc::as_ptr(identity) as usize)
+            .or_insert_with(|| (Arc::clone(identity), Arc::default()));
+        Arc::clone(&known.1)
     }
 
+    /// Packs the lists of all chunks of a file, and that of its path.
+    pub fn pack(
+        &self,
+        interner: &Interner,
+        vocabulary: &Vocabulary,
+        terms: &FileTerms,
+    ) -> (Vec<u8>, Vec<u8>) {
+        let known = self.of(vocabulary);
+        let mut known = known.lock().unwrap_or_else(PoisonError::into_inner);
+        known.resize(vocabulary.len(), u32::MAX);
+        let mut file = FileNumbers { interner, vocabulary, known: &mut known };
+        let mut chunks = Vec::new();
+        for chunk in &terms.chunks {
+            file.push(&mut chunks, chunk.terms.iter().copied());
+        }
+        chunks.shrink_to_fit();
+        let mut path = Vec::new();
+        let counted = terms.path.iter().map(|(term, n)| (*term, crate::write::path_counts(*n)));
+        file.push(&mut path, counted);
+        path.shrink_to_fit();
+        (chunks, path)
+    }
+}
+
+struct FileNumbers<'a> {
+    interner: &'a Interner,
+    vocabulary: &'a Vocabulary,
+    known: &'a mut [u32],
+}
+
+impl FileNumbers<'_> {
     fn number(&mut self, local: u32) -> u32 {
-        *self.known.entry(local).or_insert_with(|| self.interner.number(self.vocabulary.term(local)))
+        let known = &mut self.known[local as usize];
+        if *known == u32::MAX {
+            *known = self.interner.number(self.vocabulary.term(local));
+        }
+        *known
     }
 
     /// Appends one list: its length, then numbers and counts, sorted.
@@ -85,24 +128,6 @@ impl<'a> FileNumbers<'a> {
             put_posting(out, number - last, counts);
             last = *number;
         }
-    }
-
-    /// Packs the lists of all chunks of a file.
-    pub fn pack_chunks(&mut self, chunks: &[ChunkTerms]) -> Vec<u8> {
-        let mut out = Vec::new();
-        for chunk in chunks {
-            self.push(&mut out, chunk.terms.iter().copied());
-        }
-        out.shrink_to_fit();
-        out
-    }
-
-    /// Packs the list of a path.
-    pub fn pack_path(&mut self, path: &[(u32, u8)]) -> Vec<u8> {
-        let mut out = Vec::new();
-        self.push(&mut out, path.iter().map(|(term, n)| (*term, crate::write::path_counts(*n))));
-        out.shrink_to_fit();
-        out
     }
 }
 
