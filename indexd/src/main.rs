@@ -16,6 +16,10 @@ use std::process::{Command, ExitCode, Stdio};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+/// Gives pages back to the system soon after a build; the C library's allocator keeps them.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 /// Keeps the code index of each of your repositories and answers context packs from it.
 #[derive(Debug, Parser)]
 #[command(name = "indexd", disable_version_flag = true, after_help = "Most people never run this: `ctl` starts it when it is needed.")]
@@ -197,7 +201,7 @@ fn bridge(dirs: &Dirs) -> Result<(), ErrorObject> {
 /// Says to the daemon that no more requests come; its answers still do. The stream's own `shutdown`
 /// does nothing.
 #[cfg(unix)]
-fn end_input(stream: &interprocess::local_socket::tokio::Stream) -> std::io::Result<impl Fn() -> std::io::Result<()>> {
+fn end_input(stream: &interprocess::local_socket::tokio::Stream) -> std::io::Result<impl Fn() -> std::io::Result<()> + use<>> {
     use std::os::fd::AsFd;
     let interprocess::local_socket::tokio::Stream::UdSocket(stream) = stream;
     let fd = stream.as_fd().try_clone_to_owned()?;
@@ -205,7 +209,7 @@ fn end_input(stream: &interprocess::local_socket::tokio::Stream) -> std::io::Res
 }
 
 #[cfg(not(unix))]
-fn end_input(_stream: &interprocess::local_socket::tokio::Stream) -> std::io::Result<impl Fn() -> std::io::Result<()>> {
+fn end_input(_stream: &interprocess::local_socket::tokio::Stream) -> std::io::Result<impl Fn() -> std::io::Result<()> + use<>> {
     Ok(|| Ok(()))
 }
 

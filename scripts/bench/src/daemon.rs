@@ -117,7 +117,8 @@ impl Daemon {
     pub fn cpu(&self) -> Result<Duration> {
         let stat = std::fs::read_to_string(format!("/proc/{}/stat", self.child.id()))?;
         let after = stat.rsplit_once(')').context("odd stat line")?.1;
-        let ticks: u64 = after.split_whitespace().skip(11).take(2).filter_map(|f| f.parse::<u64>().ok()).sum();
+        let ticks: u64 =
+            after.split_whitespace().skip(11).take(2).filter_map(|f| f.parse::<u64>().ok()).sum();
         Ok(Duration::from_millis(ticks * 10))
     }
 
@@ -133,13 +134,17 @@ impl Daemon {
 
     /// Bytes on disk of everything under the cache directory.
     pub fn index_bytes(&self) -> Result<u64> {
-        let out = Command::new("du").args(["-s", "--block-size=1"]).arg(self.home.path().join("cache")).output()?;
+        let out =
+            Command::new("du").args(["-s", "--block-size=1"]).arg(self.home.path().join("cache")).output()?;
         let text = String::from_utf8(out.stdout)?;
         Ok(text.split_whitespace().next().context("du printed nothing")?.parse()?)
     }
 
     fn end(&mut self) {
-        self.stop.store(true, Ordering::Relaxed);
+        // A daemon that was restarted shares its directories with its successor: stop it once only.
+        if self.stop.swap(true, Ordering::Relaxed) {
+            return;
+        }
         let stopped = self.ctl(&["daemon", "stop"]).is_ok_and(|o| o.status.success());
         let deadline = Instant::now() + Duration::from_secs(10);
         while stopped && Instant::now() < deadline && matches!(self.child.try_wait(), Ok(None)) {

@@ -154,7 +154,11 @@ fn print_figures(name: &str, f: &Value) {
         n("/cold_build/peak_anon_mib")
     );
     println!("  no-change restart  {:.1} us CPU a file", n("/restart_cpu_us_per_file"));
-    println!("  save to visible    p50 {:.1} ms, p95 {:.1} ms", n("/save_visible_ms/p50"), n("/save_visible_ms/p95"));
+    println!(
+        "  save to visible    p50 {:.1} ms, p95 {:.1} ms",
+        n("/save_visible_ms/p50"),
+        n("/save_visible_ms/p95")
+    );
     println!(
         "  ctl pack           p50 {:.1} ms, p99 {:.1} ms (/bin/true: {:.1}, {:.1})",
         n("/pack_ms/p50"),

@@ -19,5 +19,10 @@ fn main() {
     assert_eq!(past, again);
     let t = Instant::now();
     let files = past.files();
-    println!("{} commits, {} files: read {cold:?}, known again {warm:?}, summed {:?}", past.commits.len(), files.len(), t.elapsed());
+    println!(
+        "{} commits, {} files: read {cold:?}, known again {warm:?}, summed {:?}",
+        past.commits.len(),
+        files.len(),
+        t.elapsed()
+    );
 }

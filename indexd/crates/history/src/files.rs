@@ -29,8 +29,9 @@ impl Past {
             }
         }
         let subjects: Vec<Vec<String>> = self.commits.iter().map(|c| subject_terms(&c.subject)).collect();
-        let is_telling =
-            |commit: &u32| self.commits[*commit as usize].n_files as usize <= self.limits.files_per_commit_max;
+        let is_telling = |commit: &u32| {
+            self.commits[*commit as usize].n_files as usize <= self.limits.files_per_commit_max
+        };
         let mut files: Vec<(String, FilePast)> = self
             .paths
             .iter()
@@ -40,7 +41,8 @@ impl Past {
                 let mut terms: Vec<&str> =
                     telling.iter().flat_map(|c| &subjects[*c as usize]).map(String::as_str).collect();
                 terms.sort_unstable();
-                let terms = terms.chunk_by(|a, b| a == b).map(|run| (run[0].to_owned(), run.len() as u32)).collect();
+                let terms =
+                    terms.chunk_by(|a, b| a == b).map(|run| (run[0].to_owned(), run.len() as u32)).collect();
                 let newest = commits.first().copied().unwrap_or(u32::MAX);
                 (path.clone(), FilePast { n_commits: telling.len() as u32, newest, terms })
             })
@@ -52,7 +54,9 @@ impl Past {
     /// The paths that changed together with `path`, with the number of commits, most first, then by
     /// path; at most `limit`. Only commits with at most 20 files count.
     pub fn changed_with(&self, path: &str, limit: usize) -> Vec<(&str, u32)> {
-        let Some(own) = self.paths.iter().position(|p| p == path).map(|i| i as u32) else { return Vec::new() };
+        let Some(own) = self.paths.iter().position(|p| p == path).map(|i| i as u32) else {
+            return Vec::new();
+        };
         let mut counts: FxHashMap<u32, u32> = FxHashMap::default();
         for commit in &self.commits {
             if commit.n_files as usize <= TOGETHER_FILES_MAX && commit.paths.contains(&own) {

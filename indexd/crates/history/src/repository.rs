@@ -49,14 +49,21 @@ pub struct Repository {
 #[cfg(unix)]
 fn require_own(path: &Path, part: &'static str) -> Result<(), Unavailable> {
     use std::os::unix::fs::MetadataExt;
-    let meta = fs::metadata(path).map_err(|_| Unavailable::Unreadable { reason: "a folder it names is missing" })?;
-    if meta.uid() == rustix::process::geteuid().as_raw() { Ok(()) } else { Err(Unavailable::Foreign { part }) }
+    let meta =
+        fs::metadata(path).map_err(|_| Unavailable::Unreadable { reason: "a folder it names is missing" })?;
+    if meta.uid() == rustix::process::geteuid().as_raw() {
+        Ok(())
+    } else {
+        Err(Unavailable::Foreign { part })
+    }
 }
 
 /// Elsewhere the library's own check of ownership, asked for in [`Repository::open`], has to do.
 #[cfg(not(unix))]
 fn require_own(path: &Path, _part: &'static str) -> Result<(), Unavailable> {
-    fs::metadata(path).map(|_| ()).map_err(|_| Unavailable::Unreadable { reason: "a folder it names is missing" })
+    fs::metadata(path)
+        .map(|_| ())
+        .map_err(|_| Unavailable::Unreadable { reason: "a folder it names is missing" })
 }
 
 fn check_alternates(objects: &Path, depth: usize) -> Result<(), Unavailable> {
@@ -151,5 +158,6 @@ pub fn blob_id(bytes: &[u8]) -> Option<CommitId> {
 }
 
 pub(crate) fn raw(id: &gix::hash::oid) -> Result<CommitId, Unavailable> {
-    CommitId::try_from(id.as_bytes()).map_err(|_| Unavailable::Unreadable { reason: "its object format is not SHA-1" })
+    CommitId::try_from(id.as_bytes())
+        .map_err(|_| Unavailable::Unreadable { reason: "its object format is not SHA-1" })
 }

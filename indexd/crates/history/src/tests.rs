@@ -27,7 +27,12 @@ fn git_in(dir: &Path, minutes: u32, args: &[&str]) {
         .env("HOME", dir)
         .env("GIT_CONFIG_GLOBAL", "/dev/null")
         .env("GIT_CONFIG_NOSYSTEM", "1")
-        .envs([("GIT_AUTHOR_NAME", "A"), ("GIT_AUTHOR_EMAIL", "a@b"), ("GIT_COMMITTER_NAME", "A"), ("GIT_COMMITTER_EMAIL", "a@b")])
+        .envs([
+            ("GIT_AUTHOR_NAME", "A"),
+            ("GIT_AUTHOR_EMAIL", "a@b"),
+            ("GIT_COMMITTER_NAME", "A"),
+            ("GIT_COMMITTER_EMAIL", "a@b"),
+        ])
         .env("GIT_AUTHOR_DATE", &date)
         .env("GIT_COMMITTER_DATE", &date)
         .output()
@@ -73,7 +78,8 @@ fn read(root: &Path) -> Past {
 
 /// `subject: path path` of each commit.
 fn show(past: &Past) -> Vec<String> {
-    let paths = |c: &Commit| c.paths.iter().map(|p| format!(" {}", past.paths[*p as usize])).collect::<String>();
+    let paths =
+        |c: &Commit| c.paths.iter().map(|p| format!(" {}", past.paths[*p as usize])).collect::<String>();
     past.commits.iter().map(|c| format!("{}:{}", c.subject, paths(c))).collect()
 }
 
@@ -93,7 +99,12 @@ fn commits_come_newest_first_with_what_they_changed() {
     let past = f.read();
     assert_eq!(
         show(&past),
-        ["Remove a: a.go dir/new/c.go", "Parsing of b: a.go dir/b.go", "Parse requests (#12): a.go", "Start: a.go dir/b.go"]
+        [
+            "Remove a: a.go dir/new/c.go",
+            "Parsing of b: a.go dir/b.go",
+            "Parse requests (#12): a.go",
+            "Start: a.go dir/b.go"
+        ]
     );
     assert_eq!(Ok(hex(&past.head)), open(&f.path()).unwrap().head());
     assert!(!past.is_shallow());
@@ -160,7 +171,9 @@ fn a_root_below_the_work_tree_sees_its_own_part() {
     let repo = open(&f.path().join("dir")).unwrap();
     let past = repo.past(&Limits::default(), None).unwrap();
     assert_eq!(show(&past), ["Parsing of b: b.go", "Parse requests (#12):", "Start: b.go"]);
-    assert!(repo.is_at_head("b.go", b"2") && !repo.is_at_head("b.go", b"1") && !repo.is_at_head("../a.go", b"3"));
+    assert!(
+        repo.is_at_head("b.go", b"2") && !repo.is_at_head("b.go", b"1") && !repo.is_at_head("../a.go", b"3")
+    );
     // What was read for another root is of no use here.
     assert_eq!(repo.past(&Limits::default(), Some(&f.read())).unwrap(), past);
 }
@@ -221,7 +234,10 @@ fn head_names_blobs() {
     let f = small();
     let repo = open(&f.path()).unwrap();
     assert_eq!(repo.head_blob("dir/b.go"), blob_id(b"2"));
-    assert_eq!((repo.head_blob("dir"), repo.head_blob("none"), repo.head_blob("dir/none")), (None, None, None));
+    assert_eq!(
+        (repo.head_blob("dir"), repo.head_blob("none"), repo.head_blob("dir/none")),
+        (None, None, None)
+    );
     assert!(repo.is_at_head("a.go", b"3") && !repo.is_at_head("a.go", b"4") && !repo.is_at_head("z", b""));
 }
 
@@ -283,8 +299,19 @@ fn nothing_in_a_repository_is_run() {
     let marker = f.path().join("marker");
     let command = format!("touch {}", marker.display());
     for key in [
-        "core.fsmonitor", "core.sshCommand", "core.pager", "core.editor", "core.gitProxy", "diff.external", "credential.helper",
-        "gpg.program", "filter.x.clean", "filter.x.smudge", "filter.x.process", "diff.x.textconv", "alias.log",
+        "core.fsmonitor",
+        "core.sshCommand",
+        "core.pager",
+        "core.editor",
+        "core.gitProxy",
+        "diff.external",
+        "credential.helper",
+        "gpg.program",
+        "filter.x.clean",
+        "filter.x.smudge",
+        "filter.x.process",
+        "diff.x.textconv",
+        "alias.log",
     ] {
         f.git(&["config", key, &command]);
     }

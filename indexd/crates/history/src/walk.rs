@@ -72,7 +72,10 @@ pub(crate) fn read(
             }
             _ => {
                 let changed = reader.changed_paths(&next);
-                (changed.len() as u32, changed.iter().filter_map(|p| p.strip_prefix(prefix)).map(str::to_owned).collect())
+                (
+                    changed.len() as u32,
+                    changed.iter().filter_map(|p| p.strip_prefix(prefix)).map(str::to_owned).collect(),
+                )
             }
         };
         let changed: Vec<String> = changed;

@@ -48,7 +48,9 @@ impl Language {
 }
 
 /// What a path (and the first lines) say about a file's part in the repository. A set of bits.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default, bitcode::Encode, bitcode::Decode)]
+#[derive(
+    Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default, bitcode::Encode, bitcode::Decode,
+)]
 pub struct FileRoles(pub u16);
 
 impl FileRoles {

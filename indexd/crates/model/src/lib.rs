@@ -19,8 +19,8 @@ pub mod terms;
 pub mod view;
 
 pub use facts::{
-    Binding, BindingId, BindingKind, Chunk, ChunkKind, Def, DefFlags, DefIdx, DefKind, Entry, Expr,
-    ExprId, Facts, FileFacts, Interface, List, Node, Outcome, Role, Source, StrId,
+    Binding, BindingId, BindingKind, Chunk, ChunkKind, Def, DefFlags, DefIdx, DefKind, Entry, Expr, ExprId,
+    Facts, FileFacts, Interface, List, Node, Outcome, Role, Source, StrId,
 };
 pub use ids::{ChunkDoc, ChunkUid, ContentHash, DefDoc, FileDoc, SymbolId};
 pub use key::Key;

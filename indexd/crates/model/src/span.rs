@@ -1,7 +1,9 @@
 //! Places in a file: half-open byte ranges inside, 1-based lines and UTF-16 offsets at the boundary.
 
 /// Half-open byte range `[start, end)` of a file.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default, bitcode::Encode, bitcode::Decode)]
+#[derive(
+    Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default, bitcode::Encode, bitcode::Decode,
+)]
 pub struct Span {
     /// First byte.
     pub start: u32,
@@ -43,7 +45,9 @@ impl Span {
 }
 
 /// Inclusive range of 1-based lines.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default, bitcode::Encode, bitcode::Decode)]
+#[derive(
+    Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default, bitcode::Encode, bitcode::Decode,
+)]
 pub struct Lines {
     /// First line, from 1.
     pub start: u32,

@@ -52,11 +52,7 @@ impl Namespace {
             language => {
                 let mut prefix = package_prefix(".", ".");
                 push_namespaces(&mut prefix, &path);
-                Some(Self {
-                    prefix,
-                    is_symbol: false,
-                    language,
-                })
+                Some(Self { prefix, is_symbol: false, language })
             }
         }
     }
@@ -71,11 +67,7 @@ impl Namespace {
         if !chain.iter().all(|d| self.is_named(&facts, *d)) {
             return None;
         }
-        Some(SymbolId(format!(
-            "{}{}",
-            self.prefix,
-            names::descriptor(&facts, def)
-        )))
+        Some(SymbolId(format!("{}{}", self.prefix, names::descriptor(&facts, def))))
     }
 
     /// Whether a definition can be told by its name from its siblings.
@@ -87,8 +79,7 @@ impl Namespace {
         }
         match self.language {
             Language::Go => {
-                let is_init =
-                    name == "init" && d.kind == DefKind::Function && d.parent.some().is_none();
+                let is_init = name == "init" && d.kind == DefKind::Function && d.parent.some().is_none();
                 // Blocks of one function may each declare a type of the same name.
                 name != "_" && !is_init && !(d.flags.has(DefFlags::LOCAL) && has_twin(facts, def))
             }
@@ -99,47 +90,30 @@ impl Namespace {
 
     fn go(view: &dyn FactsView, path: &str, interface: &Interface) -> Option<Self> {
         let dir = dir_of(path);
-        let module =
-            ancestors(dir).find_map(|d| Some((d, project_name(view, &join(d, "go.mod"))?)));
+        let module = ancestors(dir).find_map(|d| Some((d, project_name(view, &join(d, "go.mod"))?)));
         let (root, package) = module.unwrap_or_else(|| ("", ".".to_owned()));
         let is_external = path.ends_with("_test.go")
-            && interface
-                .package
-                .is_some_and(|p| Facts::outside(interface).str(p).ends_with("_test"));
+            && interface.package.is_some_and(|p| Facts::outside(interface).str(p).ends_with("_test"));
         let mut namespaces = below(root, dir).to_owned();
         if is_external {
-            if !view
-                .providers(Key::dir("go", &format!("{dir}_test")))
-                .is_empty()
-            {
+            if !view.providers(Key::dir("go", &format!("{dir}_test"))).is_empty() {
                 return None;
             }
             namespaces.push_str("_test");
         }
         let mut prefix = package_prefix("gomod", &package);
         push_namespaces(&mut prefix, &namespaces);
-        Some(Self {
-            prefix,
-            is_symbol: !namespaces.is_empty(),
-            language: Language::Go,
-        })
+        Some(Self { prefix, is_symbol: !namespaces.is_empty(), language: Language::Go })
     }
 
     fn python(view: &dyn FactsView, path: &str) -> Self {
-        let project = ancestors(dir_of(path)).find_map(|d| {
-            PYTHON_MANIFESTS
-                .iter()
-                .find_map(|m| Some((d, project_name(view, &join(d, m))?)))
-        });
+        let project = ancestors(dir_of(path))
+            .find_map(|d| PYTHON_MANIFESTS.iter().find_map(|m| Some((d, project_name(view, &join(d, m))?))));
         let (root, package) = project.unwrap_or_else(|| ("", ".".to_owned()));
         let mut prefix = package_prefix("pip", &package);
         names::push_name(&mut prefix, &python_module(view, root, path));
         prefix.push('/');
-        Self {
-            prefix,
-            is_symbol: true,
-            language: Language::Python,
-        }
+        Self { prefix, is_symbol: true, language: Language::Python }
     }
 }
 
@@ -167,37 +141,24 @@ fn python_module(view: &dyn FactsView, root: &str, path: &str) -> String {
 
 /// The folder above the outermost package around a Python file; its own folder outside packages.
 fn source_root<'p>(view: &dyn FactsView, path: &'p str) -> &'p str {
-    let is_package = |d: &str| {
-        ["__init__.py", "__init__.pyi"]
-            .iter()
-            .any(|f| view.file_by_path(&join(d, f)).is_some())
-    };
-    ancestors(dir_of(path))
-        .find(|d| d.is_empty() || !is_package(d))
-        .unwrap_or("")
+    let is_package =
+        |d: &str| ["__init__.py", "__init__.pyi"].iter().any(|f| view.file_by_path(&join(d, f)).is_some());
+    ancestors(dir_of(path)).find(|d| d.is_empty() || !is_package(d)).unwrap_or("")
 }
 
 /// Whether a file elsewhere (a stub beside a module is not elsewhere) has the same dotted module.
 fn has_module_twin(view: &dyn FactsView, path: &str, module: &str) -> bool {
     let stem = module.rsplit('.').next().unwrap_or(module);
-    view.providers(Key::stem("py", stem))
-        .into_iter()
-        .any(|other| {
-            let other = view.path(other);
-            dir_of(&other) != dir_of(path)
-                && dotted(below(source_root(view, &other), &other)) == module
-        })
+    view.providers(Key::stem("py", stem)).into_iter().any(|other| {
+        let other = view.path(other);
+        dir_of(&other) != dir_of(path) && dotted(below(source_root(view, &other), &other)) == module
+    })
 }
 
 /// The dotted module of a path relative to its source root.
 fn dotted(path: &str) -> String {
-    let path = path
-        .strip_suffix(".pyi")
-        .or_else(|| path.strip_suffix(".py"))
-        .unwrap_or(path);
-    path.strip_suffix("/__init__")
-        .unwrap_or(path)
-        .replace('/', ".")
+    let path = path.strip_suffix(".pyi").or_else(|| path.strip_suffix(".py")).unwrap_or(path);
+    path.strip_suffix("/__init__").unwrap_or(path).replace('/', ".")
 }
 
 /// Whether a sibling has the same name and kind of descriptor.
@@ -215,9 +176,7 @@ fn has_twin(facts: &Facts, def: DefIdx) -> bool {
 /// The project name that the manifest at exactly `path` gives.
 fn project_name(view: &dyn FactsView, path: &str) -> Option<String> {
     let interface = view.interface(view.file_by_path(path)?);
-    let name = Facts::outside(&interface)
-        .str(interface.package?)
-        .to_owned();
+    let name = Facts::outside(&interface).str(interface.package?).to_owned();
     (!name.is_empty()).then_some(name)
 }
 
@@ -228,11 +187,7 @@ fn ancestors(dir: &str) -> impl Iterator<Item = &str> {
 
 /// The part of `path` below `root`, which is an ancestor or equal.
 fn below<'p>(root: &str, path: &'p str) -> &'p str {
-    if root.is_empty() {
-        path
-    } else {
-        path.get(root.len() + 1..).unwrap_or("")
-    }
+    if root.is_empty() { path } else { path.get(root.len() + 1..).unwrap_or("") }
 }
 
 fn push_namespaces(out: &mut String, path: &str) {

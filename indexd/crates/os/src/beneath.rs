@@ -72,9 +72,7 @@ impl Root {
     /// [`ReadError`] when it is missing, no directory or not accessible.
     pub fn open(path: &Path) -> Result<Self, ReadError> {
         let flags = OFlags::DIRECTORY | OFlags::CLOEXEC | OFlags::RDONLY;
-        Ok(Self {
-            fd: rustix::fs::open(path, flags, Mode::empty())?,
-        })
+        Ok(Self { fd: rustix::fs::open(path, flags, Mode::empty())? })
     }
 
     /// What `lstat` says of `path`; only regular files have an answer.
@@ -91,8 +89,7 @@ impl Root {
     /// # Errors
     /// As [`Root::read`], apart from the size.
     pub fn open_file(&self, path: &str) -> Result<(std::fs::File, FileMeta), ReadError> {
-        let flags =
-            OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY;
+        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY;
         let fd = self.open_beneath(path, flags)?;
         let meta = meta(&fd)?;
         Ok((std::fs::File::from(fd), meta))
@@ -106,8 +103,7 @@ impl Root {
     /// never waited for.
     pub fn read(&self, path: &str, bytes_max: u64) -> Result<(Vec<u8>, FileMeta), ReadError> {
         const TRIES: usize = 5;
-        let flags =
-            OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY;
+        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY;
         let mut last = None;
         for _ in 0..TRIES {
             let fd = self.open_beneath(path, flags)?;
@@ -117,10 +113,7 @@ impl Root {
             }
             let mut bytes = Vec::with_capacity(before.size as usize + 1);
             let mut file = std::fs::File::from(fd);
-            let n = (&mut file)
-                .take(bytes_max + 1)
-                .read_to_end(&mut bytes)
-                .map_err(ReadError::Io)? as u64;
+            let n = (&mut file).take(bytes_max + 1).read_to_end(&mut bytes).map_err(ReadError::Io)? as u64;
             if n > bytes_max {
                 return Err(ReadError::TooLarge(n));
             }
@@ -137,8 +130,7 @@ impl Root {
 
     #[cfg(target_os = "linux")]
     fn open_beneath(&self, path: &str, flags: OFlags) -> Result<OwnedFd, ReadError> {
-        let resolve =
-            ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
+        let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
         // A rename of a directory elsewhere makes the kernel's check inconclusive for a moment.
         for _ in 0..16 {
             match rustix::fs::openat2(&self.fd, path, flags, Mode::empty(), resolve) {
@@ -157,9 +149,7 @@ impl Root {
 
     fn open_stepwise(&self, path: &str, flags: OFlags) -> Result<OwnedFd, ReadError> {
         let dir_flags = OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::RDONLY;
-        let (dirs, name) = path
-            .rsplit_once('/')
-            .map_or((None, path), |(d, n)| (Some(d), n));
+        let (dirs, name) = path.rsplit_once('/').map_or((None, path), |(d, n)| (Some(d), n));
         let mut at: Option<OwnedFd> = None;
         for part in dirs.into_iter().flat_map(|d| d.split('/')).chain([name]) {
             if matches!(part, "" | "." | "..") {
@@ -167,12 +157,8 @@ impl Root {
             }
             let base = at.as_ref().map_or(self.fd.as_fd(), AsFd::as_fd);
             let is_last = std::ptr::eq(part, name);
-            at = Some(rustix::fs::openat(
-                base,
-                part,
-                if is_last { flags } else { dir_flags },
-                Mode::empty(),
-            )?);
+            at =
+                Some(rustix::fs::openat(base, part, if is_last { flags } else { dir_flags }, Mode::empty())?);
         }
         at.ok_or(ReadError::Missing)
     }
@@ -185,10 +171,7 @@ fn meta(fd: impl AsFd) -> Result<FileMeta, ReadError> {
         FileType::Symlink => return Err(ReadError::Outside),
         _ => return Err(ReadError::NotRegular),
     }
-    #[allow(
-        clippy::unnecessary_cast,
-        reason = "the field types differ between systems"
-    )]
+    #[allow(clippy::unnecessary_cast, reason = "the field types differ between systems")]
     Ok(FileMeta {
         mtime_ns: s.st_mtime as i64 * 1_000_000_000 + s.st_mtime_nsec as i64,
         ctime_ns: s.st_ctime as i64 * 1_000_000_000 + s.st_ctime_nsec as i64,
@@ -222,10 +205,7 @@ mod tests {
         assert_eq!((&bytes[..], meta.size), (&b"package a\n"[..], 10));
         assert_eq!(root.stat("sub/a.go").unwrap(), meta);
         for (path, is_expected) in [
-            (
-                "link",
-                (|e| matches!(e, ReadError::Outside)) as fn(&ReadError) -> bool,
-            ),
+            ("link", (|e| matches!(e, ReadError::Outside)) as fn(&ReadError) -> bool),
             ("up/canary", |e| matches!(e, ReadError::Outside)),
             ("sub/inside", |e| matches!(e, ReadError::Outside)),
             ("../canary", |e| matches!(e, ReadError::Outside)),
@@ -236,10 +216,7 @@ mod tests {
             let error = root.read(path, 100).unwrap_err();
             assert!(is_expected(&error), "{path}: {error:?}");
         }
-        assert!(matches!(
-            root.read("sub/a.go", 9),
-            Err(ReadError::TooLarge(10))
-        ));
+        assert!(matches!(root.read("sub/a.go", 9), Err(ReadError::TooLarge(10))));
         assert!(root.read("sub/a.go", 10).is_ok());
     }
 
@@ -249,13 +226,7 @@ mod tests {
         let root = Root::open(&dir.path().join("root")).unwrap();
         let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         assert!(root.open_stepwise("sub/a.go", flags).is_ok());
-        for bad in [
-            "link",
-            "up/canary",
-            "../canary",
-            "sub/../link",
-            "sub/inside",
-        ] {
+        for bad in ["link", "up/canary", "../canary", "sub/../link", "sub/inside"] {
             assert!(root.open_stepwise(bad, flags).is_err(), "{bad}");
         }
     }

@@ -53,18 +53,14 @@ pub fn ensure_private_dir(path: &Path) -> Result<(), PrivateDirError> {
 /// # Errors
 /// [`PrivateDirError`], naming the path.
 pub fn check_private_dir(path: &Path) -> Result<(), PrivateDirError> {
-    let stat =
-        rustix::fs::lstat(path).map_err(|e| PrivateDirError::Io(path.to_owned(), e.into()))?;
+    let stat = rustix::fs::lstat(path).map_err(|e| PrivateDirError::Io(path.to_owned(), e.into()))?;
     if FileType::from_raw_mode(stat.st_mode) != FileType::Directory {
         return Err(PrivateDirError::NotDirectory(path.to_owned()));
     }
     if stat.st_uid != rustix::process::geteuid().as_raw() {
         return Err(PrivateDirError::Foreign(path.to_owned()));
     }
-    #[allow(
-        clippy::unnecessary_cast,
-        reason = "the field type differs between systems"
-    )]
+    #[allow(clippy::unnecessary_cast, reason = "the field type differs between systems")]
     let mode = stat.st_mode as u32 & 0o777;
     if mode & 0o077 != 0 {
         return Err(PrivateDirError::Open(path.to_owned(), mode));
@@ -82,34 +78,19 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let fresh = dir.path().join("a/b");
         ensure_private_dir(&fresh).unwrap();
-        assert_eq!(
-            fresh.metadata().unwrap().permissions().mode() & 0o777,
-            0o700
-        );
+        assert_eq!(fresh.metadata().unwrap().permissions().mode() & 0o777, 0o700);
 
         std::fs::set_permissions(&fresh, PermissionsExt::from_mode(0o755)).unwrap();
-        assert!(matches!(
-            check_private_dir(&fresh),
-            Err(PrivateDirError::Open(_, 0o755))
-        ));
+        assert!(matches!(check_private_dir(&fresh), Err(PrivateDirError::Open(_, 0o755))));
         ensure_private_dir(&fresh).unwrap();
         check_private_dir(&fresh).unwrap();
 
         let link = dir.path().join("link");
         symlink(&fresh, &link).unwrap();
-        assert!(matches!(
-            ensure_private_dir(&link),
-            Err(PrivateDirError::NotDirectory(_))
-        ));
+        assert!(matches!(ensure_private_dir(&link), Err(PrivateDirError::NotDirectory(_))));
         let file = dir.path().join("file");
         std::fs::write(&file, "").unwrap();
-        assert!(matches!(
-            ensure_private_dir(&file),
-            Err(PrivateDirError::NotDirectory(_))
-        ));
-        assert!(matches!(
-            ensure_private_dir(&file.join("x")),
-            Err(PrivateDirError::Io(..))
-        ));
+        assert!(matches!(ensure_private_dir(&file), Err(PrivateDirError::NotDirectory(_))));
+        assert!(matches!(ensure_private_dir(&file.join("x")), Err(PrivateDirError::Io(..))));
     }
 }

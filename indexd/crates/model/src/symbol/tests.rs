@@ -23,9 +23,7 @@ fn interface(path: &str, package: &str, lines: &str) -> Interface {
     for line in lines.lines().filter(|l| !l.trim().is_empty()) {
         let level = (line.len() - line.trim_start().len()) / 2;
         let (kind, name) = line.trim().split_once(' ').unwrap_or((line.trim(), ""));
-        let (receiver, name) = name
-            .split_once('.')
-            .map_or((None, name), |(r, n)| (Some(r), n));
+        let (receiver, name) = name.split_once('.').map_or((None, name), |(r, n)| (Some(r), n));
         let mut flags = DefFlags::default();
         if kind.starts_with('!') {
             flags.set(DefFlags::LOCAL);
@@ -70,32 +68,18 @@ fn interface(path: &str, package: &str, lines: &str) -> Interface {
         parents.push(DefIdx(out.defs.len() as u32));
         out.defs.push(def);
     }
-    out.arena = Arena {
-        strings,
-        ..Arena::default()
-    };
+    out.arena = Arena { strings, ..Arena::default() };
     let mut keys = vec![Key::file(path)];
     match language {
         Language::Go => keys.push(Key::dir("go", dir_of(path))),
         Language::Python => {
             let stem = stem_of(path);
-            let of = if stem == "__init__" {
-                dir_of(path).rsplit('/').next().unwrap_or("")
-            } else {
-                stem
-            };
+            let of = if stem == "__init__" { dir_of(path).rsplit('/').next().unwrap_or("") } else { stem };
             keys.push(Key::stem("py", of));
         }
         _ => {}
     }
-    out.entries = keys
-        .into_iter()
-        .map(|key| Entry {
-            key,
-            def: DefIdx::NONE,
-            digest: 0,
-        })
-        .collect();
+    out.entries = keys.into_iter().map(|key| Entry { key, def: DefIdx::NONE, digest: 0 }).collect();
     out.entries.sort_by_key(|e| e.key);
     out
 }
@@ -106,10 +90,7 @@ fn interface(path: &str, package: &str, lines: &str) -> Interface {
 fn check(tree: &[(&str, &str)], defs: &str, expect: &[&str]) {
     let files = tree.iter().enumerate().map(|(i, (path, package))| {
         let lines = if i == 0 { defs } else { "" };
-        (
-            RepoPath::new(path).unwrap(),
-            Arc::new(interface(path, package, lines)),
-        )
+        (RepoPath::new(path).unwrap(), Arc::new(interface(path, package, lines)))
     });
     let view = MemoryFacts::new(files.collect());
     let file = view.file_by_path(tree[0].0).unwrap();
@@ -142,11 +123,7 @@ fn go_package_directory_below_its_module() {
 #[test]
 fn go_nested_module_and_package_at_its_root() {
     check(
-        &[
-            ("tools/gen/main.go", "main"),
-            ("tools/gen/go.mod", "m/gen"),
-            ("go.mod", "m"),
-        ],
+        &[("tools/gen/main.go", "main"), ("tools/gen/go.mod", "m/gen"), ("go.mod", "m")],
         "func main",
         &["-", "scip:indexd gomod m/gen . main()."],
     );
@@ -157,31 +134,18 @@ fn go_without_a_module_has_package_dot() {
     check(
         &[("a b/x.go", "x")],
         "func F",
-        &[
-            "scip:indexd gomod . . `a b`/",
-            "scip:indexd gomod . . `a b`/F().",
-        ],
+        &["scip:indexd gomod . . `a b`/", "scip:indexd gomod . . `a b`/F()."],
     );
 }
 
 #[test]
 fn go_external_test_package_is_a_namespace_of_its_own() {
     let tree = [("p/x_test.go", "p_test"), ("go.mod", "m")];
-    check(
-        &tree,
-        "func TestX",
-        &[
-            "scip:indexd gomod m . p_test/",
-            "scip:indexd gomod m . p_test/TestX().",
-        ],
-    );
+    check(&tree, "func TestX", &["scip:indexd gomod m . p_test/", "scip:indexd gomod m . p_test/TestX()."]);
     check(
         &[("p/x_test.go", "p"), ("go.mod", "m")],
         "func TestX",
-        &[
-            "scip:indexd gomod m . p/",
-            "scip:indexd gomod m . p/TestX().",
-        ],
+        &["scip:indexd gomod m . p/", "scip:indexd gomod m . p/TestX()."],
     );
     let twin = [tree[0], tree[1], ("p_test/y.go", "p_test")];
     check(&twin, "func TestX", &["-", "-"]);
@@ -240,12 +204,7 @@ fn python_packages_stubs_and_files_outside_packages() {
         ("tests/util/test_a.py", "`tests.util.test_a`"),
         ("src/single.py", "single"),
     ] {
-        let tree = [
-            (path, ""),
-            project,
-            ("pkg/mod.py", ""),
-            ("pkg/__init__.pyi", ""),
-        ];
+        let tree = [(path, ""), project, ("pkg/mod.py", ""), ("pkg/__init__.pyi", "")];
         check(&tree, "", &[&format!("scip:indexd pip p . {module}/")]);
     }
 }
@@ -259,20 +218,9 @@ fn python_modules_of_equal_name_are_told_apart_by_path() {
         ("setup.cfg", "p q"),
     ];
     check(&tree, "", &["scip:indexd pip p  q . `app.views`/"]);
-    let twin = [
-        ("examples/b/app/views.py", ""),
-        ("examples/b/app/__init__.py", ""),
-    ];
-    check(
-        &[&tree[..], &twin[..]].concat(),
-        "",
-        &["scip:indexd pip p  q . `examples.a.app.views`/"],
-    );
-    check(
-        &[("src/x.py", ""), ("x.py", "")],
-        "",
-        &["scip:indexd pip . . `src.x`/"],
-    );
+    let twin = [("examples/b/app/views.py", ""), ("examples/b/app/__init__.py", "")];
+    check(&[&tree[..], &twin[..]].concat(), "", &["scip:indexd pip p  q . `examples.a.app.views`/"]);
+    check(&[("src/x.py", ""), ("x.py", "")], "", &["scip:indexd pip . . `src.x`/"]);
 }
 
 #[test]
