@@ -12,6 +12,7 @@ mod driver;
 pub mod engine;
 mod failure;
 mod git;
+pub mod handle;
 mod head;
 mod past;
 pub mod recovery;
@@ -24,12 +25,11 @@ mod tokens;
 pub mod tree;
 pub mod update;
 pub mod watch;
-pub mod workspace;
 
+pub use handle::Workspace;
 pub use registry::Registry;
 pub use rules::REPO_CONFIG;
 pub use status::{Freshness, Progress, WorkspaceError, WorkspaceState, WorkspaceStatus};
-pub use workspace::Workspace;
 
 /// The threads that walk, parse and link, for all workspaces: one per core, at most 8. Their stacks
 /// are large because parsers recurse with the nesting of the source.

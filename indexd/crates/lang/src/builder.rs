@@ -9,8 +9,8 @@
 use crate::digest::Digester;
 use indexd_model::facts::{Arena, Import};
 use indexd_model::{
-    Binding, BindingId, BindingKind, Def, DefFlags, DefIdx, DefKind, Entry, Expr, ExprId, Facts,
-    Interface, Key, Language, List, Node, Outcome, Role, Source, Span, StrId, FileRoles,
+    Binding, BindingId, BindingKind, Def, DefFlags, DefIdx, DefKind, Entry, Expr, ExprId, Facts, FileRoles,
+    Interface, Key, Language, List, Node, Outcome, Role, Source, Span, StrId,
 };
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
@@ -151,7 +151,14 @@ impl<'s> Builder<'s> {
     }
 
     /// A definition with the given place and nothing else known; `head` and `doc` are empty.
-    pub fn blank_def(&mut self, name: StrId, kind: DefKind, parent: DefIdx, name_span: Span, span: Span) -> Def {
+    pub fn blank_def(
+        &mut self,
+        name: StrId,
+        kind: DefKind,
+        parent: DefIdx,
+        name_span: Span,
+        span: Span,
+    ) -> Def {
         Def {
             name,
             kind,
@@ -305,7 +312,8 @@ impl<'s> Builder<'s> {
             d.ty = marks.expr(d.ty);
             d.value = marks.expr(d.value);
             d.params.iter_mut().chain(&mut d.type_params).for_each(|b| *b = marks.binding(*b));
-            let exprs = d.results.iter_mut().chain(&mut d.returns).chain(&mut d.bases).chain(&mut d.decorators);
+            let exprs =
+                d.results.iter_mut().chain(&mut d.returns).chain(&mut d.bases).chain(&mut d.decorators);
             exprs.for_each(|e| *e = marks.expr(*e));
         }
         for i in &mut self.imports {
@@ -441,7 +449,11 @@ impl Marker<'_, '_> {
         self.string(name);
         for i in 0..n {
             match self.b.bindings[b.index()].sources[i] {
-                Source::Declared(e) | Source::Assigned(e) | Source::Entered(e) | Source::Caught(e) | Source::Narrowed(e) => {
+                Source::Declared(e)
+                | Source::Assigned(e)
+                | Source::Entered(e)
+                | Source::Caught(e)
+                | Source::Narrowed(e) => {
                     self.expr(e);
                 }
                 Source::Unpacked { value, .. } => self.expr(value),
@@ -482,7 +494,10 @@ impl Marker<'_, '_> {
 /// Calls `f` for each direct child expression that is not in a list.
 pub(crate) fn children_of(node: &Node, f: &mut dyn FnMut(ExprId)) {
     match *node {
-        Node::Attr { base, .. } | Node::Index { base, .. } | Node::Slice { base } | Node::Item { base, .. } => f(base),
+        Node::Attr { base, .. }
+        | Node::Index { base, .. }
+        | Node::Slice { base }
+        | Node::Item { base, .. } => f(base),
         Node::Call { callee, .. } => f(callee),
         Node::Keyword { value, .. }
         | Node::Spread { value }
@@ -510,7 +525,10 @@ pub(crate) fn children_of(node: &Node, f: &mut dyn FnMut(ExprId)) {
             f(ty);
         }
         Node::Composite { ty, .. } | Node::FuncLiteral { ty } => f(ty),
-        Node::Comprehension { elem, .. } | Node::SliceType { elem } | Node::ArrayType { elem } | Node::ChanType { elem } => f(elem),
+        Node::Comprehension { elem, .. }
+        | Node::SliceType { elem }
+        | Node::ArrayType { elem }
+        | Node::ChanType { elem } => f(elem),
         Node::Lambda { result, .. } => f(result),
         Node::Name { .. }
         | Node::Sequence { .. }
@@ -587,7 +605,10 @@ fn renumber_node(node: &mut Node, marks: &Marks, relist: &mut dyn FnMut(List) ->
         }
         Node::FuncLiteral { ty } => *ty = marks.expr(*ty),
         Node::Sequence { elems, .. } => *elems = relist(*elems),
-        Node::Comprehension { elem, .. } | Node::SliceType { elem } | Node::ArrayType { elem } | Node::ChanType { elem } => {
+        Node::Comprehension { elem, .. }
+        | Node::SliceType { elem }
+        | Node::ArrayType { elem }
+        | Node::ChanType { elem } => {
             *elem = marks.expr(*elem);
         }
         Node::Lambda { params, result } => {
@@ -598,6 +619,10 @@ fn renumber_node(node: &mut Node, marks: &Marks, relist: &mut dyn FnMut(List) ->
             *params = relist(*params);
             *results = relist(*results);
         }
-        Node::Literal { .. } | Node::StructType { .. } | Node::InterfaceType { .. } | Node::Def { .. } | Node::Opaque => {}
+        Node::Literal { .. }
+        | Node::StructType { .. }
+        | Node::InterfaceType { .. }
+        | Node::Def { .. }
+        | Node::Opaque => {}
     }
 }

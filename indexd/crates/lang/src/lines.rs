@@ -20,7 +20,13 @@ const WINDOW_MAX: u32 = 56;
 /// Windows end at a blank line before unindented text if there is one near, else at the last blank
 /// line, else after 40 lines. Lines beyond [`LINE_BYTES_MAX`] bytes belong to no chunk: they are
 /// packed data, and one of them would outweigh the rest of the index.
-pub fn facts(path: &RepoPath, text: &str, language: Language, outcome: Outcome, roles: FileRoles) -> FileFacts {
+pub fn facts(
+    path: &RepoPath,
+    text: &str,
+    language: Language,
+    outcome: Outcome,
+    roles: FileRoles,
+) -> FileFacts {
     let mut interface = Interface::empty(language, outcome, roles);
     interface.entries = vec![file_entry(path)];
     let lines = LineIndex::new(text);
@@ -75,7 +81,12 @@ mod tests {
         check("one\n", &[(1, 1)]);
         check(&"x\n".repeat(100), &[(1, 40), (41, 80), (81, 100)]);
         // A blank line before unindented text beats a later one inside a block.
-        let block = format!("f {{\n{}}}\n\ng {{\n{}\n{}}}\n", "  x\n".repeat(25), "  y\n".repeat(15), "  z\n".repeat(20));
+        let block = format!(
+            "f {{\n{}}}\n\ng {{\n{}\n{}}}\n",
+            "  x\n".repeat(25),
+            "  y\n".repeat(15),
+            "  z\n".repeat(20)
+        );
         check(&block, &[(1, 27), (29, 66)]);
     }
 

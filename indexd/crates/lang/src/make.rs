@@ -59,7 +59,8 @@ fn target(line: &str) -> Option<&str> {
     let (targets, rest) = line.split_at(colon);
     let is_assignment = targets.contains('=') || rest.trim_start_matches(':').starts_with('=');
     let name = targets.split_ascii_whitespace().next()?;
-    let is_directive = matches!(name, "ifeq" | "ifneq" | "ifdef" | "ifndef" | "include" | "-include" | "export" | "define");
+    let is_directive =
+        matches!(name, "ifeq" | "ifneq" | "ifdef" | "ifndef" | "include" | "-include" | "export" | "define");
     (!is_assignment && !is_directive).then_some(name)
 }
 
@@ -79,8 +80,14 @@ mod tests {
     fn rules_are_sections_with_their_comments() {
         let text = "CC := gcc\nX = a:b\n\n# Builds it.\n# Well.\nall: a.o \\\n  b.o\n\tcc a\n\n\tcc b\n\n.PHONY: all\nclean dist:\n\trm\ndefine f\nnot: this\nendef\n";
         let path = RepoPath::new("Makefile").unwrap();
-        let facts =
-            outline::facts(&path, text, Language::Make, FileRoles::CONFIG, ChunkKind::Entry, super::outline(text));
+        let facts = outline::facts(
+            &path,
+            text,
+            Language::Make,
+            FileRoles::CONFIG,
+            ChunkKind::Entry,
+            super::outline(text),
+        );
         assert_eq!(
             outline::testing::show(&path, text, &facts),
             ["4-10 all", "13-14 clean", "[1-2:-]", "[4-10:all]", "[12-12:-]", "[13-14:clean]", "[15-17:-]"]

@@ -170,8 +170,14 @@ mod tests {
 
     fn check(text: &str, expect: &[&str]) {
         let path = RepoPath::new("a.md").unwrap();
-        let facts =
-            outline::facts(&path, text, Language::Markdown, FileRoles::DOC, ChunkKind::Section, super::outline(text));
+        let facts = outline::facts(
+            &path,
+            text,
+            Language::Markdown,
+            FileRoles::DOC,
+            ChunkKind::Section,
+            super::outline(text),
+        );
         assert_eq!(outline::testing::show(&path, text, &facts), expect, "{text}");
     }
 
@@ -180,17 +186,32 @@ mod tests {
         check(
             "intro\n# A\ntext\n## B ##\nb\n### C#\nc\n## D\nd\n# E\n",
             &[
-                "2-9 A", "  4-7 B", "    6-7 C#", "  8-9 D", "10-10 E", "[1-1:-]", "[2-3:A]", "[4-5:B]", "[6-7:C#]",
-                "[8-9:D]", "[10-10:E]",
+                "2-9 A",
+                "  4-7 B",
+                "    6-7 C#",
+                "  8-9 D",
+                "10-10 E",
+                "[1-1:-]",
+                "[2-3:A]",
+                "[4-5:B]",
+                "[6-7:C#]",
+                "[8-9:D]",
+                "[10-10:E]",
             ],
         );
     }
 
     #[test]
     fn setext_headings_take_their_paragraph() {
-        check("One\ntwo\n===\n\ntext\n\nSub\n---\nx\n", &["1-9 One two", "  7-9 Sub", "[1-5:One two]", "[7-9:Sub]"]);
+        check(
+            "One\ntwo\n===\n\ntext\n\nSub\n---\nx\n",
+            &["1-9 One two", "  7-9 Sub", "[1-5:One two]", "[7-9:Sub]"],
+        );
         // A rule, a table, a list item and front matter are no headings.
-        check("---\ntitle: x\n---\n\n---\n- item\n---\n| a |\n---\n# H\n", &["10-10 H", "[1-9:-]", "[10-10:H]"]);
+        check(
+            "---\ntitle: x\n---\n\n---\n- item\n---\n| a |\n---\n# H\n",
+            &["10-10 H", "[1-9:-]", "[10-10:H]"],
+        );
     }
 
     #[test]

@@ -5,8 +5,8 @@ use crate::chunks::{Piece, assemble};
 use crate::lines;
 use indexd_model::limits::DEFS_PER_FILE_MAX;
 use indexd_model::{
-    ChunkKind, DefFlags, DefIdx, DefKind, Entry, FileFacts, FileRoles, Key, Language, LineIndex, Outcome, RepoPath,
-    Span,
+    ChunkKind, DefFlags, DefIdx, DefKind, Entry, FileFacts, FileRoles, Key, Language, LineIndex, Outcome,
+    RepoPath, Span,
 };
 
 /// Bytes of a name; longer headings are cut.
@@ -47,7 +47,14 @@ pub fn file_entry(path: &RepoPath) -> Entry {
 
 /// The facts of a file with this outline; `kind` is the kind of its chunks, also of those between
 /// sections. A file with more than [`DEFS_PER_FILE_MAX`] sections is chunked by lines.
-pub fn facts(path: &RepoPath, text: &str, language: Language, roles: FileRoles, kind: ChunkKind, outline: Outline) -> FileFacts {
+pub fn facts(
+    path: &RepoPath,
+    text: &str,
+    language: Language,
+    roles: FileRoles,
+    kind: ChunkKind,
+    outline: Outline,
+) -> FileFacts {
     if outline.sections.len() > DEFS_PER_FILE_MAX {
         return lines::facts(path, text, language, Outcome::TextOnly, roles);
     }
@@ -70,7 +77,8 @@ pub fn facts(path: &RepoPath, text: &str, language: Language, roles: FileRoles, 
         }
     }
     let package = outline.package.map(|p| b.string(&p));
-    let header = Header { language, outcome: Outcome::Parsed, roles, package, constraint: None, exports: None };
+    let header =
+        Header { language, outcome: Outcome::Parsed, roles, package, constraint: None, exports: None };
     let (interface, body) = b.finish(header, |_| vec![(Key::file(path), DefIdx::NONE)]);
     FileFacts { interface, body, chunks: assemble(text, &index, &pieces, kind) }
 }
@@ -118,7 +126,13 @@ pub(crate) mod testing {
             let def = view.def(DefIdx(i));
             let lines = index.lines(def.span);
             let depth = indexd_model::names::chain(&view, DefIdx(i)).len() - 1;
-            out.push(format!("{}{}-{} {}", "  ".repeat(depth), lines.start, lines.end, view.def_name(DefIdx(i))));
+            out.push(format!(
+                "{}{}-{} {}",
+                "  ".repeat(depth),
+                lines.start,
+                lines.end,
+                view.def_name(DefIdx(i))
+            ));
         }
         for c in &facts.chunks {
             let owner = c.def.some().map_or("-", |d| view.def_name(d));

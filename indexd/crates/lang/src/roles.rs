@@ -38,7 +38,9 @@ pub fn language(path: &str) -> Language {
 /// The language of a file by its path, or by the interpreter its first line names.
 pub fn language_of(path: &str, text: &str) -> Language {
     match language(path) {
-        Language::Text if extension(file_name_of(path)).is_empty() && is_python_script(text) => Language::Python,
+        Language::Text if extension(file_name_of(path)).is_empty() && is_python_script(text) => {
+            Language::Python
+        }
         other => other,
     }
 }
@@ -136,8 +138,17 @@ fn is_vendor_folder(folder: &str) -> bool {
 }
 
 fn is_generated_name(name: &str) -> bool {
-    const ENDS: [&str; 9] =
-        [".pb.go", "_pb2.py", "_pb2.pyi", "_pb2_grpc.py", ".min.js", ".min.css", ".js.map", ".css.map", ".lock"];
+    const ENDS: [&str; 9] = [
+        ".pb.go",
+        "_pb2.py",
+        "_pb2.pyi",
+        "_pb2_grpc.py",
+        ".min.js",
+        ".min.css",
+        ".js.map",
+        ".css.map",
+        ".lock",
+    ];
     const LOCKS: [&str; 6] =
         ["go.sum", "go.work.sum", "package-lock.json", "npm-shrinkwrap.json", "pnpm-lock.yaml", "bun.lockb"];
     ENDS.iter().any(|end| name.ends_with(end)) || LOCKS.contains(&name)
@@ -149,7 +160,10 @@ fn is_config(path: &str, name: &str, language: Language) -> bool {
         || name.starts_with('.')
         || name.starts_with("Dockerfile")
         || name.ends_with(".dockerfile")
-        || matches!(name, "CMakeLists.txt" | "Jenkinsfile" | "Procfile" | "Vagrantfile" | "CODEOWNERS" | "justfile")
+        || matches!(
+            name,
+            "CMakeLists.txt" | "Jenkinsfile" | "Procfile" | "Vagrantfile" | "CODEOWNERS" | "justfile"
+        )
         || matches!(extension(name), "tf" | "gradle" | "cmake" | "bazel" | "bzl" | "nix" | "env")
         || folders(path).next().is_some_and(|f| matches!(f, ".github" | ".gitlab" | ".circleci"))
 }
@@ -159,9 +173,22 @@ fn is_doc(path: &str, name: &str, language: Language) -> bool {
         return true;
     }
     let is_prose = language == Language::Text && matches!(extension(name), "" | "txt" | "html");
-    let known = ["readme", "changelog", "changes", "history", "license", "licence", "contributing", "authors", "notice", "news"];
+    let known = [
+        "readme",
+        "changelog",
+        "changes",
+        "history",
+        "license",
+        "licence",
+        "contributing",
+        "authors",
+        "notice",
+        "news",
+    ];
     let stem = stem_of(name).to_ascii_lowercase();
-    is_prose && (known.contains(&stem.as_str()) || folders(path).any(|f| matches!(f, "doc" | "docs" | "documentation")))
+    is_prose
+        && (known.contains(&stem.as_str())
+            || folders(path).any(|f| matches!(f, "doc" | "docs" | "documentation")))
 }
 
 fn is_manifest(name: &str) -> bool {
@@ -189,7 +216,10 @@ fn is_manifest(name: &str) -> bool {
 
 fn is_example(path: &str, name: &str, language: Language) -> bool {
     let in_folder = folders(path).any(|f| {
-        matches!(f, "example" | "examples" | "_example" | "_examples" | "demo" | "demos" | "sample" | "samples")
+        matches!(
+            f,
+            "example" | "examples" | "_example" | "_examples" | "demo" | "demos" | "sample" | "samples"
+        )
     });
     in_folder || (language == Language::Go && name.starts_with("example_") && name.ends_with("_test.go"))
 }
@@ -225,12 +255,23 @@ pub fn is_sensitive_name(path: &str) -> bool {
         "secrets.toml",
     ];
     const PATHS: [&str; 3] = [".aws/credentials", ".docker/config.json", ".kube/config"];
-    let at_end = |tail: &str| lower == tail || lower.strip_suffix(tail).is_some_and(|rest| rest.ends_with('/'));
+    let at_end =
+        |tail: &str| lower == tail || lower.strip_suffix(tail).is_some_and(|rest| rest.ends_with('/'));
     NAMES.contains(&name)
         || name == "secrets.json"
         || matches!(
             extension(name),
-            "pem" | "key" | "p12" | "pfx" | "jks" | "keystore" | "kdbx" | "ppk" | "ovpn" | "tfstate" | "tfvars"
+            "pem"
+                | "key"
+                | "p12"
+                | "pfx"
+                | "jks"
+                | "keystore"
+                | "kdbx"
+                | "ppk"
+                | "ovpn"
+                | "tfstate"
+                | "tfvars"
         )
         || name.contains(".tfstate.")
         || name.ends_with(".tfvars.json")
@@ -263,12 +304,14 @@ fn is_marked_generated(text: &str) -> bool {
     }
     let head = &text.as_bytes()[..end];
     // Most files are done after these two scans.
-    if memchr::memmem::find(head, b"enerated").is_none() && memchr::memmem::find(head, b"ENERATED").is_none() {
+    if memchr::memmem::find(head, b"enerated").is_none() && memchr::memmem::find(head, b"ENERATED").is_none()
+    {
         return false;
     }
     text[..end].lines().take(40).any(|line| {
         let line = line.trim();
-        let is_comment = ["//", "#", "/*", "*", "<!--", "--", ";", "\"\"\""].iter().any(|c| line.starts_with(c));
+        let is_comment =
+            ["//", "#", "/*", "*", "<!--", "--", ";", "\"\"\""].iter().any(|c| line.starts_with(c));
         let lower = line.to_ascii_lowercase();
         is_comment
             && lower.contains("generated")
@@ -321,15 +364,38 @@ mod tests {
     #[test]
     fn secrets_are_known_by_name() {
         for path in [
-            ".env", "a/.env.local", "x/server.PEM", "id_rsa", "deploy/id_ed25519", ".npmrc", "home/.aws/credentials",
-            ".kube/config", "kubeconfig", "prod.tfstate", "prod.tfstate.backup", "a.tfvars", "service-account-x.json",
-            "credentials.json", "config/secrets.yaml", "x.ovpn", "store.jks",
+            ".env",
+            "a/.env.local",
+            "x/server.PEM",
+            "id_rsa",
+            "deploy/id_ed25519",
+            ".npmrc",
+            "home/.aws/credentials",
+            ".kube/config",
+            "kubeconfig",
+            "prod.tfstate",
+            "prod.tfstate.backup",
+            "a.tfvars",
+            "service-account-x.json",
+            "credentials.json",
+            "config/secrets.yaml",
+            "x.ovpn",
+            "store.jks",
         ] {
             assert!(is_sensitive_name(path), "{path}");
         }
         for path in [
-            ".env.example", ".env.local.sample", "environment.py", "keys.go", "id_rsa.pub", "aws/credentials.py",
-            "config", "my.kube/config", "tfstate.go", "secrets.py", "credentials.json.md",
+            ".env.example",
+            ".env.local.sample",
+            "environment.py",
+            "keys.go",
+            "id_rsa.pub",
+            "aws/credentials.py",
+            "config",
+            "my.kube/config",
+            "tfstate.go",
+            "secrets.py",
+            "credentials.json.md",
         ] {
             assert!(!is_sensitive_name(path), "{path}");
         }

@@ -66,8 +66,14 @@ mod tests {
 
     fn check(text: &str, expect: &[&str]) {
         let path = RepoPath::new("a.rst").unwrap();
-        let facts =
-            outline::facts(&path, text, Language::Text, FileRoles::DOC, ChunkKind::Section, super::outline(text));
+        let facts = outline::facts(
+            &path,
+            text,
+            Language::Text,
+            FileRoles::DOC,
+            ChunkKind::Section,
+            super::outline(text),
+        );
         assert_eq!(outline::testing::show(&path, text, &facts), expect, "{text}");
     }
 
@@ -76,7 +82,13 @@ mod tests {
         check(
             "=====\nTitle\n=====\n\nPart\n====\n\nSub\n---\nx\n\nPart 2\n======\n",
             &[
-                "1-13 Title", "  5-11 Part", "    8-11 Sub", "  12-13 Part 2", "[1-3:Title]", "[5-6:Part]", "[8-10:Sub]",
+                "1-13 Title",
+                "  5-11 Part",
+                "    8-11 Sub",
+                "  12-13 Part 2",
+                "[1-3:Title]",
+                "[5-6:Part]",
+                "[8-10:Sub]",
                 "[12-13:Part 2]",
             ],
         );

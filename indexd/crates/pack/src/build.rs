@@ -134,7 +134,8 @@ impl<'a> Assembly<'a> {
         let mut candidates = std::mem::take(&mut gathered.candidates);
         candidate::sort(&mut candidates, &resolved, &ctx.config.scoring, &mut units, &mut sources);
         let fates = dedup(view, &candidates, &mut sources);
-        let (section_names, shares): (Vec<_>, Vec<_>) = sections(resolved.layout, ctx.config).into_iter().unzip();
+        let (section_names, shares): (Vec<_>, Vec<_>) =
+            sections(resolved.layout, ctx.config).into_iter().unzip();
         let claimed = claim_all(candidates, &fates, &resolved, &section_names, view);
         let terms = &gathered.retrieved.weighted.terms;
         let matcher = LineMatcher::new(terms.iter().map(|t| t.0.as_str()));
@@ -232,7 +233,8 @@ impl<'a> Assembly<'a> {
         chosen.push(extra);
         let text = self.render(&chosen);
         let caps = self.request.budgets;
-        u64::from(self.ctx.counter.count_tokens(&text)) <= caps.max_total_tokens && text.chars().count() as u64 <= caps.max_total_chars
+        u64::from(self.ctx.counter.count_tokens(&text)) <= caps.max_total_tokens
+            && text.chars().count() as u64 <= caps.max_total_chars
     }
 
     /// Renders, counts the whole once, and rolls the last allocations back while it is too much.
@@ -254,7 +256,8 @@ impl<'a> Assembly<'a> {
                 if may_refill && before > 0 && spare * 100 >= caps.max_total_tokens * REFILL_PERCENT {
                     may_refill = false;
                     let used = Cost { tokens: self.tokens, chars };
-                    let (entries, selection, limits) = (self.entries.clone(), self.selection.clone(), self.limits());
+                    let (entries, selection, limits) =
+                        (self.entries.clone(), self.selection.clone(), self.limits());
                     self.selection = refill(&entries, self.shares.len(), &selection, used, limits, self);
                     self.take_over();
                     if self.selection.chosen.len() > before {
@@ -265,7 +268,10 @@ impl<'a> Assembly<'a> {
             }
             may_refill = false;
             let Some((last, _)) = self.selection.chosen.pop() else {
-                return Err(PackError::ContextOverflow { tokens: self.tokens, budget: caps.max_total_tokens });
+                return Err(PackError::ContextOverflow {
+                    tokens: self.tokens,
+                    budget: caps.max_total_tokens,
+                });
             };
             self.claimed[last].state = State::Dropped(DropReason::Budget);
             self.selection.refused.push((last, DropReason::Budget));
@@ -346,7 +352,11 @@ impl<'a> Assembly<'a> {
             e.neighbour_percent as f32
         };
         let whole_bytes = (budget_bytes as f32 * percent / 100.0) as usize;
-        let lines = if is_seed { (whole_bytes / BYTES_PER_LINE).max(e.head_lines as usize) } else { e.neighbour_lines as usize };
+        let lines = if is_seed {
+            (whole_bytes / BYTES_PER_LINE).max(e.head_lines as usize)
+        } else {
+            e.neighbour_lines as usize
+        };
         Room { bytes, lines: lines as u32, whole_bytes }
     }
 
@@ -367,7 +377,9 @@ impl<'a> Assembly<'a> {
         let top = self.weights.iter().sum::<f32>().max(1.0);
         for step in &c.path {
             // The occurrence stands in the file of the edge's source.
-            let place = step.evidence.filter(|_| step.kind != EdgeKind::Import && self.units.view.def(step.from).file == c.unit.file);
+            let place = step.evidence.filter(|_| {
+                step.kind != EdgeKind::Import && self.units.view.def(step.from).file == c.unit.file
+            });
             if let Some(o) = place.filter(|o| lines.start <= o.line && o.line <= lines.end) {
                 scores[(o.line - lines.start) as usize] += top;
             }
@@ -438,7 +450,10 @@ impl Offers for Assembly<'_> {
         text.push_str("```");
         text.push_str(c.file.language.id());
         text.push_str("\n```\n\n");
-        let cost = Cost { tokens: u64::from(self.ctx.counter.count_tokens(&text)), chars: text.chars().count() as u64 };
+        let cost = Cost {
+            tokens: u64::from(self.ctx.counter.count_tokens(&text)),
+            chars: text.chars().count() as u64,
+        };
         self.counts.insert(self.claimed[candidate].candidate.unit.file, cost);
         cost
     }
@@ -450,13 +465,22 @@ impl Offers for Assembly<'_> {
     fn is_beside(&mut self, a: usize, b: usize) -> bool {
         let source = self.source(a);
         let ends = |plan: &Plan| Some((plan.parts.first()?.start, plan.parts.last()?.end));
-        let (Some(a), Some(b)) = (self.plans.get(&a).and_then(ends), self.plans.get(&b).and_then(ends)) else { return false };
+        let (Some(a), Some(b)) = (self.plans.get(&a).and_then(ends), self.plans.get(&b).and_then(ends))
+        else {
+            return false;
+        };
         let (first, second) = if a < b { (a, b) } else { (b, a) };
         second.0 > first.1 && second.0 - first.1 - 1 <= excerpt::blank_before(&source, second.0)
     }
 }
 
-fn claim_all(candidates: Vec<Candidate>, fates: &[Fate], request: &Resolved, names: &[&str], view: &dyn IndexView) -> Vec<Claimed> {
+fn claim_all(
+    candidates: Vec<Candidate>,
+    fates: &[Fate],
+    request: &Resolved,
+    names: &[&str],
+    view: &dyn IndexView,
+) -> Vec<Claimed> {
     let mut out: Vec<Claimed> = Vec::with_capacity(candidates.len());
     for (i, candidate) in candidates.into_iter().enumerate() {
         // Only the six-section layout asks for imports, and they cost a look at the facts.

@@ -81,7 +81,10 @@ impl Ledger {
     /// [`PackError::ContextOverflow`] when the cost is larger than what remains; nothing changes.
     pub fn allocate(&mut self, cost: Cost) -> Result<(), PackError> {
         if !self.fits(cost) {
-            return Err(PackError::ContextOverflow { tokens: self.tokens + cost.tokens, budget: self.limits.tokens });
+            return Err(PackError::ContextOverflow {
+                tokens: self.tokens + cost.tokens,
+                budget: self.limits.tokens,
+            });
         }
         self.tokens += cost.tokens;
         self.chars += cost.chars;
@@ -134,7 +137,14 @@ pub fn select(entries: &[Entry], shares: &[u32], limits: Limits, offers: &mut dy
 
 /// Offers what was refused again, now that the text made of `selection` turned out to cost only
 /// `used`. What was chosen stays; the caller counts the new text.
-pub fn refill(entries: &[Entry], n_sections: usize, selection: &Selection, used: Cost, limits: Limits, offers: &mut dyn Offers) -> Selection {
+pub fn refill(
+    entries: &[Entry],
+    n_sections: usize,
+    selection: &Selection,
+    used: Cost,
+    limits: Limits,
+    offers: &mut dyn Offers,
+) -> Selection {
     let mut run = Run::new(entries.len(), n_sections, limits);
     run.ledger.tokens = used.tokens;
     run.ledger.chars = used.chars;
@@ -210,7 +220,8 @@ impl Run {
     fn full_cost(&mut self, e: Entry, offers: &mut dyn Offers) -> Option<Cost> {
         let mut cost = offers.cost(e.candidate)?;
         let group = offers.group(e.candidate);
-        let members: Vec<usize> = self.groups.iter().filter(|g| (g.0, g.1) == (e.section, group)).map(|g| g.2).collect();
+        let members: Vec<usize> =
+            self.groups.iter().filter(|g| (g.0, g.1) == (e.section, group)).map(|g| g.2).collect();
         if members.iter().any(|m| offers.is_beside(*m, e.candidate)) {
             cost.tokens += BLANK.tokens;
             cost.chars += BLANK.chars;
@@ -234,7 +245,11 @@ impl Run {
         let mut out = Vec::new();
         for (i, e) in entries.iter().enumerate().filter(|(i, _)| !self.is_chosen[*i]) {
             let smaller_followed = last.is_some_and(|l| l > i);
-            let reason = self.cap(e.section).unwrap_or(if smaller_followed { DropReason::TooLarge } else { DropReason::Budget });
+            let reason = self.cap(e.section).unwrap_or(if smaller_followed {
+                DropReason::TooLarge
+            } else {
+                DropReason::Budget
+            });
             out.push((e.candidate, reason));
         }
         out

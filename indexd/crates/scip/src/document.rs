@@ -9,9 +9,7 @@ use crate::import::{ForeignDocument, ForeignIndex, ForeignOccurrence};
 use crate::symbol::{Suffix, Symbol};
 use crate::text::{Encoding, Text, is_identifier};
 use indexd_model::path::{dir_of, file_name_of, stem_of};
-use indexd_model::{
-    ContentHash, DefFlags, DefIdx, DefRef, Facts, FileDoc, Interface, Language, Span, names,
-};
+use indexd_model::{ContentHash, DefFlags, DefIdx, DefRef, Facts, FileDoc, Interface, Language, Span, names};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;
 
@@ -58,48 +56,28 @@ impl Open {
                 starts.entry(d.name_span.start).or_insert(DefIdx(i as u32));
             }
         }
-        let aliases = interface
-            .imports
-            .iter()
-            .filter_map(|i| i.alias)
-            .map(|a| facts.str(a).to_owned())
-            .collect();
+        let aliases =
+            interface.imports.iter().filter_map(|i| i.alias).map(|a| facts.str(a).to_owned()).collect();
         let mut siblings: FxHashMap<String, Vec<DefIdx>> = FxHashMap::default();
         let repeated: FxHashSet<String> = (0..interface.defs.len() as u32)
             .map(DefIdx)
             .filter(|d| facts.def(*d).ordinal == 1)
             .map(|d| names::descriptor(&facts, d))
             .collect();
-        for d in (0..interface.defs.len() as u32)
-            .map(DefIdx)
-            .filter(|_| !repeated.is_empty())
-        {
+        for d in (0..interface.defs.len() as u32).map(DefIdx).filter(|_| !repeated.is_empty()) {
             let descriptor = names::descriptor(&facts, d);
             if repeated.contains(&descriptor) {
                 siblings.entry(descriptor).or_default().push(d);
             }
         }
-        Self {
-            file,
-            path,
-            hash,
-            text,
-            starts,
-            aliases,
-            siblings,
-            places,
-            interface,
-        }
+        Self { file, path, hash, text, starts, aliases, siblings, places, interface }
     }
 
     /// Our definition that a definition occurrence introduces.
     pub fn defined(&self, place: &OpenPlace, symbol: Option<&Symbol>) -> Option<DefRef> {
         let def = match symbol.and_then(Symbol::last) {
             // The package clause of a Go file, the first byte of a Python file.
-            Some(d)
-                if matches!(d.suffix, Suffix::Namespace | Suffix::Meta)
-                    || place.span.is_empty() =>
-            {
+            Some(d) if matches!(d.suffix, Suffix::Namespace | Suffix::Meta) || place.span.is_empty() => {
                 matches!(d.suffix, Suffix::Namespace | Suffix::Meta).then_some(DefIdx::NONE)?
             }
             _ => {
@@ -108,28 +86,15 @@ impl Open {
                 (facts.def_name(def) == place.word(&self.text)).then_some(def)?
             }
         };
-        Some(DefRef {
-            file: self.file,
-            def,
-        })
+        Some(DefRef { file: self.file, def })
     }
 
     /// A definition and all others of the file with its descriptor, in source order: some indexers
     /// call only the first of several overloads the definition.
     pub fn with_siblings(&self, d: DefRef) -> Vec<DefRef> {
         let facts = Facts::outside(&self.interface);
-        let siblings = d
-            .def
-            .some()
-            .and_then(|def| self.siblings.get(&names::descriptor(&facts, def)));
-        siblings.map_or(vec![d], |all| {
-            all.iter()
-                .map(|def| DefRef {
-                    file: d.file,
-                    def: *def,
-                })
-                .collect()
-        })
+        let siblings = d.def.some().and_then(|def| self.siblings.get(&names::descriptor(&facts, def)));
+        siblings.map_or(vec![d], |all| all.iter().map(|def| DefRef { file: d.file, def: *def }).collect())
     }
 
     /// Whether a place that an indexer calls external may name that symbol: an attribute of a Python
@@ -155,19 +120,13 @@ impl Open {
         match def.some() {
             Some(d) => Facts::outside(&target.interface).def_name(d) == text,
             None if target.interface.language == Language::Go => {
-                let package = target
-                    .interface
-                    .package
-                    .map_or("", |p| Facts::outside(&target.interface).str(p));
+                let package =
+                    target.interface.package.map_or("", |p| Facts::outside(&target.interface).str(p));
                 package == text || file_name_of(dir_of(&target.path)) == text
             }
             None => {
                 let stem = stem_of(&target.path);
-                text == if stem == "__init__" {
-                    file_name_of(dir_of(&target.path))
-                } else {
-                    stem
-                }
+                text == if stem == "__init__" { file_name_of(dir_of(&target.path)) } else { stem }
             }
         }
     }
@@ -186,20 +145,14 @@ pub(crate) fn place_all(
         let encodings = d.encoding.map_or(Encoding::ALL.to_vec(), |e| vec![e]);
         let best = encodings
             .into_iter()
-            .map(|e| {
-                d.occurrences
-                    .iter()
-                    .map(|o| place(index, o, &text, e))
-                    .collect::<Vec<_>>()
-            })
+            .map(|e| d.occurrences.iter().map(|o| place(index, o, &text, e)).collect::<Vec<_>>())
             .min_by_key(|p| p.iter().filter(|o| o.is_none()).count())?;
         n_dropped += u64::from(d.n_malformed);
         for found in best {
             match found {
                 Some(p) => {
                     n_wrong += u64::from(
-                        p.is_definition
-                            && !p.is_named_after(&index.symbols[p.symbol as usize], text.text),
+                        p.is_definition && !p.is_named_after(&index.symbols[p.symbol as usize], text.text),
                     );
                     places.push(p);
                 }
@@ -213,12 +166,7 @@ pub(crate) fn place_all(
 
 /// The bytes of an occurrence; `None` when they do not hold an identifier (with dots before it, in
 /// an import) and are not empty.
-fn place(
-    index: &ForeignIndex,
-    o: &ForeignOccurrence,
-    text: &Text,
-    encoding: Encoding,
-) -> Option<OpenPlace> {
+fn place(index: &ForeignIndex, o: &ForeignOccurrence, text: &Text, encoding: Encoding) -> Option<OpenPlace> {
     let mut span = text.span(o.range, encoding)?;
     // Some indexers leave the quotes of a Go import path out.
     let around = Span::new(span.start.saturating_sub(1), span.end + 1);
@@ -231,60 +179,34 @@ fn place(
         Some((name, alias)) if is_identifier(name) && is_identifier(alias.trim()) => name,
         _ => held,
     };
-    let token_start = if is_quoted(held) {
-        0
-    } else {
-        held.rfind('.').map_or(0, |i| i + 1)
-    };
+    let token_start = if is_quoted(held) { 0 } else { held.rfind('.').map_or(0, |i| i + 1) };
     let token = &held[token_start..];
     let fits = held.is_empty()
         || is_quoted(held)
-        || (is_identifier(token)
-            && held[..token_start]
-                .split('.')
-                .all(|p| p.is_empty() || is_identifier(p)));
+        || (is_identifier(token) && held[..token_start].split('.').all(|p| p.is_empty() || is_identifier(p)));
     if !fits || index.symbols.len() <= o.symbol as usize {
         return None;
     }
-    let token = Span::new(
-        span.start + token_start as u32,
-        span.start + held.len() as u32,
-    );
-    Some(OpenPlace {
-        span,
-        token,
-        symbol: o.symbol,
-        is_definition: o.is_definition(),
-    })
+    let token = Span::new(span.start + token_start as u32, span.start + held.len() as u32);
+    Some(OpenPlace { span, token, symbol: o.symbol, is_definition: o.is_definition() })
 }
 
 /// Whether a text is a Go string literal, as of an import path.
 fn is_quoted(text: &str) -> bool {
-    text.len() > 2
-        && ['"', '`']
-            .iter()
-            .any(|q| text.starts_with(*q) && text.ends_with(*q))
+    text.len() > 2 && ['"', '`'].iter().any(|q| text.starts_with(*q) && text.ends_with(*q))
 }
 
 impl OpenPlace {
     /// The identifier; of an import path the last component.
     pub fn word<'t>(&self, text: &'t str) -> &'t str {
         let token = &text[self.token.range()];
-        if is_quoted(token) {
-            file_name_of(&token[1..token.len() - 1])
-        } else {
-            token
-        }
+        if is_quoted(token) { file_name_of(&token[1..token.len() - 1]) } else { token }
     }
 
     /// The identifier before the dot before the token: `Some("")` for a dot after something else.
     fn base<'t>(&self, text: &'t str) -> Option<&'t str> {
         let before = text[..self.token.start as usize].strip_suffix('.')?;
-        let start = before
-            .char_indices()
-            .rev()
-            .take_while(|(_, c)| *c == '_' || c.is_alphanumeric())
-            .last();
+        let start = before.char_indices().rev().take_while(|(_, c)| *c == '_' || c.is_alphanumeric()).last();
         Some(start.map_or("", |(i, _)| &before[i..]))
     }
 

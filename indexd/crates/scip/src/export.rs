@@ -12,15 +12,15 @@ use crate::text::{Range, Text};
 use indexd_model::symbol::Namespace;
 use indexd_model::view::{DefRecord, Edge, FileRecord};
 use indexd_model::{
-    DefDoc, DefFlags, DefIdx, DefKind, EdgeKind, FileDoc, FileRoles, IndexView, Interface,
-    Language, Outcome, Role, Span,
+    DefDoc, DefFlags, DefIdx, DefKind, EdgeKind, FileDoc, FileRoles, IndexView, Interface, Language, Outcome,
+    Role, Span,
 };
 use protobuf::{EnumOrUnknown, Message, MessageField};
 use rustc_hash::FxHashMap;
 use scip::types::symbol_information::Kind;
 use scip::types::{
-    Document, Index, Metadata, Occurrence, PositionEncoding, Relationship, Signature,
-    SymbolInformation, SymbolRole, TextEncoding, ToolInfo,
+    Document, Index, Metadata, Occurrence, PositionEncoding, Relationship, Signature, SymbolInformation,
+    SymbolRole, TextEncoding, ToolInfo,
 };
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -52,54 +52,28 @@ pub struct Exported {
 ///
 /// # Errors
 /// Those of `out`.
-pub fn export(
-    view: &dyn IndexView,
-    options: &ExportOptions,
-    out: &mut dyn Write,
-) -> io::Result<Exported> {
-    let tool = ToolInfo {
-        name: "indexd".to_owned(),
-        version: options.tool_version.clone(),
-        ..ToolInfo::default()
-    };
+pub fn export(view: &dyn IndexView, options: &ExportOptions, out: &mut dyn Write) -> io::Result<Exported> {
+    let tool =
+        ToolInfo { name: "indexd".to_owned(), version: options.tool_version.clone(), ..ToolInfo::default() };
     let metadata = Metadata {
         tool_info: MessageField::some(tool),
         project_root: options.project_root.clone(),
         text_document_encoding: EnumOrUnknown::new(TextEncoding::UTF8),
         ..Metadata::default()
     };
-    write(
-        out,
-        &Index {
-            metadata: MessageField::some(metadata),
-            ..Index::default()
-        },
-    )?;
-    let mut exporter = Exporter {
-        view,
-        confidence_min: options.confidence_min,
-        files: FxHashMap::default(),
-    };
+    write(out, &Index { metadata: MessageField::some(metadata), ..Index::default() })?;
+    let mut exporter = Exporter { view, confidence_min: options.confidence_min, files: FxHashMap::default() };
     let mut exported = Exported::default();
     for file in view.files() {
         let record = view.file(file);
-        if matches!(
-            record.outcome,
-            Outcome::Binary | Outcome::Sensitive | Outcome::TooLarge
-        ) {
+        if matches!(record.outcome, Outcome::Binary | Outcome::Sensitive | Outcome::TooLarge) {
             continue;
         }
         let document = exporter.document(file, &record);
         exported.n_documents += 1;
         exported.n_occurrences += document.occurrences.len() as u64;
         exported.n_symbols += document.symbols.len() as u64;
-        write(
-            out,
-            &Index {
-                documents: vec![document],
-                ..Index::default()
-            },
-        )?;
+        write(out, &Index { documents: vec![document], ..Index::default() })?;
     }
     Ok(exported)
 }
@@ -142,25 +116,17 @@ impl Exporter<'_> {
             .chain((0..n_defs).map(DefIdx))
             .map(|idx| (view.def_doc(file, idx), idx))
             .collect();
-        let mut page = Page {
-            record,
-            language,
-            text: &text,
-            occurrences: BTreeMap::new(),
-            symbols: BTreeMap::new(),
-        };
+        let mut page =
+            Page { record, language, text: &text, occurrences: BTreeMap::new(), symbols: BTreeMap::new() };
         let mut local = FxHashMap::default();
         for (doc, idx) in &defs {
             let def = view.def(*doc);
             let symbol = self.symbol(file, *idx).or_else(|| {
-                let is_named = idx.some().is_some()
-                    && !matches!(&*def.name, "" | "_")
-                    && !def.name_span.is_empty();
-                is_named
-                    .then(|| format!("local {}", local.len()))
-                    .inspect(|l| {
-                        local.insert(*doc, l.clone());
-                    })
+                let is_named =
+                    idx.some().is_some() && !matches!(&*def.name, "" | "_") && !def.name_span.is_empty();
+                is_named.then(|| format!("local {}", local.len())).inspect(|l| {
+                    local.insert(*doc, l.clone());
+                })
             });
             if let Some(symbol) = symbol {
                 page.define(symbol, &def, idx.some().is_none());
@@ -200,27 +166,17 @@ impl Page<'_> {
         let (range, around) = if is_file {
             (self.text.range(Span::new(0, 0)), None)
         } else {
-            (
-                self.text.range(def.name_span),
-                Some(self.text.range(def.span)),
-            )
+            (self.text.range(def.name_span), Some(self.text.range(def.span)))
         };
         let slot = self.occurrences.entry((range, symbol.clone())).or_default();
         slot.0 |= SymbolRole::Definition as i32;
         slot.1 = slot.1.or(around);
-        let info = self
-            .symbols
-            .entry(symbol.clone())
-            .or_insert_with(|| SymbolInformation {
-                symbol,
-                kind: EnumOrUnknown::new(kind(def, self.language, is_file)),
-                display_name: if is_file {
-                    String::new()
-                } else {
-                    def.name.to_string()
-                },
-                ..SymbolInformation::default()
-            });
+        let info = self.symbols.entry(symbol.clone()).or_insert_with(|| SymbolInformation {
+            symbol,
+            kind: EnumOrUnknown::new(kind(def, self.language, is_file)),
+            display_name: if is_file { String::new() } else { def.name.to_string() },
+            ..SymbolInformation::default()
+        });
         if is_file {
             return;
         }
@@ -239,10 +195,7 @@ impl Page<'_> {
     }
 
     fn edge(&mut self, own: Option<&str>, edge: &Edge, target: &str, confidence_min: u8) {
-        let sure = edge
-            .occurrences
-            .iter()
-            .filter(|o| o.confidence >= confidence_min);
+        let sure = edge.occurrences.iter().filter(|o| o.confidence >= confidence_min);
         if let (EdgeKind::Inherit | EdgeKind::Implement, Some(own)) = (edge.kind, own)
             && own != target
             && sure.clone().next().is_some()
@@ -265,10 +218,7 @@ impl Page<'_> {
                 Role::Write | Role::Key => SymbolRole::WriteAccess as i32,
                 _ => SymbolRole::ReadAccess as i32,
             };
-            self.occurrences
-                .entry((self.text.range(token), target.to_owned()))
-                .or_default()
-                .0 |= role;
+            self.occurrences.entry((self.text.range(token), target.to_owned())).or_default().0 |= role;
         }
     }
 
@@ -303,24 +253,20 @@ impl Page<'_> {
 
     fn finish(self) -> Document {
         let mut marks = 0;
-        for (role, mark) in [
-            (FileRoles::TEST, SymbolRole::Test),
-            (FileRoles::GENERATED, SymbolRole::Generated),
-        ] {
+        for (role, mark) in
+            [(FileRoles::TEST, SymbolRole::Test), (FileRoles::GENERATED, SymbolRole::Generated)]
+        {
             if self.record.roles.has(role) {
                 marks |= mark as i32;
             }
         }
-        let occurrences = self
-            .occurrences
-            .into_iter()
-            .map(|((range, symbol), (roles, around))| Occurrence {
-                range: range_of(range),
-                symbol,
-                symbol_roles: roles | marks,
-                enclosing_range: around.map(range_of).unwrap_or_default(),
-                ..Occurrence::default()
-            });
+        let occurrences = self.occurrences.into_iter().map(|((range, symbol), (roles, around))| Occurrence {
+            range: range_of(range),
+            symbol,
+            symbol_roles: roles | marks,
+            enclosing_range: around.map(range_of).unwrap_or_default(),
+            ..Occurrence::default()
+        });
         let symbols = self.symbols.into_values().map(|mut s| {
             s.relationships.sort_by(|a, b| a.symbol.cmp(&b.symbol));
             s
@@ -332,14 +278,8 @@ impl Page<'_> {
             relative_path: self.record.path.to_string(),
             occurrences: occurrences.collect(),
             symbols: symbols.collect(),
-            text: if is_other {
-                self.text.text.to_owned()
-            } else {
-                String::new()
-            },
-            position_encoding: EnumOrUnknown::new(
-                PositionEncoding::UTF8CodeUnitOffsetFromLineStart,
-            ),
+            text: if is_other { self.text.text.to_owned() } else { String::new() },
+            position_encoding: EnumOrUnknown::new(PositionEncoding::UTF8CodeUnitOffsetFromLineStart),
             ..Document::default()
         }
     }
@@ -372,11 +312,7 @@ fn language_name(language: Language) -> &'static str {
 
 fn kind(def: &DefRecord, language: Language, is_file: bool) -> Kind {
     if is_file {
-        return if language == Language::Go {
-            Kind::Package
-        } else {
-            Kind::Module
-        };
+        return if language == Language::Go { Kind::Package } else { Kind::Module };
     }
     match def.kind {
         DefKind::Function => Kind::Function,
@@ -396,9 +332,7 @@ fn kind(def: &DefRecord, language: Language, is_file: bool) -> Kind {
         DefKind::Property => Kind::Property,
         DefKind::Variable => Kind::Variable,
         DefKind::Constant => Kind::Constant,
-        DefKind::Section if matches!(language, Language::Markdown | Language::Text) => {
-            Kind::Namespace
-        }
+        DefKind::Section if matches!(language, Language::Markdown | Language::Text) => Kind::Namespace,
         DefKind::Section => Kind::Key,
     }
 }
@@ -426,25 +360,15 @@ fn documentation(text: &str, language: Language) -> String {
 
 /// A docstring as `inspect.cleandoc` shows it (PEP 257, "Handling Docstring Indentation").
 fn docstring(text: &str) -> String {
-    let text = text
-        .trim()
-        .trim_start_matches(|c: char| c.is_ascii_alphabetic());
-    let quote = ["\"\"\"", "'''", "\"", "'"]
-        .into_iter()
-        .find(|q| text.starts_with(q))
-        .unwrap_or("");
+    let text = text.trim().trim_start_matches(|c: char| c.is_ascii_alphabetic());
+    let quote = ["\"\"\"", "'''", "\"", "'"].into_iter().find(|q| text.starts_with(q)).unwrap_or("");
     let text = text.strip_prefix(quote).unwrap_or(text);
     let text = text.strip_suffix(quote).unwrap_or(text);
     let mut lines = text.lines();
     let first = lines.next().unwrap_or("").trim();
     let rest: Vec<&str> = lines.collect();
     let indent = |l: &&str| l.len() - l.trim_start().len();
-    let common = rest
-        .iter()
-        .filter(|l| !l.trim().is_empty())
-        .map(indent)
-        .min()
-        .unwrap_or(0);
+    let common = rest.iter().filter(|l| !l.trim().is_empty()).map(indent).min().unwrap_or(0);
     let mut out = first.to_owned();
     for line in rest {
         out.push('\n');

@@ -16,8 +16,7 @@ use crate::text::{Encoding, Range};
 use indexd_lang::extract;
 use indexd_model::memory::MemoryFacts;
 use indexd_model::{
-    ContentHash, DefIdx, DefRef, EdgeKind, Facts, FactsView, FileDoc, FileFacts, Link, RepoPath,
-    Role, Rule,
+    ContentHash, DefIdx, DefRef, EdgeKind, Facts, FactsView, FileDoc, FileFacts, Link, RepoPath, Role, Rule,
 };
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -61,47 +60,23 @@ impl Fixture {
             let n = text.lines().count() as u32;
             if let Some(link) = words.strip_prefix("ours ") {
                 let above = text.lines().last().unwrap_or("");
-                let byte = |column: u32| {
-                    above
-                        .chars()
-                        .take(column as usize)
-                        .map(char::len_utf8)
-                        .sum::<usize>()
-                };
+                let byte =
+                    |column: u32| above.chars().take(column as usize).map(char::len_utf8).sum::<usize>();
                 let at = text.len() - above.len() - 1 + byte(start);
-                ours.push((
-                    path.clone(),
-                    at as u32,
-                    (byte(end) - byte(start)) as u16,
-                    link.to_owned(),
-                ));
+                ours.push((path.clone(), at as u32, (byte(end) - byte(start)) as u16, link.to_owned()));
                 continue;
             }
             let (role, symbol) = words.split_once(' ').unwrap();
             let line = n.saturating_sub(1);
-            let i = index
-                .symbols
-                .iter()
-                .position(|s| **s == *symbol)
-                .unwrap_or_else(|| {
-                    index.symbols.push(symbol.into());
-                    index.symbols.len() - 1
-                });
-            index
-                .documents
-                .last_mut()
-                .unwrap()
-                .occurrences
-                .push(ForeignOccurrence {
-                    range: Range {
-                        start_line: line,
-                        start_column: start,
-                        end_line: line,
-                        end_column: end,
-                    },
-                    symbol: i as u32,
-                    roles: u32::from(role == "definition"),
-                });
+            let i = index.symbols.iter().position(|s| **s == *symbol).unwrap_or_else(|| {
+                index.symbols.push(symbol.into());
+                index.symbols.len() - 1
+            });
+            index.documents.last_mut().unwrap().occurrences.push(ForeignOccurrence {
+                range: Range { start_line: line, start_column: start, end_line: line, end_column: end },
+                symbol: i as u32,
+                roles: u32::from(role == "definition"),
+            });
         }
         let mut files = BTreeMap::new();
         for (path, text) in texts {
@@ -109,17 +84,9 @@ impl Fixture {
             files.insert(path, (found.facts, Arc::from(found.text.as_ref())));
         }
         let view = MemoryFacts::new(
-            files
-                .iter()
-                .map(|(p, f)| (RepoPath::new(p).unwrap(), Arc::new(f.0.interface.clone())))
-                .collect(),
+            files.iter().map(|(p, f)| (RepoPath::new(p).unwrap(), Arc::new(f.0.interface.clone()))).collect(),
         );
-        Self {
-            files,
-            view,
-            index,
-            ours,
-        }
+        Self { files, view, index, ours }
     }
 
     /// Content hash and text of a file.
@@ -137,15 +104,10 @@ impl Fixture {
         let own = self.ours.iter().filter(|o| o.0 == path);
         own.map(|(_, at, len, words)| {
             let words: Vec<&str> = words.split(' ').collect();
-            let [kind, target, name, rule] = words[..] else {
-                panic!("{words:?}")
-            };
+            let [kind, target, name, rule] = words[..] else { panic!("{words:?}") };
             let facts = Facts::inside(&self.files[target].0);
             let named = |d: &DefIdx| indexd_model::names::qualified_name(&facts, *d) == name;
-            let def = (0..facts.interface.defs.len() as u32)
-                .map(DefIdx)
-                .find(named)
-                .unwrap_or(DefIdx::NONE);
+            let def = (0..facts.interface.defs.len() as u32).map(DefIdx).find(named).unwrap_or(DefIdx::NONE);
             let rule = match rule {
                 "Scope" => Rule::Scope,
                 "Dispatch" => Rule::Dispatch,
@@ -160,10 +122,7 @@ impl Fixture {
                 "dataflow" => (EdgeKind::Dataflow, Role::None),
                 other => panic!("{other}"),
             };
-            let target = DefRef {
-                file: self.file(target),
-                def,
-            };
+            let target = DefRef { file: self.file(target), def };
             Link {
                 kind,
                 source: DefIdx::NONE,

@@ -103,10 +103,7 @@ impl ForeignOccurrence {
 /// in their document instead.
 pub fn read(bytes: &[u8]) -> Result<ForeignIndex, ScipError> {
     if bytes.len() > SCIP_BYTES_MAX {
-        return Err(ScipError::TooLarge {
-            bytes: bytes.len(),
-            max: SCIP_BYTES_MAX,
-        });
+        return Err(ScipError::TooLarge { bytes: bytes.len(), max: SCIP_BYTES_MAX });
     }
     let mut reader = Reader::default();
     fields(bytes, &mut |number, body| reader.index_field(number, body))
@@ -127,10 +124,7 @@ enum Fault {
 impl Fault {
     fn in_place(self, place: &str) -> ScipError {
         match self {
-            Self::Decode(source) => ScipError::Malformed {
-                place: place.to_owned(),
-                source,
-            },
+            Self::Decode(source) => ScipError::Malformed { place: place.to_owned(), source },
             Self::Named(e) => e,
         }
     }
@@ -165,9 +159,7 @@ fn fields(bytes: &[u8], f: &mut dyn FnMut(u32, Body) -> Result<(), Fault>) -> Re
             Some(other) => input.skip_field(other)?,
             // Reading a field of a kind that does not exist reports the decoder's own error.
             None => {
-                return Err(Fault::Decode(
-                    std::io::Error::other("unknown wire type").into(),
-                ));
+                return Err(Fault::Decode(std::io::Error::other("unknown wire type").into()));
             }
         }
     }
@@ -204,9 +196,7 @@ impl Reader {
                     }));
                 }
                 let mut document = ForeignDocument::default();
-                let read = fields(b, &mut |number, body| {
-                    self.document_field(&mut document, number, body)
-                });
+                let read = fields(b, &mut |number, body| self.document_field(&mut document, number, body));
                 read.map_err(|e| {
                     let n = self.index.documents.len();
                     Fault::Named(e.in_place(&format!("document {n} ({:?})", document.path)))
@@ -256,17 +246,10 @@ impl Reader {
         };
         self.n_occurrences += 1;
         if self.n_occurrences > SCIP_OCCURRENCES_MAX {
-            return Err(Fault::Named(ScipError::TooMany {
-                what: "occurrences",
-                max: SCIP_OCCURRENCES_MAX,
-            }));
+            return Err(Fault::Named(ScipError::TooMany { what: "occurrences", max: SCIP_OCCURRENCES_MAX }));
         }
         let symbol = self.intern(o.symbol);
-        document.occurrences.push(ForeignOccurrence {
-            range,
-            symbol,
-            roles: o.symbol_roles as u32,
-        });
+        document.occurrences.push(ForeignOccurrence { range, symbol, roles: o.symbol_roles as u32 });
         Ok(())
     }
 
@@ -289,9 +272,7 @@ fn utf8(bytes: &[u8]) -> Result<&str, Fault> {
 /// The range of an occurrence in any of the forms of the format; `None` when it is none of them.
 pub(crate) fn range_of(o: &Occurrence) -> Option<Range> {
     let parts = match (&o.typed_range, &o.range[..]) {
-        (Some(Typed_range::SingleLineRange(r)), _) => {
-            [r.line, r.start_character, r.line, r.end_character]
-        }
+        (Some(Typed_range::SingleLineRange(r)), _) => [r.line, r.start_character, r.line, r.end_character],
         (Some(Typed_range::MultiLineRange(r)), _) => {
             [r.start_line, r.start_character, r.end_line, r.end_character]
         }

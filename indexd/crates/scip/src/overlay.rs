@@ -9,8 +9,8 @@ use crate::import::ScipError;
 use bitcode::{Decode, Encode};
 use indexd_model::facts::{ImportKind, StrId};
 use indexd_model::{
-    ContentHash, DefIdx, DefRef, EdgeKind, Facts, FactsView, FileDoc, Key, Link, Links, Node, Role,
-    Rule, Unresolved, UnresolvedReason, names,
+    ContentHash, DefIdx, DefRef, EdgeKind, Facts, FactsView, FileDoc, Key, Link, Links, Node, Role, Rule,
+    Unresolved, UnresolvedReason, names,
 };
 use std::collections::BTreeMap;
 
@@ -77,12 +77,8 @@ impl Overlay {
     /// [`ScipError::Overlay`] for another version and for damaged bytes.
     pub fn decode(bytes: &[u8]) -> Result<Self, ScipError> {
         match bytes.split_first() {
-            Some((&FORMAT, rest)) => {
-                bitcode::decode(rest).map_err(|e| ScipError::Overlay(e.to_string()))
-            }
-            Some((v, _)) => Err(ScipError::Overlay(format!(
-                "version {v}, expected {FORMAT}"
-            ))),
+            Some((&FORMAT, rest)) => bitcode::decode(rest).map_err(|e| ScipError::Overlay(e.to_string())),
+            Some((v, _)) => Err(ScipError::Overlay(format!("version {v}, expected {FORMAT}"))),
             None => Err(ScipError::Overlay("no bytes".to_owned())),
         }
     }
@@ -95,10 +91,8 @@ impl Overlay {
 
 /// Hash of all overlays of a workspace, for the index signature. The order given does not count.
 pub fn digest<'o>(overlays: impl IntoIterator<Item = &'o Overlay>) -> [u8; 32] {
-    let mut leaves: Vec<(&str, [u8; 32])> = overlays
-        .into_iter()
-        .map(|o| (o.path.as_str(), o.digest()))
-        .collect();
+    let mut leaves: Vec<(&str, [u8; 32])> =
+        overlays.into_iter().map(|o| (o.path.as_str(), o.digest())).collect();
     leaves.sort_unstable();
     let mut h = blake3::Hasher::new();
     for (path, leaf) in leaves {
@@ -119,31 +113,16 @@ pub fn digest<'o>(overlays: impl IntoIterator<Item = &'o Overlay>) -> [u8; 32] {
 /// tree our inferred links are dropped and the use counts as external. A target that is gone leaves ours.
 /// Links without an identifier of their own (`implement`) stay; `dataflow` follows the call at its
 /// place. Order and lookups are again those of [`Links`].
-pub fn apply(
-    overlay: &Overlay,
-    file: FileDoc,
-    facts: Facts,
-    links: &mut Links,
-    view: &dyn FactsView,
-) {
-    let targets: Vec<Option<DefRef>> = overlay
-        .targets
-        .iter()
-        .map(|t| find(t, file, &facts, view, &mut links.lookups))
-        .collect();
+pub fn apply(overlay: &Overlay, file: FileDoc, facts: Facts, links: &mut Links, view: &dyn FactsView) {
+    let targets: Vec<Option<DefRef>> =
+        overlay.targets.iter().map(|t| find(t, file, &facts, view, &mut links.lookups)).collect();
     links.lookups.sort_unstable();
     links.lookups.dedup();
     let syntax = Syntax::new(&facts);
     let mut ours: BTreeMap<u32, Vec<Link>> = BTreeMap::new();
-    links
-        .links
-        .iter()
-        .for_each(|l| ours.entry(l.at).or_default().push(*l));
+    links.links.iter().for_each(|l| ours.entry(l.at).or_default().push(*l));
     let mut open: BTreeMap<u32, Vec<Unresolved>> = BTreeMap::new();
-    links
-        .unresolved
-        .iter()
-        .for_each(|u| open.entry(u.at).or_default().push(*u));
+    links.unresolved.iter().for_each(|u| open.entry(u.at).or_default().push(*u));
     for place in &overlay.places {
         let mut at = AtPlace {
             place,
@@ -154,11 +133,8 @@ pub fn apply(
         if place.targets.is_empty() {
             at.external();
         } else {
-            let known: Vec<DefRef> = place
-                .targets
-                .iter()
-                .filter_map(|t| targets.get(*t as usize).copied()?)
-                .collect();
+            let known: Vec<DefRef> =
+                place.targets.iter().filter_map(|t| targets.get(*t as usize).copied()?).collect();
             at.named(&known);
         }
         if !at.links.is_empty() {
@@ -169,9 +145,7 @@ pub fn apply(
         }
     }
     links.links = ours.into_values().flatten().collect();
-    links
-        .links
-        .sort_by_key(|l| (l.at, l.kind, std::cmp::Reverse(l.confidence)));
+    links.links.sort_by_key(|l| (l.at, l.kind, std::cmp::Reverse(l.confidence)));
     links.unresolved = open.into_values().flatten().collect();
 }
 
@@ -189,24 +163,15 @@ fn find(
         return Some(DefRef { file, def });
     };
     lookups.push(key);
-    let provider = view
-        .providers(key)
-        .into_iter()
-        .find(|f| *view.path(*f) == *target.path)?;
+    let provider = view.providers(key).into_iter().find(|f| *view.path(*f) == *target.path)?;
     if target.descriptor.is_empty() {
-        return Some(DefRef {
-            file: provider,
-            def: DefIdx::NONE,
-        });
+        return Some(DefRef { file: provider, def: DefIdx::NONE });
     }
     let interface = view.interface(provider);
     let facts = Facts::outside(&interface);
     let mut provided = interface.provided(key).filter(|d| d.some().is_some());
     let def = provided.find(|d| names_it(target, &facts, *d))?;
-    Some(DefRef {
-        file: provider,
-        def,
-    })
+    Some(DefRef { file: provider, def })
 }
 
 fn names_it(target: &Target, facts: &Facts, def: DefIdx) -> bool {
@@ -228,11 +193,7 @@ struct AtPlace<'a> {
 impl AtPlace<'_> {
     /// The symbol lies outside the tree.
     fn external(&mut self) {
-        if self
-            .links
-            .iter()
-            .any(|l| names_place(l) && l.confidence >= SURE)
-        {
+        if self.links.iter().any(|l| names_place(l) && l.confidence >= SURE) {
             return;
         }
         let dropped = self.links.iter().find(|l| names_place(l)).copied();
@@ -245,16 +206,8 @@ impl AtPlace<'_> {
         if let (Some(l), true) = (dropped, self.unresolved.is_empty())
             && let Some(name) = self.syntax.name(self.place.at)
         {
-            let Link {
-                source, at, role, ..
-            } = l;
-            self.unresolved.push(Unresolved {
-                source,
-                name,
-                at,
-                role,
-                reason: UnresolvedReason::External,
-            });
+            let Link { source, at, role, .. } = l;
+            self.unresolved.push(Unresolved { source, name, at, role, reason: UnresolvedReason::External });
         }
     }
 
@@ -265,34 +218,15 @@ impl AtPlace<'_> {
         };
         let ours = std::mem::take(&mut self.links);
         let agrees = |l: &Link| names_place(l) && known.contains(&l.target);
-        let target = ours
-            .iter()
-            .find(|l| agrees(l))
-            .map_or(preferred, |l| l.target);
+        let target = ours.iter().find(|l| agrees(l)).map_or(preferred, |l| l.target);
         let is_confirmed = ours.iter().any(agrees);
         let mut uses: Vec<Use> = Vec::new();
         for l in ours.iter().filter(|l| agrees(l)) {
-            uses.push(Use {
-                kind: l.kind,
-                source: l.source,
-                role: l.role,
-                target: l.target,
-            });
+            uses.push(Use { kind: l.kind, source: l.source, role: l.role, target: l.target });
         }
-        for l in ours
-            .iter()
-            .filter(|l| names_place(l) && !agrees(l) && l.rule != Rule::Dispatch)
-        {
-            if !uses
-                .iter()
-                .any(|u| (u.kind, u.source, u.role) == (l.kind, l.source, l.role))
-            {
-                uses.push(Use {
-                    kind: l.kind,
-                    source: l.source,
-                    role: l.role,
-                    target,
-                });
+        for l in ours.iter().filter(|l| names_place(l) && !agrees(l) && l.rule != Rule::Dispatch) {
+            if !uses.iter().any(|u| (u.kind, u.source, u.role) == (l.kind, l.source, l.role)) {
+                uses.push(Use { kind: l.kind, source: l.source, role: l.role, target });
             }
         }
         if uses.is_empty() {
@@ -305,41 +239,18 @@ impl AtPlace<'_> {
                 self.links = ours;
                 return;
             };
-            uses.push(Use {
-                kind: kind_of(role),
-                source,
-                role,
-                target,
-            });
+            uses.push(Use { kind: kind_of(role), source, role, target });
         }
         let (at, len) = (self.place.at, self.place.len);
         self.links = uses
             .into_iter()
-            .map(
-                |Use {
-                     kind,
-                     source,
-                     role,
-                     target,
-                 }| {
-                    let (rule, confidence) = (Rule::Tooling, Rule::Tooling.confidence());
-                    Link {
-                        kind,
-                        source,
-                        target,
-                        at,
-                        len,
-                        role,
-                        rule,
-                        confidence,
-                    }
-                },
-            )
+            .map(|Use { kind, source, role, target }| {
+                let (rule, confidence) = (Rule::Tooling, Rule::Tooling.confidence());
+                Link { kind, source, target, at, len, role, rule, confidence }
+            })
             .collect();
-        let is_wrong = |target: DefRef| {
-            ours.iter()
-                .any(|l| names_place(l) && !agrees(l) && l.target == target)
-        };
+        let is_wrong =
+            |target: DefRef| ours.iter().any(|l| names_place(l) && !agrees(l) && l.target == target);
         self.links.extend(ours.iter().filter(|l| match l.kind {
             EdgeKind::Implement => true,
             EdgeKind::Dataflow => (is_confirmed && l.rule == Rule::Dispatch) || !is_wrong(l.target),
@@ -384,8 +295,7 @@ impl<'a> Syntax<'a> {
         let mut uses = Vec::new();
         for i in 0..facts.n_exprs() as u32 {
             let e = facts.expr(indexd_model::ExprId(i));
-            if let Node::Name { name, .. } | Node::Attr { name, .. } | Node::Keyword { name, .. } =
-                e.node
+            if let Node::Name { name, .. } | Node::Attr { name, .. } | Node::Keyword { name, .. } = e.node
                 && e.role != Role::None
             {
                 uses.push((e.at, e.role, name));
@@ -397,10 +307,7 @@ impl<'a> Syntax<'a> {
             }
         }
         uses.sort_unstable_by_key(|u| (u.0, u.1));
-        Self {
-            facts: *facts,
-            uses,
-        }
+        Self { facts: *facts, uses }
     }
 
     fn at(&self, at: u32) -> Option<(Role, StrId)> {
@@ -421,11 +328,7 @@ impl<'a> Syntax<'a> {
     fn around(&self, at: u32, role: Role) -> DefIdx {
         let defs = &self.facts.interface.defs;
         let holds = |d: &&indexd_model::Def| {
-            let from = if role == Role::Decorator {
-                d.name_span.start
-            } else {
-                d.span.start
-            };
+            let from = if role == Role::Decorator { d.name_span.start } else { d.span.start };
             (d.kind.is_callable() || d.kind.is_type()) && from <= at && at < d.span.end
         };
         let inner = defs

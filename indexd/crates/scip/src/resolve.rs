@@ -16,8 +16,8 @@ use crate::symbol::Symbol;
 use indexd_model::path::join;
 use indexd_model::symbol::Namespace;
 use indexd_model::{
-    ContentHash, DefFlags, DefIdx, DefRef, Facts, FactsView, FileDoc, FileRoles, Key, Language,
-    RepoPath, names,
+    ContentHash, DefFlags, DefIdx, DefRef, Facts, FactsView, FileDoc, FileRoles, Key, Language, RepoPath,
+    names,
 };
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeMap;
@@ -58,22 +58,11 @@ pub fn resolve_import(
 ) -> Imported {
     let mut imported = Imported::default();
     let files = open(index, prefix, read_file, view, &mut imported);
-    let symbols: Vec<Option<Symbol>> = index
-        .symbols
-        .iter()
-        .map(|s| Symbol::parse(s).ok())
-        .collect();
+    let symbols: Vec<Option<Symbol>> = index.symbols.iter().map(|s| Symbol::parse(s).ok()).collect();
     let definitions = Definitions::new(index, &files, &symbols, view);
     let mut keys = FxHashMap::default();
     for (n, file) in files.iter().enumerate() {
-        let overlay = file.overlay(
-            n as u32,
-            &definitions,
-            &files,
-            view,
-            &mut keys,
-            &mut imported,
-        );
+        let overlay = file.overlay(n as u32, &definitions, &files, view, &mut keys, &mut imported);
         if !overlay.places.is_empty() {
             imported.overlays.push(overlay);
         }
@@ -125,9 +114,7 @@ fn open(
     }
     let mut out = Vec::new();
     for (path, documents) in by_path {
-        let file = RepoPath::new(&path)
-            .ok()
-            .and_then(|p| view.file_by_path(&p));
+        let file = RepoPath::new(&path).ok().and_then(|p| view.file_by_path(&p));
         let linked = file.filter(|f| {
             let interface = view.interface(*f);
             matches!(interface.language, Language::Go | Language::Python)
@@ -137,26 +124,13 @@ fn open(
             imported.unknown_files.push(path);
             continue;
         };
-        let is_other = |d: &&ForeignDocument| {
-            d.text
-                .is_some_and(|t| t != ContentHash::of(text.as_bytes()))
-        };
-        let placed = if documents.iter().any(is_other) {
-            None
-        } else {
-            place_all(index, &documents, &text)
-        };
+        let is_other = |d: &&ForeignDocument| d.text.is_some_and(|t| t != ContentHash::of(text.as_bytes()));
+        let placed = if documents.iter().any(is_other) { None } else { place_all(index, &documents, &text) };
         match placed {
             Some((places, n_dropped)) => {
                 imported.n_occurrences += (places.len() as u64) + n_dropped;
                 imported.n_dropped += n_dropped;
-                out.push(Open::new(
-                    file,
-                    path,
-                    (hash, text),
-                    view.interface(file),
-                    places,
-                ));
+                out.push(Open::new(file, path, (hash, text), view.interface(file), places));
             }
             None => imported.stale_files.push(path),
         }
@@ -179,11 +153,7 @@ impl Open {
         for place in self.places.iter().filter(|p| !p.span.is_empty()) {
             let known = definitions.known(n, place.symbol);
             let symbol = definitions.symbols[place.symbol as usize].as_ref();
-            let own = if place.is_definition {
-                self.defined(place, symbol)
-            } else {
-                None
-            };
+            let own = if place.is_definition { self.defined(place, symbol) } else { None };
             // A Python name that we know as a definition is no use, whatever the indexer calls it.
             let is_python = self.interface.language == Language::Python;
             if own.is_some() || (is_python && self.starts.contains_key(&place.token.start)) {
@@ -191,8 +161,7 @@ impl Open {
             }
             let Some(known) = known else {
                 if definitions.is_external(place.symbol) && self.may_be_external(place, symbol) {
-                    at.entry(place.token.start)
-                        .or_insert((place.token.end, Vec::new()));
+                    at.entry(place.token.start).or_insert((place.token.end, Vec::new()));
                 }
                 continue;
             };
@@ -200,16 +169,13 @@ impl Open {
                 let target = &files[definitions.by_file[&d.file] as usize];
                 self.may_name(place.word(&self.text), target, d.def)
             });
-            let targets: Vec<Target> = fitting
-                .filter_map(|d| self.target(*d, definitions, files, view, keys))
-                .collect();
+            let targets: Vec<Target> =
+                fitting.filter_map(|d| self.target(*d, definitions, files, view, keys)).collect();
             if targets.is_empty() {
                 imported.n_dropped += u64::from(!known.is_empty());
                 continue;
             }
-            let slot = at
-                .entry(place.token.start)
-                .or_insert((place.token.end, Vec::new()));
+            let slot = at.entry(place.token.start).or_insert((place.token.end, Vec::new()));
             for t in targets {
                 if !slot.1.contains(&t) {
                     slot.1.push(t);
@@ -225,24 +191,11 @@ impl Open {
             let Ok(len) = u16::try_from(end - start) else {
                 continue;
             };
-            let count = if named.is_empty() {
-                &mut imported.n_external
-            } else {
-                &mut imported.n_targets
-            };
+            let count = if named.is_empty() { &mut imported.n_external } else { &mut imported.n_targets };
             *count += 1;
-            places.push(Place {
-                at: *start,
-                len,
-                targets: named.iter().filter_map(index).collect(),
-            });
+            places.push(Place { at: *start, len, targets: named.iter().filter_map(index).collect() });
         }
-        Overlay {
-            path: self.path.clone(),
-            hash: self.hash,
-            targets,
-            places,
-        }
+        Overlay { path: self.path.clone(), hash: self.hash, targets, places }
     }
 
     /// The lasting name of a definition; `None` when other files cannot look it up.
@@ -257,12 +210,7 @@ impl Open {
         let file = &files[definitions.by_file[&d.file] as usize];
         let Some(def) = d.def.some() else {
             let key = Some(Key::file(&file.path));
-            return Some(Target {
-                path: file.path.clone(),
-                descriptor: String::new(),
-                ordinal: 0,
-                key,
-            });
+            return Some(Target { path: file.path.clone(), descriptor: String::new(), ordinal: 0, key });
         };
         let facts = Facts::outside(&file.interface);
         let key = if d.file == self.file {
@@ -271,23 +219,13 @@ impl Open {
             Some((*keys.entry(d).or_insert_with(|| key_of(file, def, view)))?)
         };
         let (descriptor, ordinal) = (names::descriptor(&facts, def), facts.def(def).ordinal);
-        Some(Target {
-            path: file.path.clone(),
-            descriptor,
-            ordinal,
-            key,
-        })
+        Some(Target { path: file.path.clone(), descriptor, ordinal, key })
     }
 }
 
 /// The key of a definition that fewest files provide: looking it up ties the use to least else.
 fn key_of(file: &Open, def: DefIdx, view: &dyn FactsView) -> Option<Key> {
-    let keys = file
-        .interface
-        .entries
-        .iter()
-        .filter(|e| e.def == def)
-        .map(|e| e.key);
+    let keys = file.interface.entries.iter().filter(|e| e.def == def).map(|e| e.key);
     keys.min_by_key(|k| (view.providers(*k).len(), *k))
 }
 
@@ -316,25 +254,15 @@ impl<'i> Definitions<'i> {
     ) -> Self {
         let mut it = Self {
             symbols,
-            by_file: files
-                .iter()
-                .enumerate()
-                .map(|(i, f)| (f.file, i as u32))
-                .collect(),
+            by_file: files.iter().enumerate().map(|(i, f)| (f.file, i as u32)).collect(),
             known: FxHashMap::default(),
             declared: FxHashSet::default(),
             packages: FxHashSet::default(),
             roots: FxHashSet::default(),
         };
-        for o in index
-            .documents
-            .iter()
-            .flat_map(|d| &d.occurrences)
-            .filter(|o| o.is_definition())
-        {
-            if let Some(Symbol::Global {
-                manager, package, ..
-            }) = symbols.get(o.symbol as usize).and_then(Option::as_ref)
+        for o in index.documents.iter().flat_map(|d| &d.occurrences).filter(|o| o.is_definition()) {
+            if let Some(Symbol::Global { manager, package, .. }) =
+                symbols.get(o.symbol as usize).and_then(Option::as_ref)
                 && it.declared.insert(o.symbol)
             {
                 it.packages.insert((manager.clone(), normalised(package)));
@@ -347,11 +275,7 @@ impl<'i> Definitions<'i> {
             for place in file.places.iter().filter(|p| p.is_definition) {
                 let symbol = symbols[place.symbol as usize].as_ref();
                 let defs = it.known.entry(it.key(n as u32, place.symbol)).or_default();
-                for d in file
-                    .defined(place, symbol)
-                    .into_iter()
-                    .flat_map(|d| file.with_siblings(d))
-                {
+                for d in file.defined(place, symbol).into_iter().flat_map(|d| file.with_siblings(d)) {
                     if !defs.contains(&d) {
                         defs.push(d);
                     }
@@ -361,9 +285,7 @@ impl<'i> Definitions<'i> {
         // An overload is not what a use means, the definition is; a setter is meant by some writes.
         let has = |d: &DefRef, flag| {
             let file = &files[it.by_file[&d.file] as usize];
-            d.def
-                .some()
-                .is_some_and(|i| file.interface.defs[i.index()].flags.has(flag))
+            d.def.some().is_some_and(|i| file.interface.defs[i.index()].flags.has(flag))
         };
         for defs in it.known.values_mut() {
             if defs.iter().any(|d| !has(d, DefFlags::OVERLOAD)) {
@@ -388,21 +310,14 @@ impl<'i> Definitions<'i> {
 
     /// Whether a symbol lies outside the tree for certain.
     fn is_external(&self, symbol: u32) -> bool {
-        let Some(Symbol::Global {
-            manager,
-            package,
-            descriptors,
-            ..
-        }) = &self.symbols[symbol as usize]
+        let Some(Symbol::Global { manager, package, descriptors, .. }) = &self.symbols[symbol as usize]
         else {
             return false;
         };
         let root = descriptors[0].name.split('.').next().unwrap_or("");
         !self.declared.contains(&symbol)
             && !package.is_empty()
-            && !self
-                .packages
-                .contains(&(manager.clone(), normalised(package)))
+            && !self.packages.contains(&(manager.clone(), normalised(package)))
             && !self.roots.contains(root)
     }
 }
@@ -411,25 +326,14 @@ impl<'i> Definitions<'i> {
 fn root_module(file: &Open, view: &dyn FactsView) -> Option<String> {
     let id = Namespace::of(view, file.file)?.symbol(&file.interface, DefIdx::NONE)?;
     match Symbol::parse(id.0.strip_prefix("scip:")?).ok()? {
-        Symbol::Global { descriptors, .. } => {
-            descriptors[0].name.split('.').next().map(str::to_owned)
-        }
+        Symbol::Global { descriptors, .. } => descriptors[0].name.split('.').next().map(str::to_owned),
         Symbol::Local(_) => None,
     }
 }
 
 /// A package name as registries compare it: case and kind of separator do not count.
 fn normalised(package: &str) -> String {
-    package
-        .chars()
-        .map(|c| {
-            if matches!(c, '.' | '_') {
-                '-'
-            } else {
-                c.to_ascii_lowercase()
-            }
-        })
-        .collect()
+    package.chars().map(|c| if matches!(c, '.' | '_') { '-' } else { c.to_ascii_lowercase() }).collect()
 }
 
 #[cfg(test)]

@@ -84,19 +84,13 @@ impl Symbol {
         if let Some(id) = text.strip_prefix("local ") {
             return match id.bytes().position(|b| !is_simple(b)) {
                 None if !id.is_empty() => Ok(Self::Local(id.to_owned())),
-                at => Err(SymbolError {
-                    at: 6 + at.unwrap_or(0),
-                    expected: "a simple identifier",
-                }),
+                at => Err(SymbolError { at: 6 + at.unwrap_or(0), expected: "a simple identifier" }),
             };
         }
         let mut p = Parser { text, at: 0 };
         let scheme = p.field("a scheme")?;
         if scheme.is_empty() || scheme == "local" {
-            return Err(SymbolError {
-                at: 0,
-                expected: "a scheme",
-            });
+            return Err(SymbolError { at: 0, expected: "a scheme" });
         }
         let manager = p.package_field("a package manager")?;
         let package = p.package_field("a package name")?;
@@ -105,13 +99,7 @@ impl Symbol {
         while p.at < text.len() {
             descriptors.push(p.descriptor()?);
         }
-        Ok(Self::Global {
-            scheme,
-            manager,
-            package,
-            version,
-            descriptors,
-        })
+        Ok(Self::Global { scheme, manager, package, version, descriptors })
     }
 
     /// The last step of a global symbol.
@@ -128,13 +116,9 @@ impl fmt::Display for Symbol {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (scheme, package, descriptors) = match self {
             Self::Local(id) => return write!(f, "local {id}"),
-            Self::Global {
-                scheme,
-                manager,
-                package,
-                version,
-                descriptors,
-            } => (scheme, [manager, package, version], descriptors),
+            Self::Global { scheme, manager, package, version, descriptors } => {
+                (scheme, [manager, package, version], descriptors)
+            }
         };
         f.write_str(&scheme.replace(' ', "  "))?;
         for field in package {
@@ -179,10 +163,7 @@ impl Parser<'_> {
     }
 
     fn fail<T>(&self, expected: &'static str) -> Result<T, SymbolError> {
-        Err(SymbolError {
-            at: self.at,
-            expected,
-        })
+        Err(SymbolError { at: self.at, expected })
     }
 
     fn take(&mut self, b: u8, expected: &'static str) -> Result<(), SymbolError> {
@@ -213,8 +194,7 @@ impl Parser<'_> {
     }
 
     fn package_field(&mut self, expected: &'static str) -> Result<String, SymbolError> {
-        self.field(expected)
-            .map(|f| if f == "." { String::new() } else { f })
+        self.field(expected).map(|f| if f == "." { String::new() } else { f })
     }
 
     fn name(&mut self) -> Result<String, SymbolError> {
@@ -222,10 +202,7 @@ impl Parser<'_> {
             return self.escaped();
         }
         let rest = &self.text.as_bytes()[self.at..];
-        let len = rest
-            .iter()
-            .position(|b| !is_simple(*b))
-            .unwrap_or(rest.len());
+        let len = rest.iter().position(|b| !is_simple(*b)).unwrap_or(rest.len());
         if len == 0 {
             return self.fail("an identifier");
         }
@@ -250,11 +227,7 @@ impl Parser<'_> {
             out.push('`');
             self.at += 1;
         }
-        if out.is_empty() {
-            self.fail("a name between the backticks")
-        } else {
-            Ok(out)
-        }
+        if out.is_empty() { self.fail("a name between the backticks") } else { Ok(out) }
     }
 
     fn descriptor(&mut self) -> Result<Descriptor, SymbolError> {
@@ -286,10 +259,7 @@ impl Parser<'_> {
             Some(b'(') => {
                 self.at += 1;
                 let rest = &self.text.as_bytes()[self.at..];
-                let len = rest
-                    .iter()
-                    .position(|b| !is_simple(*b))
-                    .unwrap_or(rest.len());
+                let len = rest.iter().position(|b| !is_simple(*b)).unwrap_or(rest.len());
                 let disambiguator = self.text[self.at..self.at + len].to_owned();
                 self.at += len;
                 self.take(b')', "a closing bracket")?;
@@ -314,22 +284,10 @@ mod tests {
     fn reads_every_form() {
         for (text, steps) in [
             ("local 12", vec![]),
-            (
-                "scip-go gomod m v1 `net/http`/Server#Serve().",
-                vec!["net/http /", "Server #", "Serve ()."],
-            ),
+            ("scip-go gomod m v1 `net/http`/Server#Serve().", vec!["net/http /", "Server #", "Serve ()."]),
             (
                 "s . . . a+b-c$_/T#[K](x)f(+1).m!n:v.",
-                vec![
-                    "a+b-c$_ /",
-                    "T #",
-                    "K []",
-                    "x ()",
-                    "f (+1).",
-                    "m !",
-                    "n :",
-                    "v .",
-                ],
+                vec!["a+b-c$_ /", "T #", "K []", "x ()", "f (+1).", "m !", "n :", "v ."],
             ),
             ("a  b  c m p  q v `x``y z`#", vec!["x`y z #"]),
             ("s m p v `f(x).`().", vec!["f(x). ()."]),
@@ -353,10 +311,7 @@ mod tests {
             };
             assert_eq!(
                 (got, symbol.to_string()),
-                (
-                    steps.iter().map(|s| (*s).to_owned()).collect(),
-                    text.to_owned()
-                )
+                (steps.iter().map(|s| (*s).to_owned()).collect(), text.to_owned())
             );
         }
     }
@@ -379,11 +334,7 @@ mod tests {
             ("s m p v f(-.", 11, "a closing bracket"),
             ("s m p v [T.", 10, "a closing bracket"),
         ] {
-            assert_eq!(
-                Symbol::parse(text),
-                Err(SymbolError { at, expected }),
-                "{text:?}"
-            );
+            assert_eq!(Symbol::parse(text), Err(SymbolError { at, expected }), "{text:?}");
         }
     }
 
@@ -403,10 +354,7 @@ mod tests {
             Just(Suffix::Meta),
             Just(Suffix::Macro),
         ];
-        (
-            "[a-zA-Z0-9_+$-]{1,5}|[a-z`/#.:!()\\[\\] \u{e9}]{1,6}|\\PC{1,4}",
-            suffix,
-        )
+        ("[a-zA-Z0-9_+$-]{1,5}|[a-z`/#.:!()\\[\\] \u{e9}]{1,6}|\\PC{1,4}", suffix)
             .prop_map(|(name, suffix)| Descriptor { name, suffix })
     }
 

@@ -49,10 +49,7 @@ pub struct Text<'t> {
 impl<'t> Text<'t> {
     /// Finds the lines of `text`.
     pub fn new(text: &'t str) -> Self {
-        Self {
-            text,
-            lines: LineIndex::new(text),
-        }
+        Self { text, lines: LineIndex::new(text) }
     }
 
     /// The bytes of a range; `None` when it ends before it starts, leaves the text or its lines, or
@@ -71,9 +68,7 @@ impl<'t> Text<'t> {
         let text = &self.text[span.range()];
         let column = column as usize;
         if encoding == Encoding::Utf8 || text.is_ascii() {
-            return text
-                .is_char_boundary(column)
-                .then(|| span.start + column as u32);
+            return text.is_char_boundary(column).then(|| span.start + column as u32);
         }
         let mut seen = 0;
         for (at, c) in text.char_indices() {
@@ -132,12 +127,7 @@ mod tests {
     use super::*;
 
     fn range(r: [u32; 4]) -> Range {
-        Range {
-            start_line: r[0],
-            start_column: r[1],
-            end_line: r[2],
-            end_column: r[3],
-        }
+        Range { start_line: r[0], start_column: r[1], end_line: r[2], end_column: r[3] }
     }
 
     #[test]
@@ -166,35 +156,20 @@ mod tests {
     #[test]
     fn spans_come_back_as_ranges() {
         let text = Text::new("ab\n\u{e9} cd\n");
-        for (span, r) in [
-            ((0, 2), [0, 0, 0, 2]),
-            ((6, 8), [1, 3, 1, 5]),
-            ((1, 5), [0, 1, 1, 2]),
-        ] {
+        for (span, r) in [((0, 2), [0, 0, 0, 2]), ((6, 8), [1, 3, 1, 5]), ((1, 5), [0, 1, 1, 2])] {
             assert_eq!(text.range(Span::new(span.0, span.1)), range(r), "{span:?}");
         }
-        assert_eq!(
-            text.span(text.range(Span::new(6, 8)), Encoding::Utf8),
-            Some(Span::new(6, 8))
-        );
+        assert_eq!(text.span(text.range(Span::new(6, 8)), Encoding::Utf8), Some(Span::new(6, 8)));
     }
 
     #[test]
     fn identifiers_are_those_of_go_and_python() {
         let text = Text::new("x.\u{e9}t\u{e9}_1(2)");
         let name = |at| text.get(text.identifier(at));
-        assert_eq!(
-            (name(0), name(2), name(8), name(9), name(99)),
-            ("x", "\u{e9}t\u{e9}_1", "", "", "")
-        );
-        for (word, expect) in [
-            ("a1", true),
-            ("_", true),
-            ("1a", false),
-            ("a b", false),
-            ("", false),
-            ("a.b", false),
-        ] {
+        assert_eq!((name(0), name(2), name(8), name(9), name(99)), ("x", "\u{e9}t\u{e9}_1", "", "", ""));
+        for (word, expect) in
+            [("a1", true), ("_", true), ("1a", false), ("a b", false), ("", false), ("a.b", false)]
+        {
             assert_eq!(is_identifier(word), expect, "{word:?}");
         }
     }

@@ -30,7 +30,12 @@ pub enum Check {
     Random,
 }
 
-const fn rule(name: &'static str, keywords: &'static [&'static str], pattern: &'static str, check: Check) -> Rule {
+const fn rule(
+    name: &'static str,
+    keywords: &'static [&'static str],
+    pattern: &'static str,
+    check: Check,
+) -> Rule {
     Rule { name, keywords, pattern, check }
 }
 
@@ -52,10 +57,20 @@ pub const RULES: &[Rule] = &[
         r#"(?i)aws\w{0,20}(?:secret|access|key)\w{0,20}["'`]?\s{0,3}(?:=|:|:=|=>)\s{0,3}["'`]?(?P<s>[A-Za-z0-9/+]{40})(?:[^A-Za-z0-9/+=]|$)"#,
         Check::Mixed,
     ),
-    rule("github-token", &["ghp_", "gho_", "ghu_", "ghs_", "ghr_"], r"\bgh[pousr]_[0-9A-Za-z]{36}\b", Check::Real),
+    rule(
+        "github-token",
+        &["ghp_", "gho_", "ghu_", "ghs_", "ghr_"],
+        r"\bgh[pousr]_[0-9A-Za-z]{36}\b",
+        Check::Real,
+    ),
     rule("github-fine-grained", &["github_pat_"], r"\bgithub_pat_\w{82}\b", Check::Real),
     rule("gitlab-token", &["glpat-"], r"\bglpat-[\w-]{20,}", Check::Real),
-    rule("slack-token", &["xoxa-", "xoxb-", "xoxe-", "xoxp-", "xoxr-", "xoxs-"], r"\bxox[abeprs]-[\w-]{10,}", Check::Mixed),
+    rule(
+        "slack-token",
+        &["xoxa-", "xoxb-", "xoxe-", "xoxp-", "xoxr-", "xoxs-"],
+        r"\bxox[abeprs]-[\w-]{10,}",
+        Check::Mixed,
+    ),
     rule(
         "slack-webhook",
         &["hooks.slack.com"],
@@ -70,7 +85,12 @@ pub const RULES: &[Rule] = &[
     ),
     rule("google-api-key", &["aiza"], r"\b(?P<s>AIza[\w-]{35})(?:[^\w-]|$)", Check::Real),
     rule("anthropic-key", &["sk-ant-"], r"\bsk-ant-[\w-]{20,}", Check::Mixed),
-    rule("openai-key", &["sk-"], r"\bsk-(?:(?:proj|svcacct|admin)-[\w-]{20,}|[A-Za-z0-9]{20,})\b", Check::Mixed),
+    rule(
+        "openai-key",
+        &["sk-"],
+        r"\bsk-(?:(?:proj|svcacct|admin)-[\w-]{20,}|[A-Za-z0-9]{20,})\b",
+        Check::Mixed,
+    ),
     rule("huggingface-token", &["hf_"], r"\bhf_[A-Za-z]{34}\b", Check::Real),
     rule("npm-token", &["npm_"], r"\bnpm_[0-9A-Za-z]{36}\b", Check::Real),
     rule("pypi-token", &["pypi-ageic"], r"\bpypi-AgEIcHlwaS5vcmc[\w-]{50,}", Check::Real),

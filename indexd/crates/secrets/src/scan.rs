@@ -30,7 +30,11 @@ static SCANNER: LazyLock<Scanner> = LazyLock::new(|| {
         rule_of.extend(rule.keywords.iter().map(|_| i));
     }
     let compile = |pattern: &str| {
-        RegexBuilder::new(pattern).unicode(false).size_limit(REGEX_BYTES_MAX).build().expect("rules are constants under test")
+        RegexBuilder::new(pattern)
+            .unicode(false)
+            .size_limit(REGEX_BYTES_MAX)
+            .build()
+            .expect("rules are constants under test")
     };
     Scanner {
         keywords: AhoCorasick::builder()
@@ -92,9 +96,12 @@ fn in_line(rule: usize, pattern: &Regex, line: &str, start: usize, found: &mut V
     for captures in pattern.captures_iter(line.as_bytes()) {
         let Some(value) = captures.name("s").or_else(|| captures.get(0)) else { continue };
         // A boundary that the pattern consumed is no part of the secret.
-        let (Some(secret), Some(before)) = (line.get(value.range()), line.get(..value.start())) else { continue };
+        let (Some(secret), Some(before)) = (line.get(value.range()), line.get(..value.start())) else {
+            continue;
+        };
         // Punctuation of prose and quotes after a token belong to neither of its parts.
-        let secret = secret.trim_end_matches(|c: char| c.is_ascii_whitespace() || "\"'`,;)]}\\<>".contains(c));
+        let secret =
+            secret.trim_end_matches(|c: char| c.is_ascii_whitespace() || "\"'`,;)]}\\<>".contains(c));
         if passes(RULES[rule].check, secret, before) {
             let at = start + value.start();
             let span = Span::new(at as u32, (at + secret.len()) as u32);
@@ -123,8 +130,21 @@ fn has_mix(secret: &str) -> bool {
 fn is_placeholder(secret: &str) -> bool {
     let lower = secret.to_ascii_lowercase();
     const WORDS: [&str; 15] = [
-        "example", "xxxx", "****", "....", "placeholder", "changeme", "change-me", "change_me", "your-", "your_", "redacted",
-        "dummy", "insert", "<", "${",
+        "example",
+        "xxxx",
+        "****",
+        "....",
+        "placeholder",
+        "changeme",
+        "change-me",
+        "change_me",
+        "your-",
+        "your_",
+        "redacted",
+        "dummy",
+        "insert",
+        "<",
+        "${",
     ];
     let mut bytes = secret.as_bytes().to_vec();
     bytes.sort_unstable();
@@ -136,8 +156,8 @@ fn is_placeholder(secret: &str) -> bool {
 fn is_common_password(secret: &str) -> bool {
     let lower = secret.to_ascii_lowercase();
     const WORDS: [&str; 18] = [
-        "pass", "passwd", "password", "pwd", "pw", "secret", "user", "username", "test", "root", "admin", "foo", "bar", "token",
-        "postgres", "guest", "hunter2", "port",
+        "pass", "passwd", "password", "pwd", "pw", "secret", "user", "username", "test", "root", "admin",
+        "foo", "bar", "token", "postgres", "guest", "hunter2", "port",
     ];
     WORDS.contains(&lower.as_str())
         || lower.starts_with(['$', '{', '%', '*', '[', '('])
@@ -155,7 +175,9 @@ fn looks_random(secret: &str) -> bool {
             run.as_bytes().windows(2).filter(|w| w[0].is_ascii_digit() != w[1].is_ascii_digit()).count();
         run.len() >= RUN_BYTES_MIN && n_digits >= 2 && n_changes >= 2 && has_mix(run)
     };
-    entropy(secret) >= ENTROPY_MIN && secret.split(['.', '-', '_', '/', '=', ':']).any(run_is_random) && !counts_up(secret)
+    entropy(secret) >= ENTROPY_MIN
+        && secret.split(['.', '-', '_', '/', '=', ':']).any(run_is_random)
+        && !counts_up(secret)
 }
 
 /// Whether the value holds a run of digits or letters in order: test vectors and alphabets.
@@ -168,8 +190,18 @@ fn counts_up(secret: &str) -> bool {
 fn names_something_public(before: &str) -> bool {
     let start = before.char_indices().rev().nth(60).map_or(0, |(i, _)| i);
     let lower = before[start..].to_ascii_lowercase();
-    const WORDS: [&str; 10] =
-        ["public", "pubkey", "pub_key", "checksum", "sha1", "sha256", "sha512", "fingerprint", "keyid", "key_id"];
+    const WORDS: [&str; 10] = [
+        "public",
+        "pubkey",
+        "pub_key",
+        "checksum",
+        "sha1",
+        "sha256",
+        "sha512",
+        "fingerprint",
+        "keyid",
+        "key_id",
+    ];
     WORDS.iter().any(|w| lower.contains(w))
 }
 

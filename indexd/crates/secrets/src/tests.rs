@@ -59,7 +59,10 @@ fn fakes(seed: u64) -> Vec<(&'static str, String, String)> {
         },
         whole("age-key", format!("AGE-SECRET-KEY-1{}", noise(58, seed, UPPER))),
         whole("telegram-token", format!("{}:AA{}", noise(9, seed, "123456789"), an(33))),
-        whole("jwt", format!("eyJ{}.eyJ{}.{}", an(20), noise(40, seed + 4, ALNUM), noise(43, seed + 5, ALNUM))),
+        whole(
+            "jwt",
+            format!("eyJ{}.eyJ{}.{}", an(20), noise(40, seed + 4, ALNUM), noise(43, seed + 5, ALNUM)),
+        ),
         {
             let s = an(12);
             ("url-password", format!("postgres://app:{s}@db.internal:5432/x"), s)
@@ -123,7 +126,8 @@ fn planted_fakes_are_found_in_every_context() {
 fn every_rule_has_a_fake_and_names_itself() {
     let fakes = fakes(7);
     for rule in RULES {
-        let (_, text, secret) = fakes.iter().find(|f| f.0 == rule.name).unwrap_or_else(|| panic!("{}", rule.name));
+        let (_, text, secret) =
+            fakes.iter().find(|f| f.0 == rule.name).unwrap_or_else(|| panic!("{}", rule.name));
         let (redacted, found) = redact(text);
         let names: Vec<_> = found.iter().map(|r| r.rule).collect();
         assert_eq!(names, [rule.name], "{text}");
@@ -135,7 +139,11 @@ fn every_rule_has_a_fake_and_names_itself() {
 }
 
 fn key_block(kind: &str) -> String {
-    format!("-----BEGIN {kind}-----\n{}\n{}\n-----END {kind}-----\n", noise(64, 1, ALNUM), noise(40, 2, ALNUM))
+    format!(
+        "-----BEGIN {kind}-----\n{}\n{}\n-----END {kind}-----\n",
+        noise(64, 1, ALNUM),
+        noise(40, 2, ALNUM)
+    )
 }
 
 #[test]
@@ -188,7 +196,9 @@ fn what_is_no_secret_stays() {
 
 #[test]
 fn lock_files_and_pictures_are_exempt() {
-    for (path, expect) in [("a/Cargo.lock", true), ("go.sum", true), ("x.svg", true), ("a.go", false), ("svg", false)] {
+    for (path, expect) in
+        [("a/Cargo.lock", true), ("go.sum", true), ("x.svg", true), ("a.go", false), ("svg", false)]
+    {
         assert_eq!(is_exempt(path), expect, "{path}");
     }
 }

@@ -34,7 +34,13 @@ pub fn file_terms<'t>(
                 counter.add_all(Field::Name, &known.1.name);
                 counter.add_all(Field::Qualifier, &known.1.qualifier);
                 let d = facts.def(def);
-                count_text(text, chunk.span, &Places { name: d.name_span, doc: d.doc, head: d.head }, &mut words, &mut counter);
+                count_text(
+                    text,
+                    chunk.span,
+                    &Places { name: d.name_span, doc: d.doc, head: d.head },
+                    &mut words,
+                    &mut counter,
+                );
             } else {
                 count_text(text, chunk.span, &Places::default(), &mut words, &mut counter);
             }
@@ -50,7 +56,9 @@ pub fn file_terms<'t>(
 pub fn path_terms(path: &str, vocabulary: &mut Vocabulary) -> (Vec<(u32, u8)>, u16) {
     let mut counter = Counter::default();
     for part in [dir_of(path), stem_of(path)] {
-        words(part, |_, word| counter.add_all(Field::Name, vocabulary.word(word, |word, f| word_terms(word, f))));
+        words(part, |_, word| {
+            counter.add_all(Field::Name, vocabulary.word(word, |word, f| word_terms(word, f)))
+        });
     }
     let counted = counter.finish();
     let terms = counted.terms.iter().map(|(term, counts)| (*term, counts[Field::Name as usize])).collect();
@@ -68,7 +76,8 @@ impl<'t> FileWords<'t, '_> {
     #[inline]
     fn numbers(&mut self, word: &'t str) -> &[u32] {
         let vocabulary = &mut *self.vocabulary;
-        let run = *self.met.entry(word).or_insert_with(|| vocabulary.word_run(word, |word, f| word_terms(word, f)));
+        let run =
+            *self.met.entry(word).or_insert_with(|| vocabulary.word_run(word, |word, f| word_terms(word, f)));
         self.vocabulary.run(run)
     }
 }
@@ -103,7 +112,13 @@ struct Places {
     head: Span,
 }
 
-fn count_text<'t>(text: &'t str, span: Span, places: &Places, file: &mut FileWords<'t, '_>, counter: &mut Counter) {
+fn count_text<'t>(
+    text: &'t str,
+    span: Span,
+    places: &Places,
+    file: &mut FileWords<'t, '_>,
+    counter: &mut Counter,
+) {
     let Some(part) = text.get(span.range()) else { return };
     let Places { name, doc, head } = *places;
     words(part, |at, word| {
@@ -229,7 +244,16 @@ mod tests {
         let out = file_terms(Facts::outside(&interface), &chunks, "net/http_pool.py", text, &mut v);
         assert_eq!(
             show(&out.chunks[0], &v),
-            ["=getconn 10000", "conn 10000", "def 00100", "doc 00010", "get 10010", "of 00010", "pool 01000", "self 00100"]
+            [
+                "=getconn 10000",
+                "conn 10000",
+                "def 00100",
+                "doc 00010",
+                "get 10010",
+                "of 00010",
+                "pool 01000",
+                "self 00100"
+            ]
         );
         assert_eq!(
             show(&out.chunks[1], &v),

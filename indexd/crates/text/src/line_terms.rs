@@ -60,7 +60,8 @@ impl LineMatcher {
 fn line_ends(bytes: &[u8], from: usize, to: usize) -> u32 {
     let part = &bytes[from..to];
     let lf = memchr::memchr_iter(b'\n', part).count();
-    let lone_cr = memchr::memchr_iter(b'\r', part).filter(|i| bytes.get(from + i + 1) != Some(&b'\n')).count();
+    let lone_cr =
+        memchr::memchr_iter(b'\r', part).filter(|i| bytes.get(from + i + 1) != Some(&b'\n')).count();
     (lf + lone_cr) as u32
 }
 

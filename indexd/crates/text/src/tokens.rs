@@ -187,7 +187,11 @@ impl TokenCounter for CachedCounter {
     }
 
     fn count_tokens(&self, text: &str) -> u32 {
-        if self.known.is_none() { self.plain.count_tokens(text) } else { self.count_keyed(Self::key(text), text) }
+        if self.known.is_none() {
+            self.plain.count_tokens(text)
+        } else {
+            self.count_keyed(Self::key(text), text)
+        }
     }
 }
 

@@ -19,7 +19,16 @@ fn toml_has_tables_and_leading_keys() {
         "pyproject.toml",
         "top = 1\n\n# About.\n[project]\nname = \"demo\" # x\ndeps = [\n  \"a[b]\",\n[\"c\"],\n]\n\n[[tool.x]]\ns = \"\"\"\n[no]\n\"\"\"\nt = \"a\\\"[\"\n[last]\n",
         Some("demo"),
-        &["1-1 top", "3-9 project", "11-15 tool.x", "16-16 last", "[1-1:-]", "[3-9:project]", "[11-15:tool.x]", "[16-16:-]"],
+        &[
+            "1-1 top",
+            "3-9 project",
+            "11-15 tool.x",
+            "16-16 last",
+            "[1-1:-]",
+            "[3-9:project]",
+            "[11-15:tool.x]",
+            "[16-16:-]",
+        ],
     );
     check("x.toml", "[a\nb = [\n", None, &["2-2 b", "[1-2:-]"]);
     check("Cargo.toml", "[package]\nname = 'c'\n", Some("c"), &["1-2 package", "[1-2:package]"]);
@@ -31,7 +40,16 @@ fn yaml_has_top_level_keys() {
         ".github/workflows/ci.yml",
         "# CI\nname: x\n\"on\":\n  push:\n    - a: b\njobs:\n  build: |\n    x: y\n- item\n---\nurl:http\nlast key: 1\n",
         None,
-        &["1-2 name", "3-5 on", "6-11 jobs", "12-12 last key", "[1-2:name]", "[3-5:on]", "[6-11:jobs]", "[12-12:-]"],
+        &[
+            "1-2 name",
+            "3-5 on",
+            "6-11 jobs",
+            "12-12 last key",
+            "[1-2:name]",
+            "[3-5:on]",
+            "[6-11:jobs]",
+            "[12-12:-]",
+        ],
     );
 }
 

@@ -11,7 +11,8 @@ fn path(path: &str) -> RepoPath {
 fn check(name: &str, bytes: &[u8], expect: (Outcome, Language, bool, u32, usize)) {
     let got = extract(&path(name), bytes);
     let i = &got.facts.interface;
-    let seen = (i.outcome, i.language, i.roles.has(FileRoles::SENSITIVE), got.n_lines, got.facts.chunks.len());
+    let seen =
+        (i.outcome, i.language, i.roles.has(FileRoles::SENSITIVE), got.n_lines, got.facts.chunks.len());
     assert_eq!(seen, expect, "{name}");
     assert!(i.entries.iter().any(|e| e.key == Key::file(name)), "{name} has no entry");
     assert!(!got.facts.chunks.is_empty() || got.text.trim().is_empty() || i.outcome == Outcome::TextOnly);
@@ -31,8 +32,16 @@ fn outcomes_follow_path_and_bytes() {
     check("c.pem", b"-----BEGIN CERTIFICATE-----\nx\n", (Parsed, Language::Text, false, 2, 1));
     check("k.asc", b"-----BEGIN PGP PRIVATE KEY BLOCK-----\n", (Sensitive, Language::Text, true, 0, 0));
     check("big.txt", &vec![b'x'; 6 << 20], (TooLarge, Language::Text, false, 0, 0));
-    check("min.json", &[b"{\"a\": 1,\n\"b\": \"".as_slice(), &[b'x'; 30_000], b"\"}"].concat(), (TextOnly, Language::Json, false, 2, 1));
-    check("long.go", "// a line\n".repeat(110_000).as_bytes(), (TextOnly, Language::Go, false, 110_000, 2750));
+    check(
+        "min.json",
+        &[b"{\"a\": 1,\n\"b\": \"".as_slice(), &[b'x'; 30_000], b"\"}"].concat(),
+        (TextOnly, Language::Json, false, 2, 1),
+    );
+    check(
+        "long.go",
+        "// a line\n".repeat(110_000).as_bytes(),
+        (TextOnly, Language::Go, false, 110_000, 2750),
+    );
 }
 
 #[test]
@@ -51,17 +60,67 @@ fn manifests_name_their_project() {
 
 fn any_path() -> impl Strategy<Value = &'static str> {
     proptest::sample::select(vec![
-        "a.go", "a_test.go", "go.mod", "go.work", "a.py", "__init__.py", "a.pyi", "a.md", "a.rst", "a.toml", "a.yaml", "a.json", "a.ini",
-        "Makefile", "a.c", "tool", "x.pem",
+        "a.go",
+        "a_test.go",
+        "go.mod",
+        "go.work",
+        "a.py",
+        "__init__.py",
+        "a.pyi",
+        "a.md",
+        "a.rst",
+        "a.toml",
+        "a.yaml",
+        "a.json",
+        "a.ini",
+        "Makefile",
+        "a.c",
+        "tool",
+        "x.pem",
     ])
 }
 
 /// Bytes that come near the syntax of the languages, and any bytes at all.
 fn any_bytes() -> impl Strategy<Value = Vec<u8>> {
     let words = proptest::sample::select(vec![
-        "func f() {", "}", "package p\n", "class A(B):\n", "    def g(self):\n", "        return x\n", "\"\"\"", "```\n", "# H\n",
-        "===\n", "---\n", "[a]\n", "k: v\n", "{\"k\": [", "]}", "x = 1\n", "\t", "\n", "\r\n", "\r", "import (", ")", "type T struct {",
-        "ä", "\u{4e2d}", "\u{feff}", "`", "'", "//go:build x\n", "if x:\n", "@d\n", "lambda: ", "async ", "f\"{", "*", ":=", "<-", "...",
+        "func f() {",
+        "}",
+        "package p\n",
+        "class A(B):\n",
+        "    def g(self):\n",
+        "        return x\n",
+        "\"\"\"",
+        "```\n",
+        "# H\n",
+        "===\n",
+        "---\n",
+        "[a]\n",
+        "k: v\n",
+        "{\"k\": [",
+        "]}",
+        "x = 1\n",
+        "\t",
+        "\n",
+        "\r\n",
+        "\r",
+        "import (",
+        ")",
+        "type T struct {",
+        "ä",
+        "\u{4e2d}",
+        "\u{feff}",
+        "`",
+        "'",
+        "//go:build x\n",
+        "if x:\n",
+        "@d\n",
+        "lambda: ",
+        "async ",
+        "f\"{",
+        "*",
+        ":=",
+        "<-",
+        "...",
     ]);
     prop_oneof![
         4 => proptest::collection::vec(words, 0..80).prop_map(|w| w.concat().into_bytes()),

@@ -40,7 +40,8 @@ pub fn mark_tests(units: &mut Units, table: &mut Table) -> bool {
             let confidence = e.occurrences.iter().map(|o| o.confidence).max().unwrap_or(0);
             let hit = table.hit(units, unit);
             if hit.role == Role::Code {
-                hit.signals.raise(Signal::TestBridge, strength * f64::from(confidence) / 100.0 / callers.sqrt());
+                hit.signals
+                    .raise(Signal::TestBridge, strength * f64::from(confidence) / 100.0 / callers.sqrt());
                 any = true;
             }
         }
@@ -67,8 +68,8 @@ pub fn mark_siblings(units: &Units, table: &mut Table) -> bool {
     }
     let top = table.hits.first().map_or(0.0, |h| h.total);
     let mut any = false;
-    for i in 0..table.hits.len().min(HITS_MAX) {
-        let Some(same) = names[i].as_deref().and_then(|n| by_name.get(n)) else { continue };
+    for (i, name) in names.iter().enumerate().take(HITS_MAX) {
+        let Some(same) = name.as_deref().and_then(|n| by_name.get(n)) else { continue };
         if same.len() < 2 || same.len() > SIBLINGS_MAX {
             continue;
         }
@@ -102,11 +103,16 @@ pub fn mark_neighbours(units: &mut Units, table: &mut Table) -> bool {
             let is_out = e.source == def;
             let other = if is_out { e.target } else { e.source };
             let Some(unit) = units.of_def(other).filter(|u| u.def != def) else { continue };
-            let degree = if is_out { f64::from(units.view.in_degree(other, EdgeKind::Call).max(1)) } else { n_callers };
+            let degree = if is_out {
+                f64::from(units.view.in_degree(other, EdgeKind::Call).max(1))
+            } else {
+                n_callers
+            };
             let confidence = e.occurrences.iter().map(|o| o.confidence).max().unwrap_or(0);
             let hit = table.hit(units, unit);
             if hit.role == Role::Code {
-                hit.signals.raise(Signal::Neighbour, strength * f64::from(confidence) / 100.0 / degree.sqrt());
+                hit.signals
+                    .raise(Signal::Neighbour, strength * f64::from(confidence) / 100.0 / degree.sqrt());
                 any = true;
             }
         }

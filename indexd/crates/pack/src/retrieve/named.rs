@@ -55,7 +55,14 @@ pub fn mark(units: &mut Units, query: &Query, table: &mut Table) {
 }
 
 /// A frame points at a line, a frame or a dotted name at a definition of the file.
-fn mark_inside(units: &mut Units, mention: &PathMention, file: FileDoc, rest: &[String], share: f64, table: &mut Table) {
+fn mark_inside(
+    units: &mut Units,
+    mention: &PathMention,
+    file: FileDoc,
+    rest: &[String],
+    share: f64,
+    table: &mut Table,
+) {
     let function = mention.function.as_deref().or(rest.last().map(String::as_str));
     let mut found = None;
     if let Some(name) = function {
@@ -63,10 +70,10 @@ fn mark_inside(units: &mut Units, mention: &PathMention, file: FileDoc, rest: &[
         let in_file = defs.into_iter().find(|d| units.view.def(*d).file == file);
         found = in_file.and_then(|d| units.of_def(d));
     }
-    if found.is_none() {
-        if let Some(line) = mention.line {
-            found = at_line(units, file, line);
-        }
+    if found.is_none()
+        && let Some(line) = mention.line
+    {
+        found = at_line(units, file, line);
     }
     if let Some(unit) = found {
         let signal = if mention.line.is_some() { Signal::Frame } else { Signal::NamedSymbol };

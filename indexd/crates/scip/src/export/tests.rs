@@ -2,11 +2,7 @@ use super::*;
 use indexd_oracle::Oracle;
 
 fn options() -> ExportOptions {
-    ExportOptions {
-        project_root: "file:///r".into(),
-        tool_version: "1".into(),
-        confidence_min: 50,
-    }
+    ExportOptions { project_root: "file:///r".into(), tool_version: "1".into(), confidence_min: 50 }
 }
 
 fn exported(tree: &[(&str, &str)]) -> Index {
@@ -23,47 +19,25 @@ fn exported(tree: &[(&str, &str)]) -> Index {
 }
 
 fn lines(text: &str) -> Vec<&str> {
-    text.lines()
-        .map(str::trim)
-        .filter(|l| !l.is_empty())
-        .collect()
+    text.lines().map(str::trim).filter(|l| !l.is_empty()).collect()
 }
 
 fn names(roles: i32) -> String {
-    let all = [
-        (1, "def"),
-        (2, "import"),
-        (4, "write"),
-        (8, "read"),
-        (16, "generated"),
-        (32, "test"),
-    ];
-    let set: Vec<&str> = all
-        .iter()
-        .filter(|(bit, _)| roles & bit != 0)
-        .map(|(_, name)| *name)
-        .collect();
+    let all = [(1, "def"), (2, "import"), (4, "write"), (8, "read"), (16, "generated"), (32, "test")];
+    let set: Vec<&str> = all.iter().filter(|(bit, _)| roles & bit != 0).map(|(_, name)| *name).collect();
     set.join("+")
 }
 
 /// A symbol without scheme and package.
 fn short(symbol: &str) -> &str {
-    if symbol.starts_with("local ") {
-        symbol
-    } else {
-        symbol.splitn(5, ' ').last().unwrap()
-    }
+    if symbol.starts_with("local ") { symbol } else { symbol.splitn(5, ' ').last().unwrap() }
 }
 
 /// The occurrences of one document: range, roles, symbol without scheme and package, whole range.
 #[track_caller]
 fn check_places(tree: &[(&str, &str)], path: &str, expect: &str) {
     let index = exported(tree);
-    let document = index
-        .documents
-        .iter()
-        .find(|d| d.relative_path == path)
-        .unwrap();
+    let document = index.documents.iter().find(|d| d.relative_path == path).unwrap();
     let got: Vec<String> = document
         .occurrences
         .iter()
@@ -84,11 +58,7 @@ fn check_places(tree: &[(&str, &str)], path: &str, expect: &str) {
 #[track_caller]
 fn check_symbols(tree: &[(&str, &str)], path: &str, expect: &str) {
     let index = exported(tree);
-    let document = index
-        .documents
-        .iter()
-        .find(|d| d.relative_path == path)
-        .unwrap();
+    let document = index.documents.iter().find(|d| d.relative_path == path).unwrap();
     let got: Vec<String> = document
         .symbols
         .iter()
@@ -103,11 +73,7 @@ fn check_symbols(tree: &[(&str, &str)], path: &str, expect: &str) {
                 assert!(r.is_implementation);
                 out.push_str(&format!(
                     " {}{}",
-                    if r.is_reference {
-                        "overrides "
-                    } else {
-                        "extends "
-                    },
+                    if r.is_reference { "overrides " } else { "extends " },
                     short(&r.symbol)
                 ));
             }
@@ -123,10 +89,7 @@ const PYTHON: &[(&str, &str)] = &[
         "lib.py",
         "limit = 3\n\nclass Store:\n    \"\"\"Keeps things.\n\n    Some:\n      indented.\n    \"\"\"\n    def get(self):\n        return limit\n",
     ),
-    (
-        "test_app.py",
-        "from lib import Store\n\u{e9}t\u{e9} = Store().get()\n",
-    ),
+    ("test_app.py", "from lib import Store\n\u{e9}t\u{e9} = Store().get()\n"),
 ];
 
 #[test]
@@ -172,10 +135,7 @@ fn symbols_have_kind_documentation_and_relationships() {
         ",
     );
     check_symbols(
-        &[(
-            "a.py",
-            "class A:\n    def f(self): ...\nclass B(A):\n    def f(self): ...\n",
-        )],
+        &[("a.py", "class A:\n    def f(self): ...\nclass B(A):\n    def f(self): ...\n")],
         "a.py",
         "
         a/ Module \"\"
@@ -222,16 +182,9 @@ fn go_packages_imports_and_names_that_name_nothing() {
         ",
     );
     let index = exported(GO);
-    let main = index
-        .documents
-        .iter()
-        .find(|d| d.relative_path == "cmd/main.go")
-        .unwrap();
-    let import = main
-        .occurrences
-        .iter()
-        .find(|o| o.range == [3, 7, 14])
-        .expect("the import path with its quotes");
+    let main = index.documents.iter().find(|d| d.relative_path == "cmd/main.go").unwrap();
+    let import =
+        main.occurrences.iter().find(|o| o.range == [3, 7, 14]).expect("the import path with its quotes");
     assert_eq!(
         (import.symbol.as_str(), names(import.symbol_roles).as_str()),
         ("indexd gomod m . net/", "import+read+generated")
@@ -241,11 +194,7 @@ fn go_packages_imports_and_names_that_name_nothing() {
 /// What a reader relies on, for every document of an index.
 #[track_caller]
 fn check_form(index: &Index) {
-    let mut paths: Vec<&str> = index
-        .documents
-        .iter()
-        .map(|d| d.relative_path.as_str())
-        .collect();
+    let mut paths: Vec<&str> = index.documents.iter().map(|d| d.relative_path.as_str()).collect();
     let n = paths.len();
     paths.dedup();
     assert_eq!(paths.len(), n);
@@ -258,45 +207,23 @@ fn check_form(index: &Index) {
         .map(|o| o.symbol.as_str())
         .collect();
     for d in &index.documents {
-        assert_eq!(
-            d.position_encoding.enum_value(),
-            Ok(PositionEncoding::UTF8CodeUnitOffsetFromLineStart)
-        );
-        let ranges: Vec<_> = d
-            .occurrences
-            .iter()
-            .map(|o| (crate::import::range_of(o).unwrap(), &o.symbol))
-            .collect();
+        assert_eq!(d.position_encoding.enum_value(), Ok(PositionEncoding::UTF8CodeUnitOffsetFromLineStart));
+        let ranges: Vec<_> =
+            d.occurrences.iter().map(|o| (crate::import::range_of(o).unwrap(), &o.symbol)).collect();
         assert!(
             ranges.windows(2).all(|w| w[0] < w[1]),
             "occurrences of {} are sorted, none twice",
             d.relative_path
         );
-        assert!(
-            d.symbols.windows(2).all(|w| w[0].symbol < w[1].symbol),
-            "symbols are sorted, none twice"
-        );
+        assert!(d.symbols.windows(2).all(|w| w[0].symbol < w[1].symbol), "symbols are sorted, none twice");
         for o in &d.occurrences {
-            assert!(
-                crate::symbol::Symbol::parse(&o.symbol).is_ok(),
-                "{}",
-                o.symbol
-            );
-            assert!(
-                defined.contains(o.symbol.as_str()),
-                "{} is defined somewhere",
-                o.symbol
-            );
+            assert!(crate::symbol::Symbol::parse(&o.symbol).is_ok(), "{}", o.symbol);
+            assert!(defined.contains(o.symbol.as_str()), "{} is defined somewhere", o.symbol);
         }
         for s in &d.symbols {
-            let here = |o: &&Occurrence| {
-                o.symbol == s.symbol && o.symbol_roles & SymbolRole::Definition as i32 != 0
-            };
-            assert!(
-                d.occurrences.iter().any(|o| here(&o)),
-                "{} is defined where it is described",
-                s.symbol
-            );
+            let here =
+                |o: &&Occurrence| o.symbol == s.symbol && o.symbol_roles & SymbolRole::Definition as i32 != 0;
+            assert!(d.occurrences.iter().any(|o| here(&o)), "{} is defined where it is described", s.symbol);
         }
     }
     assert!(index.external_symbols.is_empty());
@@ -335,18 +262,13 @@ fn our_own_export_can_be_imported() {
     let counts = (imported.n_targets, imported.n_external, imported.n_dropped);
     // The uses of limit, Store (twice) and get.
     assert_eq!(counts, (4, 0, 0), "{imported:?}");
-    assert_eq!(
-        (imported.unknown_files, imported.stale_files),
-        (vec!["pyproject.toml".to_owned()], vec![])
-    );
+    assert_eq!((imported.unknown_files, imported.stale_files), (vec!["pyproject.toml".to_owned()], vec![]));
 }
 
 #[test]
 fn text_that_is_not_utf8_comes_along() {
-    let utf16: Vec<u8> = [0xff, 0xfe]
-        .into_iter()
-        .chain("x = 1\n".encode_utf16().flat_map(u16::to_le_bytes))
-        .collect();
+    let utf16: Vec<u8> =
+        [0xff, 0xfe].into_iter().chain("x = 1\n".encode_utf16().flat_map(u16::to_le_bytes)).collect();
     let mut bytes = Vec::new();
     export(&Oracle::of(&[("a.py", utf16)]), &options(), &mut bytes).unwrap();
     let index = Index::parse_from_bytes(&bytes).unwrap();
@@ -358,17 +280,9 @@ fn text_that_is_not_utf8_comes_along() {
 fn docstrings_and_comments_lose_their_marks() {
     for (language, text, expect) in [
         (Language::Python, "\"\"\"One.\"\"\"", "One."),
-        (
-            Language::Python,
-            "r'''One.\n\n    Two:\n        three\n    '''",
-            "One.\n\nTwo:\n    three",
-        ),
+        (Language::Python, "r'''One.\n\n    Two:\n        three\n    '''", "One.\n\nTwo:\n    three"),
         (Language::Python, "'One'", "One"),
-        (
-            Language::Python,
-            "\"\"\"\n  \u{e9}t\u{e9}\n    x\n  \"\"\"",
-            "\u{e9}t\u{e9}\n  x",
-        ),
+        (Language::Python, "\"\"\"\n  \u{e9}t\u{e9}\n    x\n  \"\"\"", "\u{e9}t\u{e9}\n  x"),
         (Language::Go, "// One.\n//\n//\tcode", "One.\n\n\tcode"),
         (Language::Go, "/*\nOne.\n*/", "One."),
         (Language::Markdown, "", ""),

@@ -4,39 +4,21 @@ use protobuf::{EnumOrUnknown, MessageField};
 use scip::types::{Document, Index, MultiLineRange, PositionEncoding, SingleLineRange, ToolInfo};
 
 fn occurrence(symbol: &str, range: &[i32], roles: i32) -> Occurrence {
-    Occurrence {
-        symbol: symbol.to_owned(),
-        range: range.to_vec(),
-        symbol_roles: roles,
-        ..Default::default()
-    }
+    Occurrence { symbol: symbol.to_owned(), range: range.to_vec(), symbol_roles: roles, ..Default::default() }
 }
 
 fn index(documents: Vec<Document>) -> Index {
-    let tool = ToolInfo {
-        name: "t".into(),
-        version: "1".into(),
-        ..Default::default()
-    };
+    let tool = ToolInfo { name: "t".into(), version: "1".into(), ..Default::default() };
     let metadata = Metadata {
         tool_info: MessageField::some(tool),
         project_root: "file:///r".into(),
         ..Default::default()
     };
-    Index {
-        metadata: MessageField::some(metadata),
-        documents,
-        ..Default::default()
-    }
+    Index { metadata: MessageField::some(metadata), documents, ..Default::default() }
 }
 
 fn range(r: [u32; 4]) -> Range {
-    Range {
-        start_line: r[0],
-        start_column: r[1],
-        end_line: r[2],
-        end_column: r[3],
-    }
+    Range { start_line: r[0], start_column: r[1], end_line: r[2], end_column: r[3] }
 }
 
 #[test]
@@ -73,22 +55,13 @@ fn keeps_places_symbols_roles_and_encoding() {
         ..Default::default()
     };
     let got = read(&index(vec![document]).write_to_bytes().unwrap()).unwrap();
-    assert_eq!(
-        (got.project_root.as_str(), got.tool.as_str()),
-        ("file:///r", "t 1")
-    );
+    assert_eq!((got.project_root.as_str(), got.tool.as_str()), ("file:///r", "t 1"));
     assert_eq!(got.symbols, ["local 0".into(), "s m p v t.".into()]);
     let d = &got.documents[0];
-    assert_eq!(
-        (d.path.as_str(), d.encoding, d.n_malformed),
-        ("a/b.py", Some(Encoding::Utf16), 3)
-    );
+    assert_eq!((d.path.as_str(), d.encoding, d.n_malformed), ("a/b.py", Some(Encoding::Utf16), 3));
     assert_eq!(d.text, Some(ContentHash::of(b"x")));
-    let places: Vec<_> = d
-        .occurrences
-        .iter()
-        .map(|o| (o.range, o.symbol, o.roles, o.is_definition()))
-        .collect();
+    let places: Vec<_> =
+        d.occurrences.iter().map(|o| (o.range, o.symbol, o.roles, o.is_definition())).collect();
     assert_eq!(
         places,
         [
@@ -103,52 +76,28 @@ fn keeps_places_symbols_roles_and_encoding() {
 #[test]
 fn an_occurrence_that_is_too_long_is_counted() {
     let long = "x".repeat(SCIP_OCCURRENCE_BYTES_MAX);
-    let document = Document {
-        occurrences: vec![occurrence(&long, &[0, 0, 1], 0)],
-        ..Default::default()
-    };
+    let document = Document { occurrences: vec![occurrence(&long, &[0, 0, 1], 0)], ..Default::default() };
     let got = read(&index(vec![document]).write_to_bytes().unwrap()).unwrap();
-    assert_eq!(
-        (
-            got.documents[0].n_malformed,
-            got.documents[0].occurrences.len()
-        ),
-        (1, 0)
-    );
+    assert_eq!((got.documents[0].n_malformed, got.documents[0].occurrences.len()), (1, 0));
 }
 
 #[test]
 fn bad_input_says_what_is_wrong() {
-    let good = index(vec![Document {
-        relative_path: "a.py".into(),
-        ..Default::default()
-    }])
-    .write_to_bytes()
-    .unwrap();
+    let good = index(vec![Document { relative_path: "a.py".into(), ..Default::default() }])
+        .write_to_bytes()
+        .unwrap();
     for (bytes, expect) in [
         (vec![], "not a SCIP index: no documents"),
-        (
-            index(vec![]).write_to_bytes().unwrap(),
-            "not a SCIP index: no documents",
-        ),
-        (
-            good[..good.len() - 2].to_vec(),
-            "not a SCIP index: Unexpected EOF in the index",
-        ),
+        (index(vec![]).write_to_bytes().unwrap(), "not a SCIP index: no documents"),
+        (good[..good.len() - 2].to_vec(), "not a SCIP index: Unexpected EOF in the index"),
         (b"{\"documents\": []}".to_vec(), "not a SCIP index: "),
         (b"\x12\x02\x0a\xff".to_vec(), "not a SCIP index: "),
         (b"\x12\x03\x0a\x01\xff".to_vec(), "in document 0 (\"\")"),
-        (
-            b"\x12\x07\x0a\x01a\x12\x02\x12\xff".to_vec(),
-            "in document 0 (\"a\")",
-        ),
+        (b"\x12\x07\x0a\x01a\x12\x02\x12\xff".to_vec(), "in document 0 (\"a\")"),
         (vec![0; SCIP_BYTES_MAX + 1], "the limit is 1073741824"),
     ] {
         let message = read(&bytes).unwrap_err().to_string();
-        assert!(
-            message.contains(expect),
-            "{message:?} does not say {expect:?}"
-        );
+        assert!(message.contains(expect), "{message:?} does not say {expect:?}");
     }
 }
 

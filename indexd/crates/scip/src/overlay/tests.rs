@@ -10,30 +10,19 @@ fn check(source: &str, expect: &str) {
     let fixture = Fixture::new(source);
     assert_eq!(
         applied(&fixture, &fixture),
-        expect
-            .lines()
-            .map(str::trim)
-            .filter(|l| !l.is_empty())
-            .collect::<Vec<_>>()
+        expect.lines().map(str::trim).filter(|l| !l.is_empty()).collect::<Vec<_>>()
     );
 }
 
 /// The links of `app.py` in `now`, under the overlay made of `then`.
 fn applied(then: &Fixture, now: &Fixture) -> Vec<String> {
     let imported = resolve_import(&then.index, "", &|p| then.read(p), &then.view);
-    let overlay = imported
-        .overlays
-        .iter()
-        .find(|o| o.path == "app.py")
-        .expect("an overlay");
+    let overlay = imported.overlays.iter().find(|o| o.path == "app.py").expect("an overlay");
     let (hash, text) = now.read("app.py").unwrap();
     assert!(overlay.matches(&hash));
     assert_eq!(Overlay::decode(&overlay.encode()).unwrap(), *overlay);
     let facts = Facts::inside(&now.files["app.py"].0);
-    let mut links = Links {
-        links: now.ours("app.py"),
-        ..Links::default()
-    };
+    let mut links = Links { links: now.ours("app.py"), ..Links::default() };
     apply(overlay, now.file("app.py"), facts, &mut links, &now.view);
     let token = |at: u32, len: u16| &text[at as usize..at as usize + usize::from(len)];
     let line = |at: u32| text[..at as usize].matches('\n').count() + 1;
@@ -54,17 +43,10 @@ fn applied(then: &Fixture, now: &Fixture) -> Vec<String> {
         ));
     }
     for u in &links.unresolved {
-        out.push(format!(
-            "{} {} {:?} {:?}",
-            line(u.at),
-            facts.str(u.name),
-            u.role,
-            u.reason
-        ));
+        out.push(format!("{} {} {:?} {:?}", line(u.at), facts.str(u.name), u.role, u.reason));
     }
     assert!(links.lookups.windows(2).all(|w| w[0] < w[1]));
-    let keys: std::collections::BTreeSet<Key> =
-        overlay.targets.iter().filter_map(|t| t.key).collect();
+    let keys: std::collections::BTreeSet<Key> = overlay.targets.iter().filter_map(|t| t.key).collect();
     assert_eq!(links.lookups, Vec::from_iter(keys));
     out
 }
@@ -173,10 +155,7 @@ fn of_several_definitions_those_that_we_found_stay() {
             def f(): ...
         ";
     for (ours, expect) in [
-        (
-            "#               ^ ours import lib.py f Scope",
-            "2:f import Import \"\" -> lib.py f tooling 100",
-        ),
+        ("#               ^ ours import lib.py f Scope", "2:f import Import \"\" -> lib.py f tooling 100"),
         ("", "2:f import Import \"\" -> lib.py f tooling 100"),
     ] {
         check(
@@ -229,48 +208,29 @@ fn a_target_that_is_gone_leaves_ours() {
         ";
     let then = Fixture::new(&format!("{LIB}{app}"));
     let now = Fixture::new(&format!("{}{app}", LIB.replacen("def run", "def walk", 1)));
-    assert_eq!(
-        applied(&then, &now),
-        ["1:run call Call \"\" -> lib.py B.run unique-name 40"]
-    );
-    let moved = Fixture::new(&format!(
-        "{}{app}",
-        LIB.replace("class A", "def first(): ...\n        class A")
-    ));
-    assert_eq!(
-        applied(&then, &moved),
-        ["1:run call Call \"\" -> lib.py A.run tooling 100"]
-    );
+    assert_eq!(applied(&then, &now), ["1:run call Call \"\" -> lib.py B.run unique-name 40"]);
+    let moved =
+        Fixture::new(&format!("{}{app}", LIB.replace("class A", "def first(): ...\n        class A")));
+    assert_eq!(applied(&then, &moved), ["1:run call Call \"\" -> lib.py A.run tooling 100"]);
 }
 
 #[test]
 fn an_overlay_speaks_about_one_content() {
     let hash = ContentHash::of(b"a");
-    let overlay = Overlay {
-        path: "a.py".into(),
-        hash,
-        targets: vec![],
-        places: vec![],
-    };
+    let overlay = Overlay { path: "a.py".into(), hash, targets: vec![], places: vec![] };
     assert!(overlay.matches(&hash) && !overlay.matches(&ContentHash::of(b"b")));
 }
 
 #[test]
 fn stored_bytes_of_another_version_or_damaged_are_refused() {
-    let overlay = Overlay {
-        path: "a.py".into(),
-        hash: ContentHash([7; 32]),
-        targets: vec![],
-        places: vec![],
-    };
+    let overlay =
+        Overlay { path: "a.py".into(), hash: ContentHash([7; 32]), targets: vec![], places: vec![] };
     let bytes = overlay.encode();
     let mut other = bytes.clone();
     other[0] = 9;
-    for (bytes, expect) in [
-        (&other[..], "version 9, expected 1"),
-        (&[], "no bytes"),
-        (&bytes[..bytes.len() - 3], "unreadable"),
-    ] {
+    for (bytes, expect) in
+        [(&other[..], "version 9, expected 1"), (&[], "no bytes"), (&bytes[..bytes.len() - 3], "unreadable")]
+    {
         let message = Overlay::decode(bytes).unwrap_err().to_string();
         assert!(message.contains(expect), "{message}");
     }
@@ -282,11 +242,7 @@ fn the_digest_tells_overlays_apart_and_not_their_order() {
         path: path.into(),
         hash: ContentHash([1; 32]),
         targets: vec![],
-        places: vec![Place {
-            at,
-            len: 1,
-            targets: vec![],
-        }],
+        places: vec![Place { at, len: 1, targets: vec![] }],
     };
     let (a, b, c) = (overlay("a", 1), overlay("b", 1), overlay("b", 2));
     assert_eq!(digest([&a, &b]), digest([&b, &a]));

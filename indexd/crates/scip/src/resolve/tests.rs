@@ -14,49 +14,24 @@ fn check(source: &str, expect: &str) {
         for p in &o.places {
             let named = |t: &u32| {
                 let t = &o.targets[*t as usize];
-                let ordinal = if t.ordinal == 0 {
-                    String::new()
-                } else {
-                    format!("+{}", t.ordinal)
-                };
-                format!(
-                    "{}:{}{ordinal}{}",
-                    t.path,
-                    t.descriptor,
-                    if t.key.is_none() { " own" } else { "" }
-                )
+                let ordinal = if t.ordinal == 0 { String::new() } else { format!("+{}", t.ordinal) };
+                format!("{}:{}{ordinal}{}", t.path, t.descriptor, if t.key.is_none() { " own" } else { "" })
             };
             let targets: Vec<String> = p.targets.iter().map(named).collect();
-            let targets = if targets.is_empty() {
-                "external".to_owned()
-            } else {
-                targets.join(", ")
-            };
+            let targets = if targets.is_empty() { "external".to_owned() } else { targets.join(", ") };
             let line = text[..p.at as usize].matches('\n').count() + 1;
             let token = &text[p.at as usize..p.at as usize + usize::from(p.len)];
             got.push_str(&format!("{}:{line} {token} -> {targets}\n", o.path));
         }
     }
-    for (what, paths) in [
-        ("unknown", &imported.unknown_files),
-        ("stale", &imported.stale_files),
-    ] {
-        paths
-            .iter()
-            .for_each(|p| got.push_str(&format!("{what} {p}\n")));
+    for (what, paths) in [("unknown", &imported.unknown_files), ("stale", &imported.stale_files)] {
+        paths.iter().for_each(|p| got.push_str(&format!("{what} {p}\n")));
     }
     if imported.n_dropped > 0 {
-        got.push_str(&format!(
-            "dropped {} of {}\n",
-            imported.n_dropped, imported.n_occurrences
-        ));
+        got.push_str(&format!("dropped {} of {}\n", imported.n_dropped, imported.n_occurrences));
     }
-    let expect: String = expect
-        .lines()
-        .map(str::trim)
-        .filter(|l| !l.is_empty())
-        .map(|l| format!("{l}\n"))
-        .collect();
+    let expect: String =
+        expect.lines().map(str::trim).filter(|l| !l.is_empty()).map(|l| format!("{l}\n")).collect();
     assert_eq!(got, expect, "\n{got}");
 }
 
@@ -307,9 +282,7 @@ fn places_that_do_not_hold_their_identifier_are_dropped() {
         #         ^ reference s m p v a/f().
         "
         ),
-        &((2..14)
-            .map(|n| format!("a.py:{n} f -> a.py:f(). own\n"))
-            .collect::<String>()
+        &((2..14).map(|n| format!("a.py:{n} f -> a.py:f(). own\n")).collect::<String>()
             + "a.py:14 f -> a.py:f(). own\ndropped 1 of 15"),
     );
 }
@@ -349,7 +322,8 @@ fn a_document_that_carries_another_text_is_stale() {
 #[test]
 fn without_a_declared_encoding_the_one_that_fits_is_taken() {
     for encoding in Encoding::ALL {
-        let source = "=== a.py\ndef f(): ...\n#   ^ definition s m p v a/f().\nx = \"\u{1f600}\u{1f600}\", f\n";
+        let source =
+            "=== a.py\ndef f(): ...\n#   ^ definition s m p v a/f().\nx = \"\u{1f600}\u{1f600}\", f\n";
         let mut fixture = Fixture::new(source);
         let text = "x = \"\u{1f600}\u{1f600}\", ";
         let start_column = match encoding {
@@ -359,23 +333,11 @@ fn without_a_declared_encoding_the_one_that_fits_is_taken() {
         };
         let d = &mut fixture.index.documents[0];
         d.encoding = None;
-        let range = crate::text::Range {
-            start_line: 1,
-            start_column,
-            end_line: 1,
-            end_column: start_column + 1,
-        };
-        d.occurrences.push(ForeignOccurrence {
-            range,
-            symbol: 0,
-            roles: 0,
-        });
+        let range =
+            crate::text::Range { start_line: 1, start_column, end_line: 1, end_column: start_column + 1 };
+        d.occurrences.push(ForeignOccurrence { range, symbol: 0, roles: 0 });
         let imported = resolve_import(&fixture.index, "", &|p| fixture.read(p), &fixture.view);
-        assert_eq!(
-            (imported.n_targets, imported.n_dropped),
-            (1, 0),
-            "{encoding:?}"
-        );
+        assert_eq!((imported.n_targets, imported.n_dropped), (1, 0), "{encoding:?}");
     }
 }
 
@@ -386,10 +348,7 @@ fn documents_may_lie_below_a_folder_of_the_workspace() {
     );
     fixture.index.documents[0].path = "a.py".to_owned();
     let imported = resolve_import(&fixture.index, "sub", &|p| fixture.read(p), &fixture.view);
-    assert_eq!(
-        (imported.overlays.len(), imported.unknown_files.len()),
-        (1, 0)
-    );
+    assert_eq!((imported.overlays.len(), imported.unknown_files.len()), (1, 0));
     let imported = resolve_import(&fixture.index, "", &|p| fixture.read(p), &fixture.view);
     assert_eq!(imported.unknown_files, ["a.py"]);
 }

@@ -56,7 +56,12 @@ fn check(which: impl Fn(&str) -> bool) {
     assert!(chosen.len() >= 3, "too few references");
     let (o200k, cl100k) = (named("o200k_base"), named("cl100k_base"));
     for r in chosen {
-        assert_eq!((o200k.count_tokens(&r.text), cl100k.count_tokens(&r.text)), (r.o200k, r.cl100k), "{:?}", r.text);
+        assert_eq!(
+            (o200k.count_tokens(&r.text), cl100k.count_tokens(&r.text)),
+            (r.o200k, r.cl100k),
+            "{:?}",
+            r.text
+        );
     }
 }
 
@@ -103,9 +108,8 @@ fn should_match_model_tokenizer() {
 #[test]
 fn should_match_gpt4_tokenizer() {
     let cl100k = named("cl100k_base");
-    let (counted, recorded) = references()
-        .iter()
-        .fold((0, 0), |(a, b), r| (a + cl100k.count_tokens(&r.text), b + r.cl100k));
+    let (counted, recorded) =
+        references().iter().fold((0, 0), |(a, b), r| (a + cl100k.count_tokens(&r.text), b + r.cl100k));
     assert_eq!(counted, recorded);
 }
 
