@@ -11,9 +11,7 @@ use std::io::Write;
 use std::path::Path;
 
 fn main() -> Result<()> {
-    let root = std::env::args()
-        .nth(1)
-        .context("usage: scip DIR > index.scip")?;
+    let root = std::env::args().nth(1).context("usage: scip DIR > index.scip")?;
     let root = Path::new(&root).canonicalize()?;
     let mut files = Vec::new();
     walk(&root, "", &mut files)?;

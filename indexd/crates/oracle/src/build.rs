@@ -5,9 +5,12 @@ use indexd_lang::extract;
 use indexd_model::memory::MemoryFacts;
 use indexd_model::names::qualified_name;
 use indexd_model::terms::{FileTerms, Vocabulary};
-use indexd_model::view::{ChunkRecord, CorpusStats, DefRecord, FileHistory, FileRecord, PathPosting, Posting};
+use indexd_model::view::{
+    ChunkRecord, CorpusStats, DefRecord, FileHistory, FileRecord, PathPosting, Posting,
+};
 use indexd_model::{
-    ChunkDoc, ContentHash, DefDoc, DefFlags, DefIdx, DefKind, Facts, FileDoc, FileFacts, LineIndex, Lines, RepoPath, Span,
+    ChunkDoc, ContentHash, DefDoc, DefFlags, DefIdx, DefKind, Facts, FileDoc, FileFacts, LineIndex, Lines,
+    RepoPath, Span,
 };
 use rustc_hash::FxHashMap;
 use std::cell::OnceCell;
@@ -71,7 +74,8 @@ impl Oracle {
     pub fn build(mut files: Vec<OracleFile>, shared: &mut Shared) -> Self {
         files.sort_by(|a, b| a.path.cmp(&b.path));
         assert!(files.windows(2).all(|w| w[0].path != w[1].path), "a path is given twice");
-        let interfaces = files.iter().map(|f| (f.path.clone(), Arc::new(f.facts.interface.clone()))).collect();
+        let interfaces =
+            files.iter().map(|f| (f.path.clone(), Arc::new(f.facts.interface.clone()))).collect();
         let mut out = Self {
             facts: MemoryFacts::new(interfaces),
             all: Vec::new(),

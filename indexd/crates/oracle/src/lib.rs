@@ -9,10 +9,12 @@ mod build;
 use indexd_model::links::{EdgeKind, Links};
 use indexd_model::memory::MemoryFacts;
 use indexd_model::view::{
-    ChunkRecord, CorpusStats, DefRecord, Edge, FileHistory, FileRecord, Occurrence, PathPosting, Posting, UnresolvedRecord,
+    ChunkRecord, CorpusStats, DefRecord, Edge, FileHistory, FileRecord, Occurrence, PathPosting, Posting,
+    UnresolvedRecord,
 };
 use indexd_model::{
-    ChunkDoc, DefDoc, DefIdx, FactsView, FileDoc, FileFacts, IndexView, Interface, Key, LineIndex, RepoPath, StrId,
+    ChunkDoc, DefDoc, DefIdx, FactsView, FileDoc, FileFacts, IndexView, Interface, Key, LineIndex, RepoPath,
+    StrId,
 };
 use rustc_hash::FxHashMap;
 use std::cell::OnceCell;
@@ -58,7 +60,9 @@ impl Oracle {
     pub fn of<P: AsRef<str>, B: AsRef<[u8]>>(tree: &[(P, B)]) -> Self {
         let files = tree
             .iter()
-            .map(|(path, bytes)| OracleFile::read(RepoPath::new(path.as_ref()).expect("a valid path"), bytes.as_ref()))
+            .map(|(path, bytes)| {
+                OracleFile::read(RepoPath::new(path.as_ref()).expect("a valid path"), bytes.as_ref())
+            })
             .collect();
         Self::build(files, &mut Shared::default())
     }
@@ -247,7 +251,10 @@ mod tests {
     fn finds_definitions_terms_and_paths() {
         let tree = [
             ("go.mod", "module example.com/m\n"),
-            ("retry/delay.go", "package retry\n\n// Delay waits.\nfunc Delay() int { return base() }\n\nfunc base() int { return 1 }\n"),
+            (
+                "retry/delay.go",
+                "package retry\n\n// Delay waits.\nfunc Delay() int { return base() }\n\nfunc base() int { return 1 }\n",
+            ),
         ];
         let view = Oracle::of(&tree);
         let def = view.defs_named("Delay")[0];

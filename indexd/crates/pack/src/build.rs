@@ -12,7 +12,7 @@ use crate::query::Query;
 use crate::render::{self, Block, Run};
 use crate::request::{Request, Resolved};
 use crate::sections::{Traits, claim, sections};
-use crate::select::{Cost, Entry, GAP, Limits, Offers, Selection, refill, select};
+use crate::select::{Cost, Entry, GAP, Limits, Offers, Selection, select};
 use crate::unit::Units;
 use crate::write;
 use indexd_model::{EdgeKind, FileDoc, IndexView, Lines};
@@ -106,7 +106,6 @@ pub(crate) struct Assembly<'a> {
     pub shares: Vec<u32>,
     pub claimed: Vec<Claimed>,
     pub plans: FxHashMap<usize, Plan>,
-    entries: Vec<Entry>,
     pub selection: Selection,
     pub rendered: String,
     pub tokens: u64,
@@ -134,7 +133,8 @@ impl<'a> Assembly<'a> {
         let mut candidates = std::mem::take(&mut gathered.candidates);
         candidate::sort(&mut candidates, &resolved, &ctx.config.scoring, &mut units, &mut sources);
         let fates = dedup(view, &candidates, &mut sources);
-        let (section_names, shares): (Vec<_>, Vec<_>) = sections(resolved.layout, ctx.config).into_iter().unzip();
+        let (section_names, shares): (Vec<_>, Vec<_>) =
+            sections(resolved.layout, ctx.config).into_iter().unzip();
         let claimed = claim_all(candidates, &fates, &resolved, &section_names, view);
         let terms = &gathered.retrieved.weighted.terms;
         let matcher = LineMatcher::new(terms.iter().map(|t| t.0.as_str()));
@@ -151,7 +151,6 @@ impl<'a> Assembly<'a> {
             shares,
             claimed,
             plans: FxHashMap::default(),
-            entries: Vec::new(),
             selection: Selection::default(),
             rendered: String::new(),
             tokens: 0,
@@ -161,25 +160,22 @@ impl<'a> Assembly<'a> {
         })
     }
 
-    fn limits(&self) -> Limits {
+    fn select(&mut self) {
         let caps = self.request.budgets;
-        Limits {
+        let limits = Limits {
             tokens: caps.max_total_tokens,
             chars: caps.max_total_chars,
             items: caps.max_items as usize,
             items_per_section: caps.max_items_per_section as usize,
-        }
-    }
-
-    fn select(&mut self) {
-        self.entries = self
+        };
+        let entries: Vec<Entry> = self
             .claimed
             .iter()
             .enumerate()
             .filter(|(_, c)| c.state == State::Open)
             .filter_map(|(candidate, c)| Some(Entry { candidate, section: c.section? }))
             .collect();
-        let (entries, shares, limits) = (self.entries.clone(), self.shares.clone(), self.limits());
+        let shares = self.shares.clone();
         self.selection = select(&entries, &shares, limits, self);
         self.take_over();
         self.keep_minimum();
@@ -232,13 +228,13 @@ impl<'a> Assembly<'a> {
         chosen.push(extra);
         let text = self.render(&chosen);
         let caps = self.request.budgets;
-        u64::from(self.ctx.counter.count_tokens(&text)) <= caps.max_total_tokens && text.chars().count() as u64 <= caps.max_total_chars
+        u64::from(self.ctx.counter.count_tokens(&text)) <= caps.max_total_tokens
+            && text.chars().count() as u64 <= caps.max_total_chars
     }
 
     /// Renders, counts the whole once, and rolls the last allocations back while it is too much.
     fn fit(&mut self) -> Result<(), PackError> {
         let caps = self.request.budgets;
-        let mut may_refill = true;
         loop {
             if (self.ctx.cancel)() {
                 return Err(PackError::Cancelled);
@@ -248,24 +244,13 @@ impl<'a> Assembly<'a> {
             self.tokens = u64::from(self.ctx.counter.count_tokens(&self.rendered));
             let chars = self.rendered.chars().count() as u64;
             if self.tokens <= caps.max_total_tokens && chars <= caps.max_total_chars {
-                // Estimates are upper bounds; where they left much room, it is offered once more.
-                let spare = caps.max_total_tokens - self.tokens;
-                let before = self.selection.chosen.len();
-                if may_refill && before > 0 && spare * 100 >= caps.max_total_tokens * REFILL_PERCENT {
-                    may_refill = false;
-                    let used = Cost { tokens: self.tokens, chars };
-                    let (entries, selection, limits) = (self.entries.clone(), self.selection.clone(), self.limits());
-                    self.selection = refill(&entries, self.shares.len(), &selection, used, limits, self);
-                    self.take_over();
-                    if self.selection.chosen.len() > before {
-                        continue;
-                    }
-                }
                 return Ok(());
             }
-            may_refill = false;
             let Some((last, _)) = self.selection.chosen.pop() else {
-                return Err(PackError::ContextOverflow { tokens: self.tokens, budget: caps.max_total_tokens });
+                return Err(PackError::ContextOverflow {
+                    tokens: self.tokens,
+                    budget: caps.max_total_tokens,
+                });
             };
             self.claimed[last].state = State::Dropped(DropReason::Budget);
             self.selection.refused.push((last, DropReason::Budget));
@@ -346,7 +331,11 @@ impl<'a> Assembly<'a> {
             e.neighbour_percent as f32
         };
         let whole_bytes = (budget_bytes as f32 * percent / 100.0) as usize;
-        let lines = if is_seed { (whole_bytes / BYTES_PER_LINE).max(e.head_lines as usize) } else { e.neighbour_lines as usize };
+        let lines = if is_seed {
+            (whole_bytes / BYTES_PER_LINE).max(e.head_lines as usize)
+        } else {
+            e.neighbour_lines as usize
+        };
         Room { bytes, lines: lines as u32, whole_bytes }
     }
 
@@ -367,7 +356,9 @@ impl<'a> Assembly<'a> {
         let top = self.weights.iter().sum::<f32>().max(1.0);
         for step in &c.path {
             // The occurrence stands in the file of the edge's source.
-            let place = step.evidence.filter(|_| step.kind != EdgeKind::Import && self.units.view.def(step.from).file == c.unit.file);
+            let place = step.evidence.filter(|_| {
+                step.kind != EdgeKind::Import && self.units.view.def(step.from).file == c.unit.file
+            });
             if let Some(o) = place.filter(|o| lines.start <= o.line && o.line <= lines.end) {
                 scores[(o.line - lines.start) as usize] += top;
             }
@@ -396,8 +387,6 @@ impl<'a> Assembly<'a> {
     }
 }
 
-/// Percent of the budget that must be spare for a second round: each round counts the whole text.
-const REFILL_PERCENT: u64 = 1;
 /// Typical bytes of code by token and by line; estimates only, everything is counted in the end.
 const BYTES_PER_TOKEN: usize = 3;
 const BYTES_PER_LINE: usize = 34;
@@ -438,7 +427,10 @@ impl Offers for Assembly<'_> {
         text.push_str("```");
         text.push_str(c.file.language.id());
         text.push_str("\n```\n\n");
-        let cost = Cost { tokens: u64::from(self.ctx.counter.count_tokens(&text)), chars: text.chars().count() as u64 };
+        let cost = Cost {
+            tokens: u64::from(self.ctx.counter.count_tokens(&text)),
+            chars: text.chars().count() as u64,
+        };
         self.counts.insert(self.claimed[candidate].candidate.unit.file, cost);
         cost
     }
@@ -450,13 +442,22 @@ impl Offers for Assembly<'_> {
     fn is_beside(&mut self, a: usize, b: usize) -> bool {
         let source = self.source(a);
         let ends = |plan: &Plan| Some((plan.parts.first()?.start, plan.parts.last()?.end));
-        let (Some(a), Some(b)) = (self.plans.get(&a).and_then(ends), self.plans.get(&b).and_then(ends)) else { return false };
+        let (Some(a), Some(b)) = (self.plans.get(&a).and_then(ends), self.plans.get(&b).and_then(ends))
+        else {
+            return false;
+        };
         let (first, second) = if a < b { (a, b) } else { (b, a) };
         second.0 > first.1 && second.0 - first.1 - 1 <= excerpt::blank_before(&source, second.0)
     }
 }
 
-fn claim_all(candidates: Vec<Candidate>, fates: &[Fate], request: &Resolved, names: &[&str], view: &dyn IndexView) -> Vec<Claimed> {
+fn claim_all(
+    candidates: Vec<Candidate>,
+    fates: &[Fate],
+    request: &Resolved,
+    names: &[&str],
+    view: &dyn IndexView,
+) -> Vec<Claimed> {
     let mut out: Vec<Claimed> = Vec::with_capacity(candidates.len());
     for (i, candidate) in candidates.into_iter().enumerate() {
         // Only the six-section layout asks for imports, and they cost a look at the facts.

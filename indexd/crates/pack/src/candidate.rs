@@ -83,14 +83,22 @@ impl Candidate {
 /// Sorts candidates by RANK-05 as settled in C-39 and C-40: strong seeds first, then the primary
 /// key, the hybrid score, the distance, and the four keys that decide between equals. Intent
 /// `impact` goes by the graph first.
-pub fn sort(candidates: &mut [Candidate], request: &Resolved, w: &ScoringWeights, units: &mut Units, sources: &mut Sources) {
-    let mut keys: Vec<(usize, Option<String>, Option<String>)> = (0..candidates.len()).map(|i| (i, None, None)).collect();
+pub fn sort(
+    candidates: &mut [Candidate],
+    request: &Resolved,
+    w: &ScoringWeights,
+    units: &mut Units,
+    sources: &mut Sources,
+) {
+    let mut keys: Vec<(usize, Option<String>, Option<String>)> =
+        (0..candidates.len()).map(|i| (i, None, None)).collect();
     keys.sort_by(|a, b| by_score(&candidates[a.0], &candidates[b.0], &request.ordering, request.intent, w));
     // Identities cost a look at the text, so only candidates that tie are asked for theirs.
     let mut at = 0;
     while at < keys.len() {
         let tie = |a: usize, b: usize| {
-            by_score(&candidates[a], &candidates[b], &request.ordering, request.intent, w) == cmp::Ordering::Equal
+            by_score(&candidates[a], &candidates[b], &request.ordering, request.intent, w)
+                == cmp::Ordering::Equal
         };
         let mut end = at + 1;
         while end < keys.len() && tie(keys[at].0, keys[end].0) {
@@ -116,11 +124,15 @@ pub fn sort(candidates: &mut [Candidate], request: &Resolved, w: &ScoringWeights
     permute(candidates, order);
 }
 
-fn by_score(a: &Candidate, b: &Candidate, ordering: &Ordering, intent: Intent, w: &ScoringWeights) -> cmp::Ordering {
+fn by_score(
+    a: &Candidate,
+    b: &Candidate,
+    ordering: &Ordering,
+    intent: Intent,
+    w: &ScoringWeights,
+) -> cmp::Ordering {
     let is_weak = |c: &Candidate| c.seed_score < w.strong_seed;
-    let graph_first = || {
-        a.distance.cmp(&b.distance).then_with(|| b.evidence.total_cmp(&a.evidence))
-    };
+    let graph_first = || a.distance.cmp(&b.distance).then_with(|| b.evidence.total_cmp(&a.evidence));
     let first = if intent == Intent::Impact { graph_first() } else { is_weak(a).cmp(&is_weak(b)) };
     first
         .then_with(|| match ordering.primary {

@@ -54,7 +54,9 @@ fn same_text(view: &dyn IndexView, a: &Unit, b: &Unit, sources: &mut Sources) ->
         return true;
     }
     let (left, right) = (sources.of(view, a.file), sources.of(view, b.file));
-    let texts = |s: &crate::identity::Source, u: &Unit| -> String { u.spans.iter().map(|(span, _)| s.slice(*span)).collect() };
+    let texts = |s: &crate::identity::Source, u: &Unit| -> String {
+        u.spans.iter().map(|(span, _)| s.slice(*span)).collect()
+    };
     texts(&left, a) == texts(&right, b)
 }
 

@@ -133,12 +133,18 @@ impl PackError {
     /// What the caller can do next.
     pub fn hint(&self) -> &'static str {
         match self {
-            Self::IndexMissing { .. } => "leave out indexSignature to use the current index, or wait for the first build",
+            Self::IndexMissing { .. } => {
+                "leave out indexSignature to use the current index, or wait for the first build"
+            }
             Self::ContractVersion { .. } => "use a client of the same release",
             Self::BudgetExceeded { .. } => "lower the limit, or use strictness warn to have it clamped",
             Self::NotSupported { .. } => "see the request schema for the values that exist",
-            Self::PackingFailed { .. } | Self::ContextOverflow { .. } => "this is a bug: please report it with the request",
-            Self::TokenCount { .. } => "use one of the named tokenizers: o200k_base, cl100k_base, generic, claude",
+            Self::PackingFailed { .. } | Self::ContextOverflow { .. } => {
+                "this is a bug: please report it with the request"
+            }
+            Self::TokenCount { .. } => {
+                "use one of the named tokenizers: o200k_base, cl100k_base, generic, claude"
+            }
             Self::NoContent => "use other words, a path or a symbol name",
             Self::InvalidRequest { .. } => "correct the request; query and a budget are enough",
             Self::SearchUnavailable { .. } => "wait for the index, or install ripgrep or git",

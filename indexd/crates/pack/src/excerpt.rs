@@ -38,7 +38,14 @@ pub struct Room {
 
 /// Plans the excerpt of `unit`. `head` is where its signature starts, `scores` says which lines
 /// matter most; without scores the first lines are shown.
-pub fn plan(unit: &Unit, source: &Source, head: Option<u32>, scores: Option<&LineScores>, room: Room, e: &Excerpts) -> Plan {
+pub fn plan(
+    unit: &Unit,
+    source: &Source,
+    head: Option<u32>,
+    scores: Option<&LineScores>,
+    room: Room,
+    e: &Excerpts,
+) -> Plan {
     let whole: Vec<Lines> = unit.spans.iter().map(|(_, l)| trim(source, *l)).collect();
     let size: usize = whole.iter().map(|l| source.lines.lines_span(*l).len() as usize).sum();
     let n_lines: u32 = whole.iter().map(|l| l.count()).sum();
@@ -99,7 +106,15 @@ struct Left {
 }
 
 /// Chooses up to `n` lines from `line` on, skipping chosen ones, while there is room.
-fn choose_run(source: &Source, first: u32, chosen: &mut [bool], whole: &[Lines], line: u32, n: u32, left: &mut Left) {
+fn choose_run(
+    source: &Source,
+    first: u32,
+    chosen: &mut [bool],
+    whole: &[Lines],
+    line: u32,
+    n: u32,
+    left: &mut Left,
+) {
     let mut taken = 0;
     let last = first + chosen.len() as u32 - 1;
     let mut at = line;

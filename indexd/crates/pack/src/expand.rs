@@ -215,7 +215,12 @@ impl Walk<'_> {
             None => {}
         }
         self.at.insert(unit.key, Some(self.reached.len()));
-        next.push(Node { def, path: reached.path.clone(), evidence: reached.evidence, has_gap: reached.has_gap });
+        next.push(Node {
+            def,
+            path: reached.path.clone(),
+            evidence: reached.evidence,
+            has_gap: reached.has_gap,
+        });
         self.reached.push(reached);
     }
 }

@@ -73,8 +73,10 @@ pub fn gather(
     for h in hits.iter().filter(|h| roles.contains(&h.role)).take(config.ranking.seeds_max as usize) {
         found.add_seed(units, Rc::clone(&h.unit), (h.total * scale).min(1.0), h.signals);
     }
-    let starts: Vec<Rc<Unit>> = found.candidates.iter().take(config.expansion.seeds as usize).map(|c| Rc::clone(&c.unit)).collect();
-    let (reached, report) = expand::expand(units, &starts, &request.expansion, &config.expansion, ctx.cancel)?;
+    let starts: Vec<Rc<Unit>> =
+        found.candidates.iter().take(config.expansion.seeds as usize).map(|c| Rc::clone(&c.unit)).collect();
+    let (reached, report) =
+        expand::expand(units, &starts, &request.expansion, &config.expansion, ctx.cancel)?;
     (ctx.stage)("expand");
     let n_reached = reached.len();
     for r in reached {
@@ -204,7 +206,10 @@ fn add_neighbours(
         let last = seed.chunks[seed.chunks.len() - 1].0;
         let mut near: FxHashSet<UnitKey> = FxHashSet::default();
         for step in 1..=NEIGHBOURS_PER_SEED as u32 {
-            let sides = [last.checked_add(step).filter(|c| range.contains(c)), first.checked_sub(step).filter(|c| range.contains(c))];
+            let sides = [
+                last.checked_add(step).filter(|c| range.contains(c)),
+                first.checked_sub(step).filter(|c| range.contains(c)),
+            ];
             for c in sides.into_iter().flatten() {
                 let unit = units.of_chunk(ChunkDoc(c));
                 if near.len() >= NEIGHBOURS_PER_SEED || !near.insert(unit.key) {
@@ -224,7 +229,10 @@ fn add_neighbours(
 }
 
 /// `strict` drops candidates all of whose shortest paths lack required evidence (C-59).
-fn drop_gaps(candidates: Vec<Candidate>, request: &Resolved) -> (Vec<Candidate>, Vec<(Candidate, DropReason)>) {
+fn drop_gaps(
+    candidates: Vec<Candidate>,
+    request: &Resolved,
+) -> (Vec<Candidate>, Vec<(Candidate, DropReason)>) {
     if !(request.expansion.require_evidence && request.strictness == Strictness::Strict) {
         return (candidates, Vec::new());
     }
@@ -239,7 +247,9 @@ fn focused(
     focus: &Focus,
     unreadable: &mut Vec<(String, DropReason)>,
 ) -> Result<Vec<Rc<Unit>>, PackError> {
-    let missing = |what: &str| PackError::InvalidRequest { detail: format!("focus names nothing in the index: {what}") };
+    let missing = |what: &str| PackError::InvalidRequest {
+        detail: format!("focus names nothing in the index: {what}"),
+    };
     let view = units.view;
     if let Some(path) = &focus.file_rel_path {
         let file = view.file_by_path(path).ok_or_else(|| missing(path))?;

@@ -4,7 +4,9 @@
 use crate::pack::Range;
 use crate::unit::{Unit, Units};
 use indexd_model::symbol::Namespace;
-use indexd_model::{ChunkDoc, ChunkUid, DefDoc, Facts, FileDoc, IndexView, LineIndex, Span, SymbolId, names, span};
+use indexd_model::{
+    ChunkDoc, ChunkUid, DefDoc, Facts, FileDoc, IndexView, LineIndex, Span, SymbolId, names, span,
+};
 use rustc_hash::FxHashMap;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -83,7 +85,8 @@ impl Sources {
             return known.clone();
         }
         let record = view.def(def);
-        let namespace = self.namespaces.entry(record.file).or_insert_with(|| Namespace::of(view, record.file));
+        let namespace =
+            self.namespaces.entry(record.file).or_insert_with(|| Namespace::of(view, record.file));
         let symbol = namespace.as_ref().and_then(|n| n.symbol(&view.interface(record.file), record.idx));
         self.symbols.insert(def, symbol.clone());
         symbol
@@ -97,7 +100,11 @@ impl Sources {
         }
         let record = view.def(def);
         let path = view.path(record.file);
-        if record.qualified.is_empty() { format!("file:{path}") } else { format!("file:{path}#{}", record.qualified) }
+        if record.qualified.is_empty() {
+            format!("file:{path}")
+        } else {
+            format!("file:{path}#{}", record.qualified)
+        }
     }
 }
 

@@ -174,7 +174,9 @@ fn is_noise(lower: &str) -> bool {
         return b.len() > 4 || b.len() < 2;
     }
     let is_hex = b.iter().all(u8::is_ascii_hexdigit);
-    (b.starts_with(b"0x") && b.len() > 6) || (is_hex && b.len() >= 7 && digits >= 2) || (b.len() > 24 && digits >= 6)
+    (b.starts_with(b"0x") && b.len() > 6)
+        || (is_hex && b.len() >= 7 && digits >= 2)
+        || (b.len() > 24 && digits >= 6)
 }
 
 /// Splits the text into lines and says what each is. Fence lines themselves are left out.
@@ -198,7 +200,8 @@ fn zones(text: &str) -> Vec<(Zone, &str)> {
             in_diff &= in_fence;
             continue;
         }
-        in_diff |= trimmed.starts_with("diff --git ") || trimmed.starts_with("@@ -") || trimmed.starts_with("+++ ");
+        in_diff |=
+            trimmed.starts_with("diff --git ") || trimmed.starts_with("@@ -") || trimmed.starts_with("+++ ");
         in_trace |= mentions::starts_trace(trimmed);
         let zone = if in_trace || mentions::is_frame(trimmed) {
             Zone::Trace

@@ -153,7 +153,11 @@ mod tests {
 
     #[test]
     fn groups_by_file_where_the_best_item_ranks() {
-        let blocks = [block(0, "b.go", &[(9, "nine\n")]), block(0, "a.go", &[(1, "one\n")]), block(0, "b.go", &[(2, "two\nthree\n")])];
+        let blocks = [
+            block(0, "b.go", &[(9, "nine\n")]),
+            block(0, "a.go", &[(1, "one\n")]),
+            block(0, "b.go", &[(2, "two\nthree\n")]),
+        ];
         let expect = "# seeds\n\n## File: b.go (lines 2-9)\n```go\ntwo\nthree\n// ... (lines 4-8)\nnine\n```\n\n\
                       ## File: a.go (lines 1-1)\n```go\none\n```\n";
         assert_eq!(render(&["seeds"], &blocks), expect);
@@ -167,13 +171,20 @@ mod tests {
 
     #[test]
     fn blank_lines_between_items_are_no_gap() {
-        let text = render(&["seeds"], &[block(0, "a.go", &[(4, "four\n")]), block(0, "a.go", &[(6, "six\n"), (8, "eight\n")])]);
+        let text = render(
+            &["seeds"],
+            &[block(0, "a.go", &[(4, "four\n")]), block(0, "a.go", &[(6, "six\n"), (8, "eight\n")])],
+        );
         assert!(text.contains("four\n\nsix\n// ... (lines 7-7)\neight\n"));
     }
 
     #[test]
     fn adjacent_items_are_joined_and_sections_are_named_once() {
-        let blocks = [block(0, "a.go", &[(1, "one\n")]), block(0, "a.go", &[(2, "two")]), block(1, "a.go", &[(5, "five\n")])];
+        let blocks = [
+            block(0, "a.go", &[(1, "one\n")]),
+            block(0, "a.go", &[(2, "two")]),
+            block(1, "a.go", &[(5, "five\n")]),
+        ];
         let text = render(&["seeds", "callers"], &blocks);
         assert!(text.contains("one\ntwo\n```"));
         assert_eq!((text.matches("# seeds").count(), text.matches("\n# callers").count()), (1, 1));

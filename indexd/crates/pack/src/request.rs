@@ -507,10 +507,14 @@ impl Request {
             });
         }
         if self.seed_provider == Some(SeedProvider::Ann) {
-            return Err(PackError::NotSupported { what: "seedProvider ann: there is no vector provider".to_owned() });
+            return Err(PackError::NotSupported {
+                what: "seedProvider ann: there is no vector provider".to_owned(),
+            });
         }
         let named = self.focus.as_ref().map_or(0, |f| {
-            usize::from(f.symbol_id.is_some()) + usize::from(f.chunk_uid.is_some()) + usize::from(f.file_rel_path.is_some())
+            usize::from(f.symbol_id.is_some())
+                + usize::from(f.chunk_uid.is_some())
+                + usize::from(f.file_rel_path.is_some())
         });
         if named > 1 {
             return invalid("focus names more than one entity");
@@ -530,7 +534,8 @@ impl Request {
     fn budgets(&self, config: &Config) -> Budgets {
         let mut clamped = Vec::new();
         let mut limit = |name: &'static str, asked: Option<u64>, default: u64, cap: Option<u64>| {
-            let (value, source) = asked.map_or((default, LimitSource::Default), |v| (v, LimitSource::Request));
+            let (value, source) =
+                asked.map_or((default, LimitSource::Default), |v| (v, LimitSource::Request));
             match cap {
                 Some(cap) if value > cap => {
                     clamped.push(Clamp { limit: name, asked: value, granted: cap });
@@ -551,7 +556,12 @@ impl Request {
             max_total_chars: limit("maxTotalChars", b.max_total_chars, d.max_total_chars, chars),
             max_total_tokens: limit("maxTotalTokens", asked_tokens, d.max_total_tokens, None),
             max_items: limit("maxItems", b.max_items, d.max_items, items),
-            max_items_per_section: limit("maxItemsPerSection", b.max_items_per_section, d.max_items_per_section, per_section),
+            max_items_per_section: limit(
+                "maxItemsPerSection",
+                b.max_items_per_section,
+                d.max_items_per_section,
+                per_section,
+            ),
             max_bytes_per_item: limit("maxBytesPerItem", b.max_bytes_per_item, d.max_bytes_per_item, bytes),
             max_hops: limit("maxHops", self.expansion.max_hops.map(u64::from), d.max_hops, hops),
             clamped,
@@ -605,7 +615,12 @@ impl ExpansionRequest {
 impl OrderingRequest {
     fn resolve(&self) -> Ordering {
         let mut keys = self.stable_tie_breakers.clone().unwrap_or_default();
-        keys.extend([TieBreaker::FileRelPath, TieBreaker::StartLine, TieBreaker::ChunkUid, TieBreaker::SymbolId]);
+        keys.extend([
+            TieBreaker::FileRelPath,
+            TieBreaker::StartLine,
+            TieBreaker::ChunkUid,
+            TieBreaker::SymbolId,
+        ]);
         let mut seen = Vec::with_capacity(4);
         keys.retain(|k| {
             let new = !seen.contains(k);

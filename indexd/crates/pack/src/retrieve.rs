@@ -16,7 +16,6 @@ pub mod history;
 pub mod lexical;
 pub mod literal;
 pub mod named;
-pub mod proximity;
 
 use crate::config::Ranking;
 use crate::query::Query;
@@ -63,14 +62,10 @@ pub enum Signal {
     TestBridge,
     /// A good hit has its name.
     Sibling,
-    /// A good hit calls it, or is called by it.
-    Neighbour,
-    /// Words of the text stand together in it.
-    Proximity,
 }
 
 /// How many signals there are.
-pub const N_SIGNALS: usize = 15;
+pub const N_SIGNALS: usize = 13;
 
 impl Signal {
     /// Every signal, in order.
@@ -88,8 +83,6 @@ impl Signal {
         Self::Recency,
         Self::TestBridge,
         Self::Sibling,
-        Self::Neighbour,
-        Self::Proximity,
     ];
 
     /// The name in explanations.
@@ -108,8 +101,6 @@ impl Signal {
             Self::Recency => "recency",
             Self::TestBridge => "testBridge",
             Self::Sibling => "sibling",
-            Self::Neighbour => "neighbour",
-            Self::Proximity => "proximity",
         }
     }
 
@@ -117,7 +108,12 @@ impl Signal {
     pub fn is_of_file(self) -> bool {
         matches!(
             self,
-            Self::Path | Self::FileEvidence | Self::NamedFile | Self::NamedFolder | Self::History | Self::Recency
+            Self::Path
+                | Self::FileEvidence
+                | Self::NamedFile
+                | Self::NamedFolder
+                | Self::History
+                | Self::Recency
         )
     }
 
@@ -137,8 +133,6 @@ impl Signal {
             Self::Recency => r.recency,
             Self::TestBridge => r.test_bridge,
             Self::Sibling => r.sibling,
-            Self::Neighbour => r.neighbour,
-            Self::Proximity => r.proximity,
         })
     }
 }
@@ -198,7 +192,13 @@ pub fn role_of(file: &FileRecord) -> Role {
         || is(FileRoles::MANIFEST)
         || matches!(
             file.language,
-            Language::GoMod | Language::GoWork | Language::Toml | Language::Yaml | Language::Json | Language::Ini | Language::Make
+            Language::GoMod
+                | Language::GoWork
+                | Language::Toml
+                | Language::Yaml
+                | Language::Json
+                | Language::Ini
+                | Language::Make
         )
     {
         Role::Config
@@ -238,7 +238,10 @@ pub struct Retrieved {
 /// gives none.
 pub fn retrieve(units: &mut Units, query: &Query, r: &Ranking, provider: SeedProvider) -> Retrieved {
     let weights: [f64; N_SIGNALS] = Signal::ALL.map(|s| match (provider, s) {
-        (SeedProvider::Sparse, Signal::Lexical | Signal::Path | Signal::FileEvidence | Signal::TypeEvidence) => s.weight(r),
+        (
+            SeedProvider::Sparse,
+            Signal::Lexical | Signal::Path | Signal::FileEvidence | Signal::TypeEvidence,
+        ) => s.weight(r),
         (SeedProvider::Fts, Signal::Literal | Signal::NamedSymbol) => 1.0,
         (SeedProvider::Fts, Signal::Lexical) => 0.01,
         (SeedProvider::Sparse | SeedProvider::Fts, _) => 0.0,
@@ -247,7 +250,11 @@ pub fn retrieve(units: &mut Units, query: &Query, r: &Ranking, provider: SeedPro
     let is_on = |s: Signal| weights[s as usize] > 0.0;
     let (chunk_hits, weighted) = lexical::score(units, query, r);
     let mut table = Table::new(units, &chunk_hits, r);
-    if is_on(Signal::NamedFile) || is_on(Signal::NamedFolder) || is_on(Signal::NamedSymbol) || is_on(Signal::Frame) {
+    if is_on(Signal::NamedFile)
+        || is_on(Signal::NamedFolder)
+        || is_on(Signal::NamedSymbol)
+        || is_on(Signal::Frame)
+    {
         named::mark(units, query, &mut table);
     }
     table.mark_evidence(units, is_on(Signal::TypeEvidence));
@@ -258,12 +265,8 @@ pub fn retrieve(units: &mut Units, query: &Query, r: &Ranking, provider: SeedPro
         history::mark(units, query, &mut table);
     }
     table.rank(&weights);
-    if is_on(Signal::Proximity) && proximity::mark(units, &weighted, &mut table) {
-        table.rank(&weights);
-    }
     let mut again = is_on(Signal::TestBridge) && bridge::mark_tests(units, &mut table);
     again |= is_on(Signal::Sibling) && bridge::mark_siblings(units, &mut table);
-    again |= is_on(Signal::Neighbour) && bridge::mark_neighbours(units, &mut table);
     if again {
         table.rank(&weights);
     }
@@ -327,7 +330,14 @@ impl Table {
             // Half of what can be lost is lost at four lines.
             let n_lines: u32 = unit.spans.iter().map(|(_, l)| l.count()).sum();
             factor *= 1.0 - r.bulk / (1.0 + n_lines as f32 / 4.0);
-            self.hits.push(Hit { unit, file, role, signals: Signals::default(), factor: f64::from(factor), total: 0.0 });
+            self.hits.push(Hit {
+                unit,
+                file,
+                role,
+                signals: Signals::default(),
+                factor: f64::from(factor),
+                total: 0.0,
+            });
         }
         &mut self.hits[i]
     }
@@ -336,12 +346,16 @@ impl Table {
     fn mark_evidence(&mut self, units: &Units, by_type: bool) {
         let mut by_file: FxHashMap<FileDoc, Vec<f64>> = FxHashMap::default();
         for h in &self.hits {
-            by_file.entry(h.unit.file).or_default().push(h.signals.get(Signal::Lexical) + h.signals.get(Signal::Path));
+            by_file
+                .entry(h.unit.file)
+                .or_default()
+                .push(h.signals.get(Signal::Lexical) + h.signals.get(Signal::Path));
         }
         let mut evidence: FxHashMap<FileDoc, f64> = FxHashMap::default();
         for (file, mut scores) in by_file {
             scores.sort_by(|a, b| b.total_cmp(a));
-            let sum = scores.iter().take(FILE_EVIDENCE_UNITS).enumerate().map(|(i, s)| s / (i + 1) as f64).sum();
+            let sum =
+                scores.iter().take(FILE_EVIDENCE_UNITS).enumerate().map(|(i, s)| s / (i + 1) as f64).sum();
             evidence.insert(file, sum);
         }
         for h in &mut self.hits {

@@ -14,8 +14,18 @@ use indexd_model::{ChunkKind, Language};
 pub fn sections(layout: Layout, config: &Config) -> Vec<(&'static str, u32)> {
     match layout {
         Layout::Graph => {
-            let GraphShares { seeds, callers, callees, imports, exports, usages, dataflow, tests, docs, related } =
-                config.graph_shares;
+            let GraphShares {
+                seeds,
+                callers,
+                callees,
+                imports,
+                exports,
+                usages,
+                dataflow,
+                tests,
+                docs,
+                related,
+            } = config.graph_shares;
             vec![
                 ("seeds", seeds),
                 ("callers", callers),
@@ -30,7 +40,8 @@ pub fn sections(layout: Layout, config: &Config) -> Vec<(&'static str, u32)> {
             ]
         }
         Layout::Agent => {
-            let AgentShares { definitions, key_usages, dependencies, tests, config, docs } = config.agent_shares;
+            let AgentShares { definitions, key_usages, dependencies, tests, config, docs } =
+                config.agent_shares;
             vec![
                 ("definitions", definitions),
                 ("key_usages", key_usages),
@@ -57,7 +68,8 @@ pub struct Traits {
 impl Traits {
     /// Reads them off a candidate; `has_import` from the imports of its file.
     pub fn of(c: &Candidate, has_import: bool) -> Self {
-        let is_definition = c.unit.def.some().is_some() && matches!(c.unit.kind, ChunkKind::Definition | ChunkKind::Type);
+        let is_definition =
+            c.unit.def.some().is_some() && matches!(c.unit.kind, ChunkKind::Definition | ChunkKind::Type);
         let is_manifest = matches!(c.file.language, Language::GoMod | Language::GoWork)
             || c.file.roles.has(indexd_model::FileRoles::MANIFEST);
         Self { is_definition, has_import: has_import || is_manifest, role: Some(c.role) }
@@ -82,7 +94,12 @@ impl Traits {
 }
 
 /// The section that claims the candidate, and the others that would have.
-pub fn claim(c: &Candidate, traits: Traits, layout: Layout, mode: SeedMode) -> (Option<&'static str>, Vec<&'static str>) {
+pub fn claim(
+    c: &Candidate,
+    traits: Traits,
+    layout: Layout,
+    mode: SeedMode,
+) -> (Option<&'static str>, Vec<&'static str>) {
     let mut claims = match layout {
         Layout::Graph => graph_claims(c, mode),
         Layout::Agent => agent_claims(c, traits),
@@ -143,7 +160,8 @@ fn agent_claims(c: &Candidate, traits: Traits) -> Vec<&'static str> {
     }
     let by_use = last_step(c).is_some_and(|s| shown_kind(s.kind).0 != EdgeType::Import);
     // A hit in code that no edge explains counts as a reference to its words (C-04).
-    let is_plain_hit = c.origin == Origin::Seed && c.role == Role::Code && !traits.is_definition && !traits.has_import;
+    let is_plain_hit =
+        c.origin == Origin::Seed && c.role == Role::Code && !traits.is_definition && !traits.has_import;
     if is_source && (by_use || is_plain_hit) {
         out.push("key_usages");
     }

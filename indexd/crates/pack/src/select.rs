@@ -81,7 +81,10 @@ impl Ledger {
     /// [`PackError::ContextOverflow`] when the cost is larger than what remains; nothing changes.
     pub fn allocate(&mut self, cost: Cost) -> Result<(), PackError> {
         if !self.fits(cost) {
-            return Err(PackError::ContextOverflow { tokens: self.tokens + cost.tokens, budget: self.limits.tokens });
+            return Err(PackError::ContextOverflow {
+                tokens: self.tokens + cost.tokens,
+                budget: self.limits.tokens,
+            });
         }
         self.tokens += cost.tokens;
         self.chars += cost.chars;
@@ -121,26 +124,6 @@ pub fn select(entries: &[Entry], shares: &[u32], limits: Limits, offers: &mut dy
         for (i, e) in entries.iter().enumerate().filter(|(_, e)| e.section == section) {
             let room = share.saturating_sub(run.section_tokens[section]);
             run.offer(i, *e, room, offers);
-        }
-    }
-    for (i, e) in entries.iter().enumerate() {
-        if !run.is_chosen[i] {
-            run.offer(i, *e, u64::MAX, offers);
-        }
-    }
-    let refused = run.reasons(entries);
-    Selection { chosen: run.chosen, refused }
-}
-
-/// Offers what was refused again, now that the text made of `selection` turned out to cost only
-/// `used`. What was chosen stays; the caller counts the new text.
-pub fn refill(entries: &[Entry], n_sections: usize, selection: &Selection, used: Cost, limits: Limits, offers: &mut dyn Offers) -> Selection {
-    let mut run = Run::new(entries.len(), n_sections, limits);
-    run.ledger.tokens = used.tokens;
-    run.ledger.chars = used.chars;
-    for (candidate, cost) in &selection.chosen {
-        if let Some(i) = entries.iter().position(|e| e.candidate == *candidate) {
-            run.keep(i, entries[i], *cost, offers);
         }
     }
     for (i, e) in entries.iter().enumerate() {
@@ -210,7 +193,8 @@ impl Run {
     fn full_cost(&mut self, e: Entry, offers: &mut dyn Offers) -> Option<Cost> {
         let mut cost = offers.cost(e.candidate)?;
         let group = offers.group(e.candidate);
-        let members: Vec<usize> = self.groups.iter().filter(|g| (g.0, g.1) == (e.section, group)).map(|g| g.2).collect();
+        let members: Vec<usize> =
+            self.groups.iter().filter(|g| (g.0, g.1) == (e.section, group)).map(|g| g.2).collect();
         if members.iter().any(|m| offers.is_beside(*m, e.candidate)) {
             cost.tokens += BLANK.tokens;
             cost.chars += BLANK.chars;
@@ -234,7 +218,11 @@ impl Run {
         let mut out = Vec::new();
         for (i, e) in entries.iter().enumerate().filter(|(i, _)| !self.is_chosen[*i]) {
             let smaller_followed = last.is_some_and(|l| l > i);
-            let reason = self.cap(e.section).unwrap_or(if smaller_followed { DropReason::TooLarge } else { DropReason::Budget });
+            let reason = self.cap(e.section).unwrap_or(if smaller_followed {
+                DropReason::TooLarge
+            } else {
+                DropReason::Budget
+            });
             out.push((e.candidate, reason));
         }
         out

@@ -89,7 +89,8 @@ impl<'v> Units<'v> {
                 _ => spans.push((r.span, r.lines)),
             }
         }
-        let unit = Rc::new(Unit { key, file: record.file, def: record.def, kind: record.kind, chunks, spans });
+        let unit =
+            Rc::new(Unit { key, file: record.file, def: record.def, kind: record.kind, chunks, spans });
         self.units.insert(key, Rc::clone(&unit));
         unit
     }
@@ -121,7 +122,8 @@ impl<'v> Units<'v> {
             let mid = low + (high - low) / 2;
             if self.chunk(ChunkDoc(mid)).span.end <= offset { low = mid + 1 } else { high = mid }
         }
-        let found = if low < range.end && self.chunk(ChunkDoc(low)).span.start <= offset { low } else { range.start };
+        let found =
+            if low < range.end && self.chunk(ChunkDoc(low)).span.start <= offset { low } else { range.start };
         Some(self.of_chunk(ChunkDoc(found)))
     }
 }

@@ -9,8 +9,8 @@ use crate::expand::shown_kind;
 use crate::gather;
 use crate::identity::{Source, evidence_id, hex};
 use crate::pack::{
-    DropReason, Evidence, EvidenceGap, Excerpt, Excluded, Explain, Item, Pack, PackRequest, Part, PathStep, Place, Provenance,
-    SCHEMA_VERSION, Scores, Section, SeedEntry, Stats, Truncation, Why,
+    DropReason, Evidence, EvidenceGap, Excerpt, Excluded, Explain, Item, Pack, PackRequest, Part, PathStep,
+    Place, Provenance, SCHEMA_VERSION, Scores, Section, SeedEntry, Stats, Truncation, Why,
 };
 use crate::query::STOPWORDS_VERSION;
 use crate::request::{EdgeType, Layout, Strictness};
@@ -33,7 +33,8 @@ const SUGGESTIONS_MAX: usize = 5;
 pub fn pack(a: &mut Assembly) -> Pack {
     let signature = a.units.view.signature();
     let normalised = a.request.normalised(a.ctx.config, a.ctx.tool_version);
-    let digest = Sha256::new().chain_update(signature.as_bytes()).chain_update(normalised.as_bytes()).finalize();
+    let digest =
+        Sha256::new().chain_update(signature.as_bytes()).chain_update(normalised.as_bytes()).finalize();
     let chosen: Vec<usize> = a.selection.chosen.iter().map(|c| c.0).collect();
     let shown = a.shown(&chosen);
     let mut sections: Vec<Section> =
@@ -93,7 +94,11 @@ fn item(a: &mut Assembly, i: usize, signature: &str) -> Item {
     let path = c.file.path.to_string();
     let provenance = Provenance {
         snippet_id: snippet_id(&uid, &excerpt, &unit),
-        reference: if (a.ctx.matches_head)(&path) { a.units.view.head() } else { format!("worktree:{signature}") },
+        reference: if (a.ctx.matches_head)(&path) {
+            a.units.view.head()
+        } else {
+            format!("worktree:{signature}")
+        },
         path: path.clone(),
         line_start: lines.start,
         line_end: lines.end,
@@ -249,7 +254,13 @@ fn steps(a: &mut Assembly, i: usize) -> (Vec<PathStep>, Vec<Evidence>) {
             }
         });
         let edge_type = edge_name(edge_type);
-        path.push(PathStep { edge_type, subkind, from, to, evidence_id: found.as_ref().map(|e| e.evidence_id.clone()) });
+        path.push(PathStep {
+            edge_type,
+            subkind,
+            from,
+            to,
+            evidence_id: found.as_ref().map(|e| e.evidence_id.clone()),
+        });
         evidence.extend(found);
     }
     (path, evidence)
@@ -280,7 +291,16 @@ fn text_evidence(a: &mut Assembly, i: usize, source: &Source) -> Vec<Evidence> {
         .into_iter()
         .map(|(term, line)| {
             let (text, weight) = a.term(term);
-            let confidence = round6(f64::from(weight / a.gathered.retrieved.weighted.terms.iter().map(|t| t.1).fold(f32::MIN_POSITIVE, f32::max)));
+            let confidence = round6(f64::from(
+                weight
+                    / a.gathered
+                        .retrieved
+                        .weighted
+                        .terms
+                        .iter()
+                        .map(|t| t.1)
+                        .fold(f32::MIN_POSITIVE, f32::max),
+            ));
             Evidence {
                 kind: "span",
                 evidence_id: evidence_id("span", &path, source.lines.start(line), text),
@@ -295,7 +315,8 @@ fn text_evidence(a: &mut Assembly, i: usize, source: &Source) -> Vec<Evidence> {
 
 /// One sentence, made from `why` alone.
 fn sentence(why: &Why) -> String {
-    let places: Vec<String> = why.evidence.iter().map(|e| format!("{} at {}:{}", e.via, e.file_rel_path, e.line)).collect();
+    let places: Vec<String> =
+        why.evidence.iter().map(|e| format!("{} at {}:{}", e.via, e.file_rel_path, e.line)).collect();
     let gap = if why.evidence_gap { ", without the evidence asked for" } else { "" };
     if places.is_empty() {
         format!("{}{gap}", why.rule)
@@ -401,7 +422,12 @@ fn explain(a: &mut Assembly) -> Explain {
         n_excluded += 1;
         if excluded.len() < max {
             let lines = c.unit.lines();
-            let qualified = c.unit.def.some().map(|d| a.units.view.def(d).qualified.to_string()).filter(|q| !q.is_empty());
+            let qualified = c
+                .unit
+                .def
+                .some()
+                .map(|d| a.units.view.def(d).qualified.to_string())
+                .filter(|q| !q.is_empty());
             excluded.push(Excluded {
                 file_rel_path: c.file.path.to_string(),
                 lines: lines.into(),
@@ -426,8 +452,9 @@ fn gaps(a: &mut Assembly) -> Vec<EvidenceGap> {
     if !a.request.expansion.require_evidence || a.request.strictness != Strictness::Warn {
         return Vec::new();
     }
-    let gapped: Vec<usize> =
-        (0..a.claimed.len()).filter(|i| a.claimed[*i].state == State::Included && a.claimed[*i].candidate.has_gap).collect();
+    let gapped: Vec<usize> = (0..a.claimed.len())
+        .filter(|i| a.claimed[*i].state == State::Included && a.claimed[*i].candidate.has_gap)
+        .collect();
     let mut out = Vec::new();
     for i in gapped {
         let (path, _) = steps(a, i);
@@ -469,22 +496,33 @@ fn guidance(a: &mut Assembly, stats: &Stats) -> (Vec<String>, Vec<String>, Vec<S
     }
     let by_budget = stats.dropped_by_reason.get("budget").copied().unwrap_or(0);
     if nothing && stats.found > 0 && a.request.budgets.max_total_tokens > 0 {
-        let best = a.claimed.iter().position(|c| matches!(c.state, State::Dropped(DropReason::Budget | DropReason::TooLarge)));
+        let best = a
+            .claimed
+            .iter()
+            .position(|c| matches!(c.state, State::Dropped(DropReason::Budget | DropReason::TooLarge)));
         if let Some(i) = best {
-            let needed = crate::select::Offers::cost(a, i).map_or(0, |c| c.tokens) + crate::select::Offers::header(a, i).tokens;
+            let needed = crate::select::Offers::cost(a, i).map_or(0, |c| c.tokens)
+                + crate::select::Offers::header(a, i).tokens;
             hints.push(format!("the best match needs about {needed} tokens"));
         }
     }
     if by_budget > 0 {
         // The best of what had no room, by name.
-        let dropped = a.claimed.iter().filter(|c| matches!(c.state, State::Dropped(DropReason::Budget | DropReason::TooLarge)));
-        let names = dropped.filter_map(|c| c.candidate.unit.def.some()).map(|d| a.units.view.def(d).qualified.to_string());
+        let dropped = a
+            .claimed
+            .iter()
+            .filter(|c| matches!(c.state, State::Dropped(DropReason::Budget | DropReason::TooLarge)));
+        let names = dropped
+            .filter_map(|c| c.candidate.unit.def.some())
+            .map(|d| a.units.view.def(d).qualified.to_string());
         for name in names.filter(|n| !n.is_empty()).take(3) {
             if next.len() < SUGGESTIONS_MAX && !next.contains(&name) {
                 next.push(name);
             }
         }
-        hints.push(format!("{by_budget} candidates had no room; raise maxTotalTokens or ask for one of the suggested names"));
+        hints.push(format!(
+            "{by_budget} candidates had no room; raise maxTotalTokens or ask for one of the suggested names"
+        ));
     }
     if nothing && next.is_empty() {
         next.push("name a file, a symbol or an error message".to_owned());

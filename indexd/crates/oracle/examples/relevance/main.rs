@@ -26,9 +26,27 @@ use task::Task;
 use tree::Trees;
 
 /// Every signal with the weight that carries it.
-const SIGNALS: [&str; 14] = [
-    "fileEvidence", "typeEvidence", "namedFile", "namedFolder", "namedSymbol", "frame", "literal", "history", "recency",
-    "testBridge", "path", "name", "doc", "signature",
+const SIGNALS: [&str; 20] = [
+    "fileEvidence",
+    "typeEvidence",
+    "namedFile",
+    "namedFolder",
+    "namedSymbol",
+    "frame",
+    "literal",
+    "history",
+    "recency",
+    "testBridge",
+    "sibling",
+    "path",
+    "name",
+    "qualifier",
+    "signature",
+    "doc",
+    "joined",
+    "coverage",
+    "bulk",
+    "spread",
 ];
 
 struct Options {
@@ -67,9 +85,14 @@ fn main() -> Result<()> {
             variants.push(variant(&format!("no {s}:ranking.{s}=0"))?);
         }
         variants.push(variant("title as the rest:ranking.title=1")?);
+        variants.push(variant("no gate:ranking.gate=1")?);
     }
     let options = Options {
-        budgets: value("--budget").map_or("4000,8000", String::as_str).split(',').map(str::parse).collect::<Result<_, _>>()?,
+        budgets: value("--budget")
+            .map_or("4000,8000", String::as_str)
+            .split(',')
+            .map(str::parse)
+            .collect::<Result<_, _>>()?,
         variants,
         by_repo: has("--by-repo"),
         misses: has("--misses"),
@@ -129,7 +152,12 @@ fn run(tasks: &[Task], options: &Options) -> Result<Results> {
     Ok(out)
 }
 
-fn run_repo(repo: &str, tasks: &[&Task], options: &Options, results: &Mutex<Vec<(usize, String, String, Scores)>>) -> Result<()> {
+fn run_repo(
+    repo: &str,
+    tasks: &[&Task],
+    options: &Options,
+    results: &Mutex<Vec<(usize, String, String, Scores)>>,
+) -> Result<()> {
     let mut trees = Trees::open(&options.mirrors, repo)?;
     for task in tasks {
         let view = trees.at(&task.base)?;
@@ -142,11 +170,19 @@ fn run_repo(repo: &str, tasks: &[&Task], options: &Options, results: &Mutex<Vec<
                 scores.packs.insert(budget, score::pack(task, &pack));
                 scores.rank = score::rank(task, &pack, &view);
                 scores.budget_over |= pack.stats.token_count > budget;
-                if options.misses && i + 1 == options.variants.len() && Some(&budget) == options.budgets.last() {
+                if options.misses
+                    && i + 1 == options.variants.len()
+                    && Some(&budget) == options.budgets.last()
+                {
                     score::print_misses(task, &pack);
                 }
             }
-            results.lock().expect("no panic holds the lock").push((i, repo.to_owned(), task.id.clone(), scores));
+            results.lock().expect("no panic holds the lock").push((
+                i,
+                repo.to_owned(),
+                task.id.clone(),
+                scores,
+            ));
         }
     }
     Ok(())
@@ -192,7 +228,11 @@ fn report(results: &Results, options: &Options) {
             print_row(repo, rows.iter().filter(|r| r.0 == **repo).map(|r| &r.1), budgets);
         }
         for repo in &repos {
-            print_row(&format!("without {repo}"), rows.iter().filter(|r| r.0 != **repo).map(|r| &r.1), budgets);
+            print_row(
+                &format!("without {repo}"),
+                rows.iter().filter(|r| r.0 != **repo).map(|r| &r.1),
+                budgets,
+            );
         }
     }
     let over = results.iter().flatten().filter(|r| r.1.budget_over).count();

@@ -49,7 +49,8 @@ fn shown(pack: &Pack) -> Shown<'_> {
 }
 
 fn is_covered(g: &Gold, have: &BTreeSet<u32>) -> bool {
-    g.changed.iter().all(|l| have.contains(l)) || (g.def..=(g.def + HEAD_LINES).min(g.end)).all(|l| have.contains(&l))
+    g.changed.iter().all(|l| have.contains(l))
+        || (g.def..=(g.def + HEAD_LINES).min(g.end)).all(|l| have.contains(&l))
 }
 
 fn share(hits: usize, of: usize) -> Option<f64> {
@@ -68,9 +69,16 @@ pub fn pack(task: &Task, pack: &Pack) -> Metrics {
         .chain(task.loose.iter().map(|(p, l)| (p.as_str(), *l)))
         .collect();
     Metrics {
-        file_recall: share(task.gold_files.iter().filter(|f| have.contains_key(f.as_str())).count(), task.gold_files.len()).unwrap_or(0.0),
+        file_recall: share(
+            task.gold_files.iter().filter(|f| have.contains_key(f.as_str())).count(),
+            task.gold_files.len(),
+        )
+        .unwrap_or(0.0),
         func_recall: share(funcs.iter().filter(|g| is_covered(g, of(&g.path))).count(), funcs.len()),
-        func_strict: share(funcs.iter().filter(|g| g.changed.iter().all(|l| of(&g.path).contains(l))).count(), funcs.len()),
+        func_strict: share(
+            funcs.iter().filter(|g| g.changed.iter().all(|l| of(&g.path).contains(l))).count(),
+            funcs.len(),
+        ),
         line_recall: share(changed.iter().filter(|(p, l)| of(p).contains(l)).count(), changed.len()),
     }
 }
@@ -106,7 +114,8 @@ pub fn rank(task: &Task, pack: &Pack, view: &Oracle) -> Ranks {
         if !files.contains(&path) {
             files.push(path);
         }
-        let lines: BTreeSet<u32> = item.excerpt.parts.iter().flat_map(|p| p.lines.start..=p.lines.end).collect();
+        let lines: BTreeSet<u32> =
+            item.excerpt.parts.iter().flat_map(|p| p.lines.start..=p.lines.end).collect();
         let (first, last) = (item.lines.start, item.lines.end);
         for (start, end, def) in functions(view, path) {
             let is_shown = if item.excerpt.parts.len() > 1 {
@@ -128,7 +137,9 @@ pub fn rank(task: &Task, pack: &Pack, view: &Oracle) -> Ranks {
         .filter(|g| g.is_func)
         .map(|g| funcs.iter().position(|f| *f == (g.path.as_str(), g.start)).map(|i| i + 1))
         .collect();
-    let all = |ranks: &[Option<usize>], k: usize| f64::from(u8::from(ranks.iter().all(|r| r.is_some_and(|r| r <= k))));
+    let all = |ranks: &[Option<usize>], k: usize| {
+        f64::from(u8::from(ranks.iter().all(|r| r.is_some_and(|r| r <= k))))
+    };
     let func = |k| (!gold.is_empty()).then(|| all(&gold, k));
     Ranks {
         mrr: file_ranks.iter().flatten().min().map_or(0.0, |r| 1.0 / *r as f64),
@@ -143,8 +154,11 @@ pub fn rank(task: &Task, pack: &Pack, view: &Oracle) -> Ranks {
 pub fn print_misses(task: &Task, pack: &Pack) {
     let have = shown(pack);
     let none = BTreeSet::new();
-    let missed: Vec<&Gold> =
-        task.gold.iter().filter(|g| g.is_func && !is_covered(g, have.get(g.path.as_str()).unwrap_or(&none))).collect();
+    let missed: Vec<&Gold> = task
+        .gold
+        .iter()
+        .filter(|g| g.is_func && !is_covered(g, have.get(g.path.as_str()).unwrap_or(&none)))
+        .collect();
     if missed.is_empty() {
         return;
     }
@@ -152,16 +166,30 @@ pub fn print_misses(task: &Task, pack: &Pack) {
     for g in missed {
         println!("  missed {} {} {}-{} changed {:?}", g.path, g.name, g.start, g.end, g.changed);
         let excluded = pack.explain.iter().flat_map(|e| &e.excluded).enumerate();
-        for (i, e) in excluded.filter(|(_, e)| e.file_rel_path == g.path && e.lines.start <= g.def && g.def <= e.lines.end) {
-            println!("    excluded at {i}: {:.3} {} lines {}-{}", e.hybrid_score, e.reason, e.lines.start, e.lines.end);
+        for (i, e) in excluded
+            .filter(|(_, e)| e.file_rel_path == g.path && e.lines.start <= g.def && g.def <= e.lines.end)
+        {
+            println!(
+                "    excluded at {i}: {:.3} {} lines {}-{}",
+                e.hybrid_score, e.reason, e.lines.start, e.lines.end
+            );
         }
-        for i in pack.items().filter(|i| i.file_rel_path == g.path && i.lines.start <= g.def && g.def <= i.lines.end) {
+        for i in pack
+            .items()
+            .filter(|i| i.file_rel_path == g.path && i.lines.start <= g.def && g.def <= i.lines.end)
+        {
             let parts: Vec<_> = i.excerpt.parts.iter().map(|p| (p.lines.start, p.lines.end)).collect();
             println!("    shown in parts {parts:?}");
         }
     }
     let shown: usize = pack.items().map(|i| i.excerpt.text.len()).sum();
-    println!("  {} of {} tokens, {} of {} bytes in excerpts", pack.stats.token_count, pack.stats.token_budget, shown, pack.rendered.len());
+    println!(
+        "  {} of {} tokens, {} of {} bytes in excerpts",
+        pack.stats.token_count,
+        pack.stats.token_budget,
+        shown,
+        pack.rendered.len()
+    );
     for item in pack.items().take(70) {
         println!(
             "    {:.3} {}:{}-{} {} tokens {} [{}]",

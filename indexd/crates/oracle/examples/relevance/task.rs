@@ -67,5 +67,6 @@ fn task(v: &Value) -> Task {
 
 pub fn counter() -> &'static dyn TokenCounter {
     static COUNTER: OnceLock<Arc<CachedCounter>> = OnceLock::new();
-    &**COUNTER.get_or_init(|| indexd_text::counter("o200k_base", &CounterOptions::default()).expect("a known name"))
+    &**COUNTER
+        .get_or_init(|| indexd_text::counter("o200k_base", &CounterOptions::default()).expect("a known name"))
 }

@@ -73,7 +73,9 @@ impl Trees {
         self.to_cat.flush()?;
         let mut head = String::new();
         self.from_cat.read_line(&mut head)?;
-        let Some(size) = head.trim().rsplit(' ').next().and_then(|n| n.parse::<usize>().ok()) else { return Ok(None) };
+        let Some(size) = head.trim().rsplit(' ').next().and_then(|n| n.parse::<usize>().ok()) else {
+            return Ok(None);
+        };
         let mut bytes = vec![0; size + 1];
         self.from_cat.read_exact(&mut bytes)?;
         bytes.truncate(size);
@@ -82,7 +84,17 @@ impl Trees {
 
     fn add_history(&self, commit: &str, view: &mut Oracle) -> Result<()> {
         let n = COMMITS_MAX.to_string();
-        let log = self.git(&["log", "--no-merges", "--no-renames", "-n", &n, "--name-only", "--format=%x01%s", commit, "--"])?;
+        let log = self.git(&[
+            "log",
+            "--no-merges",
+            "--no-renames",
+            "-n",
+            &n,
+            "--name-only",
+            "--format=%x01%s",
+            commit,
+            "--",
+        ])?;
         let mut files: BTreeMap<&str, FileHistory> = BTreeMap::new();
         let mut terms: BTreeMap<(String, &str), u32> = BTreeMap::new();
         for (i, record) in log.split('\u{1}').filter(|r| !r.is_empty()).enumerate() {

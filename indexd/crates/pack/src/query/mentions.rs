@@ -5,8 +5,8 @@ use indexd_text::words;
 
 /// Extensions that make a dotted word a file's name.
 const EXTENSIONS: [&str; 22] = [
-    "go", "py", "pyi", "md", "rst", "txt", "toml", "yaml", "yml", "json", "ini", "cfg", "mod", "sum", "sh", "js", "ts",
-    "html", "css", "proto", "tmpl", "conf",
+    "go", "py", "pyi", "md", "rst", "txt", "toml", "yaml", "yml", "json", "ini", "cfg", "mod", "sum", "sh",
+    "js", "ts", "html", "css", "proto", "tmpl", "conf",
 ];
 
 /// Fills the mentions of `query` from the lines of its text.
@@ -40,9 +40,11 @@ pub fn collect(lines: &[(Zone, &str)], query: &mut Query) {
         list.truncate(MENTIONS_MAX);
     }
     query.paths.truncate(2 * MENTIONS_MAX);
-    query.names_tests = query.words.iter().any(|w| matches!(w.as_str(), "test" | "tests" | "testing" | "flaky" | "coverage"));
-    query.names_docs =
-        query.words.iter().any(|w| matches!(w.as_str(), "doc" | "docs" | "documentation" | "readme" | "changelog" | "tutorial"));
+    query.names_tests =
+        query.words.iter().any(|w| matches!(w.as_str(), "test" | "tests" | "testing" | "flaky" | "coverage"));
+    query.names_docs = query.words.iter().any(|w| {
+        matches!(w.as_str(), "doc" | "docs" | "documentation" | "readme" | "changelog" | "tutorial")
+    });
 }
 
 /// Whether a trace begins here.
@@ -96,7 +98,11 @@ fn paths_of(line: &str, query: &mut Query) {
         let path = parts.next().unwrap_or("").trim_end_matches(['.', '-']);
         let line_number = parts.next().and_then(|n| n.parse().ok());
         let Some((stem, ext)) = path.rsplit_once('.') else {
-            if path.matches('/').count() >= 1 && path.len() >= 5 && !path.starts_with('/') && looks_like_folder(path) {
+            if path.matches('/').count() >= 1
+                && path.len() >= 5
+                && !path.starts_with('/')
+                && looks_like_folder(path)
+            {
                 push_path(query, path, false, line_number);
             }
             continue;
@@ -121,7 +127,9 @@ fn looks_like_folder(path: &str) -> bool {
 /// `a.b.c` of identifiers, none of them a number or a single letter like `e.g`.
 fn is_dotted_name(text: &str) -> bool {
     text.split('.').all(|p| {
-        p.len() >= 2 && p.starts_with(|c: char| c.is_alphabetic() || c == '_') && p.chars().all(|c| c.is_alphanumeric() || c == '_')
+        p.len() >= 2
+            && p.starts_with(|c: char| c.is_alphabetic() || c == '_')
+            && p.chars().all(|c| c.is_alphanumeric() || c == '_')
     })
 }
 
@@ -155,7 +163,9 @@ fn has_code_shape(word: &str) -> bool {
     let b = word.as_bytes();
     let inner = word.trim_matches('_');
     let camel = b.windows(2).any(|w| w[0].is_ascii_lowercase() && w[1].is_ascii_uppercase());
-    let acronym = b.windows(3).any(|w| w[0].is_ascii_uppercase() && w[1].is_ascii_uppercase() && w[2].is_ascii_lowercase());
+    let acronym = b
+        .windows(3)
+        .any(|w| w[0].is_ascii_uppercase() && w[1].is_ascii_uppercase() && w[2].is_ascii_lowercase());
     inner.contains('_') || camel || (acronym && b.len() >= 5)
 }
 
@@ -191,12 +201,16 @@ fn quoted(line: &str, query: &mut Query) {
 fn error_message(line: &str, query: &mut Query) {
     let Some((head, message)) = line.split_once(": ") else { return };
     let name = head.rsplit(['.', ' ']).next().unwrap_or("");
-    let is_error = name.ends_with("Error") || name.ends_with("Exception") || name.ends_with("Warning")
+    let is_error = name.ends_with("Error")
+        || name.ends_with("Exception")
+        || name.ends_with("Warning")
         || matches!(name.to_lowercase().as_str(), "error" | "panic" | "fatal" | "warning");
     if !is_error || name.len() > 60 {
         return;
     }
-    for fragment in message.split(|c: char| c.is_ascii_digit() || matches!(c, '"' | '\'' | '`' | '<' | '>' | '(' | ')' | '[' | ']' | '{' | '}')) {
+    for fragment in message.split(|c: char| {
+        c.is_ascii_digit() || matches!(c, '"' | '\'' | '`' | '<' | '>' | '(' | ')' | '[' | ']' | '{' | '}')
+    }) {
         push_literal(fragment, query);
     }
 }

@@ -23,7 +23,13 @@ fn prose_gives_terms_without_the_words_of_asking() {
 
 #[test]
 fn names_are_seen_in_every_case_style() {
-    check("OutOrStdout and max_items", "stdout =outorstdout max item =maxitems", "OutOrStdout max_items", "", "");
+    check(
+        "OutOrStdout and max_items",
+        "stdout =outorstdout max item =maxitems",
+        "OutOrStdout max_items",
+        "",
+        "",
+    );
     check("call `getenv` or run()", "call getenv run", "getenv run", "", "");
 }
 
@@ -38,11 +44,17 @@ fn paths_modules_and_lines_are_told_apart() {
 fn traces_give_frames_and_messages() {
     let q = Query::parse(
         "It fails\n\nTraceback (most recent call last):\n  File \"/x/site-packages/black/linegen.py\", line 12, in visit_default\n    x = y\nValueError: cannot parse 3 tokens of input",
-        1.0, 0.0);
+        1.0,
+        0.0,
+    );
     assert_eq!(q.paths[0].path, "x/site-packages/black/linegen.py");
     assert_eq!((q.paths[0].line, q.paths[0].function.as_deref()), (Some(12), Some("visit_default")));
     assert_eq!(q.literals, ["cannot parse", "tokens of input"]);
-    let q = Query::parse("panic: runtime error: bad\n\ngoroutine 1 [running]:\nmain.f(0x12)\n\t/home/u/app/cmd/root.go:31 +0x1d\n", 1.0, 0.0);
+    let q = Query::parse(
+        "panic: runtime error: bad\n\ngoroutine 1 [running]:\nmain.f(0x12)\n\t/home/u/app/cmd/root.go:31 +0x1d\n",
+        1.0,
+        0.0,
+    );
     assert_eq!((q.paths[0].path.as_str(), q.paths[0].line), ("home/u/app/cmd/root.go", Some(31)));
 }
 
@@ -50,7 +62,11 @@ fn traces_give_frames_and_messages() {
 fn the_place_of_a_word_decides_its_weight() {
     let q = Query::parse("alpha title\nbeta lead\n\ngamma prose\n\n```\ndelta = code\n```\n", 1.5, 0.0);
     let weight = |t: &str| q.terms.iter().find(|x| x.term == t).map(|x| x.weight).unwrap();
-    assert!(weight("alpha") > weight("beta") && weight("beta") > weight("gamma") && weight("gamma") > weight("delta"));
+    assert!(
+        weight("alpha") > weight("beta")
+            && weight("beta") > weight("gamma")
+            && weight("gamma") > weight("delta")
+    );
 }
 
 #[test]

@@ -18,9 +18,15 @@ fn refuses_what_does_not_exist_or_does_not_go_together() {
         (json!({"query": 3}), "POC_E_INVALID_REQUEST"),
         (json!({"query": "  "}), "POC_E_INVALID_REQUEST"),
         (json!({"query": "x", "focus": {"symbolId": "a", "chunkUid": "b"}}), "POC_E_INVALID_REQUEST"),
-        (json!({"query": "x", "budgets": {"maxTotalTokens": 1}, "contextBudget": {}}), "POC_E_INVALID_REQUEST"),
+        (
+            json!({"query": "x", "budgets": {"maxTotalTokens": 1}, "contextBudget": {}}),
+            "POC_E_INVALID_REQUEST",
+        ),
         (json!({"query": "x", "schemaVersion": "9.0.0"}), "POC_E_CONTRACT_VERSION"),
-        (json!({"query": "x", "strictness": "strict", "budgets": {"maxItems": 251}}), "POC_E_BUDGET_EXCEEDED"),
+        (
+            json!({"query": "x", "strictness": "strict", "budgets": {"maxItems": 251}}),
+            "POC_E_BUDGET_EXCEEDED",
+        ),
     ] {
         assert_eq!(code(request.clone()), Err(expect), "{request}");
     }
@@ -76,7 +82,8 @@ fn reserves_cannot_enlarge_a_budget() {
     for (total, response, system, available) in
         [(100_000, 8_000, 2_000, 90_000), (10, 8, 4, 0), (10, -5, 2, 8), (0, 0, 0, 0)]
     {
-        let budget = ContextBudget { total_tokens: total, response_reserve: response, system_reserve: system };
+        let budget =
+            ContextBudget { total_tokens: total, response_reserve: response, system_reserve: system };
         assert_eq!(budget.available(), available);
     }
     let request = json!({"query": "x", "contextBudget": {}});

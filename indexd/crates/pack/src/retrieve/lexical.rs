@@ -116,7 +116,9 @@ fn read_terms(view: &dyn IndexView, query: &Query, s: &mut Scratch) -> Vec<Term>
         found.push((df, term));
     }
     if found.len() > TERMS_MAX {
-        found.sort_by(|a, b| (b.1.idf * b.1.weight).total_cmp(&(a.1.idf * a.1.weight)).then_with(|| a.1.text.cmp(&b.1.text)));
+        found.sort_by(|a, b| {
+            (b.1.idf * b.1.weight).total_cmp(&(a.1.idf * a.1.weight)).then_with(|| a.1.text.cmp(&b.1.text))
+        });
         found.truncate(TERMS_MAX);
     }
     found.sort_by(|a, b| a.0.cmp(&b.0).then_with(|| a.1.text.cmp(&b.1.text)));
@@ -266,10 +268,15 @@ fn second_pass(
         let len: f32 = record.lens.iter().map(|l| f32::from(*l)).sum();
         let norm = r.k1 * (1.0 - r.b + r.b * len / average_total.max(1.0));
         let saturated = |row: &[f32]| -> f32 {
-            row.iter().zip(terms).filter(|(tf, _)| **tf > 0.0).map(|(tf, t)| t.idf * t.weight * tf * (r.k1 + 1.0) / (tf + norm)).sum()
+            row.iter()
+                .zip(terms)
+                .filter(|(tf, _)| **tf > 0.0)
+                .map(|(tf, t)| t.idf * t.weight * tf * (r.k1 + 1.0) / (tf + norm))
+                .sum()
         };
         let own = saturated(row);
-        let covered: f32 = row.iter().zip(terms).filter(|(tf, _)| **tf > 0.0).map(|(_, t)| t.idf * t.weight).sum();
+        let covered: f32 =
+            row.iter().zip(terms).filter(|(tf, _)| **tf > 0.0).map(|(_, t)| t.idf * t.weight).sum();
         let in_path = paths.get(&record.file).map_or(&[][..], |v| v);
         let score = if in_path.is_empty() {
             own
@@ -280,7 +287,12 @@ fn second_pass(
             saturated(row)
         };
         if score > 0.0 {
-            hits.push(ChunkHit { chunk: ChunkDoc(c), score, own, coverage: covered / total.max(f32::MIN_POSITIVE) });
+            hits.push(ChunkHit {
+                chunk: ChunkDoc(c),
+                score,
+                own,
+                coverage: covered / total.max(f32::MIN_POSITIVE),
+            });
         }
     }
     hits

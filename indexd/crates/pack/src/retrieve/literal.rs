@@ -16,7 +16,8 @@ pub fn mark(units: &Units, query: &Query, table: &mut Table) {
     let mut order: Vec<usize> = (0..table.hits.len()).collect();
     order.sort_by(|&a, &b| {
         let (a, b) = (&table.hits[a], &table.hits[b]);
-        let lexical = |h: &super::Hit| h.signals.get(Signal::Lexical) + 0.3 * h.signals.get(Signal::FileEvidence);
+        let lexical =
+            |h: &super::Hit| h.signals.get(Signal::Lexical) + 0.3 * h.signals.get(Signal::FileEvidence);
         lexical(b)
             .total_cmp(&lexical(a))
             .then_with(|| a.file.path.cmp(&b.file.path))

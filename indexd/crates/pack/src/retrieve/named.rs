@@ -55,7 +55,14 @@ pub fn mark(units: &mut Units, query: &Query, table: &mut Table) {
 }
 
 /// A frame points at a line, a frame or a dotted name at a definition of the file.
-fn mark_inside(units: &mut Units, mention: &PathMention, file: FileDoc, rest: &[String], share: f64, table: &mut Table) {
+fn mark_inside(
+    units: &mut Units,
+    mention: &PathMention,
+    file: FileDoc,
+    rest: &[String],
+    share: f64,
+    table: &mut Table,
+) {
     let function = mention.function.as_deref().or(rest.last().map(String::as_str));
     let mut found = None;
     if let Some(name) = function {

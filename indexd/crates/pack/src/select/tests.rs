@@ -30,8 +30,19 @@ fn limits(tokens: u64) -> Limits {
     Limits { tokens, chars: 1_000_000, items: 250, items_per_section: 80 }
 }
 
-fn check(costs: &[u64], sections: &[usize], shares: &[u32], limits: Limits, expect: &[usize], reasons: &[(usize, DropReason)]) {
-    let entries: Vec<Entry> = sections.iter().enumerate().map(|(candidate, section)| Entry { candidate, section: *section }).collect();
+fn check(
+    costs: &[u64],
+    sections: &[usize],
+    shares: &[u32],
+    limits: Limits,
+    expect: &[usize],
+    reasons: &[(usize, DropReason)],
+) {
+    let entries: Vec<Entry> = sections
+        .iter()
+        .enumerate()
+        .map(|(candidate, section)| Entry { candidate, section: *section })
+        .collect();
     let got = select(&entries, shares, limits, &mut Plain(costs.to_vec()));
     let chosen: Vec<usize> = got.chosen.iter().map(|c| c.0).collect();
     assert_eq!((chosen, got.refused), (expect.to_vec(), reasons.to_vec()));

@@ -53,7 +53,9 @@ fn every_section_of_the_graph_layout_is_reached() {
         json!({"query": "RATES", "expansion": {"edgeTypes": ["dataflow", "usage"]}}),
     ];
     got.extend(sections_with(&one_seed(), &python(), &requests));
-    let expect = ["callees", "callers", "dataflow", "docs", "exports", "imports", "related", "seeds", "tests", "usages"];
+    let expect = [
+        "callees", "callers", "dataflow", "docs", "exports", "imports", "related", "seeds", "tests", "usages",
+    ];
     assert_eq!(got.iter().map(String::as_str).collect::<Vec<_>>(), expect);
 }
 
@@ -78,7 +80,8 @@ fn every_section_of_the_agent_layout_is_reached() {
 fn a_candidate_has_one_section() {
     for layout in ["graph", "agent"] {
         for view in [go(), python()] {
-            let pack = pack(&view, json!({"query": "total price discount retry delay test", "layout": layout}));
+            let pack =
+                pack(&view, json!({"query": "total price discount retry delay test", "layout": layout}));
             let mut seen = BTreeSet::new();
             for item in pack.items() {
                 assert!(seen.insert(item.chunk_uid.clone()), "{} twice", item.chunk_uid);
@@ -146,7 +149,12 @@ fn strictness_decides_what_happens_without_evidence() {
     let view = go();
     let of = |strictness: &str| {
         let expansion = json!({"requireEvidence": true, "evidenceKinds": ["tooling"], "edgeTypes": ["call"]});
-        try_build(&view, json!({"query": "Delay", "strictness": strictness, "expansion": expansion}), &one_seed()).expect("a pack")
+        try_build(
+            &view,
+            json!({"query": "Delay", "strictness": strictness, "expansion": expansion}),
+            &one_seed(),
+        )
+        .expect("a pack")
     };
     let (strict, warn, loose) = (of("strict"), of("warn"), of("loose"));
     let by_edge = |p: &indexd_pack::Pack| p.items().filter(|i| !i.why.path.is_empty()).count();
@@ -187,7 +195,9 @@ fn focus_is_a_seed_of_score_one() {
     let by_name = pack(&view, json!({"query": "Exhausted"}));
     let item = by_name.items().find(|i| i.title.contains("Exhausted")).expect("it is found");
     let (symbol, chunk) = (item.symbol_id.clone().expect("a symbol"), item.chunk_uid.clone());
-    for focus in [json!({"symbolId": symbol}), json!({"chunkUid": chunk}), json!({"fileRelPath": "retry/policy.go"})] {
+    for focus in
+        [json!({"symbolId": symbol}), json!({"chunkUid": chunk}), json!({"fileRelPath": "retry/policy.go"})]
+    {
         let pack = pack(&view, json!({"query": "", "focus": focus}));
         let first = pack.items().find(|i| i.chunk_uid == chunk).expect("the focus is shown");
         assert_eq!((first.scores.seed_score, first.why.rule.as_str()), (1.0, "focus"));
@@ -241,7 +251,10 @@ fn places_are_utf16_and_lines_agree_with_the_source() {
     let item = pack.items().find(|i| i.title.contains("Smile")).expect("it is found");
     let units: Vec<u16> = text.encode_utf16().collect();
     let (start, end) = (item.range.start as usize, item.range.end as usize);
-    assert_eq!(String::from_utf16(&units[start..end]).unwrap(), "// 😀 smile\r\nfunc Smile() string { return \"😀\" }\r\n");
+    assert_eq!(
+        String::from_utf16(&units[start..end]).unwrap(),
+        "// 😀 smile\r\nfunc Smile() string { return \"😀\" }\r\n"
+    );
     assert_eq!((item.lines.start, item.lines.end), (3, 4));
 }
 
@@ -253,7 +266,9 @@ fn provenance_leads_back_to_the_source() {
         let items = value["sections"].as_array().unwrap().iter().flat_map(|s| s["items"].as_array().unwrap());
         for item in items {
             let p = if layout == "graph" { &item["provenance"] } else { item };
-            for member in ["snippet_id", "ref", "path", "line_start", "line_end", "content_hash", "selection_reason"] {
+            for member in
+                ["snippet_id", "ref", "path", "line_start", "line_end", "content_hash", "selection_reason"]
+            {
                 assert!(!p[member].is_null(), "{layout} {member}");
             }
             let is_go = p["path"].as_str().unwrap().ends_with(".go");
@@ -272,7 +287,9 @@ fn the_guard_keeps_strong_seeds_before_what_edges_found() {
     assert!(strong > 0);
     let seeds = &pack.sections[0];
     assert_eq!(seeds.name, "seeds");
-    assert!(seeds.items.windows(2).all(|w| (w[0].scores.seed_score >= 0.5) || (w[1].scores.seed_score < 0.5)));
+    assert!(
+        seeds.items.windows(2).all(|w| (w[0].scores.seed_score >= 0.5) || (w[1].scores.seed_score < 0.5))
+    );
 }
 
 #[test]

@@ -44,7 +44,11 @@ fn python_graph() {
 fn python_trace() {
     let query = "Wrong rate is accepted\n\nTraceback (most recent call last):\n  File \"/srv/shop/pricing.py\", line 13, in __init__\n\
                  ValueError: a discount rate lies between 0 and 1";
-    check("python_trace", &python(), json!({"query": query, "layout": "agent", "budgets": {"maxTotalTokens": 800}}));
+    check(
+        "python_trace",
+        &python(),
+        json!({"query": query, "layout": "agent", "budgets": {"maxTotalTokens": 800}}),
+    );
 }
 
 #[test]

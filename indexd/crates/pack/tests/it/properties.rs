@@ -7,8 +7,30 @@ use proptest::prelude::*;
 use serde_json::json;
 
 const WORDS: [&str; 24] = [
-    "retry", "delay", "policy", "busy", "server", "client", "attempts", "discount", "price", "basket", "total", "rate", "test",
-    "config", "import", "Delay", "apply_discount", "MaxDelay", "shop.pricing", "retry/policy.go", "\"gave up\"", "level", "the", "zzz",
+    "retry",
+    "delay",
+    "policy",
+    "busy",
+    "server",
+    "client",
+    "attempts",
+    "discount",
+    "price",
+    "basket",
+    "total",
+    "rate",
+    "test",
+    "config",
+    "import",
+    "Delay",
+    "apply_discount",
+    "MaxDelay",
+    "shop.pricing",
+    "retry/policy.go",
+    "\"gave up\"",
+    "level",
+    "the",
+    "zzz",
 ];
 
 fn words() -> impl Strategy<Value = String> {

@@ -70,6 +70,10 @@ pub fn python() -> Oracle {
 pub fn outline(pack: &Pack) -> Vec<String> {
     pack.sections
         .iter()
-        .flat_map(|s| s.items.iter().map(|i| format!("{} {}:{}-{} {}", s.name, i.file_rel_path, i.lines.start, i.lines.end, i.why.rule)))
+        .flat_map(|s| {
+            s.items.iter().map(|i| {
+                format!("{} {}:{}-{} {}", s.name, i.file_rel_path, i.lines.start, i.lines.end, i.why.rule)
+            })
+        })
         .collect()
 }
