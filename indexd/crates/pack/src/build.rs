@@ -12,7 +12,7 @@ use crate::query::Query;
 use crate::render::{self, Block, Run};
 use crate::request::{Request, Resolved};
 use crate::sections::{Traits, claim, sections};
-use crate::select::{Cost, Entry, GAP, Limits, Offers, Selection, refill, select};
+use crate::select::{Cost, Entry, GAP, Limits, Offers, Selection, select};
 use crate::unit::Units;
 use crate::write;
 use indexd_model::{EdgeKind, FileDoc, IndexView, Lines};
@@ -106,7 +106,6 @@ pub(crate) struct Assembly<'a> {
     pub shares: Vec<u32>,
     pub claimed: Vec<Claimed>,
     pub plans: FxHashMap<usize, Plan>,
-    entries: Vec<Entry>,
     pub selection: Selection,
     pub rendered: String,
     pub tokens: u64,
@@ -152,7 +151,6 @@ impl<'a> Assembly<'a> {
             shares,
             claimed,
             plans: FxHashMap::default(),
-            entries: Vec::new(),
             selection: Selection::default(),
             rendered: String::new(),
             tokens: 0,
@@ -162,25 +160,22 @@ impl<'a> Assembly<'a> {
         })
     }
 
-    fn limits(&self) -> Limits {
+    fn select(&mut self) {
         let caps = self.request.budgets;
-        Limits {
+        let limits = Limits {
             tokens: caps.max_total_tokens,
             chars: caps.max_total_chars,
             items: caps.max_items as usize,
             items_per_section: caps.max_items_per_section as usize,
-        }
-    }
-
-    fn select(&mut self) {
-        self.entries = self
+        };
+        let entries: Vec<Entry> = self
             .claimed
             .iter()
             .enumerate()
             .filter(|(_, c)| c.state == State::Open)
             .filter_map(|(candidate, c)| Some(Entry { candidate, section: c.section? }))
             .collect();
-        let (entries, shares, limits) = (self.entries.clone(), self.shares.clone(), self.limits());
+        let shares = self.shares.clone();
         self.selection = select(&entries, &shares, limits, self);
         self.take_over();
         self.keep_minimum();
@@ -240,7 +235,6 @@ impl<'a> Assembly<'a> {
     /// Renders, counts the whole once, and rolls the last allocations back while it is too much.
     fn fit(&mut self) -> Result<(), PackError> {
         let caps = self.request.budgets;
-        let mut may_refill = true;
         loop {
             if (self.ctx.cancel)() {
                 return Err(PackError::Cancelled);
@@ -250,23 +244,8 @@ impl<'a> Assembly<'a> {
             self.tokens = u64::from(self.ctx.counter.count_tokens(&self.rendered));
             let chars = self.rendered.chars().count() as u64;
             if self.tokens <= caps.max_total_tokens && chars <= caps.max_total_chars {
-                // Estimates are upper bounds; where they left much room, it is offered once more.
-                let spare = caps.max_total_tokens - self.tokens;
-                let before = self.selection.chosen.len();
-                if may_refill && before > 0 && spare * 100 >= caps.max_total_tokens * REFILL_PERCENT {
-                    may_refill = false;
-                    let used = Cost { tokens: self.tokens, chars };
-                    let (entries, selection, limits) =
-                        (self.entries.clone(), self.selection.clone(), self.limits());
-                    self.selection = refill(&entries, self.shares.len(), &selection, used, limits, self);
-                    self.take_over();
-                    if self.selection.chosen.len() > before {
-                        continue;
-                    }
-                }
                 return Ok(());
             }
-            may_refill = false;
             let Some((last, _)) = self.selection.chosen.pop() else {
                 return Err(PackError::ContextOverflow {
                     tokens: self.tokens,
@@ -408,8 +387,6 @@ impl<'a> Assembly<'a> {
     }
 }
 
-/// Percent of the budget that must be spare for a second round: each round counts the whole text.
-const REFILL_PERCENT: u64 = 1;
 /// Typical bytes of code by token and by line; estimates only, everything is counted in the end.
 const BYTES_PER_TOKEN: usize = 3;
 const BYTES_PER_LINE: usize = 34;

@@ -118,8 +118,6 @@ settings! {
         frame: f32 = 0.5,
         /// A phrase or error string found in the text of a definition.
         literal: f32 = 0.4,
-        /// Words of the text that stand together in a few lines.
-        proximity: f32 = 0.0,
         /// Words of past commit subjects that touched the file.
         history: f32 = 0.4,
         /// How recently the file was touched, by count of commits.
@@ -128,8 +126,6 @@ settings! {
         test_bridge: f32 = 0.3,
         /// What a good hit adds to definitions of the same name, its siblings elsewhere.
         sibling: f32 = 0.2,
-        /// What a good hit adds to what it calls and what calls it, by resolved edges.
-        neighbour: f32 = 0.2,
         /// Weight of a term of the title against one further down.
         title: f32 = 2.0,
         /// Weight of two neighbouring words of the title written as one name, against each alone.
@@ -137,7 +133,7 @@ settings! {
         /// How much a unit loses that holds only some of the words: 0 nothing, 1 their share.
         coverage: f32 = 0.3,
         /// What a file's signals are worth to a unit that has nothing of the text itself.
-        gate: f32 = 0.5,
+        gate: f32 = 0.65,
         /// How much the second, third, ... unit of a file gives way.
         spread: f32 = 0.03,
         /// What tests keep of their score as seeds.
@@ -237,9 +233,9 @@ settings! {
     /// How excerpts are cut to size.
     Excerpts {
         /// The best seed is shown whole up to this share of the budget, in percent.
-        first_percent: u32 = 40,
+        first_percent: u32 = 80,
         /// How fast that falls: the seed at rank `r`, from 0, gets `first / (1 + fade * r)`.
-        fade: f32 = 0.2,
+        fade: f32 = 0.5,
         /// What every seed may have.
         least_percent: u32 = 6,
         /// A candidate that is no seed is shown whole up to this share.

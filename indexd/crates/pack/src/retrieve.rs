@@ -16,7 +16,6 @@ pub mod history;
 pub mod lexical;
 pub mod literal;
 pub mod named;
-pub mod proximity;
 
 use crate::config::Ranking;
 use crate::query::Query;
@@ -63,14 +62,10 @@ pub enum Signal {
     TestBridge,
     /// A good hit has its name.
     Sibling,
-    /// A good hit calls it, or is called by it.
-    Neighbour,
-    /// Words of the text stand together in it.
-    Proximity,
 }
 
 /// How many signals there are.
-pub const N_SIGNALS: usize = 15;
+pub const N_SIGNALS: usize = 13;
 
 impl Signal {
     /// Every signal, in order.
@@ -88,8 +83,6 @@ impl Signal {
         Self::Recency,
         Self::TestBridge,
         Self::Sibling,
-        Self::Neighbour,
-        Self::Proximity,
     ];
 
     /// The name in explanations.
@@ -108,8 +101,6 @@ impl Signal {
             Self::Recency => "recency",
             Self::TestBridge => "testBridge",
             Self::Sibling => "sibling",
-            Self::Neighbour => "neighbour",
-            Self::Proximity => "proximity",
         }
     }
 
@@ -142,8 +133,6 @@ impl Signal {
             Self::Recency => r.recency,
             Self::TestBridge => r.test_bridge,
             Self::Sibling => r.sibling,
-            Self::Neighbour => r.neighbour,
-            Self::Proximity => r.proximity,
         })
     }
 }
@@ -276,12 +265,8 @@ pub fn retrieve(units: &mut Units, query: &Query, r: &Ranking, provider: SeedPro
         history::mark(units, query, &mut table);
     }
     table.rank(&weights);
-    if is_on(Signal::Proximity) && proximity::mark(units, &weighted, &mut table) {
-        table.rank(&weights);
-    }
     let mut again = is_on(Signal::TestBridge) && bridge::mark_tests(units, &mut table);
     again |= is_on(Signal::Sibling) && bridge::mark_siblings(units, &mut table);
-    again |= is_on(Signal::Neighbour) && bridge::mark_neighbours(units, &mut table);
     if again {
         table.rank(&weights);
     }

@@ -135,33 +135,6 @@ pub fn select(entries: &[Entry], shares: &[u32], limits: Limits, offers: &mut dy
     Selection { chosen: run.chosen, refused }
 }
 
-/// Offers what was refused again, now that the text made of `selection` turned out to cost only
-/// `used`. What was chosen stays; the caller counts the new text.
-pub fn refill(
-    entries: &[Entry],
-    n_sections: usize,
-    selection: &Selection,
-    used: Cost,
-    limits: Limits,
-    offers: &mut dyn Offers,
-) -> Selection {
-    let mut run = Run::new(entries.len(), n_sections, limits);
-    run.ledger.tokens = used.tokens;
-    run.ledger.chars = used.chars;
-    for (candidate, cost) in &selection.chosen {
-        if let Some(i) = entries.iter().position(|e| e.candidate == *candidate) {
-            run.keep(i, entries[i], *cost, offers);
-        }
-    }
-    for (i, e) in entries.iter().enumerate() {
-        if !run.is_chosen[i] {
-            run.offer(i, *e, u64::MAX, offers);
-        }
-    }
-    let refused = run.reasons(entries);
-    Selection { chosen: run.chosen, refused }
-}
-
 struct Run {
     ledger: Ledger,
     limits: Limits,

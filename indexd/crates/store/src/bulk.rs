@@ -392,7 +392,7 @@ impl Sealed {
 
     fn write_defs(&self, sink: &mut Sink) -> Result<()> {
         let tables = sink.tables();
-        let mut names: Vec<(&str, u32)> = Vec::with_capacity(self.next_def as usize);
+        let mut names: Vec<(u64, &str, u32)> = Vec::with_capacity(self.next_def as usize);
         for (file, e) in self.each() {
             let docs = self.docs(file);
             self.rows(file, e, &docs)
@@ -400,14 +400,14 @@ impl Sealed {
             for (def, doc) in e.interface.defs.iter().zip(&docs[1..]) {
                 let name = e.interface.arena.strings.get(def.name.index()).map_or("", String::as_str);
                 if !name.is_empty() {
-                    names.push((name, *doc));
+                    names.push((terms::head(name), name, *doc));
                 }
             }
         }
         names.sort_unstable();
         // Two names that are cut to one key share a row.
         let prefixed: Vec<(Vec<u8>, u32)> =
-            names.into_iter().map(|(name, doc)| (text_prefix(name), doc)).collect();
+            names.into_iter().map(|(_, name, doc)| (text_prefix(name), doc)).collect();
         let mut groups: Vec<(&[u8], Vec<u32>)> = Vec::new();
         for (prefix, doc) in &prefixed {
             match groups.last_mut() {

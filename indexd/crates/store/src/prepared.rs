@@ -29,7 +29,7 @@ impl Blobs {
         Ok(Self {
             interface: codec::facts::pack_interface(&facts.interface)?,
             body: codec::facts::pack_body(&facts.body, &facts.chunks, facts.interface.arena.exprs.len())?,
-            text: if text.is_empty() { Vec::new() } else { blob::compress(text.as_bytes(), blob::TEXT)? },
+            text: if text.is_empty() { Vec::new() } else { blob::compress(text.as_bytes())? },
         })
     }
 }

@@ -26,7 +26,7 @@ use task::Task;
 use tree::Trees;
 
 /// Every signal with the weight that carries it.
-const SIGNALS: [&str; 14] = [
+const SIGNALS: [&str; 20] = [
     "fileEvidence",
     "typeEvidence",
     "namedFile",
@@ -37,10 +37,16 @@ const SIGNALS: [&str; 14] = [
     "history",
     "recency",
     "testBridge",
+    "sibling",
     "path",
     "name",
-    "doc",
+    "qualifier",
     "signature",
+    "doc",
+    "joined",
+    "coverage",
+    "bulk",
+    "spread",
 ];
 
 struct Options {
@@ -79,6 +85,7 @@ fn main() -> Result<()> {
             variants.push(variant(&format!("no {s}:ranking.{s}=0"))?);
         }
         variants.push(variant("title as the rest:ranking.title=1")?);
+        variants.push(variant("no gate:ranking.gate=1")?);
     }
     let options = Options {
         budgets: value("--budget")

@@ -1,21 +1,23 @@
 //! From good hits to what belongs to them: a test says in words what it exercises in code, so what
-//! a well-fitting test calls gains from it; definitions of one name in several places change
-//! together; callers and callees are near. All by resolved edges or exact names.
+//! a well-fitting test calls gains from it, by resolved edges; definitions of one name in several
+//! places change together.
 
 use super::{Role, Signal, Table};
 use crate::unit::Units;
-use indexd_model::{DefDoc, EdgeKind};
+use indexd_model::EdgeKind;
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
 /// Tests that are looked at, the best.
 const TESTS_MAX: usize = 8;
-/// Edges read of one test or hit.
+/// Edges read of one test.
 const EDGES_MAX: usize = 40;
-/// Hits whose siblings and neighbours gain, the best.
+/// Hits whose siblings gain, the best.
 const HITS_MAX: usize = 8;
 /// Hits of one name; more say nothing.
 const SIBLINGS_MAX: usize = 12;
+/// Hits among which siblings are looked for, the best: each costs a look at its definition.
+const NAMED_MAX: usize = 150;
 
 /// Marks what the best tests call, and says whether there was anything to mark. Expects a sorted
 /// table.
@@ -54,6 +56,7 @@ pub fn mark_siblings(units: &Units, table: &mut Table) -> bool {
     let names: Vec<Option<Arc<str>>> = table
         .hits
         .iter()
+        .take(NAMED_MAX)
         .map(|h| {
             let def = (h.role == Role::Code).then(|| h.unit.def.some()).flatten()?;
             let record = units.view.def(def);
@@ -68,8 +71,8 @@ pub fn mark_siblings(units: &Units, table: &mut Table) -> bool {
     }
     let top = table.hits.first().map_or(0.0, |h| h.total);
     let mut any = false;
-    for (i, name) in names.iter().enumerate().take(HITS_MAX) {
-        let Some(same) = name.as_deref().and_then(|n| by_name.get(n)) else { continue };
+    for i in 0..names.len().min(HITS_MAX) {
+        let Some(same) = names[i].as_deref().and_then(|n| by_name.get(n)) else { continue };
         if same.len() < 2 || same.len() > SIBLINGS_MAX {
             continue;
         }
@@ -77,44 +80,6 @@ pub fn mark_siblings(units: &Units, table: &mut Table) -> bool {
         for &j in same.iter().filter(|j| **j != i) {
             table.hits[j].signals.raise(Signal::Sibling, strength);
             any = true;
-        }
-    }
-    any
-}
-
-/// Marks what the best hits call and what calls them, and says whether there was anything.
-pub fn mark_neighbours(units: &mut Units, table: &mut Table) -> bool {
-    let top = table.hits.first().map_or(0.0, |h| h.total).max(f64::MIN_POSITIVE);
-    let best: Vec<(DefDoc, f64)> = table
-        .hits
-        .iter()
-        .filter(|h| h.role == Role::Code)
-        .filter_map(|h| Some((h.unit.def.some()?, h.total / top)))
-        .take(HITS_MAX)
-        .collect();
-    let mut any = false;
-    for (def, strength) in best {
-        let mut edges = units.view.edges_from(def);
-        edges.retain(|e| e.kind == EdgeKind::Call);
-        edges.truncate(EDGES_MAX);
-        let callers = units.view.edges_to(def, &[EdgeKind::Call], EDGES_MAX);
-        let n_callers = callers.len().max(1) as f64;
-        for e in edges.iter().chain(&callers) {
-            let is_out = e.source == def;
-            let other = if is_out { e.target } else { e.source };
-            let Some(unit) = units.of_def(other).filter(|u| u.def != def) else { continue };
-            let degree = if is_out {
-                f64::from(units.view.in_degree(other, EdgeKind::Call).max(1))
-            } else {
-                n_callers
-            };
-            let confidence = e.occurrences.iter().map(|o| o.confidence).max().unwrap_or(0);
-            let hit = table.hit(units, unit);
-            if hit.role == Role::Code {
-                hit.signals
-                    .raise(Signal::Neighbour, strength * f64::from(confidence) / 100.0 / degree.sqrt());
-                any = true;
-            }
         }
     }
     any

@@ -131,6 +131,15 @@ impl FileNumbers<'_> {
     }
 }
 
+/// The first eight bytes of a text as a number that orders as they do; sorting by it first touches
+/// few texts.
+pub(super) fn head(text: &str) -> u64 {
+    let mut bytes = [0; 8];
+    let n = text.len().min(8);
+    bytes[..n].copy_from_slice(&text.as_bytes()[..n]);
+    u64::from_be_bytes(bytes)
+}
+
 /// Packed lists: the first handle, how many lists, and the lists, one for each handle from there.
 pub(super) type Packed<'a> = (u32, usize, &'a [u8]);
 
@@ -157,9 +166,12 @@ pub(super) struct Dictionary {
 impl Dictionary {
     pub fn new(interner: Interner) -> Self {
         let terms = interner.into_terms();
-        let mut order: Vec<u32> = (0..terms.len() as u32).collect();
         // Keys end in a NUL, and prefixes sort before what they begin: the order of keys.
-        order.sort_unstable_by(|a, b| terms[*a as usize].cmp(&terms[*b as usize]));
+        let mut order: Vec<(u64, u32)> = (0..).zip(&terms).map(|(n, term)| (head(term), n)).collect();
+        order.sort_unstable_by(|a, b| {
+            a.0.cmp(&b.0).then_with(|| terms[a.1 as usize].cmp(&terms[b.1 as usize]))
+        });
+        let order = order.into_iter().map(|o| o.1).collect();
         Self { terms, order }
     }
 

@@ -1,7 +1,7 @@
 //! Facts as compressed blobs. Before they are packed, numbers that grow along a list (places, ids of
 //! expressions, starts of lists) become differences to their neighbours: that halves the blobs.
 
-use super::blob::{FACTS, compress, decompress};
+use super::blob::{compress, decompress};
 use super::bytes::{Reader, put};
 use bitcode::{DecodeOwned, Encode};
 use indexd_model::facts::{Arena, Binding, Def, Expr, Source};
@@ -26,7 +26,7 @@ pub(crate) fn pack_interface(interface: &Interface) -> io::Result<Vec<u8>> {
     section(&mut raw, &defs[..]);
     section(&mut raw, &entries[..]);
     push_arena(&mut raw, arena, 0);
-    compress(&raw, FACTS)
+    compress(&raw)
 }
 
 /// Undoes [`pack_interface`]; also says how many bytes it took uncompressed.
@@ -46,7 +46,7 @@ pub(crate) fn pack_body(body: &Arena, chunks: &[Chunk], n_exprs: usize) -> io::R
     let mut raw = Vec::new();
     section(&mut raw, chunks);
     push_arena(&mut raw, body, n_exprs);
-    compress(&raw, FACTS)
+    compress(&raw)
 }
 
 /// Undoes [`pack_body`].
@@ -429,7 +429,7 @@ mod tests {
 
         #[test]
         fn garbage_is_refused_without_panic(bytes: Vec<u8>) {
-            let blob = compress(&bytes, FACTS).unwrap();
+            let blob = compress(&bytes).unwrap();
             let _ = (unpack_interface(&blob), unpack_body(&blob, 0), unpack_body(&bytes, 0));
         }
     }
