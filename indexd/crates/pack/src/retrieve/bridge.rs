@@ -71,8 +71,8 @@ pub fn mark_siblings(units: &Units, table: &mut Table) -> bool {
     }
     let top = table.hits.first().map_or(0.0, |h| h.total);
     let mut any = false;
-    for i in 0..names.len().min(HITS_MAX) {
-        let Some(same) = names[i].as_deref().and_then(|n| by_name.get(n)) else { continue };
+    for (i, name) in names.iter().enumerate().take(HITS_MAX) {
+        let Some(same) = name.as_deref().and_then(|n| by_name.get(n)) else { continue };
         if same.len() < 2 || same.len() > SIBLINGS_MAX {
             continue;
         }
