@@ -422,8 +422,8 @@ fn logs_hold_neither_code_nor_queries() {
     assert!(!log.contains("xyzzy"), "{log}");
 }
 
-/// A daemon of another version: answers `hello` as told, and ends when asked.
-fn impostor(user: &User, version: &'static str, hello: Value) -> std::thread::JoinHandle<Vec<String>> {
+/// A daemon that answers `hello` and everything else as told, and ends when asked.
+fn impostor(user: &User, hello: Value, error: Value) -> std::thread::JoinHandle<Vec<String>> {
     std::fs::create_dir_all(user.path("run/indexd")).unwrap();
     std::fs::set_permissions(user.path("run/indexd"), PermissionsExt::from_mode(0o700)).unwrap();
     let listener = UnixListener::bind(user.socket()).unwrap();
@@ -446,9 +446,7 @@ fn impostor(user: &User, version: &'static str, hello: Value) -> std::thread::Jo
                     std::fs::remove_file(&socket).unwrap();
                     answer["result"] = serde_json::json!({"pid": 1, "draining": 0});
                 }
-                _ => {
-                    answer["error"] = serde_json::json!({"code": -32603, "message": format!("{version} knows nothing"), "data": {"code": "POC_E_INTERNAL", "hint": "x", "exit": 70}})
-                }
+                _ => answer["error"] = error.clone(),
             }
             if writeln!(&stream, "{answer}").is_err() || method == "shutdown" {
                 break;
@@ -462,7 +460,7 @@ fn impostor(user: &User, version: &'static str, hello: Value) -> std::thread::Jo
 fn an_older_daemon_makes_room_for_a_newer_one() {
     let user = User::new();
     let hello = serde_json::json!({"result": {"protocol": 1, "supported": {"min": 1, "max": 1}, "server": {"name": "indexd", "version": "0.0.1"}, "methods": [], "capabilities": [], "pid": 1}});
-    let old = impostor(&user, "0.0.1", hello);
+    let old = impostor(&user, hello, Value::Null);
     assert!(ok(&user.ctl(&["pack", "delay"])).contains("func Delay"));
     let asked = old.join().unwrap();
     assert_eq!((asked[0].as_str(), asked.last().unwrap().as_str()), ("hello", "shutdown"));
@@ -474,7 +472,7 @@ fn a_newer_protocol_is_not_guessed_at() {
     let user = User::new();
     let refusal = serde_json::json!({"error": {"code": -32001, "message": "protocol 1 is not spoken here, only 98 to 99", "data": {
         "code": "POC_E_CONTRACT_VERSION", "aliases": [], "hint": "install the same release", "exit": 65, "details": {"supported": {"min": 98, "max": 99}}}}});
-    let new = impostor(&user, "9.9.9", refusal);
+    let new = impostor(&user, refusal, Value::Null);
     check_failure(&user.ctl(&["pack", "delay"]), 65, "POC_E_CONTRACT_VERSION");
     assert!(!new.join().unwrap().contains(&"shutdown".to_owned()));
     std::fs::remove_file(user.socket()).unwrap();
@@ -595,4 +593,27 @@ fn no_request_is_lost_while_daemons_come_and_go() {
         }
         clients.into_iter().for_each(|c| c.join().unwrap());
     });
+}
+
+/// Every code the daemon can answer with becomes its exit status, whatever made it.
+#[test]
+fn exit_statuses_are_those_of_the_codes() {
+    use indexd_proto::error::{ErrorCode, ErrorObject};
+    let user = User::new();
+    let mut seen = std::collections::BTreeSet::new();
+    // A daemon that is ending or gone is waited for instead.
+    let codes = ErrorCode::ALL
+        .iter()
+        .filter(|c| !matches!(c, ErrorCode::ShuttingDown | ErrorCode::DaemonUnavailable));
+    for code in codes {
+        let hello = serde_json::json!({"result": {"protocol": 1, "supported": {"min": 1, "max": 1},
+            "server": {"name": "indexd", "version": env!("CARGO_PKG_VERSION")}, "methods": [], "capabilities": [], "pid": 1}});
+        let daemon =
+            impostor(&user, hello, serde_json::to_value(ErrorObject::new(*code, "as told")).unwrap());
+        check_failure(&user.ctl(&["status"]), i32::from(code.exit()), code.name());
+        daemon.join().unwrap();
+        std::fs::remove_file(user.socket()).unwrap();
+        seen.insert(code.exit());
+    }
+    assert_eq!(seen.into_iter().collect::<Vec<_>>(), [1, 2, 65, 66, 69, 70, 73, 74, 75, 77, 78, 130]);
 }

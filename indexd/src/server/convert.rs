@@ -235,6 +235,35 @@ mod tests {
     }
 
     #[test]
+    fn the_system_s_refusals_are_told_apart() {
+        let io = |kind: std::io::ErrorKind| WorkspaceError::Io {
+            what: "write",
+            path: "/x".into(),
+            source: kind.into(),
+        };
+        let failed = |code| WorkspaceError::Failed { code, hint: "h".to_owned() };
+        let full = || StoreError::Io(std::io::ErrorKind::StorageFull.into());
+        for (error, exit) in [
+            (io(std::io::ErrorKind::StorageFull), 74),
+            (io(std::io::ErrorKind::PermissionDenied), 77),
+            (WorkspaceError::Store(full()), 74),
+            (WorkspaceError::Store(StoreError::Busy("x")), 75),
+            (WorkspaceError::Store(StoreError::Corrupt("x".into())), 70),
+            (failed("disk-full"), 74),
+            (failed("root-gone"), 66),
+            (failed("permission"), 77),
+            (failed("config"), 78),
+            (failed("internal"), 70),
+            (WorkspaceError::Building, 75),
+            (WorkspaceError::TooBroad("/".into()), 66),
+        ] {
+            let object = workspace_error(&error);
+            assert_eq!(object.data.exit, exit, "{error:?}: {object}");
+            assert!(!object.data.hint.is_empty());
+        }
+    }
+
+    #[test]
     fn every_error_keeps_its_code() {
         for (error, code) in [
             (PackError::NoContent, "ACODE-CTX-004"),
