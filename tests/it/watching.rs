@@ -4,10 +4,10 @@
 use crate::edits::{Edit, Repository};
 use crate::support::{dump_of, dump_of_fresh_build};
 use indexd::config::Config;
+use indexd::workspace::handle::{Workspace, WorkspaceSetup};
 use indexd::workspace::recovery::Verify;
 use indexd::workspace::stages::Parts;
 use indexd::workspace::watch::{self, Inbox, Watch, WatchError, Watcher};
-use indexd::workspace::workspace::{Workspace, WorkspaceSetup};
 use indexd::workspace::{Freshness, WorkspaceError, WorkspaceState};
 use indexd_model::{FactsView, IndexView};
 use std::fs;

@@ -3,7 +3,8 @@
 //! Read in this order: `rules` (which paths belong to the set), `scan` (all of them at once),
 //! `watch` (the ones that may have changed), `engine` (a change set becomes one commit; the first
 //! build), `driver` (the event loop of one workspace, and freshness), `recovery` (what is believed
-//! after a stop), `registry` (many workspaces). Everything here may block: callers run it on a pool.
+//! after a stop), `handle` (a workspace as requests see it), `registry` (many of them). Everything
+//! here may block: callers run it on a pool.
 
 mod build;
 mod condition;
@@ -12,6 +13,7 @@ mod driver;
 pub mod engine;
 mod failure;
 mod git;
+pub mod handle;
 mod head;
 mod past;
 pub mod recovery;
@@ -24,12 +26,11 @@ mod tokens;
 pub mod tree;
 pub mod update;
 pub mod watch;
-pub mod workspace;
 
+pub use handle::Workspace;
 pub use registry::Registry;
 pub use rules::REPO_CONFIG;
 pub use status::{Freshness, Progress, WorkspaceError, WorkspaceState, WorkspaceStatus};
-pub use workspace::Workspace;
 
 /// The threads that walk, parse and link, for all workspaces: one per core, at most 8. Their stacks
 /// are large because parsers recurse with the nesting of the source.

@@ -1,10 +1,10 @@
 //! The workspaces of one user: which roots are registered, and which root a folder belongs to.
 
+use super::handle::{Workspace, WorkspaceSetup};
 use super::recovery::{Verify, make_private, write_whole};
 use super::stages::Parts;
 use super::status::{WorkspaceError, WorkspaceStatus};
 use super::watch::{self, Watch};
-use super::workspace::{Workspace, WorkspaceSetup};
 use crate::config::Config;
 use indexd_proto::paths::Dirs;
 use std::collections::BTreeMap;

@@ -221,6 +221,6 @@ mod tests {
         let inbox = Inbox::new(|| {});
         inbox.dirty("/a".into(), true);
         inbox.dirty("/a".into(), false);
-        assert_eq!(inbox.peek(|n| n.paths[Path::new("/a")]), false);
+        assert!(!inbox.peek(|n| n.paths[Path::new("/a")]));
     }
 }
