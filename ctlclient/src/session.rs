@@ -449,7 +449,8 @@ pub fn result<'a, T: serde::Deserialize<'a>>(line: &'a [u8]) -> Result<T, Failur
         result: Option<T>,
         error: Option<ErrorObject>,
     }
-    let shape = |e| Failure::new(ErrorCode::ContractVersion, format!("the daemon's answer has another shape: {e}"));
+    let shape =
+        |e| Failure::new(ErrorCode::ContractVersion, format!("the daemon's answer has another shape: {e}"));
     let answer: Answer<T> = serde_json::from_slice(line).map_err(shape)?;
     match (answer.result, answer.error) {
         (Some(result), None) => Ok(result),

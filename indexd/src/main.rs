@@ -22,7 +22,11 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 /// Keeps the code index of each of your repositories and answers context packs from it.
 #[derive(Debug, Parser)]
-#[command(name = "indexd", disable_version_flag = true, after_help = "Most people never run this: `ctl` starts it when it is needed.")]
+#[command(
+    name = "indexd",
+    disable_version_flag = true,
+    after_help = "Most people never run this: `ctl` starts it when it is needed."
+)]
 struct Args {
     /// Start in the background and return when the daemon answers
     #[arg(long, conflicts_with_all = ["stdio", "verify"])]
@@ -77,7 +81,9 @@ fn print_version(json: bool) {
 }
 
 fn dirs() -> Result<Dirs, ErrorObject> {
-    Dirs::detect(daemon::own_uid()).map_err(|e| ErrorObject::new(ErrorCode::Config, e.to_string()).with_hint("set HOME to your home folder"))
+    Dirs::detect(daemon::own_uid()).map_err(|e| {
+        ErrorObject::new(ErrorCode::Config, e.to_string()).with_hint("set HOME to your home folder")
+    })
 }
 
 /// Leaves a process behind that belongs to no terminal, and waits until it answers. That process
@@ -85,7 +91,8 @@ fn dirs() -> Result<Dirs, ErrorObject> {
 fn detach() -> Result<(), ErrorObject> {
     let dirs = dirs()?;
     let unavailable = |what: String| ErrorObject::new(ErrorCode::DaemonUnavailable, what);
-    let program = std::env::current_exe().map_err(|e| unavailable(format!("cannot find the program: {e}")))?;
+    let program =
+        std::env::current_exe().map_err(|e| unavailable(format!("cannot find the program: {e}")))?;
     let mut child = Command::new(program)
         .arg("--detached")
         .current_dir("/")
@@ -133,7 +140,10 @@ fn serve(args: &Args) -> Result<(), ErrorObject> {
         Err(e) => return Err(start_error(&e)),
     };
     log::init(&dirs).map_err(|e| start_error(&StartError::Io { path: dirs.state.clone(), source: e }))?;
-    let config = Arc::new(Config::load(&dirs.config, std::env::vars_os().filter_map(text), &[]).map_err(|e| convert::config_error(&e))?);
+    let config = Arc::new(
+        Config::load(&dirs.config, std::env::vars_os().filter_map(text), &[])
+            .map_err(|e| convert::config_error(&e))?,
+    );
     let idle_exit = idle_exit(&config);
     let engine = Engine::open(&dirs, config).map_err(|e| convert::workspace_error(&e))?;
     let identity = Identity {
@@ -167,7 +177,14 @@ fn serve(args: &Args) -> Result<(), ErrorObject> {
 /// Serves standard input and output when asked to; ends with the input. Otherwise never ends.
 async fn stdio(server: Arc<Server>, wanted: bool) {
     if wanted {
-        connection::serve(server, tokio::io::stdin(), tokio::io::stdout(), Timeouts::endless(), Box::new(|| false)).await;
+        connection::serve(
+            server,
+            tokio::io::stdin(),
+            tokio::io::stdout(),
+            Timeouts::endless(),
+            Box::new(|| false),
+        )
+        .await;
     } else {
         std::future::pending().await
     }
@@ -178,7 +195,9 @@ fn bridge(dirs: &Dirs) -> Result<(), ErrorObject> {
     use interprocess::local_socket::tokio::Stream;
     use interprocess::local_socket::traits::tokio::Stream as _;
     use interprocess::local_socket::{GenericFilePath, ToFsName};
-    let broken = |e: std::io::Error| ErrorObject::new(ErrorCode::DaemonUnavailable, format!("the connection to the daemon broke: {e}"));
+    let broken = |e: std::io::Error| {
+        ErrorObject::new(ErrorCode::DaemonUnavailable, format!("the connection to the daemon broke: {e}"))
+    };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(broken)?;
     let result = runtime.block_on(async {
         let name = dirs.socket();
@@ -201,7 +220,9 @@ fn bridge(dirs: &Dirs) -> Result<(), ErrorObject> {
 /// Says to the daemon that no more requests come; its answers still do. The stream's own `shutdown`
 /// does nothing.
 #[cfg(unix)]
-fn end_input(stream: &interprocess::local_socket::tokio::Stream) -> std::io::Result<impl Fn() -> std::io::Result<()> + use<>> {
+fn end_input(
+    stream: &interprocess::local_socket::tokio::Stream,
+) -> std::io::Result<impl Fn() -> std::io::Result<()> + use<>> {
     use std::os::fd::AsFd;
     let interprocess::local_socket::tokio::Stream::UdSocket(stream) = stream;
     let fd = stream.as_fd().try_clone_to_owned()?;
@@ -209,7 +230,9 @@ fn end_input(stream: &interprocess::local_socket::tokio::Stream) -> std::io::Res
 }
 
 #[cfg(not(unix))]
-fn end_input(_stream: &interprocess::local_socket::tokio::Stream) -> std::io::Result<impl Fn() -> std::io::Result<()> + use<>> {
+fn end_input(
+    _stream: &interprocess::local_socket::tokio::Stream,
+) -> std::io::Result<impl Fn() -> std::io::Result<()> + use<>> {
     Ok(|| Ok(()))
 }
 
@@ -233,7 +256,9 @@ fn start_error(e: &StartError) -> ErrorObject {
     let cause = std::error::Error::source(e).map(|s| format!(": {s}")).unwrap_or_default();
     let code = match e {
         StartError::Running | StartError::Stuck(_) => ErrorCode::Busy,
-        StartError::Io { source, .. } if source.kind() == std::io::ErrorKind::PermissionDenied => ErrorCode::PermissionDenied,
+        StartError::Io { source, .. } if source.kind() == std::io::ErrorKind::PermissionDenied => {
+            ErrorCode::PermissionDenied
+        }
         StartError::Io { .. } => ErrorCode::CannotCreate,
     };
     ErrorObject::new(code, format!("{e}{cause}")).with_hint("run `ctl doctor`")
