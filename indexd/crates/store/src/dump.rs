@@ -340,7 +340,7 @@ fn posting_lines<'m>(rows: Rows, table: &Table, member: impl Fn(u32) -> Result<&
     }
     let line = |(term, mut list): (Vec<u8>, Vec<String>)| {
         list.sort_unstable();
-        format!("{}\t{}", format!("\"{}\"", term.escape_ascii()), list.join("; "))
+        format!("\"{}\"\t{}", term.escape_ascii(), list.join("; "))
     };
     Ok(by_term.into_iter().map(line).collect())
 }

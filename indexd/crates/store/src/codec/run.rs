@@ -100,15 +100,13 @@ pub(crate) fn splice(run: &[u8], key: &[u8], value: Option<&[u8]>) -> Option<Vec
             push(&mut out, &last, key, value);
             last = key.to_vec();
         }
-        match next {
-            Some(_) if entries.key == key => {
-                if !entries.is_done() {
-                    let after = entries.read()?;
-                    push(&mut out, &last, &entries.key, after);
-                }
-            }
-            Some(after) => push(&mut out, &last, &entries.key, after),
-            None => {}
+        let after = match next {
+            Some(_) if entries.key == key && entries.is_done() => None,
+            Some(_) if entries.key == key => Some(entries.read()?),
+            next => next,
+        };
+        if let Some(after) = after {
+            push(&mut out, &last, &entries.key, after);
         }
         out.extend_from_slice(entries.rest());
         return Some(out);
