@@ -180,7 +180,7 @@ mod tests {
     fn finds_identifiers_and_columns() {
         let text = "import \"net/http\"\n  x = größe_2(a)\r\nb";
         for (at, name, col) in
-            [(7, "net/http", 8), (20, "x", 3), (24, "größe_2", 7), (40, "b", 1), (99, "", 1)]
+            [(7, "net/http", 8), (20, "x", 3), (24, "größe_2", 7), (38, "b", 1), (99, "", 1)]
         {
             assert_eq!((identifier(text, at).as_str(), column(text, at)), (name, col), "{at}");
         }

@@ -3,7 +3,8 @@
 //! Read in this order: `rules` (which paths belong to the set), `scan` (all of them at once),
 //! `watch` (the ones that may have changed), `engine` (a change set becomes one commit; the first
 //! build), `driver` (the event loop of one workspace, and freshness), `recovery` (what is believed
-//! after a stop), `registry` (many workspaces). Everything here may block: callers run it on a pool.
+//! after a stop), `handle` (a workspace as requests see it), `registry` (many of them). Everything
+//! here may block: callers run it on a pool.
 
 mod build;
 mod condition;

@@ -199,13 +199,10 @@ impl Tree {
         }
         self.drop_below(at, changes);
         let Ok(path) = RepoPath::new(at) else { return };
-        match meta {
-            Some(meta)
-                if meta.is_file()
-                    && layer.admits(at, false)
-                    && self.known.get(&path) == Some(&stat_of(&meta)) => {}
-            Some(meta) if meta.is_file() && layer.admits(at, false) => changes.change(path, meta.len()),
-            _ if self.known.contains_key(&path) => changes.remove(path),
+        let seen = meta.filter(|meta| meta.is_file() && layer.admits(at, false));
+        match (seen, self.known.get(&path)) {
+            (Some(meta), known) if known != Some(&stat_of(&meta)) => changes.change(path, meta.len()),
+            (None, Some(_)) => changes.remove(path),
             _ => {}
         }
     }

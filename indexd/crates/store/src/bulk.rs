@@ -244,7 +244,7 @@ impl Bulk {
         let tables = sink.tables();
         if let Some(history) = history {
             history::replace(tables, sink.txn()?, history)?;
-            meta.history = Some(history.digest);
+            meta.history = history.known_digest();
         }
         meta.head = head.map(str::to_owned);
         meta.generation = 1;

@@ -41,13 +41,21 @@ pub struct FileInput {
     pub terms: FileTerms,
 }
 
-/// What the commits that were read say, all of it: a new history replaces the old one.
+/// What the commits that were read say, all of it: a new history replaces the old one. The default,
+/// without files and with a digest of zeros, is no history at all.
 #[derive(Clone, Debug, Default)]
 pub struct History {
     /// One for each path that the commits touched, in any order, no path twice.
     pub files: Vec<HistoryFile>,
     /// Digest of the ordered ids of the commits read; part of the index signature.
     pub digest: [u8; 32],
+}
+
+impl History {
+    /// The digest, unless this is no history.
+    pub(crate) fn known_digest(&self) -> Option<[u8; 32]> {
+        (!self.files.is_empty() || self.digest != [0; 32]).then_some(self.digest)
+    }
 }
 
 /// What past commits say about one path, which need not exist any more.

@@ -437,12 +437,12 @@ impl<'s> WriteTxn<'s> {
     /// # Errors
     /// [`StoreError::Inconsistent`] when a path comes twice.
     pub fn put_history(&mut self, new: &History) -> Result<()> {
-        if self.meta.history == Some(new.digest) {
+        if self.meta.history == new.known_digest() {
             return Ok(());
         }
         let tables = self.tables();
         let result = history::replace(tables, &mut self.txn, new);
-        self.meta.history = Some(new.digest);
+        self.meta.history = new.known_digest();
         self.guard(result)
     }
 

@@ -10,8 +10,8 @@
 use super::bytes::{Reader, put};
 use indexd_model::view::{Field, FieldCounts, N_FIELDS};
 
-/// Handles in one block. With 2,048, a block of the most common terms stays near 4 KB, and a save
-/// rewrites one block for each term (see the measurements of block sizes in the bench).
+/// Handles in one block: 2,048. The most common terms of Go's standard library then take 2 KB a
+/// block, and a save rewrites one block for each of its terms.
 pub(crate) const BLOCK_BITS: u32 = 11;
 
 /// Fields and counts of the common posting.

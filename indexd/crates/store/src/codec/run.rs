@@ -103,7 +103,7 @@ pub(crate) fn splice(run: &[u8], key: &[u8], value: Option<&[u8]>) -> Option<Vec
         let after = match next {
             Some(_) if entries.key == key && entries.is_done() => None,
             Some(_) if entries.key == key => Some(entries.read()?),
-            other => other,
+            next => next,
         };
         if let Some(after) = after {
             push(&mut out, &last, &entries.key, after);

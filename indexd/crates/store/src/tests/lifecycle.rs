@@ -140,6 +140,10 @@ fn an_edit_and_its_undo_give_the_old_signature() {
     assert_ne!(signature(), first, "HEAD counts");
     go(&headed, &State { history: Some(4), ..one.clone() });
     assert_ne!(signature(), first, "history counts");
+    let mut txn = world.store.begin().expect("begin");
+    txn.put_history(&crate::History::default()).expect("no history");
+    txn.commit().expect("commit");
+    assert_eq!((signature(), world.dump()), (first, World::build(&one).dump()), "no history any more");
 }
 
 #[test]
