@@ -126,7 +126,10 @@ impl<'a> Assembly<'a> {
         }
         budgets.exact = ctx.counter.is_exact();
         let ranking = &ctx.config.ranking;
-        let query = Query::parse(&resolved.query, f64::from(ranking.title), f64::from(ranking.joined));
+        let mut query = Query::parse(&resolved.query, f64::from(ranking.title), f64::from(ranking.joined));
+        if ranking.forms > 0.0 {
+            query.add_forms(f64::from(ranking.forms));
+        }
         let mut units = Units::new(view);
         let mut sources = Sources::default();
         let mut gathered = gather::gather(&mut units, &mut sources, &resolved, &query, ctx)?;
@@ -345,7 +348,7 @@ impl<'a> Assembly<'a> {
         let lines = c.unit.lines();
         let mut scores = vec![0.0f32; lines.count() as usize];
         let mut hits = Vec::new();
-        self.matcher.find(source.slice(source.lines.lines_span(lines)), &mut hits);
+        self.matcher.find(source.slice(source.lines().lines_span(lines)), &mut hits);
         hits.sort_unstable();
         hits.dedup();
         for (line, term) in hits {
@@ -370,7 +373,7 @@ impl<'a> Assembly<'a> {
     pub fn line_terms(&mut self, i: usize, source: &Source) -> Vec<(u32, u32)> {
         let lines = self.claimed[i].candidate.unit.lines();
         let mut hits = Vec::new();
-        self.matcher.find(source.slice(source.lines.lines_span(lines)), &mut hits);
+        self.matcher.find(source.slice(source.lines().lines_span(lines)), &mut hits);
         hits.iter().map(|(line, term)| (line + lines.start, *term)).collect()
     }
 
@@ -390,8 +393,8 @@ impl<'a> Assembly<'a> {
 /// Typical bytes of code by token and by line; estimates only, everything is counted in the end.
 const BYTES_PER_TOKEN: usize = 3;
 const BYTES_PER_LINE: usize = 34;
-/// No tokenizer in use packs more bytes of source into a token on average; a bound for pruning.
-const BYTES_PER_TOKEN_MAX: u64 = 12;
+/// Source rarely has more bytes to a token, headers included; a bound for pruning.
+const BYTES_PER_TOKEN_MAX: u64 = 7;
 
 impl Offers for Assembly<'_> {
     fn at_least(&self, candidate: usize) -> u64 {

@@ -84,7 +84,7 @@ impl Candidate {
 /// key, the hybrid score, the distance, and the four keys that decide between equals. Intent
 /// `impact` goes by the graph first.
 pub fn sort(
-    candidates: &mut [Candidate],
+    candidates: &mut Vec<Candidate>,
     request: &Resolved,
     w: &ScoringWeights,
     units: &mut Units,
@@ -161,7 +161,7 @@ fn by_keys(a: &Keyed, b: &Keyed, candidates: &[Candidate], keys: &[TieBreaker]) 
     order
 }
 
-fn permute(candidates: &mut [Candidate], order: Vec<usize>) {
-    let sorted: Vec<Candidate> = order.into_iter().map(|i| candidates[i].clone()).collect();
-    candidates.clone_from_slice(&sorted);
+fn permute(candidates: &mut Vec<Candidate>, order: Vec<usize>) {
+    let mut slots: Vec<Option<Candidate>> = candidates.drain(..).map(Some).collect();
+    candidates.extend(order.into_iter().filter_map(|i| slots[i].take()));
 }

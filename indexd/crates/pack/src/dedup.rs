@@ -5,7 +5,7 @@
 //! the stage at `O(n log n)` without touching most texts.
 
 use crate::candidate::Candidate;
-use crate::identity::Sources;
+use crate::identity::{Source, Sources};
 use crate::unit::Unit;
 use indexd_model::{FileDoc, IndexView};
 use rustc_hash::FxHashMap;
@@ -25,7 +25,7 @@ pub enum Fate {
 /// Decides for every candidate, in rank order.
 pub fn dedup(view: &dyn IndexView, candidates: &[Candidate], sources: &mut Sources) -> Vec<Fate> {
     let mut fates = vec![Fate::Kept; candidates.len()];
-    let mut by_size: FxHashMap<u32, Vec<usize>> = FxHashMap::default();
+    let mut by_size: FxHashMap<(u32, u32), Vec<usize>> = FxHashMap::default();
     for (i, c) in candidates.iter().enumerate() {
         by_size.entry(size(&c.unit)).or_default().push(i);
     }
@@ -45,19 +45,25 @@ pub fn dedup(view: &dyn IndexView, candidates: &[Candidate], sources: &mut Sourc
     fates
 }
 
-fn size(unit: &Unit) -> u32 {
-    unit.spans.iter().map(|(s, _)| s.len()).sum()
+/// Bytes and lines: equal texts agree in both.
+fn size(unit: &Unit) -> (u32, u32) {
+    (unit.spans.iter().map(|(s, _)| s.len()).sum(), unit.spans.iter().map(|(_, l)| l.count()).sum())
 }
 
 fn same_text(view: &dyn IndexView, a: &Unit, b: &Unit, sources: &mut Sources) -> bool {
-    if a.file == b.file && a.spans == b.spans {
-        return true;
+    // A definition's text holds its name.
+    let name = |u: &Unit| u.def.some().map(|d| view.def(d).name);
+    if let (Some(a), Some(b)) = (name(a), name(b)) {
+        if a != b {
+            return false;
+        }
     }
     let (left, right) = (sources.of(view, a.file), sources.of(view, b.file));
-    let texts = |s: &crate::identity::Source, u: &Unit| -> String {
-        u.spans.iter().map(|(span, _)| s.slice(*span)).collect()
-    };
-    texts(&left, a) == texts(&right, b)
+    if let ([a], [b]) = (&a.spans[..], &b.spans[..]) {
+        return left.slice(a.0) == right.slice(b.0);
+    }
+    let text = |s: &Source, u: &Unit| -> String { u.spans.iter().map(|(span, _)| s.slice(*span)).collect() };
+    text(&left, a) == text(&right, b)
 }
 
 /// Marks what shares a line with a better candidate of the same file; adjacent lines are no overlap.

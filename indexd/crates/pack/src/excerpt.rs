@@ -47,7 +47,7 @@ pub fn plan(
     e: &Excerpts,
 ) -> Plan {
     let whole: Vec<Lines> = unit.spans.iter().map(|(_, l)| trim(source, *l)).collect();
-    let size: usize = whole.iter().map(|l| source.lines.lines_span(*l).len() as usize).sum();
+    let size: usize = whole.iter().map(|l| source.lines().lines_span(*l).len() as usize).sum();
     let n_lines: u32 = whole.iter().map(|l| l.count()).sum();
     let is_small = n_lines <= e.whole_lines || size <= room.whole_bytes;
     if size <= room.bytes && is_small {
@@ -57,7 +57,7 @@ pub fn plan(
     let mut chosen = vec![false; unit.lines().count() as usize];
     let first = unit.lines().start;
     let mut left = Left { bytes: room.bytes, lines: room.lines.max(1) };
-    let head_line = head.map_or(whole[0].start, |at| source.lines.line(at)).clamp(first, unit.lines().end);
+    let head_line = head.map_or(whole[0].start, |at| source.lines().line(at)).clamp(first, unit.lines().end);
     choose_run(source, first, &mut chosen, &whole, head_line, e.head_lines, &mut left);
     if let Some(scores) = scores {
         choose_windows(source, scores, first, &mut chosen, &whole, e.window_lines, &mut left);
@@ -89,7 +89,7 @@ pub fn shorten(plan: &Plan, n_lines: u32) -> Plan {
 
 /// The bytes of a part, cut at a character boundary when its only line is longer than `bytes_max`.
 pub fn span_of(source: &Source, part: Lines, bytes_max: usize) -> Span {
-    let mut span = source.lines.lines_span(part);
+    let mut span = source.lines().lines_span(part);
     if part.count() == 1 && span.len() as usize > bytes_max {
         let mut end = span.start as usize + bytes_max;
         while !source.text.is_char_boundary(end) {
@@ -122,7 +122,7 @@ fn choose_run(
         let is_own = whole.iter().any(|l| l.start <= at && at <= l.end);
         let slot = &mut chosen[(at - first) as usize];
         if is_own && !*slot {
-            let size = source.lines.span(at).len() as usize;
+            let size = source.lines().span(at).len() as usize;
             if size > left.bytes {
                 // Only the very first line may be longer than all the room there is.
                 if taken == 0 && !chosen.iter().any(|c| *c) {
@@ -217,5 +217,5 @@ pub fn blank_before(source: &Source, line: u32) -> u32 {
 
 /// Whether a line holds nothing but blanks.
 pub fn is_blank(source: &Source, line: u32) -> bool {
-    source.slice(source.lines.span(line)).trim().is_empty()
+    source.slice(source.lines().span(line)).trim().is_empty()
 }

@@ -8,6 +8,7 @@ use indexd_model::{
     ChunkDoc, ChunkUid, DefDoc, Facts, FileDoc, IndexView, LineIndex, Span, SymbolId, names, span,
 };
 use rustc_hash::FxHashMap;
+use std::cell::OnceCell;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -15,12 +16,20 @@ use std::sync::Arc;
 pub struct Source {
     /// The text.
     pub text: Arc<str>,
-    /// Its lines.
-    pub lines: LineIndex,
-    is_ascii: bool,
+    lines: OnceCell<LineIndex>,
+    is_ascii: OnceCell<bool>,
 }
 
 impl Source {
+    fn new(text: Arc<str>) -> Self {
+        Self { text, lines: OnceCell::new(), is_ascii: OnceCell::new() }
+    }
+
+    /// Its lines, found when first asked for.
+    pub fn lines(&self) -> &LineIndex {
+        self.lines.get_or_init(|| LineIndex::new(&self.text))
+    }
+
     /// The text of `span`; empty when it lies outside.
     pub fn slice(&self, span: Span) -> &str {
         self.text.get(span.range()).unwrap_or("")
@@ -28,7 +37,7 @@ impl Source {
 
     /// `span` in UTF-16 code units from the start of the file.
     pub fn utf16(&self, span: Span) -> Range {
-        if self.is_ascii {
+        if *self.is_ascii.get_or_init(|| self.text.is_ascii()) {
             return Range { start: span.start, end: span.end };
         }
         let start = span::utf16_len(self.slice(Span { start: 0, end: span.start }));
@@ -48,10 +57,7 @@ pub struct Sources {
 impl Sources {
     /// The file's text.
     pub fn of(&mut self, view: &dyn IndexView, file: FileDoc) -> Rc<Source> {
-        let source = self.files.entry(file).or_insert_with(|| {
-            let text = view.text(file);
-            Rc::new(Source { lines: LineIndex::new(&text), is_ascii: text.is_ascii(), text })
-        });
+        let source = self.files.entry(file).or_insert_with(|| Rc::new(Source::new(view.text(file))));
         Rc::clone(source)
     }
 

@@ -100,6 +100,24 @@ impl Query {
         query
     }
 
+    /// Adds the other forms of the plain words: who or what does something (`parser`), the act
+    /// (`completion`) and the verb share a beginning that stemming of endings alone keeps apart.
+    pub fn add_forms(&mut self, weight: f64) {
+        let plain: Vec<QueryTerm> = self
+            .terms
+            .iter()
+            .filter(|t| t.term.len() >= 4 && t.term.bytes().all(|b| b.is_ascii_lowercase()))
+            .cloned()
+            .collect();
+        for t in plain {
+            for form in forms(&t.term) {
+                if !self.terms.iter().any(|x| x.term == form) {
+                    self.terms.push(QueryTerm { term: form, weight: weight * t.weight });
+                }
+            }
+        }
+    }
+
     /// Adds `=manpage` for "man page": programs write as one name what prose writes as two words.
     fn join_words(&mut self, lines: &[(Zone, &str)], weight: f64) {
         for &(zone, line) in lines.iter().filter(|(z, _)| matches!(z, Zone::Title | Zone::Lead)) {
@@ -164,6 +182,23 @@ impl Query {
         }
         self.terms = terms.into_iter().map(|t| t.1).collect();
     }
+}
+
+/// Other forms of a stemmed word: `fuzzer` and `fuzz`, `completion` and `complet`.
+fn forms(term: &str) -> Vec<String> {
+    let doubled = |s: &str| {
+        let b = s.as_bytes();
+        b.len() > 4 && b[b.len() - 1] == b[b.len() - 2] && !matches!(b[b.len() - 1], b'l' | b's' | b'z')
+    };
+    for ending in ["er", "or", "ion"] {
+        if let Some(base) = term.strip_suffix(ending).filter(|b| b.len() >= 4) {
+            let base = if ending == "er" && doubled(base) { &base[..base.len() - 1] } else { base };
+            let mut out = vec![base.to_owned()];
+            out.extend(["er", "or", "ion"].iter().filter(|e| **e != ending).map(|e| format!("{base}{e}")));
+            return out;
+        }
+    }
+    ["er", "or", "ion"].iter().map(|e| format!("{term}{e}")).collect()
 }
 
 /// Addresses, hashes and numbers: they stand in reports and never in source.

@@ -178,7 +178,7 @@ impl Run {
 
     fn offer(&mut self, i: usize, e: Entry, room: u64, offers: &mut dyn Offers) {
         let room = room.min(self.ledger.remaining());
-        if self.cap(e.section).is_some() || offers.at_least(e.candidate) > room {
+        if room < ROOM_MIN || self.cap(e.section).is_some() || offers.at_least(e.candidate) > room {
             return;
         }
         let Some(cost) = self.full_cost(e, offers) else { return };
@@ -229,6 +229,8 @@ impl Run {
     }
 }
 
+/// Tokens below which nothing is offered: a gap mark or header and one line take as many.
+const ROOM_MIN: u64 = 2;
 /// Upper bound of a gap mark `// ... (lines 1000000-1000000)`.
 pub const GAP: Cost = Cost { tokens: 13, chars: 36 };
 /// Upper bound of the blank lines between two neighbouring items.

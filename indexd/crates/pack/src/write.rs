@@ -90,7 +90,7 @@ fn item(a: &mut Assembly, i: usize, signature: &str) -> Item {
     let also_at = places(a, i);
     let c = &a.claimed[i].candidate;
     let lines = unit.lines();
-    let whole = Span { start: source.lines.start(lines.start), end: source.lines.start(lines.end + 1) };
+    let whole = Span { start: source.lines().start(lines.start), end: source.lines().start(lines.end + 1) };
     let path = c.file.path.to_string();
     let provenance = Provenance {
         snippet_id: snippet_id(&uid, &excerpt, &unit),
@@ -303,7 +303,7 @@ fn text_evidence(a: &mut Assembly, i: usize, source: &Source) -> Vec<Evidence> {
             ));
             Evidence {
                 kind: "span",
-                evidence_id: evidence_id("span", &path, source.lines.start(line), text),
+                evidence_id: evidence_id("span", &path, source.lines().start(line), text),
                 confidence: confidence.clamp(0.0, 1.0),
                 file_rel_path: path.clone(),
                 line,
@@ -335,7 +335,8 @@ fn seeds(a: &mut Assembly) -> Vec<SeedEntry> {
         let source = a.source(i);
         let c = &a.claimed[i].candidate;
         let lines = unit.lines();
-        let whole = Span { start: source.lines.start(lines.start), end: source.lines.start(lines.end + 1) };
+        let whole =
+            Span { start: source.lines().start(lines.start), end: source.lines().start(lines.end + 1) };
         let signals = Signal::ALL
             .into_iter()
             .filter(|s| with_signals && c.signals.get(*s) > 0.0)

@@ -77,6 +77,22 @@ fn neighbouring_words_of_the_title_are_joined() {
 }
 
 #[test]
+fn forms_of_a_word_lead_to_each_other() {
+    for (term, form) in [
+        ("fuzzer", "fuzz"),
+        ("formatter", "format"),
+        ("completion", "complet"),
+        ("pars", "parser"),
+        ("complet", "completion"),
+    ] {
+        assert!(forms(term).iter().any(|f| f == form), "{term} {form}");
+    }
+    let mut q = Query::parse("fuzzer", 1.0, 0.0);
+    q.add_forms(0.5);
+    assert_eq!((q.terms[1].term.as_str(), q.terms[1].weight), ("fuzz", 0.5));
+}
+
+#[test]
 fn addresses_and_hashes_are_noise() {
     check("crash at 0xdeadbeef12 in a1b2c3d4e5 2024", "crash 2024", "", "", "");
 }
