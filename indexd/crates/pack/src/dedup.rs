@@ -53,10 +53,10 @@ fn size(unit: &Unit) -> (u32, u32) {
 fn same_text(view: &dyn IndexView, a: &Unit, b: &Unit, sources: &mut Sources) -> bool {
     // A definition's text holds its name.
     let name = |u: &Unit| u.def.some().map(|d| view.def(d).name);
-    if let (Some(a), Some(b)) = (name(a), name(b)) {
-        if a != b {
-            return false;
-        }
+    if let (Some(a), Some(b)) = (name(a), name(b))
+        && a != b
+    {
+        return false;
     }
     let (left, right) = (sources.of(view, a.file), sources.of(view, b.file));
     if let ([a], [b]) = (&a.spans[..], &b.spans[..]) {
