@@ -127,9 +127,7 @@ impl<'a> Assembly<'a> {
         budgets.exact = ctx.counter.is_exact();
         let ranking = &ctx.config.ranking;
         let mut query = Query::parse(&resolved.query, f64::from(ranking.title), f64::from(ranking.joined));
-        if ranking.forms > 0.0 {
-            query.add_forms(f64::from(ranking.forms));
-        }
+        query.add_forms(f64::from(ranking.derived), f64::from(ranking.synonyms));
         let mut units = Units::new(view);
         let mut sources = Sources::default();
         let mut gathered = gather::gather(&mut units, &mut sources, &resolved, &query, ctx)?;

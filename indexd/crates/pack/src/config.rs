@@ -130,8 +130,10 @@ settings! {
         title: f32 = 2.0,
         /// Weight of two neighbouring words of the title written as one name, against each alone.
         joined: f32 = 0.4,
-        /// Weight of other forms of a word (`parser`, `parse`) against the word itself.
-        forms: f32 = 0.0,
+        /// Weight of words derived from a word (`parser`, `parse`) against the word itself.
+        derived: f32 = 0.6,
+        /// Weight of abbreviations and synonyms (`cfg`, `configuration`) against the word itself.
+        synonyms: f32 = 0.2,
         /// How much a unit loses that holds only some of the words: 0 nothing, 1 their share.
         coverage: f32 = 0.3,
         /// What a file's signals are worth to a unit that has nothing of the text itself.

@@ -4,6 +4,7 @@
 //! Nothing here looks at an index. Long issue texts are the normal case: the title weighs most, then
 //! the first paragraph; code, traces and diffs are full of names that only sometimes matter.
 
+mod forms;
 mod mentions;
 mod stopwords;
 
@@ -16,6 +17,8 @@ use stopwords::is_stopword;
 
 /// Terms kept of a query, by weight; more only cost time.
 const TERMS_MAX: usize = 96;
+/// Words whose other forms are looked for, the heaviest.
+const FORMED_MAX: usize = 24;
 /// Mentions kept of each kind.
 const MENTIONS_MAX: usize = 24;
 
@@ -45,6 +48,8 @@ pub struct QueryTerm {
     pub term: String,
     /// From its places in the text: above 0, about 1 for one mention in the title.
     pub weight: f64,
+    /// Whether it stands in the text itself; another form of a word, or two joined, does not.
+    pub is_written: bool,
 }
 
 /// A path or dotted module as written, with what a trace adds.
@@ -100,21 +105,26 @@ impl Query {
         query
     }
 
-    /// Adds the other forms of the plain words: who or what does something (`parser`), the act
-    /// (`completion`) and the verb share a beginning that stemming of endings alone keeps apart.
-    pub fn add_forms(&mut self, weight: f64) {
-        let plain: Vec<QueryTerm> = self
-            .terms
-            .iter()
-            .filter(|t| t.term.len() >= 4 && t.term.bytes().all(|b| b.is_ascii_lowercase()))
-            .cloned()
-            .collect();
+    /// Adds other ways to write the heaviest plain words: derived ones with `derived` of the word's
+    /// weight, abbreviations and synonyms with `synonyms` of it.
+    pub fn add_forms(&mut self, derived: f64, synonyms: f64) {
+        let is_plain = |t: &QueryTerm| t.term.bytes().all(|b| b.is_ascii_lowercase());
+        let mut plain: Vec<QueryTerm> = self.terms.iter().filter(|t| is_plain(t)).cloned().collect();
+        plain.sort_by(|a, b| b.weight.total_cmp(&a.weight));
+        plain.truncate(FORMED_MAX);
         for t in plain {
-            for form in forms(&t.term) {
-                if !self.terms.iter().any(|x| x.term == form) {
-                    self.terms.push(QueryTerm { term: form, weight: weight * t.weight });
-                }
+            if derived > 0.0 {
+                forms::derived(&t.term).into_iter().for_each(|f| self.add_form(f, derived * t.weight));
             }
+            if synonyms > 0.0 {
+                forms::synonyms(&t.term).for_each(|f| self.add_form(f.to_owned(), synonyms * t.weight));
+            }
+        }
+    }
+
+    fn add_form(&mut self, term: String, weight: f64) {
+        if !self.terms.iter().any(|x| x.term == term) {
+            self.terms.push(QueryTerm { term, weight, is_written: false });
         }
     }
 
@@ -129,7 +139,7 @@ impl Query {
                     let term = format!("={b}{lower}");
                     let weight = weight * zone.weight(1.0);
                     if term.len() <= 40 && !self.terms.iter().any(|t| t.term == term) {
-                        self.terms.push(QueryTerm { term, weight });
+                        self.terms.push(QueryTerm { term, weight, is_written: false });
                     }
                 }
                 before = is_plain.then_some(lower);
@@ -173,8 +183,11 @@ impl Query {
         }
         // Repetition counts, but less and less: 1 + ln(sum), as for term frequencies.
         let weigh = |sum: f64| if sum > 1.0 { 1.0 + ln(sum) } else { sum };
-        let mut terms: Vec<(usize, QueryTerm)> =
-            sums.into_iter().map(|(term, sum)| QueryTerm { term, weight: weigh(sum) }).enumerate().collect();
+        let mut terms: Vec<(usize, QueryTerm)> = sums
+            .into_iter()
+            .map(|(term, sum)| QueryTerm { term, weight: weigh(sum), is_written: true })
+            .enumerate()
+            .collect();
         if terms.len() > TERMS_MAX {
             terms.sort_by(|a, b| b.1.weight.total_cmp(&a.1.weight).then(a.0.cmp(&b.0)));
             terms.truncate(TERMS_MAX);
@@ -182,23 +195,6 @@ impl Query {
         }
         self.terms = terms.into_iter().map(|t| t.1).collect();
     }
-}
-
-/// Other forms of a stemmed word: `fuzzer` and `fuzz`, `completion` and `complet`.
-fn forms(term: &str) -> Vec<String> {
-    let doubled = |s: &str| {
-        let b = s.as_bytes();
-        b.len() > 4 && b[b.len() - 1] == b[b.len() - 2] && !matches!(b[b.len() - 1], b'l' | b's' | b'z')
-    };
-    for ending in ["er", "or", "ion"] {
-        if let Some(base) = term.strip_suffix(ending).filter(|b| b.len() >= 4) {
-            let base = if ending == "er" && doubled(base) { &base[..base.len() - 1] } else { base };
-            let mut out = vec![base.to_owned()];
-            out.extend(["er", "or", "ion"].iter().filter(|e| **e != ending).map(|e| format!("{base}{e}")));
-            return out;
-        }
-    }
-    ["er", "or", "ion"].iter().map(|e| format!("{term}{e}")).collect()
 }
 
 /// Addresses, hashes and numbers: they stand in reports and never in source.

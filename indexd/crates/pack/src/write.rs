@@ -488,8 +488,9 @@ fn guidance(a: &mut Assembly, stats: &Stats) -> (Vec<String>, Vec<String>, Vec<S
         .query
         .terms
         .iter()
+        .filter(|t| t.is_written)
         .map(|t| t.term.as_str())
-        .filter(|t| !t.starts_with('=') && !a.gathered.retrieved.weighted.terms.iter().any(|w| w.0 == *t))
+        .filter(|t| !a.gathered.retrieved.weighted.terms.iter().any(|w| w.0 == *t))
         .take(SUGGESTIONS_MAX)
         .collect();
     if !missing.is_empty() {

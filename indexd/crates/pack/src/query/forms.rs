@@ -1,0 +1,152 @@
+//! Other ways to write a word: what prose spells out, code shortens (`configuration`, `cfg`), and
+//! what prose calls by the deed, code calls by the doer (`parse`, `parser`).
+//!
+//! Both tables are part of the tool version: changing them changes packs. They hold what any
+//! programmer would say, nothing of any one repository.
+
+/// Endings that derive one word from another and that light stemming keeps.
+const ENDINGS: [&str; 3] = ["er", "or", "ion"];
+/// Bytes of the shortest beginning that two words must share.
+const BASE_BYTES_MIN: usize = 4;
+
+/// Words that stand for each other in programs, as terms (lower-case, stemmed).
+const GROUPS: [&[&str]; 58] = [
+    &["config", "cfg", "conf", "configuration", "setting"],
+    &["arg", "argument", "param", "parameter"],
+    &["env", "environment"],
+    &["dir", "directory", "folder"],
+    &["repo", "repository"],
+    &["auth", "authentication", "authenticat", "authorization", "authoriz"],
+    &["cmd", "command"],
+    &["ctx", "context"],
+    &["msg", "message"],
+    &["err", "error"],
+    &["req", "request"],
+    &["resp", "response", "respons"],
+    &["conn", "connection", "connect"],
+    &["db", "database", "databas"],
+    &["doc", "documentation"],
+    &["info", "information"],
+    &["init", "initializ", "initialis", "initialization", "setup"],
+    &["impl", "implementation", "implement"],
+    &["func", "function", "fn"],
+    &["attr", "attribut"],
+    &["val", "value", "valu"],
+    &["var", "variabl"],
+    &["num", "number", "count"],
+    &["max", "maximum", "limit"],
+    &["min", "minimum"],
+    &["prev", "previous"],
+    &["src", "source", "sourc"],
+    &["dst", "dest", "destination", "target"],
+    &["tmp", "temp", "temporary"],
+    &["str", "string"],
+    &["int", "integer"],
+    &["char", "character"],
+    &["len", "length", "size"],
+    &["idx", "index"],
+    &["buf", "buffer"],
+    &["addr", "address"],
+    &["ref", "reference", "referenc"],
+    &["expr", "expression"],
+    &["stmt", "statement"],
+    &["decl", "declaration", "declar"],
+    &["def", "definition", "defin"],
+    &["obj", "object"],
+    &["spec", "specification"],
+    &["pkg", "package", "packag"],
+    &["lib", "library"],
+    &["bin", "binary"],
+    &["exec", "execut", "execution", "run"],
+    &["eval", "evaluat", "evaluation"],
+    &["fmt", "format"],
+    &["sync", "synchroniz", "synchronous"],
+    &["async", "asynchronous"],
+    &["del", "delet", "remov"],
+    &["gen", "generat", "generation"],
+    &["desc", "description", "describ"],
+    &["cert", "certificat"],
+    &["perm", "permission"],
+    &["lang", "language", "languag"],
+    &["regex", "regexp", "pattern"],
+];
+
+/// The words that stand for a term, without itself.
+pub fn synonyms(term: &str) -> impl Iterator<Item = &'static str> {
+    let group = GROUPS.iter().find(|g| g.contains(&term)).copied().unwrap_or(&[]);
+    let term = term.to_owned();
+    group.iter().copied().filter(move |w| **w != *term)
+}
+
+/// The words derived from a term and those it is derived from, without itself; most are words that
+/// no tree holds.
+pub fn derived(term: &str) -> Vec<String> {
+    let mut out: Vec<String> = Vec::new();
+    if term.len() < BASE_BYTES_MIN || !term.bytes().all(|b| b.is_ascii_lowercase()) {
+        return out;
+    }
+    let mut bases = vec![term];
+    for ending in ENDINGS {
+        if let Some(base) = term.strip_suffix(ending).filter(|b| b.len() >= BASE_BYTES_MIN) {
+            bases.push(undoubled(base, ending));
+        }
+    }
+    for base in bases {
+        out.push(base.to_owned());
+        out.extend(ENDINGS.iter().map(|e| format!("{base}{e}")));
+    }
+    out.retain(|f| f != term);
+    out.sort();
+    out.dedup();
+    out
+}
+
+/// `formatt(er)` is `format`; `l`, `s` and `z` are as often double by nature.
+fn undoubled<'b>(base: &'b str, ending: &str) -> &'b str {
+    let b = base.as_bytes();
+    let n = b.len();
+    let doubled = matches!(ending, "er" | "or")
+        && n > BASE_BYTES_MIN
+        && b[n - 1] == b[n - 2]
+        && !matches!(b[n - 1], b'l' | b's' | b'z');
+    if doubled { &base[..n - 1] } else { base }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_lead_to_their_other_forms() {
+        for (term, form) in [
+            ("fuzzer", "fuzz"),
+            ("formatter", "format"),
+            ("completion", "complet"),
+            ("pars", "parser"),
+            ("complet", "completion"),
+            ("validator", "validation"),
+        ] {
+            assert!(derived(term).iter().any(|f| f == form), "{term} {form}");
+        }
+        for (term, form) in [("user", "us"), ("order", "ord"), ("http2", "http2er")] {
+            assert!(!derived(term).iter().any(|f| f == form), "{term} {form}");
+        }
+    }
+
+    #[test]
+    fn short_words_stand_for_long_ones() {
+        for (term, form) in [("configuration", "cfg"), ("cmd", "command"), ("folder", "directory")] {
+            assert!(synonyms(term).any(|f| f == form), "{term} {form}");
+        }
+        assert_eq!(synonyms("zebra").count(), 0);
+    }
+
+    #[test]
+    fn no_word_stands_in_two_groups() {
+        let mut all: Vec<&str> = GROUPS.iter().flat_map(|g| g.iter().copied()).collect();
+        let n = all.len();
+        all.sort_unstable();
+        all.dedup();
+        assert_eq!(all.len(), n);
+    }
+}
