@@ -102,9 +102,12 @@ pub enum Command {
     Index(IndexArgs),
     /// Show the daemon and its workspaces
     Status,
-    /// Print the index or its edges
+    /// Print the index, its edges, or both for other tools
     #[command(subcommand)]
     Export(ExportCommand),
+    /// Lay an index made by another tool over the links
+    #[command(subcommand)]
+    Import(ImportCommand),
     /// Register, list or forget repositories
     #[command(subcommand)]
     Workspace(WorkspaceCommand),
@@ -366,6 +369,37 @@ pub enum ExportCommand {
         /// The only format there is
         #[arg(long)]
         jsonl: bool,
+    },
+    /// Definitions and uses as a SCIP index, for other tools
+    #[command(after_help = "Examples:
+  ctl export scip --out index.scip
+  ctl export scip > index.scip")]
+    Scip {
+        /// Write to FILE instead of standard output
+        #[arg(long, value_name = "FILE")]
+        out: Option<PathBuf>,
+    },
+}
+
+/// What to import.
+#[derive(Debug, Subcommand)]
+pub enum ImportCommand {
+    /// A SCIP index made by a compiler or a type checker
+    #[command(after_help = "Examples:
+  scip-python index --project-name demo && ctl import scip index.scip
+  ctl import scip /tmp/index.scip --repo ~/demo --json
+  ctl import scip --clear
+
+It takes the place of the one imported before. Each file follows it as long as
+its content is the one of now; an edited file has our own links again, and the
+imported ones when the edit is undone.")]
+    Scip {
+        /// The index
+        #[arg(value_name = "FILE", required_unless_present = "clear")]
+        file: Option<PathBuf>,
+        /// Take back what was imported
+        #[arg(long, conflicts_with = "file")]
+        clear: bool,
     },
 }
 

@@ -22,6 +22,14 @@ impl Output {
         Ok(self.out.write_all(text.as_bytes())?)
     }
 
+    /// Writes bytes that are no text.
+    ///
+    /// # Errors
+    /// As [`Failure::from`] an IO error.
+    pub fn bytes(&mut self, bytes: &[u8]) -> Result<(), Failure> {
+        Ok(self.out.write_all(bytes)?)
+    }
+
     /// Writes a line.
     ///
     /// # Errors

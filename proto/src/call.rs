@@ -4,6 +4,7 @@ use crate::error::{ErrorCode, ErrorObject};
 use crate::export::ExportParams;
 use crate::graph::GraphParams;
 use crate::hello::{HelloParams, ShutdownParams};
+use crate::import::ImportParams;
 use crate::request::{PackGetParams, PackParams};
 use crate::search::{SearchParams, SymbolParams};
 use crate::workspace::{AddParams, ConfigParams, ListParams, RemoveParams, StatusParams, WaitParams};
@@ -87,6 +88,10 @@ methods! {
     ExportDump(ExportParams) = "export.dump",
     /// Prints the resolved edges, one JSON object a line.
     ExportEdges(ExportParams) = "export.edges",
+    /// Prints the index in the SCIP format.
+    ExportScip(ExportParams) = "export.scip",
+    /// Lays an index made by another tool over the links.
+    ImportScip(ImportParams) = "import.scip",
     /// The settings in force and where each came from.
     ConfigShow(ConfigParams) = "config.show",
     /// The condition of the daemon and its workspaces.

@@ -94,6 +94,8 @@ codes! {
     DaemonUnavailable = -32018, "POC_E_DAEMON_UNAVAILABLE", &[], exit 69, "run `ctl doctor`";
     /// The daemon is stopping and takes no new requests.
     ShuttingDown = -32019, "POC_E_SHUTTING_DOWN", &[], exit 75, "connect again: a new daemon starts by itself";
+    /// A file to import is not there, is no index, or says nothing about the files of the workspace.
+    ImportInvalid = -32602, "POC_E_IMPORT_INVALID", &[], exit 65, "make the index again with its indexer, in the root of the workspace";
     /// The line is not JSON.
     Parse = -32700, "POC_E_PARSE", &[], exit 65, "send one JSON object a line, UTF-8, without line ends inside";
     /// The line is longer than the limit.

@@ -14,6 +14,7 @@ pub mod export;
 pub mod frame;
 pub mod graph;
 pub mod hello;
+pub mod import;
 pub mod limits;
 pub mod paths;
 pub mod request;

@@ -1,6 +1,6 @@
 //! JSON Schemas of the wire types, generated from them.
 
-use crate::{call, context_pack, error, export, graph, hello, request, rpc, search, workspace};
+use crate::{call, context_pack, error, export, graph, hello, import, request, rpc, search, workspace};
 use schemars::generate::SchemaSettings;
 use serde_json::Value;
 
@@ -39,6 +39,8 @@ pub fn all() -> Vec<(String, Value)> {
         "index.wait.result" => workspace::WaitResult,
         "export.params" => export::ExportParams,
         "export.result" => export::ExportResult,
+        "import.scip.params" => import::ImportParams,
+        "import.scip.result" => import::ImportResult,
         "config.show.params" => workspace::ConfigParams,
         "config.show.result" => workspace::ConfigResult,
         "status.params" => workspace::StatusParams,

@@ -542,6 +542,89 @@ fn every_json_answer_is_one_object_with_a_schema() {
 }
 
 #[test]
+fn an_imported_index_shows_what_only_its_tool_can_know() {
+    use crate::imports::{CALLER, LIBRARY, index_of};
+    let user = User::new();
+    user.write("repo/lib.py", LIBRARY);
+    user.write("repo/app.py", CALLER);
+    let callers = |user: &User| ok(&user.ctl(&["callers", "work"]));
+    assert!(callers(&user).contains("no callers"));
+    std::fs::write(user.path("index.scip"), index_of("")).unwrap();
+    let said = ok(&user.ctl(&["import", "scip", "../index.scip"]));
+    assert!(
+        said.starts_with("1 files by an unnamed tool: 1 uses of the tree, 0 of dependencies, 0 left out"),
+        "{said}"
+    );
+    assert!(
+        callers(&user).contains("function run") && callers(&user).contains("tooling"),
+        "{}",
+        callers(&user)
+    );
+    user.write("repo/app.py", &format!("{CALLER}\n"));
+    assert!(callers(&user).contains("no callers"), "an edited file has our links");
+    user.write("repo/app.py", CALLER);
+    assert!(callers(&user).contains("tooling"), "the edit is undone");
+    ok(&user.ctl(&["daemon", "stop"]));
+    assert!(callers(&user).contains("tooling"), "after a restart");
+    // Made in the folder above, so that its paths are below another root.
+    let other = format!("file://{}", user.path("elsewhere").display());
+    std::fs::write(user.path("index.scip"), index_of(&other)).unwrap();
+    let json = ok(&user.ctl(&["import", "scip", "../index.scip", "--json"]));
+    let json: Value = serde_json::from_str(&json).unwrap();
+    assert_eq!((&json["schema"], json["nFiles"].as_u64()), (&Value::from("ImportResult"), Some(1)));
+    ok(&user.ctl(&["import", "scip", "--clear"]));
+    assert!(callers(&user).contains("no callers"), "taken back");
+}
+
+#[test]
+fn an_import_that_means_nothing_is_refused() {
+    use crate::imports::{CALLER, LIBRARY, index_of};
+    let user = User::new();
+    let refused = |args: &[&str], exit, code: &str, words: &str| {
+        let output = user.ctl(&[&["import", "scip"], args].concat());
+        check_failure(&output, exit, code);
+        assert!(text(&output.stderr).contains(words), "{}", text(&output.stderr));
+    };
+    let index = user.path("index.scip");
+    let index = index.to_str().unwrap();
+    refused(&[], 2, "", "--help");
+    refused(&["--clear", index], 2, "", "--help");
+    refused(&["missing.scip"], 65, "POC_E_IMPORT_INVALID", "cannot be read");
+    refused(&["."], 65, "POC_E_IMPORT_INVALID", "no regular file");
+    refused(&["go.mod"], 65, "POC_E_IMPORT_INVALID", "not a SCIP index");
+    std::fs::write(index, "").unwrap();
+    refused(&[index], 65, "POC_E_IMPORT_INVALID", "no documents");
+    let whole = index_of("file:///elsewhere/demo");
+    std::fs::write(index, &whole[..whole.len() - 9]).unwrap();
+    refused(&[index], 65, "POC_E_IMPORT_INVALID", "not a SCIP index");
+    std::fs::write(index, &whole).unwrap();
+    refused(&[index], 65, "POC_E_IMPORT_INVALID", "it was made for file:///elsewhere/demo");
+    user.write("repo/lib.py", &format!("import os\n\n\n{LIBRARY}"));
+    user.write("repo/app.py", &CALLER.replace("import importlib", "x = 1\nimport importlib"));
+    refused(&[index], 65, "POC_E_IMPORT_INVALID", "other contents");
+}
+
+#[test]
+fn an_exported_index_can_be_imported() {
+    let user = User::new();
+    let out = user.path("out.scip");
+    assert_eq!(ok(&user.ctl(&["export", "scip", "--out", out.to_str().unwrap()])), "");
+    let piped = user.ctl(&["export", "scip"]);
+    assert!(piped.status.success());
+    let bytes = std::fs::read(&out).unwrap();
+    assert_eq!(piped.stdout, bytes, "a file and a pipe get the same");
+    let index = indexd_scip::read(&bytes).unwrap();
+    assert_eq!(
+        index.documents.iter().map(|d| &*d.path).collect::<Vec<_>>(),
+        ["client.go", "go.mod", "retry.go"]
+    );
+    assert!(index.project_root.ends_with("/repo"));
+    assert!(ok(&user.ctl(&["import", "scip", out.to_str().unwrap()])).contains(" by indexd "));
+    assert!(ok(&user.ctl(&["callers", "Delay"])).contains("tooling"));
+    check_failure(&user.ctl(&["export", "scip", "--out", "/nowhere/x"]), 73, "POC_E_CANNOT_CREATE");
+}
+
+#[test]
 fn completions_are_scripts() {
     let user = User::new();
     for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {

@@ -6,7 +6,7 @@ use indexd::workspace::recovery::Verify;
 use indexd::workspace::stages::{Parts, StageLog};
 use indexd_lang::Extracted;
 use indexd_model::{FactsView, IndexView, Outcome, RepoPath};
-use indexd_store::Snapshot;
+use indexd_store::{Overlays, Snapshot};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock};
@@ -19,6 +19,7 @@ pub struct Bench {
     parts: Parts,
     log: Arc<StageLog>,
     engine: Option<Engine>,
+    overlays: Overlays,
 }
 
 impl Bench {
@@ -44,7 +45,15 @@ impl Bench {
         let top = fs::canonicalize(top).unwrap();
         let root = top.join("repo");
         fs::create_dir_all(&root).unwrap();
-        let mut bench = Self { _tmp: None, top, root, parts, log: Arc::default(), engine: None };
+        let mut bench = Self {
+            _tmp: None,
+            top,
+            root,
+            parts,
+            log: Arc::default(),
+            engine: None,
+            overlays: Overlays::default(),
+        };
         bench.reopen();
         bench
     }
@@ -91,6 +100,49 @@ impl Bench {
             engine.build(&|_| {}, &|| false).unwrap();
         } else {
             engine.apply(&changes, true).unwrap();
+        }
+    }
+
+    /// Lays an index made by another tool over the links; no bytes take it back.
+    pub fn import(&mut self, index: &[u8]) {
+        self.keep_import(index);
+        self.follow_import();
+    }
+
+    /// Keeps an import without letting the index follow it.
+    pub fn keep_import(&mut self, index: &[u8]) {
+        let overlays = if index.is_empty() {
+            Overlays::default()
+        } else {
+            let snapshot = self.snapshot();
+            let index = indexd_scip::read(index).unwrap();
+            let read = |path: &str| {
+                let file = snapshot.file_by_path(path)?;
+                Some((snapshot.file(file).hash, snapshot.text(file)))
+            };
+            let imported = indexd_scip::resolve_import(&index, "", &read, &snapshot);
+            assert!(!imported.overlays.is_empty(), "{imported:?}");
+            indexd::workspace::stored_overlays(&imported.overlays)
+        };
+        self.keep(&overlays);
+    }
+
+    /// Keeps what an import came to.
+    pub fn keep(&mut self, overlays: &Overlays) {
+        self.engine().keep_overlays(overlays).unwrap();
+        self.overlays = overlays.clone();
+    }
+
+    /// What the last import came to.
+    pub fn kept_import(&self) -> Overlays {
+        self.overlays.clone()
+    }
+
+    /// Lets the index follow what is kept, as the event loop does.
+    pub fn follow_import(&mut self) {
+        let engine = self.engine();
+        if engine.overlays_are_due().unwrap() {
+            assert!(engine.lay_over().unwrap());
         }
     }
 

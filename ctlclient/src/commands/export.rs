@@ -1,4 +1,4 @@
-//! `ctl export`: long texts, written as their pieces come.
+//! `ctl export`: long texts and files, written as their pieces come.
 
 use super::{Target, note};
 use crate::args::{Common, ExportCommand};
@@ -6,17 +6,58 @@ use crate::failure::Failure;
 use crate::output::Output;
 use crate::progress::Progress;
 use crate::session::{self, Session};
+use base64::Engine as _;
 use indexd_proto::Method;
+use indexd_proto::error::ErrorCode;
 use indexd_proto::export::{ExportParams, ExportResult};
 use indexd_proto::workspace::{Wait, WaitMode};
+use std::fs::{self, File};
+use std::io::{BufWriter, IsTerminal, Write};
+use std::path::{Path, PathBuf};
 
-/// Prints the dump or the edges of a state that holds every save made before.
+/// Prints the dump or the edges of a state that holds every save made before, or writes its SCIP
+/// index.
 pub fn export(common: &Common, what: &ExportCommand) -> Result<(), Failure> {
-    let method = match what {
-        ExportCommand::Dump => Method::ExportDump,
+    match what {
+        ExportCommand::Dump => text(common, Method::ExportDump),
         // Lines of JSON are the only format, with the flag and without.
-        ExportCommand::Edges { .. } => Method::ExportEdges,
-    };
+        ExportCommand::Edges { .. } => text(common, Method::ExportEdges),
+        ExportCommand::Scip { out: Some(path) } => {
+            let mut file = Replacement::new(path)?;
+            bytes(common, &mut |bytes| file.write(bytes))?;
+            file.finish()
+        }
+        ExportCommand::Scip { out: None } if std::io::stdout().is_terminal() => Err(Failure::hinted(
+            ErrorCode::InvalidRequest,
+            "a SCIP index is no text for a terminal",
+            "write it with `--out FILE`, or redirect standard output",
+        )),
+        ExportCommand::Scip { out: None } => {
+            let mut out = Output::new();
+            bytes(common, &mut |bytes| out.bytes(bytes))?;
+            out.finish()
+        }
+    }
+}
+
+fn text(common: &Common, method: Method) -> Result<(), Failure> {
+    let mut out = Output::new();
+    pieces(common, method, &mut |text| out.text(text))?;
+    out.finish()
+}
+
+fn bytes(common: &Common, write: &mut dyn FnMut(&[u8]) -> Result<(), Failure>) -> Result<(), Failure> {
+    pieces(common, Method::ExportScip, &mut |text| {
+        let decoded = base64::engine::general_purpose::STANDARD.decode(text);
+        write(&decoded.map_err(|e| Failure::new(ErrorCode::Parse, format!("a piece of the index: {e}")))?)
+    })
+}
+
+fn pieces(
+    common: &Common,
+    method: Method,
+    piece: &mut dyn FnMut(&str) -> Result<(), Failure>,
+) -> Result<(), Failure> {
     let target = Target::of(common)?;
     let mut progress = Progress::new(common.quiet);
     let params = ExportParams {
@@ -25,11 +66,46 @@ pub fn export(common: &Common, what: &ExportCommand) -> Result<(), Failure> {
         wait: Some(Wait { mode: WaitMode::Strict, timeout_ms: Some(60_000), build_timeout_ms: None }),
         progress: progress.is_wanted(),
     };
-    let mut out = Output::new();
-    let line =
-        Session::open(common)?.call_with(method, &params, &mut progress, &mut |text| out.text(text))?;
+    let line = Session::open(common)?.call_with(method, &params, &mut progress, piece)?;
     let answer: ExportResult = session::result(&line)?;
-    out.finish()?;
     note(common, &answer.envelope, &[]);
     Ok(())
+}
+
+/// A file that is there whole or not at all.
+struct Replacement<'p> {
+    path: &'p Path,
+    new: PathBuf,
+    out: Option<BufWriter<File>>,
+}
+
+impl<'p> Replacement<'p> {
+    fn new(path: &'p Path) -> Result<Self, Failure> {
+        let mut name = path.as_os_str().to_owned();
+        name.push(format!(".{}.new", std::process::id()));
+        let new = PathBuf::from(name);
+        let file = File::create_new(&new).map_err(|e| Self::failure(path, &e))?;
+        Ok(Self { path, new, out: Some(BufWriter::new(file)) })
+    }
+
+    fn failure(path: &Path, e: &std::io::Error) -> Failure {
+        Failure::new(ErrorCode::CannotCreate, format!("{} cannot be written: {e}", path.display()))
+    }
+
+    fn write(&mut self, bytes: &[u8]) -> Result<(), Failure> {
+        let written = self.out.as_mut().map_or(Ok(()), |out| out.write_all(bytes));
+        written.map_err(|e| Self::failure(self.path, &e))
+    }
+
+    fn finish(mut self) -> Result<(), Failure> {
+        let flushed = self.out.take().map_or(Ok(()), |mut out| out.flush());
+        flushed.and_then(|()| fs::rename(&self.new, self.path)).map_err(|e| Self::failure(self.path, &e))
+    }
+}
+
+impl Drop for Replacement<'_> {
+    fn drop(&mut self) {
+        // Gone already when it took its place.
+        let _ = fs::remove_file(&self.new);
+    }
 }

@@ -3,6 +3,7 @@
 mod admin;
 mod doctor;
 mod export;
+mod import;
 mod lookup;
 mod pack;
 mod pack_text;
@@ -37,6 +38,7 @@ pub fn run(cli: Cli) -> Result<(), Failure> {
         Command::Index(args) => admin::index(common, args),
         Command::Status => admin::status(common),
         Command::Export(what) => export::export(common, what),
+        Command::Import(what) => import::import(common, what),
         Command::Workspace(what) => admin::workspace(common, what),
         Command::Daemon(what) => admin::daemon(common, *what),
         Command::Config(what) => admin::config(common, what),

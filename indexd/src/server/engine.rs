@@ -6,14 +6,16 @@ use crate::server::dispatch::json;
 use crate::server::graph::{self, Relation};
 use crate::server::limits::PROGRESS_INTERVAL;
 use crate::server::records::{Cache, Kept, Records};
-use crate::server::{convert, edges, log, lookup};
+use crate::server::{convert, edges, import, log, lookup};
 use crate::workspace::{Freshness, Progress, Registry, Workspace, WorkspaceError, WorkspaceState};
+use base64::Engine as _;
 use indexd_model::IndexView;
 use indexd_pack::PackError;
 use indexd_pack::request::Request;
 use indexd_proto::error::{ErrorCode, ErrorObject};
 use indexd_proto::export::{ExportParams, ExportResult};
 use indexd_proto::graph::{GraphParams, GraphResult};
+use indexd_proto::import::{ImportParams, ImportResult};
 use indexd_proto::limits::{CHUNK_BYTES_MAX, FRESH_WAIT_MS_DEFAULT, WAIT_MS_MAX};
 use indexd_proto::paths::Dirs;
 use indexd_proto::request::{PackGetParams, PackGetResult, PackParams, PreviewResult};
@@ -22,7 +24,7 @@ use indexd_proto::search::{SearchParams, SearchResult, SymbolParams, SymbolResul
 use indexd_proto::workspace as wire;
 use indexd_proto::workspace::{CacheFacts, Envelope, Wait, WaitMode};
 use indexd_proto::{Call, Id};
-use indexd_store::Snapshot;
+use indexd_store::{Overlays, Snapshot};
 use indexd_text::{CachedCounter, CounterOptions};
 use serde_json::Value;
 use serde_json::value::RawValue;
@@ -35,6 +37,20 @@ use std::time::{Duration, Instant, SystemTime};
 const SCHEMA_VERSION: &str = "1.0.0";
 /// Version of the tool in the identity of packs.
 const TOOL_VERSION: &str = env!("CARGO_PKG_VERSION");
+
+/// How long requests wait by default whose answer must hold every save.
+const LONG_WAIT: Wait =
+    Wait { mode: WaitMode::Strict, timeout_ms: Some(WAIT_MS_MAX), build_timeout_ms: None };
+/// Percent. Below this a use is left out of a SCIP index, which has no place for doubt.
+const SCIP_CONFIDENCE_MIN: u8 = 50;
+
+/// What an export prints.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Form {
+    Dump,
+    Edges,
+    Scip,
+}
 
 /// Serves requests from the workspaces of one user.
 pub struct Engine {
@@ -298,33 +314,60 @@ impl Engine {
         })
     }
 
-    fn export(&self, p: ExportParams, ctx: &Context, is_dump: bool) -> Result<String, ErrorObject> {
-        let wait = p.wait.or(Some(Wait {
-            mode: WaitMode::Strict,
-            timeout_ms: Some(WAIT_MS_MAX),
-            build_timeout_ms: None,
-        }));
-        let reading = self.read(target(&p.repo, &p.cwd), wait, p.progress, ctx)?;
-        let mut chunks = Chunks::new(ctx);
-        if is_dump {
-            if let Err(e) = reading.snapshot.dump(&mut chunks) {
-                return Err(chunks.failure.take().unwrap_or_else(|| {
-                    ErrorObject::new(ErrorCode::Internal, format!("the index cannot be read: {e}"))
-                }));
+    fn export(&self, p: ExportParams, ctx: &Context, form: Form) -> Result<String, ErrorObject> {
+        let wait = p.wait.unwrap_or(LONG_WAIT);
+        let reading = self.read(target(&p.repo, &p.cwd), Some(wait), p.progress, ctx)?;
+        let mut chunks = Chunks::new(ctx, form == Form::Scip);
+        let written = match form {
+            Form::Dump => reading.snapshot.dump(&mut chunks),
+            Form::Edges => {
+                edges::export(&reading.snapshot, &mut |text| chunks.push(text.as_bytes()))?;
+                Ok(())
             }
-        } else {
-            edges::export(&reading.snapshot, &mut |text| chunks.push(text.as_bytes()))?;
+            Form::Scip => {
+                let options = indexd_scip::ExportOptions {
+                    project_root: import::uri_of(reading.workspace.root()),
+                    tool_version: TOOL_VERSION.to_owned(),
+                    confidence_min: SCIP_CONFIDENCE_MIN,
+                };
+                indexd_scip::export(&reading.snapshot, &options, &mut chunks).map(drop)
+            }
+        };
+        if let Err(e) = written {
+            return Err(chunks.failure.take().unwrap_or_else(|| {
+                ErrorObject::new(ErrorCode::Internal, format!("the index cannot be read: {e}"))
+            }));
         }
         chunks.finish()?;
         json(&ExportResult { n_chunks: chunks.seq, bytes: chunks.bytes, envelope: reading.envelope(ctx) })
     }
 
+    fn import(&self, p: ImportParams, ctx: &Context) -> Result<String, ErrorObject> {
+        let asked = import::Asked::of(&p)?;
+        let wait = p.wait.unwrap_or(LONG_WAIT);
+        let reading = self.read(target(&p.repo, &p.cwd), Some(wait), p.progress, ctx)?;
+        let (overlays, mut result) = match asked {
+            import::Asked::Clear => (Overlays::default(), ImportResult::default()),
+            import::Asked::File(path) => {
+                import::overlays_of(path, &reading.snapshot, reading.workspace.root())?
+            }
+        };
+        ctx.check()?;
+        let Reading { workspace, snapshot, freshness, waited, started } = reading;
+        drop(snapshot);
+        workspace
+            .import(overlays, &|| ctx.cancel.is_cancelled(), &mut reporter(p.progress, ctx))
+            .map_err(|e| convert::workspace_error(&e))?;
+        let snapshot = workspace.snapshot().map_err(|e| convert::workspace_error(&e))?;
+        let reading = Reading { workspace, snapshot, freshness, waited, started };
+        result.schema = "ImportResult".to_owned();
+        result.schema_version = SCHEMA_VERSION.to_owned();
+        result.envelope = reading.envelope(ctx);
+        json(&result)
+    }
+
     fn index_wait(&self, p: wire::WaitParams, ctx: &Context) -> Result<String, ErrorObject> {
-        let wait = p.wait.unwrap_or(Wait {
-            mode: WaitMode::Strict,
-            timeout_ms: Some(WAIT_MS_MAX),
-            build_timeout_ms: None,
-        });
+        let wait = p.wait.unwrap_or(LONG_WAIT);
         let reading = self.read(target(&p.repo, &p.cwd), Some(wait), p.progress, ctx)?;
         json(&wire::WaitResult {
             envelope: reading.envelope(ctx),
@@ -370,8 +413,10 @@ impl Backend for Engine {
                 json(&wire::RemoveResult { root: p.repo })
             }
             Call::IndexWait(p) => self.index_wait(p, ctx),
-            Call::ExportDump(p) => self.export(p, ctx, true),
-            Call::ExportEdges(p) => self.export(p, ctx, false),
+            Call::ExportDump(p) => self.export(p, ctx, Form::Dump),
+            Call::ExportEdges(p) => self.export(p, ctx, Form::Edges),
+            Call::ExportScip(p) => self.export(p, ctx, Form::Scip),
+            Call::ImportScip(p) => self.import(p, ctx),
             Call::ConfigShow(p) => self.config_show(&p),
             Call::Hello(_) | Call::Status(_) | Call::Shutdown(_) => {
                 Err(ErrorObject::new(ErrorCode::Internal, "the dispatcher serves this method"))
@@ -469,9 +514,10 @@ fn reporter<'a>(wanted: bool, ctx: &'a Context) -> impl FnMut(Progress) + 'a {
     }
 }
 
-/// Cuts a long text into notifications of whole lines.
+/// Cuts a long text into notifications of whole lines, and other bytes into notifications in Base64.
 struct Chunks<'a> {
     ctx: &'a Context,
+    is_binary: bool,
     buffer: Vec<u8>,
     seq: u64,
     bytes: u64,
@@ -479,20 +525,20 @@ struct Chunks<'a> {
 }
 
 impl<'a> Chunks<'a> {
-    fn new(ctx: &'a Context) -> Self {
-        Self { ctx, buffer: Vec::new(), seq: 0, bytes: 0, failure: None }
+    fn new(ctx: &'a Context, is_binary: bool) -> Self {
+        Self { ctx, is_binary, buffer: Vec::new(), seq: 0, bytes: 0, failure: None }
     }
 
     fn push(&mut self, bytes: &[u8]) -> Result<(), ErrorObject> {
         self.buffer.extend_from_slice(bytes);
-        while self.buffer.len() > CHUNK_BYTES_MAX {
+        // Base64 makes four characters of three bytes.
+        let max = if self.is_binary { CHUNK_BYTES_MAX / 4 * 3 } else { CHUNK_BYTES_MAX };
+        while self.buffer.len() > max {
             // A line longer than a chunk is cut at a character.
-            let cut = match self.buffer[..CHUNK_BYTES_MAX].iter().rposition(|&b| b == b'\n') {
+            let cut = match self.buffer[..max].iter().rposition(|&b| b == b'\n') {
+                _ if self.is_binary => max,
                 Some(i) => i + 1,
-                None => (1..=CHUNK_BYTES_MAX)
-                    .rev()
-                    .find(|&i| self.buffer[i] & 0xc0 != 0x80)
-                    .unwrap_or(CHUNK_BYTES_MAX),
+                None => (1..=max).rev().find(|&i| self.buffer[i] & 0xc0 != 0x80).unwrap_or(max),
             };
             let rest = self.buffer.split_off(cut);
             let piece = std::mem::replace(&mut self.buffer, rest);
@@ -508,8 +554,11 @@ impl<'a> Chunks<'a> {
 
     fn send(&mut self, piece: Vec<u8>) -> Result<(), ErrorObject> {
         self.bytes += piece.len() as u64;
-        let text =
-            String::from_utf8(piece).unwrap_or_else(|e| String::from_utf8_lossy(e.as_bytes()).into_owned());
+        let text = if self.is_binary {
+            base64::engine::general_purpose::STANDARD.encode(piece)
+        } else {
+            String::from_utf8(piece).unwrap_or_else(|e| String::from_utf8_lossy(e.as_bytes()).into_owned())
+        };
         let id: Id = self.ctx.id.clone();
         self.ctx.send(rpc::request(None, "$/chunk", ChunkParams { id, seq: self.seq, text }))?;
         self.seq += 1;

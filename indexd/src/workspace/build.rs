@@ -10,7 +10,7 @@ use super::status::Progress;
 use indexd_model::terms::Vocabulary;
 use indexd_model::{FileDoc, RepoPath};
 use indexd_os::Root;
-use indexd_store::{Bulk, FileStat, History, StoreError};
+use indexd_store::{Bulk, FileStat, History, Overlays, StoreError};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
@@ -26,6 +26,8 @@ pub struct Build<'a> {
     pub progress: &'a (dyn Fn(Progress) + Sync),
     /// Asked before each file.
     pub cancelled: &'a (dyn Fn() -> bool + Sync),
+    /// What imported indexes say.
+    pub overlays: &'a Overlays,
     /// Threads that parse and link.
     pub n_threads: usize,
 }
@@ -74,7 +76,7 @@ impl Build<'_> {
         drop(facts);
         let history = history();
         (self.progress)(Progress { phase: "write", done: 0, total: 1 });
-        bulk.finish(head, history.as_ref())?;
+        bulk.finish(head, history.as_ref(), self.overlays)?;
         Ok(built)
     }
 
@@ -126,8 +128,11 @@ impl Build<'_> {
             |i| {
                 let file = FileDoc(i as u32);
                 let own = bulk.facts(file)?;
-                let links = stages::link(&self.parts, file, &own, facts);
-                self.log.ran(Stage::Link, &indexd_model::FactsView::path(facts, file));
+                let path = indexd_model::FactsView::path(facts, file);
+                let overlay = self.overlays.files.get(&*path).map(|o| &o[..]);
+                let imported = (overlay, Some(bulk.hash(file)?));
+                let links = stages::link(&self.parts, file, &own, imported, facts);
+                self.log.ran(Stage::Link, &path);
                 bulk.put_links(file, links)?;
                 let done = n_done.fetch_add(1, Ordering::Relaxed) + 1;
                 if done.is_multiple_of(64) {

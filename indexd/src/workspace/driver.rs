@@ -18,6 +18,7 @@ use super::tree::ChangeSet;
 use super::watch::{Inbox, Noticed, Watch, Watcher};
 use crate::config::Config;
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender};
+use indexd_store::Overlays;
 use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
@@ -32,8 +33,18 @@ pub enum Event {
     Wait(Waiter),
     /// A build is over; the engine comes back unless it panicked.
     Built(Option<Box<Engine>>, Result<ChangeSet, EngineError>),
+    /// An index was imported, or the import taken back.
+    Import(Import),
     /// Close the index and end.
     Close,
+}
+
+/// What an imported index says, in place of what was imported before.
+pub struct Import {
+    /// One overlay for each file; none takes an import back.
+    pub overlays: Overlays,
+    /// Takes the word that the index follows it; dropped when that failed.
+    pub reply: Sender<()>,
 }
 
 /// Paths. A batch up to this size whose writers are all done is taken in without waiting for more.
@@ -68,6 +79,9 @@ pub struct Driver {
     engine: Option<Box<Engine>>,
     is_building: bool,
     is_closing: bool,
+    imports: Vec<Import>,
+    /// Imports that are kept and not in the index yet.
+    importing: Vec<Sender<()>>,
     cookies: Cookies,
     watched: BTreeSet<PathBuf>,
     is_degraded: bool,
@@ -112,6 +126,8 @@ impl Driver {
                 engine: None,
                 is_building: false,
                 is_closing: false,
+                imports: Vec::new(),
+                importing: Vec::new(),
                 watched: BTreeSet::new(),
                 is_degraded: false,
                 needs_sweep: true,
@@ -167,6 +183,7 @@ impl Driver {
                 self.cookies.wait(waiter);
             }
             Event::Built(engine, result) => self.built(engine, result),
+            Event::Import(import) => self.imports.push(import),
             Event::Close => self.is_closing = true,
         }
     }
@@ -190,6 +207,10 @@ impl Driver {
         if self.is_building {
             return Ok(());
         }
+        self.take_imports()?;
+        if self.is_building {
+            return Ok(());
+        }
         let is_lost = self.inbox.peek(|n| n.lost);
         if self.needs_sweep || is_lost || self.sweep_at.is_some_and(|at| at <= Instant::now()) {
             self.sweep()?;
@@ -210,6 +231,26 @@ impl Driver {
             self.take_in()?;
         }
         self.keep_house()
+    }
+
+    /// Lays over the index what was imported. Many overlays go to a build.
+    fn take_imports(&mut self) -> Result<(), EngineError> {
+        let Some(engine) = &mut self.engine else { return Ok(()) };
+        for Import { overlays, reply } in std::mem::take(&mut self.imports) {
+            engine.keep_overlays(&overlays)?;
+            self.importing.push(reply);
+        }
+        if engine.overlays_are_due()? && !engine.lay_over()? {
+            self.start_build();
+            return Ok(());
+        }
+        if engine.store().is_some() {
+            for reply in std::mem::take(&mut self.importing) {
+                // The request may have left.
+                let _ = reply.send(());
+            }
+        }
+        Ok(())
     }
 
     fn watches(&self) -> bool {
@@ -626,6 +667,7 @@ impl Driver {
     /// Enters the failed state and tries again later. Requests are told at once.
     fn stand(&mut self, code: &'static str, hint: &str, after: Duration) {
         let hint = hint.to_owned();
+        self.importing.clear();
         self.retry_at = Some(Instant::now() + after);
         self.cookies.give_up();
         if code == "root-gone" {

@@ -7,6 +7,7 @@
 
 use super::build::{Build, BuildError};
 use super::git::GitFolders;
+use super::overlays;
 use super::past;
 use super::recovery::{self, Verify};
 use super::stages::{Parts, StageLog};
@@ -17,7 +18,7 @@ use crate::config::Config;
 use indexd_history::Past;
 use indexd_model::RepoPath;
 use indexd_os::{ReadError, Root};
-use indexd_store::{History, Opened, Store, StoreError};
+use indexd_store::{History, Opened, Overlays, Store, StoreError};
 use std::collections::BTreeMap;
 use std::fs;
 use std::io;
@@ -86,6 +87,8 @@ pub struct Engine {
     head: Option<String>,
     history: Option<[u8; 32]>,
     past: Option<Past>,
+    /// Digest of the overlays that are kept.
+    overlays: Option<[u8; 32]>,
 }
 
 impl Engine {
@@ -107,6 +110,7 @@ impl Engine {
             head: None,
             history: None,
             past: None,
+            overlays: overlays::kept_digest(&setup.home),
             setup,
         };
         if current.is_some() {
@@ -167,6 +171,7 @@ impl Engine {
         };
         let head = GitFolders::find(&self.setup.root).and_then(|git| git.head_id());
         let commits_max = self.setup.config.history_commits_max;
+        let overlays = self.kept_overlays()?;
         let root = self.open_root()?;
         let build = Build {
             root: &root,
@@ -174,6 +179,7 @@ impl Engine {
             log: &self.log,
             progress,
             cancelled,
+            overlays: &overlays,
             n_threads: self.n_threads(),
         };
         let mut read = self.past.take();
@@ -249,6 +255,58 @@ impl Engine {
             self.history = Some(history.digest);
         }
         Ok(done.generation)
+    }
+
+    /// Keeps the overlays of an import in place of those before. They count for the index with the
+    /// next [`Engine::lay_over`] or build.
+    ///
+    /// # Errors
+    /// The index folder cannot be written.
+    pub fn keep_overlays(&mut self, overlays: &Overlays) -> Result<(), EngineError> {
+        overlays::keep(&self.setup.home, overlays)
+            .map_err(|e| io_error("keep the import in", &self.setup.home, e))?;
+        self.overlays = overlays.known_digest();
+        Ok(())
+    }
+
+    /// Whether the index holds other overlays than those that are kept.
+    ///
+    /// # Errors
+    /// Those of the store.
+    pub fn overlays_are_due(&self) -> Result<bool, EngineError> {
+        let Some(store) = &self.store else { return Ok(false) };
+        Ok(store.snapshot()?.overlays_digest() != self.overlays)
+    }
+
+    /// Lays the overlays that are kept over the index. False when that is work for a build.
+    ///
+    /// # Errors
+    /// Those of the store; the index is as it was before.
+    pub fn lay_over(&mut self) -> Result<bool, EngineError> {
+        let overlays = self.kept_overlays()?;
+        let Some(store) = &self.store else { return Ok(false) };
+        if overlays.files.len() as u64 + store.snapshot()?.n_overlays() > 2 * UPDATE_FILES_MAX as u64 {
+            return Ok(false);
+        }
+        let root = self.open_root()?;
+        let update = Update { root: &root, store, parts: self.setup.parts, log: &self.log };
+        update.overlay(&overlays)?;
+        Ok(true)
+    }
+
+    /// The overlays that are kept. Damaged ones are gone: the import has to be made again.
+    fn kept_overlays(&mut self) -> Result<Overlays, EngineError> {
+        let home = &self.setup.home;
+        let read = match overlays::read(home) {
+            Err(e) if e.kind() == io::ErrorKind::InvalidData => {
+                tracing::warn!("the imported index is damaged and counts no more; import it again");
+                overlays::forget(home).map(|()| Overlays::default())
+            }
+            read => read,
+        };
+        let overlays = read.map_err(|e| io_error("read the import in", home, e))?;
+        self.overlays = overlays.known_digest();
+        Ok(overlays)
     }
 
     /// What HEAD and the commits say, as far as it differs from what the index holds.

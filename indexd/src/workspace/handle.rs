@@ -3,7 +3,7 @@
 
 use super::condition::{Condition, Shared};
 use super::cookie::{Answer, Waiter};
-use super::driver::{Driver, DriverSetup, Event};
+use super::driver::{Driver, DriverSetup, Event, Import};
 use super::engine::{Setup, folder_bytes};
 use super::head::HeadBlobs;
 use super::recovery::Verify;
@@ -13,7 +13,7 @@ use super::watch::Watch;
 use crate::config::Config;
 use crossbeam_channel::{RecvTimeoutError, Sender};
 use indexd_model::{IndexView, RepoPath};
-use indexd_store::Snapshot;
+use indexd_store::{Overlays, Snapshot};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
@@ -131,6 +131,41 @@ impl Workspace {
                 }
             }
             self.reap();
+        }
+    }
+
+    /// Lays what an imported index says over the index, in place of what was imported before, and
+    /// waits until that is done; no overlays take an import back. It stays in force through edits,
+    /// restarts and rebuilds, for each file while its content is the one that the overlay is for.
+    ///
+    /// # Errors
+    /// `Cancelled`, `Failed`, `Closed`, `Io`.
+    pub fn import(
+        &self,
+        overlays: Overlays,
+        cancel: &(dyn Fn() -> bool + Sync),
+        progress: &mut dyn FnMut(Progress),
+    ) -> Result<(), WorkspaceError> {
+        let (reply, answer) = crossbeam_channel::bounded(1);
+        if self.sender()?.send(Event::Import(Import { overlays, reply })).is_err() {
+            return Err(WorkspaceError::Closed);
+        }
+        loop {
+            match answer.recv_timeout(POLL) {
+                Ok(()) => return Ok(()),
+                Err(RecvTimeoutError::Timeout) if cancel() => return Err(WorkspaceError::Cancelled),
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => {
+                    let state = self.shared.condition().state;
+                    let WorkspaceState::Failed { code, hint } = state else {
+                        return Err(WorkspaceError::Closed);
+                    };
+                    return Err(WorkspaceError::Failed { code, hint });
+                }
+            }
+            if let Some(p) = self.shared.condition().progress {
+                progress(p);
+            }
         }
     }
 

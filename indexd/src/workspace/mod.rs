@@ -15,6 +15,7 @@ mod failure;
 mod git;
 pub mod handle;
 mod head;
+mod overlays;
 mod past;
 pub mod recovery;
 mod registry;
@@ -28,6 +29,7 @@ pub mod update;
 pub mod watch;
 
 pub use handle::Workspace;
+pub use overlays::stored as stored_overlays;
 pub use registry::Registry;
 pub use rules::REPO_CONFIG;
 pub use status::{Freshness, Progress, WorkspaceError, WorkspaceState, WorkspaceStatus};

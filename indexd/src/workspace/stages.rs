@@ -1,6 +1,7 @@
 //! One file through the stages: read, extract, terms. And a log of what ran, for tests that assert
 //! what was *not* redone.
 
+use super::overlays;
 use super::scan::remembered;
 use indexd_lang::Extracted;
 use indexd_model::limits::FILE_BYTES_LISTED_MAX;
@@ -175,15 +176,26 @@ pub fn terms(
     indexd_text::file_terms(Facts::inside(facts), &facts.chunks, path, text, vocabulary)
 }
 
-/// Links a file. Vendored trees and what was not parsed have no links; nor has a file whose linking
-/// panics.
-pub fn link(parts: &Parts, file: FileDoc, facts: &FileFacts, view: &dyn FactsView) -> Links {
+/// Links a file, and lays over it what an imported index says about its content. Vendored trees and
+/// what was not parsed have no links; nor has a file whose linking panics.
+pub fn link(
+    parts: &Parts,
+    file: FileDoc,
+    facts: &FileFacts,
+    imported: (Option<&[u8]>, Option<ContentHash>),
+    view: &dyn FactsView,
+) -> Links {
     let interface = &facts.interface;
     let is_parsed = matches!(interface.outcome, Outcome::Parsed | Outcome::Recovered);
     if !is_parsed || interface.roles.has(indexd_model::FileRoles::VENDORED) {
         return Links::default();
     }
-    catch_unwind(AssertUnwindSafe(|| (parts.link)(file, facts, view))).unwrap_or_else(|_| {
+    let run = || {
+        let mut links = (parts.link)(file, facts, view);
+        overlays::lay(imported.0, imported.1, file, facts, &mut links, view);
+        links
+    };
+    catch_unwind(AssertUnwindSafe(run)).unwrap_or_else(|_| {
         tracing::error!("linking failed for one file; its uses have no edges");
         Links::default()
     })

@@ -7,7 +7,7 @@ use super::tree::ChangeSet;
 use indexd_model::terms::Vocabulary;
 use indexd_model::{ContentHash, FactsView, FileDoc, FileFacts, RepoPath};
 use indexd_os::Root;
-use indexd_store::{FileInput, FileStat, History, Store, StoreError, WriteTxn};
+use indexd_store::{FileInput, FileStat, History, Overlays, Store, StoreError, WriteTxn};
 use rayon::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -64,7 +64,7 @@ impl Update<'_> {
             return Ok(Updated::default());
         }
         let txn = self.store.begin()?;
-        let mut work = Work { txn, put: BTreeMap::new(), keys: BTreeSet::new(), done: Updated::default() };
+        let mut work = Work::new(txn);
         let paths: Vec<&RepoPath> = changes.changed.keys().collect();
         for batch in paths.chunks(BATCH_FILES) {
             let hashed: Result<Vec<_>, StoreError> =
@@ -93,6 +93,18 @@ impl Update<'_> {
         let Work { txn, mut done, .. } = work;
         done.generation = Some(txn.commit()?);
         Ok(done)
+    }
+
+    /// Lays `overlays` over the index in place of those before, in one transaction. Gives the
+    /// generation after it.
+    ///
+    /// # Errors
+    /// Those of the store; the index is as it was before.
+    pub fn overlay(&self, overlays: &Overlays) -> Result<u64, StoreError> {
+        let mut work = Work::new(self.store.begin()?);
+        work.overlaid = work.txn.put_overlays(overlays)?;
+        work.link(self)?;
+        work.txn.commit()
     }
 
     fn read(&self, path: &RepoPath, stored: Option<ContentHash>) -> Read {
@@ -126,10 +138,17 @@ struct Work<'u> {
     txn: WriteTxn<'u>,
     put: BTreeMap<FileDoc, FileFacts>,
     keys: BTreeSet<indexd_model::Key>,
+    /// Files whose overlay came, went or changed.
+    overlaid: Vec<FileDoc>,
     done: Updated,
 }
 
-impl Work<'_> {
+impl<'u> Work<'u> {
+    fn new(txn: WriteTxn<'u>) -> Self {
+        let (put, keys) = (BTreeMap::new(), BTreeSet::new());
+        Self { txn, put, keys, overlaid: Vec::new(), done: Updated::default() }
+    }
+
     fn take(&mut self, update: &Update, path: &RepoPath, read: Read) -> Result<(), StoreError> {
         match read {
             Read::Same(loaded) => {
@@ -170,7 +189,10 @@ impl Work<'_> {
     /// Links read facts only, never links, so one pass over the files concerned is enough.
     fn link(&mut self, update: &Update) -> Result<(), StoreError> {
         let keys: Vec<_> = std::mem::take(&mut self.keys).into_iter().collect();
-        let dependants = self.txn.dependants(&keys)?;
+        let mut dependants = self.txn.dependants(&keys)?;
+        dependants.append(&mut self.overlaid);
+        dependants.sort_unstable();
+        dependants.dedup();
         let put = std::mem::take(&mut self.put);
         let others = dependants.into_iter().filter(|doc| !put.contains_key(doc)).map(|doc| (doc, None));
         let mut due: Vec<(Arc<str>, FileDoc, Option<&FileFacts>)> = put
@@ -182,9 +204,10 @@ impl Work<'_> {
         due.sort_unstable_by(|a, b| a.0.cmp(&b.0));
         for (path, doc, facts) in due {
             update.log.ran(Stage::Link, &path);
+            let imported = (self.txn.overlay(&path)?, self.txn.hash_of(&path)?);
             let links = match facts {
-                Some(facts) => stages::link(&update.parts, doc, facts, &self.txn),
-                None => stages::link(&update.parts, doc, &self.txn.facts(doc)?, &self.txn),
+                Some(facts) => stages::link(&update.parts, doc, facts, imported, &self.txn),
+                None => stages::link(&update.parts, doc, &self.txn.facts(doc)?, imported, &self.txn),
             };
             self.txn.put_links(doc, &links)?;
         }

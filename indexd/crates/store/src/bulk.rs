@@ -14,7 +14,7 @@ use crate::codec::edges::{self, encode_unresolved};
 use crate::codec::enums::Coded;
 use crate::codec::records::StatRow;
 use crate::error::{Result, StoreError};
-use crate::input::{FileInput, FileStat, History};
+use crate::input::{FileInput, FileStat, History, Overlays};
 use crate::linked::{by_source, decode_sorted, encode_sorted, short_lookups};
 use crate::meta::{Free, Meta, room_for};
 use crate::prepared::{self, Blobs, DefLines, FileRows};
@@ -178,6 +178,14 @@ impl Bulk {
         Ok(FileFacts { interface: (*entry.interface).clone(), body, chunks })
     }
 
+    /// Hash of a file's bytes.
+    ///
+    /// # Errors
+    /// [`StoreError::Inconsistent`] before sealing.
+    pub fn hash(&self, file: FileDoc) -> Result<ContentHash> {
+        Ok(self.sealed()?.entry(file)?.hash)
+    }
+
     /// Takes the links of one file. Threads may put at the same time; a file not put has no links.
     ///
     /// # Errors
@@ -225,7 +233,7 @@ impl Bulk {
     /// # Errors
     /// [`StoreError::Inconsistent`] before sealing, [`StoreError::Full`] when there is no room: the
     /// index then opens as fresh.
-    pub fn finish(self, head: Option<&str>, history: Option<&History>) -> Result<u64> {
+    pub fn finish(self, head: Option<&str>, history: Option<&History>, overlays: &Overlays) -> Result<u64> {
         let Self { store, spill, interner, sealed, .. } = self;
         let sealed = sealed.into_inner().ok_or_else(|| StoreError::Inconsistent("not sealed yet".into()))?;
         let mut sink = Sink::new(&store);
@@ -246,6 +254,10 @@ impl Bulk {
             history::replace(tables, sink.txn()?, history)?;
             meta.history = history.known_digest();
         }
+        for (path, overlay) in &overlays.files {
+            tables.overlays.put(sink.txn()?, &path_key(path), overlay)?;
+        }
+        meta.overlays = overlays.known_digest();
         meta.head = head.map(str::to_owned);
         meta.generation = 1;
         let free = Free {

@@ -135,6 +135,7 @@ fn dump(rows: Rows, meta: &Meta, out: &mut dyn io::Write) -> io::Result<()> {
         history_files,
         history_docs,
         history_terms,
+        overlays,
         leaves,
         nodes,
         tokens,
@@ -143,7 +144,7 @@ fn dump(rows: Rows, meta: &Meta, out: &mut dyn io::Write) -> io::Result<()> {
     let by_path =
         |t: &Table| one_each(rows, t, |key, _| Ok((format!("\"{}\"", key.escape_ascii()), String::new())));
     let hashes = |t: &Table| one_each(rows, t, |key, value| Ok((hex(key), hex(value))));
-    let sections: [Section; 23] = [
+    let sections: [Section; 24] = [
         (meta_table, &|_| Ok(state(meta))),
         (paths, &by_path),
         (files, &|t| file_lines(rows, t, &m)),
@@ -169,6 +170,11 @@ fn dump(rows: Rows, meta: &Meta, out: &mut dyn io::Write) -> io::Result<()> {
             one_each(rows, t, |_, value| Ok((format!("\"{}\"", value.escape_ascii()), String::new())))
         }),
         (history_terms, &|t| history_lines(rows, t)),
+        (overlays, &|t| {
+            one_each(rows, t, |key, value| {
+                Ok((format!("\"{}\"", key.escape_ascii()), ContentHash::of(value).to_string()))
+            })
+        }),
         (leaves, &hashes),
         (nodes, &hashes),
     ];
@@ -201,7 +207,8 @@ fn one_each(
 
 fn state(meta: &Meta) -> Lines {
     // The number of commits depends on how the state was reached; everything else does not.
-    let Meta { format, config, generation: _, stats, n_defs, source_bytes, head, history, root } = meta;
+    let Meta { format, config, generation: _, stats, n_defs, source_bytes, head, history, overlays, root } =
+        meta;
     vec![
         format!("format\t{format}"),
         format!("config\t{}", hex(config)),
@@ -210,6 +217,7 @@ fn state(meta: &Meta) -> Lines {
         format!("bytes\t{source_bytes}"),
         format!("head\t{head:?}"),
         format!("history\t{:?}", history.map(|h| hex(&h))),
+        format!("overlays\t{:?}", overlays.map(|h| hex(&h))),
         format!("root\t{}", hex(root)),
         format!("signature\t{}", hex(&meta.signature())),
     ]

@@ -3,6 +3,7 @@
 use indexd_model::terms::FileTerms;
 use indexd_model::view::FileHistory;
 use indexd_model::{ContentHash, FileFacts, RepoPath};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// What the file system said about a file when it was read. A cache: never part of the dump.
@@ -55,6 +56,23 @@ impl History {
     /// The digest, unless this is no history.
     pub(crate) fn known_digest(&self) -> Option<[u8; 32]> {
         (!self.files.is_empty() || self.digest != [0; 32]).then_some(self.digest)
+    }
+}
+
+/// What an imported index says about the files of the tree, all of it: new overlays replace the old
+/// ones. The store does not look into them. The default is no import.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Overlays {
+    /// The overlay of each path, which need not be a file of the tree at the moment.
+    pub files: BTreeMap<RepoPath, Vec<u8>>,
+    /// Digest of them all; part of the index signature.
+    pub digest: [u8; 32],
+}
+
+impl Overlays {
+    /// The digest, unless there is no import.
+    pub fn known_digest(&self) -> Option<[u8; 32]> {
+        (!self.files.is_empty()).then_some(self.digest)
     }
 }
 

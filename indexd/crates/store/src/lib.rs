@@ -36,7 +36,7 @@ mod tests;
 
 pub use bulk::Bulk;
 pub use error::StoreError;
-pub use input::{FileInput, FileStat, History, HistoryFile};
+pub use input::{FileInput, FileStat, History, HistoryFile, Overlays};
 pub use snapshot::{Counts, Snapshot};
 pub use store::{Opened, Store};
 pub use verify::verify;

@@ -7,7 +7,7 @@ use heed::{RoTxn, RwTxn};
 use indexd_model::view::CorpusStats;
 
 /// Changes when stored bytes do. An index of another version is rebuilt, never converted.
-pub(crate) const FORMAT: u32 = 2;
+pub(crate) const FORMAT: u32 = 3;
 
 const STATE: &[u8] = b"state";
 const FREE: &[u8] = b"free";
@@ -31,6 +31,8 @@ pub(crate) struct Meta {
     pub head: Option<String>,
     /// Digest of the commits read.
     pub history: Option<[u8; 32]>,
+    /// Digest of the overlays of an imported index.
+    pub overlays: Option<[u8; 32]>,
     /// Root over the leaves of all files.
     pub root: [u8; 32],
 }
@@ -47,6 +49,7 @@ impl Meta {
             source_bytes: 0,
             head: None,
             history: None,
+            overlays: None,
             root: crate::signature::EMPTY_ROOT,
         }
     }
@@ -74,6 +77,8 @@ impl Meta {
         h.update(head.as_bytes());
         h.update(&[u8::from(self.history.is_some())]);
         h.update(&self.history.unwrap_or_default());
+        h.update(&[u8::from(self.overlays.is_some())]);
+        h.update(&self.overlays.unwrap_or_default());
         *h.finalize().as_bytes()
     }
 }

@@ -116,11 +116,15 @@ pub(crate) struct Rows<'t> {
 impl<'t> Rows<'t> {
     /// The handle of the file at `path`.
     pub fn file_doc(&self, path: &str) -> Result<Option<u32>> {
-        let key = path_key(path);
-        let Some(bytes) = self.tables.paths.get(self.txn, &key)? else {
+        self.file_doc_of(&path_key(path))
+    }
+
+    /// The handle of the file with this key of its path.
+    pub fn file_doc_of(&self, key: &[u8]) -> Result<Option<u32>> {
+        let Some(bytes) = self.tables.paths.get(self.txn, key)? else {
             return Ok(None);
         };
-        let doc = bytes.try_into().map_err(|_| self.tables.paths.corrupt(&key))?;
+        let doc = bytes.try_into().map_err(|_| self.tables.paths.corrupt(key))?;
         Ok(Some(u32::from_be_bytes(doc)))
     }
 

@@ -74,6 +74,16 @@ impl Snapshot {
         self.meta.history
     }
 
+    /// Digest of the overlays of an imported index; `None` without an import.
+    pub fn overlays_digest(&self) -> Option<[u8; 32]> {
+        self.meta.overlays
+    }
+
+    /// How many files an imported index speaks about.
+    pub fn n_overlays(&self) -> u64 {
+        self.must(self.store.inner.tables.overlays.len(&self.txn))
+    }
+
     /// Counts for status.
     pub fn counts(&self) -> Counts {
         Counts {

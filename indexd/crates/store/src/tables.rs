@@ -80,6 +80,8 @@ tables! {
     history_docs: Derived, Rows;
     /// Term to history handles with counts.
     history_terms: Derived, Rows;
+    /// Path to what an imported index says about it, as the shell gave it.
+    overlays: Derived, Rows;
     /// Hash of a path to the leaf of its file in the signature.
     leaves: Derived, Rows;
     /// Inner nodes of the signature.

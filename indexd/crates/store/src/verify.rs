@@ -98,6 +98,7 @@ fn check(rows: Rows, meta: &Meta) -> Result<()> {
         "counts differ from their sums",
     )?;
     need(t.leaves.len(rows.txn)? == seen.stats.n_files, "leaves and files differ")?;
+    need((t.overlays.len(rows.txn)? > 0) == meta.overlays.is_some(), "overlays and their digest differ")?;
     need(signature::root(t, rows.txn)? == meta.root, "the root differs from its nodes")?;
     check_sets(rows, &t.providers, std::mem::take(&mut seen.providers))?;
     check_sets(rows, &t.names, std::mem::take(&mut seen.names))?;

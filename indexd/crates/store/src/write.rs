@@ -5,6 +5,7 @@
 //! given out again before it commits.
 
 mod links;
+mod overlays;
 mod terms;
 
 pub(crate) use terms::path_counts;

@@ -15,7 +15,7 @@ fn state(n: u64) -> State {
         .filter(|i| !(n + i).is_multiple_of(5))
         .map(|i| (format!("d/f{i}"), text(i + n % 11)))
         .collect();
-    State { tree, head: Some(format!("{n:040}")), history: None }
+    State { tree, head: Some(format!("{n:040}")), history: None, overlays: n as u8 % 6 }
 }
 
 /// Commits states until it is killed, when it is the child; the parent's test calls it so.

@@ -10,6 +10,7 @@ enum Edit {
     Rename(u8, u8),
     Head(u8),
     History(u8),
+    Overlays(u8),
     Undo,
 }
 
@@ -36,6 +37,7 @@ fn edit() -> impl Strategy<Value = Edit> {
         1 => (0..7u8, 0..7u8).prop_map(|(a, b)| Edit::Rename(a, b)),
         1 => any::<u8>().prop_map(Edit::Head),
         1 => any::<u8>().prop_map(Edit::History),
+        1 => any::<u8>().prop_map(Edit::Overlays),
         1 => Just(Edit::Undo),
     ]
 }
@@ -55,6 +57,7 @@ fn apply(edit: &Edit, state: &mut State, before: &State) {
         }
         Edit::Head(h) => state.head = (*h > 50).then(|| format!("{h:040}")),
         Edit::History(h) => state.history = Some(*h),
+        Edit::Overlays(o) => state.overlays = *o,
         Edit::Undo => {
             let history = state.history;
             *state = before.clone();

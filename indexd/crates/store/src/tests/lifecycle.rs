@@ -1,7 +1,7 @@
 //! Opening, closing, protocol errors, isolation, limits.
 
 use super::world::{CONFIG, State, World, dump, input, link, terms, tree, update};
-use crate::{Opened, Store, StoreError};
+use crate::{Opened, Overlays, Store, StoreError};
 use indexd_model::terms::Vocabulary;
 use indexd_model::view::{FactsView, IndexView};
 use std::fs;
@@ -83,7 +83,10 @@ fn an_unfinished_first_build_is_nothing() {
     bulk.add(file.clone(), &vocabulary).expect("add");
     bulk.add(file, &vocabulary).expect("add");
     assert!(matches!(bulk.seal(), Err(StoreError::Inconsistent(_))), "twice the same path");
-    assert!(matches!(bulk.finish(None, None), Err(StoreError::Inconsistent(_))), "not sealed");
+    assert!(
+        matches!(bulk.finish(None, None, &Overlays::default()), Err(StoreError::Inconsistent(_))),
+        "not sealed"
+    );
     store.close_clean().expect("close");
     assert_eq!(opened(dir.path(), CONFIG), "fresh");
 }
@@ -215,7 +218,7 @@ fn a_full_store_says_so_and_keeps_what_it_has() {
     };
     let bulk = store.bulk().expect("bulk");
     bulk.seal().expect("seal");
-    bulk.finish(None, None).expect("finish");
+    bulk.finish(None, None, &Overlays::default()).expect("finish");
     let mut known = State::default();
     let full = (0..200).find_map(|i| {
         let text: String = (0..200).map(|j| format!("f{i}_{j}: _w{i}_{j} f{i}_{}\n", j / 2)).collect();

@@ -229,7 +229,7 @@ fn answers_are_those_of_the_tree() {
         (&long, "z: a z;"),
         (&(long.clone() + "a"), "y: z;"),
     ]);
-    let state = State { tree, head: Some("c0ffee".into()), history: Some(3) };
+    let state = State { tree, head: Some("c0ffee".into()), history: Some(3), overlays: 0 };
     let world = World::build(&state);
     compare(&world.snapshot(), &state);
 }

@@ -2,7 +2,7 @@
 //! name; everything has one scope. Facts, terms and links are functions of path and text, like the
 //! real ones, and small enough to be obviously right.
 
-use crate::{Bulk, FileInput, FileStat, History, HistoryFile, Opened, Snapshot, Store, WriteTxn};
+use crate::{Bulk, FileInput, FileStat, History, HistoryFile, Opened, Overlays, Snapshot, Store, WriteTxn};
 use indexd_model::facts::{Arena, FileFacts};
 use indexd_model::limits::TERM_BYTES_MAX;
 use indexd_model::links::{EdgeKind, Rule, UnresolvedReason};
@@ -214,12 +214,19 @@ pub fn history(seed: u8) -> History {
     History { files: (0..seed % 6).map(file).collect(), digest: [seed; 32] }
 }
 
+/// What some import says about some paths.
+pub fn overlays(seed: u8) -> Overlays {
+    let file = |i: u8| (RepoPath::new(&format!("d/f{i}")).expect("a path"), vec![i, seed / 16]);
+    Overlays { files: (0..seed % 6).map(file).collect(), digest: [seed; 32] }
+}
+
 /// What an index is built of, besides the config.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct State {
     pub tree: Tree,
     pub head: Option<String>,
     pub history: Option<u8>,
+    pub overlays: u8,
 }
 
 /// A store in a temporary folder.
@@ -282,7 +289,10 @@ impl Filled {
             bulk.put_links(file, link(&facts, &*view)).expect("links");
         }
         let history = state.history.map(history);
-        assert_eq!(bulk.finish(state.head.as_deref(), history.as_ref()).expect("finish"), 1);
+        assert_eq!(
+            bulk.finish(state.head.as_deref(), history.as_ref(), &overlays(state.overlays)).expect("finish"),
+            1
+        );
     }
 }
 
@@ -314,6 +324,9 @@ pub fn update(txn: &mut WriteTxn, from: &State, to: &State) {
         let facts = txn.facts(file).expect("facts");
         let links = link(&facts, &*txn);
         txn.put_links(file, &links).expect("links");
+    }
+    for file in txn.put_overlays(&overlays(to.overlays)).expect("overlays") {
+        assert!(to.tree.contains_key(&*txn.path(file)), "a file of the tree");
     }
     txn.set_head(to.head.as_deref());
     if let Some(seed) = to.history {

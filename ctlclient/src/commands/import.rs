@@ -1,0 +1,84 @@
+//! `ctl import`: an index made by another tool, laid over the links.
+
+use super::{Target, absolute, note};
+use crate::args::{Common, ImportCommand};
+use crate::failure::Failure;
+use crate::output::Output;
+use crate::progress::Progress;
+use crate::session::{self, Session};
+use crate::style::safe_line;
+use indexd_proto::Method;
+use indexd_proto::import::{ImportParams, ImportResult};
+
+/// Hands a file to the daemon and prints what came of it.
+pub fn import(common: &Common, what: &ImportCommand) -> Result<(), Failure> {
+    let ImportCommand::Scip { file, clear } = what;
+    let path = file.as_deref().map(absolute).transpose()?;
+    let target = Target::of(common)?;
+    let mut progress = Progress::new(common.quiet);
+    let params = ImportParams {
+        repo: target.repo,
+        cwd: target.cwd,
+        path,
+        clear: *clear,
+        wait: None,
+        progress: progress.is_wanted(),
+    };
+    let line = Session::open(common)?.call(Method::ImportScip, &params, &mut progress)?;
+    let answer: ImportResult = session::result(&line)?;
+    let mut out = Output::new();
+    if common.json {
+        out.line(session::raw(&line)?)?;
+    } else if *clear {
+        out.line("the import is taken back")?;
+    } else {
+        out.text(&text(&answer))?;
+    }
+    out.finish()?;
+    note(common, &answer.envelope, &[]);
+    Ok(())
+}
+
+fn text(answer: &ImportResult) -> String {
+    let by = if answer.tool.is_empty() { "an unnamed tool" } else { &answer.tool };
+    let ImportResult { n_files, n_targets, n_external, n_dropped, .. } = answer;
+    let mut out = format!(
+        "{n_files} files by {}: {n_targets} uses of the tree, {n_external} of dependencies, {n_dropped} left out\n",
+        safe_line(by)
+    );
+    for (n, paths, what) in [
+        (answer.n_stale_files, &answer.stale_files, "have changed since and keep our links"),
+        (answer.n_unknown_files, &answer.unknown_files, "are not linked files of the index"),
+    ] {
+        if n > 0 {
+            let named: Vec<String> = paths.iter().take(3).map(|p| safe_line(p)).collect();
+            let more = if n > named.len() as u64 { ", …" } else { "" };
+            out += &format!("{n} {what}: {}{more}\n", named.join(", "));
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn says_what_counts_and_what_does_not() {
+        let answer = ImportResult {
+            tool: "scip-python 0.6.6".into(),
+            n_files: 84,
+            n_targets: 9_514,
+            n_external: 5,
+            n_dropped: 2,
+            n_stale_files: 4,
+            stale_files: ["a.py", "b.py", "c.py", "d.py"].map(str::to_owned).to_vec(),
+            ..ImportResult::default()
+        };
+        assert_eq!(
+            text(&answer),
+            "84 files by scip-python 0.6.6: 9514 uses of the tree, 5 of dependencies, 2 left out\n\
+             4 have changed since and keep our links: a.py, b.py, c.py, …\n"
+        );
+    }
+}

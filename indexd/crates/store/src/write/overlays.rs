@@ -1,0 +1,57 @@
+//! What an imported index says about files: kept with the index, and looked into by the shell alone.
+
+use super::WriteTxn;
+use crate::error::Result;
+use crate::input::Overlays;
+use crate::rows::path_key;
+use indexd_model::FileDoc;
+use std::collections::BTreeMap;
+
+impl WriteTxn<'_> {
+    /// What the stored overlays say about a path.
+    ///
+    /// # Errors
+    /// [`StoreError::Corrupt`] when it cannot be read.
+    pub fn overlay(&self, path: &str) -> Result<Option<&[u8]>> {
+        self.tables().overlays.get(&self.txn, &path_key(path))
+    }
+
+    /// Replaces the overlays; gives the files of the tree whose overlay came, went or changed, in path
+    /// order. They have to be linked again.
+    ///
+    /// # Errors
+    /// [`StoreError::Full`] when there is no room.
+    pub fn put_overlays(&mut self, new: &Overlays) -> Result<Vec<FileDoc>> {
+        let result = self.put_overlays_checked(new);
+        self.guard(result)
+    }
+
+    fn put_overlays_checked(&mut self, new: &Overlays) -> Result<Vec<FileDoc>> {
+        let tables = self.tables();
+        let mut after: BTreeMap<Vec<u8>, &[u8]> =
+            new.files.iter().map(|(path, overlay)| (path_key(path).into_owned(), &overlay[..])).collect();
+        let mut gone = Vec::new();
+        for row in tables.overlays.iter(&self.txn)? {
+            let (key, value) = row?;
+            match after.get(&key) {
+                Some(same) if *same == value => {
+                    after.remove(&key);
+                }
+                Some(_) => {}
+                None => gone.push(key),
+            }
+        }
+        let mut files = Vec::new();
+        for key in gone.iter().chain(after.keys()) {
+            files.extend(self.rows().file_doc_of(key)?);
+        }
+        for key in &gone {
+            tables.overlays.delete(&mut self.txn, key)?;
+        }
+        for (key, overlay) in after {
+            tables.overlays.put(&mut self.txn, &key, overlay)?;
+        }
+        self.meta.overlays = new.known_digest();
+        self.by_path(files)
+    }
+}

@@ -1,0 +1,161 @@
+//! What imported indexes say, on its way through the workspace.
+//!
+//! Overlays are an input like the files of the tree, and the only one that is not in the tree: they
+//! are kept in a file of the index folder, beside the environments, so that a rebuild finds them
+//! again. The environment holds a copy, since linking needs one file's at a time. Where the two
+//! differ, as after a crash between writing one and the other, the file counts.
+
+use super::recovery::write_whole;
+use indexd_model::{ContentHash, Facts, FactsView, FileDoc, FileFacts, Links, RepoPath};
+use indexd_scip::Overlay;
+use indexd_store::Overlays;
+use std::fs::{self, File};
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+/// What the file begins with; the digest of the overlays, their number and they themselves follow,
+/// then the hash of all that.
+const MAGIC: &[u8; 18] = b"indexd overlays 1\n";
+const HASH_BYTES: usize = 32;
+
+fn file(home: &Path) -> PathBuf {
+    home.join("overlays")
+}
+
+/// Overlays as the store takes them.
+pub fn stored(overlays: &[Overlay]) -> Overlays {
+    let encoded = |o: &Overlay| Some((RepoPath::new(&o.path).ok()?, o.encode()));
+    Overlays { files: overlays.iter().filter_map(encoded).collect(), digest: indexd_scip::digest(overlays) }
+}
+
+/// The digest of the overlays that are kept, without reading them all; `None` when there are none or
+/// the file is no such file.
+pub fn kept_digest(home: &Path) -> Option<[u8; 32]> {
+    let mut head = [0; MAGIC.len() + HASH_BYTES];
+    File::open(file(home)).ok()?.read_exact(&mut head).ok()?;
+    head.strip_prefix(MAGIC)?.try_into().ok()
+}
+
+/// Keeps overlays, or forgets them when there are none, durably and in one step.
+///
+/// # Errors
+/// The folder cannot be written.
+pub fn keep(home: &Path, overlays: &Overlays) -> io::Result<()> {
+    if overlays.files.is_empty() {
+        return match fs::remove_file(file(home)) {
+            Err(e) if e.kind() != io::ErrorKind::NotFound => Err(e),
+            _ => Ok(()),
+        };
+    }
+    let mut bytes = MAGIC.to_vec();
+    bytes.extend(overlays.digest);
+    for (path, overlay) in &overlays.files {
+        for part in [path.as_bytes(), &overlay[..]] {
+            bytes.extend((part.len() as u32).to_le_bytes());
+            bytes.extend(part);
+        }
+    }
+    let hash = blake3::hash(&bytes);
+    bytes.extend(hash.as_bytes());
+    write_whole(&file(home), &bytes)
+}
+
+/// The overlays that are kept; none when there are none.
+///
+/// # Errors
+/// The file cannot be read, or is not what was written (`InvalidData`).
+pub fn read(home: &Path) -> io::Result<Overlays> {
+    let bytes = match fs::read(file(home)) {
+        Ok(bytes) => bytes,
+        Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(Overlays::default()),
+        Err(e) => return Err(e),
+    };
+    decode(&bytes).ok_or_else(|| io::Error::new(io::ErrorKind::InvalidData, "the kept overlays are damaged"))
+}
+
+/// Removes overlays that cannot be read.
+///
+/// # Errors
+/// The folder cannot be written.
+pub fn forget(home: &Path) -> io::Result<()> {
+    keep(home, &Overlays::default())
+}
+
+fn decode(bytes: &[u8]) -> Option<Overlays> {
+    let (body, hash) = bytes.split_last_chunk::<HASH_BYTES>()?;
+    if blake3::hash(body).as_bytes() != hash {
+        return None;
+    }
+    let (digest, mut rest) = body.strip_prefix(MAGIC)?.split_first_chunk::<HASH_BYTES>()?;
+    let mut overlays = Overlays { digest: *digest, ..Overlays::default() };
+    let part = |rest: &mut &[u8]| {
+        let (len, after) = rest.split_first_chunk::<4>()?;
+        let (part, after) = after.split_at_checked(u32::from_le_bytes(*len) as usize)?;
+        *rest = after;
+        Some(part.to_vec())
+    };
+    while !rest.is_empty() {
+        let path = String::from_utf8(part(&mut rest)?).ok()?;
+        let overlay = part(&mut rest)?;
+        // One of another version says nothing that could be understood.
+        Overlay::decode(&overlay).ok()?;
+        overlays.files.insert(RepoPath::new(&path).ok()?, overlay);
+    }
+    Some(overlays)
+}
+
+/// Lays a stored overlay over the links of its file, unless the file has another content by now.
+pub fn lay(
+    overlay: Option<&[u8]>,
+    hash: Option<ContentHash>,
+    file: FileDoc,
+    facts: &FileFacts,
+    links: &mut Links,
+    view: &dyn FactsView,
+) {
+    let (Some(overlay), Some(hash)) = (overlay, hash) else { return };
+    // What is stored was decoded when it was kept.
+    let Ok(overlay) = Overlay::decode(overlay) else { return };
+    if overlay.matches(&hash) {
+        indexd_scip::apply(&overlay, file, Facts::inside(facts), links, view);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn overlay(path: &str) -> Overlay {
+        Overlay {
+            path: path.to_owned(),
+            hash: ContentHash::of(path.as_bytes()),
+            targets: Vec::new(),
+            places: vec![indexd_scip::overlay::Place { at: 3, len: 2, targets: Vec::new() }],
+        }
+    }
+
+    #[test]
+    fn what_is_kept_comes_back_until_it_is_forgotten() {
+        let home = tempfile::tempdir().unwrap();
+        assert_eq!(read(home.path()).unwrap(), Overlays::default());
+        forget(home.path()).unwrap();
+        let overlays = stored(&[overlay("a.py"), overlay("d/b.go")]);
+        keep(home.path(), &overlays).unwrap();
+        assert_eq!(read(home.path()).unwrap(), overlays);
+        assert_eq!(kept_digest(home.path()), Some(overlays.digest));
+        forget(home.path()).unwrap();
+        assert_eq!((read(home.path()).unwrap(), kept_digest(home.path())), (Overlays::default(), None));
+    }
+
+    #[test]
+    fn damage_is_an_error_and_no_overlay() {
+        let home = tempfile::tempdir().unwrap();
+        keep(home.path(), &stored(&[overlay("a.py")])).unwrap();
+        let whole = fs::read(file(home.path())).unwrap();
+        for at in 0..whole.len() {
+            let mut damaged = whole.clone();
+            damaged[at] ^= 1;
+            assert!(decode(&damaged).is_none() && decode(&whole[..at]).is_none(), "byte {at}");
+        }
+    }
+}
