@@ -52,6 +52,10 @@ fn main() -> ExitCode {
     let args = Args::parse();
     #[cfg(unix)]
     rustix::process::umask(rustix::fs::Mode::RWXG | rustix::fs::Mode::RWXO);
+    // The allocator asks for huge pages, which cost a process that lives beside others more memory
+    // and more clearing of it than they save here. A kernel without them is as good.
+    #[cfg(target_os = "linux")]
+    rustix::thread::disable_transparent_huge_pages(true).ok();
     let result = match &args {
         Args { version: true, json, .. } => {
             print_version(*json);

@@ -211,16 +211,12 @@ impl Driver {
         if self.is_building {
             return Ok(());
         }
+        if self.watcher.is_none() && self.watches() {
+            self.start_watching();
+            self.needs_sweep = true;
+        }
         let is_lost = self.inbox.peek(|n| n.lost);
         if self.needs_sweep || is_lost || self.sweep_at.is_some_and(|at| at <= Instant::now()) {
-            self.sweep()?;
-        }
-        if !self.is_building && self.watcher.is_none() && self.watches() {
-            // Watching many folders takes longer than another look at them.
-            if self.cookies.is_wanted() {
-                self.sweep()?;
-            }
-            self.start_watching();
             self.sweep()?;
         }
         if self.is_building {
@@ -285,8 +281,7 @@ impl Driver {
         }
         self.needs_sweep = true;
         self.sweep_at = None;
-        let Some(engine) = &mut self.engine else { return Ok(()) };
-        let changes = engine.sweep()?;
+        let Some(changes) = self.sweep_watching()? else { return Ok(()) };
         self.head_is_dirty = true;
         if self.absorb(changes)? {
             self.needs_sweep = false;
@@ -322,7 +317,7 @@ impl Driver {
             }
             changes.merge(match round {
                 0..ROUNDS_MAX => engine.examine(fresh.iter().map(String::as_str))?,
-                _ => engine.sweep()?,
+                _ => engine.sweep(&|_| {})?,
             });
             if round > ROUNDS_MAX {
                 break;

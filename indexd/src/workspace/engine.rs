@@ -10,6 +10,7 @@ use super::git::GitFolders;
 use super::overlays;
 use super::past;
 use super::recovery::{self, Verify};
+use super::scan::Enter;
 use super::stages::{Parts, StageLog};
 use super::status::Progress;
 use super::tree::{ChangeSet, Tree};
@@ -124,7 +125,7 @@ impl Engine {
             let snapshot = store.snapshot()?;
             let known = snapshot.all_stats().into_iter();
             let known =
-                known.filter_map(|(path, stat, _)| RepoPath::new(&path).ok().map(|p| (p, stat))).collect();
+                known.filter_map(|(path, stat)| RepoPath::new(&path).ok().map(|p| (p, stat))).collect();
             engine.tree = Tree::new(&engine.setup.root, &engine.setup.config.index_exclude, known);
             engine.head = Some(indexd_model::IndexView::head(&snapshot)).filter(|h| h != "none");
             engine.history = snapshot.history_digest();
@@ -160,7 +161,7 @@ impl Engine {
     ) -> Result<ChangeSet, EngineError> {
         progress(Progress { phase: "scan", done: 0, total: 0 });
         let mut tree = Tree::new(&self.setup.root, &self.setup.config.index_exclude, BTreeMap::new());
-        let mut changes = tree.sweep().map_err(|e| io_error("walk", &self.setup.root, e))?;
+        let mut changes = tree.sweep(&|_| {}).map_err(|e| io_error("walk", &self.setup.root, e))?;
         let files = std::mem::take(&mut changes.changed);
         let env = self.env + 1;
         let dir = self.env_dir(env);
@@ -212,12 +213,13 @@ impl Engine {
         Ok(changes)
     }
 
-    /// Compares the whole tree with the index.
+    /// Compares the whole tree with the index; `enter` is called with each folder, by relative path,
+    /// before it is listed.
     ///
     /// # Errors
     /// The tree cannot be walked.
-    pub fn sweep(&mut self) -> Result<ChangeSet, EngineError> {
-        self.tree.sweep().map_err(|e| io_error("walk", &self.setup.root, e))
+    pub fn sweep(&mut self, enter: Enter) -> Result<ChangeSet, EngineError> {
+        self.tree.sweep(enter).map_err(|e| io_error("walk", &self.setup.root, e))
     }
 
     /// Compares what lies at `dirty`, paths relative to the root.

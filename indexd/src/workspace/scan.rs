@@ -51,6 +51,10 @@ const RACY_NS: i64 = 20_000_000;
 /// Folders of the set with the rules inside them, by relative path; the root is the empty path.
 pub type Folders = BTreeMap<Box<str>, Arc<Layer>>;
 
+/// Called with each folder before it is listed. Whoever watches it from here on misses nothing that
+/// the listing does not show.
+pub type Enter<'e> = &'e (dyn Fn(&str) + Sync);
+
 /// What a walk found.
 #[derive(Default)]
 pub struct Scan {
@@ -70,11 +74,12 @@ pub struct Scan {
 
 /// Walks the folder `rel` (empty for the root) of the workspace at `root`; `up` are the rules of
 /// the folder above it, or those at the top. The folder itself is taken as belonging to the set,
-/// unless it turns out to be a repository of its own or to have vanished.
+/// unless it turns out to be a repository of its own or to have vanished. `enter` is called with
+/// each folder, by relative path, before it is listed.
 ///
 /// The walk runs on the current rayon pool. A folder that vanishes meanwhile counts as empty.
-pub fn scan(root: &Path, rel: &str, up: &Arc<Layer>) -> Scan {
-    let walk = Walk { device: device_of(root), found: Mutex::new(Scan::default()) };
+pub fn scan(root: &Path, rel: &str, up: &Arc<Layer>, enter: Enter) -> Scan {
+    let walk = Walk { device: device_of(root), enter, found: Mutex::new(Scan::default()) };
     let dir = if rel.is_empty() { root.to_owned() } else { root.join(rel) };
     rayon::scope(|s| walk.folder(s, dir, rel.to_owned(), Arc::clone(up)));
     let mut scan = walk.found.into_inner().unwrap_or_else(PoisonError::into_inner);
@@ -85,13 +90,15 @@ pub fn scan(root: &Path, rel: &str, up: &Arc<Layer>) -> Scan {
     scan
 }
 
-struct Walk {
+struct Walk<'e> {
     device: Option<u64>,
+    enter: Enter<'e>,
     found: Mutex<Scan>,
 }
 
-impl Walk {
+impl Walk<'_> {
     fn folder<'s>(&'s self, s: &rayon::Scope<'s>, dir: PathBuf, rel: String, up: Arc<Layer>) {
+        (self.enter)(&rel);
         let entries = match fs::read_dir(&dir) {
             Ok(entries) => entries,
             Err(e) => {

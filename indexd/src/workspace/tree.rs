@@ -6,7 +6,7 @@
 //! an edited `.indexd.toml` are dirty folders: what they decide is walked again.
 
 use super::rules::{Layer, is_rule_file};
-use super::scan::{Folders, Scan, scan, stat_of};
+use super::scan::{Enter, Folders, Scan, scan, stat_of};
 use indexd_model::RepoPath;
 use indexd_model::path::{dir_of, file_name_of};
 use indexd_store::FileStat;
@@ -137,14 +137,14 @@ impl Tree {
         self.known.clear();
     }
 
-    /// Compares the whole tree.
+    /// Compares the whole tree; `enter` is called with each folder before it is listed.
     ///
     /// # Errors
     /// The root is gone or a folder cannot be listed for want of resources; nothing has changed then.
-    pub fn sweep(&mut self) -> io::Result<ChangeSet> {
+    pub fn sweep(&mut self, enter: Enter) -> io::Result<ChangeSet> {
         self.top = Layer::top(&self.root, &self.excludes);
         let mut changes = ChangeSet::default();
-        self.walk("", &mut changes)?;
+        self.walk("", enter, &mut changes)?;
         Ok(changes)
     }
 
@@ -159,7 +159,7 @@ impl Tree {
         for path in dirty {
             let name = file_name_of(path);
             if path.is_empty() || (is_rule_file(name) && dir_of(path).is_empty()) {
-                return self.sweep();
+                return self.sweep(&|_| {});
             }
             if is_rule_file(name) {
                 self.look(dir_of(path), &mut changes, &mut walks);
@@ -169,7 +169,7 @@ impl Tree {
         let mut last: Option<String> = None;
         for dir in walks {
             if !last.as_ref().is_some_and(|l| is_below(&dir, l)) {
-                self.walk(&dir, &mut changes)?;
+                self.walk(&dir, &|_| {}, &mut changes)?;
                 last = Some(dir);
             }
         }
@@ -215,7 +215,7 @@ impl Tree {
     }
 
     /// Walks a folder whose parent is in the set and that is itself admitted.
-    fn walk(&mut self, dir: &str, changes: &mut ChangeSet) -> io::Result<()> {
+    fn walk(&mut self, dir: &str, enter: Enter, changes: &mut ChangeSet) -> io::Result<()> {
         let up = match dir {
             "" => Arc::clone(&self.top),
             _ => match self.folders.get(dir_of(dir)) {
@@ -223,7 +223,7 @@ impl Tree {
                 None => return Ok(()),
             },
         };
-        let mut found = super::pool().install(|| scan(&self.root, dir, &up));
+        let mut found = super::pool().install(|| scan(&self.root, dir, &up, enter));
         if let Some(e) = found.error.take() {
             return Err(e);
         }

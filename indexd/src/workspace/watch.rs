@@ -9,7 +9,10 @@
 //! The [`Inbox`] between watcher and event loop coalesces by path and never blocks the watcher: a
 //! watcher that waits is a watcher whose queue overflows.
 
-use notify::event::{AccessKind, AccessMode, EventKind, ModifyKind};
+#[cfg(target_os = "linux")]
+mod inotify;
+pub mod portable;
+
 use rustc_hash::FxHashMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -121,17 +124,12 @@ impl Inbox {
     }
 }
 
-/// The system's watcher: inotify through notify. Elsewhere there is none yet, and requests compare
-/// the tree.
+/// The system's watcher: inotify itself on Linux, notify elsewhere.
 pub fn system(inbox: &Arc<Inbox>) -> Option<Box<dyn Watcher>> {
-    if !cfg!(target_os = "linux") {
-        return None;
-    }
-    let inbox = Arc::clone(inbox);
-    let config = notify::Config::default().with_follow_symlinks(false);
-    let handler = move |event| deliver(&inbox, event);
-    let watcher = <notify::RecommendedWatcher as notify::Watcher>::new(handler, config);
-    watcher.ok().map(|w| Box::new(System(w)) as Box<dyn Watcher>)
+    #[cfg(target_os = "linux")]
+    return inotify::start(inbox);
+    #[cfg(not(target_os = "linux"))]
+    return portable::start(inbox);
 }
 
 /// No watcher at all, for settings and tests.
@@ -139,81 +137,28 @@ pub fn none(_: &Arc<Inbox>) -> Option<Box<dyn Watcher>> {
     None
 }
 
-struct System(notify::RecommendedWatcher);
-
-impl Watcher for System {
-    fn watch(&mut self, dir: &Path) -> Result<(), WatchError> {
-        notify::Watcher::watch(&mut self.0, dir, notify::RecursiveMode::NonRecursive).map_err(|e| {
-            match e.kind {
-                notify::ErrorKind::MaxFilesWatch => WatchError::Limit,
-                notify::ErrorKind::PathNotFound => WatchError::Gone,
-                notify::ErrorKind::Io(e) if e.kind() == std::io::ErrorKind::NotFound => WatchError::Gone,
-                _ => WatchError::Refused,
-            }
-        })
-    }
-
-    fn unwatch(&mut self, dir: &Path) {
-        // A folder that is gone took its watch along.
-        let _ = notify::Watcher::unwatch(&mut self.0, dir);
-    }
-}
-
-fn deliver(inbox: &Inbox, event: notify::Result<notify::Event>) {
-    let Ok(event) = event else { return inbox.lost() };
-    if event.need_rescan() {
-        return inbox.lost();
-    }
-    let done = match event.kind {
-        EventKind::Access(AccessKind::Close(AccessMode::Write)) => true,
-        EventKind::Access(_) => return,
-        EventKind::Modify(ModifyKind::Name(_)) | EventKind::Remove(_) => true,
-        _ => false,
-    };
-    for path in event.paths {
-        inbox.dirty(path, done);
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use notify::event::{CreateKind, DataChange, Flag, RenameMode};
+    use std::fs;
     use std::sync::atomic::{AtomicUsize, Ordering};
-
-    fn check(kind: EventKind, want: Option<bool>) {
-        let inbox = Inbox::new(|| {});
-        deliver(&inbox, Ok(notify::Event::new(kind).add_path("/a".into())));
-        assert_eq!(inbox.take().paths.get(Path::new("/a")).copied(), want, "{kind:?}");
-    }
+    use std::time::Duration;
 
     #[test]
-    fn reading_is_no_change_and_closing_ends_one() {
-        check(EventKind::Access(AccessKind::Open(AccessMode::Any)), None);
-        check(EventKind::Access(AccessKind::Close(AccessMode::Read)), None);
-        check(EventKind::Access(AccessKind::Close(AccessMode::Write)), Some(true));
-        check(EventKind::Modify(ModifyKind::Name(RenameMode::To)), Some(true));
-        check(EventKind::Modify(ModifyKind::Data(DataChange::Any)), Some(false));
-        check(EventKind::Create(CreateKind::Folder), Some(false));
-    }
-
-    #[test]
-    fn an_overflow_an_error_and_a_flood_ask_for_a_comparison() {
+    fn a_flood_asks_for_a_comparison() {
         let n_woken = Arc::new(AtomicUsize::new(0));
         let counter = Arc::clone(&n_woken);
         let inbox = Inbox::new(move || {
             counter.fetch_add(1, Ordering::Relaxed);
         });
-        deliver(&inbox, Ok(notify::Event::new(EventKind::Other).set_flag(Flag::Rescan)));
-        assert!(inbox.take().lost && n_woken.load(Ordering::Relaxed) == 1);
-        deliver(&inbox, Err(notify::Error::generic("x")));
-        assert!(inbox.take().lost);
         for i in 0..PATHS_MAX + 1 {
             inbox.dirty(PathBuf::from(format!("/{i}")), true);
         }
         let noticed = inbox.take();
         assert!(noticed.lost && noticed.paths.len() == 1);
-        assert_eq!(n_woken.load(Ordering::Relaxed), 3, "once after each time it was taken");
+        inbox.lost();
+        assert!(inbox.take().lost);
+        assert_eq!(n_woken.load(Ordering::Relaxed), 2, "once after each time it was taken");
     }
 
     #[test]
@@ -222,5 +167,98 @@ mod tests {
         inbox.dirty("/a".into(), true);
         inbox.dirty("/a".into(), false);
         assert!(!inbox.peek(|n| n.paths[Path::new("/a")]));
+    }
+
+    /// Acts in a watched folder, then makes a last file; gives what was noticed up to that one, by
+    /// path relative to the folder.
+    fn noticed(watch: Watch, act: impl Fn(&Path, &mut dyn Watcher)) -> Vec<(String, bool)> {
+        let tmp = tempfile::tempdir().unwrap();
+        let root = tmp.path().canonicalize().unwrap();
+        for dir in ["in", "end", "out"] {
+            fs::create_dir(root.join(dir)).unwrap();
+        }
+        fs::write(root.join("in/old"), "old").unwrap();
+        fs::write(root.join("out/far"), "far").unwrap();
+        let inbox = Inbox::new(|| {});
+        let mut watcher = watch(&inbox).expect("a watcher");
+        watcher.watch(&root.join("in")).unwrap();
+        watcher.watch(&root.join("end")).unwrap();
+        act(&root, &mut *watcher);
+        let end = root.join("end/x");
+        fs::write(&end, "").unwrap();
+        while inbox.peek(|n| !n.paths.get(&end).copied().unwrap_or_default()) {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        let all = inbox.take();
+        assert!(!all.lost);
+        let rel = |p: &Path| p.strip_prefix(&root).unwrap().to_str().unwrap().to_owned();
+        let mut all: Vec<_> = all.paths.iter().map(|(p, done)| (rel(p), *done)).collect();
+        all.retain(|(p, _)| p != "end/x");
+        all.sort();
+        all
+    }
+
+    /// Both watchers keep the same contract.
+    fn check(act: impl Fn(&Path, &mut dyn Watcher), want: &[(&str, bool)]) {
+        let want: Vec<_> = want.iter().map(|(p, d)| ((*p).to_owned(), *d)).collect();
+        for watch in [system as Watch, portable::start] {
+            assert_eq!(noticed(watch, &act), want);
+        }
+    }
+
+    #[test]
+    fn changes_are_noticed_and_reading_is_not() {
+        check(|root, _| fs::write(root.join("in/a"), "a").unwrap(), &[("in/a", true)]);
+        check(|root, _| drop(fs::read(root.join("in/old")).unwrap()), &[]);
+        check(|root, _| fs::remove_file(root.join("in/old")).unwrap(), &[("in/old", true)]);
+        check(
+            |root, _| fs::rename(root.join("in/old"), root.join("in/new")).unwrap(),
+            &[("in/new", true), ("in/old", true)],
+        );
+        check(
+            |root, _| fs::rename(root.join("out/far"), root.join("in/near")).unwrap(),
+            &[("in/near", true)],
+        );
+        check(|root, _| fs::create_dir_all(root.join("in/d/e")).unwrap(), &[("in/d", false)]);
+        check(|root, _| drop(fs::File::create(root.join("out/b")).unwrap()), &[]);
+    }
+
+    #[test]
+    fn watching_ends_and_begins_anew() {
+        check(
+            |root, watcher| {
+                watcher.unwatch(&root.join("in"));
+                watcher.unwatch(&root.join("in"));
+                fs::write(root.join("in/a"), "a").unwrap();
+            },
+            &[],
+        );
+        check(
+            |root, watcher| {
+                watcher.unwatch(&root.join("in"));
+                watcher.watch(&root.join("in")).unwrap();
+                watcher.watch(&root.join("in")).unwrap();
+                fs::write(root.join("in/a"), "a").unwrap();
+            },
+            &[("in/a", true)],
+        );
+        check(|root, watcher| assert_eq!(watcher.watch(&root.join("none")), Err(WatchError::Gone)), &[]);
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_folder_is_known_by_its_last_name() {
+        let act = |root: &Path, watcher: &mut dyn Watcher| {
+            fs::rename(root.join("in"), root.join("moved")).unwrap();
+            watcher.watch(&root.join("moved")).unwrap();
+            fs::create_dir(root.join("in")).unwrap();
+            watcher.watch(&root.join("in")).unwrap();
+            fs::write(root.join("in/a"), "a").unwrap();
+            fs::write(root.join("moved/b"), "b").unwrap();
+        };
+        let want = [("in", true), ("in/a", true), ("moved/b", true)];
+        let got = noticed(system, act);
+        let known: Vec<_> = got.iter().map(|(p, d)| (p.as_str(), *d)).filter(|p| want.contains(p)).collect();
+        assert_eq!(known[known.len() - 2..], want[1..]);
     }
 }

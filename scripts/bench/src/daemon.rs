@@ -179,7 +179,7 @@ fn private(command: &mut Command, home: &Path) {
         command.env(key, dir);
     }
     // Counting tokens ahead of need is idle work; it is measured apart, not as part of the build.
-    command.env("INDEXD_TOKENS_BACKGROUND", "false").env("INDEXD_NO_AUTOSTART", "1");
+    command.env("INDEXD_INDEX_BACKGROUND_TOKENS", "false").env("INDEXD_NO_AUTOSTART", "1");
 }
 
 fn anon_kib(pid: u32) -> Option<u64> {

@@ -21,10 +21,9 @@ impl Directory {
         let mut cut = false;
         for row in rows.tables.paths.iter(rows.txn)? {
             let (key, value) = row?;
-            let key = &key[..];
-            let doc = value.try_into().map_err(|_| rows.tables.paths.corrupt(key))?;
+            let doc = value.try_into().map_err(|_| rows.tables.paths.corrupt(&key))?;
             files.push(FileDoc(u32::from_be_bytes(doc)));
-            cut |= is_cut(key);
+            cut |= is_cut(&key);
         }
         if cut {
             let mut paths = Vec::with_capacity(files.len());
@@ -35,13 +34,11 @@ impl Directory {
             files = paths.into_iter().map(|p| p.1).collect();
         }
         let mut ranks = Vec::new();
-        let mut files_of_defs = Vec::new();
         for (rank, file) in files.iter().enumerate() {
             set(&mut ranks, file.0, rank as u32);
-            for def in rows.file_defs(file.0)? {
-                set(&mut files_of_defs, def, file.0);
-            }
         }
+        let mut files_of_defs = Vec::new();
+        rows.all_file_defs(|file, def| set(&mut files_of_defs, def, file))?;
         Ok(Self { files, ranks, files_of_defs })
     }
 

@@ -104,6 +104,10 @@ pub(crate) fn decode_runs(bytes: &[u8]) -> Option<Vec<u32>> {
     Some(out)
 }
 
+fn doc(bytes: &[u8]) -> Option<u32> {
+    bytes.try_into().ok().map(u32::from_be_bytes)
+}
+
 /// Rows of one state.
 #[derive(Clone, Copy)]
 pub(crate) struct Rows<'t> {
@@ -143,6 +147,49 @@ impl<'t> Rows<'t> {
             return Ok(FileStat::default());
         };
         StatRow::access(bytes).map(FileStat::from).ok_or_else(|| t.corrupt(&key))
+    }
+
+    /// Every path with its stat; paths too long for a key come last.
+    pub fn all_stats(&self) -> Result<Vec<(String, FileStat)>> {
+        let mut stats: Vec<FileStat> = Vec::new();
+        let t = &self.tables.stats;
+        for row in t.iter(self.txn)? {
+            let (key, value) = row?;
+            let file = doc(&key).ok_or_else(|| t.corrupt(&key))?;
+            let stat = StatRow::access(value).ok_or_else(|| t.corrupt(&key))?;
+            if stats.len() <= file as usize {
+                stats.resize(file as usize + 1, FileStat::default());
+            }
+            stats[file as usize] = FileStat::from(stat);
+        }
+        let t = &self.tables.paths;
+        let mut out = Vec::with_capacity(stats.len());
+        let mut cut = Vec::new();
+        for row in t.iter(self.txn)? {
+            let (key, value) = row?;
+            let file = doc(value).ok_or_else(|| t.corrupt(&key))?;
+            let stat = stats.get(file as usize).copied().unwrap_or_default();
+            if is_cut(&key) {
+                cut.push((self.file(file)?.path.as_str().to_owned(), stat));
+            } else {
+                let path = String::from_utf8(key).map_err(|e| t.corrupt(e.as_bytes()))?;
+                out.push((path, stat));
+            }
+        }
+        out.append(&mut cut);
+        Ok(out)
+    }
+
+    /// Calls `each` with the file and the handle of every definition, files in order of their handles.
+    pub fn all_file_defs(&self, mut each: impl FnMut(u32, u32)) -> Result<()> {
+        let t = &self.tables.file_defs;
+        for row in t.iter(self.txn)? {
+            let (key, value) = row?;
+            let file = doc(&key).ok_or_else(|| t.corrupt(&key))?;
+            let defs = decode_runs(value).ok_or_else(|| t.corrupt(&key))?;
+            defs.into_iter().for_each(|def| each(file, def));
+        }
+        Ok(())
     }
 
     /// The handles of a file: its own, then those of its definitions by index.

@@ -1,13 +1,17 @@
 //! Which folders the loop watches, and what it does when it cannot.
 
 use super::Driver;
+use crate::workspace::engine::EngineError;
 use crate::workspace::git::GitFolders;
 use crate::workspace::rules;
+use crate::workspace::tree::ChangeSet;
 use crate::workspace::watch::WatchError;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
 impl Driver {
+    /// Starts the watcher; a sweep has to follow, which watches the folders of the set.
     pub(super) fn start_watching(&mut self) {
         if indexd_os::is_network_file_system(&self.setup.engine.root) {
             self.problem(
@@ -22,9 +26,31 @@ impl Driver {
             return;
         }
         self.watch_own();
-        let folders: BTreeSet<String> =
-            self.engine.as_ref().map(|e| e.tree.watched().map(str::to_owned).collect()).unwrap_or_default();
-        self.watch_all(&folders);
+    }
+
+    /// Compares the whole tree and watches each folder of it before it is listed, so that one look
+    /// is enough. `None` without an engine.
+    pub(super) fn sweep_watching(&mut self) -> Result<Option<ChangeSet>, EngineError> {
+        let Some(engine) = &mut self.engine else { return Ok(None) };
+        let Some(watcher) = &mut self.watcher else { return engine.sweep(&|_| {}).map(Some) };
+        let root = &self.setup.engine.root;
+        let watched = Mutex::new((watcher, &mut self.watched, Vec::new()));
+        let swept = engine.sweep(&|rel| {
+            let dir = absolute(root, rel);
+            let mut guard = watched.lock().unwrap_or_else(PoisonError::into_inner);
+            let (watcher, watched, refused) = &mut *guard;
+            if !watched.contains(&dir) {
+                match watcher.watch(&dir) {
+                    Ok(()) => drop(watched.insert(dir)),
+                    Err(e) => refused.push(e),
+                }
+            }
+        });
+        let refused = watched.into_inner().unwrap_or_else(PoisonError::into_inner).2;
+        refused.into_iter().for_each(|e| self.refused(e));
+        let n_watched = self.watched.len() as u64;
+        self.setup.shared.update(|c| c.n_watched = n_watched);
+        swept.map(Some)
     }
 
     /// The folders outside the set that matter: of cookies, of git, of the user's global excludes.
@@ -54,23 +80,27 @@ impl Driver {
         let Some(watcher) = &mut self.watcher else { return false };
         match watcher.watch(dir) {
             Ok(()) => self.watched.insert(dir.to_owned()),
-            Err(WatchError::Gone) => false,
             Err(e) => {
-                if !self.is_degraded {
-                    self.is_degraded = true;
-                    let sentence = match e {
-                        WatchError::Limit => {
-                            "the system's limit on watched folders is reached, so requests compare the tree: \
-                             sudo sysctl fs.inotify.max_user_watches=524288"
-                        }
-                        _ => "some folders cannot be watched, so requests compare the tree",
-                    };
-                    self.problem(sentence);
-                    self.setup.shared.update(|c| c.watch = "degraded");
-                }
+                self.refused(e);
                 false
             }
         }
+    }
+
+    /// Goes on without events where a folder cannot be watched.
+    fn refused(&mut self, e: WatchError) {
+        if self.is_degraded || e == WatchError::Gone {
+            return;
+        }
+        self.is_degraded = true;
+        self.problem(match e {
+            WatchError::Limit => {
+                "the system's limit on watched folders is reached, so requests compare the tree: \
+                 sudo sysctl fs.inotify.max_user_watches=524288"
+            }
+            _ => "some folders cannot be watched, so requests compare the tree",
+        });
+        self.setup.shared.update(|c| c.watch = "degraded");
     }
 
     pub(super) fn unwatch(&mut self, folders: &BTreeSet<String>) {
@@ -88,7 +118,7 @@ impl Driver {
     }
 
     pub(super) fn absolute(&self, rel: &str) -> PathBuf {
-        if rel.is_empty() { self.setup.engine.root.clone() } else { self.setup.engine.root.join(rel) }
+        absolute(&self.setup.engine.root, rel)
     }
 
     /// A dirty folder may be another one of the same name by now, whose watch went with the old one:
@@ -108,6 +138,10 @@ impl Driver {
         }
         replaced
     }
+}
+
+fn absolute(root: &Path, rel: &str) -> PathBuf {
+    if rel.is_empty() { root.to_owned() } else { root.join(rel) }
 }
 
 /// Whether `path` is `dir` or lies below it.

@@ -8,7 +8,7 @@ fn write(root: &Path, path: &str, text: &str) {
 }
 
 fn names(root: &Path) -> Vec<String> {
-    scan(root, "", &Layer::top(root, &[])).files.iter().map(|f| f.0.to_string()).collect()
+    scan(root, "", &Layer::top(root, &[]), &|_| {}).files.iter().map(|f| f.0.to_string()).collect()
 }
 
 #[test]
@@ -33,7 +33,7 @@ fn hidden_files_count_and_git_links_nested_repositories_do_not() {
         std::os::unix::fs::symlink(root, root.join("loop")).unwrap();
     }
     assert_eq!(names(root), [".github/ci.yml", "a.go", "d/e.py"]);
-    let all = scan(root, "", &Layer::top(root, &[]));
+    let all = scan(root, "", &Layer::top(root, &[]), &|_| {});
     assert_eq!(all.nested, ["mod", "sub"]);
     assert_eq!(all.folders.keys().map(|k| &**k).collect::<Vec<_>>(), ["", ".github", "d"]);
 }
@@ -45,7 +45,7 @@ fn names_that_are_not_utf8_are_listed_and_left_out() {
     let tmp = tempfile::tempdir().unwrap();
     fs::write(tmp.path().join(std::ffi::OsStr::from_bytes(b"caf\xe9.go")), "x").unwrap();
     write(tmp.path(), "line\nbreak.go", "x");
-    let all = scan(tmp.path(), "", &Layer::top(tmp.path(), &[]));
+    let all = scan(tmp.path(), "", &Layer::top(tmp.path(), &[]), &|_| {});
     assert_eq!(all.skipped_names, ["caf\u{fffd}.go"]);
     assert_eq!(all.files.len(), 1);
 }
@@ -108,7 +108,7 @@ proptest! {
             write(root, &indexd_model::path::join(dir, name), &lines.join("\n"));
         }
         let top = Layer::top(root, &[]);
-        let all = scan(root, "", &top);
+        let all = scan(root, "", &top, &|_| {});
         let found: Vec<String> = all.files.iter().map(|f| f.0.to_string()).collect();
         prop_assert_eq!(&found, &by_walker(root));
         for (dir, name) in &files {

@@ -14,7 +14,7 @@ impl Fixture {
         }
         let tree = Tree::new(tmp.path(), &[], BTreeMap::new());
         let mut fixture = Self { tmp, tree };
-        let all = fixture.tree.sweep().unwrap();
+        let all = fixture.tree.sweep(&|_| {}).unwrap();
         fixture.accept(&all);
         fixture
     }
@@ -36,7 +36,7 @@ impl Fixture {
         let mut seen: Vec<String> = changes.changed.keys().map(|p| format!("+{p}")).collect();
         seen.extend(changes.removed.iter().map(|p| format!("-{p}")));
         assert_eq!(seen, want, "{dirty:?}");
-        assert_eq!(self.tree.sweep().unwrap(), ChangeSet::default(), "left over after {dirty:?}");
+        assert_eq!(self.tree.sweep(&|_| {}).unwrap(), ChangeSet::default(), "left over after {dirty:?}");
     }
 
     fn dir(&self) -> PathBuf {
@@ -117,7 +117,7 @@ fn a_repository_inside_leaves_and_joins_with_its_git_folder() {
 fn a_vanished_root_is_an_error_and_no_change() {
     let mut f = Fixture::new(&[("a.go", "1")]);
     fs::remove_dir_all(f.dir()).unwrap();
-    assert_eq!(f.tree.sweep().unwrap_err().kind(), io::ErrorKind::NotFound);
+    assert_eq!(f.tree.sweep(&|_| {}).unwrap_err().kind(), io::ErrorKind::NotFound);
     assert_eq!(f.tree.n_files(), 1);
 }
 

@@ -1,0 +1,163 @@
+//! The watcher of Linux: inotify without a library in between, asked only for what is a change.
+
+use super::{Inbox, WatchError, Watcher};
+use rustc_hash::FxHashMap;
+use rustix::event::{EventfdFlags, PollFd, PollFlags};
+use rustix::fd::OwnedFd;
+use rustix::fs::inotify::{self, CreateFlags, ReadFlags, WatchFlags};
+use rustix::io::Errno;
+use std::ffi::OsStr;
+use std::mem::MaybeUninit;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
+
+/// Bytes read at once: some hundred events.
+const BUFFER_BYTES: usize = 16 << 10;
+
+/// Starts to watch; `None` where the system refuses.
+pub fn start(inbox: &Arc<Inbox>) -> Option<Box<dyn Watcher>> {
+    let queue = inotify::init(CreateFlags::NONBLOCK | CreateFlags::CLOEXEC).ok()?;
+    let stop = rustix::event::eventfd(0, EventfdFlags::NONBLOCK | EventfdFlags::CLOEXEC).ok()?;
+    let shared = Arc::new(Shared { queue, stop, watches: Mutex::default() });
+    let (of_thread, inbox) = (Arc::clone(&shared), Arc::clone(inbox));
+    let run = move || of_thread.run(&inbox);
+    let thread = std::thread::Builder::new().name("watch".into()).spawn(run).ok()?;
+    Some(Box::new(Inotify { shared, thread: Some(thread) }))
+}
+
+struct Inotify {
+    shared: Arc<Shared>,
+    thread: Option<JoinHandle<()>>,
+}
+
+struct Shared {
+    queue: OwnedFd,
+    stop: OwnedFd,
+    watches: Mutex<Watches>,
+}
+
+/// Which watch is which folder. One inode has one watch, by whatever path.
+#[derive(Default)]
+struct Watches {
+    dirs: FxHashMap<i32, PathBuf>,
+    numbers: FxHashMap<PathBuf, i32>,
+}
+
+impl Watches {
+    fn insert(&mut self, number: i32, dir: &Path) -> Option<i32> {
+        if let Some(before) = self.dirs.insert(number, dir.to_owned())
+            && before != dir
+        {
+            self.numbers.remove(&before);
+        }
+        self.numbers.insert(dir.to_owned(), number).filter(|old| *old != number)
+    }
+
+    fn remove(&mut self, number: i32) {
+        if let Some(dir) = self.dirs.remove(&number)
+            && self.numbers.get(&dir) == Some(&number)
+        {
+            self.numbers.remove(&dir);
+        }
+    }
+}
+
+impl Watcher for Inotify {
+    fn watch(&mut self, dir: &Path) -> Result<(), WatchError> {
+        let changes = WatchFlags::ATTRIB
+            | WatchFlags::CREATE
+            | WatchFlags::MODIFY
+            | WatchFlags::CLOSE_WRITE
+            | WatchFlags::DELETE
+            | WatchFlags::MOVE
+            | WatchFlags::DELETE_SELF
+            | WatchFlags::MOVE_SELF;
+        let flags = changes | WatchFlags::ONLYDIR | WatchFlags::EXCL_UNLINK;
+        // Held across the call, so that no event of the watch comes before its folder is known.
+        let mut watches = self.shared.watches();
+        let number = inotify::add_watch(&self.shared.queue, dir, flags).map_err(|e| match e {
+            Errno::NOSPC => WatchError::Limit,
+            Errno::NOENT | Errno::NOTDIR => WatchError::Gone,
+            _ => WatchError::Refused,
+        })?;
+        if let Some(replaced) = watches.insert(number, dir) {
+            // Another folder has this name by now; the one before has moved away or is going.
+            watches.remove(replaced);
+            let _ = inotify::remove_watch(&self.shared.queue, replaced);
+        }
+        Ok(())
+    }
+
+    fn unwatch(&mut self, dir: &Path) {
+        let mut watches = self.shared.watches();
+        if let Some(number) = watches.numbers.get(dir).copied() {
+            watches.remove(number);
+            // A folder that is gone took its watch along.
+            let _ = inotify::remove_watch(&self.shared.queue, number);
+        }
+    }
+}
+
+impl Drop for Inotify {
+    fn drop(&mut self) {
+        // The counter is never full: this is the only write.
+        let _ = rustix::io::write(&self.shared.stop, &1_u64.to_ne_bytes());
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}
+
+impl Shared {
+    fn watches(&self) -> MutexGuard<'_, Watches> {
+        self.watches.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn run(&self, inbox: &Inbox) {
+        let mut buffer = [const { MaybeUninit::uninit() }; BUFFER_BYTES];
+        let mut reader = inotify::Reader::new(&self.queue, &mut buffer);
+        loop {
+            let mut ends = [PollFd::new(&self.queue, PollFlags::IN), PollFd::new(&self.stop, PollFlags::IN)];
+            match rustix::event::poll(&mut ends, None) {
+                Ok(_) if !ends[1].revents().is_empty() => return,
+                Ok(_) | Err(Errno::INTR) => {}
+                Err(_) => return inbox.lost(),
+            }
+            loop {
+                match reader.next() {
+                    Ok(event) => {
+                        let name = event.file_name().map(|n| OsStr::from_bytes(n.to_bytes()));
+                        self.deliver(inbox, event.wd(), event.events(), name);
+                    }
+                    Err(Errno::AGAIN) => break,
+                    Err(Errno::INTR) => {}
+                    // Without events, requests find that their cookies do not return and compare.
+                    Err(_) => return inbox.lost(),
+                }
+            }
+        }
+    }
+
+    fn deliver(&self, inbox: &Inbox, number: i32, flags: ReadFlags, name: Option<&OsStr>) {
+        if flags.intersects(ReadFlags::QUEUE_OVERFLOW | ReadFlags::UNMOUNT) {
+            inbox.lost();
+        }
+        let mut watches = self.watches();
+        if flags.contains(ReadFlags::IGNORED) {
+            watches.remove(number);
+            return;
+        }
+        let Some(dir) = watches.dirs.get(&number) else { return };
+        let path = name.map_or_else(|| dir.clone(), |n| dir.join(n));
+        drop(watches);
+        let done = ReadFlags::CLOSE_WRITE
+            | ReadFlags::DELETE
+            | ReadFlags::MOVED_FROM
+            | ReadFlags::MOVED_TO
+            | ReadFlags::DELETE_SELF
+            | ReadFlags::MOVE_SELF;
+        inbox.dirty(path, flags.intersects(done));
+    }
+}
