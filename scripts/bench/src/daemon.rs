@@ -39,25 +39,48 @@ pub struct Daemon {
     ctl: PathBuf,
     home: Arc<tempfile::TempDir>,
     child: Child,
+    counts_tokens: bool,
     peak: Arc<AtomicU64>,
     stop: Arc<AtomicBool>,
 }
 
 impl Daemon {
-    /// Starts a daemon with fresh directories.
+    /// Starts a daemon with fresh directories. It does not count tokens ahead of need, which is
+    /// idle work and measured apart.
     pub fn start(programs: &Programs) -> Result<Self> {
-        Self::start_in(programs, Arc::new(tempfile::tempdir()?))
+        Self::start_in(programs, Arc::new(tempfile::tempdir()?), false)
     }
 
     /// Stops this daemon cleanly and starts another on the same directories.
-    pub fn restart(mut self, programs: &Programs) -> Result<Self> {
-        self.end();
-        Self::start_in(programs, Arc::clone(&self.home))
+    pub fn restart(self, programs: &Programs) -> Result<Self> {
+        let counts_tokens = self.counts_tokens;
+        self.follow(programs, counts_tokens)
     }
 
-    fn start_in(programs: &Programs, home: Arc<tempfile::TempDir>) -> Result<Self> {
+    /// As [`Daemon::restart`], with a daemon that counts tokens when it is idle, as by default.
+    pub fn restart_counting(self, programs: &Programs) -> Result<Self> {
+        self.follow(programs, true)
+    }
+
+    fn follow(mut self, programs: &Programs, counts_tokens: bool) -> Result<Self> {
+        self.end();
+        Self::start_in(programs, Arc::clone(&self.home), counts_tokens)
+    }
+
+    /// Waits until the daemon has had nothing to do for a while.
+    pub fn settle(&self) -> Result<()> {
+        let mut before = Duration::MAX;
+        while self.cpu()? != before {
+            before = self.cpu()?;
+            std::thread::sleep(IDLE);
+        }
+        Ok(())
+    }
+
+    fn start_in(programs: &Programs, home: Arc<tempfile::TempDir>, counts_tokens: bool) -> Result<Self> {
         let mut command = Command::new(&programs.indexd);
         private(&mut command, home.path());
+        command.env("INDEXD_INDEX_BACKGROUND_TOKENS", counts_tokens.to_string());
         let child = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn()?;
         let (peak, stop) = (Arc::new(AtomicU64::new(0)), Arc::new(AtomicBool::new(false)));
         let (pid, p, s) = (child.id(), Arc::clone(&peak), Arc::clone(&stop));
@@ -67,7 +90,7 @@ impl Daemon {
                 std::thread::sleep(SAMPLE);
             }
         });
-        let daemon = Self { ctl: programs.ctl.clone(), home, child, peak, stop };
+        let daemon = Self { ctl: programs.ctl.clone(), home, child, counts_tokens, peak, stop };
         let deadline = Instant::now() + Duration::from_secs(10);
         while !daemon.ctl(&["daemon", "status"])?.status.success() {
             if Instant::now() > deadline {
@@ -178,9 +201,11 @@ fn private(command: &mut Command, home: &Path) {
         }
         command.env(key, dir);
     }
-    // Counting tokens ahead of need is idle work; it is measured apart, not as part of the build.
-    command.env("INDEXD_INDEX_BACKGROUND_TOKENS", "false").env("INDEXD_NO_AUTOSTART", "1");
+    command.env("INDEXD_NO_AUTOSTART", "1");
 }
+
+/// Longer than the daemon waits before it takes up idle work.
+const IDLE: Duration = Duration::from_millis(2_500);
 
 fn anon_kib(pid: u32) -> Option<u64> {
     let status = std::fs::read_to_string(format!("/proc/{pid}/status")).ok()?;

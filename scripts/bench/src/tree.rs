@@ -71,6 +71,13 @@ impl Tree {
         self.queries
     }
 
+    /// The `i`-th of many queries, each asking for something else: one of [`Tree::queries`] with the
+    /// name of a file of the tree.
+    pub fn query(&self, i: usize) -> String {
+        let name = self.sources[(i * 53) % self.sources.len()].file_stem().unwrap_or_default();
+        format!("{} in {}", self.queries[i % self.queries.len()], name.to_string_lossy())
+    }
+
     /// Appends a function with a new name to the `i`-th file, spread over the tree; the name.
     pub fn edit(&self, i: usize) -> Result<String> {
         let path = &self.sources[(i * 37) % self.sources.len()];

@@ -86,12 +86,9 @@ impl LineIndex {
         let bytes = text.as_bytes();
         let mut starts = Vec::with_capacity(bytes.len() / 32 + 1);
         starts.push(0);
-        let mut i = 0;
-        while i < bytes.len() {
-            let b = bytes[i];
-            i += 1;
-            if b == b'\n' || (b == b'\r' && bytes.get(i) != Some(&b'\n')) {
-                starts.push(i as u32);
+        for at in memchr::memchr2_iter(b'\n', b'\r', bytes) {
+            if bytes[at] == b'\n' || bytes.get(at + 1) != Some(&b'\n') {
+                starts.push(at as u32 + 1);
             }
         }
         if starts.len() > 1 && starts.last() == Some(&(bytes.len() as u32)) {

@@ -59,6 +59,8 @@ pub struct WriteTxn<'s> {
     unlinked: BTreeSet<u32>,
     /// Whether files or definitions came or went, so that cached orders are out of date.
     moved: bool,
+    /// Whether anything but caches was written: then it is a new generation.
+    changed: bool,
     failed: bool,
 }
 
@@ -78,6 +80,7 @@ impl<'s> WriteTxn<'s> {
             leaves: Leaves::default(),
             unlinked: BTreeSet::new(),
             moved: false,
+            changed: false,
             failed: false,
         })
     }
@@ -132,6 +135,7 @@ impl<'s> WriteTxn<'s> {
         vocabulary: &Vocabulary,
         old_terms: Option<&FileTerms>,
     ) -> Result<PutOutcome> {
+        self.changed = true;
         let result = self.put_checked(input, vocabulary, old_terms);
         self.guard(result)
     }
@@ -357,6 +361,7 @@ impl<'s> WriteTxn<'s> {
         vocabulary: &Vocabulary,
         old_terms: &FileTerms,
     ) -> Result<Vec<Key>> {
+        self.changed = true;
         let result = self.remove_checked(path, vocabulary, old_terms);
         self.guard(result)
     }
@@ -429,6 +434,7 @@ impl<'s> WriteTxn<'s> {
 
     /// Sets HEAD's commit id; `None` without git.
     pub fn set_head(&mut self, head: Option<&str>) {
+        self.changed |= self.meta.head.as_deref() != head;
         self.meta.head = head.map(str::to_owned);
     }
 
@@ -441,6 +447,7 @@ impl<'s> WriteTxn<'s> {
         if self.meta.history == new.known_digest() {
             return Ok(());
         }
+        self.changed = true;
         let tables = self.tables();
         let result = history::replace(tables, &mut self.txn, new);
         self.meta.history = new.known_digest();
@@ -466,7 +473,8 @@ impl<'s> WriteTxn<'s> {
         Ok(())
     }
 
-    /// Makes everything visible; gives the number of the new state.
+    /// Makes everything visible; gives the number of the state, a new one unless only caches were
+    /// written (stats of files, token counts).
     ///
     /// # Errors
     /// [`StoreError::Inconsistent`] after an earlier error, and when an edge points to a definition
@@ -488,7 +496,7 @@ impl<'s> WriteTxn<'s> {
         self.free.defs.append(&mut self.freed_defs);
         self.free.write(tables, &mut self.txn)?;
         let before = self.meta.generation;
-        self.meta.generation += 1;
+        self.meta.generation += u64::from(self.changed);
         self.meta.write(tables, &mut self.txn)?;
         self.txn.commit()?;
         self.store.set_generation(self.meta.generation);

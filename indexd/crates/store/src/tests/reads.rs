@@ -262,7 +262,7 @@ fn caches_stats_and_token_counts_outside_the_dump() {
     txn.touch("f", &stat).expect("touch");
     txn.touch("no/such", &stat).expect("nothing to touch");
     txn.put_token_counts(&[("o200k", [1; 16], 42), ("cl100k", [1; 16], 43)]).expect("counts");
-    assert_eq!(txn.commit().expect("commit"), 2);
+    assert_eq!(txn.commit().expect("commit"), 1, "the same state");
     let s = world.snapshot();
     assert_eq!(s.stat("f"), Some(stat));
     let count = |tokenizer, hash| s.token_count(tokenizer, [hash; 16]);

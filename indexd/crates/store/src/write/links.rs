@@ -48,6 +48,7 @@ impl WriteTxn<'_> {
     /// # Errors
     /// [`StoreError::Inconsistent`] when a link names a definition that is not there.
     pub fn put_links(&mut self, file: FileDoc, links: &Links) -> Result<()> {
+        self.changed = true;
         let result = self.put_links_checked(file.0, links);
         self.guard(result)
     }

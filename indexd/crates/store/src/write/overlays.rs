@@ -22,6 +22,7 @@ impl WriteTxn<'_> {
     /// # Errors
     /// [`StoreError::Full`] when there is no room.
     pub fn put_overlays(&mut self, new: &Overlays) -> Result<Vec<FileDoc>> {
+        self.changed = true;
         let result = self.put_overlays_checked(new);
         self.guard(result)
     }
