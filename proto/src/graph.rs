@@ -66,9 +66,9 @@ pub struct GraphEdge {
     pub depth: u32,
     /// `call`, `usage`, `import`, `export`, `dataflow`, `inherit` or `implement`.
     pub kind: String,
-    /// The definition around the use.
+    /// The definition around the use; of `dataflow` the one that a value comes from.
     pub source: Symbol,
-    /// What the use names.
+    /// What the use names; of `dataflow` where the value goes.
     pub target: Symbol,
     /// Where, in the file of the source; at most 20.
     pub evidence: Vec<GraphEvidence>,

@@ -2,6 +2,7 @@
 
 mod cli;
 mod edits;
+mod graph;
 mod imports;
 mod incremental;
 mod protocol;

@@ -117,7 +117,9 @@ fn graph_text(answer: &GraphResult, style: Style) -> String {
         out += &format!("{} of {}  {}\n", answer.relation, title(root, style), place(root, style));
     }
     for edge in &answer.edges {
-        out += &edge_text(edge, answer.relation == "callees", style);
+        // What is written lies ahead of who writes it; all else is asked for from its target.
+        let is_ahead = answer.relation == "callees" || edge.kind == "dataflow";
+        out += &edge_text(edge, is_ahead, style);
     }
     if answer.edges.is_empty() {
         out += &format!("  no {}\n", answer.relation);

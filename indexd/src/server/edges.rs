@@ -5,7 +5,7 @@
 //! are equal to the byte.
 
 use indexd_model::view::{DefRecord, Edge, Occurrence};
-use indexd_model::{DefDoc, DefIdx, EdgeKind, FileDoc, IndexView, Role};
+use indexd_model::{DefDoc, DefIdx, DefKind, EdgeKind, FileDoc, IndexView, Role};
 use rustc_hash::FxHashMap;
 use serde::Serialize;
 use std::sync::Arc;
@@ -86,7 +86,7 @@ fn file_lines(defs: &mut Defs, file: FileDoc) -> String {
     let n_defs = view.interface(file).defs.len() as u32;
     let sources = std::iter::once(DefIdx::NONE).chain((0..n_defs).map(DefIdx));
     let mut edges: Vec<Edge> = sources.flat_map(|idx| view.edges_from(view.def_doc(file, idx))).collect();
-    edges.retain(|e| !matches!(e.kind, EdgeKind::Export | EdgeKind::Dataflow));
+    edges.retain(|e| !matches!(e.kind, EdgeKind::Export | EdgeKind::Dataflow | EdgeKind::DataflowIn));
     if edges.is_empty() {
         return String::new();
     }
@@ -127,7 +127,7 @@ fn line<'a>(
     let (at, src_line) = if implements { (source.name_span.start, source.name_line) } else { (o.at, o.line) };
     let around = if implements { Some(source) } else { around };
     Line {
-        kind: kind_name(edge.kind, o.role),
+        kind: kind_name(edge.kind, o.role, target),
         src_file,
         src_line,
         src_col: (!implements).then(|| column(text, at)),
@@ -142,7 +142,7 @@ fn line<'a>(
     }
 }
 
-fn kind_name(kind: EdgeKind, role: Role) -> &'static str {
+fn kind_name(kind: EdgeKind, role: Role, target: &DefRecord) -> &'static str {
     match (kind, role) {
         (EdgeKind::Call, _) => "call",
         (EdgeKind::Import | EdgeKind::Export, _) => "import",
@@ -151,6 +151,7 @@ fn kind_name(kind: EdgeKind, role: Role) -> &'static str {
         (_, Role::Type) => "type",
         (_, Role::Field | Role::Key) => "field",
         (_, Role::Base) => "inherit",
+        _ if target.idx != DefIdx::NONE && target.kind == DefKind::Field => "field",
         _ => "ref",
     }
 }

@@ -52,11 +52,11 @@ impl Relation {
     }
 
     fn kinds(self) -> &'static [EdgeKind] {
-        use EdgeKind::{Call, Dataflow, Export, Implement, Import, Inherit, Usage};
+        use EdgeKind::{Call, Export, Implement, Import, Inherit, Usage};
         match self {
             Self::Callers | Self::Callees => &[Call],
             Self::Refs => &[Call, Usage, Import, Export, Inherit, Implement],
-            Self::Impact => &[Call, Usage, Import, Export, Dataflow, Inherit, Implement],
+            Self::Impact => &[Call, Usage, Import, Export, Inherit, Implement],
         }
     }
 }
@@ -159,7 +159,7 @@ impl Walker<'_> {
                     self.bounded = true;
                     return Ok(next);
                 }
-                let other = if self.relation == Relation::Callees { edge.target } else { edge.source };
+                let other = if edge.source == def { edge.target } else { edge.source };
                 if self.seen.insert(other) {
                     next.push(other);
                 }
@@ -179,12 +179,26 @@ impl Walker<'_> {
                 edges
             }
             // One more than can be shown, so that a cut is noticed.
-            _ => self.view.edges_to(def, kinds, self.limit + 1),
+            _ => {
+                let mut edges = self.view.edges_to(def, kinds, self.limit + 1);
+                if self.relation == Relation::Impact {
+                    edges.extend(self.written_by(def));
+                }
+                edges
+            }
         }
     }
 
+    /// The fields and variables that a definition writes: who reads them depends on it. Readers and
+    /// users of results have edges of their own, and nobody depends on a caller for its arguments.
+    fn written_by(&self, def: DefDoc) -> Vec<Edge> {
+        let mut edges = self.view.edges_from(def);
+        edges.retain(|e| e.kind == EdgeKind::Dataflow && !self.view.def(e.target).kind.is_callable());
+        edges
+    }
+
     fn shown(&mut self, depth: u32, edge: &Edge, best: u8) -> GraphEdge {
-        let file = self.view.def(edge.source).file;
+        let file = self.view.def(edge.site()).file;
         let text = self.view.text(file);
         let evidence = edge.occurrences.iter().take(EVIDENCE_MAX).map(|o| GraphEvidence {
             kind: evidence_kind(edge.kind, o.role, o.rule).name().to_owned(),

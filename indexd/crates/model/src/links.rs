@@ -17,20 +17,30 @@ pub enum EdgeKind {
     /// The source (a module or package) exports the target defined elsewhere, by re-export.
     Export,
     /// A value flows from source to target: argument to parameter (function to function), returned
-    /// value to its user, writer to reader of one field, package variable or global. Links start in
-    /// the file that says so; where what is read stands in another file, the flow goes against the
-    /// link and its role is [`Role::Read`], see [`Link::flows_back`].
+    /// value to its user, writer to reader of one field, package variable or global.
     Dataflow,
     /// The source type has the target as base class or embedded type.
     Inherit,
     /// The source type or method satisfies or overrides the target interface or method.
     Implement,
+    /// A value flows from target to source, which reads a variable or uses what a call returns. Links
+    /// start in the file that is linked, so what comes out of another file needs a kind of its own;
+    /// a view shows it as [`EdgeKind::Dataflow`], turned round, and has no edges of this kind.
+    DataflowIn,
 }
 
 impl EdgeKind {
     /// Every kind, in order.
-    pub const ALL: [Self; 7] =
-        [Self::Call, Self::Usage, Self::Import, Self::Export, Self::Dataflow, Self::Inherit, Self::Implement];
+    pub const ALL: [Self; 8] = [
+        Self::Call,
+        Self::Usage,
+        Self::Import,
+        Self::Export,
+        Self::Dataflow,
+        Self::Inherit,
+        Self::Implement,
+        Self::DataflowIn,
+    ];
 
     /// The name on the wire; `inherit` and `implement` count as `usage` in packs.
     pub fn name(self) -> &'static str {
@@ -42,6 +52,7 @@ impl EdgeKind {
             Self::Dataflow => "dataflow",
             Self::Inherit => "inherit",
             Self::Implement => "implement",
+            Self::DataflowIn => "dataflow-in",
         }
     }
 }
@@ -166,12 +177,6 @@ pub struct Link {
 }
 
 impl Link {
-    /// Whether this is dataflow out of its target, read by its source: only into other files than
-    /// `own`, the one that was linked.
-    pub fn flows_back(&self, own: FileDoc) -> bool {
-        self.kind == EdgeKind::Dataflow && self.role == Role::Read && self.target.file != own
-    }
-
     /// The kind of evidence this occurrence is.
     pub fn evidence(&self) -> EvidenceKind {
         evidence_kind(self.kind, self.role, self.rule)
@@ -183,7 +188,7 @@ pub fn evidence_kind(kind: EdgeKind, role: Role, rule: Rule) -> EvidenceKind {
     match (kind, role, rule) {
         (_, _, Rule::Tooling) => EvidenceKind::Tooling,
         (EdgeKind::Import | EdgeKind::Export, ..) => EvidenceKind::ImportStmt,
-        (EdgeKind::Dataflow | EdgeKind::Implement, ..) => EvidenceKind::Span,
+        (EdgeKind::Dataflow | EdgeKind::DataflowIn | EdgeKind::Implement, ..) => EvidenceKind::Span,
         (_, Role::Call, _) => EvidenceKind::Callsite,
         _ => EvidenceKind::Identifier,
     }

@@ -157,10 +157,10 @@ pub struct DefRecord {
     pub doc: Span,
 }
 
-/// One occurrence of an edge, in the file of its source.
+/// One occurrence of an edge, in the file of [`Edge::site`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Occurrence {
-    /// Byte offset of the token in the source's file.
+    /// Byte offset of the token.
     pub at: u32,
     /// Its 1-based line.
     pub line: u32,
@@ -181,8 +181,17 @@ pub struct Edge {
     pub source: DefDoc,
     /// Target.
     pub target: DefDoc,
+    /// Whether the occurrences stand in the target: dataflow that its receiver tells of.
+    pub is_turned: bool,
     /// At least one, sorted by place.
     pub occurrences: Vec<Occurrence>,
+}
+
+impl Edge {
+    /// The definition around the occurrences.
+    pub fn site(&self) -> DefDoc {
+        if self.is_turned { self.target } else { self.source }
+    }
 }
 
 /// An unresolved use as stored.
@@ -256,11 +265,16 @@ pub trait IndexView: FactsView {
     /// Appends the files whose path holds a term, in ascending file order.
     fn path_postings(&self, term: &str, out: &mut Vec<PathPosting>);
 
-    /// Edges out of a definition, sorted by kind then by target (path, position).
+    /// Edges out of a definition whose occurrences stand in it, sorted by kind then by target (path,
+    /// position). Dataflow to readers elsewhere is not among them, see [`IndexView::flows_from`].
     fn edges_from(&self, source: DefDoc) -> Vec<Edge>;
 
+    /// Dataflow out of a definition that its receivers tell of: who reads the variable, who uses the
+    /// result. At most `limit`, sorted by target (path, position).
+    fn flows_from(&self, source: DefDoc, limit: usize) -> Vec<Edge>;
+
     /// Edges of the given kinds into a definition, at most `limit`, sorted by source (path,
-    /// position) then kind.
+    /// position) then kind. Of equal ones those that stand in the source come first.
     fn edges_to(&self, target: DefDoc, kinds: &[EdgeKind], limit: usize) -> Vec<Edge>;
 
     /// Number of edges of one kind into a definition.

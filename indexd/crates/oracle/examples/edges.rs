@@ -118,7 +118,7 @@ impl Tree {
         let target_facts = Facts::inside(&target.facts);
         let target_def = link.target.def.some().map(|d| target_facts.def(d));
         let kind = match (link.kind, link.role, target_def.map(|d| d.kind)) {
-            (EdgeKind::Dataflow | EdgeKind::Export, ..) => return None,
+            (EdgeKind::Dataflow | EdgeKind::DataflowIn | EdgeKind::Export, ..) => return None,
             (EdgeKind::Call, ..) => "call",
             (EdgeKind::Import, ..) => "import",
             (EdgeKind::Inherit, ..) => "inherit",

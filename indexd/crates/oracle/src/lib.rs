@@ -49,6 +49,8 @@ pub struct Oracle {
 struct Graph {
     from: FxHashMap<DefDoc, Vec<Edge>>,
     to: FxHashMap<DefDoc, Vec<Edge>>,
+    /// Dataflow that its receivers tell of, by where it comes from.
+    flows: FxHashMap<DefDoc, Vec<Edge>>,
     unresolved: Vec<Vec<UnresolvedRecord>>,
 }
 
@@ -94,11 +96,11 @@ impl Oracle {
                 self.add_links(i, facts, &links, &mut graph);
             }
             let place = |d: DefDoc| (self.defs[d.index()].file, d);
-            for edges in graph.from.values_mut() {
+            for edges in graph.from.values_mut().chain(graph.flows.values_mut()) {
                 edges.sort_by_key(|e| (e.kind, place(e.target)));
             }
             for edges in graph.to.values_mut() {
-                edges.sort_by_key(|e| (place(e.source), e.kind));
+                edges.sort_by_key(|e| (place(e.source), e.kind, e.is_turned));
             }
             graph
         })
@@ -121,7 +123,14 @@ impl Oracle {
         }
         for ((kind, source, target), mut occurrences) in edges {
             occurrences.sort();
-            let edge = Edge { kind, source, target, occurrences };
+            if kind == EdgeKind::DataflowIn {
+                let (source, target, kind) = (target, source, EdgeKind::Dataflow);
+                let edge = Edge { kind, source, target, is_turned: true, occurrences };
+                graph.flows.entry(source).or_default().push(edge.clone());
+                graph.to.entry(target).or_default().push(edge);
+                continue;
+            }
+            let edge = Edge { kind, source, target, is_turned: false, occurrences };
             graph.from.entry(source).or_default().push(edge.clone());
             graph.to.entry(target).or_default().push(edge);
         }
@@ -215,6 +224,10 @@ impl IndexView for Oracle {
 
     fn edges_from(&self, source: DefDoc) -> Vec<Edge> {
         self.graph().from.get(&source).cloned().unwrap_or_default()
+    }
+
+    fn flows_from(&self, source: DefDoc, limit: usize) -> Vec<Edge> {
+        self.graph().flows.get(&source).into_iter().flatten().take(limit).cloned().collect()
     }
 
     fn edges_to(&self, target: DefDoc, kinds: &[EdgeKind], limit: usize) -> Vec<Edge> {

@@ -356,9 +356,8 @@ impl<'a> Assembly<'a> {
         }
         let top = self.weights.iter().sum::<f32>().max(1.0);
         for step in &c.path {
-            // The occurrence stands in the file of the edge's source.
             let place = step.evidence.filter(|_| {
-                step.kind != EdgeKind::Import && self.units.view.def(step.from).file == c.unit.file
+                step.kind != EdgeKind::Import && self.units.view.def(step.site).file == c.unit.file
             });
             if let Some(o) = place.filter(|o| lines.start <= o.line && o.line <= lines.end) {
                 scores[(o.line - lines.start) as usize] += top;

@@ -19,6 +19,8 @@ pub struct Step {
     pub from: DefDoc,
     /// Target of the edge.
     pub to: DefDoc,
+    /// The definition around the occurrences: one of the two.
+    pub site: DefDoc,
     /// Whether it was walked from source to target.
     pub is_out: bool,
     /// The occurrence with the highest confidence among those that count as evidence.

@@ -53,7 +53,7 @@ pub fn shown_kind(kind: EdgeKind) -> (EdgeType, Option<&'static str>) {
         EdgeKind::Usage => (EdgeType::Usage, None),
         EdgeKind::Import => (EdgeType::Import, None),
         EdgeKind::Export => (EdgeType::Export, None),
-        EdgeKind::Dataflow => (EdgeType::Dataflow, None),
+        EdgeKind::Dataflow | EdgeKind::DataflowIn => (EdgeType::Dataflow, None),
         EdgeKind::Inherit => (EdgeType::Usage, Some("inherit")),
         EdgeKind::Implement => (EdgeType::Usage, Some("implement")),
     }
@@ -167,6 +167,9 @@ impl Walk<'_> {
         if self.expansion.direction != Direction::In {
             let mut edges = units.view.edges_from(node.def);
             edges.retain(|e| self.kinds.contains(&e.kind));
+            if self.kinds.contains(&EdgeKind::Dataflow) {
+                edges.extend(units.view.flows_from(node.def, per_node + 1));
+            }
             self.report.bounded |= edges.len() > per_node;
             for e in edges.iter().take(per_node) {
                 self.follow(units, node, e, true, next);
@@ -195,7 +198,14 @@ impl Walk<'_> {
             unit: Rc::clone(&unit),
             path: {
                 let mut path = node.path.clone();
-                path.push(Step { kind: edge.kind, from: edge.source, to: edge.target, is_out, evidence });
+                path.push(Step {
+                    kind: edge.kind,
+                    from: edge.source,
+                    to: edge.target,
+                    site: edge.site(),
+                    is_out,
+                    evidence,
+                });
                 path
             },
             evidence: node.evidence * confidence,

@@ -240,7 +240,7 @@ fn steps(a: &mut Assembly, i: usize) -> (Vec<PathStep>, Vec<Evidence>) {
         let (edge_type, subkind) = shown_kind(step.kind);
         let from = a.sources.endpoint(a.units.view, step.from);
         let to = a.sources.endpoint(a.units.view, step.to);
-        let file = a.units.view.def(step.from).file;
+        let file = a.units.view.def(step.site).file;
         let file_path = a.units.file(file).path.to_string();
         let found = step.evidence.map(|o| {
             let kind = evidence_kind(step.kind, o.role, o.rule).name();

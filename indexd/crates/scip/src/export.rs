@@ -202,7 +202,7 @@ impl Page<'_> {
         {
             self.relate(own, target);
         }
-        if matches!(edge.kind, EdgeKind::Dataflow | EdgeKind::Implement) {
+        if matches!(edge.kind, EdgeKind::Dataflow | EdgeKind::DataflowIn | EdgeKind::Implement) {
             return;
         }
         for o in sure {

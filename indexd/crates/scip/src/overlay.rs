@@ -253,7 +253,9 @@ impl AtPlace<'_> {
             |target: DefRef| ours.iter().any(|l| names_place(l) && !agrees(l) && l.target == target);
         self.links.extend(ours.iter().filter(|l| match l.kind {
             EdgeKind::Implement => true,
-            EdgeKind::Dataflow => (is_confirmed && l.rule == Rule::Dispatch) || !is_wrong(l.target),
+            EdgeKind::Dataflow | EdgeKind::DataflowIn => {
+                (is_confirmed && l.rule == Rule::Dispatch) || !is_wrong(l.target)
+            }
             _ => is_confirmed && l.rule == Rule::Dispatch && !agrees(l),
         }));
         self.unresolved.clear();
@@ -270,7 +272,7 @@ struct Use {
 
 /// Whether a link says what the identifier at its place names.
 fn names_place(link: &Link) -> bool {
-    !matches!(link.kind, EdgeKind::Dataflow | EdgeKind::Implement)
+    !matches!(link.kind, EdgeKind::Dataflow | EdgeKind::DataflowIn | EdgeKind::Implement)
 }
 
 /// The kind of edge a use in this role makes.

@@ -193,6 +193,7 @@ impl Snapshot {
                     kind: u.kind,
                     source: DefDoc(base.source),
                     target: DefDoc(u.target),
+                    is_turned: false,
                     occurrences: vec![u.occurrence],
                 }),
             }
@@ -201,7 +202,7 @@ impl Snapshot {
     }
 
     fn edges_from_sorted(&self, source: DefDoc) -> Result<Vec<Edge>> {
-        let mut edges = self.edges_of(self.rows().base(source.0)?, |_| true)?;
+        let mut edges = self.edges_of(self.rows().base(source.0)?, |u| u.kind != EdgeKind::DataflowIn)?;
         if edges.len() > 1 {
             let mut keyed = Vec::with_capacity(edges.len());
             for e in edges {
@@ -216,6 +217,35 @@ impl Snapshot {
     }
 
     fn edges_to_sorted(&self, target: DefDoc, kinds: &[EdgeKind], limit: usize) -> Result<Vec<Edge>> {
+        let kinds: Vec<EdgeKind> = kinds.iter().copied().filter(|k| *k != EdgeKind::DataflowIn).collect();
+        let is_asked = |u: &Use| u.target == target.0 && kinds.contains(&u.kind);
+        let mut edges = self.in_edges(target, &kinds, limit, is_asked)?;
+        if kinds.contains(&EdgeKind::Dataflow) {
+            let own = self.edges_of(self.rows().base(target.0)?, |u| u.kind == EdgeKind::DataflowIn)?;
+            if !own.is_empty() {
+                edges.extend(own.into_iter().map(turned));
+                let mut keyed = Vec::with_capacity(edges.len());
+                for e in edges {
+                    let row = self.rows().def(e.source.0)?;
+                    let rank = self.directory().rank_of_def(e.source.0);
+                    keyed.push(((rank, position(row.idx, row.span), e.kind, e.is_turned), e));
+                }
+                keyed.sort_by_key(|a| a.0);
+                edges = keyed.into_iter().map(|k| k.1).collect();
+            }
+        }
+        edges.truncate(limit);
+        Ok(edges)
+    }
+
+    /// Edges into a definition by the sets of its sources, those of `limit` edges at least.
+    fn in_edges(
+        &self,
+        target: DefDoc,
+        kinds: &[EdgeKind],
+        limit: usize,
+        keep: impl Fn(&Use) -> bool,
+    ) -> Result<Vec<Edge>> {
         let mut sources = Vec::new();
         for kind in kinds {
             let table = &self.rows().tables.edges_in;
@@ -238,11 +268,17 @@ impl Snapshot {
             }
             here.sort_unstable_by_key(|h| h.0);
             for (_, base) in here {
-                edges.extend(self.edges_of(base, |u| u.target == target.0 && kinds.contains(&u.kind))?);
+                edges.extend(self.edges_of(base, &keep)?);
             }
         }
-        edges.truncate(limit);
         Ok(edges)
+    }
+
+    fn flows_from_sorted(&self, source: DefDoc, limit: usize) -> Result<Vec<Edge>> {
+        let keep = |u: &Use| u.target == source.0 && u.kind == EdgeKind::DataflowIn;
+        let mut edges = self.in_edges(source, &[EdgeKind::DataflowIn], limit, keep)?;
+        edges.truncate(limit);
+        Ok(edges.into_iter().map(turned).collect())
     }
 
     /// Hands the blocks of a term, ascending, to `each`, with the handle block and the bytes.
@@ -327,6 +363,11 @@ impl Snapshot {
 }
 
 /// Where a definition stands in its file; the file itself comes first.
+/// Dataflow as it runs, of an edge that its receiver tells of.
+fn turned(e: Edge) -> Edge {
+    Edge { kind: EdgeKind::Dataflow, source: e.target, target: e.source, is_turned: true, ..e }
+}
+
 fn position(idx: DefIdx, span: Span) -> (u32, u32) {
     (span.start, idx.0.wrapping_add(1))
 }
@@ -490,11 +531,18 @@ impl IndexView for Snapshot {
         self.must(self.edges_from_sorted(source))
     }
 
+    fn flows_from(&self, source: DefDoc, limit: usize) -> Vec<Edge> {
+        self.must(self.flows_from_sorted(source, limit))
+    }
+
     fn edges_to(&self, target: DefDoc, kinds: &[EdgeKind], limit: usize) -> Vec<Edge> {
         self.must(self.edges_to_sorted(target, kinds, limit))
     }
 
     fn in_degree(&self, target: DefDoc, kind: EdgeKind) -> u32 {
+        if matches!(kind, EdgeKind::Dataflow | EdgeKind::DataflowIn) {
+            return self.edges_to(target, &[kind], usize::MAX).len() as u32;
+        }
         let table = &self.rows().tables.edges_in;
         self.must(sets::count(table, &self.txn, &in_prefix(target.0, kind.code())))
     }

@@ -78,7 +78,7 @@ impl Tree {
         let text = &self.texts[file];
         let index = LineIndex::new(text);
         let mut all: Vec<(u32, String)> = Vec::new();
-        for l in links.links.iter().filter(|l| l.kind != EdgeKind::Dataflow) {
+        for l in links.links.iter().filter(|l| !matches!(l.kind, EdgeKind::Dataflow | EdgeKind::DataflowIn)) {
             let name = &text[l.at as usize..l.at as usize + usize::from(l.len)];
             let mut it = format!("{name} -> {}", self.place(l));
             match l.kind {
@@ -154,11 +154,11 @@ fn flows(tree: &Tree, file: usize) -> Vec<String> {
         .link(file)
         .links
         .iter()
-        .filter(|l| l.kind == EdgeKind::Dataflow)
+        .filter(|l| matches!(l.kind, EdgeKind::Dataflow | EdgeKind::DataflowIn))
         .map(|l| {
             let target = Facts::inside(&tree.facts[l.target.file.index()]);
             let (source, target) = (facts.def_name(l.source), target.def_name(l.target.def));
-            if l.flows_back(FileDoc(file as u32)) {
+            if l.kind == EdgeKind::DataflowIn {
                 format!("{target} => {source}")
             } else {
                 format!("{source} => {target}")

@@ -397,14 +397,13 @@ impl Sweep<'_> {
 }
 
 /// Adds dataflow: arguments to called functions, their results back, and fields and package
-/// variables written and read. One link for each pair of definitions and direction; what comes out
-/// of another file's definition goes against its link ([`Link::flows_back`]).
+/// variables written and read. One link for each pair of definitions and direction.
 fn dataflow(linker: &mut Linker, out: &mut Links) {
-    let own = linker.file(0).doc;
-    let mut seen: FxHashSet<(DefIdx, DefRef, Role)> = FxHashSet::default();
+    let mut seen: FxHashSet<(DefIdx, DefRef, EdgeKind)> = FxHashSet::default();
     let mut flows = Vec::new();
     for l in &out.links {
-        if l.source == DefIdx::NONE || l.rule == Rule::Dispatch || l.target.def == DefIdx::NONE {
+        let is_itself = l.target.def == l.source && l.target.file == linker.file(0).doc;
+        if l.source == DefIdx::NONE || l.rule == Rule::Dispatch || l.target.def == DefIdx::NONE || is_itself {
             continue;
         }
         let file = linker.open(l.target.file);
@@ -418,15 +417,12 @@ fn dataflow(linker: &mut Linker, out: &mut Links) {
             (EdgeKind::Usage | EdgeKind::Call, DefKind::Field | DefKind::Variable, _) => (false, true),
             _ => continue,
         };
-        if gives && seen.insert((l.source, l.target, Role::Write)) {
-            flows.push(Link { kind: EdgeKind::Dataflow, role: Role::Write, ..*l });
-        }
-        if takes && seen.insert((l.source, l.target, Role::Read)) {
-            let flow = Link { kind: EdgeKind::Dataflow, role: Role::Read, ..*l };
-            flows.push(match l.target.file == own {
-                true => Link { source: l.target.def, target: DefRef { file: own, def: l.source }, ..flow },
-                false => flow,
-            });
+        for (is_there, kind, role) in
+            [(gives, EdgeKind::Dataflow, Role::Write), (takes, EdgeKind::DataflowIn, Role::Read)]
+        {
+            if is_there && seen.insert((l.source, l.target, kind)) {
+                flows.push(Link { kind, role, ..*l });
+            }
         }
     }
     out.links.extend(flows);

@@ -1,14 +1,12 @@
-//! Dataflow between definitions, read off the links: arguments into the called function, values
-//! written into fields and globals, and, where both ends are in this file, values read from fields
-//! and results returned to the caller. A link starts in the file it belongs to, so a flow that comes
-//! out of another file's definition is not recorded.
+//! Dataflow between definitions, read off the links: arguments into the called function, returned
+//! values out of it, values written into fields and globals, and values read from them.
 
 use super::Linker;
 use indexd_model::{DefFlags, DefIdx, DefKind, DefRef, EdgeKind, Link, Links, Node, Role, Rule};
 use rustc_hash::FxHashSet;
 
 impl Linker<'_> {
-    /// Adds dataflow links.
+    /// Adds dataflow links, one for each pair of definitions and direction.
     pub(super) fn flow(&mut self, out: &mut Links) {
         let facts = self.facts(0);
         let here = self.loaded.doc(0);
@@ -20,50 +18,46 @@ impl Linker<'_> {
                 with_args.insert(facts.expr(callee).at);
             }
         }
+        let mut seen: FxHashSet<(DefIdx, DefRef, EdgeKind)> = FxHashSet::default();
         let mut flows: Vec<Link> = Vec::new();
         for link in &out.links {
-            let target_def = link.target.def.some();
-            if link.confidence < Rule::Inferred.confidence() || target_def.is_none() {
+            let Some(target) = link.target.def.some() else { continue };
+            let is_itself = link.target == DefRef { file: here, def: link.source };
+            if link.confidence < Rule::Inferred.confidence() || is_itself {
                 continue;
             }
             let in_function = link.source.some().is_some_and(|s| facts.def(s).kind.is_callable());
-            let local = |d: DefIdx| (link.target.file == here).then(|| facts.def(d));
-            match (link.kind, link.role) {
+            let (gives, takes) = match (link.kind, link.role) {
                 (EdgeKind::Call, _) => {
-                    if with_args.contains(&link.at) {
-                        flows.push(Link { kind: EdgeKind::Dataflow, ..*link });
-                    }
-                    let returns = target_def.and_then(local).is_some_and(|d| {
-                        d.kind.is_callable() && !(d.returns.is_empty() && d.results.is_empty())
-                    });
-                    if returns && in_function && link.source != link.target.def {
-                        flows.push(reversed(link, here));
-                    }
+                    (with_args.contains(&link.at), in_function && self.returns(link.target.file, target))
                 }
-                (EdgeKind::Usage, Role::Write) if in_function => {
-                    flows.push(Link { kind: EdgeKind::Dataflow, ..*link })
+                (EdgeKind::Usage, Role::Write) => (in_function, false),
+                (EdgeKind::Usage, Role::Read) => {
+                    (false, in_function && self.is_stored(link.target.file, target))
                 }
-                (EdgeKind::Usage, Role::Read) if in_function => {
-                    let stored = target_def.and_then(local).is_some_and(|d| {
-                        matches!(d.kind, DefKind::Field | DefKind::Variable) && !d.flags.has(DefFlags::LOCAL)
-                    });
-                    if stored {
-                        flows.push(reversed(link, here));
-                    }
+                _ => continue,
+            };
+            for (is_there, kind) in [(gives, EdgeKind::Dataflow), (takes, EdgeKind::DataflowIn)] {
+                if is_there && seen.insert((link.source, link.target, kind)) {
+                    flows.push(Link { kind, ..*link });
                 }
-                _ => {}
             }
         }
         out.links.extend(flows);
     }
-}
 
-/// The flow from what a use names to the definition around the use.
-fn reversed(link: &Link, here: indexd_model::FileDoc) -> Link {
-    Link {
-        kind: EdgeKind::Dataflow,
-        source: link.target.def,
-        target: DefRef { file: here, def: link.source },
-        ..*link
+    /// Whether a value comes out of a call. A class gives what it makes, which is no flow.
+    fn returns(&self, file: indexd_model::FileDoc, def: DefIdx) -> bool {
+        let facts = self.facts(self.loaded.open(file));
+        let d = facts.def(def);
+        d.kind.is_callable() && !(d.returns.is_empty() && d.results.is_empty())
+    }
+
+    /// Whether a value lies in it: a field, a global, or a property, which computes one.
+    fn is_stored(&self, file: indexd_model::FileDoc, def: DefIdx) -> bool {
+        let facts = self.facts(self.loaded.open(file));
+        let d = facts.def(def);
+        matches!(d.kind, DefKind::Field | DefKind::Variable | DefKind::Property)
+            && !d.flags.has(DefFlags::LOCAL)
     }
 }

@@ -67,13 +67,13 @@ impl Tree {
                     }
                     None => target.0.clone(),
                 };
-                let mut note = format!("{name} -> {place} ({}", l.kind.name());
-                if matches!(l.kind, EdgeKind::Dataflow) && l.source == l.target.def {
-                    note.push_str(", to itself");
-                }
-                if l.kind == EdgeKind::Dataflow {
-                    let from = qualified_name(&Facts::inside(facts), l.source);
-                    let _ = write!(note, " from {}", if from.is_empty() { "the module" } else { &from });
+                let kind = if is_flow(l.kind) { EdgeKind::Dataflow } else { l.kind };
+                let mut note = format!("{name} -> {place} ({}", kind.name());
+                if is_flow(l.kind) {
+                    let around = qualified_name(&Facts::inside(facts), l.source);
+                    let around = if around.is_empty() { "the module" } else { &around };
+                    let way = if l.kind == EdgeKind::Dataflow { "from" } else { "into" };
+                    let _ = write!(note, " {way} {around}");
                 }
                 let _ = write!(note, ", {} {})", l.rule.name(), l.confidence);
                 notes.push((lines.line(l.at), l.at, note));
@@ -97,6 +97,10 @@ impl Tree {
     }
 }
 
+fn is_flow(kind: EdgeKind) -> bool {
+    matches!(kind, EdgeKind::Dataflow | EdgeKind::DataflowIn)
+}
+
 /// Every `fixtures/*.py` has what it resolves to beside it as `*.links`; `UPDATE_FIXTURES=1` writes
 /// them.
 #[test]
@@ -109,7 +113,7 @@ fn fixtures() {
     for path in names {
         let tree = Tree::parse(&std::fs::read_to_string(&path).unwrap());
         let flow = path.file_stem().is_some_and(|s| s == "dataflow");
-        let got = tree.render(|k| (k == EdgeKind::Dataflow) == flow);
+        let got = tree.render(|k| is_flow(k) == flow);
         let expected = path.with_extension("links");
         if std::env::var_os("UPDATE_FIXTURES").is_some() {
             std::fs::write(&expected, &got).unwrap();

@@ -51,7 +51,7 @@ bytes! {
     DefKind [Function Method Class Struct Interface Type Alias Field Property Variable Constant Section];
     ChunkKind [Definition Type Between Section Entry Lines];
     Role [None Read Write Call Type Decorator Base Field Key Import];
-    EdgeKind [Call Usage Import Export Dataflow Inherit Implement];
+    EdgeKind [Call Usage Import Export Dataflow Inherit Implement DataflowIn];
     Rule [Scope Import Reexport Receiver Inherited Inferred Implements Dispatch UniqueName Ambiguous Tooling];
     UnresolvedReason [External Builtin UnknownReceiver NotFound Dynamic];
 }

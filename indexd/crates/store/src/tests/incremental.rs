@@ -14,8 +14,9 @@ enum Edit {
     Undo,
 }
 
-const NAMES: [&str; 7] = ["a", "b", "in_c", "in_d", "two_e", "two_f", "g"];
-const WORDS: [&str; 11] = ["a", "b", "in_c", "in_d", "two_e", "two_f", "g", "none", "_x", "_y", "_z"];
+const NAMES: [&str; 8] = ["a", "b", "in_c", "in_d", "two_e", "two_f", "g", "get_h"];
+const WORDS: [&str; 12] =
+    ["a", "b", "in_c", "in_d", "two_e", "two_f", "g", "get_h", "none", "_x", "_y", "_z"];
 
 fn path(i: u8) -> String {
     format!("{}/f{}", ["d", "e/d"][usize::from(i) % 2], i)

@@ -5,7 +5,7 @@ use crate::{FileStat, Snapshot};
 use indexd_model::links::EdgeKind;
 use indexd_model::memory::MemoryFacts;
 use indexd_model::terms::Vocabulary;
-use indexd_model::view::{FactsView, IndexView, N_FIELDS};
+use indexd_model::view::{Edge, FactsView, IndexView, N_FIELDS};
 use indexd_model::{ChunkDoc, DefDoc, DefIdx, FileDoc, RepoPath};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -139,7 +139,11 @@ fn compare_edges(s: &Snapshot, state: &State) {
             let idx = |d: DefIdx| d.some().map_or(-1, |i| i64::from(i.0));
             let source = format!("{path}:{}", idx(l.source));
             let target = format!("{}:{}", view.path(l.target.file), idx(l.target.def));
-            out.entry((source, l.kind.name(), target)).or_default().push(l.at);
+            let edge = match l.kind {
+                EdgeKind::DataflowIn => (target, EdgeKind::Dataflow.name(), source),
+                kind => (source, kind.name(), target),
+            };
+            out.entry(edge).or_default().push(l.at);
         }
         let file = s.file_by_path(path).expect("indexed");
         assert_eq!(view.path(FileDoc(i)), s.path(file));
@@ -161,9 +165,9 @@ fn compare_edges(s: &Snapshot, state: &State) {
             let edges = s.edges_from(doc);
             let order: Vec<_> = edges.iter().map(|e| (e.kind, def_position(s, e.target))).collect();
             assert!(order.is_sorted(), "edges out by kind, then target");
-            for e in edges {
+            for e in edges.into_iter().chain(s.flows_from(doc, usize::MAX)) {
                 let lines: Vec<u32> = e.occurrences.iter().map(|o| o.line).collect();
-                assert!(lines.iter().all(|l| *l == s.def(e.source).lines.start), "one line is one function");
+                assert!(lines.iter().all(|l| *l == s.def(e.site()).lines.start), "one line is one function");
                 let places = e.occurrences.iter().map(|o| o.at).collect();
                 is.insert((def_name(s, e.source), e.kind.name(), def_name(s, e.target)), places);
             }
@@ -268,4 +272,41 @@ fn caches_stats_and_token_counts_outside_the_dump() {
     let count = |tokenizer, hash| s.token_count(tokenizer, [hash; 16]);
     assert_eq!([count("o200k", 1), count("cl100k", 1), count("o200k", 2)], [Some(42), Some(43), None]);
     assert_eq!((world.dump(), s.signature()), before);
+}
+
+/// Dataflow that its receivers tell of runs out of what they read, wherever they stand.
+#[test]
+fn what_is_read_flows_to_its_readers() {
+    let state = State {
+        tree: tree(&[("d/a", "get_x:;near: get_x;"), ("d/b", "far: get_x get_x a;"), ("e", "a: get_x;")]),
+        ..State::default()
+    };
+    let world = World::build(&state);
+    let s = world.snapshot();
+    let def = |name: &str| s.defs_named(name)[0];
+    let shown = |edges: Vec<Edge>| -> Vec<String> {
+        let one = |e: &Edge| {
+            let site = s.def(e.site());
+            assert!(e.occurrences.iter().all(|o| o.line == site.lines.start), "places stand in the reader");
+            format!(
+                "{} {} {} x{}",
+                s.def(e.source).name,
+                e.kind.name(),
+                s.def(e.target).name,
+                e.occurrences.len()
+            )
+        };
+        edges.iter().map(one).collect()
+    };
+    let flows = ["get_x dataflow near x1", "get_x dataflow far x2", "get_x dataflow a x1"];
+    assert_eq!(shown(s.flows_from(def("get_x"), 9)), flows);
+    assert_eq!(shown(s.flows_from(def("get_x"), 2)), flows[..2]);
+    assert_eq!(shown(s.edges_from(def("far"))), ["far call a x1"], "none of its own kind");
+    assert_eq!(shown(s.edges_to(def("far"), &EdgeKind::ALL, 9)), flows[1..2]);
+    assert_eq!(shown(s.edges_to(def("a"), &EdgeKind::ALL, 9)), [flows[2], "far call a x1"]);
+    assert!(
+        s.edges_to(def("a"), &[EdgeKind::Call], 9).len() == 1
+            && s.in_degree(def("a"), EdgeKind::Dataflow) == 1
+    );
+    assert_eq!(shown(s.edges_to(def("get_x"), &EdgeKind::ALL, 9)), [""; 0]);
 }

@@ -181,7 +181,11 @@ pub fn link(facts: &FileFacts, view: &dyn FactsView) -> Links {
             targets.extend(interface.provided(key(name)).map(|def| DefRef { file, def }));
         }
         for target in &targets {
-            let kind = if name.starts_with("in") { EdgeKind::Usage } else { EdgeKind::Call };
+            let kind = match name.get(..2) {
+                Some("in") => EdgeKind::Usage,
+                Some("ge") => EdgeKind::DataflowIn,
+                _ => EdgeKind::Call,
+            };
             let confidence = 100 / targets.len() as u8;
             let (role, rule) = (Role::Call, Rule::Scope);
             out.links.push(Link {
