@@ -89,7 +89,7 @@ settings! {
         /// BM25 length normalisation.
         b: f32 = 0.75,
         /// What a unit of very few lines loses: a change touches long code more often.
-        bulk: f32 = 0.2,
+        bulk: f32 = 0.25,
         /// A term in the name of the definition, in occurrences.
         name: f32 = 3.0,
         /// A term in the names around it.
@@ -97,7 +97,7 @@ settings! {
         /// A term in the signature.
         signature: f32 = 1.0,
         /// A term in the doc comment.
-        doc: f32 = 0.5,
+        doc: f32 = 0.25,
         /// A term in the rest.
         body: f32 = 1.0,
         /// A term in the path of the file.
@@ -108,6 +108,8 @@ settings! {
         type_evidence: f32 = 0.1,
         /// A file, folder or module named in the text, in parts of the top score.
         named_file: f32 = 0.25,
+        /// What a plain word that is the name of a file says against a path in the text.
+        named_word: f32 = 0.4,
         /// How much less a common word says that is also a file's name: 0 nothing, 1 by its idf.
         named_rarity: f32 = 0.5,
         /// A folder named in the text.
@@ -122,10 +124,12 @@ settings! {
         history: f32 = 0.4,
         /// How recently the file was touched, by count of commits.
         recency: f32 = 0.1,
+        /// Best files all of whose units are looked at.
+        files_whole: u32 = 8,
         /// What a test that fits the text adds to what it calls.
         test_bridge: f32 = 0.3,
         /// What a good hit adds to definitions of the same name, its siblings elsewhere.
-        sibling: f32 = 0.2,
+        sibling: f32 = 0.15,
         /// Weight of a term of the title against one further down.
         title: f32 = 2.0,
         /// Weight of two neighbouring words of the title written as one name, against each alone.
@@ -139,7 +143,7 @@ settings! {
         /// What a file's signals are worth to a unit that has nothing of the text itself.
         gate: f32 = 0.65,
         /// How much the second, third, ... unit of a file gives way.
-        spread: f32 = 0.03,
+        spread: f32 = 0.02,
         /// What tests keep of their score as seeds.
         test_factor: f32 = 0.35,
         /// What documents and configuration keep of their score as seeds.
@@ -148,6 +152,8 @@ settings! {
         text_factor: f32 = 0.5,
         /// What text between definitions keeps of its score.
         between_factor: f32 = 1.0,
+        /// What types keep of theirs: functions hold most of what changes.
+        type_factor: f32 = 0.85,
         /// What generated and vendored files keep of their score.
         generated_factor: f32 = 0.4,
         /// What examples keep of their score.
@@ -239,7 +245,7 @@ settings! {
         /// The best seed is shown whole up to this share of the budget, in percent.
         first_percent: u32 = 80,
         /// How fast that falls: the seed at rank `r`, from 0, gets `first / (1 + fade * r)`.
-        fade: f32 = 0.5,
+        fade: f32 = 0.4,
         /// What every seed may have.
         least_percent: u32 = 6,
         /// A candidate that is no seed is shown whole up to this share.

@@ -8,8 +8,9 @@
 //! ```
 //!
 //! `lexical` is BM25F in parts of the best unit's; every strength lies in 0..1 (file evidence up to
-//! about 2.3). The gate keeps a good file from carrying in what has nothing to do with the text. Each signal has one weight in [`Ranking`], 0 switches it off, and what each added is
-//! kept in [`Signals`] so that any score can explain itself.
+//! about 2.3). The gate keeps a good file from carrying in what has nothing to do with the text. Each
+//! signal has one weight in [`Ranking`], 0 switches it off, and what each added is kept in
+//! [`Signals`] so that any score can explain itself.
 
 pub mod bridge;
 pub mod history;
@@ -22,7 +23,7 @@ use crate::query::Query;
 use crate::request::SeedProvider;
 use crate::unit::{Unit, UnitKey, Units};
 use indexd_model::view::FileRecord;
-use indexd_model::{ChunkKind, FileDoc, FileRoles, Language};
+use indexd_model::{ChunkDoc, ChunkKind, FileDoc, FileRoles, Language};
 use lexical::Weighted;
 use rustc_hash::FxHashMap;
 use std::rc::Rc;
@@ -31,6 +32,9 @@ use std::rc::Rc;
 const UNITS_MAX: usize = 400;
 /// Chunks of a file that make up its evidence, and how the later ones fade.
 const FILE_EVIDENCE_UNITS: usize = 5;
+
+/// Chunks of the best files that are looked at whether they hold a word of the text or not.
+const CHUNKS_ADDED_MAX: usize = 800;
 
 /// What can speak for a unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -257,6 +261,9 @@ pub fn retrieve(units: &mut Units, query: &Query, r: &Ranking, provider: SeedPro
     {
         named::mark(units, query, &mut table);
     }
+    if r.files_whole > 0 {
+        table.add_units_of_best_files(units, &weights, r.files_whole as usize);
+    }
     table.mark_evidence(units, is_on(Signal::TypeEvidence));
     if is_on(Signal::Literal) && !query.literals.is_empty() {
         literal::mark(units, query, &mut table);
@@ -317,6 +324,7 @@ impl Table {
             let mut factor = match role {
                 Role::Code if file.language == Language::Text => r.text_factor,
                 Role::Code if unit.kind == ChunkKind::Between => r.between_factor,
+                Role::Code if unit.kind == ChunkKind::Type => r.type_factor,
                 Role::Code => 1.0,
                 Role::Test => r.test_factor,
                 Role::Doc | Role::Config => r.prose_factor,
@@ -342,8 +350,48 @@ impl Table {
         &mut self.hits[i]
     }
 
-    /// What the good units of a file and of a type add to each other.
-    fn mark_evidence(&mut self, units: &Units, by_type: bool) {
+    /// Adds the other units of the best files: a change often touches what none of its words name.
+    fn add_units_of_best_files(&mut self, units: &mut Units, weights: &[f64; N_SIGNALS], n: usize) {
+        let evidence = self.file_evidence();
+        let mut files: FxHashMap<FileDoc, (f64, [f64; 3])> = FxHashMap::default();
+        for h in self.hits.iter().filter(|h| h.role == Role::Code) {
+            let of = |s: Signal| h.signals.get(s);
+            let shared = [of(Signal::Path), of(Signal::NamedFile), of(Signal::NamedFolder)];
+            let score = weights[Signal::FileEvidence as usize] * evidence[&h.unit.file]
+                + shared[0]
+                + weights[Signal::NamedFile as usize] * shared[1]
+                + weights[Signal::NamedFolder as usize] * shared[2];
+            let at = files.entry(h.unit.file).or_insert((0.0, [0.0; 3]));
+            at.0 = at.0.max(score * h.factor);
+            for (a, b) in at.1.iter_mut().zip(shared) {
+                *a = a.max(b);
+            }
+        }
+        let mut best: Vec<(FileDoc, f64, [f64; 3])> =
+            files.into_iter().map(|(f, (s, v))| (f, s, v)).collect();
+        best.sort_by(|a, b| {
+            b.1.total_cmp(&a.1).then_with(|| units.file(a.0).path.cmp(&units.file(b.0).path))
+        });
+        let mut left = CHUNKS_ADDED_MAX;
+        for (file, _, shared) in best.into_iter().take(n) {
+            let chunks = units.file(file).chunks.clone();
+            if chunks.len() > left {
+                continue;
+            }
+            left -= chunks.len();
+            for c in chunks {
+                let unit = units.of_chunk(ChunkDoc(c));
+                let signals = &mut self.hit(units, unit).signals;
+                if signals.get(Signal::Path) == 0.0 && signals.get(Signal::Lexical) == 0.0 {
+                    signals.raise(Signal::Path, shared[0]);
+                }
+                signals.raise(Signal::NamedFile, shared[1]);
+                signals.raise(Signal::NamedFolder, shared[2]);
+            }
+        }
+    }
+
+    fn file_evidence(&self) -> FxHashMap<FileDoc, f64> {
         let mut by_file: FxHashMap<FileDoc, Vec<f64>> = FxHashMap::default();
         for h in &self.hits {
             by_file
@@ -358,6 +406,12 @@ impl Table {
                 scores.iter().take(FILE_EVIDENCE_UNITS).enumerate().map(|(i, s)| s / (i + 1) as f64).sum();
             evidence.insert(file, sum);
         }
+        evidence
+    }
+
+    /// What the good units of a file and of a type add to each other.
+    fn mark_evidence(&mut self, units: &Units, by_type: bool) {
+        let evidence = self.file_evidence();
         for h in &mut self.hits {
             h.signals.raise(Signal::FileEvidence, evidence[&h.unit.file]);
         }

@@ -23,7 +23,7 @@ pub fn mark(units: &mut Units, query: &Query, table: &mut Table) {
     let mut files: FxHashMap<FileDoc, (f64, f64)> = FxHashMap::default();
     for word in &query.words {
         let rarity = rarity(units.view, word, f64::from(table.ranking.named_rarity));
-        mark_word(units, word, rarity, &mut files);
+        mark_word(units, word, rarity, f64::from(table.ranking.named_word), &mut files);
     }
     for mention in &query.paths {
         let found = resolve(units, mention);
@@ -119,7 +119,13 @@ fn rarity(view: &dyn IndexView, word: &str, by: f64) -> f64 {
 }
 
 /// A plain word may be the stem of a file or the name of a folder.
-fn mark_word(units: &mut Units, word: &str, rarity: f64, files: &mut FxHashMap<FileDoc, (f64, f64)>) {
+fn mark_word(
+    units: &mut Units,
+    word: &str,
+    rarity: f64,
+    as_file: f64,
+    files: &mut FxHashMap<FileDoc, (f64, f64)>,
+) {
     let found = files_with(units.view, word);
     if found.len() > FILES_MAX {
         return;
@@ -136,7 +142,7 @@ fn mark_word(units: &mut Units, word: &str, rarity: f64, files: &mut FxHashMap<F
     }
     for f in &stems {
         let at = files.entry(*f).or_default();
-        at.0 = at.0.max(rarity / (stems.len() as f64).sqrt());
+        at.0 = at.0.max(as_file * rarity / (stems.len() as f64).sqrt());
     }
     if folders.len() <= FOLDER_FILES_MAX {
         for f in &folders {

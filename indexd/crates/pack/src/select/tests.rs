@@ -87,7 +87,8 @@ fn a_ledger_refuses_what_does_not_fit_and_gives_back_what_is_taken() {
 proptest! {
     #[test]
     fn never_over_and_nothing_left_that_would_fit(
-        items in prop::collection::vec((0u64..120, 0usize..3), 0..40),
+        // No excerpt is empty: with the header of its file it takes two tokens or more.
+        items in prop::collection::vec((1u64..120, 0usize..3), 0..40),
         tokens in 0u64..600,
         per_section in 1usize..12,
     ) {
