@@ -19,6 +19,7 @@ use super::watch::{Inbox, Noticed, Watch, Watcher};
 use crate::config::Config;
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender};
 use indexd_store::Overlays;
+use rustc_hash::FxHashSet;
 use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
@@ -83,7 +84,8 @@ pub struct Driver {
     /// Imports that are kept and not in the index yet.
     importing: Vec<Sender<()>>,
     cookies: Cookies,
-    watched: BTreeSet<PathBuf>,
+    /// By hash: paths are compared by their components, which is slow.
+    watched: FxHashSet<PathBuf>,
     is_degraded: bool,
     needs_sweep: bool,
     head_is_dirty: bool,
@@ -128,7 +130,7 @@ impl Driver {
                 is_closing: false,
                 imports: Vec::new(),
                 importing: Vec::new(),
-                watched: BTreeSet::new(),
+                watched: FxHashSet::default(),
                 is_degraded: false,
                 needs_sweep: true,
                 head_is_dirty: true,
@@ -384,7 +386,7 @@ impl Driver {
             (Ok(changes), Some(engine)) => {
                 self.setup.shared.set_store(engine.store().cloned());
                 if self.watcher.is_some() {
-                    let now: BTreeSet<PathBuf> =
+                    let now: FxHashSet<PathBuf> =
                         changes.folders_new.iter().map(|d| self.absolute(d)).collect();
                     let gone: Vec<PathBuf> = self.watched.difference(&now).cloned().collect();
                     for dir in gone {

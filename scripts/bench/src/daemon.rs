@@ -27,6 +27,18 @@ impl Programs {
         Ok(Self { ctl: at("ctl")?, indexd: at("indexd")?, parse_only: at("examples/parse_only")? })
     }
 
+    /// Starts `indexd --stdio` with its directories in `home`.
+    pub fn stdio(&self, home: &Path) -> Result<Child> {
+        let mut command = Command::new(&self.indexd);
+        private(&mut command, home);
+        Ok(command
+            .arg("--stdio")
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()?)
+    }
+
     /// Runs the parse-only yardstick over a tree.
     pub fn parse_only(&self, root: &Path) -> Result<Value> {
         let out = Command::new(&self.parse_only).arg(root).output()?;

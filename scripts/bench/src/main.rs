@@ -3,6 +3,7 @@
 //! and `/bin/true` for process start. `scripts/bench.sh` fetches the trees and calls this.
 
 mod daemon;
+mod requests;
 mod tree;
 
 use anyhow::{Context, Result, bail};
@@ -31,6 +32,9 @@ struct Args {
     /// Edits for save to visible.
     #[arg(long, default_value_t = 100)]
     saves: usize,
+    /// Instead: this many random requests about each tree, each answer counted again.
+    #[arg(long, value_name = "N", conflicts_with = "json")]
+    requests: Option<u64>,
     /// Writes the figures as JSON to this file.
     #[arg(long)]
     json: Option<PathBuf>,
@@ -48,6 +52,16 @@ fn main() -> Result<()> {
     let mut all = Vec::new();
     for (name, dir) in &args.trees {
         eprintln!("== {name}");
+        if let Some(n) = args.requests {
+            let seen =
+                requests::run(&programs, name, dir, n).with_context(|| format!("asking about {name}"))?;
+            println!("{name}: {} packs, none above its budget, every excerpt as in its file", seen.n_packs);
+            println!("  budget used        {:.1} % where something had no room", seen.used_percent);
+            println!("  sections           {:?}", seen.sections);
+            println!("  left out for       {:?}", seen.reasons);
+            println!("  refused            {:?}", seen.refused);
+            continue;
+        }
         let figures = measure(&args, &programs, name, dir).with_context(|| format!("measuring {name}"))?;
         print_figures(name, &figures);
         all.push(json!({ "tree": name, "figures": figures }));

@@ -78,6 +78,21 @@ impl Tree {
         format!("{} in {}", self.queries[i % self.queries.len()], name.to_string_lossy())
     }
 
+    /// Words of two letters and more out of a part of the files, in order of their first place.
+    pub fn words(&self) -> Result<Vec<String>> {
+        let mut seen = std::collections::HashSet::new();
+        let mut words = Vec::new();
+        for path in self.sources.iter().step_by(self.sources.len().div_ceil(200)) {
+            let text = std::fs::read_to_string(path).unwrap_or_default();
+            for word in text.split(|c: char| !(c.is_alphanumeric() || c == '_' || c == '.')) {
+                if word.len() > 1 && seen.insert(word.to_owned()) {
+                    words.push(word.to_owned());
+                }
+            }
+        }
+        if words.is_empty() { bail!("no words") } else { Ok(words) }
+    }
+
     /// Appends a function with a new name to the `i`-th file, spread over the tree; the name.
     pub fn edit(&self, i: usize) -> Result<String> {
         let path = &self.sources[(i * 37) % self.sources.len()];

@@ -76,8 +76,7 @@ fn layers(top: &Path) -> Result<()> {
 fn run(top: &Path, program: &str, args: &[String]) -> Result<()> {
     eprintln!("xtask: {program} {}", args.join(" "));
     let mut command = Command::new(program);
-    // Frames of unoptimised builds are several times those of a release; test threads have 2 MiB.
-    command.args(args).current_dir(top).env("RUST_MIN_STACK", "33554432");
+    command.args(args).current_dir(top);
     let status = command.status().with_context(|| program.to_owned())?;
     ensure!(status.success(), "`{program} {}` failed", args.join(" "));
     Ok(())

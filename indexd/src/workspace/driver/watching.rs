@@ -129,7 +129,7 @@ impl Driver {
             let dir = self.absolute(rel);
             if self.watched.contains(&dir) {
                 let all: Vec<PathBuf> =
-                    self.watched.range(dir.clone()..).take_while(|d| d.starts_with(&dir)).cloned().collect();
+                    self.watched.iter().filter(|d| d.starts_with(&dir)).cloned().collect();
                 for dir in all {
                     self.unwatch_dir(&dir);
                 }

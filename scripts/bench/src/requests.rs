@@ -1,0 +1,199 @@
+//! Asks for many random packs of real trees and counts every answer again: never above its budget,
+//! and every excerpt the exact lines of its file. What is random comes from a fixed seed.
+
+use crate::daemon::Programs;
+use crate::tree::Tree;
+use anyhow::{Context, Result, bail, ensure};
+use serde_json::{Value, json};
+use std::collections::BTreeSet;
+use std::io::{BufRead, BufReader, Lines, Write};
+use std::path::Path;
+use std::process::{Child, ChildStdin, ChildStdout};
+
+/// What was seen over all answers.
+#[derive(Default)]
+pub struct Seen {
+    /// Answers with a pack.
+    pub n_packs: u64,
+    /// Refused requests by the name of their error.
+    pub refused: std::collections::BTreeMap<String, u64>,
+    /// Sections with an item.
+    pub sections: BTreeSet<String>,
+    /// Reasons to leave a candidate out.
+    pub reasons: BTreeSet<String>,
+    /// Mean share of the budget that was used where a candidate was left out for want of room, in
+    /// percent.
+    pub used_percent: f64,
+    n_full: u64,
+}
+
+/// Asks `n` random requests about the tree at `dir`.
+///
+/// # Errors
+/// An answer is above its budget, an excerpt is not what its file holds, or the daemon fails.
+pub fn run(programs: &Programs, name: &str, dir: &Path, n: u64) -> Result<Seen> {
+    let tree = Tree::copy(name, dir)?;
+    let home = tempfile::tempdir()?;
+    let mut session = Session::start(programs, home.path())?;
+    let root = tree.root();
+    let words = tree.words()?;
+    let mut random = Random(0x9e37_79b9_7f4a_7c15);
+    let counters = [("o200k_base", tiktoken_rs::o200k_base()?), ("cl100k_base", tiktoken_rs::cl100k_base()?)];
+    let mut seen = Seen::default();
+    for i in 0..n {
+        let (tokenizer, counter) = &counters[random.below(2)];
+        let budget = random.budget();
+        let request = random.request(&words, tokenizer, budget);
+        let params = json!({ "repo": root, "rendered": true, "request": request });
+        let answer = session.ask(i + 1, params)?;
+        if let Some(error) = answer.get("error") {
+            let code = error.pointer("/data/code").and_then(Value::as_str).unwrap_or("?").to_owned();
+            *seen.refused.entry(code).or_default() += 1;
+            continue;
+        }
+        let result = &answer["result"];
+        let rendered = result["rendered"].as_str().context("no rendered text")?;
+        let count = counter.encode_ordinary(rendered).len() as u64;
+        ensure!(count <= budget, "{count} tokens for a budget of {budget}: {request}");
+        let stated = result.pointer("/pack/stats/tokenCount").and_then(Value::as_u64);
+        ensure!(stated == Some(count), "{stated:?} stated and {count} counted: {request}");
+        seen.take(&result["pack"], &root)?;
+    }
+    Ok(seen)
+}
+
+impl Seen {
+    fn take(&mut self, pack: &Value, root: &Path) -> Result<()> {
+        self.n_packs += 1;
+        for section in pack["sections"].as_array().context("no sections")? {
+            for item in section["items"].as_array().context("no items")? {
+                self.sections.insert(section["name"].as_str().unwrap_or("?").to_owned());
+                check_excerpt(item, root)?;
+            }
+        }
+        for (reason, n) in
+            pack.pointer("/stats/droppedByReason").and_then(Value::as_object).into_iter().flatten()
+        {
+            if n.as_u64() > Some(0) {
+                self.reasons.insert(reason.clone());
+            }
+        }
+        if pack.pointer("/stats/droppedByReason/budget").and_then(Value::as_u64) > Some(0)
+            && let Some(percent) = pack.pointer("/stats/budgetUsedPercent").and_then(Value::as_f64)
+        {
+            self.n_full += 1;
+            self.used_percent += (percent - self.used_percent) / self.n_full as f64;
+        }
+        Ok(())
+    }
+}
+
+/// Every part is the text of its lines, or the beginning of its only line.
+fn check_excerpt(item: &Value, root: &Path) -> Result<()> {
+    let path = item["fileRelPath"].as_str().context("no path")?;
+    let bytes = std::fs::read(root.join(path))?;
+    let text = String::from_utf8_lossy(&bytes);
+    let text = text.trim_start_matches('\u{feff}');
+    let lines: Vec<&str> = text.split_inclusive('\n').collect();
+    for part in item.pointer("/excerpt/parts").and_then(Value::as_array).context("no parts")? {
+        let at = |key: &str| part.pointer(key).and_then(Value::as_u64).map(|n| n as usize);
+        let (Some(start), Some(end)) = (at("/lines/start"), at("/lines/end")) else { bail!("no lines") };
+        let shown = part["text"].as_str().context("no text")?;
+        let whole = lines.get(start - 1..end).map(|l| l.concat()).unwrap_or_default();
+        let is_cut = start == end && whole.starts_with(shown);
+        ensure!(shown == whole || is_cut, "{path}:{start}-{end} is not what the pack shows: {shown:?}");
+    }
+    Ok(())
+}
+
+/// `indexd --stdio` with its own directories.
+struct Session {
+    child: Child,
+    input: ChildStdin,
+    output: Lines<BufReader<ChildStdout>>,
+}
+
+impl Session {
+    fn start(programs: &Programs, home: &Path) -> Result<Self> {
+        let mut child = programs.stdio(home)?;
+        let input = child.stdin.take().context("no standard input")?;
+        let output = BufReader::new(child.stdout.take().context("no standard output")?).lines();
+        Ok(Self { child, input, output })
+    }
+
+    fn ask(&mut self, id: u64, params: Value) -> Result<Value> {
+        let request = json!({ "jsonrpc": "2.0", "id": id, "method": "pack", "params": params });
+        writeln!(self.input, "{request}")?;
+        self.input.flush()?;
+        loop {
+            let line = self.output.next().context("the daemon ended")??;
+            let message: Value = serde_json::from_str(&line)?;
+            if message["id"] == id {
+                return Ok(message);
+            }
+        }
+    }
+}
+
+impl Drop for Session {
+    fn drop(&mut self) {
+        self.child.kill().ok();
+        self.child.wait().ok();
+    }
+}
+
+const EDGES: [&str; 5] = ["call", "usage", "import", "export", "dataflow"];
+
+/// xorshift64*, Vigna 2016: the same requests in every run.
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> u64 {
+        self.0 ^= self.0 >> 12;
+        self.0 ^= self.0 << 25;
+        self.0 ^= self.0 >> 27;
+        self.0.wrapping_mul(0x2545_f491_4f6c_dd1d)
+    }
+
+    fn below(&mut self, n: usize) -> usize {
+        ((u128::from(self.next()) * n as u128) >> 64) as usize
+    }
+
+    fn of<'a, T: ?Sized>(&mut self, all: &[&'a T]) -> &'a T {
+        all[self.below(all.len())]
+    }
+
+    /// From nothing to 32,000, small ones as often as large ones.
+    fn budget(&mut self) -> u64 {
+        let top = 1_usize << (4 + self.below(12));
+        self.below(top) as u64
+    }
+
+    fn request(&mut self, words: &[String], tokenizer: &str, budget: u64) -> Value {
+        let n_words = 1 + self.below(12);
+        let query: Vec<&str> = (0..n_words).map(|_| words[self.below(words.len())].as_str()).collect();
+        let mut budgets = json!({ "maxTotalTokens": budget });
+        if self.below(3) == 0 {
+            budgets["maxTotalChars"] = json!(self.below(60_000));
+        }
+        if self.below(3) == 0 {
+            budgets["maxItems"] = json!(1 + self.below(40));
+        }
+        if self.below(3) == 0 {
+            budgets["maxBytesPerItem"] = json!(1 + self.below(6_000));
+        }
+        json!({
+            "query": query.join(" "),
+            "tokenizer": tokenizer,
+            "layout": self.of(&["graph", "agent"]),
+            "intent": self.of(&["answer", "summarize", "refactor", "debug", "impact", "contract"]),
+            "seedMode": self.of(&["code", "prose", "mixed"]),
+            "strictness": self.of(&["lenient", "warn"]),
+            "expansion": {
+                "maxHops": self.below(5),
+                "edgeTypes": &EDGES[..1 + self.below(EDGES.len())],
+            },
+            "budgets": budgets,
+        })
+    }
+}
