@@ -193,9 +193,13 @@ impl Engine {
         let built = match built {
             Ok(built) => built,
             Err(e) => {
+                let e = match EngineError::from(e) {
+                    EngineError::Store(e) => EngineError::Store(recovery::explained(e, &dir)),
+                    e => e,
+                };
                 drop(store);
                 recovery::remove_env(&dir);
-                return Err(e.into());
+                return Err(e);
             }
         };
         self.history = store.snapshot()?.history_digest();
@@ -243,7 +247,7 @@ impl Engine {
         let Some(store) = &self.store else { return Ok(None) };
         let root = self.open_root()?;
         let update = Update { root: &root, store, parts: self.setup.parts, log: &self.log };
-        let done = update.run(changes, &new)?;
+        let done = update.run(changes, &new).map_err(|e| recovery::explained(e, &self.setup.home))?;
         for (path, stat) in done.stats {
             self.tree.remember(&path, stat);
         }

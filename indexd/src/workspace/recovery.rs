@@ -60,6 +60,23 @@ pub fn open_checked(dir: &Path, config: &[u8], verify: &Verify) -> Result<Option
     }
 }
 
+/// Says what an input/output error of LMDB means when no room is left in `dir`: LMDB reports a page
+/// of which only a part could be written as such an error, not as a full disk.
+pub fn explained(e: StoreError, dir: &Path) -> StoreError {
+    explain(e, indexd_os::bytes_free(dir))
+}
+
+fn explain(e: StoreError, bytes_free: Option<u64>) -> StoreError {
+    match e {
+        StoreError::Io(e)
+            if e.raw_os_error() == Some(EIO) && bytes_free.is_some_and(|n| n < NO_ROOM_BYTES) =>
+        {
+            StoreError::Full(e)
+        }
+        e => e,
+    }
+}
+
 /// The number of the current environment.
 pub fn current(home: &Path) -> Option<u64> {
     fs::read_to_string(home.join(CURRENT)).ok()?.trim().strip_prefix('i')?.parse().ok()
@@ -129,10 +146,30 @@ pub fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
 }
 
 const CURRENT: &str = "current";
+/// What a partial write leaves free is less than LMDB writes at once.
+const NO_ROOM_BYTES: u64 = 4 << 20;
+/// The number of the error, the same on every Unix.
+const EIO: i32 = 5;
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_partial_write_is_a_full_disk() {
+        let check = |number: i32, bytes_free, want: bool| {
+            let e = StoreError::Io(io::Error::from_raw_os_error(number));
+            assert_eq!(
+                matches!(explain(e, bytes_free), StoreError::Full(_)),
+                want,
+                "{number} {bytes_free:?}"
+            );
+        };
+        check(EIO, Some(0), true);
+        check(EIO, Some(1 << 30), false);
+        check(EIO, None, false);
+        check(EIO + 8, Some(0), false);
+    }
 
     #[test]
     fn only_the_current_environment_survives() {

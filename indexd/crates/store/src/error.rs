@@ -9,7 +9,7 @@ pub enum StoreError {
     /// The disk or the address space reserved for the index is full. The transaction is lost, the
     /// index is as it was before.
     #[error("no room left for the index")]
-    Full(#[source] heed::Error),
+    Full(#[source] io::Error),
     /// Stored bytes are not what was written. The index has to be rebuilt.
     #[error("the index is damaged: {0}")]
     Corrupt(String),
@@ -42,8 +42,8 @@ fn is_no_space(e: &io::Error) -> bool {
 impl From<heed::Error> for StoreError {
     fn from(e: heed::Error) -> Self {
         match e {
-            heed::Error::Mdb(MdbError::MapFull) => Self::Full(e),
-            heed::Error::Io(io) if is_no_space(&io) => Self::Full(heed::Error::Io(io)),
+            heed::Error::Mdb(MdbError::MapFull) => Self::Full(io::Error::other(e)),
+            heed::Error::Io(io) if is_no_space(&io) => Self::Full(io),
             heed::Error::Io(io) => Self::Io(io),
             heed::Error::Mdb(
                 MdbError::PageNotFound
