@@ -108,7 +108,7 @@ pub struct Coverage {
     pub vendored: u64,
     /// Files of other kinds: searchable, never linked.
     pub other: u64,
-    /// Uses of the same name, anywhere, that have no edge.
+    /// Uses of the same name, anywhere, that have no edge; for `graph.callees` calls inside the roots.
     pub unresolved_same_name: u64,
     /// The same by reason.
     pub unresolved_by_reason: BTreeMap<String, u64>,

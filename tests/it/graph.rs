@@ -51,3 +51,62 @@ fn impact_follows_what_is_written_to_those_who_read_it() {
     ];
     check(&python, Relation::Impact, "C.set", &["1 dataflow C.set -> C.n @6", "2 usage show -> C.n @5"]);
 }
+
+#[test]
+fn none_is_said_together_with_what_may_be_missing() {
+    let tree = [
+        (
+            "m.py",
+            "def used(): ...\n\n\ndef go(x):\n    x.used()\n    used_elsewhere()\n    print(x)\n    go(x)\n",
+        ),
+        ("broken.py", "def (:\n  x.used(\n"),
+        ("n.go", "package n\n"),
+    ];
+    let statement = |relation, symbol| ask(&tree, relation, symbol, 1);
+    assert_eq!(
+        statement(Relation::Callers, "used"),
+        (
+            vec![],
+            "2 source files parsed, 1 with syntax errors; 2 uses of the name used have no edge \
+             (1 not-found, 1 unknown-receiver)"
+                .into()
+        )
+    );
+    assert_eq!(
+        statement(Relation::Callees, "go"),
+        (
+            vec!["1 call go -> go @8".into()],
+            "2 source files parsed, 1 with syntax errors; 3 uses inside have no edge \
+             (1 builtin, 1 not-found, 1 unknown-receiver)"
+                .into()
+        )
+    );
+    assert_eq!(
+        statement(Relation::Refs, "m.py").1,
+        "2 source files parsed, 1 with syntax errors",
+        "a file has no name that a use could have"
+    );
+}
+
+/// A file that imports a name depends on it; whoever imports that file for something else does not.
+#[test]
+fn impact_stops_at_files() {
+    check(
+        &[
+            ("a.py", "def slug(): ...\n"),
+            ("b.py", "from a import slug\n\n\ndef other(): ...\n\n\ndef title():\n    return slug()\n"),
+            (
+                "c.py",
+                "from b import other, title\n\n\ndef show():\n    other()\n\n\ndef head():\n    title()\n",
+            ),
+        ],
+        Relation::Impact,
+        "slug",
+        &[
+            "1 import b.py -> slug @1",
+            "1 call title -> slug @8",
+            "2 import c.py -> title @1",
+            "2 call head -> title @9",
+        ],
+    );
+}

@@ -119,7 +119,8 @@ fn graph_text(answer: &GraphResult, style: Style) -> String {
     for edge in &answer.edges {
         // What is written lies ahead of who writes it; all else is asked for from its target.
         let is_ahead = answer.relation == "callees" || edge.kind == "dataflow";
-        out += &edge_text(edge, is_ahead, style);
+        let shows_base = answer.roots.len() > 1 || edge.depth > 1;
+        out += &edge_text(edge, is_ahead, shows_base, style);
     }
     if answer.edges.is_empty() {
         out += &format!("  no {}\n", answer.relation);
@@ -135,13 +136,17 @@ fn graph_text(answer: &GraphResult, style: Style) -> String {
     out
 }
 
-fn edge_text(edge: &GraphEdge, forward: bool, style: Style) -> String {
-    let other = if forward { &edge.target } else { &edge.source };
+fn edge_text(edge: &GraphEdge, is_ahead: bool, shows_base: bool, style: Style) -> String {
+    let (other, base) = if is_ahead { (&edge.target, &edge.source) } else { (&edge.source, &edge.target) };
     let indent = "  ".repeat(edge.depth as usize);
     let mut facts = vec![edge.kind.clone()];
     facts.extend(edge.evidence.first().map(|e| e.via.clone()));
     if edge.confidence < 1.0 {
         facts.push(format!("{:.0}%", edge.confidence * 100.0));
+    }
+    // With one root and one step there is nothing else that it could belong to.
+    if shows_base {
+        facts.push(format!("{} {}", if is_ahead { "from" } else { "of" }, safe_line(name_of(base))));
     }
     let mut lines: Vec<u32> = edge.evidence.iter().map(|e| e.line).collect();
     lines.dedup();
@@ -157,6 +162,9 @@ fn place(s: &Symbol, style: Style) -> String {
 }
 
 fn title(s: &Symbol, style: Style) -> String {
-    let name = if s.qualified_name.is_empty() { &s.name } else { &s.qualified_name };
-    format!("{} {}", style.dim(&s.kind), style.bold(&safe_line(name)))
+    format!("{} {}", style.dim(&s.kind), style.bold(&safe_line(name_of(s))))
+}
+
+fn name_of(s: &Symbol) -> &str {
+    if s.qualified_name.is_empty() { &s.name } else { &s.qualified_name }
 }

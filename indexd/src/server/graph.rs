@@ -8,16 +8,15 @@ use crate::server::backend::{Cancel, cancelled};
 use crate::server::convert;
 use crate::server::edges::column;
 use indexd_model::links::evidence_kind;
-use indexd_model::view::{DefRecord, Edge};
+use indexd_model::view::{DefRecord, Edge, UnresolvedRecord};
 use indexd_model::{
-    DefDoc, DefIdx, EdgeKind, FileDoc, FileRoles, IndexView, Key, Language, Outcome, UnresolvedReason,
+    DefDoc, DefIdx, EdgeKind, FileDoc, FileRoles, IndexView, Key, Language, Outcome, Role, UnresolvedReason,
 };
 use indexd_proto::error::{ErrorCode, ErrorObject};
 use indexd_proto::graph::{Coverage, GraphEdge, GraphEvidence, GraphParams, UnresolvedPlace};
 use indexd_proto::limits::{GRAPH_DEPTH_MAX, GRAPH_EDGES_MAX};
 use indexd_proto::search::Symbol;
 use rustc_hash::{FxHashMap, FxHashSet};
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// Places shown of one edge.
@@ -120,10 +119,13 @@ pub fn walk(
             break;
         }
     }
-    let names = names_of(view, &roots);
-    let mut coverage = coverage(view, &names, cancel)?;
+    let mut coverage = files_covered(view);
+    let open = match relation {
+        Relation::Callees => calls_without_edge(view, &roots, &mut coverage),
+        _ => uses_without_edge(view, &roots, &mut coverage, cancel)?,
+    };
     coverage.below_confidence = walker.below;
-    coverage.statement = statement(&coverage, &names);
+    coverage.statement = statement(&coverage, &open);
     let symbols = roots.iter().map(|&d| convert::symbol(view, d)).collect();
     Ok(Walk { roots: symbols, edges: walker.edges, bounded: walker.bounded, coverage })
 }
@@ -160,7 +162,8 @@ impl Walker<'_> {
                     return Ok(next);
                 }
                 let other = if edge.source == def { edge.target } else { edge.source };
-                if self.seen.insert(other) {
+                // Who imports a file does not depend on everything that its code uses.
+                if self.seen.insert(other) && self.view.def(other).idx != DefIdx::NONE {
                     next.push(other);
                 }
                 let shown = self.shown(depth, &edge, best);
@@ -329,8 +332,8 @@ fn names_of(view: &dyn IndexView, roots: &[DefDoc]) -> Vec<Arc<str>> {
     names
 }
 
-/// What the graph was made from, and the uses of `names` that have no edge.
-fn coverage(view: &dyn IndexView, names: &[Arc<str>], cancel: &Cancel) -> Result<Coverage, ErrorObject> {
+/// What the graph was made from.
+fn files_covered(view: &dyn IndexView) -> Coverage {
     let mut out = Coverage::default();
     for file in view.files() {
         let record = view.file(file);
@@ -344,27 +347,52 @@ fn coverage(view: &dyn IndexView, names: &[Arc<str>], cancel: &Cancel) -> Result
         };
         *count += 1;
     }
-    let mut by_reason = BTreeMap::new();
-    for name in names {
+    out
+}
+
+/// Counts the uses of the roots' names that have no edge: each may be a use of a root. Says what was
+/// counted; nothing for a whole file, which has no name that a use could have.
+fn uses_without_edge(
+    view: &dyn IndexView,
+    roots: &[DefDoc],
+    out: &mut Coverage,
+    cancel: &Cancel,
+) -> Result<String, ErrorObject> {
+    let names = names_of(view, roots);
+    for name in &names {
         for file in files_with(view, name) {
             if cancel.is_cancelled() {
                 return Err(cancelled());
             }
-            for u in view.unresolved(file).into_iter().filter(|u| u.name == *name) {
-                out.unresolved_same_name += 1;
-                *by_reason.entry(reason_name(u.reason).to_owned()).or_default() += 1;
-                if out.unresolved_examples.len() < EXAMPLES_MAX {
-                    out.unresolved_examples.push(UnresolvedPlace {
-                        file_rel_path: view.path(file).to_string(),
-                        line: u.line,
-                        reason: reason_name(u.reason).to_owned(),
-                    });
-                }
-            }
+            view.unresolved(file).iter().filter(|u| u.name == *name).for_each(|u| count(view, file, u, out));
         }
     }
-    out.unresolved_by_reason = by_reason;
-    Ok(out)
+    Ok(if names.is_empty() { String::new() } else { format!("of the name {}", names.join(", ")) })
+}
+
+/// Counts the calls inside the roots that have no edge. Says what was counted.
+fn calls_without_edge(view: &dyn IndexView, roots: &[DefDoc], out: &mut Coverage) -> String {
+    for &root in roots {
+        let record = view.def(root);
+        let is_inside = |at: u32| record.idx == DefIdx::NONE || record.span.holds(at);
+        let calls = view.unresolved(record.file);
+        let calls = calls.iter().filter(|u| u.role == Role::Call && is_inside(u.at));
+        calls.for_each(|u| count(view, record.file, u, out));
+    }
+    "inside".to_owned()
+}
+
+fn count(view: &dyn IndexView, file: FileDoc, u: &UnresolvedRecord, out: &mut Coverage) {
+    let reason = reason_name(u.reason).to_owned();
+    out.unresolved_same_name += 1;
+    if out.unresolved_examples.len() < EXAMPLES_MAX {
+        out.unresolved_examples.push(UnresolvedPlace {
+            file_rel_path: view.path(file).to_string(),
+            line: u.line,
+            reason: reason.clone(),
+        });
+    }
+    *out.unresolved_by_reason.entry(reason).or_default() += 1;
 }
 
 /// The files whose text holds an identifier, in path order; by its postings, so that the whole
@@ -393,7 +421,8 @@ fn reason_name(reason: UnresolvedReason) -> &'static str {
     }
 }
 
-fn statement(c: &Coverage, names: &[Arc<str>]) -> String {
+/// The coverage in a sentence; `open` says which uses without an edge were counted.
+fn statement(c: &Coverage, open: &str) -> String {
     let files = |n: u64| if n == 1 { "1 source file".to_owned() } else { format!("{n} source files") };
     let mut out = format!("{} parsed", files(c.parsed));
     for (n, what) in [
@@ -405,20 +434,14 @@ fn statement(c: &Coverage, names: &[Arc<str>]) -> String {
             out += &format!(", {n} {what}");
         }
     }
-    let name = names.join(", ");
-    if names.is_empty() {
-        // A whole file has no name that a use could have.
-    } else if c.unresolved_same_name == 0 {
-        out += &format!("; no use of the name {name} is unresolved");
-    } else {
-        let reasons: Vec<String> =
-            c.unresolved_by_reason.iter().map(|(reason, n)| format!("{n} {reason}")).collect();
-        out += &format!(
-            "; {} uses of the name {name} have no edge ({})",
-            c.unresolved_same_name,
-            reasons.join(", ")
-        );
-    }
+    let reasons: Vec<String> =
+        c.unresolved_by_reason.iter().map(|(reason, n)| format!("{n} {reason}")).collect();
+    out += &match (open, c.unresolved_same_name) {
+        ("", _) => String::new(),
+        (_, 0) => format!("; no use {open} is unresolved"),
+        (_, 1) => format!("; 1 use {open} has no edge ({})", reasons.join(", ")),
+        (_, n) => format!("; {n} uses {open} have no edge ({})", reasons.join(", ")),
+    };
     if c.below_confidence > 0 {
         out += &format!("; {} edges below the confidence asked for", c.below_confidence);
     }

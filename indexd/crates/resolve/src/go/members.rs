@@ -209,14 +209,17 @@ impl<'a> Linker<'a> {
         let (clause, dir) = (self.file(def.file).clause, self.file(def.file).dir);
         // Tests add methods for their own package only.
         let with_tests = self.file(0).is_test && self.file(0).dir == dir;
-        self.best(key, |linker, at| {
+        let found = self.best(key, |linker, at| {
             let file = linker.file(at.file);
             let it = file.facts.def(at.def);
             it.receiver.is_some_and(|r| file.facts.str(r) == type_name)
                 && file.facts.str(it.name) == name
                 && file.clause == clause
                 && (with_tests || !file.is_test || file.path == linker.file(def.file).path)
-        })
+        })?;
+        // A method of another variant of the type, where this one may have it promoted.
+        let is_foreign = self.is_built(def.file) && !self.is_built(found.file);
+        (!is_foreign || self.def(def).bases.is_empty()).then_some(found)
     }
 
     /// The declared constraint of a type parameter.
