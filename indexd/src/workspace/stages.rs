@@ -154,7 +154,7 @@ fn text_only(path: &RepoPath, bytes: &[u8]) -> Extracted {
     let Some(text) = decode::decode(bytes) else { return indexd_lang::listed(path, Outcome::Binary) };
     let language = roles::language(path);
     let facts = lines::facts(path, &text, language, Outcome::TextOnly, roles::path_roles(path, language));
-    let n_lines = if text.is_empty() { 0 } else { indexd_model::LineIndex::new(&text).count() };
+    let n_lines = if text.is_empty() { 0 } else { indexd_model::LineIndex::count_in(&text) };
     Extracted { facts, text, n_lines }
 }
 

@@ -39,7 +39,7 @@ pub fn extract(path: &RepoPath, bytes: &[u8]) -> Extracted {
     } else {
         lines::facts(path, &text, language, Outcome::TextOnly, roles)
     };
-    let n_lines = if text.is_empty() { 0 } else { LineIndex::new(&text).count() };
+    let n_lines = if text.is_empty() { 0 } else { LineIndex::count_in(&text) };
     Extracted { facts, text, n_lines }
 }
 

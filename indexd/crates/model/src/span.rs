@@ -97,6 +97,27 @@ impl LineIndex {
         Self { starts, len: bytes.len() as u32 }
     }
 
+    /// The index of a text of `len` bytes whose lines start at `starts`, as [`Self::starts`] gave them.
+    pub fn of_starts(starts: Vec<u32>, len: u32) -> Self {
+        Self { starts, len }
+    }
+
+    /// The first byte of every line, ascending; the first is 0.
+    pub fn starts(&self) -> &[u32] {
+        &self.starts
+    }
+
+    /// The lines of a text that has some: [`Self::count`] without the index.
+    pub fn count_in(text: &str) -> u32 {
+        let bytes = text.as_bytes();
+        if memchr::memchr(b'\r', bytes).is_some() {
+            return Self::new(text).count();
+        }
+        let n = memchr::memchr_iter(b'\n', bytes).count() as u32;
+        // What follows the last line end is a line when there is something, or nothing else.
+        n + u32::from(n == 0 || !text.ends_with('\n'))
+    }
+
     /// How many lines the text has; an empty text has one.
     pub fn count(&self) -> u32 {
         self.starts.len() as u32
@@ -149,9 +170,12 @@ mod tests {
             ("a\r\nb\r\n", 2, vec![0, 3]),
             ("a\rb\r", 2, vec![0, 2]),
             ("\n\n", 2, vec![0, 1]),
+            ("\n", 1, vec![0]),
+            ("a\n\rb", 3, vec![0, 2, 3]),
         ] {
             let index = LineIndex::new(text);
             assert_eq!((index.count(), index.starts.clone()), (count, starts), "{text:?}");
+            assert_eq!(LineIndex::count_in(text), count, "{text:?}");
         }
     }
 

@@ -4,13 +4,21 @@ use crate::view::{FieldCounts, N_FIELDS};
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
+/// Words that were met lately are found without touching the large tables: a slot for each value of
+/// so many bits of a word's hash. A file has a few thousand different words.
+const RECENT_BITS: u32 = 12;
+
 /// Interned terms. Numbers are local to one vocabulary and never stored.
 #[derive(Default)]
 pub struct Vocabulary {
     ids: FxHashMap<Box<str>, u32>,
     terms: Vec<Box<str>>,
-    /// Words taken apart before: where their terms stand in `parts`.
-    words: FxHashMap<Box<str>, WordRun>,
+    /// Words taken apart before: where their terms stand in `parts`. Short ones, which most are, as
+    /// numbers.
+    short: FxHashMap<u128, WordRun>,
+    long: FxHashMap<Box<str>, WordRun>,
+    /// Of each slot, the short word met last; empty until the first one.
+    recent: Vec<(u128, WordRun)>,
     parts: Vec<u32>,
     identity: Arc<()>,
 }
@@ -29,28 +37,61 @@ impl Vocabulary {
 
     /// The numbers of the terms of a word. `split` takes the word apart and is called only for
     /// words not met before, so it must be pure and always the same.
+    #[inline]
     pub fn word(&mut self, word: &str, split: impl FnOnce(&str, &mut dyn FnMut(&str))) -> &[u32] {
-        let run = self.word_run(word, split);
-        self.run(run)
+        let run = match packed(word.as_bytes()) {
+            None => self.long_word(word, split),
+            Some(number) => {
+                let slot = slot_of(number);
+                match self.recent.get(slot) {
+                    Some((known, run)) if *known == number => *run,
+                    _ => self.short_word(number, slot, word, split),
+                }
+            }
+        };
+        &self.parts[run.start as usize..run.end as usize]
     }
 
-    /// The same as a run, to be remembered by callers that meet a word again and again.
-    pub fn word_run(&mut self, word: &str, split: impl FnOnce(&str, &mut dyn FnMut(&str))) -> WordRun {
-        if let Some(&run) = self.words.get(word) {
-            return run;
+    #[inline(never)]
+    fn short_word(
+        &mut self,
+        number: u128,
+        slot: usize,
+        word: &str,
+        split: impl FnOnce(&str, &mut dyn FnMut(&str)),
+    ) -> WordRun {
+        let run = match self.short.get(&number) {
+            Some(run) => *run,
+            None => {
+                let run = self.take_apart(word, split);
+                self.short.insert(number, run);
+                run
+            }
+        };
+        if self.recent.is_empty() {
+            // No word is packed as 0: that has no bytes.
+            self.recent = vec![(0, WordRun::default()); 1 << RECENT_BITS];
         }
+        self.recent[slot] = (number, run);
+        run
+    }
+
+    fn long_word(&mut self, word: &str, split: impl FnOnce(&str, &mut dyn FnMut(&str))) -> WordRun {
+        if let Some(run) = self.long.get(word) {
+            return *run;
+        }
+        let run = self.take_apart(word, split);
+        self.long.insert(word.into(), run);
+        run
+    }
+
+    fn take_apart(&mut self, word: &str, split: impl FnOnce(&str, &mut dyn FnMut(&str))) -> WordRun {
         let mut parts = std::mem::take(&mut self.parts);
         let start = parts.len() as u32;
         split(word, &mut |term| parts.push(self.intern(term)));
         let run = WordRun { start, end: parts.len() as u32 };
         self.parts = parts;
-        self.words.insert(word.into(), run);
         run
-    }
-
-    /// The numbers behind a run of this vocabulary.
-    pub fn run(&self, run: WordRun) -> &[u32] {
-        &self.parts[run.start as usize..run.end as usize]
     }
 
     /// The term behind a number.
@@ -75,11 +116,42 @@ impl Vocabulary {
     }
 }
 
-/// Where the terms of a word stand in the vocabulary that gave it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct WordRun {
+/// Where the terms of a word stand in `parts`.
+#[derive(Clone, Copy, Debug, Default)]
+struct WordRun {
     start: u32,
     end: u32,
+}
+
+/// A word of 1 to 15 bytes as one number, different for different words: the bytes, and how many
+/// they are above them. `None` for longer ones and the empty one.
+#[inline]
+fn packed(word: &[u8]) -> Option<u128> {
+    let n = word.len();
+    // Two reads that overlap cover any length without a loop; what was read twice is shifted out.
+    let (low, high) = match n {
+        8..=15 => (eight(&word[..8]), (eight(&word[n - 8..]) >> 1) >> (8 * (16 - n) - 1)),
+        4..=7 => (four(&word[..4]) | (four(&word[n - 4..]) >> (8 * (8 - n))) << 32, 0),
+        1..=3 => {
+            let byte = |i: usize| u64::from(word[i]) << (8 * i);
+            (byte(0) | byte(n / 2) | byte(n - 1), 0)
+        }
+        _ => return None,
+    };
+    Some(u128::from(low) | u128::from(high) << 64 | (n as u128) << 120)
+}
+
+fn eight(bytes: &[u8]) -> u64 {
+    bytes.try_into().map_or(0, u64::from_le_bytes)
+}
+
+fn four(bytes: &[u8]) -> u64 {
+    bytes.try_into().map_or(0, u32::from_le_bytes).into()
+}
+
+fn slot_of(number: u128) -> usize {
+    let mixed = (number as u64 ^ ((number >> 64) as u64).rotate_left(29)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    (mixed >> (64 - RECENT_BITS)) as usize
 }
 
 /// Terms of one chunk: numbers of a [`Vocabulary`] with counts by field, each once.
@@ -100,4 +172,42 @@ pub struct FileTerms {
     pub path: Vec<(u32, u8)>,
     /// Length of the path in terms.
     pub path_len: u16,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::BTreeMap;
+
+    proptest! {
+        #[test]
+        fn a_short_word_and_its_number_determine_each_other(word in prop::collection::vec(any::<u8>(), 0..20)) {
+            let expect = (1..=15).contains(&word.len()).then(|| {
+                let mut bytes = [0; 16];
+                bytes[..word.len()].copy_from_slice(&word);
+                bytes[15] = word.len() as u8;
+                u128::from_le_bytes(bytes)
+            });
+            prop_assert_eq!(packed(&word), expect);
+        }
+
+        #[test]
+        fn a_word_gives_the_same_terms_whenever_it_is_met(words in prop::collection::vec("[a-c]{1,4}|[ab_]{12,20}", 0..200)) {
+            let mut vocabulary = Vocabulary::default();
+            let mut split: BTreeMap<String, u32> = BTreeMap::new();
+            for word in &words {
+                let terms: Vec<u32> = vocabulary
+                    .word(word, |word, f| {
+                        *split.entry(word.to_owned()).or_default() += 1;
+                        word.split('_').filter(|part| !part.is_empty()).for_each(f);
+                    })
+                    .to_vec();
+                let terms: Vec<&str> = terms.iter().map(|t| vocabulary.term(*t)).collect();
+                let parts: Vec<&str> = word.split('_').filter(|part| !part.is_empty()).collect();
+                prop_assert_eq!(terms, parts);
+            }
+            prop_assert!(split.values().all(|n| *n == 1), "taken apart once");
+        }
+    }
 }

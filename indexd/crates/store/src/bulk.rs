@@ -12,6 +12,7 @@ mod terms;
 use crate::codec::blob::{self, PIECE_BYTES};
 use crate::codec::edges::{self, encode_unresolved};
 use crate::codec::enums::Coded;
+use crate::codec::facts::Packer;
 use crate::codec::records::StatRow;
 use crate::error::{Result, StoreError};
 use crate::input::{FileInput, FileStat, History, Overlays};
@@ -38,6 +39,8 @@ pub struct Bulk {
     spill: Spill,
     interner: Interner,
     numbers: Numbers,
+    /// One for each thread that has added.
+    packers: Mutex<Vec<Packer>>,
     files: Mutex<Vec<Entry>>,
     sealed: OnceLock<Sealed>,
 }
@@ -56,6 +59,8 @@ struct Entry {
     chunks: Vec<Chunk>,
     lens: Vec<[u16; N_FIELDS]>,
     lines: Vec<DefLines>,
+    /// As differences, which take a byte for each line; empty when nobody is expected to ask.
+    line_starts: Vec<u8>,
     terms: Vec<u8>,
     path_terms: Vec<u8>,
     path_len: u16,
@@ -96,6 +101,7 @@ impl Bulk {
             spill: Spill::new(store.dir())?,
             interner: Interner::new(),
             numbers: Numbers::default(),
+            packers: Mutex::default(),
             files: Mutex::default(),
             sealed: OnceLock::new(),
         })
@@ -108,9 +114,12 @@ impl Bulk {
     /// sealed, [`StoreError::Full`] or [`StoreError::Io`] when blobs cannot be written.
     pub fn add(&self, input: FileInput, vocabulary: &Vocabulary) -> Result<()> {
         prepared::check(&input)?;
-        let blobs = Blobs::of(&input.facts, &input.text)?;
+        let mut packer = lock(&self.packers).pop().unwrap_or_default();
+        let blobs = Blobs::of(&input.facts, &input.text, &mut packer)?;
+        lock(&self.packers).push(packer);
         let blobs = self.spill.push([&blobs.interface, &blobs.body, &blobs.text])?;
         let (terms, path_terms) = self.numbers.pack(&self.interner, vocabulary, &input.terms);
+        let lines = is_linkable(&input.facts).then(|| LineIndex::new(&input.text));
         let entry = Entry {
             hash: input.hash,
             size: input.size,
@@ -119,7 +128,8 @@ impl Bulk {
             stat: input.stat,
             blobs,
             lens: input.terms.chunks.iter().map(|c| c.lens).collect(),
-            lines: prepared::def_lines(&input.facts.interface, &input.text),
+            line_starts: lines.as_ref().map_or(Vec::new(), |lines| encode_sorted(lines.starts())),
+            lines: lines.map_or(Vec::new(), |lines| prepared::def_lines(&input.facts.interface, &lines)),
             terms,
             path_terms,
             path_len: input.terms.path_len,
@@ -139,6 +149,7 @@ impl Bulk {
     /// # Errors
     /// [`StoreError::Inconsistent`] when a path was added twice, or when sealed already.
     pub fn seal(&self) -> Result<Arc<MemoryFacts>> {
+        drop(std::mem::take(&mut *lock(&self.packers)));
         let mut files = std::mem::take(&mut *lock(&self.files));
         files.sort_unstable_by(|a, b| a.path.cmp(&b.path));
         if let Some(w) = files.windows(2).find(|w| w[0].path == w[1].path) {
@@ -199,9 +210,7 @@ impl Bulk {
             ..Linked::default()
         };
         if !links.links.is_empty() {
-            let text = self.spill.read(entry.blobs[2])?;
-            let text = blob::decompress(&text).unwrap_or_default();
-            let lines = LineIndex::new(std::str::from_utf8(&text).unwrap_or_default());
+            let lines = self.line_index(entry)?;
             let own = sealed.owns[file.index()];
             let target_of = |r: DefRef| sealed.def(r);
             for (slot, uses) in by_source(&links, entry.interface.defs.len() + 1, &lines, target_of)? {
@@ -226,6 +235,16 @@ impl Bulk {
         }
         lock(&sealed.linked)[file.index()] = out;
         Ok(())
+    }
+
+    fn line_index(&self, entry: &Entry) -> Result<LineIndex> {
+        if entry.line_starts.is_empty() {
+            let text = blob::decompress(&self.spill.read(entry.blobs[2])?).unwrap_or_default();
+            return Ok(LineIndex::new(std::str::from_utf8(&text).unwrap_or_default()));
+        }
+        let starts = decode_sorted(&entry.line_starts);
+        let starts = starts.ok_or_else(|| StoreError::Inconsistent("packed lines".into()))?;
+        Ok(LineIndex::of_starts(starts, entry.text_len))
     }
 
     /// Writes everything and makes it the first state; gives its number, 1.
@@ -274,6 +293,13 @@ impl Bulk {
         store.set_generation(meta.generation);
         Ok(meta.generation)
     }
+}
+
+/// Whether a file has definitions or links of its own: then its lines are asked for.
+fn is_linkable(facts: &FileFacts) -> bool {
+    let FileFacts { interface, body, .. } = facts;
+    let Interface { defs, imports, arena, .. } = interface;
+    !(defs.is_empty() && imports.is_empty() && arena.exprs.is_empty() && body.exprs.is_empty())
 }
 
 impl Sealed {

@@ -1,10 +1,11 @@
 //! What both writers derive from one file before anything is stored: blobs, lines, identities, rows.
 
+use crate::codec::blob;
 use crate::codec::chunks::ChunkRow;
 use crate::codec::defs::DefRow;
 use crate::codec::enums::Coded;
+use crate::codec::facts::Packer;
 use crate::codec::records::FileRow;
-use crate::codec::{self, blob};
 use crate::error::Result;
 use crate::input::FileInput;
 use indexd_model::terms::FileTerms;
@@ -25,10 +26,10 @@ pub(crate) struct Blobs {
 
 impl Blobs {
     /// Encodes and compresses.
-    pub fn of(facts: &FileFacts, text: &str) -> Result<Self> {
+    pub fn of(facts: &FileFacts, text: &str, packer: &mut Packer) -> Result<Self> {
         Ok(Self {
-            interface: codec::facts::pack_interface(&facts.interface)?,
-            body: codec::facts::pack_body(&facts.body, &facts.chunks, facts.interface.arena.exprs.len())?,
+            interface: packer.interface(&facts.interface)?,
+            body: packer.body(&facts.body, &facts.chunks, facts.interface.arena.exprs.len())?,
             text: if text.is_empty() { Vec::new() } else { blob::compress(text.as_bytes())? },
         })
     }
@@ -48,12 +49,8 @@ impl DefLines {
     }
 }
 
-/// The lines of all definitions of a file.
-pub(crate) fn def_lines(interface: &Interface, text: &str) -> Vec<DefLines> {
-    if interface.defs.is_empty() {
-        return Vec::new();
-    }
-    let index = LineIndex::new(text);
+/// The lines of all definitions of a file; `index` is that of its text.
+pub(crate) fn def_lines(interface: &Interface, index: &LineIndex) -> Vec<DefLines> {
     let of = |d: &indexd_model::Def| DefLines {
         lines: index.lines(d.span),
         name_line: index.line(d.name_span.start),

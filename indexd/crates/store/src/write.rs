@@ -12,6 +12,7 @@ pub(crate) use terms::path_counts;
 
 use crate::codec::blob::PIECE_BYTES;
 use crate::codec::bytes::put;
+use crate::codec::facts::Packer;
 use crate::codec::records::StatRow;
 use crate::error::{Result, StoreError};
 use crate::history;
@@ -28,7 +29,7 @@ use crate::table::Table;
 use crate::tables::Tables;
 use heed::RwTxn;
 use indexd_model::terms::{FileTerms, Vocabulary};
-use indexd_model::{ContentHash, FactsView, FileDoc, FileFacts, Interface, Key, Links};
+use indexd_model::{ContentHash, FactsView, FileDoc, FileFacts, Interface, Key, LineIndex, Links};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeSet;
 use std::sync::{Arc, PoisonError};
@@ -164,7 +165,7 @@ impl<'s> WriteTxn<'s> {
         let n = input.facts.chunks.len() as u32;
         let room = self.place_chunks(old.as_ref(), n)?;
         self.put_terms(file, (old.as_ref(), old_terms), (&input.terms, room.0), vocabulary)?;
-        let lines = prepared::def_lines(interface, &input.text);
+        let lines = prepared::def_lines(interface, &LineIndex::new(&input.text));
         let rows = FileRows {
             file,
             docs: &docs,
@@ -175,7 +176,7 @@ impl<'s> WriteTxn<'s> {
             text_len: input.text.len() as u32,
         };
         self.put_rows(input, old.as_ref(), &rows, room)?;
-        let blobs = Blobs::of(&input.facts, &input.text)?;
+        let blobs = Blobs::of(&input.facts, &input.text, &mut Packer::default())?;
         let tables = self.tables();
         put_blob(&tables.interfaces, &mut self.txn, file, &blobs.interface)?;
         put_blob(&tables.bodies, &mut self.txn, file, &blobs.body)?;

@@ -2,10 +2,9 @@
 
 use crate::terms::{word_terms, words};
 use indexd_model::path::{dir_of, stem_of};
-use indexd_model::terms::{ChunkTerms, FileTerms, Vocabulary, WordRun};
+use indexd_model::terms::{ChunkTerms, FileTerms, Vocabulary};
 use indexd_model::view::{Field, FieldCounts, N_FIELDS};
 use indexd_model::{Chunk, DefIdx, Facts, Span, names};
-use rustc_hash::FxHashMap;
 
 /// The terms of each chunk of a file, and of its path.
 ///
@@ -14,22 +13,21 @@ use rustc_hash::FxHashMap;
 /// long definition), its head in [`Field::Signature`], its doc comment in [`Field::Doc`], the rest
 /// in [`Field::Body`]. Names of the definitions around it count in [`Field::Qualifier`].
 /// `chunks` lie inside `text` and on character boundaries; terms come sorted by number.
-pub fn file_terms<'t>(
-    facts: Facts<'t>,
+pub fn file_terms(
+    facts: Facts,
     chunks: &[Chunk],
     path: &str,
-    text: &'t str,
+    text: &str,
     vocabulary: &mut Vocabulary,
 ) -> FileTerms {
     let mut counter = Counter::default();
     let mut known = (DefIdx::NONE, Named::default());
-    let mut words = FileWords { met: FxHashMap::default(), vocabulary };
     let chunks = chunks
         .iter()
         .map(|chunk| {
             if let Some(def) = chunk.def.some() {
                 if known.0 != def {
-                    known = (def, Named::of(&facts, def, &mut words));
+                    known = (def, Named::of(&facts, def, vocabulary));
                 }
                 counter.add_all(Field::Name, &known.1.name);
                 counter.add_all(Field::Qualifier, &known.1.qualifier);
@@ -38,16 +36,16 @@ pub fn file_terms<'t>(
                     text,
                     chunk.span,
                     &Places { name: d.name_span, doc: d.doc, head: d.head },
-                    &mut words,
+                    vocabulary,
                     &mut counter,
                 );
             } else {
-                count_text(text, chunk.span, &Places::default(), &mut words, &mut counter);
+                count_text(text, chunk.span, &Places::default(), vocabulary, &mut counter);
             }
             counter.finish()
         })
         .collect();
-    let (path, path_len) = path_terms(path, words.vocabulary);
+    let (path, path_len) = path_terms(path, vocabulary);
     FileTerms { chunks, path, path_len }
 }
 
@@ -57,7 +55,7 @@ pub fn path_terms(path: &str, vocabulary: &mut Vocabulary) -> (Vec<(u32, u8)>, u
     let mut counter = Counter::default();
     for part in [dir_of(path), stem_of(path)] {
         words(part, |_, word| {
-            counter.add_all(Field::Name, vocabulary.word(word, |word, f| word_terms(word, f)))
+            counter.add_all(Field::Name, numbers(vocabulary, word));
         });
     }
     let counted = counter.finish();
@@ -65,21 +63,10 @@ pub fn path_terms(path: &str, vocabulary: &mut Vocabulary) -> (Vec<(u32, u8)>, u
     (terms, counted.lens[Field::Name as usize])
 }
 
-/// The words of one file. Most words of a file are met again in it, and this small table is in the
-/// processor's cache when the vocabulary of the corpus is not.
-struct FileWords<'t, 'v> {
-    met: FxHashMap<&'t str, WordRun>,
-    vocabulary: &'v mut Vocabulary,
-}
-
-impl<'t> FileWords<'t, '_> {
-    #[inline]
-    fn numbers(&mut self, word: &'t str) -> &[u32] {
-        let vocabulary = &mut *self.vocabulary;
-        let run =
-            *self.met.entry(word).or_insert_with(|| vocabulary.word_run(word, |word, f| word_terms(word, f)));
-        self.vocabulary.run(run)
-    }
+/// The numbers of the terms of a word.
+#[inline]
+fn numbers<'v>(vocabulary: &'v mut Vocabulary, word: &str) -> &'v [u32] {
+    vocabulary.word(word, |word, f| word_terms(word, f))
 }
 
 /// Terms of a definition's name and of the names around it.
@@ -90,11 +77,11 @@ struct Named {
 }
 
 impl Named {
-    fn of<'t>(facts: &Facts<'t>, def: DefIdx, file: &mut FileWords<'t, '_>) -> Self {
+    fn of(facts: &Facts, def: DefIdx, vocabulary: &mut Vocabulary) -> Self {
         let mut named = Self::default();
-        let mut push = |name: &'t str, is_own: bool| {
+        let mut push = |name: &str, is_own: bool| {
             let out = if is_own { &mut named.name } else { &mut named.qualifier };
-            words(name, |_, word| out.extend_from_slice(file.numbers(word)));
+            words(name, |_, word| out.extend_from_slice(numbers(vocabulary, word)));
         };
         for d in names::chain(facts, def) {
             push(facts.def(d).receiver.map_or("", |r| facts.str(r)), false);
@@ -112,13 +99,7 @@ struct Places {
     head: Span,
 }
 
-fn count_text<'t>(
-    text: &'t str,
-    span: Span,
-    places: &Places,
-    file: &mut FileWords<'t, '_>,
-    counter: &mut Counter,
-) {
+fn count_text(text: &str, span: Span, places: &Places, vocabulary: &mut Vocabulary, counter: &mut Counter) {
     let Some(part) = text.get(span.range()) else { return };
     let Places { name, doc, head } = *places;
     words(part, |at, word| {
@@ -132,7 +113,7 @@ fn count_text<'t>(
         } else {
             Field::Body
         };
-        counter.add_all(field, file.numbers(word));
+        counter.add_all(field, numbers(vocabulary, word));
     });
 }
 

@@ -121,7 +121,7 @@ impl FileNumbers<'_> {
             .filter(|t| t.1 != [0; N_FIELDS])
             .map(|(local, counts)| (self.number(local), counts))
             .collect();
-        list.sort_unstable();
+        list.sort_unstable_by_key(|t| t.0);
         put(out, list.len() as u64);
         let mut last = 0;
         for (number, counts) in &list {

@@ -6,6 +6,7 @@
 use super::bytes::{Reader, put};
 use std::cell::RefCell;
 use std::io;
+use xxhash_rust::xxh3::xxh3_64;
 use zstd::bulk::{Compressor, Decompressor};
 use zstd::zstd_safe::CParameter;
 
@@ -16,8 +17,18 @@ pub(crate) const PIECE_BYTES: usize = (4096 - 16) / 8 - 2 - 8 - 6;
 /// the time of a first build; the index is as large as its source with this one.
 const LEVEL: i32 = 1;
 
+/// Bytes up to which a blob is kept as it is: to set up a frame takes longer than this saves.
+const PLAIN_BYTES_MAX: usize = 128;
+
 /// Bytes that no blob exceeds uncompressed; a damaged length must not allocate the machine's memory.
 const RAW_BYTES_MAX: u32 = 1 << 28;
+
+/// Set below the length of a blob that is kept as it is.
+const PLAIN: u64 = 1;
+
+fn checksum(raw: &[u8]) -> [u8; 4] {
+    (xxh3_64(raw) as u32).to_le_bytes()
+}
 
 thread_local! {
     // A context is a megabyte and costs more to set up than a small file takes to compress.
@@ -25,8 +36,15 @@ thread_local! {
     static DECOMPRESSOR: RefCell<Option<Decompressor<'static>>> = const { RefCell::new(None) };
 }
 
-/// Compresses `raw`; the frame carries a checksum.
+/// Compresses `raw`; the frame carries a checksum. Short ones are only given one.
 pub(crate) fn compress(raw: &[u8]) -> io::Result<Vec<u8>> {
+    if raw.len() <= PLAIN_BYTES_MAX {
+        let mut out = Vec::with_capacity(raw.len() + 6);
+        put(&mut out, (raw.len() as u64) << 1 | PLAIN);
+        out.extend_from_slice(&checksum(raw));
+        out.extend_from_slice(raw);
+        return Ok(out);
+    }
     COMPRESSOR.with_borrow_mut(|slot| {
         let compressor = match slot {
             Some(c) => c,
@@ -38,7 +56,7 @@ pub(crate) fn compress(raw: &[u8]) -> io::Result<Vec<u8>> {
             }
         };
         let mut out = Vec::with_capacity(raw.len() / 3 + 16);
-        put(&mut out, raw.len() as u64);
+        put(&mut out, (raw.len() as u64) << 1);
         let frame = compressor.compress(raw)?;
         out.extend_from_slice(&frame);
         Ok(out)
@@ -48,7 +66,12 @@ pub(crate) fn compress(raw: &[u8]) -> io::Result<Vec<u8>> {
 /// Undoes [`compress`]; `None` for bytes that it did not make.
 pub(crate) fn decompress(blob: &[u8]) -> Option<Vec<u8>> {
     let mut r = Reader::new(blob);
-    let n = r.u32().filter(|n| *n <= RAW_BYTES_MAX)? as usize;
+    let head = r.u64()?;
+    let n = u32::try_from(head >> 1).ok().filter(|n| *n <= RAW_BYTES_MAX)? as usize;
+    if head & PLAIN != 0 {
+        let (sum, raw) = r.rest().split_at_checked(4)?;
+        return (raw.len() == n && checksum(raw) == sum).then(|| raw.to_vec());
+    }
     DECOMPRESSOR.with_borrow_mut(|slot| {
         let decompressor = match slot {
             Some(d) => d,

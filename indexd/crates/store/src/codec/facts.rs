@@ -4,64 +4,107 @@
 use super::blob::{compress, decompress};
 use super::bytes::{Reader, put};
 use bitcode::{DecodeOwned, Encode};
-use indexd_model::facts::{Arena, Binding, Def, Expr, Source};
-use indexd_model::{Chunk, ExprId, Interface, List, Node, Span};
+use indexd_model::facts::{Arena, Binding, Def, Expr, Import, Source};
+use indexd_model::{Chunk, ExprId, FileRoles, Interface, Language, List, Node, Outcome, Span, StrId};
 use std::io;
 
-/// Packs an interface.
-pub(crate) fn pack_interface(interface: &Interface) -> io::Result<Vec<u8>> {
-    let Interface { language, outcome, roles, package, constraint, exports, defs, imports, entries, arena } =
-        interface;
-    let head = Interface {
-        package: *package,
-        constraint: *constraint,
-        exports: exports.clone(),
-        imports: imports.clone(),
-        ..Interface::empty(*language, *outcome, *roles)
-    };
-    let mut raw = Vec::new();
-    section(&mut raw, &head);
-    let mut defs = defs.clone();
-    Differences::packing().defs(&mut defs);
-    section(&mut raw, &defs[..]);
-    section(&mut raw, &entries[..]);
-    push_arena(&mut raw, arena, 0);
-    compress(&raw)
+/// What is said of a file as a whole.
+type Head = (Language, Outcome, FileRoles, Option<StrId>, Option<StrId>, Option<Vec<StrId>>, Vec<Import>);
+
+/// Packs facts. Keeps the memory that encoding needs for the next file; with files of a few lines
+/// its allocation costs more than what is encoded.
+#[derive(Default)]
+pub(crate) struct Packer {
+    buffer: bitcode::Buffer,
+    raw: Vec<u8>,
 }
 
-/// Undoes [`pack_interface`]; also says how many bytes it took uncompressed.
+impl Packer {
+    /// Packs an interface.
+    pub fn interface(&mut self, interface: &Interface) -> io::Result<Vec<u8>> {
+        let Interface {
+            language,
+            outcome,
+            roles,
+            package,
+            constraint,
+            exports,
+            defs,
+            imports,
+            entries,
+            arena,
+        } = interface;
+        let head: Head =
+            (*language, *outcome, *roles, *package, *constraint, exports.clone(), imports.clone());
+        self.raw.clear();
+        self.section(&head);
+        let mut defs = defs.clone();
+        Differences::packing().defs(&mut defs);
+        self.list(&defs);
+        self.list(entries);
+        self.arena(arena, 0);
+        compress(&self.raw)
+    }
+
+    /// Packs what is not the interface, which has `n_exprs` expressions.
+    pub fn body(&mut self, body: &Arena, chunks: &[Chunk], n_exprs: usize) -> io::Result<Vec<u8>> {
+        self.raw.clear();
+        self.list(chunks);
+        self.arena(body, n_exprs);
+        compress(&self.raw)
+    }
+
+    fn section<T: Encode + ?Sized>(&mut self, part: &T) {
+        let bytes = self.buffer.encode(part);
+        put(&mut self.raw, bytes.len() as u64);
+        self.raw.extend_from_slice(bytes);
+    }
+
+    /// A section of its own for a list; nothing but a length of 0 for an empty one.
+    fn list<T: Encode>(&mut self, items: &[T])
+    where
+        [T]: Encode,
+    {
+        if items.is_empty() { put(&mut self.raw, 0) } else { self.section(items) }
+    }
+
+    fn arena(&mut self, arena: &Arena, first_expr: usize) {
+        let Arena { strings, exprs, lists, bindings, sources } = arena;
+        self.list(strings);
+        let (mut exprs, mut lists) = (exprs.clone(), lists.clone());
+        let (mut bindings, mut sources) = (bindings.clone(), sources.clone());
+        Differences::packing().exprs(&mut exprs, first_expr as u32);
+        Differences::packing().ids(&mut lists);
+        Differences::packing().bindings(&mut bindings);
+        Differences::packing().sources(&mut sources);
+        self.list(&exprs);
+        self.list(&lists);
+        self.list(&bindings);
+        self.list(&sources);
+    }
+}
+
+/// Undoes [`Packer::interface`]; also says how many bytes it took uncompressed.
 pub(crate) fn unpack_interface(blob: &[u8]) -> Option<(Interface, usize)> {
     let raw = decompress(blob)?;
     let mut r = Reader::new(&raw);
-    let mut interface: Interface = read(&mut r)?;
-    interface.defs = read(&mut r)?;
-    Differences::unpacking().defs(&mut interface.defs);
-    interface.entries = read(&mut r)?;
-    interface.arena = read_arena(&mut r, 0)?;
+    let (language, outcome, roles, package, constraint, exports, imports): Head = read(&mut r)?;
+    let mut defs: Vec<Def> = read_list(&mut r)?;
+    Differences::unpacking().defs(&mut defs);
+    let entries = read_list(&mut r)?;
+    let arena = read_arena(&mut r, 0)?;
+    let interface =
+        Interface { language, outcome, roles, package, constraint, exports, defs, imports, entries, arena };
     r.is_empty().then_some((interface, raw.len()))
 }
 
-/// Packs what is not the interface, which has `n_exprs` expressions.
-pub(crate) fn pack_body(body: &Arena, chunks: &[Chunk], n_exprs: usize) -> io::Result<Vec<u8>> {
-    let mut raw = Vec::new();
-    section(&mut raw, chunks);
-    push_arena(&mut raw, body, n_exprs);
-    compress(&raw)
-}
-
-/// Undoes [`pack_body`].
+/// Undoes [`Packer::body`].
 pub(crate) fn unpack_body(blob: &[u8], n_exprs: usize) -> Option<(Arena, Vec<Chunk>)> {
     let raw = decompress(blob)?;
     let mut r = Reader::new(&raw);
-    let chunks = read(&mut r)?;
+    let chunks = read_list(&mut r)?;
     let body = read_arena(&mut r, n_exprs)?;
     r.is_empty().then_some((body, chunks))
-}
-
-fn section<T: Encode + ?Sized>(raw: &mut Vec<u8>, part: &T) {
-    let bytes = bitcode::encode(part);
-    put(raw, bytes.len() as u64);
-    raw.extend_from_slice(&bytes);
 }
 
 fn read<T: DecodeOwned>(r: &mut Reader) -> Option<T> {
@@ -69,24 +112,21 @@ fn read<T: DecodeOwned>(r: &mut Reader) -> Option<T> {
     bitcode::decode(r.take(n)?).ok()
 }
 
-fn push_arena(raw: &mut Vec<u8>, arena: &Arena, first_expr: usize) {
-    let Arena { strings, exprs, lists, bindings, sources } = arena;
-    section(raw, &strings[..]);
-    let (mut exprs, mut lists) = (exprs.clone(), lists.clone());
-    let (mut bindings, mut sources) = (bindings.clone(), sources.clone());
-    Differences::packing().exprs(&mut exprs, first_expr as u32);
-    Differences::packing().ids(&mut lists);
-    Differences::packing().bindings(&mut bindings);
-    Differences::packing().sources(&mut sources);
-    section(raw, &exprs[..]);
-    section(raw, &lists[..]);
-    section(raw, &bindings[..]);
-    section(raw, &sources[..]);
+fn read_list<T: DecodeOwned>(r: &mut Reader) -> Option<Vec<T>> {
+    match r.u32()? as usize {
+        0 => Some(Vec::new()),
+        n => bitcode::decode(r.take(n)?).ok(),
+    }
 }
 
 fn read_arena(r: &mut Reader, first_expr: usize) -> Option<Arena> {
-    let mut arena =
-        Arena { strings: read(r)?, exprs: read(r)?, lists: read(r)?, bindings: read(r)?, sources: read(r)? };
+    let mut arena = Arena {
+        strings: read_list(r)?,
+        exprs: read_list(r)?,
+        lists: read_list(r)?,
+        bindings: read_list(r)?,
+        sources: read_list(r)?,
+    };
     Differences::unpacking().exprs(&mut arena.exprs, first_expr as u32);
     Differences::unpacking().ids(&mut arena.lists);
     Differences::unpacking().bindings(&mut arena.bindings);
@@ -421,9 +461,12 @@ mod tests {
                 part: 0,
                 n_parts: 1,
             };
-            let packed = pack_interface(&interface).unwrap();
+            let mut packer = Packer::default();
+            packer.body(&interface.arena, &[chunk], 0).unwrap();
+            let packed = packer.interface(&interface).unwrap();
+            prop_assert_eq!(&packed, &Packer::default().interface(&interface).unwrap());
             prop_assert_eq!(unpack_interface(&packed).map(|u| u.0), Some(interface));
-            let packed = pack_body(&back, &[chunk; 2], n).unwrap();
+            let packed = packer.body(&back, &[chunk; 2], n).unwrap();
             prop_assert_eq!(unpack_body(&packed, n), Some((back, vec![chunk; 2])));
         }
 

@@ -1,0 +1,133 @@
+//! CPU time of each stage of a first build, on one thread, beside parsing the same files with
+//! tree-sitter alone in the same run.
+//!
+//! `cargo run --release -p indexd --example components -- TREE` prints seconds and multiples of
+//! parse-only. Clock: the CPU time of the thread, so other programs disturb it little; the files of
+//! a stage and of the yardstick take turns, so what disturbs one disturbs the other.
+
+use anyhow::{Context as _, Result, bail};
+use indexd::workspace::stages::{self, Parts};
+use indexd::workspace::tree::Tree;
+use indexd_model::limits::FILE_BYTES_PARSED_MAX;
+use indexd_model::terms::Vocabulary;
+use indexd_model::{FileDoc, RepoPath};
+use indexd_os::Root;
+use indexd_store::{Opened, Overlays, Store};
+use rustix::time::{ClockId, clock_gettime};
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// As in the daemon.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
+/// Stages in the order of a build, with their CPU seconds.
+#[derive(Default)]
+struct Clock(Vec<(&'static str, f64)>);
+
+impl Clock {
+    fn time<T>(&mut self, stage: &'static str, run: impl FnOnce() -> T) -> T {
+        let before = now();
+        let out = run();
+        let took = now() - before;
+        match self.0.iter_mut().find(|s| s.0 == stage) {
+            Some(s) => s.1 += took,
+            None => self.0.push((stage, took)),
+        }
+        out
+    }
+}
+
+fn now() -> f64 {
+    let t = clock_gettime(ClockId::ThreadCPUTime);
+    t.tv_sec as f64 + t.tv_nsec as f64 * 1e-9
+}
+
+fn main() -> Result<()> {
+    let mut args = std::env::args().skip(1);
+    let root = args.next().context("usage: components TREE [STAGE]")?;
+    // Only for profilers: with a stage named, the yardstick does not run.
+    let is_profiled = args.next().is_some();
+    // Parsers recurse with the nesting of the source.
+    let run = move || run(Path::new(&root), is_profiled);
+    let thread = std::thread::Builder::new().stack_size(64 << 20).spawn(run)?;
+    match thread.join() {
+        Ok(result) => result,
+        Err(_) => bail!("the build panicked"),
+    }
+}
+
+/// The yardstick: parsers as tree-sitter gives them.
+struct Parsers([tree_sitter::Parser; 2]);
+
+impl Parsers {
+    fn new() -> Result<Self> {
+        let mut parsers = [tree_sitter::Parser::new(), tree_sitter::Parser::new()];
+        parsers[0].set_language(&tree_sitter_go::LANGUAGE.into())?;
+        parsers[1].set_language(&tree_sitter_python::LANGUAGE.into())?;
+        Ok(Self(parsers))
+    }
+
+    fn parse(&mut self, path: &str, bytes: &[u8]) {
+        if let Some(i) = language(path).filter(|_| bytes.len() as u64 <= FILE_BYTES_PARSED_MAX) {
+            std::hint::black_box(self.0[i].parse(bytes, None));
+        }
+    }
+}
+
+fn language(path: &str) -> Option<usize> {
+    match path.rsplit_once('.')?.1 {
+        "go" => Some(0),
+        "py" | "pyi" => Some(1),
+        _ => None,
+    }
+}
+
+fn run(root: &Path, is_profiled: bool) -> Result<()> {
+    let mut clock = Clock::default();
+    let mut tree = Tree::new(root, &[], BTreeMap::new());
+    let changes = clock.time("walk", || tree.sweep(&|_| ()))?;
+    let mut files: Vec<(RepoPath, u64)> = changes.changed.into_iter().collect();
+    files.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
+    let dir = tempfile::tempdir()?;
+    let Opened::Fresh(store) = Store::open(&dir.path().join("env"), b"components")? else {
+        bail!("a new folder has an index");
+    };
+    let bulk = store.bulk()?;
+    let beneath = Root::open(root).ok().context("cannot open the tree")?;
+    let parts = Parts::default();
+    let mut parsers = Parsers::new()?;
+    let mut vocabulary = Vocabulary::default();
+    let mut parse_only = 0.0;
+    let mut n_lines = 0;
+    for (path, _) in &files {
+        let Ok(Some(loaded)) = clock.time("read", || stages::load(&beneath, path)) else { continue };
+        if !is_profiled {
+            let before = now();
+            parsers.parse(path, &loaded.bytes);
+            parse_only += now() - before;
+        }
+        let extracted = clock.time("extract", || stages::extract(&parts, &loaded));
+        n_lines += u64::from(extracted.n_lines);
+        let is_code = language(path).is_some();
+        let terms = if is_code { "terms of code" } else { "terms of text" };
+        let input = clock.time(terms, || stages::input(loaded, extracted, &mut vocabulary));
+        clock.time("store: add", || bulk.add(input, &vocabulary))?;
+    }
+    drop(vocabulary);
+    let facts = clock.time("store: seal", || bulk.seal())?;
+    for i in 0..facts.n_files() {
+        let file = FileDoc(i);
+        let own = clock.time("store: facts", || bulk.facts(file))?;
+        let links = clock.time("link", || stages::link(&parts, file, &own, (None, None), &*facts));
+        clock.time("store: links", || bulk.put_links(file, links))?;
+    }
+    drop(facts);
+    clock.time("store: finish", || bulk.finish(None, None, &Overlays::default()))?;
+    println!("{} files, {n_lines} lines; parse-only {parse_only:.2} s", files.len());
+    let total: f64 = clock.0.iter().map(|s| s.1).sum();
+    for (stage, took) in clock.0.iter().chain([&("all", total)]) {
+        println!("  {stage:<14} {took:7.2} s  {:5.2} x", took / parse_only);
+    }
+    Ok(())
+}
