@@ -59,7 +59,6 @@ fn main() -> Result<()> {
             println!("  budget used        {:.1} % where something had no room", seen.used_percent);
             println!("  sections           {:?}", seen.sections);
             println!("  left out for       {:?}", seen.reasons);
-            println!("  refused            {:?}", seen.refused);
             continue;
         }
         let figures = measure(&args, &programs, name, dir).with_context(|| format!("measuring {name}"))?;
