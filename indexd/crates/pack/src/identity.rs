@@ -17,12 +17,13 @@ pub struct Source {
     /// The text.
     pub text: Arc<str>,
     lines: OnceCell<LineIndex>,
-    is_ascii: OnceCell<bool>,
+    /// UTF-16 code units before each line, from line 1 on; empty for pure ASCII.
+    utf16_before: OnceCell<Vec<u32>>,
 }
 
 impl Source {
     fn new(text: Arc<str>) -> Self {
-        Self { text, lines: OnceCell::new(), is_ascii: OnceCell::new() }
+        Self { text, lines: OnceCell::new(), utf16_before: OnceCell::new() }
     }
 
     /// Its lines, found when first asked for.
@@ -37,11 +38,28 @@ impl Source {
 
     /// `span` in UTF-16 code units from the start of the file.
     pub fn utf16(&self, span: Span) -> Range {
-        if *self.is_ascii.get_or_init(|| self.text.is_ascii()) {
+        let before = self.utf16_before.get_or_init(|| self.count_utf16());
+        if before.is_empty() {
             return Range { start: span.start, end: span.end };
         }
-        let start = span::utf16_len(self.slice(Span { start: 0, end: span.start }));
+        let line = self.lines().line(span.start);
+        let head = Span { start: self.lines().start(line), end: span.start };
+        let start = before.get(line as usize - 1).copied().unwrap_or(0) + span::utf16_len(self.slice(head));
         Range { start, end: start + span::utf16_len(self.slice(span)) }
+    }
+
+    fn count_utf16(&self) -> Vec<u32> {
+        if self.text.is_ascii() {
+            return Vec::new();
+        }
+        let mut sum = 0;
+        (1..=self.lines().count())
+            .map(|line| {
+                let before = sum;
+                sum += span::utf16_len(self.slice(self.lines().span(line)));
+                before
+            })
+            .collect()
     }
 }
 
@@ -143,4 +161,24 @@ pub fn hex(bytes: &[u8]) -> String {
         out.push(DIGITS[usize::from(b & 15)] as char);
     }
     out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn utf16_ranges_equal_counts_from_the_start() {
+        for text in ["", "abc\ndef\n", "a\u{e9}\n\u{1d11e}b\r\n\n\u{4e2d}\u{6587} c", "\u{1d11e}\n"] {
+            let source = Source::new(Arc::from(text));
+            let at: Vec<usize> = (0..=text.len()).filter(|i| text.is_char_boundary(*i)).collect();
+            for (i, &from) in at.iter().enumerate() {
+                for &to in &at[i..] {
+                    let got = source.utf16(Span { start: from as u32, end: to as u32 });
+                    let expect = |end: usize| text[..end].encode_utf16().count() as u32;
+                    assert_eq!((got.start, got.end), (expect(from), expect(to)), "{text:?} {from}..{to}");
+                }
+            }
+        }
+    }
 }

@@ -241,8 +241,9 @@ fn zones(text: &str) -> Vec<(Zone, &str)> {
         } else if in_fence || (seen_title && is_indented_code(line)) {
             Zone::Code
         } else if !seen_title {
-            seen_title = true;
-            Zone::Title
+            // A version, a rule or "Bug fixes:" above the matter is no title.
+            seen_title = says_something(trimmed);
+            if seen_title { Zone::Title } else { Zone::Prose }
         } else if !lead_over {
             Zone::Lead
         } else {
@@ -251,6 +252,16 @@ fn zones(text: &str) -> Vec<(Zone, &str)> {
         out.push((zone, line));
     }
     out
+}
+
+/// Whether the line has a word that is neither a number nor a word of asking.
+fn says_something(line: &str) -> bool {
+    let mut says = false;
+    words(line, |_, word| {
+        let has_digit = word.bytes().any(|b| b.is_ascii_digit());
+        says |= word.len() > 1 && !has_digit && !is_stopword(&word.to_lowercase());
+    });
+    says
 }
 
 /// Markdown's indented block, when it looks like code and not like a list.

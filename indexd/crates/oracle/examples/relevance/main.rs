@@ -26,7 +26,7 @@ use task::Task;
 use tree::Trees;
 
 /// Every signal with the weight that carries it.
-const SIGNALS: [&str; 20] = [
+const SIGNALS: [&str; 23] = [
     "fileEvidence",
     "typeEvidence",
     "namedFile",
@@ -47,6 +47,9 @@ const SIGNALS: [&str; 20] = [
     "coverage",
     "bulk",
     "spread",
+    "derived",
+    "synonyms",
+    "filesWhole",
 ];
 
 struct Options {
@@ -86,6 +89,7 @@ fn main() -> Result<()> {
         }
         variants.push(variant("title as the rest:ranking.title=1")?);
         variants.push(variant("no gate:ranking.gate=1")?);
+        variants.push(variant("types as functions:ranking.typeFactor=1")?);
     }
     let options = Options {
         budgets: value("--budget")

@@ -93,3 +93,17 @@ fn addresses_and_hashes_are_noise() {
 fn quotes_keep_phrases_whole() {
     check("it says \"no such option\" and don't stop", "says option stop", "", "", "no such option");
 }
+
+#[test]
+fn a_heading_that_says_nothing_is_no_title() {
+    let weight = |text: &str, term: &str| {
+        let q = Query::parse(text, 2.0, 0.0);
+        q.terms.iter().find(|t| t.term == term).map(|t| t.weight)
+    };
+    let plain = weight("retry forgets the delay", "retry");
+    assert!(plain.is_some_and(|w| w > 1.0));
+    for heading in ["3.12.1 (unreleased)\n*****", "Bug fixes:\n", "v2.0\n-----\n"] {
+        assert_eq!(weight(&format!("{heading}\nretry forgets the delay"), "retry"), plain, "{heading}");
+    }
+    assert_eq!(weight("where is it\n", "wher"), Some(0.7));
+}
