@@ -3,7 +3,7 @@
 /// Bytes. Larger files are listed but have no chunks: nobody reads them as code.
 pub const FILE_BYTES_LISTED_MAX: u64 = 5 << 20;
 /// Bytes. Larger files are chunked by lines and not parsed, so that one file cannot hold a core for
-/// long (a MiB of Go or Python takes 0.2 s from bytes to links). Generated sources of 1 to 4 MiB, as
+/// long (a MiB of Go takes 0.1 s from bytes to links). Generated sources of 1 to 4 MiB, as
 /// of service interfaces and instruction tables, are what much of their repository calls.
 pub const FILE_BYTES_PARSED_MAX: u64 = 4 << 20;
 /// Bytes. A file with a longer line is minified: not parsed.

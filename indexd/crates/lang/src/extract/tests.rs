@@ -39,8 +39,8 @@ fn outcomes_follow_path_and_bytes() {
     );
     check(
         "long.go",
-        "// a line\n".repeat(110_000).as_bytes(),
-        (TextOnly, Language::Go, false, 110_000, 2750),
+        "// a line\n".repeat(440_000).as_bytes(),
+        (TextOnly, Language::Go, false, 440_000, 11_000),
     );
 }
 
