@@ -12,9 +12,9 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Packs kept in memory; an ordinary one has about 60 KB.
-const CACHE_PACKS: NonZeroUsize = NonZeroUsize::new(128).unwrap();
+const CACHE_PACKS: NonZeroUsize = NonZeroUsize::new(64).unwrap();
 /// Bytes of packs kept in memory.
-const CACHE_BYTES_MAX: usize = 32 << 20;
+const CACHE_BYTES_MAX: usize = 8 << 20;
 
 /// A pack as it is sent.
 #[derive(Debug, PartialEq, Eq)]

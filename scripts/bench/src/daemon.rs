@@ -157,6 +157,20 @@ impl Daemon {
         Ok(Duration::from_millis(ticks * 10))
     }
 
+    /// CPU time so far of the threads that open the index, walk the tree and watch it.
+    pub fn tree_cpu(&self) -> Result<Duration> {
+        let mut ns = 0;
+        for task in std::fs::read_dir(format!("/proc/{}/task", self.child.id()))? {
+            let task = task?.path();
+            let name = std::fs::read_to_string(task.join("comm"))?;
+            if ["workspace", "index-", "watch"].iter().any(|n| name.starts_with(n)) {
+                let stat = std::fs::read_to_string(task.join("schedstat"))?;
+                ns += stat.split(' ').next().and_then(|n| n.parse::<u64>().ok()).context("odd schedstat")?;
+            }
+        }
+        Ok(Duration::from_nanos(ns))
+    }
+
     /// Private memory now, in KiB.
     pub fn anon_kib(&self) -> Result<u64> {
         anon_kib(self.child.id()).context("the daemon is gone")

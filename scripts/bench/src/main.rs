@@ -98,18 +98,11 @@ fn measure(args: &Args, programs: &Programs, name: &str, dir: &Path) -> Result<V
     let source_bytes = tree.bytes()?;
     let n_files = tree.n_files()?;
 
-    let idle = {
-        let empty = tempfile::tempdir()?;
-        let other = Daemon::start(programs)?;
-        other.index(empty.path())?;
-        other.cpu()?
-    };
     let mut restart_us = Vec::new();
     for _ in 0..3 {
         daemon = daemon.restart(programs)?;
         daemon.index(&tree.root())?;
-        let cpu = daemon.cpu()?.saturating_sub(idle);
-        restart_us.push(cpu.as_secs_f64() * 1e6 / n_files as f64);
+        restart_us.push(daemon.tree_cpu()?.as_secs_f64() * 1e6 / n_files as f64);
     }
 
     daemon = daemon.restart_counting(programs)?;

@@ -25,7 +25,7 @@ const READERS_MAX: u32 = 512;
 /// Bytes of decoded texts kept.
 const TEXT_CACHE_BYTES: usize = 8 << 20;
 /// Bytes of decoded interfaces kept.
-const INTERFACE_CACHE_BYTES: usize = 24 << 20;
+const INTERFACE_CACHE_BYTES: usize = 12 << 20;
 
 /// The index of one workspace. Cheap to clone; the environment closes with the last clone.
 #[derive(Clone)]
