@@ -61,7 +61,11 @@ impl User {
     }
 
     fn command(&self, program: &str) -> Command {
-        let mut command = Command::new(programs().join(program));
+        self.run(&programs().join(program))
+    }
+
+    fn run(&self, program: &Path) -> Command {
+        let mut command = Command::new(program);
         command
             .env_clear()
             .env("PATH", "/usr/bin:/bin")
@@ -298,6 +302,39 @@ fn standard_input_and_output_speak_the_same_protocol() {
         assert!(lines.next().is_none());
         assert!(child.wait().unwrap().success());
     }
+}
+
+/// One request over standard input and output, under a limit on the size of every file written.
+fn asked_under_a_limit(user: &User, blocks: &str, request: &Value) -> Value {
+    let mut child = user
+        .run(Path::new("/bin/sh"))
+        .args(["-c", r#"trap "" XFSZ; ulimit -f "$0"; exec "$1" --stdio"#, blocks])
+        .arg(programs().join("indexd"))
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    writeln!(child.stdin.take().unwrap(), "{request}").unwrap();
+    let answer = child.wait_with_output().unwrap();
+    serde_json::from_slice(&answer.stdout).unwrap_or_else(|e| panic!("{e}: {}", text(&answer.stdout)))
+}
+
+#[test]
+fn an_index_that_cannot_be_written_is_a_failure_of_storage_and_loses_nothing() {
+    let user = User::new();
+    for n in 0..200 {
+        user.write(
+            &format!("repo/f{n}.go"),
+            &format!("package demo\n\nfunc F{n}() int {{ return Delay({n}) }}\n"),
+        );
+    }
+    let repo = user.path("repo").display().to_string();
+    let request = serde_json::json!({"jsonrpc": "2.0", "id": 1, "method": "pack", "params": {"repo": repo, "query": "delay"}});
+    let error = &asked_under_a_limit(&user, "100", &request)["error"]["data"];
+    assert_eq!((&error["code"], &error["exit"]), (&"POC_E_STORAGE".into(), &74.into()), "{error}");
+    assert!(error["hint"].as_str().unwrap().contains("make room"), "{error}");
+    let pack = &asked_under_a_limit(&user, "unlimited", &request)["result"]["pack"];
+    assert!(pack.to_string().contains("func Delay"), "{pack}");
 }
 
 #[test]

@@ -18,6 +18,7 @@ use indexd_proto::paths::{Dirs, Platform};
 use indexd_proto::rpc::{self, ChunkParams};
 use indexd_proto::workspace::WorkspaceStatus;
 use serde_json::{Value, json};
+use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
@@ -35,6 +36,7 @@ struct Scripted {
 impl Backend for Scripted {
     fn call(&self, call: Call, ctx: &Context) -> Result<String, ErrorObject> {
         let Call::Search(params) = &call else {
+            assert!(!matches!(&call, Call::Pack(p) if p.request["query"] == "panic"), "as asked");
             return Ok(json!({"method": call.method().name()}).to_string());
         };
         let (verb, argument) = params.query.split_once(':').unwrap_or((&params.query, ""));
@@ -315,8 +317,11 @@ fn a_fault_costs_one_request() {
         let answer = client.answer().await;
         assert_eq!((code(&answer), &answer["error"]["data"]["exit"]), ("POC_E_INTERNAL", &json!(70)));
         assert!(!answer.to_string().contains("as asked"), "the message of a fault may hold data: {answer}");
-        client.send(r#"{"id":2,"method":"status"}"#).await;
-        assert_eq!(client.answer().await["result"]["daemon"]["requests"]["panicked"], 1);
+        client.send(r#"{"id":2,"method":"pack","params":{"query":"panic"}}"#).await;
+        let answer = client.answer().await;
+        assert_eq!((code(&answer), &answer["error"]["data"]["exit"]), ("ACODE-CTX-001", &json!(70)));
+        client.send(r#"{"id":3,"method":"status"}"#).await;
+        assert_eq!(client.answer().await["result"]["daemon"]["requests"]["panicked"], 2);
     });
 }
 
@@ -376,7 +381,7 @@ fn a_daemon_that_ends_finishes_what_is_in_flight() {
 
 /// A repository of two languages and a server over it.
 struct World {
-    _dir: tempfile::TempDir,
+    dir: tempfile::TempDir,
     root: String,
     server: Arc<Server>,
 }
@@ -413,7 +418,7 @@ fn world() -> World {
     let dirs = Dirs::from_env(Platform::OURS, &env, &|_| true).unwrap();
     let engine = Engine::open(&dirs, Arc::new(Config::default())).unwrap();
     let root = root.canonicalize().unwrap().display().to_string();
-    World { _dir: dir, root, server: Server::new(Arc::new(engine), Identity::default()) }
+    World { dir, root, server: Server::new(Arc::new(engine), Identity::default()) }
 }
 
 /// Asks a real server; gives the result of each request and the notifications before it.
@@ -548,6 +553,51 @@ fn a_pack_sees_every_save_made_before_it() {
         }
         world.server.shutdown_backend();
     });
+}
+
+#[test]
+fn a_damaged_index_is_said_to_be_and_built_again() {
+    run(async {
+        let world = world();
+        let c = &mut Client::of(&world.server);
+        let (_, whole) = ask(&world, c, "pack", json!({"query": "delay"})).await;
+        // Bits of a path flip in every copy that the file holds; the checksum of its row tells.
+        let data = index_file(world.dir.path());
+        let bytes = std::fs::read(&data).unwrap();
+        let places = bytes.windows(9).enumerate().filter(|(_, w)| w == b"client.go").map(|(at, _)| at);
+        let file = std::fs::File::options().write(true).open(&data).unwrap();
+        let flipped = places.map(|at| file.write_all_at(b"k", at as u64).unwrap()).count();
+        assert!(flipped > 0);
+        let params = json!({"query": "fetches with retries", "noCache": true});
+        let (_, answer) = ask(&world, c, "pack", params.clone()).await;
+        assert_eq!(
+            (code(&answer), &answer["error"]["data"]["exit"]),
+            ("POC_E_SEARCH_UNAVAILABLE", &json!(69))
+        );
+        assert!(answer["error"]["data"]["retryAfterMs"].as_u64().is_some(), "{answer}");
+        let (_, answer) = ask(&world, c, "pack", params).await;
+        assert!(answer["result"]["pack"].to_string().contains("client.go"), "{answer}");
+        let (_, again) = ask(&world, c, "pack", json!({"query": "delay", "noCache": true})).await;
+        let signature = |a: &Value| a["result"]["pack"]["indexSignature"].clone();
+        assert_eq!(signature(&again), signature(&whole));
+        world.server.shutdown_backend();
+    });
+}
+
+/// The data file of the only index below a folder.
+fn index_file(top: &Path) -> std::path::PathBuf {
+    let mut folders = vec![top.to_owned()];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            match path.file_name() {
+                Some(name) if name == "data.mdb" => return path,
+                _ if path.is_dir() => folders.push(path),
+                _ => {}
+            }
+        }
+    }
+    panic!("there is no index");
 }
 
 #[test]

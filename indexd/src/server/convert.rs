@@ -113,14 +113,10 @@ pub fn pack_error(e: &PackError) -> ErrorObject {
         PackError::ContractVersion { .. } => ErrorCode::ContractVersion,
         PackError::BudgetExceeded { .. } => ErrorCode::BudgetExceeded,
         PackError::NotSupported { .. } => ErrorCode::NotSupported,
-        PackError::PackingFailed { .. } => ErrorCode::PackingFailed,
         PackError::TokenCount { .. } => ErrorCode::TokenCount,
         PackError::ContextOverflow { .. } => ErrorCode::ContextOverflow,
-        PackError::NoContent => ErrorCode::NoContent,
         PackError::InvalidRequest { .. } => ErrorCode::InvalidRequest,
-        PackError::SearchUnavailable { .. } => ErrorCode::SearchUnavailable,
         PackError::Cancelled => ErrorCode::Cancelled,
-        PackError::PackNotFound { .. } => ErrorCode::PackNotFound,
     };
     ErrorObject::new(code, e.to_string()).with_hint(e.hint())
 }
@@ -176,6 +172,16 @@ pub fn store_error(e: &StoreError) -> ErrorObject {
     };
     let error = ErrorObject::new(code, chain(e));
     if code == ErrorCode::Busy { error.with_retry_after_ms(100) } else { error }
+}
+
+/// An index that could not be read while a request was answered; a damaged one is built again.
+pub fn unreadable(e: &StoreError) -> ErrorObject {
+    let error = ErrorObject::new(ErrorCode::SearchUnavailable, chain(e)).with_retry_after_ms(1_000);
+    if e.needs_rebuild() {
+        error.with_hint("ask again: the index is built anew from the tree")
+    } else {
+        error
+    }
 }
 
 fn io_code(e: &std::io::Error) -> ErrorCode {
@@ -266,7 +272,6 @@ mod tests {
     #[test]
     fn every_error_keeps_its_code() {
         for (error, code) in [
-            (PackError::NoContent, "ACODE-CTX-004"),
             (PackError::ContextOverflow { tokens: 2, budget: 1 }, "ACODE-CTX-003"),
             (PackError::InvalidRequest { detail: "x".into() }, "POC_E_INVALID_REQUEST"),
             (PackError::TokenCount { detail: "x".into() }, "ACODE-CTX-002"),

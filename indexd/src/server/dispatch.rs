@@ -5,11 +5,13 @@
 //! that a flood costs its sender and not the daemon.
 
 use crate::server::backend::{Backend, Cancel, Context, cancelled};
+use crate::server::convert;
 use crate::server::limits::{BUSY_RETRY, QUEUE_MAX, RUNNING_MAX};
 use indexd_proto::error::{ErrorCode, ErrorObject};
 use indexd_proto::hello::{Build, HelloParams, HelloResult, ProtocolRange, ShutdownResult};
 use indexd_proto::workspace::{DaemonStatus, RequestCounts, StatusResult};
 use indexd_proto::{Call, Method, PROTOCOL_VERSION, rpc};
+use indexd_store::Unreadable;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
@@ -211,21 +213,27 @@ impl Server {
     /// Runs a request on this thread; a fault in it costs this request alone.
     fn guarded(&self, call: Call, context: &Context) -> Result<String, ErrorObject> {
         context.check()?;
-        let method = call.method().name();
-        let span = tracing::info_span!("request", correlation_id = %context.correlation_id, method);
+        let method = call.method();
+        let span =
+            tracing::info_span!("request", correlation_id = %context.correlation_id, method = method.name());
         let _entered = span.enter();
         let started = Instant::now();
         tracing::debug!(queued_us = context.age().as_micros() as u64, "begins");
         let result = std::panic::catch_unwind(AssertUnwindSafe(|| self.backend.call(call, context)));
-        let result = result.unwrap_or_else(|_| {
-            self.counts.panicked.fetch_add(1, Ordering::Relaxed);
-            let id = &context.correlation_id;
-            Err(ErrorObject::new(ErrorCode::Internal, format!("a fault in the daemon, logged under {id}")))
+        let result = result.unwrap_or_else(|payload| match payload.downcast::<Unreadable>() {
+            Ok(unreadable) => Err(convert::unreadable(&unreadable.0)),
+            Err(_) => {
+                self.counts.panicked.fetch_add(1, Ordering::Relaxed);
+                let packs = matches!(method, Method::Pack | Method::Preview);
+                let code = if packs { ErrorCode::PackingFailed } else { ErrorCode::Internal };
+                let id = &context.correlation_id;
+                Err(ErrorObject::new(code, format!("a fault in the daemon, logged under {id}")))
+            }
         });
         let took_us = started.elapsed().as_micros() as u64;
         match &result {
             Ok(json) => tracing::debug!(took_us, bytes = json.len(), "answered"),
-            Err(e) if matches!(e.data.exit, 70 | 74) => {
+            Err(e) if matches!(e.data.exit, 69 | 70 | 74) => {
                 tracing::error!(took_us, code = e.data.code.name(), error = %e.message, "failed");
             }
             Err(e) => tracing::debug!(took_us, code = e.data.code.name(), "refused"),

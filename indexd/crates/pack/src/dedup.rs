@@ -7,7 +7,7 @@
 use crate::candidate::Candidate;
 use crate::identity::{Source, Sources};
 use crate::unit::Unit;
-use indexd_model::{FileDoc, IndexView};
+use indexd_model::{FileDoc, IndexView, Lines};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 
@@ -66,22 +66,65 @@ fn same_text(view: &dyn IndexView, a: &Unit, b: &Unit, sources: &mut Sources) ->
     text(&left, a) == text(&right, b)
 }
 
-/// Marks what shares a line with a better candidate of the same file; adjacent lines are no overlap.
+/// Marks what shares a line with a better candidate of the same file. Chunks of one extractor never
+/// do, so this speaks up only for a view whose chunks come from elsewhere.
 fn mark_overlaps(candidates: &[Candidate], fates: &mut [Fate]) {
-    // Lines taken by better candidates, which do not overlap each other: start -> (end, whose).
-    let mut taken: BTreeMap<(FileDoc, u32), (u32, usize)> = BTreeMap::new();
+    let mut taken = Taken::default();
     for (i, c) in candidates.iter().enumerate() {
         if fates[i] != Fate::Kept {
             continue;
         }
-        let file = c.unit.file;
-        let overlapped = c.unit.spans.iter().find_map(|(_, l)| {
-            let (at, (end, whose)) = taken.range(..=(file, l.end)).next_back()?;
+        let lines: Vec<Lines> = c.unit.spans.iter().map(|(_, lines)| *lines).collect();
+        if let Some(better) = taken.claim(c.unit.file, &lines, i) {
+            fates[i] = Fate::Overlaps(better);
+        }
+    }
+}
+
+/// Lines that are taken, by file and first line: the last line and whose they are. None overlap.
+#[derive(Default)]
+struct Taken(BTreeMap<(FileDoc, u32), (u32, usize)>);
+
+impl Taken {
+    /// Takes lines, or names whose they are already; adjacent lines are no overlap.
+    fn claim(&mut self, file: FileDoc, lines: &[Lines], whose: usize) -> Option<usize> {
+        let overlapped = lines.iter().find_map(|l| {
+            let (at, (end, whose)) = self.0.range(..=(file, l.end)).next_back()?;
             (at.0 == file && *end >= l.start).then_some(*whose)
         });
-        match overlapped {
-            Some(j) => fates[i] = Fate::Overlaps(j),
-            None => taken.extend(c.unit.spans.iter().map(|(_, l)| ((file, l.start), (l.end, i)))),
+        if overlapped.is_none() {
+            self.0.extend(lines.iter().map(|l| ((file, l.start), (l.end, whose))));
+        }
+        overlapped
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_are_taken_once() {
+        let mut taken = Taken::default();
+        for (whose, (file, lines, expect)) in [
+            (1, vec![(10, 20)], None),
+            (1, vec![(21, 30)], None),
+            (1, vec![(5, 9)], None),
+            (2, vec![(10, 20)], None),
+            (1, vec![(20, 20)], Some(0)),
+            (1, vec![(9, 40)], Some(1)),
+            (1, vec![(1, 5)], Some(2)),
+            (1, vec![(50, 60), (70, 80)], None),
+            (1, vec![(61, 69)], None),
+            (1, vec![(65, 72)], Some(7)),
+            (1, vec![(75, 75)], Some(7)),
+            (2, vec![(1, 9), (15, 16)], Some(3)),
+        ]
+        .into_iter()
+        .enumerate()
+        {
+            let lines: Vec<Lines> = lines.into_iter().map(|(start, end)| Lines { start, end }).collect();
+            assert_eq!(taken.claim(FileDoc(file), &lines, whose), expect, "{file} {lines:?}");
         }
     }
 }

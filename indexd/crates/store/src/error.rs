@@ -34,6 +34,11 @@ impl StoreError {
     }
 }
 
+/// What a [`Snapshot`](crate::Snapshot) panics with when it cannot be read, as the traits of a view
+/// have no errors: whoever serves requests tells it from a fault of the program.
+#[derive(Debug)]
+pub struct Unreadable(pub StoreError);
+
 /// Whether an error of the system means that there is no space.
 fn is_no_space(e: &io::Error) -> bool {
     matches!(e.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded)

@@ -35,7 +35,7 @@ mod write;
 mod tests;
 
 pub use bulk::Bulk;
-pub use error::StoreError;
+pub use error::{StoreError, Unreadable};
 pub use input::{FileInput, FileStat, History, HistoryFile, Overlays};
 pub use snapshot::{Counts, Snapshot};
 pub use store::{Opened, Store};

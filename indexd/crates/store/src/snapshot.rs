@@ -8,7 +8,7 @@ use crate::codec::edges::{Base, Use, decode_unresolved};
 use crate::codec::enums::Coded;
 use crate::codec::{bytes, postings};
 use crate::directory::Directory;
-use crate::error::{Result, StoreError};
+use crate::error::{Result, StoreError, Unreadable};
 use crate::input::FileStat;
 use crate::meta::Meta;
 use crate::rows::{Rows, base_of, in_prefix, term_prefix, text_prefix};
@@ -125,7 +125,7 @@ impl Snapshot {
             if e.needs_rebuild() {
                 self.store.set_damaged();
             }
-            panic!("the index cannot be read: {e}")
+            std::panic::panic_any(Unreadable(e))
         })
     }
 

@@ -123,14 +123,19 @@ fn every_reason_to_drop_is_reached() {
     let text = "package a\n\nfunc Twice() int {\n\treturn frobnicate(1, 2, 3) + frobnicate(1, 2, 3)\n}\n";
     let twins = Oracle::of(&[("a/x.go", text), ("b/x.go", text), ("go.mod", "module m\n")]);
     got.extend(reasons(&twins, json!({"query": "frobnicate", "budgets": {"maxTotalTokens": 1}}), &config));
-    let expect = ["budget", "duplicate", "item-cap", "no-evidence", "no-rule", "section-cap", "too-large"];
-    assert_eq!(got.into_iter().collect::<Vec<_>>(), expect);
-    // The rest concern places: files that are not shown, and overlaps, which units do not have.
-    let shop = python();
-    let pack = pack(&shop, json!({"query": "token", "focus": {"fileRelPath": ".env"}}));
-    assert!(pack.missing_context_hints.iter().any(|h| h.contains(".env is not shown: sensitive")));
-    assert!(pack.stats.dropped_by_reason["unsupported"] > 0);
-    assert_eq!(DropReason::ALL.len(), 10);
+    // The rest concern files that are not shown.
+    let bytes: &[u8] = b"token\0\x01\x02";
+    let hidden = Oracle::of(&[(".env", &b"token=1\n"[..]), ("logo.png", bytes)]);
+    for path in [".env", "logo.png"] {
+        let pack = pack(&hidden, json!({"query": "token", "focus": {"fileRelPath": path}}));
+        let hint = pack.missing_context_hints.iter().find_map(|h| h.split_once(" is not shown: "));
+        let (named, reason) = hint.expect("a hint");
+        assert_eq!((named, pack.stats.dropped_by_reason["unsupported"]), (path, 1));
+        got.extend(DropReason::ALL.iter().map(|r| r.name()).filter(|r| *r == reason));
+    }
+    // Chunks of one file never share a line, which is a property of the extractor.
+    let all = DropReason::ALL.iter().filter(|r| **r != DropReason::Overlap).map(|r| r.name());
+    assert_eq!(got, all.collect());
 }
 
 #[test]
@@ -187,6 +192,32 @@ fn requests_fail_with_their_codes() {
         asked.get() > 2
     };
     assert_eq!(build(&view, &request, &context(&config, &cancel)).unwrap_err().code(), "POC_E_CANCELLED");
+}
+
+/// Breaks the rule that an empty text has no tokens.
+struct Faulty;
+
+impl indexd_text::TokenCounter for Faulty {
+    fn name(&self) -> &str {
+        "o200k_base"
+    }
+
+    fn is_exact(&self) -> bool {
+        true
+    }
+
+    fn count_tokens(&self, _: &str) -> u32 {
+        1_000
+    }
+}
+
+#[test]
+fn a_text_that_counts_above_its_budget_is_not_returned() {
+    let request = Request::from_json(json!({"query": "delay", "budgets": {"maxTotalTokens": 900}})).unwrap();
+    let config = Config::default();
+    let context = indexd_pack::Context { counter: &Faulty, ..context(&config, &|| false) };
+    let error = build(&go(), &request, &context).unwrap_err();
+    assert_eq!((error.code(), error.aliases()), ("ACODE-CTX-003", &["POC_E_BUDGET_EXCEEDED"][..]));
 }
 
 #[test]
