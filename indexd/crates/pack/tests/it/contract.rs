@@ -60,6 +60,40 @@ fn every_section_of_the_graph_layout_is_reached() {
 }
 
 #[test]
+fn every_kind_of_edge_is_followed() {
+    let shapes = Oracle::of(&[
+        ("go.mod", "module m\n"),
+        ("a/shape.go", "package a\n\n// Shape is frobnicated.\ntype Shape interface {\n\tArea() int\n}\n"),
+        (
+            "a/square.go",
+            "package a\n\ntype Base struct{}\n\ntype Square struct {\n\tBase\n}\n\nfunc (s Square) Area() int { return 1 }\n",
+        ),
+    ]);
+    let mut got = BTreeSet::new();
+    let mut follow = |view: &Oracle, query: &str| {
+        for kind in ["call", "usage", "import", "export", "dataflow"] {
+            let request = json!({"query": query, "expansion": {"edgeTypes": [kind]}});
+            let pack = try_build(view, request, &one_seed()).expect("a pack");
+            got.extend(pack.items().flat_map(|i| &i.why.path).map(|e| (e.edge_type, e.subkind)));
+        }
+    };
+    follow(&go(), "Delay");
+    follow(&python(), "apply_discount");
+    follow(&python(), "GiftBasket");
+    follow(&shapes, "Shape frobnicated");
+    let expect = [
+        ("call", None),
+        ("dataflow", None),
+        ("export", None),
+        ("import", None),
+        ("usage", None),
+        ("usage", Some("implement")),
+        ("usage", Some("inherit")),
+    ];
+    assert_eq!(got.into_iter().collect::<Vec<_>>(), expect);
+}
+
+#[test]
 fn every_section_of_the_agent_layout_is_reached() {
     let requests = [
         json!({"query": "retry delay attempts", "layout": "agent"}),
