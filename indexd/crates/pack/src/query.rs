@@ -50,6 +50,8 @@ pub struct QueryTerm {
     pub weight: f64,
     /// Whether it stands in the text itself; another form of a word, or two joined, does not.
     pub is_written: bool,
+    /// The position of the term that this is another form of.
+    pub form_of: Option<usize>,
 }
 
 /// A path or dotted module as written, with what a trace adds.
@@ -109,22 +111,23 @@ impl Query {
     /// weight, abbreviations and synonyms with `synonyms` of it.
     pub fn add_forms(&mut self, derived: f64, synonyms: f64) {
         let is_plain = |t: &QueryTerm| t.term.bytes().all(|b| b.is_ascii_lowercase());
-        let mut plain: Vec<QueryTerm> = self.terms.iter().filter(|t| is_plain(t)).cloned().collect();
-        plain.sort_by(|a, b| b.weight.total_cmp(&a.weight));
+        let mut plain: Vec<(usize, QueryTerm)> =
+            self.terms.iter().cloned().enumerate().filter(|(_, t)| is_plain(t)).collect();
+        plain.sort_by(|a, b| b.1.weight.total_cmp(&a.1.weight));
         plain.truncate(FORMED_MAX);
-        for t in plain {
+        for (i, t) in plain {
             if derived > 0.0 {
-                forms::derived(&t.term).into_iter().for_each(|f| self.add_form(f, derived * t.weight));
+                forms::derived(&t.term).into_iter().for_each(|f| self.add_form(f, derived * t.weight, i));
             }
             if synonyms > 0.0 {
-                forms::synonyms(&t.term).for_each(|f| self.add_form(f.to_owned(), synonyms * t.weight));
+                forms::synonyms(&t.term).for_each(|f| self.add_form(f.to_owned(), synonyms * t.weight, i));
             }
         }
     }
 
-    fn add_form(&mut self, term: String, weight: f64) {
+    fn add_form(&mut self, term: String, weight: f64, of: usize) {
         if !self.terms.iter().any(|x| x.term == term) {
-            self.terms.push(QueryTerm { term, weight, is_written: false });
+            self.terms.push(QueryTerm { term, weight, is_written: false, form_of: Some(of) });
         }
     }
 
@@ -139,7 +142,7 @@ impl Query {
                     let term = format!("={b}{lower}");
                     let weight = weight * zone.weight(1.0);
                     if term.len() <= 40 && !self.terms.iter().any(|t| t.term == term) {
-                        self.terms.push(QueryTerm { term, weight, is_written: false });
+                        self.terms.push(QueryTerm { term, weight, is_written: false, form_of: None });
                     }
                 }
                 before = is_plain.then_some(lower);
@@ -162,9 +165,10 @@ impl Query {
         });
         for &(zone, line) in lines {
             let weight = zone.weight(title);
-            words(line, |_, word| {
+            words(line, |at_byte, word| {
                 let lower = word.to_lowercase();
-                if !all_stopwords && (is_stopword(&lower) || is_noise(&lower)) {
+                let is_part = is_part_of_number(line, at_byte, word);
+                if !all_stopwords && (is_part || is_stopword(&lower) || is_noise(&lower)) {
                     return;
                 }
                 word_terms(word, |term| {
@@ -185,7 +189,7 @@ impl Query {
         let weigh = |sum: f64| if sum > 1.0 { 1.0 + ln(sum) } else { sum };
         let mut terms: Vec<(usize, QueryTerm)> = sums
             .into_iter()
-            .map(|(term, sum)| QueryTerm { term, weight: weigh(sum), is_written: true })
+            .map(|(term, sum)| QueryTerm { term, weight: weigh(sum), is_written: true, form_of: None })
             .enumerate()
             .collect();
         if terms.len() > TERMS_MAX {
@@ -208,6 +212,18 @@ fn is_noise(lower: &str) -> bool {
     (b.starts_with(b"0x") && b.len() > 6)
         || (is_hex && b.len() >= 7 && digits >= 2)
         || (b.len() > 24 && digits >= 6)
+}
+
+/// A part of a version, an address, a date or a time of day: digits beside a mark beside a digit.
+fn is_part_of_number(line: &str, at: usize, word: &str) -> bool {
+    let b = line.as_bytes();
+    let digit = |i: Option<usize>| i.and_then(|i| b.get(i)).is_some_and(u8::is_ascii_digit);
+    let mark =
+        |i: Option<usize>| i.and_then(|i| b.get(i)).is_some_and(|c| matches!(c, b'.' | b':' | b'-' | b'/'));
+    let end = at + word.len();
+    word.bytes().all(|c| c.is_ascii_digit())
+        && ((mark(at.checked_sub(1)) && digit(at.checked_sub(2)))
+            || (mark(Some(end)) && digit(Some(end + 1))))
 }
 
 /// Splits the text into lines and says what each is. Fence lines themselves are left out.

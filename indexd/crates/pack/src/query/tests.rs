@@ -35,7 +35,7 @@ fn names_are_seen_in_every_case_style() {
 
 #[test]
 fn paths_modules_and_lines_are_told_apart() {
-    check("see pkg/http/client.go:42:7", "pkg http client 42", "", "pkg/http/client.go:42", "");
+    check("see pkg/http/client.go:42:7", "pkg http client", "", "pkg/http/client.go:42", "");
     check("in scrapy.utils.log, e.g. here", "scrapy util log", "", "scrapy.utils.log", "");
     check("either and/or", "either and or", "", "", "");
 }
@@ -106,4 +106,18 @@ fn a_heading_that_says_nothing_is_no_title() {
         assert_eq!(weight(&format!("{heading}\nretry forgets the delay"), "retry"), plain, "{heading}");
     }
     assert_eq!(weight("where is it\n", "wher"), Some(0.7));
+}
+
+#[test]
+fn numbers_that_are_parts_of_a_version_an_address_or_a_time_are_no_terms() {
+    check("2023-02-10 11:12:33 since 2.32.0", "", "", "", "");
+    check("answers 404, port 8080", "answer 404 port 8080", "", "", "");
+}
+
+#[test]
+fn another_form_knows_its_word() {
+    let mut q = Query::parse("import", 1.0, 0.0);
+    q.add_forms(0.6, 0.2);
+    assert!(q.terms.iter().any(|t| t.term == "importer"));
+    assert!(q.terms.iter().all(|t| t.form_of == (!t.is_written).then_some(0)));
 }

@@ -92,7 +92,9 @@ fn read_terms(view: &dyn IndexView, query: &Query, s: &mut Scratch) -> Vec<Term>
     let stats = view.stats();
     let chunks_per_file = stats.n_chunks / stats.n_files.max(1);
     let mut found = Vec::with_capacity(query.terms.len());
-    for q in &query.terms {
+    let mut idfs: Vec<Option<f32>> = Vec::with_capacity(query.terms.len());
+    for (place, q) in query.terms.iter().enumerate() {
+        idfs.push(None);
         let df = view.doc_frequency(&q.term);
         let start = s.paths.len();
         view.path_postings(&q.term, &mut s.paths);
@@ -106,9 +108,13 @@ fn read_terms(view: &dyn IndexView, query: &Query, s: &mut Scratch) -> Vec<Term>
         }
         // A path speaks for all chunks of its file, so it counts as so many.
         let n = u64::from(df).max(n_paths as u64 * chunks_per_file).min(stats.n_chunks);
+        // Another form says no more than the word itself, however rare it is.
+        let of_word = q.form_of.and_then(|w| idfs[w]).unwrap_or(f32::INFINITY);
+        let own = (idf(stats.n_chunks, n) as f32).min(of_word);
+        idfs[place] = Some(own);
         let term = Term {
             text: q.term.clone(),
-            idf: idf(stats.n_chunks, n) as f32,
+            idf: own,
             weight: q.weight as f32,
             postings: 0..0,
             paths: start..s.paths.len(),

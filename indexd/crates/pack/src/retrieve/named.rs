@@ -66,9 +66,13 @@ fn mark_inside(
     let function = mention.function.as_deref().or(rest.last().map(String::as_str));
     let mut found = None;
     if let Some(name) = function {
-        let defs = units.view.defs_named(name);
-        let in_file = defs.into_iter().find(|d| units.view.def(*d).file == file);
-        found = in_file.and_then(|d| units.of_def(d));
+        let defs: Vec<_> = units.view.defs_named(name).into_iter().map(|d| (d, units.view.def(d))).collect();
+        // Of several with that name the one at the line, or nearest to it in another version.
+        let distance = |lines: indexd_model::Lines| {
+            mention.line.map_or(0, |l| lines.start.saturating_sub(l).max(l.saturating_sub(lines.end)))
+        };
+        let in_file = defs.iter().filter(|(_, r)| r.file == file).min_by_key(|(_, r)| distance(r.lines));
+        found = in_file.and_then(|(d, _)| units.of_def(*d));
     }
     if found.is_none()
         && let Some(line) = mention.line

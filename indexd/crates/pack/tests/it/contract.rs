@@ -395,3 +395,14 @@ fn an_edit_changes_signature_and_id() {
     let after = pack(&Oracle::of(&files), request);
     assert_ne!((&before.index_signature, &before.pack_id), (&after.index_signature, &after.pack_id));
 }
+
+#[test]
+fn a_frame_means_the_definition_at_its_line_and_not_another_of_its_name() {
+    let text = "class Base:\n    def send(self):\n        raise NotImplementedError\n\n\nclass Real(Base):\n    def send(self):\n        return self.open()\n";
+    let view = Oracle::of(&[("shop/adapters.py", text)]);
+    for (line, starts) in [(3, 2), (8, 7), (99, 7)] {
+        let query = format!("It fails\n\n  File \"/srv/shop/adapters.py\", line {line}, in send");
+        let pack = pack(&view, json!({ "query": query }));
+        assert_eq!(pack.items().next().expect("an item").lines.start, starts, "line {line}");
+    }
+}
