@@ -5,6 +5,7 @@
 //! looks like a special token (`<|endoftext|>`) is ordinary text here: it comes from files.
 
 mod bpe;
+mod split;
 
 use bpe::Encoding;
 use indexd_model::ContentHash;
