@@ -19,6 +19,7 @@ mod history;
 mod input;
 mod linked;
 mod meta;
+mod opened;
 mod prepared;
 mod recovery;
 mod rows;

@@ -8,6 +8,7 @@ use crate::codec::records::{ArchivedFileRow, ArchivedStatRow, FileRow, StatRow};
 use crate::codec::{blob, facts, postings};
 use crate::error::{Result, StoreError};
 use crate::input::FileStat;
+use crate::opened::ReadTxn;
 use crate::table::Table;
 use crate::tables::Tables;
 use heed::RoTxn;
@@ -115,6 +116,8 @@ pub(crate) struct Rows<'t> {
     pub tables: &'t Tables,
     /// The state.
     pub txn: &'t RoTxn<'t>,
+    /// The same state with what was opened of it, where many rows are read.
+    pub opened: Option<&'t ReadTxn>,
 }
 
 impl<'t> Rows<'t> {
@@ -203,14 +206,22 @@ impl<'t> Rows<'t> {
     pub fn chunk(&self, chunk: u32) -> Result<ChunkRow> {
         let t = &self.tables.chunks;
         let key = chunk.to_be_bytes();
-        ChunkRow::decode(chunk, t.need(self.txn, &key)?).ok_or_else(|| t.corrupt(&key))
+        let row = match self.opened {
+            Some(opened) => opened.chunk(t, chunk)?,
+            None => t.need(self.txn, &key)?,
+        };
+        ChunkRow::decode(chunk, row).ok_or_else(|| t.corrupt(&key))
     }
 
     /// A definition's record. Its qualified name may be cut: see [`Rows::qualified`].
     pub fn def(&self, def: u32) -> Result<DefRow<'t>> {
         let t = &self.tables.defs;
         let key = def.to_be_bytes();
-        DefRow::decode(def, t.need(self.txn, &key)?).ok_or_else(|| t.corrupt(&key))
+        let row = match self.opened {
+            Some(opened) => opened.def(t, def)?,
+            None => t.need(self.txn, &key)?,
+        };
+        DefRow::decode(def, row).ok_or_else(|| t.corrupt(&key))
     }
 
     /// The qualified name of a definition.

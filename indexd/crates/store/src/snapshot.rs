@@ -11,11 +11,11 @@ use crate::directory::Directory;
 use crate::error::{Result, StoreError, Unreadable};
 use crate::input::FileStat;
 use crate::meta::Meta;
+use crate::opened::ReadTxn;
 use crate::rows::{Rows, base_of, in_prefix, term_prefix, text_prefix};
 use crate::sets;
 use crate::store::{ContentKey, Store};
 use crate::table::Table;
-use heed::{RoTxn, WithoutTls};
 use indexd_model::links::EdgeKind;
 use indexd_model::view::{
     ChunkRecord, CorpusStats, DefRecord, Edge, FactsView, FieldCounts, FileHistory, FileRecord, IndexView,
@@ -30,7 +30,7 @@ use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 /// One committed state. `Send`, not `Sync`; open one for each request and drop it soon.
 pub struct Snapshot {
-    txn: RoTxn<'static, WithoutTls>,
+    txn: ReadTxn,
     meta: Meta,
     directory: OnceLock<Arc<Directory>>,
     store: Store,
@@ -53,11 +53,11 @@ impl Snapshot {
     pub(crate) fn open(store: &Store) -> Result<Self> {
         let txn = store.inner.env.clone().static_read_txn()?;
         let meta = Meta::read(&store.inner.tables, &txn)?.ok_or(StoreError::Busy("not built yet"))?;
-        Ok(Self { txn, meta, directory: OnceLock::new(), store: store.clone() })
+        Ok(Self { txn: ReadTxn::new(txn), meta, directory: OnceLock::new(), store: store.clone() })
     }
 
     pub(crate) fn rows(&self) -> Rows<'_> {
-        Rows { tables: &self.store.inner.tables, txn: &self.txn }
+        Rows { tables: &self.store.inner.tables, txn: self.txn.txn(), opened: Some(&self.txn) }
     }
 
     pub(crate) fn meta(&self) -> &Meta {
@@ -81,7 +81,7 @@ impl Snapshot {
 
     /// How many files an imported index speaks about.
     pub fn n_overlays(&self) -> u64 {
-        self.must(self.store.inner.tables.overlays.len(&self.txn))
+        self.must(self.store.inner.tables.overlays.len(self.txn.txn()))
     }
 
     /// Counts for status.
@@ -115,7 +115,7 @@ impl Snapshot {
     /// Names and sizes in bytes of the tables, for measuring.
     pub fn table_bytes(&self) -> Vec<(&'static str, u64)> {
         let tables = &self.store.inner.tables;
-        let sizes = tables.all().into_iter().map(|t| Ok((t.name, t.bytes(&self.txn)?)));
+        let sizes = tables.all().into_iter().map(|t| Ok((t.name, t.bytes(self.txn.txn())?)));
         self.must(sizes.collect::<Result<_>>())
     }
 
@@ -249,7 +249,7 @@ impl Snapshot {
         let mut sources = Vec::new();
         for kind in kinds {
             let table = &self.rows().tables.edges_in;
-            sources.extend(sets::members(table, &self.txn, &in_prefix(target.0, kind.code()))?);
+            sources.extend(sets::members(table, self.txn.txn(), &in_prefix(target.0, kind.code()))?);
         }
         // Ranks are in memory: a hub's sources are cut by file before any record is read.
         let mut ranked: Vec<(u32, u32)> =
@@ -290,7 +290,7 @@ impl Snapshot {
     ) -> Result<()> {
         // What no file may hold as a term has no postings.
         let Ok(prefix) = term_prefix(term) else { return Ok(()) };
-        for row in table.prefix(&self.txn, &prefix)? {
+        for row in table.prefix(self.txn.txn(), &prefix)? {
             let (key, value) = row?;
             postings::block_of_end(&key[prefix.len()..])
                 .and_then(|block| each(block, value))
@@ -315,7 +315,7 @@ impl Snapshot {
     fn read_unresolved(&self, file: FileDoc) -> Result<Vec<UnresolvedRecord>> {
         let table = &self.rows().tables.unresolved;
         let key = file.0.to_be_bytes();
-        let Some(stored) = table.get(&self.txn, &key)? else {
+        let Some(stored) = table.get(self.txn.txn(), &key)? else {
             return Ok(Vec::new());
         };
         let all = decode_unresolved(stored).ok_or_else(|| table.corrupt(&key))?;
@@ -340,7 +340,7 @@ impl Snapshot {
     fn read_history_postings(&self, term: &str, out: &mut Vec<(FileDoc, u32)>) -> Result<()> {
         let tables = self.rows().tables;
         let key = text_prefix(term);
-        let Some(stored) = tables.history_terms.get(&self.txn, &key)? else {
+        let Some(stored) = tables.history_terms.get(self.txn.txn(), &key)? else {
             return Ok(());
         };
         let from = out.len();
@@ -408,7 +408,7 @@ impl FactsView for Snapshot {
     fn providers(&self, key: Key) -> Vec<FileDoc> {
         let table = &self.rows().tables.providers;
         let mut files: Vec<FileDoc> = self
-            .must(sets::members(table, &self.txn, &key.0.to_be_bytes()))
+            .must(sets::members(table, self.txn.txn(), &key.0.to_be_bytes()))
             .into_iter()
             .map(FileDoc)
             .collect();
@@ -506,7 +506,7 @@ impl IndexView for Snapshot {
     }
 
     fn defs_named(&self, name: &str) -> Vec<DefDoc> {
-        let found = sets::members(&self.rows().tables.names, &self.txn, &text_prefix(name));
+        let found = sets::members(&self.rows().tables.names, self.txn.txn(), &text_prefix(name));
         let mut found = self.must(found);
         // A key holds a cut of very long names.
         found.retain(|d| self.must(self.rows().def(*d)).name() == name);
@@ -544,7 +544,7 @@ impl IndexView for Snapshot {
             return self.edges_to(target, &[kind], usize::MAX).len() as u32;
         }
         let table = &self.rows().tables.edges_in;
-        self.must(sets::count(table, &self.txn, &in_prefix(target.0, kind.code())))
+        self.must(sets::count(table, self.txn.txn(), &in_prefix(target.0, kind.code())))
     }
 
     fn unresolved(&self, file: FileDoc) -> Vec<UnresolvedRecord> {
@@ -561,7 +561,8 @@ impl IndexView for Snapshot {
     }
 
     fn token_count(&self, tokenizer: &str, text_hash: [u8; 16]) -> Option<u32> {
-        let stored = self.must(self.rows().tables.tokens.get(&self.txn, &token_key(tokenizer, text_hash)));
+        let stored =
+            self.must(self.rows().tables.tokens.get(self.txn.txn(), &token_key(tokenizer, text_hash)));
         bytes::Reader::new(stored?).u32()
     }
 }

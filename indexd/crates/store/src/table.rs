@@ -88,10 +88,15 @@ impl Table {
         }
     }
 
+    /// The run that holds `key` if any does.
+    pub fn run<'t>(&self, txn: &'t RoTxn, key: &[u8]) -> Result<Option<&'t [u8]>> {
+        Ok(self.run_of(txn, key)?.map(|r| r.1))
+    }
+
     /// The value under `key`.
     pub fn get<'t>(&self, txn: &'t RoTxn, key: &[u8]) -> Result<Option<&'t [u8]>> {
         if self.form == Form::Runs {
-            return Ok(self.run_of(txn, key)?.and_then(|(_, run)| Entries::new(run).find(key)));
+            return Ok(self.run_of(txn, key)?.and_then(|(_, bytes)| run::find(bytes, key)));
         }
         match self.db.get(txn, key)? {
             Some(stored) => self.open(key, stored).map(Some),

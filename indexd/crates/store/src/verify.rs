@@ -34,7 +34,7 @@ pub fn verify(dir: &Path) -> Result<()> {
     let tables = Tables::open(&env)?.ok_or_else(|| wrong("a table is missing"))?;
     let txn = env.read_txn()?;
     let meta = Meta::read(&tables, &txn)?.ok_or_else(|| wrong("the first build is not complete"))?;
-    let rows = Rows { tables: &tables, txn: &txn };
+    let rows = Rows { tables: &tables, txn: &txn, opened: None };
     for table in tables.all() {
         check_keys(rows, table)?;
     }

@@ -91,7 +91,7 @@ impl<'s> WriteTxn<'s> {
     }
 
     fn rows(&self) -> Rows<'_> {
-        Rows { tables: &self.store.inner.tables, txn: &self.txn }
+        Rows { tables: &self.store.inner.tables, txn: &self.txn, opened: None }
     }
 
     /// Notes a failure: half of a change must not be committed.
@@ -315,7 +315,7 @@ impl<'s> WriteTxn<'s> {
         let stats = &mut self.meta.stats;
         if let Some(old) = old {
             for doc in old.chunk_start..old.chunk_start + old.n_chunks {
-                let row = Rows { tables, txn }.chunk(doc)?;
+                let row = Rows { tables, txn, opened: None }.chunk(doc)?;
                 for (sum, len) in stats.field_lens.iter_mut().zip(&row.lens) {
                     *sum -= u64::from(*len);
                 }
