@@ -23,7 +23,7 @@ mod rules;
 mod scan;
 pub mod stages;
 mod status;
-mod tokens;
+pub mod tokens;
 pub mod tree;
 pub mod update;
 pub mod watch;

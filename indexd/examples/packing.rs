@@ -1,0 +1,204 @@
+//! CPU time of each stage of a pack, over the stored index of a tree.
+//!
+//! `cargo run --release -p indexd --example packing -- TREE HOME [TASKS.jsonl]` keeps the index in
+//! HOME, so that a second run (under a profiler, say) finds it there, and prints milliseconds. Texts
+//! are the first sentences of documentation in the tree, each asked once, and stack traces of about
+//! 500 words through its definitions; or the `query` members of TASKS. Clock: the CPU time of the
+//! thread, so other programs disturb it little.
+
+use anyhow::{Context as _, Result, bail};
+use indexd::config::Config;
+use indexd::workspace::engine::{Engine, Setup};
+use indexd::workspace::recovery::Verify;
+use indexd::workspace::stages::Parts;
+use indexd::workspace::tokens::Counting;
+use indexd_model::{FactsView as _, IndexView};
+use indexd_pack::query::Query;
+use indexd_pack::request::SeedProvider;
+use indexd_pack::retrieve::retrieve;
+use indexd_pack::unit::Units;
+use indexd_pack::{Context, Request, build};
+use indexd_store::{Snapshot, Store};
+use indexd_text::{CounterOptions, counter};
+use rustix::time::{ClockId, clock_gettime};
+use serde_json::json;
+use std::cell::RefCell;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// As in the daemon.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
+/// Texts of each kind.
+const TEXTS: usize = 120;
+/// Frames of a trace: about twelve words each.
+const FRAMES: usize = 40;
+
+fn main() -> Result<()> {
+    let mut args = std::env::args().skip(1);
+    let usage = "usage: packing TREE HOME [TASKS.jsonl]";
+    let root = PathBuf::from(args.next().context(usage)?).canonicalize()?;
+    let home = PathBuf::from(args.next().context(usage)?);
+    let store = open(&root, &home)?;
+    let snapshot = store.snapshot()?;
+    let kinds = match args.next() {
+        Some(path) => vec![("tasks", tasks(Path::new(&path))?)],
+        None => vec![("sentences", sentences(&snapshot)), ("traces", traces(&snapshot))],
+    };
+    for (kind, texts) in kinds {
+        measure(kind, &texts, &snapshot)?;
+    }
+    Ok(())
+}
+
+/// The index of the tree as it is now, with its tokens counted.
+fn open(root: &Path, home: &Path) -> Result<Store> {
+    let config = Arc::new(Config::default());
+    let setup = Setup {
+        root: root.to_owned(),
+        home: home.to_owned(),
+        config: Arc::clone(&config),
+        parts: Parts::default(),
+        verify: Verify::InProcess,
+    };
+    let mut engine = Engine::open(setup)?;
+    let changes = engine.sweep(&|_| ())?;
+    if engine.needs_build(&changes) {
+        engine.build(&|_| (), &|| false)?;
+    } else {
+        engine.apply(&changes, true)?;
+    }
+    let store = engine.store().context("there is no index")?.clone();
+    let mut counting = Counting::new(true, &config.pack.tokenizer);
+    while counting.is_wanted() {
+        counting.step(&store)?;
+    }
+    engine.close()?;
+    Ok(store)
+}
+
+fn measure(kind: &str, texts: &[String], snapshot: &Snapshot) -> Result<()> {
+    let config = indexd_pack::Config::default();
+    let counter = counter(&config.tokenizer, &CounterOptions::default())?;
+    let times: RefCell<Vec<(&'static str, Vec<f64>)>> = RefCell::default();
+    let last = RefCell::new(0.0);
+    let stage = |name: &'static str| {
+        let took = (now() - last.replace(now())) * 1e3;
+        let mut times = times.borrow_mut();
+        match times.iter_mut().find(|t| t.0 == name) {
+            Some(t) => t.1.push(took),
+            None => times.push((name, vec![took])),
+        }
+    };
+    for (i, text) in texts.iter().enumerate() {
+        let budgets = json!({"maxTotalTokens": 8000, "maxBytesPerItem": 16_000});
+        let request = Request::from_json(json!({"query": text, "budgets": budgets}))?;
+        let context = Context {
+            config: &config,
+            counter: &*counter,
+            cancel: &|| false,
+            tool_version: "packing",
+            repo_id: "tree",
+            created_at: "",
+            matches_head: &|_| false,
+            stage: &stage,
+        };
+        let started = now();
+        last.replace(started);
+        let pack = build(snapshot, &request, &context)?;
+        let json = serde_json::to_string(&pack)?;
+        stage("JSON");
+        last.replace(started);
+        stage("all");
+        drop(pack);
+        if json.len() < 100 {
+            bail!("an empty pack for {text:?}");
+        }
+        // Every fourth text also alone: what it costs when its postings and records are in the caches.
+        if i % 4 == 0 {
+            last.replace(now());
+            let query = Query::parse(text, f64::from(config.ranking.title), f64::from(config.ranking.joined));
+            let found = retrieve(&mut Units::new(snapshot), &query, &config.ranking, SeedProvider::Hybrid);
+            stage("retrieve alone");
+            drop(found);
+        }
+    }
+    println!("{kind}: {} texts", texts.len());
+    for (name, values) in times.borrow_mut().iter_mut() {
+        values.sort_by(f64::total_cmp);
+        let at = |q: usize| values[(values.len() - 1) * q / 100];
+        let mean = values.iter().sum::<f64>() / values.len() as f64;
+        println!("  {name:<16} p50 {:6.2}  p90 {:6.2}  mean {mean:6.2} ms", at(50), at(90));
+    }
+    Ok(())
+}
+
+fn now() -> f64 {
+    let t = clock_gettime(ClockId::ThreadCPUTime);
+    t.tv_sec as f64 + t.tv_nsec as f64 * 1e-9
+}
+
+fn tasks(path: &Path) -> Result<Vec<String>> {
+    let mut texts = Vec::new();
+    for line in std::fs::read_to_string(path)?.lines().filter(|l| !l.trim().is_empty()) {
+        let task: serde_json::Value = serde_json::from_str(line)?;
+        texts.push(task["query"].as_str().context("a task has no query")?.to_owned());
+    }
+    Ok(texts)
+}
+
+/// First sentences of doc comments all over the tree, without the name that they explain.
+fn sentences(view: &Snapshot) -> Vec<String> {
+    let mut texts = Vec::new();
+    for file in view.files() {
+        let text = view.text(file);
+        for def in &view.interface(file).defs {
+            let doc = text.get(def.doc.range()).unwrap_or("");
+            let first = doc.split(". ").next().unwrap_or("");
+            let words: Vec<&str> = first
+                .split_whitespace()
+                .filter(|w| w.chars().any(char::is_alphanumeric))
+                .skip(1)
+                .take(24)
+                .collect();
+            if words.len() >= 8 {
+                texts.push(words.join(" "));
+                break;
+            }
+        }
+    }
+    let step = texts.len().div_ceil(TEXTS).max(1);
+    texts.into_iter().step_by(step).collect()
+}
+
+/// Traces through definitions all over the tree, as Go and Python print them.
+fn traces(view: &Snapshot) -> Vec<String> {
+    let mut frames = Vec::new();
+    for file in view.files() {
+        let path = view.path(file);
+        let interface = view.interface(file);
+        for (i, _) in interface.defs.iter().enumerate().filter(|(_, d)| d.kind.is_callable()).take(4) {
+            let def = view.def(view.def_doc(file, indexd_model::DefIdx(i as u32)));
+            frames.push(if path.ends_with(".py") {
+                format!(
+                    "  File \"/srv/app/{path}\", line {}, in {}\n    return self.",
+                    def.lines.end, def.name
+                )
+            } else {
+                format!(
+                    "example.com/{path}.{}(0xc000010000, 0x1)\n\t/srv/app/{path}:{}",
+                    def.qualified, def.lines.end
+                )
+            });
+        }
+    }
+    let n = frames.len().max(1);
+    (0..TEXTS / 4)
+        .map(|i| {
+            let chosen = (0..FRAMES).filter_map(|j| frames.get((i * 7919 + j * 104_729) % n));
+            let chosen: Vec<&str> = chosen.map(String::as_str).collect();
+            format!("service crashes after an upgrade with index out of range\n\n{}\n", chosen.join("\n"))
+        })
+        .collect()
+}
