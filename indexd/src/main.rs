@@ -180,9 +180,9 @@ fn serve(args: &Args) -> Result<(), ErrorObject> {
 
 /// Serves standard input and output when asked to; ends with the input. Otherwise never ends.
 async fn stdio(server: Arc<Server>, wanted: bool) {
-    if wanted {
+    if wanted && let Some(client) = server.connect() {
         connection::serve(
-            server,
+            client,
             tokio::io::stdin(),
             tokio::io::stdout(),
             Timeouts::endless(),

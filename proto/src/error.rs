@@ -99,7 +99,7 @@ codes! {
     /// The line is not JSON.
     Parse = -32700, "POC_E_PARSE", &[], exit 65, "send one JSON object a line, UTF-8, without line ends inside";
     /// The line is longer than the limit.
-    FrameTooLong = -32600, "POC_E_FRAME_TOO_LONG", &[], exit 65, "a line holds at most 16 MiB: send fewer or smaller overlays";
+    FrameTooLong = -32600, "POC_E_FRAME_TOO_LONG", &[], exit 65, "a line holds at most 16 MiB: send a shorter one";
     /// There is no such method.
     MethodNotFound = -32601, "POC_E_METHOD_NOT_FOUND", &[], exit 65, "`hello` lists the methods";
     /// The rendered text came out above the budget: a fault; nothing is returned.

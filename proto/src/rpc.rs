@@ -31,7 +31,7 @@ impl std::fmt::Display for Id {
 struct RawIncoming<'a> {
     #[serde(default, borrow)]
     jsonrpc: Option<Cow<'a, str>>,
-    #[serde(default, borrow)]
+    #[serde(default, borrow, deserialize_with = "present")]
     id: Option<&'a RawValue>,
     #[serde(default, borrow)]
     method: Option<Cow<'a, str>>,
@@ -39,6 +39,11 @@ struct RawIncoming<'a> {
     params: Option<&'a RawValue>,
     #[serde(default)]
     v: Option<u32>,
+}
+
+/// A member that is there, be it `null`: whoever sends that as an id waits for an answer.
+fn present<'de, D: serde::Deserializer<'de>>(member: D) -> Result<Option<&'de RawValue>, D::Error> {
+    <&RawValue>::deserialize(member).map(Some)
 }
 
 /// A message to the daemon.

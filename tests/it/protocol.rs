@@ -9,7 +9,7 @@ use indexd::server::backend::{Backend, Context, cancelled};
 use indexd::server::connection::{self, HungUp, Timeouts};
 use indexd::server::dispatch::{Closing, Identity};
 use indexd::server::engine::Engine;
-use indexd::server::limits::{IN_FLIGHT_PER_CLIENT_MAX, QUEUE_MAX, RUNNING_MAX};
+use indexd::server::limits::{CONNECTIONS_MAX, IN_FLIGHT_PER_CLIENT_MAX, QUEUE_MAX, RUNNING_MAX};
 use indexd_proto::Call;
 use indexd_proto::context_pack::ContextPack;
 use indexd_proto::error::{ErrorCode, ErrorObject};
@@ -83,9 +83,10 @@ struct Client {
 
 impl Client {
     fn new(server: &Arc<Server>, timeouts: Timeouts, hung_up: HungUp) -> Self {
+        let client = server.connect().expect("a place");
         let (ours, theirs) = tokio::io::duplex(64 << 10);
         let (reader, writer) = tokio::io::split(theirs);
-        let served = tokio::spawn(connection::serve(Arc::clone(server), reader, writer, timeouts, hung_up));
+        let served = tokio::spawn(connection::serve(client, reader, writer, timeouts, hung_up));
         let (reader, writer) = tokio::io::split(ours);
         Self { lines: BufReader::new(reader), writer, served }
     }
@@ -242,6 +243,12 @@ fn a_client_that_ended_its_input_still_gets_its_answers() {
         client.writer.shutdown().await.unwrap();
         assert_eq!(client.answer().await["result"]["echo"], "sleep:100");
         assert_eq!(client.receive().await, None);
+        // The end of the input ends its last line.
+        let mut client = Client::of(&server);
+        client.writer.write_all(br#"{"id":2,"method":"search","params":{"query":"last"}}"#).await.unwrap();
+        client.writer.shutdown().await.unwrap();
+        assert_eq!(client.answer().await["result"]["echo"], "last");
+        assert_eq!(client.receive().await, None);
     });
 }
 
@@ -263,6 +270,24 @@ fn one_client_has_few_requests_in_flight() {
         assert_eq!(client.answer().await["id"], 0);
         client.search(0, "quick").await;
         assert_eq!(client.answer().await["result"]["echo"], "quick");
+    });
+}
+
+#[test]
+fn there_are_so_many_connections_and_no_more() {
+    run(async {
+        let (_, server) = scripted();
+        let mut places: Vec<_> = (0..CONNECTIONS_MAX).map(|_| server.connect().expect("a place")).collect();
+        assert!(server.connect().is_none());
+        // One refused has taken nothing, one that left gave its place back.
+        places.pop();
+        let mut client = Client::of(&server);
+        assert!(server.connect().is_none());
+        client.send(r#"{"id":1,"method":"status"}"#).await;
+        assert_eq!(client.answer().await["result"]["daemon"]["connections"], CONNECTIONS_MAX);
+        client.writer.shutdown().await.unwrap();
+        client.served.await.unwrap();
+        assert!(server.connect().is_some());
     });
 }
 
@@ -631,6 +656,48 @@ fn an_equal_request_comes_from_the_cache_with_equal_bytes() {
 }
 
 #[test]
+fn what_a_pack_says_of_its_request_is_said_of_that_request() {
+    run(async {
+        let world = world();
+        let c = &mut Client::of(&world.server);
+        for hops in [9, 5] {
+            let (_, answer) =
+                ask(&world, c, "pack", json!({"query": "delay", "expansion": {"maxHops": hops}})).await;
+            let warning = format!("maxHops of {hops} was clamped to 4");
+            assert_eq!(answer["result"]["pack"]["warnings"], json!([warning]), "{hops}");
+        }
+        world.server.shutdown_backend();
+    });
+}
+
+#[test]
+fn a_pack_names_the_repository_as_the_tree_does_now() {
+    run(async {
+        let world = world();
+        let c = &mut Client::of(&world.server);
+        let mut ids = std::collections::BTreeSet::new();
+        for (file, text, expect) in [
+            ("go.mod", "module example.com/retry\n", "example.com/retry"),
+            ("go.mod", "module example.com/two\n", "example.com/two"),
+            (".indexd.toml", "[index]\nname = \"three\"\n", "three"),
+            (".indexd.toml", "[index]\nname = \"four\"\n", "four"),
+        ] {
+            std::fs::write(Path::new(&world.root).join(file), text).unwrap();
+            let (_, answer) = ask(&world, c, "pack", json!({"query": "delay"})).await;
+            let result = &answer["result"];
+            assert_eq!(
+                (&result["pack"]["request"]["repoId"], &result["envelope"]["repoId"]),
+                (&json!(expect), &json!(expect))
+            );
+            assert!(ids.insert(result["pack"]["packId"].to_string()), "{expect}: two packs have one id");
+            let (_, answer) = ask(&world, c, "workspace.list", json!({})).await;
+            assert_eq!(answer["result"]["workspaces"][0]["repoId"], expect);
+        }
+        world.server.shutdown_backend();
+    });
+}
+
+#[test]
 fn every_member_of_the_published_request_is_understood() {
     use indexd_proto::request::*;
     let full = PackRequest {
@@ -721,6 +788,12 @@ fn bad_requests_are_told_what_is_wrong() {
             ("pack", json!({"query": "x", "cwd": "relative"}), (ErrorCode::InvalidRequest, -32602)),
             ("pack", json!({"query": "x", "cwd": "/no/such/folder"}), (ErrorCode::WorkspaceInvalid, -32011)),
             ("pack", json!({"query": "x", "cwd": "/"}), (ErrorCode::WorkspaceInvalid, -32011)),
+            ("pack", json!({"query": "x", "cwd": "/no\0folder"}), (ErrorCode::WorkspaceInvalid, -32011)),
+            (
+                "pack",
+                json!({"query": "x", "cwd": format!("/{}", "x".repeat(300))}),
+                (ErrorCode::WorkspaceInvalid, -32011),
+            ),
             ("search", json!({"query": ""}), (ErrorCode::InvalidRequest, -32602)),
             ("search", json!({"query": "x", "limit": 501}), (ErrorCode::InvalidRequest, -32602)),
             ("symbol", json!({"name": "zzz"}), (ErrorCode::SymbolNotFound, -32010)),

@@ -5,7 +5,7 @@
 //! own requests only.
 
 use crate::server::backend::{Cancel, Context};
-use crate::server::dispatch::{Closing, Server, busy};
+use crate::server::dispatch::{Closing, Connected, Server, busy};
 use crate::server::limits::{
     IN_FLIGHT_PER_CLIENT_MAX, OUTBOX_MAX, PARTIAL_LINE_TIMEOUT, QUIET_TIMEOUT, WRITE_TIMEOUT,
 };
@@ -77,18 +77,18 @@ struct Outgoing {
 pub type HungUp = Box<dyn Fn() -> bool + Send + Sync>;
 
 /// Serves a client until it leaves or the server closes.
-pub async fn serve<R, W>(server: Arc<Server>, reader: R, writer: W, timeouts: Timeouts, hung_up: HungUp)
+pub async fn serve<R, W>(client: Connected, reader: R, writer: W, timeouts: Timeouts, hung_up: HungUp)
 where
     R: AsyncRead + Unpin,
     W: AsyncWrite + Unpin + Send + 'static,
 {
-    server.connections.fetch_add(1, Ordering::Relaxed);
+    let server = client.server();
     let in_flight = InFlight::default();
     let (outbox, messages) = mpsc::channel(OUTBOX_MAX);
     let writing = tokio::spawn(write(writer, messages, in_flight.clone(), timeouts.write));
     let connection = Connection {
         number: CONNECTIONS.fetch_add(1, Ordering::Relaxed),
-        server: Arc::clone(&server),
+        server: Arc::clone(server),
         in_flight: in_flight.clone(),
         outbox,
         timeouts,
@@ -104,7 +104,6 @@ where
     drop(connection);
     // What was answered is still written; requests that end later find the outbox closed.
     let _ = writing.await;
-    server.connections.fetch_sub(1, Ordering::Relaxed);
 }
 
 struct Connection {
@@ -132,7 +131,14 @@ impl Connection {
                 Ok(Ok(n)) if n > 0 => decoder.feed(&buffer[..n]),
                 // The client has left or shut its half: what it asked for is still answered when
                 // only that half is shut, as `socat` does at the end of its input.
-                Ok(Ok(_)) => return self.finish().await,
+                Ok(Ok(_)) => {
+                    // The end of the input ends its last line too.
+                    decoder.feed(b"\n");
+                    if self.frames(&mut decoder).await {
+                        self.finish().await;
+                    }
+                    return;
+                }
                 Ok(Err(_)) => return,
                 Err(_) if decoder.is_mid_line() => {
                     let error = ErrorObject::new(ErrorCode::Parse, "the line did not end in time");
@@ -147,21 +153,29 @@ impl Connection {
                 }
                 Err(_) => continue,
             }
-            while let Some(frame) = decoder.next_frame() {
-                quiet_since = Instant::now();
-                let sent = match frame {
-                    Frame::Line(line) => self.line(&line).await,
-                    Frame::TooLong => {
-                        let message = format!("a line is longer than {FRAME_BYTES_MAX} bytes");
-                        self.send(rpc::error(None, &ErrorObject::new(ErrorCode::FrameTooLong, message)), None)
-                            .await
-                    }
-                };
-                if !sent {
-                    return;
-                }
+            quiet_since = Instant::now();
+            if !self.frames(&mut decoder).await {
+                return;
             }
         }
+    }
+
+    /// Takes the lines that are complete. False when the client takes no answers any more.
+    async fn frames(&self, decoder: &mut Decoder) -> bool {
+        while let Some(frame) = decoder.next_frame() {
+            let sent = match frame {
+                Frame::Line(line) => self.line(&line).await,
+                Frame::TooLong => {
+                    let message = format!("a line is longer than {FRAME_BYTES_MAX} bytes");
+                    self.send(rpc::error(None, &ErrorObject::new(ErrorCode::FrameTooLong, message)), None)
+                        .await
+                }
+            };
+            if !sent {
+                return false;
+            }
+        }
+        true
     }
 
     /// Waits for the answers to what was asked, as long as there is somebody to take them.

@@ -6,7 +6,10 @@
 
 use crate::server::connection::{self, HungUp, Timeouts};
 use crate::server::dispatch::{Closing, Server};
-use crate::server::limits::{CONNECTIONS_MAX, DRAIN_TIMEOUT, LOCK_TIMEOUT, SOCKET_CHECK};
+use crate::server::limits::{
+    CONNECTIONS_MAX, DRAIN_TIMEOUT, LOCK_TIMEOUT, SOCKET_CHECK, SOCKET_CHECK_UNWATCHED,
+};
+use crate::workspace::watch::{self, Inbox, Watcher};
 use indexd_proto::error::{ErrorCode, ErrorObject};
 use indexd_proto::paths::{self, Dirs};
 use indexd_proto::rpc;
@@ -18,9 +21,9 @@ use std::fs::{File, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 use tokio::io::AsyncWriteExt;
+use tokio::sync::Notify;
 
 /// The effective user id; 0 where there is none.
 pub fn own_uid() -> u32 {
@@ -155,7 +158,8 @@ fn identity(_path: &Path) -> Option<(u64, u64)> {
 pub async fn run(server: Arc<Server>, socket: Socket, also: impl Future<Output = ()>) -> io::Result<()> {
     let mut signals = Signals::new()?;
     let mut closing = server.closing();
-    let mut ticks = tokio::time::interval(SOCKET_CHECK.min(server.idle_exit().unwrap_or(SOCKET_CHECK)));
+    let folder = Folder::watched(&socket.path);
+    let mut check_at = tokio::time::Instant::now();
     tokio::pin!(also);
     loop {
         tokio::select! {
@@ -176,14 +180,11 @@ pub async fn run(server: Arc<Server>, socket: Socket, also: impl Future<Output =
                 server.drain();
             }
             _ = closing.wait_for(|c| *c != Closing::Open) => break,
-            _ = ticks.tick() => {
-                if !socket.is_own() {
-                    tracing::warn!("ends: the socket is no longer its own");
-                    server.drain();
-                } else if server.idle_exit().is_some_and(|limit| server.idle() >= limit) {
-                    tracing::info!("ends: idle");
-                    server.drain();
-                }
+            () = folder.changed() => check(&server, &socket),
+            () = tokio::time::sleep_until(check_at) => {
+                check(&server, &socket);
+                let idle_in = server.idle_exit().map(|limit| limit.saturating_sub(server.idle()));
+                check_at = tokio::time::Instant::now() + folder.interval().min(idle_in.unwrap_or(Duration::MAX));
             }
         }
         if *server.closing().borrow() != Closing::Open {
@@ -204,9 +205,49 @@ pub async fn run(server: Arc<Server>, socket: Socket, also: impl Future<Output =
     Ok(())
 }
 
+/// Ends the daemon that nobody can reach, or that nobody needs.
+fn check(server: &Server, socket: &Socket) {
+    if !socket.is_own() {
+        tracing::warn!("ends: the socket is no longer its own");
+        server.drain();
+    } else if server.idle_exit().is_some_and(|limit| server.idle() >= limit) {
+        tracing::info!("ends: idle");
+        server.drain();
+    }
+}
+
+/// The folder of the socket. An event wakes whoever waits, so that an idle daemon sleeps.
+struct Folder {
+    inbox: Arc<Inbox>,
+    wake: Arc<Notify>,
+    watcher: Option<Box<dyn Watcher>>,
+}
+
+impl Folder {
+    fn watched(socket: &Path) -> Self {
+        let wake = Arc::new(Notify::new());
+        let noticed = Arc::clone(&wake);
+        let inbox = Inbox::new(move || noticed.notify_one());
+        let mut watcher = watch::system(&inbox);
+        let is_watched =
+            watcher.as_mut().zip(socket.parent()).is_some_and(|(w, folder)| w.watch(folder).is_ok());
+        Self { inbox, wake, watcher: watcher.filter(|_| is_watched) }
+    }
+
+    /// Ends when something happened there.
+    async fn changed(&self) {
+        self.wake.notified().await;
+        self.inbox.take();
+    }
+
+    /// How often to look all the same: a folder further up may go.
+    fn interval(&self) -> Duration {
+        if self.watcher.is_some() { SOCKET_CHECK } else { SOCKET_CHECK_UNWATCHED }
+    }
+}
+
 fn accept(server: &Arc<Server>, stream: Stream) {
-    let server = Arc::clone(server);
-    let full = server.connections.load(Ordering::Relaxed) as usize >= CONNECTIONS_MAX;
+    let client = server.connect();
     let hung_up = hung_up(&stream);
     tokio::spawn(async move {
         if !is_own_user(&stream) {
@@ -214,15 +255,15 @@ fn accept(server: &Arc<Server>, stream: Stream) {
             return;
         }
         let (reader, mut writer) = tokio::io::split(stream);
-        if full {
+        let Some(client) = client else {
             let error = ErrorObject::new(ErrorCode::Busy, format!("{CONNECTIONS_MAX} connections are open"))
                 .with_retry_after_ms(1000);
             let mut line = rpc::error(None, &error);
             line.push(b'\n');
             let _ = tokio::time::timeout(Duration::from_secs(1), writer.write_all(&line)).await;
             return;
-        }
-        connection::serve(server, reader, writer, Timeouts::default(), hung_up).await;
+        };
+        connection::serve(client, reader, writer, Timeouts::default(), hung_up).await;
     });
 }
 

@@ -6,7 +6,7 @@
 
 use crate::server::backend::{Backend, Cancel, Context, cancelled};
 use crate::server::convert;
-use crate::server::limits::{BUSY_RETRY, QUEUE_MAX, RUNNING_MAX};
+use crate::server::limits::{BUSY_RETRY, CONNECTIONS_MAX, QUEUE_MAX, RUNNING_MAX};
 use indexd_proto::error::{ErrorCode, ErrorObject};
 use indexd_proto::hello::{Build, HelloParams, HelloResult, ProtocolRange, ShutdownResult};
 use indexd_proto::workspace::{DaemonStatus, RequestCounts, StatusResult};
@@ -37,7 +37,7 @@ pub struct Server {
     places: Arc<Semaphore>,
     queued: AtomicU32,
     running: AtomicU32,
-    pub(super) connections: AtomicU32,
+    connections: AtomicU32,
     requests: AtomicU64,
     /// Milliseconds after `started` of the last sign of life.
     last_active_ms: AtomicU64,
@@ -52,6 +52,22 @@ struct Counts {
     cancelled: AtomicU64,
     busy: AtomicU64,
     panicked: AtomicU64,
+}
+
+/// A client's place among the connections; given back when dropped.
+pub struct Connected(Arc<Server>);
+
+impl Connected {
+    /// The server it is connected to.
+    pub fn server(&self) -> &Arc<Server> {
+        &self.0
+    }
+}
+
+impl Drop for Connected {
+    fn drop(&mut self) {
+        self.0.connections.fetch_sub(1, Ordering::Relaxed);
+    }
 }
 
 /// How far the end of the daemon has come.
@@ -86,6 +102,14 @@ impl Server {
             counts: Counts::default(),
             closing: watch::channel(Closing::Open).0,
         })
+    }
+
+    /// A place for one more client; `None` when [`CONNECTIONS_MAX`] are taken.
+    pub fn connect(self: &Arc<Self>) -> Option<Connected> {
+        // Counted first: of many that come at once, no more may pass than there are places.
+        let connected = Connected(Arc::clone(self));
+        let before = self.connections.fetch_add(1, Ordering::Relaxed) as usize;
+        (before < CONNECTIONS_MAX).then_some(connected)
     }
 
     /// Stops taking requests; those in flight go on.

@@ -73,6 +73,9 @@ struct Target<'a> {
 struct Reading {
     workspace: Arc<Workspace>,
     snapshot: Snapshot,
+    /// The settings as the repository narrowed them.
+    config: Config,
+    repo_id: String,
     freshness: Freshness,
     waited: Duration,
     started: Instant,
@@ -129,7 +132,11 @@ impl Engine {
         }
         let snapshot = workspace.snapshot().map_err(|e| convert::workspace_error(&e))?;
         ctx.check()?;
-        Ok(Reading { workspace, snapshot, freshness, waited: started.elapsed(), started: Instant::now() })
+        let waited = started.elapsed();
+        let started = Instant::now();
+        let config = workspace.config();
+        let repo_id = workspace.repo_id_in(&snapshot, &config);
+        Ok(Reading { workspace, snapshot, config, repo_id, freshness, waited, started })
     }
 
     fn wait(
@@ -186,18 +193,17 @@ impl Engine {
         let call = params.call;
         let request = self.request(params.request)?;
         let reading = self.read(target(&call.repo, &call.cwd), call.wait, call.progress, ctx)?;
-        let config = reading.workspace.pack_config();
-        let (resolved, _) = request.resolve(&config).map_err(|e| convert::pack_error(&e))?;
-        let repo_id = reading.workspace.repo_id();
-        let key =
-            cache_key(&reading.snapshot.signature(), repo_id, &resolved.normalised(&config, TOOL_VERSION));
+        let config = &reading.config.pack;
+        let (resolved, limits) = request.resolve(config).map_err(|e| convert::pack_error(&e))?;
+        let normalised = resolved.normalised(&limits, &reading.repo_id, config, TOOL_VERSION);
+        let key = cache_key(&reading.snapshot.signature(), &normalised);
         let pinned = request.index_signature.is_some();
         let cached = if call.no_cache || pinned { None } else { self.cache.get(&key) };
         let hit = cached.is_some();
         let kept = match cached {
             Some(kept) => kept,
             None => {
-                let pack = self.assemble(&reading, &request, &config, ctx, indexd_pack::build)?;
+                let pack = self.assemble(&reading, &request, ctx, indexd_pack::build)?;
                 let kept = Arc::new(kept(pack)?);
                 self.cache.put(key.clone(), Arc::clone(&kept));
                 kept
@@ -216,8 +222,7 @@ impl Engine {
         let call = params.call;
         let request = self.request(params.request)?;
         let reading = self.read(target(&call.repo, &call.cwd), call.wait, call.progress, ctx)?;
-        let config = reading.workspace.pack_config();
-        let pack = self.assemble(&reading, &request, &config, ctx, indexd_pack::preview)?;
+        let pack = self.assemble(&reading, &request, ctx, indexd_pack::preview)?;
         let mut preview = pack.to_json();
         for item in preview["sections"]
             .as_array_mut()
@@ -245,10 +250,10 @@ impl Engine {
         &self,
         reading: &Reading,
         request: &Request,
-        config: &indexd_pack::Config,
         ctx: &Context,
         build: fn(&dyn IndexView, &Request, &indexd_pack::Context) -> Result<indexd_pack::Pack, PackError>,
     ) -> Result<indexd_pack::Pack, ErrorObject> {
+        let config = &reading.config.pack;
         let counter = self.counter(request.tokenizer.as_deref().unwrap_or(&config.tokenizer))?;
         let created_at = convert::iso_time(SystemTime::now());
         let timings = std::cell::RefCell::new((Instant::now(), BTreeMap::new()));
@@ -262,7 +267,7 @@ impl Engine {
             counter: &*counter,
             cancel: &|| ctx.cancel.is_cancelled(),
             tool_version: TOOL_VERSION,
-            repo_id: reading.workspace.repo_id(),
+            repo_id: &reading.repo_id,
             created_at: &created_at,
             matches_head: &|path| reading.workspace.is_at_head_in(&reading.snapshot, path),
             stage: &stage,
@@ -278,8 +283,8 @@ impl Engine {
 
     fn search(&self, p: SearchParams, ctx: &Context) -> Result<String, ErrorObject> {
         let reading = self.read(target(&p.repo, &p.cwd), p.wait, p.progress, ctx)?;
-        let ranking = reading.workspace.pack_config().ranking;
-        let hits = lookup::search(&reading.snapshot, &p.query, p.limit, &ranking)?;
+        let ranking = &reading.config.pack.ranking;
+        let hits = lookup::search(&reading.snapshot, &p.query, p.limit, ranking)?;
         tracing::debug!(query = log::query_name(&p.query), hits = hits.len(), "searched");
         json(&SearchResult {
             schema: "SearchResult".to_owned(),
@@ -353,13 +358,13 @@ impl Engine {
             }
         };
         ctx.check()?;
-        let Reading { workspace, snapshot, freshness, waited, started } = reading;
+        let Reading { workspace, snapshot, config, repo_id, freshness, waited, started } = reading;
         drop(snapshot);
         workspace
             .import(overlays, &|| ctx.cancel.is_cancelled(), &mut reporter(p.progress, ctx))
             .map_err(|e| convert::workspace_error(&e))?;
         let snapshot = workspace.snapshot().map_err(|e| convert::workspace_error(&e))?;
-        let reading = Reading { workspace, snapshot, freshness, waited, started };
+        let reading = Reading { workspace, snapshot, config, repo_id, freshness, waited, started };
         result.schema = "ImportResult".to_owned();
         result.schema_version = SCHEMA_VERSION.to_owned();
         result.envelope = reading.envelope(ctx);
@@ -442,7 +447,7 @@ impl Reading {
             pending: self.freshness.pending,
             generation: self.snapshot.generation(),
             index_signature: self.snapshot.signature(),
-            repo_id: self.workspace.repo_id().to_owned(),
+            repo_id: self.repo_id.clone(),
             cache: None,
             waited_ms: ms(self.waited),
             took_ms: ms(self.started.elapsed()),
@@ -455,10 +460,9 @@ fn target<'a>(repo: &'a Option<String>, cwd: &'a Option<String>) -> Target<'a> {
     Target { repo: repo.as_deref(), cwd: cwd.as_deref() }
 }
 
-/// The workspace's name stands inside a pack, so it is part of what a cached one depends on.
-fn cache_key(signature: &str, repo_id: &str, normalised: &str) -> String {
+fn cache_key(signature: &str, normalised: &str) -> String {
     let mut h = blake3::Hasher::new();
-    for part in [signature, repo_id, normalised] {
+    for part in [signature, normalised] {
         h.update(&(part.len() as u64).to_le_bytes());
         h.update(part.as_bytes());
     }

@@ -24,8 +24,11 @@ pub const QUIET_TIMEOUT: Duration = Duration::from_secs(3_600);
 pub const DRAIN_TIMEOUT: Duration = Duration::from_secs(10);
 /// How long a starting daemon waits for the lock of one that is ending.
 pub const LOCK_TIMEOUT: Duration = Duration::from_secs(15);
-/// How often the daemon looks whether its socket file is still its own.
-pub const SOCKET_CHECK: Duration = Duration::from_secs(2);
+/// How often the daemon looks whether its socket file is still its own, besides when something
+/// happens in its folder; each look wakes a sleeping processor.
+pub const SOCKET_CHECK: Duration = Duration::from_secs(60);
+/// The same where the folder cannot be watched; a daemon started meanwhile waits for the lock.
+pub const SOCKET_CHECK_UNWATCHED: Duration = Duration::from_secs(5);
 /// Time between two progress notifications of one request.
 pub const PROGRESS_INTERVAL: Duration = Duration::from_millis(100);
 /// Idle exit when the environment says CI, where nobody comes back.

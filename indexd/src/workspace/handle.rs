@@ -12,7 +12,7 @@ use super::status::{Freshness, Progress, WorkspaceError, WorkspaceState, Workspa
 use super::watch::Watch;
 use crate::config::Config;
 use crossbeam_channel::{RecvTimeoutError, Sender};
-use indexd_model::{IndexView, RepoPath};
+use indexd_model::{Facts, FactsView, IndexView, RepoPath};
 use indexd_store::{Overlays, Snapshot};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -48,7 +48,6 @@ pub struct WorkspaceSetup {
 /// A repository root that is being indexed.
 pub struct Workspace {
     setup: WorkspaceSetup,
-    repo_id: String,
     shared: Arc<Shared>,
     running: Mutex<Running>,
     head: HeadBlobs,
@@ -63,11 +62,8 @@ struct Running {
 impl Workspace {
     /// Makes a handle; nothing is opened yet.
     pub fn new(setup: WorkspaceSetup) -> Self {
-        let narrowed = setup.config.for_repository(&setup.root).ok();
-        let name = narrowed.map(|c| c.index_name).filter(|name| !name.is_empty());
-        let repo_id = name.unwrap_or_else(|| repo_name(&setup.root));
         let head = HeadBlobs::new(setup.root.clone());
-        Self { setup, repo_id, shared: Arc::default(), running: Mutex::default(), head }
+        Self { setup, shared: Arc::default(), running: Mutex::default(), head }
     }
 
     /// Starts opening, building or catching up in the background.
@@ -202,7 +198,7 @@ impl Workspace {
         let Condition { state, generation, n_files, n_pending, watch, n_watched, n_rescans, .. } = condition;
         WorkspaceStatus {
             root: self.setup.root.clone(),
-            repo_id: self.repo_id.clone(),
+            repo_id: self.repo_id(),
             state,
             generation,
             n_files,
@@ -218,10 +214,26 @@ impl Workspace {
         }
     }
 
-    /// The name that stands for the repository wherever it lies: the module or project name of its
-    /// manifest, the one configured, or the folder's.
-    pub fn repo_id(&self) -> &str {
-        &self.repo_id
+    /// The name that stands for the repository wherever it lies: the one configured, the module or
+    /// project name of its manifest, or the folder's. A function of the snapshot, the settings and
+    /// the root, so that equal states of the index have one name.
+    pub fn repo_id_in(&self, snapshot: &Snapshot, config: &Config) -> String {
+        self.name(config, |manifest| {
+            let interface = snapshot.interface(snapshot.file_by_path(manifest)?);
+            Some(Facts::outside(&interface).str(interface.package?).to_owned())
+        })
+    }
+
+    /// The same by the manifests on disk: status needs no index.
+    fn repo_id(&self) -> String {
+        self.name(&self.config(), |manifest| package_on_disk(&self.setup.root, manifest))
+    }
+
+    fn name(&self, config: &Config, package: impl Fn(&str) -> Option<String>) -> String {
+        let configured = Some(config.index_name.clone()).filter(|name| !name.is_empty());
+        let named = || MANIFESTS.iter().find_map(|manifest| package(manifest).filter(|n| !n.is_empty()));
+        let folder = || self.setup.root.file_name().map(|n| n.to_string_lossy().into_owned());
+        configured.or_else(named).or_else(folder).unwrap_or_else(|| "root".to_owned())
     }
 
     /// The canonical root.
@@ -236,11 +248,6 @@ impl Workspace {
         user.for_repository(&self.setup.root).unwrap_or_else(|_| Config::clone(user))
     }
 
-    /// The settings of packs in force; see [`Workspace::config`].
-    pub fn pack_config(&self) -> indexd_pack::Config {
-        self.config().pack
-    }
-
     /// Whether the committed state holds exactly what HEAD has at `path`.
     pub fn is_at_head(&self, path: &str) -> bool {
         self.snapshot().is_ok_and(|snapshot| self.is_at_head_in(&snapshot, path))
@@ -249,7 +256,6 @@ impl Workspace {
     /// Whether `snapshot` holds exactly what the HEAD that it names has at `path`. A function of the
     /// snapshot and the commit.
     pub fn is_at_head_in(&self, snapshot: &Snapshot, path: &str) -> bool {
-        use indexd_model::FactsView;
         let Some(file) = snapshot.file_by_path(path) else { return false };
         let hash = snapshot.file(file).hash;
         let stored = snapshot.text(file);
@@ -322,16 +328,9 @@ impl Drop for Workspace {
 /// Manifests that name a module or a project, the most telling first.
 const MANIFESTS: [&str; 5] = ["go.mod", "pyproject.toml", "setup.cfg", "Cargo.toml", "package.json"];
 
-/// The name in the first manifest that has one, else the folder's.
-fn repo_name(root: &Path) -> String {
-    let named = MANIFESTS.iter().find_map(|manifest| {
-        let path = RepoPath::new(manifest).ok()?;
-        let (bytes, _) = indexd_os::Root::open(root).ok()?.read(manifest, 1 << 20).ok()?;
-        let facts = indexd_lang::extract(&path, &bytes).facts;
-        let name = indexd_model::Facts::inside(&facts).str(facts.interface.package?);
-        (!name.is_empty()).then(|| name.to_owned())
-    });
-    named.unwrap_or_else(|| {
-        root.file_name().map_or_else(|| "root".to_owned(), |n| n.to_string_lossy().into_owned())
-    })
+fn package_on_disk(root: &Path, manifest: &str) -> Option<String> {
+    let path = RepoPath::new(manifest).ok()?;
+    let (bytes, _) = indexd_os::Root::open(root).ok()?.read(manifest, 1 << 20).ok()?;
+    let facts = indexd_lang::extract(&path, &bytes).facts;
+    Some(Facts::inside(&facts).str(facts.interface.package?).to_owned())
 }

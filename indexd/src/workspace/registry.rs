@@ -222,7 +222,11 @@ fn canonical(dir: &Path) -> Result<PathBuf, WorkspaceError> {
 fn io_error(what: &'static str, path: &Path, source: std::io::Error) -> WorkspaceError {
     let path = path.to_owned();
     match source.kind() {
-        ErrorKind::NotFound | ErrorKind::NotADirectory => WorkspaceError::NotFound(path),
+        // What cannot be a name, or is longer than one may be, is no folder either.
+        ErrorKind::NotFound
+        | ErrorKind::NotADirectory
+        | ErrorKind::InvalidInput
+        | ErrorKind::InvalidFilename => WorkspaceError::NotFound(path),
         ErrorKind::PermissionDenied => WorkspaceError::Permission { path, source },
         _ => WorkspaceError::Io { what, path, source },
     }

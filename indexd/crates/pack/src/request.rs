@@ -632,11 +632,14 @@ impl OrderingRequest {
 }
 
 impl Resolved {
-    /// The bytes that equal requests have in common: canonical JSON of the resolved request, of
-    /// the config that shapes packs, and of the tool version.
-    pub fn normalised(&self, config: &Config, tool_version: &str) -> String {
+    /// The bytes that equal requests have in common: canonical JSON of everything besides the index
+    /// that a pack depends on. `limits` says also what was asked and where each limit comes from,
+    /// which the pack repeats.
+    pub fn normalised(&self, limits: &Budgets, repo_id: &str, config: &Config, tool_version: &str) -> String {
         let value = serde_json::json!({
             "request": self,
+            "limits": limits,
+            "repoId": repo_id,
             "config": config,
             "toolVersion": tool_version,
         });

@@ -32,7 +32,7 @@ const SUGGESTIONS_MAX: usize = 5;
 /// Writes the pack.
 pub fn pack(a: &mut Assembly) -> Pack {
     let signature = a.units.view.signature();
-    let normalised = a.request.normalised(a.ctx.config, a.ctx.tool_version);
+    let normalised = a.request.normalised(&a.budgets, a.ctx.repo_id, a.ctx.config, a.ctx.tool_version);
     let digest =
         Sha256::new().chain_update(signature.as_bytes()).chain_update(normalised.as_bytes()).finalize();
     let chosen: Vec<usize> = a.selection.chosen.iter().map(|c| c.0).collect();

@@ -55,7 +55,11 @@ fn caps_hold_exactly_at_their_boundary() {
 #[test]
 fn equal_requests_become_equal_bytes() {
     let config = Config::default();
-    let normal = |v: Value| code(v).unwrap().normalised(&config, "1");
+    let named = |v: Value, repo_id: &str, version: &str| {
+        let (resolved, limits) = Request::from_json(v).unwrap().resolve(&config).unwrap();
+        resolved.normalised(&limits, repo_id, &config, version)
+    };
+    let normal = |v: Value| named(v, "r", "1");
     let base = normal(json!({"query": "x"}));
     for same in [
         json!({"query": " x ", "layout": "graph", "strictness": "warn"}),
@@ -71,10 +75,16 @@ fn equal_requests_become_equal_bytes() {
         json!({"query": "x", "layout": "agent"}),
         json!({"query": "x", "expansion": {"includeImports": false}}),
         json!({"query": "x", "ordering": {"stableTieBreakers": ["symbolId"]}}),
+        // The pack says where each limit comes from.
+        json!({"query": "x", "budgets": {"maxItems": 80}}),
     ] {
         assert_ne!(normal(other.clone()), base, "{other}");
     }
-    assert_ne!(code(json!({"query": "x"})).unwrap().normalised(&config, "2"), base);
+    // The pack warns of what was asked.
+    let hops = |n: u32| normal(json!({"query": "x", "expansion": {"maxHops": n}}));
+    assert_ne!(hops(5), hops(9));
+    assert_ne!(named(json!({"query": "x"}), "r", "2"), base);
+    assert_ne!(named(json!({"query": "x"}), "other", "1"), base);
 }
 
 #[test]
