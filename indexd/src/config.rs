@@ -162,6 +162,8 @@ options! {
     index_threads: u64 = 0, "index.threads", Never;
     /// Count tokens of definitions while idle, so that the first packs are fast.
     index_background_tokens: bool = true, "index.background_tokens", Off;
+    /// Replace keys, tokens and passwords in files by `[REDACTED:kind]` before anything is indexed.
+    index_redact_secrets: bool = true, "index.redact_secrets", Never;
     /// Commits read for ranking; 0 switches history off.
     history_commits_max: u64 = 2_000, "history.commits_max", Lower;
     /// Notice changes by events of the file system; without, every request compares the tree.

@@ -175,6 +175,10 @@ shapes! {
         why: Why,
         /// What it is: definition, reference, import, test, config, doc.
         traits: Vec<String>,
+        /// Kinds of the secrets that are replaced in its text by `[REDACTED:kind]`, ordered; `secret`
+        /// for a short one. Lines and lengths are those of the file.
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        redactions: Vec<String>,
         /// Other places with the same content.
         #[serde(skip_serializing_if = "Vec::is_empty")]
         also_at: Vec<Place>,

@@ -157,7 +157,7 @@ fn is_below(path: &str, dir: &str) -> bool {
 }
 
 /// A small stream of numbers from a seed.
-struct Numbers(u64);
+pub struct Numbers(pub u64);
 
 impl Numbers {
     fn below(&mut self, n: u64) -> u64 {
@@ -180,7 +180,10 @@ fn content(path: &str, seed: u16) -> String {
         "py" => python(path, &mut r),
         "mod" => format!("module example.com/m{}\n\ngo 1.22\n", r.below(2)),
         "toml" => format!("[project]\nname = \"demo{}\"\nversion = \"{}\"\n", r.below(2), r.below(3)),
-        "json" => format!("{{\"retry\": {}, \"T0\": [\"F1\"]}}\n", r.below(9)),
+        "json" => {
+            let key = if r.chance() { token(&mut r) } else { "none".to_owned() };
+            format!("{{\"retry\": {}, \"key\": \"{key}\", \"T0\": [\"F1\"]}}\n", r.below(9))
+        }
         "md" => format!(
             "# Title {}\n\nUses `T{}` and F{}.\n\n## Retry\n\ntext {}\n",
             seed % 7,
@@ -190,6 +193,13 @@ fn content(path: &str, seed: u16) -> String {
         ),
         _ => format!("plain {seed}\nF{} and T{}\n", r.below(3), r.below(3)),
     }
+}
+
+/// Looks like a token of an issuer, so that texts are redacted and come back.
+pub fn token(r: &mut Numbers) -> String {
+    let letters = b"ABCDEFGHJKLMNPQRSTUVWXYZabcdefghjkmnpqrstuvwxyz23456789";
+    let noise = (0..36).map(|_| char::from(letters[r.below(letters.len() as u64) as usize]));
+    ["gh", "p_"].concat() + &noise.collect::<String>()
 }
 
 /// Names come from a small pool, so that files find, shadow and lose each other all the time.

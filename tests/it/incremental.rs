@@ -3,7 +3,7 @@
 
 use crate::edits::{Edit, Repository, script};
 use crate::support::{
-    Bench, dump_of_fresh_build, first_difference, fresh_build, number, on_large_stack, packs_of,
+    Bench, dump_of_fresh_build, first_difference, fresh_build, number, on_large_stack, packs_for, packs_of,
 };
 use indexd::workspace::stages::Stage;
 use proptest::prelude::*;
@@ -57,6 +57,42 @@ fn check(files: &[(&str, &str)], edit: &[(&str, &str)], want: &[(Stage, &str)]) 
     let ran: Vec<(Stage, &str)> = ran.iter().map(|(stage, path)| (*stage, path.as_str())).collect();
     assert_eq!(ran, want);
     assert_eq!(bench.dump(), dump_of_fresh_build(bench.root()));
+}
+
+/// A secret is in nothing that the index keeps or answers, and everything around it stays where it is.
+#[test]
+fn secrets_are_taken_out_before_anything_is_made_of_a_file() {
+    let token = crate::edits::token(&mut crate::edits::Numbers(7));
+    let of = |value: &str| {
+        format!("package a\n\nconst Token = \"{value}\"\n\nfunc After() string {{ return Token }}\n")
+    };
+    let mut bench = Bench::new();
+    bench.write("a/a.go", &of(&token));
+    bench.write("a/b.go", "package a\n\nfunc Use() string { return After() }\n");
+    bench.build();
+    let holds = |bench: &Bench| {
+        let packs = packs_for(&bench.snapshot(), &["Token After"]).concat();
+        let text = bench.dump() + &packs;
+        let (whole, tail) =
+            (text.contains(&token), text.to_lowercase().contains(&token[24..].to_lowercase()));
+        assert!(packs.contains("func After() string { return Token }"), "{packs}");
+        (
+            whole,
+            tail,
+            packs.contains("[REDACTED:github-token]"),
+            packs.contains(r#""redactions":["github-token"]"#),
+        )
+    };
+    assert_eq!(holds(&bench), (false, false, true, true));
+    let redacted = bench.dump();
+    let line = redacted.lines().find(|l| l.contains("After") && l.contains("def")).unwrap().to_owned();
+    bench.write("a/a.go", &of(&"x".repeat(token.len())));
+    bench.update(&["a/a.go".to_owned()]);
+    assert_eq!(holds(&bench), (false, false, false, false));
+    assert!(bench.dump().lines().any(|l| l == line), "what stands after a secret has its place");
+    bench.write("a/a.go", &of(&token));
+    bench.update(&["a/a.go".to_owned()]);
+    assert_eq!(first_difference(&bench.dump(), &redacted), first_difference(&redacted, &redacted));
 }
 
 const CALLED: &str = "package a\n\n// F waits.\nfunc F() int {\n\treturn 1\n}\n\nfunc G() int { return 2 }\n";

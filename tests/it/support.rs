@@ -208,6 +208,20 @@ pub fn number(name: &str, default: usize) -> usize {
 
 /// The canonical packs that answer a few requests from a snapshot.
 pub fn packs_of(snapshot: &Snapshot) -> Vec<String> {
+    let requests = [
+        ("where does T0 wait for F1", "graph", 4_000),
+        ("C1 m2 pkg/m.py", "agent", 1_500),
+        ("retry text", "graph", 300),
+    ];
+    packs(snapshot, &requests)
+}
+
+/// The canonical packs that answer queries.
+pub fn packs_for(snapshot: &Snapshot, queries: &[&str]) -> Vec<String> {
+    packs(snapshot, &queries.iter().map(|q| (*q, "graph", 4_000)).collect::<Vec<_>>())
+}
+
+fn packs(snapshot: &Snapshot, requests: &[(&str, &str, u64)]) -> Vec<String> {
     static COUNTER: LazyLock<Arc<indexd_text::CachedCounter>> = LazyLock::new(|| {
         indexd_text::counter("o200k_base", &indexd_text::CounterOptions::default()).unwrap()
     });
@@ -221,18 +235,13 @@ pub fn packs_of(snapshot: &Snapshot) -> Vec<String> {
         matches_head: &|_| false,
         stage: &|_| {},
     };
-    let pack = |(query, layout, budget): (&str, &str, u64)| {
+    let pack = |(query, layout, budget): &(&str, &str, u64)| {
         let request =
             serde_json::json!({"query": query, "layout": layout, "budgets": {"maxTotalTokens": budget}});
         let request = indexd_pack::Request::from_json(request).unwrap();
         indexd_pack::build(snapshot, &request, &context).unwrap().canonical()
     };
-    let queries = [
-        ("where does T0 wait for F1", "graph", 4_000),
-        ("C1 m2 pkg/m.py", "agent", 1_500),
-        ("retry text", "graph", 300),
-    ];
-    queries.into_iter().map(pack).collect()
+    requests.iter().map(pack).collect()
 }
 
 /// A snapshot's dump.

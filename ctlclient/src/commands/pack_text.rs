@@ -76,6 +76,9 @@ fn item(out: &mut String, n: usize, item: &ContextItem, style: Style, signals: b
         ));
     }
     facts.push(format!("{} tokens", number(item.tokens)));
+    if !item.redactions.is_empty() {
+        facts.push(format!("redacted: {}", safe_line(&item.redactions.join(", "))));
+    }
     for place in &item.also_at {
         facts.push(format!("also at {}:{}", safe_line(&place.file_rel_path), place.lines.start));
     }

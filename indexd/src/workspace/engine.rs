@@ -98,7 +98,8 @@ impl Engine {
     ///
     /// # Errors
     /// The index folder cannot be made or read, or the disk is full.
-    pub fn open(setup: Setup) -> Result<Self, EngineError> {
+    pub fn open(mut setup: Setup) -> Result<Self, EngineError> {
+        setup.parts.redacts &= setup.config.index_redact_secrets;
         recovery::make_private(&setup.home).map_err(|e| io_error("make the index folder", &setup.home, e))?;
         let current = recovery::current(&setup.home);
         recovery::remove_others(&setup.home, current);
@@ -379,7 +380,9 @@ impl Engine {
     /// What the facts and signals of the index depend on besides the tree.
     fn signature_config(&self) -> Vec<u8> {
         let history = self.setup.config.history_commits_max;
-        format!("extractor {}\nhistory {history}\n", indexd_lang::EXTRACTOR_VERSION).into_bytes()
+        let secrets = if self.setup.parts.redacts { indexd_secrets::RULES_VERSION } else { 0 };
+        let extractor = indexd_lang::EXTRACTOR_VERSION;
+        format!("extractor {extractor}\nhistory {history}\nsecrets {secrets}\n").into_bytes()
     }
 }
 

@@ -6,7 +6,7 @@ use super::scan::remembered;
 use indexd_lang::Extracted;
 use indexd_model::limits::FILE_BYTES_LISTED_MAX;
 use indexd_model::terms::Vocabulary;
-use indexd_model::{ContentHash, Facts, FactsView, FileDoc, FileFacts, Links, Outcome, RepoPath};
+use indexd_model::{ContentHash, Facts, FactsView, FileDoc, FileFacts, FileRoles, Links, Outcome, RepoPath};
 use indexd_os::{FileMeta, ReadError, Root};
 use indexd_store::{FileInput, FileStat};
 use std::fs::File;
@@ -22,11 +22,13 @@ pub struct Parts {
     pub extract: fn(&RepoPath, &[u8]) -> Extracted,
     /// Facts to links.
     pub link: fn(FileDoc, &FileFacts, &dyn FactsView) -> Links,
+    /// Whether secrets are taken out of a text before anything is made of it.
+    pub redacts: bool,
 }
 
 impl Default for Parts {
     fn default() -> Self {
-        Self { extract: indexd_lang::extract, link: indexd_resolve::link }
+        Self { extract: indexd_lang::extract, link: indexd_resolve::link, redacts: true }
     }
 }
 
@@ -139,13 +141,34 @@ fn now_ns() -> i64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| d.as_nanos() as i64)
 }
 
-/// Extracts the facts of a file. A panic costs that file its structure only: it is chunked by lines.
+/// Extracts the facts of a file, secrets in it left out. A panic costs that file its structure only:
+/// it is chunked by lines.
 pub fn extract(parts: &Parts, loaded: &Loaded) -> Extracted {
-    let run = || (parts.extract)(&loaded.path, &loaded.bytes);
-    catch_unwind(AssertUnwindSafe(run)).unwrap_or_else(|_| {
+    let redacted = if parts.redacts { redacted(loaded) } else { None };
+    let bytes = redacted.as_deref().map_or(&loaded.bytes[..], str::as_bytes);
+    let run = || (parts.extract)(&loaded.path, bytes);
+    let mut extracted = catch_unwind(AssertUnwindSafe(run)).unwrap_or_else(|_| {
         tracing::error!("extraction failed for one file; it is searchable and not linked");
-        text_only(&loaded.path, &loaded.bytes)
-    })
+        text_only(&loaded.path, bytes)
+    });
+    if redacted.is_some() {
+        let roles = &mut extracted.facts.interface.roles;
+        *roles = roles.with(FileRoles::REDACTED);
+    }
+    extracted
+}
+
+/// The text of a file without the secrets in it; `None` when it has none.
+fn redacted(loaded: &Loaded) -> Option<String> {
+    // Longer files are listed without their text.
+    if loaded.size > FILE_BYTES_LISTED_MAX || indexd_secrets::is_exempt(&loaded.path) {
+        return None;
+    }
+    let text = indexd_lang::decode::decode(&loaded.bytes)?;
+    match indexd_secrets::redact(&text) {
+        (_, found) if found.is_empty() => None,
+        (text, _) => Some(text.into_owned()),
+    }
 }
 
 /// A file without structure: chunked by lines.
@@ -187,7 +210,7 @@ pub fn link(
 ) -> Links {
     let interface = &facts.interface;
     let is_parsed = matches!(interface.outcome, Outcome::Parsed | Outcome::Recovered);
-    if !is_parsed || interface.roles.has(indexd_model::FileRoles::VENDORED) {
+    if !is_parsed || interface.roles.has(FileRoles::VENDORED) {
         return Links::default();
     }
     let run = || {

@@ -53,6 +53,11 @@ impl Language {
 )]
 pub struct FileRoles(pub u16);
 
+/// Begins what stands in place of a secret in the text of a file with [`FileRoles::REDACTED`]:
+/// `[REDACTED:rule]`, or `[REDACTED]` where that is too long, filled up with `*` to the length of the
+/// secret. A secret, or a line of one, that is shorter than both is `*` alone.
+pub const REDACTION_MARK: &str = "[REDACTED";
+
 impl FileRoles {
     /// A test, by the language's conventions.
     pub const TEST: Self = Self(1);
@@ -70,6 +75,8 @@ impl FileRoles {
     pub const SENSITIVE: Self = Self(64);
     /// An example or a demo.
     pub const EXAMPLE: Self = Self(128);
+    /// Its text is stored without the secrets that stood in it; see [`REDACTION_MARK`].
+    pub const REDACTED: Self = Self(256);
 
     /// Whether every role of `other` is set.
     pub fn has(self, other: Self) -> bool {

@@ -213,6 +213,9 @@ pub struct Item {
     pub why: Why,
     /// What it is: definition, reference, import, test, config, doc.
     pub traits: Vec<&'static str>,
+    /// Kinds of the secrets that are replaced in its text, ordered; `secret` for a short one.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub redactions: Vec<String>,
     /// Other places with the same content.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub also_at: Vec<Place>,

@@ -17,9 +17,9 @@ use crate::request::{EdgeType, Layout, Strictness};
 use crate::retrieve::{Role, Signal};
 use crate::unit::Unit;
 use indexd_model::links::evidence_kind;
-use indexd_model::{ContentHash, Span};
+use indexd_model::{ContentHash, FileRoles, REDACTION_MARK, Span};
 use sha2::{Digest, Sha256};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 /// Terms named in the evidence of a seed.
@@ -116,7 +116,6 @@ fn item(a: &mut Assembly, i: usize, signature: &str) -> Item {
         lines: lines.into(),
         language_id: c.file.language.id(),
         title: title(a, i, &source),
-        excerpt,
         scores: Scores {
             seed_score: round6(c.seed_score),
             graph_distance: c.distance,
@@ -125,11 +124,30 @@ fn item(a: &mut Assembly, i: usize, signature: &str) -> Item {
         },
         why,
         traits: a.claimed[i].traits.names(c),
+        redactions: if c.file.roles.has(FileRoles::REDACTED) {
+            redactions(&excerpt.text)
+        } else {
+            Vec::new()
+        },
+        excerpt,
         also_at,
         tokens: cost,
         provenance: (!is_flat).then(|| provenance.clone()),
         flat_provenance: is_flat.then_some(provenance),
     }
+}
+
+/// Kinds of the secrets that are replaced in a text of a redacted file.
+fn redactions(text: &str) -> Vec<String> {
+    let marked = text.split(REDACTION_MARK).skip(1).filter_map(|rest| {
+        let inside = rest.split(']').next()?;
+        Some(inside.strip_prefix(':').unwrap_or("secret").to_owned())
+    });
+    let mut kinds: BTreeSet<String> = marked.collect();
+    if kinds.is_empty() && text.contains("***") {
+        kinds.insert("secret".to_owned());
+    }
+    kinds.into_iter().collect()
 }
 
 /// The chunk uid for a whole unit; with offsets of lines from its start when parts are shown.

@@ -12,7 +12,7 @@
 pub mod rules;
 mod scan;
 
-use indexd_model::Span;
+use indexd_model::{REDACTION_MARK, Span};
 use std::borrow::Cow;
 
 /// Changes when the same text can be redacted differently.
@@ -35,8 +35,7 @@ pub fn find(text: &str) -> Vec<Redaction> {
     scan::find(text)
 }
 
-/// Replaces the secrets in `text`: `[REDACTED:rule]`, filled up with `*` to the length of what it
-/// replaces; shorter secrets and further lines become `*` alone. Line ends stay.
+/// Replaces the secrets in `text`, line by line, as [`REDACTION_MARK`] says. Line ends stay.
 ///
 /// The text is borrowed when it holds none.
 pub fn redact(text: &str) -> (Cow<'_, str>, Vec<Redaction>) {
@@ -57,12 +56,10 @@ pub fn redact(text: &str) -> (Cow<'_, str>, Vec<Redaction>) {
 }
 
 fn replace(secret: &str, rule: &str, out: &mut String) {
-    let mark = format!("[REDACTED:{rule}]");
-    let mut is_marked = false;
+    let marks = [format!("{REDACTION_MARK}:{rule}]"), format!("{REDACTION_MARK}]")];
     for line in secret.split_inclusive(['\n', '\r']) {
         let content = line.trim_end_matches(['\n', '\r']);
-        let mark = if is_marked || content.len() < mark.len() { "" } else { mark.as_str() };
-        is_marked |= !mark.is_empty();
+        let mark = marks.iter().find(|m| m.len() <= content.len()).map_or("", String::as_str);
         out.push_str(mark);
         out.extend(std::iter::repeat_n('*', content.len() - mark.len()));
         out.push_str(&line[content.len()..]);

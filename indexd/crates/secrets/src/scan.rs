@@ -74,7 +74,9 @@ pub(crate) fn find(text: &str) -> Vec<Redaction> {
         }
     }
     // A private key hides what else is found in it; then the first rule in the table wins.
-    found.sort_by_key(|r| (r.span.start, r.rule != PRIVATE_KEY, std::cmp::Reverse(r.span.end)));
+    let precedence = |r: &Redaction| RULES.iter().position(|rule| rule.name == r.rule);
+    found
+        .sort_by_key(|r| (r.span.start, r.rule != PRIVATE_KEY, std::cmp::Reverse(r.span.end), precedence(r)));
     let mut end = 0;
     found.retain(|r| {
         let is_apart = r.span.start >= end;

@@ -152,9 +152,9 @@ fn private_keys_lose_their_body_and_keep_their_lines() {
     let text = format!("a\n{}b\n", key_block(&kind));
     let (redacted, found) = redact(&text);
     let expect = format!(
-        "a\n-----BEGIN {kind}-----\n[REDACTED:private-key]{}\n{}\n-----END {kind}-----\nb\n",
+        "a\n-----BEGIN {kind}-----\n[REDACTED:private-key]{}\n[REDACTED:private-key]{}\n-----END {kind}-----\nb\n",
         "*".repeat(64 - 22),
-        "*".repeat(40)
+        "*".repeat(40 - 22)
     );
     assert_eq!((redacted.as_ref(), found[0].rule), (expect.as_str(), PRIVATE_KEY));
     // In one line of JSON, and without an end.
