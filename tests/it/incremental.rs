@@ -102,6 +102,21 @@ const GO: [(&str, &str); 4] =
     [("go.mod", "module m\n"), ("a/a.go", CALLED), ("b/b.go", CALLER), ("b/k.go", BESIDE)];
 
 #[test]
+fn a_module_of_the_same_name_elsewhere_concerns_nobody() {
+    let files = [
+        ("a/__init__.py", ""),
+        ("a/util.py", "def f(): ...\n"),
+        ("b/__init__.py", ""),
+        ("b/util.py", "def f(): ...\n"),
+        ("b/near.py", "from .util import f\n\n\ndef g():\n    return f()\n"),
+        ("main.py", "from a.util import f\n\n\ndef h():\n    return f()\n"),
+    ];
+    use Stage::{Extract, Link, Put, Read};
+    let path = "c/util.py";
+    check(&files, &[(path, "def f(): ...\n")], &[(Read, path), (Extract, path), (Put, path), (Link, path)]);
+}
+
+#[test]
 fn a_body_edit_links_one_file() {
     let edited = CALLED.replace("return 1", "x := 3\n\treturn x + 1");
     use Stage::{Extract, Link, Put, Read};

@@ -36,8 +36,9 @@ impl Key {
         Self::new(3, language, dir)
     }
 
-    /// Files whose module name ends in this component: for Python the stem, or the folder's name
-    /// for `__init__`; for Go the last component of the folder.
+    /// Files whose module path ends in this component: for Python the stem, or the folder's name
+    /// for `__init__`; for Go the last component of the folder. Python files are also found under
+    /// the last two, joined by `/`: thousands of modules may be called `utils`.
     pub fn stem(language: &str, stem: &str) -> Self {
         Self::new(4, language, stem)
     }

@@ -53,6 +53,14 @@ pub fn stem_of(path: &str) -> &str {
     }
 }
 
+/// The last two components of `path`, or the only one.
+pub fn tail_of(path: &str) -> &str {
+    match path.rsplit_once('/') {
+        Some((dir, _)) => &path[dir.rfind('/').map_or(0, |i| i + 1)..],
+        None => path,
+    }
+}
+
 /// Joins a folder (maybe empty) and a relative path.
 pub fn join(dir: &str, rest: &str) -> String {
     if dir.is_empty() { rest.to_owned() } else { format!("{dir}/{rest}") }
@@ -108,5 +116,6 @@ mod tests {
         let p = RepoPath::new("net/http/server.go").unwrap();
         assert_eq!((p.dir(), p.file_name(), stem_of(&p)), ("net/http", "server.go", "server"));
         assert_eq!((dir_of("x"), stem_of(".env"), stem_of("a.tar.gz")), ("", ".env", "a.tar"));
+        assert_eq!(["", "a", "a/b", "a/b/c"].map(tail_of), ["", "a", "a/b", "b/c"]);
     }
 }

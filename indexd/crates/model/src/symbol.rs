@@ -16,7 +16,7 @@ use crate::ids::{DefDoc, FileDoc, SymbolId};
 use crate::key::Key;
 use crate::language::Language;
 use crate::names;
-use crate::path::{dir_of, join, stem_of};
+use crate::path::{dir_of, join, stem_of, tail_of};
 use crate::view::{FactsView, IndexView};
 
 /// Manifests that name a Python project, in the order in which one folder is asked.
@@ -148,8 +148,8 @@ fn source_root<'p>(view: &dyn FactsView, path: &'p str) -> &'p str {
 
 /// Whether a file elsewhere (a stub beside a module is not elsewhere) has the same dotted module.
 fn has_module_twin(view: &dyn FactsView, path: &str, module: &str) -> bool {
-    let stem = module.rsplit('.').next().unwrap_or(module);
-    view.providers(Key::stem("py", stem)).into_iter().any(|other| {
+    let of = module.replace('.', "/");
+    view.providers(Key::stem("py", tail_of(&of))).into_iter().any(|other| {
         let other = view.path(other);
         dir_of(&other) != dir_of(path) && dotted(below(source_root(view, &other), &other)) == module
     })

@@ -17,7 +17,7 @@ use crate::builder::Header;
 use crate::chunks::{Piece, assemble};
 use indexd_model::facts::{Import, ImportKind};
 use indexd_model::limits::PARSE_CALLBACKS_MAX;
-use indexd_model::path::{dir_of, file_name_of, stem_of};
+use indexd_model::path::{dir_of, file_name_of, stem_of, tail_of};
 use indexd_model::{
     ChunkKind, Def, DefFlags, DefIdx, DefKind, Facts, FileFacts, FileRoles, Interface, Key, Language,
     LineIndex, Outcome, RepoPath,
@@ -86,14 +86,15 @@ fn mark_exported(v: &mut Visitor, exports: Option<&[indexd_model::StrId]>) {
 
 /// The entries under which the file itself is found. They say only that it exists.
 fn existence(path: &str) -> Vec<indexd_model::Entry> {
-    let stem = match stem_of(path) {
-        "__init__" => file_name_of(dir_of(path)),
-        stem => stem,
+    let module = match stem_of(path) {
+        "__init__" => dir_of(path),
+        _ => path.rsplit_once('.').map_or(path, |(module, _)| module),
     };
-    [Key::file(path), Key::dir("py", dir_of(path)), Key::stem("py", stem)]
-        .into_iter()
-        .map(|key| indexd_model::Entry { key, def: DefIdx::NONE, digest: 1 })
-        .collect()
+    let mut keys = vec![Key::file(path), Key::dir("py", dir_of(path)), Key::stem("py", file_name_of(module))];
+    if module.contains('/') {
+        keys.push(Key::stem("py", tail_of(module)));
+    }
+    keys.into_iter().map(|key| indexd_model::Entry { key, def: DefIdx::NONE, digest: 1 }).collect()
 }
 
 /// The names others find definitions under: members of the module and of its classes.

@@ -2,7 +2,7 @@ use super::*;
 use crate::facts::{Arena, Def, Entry, ExprId, Outcome, StrId};
 use crate::language::FileRoles;
 use crate::memory::MemoryFacts;
-use crate::path::RepoPath;
+use crate::path::{RepoPath, file_name_of};
 use crate::span::Span;
 use std::sync::Arc;
 
@@ -74,8 +74,9 @@ fn interface(path: &str, package: &str, lines: &str) -> Interface {
         Language::Go => keys.push(Key::dir("go", dir_of(path))),
         Language::Python => {
             let stem = stem_of(path);
-            let of = if stem == "__init__" { dir_of(path).rsplit('/').next().unwrap_or("") } else { stem };
-            keys.push(Key::stem("py", of));
+            let of = if stem == "__init__" { dir_of(path).to_owned() } else { join(dir_of(path), stem) };
+            keys.push(Key::stem("py", tail_of(&of)));
+            keys.push(Key::stem("py", file_name_of(&of)));
         }
         _ => {}
     }

@@ -3,14 +3,14 @@
 //! No configuration says where source roots are, so the tree does: a root is a folder that is no
 //! package itself and below which the whole dotted path is found. The importing file's own folders
 //! come first, the nearest before the others; a name of the standard library is never looked for
-//! anywhere else. Files are found by the last component of the path, which is one lookup whatever
-//! the roots are.
+//! anywhere else. Files are found by the last two components of the path (the only one of a path
+//! without a dot), which is one lookup whatever the roots are.
 
 use super::Linker;
 use super::names::is_stdlib;
 use super::types::{File, NameId};
 use indexd_model::facts::Import;
-use indexd_model::path::{dir_of, file_name_of, join, stem_of};
+use indexd_model::path::{dir_of, file_name_of, join, stem_of, tail_of};
 use indexd_model::{FactsView, Key};
 
 /// Where a module path leads.
@@ -74,17 +74,13 @@ impl<'a> Linker<'a> {
 
     /// The file of the module whose path without extension (or whose folder) is `full`.
     pub(super) fn module_at(&mut self, full: &str) -> Option<File> {
-        let mut best: Option<(u8, indexd_model::FileDoc)> = None;
-        for &doc in self.view.find(Key::stem("py", file_name_of(full))).iter() {
-            let path = self.view.path(doc);
-            if module_path(&path) == full {
-                let rank = rank(&path);
-                if best.is_none_or(|b| rank < b.0) {
-                    best = Some((rank, doc));
-                }
-            }
-        }
-        best.map(|b| self.loaded.open(b.1))
+        // Source before stub, package before module: what comes later in this order cannot matter
+        // to whoever found an earlier one.
+        let found = [".py", ".pyi"].into_iter().find_map(|extension| {
+            let package = join(full, &format!("__init__{extension}"));
+            self.view.file(&package).or_else(|| self.view.file(&format!("{full}{extension}")))
+        });
+        found.map(|doc| self.loaded.open(doc))
     }
 
     /// The `__init__` of a folder.
@@ -141,7 +137,7 @@ impl<'a> Linker<'a> {
         let own = dir_of(self.loaded.path(from));
         let stdlib = is_stdlib(module);
         let mut best: Option<((u8, usize), String)> = None;
-        for &doc in self.view.find(Key::stem("py", file_name_of(&suffix))).iter() {
+        for &doc in self.view.find(Key::stem("py", tail_of(&suffix))).iter() {
             let path = self.view.path(doc);
             let Some(root) = root_of(module_path(&path), &suffix) else { continue };
             let rank = match is_around(root, own) {
@@ -205,11 +201,6 @@ impl<'a> Linker<'a> {
     fn is_free_of_init(&mut self, root: &str) -> bool {
         root.is_empty() || self.package_file(root).is_none()
     }
-}
-
-/// Source before stub, package before module.
-fn rank(path: &str) -> u8 {
-    u8::from(!is_init(path)) + 2 * u8::from(path.ends_with(".pyi"))
 }
 
 /// Whether a path is that of a package's own module.
