@@ -9,7 +9,7 @@ use crate::gather::{self, Gathered};
 use crate::identity::{Source, Sources};
 use crate::pack::{Budgets, DropReason, Pack};
 use crate::query::Query;
-use crate::render::{self, Block, Run};
+use crate::render::{self, Block, Rendered, Run};
 use crate::request::{Request, Resolved};
 use crate::sections::{Traits, claim, sections};
 use crate::select::{Cost, Entry, GAP, Limits, Offers, Selection, select};
@@ -227,7 +227,7 @@ impl<'a> Assembly<'a> {
     fn fits_rendered(&mut self, extra: usize) -> bool {
         let mut chosen: Vec<usize> = self.selection.chosen.iter().map(|c| c.0).collect();
         chosen.push(extra);
-        let text = self.render(&chosen);
+        let text = self.render(&chosen).text;
         let caps = self.request.budgets;
         u64::from(self.ctx.counter.count_tokens(&text)) <= caps.max_total_tokens
             && text.chars().count() as u64 <= caps.max_total_chars
@@ -241,8 +241,9 @@ impl<'a> Assembly<'a> {
                 return Err(PackError::Cancelled);
             }
             let chosen: Vec<usize> = self.selection.chosen.iter().map(|c| c.0).collect();
-            self.rendered = self.render(&chosen);
-            self.tokens = u64::from(self.ctx.counter.count_tokens(&self.rendered));
+            let rendered = self.render(&chosen);
+            self.tokens = self.count_rendered(&rendered);
+            self.rendered = rendered.text;
             let chars = self.rendered.chars().count() as u64;
             if self.tokens <= caps.max_total_tokens && chars <= caps.max_total_chars {
                 return Ok(());
@@ -258,6 +259,21 @@ impl<'a> Assembly<'a> {
         }
     }
 
+    /// The tokens of a rendering as a whole. Excerpts were counted when they were chosen; where their
+    /// ends are sure to be ends of pieces for the counter, only what stands between them is counted.
+    fn count_rendered(&self, rendered: &Rendered) -> u64 {
+        let Rendered { text, runs } = rendered;
+        let count = |part: &str| u64::from(self.ctx.counter.count_tokens(part));
+        let (mut total, mut from) = (0, 0);
+        for run in runs {
+            if [run.start, run.end].into_iter().all(|at| self.ctx.counter.adds_up_at(text, at)) {
+                total += count(&text[from..run.start]) + self.count(&text[run.clone()]);
+                from = run.end;
+            }
+        }
+        total + count(&text[from..])
+    }
+
     /// The chosen candidates in the order of their sections, then of their ranks.
     pub fn shown(&self, chosen: &[usize]) -> Vec<usize> {
         let mut shown = chosen.to_vec();
@@ -265,7 +281,7 @@ impl<'a> Assembly<'a> {
         shown
     }
 
-    fn render(&mut self, chosen: &[usize]) -> String {
+    fn render(&mut self, chosen: &[usize]) -> Rendered {
         let shown = self.shown(chosen);
         let sources: Vec<Rc<Source>> = shown.iter().map(|i| self.source(*i)).collect();
         let bytes_max = self.request.budgets.max_bytes_per_item as usize;

@@ -15,6 +15,7 @@
 //! inside a fence is exact; the fence is longer than any run of backticks in it.
 
 use indexd_model::{Language, Lines};
+use std::ops::Range;
 
 /// One item as it is rendered.
 #[derive(Clone, Debug)]
@@ -40,10 +41,20 @@ pub struct Run<'a> {
     pub text: &'a str,
 }
 
+/// A rendering.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Rendered {
+    /// The text.
+    pub text: String,
+    /// Where the runs of lines stand in it, in order.
+    pub runs: Vec<Range<usize>>,
+}
+
 /// Renders blocks, given in the order of their sections and ranks. No block gives an empty text.
-pub fn render(section_names: &[&str], blocks: &[Block]) -> String {
+pub fn render(section_names: &[&str], blocks: &[Block]) -> Rendered {
     let size: usize = blocks.iter().flat_map(|b| &b.parts).map(|p| p.text.len() + 64).sum();
     let mut out = String::with_capacity(size);
+    let mut runs = Vec::new();
     let mut section = None;
     let mut done = vec![false; blocks.len()];
     for i in 0..blocks.len() {
@@ -64,17 +75,17 @@ pub fn render(section_names: &[&str], blocks: &[Block]) -> String {
             }
         }
         parts.sort_by_key(|p| p.lines);
-        group(blocks[i].path, blocks[i].language, &parts, &mut out);
+        group(blocks[i].path, blocks[i].language, &parts, &mut out, &mut runs);
     }
     // Separators stand between groups, not after the last.
     if out.ends_with("\n\n") {
         out.pop();
     }
-    out
+    Rendered { text: out, runs }
 }
 
 /// One file of one section.
-fn group(path: &str, language: Language, parts: &[Run], out: &mut String) {
+fn group(path: &str, language: Language, parts: &[Run], out: &mut String, runs: &mut Vec<Range<usize>>) {
     let (Some(first), Some(last)) = (parts.first(), parts.last()) else { return };
     header(path, Lines { start: first.lines.start, end: last.lines.end }, out);
     let fence = "`".repeat(parts.iter().map(|p| longest_run(p.text) + 1).max().unwrap_or(0).max(3));
@@ -90,6 +101,7 @@ fn group(path: &str, language: Language, parts: &[Run], out: &mut String) {
         } else if missing > 0 {
             gap(language, Lines { start: after, end: run.lines.start - 1 }, out);
         }
+        runs.push(out.len()..out.len() + run.text.len());
         out.push_str(run.text);
         if !run.text.ends_with('\n') {
             out.push('\n');
@@ -160,12 +172,15 @@ mod tests {
         ];
         let expect = "# seeds\n\n## File: b.go (lines 2-9)\n```go\ntwo\nthree\n// ... (lines 4-8)\nnine\n```\n\n\
                       ## File: a.go (lines 1-1)\n```go\none\n```\n";
-        assert_eq!(render(&["seeds"], &blocks), expect);
+        let rendered = render(&["seeds"], &blocks);
+        assert_eq!(rendered.text, expect);
+        let runs: Vec<&str> = rendered.runs.iter().map(|r| &expect[r.clone()]).collect();
+        assert_eq!(runs, ["two\nthree\n", "nine\n", "one\n"]);
     }
 
     #[test]
     fn content_cannot_close_its_fence() {
-        let text = render(&["docs"], &[block(0, "x.go", &[(1, "```\nend\n````\n")])]);
+        let text = render(&["docs"], &[block(0, "x.go", &[(1, "```\nend\n````\n")])]).text;
         assert!(text.contains("`````go\n```\nend\n````\n`````\n"));
     }
 
@@ -174,7 +189,8 @@ mod tests {
         let text = render(
             &["seeds"],
             &[block(0, "a.go", &[(4, "four\n")]), block(0, "a.go", &[(6, "six\n"), (8, "eight\n")])],
-        );
+        )
+        .text;
         assert!(text.contains("four\n\nsix\n// ... (lines 7-7)\neight\n"));
     }
 
@@ -185,11 +201,11 @@ mod tests {
             block(0, "a.go", &[(2, "two")]),
             block(1, "a.go", &[(5, "five\n")]),
         ];
-        let text = render(&["seeds", "callers"], &blocks);
+        let text = render(&["seeds", "callers"], &blocks).text;
         assert!(text.contains("one\ntwo\n```"));
         assert_eq!((text.matches("# seeds").count(), text.matches("\n# callers").count()), (1, 1));
         assert!(!text.ends_with("\n\n"));
-        assert_eq!(render(&["seeds"], &[]), "");
+        assert_eq!(render(&["seeds"], &[]).text, "");
     }
 
     #[test]

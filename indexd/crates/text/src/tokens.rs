@@ -35,6 +35,13 @@ pub trait TokenCounter: Send + Sync {
     /// The tokens of `text` as a whole. An empty text has none. Counts of parts cut at line ends
     /// add up to at least the count of the whole.
     fn count_tokens(&self, text: &str) -> u32;
+
+    /// Whether the counts of `text` before and after the byte `at` are known to add up to that of
+    /// the whole. Never for counters that round.
+    fn adds_up_at(&self, text: &str, at: usize) -> bool {
+        let _ = (text, at);
+        false
+    }
 }
 
 /// What can be set of the counters.
@@ -106,6 +113,10 @@ impl TokenCounter for Exact {
 
     fn count_tokens(&self, text: &str) -> u32 {
         bpe::count(self.encoding, text)
+    }
+
+    fn adds_up_at(&self, text: &str, at: usize) -> bool {
+        split::is_boundary(text, at)
     }
 }
 
@@ -193,6 +204,10 @@ impl TokenCounter for CachedCounter {
         } else {
             self.count_keyed(Self::key(text), text)
         }
+    }
+
+    fn adds_up_at(&self, text: &str, at: usize) -> bool {
+        self.plain.adds_up_at(text, at)
     }
 }
 

@@ -240,6 +240,18 @@ mod tests {
         }
 
         #[test]
+        fn counts_add_up_at_boundaries(before in text(), after in text()) {
+            for text in [format!("{before}\n{after}"), format!("{before}{after}")] {
+                for at in (0..=text.len()).filter(|at| split::is_boundary(&text, *at)) {
+                    for encoding in [Encoding::O200k, Encoding::Cl100k] {
+                        let (a, b) = (count(encoding, &text[..at]), count(encoding, &text[at..]));
+                        prop_assert_eq!(a + b, count(encoding, &text), "{:?} at {}", text, at);
+                    }
+                }
+            }
+        }
+
+        #[test]
         fn long_pieces_are_merged_as_short_ones(piece in "[a-f]{2,99}|[ -~]{2,99}") {
             let vocabulary = vocabulary(Encoding::Cl100k);
             let mut merge = Merge::default();

@@ -258,6 +258,21 @@ pub fn cl100k(text: &str, each: &mut dyn FnMut(&[u8])) {
     }
 }
 
+/// Whether both patterns end a piece at a place, whatever stands around: it is the start of a line
+/// that is not blank. Spaces that hold a line end are a piece up to the last one, and signs take the
+/// line ends after them into theirs, with slashes in the newer pattern.
+pub fn is_boundary(text: &str, at: usize) -> bool {
+    let bytes = text.as_bytes();
+    if at == 0 || bytes.get(at - 1) != Some(&b'\n') {
+        return false;
+    }
+    let t = Text(text);
+    let first = t.run(at, |k| k == Blank);
+    let is_blank = t.at(first).is_none_or(|(kind, _)| kind == Newline);
+    let may_go_on = bytes.get(at) == Some(&b'/') && !(at > 1 && bytes[at - 2].is_ascii_alphanumeric());
+    !is_blank && !may_go_on
+}
+
 /// The end of the run of signs at a place, behind a space or not; `None` without a sign.
 fn signs(t: Text, place: usize, kind: Kind, after: usize) -> Option<usize> {
     let from = if t.0.as_bytes()[place] == b' ' { after } else { place };
