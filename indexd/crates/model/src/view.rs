@@ -241,6 +241,12 @@ pub trait IndexView: FactsView {
     /// and BOM kept. Empty for files without chunks.
     fn text(&self, file: FileDoc) -> Arc<str>;
 
+    /// Says that the texts of these files will be asked for soon, the first ones first. A view may
+    /// get them ready meanwhile; no answer depends on it.
+    fn will_read(&self, files: &[FileDoc]) {
+        let _ = files;
+    }
+
     /// A chunk.
     fn chunk(&self, chunk: ChunkDoc) -> ChunkRecord;
 

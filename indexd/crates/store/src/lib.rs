@@ -9,6 +9,7 @@
 //! order of changes; dense handles never reach a dump or a signature; a damaged or unfinished index
 //! is rebuilt, never repaired and never converted.
 
+mod ahead;
 mod bulk;
 mod cache;
 mod codec;

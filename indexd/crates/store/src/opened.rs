@@ -4,20 +4,34 @@
 //! each in the tree, checking its sum and walking to the entry costs a microsecond; a run that is
 //! open costs a search among a few hundred in memory and one among its entries.
 
+use crate::codec::records::ArchivedFileRow;
 use crate::codec::run::Entries;
 use crate::error::Result;
 use crate::table::Table;
 use heed::{RoTxn, WithoutTls};
+use rustc_hash::FxHashMap;
 use std::cell::RefCell;
 
 /// Runs kept of one table, about 1 KB each; all are let go when there are more.
 const RUNS_MAX: usize = 4_096;
+/// Other rows kept of one table.
+const ROWS_MAX: usize = 16_384;
 
 /// A read transaction with what it has opened.
 pub(crate) struct ReadTxn {
     chunks: RefCell<Runs>,
     defs: RefCell<Runs>,
+    files: RefCell<FxHashMap<u32, &'static ArchivedFileRow>>,
+    paths: RefCell<FxHashMap<Box<[u8]>, Option<u32>>>,
     txn: RoTxn<'static, WithoutTls>,
+}
+
+/// Room for one more.
+fn bounded<K, V>(map: &mut FxHashMap<K, V>) -> &mut FxHashMap<K, V> {
+    if map.len() >= ROWS_MAX {
+        map.clear();
+    }
+    map
 }
 
 /// Runs of a table whose keys are handles.
@@ -38,7 +52,13 @@ struct Run {
 impl ReadTxn {
     /// Takes the transaction over.
     pub fn new(txn: RoTxn<'static, WithoutTls>) -> Self {
-        Self { chunks: RefCell::default(), defs: RefCell::default(), txn }
+        Self {
+            chunks: RefCell::default(),
+            defs: RefCell::default(),
+            files: RefCell::default(),
+            paths: RefCell::default(),
+            txn,
+        }
     }
 
     /// The transaction.
@@ -54,6 +74,34 @@ impl ReadTxn {
     /// The row of a definition.
     pub fn def(&self, table: &Table, handle: u32) -> Result<&[u8]> {
         self.row(&self.defs, table, handle)
+    }
+
+    /// The record of a file, which `read` finds when it was not read before.
+    pub fn file<'t>(
+        &'t self,
+        handle: u32,
+        read: impl FnOnce() -> Result<&'t ArchivedFileRow>,
+    ) -> Result<&'t ArchivedFileRow> {
+        if let Some(row) = self.files.borrow().get(&handle) {
+            return Ok(row);
+        }
+        let row = read()?;
+        #[allow(unsafe_code, reason = "a borrow of a transaction cannot be kept beside it")]
+        // SAFETY: as for runs: the row lies in the pages of this transaction.
+        let kept = unsafe { std::mem::transmute::<&ArchivedFileRow, &'static ArchivedFileRow>(row) };
+        bounded(&mut self.files.borrow_mut()).insert(handle, kept);
+        Ok(row)
+    }
+
+    /// The handle of the file with a key of its path, which `read` finds when it was not asked for
+    /// before. Manifests are looked for in every folder above a file.
+    pub fn path(&self, key: &[u8], read: impl FnOnce() -> Result<Option<u32>>) -> Result<Option<u32>> {
+        if let Some(known) = self.paths.borrow().get(key) {
+            return Ok(*known);
+        }
+        let found = read()?;
+        bounded(&mut self.paths.borrow_mut()).insert(key.into(), found);
+        Ok(found)
     }
 
     fn row(&self, runs: &RefCell<Runs>, table: &Table, handle: u32) -> Result<&[u8]> {

@@ -128,18 +128,23 @@ impl<'t> Rows<'t> {
 
     /// The handle of the file with this key of its path.
     pub fn file_doc_of(&self, key: &[u8]) -> Result<Option<u32>> {
-        let Some(bytes) = self.tables.paths.get(self.txn, key)? else {
-            return Ok(None);
+        let read = || {
+            let Some(bytes) = self.tables.paths.get(self.txn, key)? else {
+                return Ok(None);
+            };
+            doc(bytes).map(Some).ok_or_else(|| self.tables.paths.corrupt(key))
         };
-        let doc = bytes.try_into().map_err(|_| self.tables.paths.corrupt(key))?;
-        Ok(Some(u32::from_be_bytes(doc)))
+        self.opened.map_or_else(read, |opened| opened.path(key, read))
     }
 
     /// A file's record.
     pub fn file(&self, file: u32) -> Result<&'t ArchivedFileRow> {
-        let t = &self.tables.files;
-        let key = file.to_be_bytes();
-        FileRow::access(t.need(self.txn, &key)?).ok_or_else(|| t.corrupt(&key))
+        let read = || {
+            let t = &self.tables.files;
+            let key = file.to_be_bytes();
+            FileRow::access(t.need(self.txn, &key)?).ok_or_else(|| t.corrupt(&key))
+        };
+        self.opened.map_or_else(read, |opened| opened.file(file, read))
     }
 
     /// A file's stat; zero when the cache row is gone, which equals no file.
@@ -226,6 +231,9 @@ impl<'t> Rows<'t> {
 
     /// The qualified name of a definition.
     pub fn qualified(&self, row: &DefRow<'t>) -> Result<String> {
+        if !row.is_nested {
+            return Ok(row.qualified.to_owned());
+        }
         let mut parts = vec![row.qualified];
         let mut at = *row;
         while at.is_nested {

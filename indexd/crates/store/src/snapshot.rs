@@ -3,6 +3,7 @@
 //! The traits have no errors: a view that cannot be read has no answer. A read that meets damage
 //! marks the store as damaged and panics; the request that asked is lost, the daemon is not.
 
+use crate::ahead::ReadAhead;
 use crate::codec::chunks::ChunkRow;
 use crate::codec::edges::{Base, Use, decode_unresolved};
 use crate::codec::enums::Coded;
@@ -33,6 +34,7 @@ pub struct Snapshot {
     txn: ReadTxn,
     meta: Meta,
     directory: OnceLock<Arc<Directory>>,
+    ahead: ReadAhead,
     store: Store,
 }
 
@@ -53,7 +55,13 @@ impl Snapshot {
     pub(crate) fn open(store: &Store) -> Result<Self> {
         let txn = store.inner.env.clone().static_read_txn()?;
         let meta = Meta::read(&store.inner.tables, &txn)?.ok_or(StoreError::Busy("not built yet"))?;
-        Ok(Self { txn: ReadTxn::new(txn), meta, directory: OnceLock::new(), store: store.clone() })
+        Ok(Self {
+            txn: ReadTxn::new(txn),
+            meta,
+            directory: OnceLock::new(),
+            ahead: ReadAhead::default(),
+            store: store.clone(),
+        })
     }
 
     pub(crate) fn rows(&self) -> Rows<'_> {
@@ -159,15 +167,21 @@ impl Snapshot {
 
     fn def_record(&self, def: DefDoc) -> Result<DefRecord> {
         let row = self.rows().def(def.0)?;
+        // Most definitions stand at file level, where both names are one.
+        let qualified: Arc<str> = match row.is_nested {
+            true => Arc::from(self.rows().qualified(&row)?),
+            false => Arc::from(row.qualified),
+        };
         let name = match row.idx {
-            DefIdx::NONE => self.rows().file(row.file)?.path.as_str(),
-            _ => row.name(),
+            DefIdx::NONE => Arc::from(self.rows().file(row.file)?.path.as_str()),
+            _ if row.name() == &*qualified => Arc::clone(&qualified),
+            _ => Arc::from(row.name()),
         };
         Ok(DefRecord {
             file: FileDoc(row.file),
             idx: row.idx,
-            name: Arc::from(name),
-            qualified: Arc::from(self.rows().qualified(&row)?),
+            name,
+            qualified,
             kind: row.kind,
             flags: row.flags,
             parent: row.parent.map_or(DefDoc::NONE, DefDoc),
@@ -469,6 +483,10 @@ impl IndexView for Snapshot {
         self.must(text(&self.store, self.rows(), file.0))
     }
 
+    fn will_read(&self, files: &[FileDoc]) {
+        self.ahead.start(&self.store, self.generation(), files);
+    }
+
     fn chunk(&self, chunk: ChunkDoc) -> ChunkRecord {
         let ChunkRow { file, span, lines, def, part, n_parts, lens, kind } =
             self.must(self.rows().chunk(chunk.0));
@@ -556,6 +574,9 @@ impl IndexView for Snapshot {
     }
 
     fn history(&self, file: FileDoc) -> FileHistory {
+        if self.meta.history.is_none() {
+            return FileHistory::default();
+        }
         let path = self.path(file);
         self.must(crate::history::of(self.rows(), &path))
     }

@@ -293,12 +293,13 @@ pub(crate) fn open_env(dir: &Path, map_bytes: u64) -> Result<(Env<WithoutTls>, u
                 env.clear_stale_readers()?;
                 return Ok((env, size as u64));
             }
-            Err(heed::Error::Io(e))
-                if e.kind() == std::io::ErrorKind::OutOfMemory && bytes > MAP_BYTES_MIN =>
-            {
-                bytes /= 2
-            }
+            Err(heed::Error::Io(e)) if is_too_large(&e) && bytes > MAP_BYTES_MIN => bytes /= 2,
             Err(e) => return Err(e.into()),
         }
     }
+}
+
+/// Whether a map is refused for its size. Valgrind calls that an invalid argument.
+fn is_too_large(e: &std::io::Error) -> bool {
+    matches!(e.kind(), std::io::ErrorKind::OutOfMemory | std::io::ErrorKind::InvalidInput)
 }
