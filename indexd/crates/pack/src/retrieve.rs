@@ -421,19 +421,25 @@ impl Table {
     }
 
     fn mark_type_evidence(&mut self, units: &Units) {
-        let owner = |h: &Hit| -> Option<(String, String)> {
-            let def = units.view.def(h.unit.def.some()?);
-            let scope = match def.qualified.rsplit_once('.') {
-                Some((scope, _)) => scope.to_owned(),
-                None if def.kind.is_type() => def.qualified.to_string(),
-                None => return None,
-            };
-            Some((indexd_model::path::dir_of(&h.file.path).to_owned(), scope))
-        };
-        let owners: Vec<_> = self.hits.iter().map(owner).collect();
-        let mut best: FxHashMap<&(String, String), Vec<f64>> = FxHashMap::default();
+        let defs: Vec<_> = self.hits.iter().map(|h| h.unit.def.some().map(|d| units.view.def(d))).collect();
+        let files: Vec<_> = self.hits.iter().map(|h| Rc::clone(&h.file)).collect();
+        // The folder and the type around a definition.
+        let owners: Vec<Option<(&str, &str)>> = defs
+            .iter()
+            .zip(&files)
+            .map(|(def, file)| {
+                let def = def.as_ref()?;
+                let scope = match def.qualified.rsplit_once('.') {
+                    Some((scope, _)) => scope,
+                    None if def.kind.is_type() => &def.qualified,
+                    None => return None,
+                };
+                Some((indexd_model::path::dir_of(&file.path), scope))
+            })
+            .collect();
+        let mut best: FxHashMap<(&str, &str), Vec<f64>> = FxHashMap::default();
         for (h, o) in self.hits.iter().zip(&owners) {
-            if let Some(o) = o {
+            if let Some(o) = *o {
                 best.entry(o).or_default().push(h.signals.get(Signal::Lexical));
             }
         }

@@ -46,12 +46,21 @@ pub struct Units<'v> {
     units: FxHashMap<UnitKey, Rc<Unit>>,
     files: FxHashMap<FileDoc, Rc<FileRecord>>,
     chunks: FxHashMap<ChunkDoc, ChunkRecord>,
+    defs: FxHashMap<DefDoc, Option<Rc<Unit>>>,
+    parts: FxHashMap<DefDoc, Rc<[ChunkDoc]>>,
 }
 
 impl<'v> Units<'v> {
     /// Starts empty.
     pub fn new(view: &'v dyn IndexView) -> Self {
-        Self { view, units: FxHashMap::default(), files: FxHashMap::default(), chunks: FxHashMap::default() }
+        Self {
+            view,
+            units: FxHashMap::default(),
+            files: FxHashMap::default(),
+            chunks: FxHashMap::default(),
+            defs: FxHashMap::default(),
+            parts: FxHashMap::default(),
+        }
     }
 
     /// The file's record.
@@ -68,16 +77,14 @@ impl<'v> Units<'v> {
     pub fn of_chunk(&mut self, chunk: ChunkDoc) -> Rc<Unit> {
         let record = self.chunk(chunk);
         let chunks = match record.def.some() {
-            Some(def) if record.n_parts > 1 => {
-                let all = self.view.chunks_of(def);
-                if all.contains(&chunk) { all } else { vec![chunk] }
-            }
-            _ => vec![chunk],
+            Some(def) if record.n_parts > 1 => Some(self.parts(def)).filter(|all| all.contains(&chunk)),
+            _ => None,
         };
-        let key = UnitKey(chunks[0]);
+        let key = UnitKey(chunks.as_ref().map_or(chunk, |all| all[0]));
         if let Some(unit) = self.units.get(&key) {
             return Rc::clone(unit);
         }
+        let chunks = chunks.map_or_else(|| vec![chunk], |all| all.to_vec());
         let mut spans: Vec<(Span, Lines)> = Vec::with_capacity(chunks.len());
         for &c in &chunks {
             let r = self.chunk(c);
@@ -95,20 +102,28 @@ impl<'v> Units<'v> {
         unit
     }
 
+    fn parts(&mut self, def: DefDoc) -> Rc<[ChunkDoc]> {
+        Rc::clone(self.parts.entry(def).or_insert_with(|| self.view.chunks_of(def).into()))
+    }
+
     /// The unit that shows a definition: its own, else that of what is around it; for a whole file
     /// its first chunk. `None` for files without chunks.
     pub fn of_def(&mut self, def: DefDoc) -> Option<Rc<Unit>> {
-        let mut at = def;
-        loop {
-            let record = self.view.def(at);
-            if let Some(&first) = self.view.chunks_of(at).first() {
-                return Some(self.of_chunk(first));
-            }
-            match record.parent.some() {
-                Some(parent) => at = parent,
-                None => return self.at(record.file, record.name_span.start),
-            }
+        if let Some(known) = self.defs.get(&def) {
+            return known.clone();
         }
+        let unit = match self.view.chunks_of(def).first() {
+            Some(first) => Some(self.of_chunk(*first)),
+            None => {
+                let record = self.view.def(def);
+                match record.parent.some() {
+                    Some(parent) => self.of_def(parent),
+                    None => self.at(record.file, record.name_span.start),
+                }
+            }
+        };
+        self.defs.insert(def, unit.clone());
+        unit
     }
 
     /// The unit at a byte of a file; the first one when no chunk holds the byte.

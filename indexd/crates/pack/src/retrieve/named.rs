@@ -136,11 +136,12 @@ fn mark_word(
     }
     let mut stems = Vec::new();
     let mut folders = Vec::new();
+    let mut name = Name::of(word);
     for f in found {
-        let path = units.file(f).path.clone();
-        if same_name(stem_of(&path), word) {
+        let path = &units.file(f).path;
+        if name.is(stem_of(path)) {
             stems.push(f);
-        } else if dir_of(&path).split('/').any(|c| same_name(c, word)) {
+        } else if dir_of(path).split('/').any(|c| name.is(c)) {
             folders.push(f);
         }
     }
@@ -156,13 +157,41 @@ fn mark_word(
     }
 }
 
-/// Equal without case, underscores, dashes and a plural `s`.
-fn same_name(name: &str, word: &str) -> bool {
-    let plain = |s: &str| -> String {
-        let s: String = s.chars().filter(|c| !matches!(c, '_' | '-')).flat_map(char::to_lowercase).collect();
-        if s.len() > 3 { s.trim_end_matches('s').to_owned() } else { s }
-    };
-    plain(name) == plain(word)
+/// A word to compare with names: equal without case, underscores, dashes and a plural `s`.
+struct Name {
+    plain: String,
+    /// The name looked at last, as `plain` is.
+    other: String,
+}
+
+impl Name {
+    fn of(word: &str) -> Self {
+        let mut plain = String::new();
+        make_plain(word, &mut plain);
+        Self { plain, other: String::new() }
+    }
+
+    fn is(&mut self, name: &str) -> bool {
+        // Most names differ in their first letter; what is only an `s` may be cut to nothing.
+        let first = plain_chars(name).next();
+        if first != self.plain.chars().next() && first != Some('s') {
+            return false;
+        }
+        make_plain(name, &mut self.other);
+        self.other == self.plain
+    }
+}
+
+fn plain_chars(s: &str) -> impl Iterator<Item = char> {
+    s.chars().filter(|c| !matches!(c, '_' | '-')).flat_map(char::to_lowercase)
+}
+
+fn make_plain(s: &str, out: &mut String) {
+    out.clear();
+    out.extend(plain_chars(s));
+    if out.len() > 3 {
+        out.truncate(out.trim_end_matches('s').len());
+    }
 }
 
 /// The files a mention names, with the names that follow the file in a dotted one.
