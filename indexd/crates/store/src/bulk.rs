@@ -31,14 +31,13 @@ use indexd_model::{Chunk, ContentHash, DefRef, FileDoc, FileFacts, Interface, Li
 use sink::Sink;
 use spill::{Place, Spill};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
-use terms::{Dictionary, Interner, Numbers};
+use terms::{Dictionary, Packed, Vocabularies};
 
 /// A first build. Dropping it before [`Bulk::finish`] leaves an index that opens as fresh.
 pub struct Bulk {
     store: Store,
     spill: Spill,
-    interner: Interner,
-    numbers: Numbers,
+    vocabularies: Vocabularies,
     /// One for each thread that has added.
     packers: Mutex<Vec<Packer>>,
     files: Mutex<Vec<Entry>>,
@@ -61,6 +60,8 @@ struct Entry {
     lines: Vec<DefLines>,
     /// As differences, which take a byte for each line; empty when nobody is expected to ask.
     line_starts: Vec<u8>,
+    /// In whose numbers the terms are.
+    vocabulary: u32,
     terms: Vec<u8>,
     path_terms: Vec<u8>,
     path_len: u16,
@@ -99,8 +100,7 @@ impl Bulk {
         Ok(Self {
             store: store.clone(),
             spill: Spill::new(store.dir())?,
-            interner: Interner::new(),
-            numbers: Numbers::default(),
+            vocabularies: Vocabularies::default(),
             packers: Mutex::default(),
             files: Mutex::default(),
             sealed: OnceLock::new(),
@@ -118,7 +118,7 @@ impl Bulk {
         let blobs = Blobs::of(&input.facts, &input.text, &mut packer)?;
         lock(&self.packers).push(packer);
         let blobs = self.spill.push([&blobs.interface, &blobs.body, &blobs.text])?;
-        let (terms, path_terms) = self.numbers.pack(&self.interner, vocabulary, &input.terms);
+        let (vocabulary, terms, path_terms) = self.vocabularies.pack(vocabulary, &input.terms);
         let lines = is_linkable(&input.facts).then(|| LineIndex::new(&input.text));
         let entry = Entry {
             hash: input.hash,
@@ -130,6 +130,7 @@ impl Bulk {
             lens: input.terms.chunks.iter().map(|c| c.lens).collect(),
             line_starts: lines.as_ref().map_or(Vec::new(), |lines| encode_sorted(lines.starts())),
             lines: lines.map_or(Vec::new(), |lines| prepared::def_lines(&input.facts.interface, &lines)),
+            vocabulary,
             terms,
             path_terms,
             path_len: input.terms.path_len,
@@ -253,13 +254,14 @@ impl Bulk {
     /// [`StoreError::Inconsistent`] before sealing, [`StoreError::Full`] when there is no room: the
     /// index then opens as fresh.
     pub fn finish(self, head: Option<&str>, history: Option<&History>, overlays: &Overlays) -> Result<u64> {
-        let Self { store, spill, interner, sealed, .. } = self;
+        let Self { store, spill, vocabularies, sealed, .. } = self;
         let sealed = sealed.into_inner().ok_or_else(|| StoreError::Inconsistent("not sealed yet".into()))?;
         let mut sink = Sink::new(&store);
         sealed.write_edges(&mut sink)?;
         sealed.write_blobs(&mut sink, &spill)?;
         drop(spill);
-        let dictionary = Dictionary::new(interner);
+        let dictionary = Dictionary::new(&vocabularies);
+        drop(vocabularies);
         sealed.write_terms(&mut sink, &dictionary)?;
         drop(dictionary);
         let mut meta = Meta::empty(store.inner.config);
@@ -388,9 +390,19 @@ impl Sealed {
 
     fn write_terms(&self, sink: &mut Sink, dictionary: &Dictionary) -> Result<()> {
         let tables = sink.tables();
-        let chunks = self.each().map(|(i, e)| (self.chunk_starts[i as usize], e.chunks.len(), &e.terms[..]));
+        let chunks = self.each().map(|(i, e)| Packed {
+            start: self.chunk_starts[i as usize],
+            n: e.chunks.len(),
+            vocabulary: e.vocabulary,
+            bytes: &e.terms,
+        });
         dictionary.write(&tables.terms, sink, chunks)?;
-        let paths = self.each().map(|(i, e)| (i, 1, &e.path_terms[..]));
+        let paths = self.each().map(|(i, e)| Packed {
+            start: i,
+            n: 1,
+            vocabulary: e.vocabulary,
+            bytes: &e.path_terms,
+        });
         dictionary.write(&tables.path_terms, sink, paths)
     }
 

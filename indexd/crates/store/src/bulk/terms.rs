@@ -1,5 +1,7 @@
-//! Terms of the first build: numbered once for all threads, kept as packed lists by chunk, and
-//! turned into posting blocks by term at the end.
+//! Terms of the first build: kept as packed lists by chunk, in the numbers of whoever counted them,
+//! and turned into posting blocks by term at the end. Only then are the numbers of the threads
+//! brought together: each knows nearly all terms by itself, and a table that they share would be
+//! asked for every one of them.
 
 use super::sink::Sink;
 use crate::codec::bytes::{Reader, put};
@@ -9,125 +11,68 @@ use crate::rows::term_prefix;
 use crate::table::Table;
 use indexd_model::terms::{FileTerms, Vocabulary};
 use indexd_model::view::{FieldCounts, N_FIELDS};
-use rustc_hash::{FxHashMap, FxHasher};
-use std::hash::{Hash, Hasher};
-use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
-
-const SHARDS: usize = 32;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Postings held at one time while lists are turned: 12 bytes each.
 const POSTINGS_AT_ONCE: usize = 3 << 20;
 
-/// Numbers terms, the same for all threads.
-pub(super) struct Interner {
-    shards: [Mutex<FxHashMap<Box<str>, u32>>; SHARDS],
-    next: AtomicU32,
-}
-
-impl Interner {
-    pub fn new() -> Self {
-        Self { shards: std::array::from_fn(|_| Mutex::default()), next: AtomicU32::new(0) }
-    }
-
-    fn number(&self, term: &str) -> u32 {
-        let mut h = FxHasher::default();
-        term.hash(&mut h);
-        // The map inside uses the same hash's low bits, so shards go by others.
-        let shard = (h.finish() >> 40) as usize % SHARDS;
-        let mut map = self.shards[shard].lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(n) = map.get(term) {
-            return *n;
-        }
-        let n = self.next.fetch_add(1, Ordering::Relaxed);
-        map.insert(term.into(), n);
-        n
-    }
-
-    /// Every term by number.
-    fn into_terms(self) -> Vec<Box<str>> {
-        let mut all: Vec<(u32, Box<str>)> = Vec::with_capacity(self.next.load(Ordering::Relaxed) as usize);
-        for shard in self.shards {
-            let map = shard.into_inner().unwrap_or_else(PoisonError::into_inner);
-            all.extend(map.into_iter().map(|(term, n)| (n, term)));
-        }
-        all.sort_unstable();
-        all.into_iter().map(|a| a.1).collect()
-    }
-}
-
-/// Numbers of the terms of one vocabulary, so that each of its terms is looked up once. Keeps the
-/// vocabulary's identity, so that the address stays its own.
-type Known = (Arc<()>, Arc<Mutex<Vec<u32>>>);
-
-/// Numbers of every vocabulary seen: one for each worker thread.
+/// The vocabularies that were passed along, one for each worker thread, in order of their first use.
 #[derive(Default)]
-pub(super) struct Numbers {
-    by_vocabulary: Mutex<FxHashMap<usize, Known>>,
+pub(super) struct Vocabularies {
+    known: Mutex<Vec<Known>>,
 }
 
-impl Numbers {
-    fn of(&self, vocabulary: &Vocabulary) -> Arc<Mutex<Vec<u32>>> {
-        let identity = vocabulary.identity();
-        let mut all = self.by_vocabulary.lock().unwrap_or_else(PoisonError::into_inner);
-        let known = all
-            .entry(Arc::as_ptr(identity) as usize)
-            .or_insert_with(|| (Arc::clone(identity), Arc::default()));
-        Arc::clone(&known.1)
-    }
+/// What is kept of one vocabulary.
+struct Known {
+    /// Held, so that its address stays its own.
+    identity: Arc<()>,
+    /// Terms by number, as far as files have been added.
+    terms: Vec<Box<str>>,
+}
 
-    /// Packs the lists of all chunks of a file, and that of its path.
-    pub fn pack(
-        &self,
-        interner: &Interner,
-        vocabulary: &Vocabulary,
-        terms: &FileTerms,
-    ) -> (Vec<u8>, Vec<u8>) {
-        let known = self.of(vocabulary);
-        let mut known = known.lock().unwrap_or_else(PoisonError::into_inner);
-        known.resize(vocabulary.len(), u32::MAX);
-        let mut file = FileNumbers { interner, vocabulary, known: &mut known };
+impl Vocabularies {
+    /// Packs the lists of all chunks of a file, and that of its path; also says in which vocabulary
+    /// they are.
+    pub fn pack(&self, vocabulary: &Vocabulary, terms: &FileTerms) -> (u32, Vec<u8>, Vec<u8>) {
+        let index = self.take_in(vocabulary);
         let mut chunks = Vec::new();
         for chunk in &terms.chunks {
-            file.push(&mut chunks, chunk.terms.iter().copied());
+            push(&mut chunks, chunk.terms.iter().copied());
         }
         chunks.shrink_to_fit();
         let mut path = Vec::new();
-        let counted = terms.path.iter().map(|(term, n)| (*term, crate::write::path_counts(*n)));
-        file.push(&mut path, counted);
+        push(&mut path, terms.path.iter().map(|(term, n)| (*term, crate::write::path_counts(*n))));
         path.shrink_to_fit();
-        (chunks, path)
+        (index, chunks, path)
+    }
+
+    /// Takes in the terms that are new in a vocabulary, and gives its place among all.
+    fn take_in(&self, vocabulary: &Vocabulary) -> u32 {
+        let mut all = self.lock();
+        let index = all.iter().position(|k| Arc::ptr_eq(&k.identity, vocabulary.identity()));
+        let index = index.unwrap_or_else(|| {
+            all.push(Known { identity: Arc::clone(vocabulary.identity()), terms: Vec::new() });
+            all.len() - 1
+        });
+        let terms = &mut all[index].terms;
+        terms.extend((terms.len()..vocabulary.len()).map(|i| vocabulary.term(i as u32).into()));
+        index as u32
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Vec<Known>> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-struct FileNumbers<'a> {
-    interner: &'a Interner,
-    vocabulary: &'a Vocabulary,
-    known: &'a mut [u32],
-}
-
-impl FileNumbers<'_> {
-    fn number(&mut self, local: u32) -> u32 {
-        let known = &mut self.known[local as usize];
-        if *known == u32::MAX {
-            *known = self.interner.number(self.vocabulary.term(local));
-        }
-        *known
-    }
-
-    /// Appends one list: its length, then numbers and counts, sorted.
-    fn push(&mut self, out: &mut Vec<u8>, terms: impl Iterator<Item = (u32, FieldCounts)>) {
-        let mut list: Vec<(u32, FieldCounts)> = terms
-            .filter(|t| t.1 != [0; N_FIELDS])
-            .map(|(local, counts)| (self.number(local), counts))
-            .collect();
-        list.sort_unstable_by_key(|t| t.0);
-        put(out, list.len() as u64);
-        let mut last = 0;
-        for (number, counts) in &list {
-            put_posting(out, number - last, counts);
-            last = *number;
-        }
+/// Appends one list: its length, then numbers and counts, sorted.
+fn push(out: &mut Vec<u8>, terms: impl Iterator<Item = (u32, FieldCounts)>) {
+    let mut list: Vec<(u32, FieldCounts)> = terms.filter(|t| t.1 != [0; N_FIELDS]).collect();
+    list.sort_unstable_by_key(|t| t.0);
+    put(out, list.len() as u64);
+    let mut last = 0;
+    for (number, counts) in &list {
+        put_posting(out, number - last, counts);
+        last = *number;
     }
 }
 
@@ -140,39 +85,71 @@ pub(super) fn head(text: &str) -> u64 {
     u64::from_be_bytes(bytes)
 }
 
-/// Packed lists: the first handle, how many lists, and the lists, one for each handle from there.
-pub(super) type Packed<'a> = (u32, usize, &'a [u8]);
-
-/// Hands every posting of packed lists, as `(term number, handle, counts)`, to `each`.
-fn unpack((start, n, bytes): Packed, mut each: impl FnMut(u32, u32, FieldCounts)) -> Option<()> {
-    let mut r = Reader::new(bytes);
-    for doc in (start..).take(n) {
-        let mut number = 0;
-        for _ in 0..r.u32()? {
-            let (gap, counts) = read_posting(&mut r)?;
-            number += gap;
-            each(number, doc, counts);
-        }
-    }
-    Some(())
+/// Packed lists of one file, one for each handle from the first.
+#[derive(Clone, Copy)]
+pub(super) struct Packed<'a> {
+    /// The first handle.
+    pub start: u32,
+    /// How many lists.
+    pub n: usize,
+    /// The vocabulary whose numbers they are in.
+    pub vocabulary: u32,
+    /// The lists.
+    pub bytes: &'a [u8],
 }
 
-/// The terms of a finished reading phase, by number, and the order of the terms themselves.
+/// The terms of all vocabularies, one behind the other, and the order of the terms themselves.
 pub(super) struct Dictionary {
     terms: Vec<Box<str>>,
+    /// For each term, the first that is equal to it: that one's number stands for both.
+    firsts: Vec<u32>,
+    /// Where each vocabulary begins.
+    starts: Vec<usize>,
+    /// The first ones, sorted.
     order: Vec<u32>,
 }
 
 impl Dictionary {
-    pub fn new(interner: Interner) -> Self {
-        let terms = interner.into_terms();
+    pub fn new(vocabularies: &Vocabularies) -> Self {
+        let mut terms = Vec::new();
+        let mut starts = Vec::new();
+        for known in vocabularies.lock().iter_mut() {
+            starts.push(terms.len());
+            terms.append(&mut known.terms);
+        }
         // Keys end in a NUL, and prefixes sort before what they begin: the order of keys.
         let mut order: Vec<(u64, u32)> = (0..).zip(&terms).map(|(n, term)| (head(term), n)).collect();
         order.sort_unstable_by(|a, b| {
-            a.0.cmp(&b.0).then_with(|| terms[a.1 as usize].cmp(&terms[b.1 as usize]))
+            let by_text = || terms[a.1 as usize].cmp(&terms[b.1 as usize]);
+            a.0.cmp(&b.0).then_with(by_text).then(a.1.cmp(&b.1))
         });
-        let order = order.into_iter().map(|o| o.1).collect();
-        Self { terms, order }
+        let mut firsts = vec![0; terms.len()];
+        let mut firsts_in_order: Vec<u32> = Vec::with_capacity(order.len());
+        for (_, n) in order {
+            match firsts_in_order.last() {
+                Some(first) if terms[*first as usize] == terms[n as usize] => firsts[n as usize] = *first,
+                _ => {
+                    firsts[n as usize] = n;
+                    firsts_in_order.push(n);
+                }
+            }
+        }
+        Self { terms, firsts, starts, order: firsts_in_order }
+    }
+
+    /// Hands every posting of packed lists, as `(term number, handle, counts)`, to `each`.
+    fn unpack(&self, packed: Packed, mut each: impl FnMut(u32, u32, FieldCounts)) -> Option<()> {
+        let firsts = self.firsts.get(*self.starts.get(packed.vocabulary as usize)?..)?;
+        let mut r = Reader::new(packed.bytes);
+        for doc in (packed.start..).take(packed.n) {
+            let mut number = 0usize;
+            for _ in 0..r.u32()? {
+                let (gap, counts) = read_posting(&mut r)?;
+                number += gap as usize;
+                each(*firsts.get(number)?, doc, counts);
+            }
+        }
+        Some(())
     }
 
     /// Writes the posting blocks of all lists, whose handles ascend, to `table`.
@@ -188,7 +165,7 @@ impl Dictionary {
         let damaged = || StoreError::Inconsistent("packed terms do not read back".into());
         let mut counts = vec![0u32; self.terms.len()];
         for list in lists.clone() {
-            unpack(list, |number, _, _| counts[number as usize] += 1).ok_or_else(damaged)?;
+            self.unpack(list, |number, _, _| counts[number as usize] += 1).ok_or_else(damaged)?;
         }
         let mut starts = vec![u32::MAX; self.terms.len()];
         let mut from = 0;
@@ -205,7 +182,7 @@ impl Dictionary {
             }
             let mut postings: Vec<(u32, FieldCounts)> = vec![(0, [0; N_FIELDS]); total];
             for list in lists.clone() {
-                unpack(list, |number, doc, counts| {
+                self.unpack(list, |number, doc, counts| {
                     let at = &mut starts[number as usize];
                     if *at != u32::MAX {
                         postings[*at as usize] = (doc, counts);
