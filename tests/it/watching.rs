@@ -222,20 +222,20 @@ fn each_writer_reads_its_own_writes() {
 struct Deaf;
 
 impl Watcher for Deaf {
-    fn watch(&mut self, _: &Path) -> Result<(), WatchError> {
+    fn watch(&self, _: &Path) -> Result<(), WatchError> {
         Ok(())
     }
-    fn unwatch(&mut self, _: &Path) {}
+    fn unwatch(&self, _: &Path) {}
 }
 
 /// Has room for no folder.
 struct Full;
 
 impl Watcher for Full {
-    fn watch(&mut self, _: &Path) -> Result<(), WatchError> {
+    fn watch(&self, _: &Path) -> Result<(), WatchError> {
         Err(WatchError::Limit)
     }
-    fn unwatch(&mut self, _: &Path) {}
+    fn unwatch(&self, _: &Path) {}
 }
 
 #[test]

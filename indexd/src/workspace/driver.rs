@@ -21,6 +21,7 @@ use crossbeam_channel::{Receiver, RecvTimeoutError, Sender};
 use indexd_store::Overlays;
 use rustc_hash::FxHashSet;
 use std::collections::BTreeSet;
+use std::ffi::OsString;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -84,8 +85,8 @@ pub struct Driver {
     /// Imports that are kept and not in the index yet.
     importing: Vec<Sender<()>>,
     cookies: Cookies,
-    /// By hash: paths are compared by their components, which is slow.
-    watched: FxHashSet<PathBuf>,
+    /// Paths as they are spelled: to compare them by their components is slow.
+    watched: FxHashSet<OsString>,
     is_degraded: bool,
     needs_sweep: bool,
     head_is_dirty: bool,
@@ -363,6 +364,8 @@ impl Driver {
                 Ok(result) => Event::Built(Some(engine), result),
                 Err(_) => Event::Built(None, Err(EngineError::Cancelled)),
             };
+            // The threads of the build have ended; what they used is of no use to requests.
+            indexd_os::give_back_memory();
             // The loop waits for this before it ends.
             let _ = sender.send(event);
         };
@@ -386,11 +389,11 @@ impl Driver {
             (Ok(changes), Some(engine)) => {
                 self.setup.shared.set_store(engine.store().cloned());
                 if self.watcher.is_some() {
-                    let now: FxHashSet<PathBuf> =
-                        changes.folders_new.iter().map(|d| self.absolute(d)).collect();
-                    let gone: Vec<PathBuf> = self.watched.difference(&now).cloned().collect();
+                    let now: FxHashSet<OsString> =
+                        changes.folders_new.iter().map(|d| self.absolute(d).into()).collect();
+                    let gone: Vec<OsString> = self.watched.difference(&now).cloned().collect();
                     for dir in gone {
-                        self.unwatch_dir(&dir);
+                        self.unwatch_dir(Path::new(&dir));
                     }
                     self.watch_all(&changes.folders_new);
                     self.watch_own();

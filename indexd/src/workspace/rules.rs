@@ -56,7 +56,7 @@ pub struct Layer {
 /// Whether an entry of this name changes the rules of its folder: an ignore file, our settings, or
 /// `.git`, which makes the folder a repository of its own.
 pub fn is_rule_file(name: &str) -> bool {
-    name == ".git" || name == REPO_CONFIG || NAMES.contains(&name)
+    name.starts_with('.') && (name == ".git" || name == REPO_CONFIG || NAMES.contains(&name))
 }
 
 impl Layer {

@@ -6,9 +6,11 @@
 
 use super::rules::Layer;
 use indexd_model::RepoPath;
+use indexd_model::path::{file_name_of, join};
+use indexd_os::{EntryKind, FileMeta, Folder};
 use indexd_store::FileStat;
 use std::collections::BTreeMap;
-use std::fs::{self, Metadata};
+use std::fs::Metadata;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -34,6 +36,12 @@ pub fn stat_of(meta: &Metadata) -> FileStat {
     let since = meta.modified().ok().and_then(|t| t.duration_since(std::time::UNIX_EPOCH).ok());
     let mtime_ns = since.map_or(0, |d| d.as_nanos() as i64);
     FileStat { mtime_ns, ctime_ns: 0, size: meta.len(), inode: 0, dev: 0 }
+}
+
+/// The same of a file that was opened or listed.
+pub fn stat_of_file(meta: FileMeta) -> FileStat {
+    let FileMeta { mtime_ns, ctime_ns, size, inode, dev } = meta;
+    FileStat { mtime_ns, ctime_ns, size, inode, dev }
 }
 
 /// The stat to remember of a file that was read at `read_ns`. When a later change could leave the
@@ -74,14 +82,14 @@ pub struct Scan {
 
 /// Walks the folder `rel` (empty for the root) of the workspace at `root`; `up` are the rules of
 /// the folder above it, or those at the top. The folder itself is taken as belonging to the set,
-/// unless it turns out to be a repository of its own or to have vanished. `enter` is called with
-/// each folder, by relative path, before it is listed.
+/// unless it turns out to be a repository of its own, to lie on another file system or to have
+/// vanished. `enter` is called with each folder, by relative path, before it is listed.
 ///
 /// The walk runs on the current rayon pool. A folder that vanishes meanwhile counts as empty.
 pub fn scan(root: &Path, rel: &str, up: &Arc<Layer>, enter: Enter) -> Scan {
-    let walk = Walk { device: device_of(root), enter, found: Mutex::new(Scan::default()) };
-    let dir = if rel.is_empty() { root.to_owned() } else { root.join(rel) };
-    rayon::scope(|s| walk.folder(s, dir, rel.to_owned(), Arc::clone(up)));
+    let device = Folder::open(root).and_then(|f| f.device()).ok();
+    let walk = Walk { root, device, enter, found: Mutex::new(Scan::default()) };
+    rayon::scope(|s| walk.folder(s, None, rel.to_owned(), Arc::clone(up)));
     let mut scan = walk.found.into_inner().unwrap_or_else(PoisonError::into_inner);
     scan.files.sort_unstable_by(|a, b| a.0.cmp(&b.0));
     scan.nested.sort_unstable();
@@ -90,17 +98,45 @@ pub fn scan(root: &Path, rel: &str, up: &Arc<Layer>, enter: Enter) -> Scan {
     scan
 }
 
+/// Folders below each other that are kept open while those inside them are opened: fewer than there
+/// are files that a process may have open, and more than trees are deep.
+const DEPTH_OPEN_MAX: usize = 32;
+
 struct Walk<'e> {
+    root: &'e Path,
     device: Option<u64>,
     enter: Enter<'e>,
     found: Mutex<Scan>,
 }
 
 impl Walk<'_> {
-    fn folder<'s>(&'s self, s: &rayon::Scope<'s>, dir: PathBuf, rel: String, up: Arc<Layer>) {
-        (self.enter)(&rel);
-        let entries = match fs::read_dir(&dir) {
-            Ok(entries) => entries,
+    fn folder<'s>(&'s self, s: &rayon::Scope<'s>, parent: Option<Arc<Folder>>, rel: String, up: Arc<Layer>) {
+        let opened = match parent {
+            Some(parent) => parent.open_in(file_name_of(&rel)),
+            None => Folder::open(&self.path(&rel)),
+        };
+        let mut names = String::new();
+        let mut listed = Vec::new();
+        let mut skipped = Vec::new();
+        let looked = opened.and_then(|folder| {
+            if Some(folder.device()?) == self.device {
+                (self.enter)(&rel);
+                folder.list(|name, kind| match std::str::from_utf8(name) {
+                    Ok(name) => {
+                        let start = names.len();
+                        names.push_str(name);
+                        listed.push((start..names.len(), kind));
+                    }
+                    Err(_) => skipped.push(join(&rel, &String::from_utf8_lossy(name))),
+                })?;
+                Ok(Some(folder))
+            } else {
+                Ok(None)
+            }
+        });
+        let folder = match looked {
+            Ok(Some(folder)) => folder,
+            Ok(None) => return,
             Err(e) => {
                 match e.kind() {
                     ErrorKind::NotFound | ErrorKind::NotADirectory => {}
@@ -110,47 +146,29 @@ impl Walk<'_> {
                 return;
             }
         };
-        let mut skipped = Vec::new();
-        let mut listed = Vec::new();
-        for entry in entries {
-            let entry = match entry {
-                Ok(entry) => entry,
-                Err(e) => {
-                    self.found().error = Some(e);
-                    return;
-                }
-            };
-            match entry.file_name().into_string() {
-                Ok(name) => listed.push((name, entry)),
-                Err(name) => skipped.push(indexd_model::path::join(&rel, &name.to_string_lossy())),
-            }
-        }
-        if !rel.is_empty() && listed.iter().any(|(name, _)| name == ".git") {
+        let has = |wanted: &str| listed.iter().any(|(name, _)| names[name.clone()] == *wanted);
+        if !rel.is_empty() && has(".git") {
             self.found().nested.push(rel);
             return;
         }
-        let has_rules = listed.iter().any(|(name, _)| super::rules::is_rule_file(name));
-        let layer = match has_rules {
-            true => Layer::enter(&up, &dir, &rel, |name| listed.iter().any(|(n, _)| n == name)),
-            false => up,
-        };
+        let has_rules = listed.iter().any(|(name, _)| super::rules::is_rule_file(&names[name.clone()]));
+        let layer = if has_rules { Layer::enter(&up, &self.path(&rel), &rel, has) } else { up };
+        let is_deep = rel.bytes().filter(|b| *b == b'/').count() >= DEPTH_OPEN_MAX;
+        let folder = Arc::new(folder);
         let mut files = Vec::new();
-        for (name, entry) in listed {
-            let Ok(kind) = entry.file_type() else { continue };
-            let child = indexd_model::path::join(&rel, &name);
-            if !(kind.is_file() || kind.is_dir()) || !layer.admits(&child, kind.is_dir()) {
+        for (name, kind) in listed {
+            let name = &names[name];
+            let child = join(&rel, name);
+            if kind == EntryKind::Other || !layer.admits(&child, kind == EntryKind::Folder) {
                 continue;
             }
-            let Ok(meta) = entry.metadata() else { continue };
-            if kind.is_dir() {
-                if device_in(&meta) == self.device {
-                    let layer = Arc::clone(&layer);
-                    s.spawn(move |s| self.folder(s, entry.path(), child, layer));
-                }
-            } else if meta.is_file()
+            if kind == EntryKind::Folder {
+                let (parent, layer) = ((!is_deep).then(|| Arc::clone(&folder)), Arc::clone(&layer));
+                s.spawn(move |s| self.folder(s, parent, child, layer));
+            } else if let Some(meta) = folder.file(name)
                 && let Ok(path) = RepoPath::new(&child)
             {
-                files.push((path, stat_of(&meta)));
+                files.push((path, stat_of_file(meta)));
             }
         }
         let mut found = self.found();
@@ -159,23 +177,13 @@ impl Walk<'_> {
         found.folders.insert(rel.into(), layer);
     }
 
+    fn path(&self, rel: &str) -> PathBuf {
+        if rel.is_empty() { self.root.to_owned() } else { self.root.join(rel) }
+    }
+
     fn found(&self) -> std::sync::MutexGuard<'_, Scan> {
         self.found.lock().unwrap_or_else(PoisonError::into_inner)
     }
-}
-
-fn device_of(root: &Path) -> Option<u64> {
-    fs::metadata(root).ok().and_then(|m| device_in(&m))
-}
-
-#[cfg(unix)]
-fn device_in(meta: &Metadata) -> Option<u64> {
-    Some(std::os::unix::fs::MetadataExt::dev(meta))
-}
-
-#[cfg(not(unix))]
-fn device_in(_: &Metadata) -> Option<u64> {
-    None
 }
 
 #[cfg(test)]

@@ -2,12 +2,12 @@
 //! what was *not* redone.
 
 use super::overlays;
-use super::scan::remembered;
+use super::scan::{remembered, stat_of_file};
 use indexd_lang::Extracted;
 use indexd_model::limits::FILE_BYTES_LISTED_MAX;
 use indexd_model::terms::Vocabulary;
 use indexd_model::{ContentHash, Facts, FactsView, FileDoc, FileFacts, FileRoles, Links, Outcome, RepoPath};
-use indexd_os::{FileMeta, ReadError, Root};
+use indexd_os::{ReadError, Root};
 use indexd_store::{FileInput, FileStat};
 use std::fs::File;
 use std::io::{self, Read};
@@ -114,8 +114,7 @@ pub fn load(root: &Root, path: &RepoPath) -> Result<Option<Loaded>, ReadError> {
         Some(file) => hash_rest(&bytes, file).map_err(ReadError::Io)?,
         None => (ContentHash::of(&bytes), bytes.len() as u64),
     };
-    let FileMeta { mtime_ns, ctime_ns, size: size_stat, inode, dev } = meta;
-    let stat = remembered(FileStat { mtime_ns, ctime_ns, size: size_stat, inode, dev }, read_ns);
+    let stat = remembered(stat_of_file(meta), read_ns);
     Ok(Some(Loaded { path: path.clone(), stat, hash, size, bytes }))
 }
 

@@ -88,12 +88,14 @@ impl Counting {
             self.counter = None;
         }
         drop(snapshot);
-        if counts.is_empty() {
-            return Ok(());
+        if !counts.is_empty() {
+            let mut txn = store.begin()?;
+            txn.put_token_counts(&counts)?;
+            self.generation = txn.commit()?;
         }
-        let mut txn = store.begin()?;
-        txn.put_token_counts(&counts)?;
-        self.generation = txn.commit()?;
+        if self.is_done {
+            indexd_os::give_back_memory();
+        }
         Ok(())
     }
 }

@@ -33,16 +33,16 @@ pub enum WatchError {
     Refused,
 }
 
-/// A source of notices about folders.
-pub trait Watcher: Send {
+/// A source of notices about folders. Threads may watch different folders at the same time.
+pub trait Watcher: Send + Sync {
     /// Starts watching the entries of one folder; watching twice is the same as once.
     ///
     /// # Errors
     /// Those of [`WatchError`]; the other folders stay watched.
-    fn watch(&mut self, dir: &Path) -> Result<(), WatchError>;
+    fn watch(&self, dir: &Path) -> Result<(), WatchError>;
 
     /// Stops watching a folder, present or gone, watched or not.
-    fn unwatch(&mut self, dir: &Path);
+    fn unwatch(&self, dir: &Path);
 }
 
 /// How a watcher is made: it fills the inbox until it is dropped. `None` where there are no events.
@@ -171,7 +171,7 @@ mod tests {
 
     /// Acts in a watched folder, then makes a last file; gives what was noticed up to that one, by
     /// path relative to the folder.
-    fn noticed(watch: Watch, act: impl Fn(&Path, &mut dyn Watcher)) -> Vec<(String, bool)> {
+    fn noticed(watch: Watch, act: impl Fn(&Path, &dyn Watcher)) -> Vec<(String, bool)> {
         let tmp = tempfile::tempdir().unwrap();
         let root = tmp.path().canonicalize().unwrap();
         for dir in ["in", "end", "out"] {
@@ -180,10 +180,10 @@ mod tests {
         fs::write(root.join("in/old"), "old").unwrap();
         fs::write(root.join("out/far"), "far").unwrap();
         let inbox = Inbox::new(|| {});
-        let mut watcher = watch(&inbox).expect("a watcher");
+        let watcher = watch(&inbox).expect("a watcher");
         watcher.watch(&root.join("in")).unwrap();
         watcher.watch(&root.join("end")).unwrap();
-        act(&root, &mut *watcher);
+        act(&root, &*watcher);
         let end = root.join("end/x");
         fs::write(&end, "").unwrap();
         while inbox.peek(|n| !n.paths.get(&end).copied().unwrap_or_default()) {
@@ -199,7 +199,7 @@ mod tests {
     }
 
     /// Both watchers keep the same contract.
-    fn check(act: impl Fn(&Path, &mut dyn Watcher), want: &[(&str, bool)]) {
+    fn check(act: impl Fn(&Path, &dyn Watcher), want: &[(&str, bool)]) {
         let want: Vec<_> = want.iter().map(|(p, d)| ((*p).to_owned(), *d)).collect();
         for watch in [system as Watch, portable::start] {
             assert_eq!(noticed(watch, &act), want);
@@ -248,7 +248,7 @@ mod tests {
     #[cfg(target_os = "linux")]
     #[test]
     fn a_folder_is_known_by_its_last_name() {
-        let act = |root: &Path, watcher: &mut dyn Watcher| {
+        let act = |root: &Path, watcher: &dyn Watcher| {
             fs::rename(root.join("in"), root.join("moved")).unwrap();
             watcher.watch(&root.join("moved")).unwrap();
             fs::create_dir(root.join("in")).unwrap();

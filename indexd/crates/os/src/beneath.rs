@@ -165,7 +165,11 @@ impl Root {
 }
 
 fn meta(fd: impl AsFd) -> Result<FileMeta, ReadError> {
-    let s = rustix::fs::fstat(fd)?;
+    file_meta(&rustix::fs::fstat(fd)?)
+}
+
+/// What a `stat` says of a regular file.
+pub(crate) fn file_meta(s: &rustix::fs::Stat) -> Result<FileMeta, ReadError> {
     match FileType::from_raw_mode(s.st_mode) {
         FileType::RegularFile => {}
         FileType::Symlink => return Err(ReadError::Outside),

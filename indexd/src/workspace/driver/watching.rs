@@ -29,28 +29,31 @@ impl Driver {
     }
 
     /// Compares the whole tree and watches each folder of it before it is listed, so that one look
-    /// is enough. `None` without an engine.
+    /// is enough: no folder is new to the watcher afterwards. `None` without an engine.
     pub(super) fn sweep_watching(&mut self) -> Result<Option<ChangeSet>, EngineError> {
         let Some(engine) = &mut self.engine else { return Ok(None) };
-        let Some(watcher) = &mut self.watcher else { return engine.sweep(&|_| {}).map(Some) };
+        let Some(watcher) = &self.watcher else { return engine.sweep(&|_| {}).map(Some) };
         let root = &self.setup.engine.root;
-        let watched = Mutex::new((watcher, &mut self.watched, Vec::new()));
+        let watched = Mutex::new((&mut self.watched, Vec::new()));
+        let lock = || watched.lock().unwrap_or_else(PoisonError::into_inner);
         let swept = engine.sweep(&|rel| {
-            let dir = absolute(root, rel);
-            let mut guard = watched.lock().unwrap_or_else(PoisonError::into_inner);
-            let (watcher, watched, refused) = &mut *guard;
-            if !watched.contains(&dir) {
-                match watcher.watch(&dir) {
-                    Ok(()) => drop(watched.insert(dir)),
-                    Err(e) => refused.push(e),
+            let dir = absolute(root, rel).into_os_string();
+            if !lock().0.contains(&dir) {
+                // Not under the lock: the other threads of the walk come here for each folder too.
+                match watcher.watch(Path::new(&dir)) {
+                    Ok(()) => drop(lock().0.insert(dir)),
+                    Err(e) => lock().1.push(e),
                 }
             }
         });
-        let refused = watched.into_inner().unwrap_or_else(PoisonError::into_inner).2;
+        let refused = watched.into_inner().unwrap_or_else(PoisonError::into_inner).1;
         refused.into_iter().for_each(|e| self.refused(e));
         let n_watched = self.watched.len() as u64;
         self.setup.shared.update(|c| c.n_watched = n_watched);
-        swept.map(Some)
+        swept.map(|mut changes| {
+            changes.folders_new.clear();
+            Some(changes)
+        })
     }
 
     /// The folders outside the set that matter: of cookies, of git, of the user's global excludes.
@@ -77,9 +80,9 @@ impl Driver {
     }
 
     fn watch_dir(&mut self, dir: &Path) -> bool {
-        let Some(watcher) = &mut self.watcher else { return false };
+        let Some(watcher) = &self.watcher else { return false };
         match watcher.watch(dir) {
-            Ok(()) => self.watched.insert(dir.to_owned()),
+            Ok(()) => self.watched.insert(dir.into()),
             Err(e) => {
                 self.refused(e);
                 false
@@ -110,8 +113,8 @@ impl Driver {
     }
 
     pub(super) fn unwatch_dir(&mut self, dir: &Path) {
-        if self.watched.remove(dir)
-            && let Some(watcher) = &mut self.watcher
+        if self.watched.remove(dir.as_os_str())
+            && let Some(watcher) = &self.watcher
         {
             watcher.unwatch(dir);
         }
@@ -127,11 +130,10 @@ impl Driver {
         let mut replaced = Vec::new();
         for rel in dirty {
             let dir = self.absolute(rel);
-            if self.watched.contains(&dir) {
-                let all: Vec<PathBuf> =
-                    self.watched.iter().filter(|d| d.starts_with(&dir)).cloned().collect();
-                for dir in all {
-                    self.unwatch_dir(&dir);
+            if self.watched.contains(dir.as_os_str()) {
+                let all = self.watched.iter().filter(|d| Path::new(d).starts_with(&dir));
+                for dir in all.cloned().collect::<Vec<_>>() {
+                    self.unwatch_dir(Path::new(&dir));
                 }
                 replaced.push(rel.clone());
             }

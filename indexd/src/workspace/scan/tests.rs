@@ -1,5 +1,6 @@
 use super::*;
 use proptest::prelude::*;
+use std::fs;
 
 fn write(root: &Path, path: &str, text: &str) {
     let at = root.join(path);

@@ -9,8 +9,8 @@ use rustix::io::Errno;
 use std::ffi::OsStr;
 use std::mem::MaybeUninit;
 use std::os::unix::ffi::OsStrExt;
-use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::path::Path;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use std::thread::JoinHandle;
 
 /// Bytes read at once: some hundred events.
@@ -20,7 +20,7 @@ const BUFFER_BYTES: usize = 16 << 10;
 pub fn start(inbox: &Arc<Inbox>) -> Option<Box<dyn Watcher>> {
     let queue = inotify::init(CreateFlags::NONBLOCK | CreateFlags::CLOEXEC).ok()?;
     let stop = rustix::event::eventfd(0, EventfdFlags::NONBLOCK | EventfdFlags::CLOEXEC).ok()?;
-    let shared = Arc::new(Shared { queue, stop, watches: Mutex::default() });
+    let shared = Arc::new(Shared { queue, stop, adding: RwLock::default(), watches: Mutex::default() });
     let (of_thread, inbox) = (Arc::clone(&shared), Arc::clone(inbox));
     let run = move || of_thread.run(&inbox);
     let thread = std::thread::Builder::new().name("watch".into()).spawn(run).ok()?;
@@ -35,24 +35,28 @@ struct Inotify {
 struct Shared {
     queue: OwnedFd,
     stop: OwnedFd,
+    /// Held for reading while a watch is added, until its folder is known.
+    adding: RwLock<()>,
     watches: Mutex<Watches>,
 }
 
-/// Which watch is which folder. One inode has one watch, by whatever path.
+/// Which watch is which folder. One inode has one watch, by whatever path. Paths are compared as
+/// they are spelled: by components is slow, and nobody spells one folder in two ways.
 #[derive(Default)]
 struct Watches {
-    dirs: FxHashMap<i32, PathBuf>,
-    numbers: FxHashMap<PathBuf, i32>,
+    dirs: FxHashMap<i32, Arc<OsStr>>,
+    numbers: FxHashMap<Arc<OsStr>, i32>,
 }
 
 impl Watches {
     fn insert(&mut self, number: i32, dir: &Path) -> Option<i32> {
-        if let Some(before) = self.dirs.insert(number, dir.to_owned())
+        let dir: Arc<OsStr> = dir.as_os_str().into();
+        if let Some(before) = self.dirs.insert(number, Arc::clone(&dir))
             && before != dir
         {
             self.numbers.remove(&before);
         }
-        self.numbers.insert(dir.to_owned(), number).filter(|old| *old != number)
+        self.numbers.insert(dir, number).filter(|old| *old != number)
     }
 
     fn remove(&mut self, number: i32) {
@@ -65,7 +69,7 @@ impl Watches {
 }
 
 impl Watcher for Inotify {
-    fn watch(&mut self, dir: &Path) -> Result<(), WatchError> {
+    fn watch(&self, dir: &Path) -> Result<(), WatchError> {
         let changes = WatchFlags::ATTRIB
             | WatchFlags::CREATE
             | WatchFlags::MODIFY
@@ -75,13 +79,13 @@ impl Watcher for Inotify {
             | WatchFlags::DELETE_SELF
             | WatchFlags::MOVE_SELF;
         let flags = changes | WatchFlags::ONLYDIR | WatchFlags::EXCL_UNLINK;
-        // Held across the call, so that no event of the watch comes before its folder is known.
-        let mut watches = self.shared.watches();
+        let _adding = self.shared.adding.read().unwrap_or_else(PoisonError::into_inner);
         let number = inotify::add_watch(&self.shared.queue, dir, flags).map_err(|e| match e {
             Errno::NOSPC => WatchError::Limit,
             Errno::NOENT | Errno::NOTDIR => WatchError::Gone,
             _ => WatchError::Refused,
         })?;
+        let mut watches = self.shared.watches();
         if let Some(replaced) = watches.insert(number, dir) {
             // Another folder has this name by now; the one before has moved away or is going.
             watches.remove(replaced);
@@ -90,9 +94,9 @@ impl Watcher for Inotify {
         Ok(())
     }
 
-    fn unwatch(&mut self, dir: &Path) {
+    fn unwatch(&self, dir: &Path) {
         let mut watches = self.shared.watches();
-        if let Some(number) = watches.numbers.get(dir).copied() {
+        if let Some(number) = watches.numbers.get(dir.as_os_str()).copied() {
             watches.remove(number);
             // A folder that is gone took its watch along.
             let _ = inotify::remove_watch(&self.shared.queue, number);
@@ -145,12 +149,18 @@ impl Shared {
             inbox.lost();
         }
         let mut watches = self.watches();
+        if !watches.dirs.contains_key(&number) {
+            // The event may have overtaken the one who adds the watch.
+            drop(watches);
+            drop(self.adding.write().unwrap_or_else(PoisonError::into_inner));
+            watches = self.watches();
+        }
         if flags.contains(ReadFlags::IGNORED) {
             watches.remove(number);
             return;
         }
         let Some(dir) = watches.dirs.get(&number) else { return };
-        let path = name.map_or_else(|| dir.clone(), |n| dir.join(n));
+        let path = name.map_or_else(|| dir.into(), |n| Path::new(dir).join(n));
         drop(watches);
         let done = ReadFlags::CLOSE_WRITE
             | ReadFlags::DELETE

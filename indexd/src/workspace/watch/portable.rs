@@ -7,7 +7,7 @@ use super::{Inbox, WatchError, Watcher};
 use notify::event::{AccessKind, AccessMode, EventKind, ModifyKind};
 use notify::{ErrorKind, RecommendedWatcher, RecursiveMode};
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Starts to watch; `None` where the system refuses.
 pub fn start(inbox: &Arc<Inbox>) -> Option<Box<dyn Watcher>> {
@@ -15,24 +15,32 @@ pub fn start(inbox: &Arc<Inbox>) -> Option<Box<dyn Watcher>> {
     let config = notify::Config::default().with_follow_symlinks(false);
     let handler = move |event| deliver(&inbox, event);
     let watcher = <RecommendedWatcher as notify::Watcher>::new(handler, config);
-    watcher.ok().map(|w| Box::new(Portable(w)) as Box<dyn Watcher>)
+    watcher.ok().map(|w| Box::new(Portable(Mutex::new(w))) as Box<dyn Watcher>)
 }
 
-struct Portable(RecommendedWatcher);
+struct Portable(Mutex<RecommendedWatcher>);
+
+impl Portable {
+    fn lock(&self) -> MutexGuard<'_, RecommendedWatcher> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
 
 impl Watcher for Portable {
-    fn watch(&mut self, dir: &Path) -> Result<(), WatchError> {
-        notify::Watcher::watch(&mut self.0, dir, RecursiveMode::NonRecursive).map_err(|e| match e.kind {
-            ErrorKind::MaxFilesWatch => WatchError::Limit,
-            ErrorKind::PathNotFound => WatchError::Gone,
-            ErrorKind::Io(e) if e.kind() == std::io::ErrorKind::NotFound => WatchError::Gone,
-            _ => WatchError::Refused,
+    fn watch(&self, dir: &Path) -> Result<(), WatchError> {
+        notify::Watcher::watch(&mut *self.lock(), dir, RecursiveMode::NonRecursive).map_err(|e| {
+            match e.kind {
+                ErrorKind::MaxFilesWatch => WatchError::Limit,
+                ErrorKind::PathNotFound => WatchError::Gone,
+                ErrorKind::Io(e) if e.kind() == std::io::ErrorKind::NotFound => WatchError::Gone,
+                _ => WatchError::Refused,
+            }
         })
     }
 
-    fn unwatch(&mut self, dir: &Path) {
+    fn unwatch(&self, dir: &Path) {
         // A folder that is gone took its watch along.
-        let _ = notify::Watcher::unwatch(&mut self.0, dir);
+        let _ = notify::Watcher::unwatch(&mut *self.lock(), dir);
     }
 }
 

@@ -1,5 +1,6 @@
 //! Appends rows in transactions of bounded size. LMDB keeps the pages of a transaction in memory; a
-//! first build in one transaction would hold the whole index twice.
+//! first build in one transaction would hold the whole index twice. It also keeps these pages for the
+//! next transaction as long as the environment is open, so a large one is paid for ever after.
 
 use crate::codec::run::{self, RUN_BYTES_MAX};
 use crate::error::Result;
@@ -10,7 +11,7 @@ use heed::RwTxn;
 use rustc_hash::FxHashMap;
 
 /// Bytes of rows in one transaction.
-const TXN_BYTES: usize = 12 << 20;
+const TXN_BYTES: usize = 4 << 20;
 
 /// Where the rows of a first build go, in key order within each table.
 pub(super) struct Sink<'s> {

@@ -1,0 +1,159 @@
+//! Listing folders with as few calls of the system as there can be: one open relative to the folder
+//! above, one look at the folder, its entries, and one look at each file that the caller wants.
+
+use crate::beneath::{FileMeta, file_meta};
+use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
+use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags};
+use rustix::io::Errno;
+use std::ffi::CStr;
+use std::io;
+use std::path::Path;
+
+/// What an entry of a folder is; symbolic links are not followed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EntryKind {
+    /// A regular file.
+    File,
+    /// A folder.
+    Folder,
+    /// A link, pipe, socket or device.
+    Other,
+}
+
+/// An open folder.
+pub struct Folder {
+    fd: OwnedFd,
+}
+
+impl Folder {
+    /// Opens the folder at `path`; links are followed.
+    ///
+    /// # Errors
+    /// What the system says; [`io::ErrorKind::NotADirectory`] when it is none.
+    pub fn open(path: &Path) -> io::Result<Self> {
+        Self::at(CWD, path, OFlags::empty())
+    }
+
+    /// Opens the folder `name` inside this one, which is no link.
+    ///
+    /// # Errors
+    /// As [`Folder::open`].
+    pub fn open_in(&self, name: &str) -> io::Result<Self> {
+        Self::at(self.fd.as_fd(), Path::new(name), OFlags::NOFOLLOW)
+    }
+
+    fn at(base: BorrowedFd, path: &Path, flags: OFlags) -> io::Result<Self> {
+        let flags = flags | OFlags::DIRECTORY | OFlags::CLOEXEC | OFlags::RDONLY;
+        match rustix::fs::openat(base, path, flags, Mode::empty()) {
+            Ok(fd) => Ok(Self { fd }),
+            // How some systems call a link that is not to be followed.
+            Err(Errno::LOOP) => Err(io::ErrorKind::NotADirectory.into()),
+            Err(e) => Err(e.into()),
+        }
+    }
+
+    /// The number of the file system it lies on.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn device(&self) -> io::Result<u64> {
+        #[allow(clippy::unnecessary_cast, reason = "the field type differs between systems")]
+        Ok(rustix::fs::fstat(&self.fd)?.st_dev as u64)
+    }
+
+    /// Calls `each` with the name of every entry, in no order, without `.` and `..`.
+    ///
+    /// # Errors
+    /// What the system says; some entries may have been named before.
+    pub fn list(&self, mut each: impl FnMut(&[u8], EntryKind)) -> io::Result<()> {
+        raw_entries(self.fd.as_fd(), |name, kind| {
+            if !matches!(name.to_bytes(), b"." | b"..") {
+                each(name.to_bytes(), self.kind(name, kind));
+            }
+        })
+    }
+
+    fn kind(&self, name: &CStr, told: FileType) -> EntryKind {
+        match told {
+            FileType::RegularFile => EntryKind::File,
+            FileType::Directory => EntryKind::Folder,
+            // Some file systems do not tell.
+            FileType::Unknown => match rustix::fs::statat(&self.fd, name, AtFlags::SYMLINK_NOFOLLOW) {
+                Ok(s) if FileType::from_raw_mode(s.st_mode) != FileType::Unknown => {
+                    self.kind(name, FileType::from_raw_mode(s.st_mode))
+                }
+                _ => EntryKind::Other,
+            },
+            _ => EntryKind::Other,
+        }
+    }
+
+    /// What `lstat` says of the entry `name`; `None` unless it is a regular file.
+    pub fn file(&self, name: &str) -> Option<FileMeta> {
+        let stat = rustix::fs::statat(&self.fd, name, AtFlags::SYMLINK_NOFOLLOW).ok()?;
+        file_meta(&stat).ok()
+    }
+}
+
+#[cfg(target_os = "linux")]
+fn raw_entries(fd: BorrowedFd, mut each: impl FnMut(&CStr, FileType)) -> io::Result<()> {
+    // Some hundred names; a larger folder is read in several calls.
+    let mut buffer = [const { std::mem::MaybeUninit::uninit() }; 16 << 10];
+    let mut entries = rustix::fs::RawDir::new(fd, &mut buffer);
+    while let Some(entry) = entries.next() {
+        let entry = entry?;
+        each(entry.file_name(), entry.file_type());
+    }
+    Ok(())
+}
+
+#[cfg(not(target_os = "linux"))]
+fn raw_entries(fd: BorrowedFd, mut each: impl FnMut(&CStr, FileType)) -> io::Result<()> {
+    for entry in rustix::fs::Dir::read_from(fd)? {
+        let entry = entry?;
+        each(entry.file_name(), entry.file_type());
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeMap;
+
+    fn listed(folder: &Folder) -> BTreeMap<String, EntryKind> {
+        let mut all = BTreeMap::new();
+        folder
+            .list(|name, kind| {
+                assert!(all.insert(String::from_utf8(name.to_vec()).unwrap(), kind).is_none());
+            })
+            .unwrap();
+        all
+    }
+
+    #[test]
+    fn entries_are_named_by_kind() {
+        let tmp = tempfile::tempdir().unwrap();
+        std::fs::create_dir_all(tmp.path().join("sub/deep")).unwrap();
+        std::fs::write(tmp.path().join("sub/a"), "abc").unwrap();
+        std::os::unix::fs::symlink("a", tmp.path().join("sub/link")).unwrap();
+        let top = Folder::open(tmp.path()).unwrap();
+        assert_eq!(listed(&top), [("sub".to_owned(), EntryKind::Folder)].into());
+        let sub = top.open_in("sub").unwrap();
+        let want = [("a", EntryKind::File), ("deep", EntryKind::Folder), ("link", EntryKind::Other)];
+        assert_eq!(listed(&sub), want.map(|(n, k)| (n.to_owned(), k)).into());
+        assert_eq!(sub.device().unwrap(), top.device().unwrap());
+        assert_eq!(sub.file("a").unwrap().size, 3);
+        assert!(["deep", "link", "none"].iter().all(|n| sub.file(n).is_none()));
+        assert!(["a", "link", "none"].iter().all(|n| sub.open_in(n).is_err()));
+    }
+
+    #[test]
+    fn a_folder_larger_than_the_buffer_is_listed_whole() {
+        let tmp = tempfile::tempdir().unwrap();
+        for i in 0..2_000 {
+            std::fs::write(tmp.path().join(format!("a file with quite a long name {i}")), "").unwrap();
+        }
+        assert_eq!(listed(&Folder::open(tmp.path()).unwrap()).len(), 2_000);
+    }
+}
