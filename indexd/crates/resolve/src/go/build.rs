@@ -1,15 +1,18 @@
 //! Build constraints: which files belong to the build that a use is compiled in.
 //!
 //! The build is linux/amd64 whatever the machine is, so that two machines agree; a file outside it
-//! is linked in the nearest build that it belongs to.
+//! is linked in the nearest build that it belongs to. The release of Go is the newest, and for a file
+//! of older ones (`!go1.21`) the newest of those.
 
 use indexd_model::path::stem_of;
 
-/// One build: a target and the custom tags in force.
+/// One build: a target, a release of Go and the custom tags in force.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Build {
     os: &'static str,
     arch: &'static str,
+    /// The minor number of the release: it has the tags `go1.1` up to this.
+    release: u32,
     tags: Vec<String>,
 }
 
@@ -99,20 +102,22 @@ impl<'a> Constraint<'a> {
 impl Build {
     /// The build that a file is linked in.
     pub(super) fn of(file: &Constraint) -> Self {
-        let standard = Self { os: SYSTEMS[0], arch: MACHINES[0], tags: Vec::new() };
+        let standard = Self { os: SYSTEMS[0], arch: MACHINES[0], release: u32::MAX, tags: Vec::new() };
         if file.is_none() || file.allows(&standard) {
             return standard;
         }
         let tags = file.expr.map_or_else(Vec::new, custom_tags);
-        for arch in MACHINES {
-            for os in SYSTEMS.into_iter().filter(|os| is_port(os, arch)) {
-                let plain = Self { os, arch, tags: Vec::new() };
-                if file.allows(&plain) {
-                    return plain;
-                }
-                let tagged = Self { os, arch, tags: tags.clone() };
-                if !tags.is_empty() && file.allows(&tagged) {
-                    return tagged;
+        for release in file.expr.map_or_else(|| vec![u32::MAX], releases) {
+            for arch in MACHINES {
+                for os in SYSTEMS.into_iter().filter(|os| is_port(os, arch)) {
+                    let plain = Self { os, arch, release, tags: Vec::new() };
+                    if file.allows(&plain) {
+                        return plain;
+                    }
+                    let tagged = Self { tags: tags.clone(), ..plain };
+                    if !tags.is_empty() && file.allows(&tagged) {
+                        return tagged;
+                    }
                 }
             }
         }
@@ -126,7 +131,7 @@ impl Build {
             || (tag == "linux" && self.os == "android")
             || (tag == "darwin" && self.os == "ios")
             || matches!(tag, "gc" | "cgo")
-            || tag.starts_with("go1.")
+            || release_of(tag).is_some_and(|r| r <= self.release)
             || tag.strip_prefix(self.arch).is_some_and(|rest| rest.starts_with(".v1") && rest.len() == 3)
             || self.tags.iter().any(|t| t == tag)
     }
@@ -142,6 +147,22 @@ fn is_port(os: &str, arch: &str) -> bool {
         "illumos" | "dragonfly" => arch == "amd64",
         _ => arch != "wasm",
     }
+}
+
+/// The minor number of a release tag, `go1.N`; 0 for a tag such as `go1.x` that no release has.
+fn release_of(tag: &str) -> Option<u32> {
+    tag.strip_prefix("go1.").map(|minor| minor.parse().unwrap_or(0))
+}
+
+/// The releases that an expression tells apart, the newest first: the newest of all, and the last one
+/// before each that it names.
+fn releases(expr: &str) -> Vec<u32> {
+    let tags = expr.split(|c: char| !(c.is_alphanumeric() || c == '.'));
+    let mut out: Vec<u32> = tags.filter_map(release_of).filter_map(|r| r.checked_sub(1)).collect();
+    out.push(u32::MAX);
+    out.sort_unstable_by(|a, b| b.cmp(a));
+    out.dedup();
+    out
 }
 
 /// The tags that an expression asks for and that are neither systems nor machines nor set anyway.
@@ -260,6 +281,12 @@ mod tests {
             let b = Build::of(&Constraint::new(path, expr));
             (b.os, b.arch, b.tags)
         };
+        let release = |expr| Build::of(&Constraint::new("a.go", Some(expr))).release;
+        assert_eq!(release("go1.18 || linux"), u32::MAX);
+        assert_eq!(release("!go1.21"), 20);
+        assert_eq!(release("go1.18 && !go1.21 && windows"), 20);
+        assert_eq!(release("!go1.9 && !go1.21"), 8);
+        assert_eq!(release("go1.x && !go1.x"), u32::MAX);
         assert_eq!(of("a_windows.go", None), ("windows", "amd64", vec![]));
         assert_eq!(of("a.go", Some("!linux && arm64")), ("darwin", "arm64", vec![]));
         assert_eq!(of("a.go", Some("integration")), ("linux", "amd64", vec!["integration".to_owned()]));

@@ -322,6 +322,30 @@ impl<'a> Linker<'a> {
         v
     }
 
+    /// The type that a method of the same name in a base class, the nearest that has one, declares for
+    /// a parameter of the same name: whoever calls through the base passes that.
+    pub(super) fn overridden_param(&mut self, file: File, def: DefIdx, name: &str) -> Option<Ty> {
+        let class = self.class_of(file, def.some()?)?;
+        let method = self.facts(file).def_name(def);
+        let mut after = class;
+        loop {
+            let base = self.member_after(class, after, method)?;
+            after = base.owner;
+            let (file, def) = (self.classes[after.0 as usize].file, *base.defs.last()?);
+            let facts = self.facts(file);
+            let mut params = facts.def(def).params.iter().filter_map(|p| facts.binding(*p));
+            let param = params.find(|b| facts.str(b.name) == name)?;
+            let declared = facts.sources(param).iter().find_map(|s| match s {
+                Source::Declared(e) => Some(*e),
+                _ => None,
+            });
+            if let Some(declared) = declared {
+                let ty = self.annotation(file, declared);
+                return (!self.types.has_vars(ty)).then_some(ty);
+            }
+        }
+    }
+
     /// The result that a stub beside the source declares for an unannotated function.
     fn stub_result(&mut self, file: File, def: DefIdx) -> Option<Ty> {
         let path = self.loaded.path(file);

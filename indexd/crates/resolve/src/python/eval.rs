@@ -410,6 +410,9 @@ impl<'a> Linker<'a> {
                 if let Some(ty) = self.fixture(file, b.scope, facts.str(b.name)) {
                     return Val { ty, inferred: true };
                 }
+                if let Some(ty) = self.overridden_param(file, b.scope, facts.str(b.name)) {
+                    return Val { ty, inferred: true };
+                }
                 if let [Source::Assigned(default), ..] = sources {
                     let v = self.eval(file, *default);
                     if v.ty != Ty::UNKNOWN && v.ty != Ty::NONE {

@@ -128,6 +128,19 @@ impl<'a> Linker<'a> {
                 Module::External(_) | Module::Missing => {}
             }
         }
+        // A name that the stub beside a source has alone, a type made for annotations.
+        let stub = format!("{}i", self.loaded.path(file));
+        if stub.ends_with(".pyi")
+            && file != 0
+            && let Some(doc) = self.view.file(&stub)
+        {
+            let stub = self.loaded.open(doc);
+            let more = self.module_member(stub, name);
+            if !more.targets.is_empty() {
+                *found = (*more).clone();
+                return;
+            }
+        }
         let key = Key::member(scope, "__getattr__");
         if file != 0 && self.view.find(key).contains(&doc) && facts.interface.provided(key).next().is_some() {
             found.targets.push(Target::Dynamic);
