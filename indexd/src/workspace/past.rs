@@ -25,7 +25,7 @@ pub fn history(past: &Past) -> History {
     let file = |(path, file): (String, indexd_history::FilePast)| {
         let path = RepoPath::new(&path).ok()?;
         let history = FileHistory { n_commits: file.n_commits, newest: file.newest };
-        Some(HistoryFile { path, history, terms: file.terms.into_iter().collect() })
+        Some(HistoryFile { path, history, terms: file.terms, touched: file.touched })
     };
     History { files: past.files().into_iter().filter_map(file).collect(), digest: past.digest() }
 }

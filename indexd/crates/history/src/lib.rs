@@ -10,10 +10,12 @@
 //! repository. Commit subjects become terms and are never shown.
 
 mod files;
+mod lines;
 mod repository;
 mod walk;
 
 pub use files::FilePast;
+pub use lines::Hunk;
 pub use repository::{Repository, Unavailable, blob_id};
 
 use bitcode::{Decode, Encode};
@@ -31,11 +33,19 @@ pub struct Limits {
     pub files_per_commit_max: usize,
     /// Changed files above which a commit is not looked at any further.
     pub files_looked_at_max: usize,
+    /// The newest commits of which it is read which lines they changed, those of at most
+    /// `files_per_commit_max` files: it takes the contents of both sides.
+    pub lines_commits_max: usize,
 }
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { commits_max: 2_000, files_per_commit_max: 50, files_looked_at_max: 2_000 }
+        Self {
+            commits_max: 2_000,
+            files_per_commit_max: 50,
+            files_looked_at_max: 2_000,
+            lines_commits_max: 200,
+        }
     }
 }
 
@@ -73,6 +83,9 @@ pub struct Commit {
     /// Paths of the workspace it changed against its parent, as positions in [`Past::paths`], in
     /// tree order; none when `n_files` is 0.
     pub paths: Vec<u32>,
+    /// What it changed in each of these files, `None` for one without lines to compare. Empty for
+    /// commits beyond [`Limits::lines_commits_max`].
+    pub hunks: Vec<Option<Vec<Hunk>>>,
 }
 
 impl Past {
@@ -80,8 +93,11 @@ impl Past {
     /// mean equal files. The part of the index signature that history makes.
     pub fn digest(&self) -> [u8; 32] {
         let mut h = blake3::Hasher::new();
-        let Limits { commits_max, files_per_commit_max, files_looked_at_max } = self.limits;
-        for n in [commits_max, files_per_commit_max, files_looked_at_max, self.prefix.len()] {
+        let Limits { commits_max, files_per_commit_max, files_looked_at_max, lines_commits_max } =
+            self.limits;
+        for n in
+            [commits_max, files_per_commit_max, files_looked_at_max, lines_commits_max, self.prefix.len()]
+        {
             h.update(&(n as u64).to_le_bytes());
         }
         h.update(self.prefix.as_bytes());

@@ -149,6 +149,16 @@ impl Repository {
     pub fn past(&self, limits: &Limits, known: Option<&Past>) -> Result<Past, Unavailable> {
         walk::read(&self.repo, self.head_id()?, &self.prefix, limits, known)
     }
+
+    /// The same as if HEAD named `commit`, given in hexadecimal.
+    ///
+    /// # Errors
+    /// [`Unavailable::Unreadable`] when that is no id.
+    pub fn past_of(&self, commit: &str, limits: &Limits, known: Option<&Past>) -> Result<Past, Unavailable> {
+        let id = gix::hash::ObjectId::from_hex(commit.as_bytes())
+            .map_err(|_| Unavailable::Unreadable { reason: "a commit id is not hexadecimal" })?;
+        walk::read(&self.repo, raw(&id)?, &self.prefix, limits, known)
+    }
 }
 
 /// The id that git gives to a file with these bytes.

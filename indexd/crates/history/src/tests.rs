@@ -325,3 +325,35 @@ fn nothing_in_a_repository_is_run() {
     assert!(!marker.exists());
     f.minutes += 1;
 }
+
+#[test]
+fn lines_of_the_newest_commits_are_known() {
+    let mut f = Fixture::new();
+    f.commit("Start", &[("a.go", "a\nb\nc\n"), ("b.go", "x\n")]);
+    f.commit("Second", &[("a.go", "a\nB\nc\n")]);
+    f.commit("Third", &[("a.go", "new\na\nB\nc\n")]);
+    let touched = |lines_commits_max, files_per_commit_max, known: Option<&Past>| {
+        let limits = Limits { lines_commits_max, files_per_commit_max, ..Limits::default() };
+        let past = open(&f.path()).unwrap().past(&limits, known).unwrap();
+        let file = &past.files()[0].1;
+        let show = |t: &indexd_model::view::Touched| (t.lines.start, t.lines.end, t.newest);
+        (file.touched.iter().map(show).collect::<Vec<_>>(), past)
+    };
+    let all = vec![(1, 1, 0), (2, 2, 2), (3, 3, 1), (4, 4, 2)];
+    assert_eq!(touched(9, 9, None).0, all);
+    // A commit beyond the limits ends the trail.
+    assert_eq!(touched(2, 9, None).0, all.iter().filter(|t| t.2 < 2).copied().collect::<Vec<_>>());
+    assert_eq!(touched(9, 1, None).0, all.iter().filter(|t| t.2 < 2).copied().collect::<Vec<_>>());
+    assert_eq!(touched(0, 9, None).0, []);
+    // What was read before helps as far as it goes.
+    for before in [0, 1, 9] {
+        let known = touched(before, 9, None).1;
+        for now in [0, 1, 2, 9] {
+            assert_eq!(touched(now, 9, Some(&known)), touched(now, 9, None), "{before} {now}");
+        }
+    }
+    let repo = open(&f.path()).unwrap();
+    let (limits, head) = (Limits::default(), repo.head().unwrap());
+    assert_eq!(repo.past_of(&head, &limits, None), repo.past(&limits, None));
+    assert!(repo.past_of("no id", &limits, None).is_err());
+}

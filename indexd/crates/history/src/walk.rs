@@ -4,6 +4,7 @@
 //! of the commits alone. Merges are passed through: what they bring in is told by the commits they
 //! merge. All work is bounded by counts.
 
+use crate::lines::{self, Hunk};
 use crate::repository::{Unavailable, raw};
 use crate::{Commit, CommitId, Limits, Past, SUBJECT_BYTES_MAX};
 use gix::bstr::{BStr, BString, ByteSlice, ByteVec};
@@ -36,9 +37,14 @@ pub(crate) fn read(
     {
         return Ok(previous.clone());
     }
-    // What a commit changed depends on this limit alone. Commits of which nothing is known are read
+    // What a commit changed depends on these limits alone. Commits of which nothing is known are read
     // again, in case objects that were missing have arrived.
-    let usable = previous.filter(|p| p.limits.files_looked_at_max == limits.files_looked_at_max);
+    let usable = previous.filter(|p| {
+        let Limits { commits_max: _, files_per_commit_max, files_looked_at_max, lines_commits_max: _ } =
+            p.limits;
+        (files_per_commit_max, files_looked_at_max)
+            == (limits.files_per_commit_max, limits.files_looked_at_max)
+    });
     let known: FxHashMap<CommitId, &Commit> =
         usable.into_iter().flat_map(|p| &p.commits).filter(|c| c.n_files > 0).map(|c| (c.id, c)).collect();
     let boundary = boundary.into_iter().collect();
@@ -66,19 +72,28 @@ pub(crate) fn read(
             continue;
         }
         let id = raw(&next.id)?;
-        let (n_files, changed) = match (known.get(&id), usable) {
-            (Some(commit), Some(p)) => {
-                (commit.n_files, commit.paths.iter().map(|i| p.paths[*i as usize].clone()).collect())
+        // Known lines are kept while the commit is among the newest, and read when it comes there.
+        let wants_lines = past.commits.len() < limits.lines_commits_max;
+        let lines_known = |c: &Commit| !wants_lines || c.hunks.len() == c.paths.len();
+        let (n_files, changed, hunks) = match (known.get(&id), usable) {
+            (Some(commit), Some(p)) if lines_known(commit) => {
+                let paths = commit.paths.iter().map(|i| p.paths[*i as usize].clone()).collect();
+                (commit.n_files, paths, if wants_lines { commit.hunks.clone() } else { Vec::new() })
             }
             _ => {
-                let changed = reader.changed_paths(&next);
-                (
-                    changed.len() as u32,
-                    changed.iter().filter_map(|p| p.strip_prefix(prefix)).map(str::to_owned).collect(),
-                )
+                let changed = reader.changed(&next);
+                let n_files = changed.len() as u32;
+                let own: Vec<(String, Sides)> = changed
+                    .into_iter()
+                    .filter_map(|(path, sides)| Some((path.strip_prefix(prefix)?.to_owned(), sides)))
+                    .collect();
+                let is_telling = n_files as usize <= limits.files_per_commit_max;
+                let compare =
+                    |(_, sides): &(String, Sides)| is_telling.then(|| reader.compare(sides)).flatten();
+                let hunks = if wants_lines { own.iter().map(compare).collect() } else { Vec::new() };
+                (n_files, own.into_iter().map(|c| c.0).collect::<Vec<_>>(), hunks)
             }
         };
-        let changed: Vec<String> = changed;
         let paths = changed
             .into_iter()
             .map(|path| match path_ids.get(&path) {
@@ -91,7 +106,7 @@ pub(crate) fn read(
                 }
             })
             .collect();
-        past.commits.push(Commit { id, subject: next.subject, n_files, paths });
+        past.commits.push(Commit { id, subject: next.subject, n_files, paths, hunks });
     }
     Ok(past)
 }
@@ -190,7 +205,7 @@ struct Reader<'r> {
 impl Reader<'_> {
     /// The files that a commit changed against its only parent, or all of a first commit; none when
     /// they are too many or cannot be known.
-    fn changed_paths(&mut self, commit: &Next) -> Vec<String> {
+    fn changed(&mut self, commit: &Next) -> Vec<(String, Sides)> {
         if self.boundary.contains(&commit.id) {
             return Vec::new();
         }
@@ -215,14 +230,29 @@ impl Reader<'_> {
         }
         changes.paths
     }
+
+    /// How the lines of a file changed; a file that came or went is compared with an empty one.
+    fn compare(&self, sides: &Sides) -> Option<Vec<Hunk>> {
+        let read = |id: &Option<ObjectId>| match id {
+            Some(id) => self.repo.find_blob(*id).ok().map(|mut b| b.take_data()),
+            None => Some(Vec::new()),
+        };
+        lines::compare(&read(&sides.before)?, &read(&sides.after)?)
+    }
 }
 
-/// Collects the paths of changed files.
+/// The contents of a file before and after a commit; none where it did not exist.
+struct Sides {
+    before: Option<ObjectId>,
+    after: Option<ObjectId>,
+}
+
+/// Collects the changed files.
 #[derive(Default)]
 struct Changes {
     path: BString,
     queued: VecDeque<BString>,
-    paths: Vec<String>,
+    paths: Vec<(String, Sides)>,
     limit: usize,
     is_over: bool,
 }
@@ -270,7 +300,14 @@ impl Visit for Changes {
             }
             // A path that is not UTF-8 is none of a workspace.
             if let Ok(path) = self.path.to_str() {
-                self.paths.push(path.to_owned());
+                let sides = match change {
+                    visit::Change::Addition { oid, .. } => Sides { before: None, after: Some(oid) },
+                    visit::Change::Deletion { oid, .. } => Sides { before: Some(oid), after: None },
+                    visit::Change::Modification { previous_oid, oid, .. } => {
+                        Sides { before: Some(previous_oid), after: Some(oid) }
+                    }
+                };
+                self.paths.push((path.to_owned(), sides));
             }
         }
         ControlFlow::Continue(())

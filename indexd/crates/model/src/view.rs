@@ -220,6 +220,15 @@ pub struct FileHistory {
     pub newest: u32,
 }
 
+/// Lines of a file that one of the newest commits changed, as HEAD has them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Touched {
+    /// The lines; where a commit only took lines away, the one before them.
+    pub lines: Lines,
+    /// Position of the commit, counted from the newest commit read (0 = HEAD).
+    pub newest: u32,
+}
+
 /// One immutable state of an index.
 pub trait IndexView: FactsView {
     /// The index signature: `b3:` and 64 hexadecimal digits.
@@ -295,6 +304,11 @@ pub trait IndexView: FactsView {
 
     /// History of a file.
     fn history(&self, file: FileDoc) -> FileHistory;
+
+    /// Appends which lines of a file the newest commits changed, in ascending order of their first
+    /// line; runs may overlap, and then the lower position counts. Lines are those of HEAD: in a
+    /// file that was edited since, they have moved. Nothing without history.
+    fn touched(&self, file: FileDoc, out: &mut Vec<Touched>);
 
     /// A cached exact token count for a text by its BLAKE3 prefix, if one is stored.
     fn token_count(&self, tokenizer: &str, text_hash: [u8; 16]) -> Option<u32>;

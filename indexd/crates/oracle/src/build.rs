@@ -93,6 +93,7 @@ impl Oracle {
             head: "none".to_owned(),
             history: vec![FileHistory::default(); files.len()],
             history_terms: FxHashMap::default(),
+            touched: FxHashMap::default(),
             graph: OnceCell::new(),
         };
         let mut leaves = blake3::Hasher::new();

@@ -10,7 +10,7 @@ use indexd_model::links::{EdgeKind, Links};
 use indexd_model::memory::MemoryFacts;
 use indexd_model::view::{
     ChunkRecord, CorpusStats, DefRecord, Edge, FileHistory, FileRecord, Occurrence, PathPosting, Posting,
-    UnresolvedRecord,
+    Touched, UnresolvedRecord,
 };
 use indexd_model::{
     ChunkDoc, DefDoc, DefIdx, FactsView, FileDoc, FileFacts, IndexView, Interface, Key, LineIndex, RepoPath,
@@ -41,6 +41,7 @@ pub struct Oracle {
     head: String,
     history: Vec<FileHistory>,
     history_terms: FxHashMap<String, Vec<(FileDoc, u32)>>,
+    touched: FxHashMap<FileDoc, Vec<Touched>>,
     graph: OnceCell<Graph>,
 }
 
@@ -85,6 +86,13 @@ impl Oracle {
         }
         for list in self.history_terms.values_mut() {
             list.sort_unstable();
+        }
+    }
+
+    /// Sets which lines of a file the newest commits changed, by first line.
+    pub fn set_touched(&mut self, path: &str, touched: Vec<Touched>) {
+        if let Some(file) = self.file_by_path(path) {
+            self.touched.insert(file, touched);
         }
     }
 
@@ -249,6 +257,10 @@ impl IndexView for Oracle {
 
     fn history(&self, file: FileDoc) -> FileHistory {
         self.history[file.index()]
+    }
+
+    fn touched(&self, file: FileDoc, out: &mut Vec<Touched>) {
+        out.extend(self.touched.get(&file).into_iter().flatten());
     }
 
     fn token_count(&self, _tokenizer: &str, _text_hash: [u8; 16]) -> Option<u32> {

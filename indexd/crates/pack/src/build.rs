@@ -353,7 +353,8 @@ impl<'a> Assembly<'a> {
         } else {
             e.neighbour_lines as usize
         };
-        Room { bytes, lines: lines as u32, whole_bytes }
+        let head_lines = if is_seed { e.head_lines } else { e.neighbour_head_lines };
+        Room { bytes, lines: lines as u32, whole_bytes, head_lines }
     }
 
     /// Terms of the query by line, and the places of edges.

@@ -124,6 +124,8 @@ settings! {
         history: f32 = 0.4,
         /// How recently the file was touched, by count of commits.
         recency: f32 = 0.1,
+        /// How recently the lines of the unit itself were touched.
+        touched: f32 = 0.15,
         /// Best files all of whose units are looked at.
         files_whole: u32 = 8,
         /// What a test that fits the text adds to what it calls.
@@ -256,6 +258,11 @@ settings! {
         whole_lines: u32 = 12,
         /// Lines of the head of a long definition that are always shown.
         head_lines: u32 = 12,
+        /// Lines of the head of a long candidate that is no seed; the rest is where the edge or the
+        /// text points at.
+        neighbour_head_lines: u32 = 4,
+        /// Up to so many lines left out inside or at the end are shown: their mark takes as much.
+        gap_lines: u32 = 3,
         /// Lines around the best matches of a long definition.
         window_lines: u32 = 40,
     }

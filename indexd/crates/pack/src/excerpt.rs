@@ -34,6 +34,8 @@ pub struct Room {
     pub lines: u32,
     /// Bytes up to which it is shown whole.
     pub whole_bytes: usize,
+    /// Lines of its head that are always shown.
+    pub head_lines: u32,
 }
 
 /// Plans the excerpt of `unit`. `head` is where its signature starts, `scores` says which lines
@@ -58,12 +60,13 @@ pub fn plan(
     let first = unit.lines().start;
     let mut left = Left { bytes: room.bytes, lines: room.lines.max(1) };
     let head_line = head.map_or(whole[0].start, |at| source.lines().line(at)).clamp(first, unit.lines().end);
-    choose_run(source, first, &mut chosen, &whole, head_line, e.head_lines, &mut left);
+    choose_run(source, first, &mut chosen, &whole, head_line, room.head_lines, &mut left);
     if let Some(scores) = scores {
         choose_windows(source, scores, first, &mut chosen, &whole, e.window_lines, &mut left);
     }
     // What is left goes on from the head.
     choose_run(source, first, &mut chosen, &whole, head_line, u32::MAX, &mut left);
+    close_gaps(source, first, &mut chosen, &whole, e.gap_lines as usize, &mut left.bytes);
     let parts = runs(source, first, &chosen);
     if parts == whole {
         return Plan { parts, reason: None };
@@ -186,7 +189,32 @@ fn choose_windows(
     }
 }
 
-/// The chosen lines as runs; gaps of a single line are closed and blank ends dropped.
+/// Chooses what lies between chosen lines, or after the last one, when that is at most `n` lines.
+fn close_gaps(
+    source: &Source,
+    first: u32,
+    chosen: &mut [bool],
+    whole: &[Lines],
+    n: usize,
+    bytes: &mut usize,
+) {
+    let mut at = chosen.iter().take_while(|c| !**c).count();
+    while at < chosen.len() {
+        let gap = chosen[at..].iter().take_while(|c| !**c).count();
+        if (1..=n).contains(&gap) {
+            let lines = Lines { start: first + at as u32, end: first + (at + gap) as u32 - 1 };
+            let is_own = whole.iter().any(|l| l.start <= lines.start && lines.end <= l.end);
+            let size = source.lines().lines_span(lines).len() as usize;
+            if is_own && size <= *bytes {
+                *bytes -= size;
+                chosen[at..at + gap].fill(true);
+            }
+        }
+        at += gap.max(1);
+    }
+}
+
+/// The chosen lines as runs, without blank ends.
 fn runs(source: &Source, first: u32, chosen: &[bool]) -> Vec<Lines> {
     let mut out: Vec<Lines> = Vec::new();
     for (i, _) in chosen.iter().enumerate().filter(|(_, c)| **c) {

@@ -48,8 +48,9 @@ pub struct QueryTerm {
     pub term: String,
     /// From its places in the text: above 0, about 1 for one mention in the title.
     pub weight: f64,
-    /// Whether it stands in the text itself; another form of a word, or two joined, does not.
-    pub is_written: bool,
+    /// The word of the text that gave it first, as written; none for another form of a word and for
+    /// two joined.
+    pub word: Option<String>,
     /// The position of the term that this is another form of.
     pub form_of: Option<usize>,
 }
@@ -127,7 +128,7 @@ impl Query {
 
     fn add_form(&mut self, term: String, weight: f64, of: usize) {
         if !self.terms.iter().any(|x| x.term == term) {
-            self.terms.push(QueryTerm { term, weight, is_written: false, form_of: Some(of) });
+            self.terms.push(QueryTerm { term, weight, word: None, form_of: Some(of) });
         }
     }
 
@@ -142,7 +143,7 @@ impl Query {
                     let term = format!("={b}{lower}");
                     let weight = weight * zone.weight(1.0);
                     if term.len() <= 40 && !self.terms.iter().any(|t| t.term == term) {
-                        self.terms.push(QueryTerm { term, weight, is_written: false, form_of: None });
+                        self.terms.push(QueryTerm { term, weight, word: None, form_of: None });
                     }
                 }
                 before = is_plain.then_some(lower);
@@ -157,7 +158,7 @@ impl Query {
 
     fn count_terms(&mut self, lines: &[(Zone, &str)], title: f64) {
         let mut at: FxHashMap<String, usize> = FxHashMap::default();
-        let mut sums: Vec<(String, f64)> = Vec::new();
+        let mut sums: Vec<(String, f64, String)> = Vec::new();
         let all_stopwords = lines.iter().all(|(_, l)| {
             let mut only = true;
             words(l, |_, w| only &= is_stopword(&w.to_lowercase()));
@@ -179,7 +180,7 @@ impl Query {
                         Some(&i) => sums[i].1 += weight,
                         None => {
                             at.insert(term.to_owned(), sums.len());
-                            sums.push((term.to_owned(), weight));
+                            sums.push((term.to_owned(), weight, word.to_owned()));
                         }
                     }
                 });
@@ -189,7 +190,7 @@ impl Query {
         let weigh = |sum: f64| if sum > 1.0 { 1.0 + ln(sum) } else { sum };
         let mut terms: Vec<(usize, QueryTerm)> = sums
             .into_iter()
-            .map(|(term, sum)| QueryTerm { term, weight: weigh(sum), is_written: true, form_of: None })
+            .map(|(term, sum, word)| QueryTerm { term, weight: weigh(sum), word: Some(word), form_of: None })
             .enumerate()
             .collect();
         if terms.len() > TERMS_MAX {

@@ -62,6 +62,8 @@ pub enum Signal {
     History,
     /// Its file was touched lately.
     Recency,
+    /// It was touched itself lately.
+    Touched,
     /// Tests that fit call it.
     TestBridge,
     /// A good hit has its name.
@@ -69,7 +71,7 @@ pub enum Signal {
 }
 
 /// How many signals there are.
-pub const N_SIGNALS: usize = 13;
+pub const N_SIGNALS: usize = 14;
 
 impl Signal {
     /// Every signal, in order.
@@ -85,6 +87,7 @@ impl Signal {
         Self::Literal,
         Self::History,
         Self::Recency,
+        Self::Touched,
         Self::TestBridge,
         Self::Sibling,
     ];
@@ -103,6 +106,7 @@ impl Signal {
             Self::Literal => "literal",
             Self::History => "history",
             Self::Recency => "recency",
+            Self::Touched => "touched",
             Self::TestBridge => "testBridge",
             Self::Sibling => "sibling",
         }
@@ -135,6 +139,7 @@ impl Signal {
             Self::Literal => r.literal,
             Self::History => r.history,
             Self::Recency => r.recency,
+            Self::Touched => r.touched,
             Self::TestBridge => r.test_bridge,
             Self::Sibling => r.sibling,
         })
@@ -268,7 +273,7 @@ pub fn retrieve(units: &mut Units, query: &Query, r: &Ranking, provider: SeedPro
     if is_on(Signal::Literal) && !query.literals.is_empty() {
         literal::mark(units, query, &mut table);
     }
-    if is_on(Signal::History) || is_on(Signal::Recency) {
+    if is_on(Signal::History) || is_on(Signal::Recency) || is_on(Signal::Touched) {
         history::mark(units, query, &mut table);
     }
     table.rank(&weights);

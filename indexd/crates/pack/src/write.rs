@@ -502,15 +502,23 @@ fn guidance(a: &mut Assembly, stats: &Stats) -> (Vec<String>, Vec<String>, Vec<S
         warnings.push(NO_CONTENT.to_owned());
         next.extend(a.query.symbols.iter().chain(&a.query.words).take(SUGGESTIONS_MAX).cloned());
     }
-    let missing: Vec<&str> = a
+    // Terms that were found but not scored, of a long text, are no news; nor is a name without its
+    // parts.
+    let view = a.units.view;
+    let is_absent = |term: &str| {
+        let mut paths = Vec::new();
+        view.path_postings(term, &mut paths);
+        paths.is_empty() && view.doc_frequency(term) == 0
+    };
+    let mut missing: Vec<&str> = a
         .query
         .terms
         .iter()
-        .filter(|t| t.is_written)
-        .map(|t| t.term.as_str())
-        .filter(|t| !a.gathered.retrieved.weighted.terms.iter().any(|w| w.0 == *t))
-        .take(SUGGESTIONS_MAX)
+        .filter(|t| !t.term.starts_with('=') && is_absent(&t.term))
+        .filter_map(|t| t.word.as_deref())
         .collect();
+    missing.dedup();
+    missing.truncate(SUGGESTIONS_MAX);
     if !missing.is_empty() {
         hints.push(format!("words that occur nowhere in the index: {}", missing.join(", ")));
     }

@@ -10,7 +10,8 @@ use crate::input::History;
 use crate::rows::{Rows, path_key, term_prefix};
 use crate::tables::Tables;
 use heed::RwTxn;
-use indexd_model::view::FileHistory;
+use indexd_model::Lines;
+use indexd_model::view::{FileHistory, Touched};
 use std::collections::BTreeMap;
 
 /// Replaces the history.
@@ -29,6 +30,16 @@ pub(crate) fn replace(tables: &Tables, txn: &mut RwTxn, history: &History) -> Re
         let mut row = Vec::new();
         put(&mut row, u64::from(file.history.n_commits));
         put(&mut row, u64::from(file.history.newest));
+        let mut last = 0;
+        for t in &file.touched {
+            let Some(gap) = t.lines.start.checked_sub(last) else {
+                return Err(StoreError::Inconsistent(format!("touched lines of {} out of order", file.path)));
+            };
+            put(&mut row, u64::from(gap));
+            put(&mut row, u64::from(t.lines.count()));
+            put(&mut row, u64::from(t.newest));
+            last = t.lines.start;
+        }
         counts.insert(path_key(&file.path), row);
         tables.history_docs.append(txn, &doc.to_be_bytes(), &mut file.path.as_bytes().to_vec())?;
         for (term, n) in &file.terms {
@@ -86,4 +97,26 @@ pub(crate) fn of(rows: Rows, path: &str) -> Result<FileHistory> {
         (Some(n_commits), Some(newest)) => Ok(FileHistory { n_commits, newest }),
         _ => Err(table.corrupt(&key)),
     }
+}
+
+/// Appends the lines of a path that the newest commits changed.
+pub(crate) fn touched(rows: Rows, path: &str, out: &mut Vec<Touched>) -> Result<()> {
+    let table = &rows.tables.history_files;
+    let key = path_key(path);
+    let Some(stored) = table.get(rows.txn, &key)? else {
+        return Ok(());
+    };
+    decode_touched(stored, out).ok_or_else(|| table.corrupt(&key))
+}
+
+fn decode_touched(row: &[u8], out: &mut Vec<Touched>) -> Option<()> {
+    let mut r = Reader::new(row);
+    let _counts = (r.u32()?, r.u32()?);
+    let mut start = 0u32;
+    while !r.is_empty() {
+        start = start.checked_add(r.u32()?)?;
+        let last = r.u32()?.checked_sub(1)?;
+        out.push(Touched { lines: Lines { start, end: start.checked_add(last)? }, newest: r.u32()? });
+    }
+    Some(())
 }

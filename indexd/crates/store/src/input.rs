@@ -1,7 +1,7 @@
 //! What the store is given: one file as read and extracted, and what past commits say.
 
 use indexd_model::terms::FileTerms;
-use indexd_model::view::FileHistory;
+use indexd_model::view::{FileHistory, Touched};
 use indexd_model::{ContentHash, FileFacts, RepoPath};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -85,4 +85,6 @@ pub struct HistoryFile {
     pub history: FileHistory,
     /// Terms of the subjects of commits that touched it, each once, with the number of commits.
     pub terms: Vec<(String, u32)>,
+    /// Lines that the newest commits changed, by first line.
+    pub touched: Vec<Touched>,
 }

@@ -20,7 +20,7 @@ use crate::table::Table;
 use indexd_model::links::EdgeKind;
 use indexd_model::view::{
     ChunkRecord, CorpusStats, DefRecord, Edge, FactsView, FieldCounts, FileHistory, FileRecord, IndexView,
-    PathPosting, Posting, UnresolvedRecord,
+    PathPosting, Posting, Touched, UnresolvedRecord,
 };
 use indexd_model::{
     ChunkDoc, ContentHash, DefDoc, DefIdx, Facts, FileDoc, FileFacts, FileRoles, Interface, Key, Language,
@@ -579,6 +579,11 @@ impl IndexView for Snapshot {
         }
         let path = self.path(file);
         self.must(crate::history::of(self.rows(), &path))
+    }
+
+    fn touched(&self, file: FileDoc, out: &mut Vec<Touched>) {
+        let path = self.path(file);
+        self.must(crate::history::touched(self.rows(), &path, out));
     }
 
     fn token_count(&self, tokenizer: &str, text_hash: [u8; 16]) -> Option<u32> {

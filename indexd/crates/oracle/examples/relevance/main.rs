@@ -4,14 +4,16 @@
 //! ```text
 //! cargo run --release -p indexd-oracle --example relevance -- TASKS.jsonl MIRRORS
 //!     [--budget 4000,8000] [--repo cobra,gin | --without cobra] [--limit N]
-//!     [--variant NAME:key=value,key=value ...] [--ablate] [--by-repo] [--misses]
+//!     [--variant NAME:key=value,key=value ...] [--ablate] [--by-repo] [--misses] [--against FILE]
 //! ```
 //!
 //! `MIRRORS` holds bare clones as `<owner>+<name>/repo`. A variant changes configuration by path,
 //! for example `half:ranking.fileEvidence=0.3`; `--ablate` adds one variant for each signal, off.
+//! `--against FILE` compares with another system's results for each task, paired, with intervals.
 //! `--by-repo` prints each repository apart and all but each one, `--misses` what was not found.
 //! History is read from the commits before each task's base. Metrics are means in percent.
 
+mod against;
 mod score;
 mod task;
 mod tree;
@@ -26,7 +28,7 @@ use task::Task;
 use tree::Trees;
 
 /// Every signal with the weight that carries it.
-const SIGNALS: [&str; 23] = [
+const SIGNALS: [&str; 24] = [
     "fileEvidence",
     "typeEvidence",
     "namedFile",
@@ -36,6 +38,7 @@ const SIGNALS: [&str; 23] = [
     "literal",
     "history",
     "recency",
+    "touched",
     "testBridge",
     "sibling",
     "path",
@@ -57,6 +60,7 @@ struct Options {
     variants: Vec<(String, Config)>,
     by_repo: bool,
     misses: bool,
+    against: Option<against::Other>,
     mirrors: String,
 }
 
@@ -100,6 +104,7 @@ fn main() -> Result<()> {
         variants,
         by_repo: has("--by-repo"),
         misses: has("--misses"),
+        against: value("--against").map(|f| against::Other::load(f)).transpose()?,
         mirrors: args.get(1).context("usage: relevance TASKS.jsonl MIRRORS")?.clone(),
     };
     let results = run(&tasks, &options)?;
@@ -122,8 +127,8 @@ fn variant(spec: &str) -> Result<(String, Config)> {
     Ok((name.to_owned(), serde_json::from_value(config)?))
 }
 
-/// Results by variant: repository and scores of each task.
-type Results = Vec<Vec<(String, Scores)>>;
+/// Results by variant: repository, task and scores.
+type Results = Vec<Vec<(String, String, Scores)>>;
 
 fn run(tasks: &[Task], options: &Options) -> Result<Results> {
     let mut by_repo: BTreeMap<&str, Vec<&Task>> = BTreeMap::new();
@@ -150,8 +155,8 @@ fn run(tasks: &[Task], options: &Options) -> Result<Results> {
     let mut rows = results.into_inner().expect("no panic holds the lock");
     rows.sort_by(|a, b| (a.0, &a.1, &a.2).cmp(&(b.0, &b.1, &b.2)));
     let mut out: Results = vec![Vec::new(); options.variants.len()];
-    for (variant, repo, _, scores) in rows {
-        out[variant].push((repo, scores));
+    for (variant, repo, task, scores) in rows {
+        out[variant].push((repo, task, scores));
     }
     Ok(out)
 }
@@ -222,24 +227,28 @@ fn report(results: &Results, options: &Options) {
     println!("{head} mrr | file_acc@5 | func_acc@1 | func_acc@5 | func_acc@10 | ms |");
     println!("|---|---|{}---|---|---|---|---|---|", "---|---|---|---|".repeat(budgets.len()));
     for ((name, _), rows) in options.variants.iter().zip(results) {
-        print_row(name, rows.iter().map(|r| &r.1), budgets);
+        print_row(name, rows.iter().map(|r| &r.2), budgets);
     }
     if options.by_repo {
         let rows = &results[0];
         let mut repos: Vec<&String> = rows.iter().map(|r| &r.0).collect();
         repos.dedup();
         for repo in &repos {
-            print_row(repo, rows.iter().filter(|r| r.0 == **repo).map(|r| &r.1), budgets);
+            print_row(repo, rows.iter().filter(|r| r.0 == **repo).map(|r| &r.2), budgets);
         }
         for repo in &repos {
             print_row(
                 &format!("without {repo}"),
-                rows.iter().filter(|r| r.0 != **repo).map(|r| &r.1),
+                rows.iter().filter(|r| r.0 != **repo).map(|r| &r.2),
                 budgets,
             );
         }
     }
-    let over = results.iter().flatten().filter(|r| r.1.budget_over).count();
+    if let Some(other) = &options.against {
+        let ours: Vec<(&str, &Scores)> = results[0].iter().map(|r| (r.1.as_str(), &r.2)).collect();
+        other.print(&ours, budgets);
+    }
+    let over = results.iter().flatten().filter(|r| r.2.budget_over).count();
     println!("\npacks over budget: {over}");
 }
 

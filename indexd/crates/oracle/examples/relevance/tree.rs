@@ -2,17 +2,13 @@
 //! not read or extracted again.
 
 use anyhow::{Context, Result, bail};
+use indexd_history::{Limits, Past, Repository};
 use indexd_model::RepoPath;
 use indexd_model::view::FileHistory;
 use indexd_oracle::{Oracle, OracleFile, Shared};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
-
-/// Commits read before a base.
-const COMMITS_MAX: usize = 5_000;
-/// A commit that touches more files says nothing about any of them.
-const FILES_PER_COMMIT_MAX: usize = 30;
 
 pub struct Trees {
     git_dir: String,
@@ -21,6 +17,10 @@ pub struct Trees {
     from_cat: BufReader<ChildStdout>,
     known: HashMap<(String, String), OracleFile>,
     shared: Shared,
+    repository: Repository,
+    past: Option<Past>,
+    /// Where the clone looks like a work tree.
+    _root: tempfile::TempDir,
 }
 
 impl Trees {
@@ -34,7 +34,19 @@ impl Trees {
             .context("git cat-file")?;
         let to_cat = cat.stdin.take().context("stdin of git")?;
         let from_cat = BufReader::new(cat.stdout.take().context("stdout of git")?);
-        Ok(Self { git_dir, cat, to_cat, from_cat, known: HashMap::new(), shared: Shared::default() })
+        let root = tempfile::tempdir()?;
+        std::fs::write(root.path().join(".git"), format!("gitdir: {git_dir}\n"))?;
+        Ok(Self {
+            git_dir,
+            cat,
+            to_cat,
+            from_cat,
+            known: HashMap::new(),
+            shared: Shared::default(),
+            repository: Repository::open(root.path())?,
+            past: None,
+            _root: root,
+        })
     }
 
     fn git(&self, args: &[&str]) -> Result<String> {
@@ -82,42 +94,23 @@ impl Trees {
         Ok(Some(bytes))
     }
 
-    fn add_history(&self, commit: &str, view: &mut Oracle) -> Result<()> {
-        let n = COMMITS_MAX.to_string();
-        let log = self.git(&[
-            "log",
-            "--no-merges",
-            "--no-renames",
-            "-n",
-            &n,
-            "--name-only",
-            "--format=%x01%s",
-            commit,
-            "--",
-        ])?;
-        let mut files: BTreeMap<&str, FileHistory> = BTreeMap::new();
-        let mut terms: BTreeMap<(String, &str), u32> = BTreeMap::new();
-        for (i, record) in log.split('\u{1}').filter(|r| !r.is_empty()).enumerate() {
-            let mut lines = record.lines();
-            let subject = lines.next().unwrap_or("");
-            let touched: Vec<&str> = lines.filter(|l| !l.is_empty()).collect();
-            let mut words = Vec::new();
-            indexd_text::terms(subject, |t| words.push(t.to_owned()));
-            words.sort();
-            words.dedup();
-            for path in &touched {
-                let h = files.entry(path).or_insert(FileHistory { n_commits: 0, newest: i as u32 });
-                h.n_commits += 1;
-                if touched.len() <= FILES_PER_COMMIT_MAX {
-                    for w in &words {
-                        *terms.entry((w.clone(), path)).or_insert(0) += 1;
-                    }
-                }
-            }
-        }
-        let files: Vec<_> = files.into_iter().collect();
-        let terms: Vec<(&str, &str, u32)> = terms.iter().map(|((t, p), n)| (t.as_str(), *p, *n)).collect();
+    /// The history before `commit`, read as the daemon reads it.
+    fn add_history(&mut self, commit: &str, view: &mut Oracle) -> Result<()> {
+        let past = self.repository.past_of(commit, &Limits::default(), self.past.as_ref())?;
+        let all = past.files();
+        let files: Vec<_> = all
+            .iter()
+            .map(|(path, f)| (path.as_str(), FileHistory { n_commits: f.n_commits, newest: f.newest }))
+            .collect();
+        let terms: Vec<_> = all
+            .iter()
+            .flat_map(|(path, f)| f.terms.iter().map(move |(t, n)| (t.as_str(), path.as_str(), *n)))
+            .collect();
         view.set_history(commit, &files, &terms);
+        for (path, f) in &all {
+            view.set_touched(path, f.touched.clone());
+        }
+        self.past = Some(past);
         Ok(())
     }
 }

@@ -119,5 +119,5 @@ fn another_form_knows_its_word() {
     let mut q = Query::parse("import", 1.0, 0.0);
     q.add_forms(0.6, 0.2);
     assert!(q.terms.iter().any(|t| t.term == "importer"));
-    assert!(q.terms.iter().all(|t| t.form_of == (!t.is_written).then_some(0)));
+    assert!(q.terms.iter().all(|t| t.form_of == t.word.is_none().then_some(0)));
 }

@@ -7,7 +7,7 @@ use indexd_model::facts::{Arena, FileFacts};
 use indexd_model::limits::TERM_BYTES_MAX;
 use indexd_model::links::{EdgeKind, Rule, UnresolvedReason};
 use indexd_model::terms::{ChunkTerms, FileTerms, Vocabulary};
-use indexd_model::view::{FactsView, FileHistory, N_FIELDS};
+use indexd_model::view::{FactsView, FileHistory, N_FIELDS, Touched};
 use indexd_model::{
     BindingId, Chunk, ChunkKind, ContentHash, Def, DefFlags, DefIdx, DefKind, DefRef, Entry, Expr, ExprId,
     FileDoc, FileRoles, Interface, Key, Language, Lines, Link, Links, Node, Outcome, RepoPath, Role, Span,
@@ -214,6 +214,9 @@ pub fn history(seed: u8) -> History {
         path: RepoPath::new(&format!("d/f{i}")).expect("a path"),
         history: FileHistory { n_commits: u32::from(i) + 1, newest: u32::from(seed) },
         terms: vec![("fix".into(), u32::from(i) + 1), (format!("topic{seed}"), 2)],
+        touched: (0..u32::from(i))
+            .map(|n| Touched { lines: Lines { start: 1 + n, end: 3 + 2 * n }, newest: u32::from(seed) + n })
+            .collect(),
     };
     History { files: (0..seed % 6).map(file).collect(), digest: [seed; 32] }
 }
