@@ -110,3 +110,15 @@ fn impact_stops_at_files() {
         ],
     );
 }
+
+/// A name may be given with as much of its package or module in front as tells it apart.
+#[test]
+fn names_are_found_with_their_package() {
+    let tree = [
+        ("net/web/c.go", "package web\n\ntype C struct{}\n\nfunc (C) Do() {}\n\nfunc use() { C{}.Do() }\n"),
+        ("web/c.go", "package web\n\ntype C struct{}\n\nfunc (C) Do() {}\n"),
+    ];
+    for name in ["net/web.C.Do", "net.web.C#Do", "net/web/c.go:5"] {
+        check(&tree, Relation::Callers, name, &["1 call use -> C.Do @7"]);
+    }
+}

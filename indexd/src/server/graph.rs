@@ -260,7 +260,7 @@ pub(super) fn find_all(view: &dyn IndexView, name: &str) -> Vec<DefDoc> {
     let last = name.rsplit(['.', '#']).next().unwrap_or(name);
     let mut defs = view.defs_named(last);
     if last.len() < name.len() {
-        let wanted = name.replace('#', ".");
+        let wanted = name.replace(['#', '/'], ".");
         defs.retain(|&d| is_qualified_as(view, &view.def(d), &wanted));
     }
     defs
