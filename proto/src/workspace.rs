@@ -279,6 +279,16 @@ pub struct WorkspaceStatus {
     pub n_watched: u64,
     /// How often events were lost and the tree was compared in full.
     pub n_rescans: u64,
+    /// Files extracted since the workspace was opened.
+    #[serde(default)]
+    pub n_extracted: u64,
+    /// Files linked since the workspace was opened: those that changed, and those that looked at a
+    /// name whose meaning changed.
+    #[serde(default)]
+    pub n_linked: u64,
+    /// The index of another tool that lies over the links.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub import: Option<ImportStatus>,
     /// File names that are not UTF-8 and therefore not indexed; at most 20.
     #[serde(default)]
     pub skipped_names: Vec<String>,
@@ -293,6 +303,18 @@ pub struct WorkspaceStatus {
     pub progress: Option<WorkProgress>,
     /// Bytes of the index on disk.
     pub index_bytes: u64,
+}
+
+/// An index of another tool that lies over the links, see `import.scip`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ImportStatus {
+    /// Name and version of the tool; empty when the index does not say.
+    pub tool: String,
+    /// Files that it speaks about.
+    pub n_files: u64,
+    /// Files among them that are gone or have another content by now: there our own links count.
+    pub n_stale: u64,
 }
 
 /// Why a workspace cannot go on.

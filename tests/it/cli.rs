@@ -597,8 +597,12 @@ fn an_imported_index_shows_what_only_its_tool_can_know() {
         "{}",
         callers(&user)
     );
+    let status = |user: &User| ok(&user.ctl(&["status"]));
+    assert!(status(&user).contains("  index of another tool over 1 files\n"), "{}", status(&user));
     user.write("repo/app.py", &format!("{CALLER}\n"));
     assert!(callers(&user).contains("no callers"), "an edited file has our links");
+    let stale = "  index of another tool over 1 files, 1 of them changed since and linked without it\n";
+    assert!(status(&user).contains(stale), "{}", status(&user));
     user.write("repo/app.py", CALLER);
     assert!(callers(&user).contains("tooling"), "the edit is undone");
     ok(&user.ctl(&["daemon", "stop"]));
@@ -611,6 +615,7 @@ fn an_imported_index_shows_what_only_its_tool_can_know() {
     assert_eq!((&json["schema"], json["nFiles"].as_u64()), (&Value::from("ImportResult"), Some(1)));
     ok(&user.ctl(&["import", "scip", "--clear"]));
     assert!(callers(&user).contains("no callers"), "taken back");
+    assert!(!status(&user).contains("index of"), "{}", status(&user));
 }
 
 #[test]

@@ -6,9 +6,13 @@ use crate::support::{
     Bench, dump_of_fresh_build, first_difference, fresh_build, number, on_large_stack, packs_for, packs_of,
 };
 use indexd::workspace::stages::Stage;
+use indexd_model::{DefIdx, FactsView, IndexView, Language, RepoPath};
+use indexd_oracle::LinkedTree;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
+use std::path::Path;
 
 fn follow(edits: &[(Edit, bool)]) -> Result<(), TestCaseError> {
     let mut bench = Bench::new();
@@ -38,6 +42,126 @@ fn any_edits_lead_to_the_index_of_their_end() {
         let edits = script(number("INDEXD_TEST_STEPS", 40));
         TestRunner::new(config).run(&edits, |edits| follow(&edits)).unwrap_or_else(|e| panic!("{e}"));
     });
+}
+
+/// Whether each step links exactly the files that it makes due, as [`LinkedTree`] works it out from
+/// nothing but the contents.
+fn link_what_is_due(edits: &[(Edit, bool)]) -> Result<(), TestCaseError> {
+    let mut bench = Bench::new();
+    let mut repository = Repository::new(bench.root());
+    bench.build();
+    let mut model = LinkedTree::default();
+    let mut before = contents(&bench);
+    model.apply(before.iter().map(|(path, bytes)| (path.clone(), Some(&bytes[..]))).collect());
+    for (edit, _) in edits {
+        let dirty = repository.apply(edit, bench.root());
+        bench.log().start();
+        bench.update(&dirty);
+        let after = contents(&bench);
+        let paths: BTreeSet<&RepoPath> = before.keys().chain(after.keys()).collect();
+        let changed = paths.into_iter().filter(|path| before.get(path) != after.get(path));
+        let changed = changed.map(|path| (path.clone(), after.get(path).map(|b| &b[..]))).collect();
+        let due: Vec<String> = model.apply(changed).iter().map(|path| path.to_string()).collect();
+        let linked: Vec<String> =
+            bench.log().take().into_iter().filter(|(stage, _)| *stage == Stage::Link).map(|r| r.1).collect();
+        prop_assert_eq!(linked, due, "after {:?}", edit);
+        before = after;
+    }
+    Ok(())
+}
+
+/// The files of the index with what they hold on disk.
+fn contents(bench: &Bench) -> BTreeMap<RepoPath, Vec<u8>> {
+    let snapshot = bench.snapshot();
+    let read = |file| {
+        let path = RepoPath::new(&snapshot.path(file)).unwrap();
+        let bytes = fs::read(bench.root().join(&*path)).unwrap();
+        (path, bytes)
+    };
+    snapshot.files().into_iter().map(read).collect()
+}
+
+/// Every edit of names, bases, imports and places, of any number of files, links again those who
+/// looked at what changed, and nobody else.
+#[test]
+fn any_edit_links_those_who_looked_at_what_changed_and_no_others() {
+    on_large_stack(|| {
+        let cases = number("INDEXD_TEST_SCRIPTS", 30) as u32;
+        let config = Config { cases, max_shrink_iters: 200, failure_persistence: None, ..Config::default() };
+        let edits = script(number("INDEXD_TEST_STEPS", 40));
+        TestRunner::new(config)
+            .run(&edits, |edits| link_what_is_due(&edits))
+            .unwrap_or_else(|e| panic!("{e}"));
+    });
+}
+
+/// The sample repositories, name by name: a comment in the body links one file; another name links
+/// those who looked at it, every file with an edge to it among them, and no others.
+#[test]
+fn each_definition_of_the_samples_links_its_dependants_and_no_others() {
+    let samples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../fixtures/packs");
+    for sample in ["go", "python"] {
+        let mut bench = Bench::new();
+        copy(&samples.join(sample), bench.root());
+        bench.build();
+        let before = contents(&bench);
+        let whole = || before.iter().map(|(path, bytes)| (path.clone(), Some(&bytes[..]))).collect();
+        let mut fresh = LinkedTree::default();
+        fresh.apply(whole());
+        let mut model = LinkedTree::default();
+        model.apply(whole());
+        let dependants = fresh.dependants();
+        let (mut n_renamed, mut n_bodies) = (0, 0);
+        for (path, file) in &fresh.files {
+            for (i, def) in file.facts.interface.defs.iter().enumerate() {
+                let text = &*file.text;
+                let is_code = matches!(file.facts.interface.language, Language::Go | Language::Python);
+                if !is_code || def.name_span.is_empty() {
+                    continue;
+                }
+                let mut linked_by = |text: &str| {
+                    bench.write(path, text);
+                    bench.log().start();
+                    bench.update(&[path.to_string()]);
+                    let ran = bench.log().take().into_iter().filter(|(stage, _)| *stage == Stage::Link);
+                    let linked: BTreeSet<String> = ran.map(|r| r.1).collect();
+                    let due = model.apply(vec![(path.clone(), Some(text.as_bytes()))]);
+                    assert_eq!(linked, due.iter().map(|p| p.to_string()).collect(), "{path}: {text}");
+                    linked
+                };
+                let span = def.name_span.range();
+                let linked = linked_by(&format!("{}zq{}", &text[..span.end], &text[span.end..]));
+                let users = dependants.get(&(path, DefIdx(i as u32)));
+                let missed = users.into_iter().flatten().find(|user| !linked.contains(&***user));
+                assert_eq!(missed, None, "{path}: a file uses {:?} and is not linked", &text[span]);
+                n_renamed += 1;
+                linked_by(text);
+                let comment = if path.ends_with(".go") { " // zq" } else { "  # zq" };
+                let opens = text[def.head.end as usize..].find('\n').map(|at| at + def.head.end as usize);
+                if let (true, Some(at)) = (def.kind.is_callable(), opens) {
+                    let linked = linked_by(&format!("{}{comment}{}", &text[..at], &text[at..]));
+                    assert_eq!(linked.len(), 1, "{path}: the body of {:?}", &text[def.name_span.range()]);
+                    n_bodies += 1;
+                    linked_by(text);
+                }
+            }
+        }
+        assert!(n_renamed > 10 && n_bodies > 5, "{sample}: {n_renamed} names, {n_bodies} bodies");
+        assert_eq!(bench.dump(), dump_of_fresh_build(bench.root()));
+    }
+}
+
+fn copy(from: &Path, to: &Path) {
+    fs::create_dir_all(to).unwrap();
+    for entry in fs::read_dir(from).unwrap() {
+        let entry = entry.unwrap();
+        let at = to.join(entry.file_name());
+        if entry.file_type().unwrap().is_dir() {
+            copy(&entry.path(), &at);
+        } else {
+            fs::copy(entry.path(), at).unwrap();
+        }
+    }
 }
 
 /// What runs when files change from one content to another.

@@ -122,7 +122,7 @@ impl Bench {
             };
             let imported = indexd_scip::resolve_import(&index, "", &read, &snapshot);
             assert!(!imported.overlays.is_empty(), "{imported:?}");
-            indexd::workspace::stored_overlays(&imported.overlays)
+            indexd::workspace::stored_overlays(&imported.overlays, &index.tool)
         };
         self.keep(&overlays);
     }

@@ -123,6 +123,14 @@ fn workspace_text(w: &WorkspaceStatus, style: Style) -> String {
         facts.push(format!("{} {}/{}", p.phase, number(p.done), number(p.total)));
     }
     out += &format!("  {}\n", style.dim(&facts.join(" · ")));
+    if let Some(i) = &w.import {
+        let tool = if i.tool.is_empty() { "another tool" } else { &i.tool };
+        let stale = match i.n_stale {
+            0 => String::new(),
+            n => format!(", {} of them changed since and linked without it", number(n)),
+        };
+        out += &format!("  index of {} over {} files{stale}\n", safe_line(tool), number(i.n_files));
+    }
     if let Some(f) = &w.failure {
         out += &format!("  {} {}\n", style.bad(&format!("{}:", f.code)), safe_line(&f.hint));
     }

@@ -69,6 +69,7 @@ pub fn overlays_of(
         return Err(about_nothing(&index, &imported));
     }
     let shown = |paths: &[String]| paths.iter().take(SHOWN_MAX).cloned().collect();
+    let overlays = stored_overlays(&imported.overlays, &index.tool);
     let result = ImportResult {
         tool: index.tool,
         n_files: imported.overlays.len() as u64,
@@ -81,7 +82,7 @@ pub fn overlays_of(
         stale_files: shown(&imported.stale_files),
         ..ImportResult::default()
     };
-    Ok((stored_overlays(&imported.overlays), result))
+    Ok((overlays, result))
 }
 
 /// The error for an index that has no place in this tree: made elsewhere, or of another state.

@@ -23,6 +23,12 @@ pub struct Condition {
     pub n_watched: u64,
     /// Full comparisons after lost events.
     pub n_rescans: u64,
+    /// Files extracted since the workspace was opened.
+    pub n_extracted: u64,
+    /// Files linked since the workspace was opened.
+    pub n_linked: u64,
+    /// The tool whose index is imported.
+    pub import_tool: String,
     /// Names that are not UTF-8.
     pub skipped_names: Vec<String>,
     /// Sentences for the user.
@@ -41,6 +47,9 @@ impl Default for Condition {
             watch: "scan",
             n_watched: 0,
             n_rescans: 0,
+            n_extracted: 0,
+            n_linked: 0,
+            import_tool: String::new(),
             skipped_names: Vec::new(),
             problems: Vec::new(),
             progress: None,

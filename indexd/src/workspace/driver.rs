@@ -618,6 +618,8 @@ impl Driver {
             let Some(store) = engine.store() else { return };
             c.generation = store.generation();
             c.n_files = engine.tree.n_files() as u64;
+            (c.n_extracted, c.n_linked) = engine.log.counts();
+            engine.import_tool().clone_into(&mut c.import_tool);
             c.skipped_names.clone_from(&engine.tree.skipped_names);
             let unreadable = engine.unreadable().len() + engine.tree.unreadable.len();
             c.problems.retain(|p| !p.ends_with(UNREADABLE));

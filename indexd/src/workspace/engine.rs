@@ -7,7 +7,7 @@
 
 use super::build::{Build, BuildError};
 use super::git::GitFolders;
-use super::overlays;
+use super::overlays::{self, Kept};
 use super::past;
 use super::recovery::{self, Verify};
 use super::scan::Enter;
@@ -88,8 +88,7 @@ pub struct Engine {
     head: Option<String>,
     history: Option<[u8; 32]>,
     past: Option<Past>,
-    /// Digest of the overlays that are kept.
-    overlays: Option<[u8; 32]>,
+    overlays: Kept,
 }
 
 impl Engine {
@@ -112,7 +111,7 @@ impl Engine {
             head: None,
             history: None,
             past: None,
-            overlays: overlays::kept_digest(&setup.home),
+            overlays: overlays::kept(&setup.home),
             setup,
         };
         if current.is_some() {
@@ -132,6 +131,11 @@ impl Engine {
             engine.history = snapshot.history_digest();
         }
         Ok(engine)
+    }
+
+    /// Name and version of the tool whose index is imported; empty without an import.
+    pub fn import_tool(&self) -> &str {
+        &self.overlays.tool
     }
 
     /// The index, once there is one.
@@ -272,7 +276,7 @@ impl Engine {
     pub fn keep_overlays(&mut self, overlays: &Overlays) -> Result<(), EngineError> {
         overlays::keep(&self.setup.home, overlays)
             .map_err(|e| io_error("keep the import in", &self.setup.home, e))?;
-        self.overlays = overlays.known_digest();
+        self.overlays = overlays.into();
         Ok(())
     }
 
@@ -282,7 +286,7 @@ impl Engine {
     /// Those of the store.
     pub fn overlays_are_due(&self) -> Result<bool, EngineError> {
         let Some(store) = &self.store else { return Ok(false) };
-        Ok(store.snapshot()?.overlays_digest() != self.overlays)
+        Ok(store.snapshot()?.overlays_digest() != self.overlays.digest)
     }
 
     /// Lays the overlays that are kept over the index. False when that is work for a build.
@@ -312,7 +316,7 @@ impl Engine {
             read => read,
         };
         let overlays = read.map_err(|e| io_error("read the import in", home, e))?;
-        self.overlays = overlays.known_digest();
+        self.overlays = (&overlays).into();
         Ok(overlays)
     }
 

@@ -6,9 +6,10 @@ use super::cookie::{Answer, Waiter};
 use super::driver::{Driver, DriverSetup, Event, Import};
 use super::engine::{Setup, folder_bytes};
 use super::head::HeadBlobs;
+use super::overlays;
 use super::recovery::Verify;
 use super::stages::Parts;
-use super::status::{Freshness, Progress, WorkspaceError, WorkspaceState, WorkspaceStatus};
+use super::status::{Freshness, ImportStatus, Progress, WorkspaceError, WorkspaceState, WorkspaceStatus};
 use super::watch::Watch;
 use crate::config::Config;
 use crossbeam_channel::{RecvTimeoutError, Sender};
@@ -206,12 +207,21 @@ impl Workspace {
             watch,
             n_watched,
             n_rescans,
+            n_extracted: condition.n_extracted,
+            n_linked: condition.n_linked,
+            import: self.import_status(condition.import_tool),
             n_skipped_names: condition.skipped_names.len() as u64,
             skipped_names: condition.skipped_names.into_iter().take(SKIPPED_SHOWN).collect(),
             problems: condition.problems,
             progress: condition.progress,
             index_bytes: folder_bytes(&self.setup.home),
         }
+    }
+
+    fn import_status(&self, tool: String) -> Option<ImportStatus> {
+        let snapshot = self.shared.store()?.snapshot().ok()?;
+        let (n_files, n_stale) = overlays::standing(&snapshot);
+        (n_files > 0).then_some(ImportStatus { tool, n_files, n_stale })
     }
 
     /// The name that stands for the repository wherever it lies: the one configured, the module or

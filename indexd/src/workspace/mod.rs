@@ -6,6 +6,7 @@
 //! after a stop), `handle` (a workspace as requests see it), `registry` (many of them). Everything
 //! here may block: callers run it on a pool.
 
+mod after;
 mod build;
 mod condition;
 mod cookie;
@@ -32,7 +33,7 @@ pub use handle::Workspace;
 pub use overlays::stored as stored_overlays;
 pub use registry::Registry;
 pub use rules::REPO_CONFIG;
-pub use status::{Freshness, Progress, WorkspaceError, WorkspaceState, WorkspaceStatus};
+pub use status::{Freshness, ImportStatus, Progress, WorkspaceError, WorkspaceState, WorkspaceStatus};
 
 /// The threads that walk, parse and link, for all workspaces: one per core, at most 8. Their stacks
 /// are large because parsers recurse with the nesting of the source.

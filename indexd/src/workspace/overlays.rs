@@ -8,32 +8,72 @@
 use super::recovery::write_whole;
 use indexd_model::{ContentHash, Facts, FactsView, FileDoc, FileFacts, Links, RepoPath};
 use indexd_scip::Overlay;
-use indexd_store::Overlays;
+use indexd_store::{Overlays, Snapshot};
 use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-/// What the file begins with; the digest of the overlays, their number and they themselves follow,
-/// then the hash of all that.
-const MAGIC: &[u8; 18] = b"indexd overlays 1\n";
+/// What the file begins with; the digest of the overlays, the tool that made the index and they
+/// themselves follow, then the hash of all that.
+const MAGIC: &[u8; 18] = b"indexd overlays 2\n";
 const HASH_BYTES: usize = 32;
+/// Bytes of the name and version of a tool; the rest is cut.
+const TOOL_BYTES_MAX: usize = 200;
 
 fn file(home: &Path) -> PathBuf {
     home.join("overlays")
 }
 
-/// Overlays as the store takes them.
-pub fn stored(overlays: &[Overlay]) -> Overlays {
+/// Overlays as the store takes them; `tool` made the index.
+pub fn stored(overlays: &[Overlay], tool: &str) -> Overlays {
     let encoded = |o: &Overlay| Some((RepoPath::new(&o.path).ok()?, o.encode()));
-    Overlays { files: overlays.iter().filter_map(encoded).collect(), digest: indexd_scip::digest(overlays) }
+    let fits = |(at, c): &(usize, char)| at + c.len_utf8() <= TOOL_BYTES_MAX;
+    Overlays {
+        files: overlays.iter().filter_map(encoded).collect(),
+        digest: indexd_scip::digest(overlays),
+        tool: tool.char_indices().take_while(fits).map(|c| c.1).collect(),
+    }
 }
 
-/// The digest of the overlays that are kept, without reading them all; `None` when there are none or
-/// the file is no such file.
-pub fn kept_digest(home: &Path) -> Option<[u8; 32]> {
-    let mut head = [0; MAGIC.len() + HASH_BYTES];
-    File::open(file(home)).ok()?.read_exact(&mut head).ok()?;
-    head.strip_prefix(MAGIC)?.try_into().ok()
+/// What there is to know of kept overlays without reading them all.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Kept {
+    /// Their digest; `None` when there are none.
+    pub digest: Option<[u8; 32]>,
+    /// Name and version of the tool that made the index.
+    pub tool: String,
+}
+
+impl From<&Overlays> for Kept {
+    fn from(o: &Overlays) -> Self {
+        Self { digest: o.known_digest(), tool: o.tool.clone() }
+    }
+}
+
+/// The overlays that are kept, by digest and tool. As none when the file is no such file.
+pub fn kept(home: &Path) -> Kept {
+    let read = || {
+        let mut head = [0; MAGIC.len() + HASH_BYTES + 4];
+        let mut file = File::open(file(home)).ok()?;
+        file.read_exact(&mut head).ok()?;
+        let (digest, len) = head.strip_prefix(MAGIC)?.split_first_chunk::<HASH_BYTES>()?;
+        let len = u32::from_le_bytes(len.try_into().ok()?) as usize;
+        let mut tool = vec![0; len.min(TOOL_BYTES_MAX)];
+        file.read_exact(&mut tool).ok()?;
+        Some(Kept { digest: Some(*digest), tool: String::from_utf8(tool).ok()? })
+    };
+    read().unwrap_or_default()
+}
+
+/// How many files an import speaks about, and how many of them have another content by now, or are
+/// not in the index, so that our own links count there.
+pub fn standing(snapshot: &Snapshot) -> (u64, u64) {
+    let (mut n_files, mut n_stale) = (0, 0);
+    snapshot.overlays(|now, overlay| {
+        n_files += 1;
+        n_stale += u64::from(now.is_none() || now != Overlay::hash_in(overlay));
+    });
+    (n_files, n_stale)
 }
 
 /// Keeps overlays, or forgets them when there are none, durably and in one step.
@@ -49,11 +89,10 @@ pub fn keep(home: &Path, overlays: &Overlays) -> io::Result<()> {
     }
     let mut bytes = MAGIC.to_vec();
     bytes.extend(overlays.digest);
-    for (path, overlay) in &overlays.files {
-        for part in [path.as_bytes(), &overlay[..]] {
-            bytes.extend((part.len() as u32).to_le_bytes());
-            bytes.extend(part);
-        }
+    let parts = overlays.files.iter().flat_map(|(path, overlay)| [path.as_bytes(), overlay]);
+    for part in std::iter::once(overlays.tool.as_bytes()).chain(parts) {
+        bytes.extend((part.len() as u32).to_le_bytes());
+        bytes.extend(part);
     }
     let hash = blake3::hash(&bytes);
     bytes.extend(hash.as_bytes());
@@ -87,13 +126,14 @@ fn decode(bytes: &[u8]) -> Option<Overlays> {
         return None;
     }
     let (digest, mut rest) = body.strip_prefix(MAGIC)?.split_first_chunk::<HASH_BYTES>()?;
-    let mut overlays = Overlays { digest: *digest, ..Overlays::default() };
     let part = |rest: &mut &[u8]| {
         let (len, after) = rest.split_first_chunk::<4>()?;
         let (part, after) = after.split_at_checked(u32::from_le_bytes(*len) as usize)?;
         *rest = after;
         Some(part.to_vec())
     };
+    let tool = String::from_utf8(part(&mut rest)?).ok()?;
+    let mut overlays = Overlays { digest: *digest, tool, ..Overlays::default() };
     while !rest.is_empty() {
         let path = String::from_utf8(part(&mut rest)?).ok()?;
         let overlay = part(&mut rest)?;
@@ -139,18 +179,19 @@ mod tests {
         let home = tempfile::tempdir().unwrap();
         assert_eq!(read(home.path()).unwrap(), Overlays::default());
         forget(home.path()).unwrap();
-        let overlays = stored(&[overlay("a.py"), overlay("d/b.go")]);
+        let overlays = stored(&[overlay("a.py"), overlay("d/b.go")], "tool 1.2");
         keep(home.path(), &overlays).unwrap();
         assert_eq!(read(home.path()).unwrap(), overlays);
-        assert_eq!(kept_digest(home.path()), Some(overlays.digest));
+        assert_eq!(kept(home.path()), Kept::from(&overlays));
+        assert_eq!(kept(home.path()).tool, "tool 1.2");
         forget(home.path()).unwrap();
-        assert_eq!((read(home.path()).unwrap(), kept_digest(home.path())), (Overlays::default(), None));
+        assert_eq!((read(home.path()).unwrap(), kept(home.path())), (Overlays::default(), Kept::default()));
     }
 
     #[test]
     fn damage_is_an_error_and_no_overlay() {
         let home = tempfile::tempdir().unwrap();
-        keep(home.path(), &stored(&[overlay("a.py")])).unwrap();
+        keep(home.path(), &stored(&[overlay("a.py")], "")).unwrap();
         let whole = fs::read(file(home.path())).unwrap();
         for at in 0..whole.len() {
             let mut damaged = whole.clone();

@@ -12,6 +12,7 @@ use indexd_store::{FileInput, FileStat};
 use std::fs::File;
 use std::io::{self, Read};
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -49,9 +50,14 @@ pub enum Stage {
     Link,
 }
 
-/// A record of stage runs; off until [`StageLog::start`].
+/// A record of stage runs: how many files were extracted and linked, and from [`StageLog::start`] on
+/// which.
 #[derive(Default)]
-pub struct StageLog(Mutex<Option<Vec<(Stage, String)>>>);
+pub struct StageLog {
+    runs: Mutex<Option<Vec<(Stage, String)>>>,
+    n_extracted: AtomicU64,
+    n_linked: AtomicU64,
+}
 
 impl StageLog {
     /// Starts recording.
@@ -66,15 +72,25 @@ impl StageLog {
         runs
     }
 
+    /// Files extracted so far, and files linked.
+    pub fn counts(&self) -> (u64, u64) {
+        (self.n_extracted.load(Ordering::Relaxed), self.n_linked.load(Ordering::Relaxed))
+    }
+
     /// Records one run.
     pub fn ran(&self, stage: Stage, path: &str) {
+        match stage {
+            Stage::Extract => _ = self.n_extracted.fetch_add(1, Ordering::Relaxed),
+            Stage::Link => _ = self.n_linked.fetch_add(1, Ordering::Relaxed),
+            Stage::Read | Stage::Touch | Stage::Put | Stage::Remove => {}
+        }
         if let Some(runs) = self.lock().as_mut() {
             runs.push((stage, path.to_owned()));
         }
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, Option<Vec<(Stage, String)>>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.runs.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -59,6 +59,17 @@ impl WorkspaceState {
     }
 }
 
+/// An index of another tool that lies over the links.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ImportStatus {
+    /// Name and version of the tool; empty when the index does not say.
+    pub tool: String,
+    /// Files that it speaks about.
+    pub n_files: u64,
+    /// Files among them that are gone or have another content by now: there our own links count.
+    pub n_stale: u64,
+}
+
 /// A snapshot of a workspace's condition for `ctl status`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WorkspaceStatus {
@@ -81,6 +92,13 @@ pub struct WorkspaceStatus {
     pub n_watched: u64,
     /// How often events were lost and the tree was compared in full.
     pub n_rescans: u64,
+    /// Files extracted since the workspace was opened.
+    pub n_extracted: u64,
+    /// Files linked since the workspace was opened: those that were put, and those that looked at a
+    /// name whose meaning changed.
+    pub n_linked: u64,
+    /// The index of another tool that lies over the links.
+    pub import: Option<ImportStatus>,
     /// Names that are not UTF-8 and therefore not indexed, with the bytes replaced; at most 20.
     pub skipped_names: Vec<String>,
     /// How many such names there are.

@@ -1,19 +1,25 @@
 //! A change set becomes one write transaction: read, extract, put, then link what was put and
 //! exactly those who looked at a name whose meaning changed.
 
+use super::after::{After, Changed};
 use super::pool;
 use super::stages::{self, Loaded, Parts, Stage, StageLog};
 use super::tree::ChangeSet;
 use indexd_model::terms::Vocabulary;
-use indexd_model::{ContentHash, FactsView, FileDoc, FileFacts, RepoPath};
+use indexd_model::{ContentHash, FactsView, FileDoc, FileFacts, Links, RepoPath};
 use indexd_os::Root;
 use indexd_store::{FileInput, FileStat, History, Overlays, Store, StoreError, WriteTxn};
 use rayon::prelude::*;
+use rustc_hash::FxHashSet;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// Files read and extracted together before they are put; bounds the texts in memory.
 const BATCH_FILES: usize = 128;
+/// Files linked together before their links are written; bounds the links in memory.
+const LINK_FILES: usize = 256;
+/// Runs of files that a thread gets, so that none waits long for the slowest.
+const RUNS_PER_THREAD: usize = 4;
 
 /// What an update works with.
 pub struct Update<'a> {
@@ -137,6 +143,7 @@ enum Read {
 struct Work<'u> {
     txn: WriteTxn<'u>,
     put: BTreeMap<FileDoc, FileFacts>,
+    gone: FxHashSet<FileDoc>,
     keys: BTreeSet<indexd_model::Key>,
     /// Files whose overlay came, went or changed.
     overlaid: Vec<FileDoc>,
@@ -146,7 +153,7 @@ struct Work<'u> {
 impl<'u> Work<'u> {
     fn new(txn: WriteTxn<'u>) -> Self {
         let (put, keys) = (BTreeMap::new(), BTreeSet::new());
-        Self { txn, put, keys, overlaid: Vec::new(), done: Updated::default() }
+        Self { txn, put, gone: FxHashSet::default(), keys, overlaid: Vec::new(), done: Updated::default() }
     }
 
     fn take(&mut self, update: &Update, path: &RepoPath, read: Read) -> Result<(), StoreError> {
@@ -180,37 +187,77 @@ impl<'u> Work<'u> {
         self.done.stats.push((path.clone(), None));
         let Some((facts, text)) = self.txn.stored(path)? else { return Ok(()) };
         update.log.ran(Stage::Remove, path);
+        self.gone.extend(self.txn.file_by_path(path));
         let mut vocabulary = Vocabulary::default();
         let terms = stages::terms(&facts, path, &text, &mut vocabulary);
         self.keys.extend(self.txn.remove_file(path, &vocabulary, &terms)?);
         Ok(())
     }
 
-    /// Links read facts only, never links, so one pass over the files concerned is enough.
+    /// Links read facts only, never links, so one pass over the files concerned is enough, and every
+    /// thread may take its part. Writing follows in path order.
     fn link(&mut self, update: &Update) -> Result<(), StoreError> {
         let keys: Vec<_> = std::mem::take(&mut self.keys).into_iter().collect();
-        let mut dependants = self.txn.dependants(&keys)?;
-        dependants.append(&mut self.overlaid);
-        dependants.sort_unstable();
-        dependants.dedup();
+        let mut docs = self.txn.dependants(&keys)?;
+        docs.append(&mut self.overlaid);
+        docs.extend(self.put.keys());
+        docs.sort_unstable();
+        docs.dedup();
         let put = std::mem::take(&mut self.put);
-        let others = dependants.into_iter().filter(|doc| !put.contains_key(doc)).map(|doc| (doc, None));
-        let mut due: Vec<(Arc<str>, FileDoc, Option<&FileFacts>)> = put
-            .iter()
-            .map(|(doc, facts)| (*doc, Some(facts)))
-            .chain(others)
-            .map(|(doc, facts)| (self.txn.path(doc), doc, facts))
-            .collect();
-        due.sort_unstable_by(|a, b| a.0.cmp(&b.0));
-        for (path, doc, facts) in due {
+        let mut due = Vec::with_capacity(docs.len());
+        for doc in docs {
+            let path = self.txn.path(doc);
             update.log.ran(Stage::Link, &path);
-            let imported = (self.txn.overlay(&path)?, self.txn.hash_of(&path)?);
-            let links = match facts {
-                Some(facts) => stages::link(&update.parts, doc, facts, imported, &self.txn),
-                None => stages::link(&update.parts, doc, &self.txn.facts(doc)?, imported, &self.txn),
-            };
-            self.txn.put_links(doc, &links)?;
+            let overlay = self.txn.overlay(&path)?.map(<[u8]>::to_vec);
+            let hash = overlay.as_ref().and_then(|_| self.txn.hash_of(&path).transpose()).transpose()?;
+            due.push(Due { path, doc, overlay, hash });
+        }
+        due.sort_unstable_by(|a, b| a.path.cmp(&b.path));
+        let paths = due.iter().filter(|d| put.contains_key(&d.doc)).map(|d| (d.doc, Arc::clone(&d.path)));
+        let changed = Changed::new(&put, paths.collect(), std::mem::take(&mut self.gone));
+        for batch in due.chunks(LINK_FILES) {
+            for (due, links) in batch.iter().zip(update.links_of(batch, &changed)?) {
+                self.txn.put_links(due.doc, &links)?;
+            }
         }
         Ok(())
+    }
+}
+
+/// A file to be linked.
+struct Due {
+    path: Arc<str>,
+    doc: FileDoc,
+    /// What an imported index says about it, with the hash of what it holds now.
+    overlay: Option<Vec<u8>>,
+    hash: Option<ContentHash>,
+}
+
+impl Update<'_> {
+    /// Links files against the state after the update; in the order given.
+    fn links_of(&self, batch: &[Due], changed: &Changed) -> Result<Vec<Links>, StoreError> {
+        let link = |after: &After, due: &Due| {
+            let stored;
+            let facts = match changed.put.get(&due.doc) {
+                Some(facts) => facts,
+                None => {
+                    stored = after.before().facts(due.doc)?;
+                    &stored
+                }
+            };
+            Ok(stages::link(&self.parts, due.doc, facts, (due.overlay.as_deref(), due.hash), after))
+        };
+        if let [due] = batch {
+            return Ok(vec![link(&After::new(self.store.snapshot()?, changed), due)?]);
+        }
+        // Neighbours look up the same names: few long runs remember better than many short ones.
+        let n = batch.len().div_ceil(pool().current_num_threads() * RUNS_PER_THREAD).max(1);
+        let run = |run: &[Due]| {
+            let after = After::new(self.store.snapshot()?, changed);
+            run.iter().map(|due| link(&after, due)).collect::<Result<Vec<Links>, StoreError>>()
+        };
+        let runs: Result<Vec<Vec<Links>>, StoreError> =
+            pool().install(|| batch.par_chunks(n).map(run).collect());
+        Ok(runs?.into_iter().flatten().collect())
     }
 }

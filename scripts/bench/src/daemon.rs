@@ -143,6 +143,17 @@ impl Daemon {
         Ok(String::from_utf8_lossy(&out).matches(name).count() > 1)
     }
 
+    /// What `ctl symbol` says about a name.
+    pub fn symbols(&self, root: &Path, name: &str) -> Result<String> {
+        let out = self.ctl(&["symbol", name, "--repo", text(root)?, "--json"])?;
+        Ok(String::from_utf8_lossy(&out.stdout).into_owned())
+    }
+
+    /// Files linked so far in the one workspace there is.
+    pub fn n_linked(&self) -> Result<u64> {
+        self.status()?.pointer("/workspaces/0/nLinked").and_then(Value::as_u64).context("odd status")
+    }
+
     /// `ctl status --json`.
     pub fn status(&self) -> Result<Value> {
         Ok(serde_json::from_slice(&self.ok(&["status", "--json"])?)?)

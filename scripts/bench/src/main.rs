@@ -3,6 +3,7 @@
 //! and `/bin/true` for process start. `scripts/bench.sh` fetches the trees and calls this.
 
 mod daemon;
+mod interfaces;
 mod requests;
 mod tree;
 
@@ -35,6 +36,10 @@ struct Args {
     /// Instead: this many random requests about each tree, each answer counted again.
     #[arg(long, value_name = "N", conflicts_with = "json")]
     requests: Option<u64>,
+    /// Instead: edits of this many definitions with few, more, many and very many dependent files,
+    /// each edit checked for what it links again.
+    #[arg(long, value_name = "N", conflicts_with_all = ["json", "requests"])]
+    interfaces: Option<usize>,
     /// Writes the figures as JSON to this file.
     #[arg(long)]
     json: Option<PathBuf>,
@@ -59,6 +64,11 @@ fn main() -> Result<()> {
             println!("  budget used        {:.1} % where something had no room", seen.used_percent);
             println!("  sections           {:?}", seen.sections);
             println!("  left out for       {:?}", seen.reasons);
+            continue;
+        }
+        if let Some(n) = args.interfaces {
+            interfaces::run(&programs, name, dir, n)
+                .with_context(|| format!("editing interfaces of {name}"))?;
             continue;
         }
         let figures = measure(&args, &programs, name, dir).with_context(|| format!("measuring {name}"))?;

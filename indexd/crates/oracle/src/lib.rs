@@ -5,6 +5,7 @@
 //! are first asked for: many tests need none.
 
 mod build;
+mod due;
 
 use indexd_model::links::{EdgeKind, Links};
 use indexd_model::memory::MemoryFacts;
@@ -21,6 +22,7 @@ use std::cell::OnceCell;
 use std::sync::Arc;
 
 pub use build::{OracleFile, Shared};
+pub use due::{LinkedFile, LinkedTree};
 
 /// An index in memory.
 pub struct Oracle {

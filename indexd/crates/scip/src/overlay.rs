@@ -15,7 +15,7 @@ use indexd_model::{
 use std::collections::BTreeMap;
 
 /// Version of the stored form; an overlay of another version is refused.
-const FORMAT: u8 = 1;
+const FORMAT: u8 = 2;
 /// Percent. A link this sure (scope, import, declared type) stays although the index calls the symbol
 /// external: `try: import ssl` / `except ImportError: ssl = None` defines a name in both worlds.
 const SURE: u8 = 98;
@@ -67,8 +67,15 @@ impl Overlay {
     /// The stored form.
     pub fn encode(&self) -> Vec<u8> {
         let mut out = vec![FORMAT];
+        // In front, so that it can be compared without decoding the rest.
+        out.extend(self.hash.0);
         out.extend(bitcode::encode(self));
         out
+    }
+
+    /// The content that the overlay with this stored form speaks about, without reading the rest.
+    pub fn hash_in(bytes: &[u8]) -> Option<ContentHash> {
+        bytes.strip_prefix(&[FORMAT])?.first_chunk().copied().map(ContentHash)
     }
 
     /// Reads the stored form.
@@ -76,11 +83,11 @@ impl Overlay {
     /// # Errors
     /// [`ScipError::Overlay`] for another version and for damaged bytes.
     pub fn decode(bytes: &[u8]) -> Result<Self, ScipError> {
-        match bytes.split_first() {
-            Some((&FORMAT, rest)) => bitcode::decode(rest).map_err(|e| ScipError::Overlay(e.to_string())),
-            Some((v, _)) => Err(ScipError::Overlay(format!("version {v}, expected {FORMAT}"))),
-            None => Err(ScipError::Overlay("no bytes".to_owned())),
-        }
+        let hash = Self::hash_in(bytes).ok_or_else(|| match bytes.first() {
+            Some(v) => ScipError::Overlay(format!("version {v}, expected {FORMAT}")),
+            None => ScipError::Overlay("no bytes".to_owned()),
+        })?;
+        bitcode::decode(&bytes[1 + hash.0.len()..]).map_err(|e| ScipError::Overlay(e.to_string()))
     }
 
     /// Hash of everything the overlay says: its leaf in the index signature.

@@ -67,6 +67,8 @@ pub struct Overlays {
     pub files: BTreeMap<RepoPath, Vec<u8>>,
     /// Digest of them all; part of the index signature.
     pub digest: [u8; 32],
+    /// Name and version of the tool that made the index, for status alone.
+    pub tool: String,
 }
 
 impl Overlays {

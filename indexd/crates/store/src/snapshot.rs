@@ -92,6 +92,31 @@ impl Snapshot {
         self.must(self.store.inner.tables.overlays.len(self.txn.txn()))
     }
 
+    /// Hands each overlay to `each`, with the hash of its file as it is now; `None` when the file is
+    /// not in the index.
+    pub fn overlays(&self, mut each: impl FnMut(Option<ContentHash>, &[u8])) {
+        let mut read = || -> Result<()> {
+            for row in self.store.inner.tables.overlays.iter(self.txn.txn())? {
+                let (key, overlay) = row?;
+                let doc = self.rows().file_doc_of(&key)?;
+                let row = doc.map(|doc| self.rows().file(doc)).transpose()?;
+                each(row.map(|r| ContentHash(r.hash)), overlay);
+            }
+            Ok(())
+        };
+        self.must(read());
+    }
+
+    /// As [`FactsView::providers`], in no order: without need of the order of all paths, which has to
+    /// be read again after each generation in which a file came or went.
+    pub fn providers_unsorted(&self, key: Key) -> Vec<FileDoc> {
+        let table = &self.rows().tables.providers;
+        self.must(sets::members(table, self.txn.txn(), &key.0.to_be_bytes()))
+            .into_iter()
+            .map(FileDoc)
+            .collect()
+    }
+
     /// Counts for status.
     pub fn counts(&self) -> Counts {
         Counts {
@@ -420,12 +445,7 @@ pub(crate) fn text(store: &Store, rows: Rows, file: u32) -> Result<Arc<str>> {
 
 impl FactsView for Snapshot {
     fn providers(&self, key: Key) -> Vec<FileDoc> {
-        let table = &self.rows().tables.providers;
-        let mut files: Vec<FileDoc> = self
-            .must(sets::members(table, self.txn.txn(), &key.0.to_be_bytes()))
-            .into_iter()
-            .map(FileDoc)
-            .collect();
+        let mut files = self.providers_unsorted(key);
         if files.len() > 1 {
             files.sort_unstable_by_key(|f| self.directory().rank(*f));
         }

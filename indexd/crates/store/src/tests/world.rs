@@ -218,7 +218,7 @@ pub fn history(seed: u8) -> History {
             .map(|n| Touched { lines: Lines { start: 1 + n, end: 3 + 2 * n }, newest: u32::from(seed) + n })
             .collect(),
     };
-    History { files: (0..seed % 6).map(file).collect(), digest: [seed; 32] }
+    History { files: (0..seed % 6).map(file).collect(), digest: [seed; 32], tool: String::new() }
 }
 
 /// What some import says about some paths.
