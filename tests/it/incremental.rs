@@ -59,7 +59,7 @@ fn link_what_is_due(edits: &[(Edit, bool)]) -> Result<(), TestCaseError> {
         bench.update(&dirty);
         let after = contents(&bench);
         let paths: BTreeSet<&RepoPath> = before.keys().chain(after.keys()).collect();
-        let changed = paths.into_iter().filter(|path| before.get(path) != after.get(path));
+        let changed = paths.into_iter().filter(|path| before.get(*path) != after.get(*path));
         let changed = changed.map(|path| (path.clone(), after.get(path).map(|b| &b[..]))).collect();
         let due: Vec<String> = model.apply(changed).iter().map(|path| path.to_string()).collect();
         let linked: Vec<String> =
@@ -132,7 +132,7 @@ fn each_definition_of_the_samples_links_its_dependants_and_no_others() {
                 let span = def.name_span.range();
                 let linked = linked_by(&format!("{}zq{}", &text[..span.end], &text[span.end..]));
                 let users = dependants.get(&(path, DefIdx(i as u32)));
-                let missed = users.into_iter().flatten().find(|user| !linked.contains(&***user));
+                let missed = users.into_iter().flatten().find(|user| !linked.contains(&****user));
                 assert_eq!(missed, None, "{path}: a file uses {:?} and is not linked", &text[span]);
                 n_renamed += 1;
                 linked_by(text);
