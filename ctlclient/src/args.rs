@@ -9,7 +9,6 @@ use std::path::PathBuf;
     name = "ctl",
     max_term_width = 80,
     disable_version_flag = true,
-    subcommand_required = true,
     arg_required_else_help = true,
     after_help = "Examples:
   ctl pack \"where is the retry delay decided\"
@@ -25,7 +24,10 @@ available, 70 internal, 73 cannot create, 74 storage, 75 try again,
 pub struct Cli {
     /// What to do.
     #[command(subcommand)]
-    pub command: Command,
+    pub command: Option<Command>,
+    /// Print the versions of ctl and of the running daemon
+    #[arg(short = 'V', long)]
+    pub version: bool,
     /// Options of every command.
     #[command(flatten)]
     pub common: Common,
@@ -157,13 +159,15 @@ pub struct PackArgs {
     /// Read the task from a file
     #[arg(long, value_name = "FILE", conflicts_with_all = ["query", "query_text"])]
     pub query_file: Option<PathBuf>,
-    /// Tokens of the whole answer, exactly counted [default: 8000]
+    /// Tokens of the whole answer, exactly counted
+    /// [default: as configured, else 8000]
     #[arg(short, long, value_name = "TOKENS", value_parser = tokens)]
     pub budget: Option<u64>,
     /// Sections: graph (how it was reached) or agent (what it is)
     #[arg(short, long, value_name = "LAYOUT")]
     pub layout: Option<String>,
-    /// answer, summarize, refactor, debug, impact or contract
+    /// impact ranks by the graph first; answer, summarize, refactor, debug and
+    /// contract rank alike
     #[arg(long, value_name = "INTENT")]
     pub intent: Option<String>,
     /// Show signals and what was left out
@@ -229,7 +233,8 @@ pub struct PackArgs {
     /// Items of one section, at most 80
     #[arg(long, value_name = "N", help_heading = "Limits")]
     pub max_items_per_section: Option<u64>,
-    /// Bytes of one excerpt, at most 64000 [default: 16000]
+    /// Bytes of one excerpt, at most 64000
+    /// [default: as configured, else 16000]
     #[arg(long, value_name = "N", help_heading = "Limits")]
     pub max_bytes_per_item: Option<u64>,
     /// Gross window in tokens, less two reserves; instead of --budget
@@ -241,7 +246,8 @@ pub struct PackArgs {
     /// Tokens of the window kept for the system prompt
     #[arg(long, value_name = "TOKENS", requires = "context_window", help_heading = "Limits")]
     pub system_reserve: Option<i64>,
-    /// o200k_base, cl100k_base, generic or claude [default: o200k_base]
+    /// o200k_base, cl100k_base, generic or claude
+    /// [default: as configured]
     #[arg(long, value_name = "NAME", help_heading = "Limits")]
     pub tokenizer: Option<String>,
     /// strict, warn or loose, at hard caps and where evidence lacks
@@ -257,7 +263,7 @@ pub struct PackArgs {
     /// Scoring profile: graph
     #[arg(long, value_name = "PROFILE", help_heading = "Order")]
     pub scoring: Option<String>,
-    /// What the budgeted text looks like: text or json
+    /// What the budgeted text looks like: text
     #[arg(long, value_name = "NAME", help_heading = "Order")]
     pub renderer: Option<String>,
 
@@ -322,7 +328,7 @@ pub struct SearchArgs {
 /// Options of `symbol`.
 #[derive(Debug, Args)]
 pub struct SymbolArgs {
-    /// A name, Class.method, a prefix, or a symbol id
+    /// A name, words of one, Class.method, path:line, or a symbol id
     pub name: String,
     /// Definitions at most
     #[arg(short = 'n', long, value_name = "N", default_value_t = 20)]
@@ -462,7 +468,7 @@ pub fn quick(line: impl IntoIterator<Item = std::ffi::OsString>) -> Option<Cli> 
         return None;
     }
     let quick = Quick::try_parse_from(std::iter::once(program).chain(line)).ok()?;
-    Some(Cli { command: Command::Pack(Box::new(quick.pack)), common: quick.common })
+    Some(Cli { command: Some(Command::Pack(Box::new(quick.pack))), version: false, common: quick.common })
 }
 
 /// A number of tokens, perhaps in thousands: `8000`, `8k`.

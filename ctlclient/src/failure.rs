@@ -50,7 +50,11 @@ impl From<io::Error> for Failure {
         match e.kind() {
             io::ErrorKind::BrokenPipe => Self::BrokenPipe,
             io::ErrorKind::PermissionDenied => Self::new(ErrorCode::PermissionDenied, e.to_string()),
-            _ => Self::new(ErrorCode::Storage, format!("cannot write the answer: {e}")),
+            _ => Self::hinted(
+                ErrorCode::Storage,
+                format!("cannot write the answer: {e}"),
+                "send standard output to where there is room for it",
+            ),
         }
     }
 }

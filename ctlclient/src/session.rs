@@ -202,12 +202,26 @@ impl Session {
     ) -> Result<Vec<u8>, Failure> {
         let request = rpc::request(Some(REQUEST), method.name(), params);
         let mut tries = RECONNECTS_MAX;
+        // What was passed on cannot be taken back, so the rest must come from the same answer.
+        let has_chunks = std::cell::Cell::new(false);
+        let mut passed = |text: &str| {
+            has_chunks.set(true);
+            chunk(text)
+        };
+        let mut was_lost = false;
         loop {
-            match self.greet_and_send(&request).and_then(|()| self.exchange(progress, chunk)) {
+            match self.greet_and_send(&request).and_then(|()| self.exchange(progress, &mut passed)) {
                 Ok(Some(answer)) => return Ok(answer),
                 Ok(None) => self.upgrade()?,
                 Err(failure) if tries > 0 && self.is_ending(&failure) => {
                     tries -= 1;
+                    // Long enough for it to take its socket away.
+                    std::thread::sleep(Duration::from_millis(20));
+                    self.reconnect()?;
+                }
+                // Once: a request that ends every daemon must not start one after the other.
+                Err(failure) if !was_lost && !has_chunks.get() && self.is_lost(&failure) => {
+                    was_lost = true;
                     // Long enough for it to take its socket away.
                     std::thread::sleep(Duration::from_millis(20));
                     self.reconnect()?;
@@ -221,12 +235,18 @@ impl Session {
     /// went away without a word. Every request can be sent again to the next one.
     fn is_ending(&self, failure: &Failure) -> bool {
         let Failure::Error(e) = failure else { return false };
-        let ending = match e.data.code {
-            ErrorCode::ShuttingDown => true,
-            ErrorCode::DaemonUnavailable => self.greeted.is_none(),
-            _ => false,
-        };
-        ending && self.start == Start::Auto && matches!(self.transport, Transport::Socket(_))
+        let is_refused = e.data.code == ErrorCode::ShuttingDown;
+        (is_refused && self.may_restart()) || (self.greeted.is_none() && self.is_lost(failure))
+    }
+
+    /// Whether the daemon went away, so that another one can be asked the same.
+    fn is_lost(&self, failure: &Failure) -> bool {
+        matches!(failure, Failure::Error(e) if e.data.code == ErrorCode::DaemonUnavailable)
+            && self.may_restart()
+    }
+
+    fn may_restart(&self) -> bool {
+        self.start == Start::Auto && matches!(self.transport, Transport::Socket(_))
     }
 
     fn greet_and_send(&mut self, request: &[u8]) -> Result<(), Failure> {
@@ -355,7 +375,7 @@ impl Session {
     }
 
     fn may_upgrade(&self) -> bool {
-        self.start == Start::Auto && !self.upgraded && matches!(self.transport, Transport::Socket(_))
+        !self.upgraded && self.may_restart()
     }
 
     /// Asks the daemon to finish, waits for its end, starts the one that belongs to this client.

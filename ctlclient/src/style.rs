@@ -120,6 +120,11 @@ pub fn number(n: u64) -> String {
     out
 }
 
+/// A number of things.
+pub fn count(n: u64, one: &str, many: &str) -> String {
+    format!("{} {}", number(n), if n == 1 { one } else { many })
+}
+
 /// Bytes in the unit that reads best.
 pub fn bytes(n: u64) -> String {
     const UNITS: [&str; 5] = ["B", "KiB", "MiB", "GiB", "TiB"];

@@ -217,7 +217,7 @@ fn save(bencher: Bencher, language: &str) {
         .bench_local_values(|()| {
             let mut engine = world.engine.borrow_mut();
             let changes = engine.examine([&**path]).expect("a look at the file");
-            engine.apply(&changes, true).expect("an update");
+            engine.apply(&changes, true, &|| false).expect("an update");
         });
     std::fs::write(&at, before).expect("a file that can be written");
 }

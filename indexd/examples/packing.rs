@@ -68,7 +68,7 @@ fn open(root: &Path, home: &Path) -> Result<Store> {
     if engine.needs_build(&changes) {
         engine.build(&|_| (), &|| false)?;
     } else {
-        engine.apply(&changes, true)?;
+        engine.apply(&changes, true, &|| false)?;
     }
     let store = engine.store().context("there is no index")?.clone();
     let mut counting = Counting::new(true, &config.pack.tokenizer);

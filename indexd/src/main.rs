@@ -41,6 +41,9 @@ struct Args {
     /// Check an index folder and say whether it is sound
     #[arg(long, value_name = "DIR")]
     verify: Option<PathBuf>,
+    /// Check the configuration file and variables and say whether they are right
+    #[arg(long, conflicts_with_all = ["stdio", "verify", "detach"])]
+    check_config: bool,
     /// Print the version
     #[arg(short = 'V', long)]
     version: bool,
@@ -63,6 +66,7 @@ fn main() -> ExitCode {
             Ok(())
         }
         Args { verify: Some(dir), .. } => indexd_store::verify(dir).map_err(|e| convert::store_error(&e)),
+        Args { check_config: true, .. } => dirs().and_then(|dirs| config(&dirs)).map(drop),
         Args { detach: true, .. } => detach(),
         _ => serve(&args),
     };
@@ -89,6 +93,12 @@ fn dirs() -> Result<Dirs, ErrorObject> {
     Dirs::detect(daemon::own_uid()).map_err(|e| {
         ErrorObject::new(ErrorCode::Config, e.to_string()).with_hint("set HOME to your home folder")
     })
+}
+
+/// The user's settings.
+fn config(dirs: &Dirs) -> Result<Config, ErrorObject> {
+    Config::load(&dirs.config, std::env::vars_os().filter_map(text), &[])
+        .map_err(|e| convert::config_error(&e))
 }
 
 /// Leaves a process behind that belongs to no terminal, and waits until it answers. That process
@@ -145,10 +155,7 @@ fn serve(args: &Args) -> Result<(), ErrorObject> {
         Err(e) => return Err(start_error(&e)),
     };
     log::init(&dirs).map_err(|e| start_error(&StartError::Io { path: dirs.state.clone(), source: e }))?;
-    let config = Arc::new(
-        Config::load(&dirs.config, std::env::vars_os().filter_map(text), &[])
-            .map_err(|e| convert::config_error(&e))?,
-    );
+    let config = Arc::new(config(&dirs)?);
     let idle_exit = idle_exit(&config);
     let engine = Engine::open(&dirs, config).map_err(|e| convert::workspace_error(&e))?;
     let identity = Identity {

@@ -89,7 +89,7 @@ codes! {
     /// A file or folder cannot be created.
     CannotCreate = -32016, "POC_E_CANNOT_CREATE", &[], exit 73, "check the folder named in the message";
     /// A configuration file cannot be read or holds a wrong value.
-    Config = -32017, "POC_E_CONFIG", &[], exit 78, "see `ctl config show --origin`";
+    Config = -32017, "POC_E_CONFIG", &[], exit 78, "correct what the message names, or take it away";
     /// The daemon cannot be reached or started.
     DaemonUnavailable = -32018, "POC_E_DAEMON_UNAVAILABLE", &[], exit 69, "run `ctl doctor`";
     /// The daemon is stopping and takes no new requests.

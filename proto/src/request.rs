@@ -42,6 +42,10 @@ pub struct CallOptions {
     /// Assembles afresh even when an equal pack is cached.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub no_cache: bool,
+    /// The client's own defaults: limits that hold where neither the request nor the configuration
+    /// names one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub default_budgets: Option<Budgets>,
     /// Keeps a record of the pack, to be read again by its id with `pack.get`.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub write: bool,
@@ -234,7 +238,7 @@ options! {
     Renderer {
         /// Plain text with Markdown headers and fences.
         Text,
-        /// The pack as JSON; the budget is still that of the text.
+        /// Refused: the text is what is budgeted, and the pack itself is JSON.
         Json,
     }
 }
@@ -415,7 +419,12 @@ pub struct PackGetResult {
 
 /// Answer to `preview`: what a pack would hold, without its text.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
 pub struct PreviewResult {
+    /// `PreviewResult`.
+    pub schema: String,
+    /// Of this object.
+    pub schema_version: String,
     /// What would be included, in rank order.
     pub preview: Value,
     /// What is known beside it.

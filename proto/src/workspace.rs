@@ -63,6 +63,9 @@ pub struct Envelope {
     pub index_signature: String,
     /// The workspace.
     pub repo_id: String,
+    /// What the user should know of the workspace, such as settings that are ignored.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<String>,
     /// What caches did; absent where none is asked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cache: Option<CacheFacts>,
@@ -118,7 +121,12 @@ pub struct ListParams {}
 
 /// Answer to `workspace.list`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
 pub struct ListResult {
+    /// `WorkspaceList`.
+    pub schema: String,
+    /// Of this object.
+    pub schema_version: String,
     /// Sorted by root.
     pub workspaces: Vec<WorkspaceStatus>,
 }
@@ -143,7 +151,12 @@ pub struct WaitParams {
 
 /// Answer to `index.wait`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
 pub struct WaitResult {
+    /// `WaitResult`.
+    pub schema: String,
+    /// Of this object.
+    pub schema_version: String,
     /// The state that was reached.
     pub envelope: Envelope,
     /// The workspace.

@@ -516,6 +516,70 @@ fn a_newer_protocol_is_not_guessed_at() {
 }
 
 #[test]
+fn a_daemon_that_dies_within_a_request_is_replaced() {
+    let user = User::new();
+    std::fs::create_dir_all(user.path("run/indexd")).unwrap();
+    std::fs::set_permissions(user.path("run/indexd"), PermissionsExt::from_mode(0o700)).unwrap();
+    let listener = UnixListener::bind(user.socket()).unwrap();
+    let dying = std::thread::spawn(move || {
+        let (stream, _) = listener.accept().unwrap();
+        let mut lines = BufReader::new(stream.try_clone().unwrap()).lines();
+        let hello: Value = serde_json::from_str(&lines.next().unwrap().unwrap()).unwrap();
+        let result = serde_json::json!({"protocol": 1, "supported": {"min": 1, "max": 1}, "server": {"name": "indexd", "version": "999.0.0"}, "methods": [], "capabilities": [], "pid": 1});
+        writeln!(&stream, "{}", serde_json::json!({"jsonrpc": "2.0", "id": hello["id"], "result": result}))
+            .unwrap();
+        lines.next().unwrap().unwrap().contains("\"pack\"")
+    });
+    assert!(ok(&user.ctl(&["pack", "delay"])).contains("func Delay"));
+    assert!(dying.join().unwrap(), "it had the request");
+}
+
+#[test]
+fn the_doctor_reads_the_settings_without_a_daemon() {
+    let user = User::new();
+    ok(&user.ctl(&["doctor"]));
+    user.write("config/indexd/config.toml", "[pack.budgets]\nmax_itmes = 1\n");
+    let output = user.ctl(&["doctor"]);
+    let said = text(&output.stdout);
+    assert_eq!(output.status.code(), Some(69), "{said}");
+    assert!(
+        said.contains("fail config") && said.contains("did you mean `pack.budgets.max_items`?"),
+        "{said}"
+    );
+}
+
+#[test]
+fn the_small_forms_are_there() {
+    let user = User::new();
+    ok(&user.ctl(&["index", "--wait"]));
+    for args in [&["--version"][..], &["-V"], &["version"]] {
+        let said = ok(&user.ctl(args));
+        assert!(said.starts_with("ctl ") && said.contains("\nindexd "), "{said}");
+    }
+    let json: Value = serde_json::from_str(&ok(&user.ctl(&["--version", "--json"]))).unwrap();
+    assert_eq!(json["schema"], "Version");
+    check_failure(&user.ctl(&["--json"]), 2, "");
+    for args in [&["export", "dump", "--json"][..], &["completions", "bash", "--json"]] {
+        let output = user.ctl(args);
+        let error: Value = serde_json::from_slice(&output.stderr).unwrap();
+        let code = &error["error"]["data"]["code"];
+        assert_eq!((output.status.code(), code), (Some(2), &Value::from("POC_E_NOT_SUPPORTED")), "{args:?}");
+    }
+    let output = user.ctl(&["pack", "delay", "--budget", "1"]);
+    assert!(ok(&output).contains("Nothing of what was found fits into 1 token"), "{}", text(&output.stdout));
+    let stale = text(&user.ctl(&["search", "delay", "--fresh", "stale"]).stderr);
+    assert_eq!(stale, "ctl: not compared with the tree: the last saves may be missing\n");
+    let unknown = text(&user.ctl(&["symbol", "zzz"]).stderr);
+    assert!(unknown.contains("`ctl search`"), "{unknown}");
+    // A path from a folder of the repository, as a shell completes it there.
+    user.write("repo/net/dial.go", "package net\n\nfunc Dial() int { return 1 }\n");
+    let net = user.path("repo/net").display().to_string();
+    for args in [&["-C", &net, "symbol", "./dial.go:3"], &["-C", &net, "symbol", "../net/dial.go:3"]] {
+        assert!(ok(&user.ctl(args)).contains("net/dial.go:3"), "{args:?}");
+    }
+}
+
+#[test]
 fn many_lines_on_one_socket_from_any_language() {
     let user = User::new();
     ok(&user.ctl(&["index", "--wait"]));
@@ -546,7 +610,7 @@ fn many_lines_on_one_socket_from_any_language() {
 fn every_json_answer_is_one_object_with_a_schema() {
     let user = User::new();
     ok(&user.ctl(&["index", "--wait"]));
-    let cases: [&[&str]; 10] = [
+    let cases: [&[&str]; 14] = [
         &["status"],
         &["version"],
         &["doctor"],
@@ -557,6 +621,10 @@ fn every_json_answer_is_one_object_with_a_schema() {
         &["impact", "retry.go:4"],
         &["pack", "delay"],
         &["daemon", "start"],
+        &["workspace", "list"],
+        &["index", "--wait"],
+        &["preview", "delay"],
+        &["pack", "delay", "--write"],
     ];
     for args in cases {
         let json = ok(&user.ctl(&[args, &["--json"]].concat()));

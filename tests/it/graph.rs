@@ -53,6 +53,20 @@ fn impact_follows_what_is_written_to_those_who_read_it() {
 }
 
 #[test]
+fn a_file_is_asked_about_with_all_that_it_defines() {
+    check(&GO, Relation::Callers, "p/a.go", &["1 call main -> Set @8"]);
+    let refs = ask(&GO, Relation::Refs, "p/a.go", 1).0;
+    assert_eq!(refs, ["1 usage Get -> Count @4", "1 call main -> Set @8"]);
+    check(&GO, Relation::Callees, "p/a.go", &[]);
+    let cancel = Cancel::default();
+    for line in ["0", "8", "99999"] {
+        let params = GraphParams { symbol: format!("p/a.go:{line}"), ..GraphParams::default() };
+        let error = walk(&Oracle::of(&GO), Relation::Refs, &params, &cancel).unwrap_err();
+        assert_eq!(error.data.code.name(), "POC_E_SYMBOL_NOT_FOUND", "{line}");
+    }
+}
+
+#[test]
 fn none_is_said_together_with_what_may_be_missing() {
     let tree = [
         (

@@ -266,6 +266,24 @@ fn an_interface_edit_links_those_who_looked_at_that_name() {
 }
 
 #[test]
+fn an_update_that_is_stopped_leaves_the_index_as_it_was() {
+    let mut bench = Bench::new();
+    GO.iter().for_each(|(path, text)| bench.write(path, text));
+    bench.build();
+    let before = bench.dump();
+    bench.write("a/a.go", &CALLED.replace("func F() int", "func F() string"));
+    let dirty = ["a/a.go".to_owned()];
+    let n_stops = (0..).take_while(|n| {
+        let was_stopped = bench.update_until(&dirty, *n);
+        assert!(!was_stopped || bench.dump() == before, "{n}");
+        was_stopped
+    });
+    // Before it is read, and before each of the two files is linked.
+    assert_eq!(n_stops.count(), 3);
+    assert_eq!(bench.dump(), dump_of_fresh_build(bench.root()));
+}
+
+#[test]
 fn equal_content_is_touched_and_nothing_else() {
     check(&GO, &[("a/a.go", CALLED)], &[(Stage::Read, "a/a.go"), (Stage::Touch, "a/a.go")]);
 }

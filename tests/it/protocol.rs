@@ -671,6 +671,98 @@ fn what_a_pack_says_of_its_request_is_said_of_that_request() {
 }
 
 #[test]
+fn a_path_may_be_written_as_a_shell_completes_it() {
+    run(async {
+        let world = world();
+        let c = &mut Client::of(&world.server);
+        let tools = format!("{}/tools", world.root);
+        let absolute = format!("{tools}/helper.py");
+        for (cwd, path) in [
+            (&tools, "helper.py"),
+            (&tools, "./helper.py"),
+            (&tools, "../tools/helper.py"),
+            (&tools, "tools/helper.py"),
+            (&tools, &*absolute),
+            (&world.root, "./tools/../tools/helper.py"),
+            (&world.root, &*absolute),
+        ] {
+            let (_, answer) =
+                ask(&world, c, "symbol", json!({"cwd": cwd, "name": format!("{path}:2")})).await;
+            assert_eq!(answer["result"]["symbols"][0]["name"], "work", "{cwd} {path}: {answer}");
+            let (_, answer) = ask(&world, c, "graph.refs", json!({"cwd": cwd, "symbol": path})).await;
+            assert_eq!(answer["result"]["roots"][0]["fileRelPath"], "tools/helper.py", "{cwd} {path}");
+            let (_, answer) =
+                ask(&world, c, "pack", json!({"cwd": cwd, "focus": {"fileRelPath": path}})).await;
+            let focus = &answer["result"]["pack"]["request"]["focus"];
+            assert_eq!(focus["fileRelPath"], "tools/helper.py", "{cwd} {path}: {answer}");
+        }
+        // The nearer of two files counts; a name that is no path stays one.
+        std::fs::write(format!("{tools}/retry.go"), "package tools\n\nfunc Near() {}\n").unwrap();
+        for (name, expect) in [("retry.go:3", "Near"), ("../retry.go:5", "Delay"), ("Delay", "Delay")] {
+            let (_, answer) = ask(&world, c, "symbol", json!({"cwd": tools, "name": name})).await;
+            assert_eq!(answer["result"]["symbols"][0]["name"], expect, "{name}");
+        }
+        world.server.shutdown_backend();
+    });
+}
+
+#[test]
+fn settings_that_are_ignored_are_named_in_every_answer() {
+    run(async {
+        let world = world();
+        let c = &mut Client::of(&world.server);
+        for (text, warning) in [
+            ("[index]\nexclud = [\"x\"]\n", Some("unknown key `index.exclud`")),
+            ("bad [", Some("is not valid TOML")),
+            ("", None),
+        ] {
+            std::fs::write(Path::new(&world.root).join(".indexd.toml"), text).unwrap();
+            for (method, params) in
+                [("pack", json!({"query": "delay"})), ("search", json!({"query": "delay"}))]
+            {
+                let (_, answer) = ask(&world, c, method, params).await;
+                let warnings: Vec<String> =
+                    serde_json::from_value(answer["result"]["envelope"]["warnings"].clone())
+                        .unwrap_or_default();
+                assert_eq!(warnings.len(), usize::from(warning.is_some()), "{text}: {answer}");
+                let expect = |w: &String| {
+                    w.starts_with("the repository's settings are ignored: ")
+                        && !w.contains('\n')
+                        && warning.is_some_and(|part| w.contains(part))
+                };
+                assert!(warnings.iter().all(expect), "{warnings:?}");
+            }
+        }
+        world.server.shutdown_backend();
+    });
+}
+
+#[test]
+fn a_client_s_defaults_give_way_to_the_configuration() {
+    run(async {
+        let world = world();
+        let c = &mut Client::of(&world.server);
+        let mut check = async |settings: &str, params: Value, expect: u64| {
+            std::fs::write(Path::new(&world.root).join(".indexd.toml"), settings).unwrap();
+            let mut params = params;
+            params["query"] = json!("delay");
+            params["defaultBudgets"] = json!({"maxTotalTokens": 700});
+            let (_, answer) = ask(&world, c, "pack", params.clone()).await;
+            let limit = &answer["result"]["pack"]["budgets"]["maxTotalTokens"]["value"];
+            assert_eq!(limit, expect, "{settings} {params}: {answer}");
+        };
+        let lower = "[pack.budgets]\nmax_total_tokens = 300\n";
+        check("", json!({}), 700).await;
+        check(lower, json!({}), 300).await;
+        check(lower, json!({"budgets": {"maxTotalTokens": 500}}), 500).await;
+        let window =
+            json!({"contextBudget": {"totalTokens": 1000, "responseReserve": 100, "systemReserve": 0}});
+        check("", window, 900).await;
+        world.server.shutdown_backend();
+    });
+}
+
+#[test]
 fn a_pack_names_the_repository_as_the_tree_does_now() {
     run(async {
         let world = world();
@@ -778,6 +870,7 @@ fn bad_requests_are_told_what_is_wrong() {
             ("pack", json!({"query": "x", "layout": "round"}), (ErrorCode::NotSupported, -32003)),
             ("pack", json!({"query": "x", "seedProvider": "ann"}), (ErrorCode::NotSupported, -32003)),
             ("pack", json!({"query": "x", "tokenizer": "words"}), (ErrorCode::NotSupported, -32003)),
+            ("pack", json!({"query": "x", "renderer": "json"}), (ErrorCode::NotSupported, -32003)),
             ("pack", json!({"query": "x", "schemaVersion": "9.0.0"}), (ErrorCode::ContractVersion, -32001)),
             (
                 "pack",

@@ -89,7 +89,21 @@ impl Bench {
     pub fn update(&mut self, dirty: &[String]) {
         let engine = self.engine();
         let changes = engine.examine(dirty.iter().map(String::as_str)).unwrap();
-        engine.apply(&changes, true).unwrap();
+        engine.apply(&changes, true, &|| false).unwrap();
+    }
+
+    /// Takes in dirty paths and is told to stop after it was asked `n` times whether to; says whether
+    /// it did.
+    pub fn update_until(&mut self, dirty: &[String], n: usize) -> bool {
+        let engine = self.engine();
+        let changes = engine.examine(dirty.iter().map(String::as_str)).unwrap();
+        let asked = std::sync::atomic::AtomicUsize::new(0);
+        let cancelled = || asked.fetch_add(1, std::sync::atomic::Ordering::Relaxed) >= n;
+        match engine.apply(&changes, true, &cancelled) {
+            Ok(_) => false,
+            Err(indexd::workspace::engine::EngineError::Cancelled) => true,
+            Err(e) => panic!("{e}"),
+        }
     }
 
     /// Compares the whole tree.
@@ -99,7 +113,7 @@ impl Bench {
         if engine.needs_build(&changes) {
             engine.build(&|_| {}, &|| false).unwrap();
         } else {
-            engine.apply(&changes, true).unwrap();
+            engine.apply(&changes, true, &|| false).unwrap();
         }
     }
 
@@ -142,7 +156,7 @@ impl Bench {
     pub fn follow_import(&mut self) {
         let engine = self.engine();
         if engine.overlays_are_due().unwrap() {
-            assert!(engine.lay_over().unwrap());
+            assert!(engine.lay_over(&|| false).unwrap());
         }
     }
 

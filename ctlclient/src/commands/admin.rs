@@ -7,7 +7,7 @@ use crate::launch;
 use crate::output::Output;
 use crate::progress::Progress;
 use crate::session::{self, Session, Start};
-use crate::style::{Style, bytes, number, safe_line};
+use crate::style::{Style, bytes, count, number, safe_line};
 use indexd_proto::error::ErrorCode;
 use indexd_proto::hello::{HelloParams, HelloResult, ProtocolRange};
 use indexd_proto::workspace::{
@@ -139,8 +139,8 @@ fn workspace_text(w: &WorkspaceStatus, style: Style) -> String {
     }
     if w.n_skipped_names > 0 {
         out += &format!(
-            "  {} file names are not UTF-8 and are left out: {}\n",
-            w.n_skipped_names,
+            "  {} not UTF-8 and left out: {}\n",
+            count(w.n_skipped_names, "file name is", "file names are"),
             safe_line(&w.skipped_names.join(", "))
         );
     }

@@ -10,6 +10,7 @@ use crate::progress::Progress;
 use crate::session::{self, Session, Start, own_uid};
 use crate::style::{Style, bytes, safe_line};
 use indexd_proto::Method;
+use indexd_proto::error::ErrorCode;
 use indexd_proto::paths::Dirs;
 use indexd_proto::workspace::{ConfigParams, ConfigResult, StatusParams, StatusResult};
 use serde::Serialize;
@@ -147,10 +148,13 @@ fn folder(name: &'static str, dir: &Path) -> Check {
     }
     #[cfg(unix)]
     if rustix::fs::access(existing, rustix::fs::Access::WRITE_OK).is_err() {
+        use std::os::unix::fs::MetadataExt;
+        let is_own = existing.metadata().is_ok_and(|m| m.uid() == own_uid());
+        let fix = if is_own { "chmod u+rwx" } else { "chown $(id -u)" };
         return fail(
             name,
             format!("{} cannot be written", existing.display()),
-            format!("chown $(id -u) {}", existing.display()),
+            format!("{fix} {}", existing.display()),
         );
     }
     ok(name, shown.to_string())
@@ -254,6 +258,21 @@ fn last_fault(dirs: &Dirs) -> Check {
     }
 }
 
+/// The settings as a daemon would read them.
+fn config_alone() -> Check {
+    let checked = launch::command().ok().and_then(|mut c| c.arg("--check-config").output().ok());
+    match checked {
+        Some(output) if output.status.success() => ok("config", "can be read"),
+        Some(output) => {
+            let said = String::from_utf8_lossy(&output.stderr);
+            let message = said.split("\nhint: ").next().unwrap_or_default().trim_start_matches("indexd: ");
+            let message: Vec<&str> = message.lines().map(str::trim).filter(|l| !l.is_empty()).collect();
+            fail("config", message.join(" "), ErrorCode::Config.hint())
+        }
+        None => fail("config", "cannot be checked without indexd", "install both programs into one folder"),
+    }
+}
+
 /// The checks that need a running daemon.
 fn daemon(common: &Common, dirs: &Dirs) -> Vec<Check> {
     let mut session = match Session::connect(common, Start::Never) {
@@ -265,7 +284,7 @@ fn daemon(common: &Common, dirs: &Dirs) -> Vec<Check> {
                 "ctl daemon start",
             )];
         }
-        Err(_) => return vec![ok("socket", "no daemon is running; one starts when needed")],
+        Err(_) => return vec![ok("socket", "no daemon is running; one starts when needed"), config_alone()],
     };
     let quiet = &mut Progress::new(true);
     let status = session

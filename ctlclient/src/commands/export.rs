@@ -19,7 +19,10 @@ use std::path::{Path, PathBuf};
 /// index.
 pub fn export(common: &Common, what: &ExportCommand) -> Result<(), Failure> {
     match what {
-        ExportCommand::Dump => text(common, Method::ExportDump),
+        ExportCommand::Dump => {
+            super::text_only(common, "a dump")?;
+            text(common, Method::ExportDump)
+        }
         // Lines of JSON are the only format, with the flag and without.
         ExportCommand::Edges { .. } => text(common, Method::ExportEdges),
         ExportCommand::Scip { out: Some(path) } => {

@@ -26,7 +26,14 @@ pub fn run(cli: Cli) -> Result<(), Failure> {
             Failure::new(ErrorCode::WorkspaceInvalid, format!("cannot change to {}: {e}", dir.display()))
         })?;
     }
-    match &cli.command {
+    let Some(command) = &cli.command else {
+        if cli.version {
+            return admin::version(common);
+        }
+        let missing = clap::error::ErrorKind::MissingSubcommand;
+        Cli::command().error(missing, "a command is missing").exit();
+    };
+    match command {
         Command::Pack(args) => pack::pack(common, args),
         Command::Preview(args) => pack::preview(common, args),
         Command::Search(args) => lookup::search(common, args),
@@ -44,6 +51,7 @@ pub fn run(cli: Cli) -> Result<(), Failure> {
         Command::Config(what) => admin::config(common, what),
         Command::Doctor => doctor::doctor(common),
         Command::Completions { shell } => {
+            text_only(common, "a completion script")?;
             let mut script = Vec::new();
             clap_complete::generate(*shell, &mut Cli::command(), "ctl", &mut script);
             let mut out = crate::output::Output::new();
@@ -52,6 +60,18 @@ pub fn run(cli: Cli) -> Result<(), Failure> {
         }
         Command::Version => admin::version(common),
     }
+}
+
+/// Refuses `--json` where the answer is no JSON object.
+fn text_only(common: &Common, what: &str) -> Result<(), Failure> {
+    if !common.json {
+        return Ok(());
+    }
+    Err(Failure::hinted(
+        ErrorCode::NotSupported,
+        format!("{what} is not one JSON object"),
+        "leave out --json",
+    ))
 }
 
 /// `--repo` and the current folder, absolute, as the wire has them.
@@ -63,7 +83,11 @@ struct Target {
 impl Target {
     fn of(common: &Common) -> Result<Self, Failure> {
         match &common.repo {
-            Some(dir) => Ok(Self { repo: Some(absolute(dir)?), cwd: None }),
+            Some(dir) => {
+                // Paths are read from where the user stands, if that can be said.
+                let cwd = std::env::current_dir().ok().and_then(|cwd| text(&cwd).ok());
+                Ok(Self { repo: Some(absolute(dir)?), cwd })
+            }
             None => {
                 let cwd = std::env::current_dir().map_err(|e| {
                     Failure::new(
@@ -106,12 +130,17 @@ fn note(common: &Common, envelope: &Envelope, warnings: &[String]) {
     if common.quiet {
         return;
     }
-    if !envelope.fresh {
-        eprintln!("ctl: not fresh: {} changed files are not in the index yet", envelope.pending);
+    match (envelope.fresh, envelope.pending) {
+        (true, _) => {}
+        (false, 0) => eprintln!("ctl: not compared with the tree: the last saves may be missing"),
+        (false, n) => eprintln!(
+            "ctl: not fresh: {} not in the index yet",
+            crate::style::count(n, "changed path is", "changed paths are")
+        ),
     }
-    for warning in warnings {
+    for warning in envelope.warnings.iter().chain(warnings) {
         let plain = match warning.as_str() {
-            code if code == ErrorCode::NoContent.name() => format!("no relevant code found [{code}]"),
+            code if code == ErrorCode::NoContent.name() => format!("the pack is empty [{code}]"),
             other => crate::style::safe_line(other),
         };
         eprintln!("ctl: warning: {plain}");

@@ -11,7 +11,7 @@ use indexd_proto::Method;
 use indexd_proto::context_pack::ContextPack;
 use indexd_proto::error::ErrorCode;
 use indexd_proto::limits::{CTL_BUDGET_TOKENS, CTL_BYTES_PER_ITEM, QUERY_BYTES_MAX};
-use indexd_proto::request::{CallOptions, PackAnswer, PackGetParams, PackParams, PreviewResult};
+use indexd_proto::request::{Budgets, CallOptions, PackAnswer, PackGetParams, PackParams, PreviewResult};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 use std::io::Read;
@@ -32,7 +32,12 @@ pub fn pack(common: &Common, args: &PackArgs) -> Result<(), Failure> {
     let mut out = Output::new();
     if args.write {
         let pack: ContextPack = parse(answer.pack)?;
-        out.line(&pack.pack_id)?;
+        if common.json {
+            let record = json!({"schema": "PackRecord", "schemaVersion": "1.0.0", "packId": pack.pack_id});
+            out.line(&record.to_string())?;
+        } else {
+            out.line(&pack.pack_id)?;
+        }
         note(common, &answer.envelope, &pack.warnings);
     } else if common.json {
         out.line(answer.pack.get())?;
@@ -168,6 +173,11 @@ fn params(
         wait: Some(wait(&args.wait)),
         progress: progress.is_wanted(),
         no_cache: args.no_cache,
+        default_budgets: Some(Budgets {
+            max_total_tokens: Some(CTL_BUDGET_TOKENS),
+            max_bytes_per_item: Some(CTL_BYTES_PER_ITEM),
+            ..Budgets::default()
+        }),
         ..CallOptions::default()
     };
     Ok(PackParams { call, request: request(args, query)? })
@@ -187,13 +197,13 @@ fn request(args: &PackArgs, query: Option<&str>) -> Result<Map<String, Value>, F
         set("contextBudget.responseReserve", json!(args.response_reserve));
         set("contextBudget.systemReserve", json!(args.system_reserve));
     } else {
-        set("budgets.maxTotalTokens", json!(args.budget.unwrap_or(CTL_BUDGET_TOKENS)));
+        set("budgets.maxTotalTokens", json!(args.budget));
     }
-    set("budgets.maxBytesPerItem", json!(args.max_bytes_per_item.unwrap_or(CTL_BYTES_PER_ITEM)));
+    set("budgets.maxBytesPerItem", json!(args.max_bytes_per_item));
     set("budgets.maxTotalChars", json!(args.max_chars));
     set("budgets.maxItems", json!(args.max_items));
     set("budgets.maxItemsPerSection", json!(args.max_items_per_section));
-    set("tokenizer", json!(args.tokenizer.as_deref().unwrap_or("o200k_base")));
+    set("tokenizer", json!(args.tokenizer));
     set("layout", json!(args.layout));
     set("intent", json!(args.intent));
     set("includeExplain", json!(args.explain));
@@ -260,18 +270,14 @@ mod tests {
 
     fn check(line: &[&str], expect: Value) {
         let cli = Cli::try_parse_from(["ctl", "pack"].iter().chain(line)).unwrap();
-        let Command::Pack(args) = cli.command else { panic!("{line:?}") };
+        let Some(Command::Pack(args)) = cli.command else { panic!("{line:?}") };
         let query = query(&args).unwrap();
         assert_eq!(Value::Object(request(&args, query.as_deref()).unwrap()), expect, "{line:?}");
     }
 
     #[test]
     fn every_option_becomes_a_member() {
-        let budgets = json!({"maxTotalTokens": 8000, "maxBytesPerItem": 16000});
-        check(
-            &["where is it"],
-            json!({"query": "where is it", "budgets": budgets, "tokenizer": "o200k_base"}),
-        );
+        check(&["where is it"], json!({"query": "where is it"}));
         check(
             &[
                 "--query",
@@ -288,8 +294,7 @@ mod tests {
                 "--exports",
             ],
             json!({
-                "query": "x", "tokenizer": "o200k_base", "layout": "agent",
-                "budgets": {"maxTotalTokens": 4000, "maxBytesPerItem": 16000},
+                "query": "x", "layout": "agent", "budgets": {"maxTotalTokens": 4000},
                 "expansion": {"maxHops": 1, "edgeTypes": ["call", "usage"], "includeImports": false, "includeExports": true},
             }),
         );
@@ -307,22 +312,19 @@ mod tests {
                 "budgets.maxItems=3",
             ],
             json!({
-                "query": "x", "tokenizer": "o200k_base", "includeExplain": true,
+                "query": "x", "includeExplain": true,
                 "contextBudget": {"totalTokens": 100000, "responseReserve": 5},
-                "budgets": {"maxBytesPerItem": 16000, "maxItems": 3}, "ordering": {"primary": "seedScore"},
+                "budgets": {"maxItems": 3}, "ordering": {"primary": "seedScore"},
             }),
         );
-        check(
-            &["--focus-file", "a.go"],
-            json!({"focus": {"fileRelPath": "a.go"}, "budgets": budgets, "tokenizer": "o200k_base"}),
-        );
+        check(&["--focus-file", "a.go"], json!({"focus": {"fileRelPath": "a.go"}}));
     }
 
     #[test]
     fn refuses_parameters_without_a_value() {
         for param in ["a", "a=", "a={"] {
             let cli = Cli::try_parse_from(["ctl", "pack", "x", "--param", param]).unwrap();
-            let Command::Pack(args) = cli.command else { panic!() };
+            let Some(Command::Pack(args)) = cli.command else { panic!() };
             assert_eq!(request(&args, None).unwrap_err().exit(), 2, "{param}");
         }
     }

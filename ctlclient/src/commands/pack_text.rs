@@ -1,6 +1,6 @@
 //! A pack for people: what was found, where, why, and the code itself.
 
-use crate::style::{Style, number, safe, safe_line};
+use crate::style::{Style, count, number, safe, safe_line};
 use indexd_proto::context_pack::{ContextItem, ContextPack, Part};
 use std::fmt::Write as _;
 
@@ -29,10 +29,23 @@ pub fn render(pack: &ContextPack, style: Style, brief: bool, signals: bool) -> S
         }
     }
     if n == 0 {
-        let _ = writeln!(out, "\nNo relevant code found.");
+        let _ = writeln!(out, "\n{}", nothing(pack));
     }
     tail(&mut out, pack, style, signals);
     out
+}
+
+/// Why there are no items: nothing was found, or it has no room.
+fn nothing(pack: &ContextPack) -> String {
+    if pack.stats.found == 0 {
+        return "No relevant code found.".to_owned();
+    }
+    let limits = &pack.budgets;
+    format!(
+        "Nothing of what was found fits into {} and {}.",
+        count(limits.max_total_tokens.value, "token", "tokens"),
+        count(limits.max_total_chars.value, "character", "characters"),
+    )
 }
 
 fn head(out: &mut String, pack: &ContextPack, style: Style) {
@@ -49,7 +62,7 @@ fn head(out: &mut String, pack: &ContextPack, style: Style) {
         "{} · {} · {} of {} found · {} {} / {} tokens ({}%)",
         safe_line(text("repoId")),
         safe_line(text("layout")),
-        plural(s.included, "item"),
+        count(s.included, "item", "items"),
         number(s.found),
         style.bar(s.budget_used_percent, BAR),
         number(s.token_count),
@@ -162,10 +175,6 @@ fn tail(out: &mut String, pack: &ContextPack, style: Style, signals: bool) {
     let _ = writeln!(out, "{}", style.dim(&format!("pack {}", safe_line(&pack.pack_id))));
 }
 
-fn plural(n: u64, what: &str) -> String {
-    if n == 1 { format!("1 {what}") } else { format!("{} {what}s", number(n)) }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -203,7 +212,11 @@ mod tests {
     #[test]
     fn says_when_nothing_was_found() {
         let style = Style { color: false, width: 80 };
-        assert!(render(&ContextPack::default(), style, false, false).contains("No relevant code found."));
+        let mut pack = ContextPack::default();
+        assert!(render(&pack, style, false, false).contains("No relevant code found."));
+        (pack.stats.found, pack.budgets.max_total_tokens.value) = (361, 1);
+        let full = render(&pack, style, false, false);
+        assert!(full.contains("Nothing of what was found fits into 1 token and 0 characters."), "{full}");
     }
 
     #[test]

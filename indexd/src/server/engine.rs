@@ -1,12 +1,12 @@
 //! The backend over real workspaces: resolve, wait, read one snapshot, answer.
 
-use crate::config::Config;
+use crate::config::{Config, Origin};
 use crate::server::backend::{Backend, Context};
 use crate::server::dispatch::json;
 use crate::server::graph::{self, Relation};
 use crate::server::limits::PROGRESS_INTERVAL;
 use crate::server::records::{Cache, Kept, Records};
-use crate::server::{convert, edges, import, log, lookup};
+use crate::server::{convert, edges, import, log, lookup, place};
 use crate::workspace::{Freshness, Progress, Registry, Workspace, WorkspaceError, WorkspaceState};
 use base64::Engine as _;
 use indexd_model::IndexView;
@@ -18,7 +18,7 @@ use indexd_proto::graph::{GraphParams, GraphResult};
 use indexd_proto::import::{ImportParams, ImportResult};
 use indexd_proto::limits::{CHUNK_BYTES_MAX, FRESH_WAIT_MS_DEFAULT, WAIT_MS_MAX};
 use indexd_proto::paths::Dirs;
-use indexd_proto::request::{PackGetParams, PackGetResult, PackParams, PreviewResult};
+use indexd_proto::request::{Budgets, PackGetParams, PackGetResult, PackParams, PreviewResult};
 use indexd_proto::rpc::{self, ChunkParams};
 use indexd_proto::search::{SearchParams, SearchResult, SymbolParams, SymbolResult};
 use indexd_proto::workspace as wire;
@@ -75,6 +75,8 @@ struct Reading {
     snapshot: Snapshot,
     /// The settings as the repository narrowed them.
     config: Config,
+    /// Why they were not.
+    warning: Option<String>,
     repo_id: String,
     freshness: Freshness,
     waited: Duration,
@@ -134,9 +136,9 @@ impl Engine {
         ctx.check()?;
         let waited = started.elapsed();
         let started = Instant::now();
-        let config = workspace.config();
+        let (config, warning) = workspace.settings();
         let repo_id = workspace.repo_id_in(&snapshot, &config);
-        Ok(Reading { workspace, snapshot, config, repo_id, freshness, waited, started })
+        Ok(Reading { workspace, snapshot, config, warning, repo_id, freshness, waited, started })
     }
 
     fn wait(
@@ -191,8 +193,14 @@ impl Engine {
 
     fn pack(&self, params: PackParams, ctx: &Context) -> Result<String, ErrorObject> {
         let call = params.call;
-        let request = self.request(params.request)?;
+        let mut request = self.request(params.request)?;
         let reading = self.read(target(&call.repo, &call.cwd), call.wait, call.progress, ctx)?;
+        if let Some(path) = request.focus.as_mut().and_then(|f| f.file_rel_path.as_mut()) {
+            *path = reading.file(&call.cwd, path);
+        }
+        if let Some(defaults) = &call.default_budgets {
+            fill_limits(&mut request, defaults, &reading.config);
+        }
         let config = &reading.config.pack;
         let (resolved, limits) = request.resolve(config).map_err(|e| convert::pack_error(&e))?;
         let normalised = resolved.normalised(&limits, &reading.repo_id, config, TOOL_VERSION);
@@ -220,8 +228,14 @@ impl Engine {
 
     fn preview(&self, params: PackParams, ctx: &Context) -> Result<String, ErrorObject> {
         let call = params.call;
-        let request = self.request(params.request)?;
+        let mut request = self.request(params.request)?;
         let reading = self.read(target(&call.repo, &call.cwd), call.wait, call.progress, ctx)?;
+        if let Some(path) = request.focus.as_mut().and_then(|f| f.file_rel_path.as_mut()) {
+            *path = reading.file(&call.cwd, path);
+        }
+        if let Some(defaults) = &call.default_budgets {
+            fill_limits(&mut request, defaults, &reading.config);
+        }
         let pack = self.assemble(&reading, &request, ctx, indexd_pack::preview)?;
         let mut preview = pack.to_json();
         for item in preview["sections"]
@@ -233,7 +247,12 @@ impl Engine {
         {
             strip_text(item);
         }
-        json(&PreviewResult { preview, envelope: reading.envelope(ctx) })
+        json(&PreviewResult {
+            schema: "PreviewResult".to_owned(),
+            schema_version: SCHEMA_VERSION.to_owned(),
+            preview,
+            envelope: reading.envelope(ctx),
+        })
     }
 
     fn request(&self, members: serde_json::Map<String, Value>) -> Result<Request, ErrorObject> {
@@ -299,13 +318,14 @@ impl Engine {
         json(&SymbolResult {
             schema: "SymbolResult".to_owned(),
             schema_version: SCHEMA_VERSION.to_owned(),
-            symbols: lookup::symbols(&reading.snapshot, &p.name, p.limit)?,
+            symbols: lookup::symbols(&reading.snapshot, &reading.symbol(&p.cwd, &p.name), p.limit)?,
             envelope: reading.envelope(ctx),
         })
     }
 
-    fn graph(&self, relation: Relation, p: GraphParams, ctx: &Context) -> Result<String, ErrorObject> {
+    fn graph(&self, relation: Relation, mut p: GraphParams, ctx: &Context) -> Result<String, ErrorObject> {
         let reading = self.read(target(&p.repo, &p.cwd), p.wait, p.progress, ctx)?;
+        p.symbol = reading.symbol(&p.cwd, &p.symbol);
         let walk = graph::walk(&reading.snapshot, relation, &p, &ctx.cancel)?;
         json(&GraphResult {
             schema: "GraphResult".to_owned(),
@@ -358,13 +378,13 @@ impl Engine {
             }
         };
         ctx.check()?;
-        let Reading { workspace, snapshot, config, repo_id, freshness, waited, started } = reading;
+        let Reading { workspace, snapshot, config, warning, repo_id, freshness, waited, started } = reading;
         drop(snapshot);
         workspace
             .import(overlays, &|| ctx.cancel.is_cancelled(), &mut reporter(p.progress, ctx))
             .map_err(|e| convert::workspace_error(&e))?;
         let snapshot = workspace.snapshot().map_err(|e| convert::workspace_error(&e))?;
-        let reading = Reading { workspace, snapshot, config, repo_id, freshness, waited, started };
+        let reading = Reading { workspace, snapshot, config, warning, repo_id, freshness, waited, started };
         result.schema = "ImportResult".to_owned();
         result.schema_version = SCHEMA_VERSION.to_owned();
         result.envelope = reading.envelope(ctx);
@@ -375,6 +395,8 @@ impl Engine {
         let wait = p.wait.unwrap_or(LONG_WAIT);
         let reading = self.read(target(&p.repo, &p.cwd), Some(wait), p.progress, ctx)?;
         json(&wire::WaitResult {
+            schema: "WaitResult".to_owned(),
+            schema_version: SCHEMA_VERSION.to_owned(),
             envelope: reading.envelope(ctx),
             workspace: convert::workspace_status(reading.workspace.status()),
         })
@@ -412,7 +434,11 @@ impl Backend for Engine {
                 let workspace = self.workspace(target(&p.repo, &p.cwd))?;
                 json(&convert::workspace_status(workspace.status()))
             }
-            Call::WorkspaceList(_) => json(&wire::ListResult { workspaces: self.workspaces() }),
+            Call::WorkspaceList(_) => json(&wire::ListResult {
+                schema: "WorkspaceList".to_owned(),
+                schema_version: SCHEMA_VERSION.to_owned(),
+                workspaces: self.workspaces(),
+            }),
             Call::WorkspaceRemove(p) => {
                 self.registry.remove(Path::new(&p.repo)).map_err(|e| convert::workspace_error(&e))?;
                 json(&wire::RemoveResult { root: p.repo })
@@ -439,6 +465,17 @@ impl Backend for Engine {
 }
 
 impl Reading {
+    /// A path as the index has it; as it was written where no file is meant.
+    fn file(&self, cwd: &Option<String>, path: &str) -> String {
+        let cwd = cwd.as_deref().map(Path::new);
+        place::of_file(&self.snapshot, self.workspace.root(), cwd, path).unwrap_or_else(|| path.to_owned())
+    }
+
+    /// A name, or a place with its path as the index has it.
+    fn symbol(&self, cwd: &Option<String>, name: &str) -> String {
+        place::of_symbol(&self.snapshot, self.workspace.root(), cwd.as_deref().map(Path::new), name)
+    }
+
     fn envelope(&self, ctx: &Context) -> Envelope {
         let ms = |d: Duration| (d.as_secs_f64() * 1e6).round() / 1e3;
         Envelope {
@@ -448,10 +485,28 @@ impl Reading {
             generation: self.snapshot.generation(),
             index_signature: self.snapshot.signature(),
             repo_id: self.repo_id.clone(),
+            warnings: self.warning.iter().cloned().collect(),
             cache: None,
             waited_ms: ms(self.waited),
             took_ms: ms(self.started.elapsed()),
             correlation_id: ctx.correlation_id.clone(),
+        }
+    }
+}
+
+/// Sets the limits that neither the request nor the configuration names to the client's own.
+fn fill_limits(request: &mut Request, defaults: &Budgets, config: &Config) {
+    let tokens = defaults.max_total_tokens.filter(|_| request.context_budget.is_none());
+    let b = &mut request.budgets;
+    for (asked, default, key) in [
+        (&mut b.max_total_chars, defaults.max_total_chars, "max_total_chars"),
+        (&mut b.max_total_tokens, tokens, "max_total_tokens"),
+        (&mut b.max_items, defaults.max_items, "max_items"),
+        (&mut b.max_items_per_section, defaults.max_items_per_section, "max_items_per_section"),
+        (&mut b.max_bytes_per_item, defaults.max_bytes_per_item, "max_bytes_per_item"),
+    ] {
+        if asked.is_none() && config.origin(&format!("pack.budgets.{key}")) == Origin::Default {
+            *asked = default;
         }
     }
 }

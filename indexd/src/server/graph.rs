@@ -90,7 +90,8 @@ pub fn walk(
             return Err(ErrorObject::new(
                 ErrorCode::InvalidRequest,
                 format!("{name} must be 1 to {max}, not {value}"),
-            ));
+            )
+            .with_hint(format!("give a {name} between them")));
         }
     }
     let roots = find(view, &params.symbol)?;
@@ -101,14 +102,19 @@ pub fn walk(
         limit: limit as usize,
         cancel,
         seen: FxHashSet::default(),
+        files: FxHashSet::default(),
         symbols: FxHashMap::default(),
         edges: Vec::new(),
         below: 0,
         bounded: false,
     };
     let mut level = roots.clone();
-    if relation == Relation::Impact {
-        for &root in &roots {
+    for &root in &roots {
+        let record = view.def(root);
+        if record.idx == DefIdx::NONE {
+            walker.files.insert(record.file);
+            level.extend(defs_of(view, record.file));
+        } else if relation == Relation::Impact {
             level.extend(members(view, root));
         }
     }
@@ -137,6 +143,8 @@ struct Walker<'a> {
     limit: usize,
     cancel: &'a Cancel,
     seen: FxHashSet<DefDoc>,
+    /// Files asked about as wholes, with all that they define: edges inside them say nothing.
+    files: FxHashSet<FileDoc>,
     symbols: FxHashMap<DefDoc, Symbol>,
     edges: Vec<GraphEdge>,
     below: u64,
@@ -152,6 +160,10 @@ impl Walker<'_> {
                 return Err(cancelled());
             }
             for edge in self.edges_of(def) {
+                let ends = [edge.source, edge.target].map(|d| self.view.def(d).file);
+                if ends[0] == ends[1] && self.files.contains(&ends[0]) {
+                    continue;
+                }
                 let best = edge.occurrences.iter().map(|o| o.confidence).max().unwrap_or(0);
                 if best < self.min_confidence {
                     self.below += 1;
@@ -287,6 +299,9 @@ fn at_place(view: &dyn IndexView, name: &str) -> Option<DefDoc> {
     }
     let (path, line) = name.rsplit_once(':')?;
     let (file, line) = (view.file_by_path(path)?, line.parse::<u32>().ok()?);
+    if line == 0 || line > view.file(file).n_lines {
+        return None;
+    }
     let around = defs_of(view, file)
         .map(|d| (d, view.def(d)))
         .filter(|(_, r)| r.lines.start <= line && line <= r.lines.end);

@@ -79,7 +79,7 @@ pub fn symbols(view: &dyn IndexView, name: &str, limit: Option<u32>) -> Result<V
         defs = similar(view, name);
     }
     if defs.is_empty() {
-        return Err(super::graph::not_found(name));
+        return Err(super::graph::not_found(name).with_hint("search for its words with `ctl search`"));
     }
     defs.truncate(limit);
     Ok(defs.into_iter().map(|d| convert::symbol(view, d)).collect())
@@ -124,7 +124,8 @@ fn checked_limit(limit: Option<u32>) -> Result<usize, ErrorObject> {
         n => Err(ErrorObject::new(
             ErrorCode::InvalidRequest,
             format!("limit must be 1 to {SEARCH_HITS_MAX}, not {n}"),
-        )),
+        )
+        .with_hint("give a limit between them")),
     }
 }
 

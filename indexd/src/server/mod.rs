@@ -3,7 +3,7 @@
 //! Read in this order: [`backend`] (what serves a request, and what it may know of its caller),
 //! [`dispatch`] (limits, cancellation and faults around it), [`connection`] (one client),
 //! [`daemon`] (the lock, the socket, the end), [`engine`] (the backend over real workspaces), with
-//! `graph`, `edges`, `import` and `records` beside it. [`convert`] alone turns our types into those of the
+//! `graph`, `edges`, `import`, `place` and `records` beside it. [`convert`] alone turns our types into those of the
 //! wire. [`log`] is the log file, [`limits`] the numbers.
 
 pub mod backend;
@@ -18,6 +18,7 @@ pub mod import;
 pub mod limits;
 pub mod log;
 pub mod lookup;
+pub mod place;
 pub mod records;
 
 pub use backend::{Backend, Context};

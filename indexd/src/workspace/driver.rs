@@ -239,7 +239,8 @@ impl Driver {
             engine.keep_overlays(&overlays)?;
             self.importing.push(reply);
         }
-        if engine.overlays_are_due()? && !engine.lay_over()? {
+        let shared = Arc::clone(&self.setup.shared);
+        if engine.overlays_are_due()? && !engine.lay_over(&|| shared.is_stopping())? {
             self.start_build();
             return Ok(());
         }
@@ -263,7 +264,7 @@ impl Driver {
             Err(e) => {
                 let config = Arc::clone(&self.setup.user_config);
                 self.setup.engine.config = config;
-                self.problem(&format!("the repository's settings are ignored: {e}"));
+                self.problem(&super::settings_ignored(&e));
             }
         }
         // An index that a fault left open would be in its own way.
@@ -332,7 +333,8 @@ impl Driver {
             return Ok(false);
         }
         let look_at_head = std::mem::take(&mut self.head_is_dirty);
-        if let Err(e) = engine.apply(&changes, look_at_head) {
+        let shared = Arc::clone(&self.setup.shared);
+        if let Err(e) = engine.apply(&changes, look_at_head, &|| shared.is_stopping()) {
             self.head_is_dirty |= look_at_head;
             self.needs_sweep = true;
             return Err(e);
@@ -510,15 +512,13 @@ impl Driver {
             Ok(config) => {
                 let config = Arc::new(config);
                 self.setup.engine.config = Arc::clone(&config);
-                self.setup
-                    .shared
-                    .update(|c| c.problems.retain(|p| !p.starts_with("the repository's settings")));
+                self.setup.shared.update(|c| c.problems.retain(|p| !p.starts_with(super::SETTINGS_IGNORED)));
                 if let Some(engine) = &mut self.engine {
                     engine.set_config(config);
                 }
                 self.needs_sweep = true;
             }
-            Err(e) => self.problem(&format!("the repository's settings are ignored: {e}")),
+            Err(e) => self.problem(&super::settings_ignored(&e)),
         }
     }
 

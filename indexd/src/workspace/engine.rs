@@ -14,7 +14,7 @@ use super::scan::Enter;
 use super::stages::{Parts, StageLog};
 use super::status::Progress;
 use super::tree::{ChangeSet, Tree};
-use super::update::{NewHistory, Update};
+use super::update::{Cancelled, NewHistory, Update};
 use crate::config::Config;
 use indexd_history::Past;
 use indexd_model::RepoPath;
@@ -246,13 +246,22 @@ impl Engine {
     /// generation, `None` when nothing had to be written.
     ///
     /// # Errors
-    /// Those of the store; the index is as it was, and the changes will be found again by a sweep.
-    pub fn apply(&mut self, changes: &ChangeSet, look_at_head: bool) -> Result<Option<u64>, EngineError> {
+    /// Those of the store, or `Cancelled`; the index is as it was, and the changes will be found again
+    /// by a sweep.
+    pub fn apply(
+        &mut self,
+        changes: &ChangeSet,
+        look_at_head: bool,
+        cancelled: Cancelled,
+    ) -> Result<Option<u64>, EngineError> {
         let new = if look_at_head { self.new_history() } else { NewHistory::default() };
         let Some(store) = &self.store else { return Ok(None) };
         let root = self.open_root()?;
-        let update = Update { root: &root, store, parts: self.setup.parts, log: &self.log };
-        let done = update.run(changes, &new).map_err(|e| recovery::explained(e, &self.setup.home))?;
+        let update = Update { root: &root, store, parts: self.setup.parts, log: &self.log, cancelled };
+        let done = update.run(changes, &new).map_err(|e| match e {
+            BuildError::Store(e) => EngineError::Store(recovery::explained(e, &self.setup.home)),
+            BuildError::Cancelled => EngineError::Cancelled,
+        })?;
         for (path, stat) in done.stats {
             self.tree.remember(&path, stat);
         }
@@ -293,14 +302,14 @@ impl Engine {
     ///
     /// # Errors
     /// Those of the store; the index is as it was before.
-    pub fn lay_over(&mut self) -> Result<bool, EngineError> {
+    pub fn lay_over(&mut self, cancelled: Cancelled) -> Result<bool, EngineError> {
         let overlays = self.kept_overlays()?;
         let Some(store) = &self.store else { return Ok(false) };
         if overlays.files.len() as u64 + store.snapshot()?.n_overlays() > 2 * UPDATE_FILES_MAX as u64 {
             return Ok(false);
         }
         let root = self.open_root()?;
-        let update = Update { root: &root, store, parts: self.setup.parts, log: &self.log };
+        let update = Update { root: &root, store, parts: self.setup.parts, log: &self.log, cancelled };
         update.overlay(&overlays)?;
         Ok(true)
     }

@@ -254,8 +254,16 @@ impl Workspace {
     /// The settings in force: the user's, narrowed by the repository's as it is now. A file that is
     /// refused narrows nothing, and status says so.
     pub fn config(&self) -> Config {
+        self.settings().0
+    }
+
+    /// The settings in force, and a sentence about the repository's when they are refused.
+    pub fn settings(&self) -> (Config, Option<String>) {
         let user = &self.setup.config;
-        user.for_repository(&self.setup.root).unwrap_or_else(|_| Config::clone(user))
+        match user.for_repository(&self.setup.root) {
+            Ok(config) => (config, None),
+            Err(e) => (Config::clone(user), Some(super::settings_ignored(&e))),
+        }
     }
 
     /// Whether the committed state holds exactly what HEAD has at `path`.

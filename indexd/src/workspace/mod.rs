@@ -50,5 +50,15 @@ fn pool() -> &'static rayon::ThreadPool {
     &POOL
 }
 
+/// What is said of a repository's settings that are refused.
+fn settings_ignored(e: &crate::config::ConfigError) -> String {
+    let text = e.to_string();
+    let lines: Vec<&str> = text.lines().map(str::trim).filter(|l| !l.is_empty()).collect();
+    format!("{SETTINGS_IGNORED}: {}", lines.join(" "))
+}
+
+/// How that sentence begins.
+const SETTINGS_IGNORED: &str = "the repository's settings are ignored";
+
 /// Bytes of address space for the stack of a thread that parses.
 const STACK_BYTES: usize = 64 << 20;

@@ -2,6 +2,7 @@
 //! exactly those who looked at a name whose meaning changed.
 
 use super::after::{After, Changed};
+use super::build::BuildError;
 use super::pool;
 use super::stages::{self, Loaded, Parts, Stage, StageLog};
 use super::tree::ChangeSet;
@@ -31,7 +32,12 @@ pub struct Update<'a> {
     pub parts: Parts,
     /// What ran.
     pub log: &'a StageLog,
+    /// Asked before each file.
+    pub cancelled: Cancelled<'a>,
 }
+
+/// Whether the work is to stop.
+pub type Cancelled<'a> = &'a (dyn Fn() -> bool + Sync);
 
 /// What the repository's history says now, where that changed.
 #[derive(Default)]
@@ -64,8 +70,8 @@ impl Update<'_> {
     /// Brings the index up to date with `changes` in one transaction.
     ///
     /// # Errors
-    /// Those of the store; the index is as it was before.
-    pub fn run(&self, changes: &ChangeSet, new: &NewHistory) -> Result<Updated, StoreError> {
+    /// Those of [`BuildError`]; the index is as it was before.
+    pub fn run(&self, changes: &ChangeSet, new: &NewHistory) -> Result<Updated, BuildError> {
         if changes.is_empty() && new.is_empty() {
             return Ok(Updated::default());
         }
@@ -73,6 +79,7 @@ impl Update<'_> {
         let mut work = Work::new(txn);
         let paths: Vec<&RepoPath> = changes.changed.keys().collect();
         for batch in paths.chunks(BATCH_FILES) {
+            self.go_on()?;
             let hashed: Result<Vec<_>, StoreError> =
                 batch.iter().map(|p| Ok((*p, work.txn.hash_of(p)?))).collect();
             let hashed = hashed?;
@@ -105,12 +112,18 @@ impl Update<'_> {
     /// generation after it.
     ///
     /// # Errors
-    /// Those of the store; the index is as it was before.
-    pub fn overlay(&self, overlays: &Overlays) -> Result<u64, StoreError> {
+    /// Those of [`BuildError`]; the index is as it was before.
+    pub fn overlay(&self, overlays: &Overlays) -> Result<u64, BuildError> {
         let mut work = Work::new(self.store.begin()?);
         work.overlaid = work.txn.put_overlays(overlays)?;
         work.link(self)?;
-        work.txn.commit()
+        Ok(work.txn.commit()?)
+    }
+
+    /// What was done so far is dropped with its transaction: a daemon that ends must not wait for
+    /// the rest, and a sweep finds it again.
+    fn go_on(&self) -> Result<(), BuildError> {
+        if (self.cancelled)() { Err(BuildError::Cancelled) } else { Ok(()) }
     }
 
     fn read(&self, path: &RepoPath, stored: Option<ContentHash>) -> Read {
@@ -196,7 +209,7 @@ impl<'u> Work<'u> {
 
     /// Links read facts only, never links, so one pass over the files concerned is enough, and every
     /// thread may take its part. Writing follows in path order.
-    fn link(&mut self, update: &Update) -> Result<(), StoreError> {
+    fn link(&mut self, update: &Update) -> Result<(), BuildError> {
         let keys: Vec<_> = std::mem::take(&mut self.keys).into_iter().collect();
         let mut docs = self.txn.dependants(&keys)?;
         docs.append(&mut self.overlaid);
@@ -207,12 +220,12 @@ impl<'u> Work<'u> {
         let mut due = Vec::with_capacity(docs.len());
         for doc in docs {
             let path = self.txn.path(doc);
-            update.log.ran(Stage::Link, &path);
             let overlay = self.txn.overlay(&path)?.map(<[u8]>::to_vec);
             let hash = overlay.as_ref().and_then(|_| self.txn.hash_of(&path).transpose()).transpose()?;
             due.push(Due { path, doc, overlay, hash });
         }
         due.sort_unstable_by(|a, b| a.path.cmp(&b.path));
+        due.iter().for_each(|d| update.log.ran(Stage::Link, &d.path));
         let paths = due.iter().filter(|d| put.contains_key(&d.doc)).map(|d| (d.doc, Arc::clone(&d.path)));
         let changed = Changed::new(&put, paths.collect(), std::mem::take(&mut self.gone));
         for batch in due.chunks(LINK_FILES) {
@@ -235,8 +248,9 @@ struct Due {
 
 impl Update<'_> {
     /// Links files against the state after the update; in the order given.
-    fn links_of(&self, batch: &[Due], changed: &Changed) -> Result<Vec<Links>, StoreError> {
+    fn links_of(&self, batch: &[Due], changed: &Changed) -> Result<Vec<Links>, BuildError> {
         let link = |after: &After, due: &Due| {
+            self.go_on()?;
             let stored;
             let facts = match changed.put.get(&due.doc) {
                 Some(facts) => facts,
@@ -254,9 +268,9 @@ impl Update<'_> {
         let n = batch.len().div_ceil(pool().current_num_threads() * RUNS_PER_THREAD).max(1);
         let run = |run: &[Due]| {
             let after = After::new(self.store.snapshot()?, changed);
-            run.iter().map(|due| link(&after, due)).collect::<Result<Vec<Links>, StoreError>>()
+            run.iter().map(|due| link(&after, due)).collect::<Result<Vec<Links>, BuildError>>()
         };
-        let runs: Result<Vec<Vec<Links>>, StoreError> =
+        let runs: Result<Vec<Vec<Links>>, BuildError> =
             pool().install(|| batch.par_chunks(n).map(run).collect());
         Ok(runs?.into_iter().flatten().collect())
     }

@@ -195,7 +195,7 @@ options! {
     Renderer {
         /// Plain text with Markdown headers and fences.
         Text,
-        /// The pack as JSON; the budget is still that of the text.
+        /// Refused: the text is what is budgeted, and the pack itself is JSON.
         Json,
     }
 }
@@ -459,7 +459,7 @@ impl Request {
     ///
     /// # Errors
     /// [`PackError::InvalidRequest`] for an empty query without focus, several members of `focus`
-    /// or an oversized query; [`PackError::NotSupported`] for `ann`; [`PackError::ContractVersion`]
+    /// or an oversized query; [`PackError::NotSupported`] for `ann` and `json`; [`PackError::ContractVersion`]
     /// for a foreign version; [`PackError::BudgetExceeded`] for a strict request above a hard cap.
     pub fn resolve(&self, config: &Config) -> Result<(Resolved, Budgets), PackError> {
         self.check()?;
@@ -509,6 +509,11 @@ impl Request {
         if self.seed_provider == Some(SeedProvider::Ann) {
             return Err(PackError::NotSupported {
                 what: "seedProvider ann: there is no vector provider".to_owned(),
+            });
+        }
+        if self.renderer == Some(Renderer::Json) {
+            return Err(PackError::NotSupported {
+                what: "renderer json: the budgeted text is what a model reads".to_owned(),
             });
         }
         let named = self.focus.as_ref().map_or(0, |f| {

@@ -218,13 +218,13 @@ pub fn history(seed: u8) -> History {
             .map(|n| Touched { lines: Lines { start: 1 + n, end: 3 + 2 * n }, newest: u32::from(seed) + n })
             .collect(),
     };
-    History { files: (0..seed % 6).map(file).collect(), digest: [seed; 32], tool: String::new() }
+    History { files: (0..seed % 6).map(file).collect(), digest: [seed; 32] }
 }
 
 /// What some import says about some paths.
 pub fn overlays(seed: u8) -> Overlays {
     let file = |i: u8| (RepoPath::new(&format!("d/f{i}")).expect("a path"), vec![i, seed / 16]);
-    Overlays { files: (0..seed % 6).map(file).collect(), digest: [seed; 32] }
+    Overlays { files: (0..seed % 6).map(file).collect(), digest: [seed; 32], tool: String::new() }
 }
 
 /// What an index is built of, besides the config.
