@@ -84,6 +84,7 @@ impl Overlay {
     /// [`ScipError::Overlay`] for another version and for damaged bytes.
     pub fn decode(bytes: &[u8]) -> Result<Self, ScipError> {
         let hash = Self::hash_in(bytes).ok_or_else(|| match bytes.first() {
+            Some(&FORMAT) => ScipError::Overlay("cut off".to_owned()),
             Some(v) => ScipError::Overlay(format!("version {v}, expected {FORMAT}")),
             None => ScipError::Overlay("no bytes".to_owned()),
         })?;

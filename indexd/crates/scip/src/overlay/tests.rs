@@ -228,9 +228,12 @@ fn stored_bytes_of_another_version_or_damaged_are_refused() {
     let bytes = overlay.encode();
     let mut other = bytes.clone();
     other[0] = 9;
-    for (bytes, expect) in
-        [(&other[..], "version 9, expected 1"), (&[], "no bytes"), (&bytes[..bytes.len() - 3], "unreadable")]
-    {
+    for (bytes, expect) in [
+        (&other[..], "version 9, expected 2"),
+        (&[], "no bytes"),
+        (&bytes[..5], "cut off"),
+        (&bytes[..bytes.len() - 3], "unreadable"),
+    ] {
         let message = Overlay::decode(bytes).unwrap_err().to_string();
         assert!(message.contains(expect), "{message}");
     }
