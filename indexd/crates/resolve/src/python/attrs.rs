@@ -359,8 +359,34 @@ impl<'a> Linker<'a> {
         }
     }
 
-    /// The type of a field: its annotation, else all that is assigned to it.
+    /// The type of a field. A class that sets an attribute to nothing that says a type leaves it to
+    /// the next in its resolution order that has one.
     pub(super) fn field_value(&mut self, member: &Member) -> Val {
+        let own = self.own_field_value(member);
+        let says_nothing = |ty| ty == Ty::UNKNOWN || ty == Ty::NONE;
+        if !says_nothing(own.ty) {
+            return own;
+        }
+        let owner = &self.classes[member.owner.0 as usize];
+        let (file, order) = (owner.file, Rc::clone(&owner.order));
+        let name = member.defs.first().map_or("", |d| self.facts(file).def_name(*d));
+        let from = order.iter().position(|c| *c == member.owner).map_or(0, |i| i + 1);
+        // One walk along the order: bases that are each other's bases end it like all others.
+        let mut val = own;
+        for class in order[from..].iter().filter(|c| **c != member.owner) {
+            if let Some(base) = self.own_member(*class, name) {
+                let inherited = self.own_field_value(&base);
+                val = Val { ty: self.types.union(&[val.ty, inherited.ty]), inferred: inherited.inferred };
+                if !says_nothing(inherited.ty) {
+                    break;
+                }
+            }
+        }
+        val
+    }
+
+    /// What a field's own definitions say: its annotation, else all that is assigned to it.
+    fn own_field_value(&mut self, member: &Member) -> Val {
         let file = self.classes[member.owner.0 as usize].file;
         let facts = self.facts(file);
         let declared = member.defs.iter().find(|d| facts.def(**d).ty.some().is_some());
@@ -379,16 +405,7 @@ impl<'a> Linker<'a> {
                 tys.push(v.ty);
             }
         }
-        let ty = self.types.union(&tys);
-        if ty == Ty::UNKNOWN || ty == Ty::NONE {
-            // A subclass that sets an attribute leaves its type to the base that has one.
-            let name = member.defs.first().map_or("", |d| facts.def_name(*d));
-            if let Some(base) = self.member_after(member.owner, member.owner, name) {
-                let inherited = self.field_value(&base);
-                return Val { ty: self.types.union(&[ty, inherited.ty]), inferred: inherited.inferred };
-            }
-        }
-        Val { ty, inferred }
+        Val { ty: self.types.union(&tys), inferred }
     }
 
     fn super_attr(&mut self, class: ClassId, receiver: Ty, name: &'a str) -> Attr {

@@ -236,7 +236,7 @@ impl<'a> Linker<'a> {
         order[from..].iter().find_map(|c| self.own_member(*c, name))
     }
 
-    fn own_member(&mut self, class: ClassId, name: &'a str) -> Option<Rc<Member>> {
+    pub(super) fn own_member(&mut self, class: ClassId, name: &'a str) -> Option<Rc<Member>> {
         if let Some(m) = self.own_members.get(&(class, name)) {
             return m.clone();
         }

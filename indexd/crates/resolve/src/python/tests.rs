@@ -177,3 +177,32 @@ fn digests_change_with_what_is_observed() {
     assert_ne!(base, digests("import z as x\ndef f(a):\n    g()\n    return x.y\n"));
     assert_ne!(base, digests("import x\ndef f(a: int):\n    g()\n    return x.y\n"));
 }
+
+/// Classes that are bases of each other, with an attribute that has no type in any of them.
+#[test]
+fn bases_of_each_other_come_to_an_end() {
+    let class = |own: &str, base: &str| {
+        format!(
+            "class {own}({base}):\n    def __init__(self):\n        self.x = Nothing()\n\n    \
+             def m(self):\n        return self.x.m()\n\n\n"
+        )
+    };
+    for files in [
+        vec![
+            ("a.py", "from b import *\n\n\n".to_owned() + &class("A", "B")),
+            ("b.py", "from a import *\n\n\n".to_owned() + &class("B", "A")),
+        ],
+        vec![("a.py", class("A", "B") + &class("B", "A") + &class("A", "B"))],
+        vec![("a.py", class("A", "A") + &class("B", "B") + &class("A", "A"))],
+    ] {
+        let tree = Tree::new(files.into_iter().map(|(path, text)| (path.to_owned(), text)).collect());
+        for i in 0..tree.files.len() {
+            let links = tree.link(i);
+            assert!(
+                links.links.iter().any(|l| l.kind == EdgeKind::Inherit),
+                "{}: {links:?}",
+                tree.files[i].0
+            );
+        }
+    }
+}
