@@ -1,6 +1,8 @@
 //! Integration tests: one program, one module for each promise.
 
+mod answers;
 mod cli;
+mod client;
 mod edits;
 mod graph;
 mod imports;
@@ -8,4 +10,5 @@ mod incremental;
 mod protocol;
 mod recovery;
 mod support;
+mod user;
 mod watching;

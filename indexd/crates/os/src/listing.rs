@@ -2,11 +2,13 @@
 //! above, one look at the folder, its entries, and one look at each file that the caller wants.
 
 use crate::beneath::{FileMeta, file_meta};
-use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
+use rustix::fd::{AsFd, BorrowedFd};
 use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags};
 use rustix::io::Errno;
 use std::ffi::CStr;
+use std::fs::File;
 use std::io;
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 /// What an entry of a folder is; symbolic links are not followed.
@@ -22,7 +24,7 @@ pub enum EntryKind {
 
 /// An open folder.
 pub struct Folder {
-    fd: OwnedFd,
+    file: File,
 }
 
 impl Folder {
@@ -39,13 +41,13 @@ impl Folder {
     /// # Errors
     /// As [`Folder::open`].
     pub fn open_in(&self, name: &str) -> io::Result<Self> {
-        Self::at(self.fd.as_fd(), Path::new(name), OFlags::NOFOLLOW)
+        Self::at(self.file.as_fd(), Path::new(name), OFlags::NOFOLLOW)
     }
 
     fn at(base: BorrowedFd, path: &Path, flags: OFlags) -> io::Result<Self> {
         let flags = flags | OFlags::DIRECTORY | OFlags::CLOEXEC | OFlags::RDONLY;
         match rustix::fs::openat(base, path, flags, Mode::empty()) {
-            Ok(fd) => Ok(Self { fd }),
+            Ok(fd) => Ok(Self { file: File::from(fd) }),
             // How some systems call a link that is not to be followed.
             Err(Errno::LOOP) => Err(io::ErrorKind::NotADirectory.into()),
             Err(e) => Err(e.into()),
@@ -57,8 +59,7 @@ impl Folder {
     /// # Errors
     /// What the system says.
     pub fn device(&self) -> io::Result<u64> {
-        #[allow(clippy::unnecessary_cast, reason = "the field type differs between systems")]
-        Ok(rustix::fs::fstat(&self.fd)?.st_dev as u64)
+        Ok(self.file.metadata()?.dev())
     }
 
     /// Calls `each` with the name of every entry, in no order, without `.` and `..`.
@@ -66,7 +67,7 @@ impl Folder {
     /// # Errors
     /// What the system says; some entries may have been named before.
     pub fn list(&self, mut each: impl FnMut(&[u8], EntryKind)) -> io::Result<()> {
-        raw_entries(self.fd.as_fd(), |name, kind| {
+        raw_entries(self.file.as_fd(), |name, kind| {
             if !matches!(name.to_bytes(), b"." | b"..") {
                 each(name.to_bytes(), self.kind(name, kind));
             }
@@ -78,7 +79,7 @@ impl Folder {
             FileType::RegularFile => EntryKind::File,
             FileType::Directory => EntryKind::Folder,
             // Some file systems do not tell.
-            FileType::Unknown => match rustix::fs::statat(&self.fd, name, AtFlags::SYMLINK_NOFOLLOW) {
+            FileType::Unknown => match rustix::fs::statat(&self.file, name, AtFlags::SYMLINK_NOFOLLOW) {
                 Ok(s) if FileType::from_raw_mode(s.st_mode) != FileType::Unknown => {
                     self.kind(name, FileType::from_raw_mode(s.st_mode))
                 }
@@ -90,7 +91,7 @@ impl Folder {
 
     /// What `lstat` says of the entry `name`; `None` unless it is a regular file.
     pub fn file(&self, name: &str) -> Option<FileMeta> {
-        let stat = rustix::fs::statat(&self.fd, name, AtFlags::SYMLINK_NOFOLLOW).ok()?;
+        let stat = rustix::fs::statat(&self.file, name, AtFlags::SYMLINK_NOFOLLOW).ok()?;
         file_meta(&stat).ok()
     }
 }

@@ -76,21 +76,32 @@ impl ReadTxn {
         self.row(&self.defs, table, handle)
     }
 
-    /// The record of a file, which `read` finds when it was not read before.
-    pub fn file<'t>(
-        &'t self,
+    /// The record of a file, which `read` finds in the transaction when it was not read before.
+    pub fn file(
+        &self,
         handle: u32,
-        read: impl FnOnce() -> Result<&'t ArchivedFileRow>,
-    ) -> Result<&'t ArchivedFileRow> {
+        read: impl for<'t> FnOnce(&'t RoTxn) -> Result<&'t ArchivedFileRow>,
+    ) -> Result<&ArchivedFileRow> {
         if let Some(row) = self.files.borrow().get(&handle) {
             return Ok(row);
         }
-        let row = read()?;
-        #[allow(unsafe_code, reason = "a borrow of a transaction cannot be kept beside it")]
-        // SAFETY: as for runs: the row lies in the pages of this transaction.
-        let kept = unsafe { std::mem::transmute::<&ArchivedFileRow, &'static ArchivedFileRow>(row) };
-        bounded(&mut self.files.borrow_mut()).insert(handle, kept);
+        let row = self.kept(read)?;
+        bounded(&mut self.files.borrow_mut()).insert(handle, row);
         Ok(row)
+    }
+
+    /// Finds something in the pages of the transaction, to be kept beside it. What it gives must
+    /// leave this type as a borrow of it only.
+    fn kept<T: ?Sized + 'static>(
+        &self,
+        find: impl for<'t> FnOnce(&'t RoTxn) -> Result<&'t T>,
+    ) -> Result<&'static T> {
+        let found: *const T = find(&self.txn)?;
+        #[allow(unsafe_code, reason = "Rust has no borrow of a field that lies beside it")]
+        // SAFETY: `find` is for every lifetime, so what it finds lies in the pages of this transaction
+        // or lives for ever. The pages stay where and as they are until the transaction ends, which
+        // is when `self` goes; nothing that is kept is looked at while `self` is dropped.
+        Ok(unsafe { &*found })
     }
 
     /// The handle of the file with a key of its path, which `read` finds when it was not asked for
@@ -108,7 +119,11 @@ impl ReadTxn {
         let mut runs = runs.borrow_mut();
         let at = match runs.find(handle) {
             Some(at) => at,
-            None => runs.open(table, &self.txn, handle)?,
+            None => {
+                let key = handle.to_be_bytes();
+                let run = self.kept(|txn| table.run(txn, &key)?.ok_or_else(|| table.corrupt(&key)))?;
+                runs.add(Run::open(run).ok_or_else(|| table.corrupt(&key))?)
+            }
         };
         let run = &runs.runs[at];
         let found = run.entries.binary_search_by_key(&handle, |e| e.0);
@@ -125,10 +140,8 @@ impl Runs {
         (handle <= last).then_some(at as usize)
     }
 
-    fn open(&mut self, table: &Table, txn: &RoTxn, handle: u32) -> Result<usize> {
-        let key = handle.to_be_bytes();
-        let bytes = table.run(txn, &key)?.ok_or_else(|| table.corrupt(&key))?;
-        let run = Run::open(bytes).ok_or_else(|| table.corrupt(&key))?;
+    /// Keeps an open run; gives its place.
+    fn add(&mut self, run: Run) -> usize {
         if self.runs.len() >= RUNS_MAX {
             *self = Self::default();
         }
@@ -137,18 +150,18 @@ impl Runs {
             let place = self.order.partition_point(|r| r.0 < first.0);
             // A handle between two runs leads to the one before it, which may be open already.
             if self.order.get(place).is_some_and(|r| r.0 == first.0) {
-                return Ok(self.order[place].2 as usize);
+                return self.order[place].2 as usize;
             }
             self.order.insert(place, (first.0, last.0, at as u32));
         }
         self.runs.push(run);
-        Ok(at)
+        at
     }
 }
 
 impl Run {
     /// Finds the values; `None` for bytes that are no run of handles.
-    fn open(bytes: &[u8]) -> Option<Self> {
+    fn open(bytes: &'static [u8]) -> Option<Self> {
         let mut found = Vec::with_capacity(64);
         let mut entries = Entries::new(bytes);
         while !entries.is_done() {
@@ -160,10 +173,6 @@ impl Run {
         if !found.is_sorted_by(|a, b| a.0 < b.0) {
             return None;
         }
-        #[allow(unsafe_code, reason = "a borrow of a transaction cannot be kept beside it")]
-        // SAFETY: the bytes lie in pages that the transaction keeps as they are until it ends. Only
-        // `ReadTxn` makes runs, from its own transaction, and lends them no longer than itself.
-        let bytes = unsafe { std::mem::transmute::<&[u8], &'static [u8]>(bytes) };
         Some(Self { bytes, entries: found.into() })
     }
 }

@@ -139,12 +139,14 @@ impl<'t> Rows<'t> {
 
     /// A file's record.
     pub fn file(&self, file: u32) -> Result<&'t ArchivedFileRow> {
-        let read = || {
-            let t = &self.tables.files;
-            let key = file.to_be_bytes();
-            FileRow::access(t.need(self.txn, &key)?).ok_or_else(|| t.corrupt(&key))
-        };
-        self.opened.map_or_else(read, |opened| opened.file(file, read))
+        let t = &self.tables.files;
+        let key = file.to_be_bytes();
+        match self.opened {
+            Some(opened) => {
+                opened.file(file, |txn| FileRow::access(t.need(txn, &key)?).ok_or_else(|| t.corrupt(&key)))
+            }
+            None => FileRow::access(t.need(self.txn, &key)?).ok_or_else(|| t.corrupt(&key)),
+        }
     }
 
     /// A file's stat; zero when the cache row is gone, which equals no file.
