@@ -182,7 +182,7 @@ shapes! {
         /// Other places with the same content.
         #[serde(skip_serializing_if = "Vec::is_empty")]
         also_at: Vec<Place>,
-        /// Tokens it adds to the rendering.
+        /// Tokens of its excerpt, counted by parts; headers and gap marks are not in it.
         tokens: u64,
         /// What leads back to the source, in layout `graph`; its members stand on the item itself
         /// in layout `agent`.

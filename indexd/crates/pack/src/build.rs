@@ -189,8 +189,14 @@ impl<'a> Assembly<'a> {
         }
         for i in 0..self.selection.refused.len() {
             let (candidate, reason) = self.selection.refused[i];
+            let reason = if self.has_no_line(candidate) { DropReason::TooLarge } else { reason };
             self.claimed[candidate].state = State::Dropped(reason);
         }
+    }
+
+    /// Whether every line of a candidate is longer than an item may be.
+    pub fn has_no_line(&self, i: usize) -> bool {
+        self.plans.get(&i).is_some_and(|p| p.parts.is_empty())
     }
 
     /// With content and a positive budget, the best items are reduced to whole lines until the
@@ -284,7 +290,6 @@ impl<'a> Assembly<'a> {
     fn render(&mut self, chosen: &[usize]) -> Rendered {
         let shown = self.shown(chosen);
         let sources: Vec<Rc<Source>> = shown.iter().map(|i| self.source(*i)).collect();
-        let bytes_max = self.request.budgets.max_bytes_per_item as usize;
         let blocks: Vec<Block> = shown
             .iter()
             .zip(&sources)
@@ -300,7 +305,7 @@ impl<'a> Assembly<'a> {
                         .map(|l| Run {
                             lines: *l,
                             blank_before: excerpt::blank_before(source, l.start),
-                            text: source.slice(excerpt::span_of(source, *l, bytes_max)),
+                            text: source.slice(source.lines().lines_span(*l)),
                         })
                         .collect(),
                 }
@@ -397,7 +402,7 @@ impl<'a> Assembly<'a> {
         (&t.0, t.1)
     }
 
-    fn count(&self, text: &str) -> u64 {
+    pub fn count(&self, text: &str) -> u64 {
         let key = CachedCounter::key(text);
         let stored = self.units.view.token_count(self.ctx.counter.name(), key);
         u64::from(stored.unwrap_or_else(|| self.ctx.counter.count_tokens(text)))
@@ -421,13 +426,12 @@ impl Offers for Assembly<'_> {
     }
 
     fn cost(&mut self, candidate: usize) -> Option<Cost> {
-        let plan = self.plan(candidate)?;
+        let plan = self.plan(candidate).filter(|p| !p.parts.is_empty())?;
         let source = self.source(candidate);
-        let bytes_max = self.request.budgets.max_bytes_per_item as usize;
         let gaps = plan.parts.len().saturating_sub(1) as u64;
         let mut cost = Cost { tokens: gaps * GAP.tokens, chars: gaps * GAP.chars };
         for part in &plan.parts {
-            let text = source.slice(excerpt::span_of(&source, *part, bytes_max));
+            let text = source.slice(source.lines().lines_span(*part));
             cost.tokens += self.count(text);
             cost.chars += text.chars().count() as u64;
         }

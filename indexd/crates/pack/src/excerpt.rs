@@ -1,17 +1,18 @@
 //! What is shown of a unit: all of it where it fits, else its head and the lines that matter.
 //!
-//! Parts are runs of whole lines of the stored text. A line longer than the byte limit is cut inside
-//! only when it is alone; nothing else ever cuts a line.
+//! Parts are runs of whole lines of the stored text; nothing ever cuts a line. One that is longer
+//! than the byte limit is left out.
 
 use crate::config::Excerpts;
 use crate::identity::Source;
 use crate::unit::Unit;
-use indexd_model::{Lines, Span};
+use indexd_model::Lines;
 
 /// The lines of a unit that will be shown.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Plan {
-    /// Runs of lines, in order, not adjacent; no blank ones at the ends.
+    /// Runs of lines, in order, not adjacent; no blank ones at the ends. None when every line is
+    /// longer than may be shown.
     pub parts: Vec<Lines>,
     /// The limit that bound, when something is left out.
     pub reason: Option<&'static str>,
@@ -58,7 +59,7 @@ pub fn plan(
     let reason = if size > room.bytes { "maxBytesPerItem" } else { "windows" };
     let mut chosen = vec![false; unit.lines().count() as usize];
     let first = unit.lines().start;
-    let mut left = Left { bytes: room.bytes, lines: room.lines.max(1) };
+    let mut left = Left { bytes_max: room.bytes, bytes: room.bytes, lines: room.lines.max(1) };
     let head_line = head.map_or(whole[0].start, |at| source.lines().line(at)).clamp(first, unit.lines().end);
     choose_run(source, first, &mut chosen, &whole, head_line, room.head_lines, &mut left);
     if let Some(scores) = scores {
@@ -74,8 +75,7 @@ pub fn plan(
     Plan { parts, reason: Some(reason) }
 }
 
-/// The first lines of a plan that fit into `bytes`; a longer first line alone is cut by
-/// [`text_of`].
+/// The first `n_lines` lines of a plan.
 pub fn shorten(plan: &Plan, n_lines: u32) -> Plan {
     let mut left = n_lines;
     let mut parts = Vec::new();
@@ -90,20 +90,8 @@ pub fn shorten(plan: &Plan, n_lines: u32) -> Plan {
     Plan { parts, reason: Some("maxTotalTokens") }
 }
 
-/// The bytes of a part, cut at a character boundary when its only line is longer than `bytes_max`.
-pub fn span_of(source: &Source, part: Lines, bytes_max: usize) -> Span {
-    let mut span = source.lines().lines_span(part);
-    if part.count() == 1 && span.len() as usize > bytes_max {
-        let mut end = span.start as usize + bytes_max;
-        while !source.text.is_char_boundary(end) {
-            end -= 1;
-        }
-        span.end = end as u32;
-    }
-    span
-}
-
 struct Left {
+    bytes_max: usize,
     bytes: usize,
     lines: u32,
 }
@@ -126,12 +114,11 @@ fn choose_run(
         let slot = &mut chosen[(at - first) as usize];
         if is_own && !*slot {
             let size = source.lines().span(at).len() as usize;
+            if size > left.bytes_max {
+                at += 1;
+                continue;
+            }
             if size > left.bytes {
-                // Only the very first line may be longer than all the room there is.
-                if taken == 0 && !chosen.iter().any(|c| *c) {
-                    chosen[(at - first) as usize] = true;
-                    left.bytes = 0;
-                }
                 return;
             }
             *slot = true;

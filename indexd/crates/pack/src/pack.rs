@@ -219,7 +219,7 @@ pub struct Item {
     /// Other places with the same content.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub also_at: Vec<Place>,
-    /// Tokens it adds to the rendering, headers included.
+    /// Tokens of its excerpt, counted by parts; headers and gap marks are not in it.
     pub tokens: u64,
     /// Provenance, nested in layout `graph`.
     #[serde(skip_serializing_if = "Option::is_none")]

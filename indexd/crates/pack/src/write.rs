@@ -4,7 +4,6 @@ use crate::build::{Assembly, State};
 use crate::candidate::{Origin, Step};
 use crate::canonical::round6;
 use crate::error::NO_CONTENT;
-use crate::excerpt;
 use crate::expand::shown_kind;
 use crate::gather;
 use crate::identity::{Source, evidence_id, hex};
@@ -106,7 +105,7 @@ fn item(a: &mut Assembly, i: usize, signature: &str) -> Item {
         selection_reason: sentence(&why),
     };
     let is_flat = a.request.layout == Layout::Agent;
-    let cost = a.selection.chosen.iter().find(|x| x.0 == i).map_or(0, |x| x.1.tokens);
+    let tokens = excerpt.parts.iter().map(|p| a.count(&p.text)).sum();
     Item {
         kind: if symbol_id.is_some() { "symbol" } else { "chunk" },
         symbol_id,
@@ -131,7 +130,7 @@ fn item(a: &mut Assembly, i: usize, signature: &str) -> Item {
         },
         excerpt,
         also_at,
-        tokens: cost,
+        tokens,
         provenance: (!is_flat).then(|| provenance.clone()),
         flat_provenance: is_flat.then_some(provenance),
     }
@@ -170,7 +169,7 @@ fn excerpt_of(a: &Assembly, i: usize, source: &Source) -> Excerpt {
         .parts
         .iter()
         .map(|l| {
-            let span = excerpt::span_of(source, *l, bytes_max as usize);
+            let span = source.lines().lines_span(*l);
             Part { lines: (*l).into(), range: source.utf16(span), text: source.slice(span).to_owned() }
         })
         .collect();
@@ -522,8 +521,8 @@ fn guidance(a: &mut Assembly, stats: &Stats) -> (Vec<String>, Vec<String>, Vec<S
     if !missing.is_empty() {
         hints.push(format!("words that occur nowhere in the index: {}", missing.join(", ")));
     }
-    let by_budget = stats.dropped_by_reason.get("budget").copied().unwrap_or(0);
-    if nothing && stats.found > 0 && a.request.budgets.max_total_tokens > 0 {
+    let no_room = no_room(a);
+    if nothing && !no_room.is_empty() {
         let best = a
             .claimed
             .iter()
@@ -534,12 +533,11 @@ fn guidance(a: &mut Assembly, stats: &Stats) -> (Vec<String>, Vec<String>, Vec<S
             hints.push(format!("the best match needs about {needed} tokens"));
         }
     }
-    if by_budget > 0 {
+    if !no_room.is_empty() {
         // The best of what had no room, by name.
-        let dropped = a
-            .claimed
-            .iter()
-            .filter(|c| matches!(c.state, State::Dropped(DropReason::Budget | DropReason::TooLarge)));
+        let dropped = a.claimed.iter().filter(
+            |c| matches!(c.state, State::Dropped(reason) if reason.public() == DropReason::Budget.public()),
+        );
         let names = dropped
             .filter_map(|c| c.candidate.unit.def.some())
             .map(|d| a.units.view.def(d).qualified.to_string());
@@ -548,14 +546,38 @@ fn guidance(a: &mut Assembly, stats: &Stats) -> (Vec<String>, Vec<String>, Vec<S
                 next.push(name);
             }
         }
-        hints.push(format!(
-            "{by_budget} candidates had no room; raise maxTotalTokens or ask for one of the suggested names"
-        ));
+        hints.extend(no_room.iter().map(|(limit, n)| {
+            let candidates = if *n == 1 { "candidate" } else { "candidates" };
+            format!("{n} {candidates} had no room; raise {limit} or ask for one of the suggested names")
+        }));
     }
     if nothing && next.is_empty() {
         next.push("name a file, a symbol or an error message".to_owned());
     }
     (next, hints, warnings)
+}
+
+/// How many candidates each limit kept out, by the limit's name in a request.
+fn no_room(a: &Assembly) -> BTreeMap<&'static str, u64> {
+    // Of the two limits on the whole, the one of which more is used.
+    let caps = a.request.budgets;
+    let chars = u128::from(a.rendered.chars().count() as u64);
+    let is_chars = caps.max_total_chars == 0
+        || chars * u128::from(caps.max_total_tokens)
+            > u128::from(a.tokens) * u128::from(caps.max_total_chars);
+    let whole = if is_chars { "maxTotalChars" } else { "maxTotalTokens" };
+    let mut out = BTreeMap::new();
+    for i in 0..a.claimed.len() {
+        let limit = match final_state(a, i) {
+            State::Dropped(DropReason::SectionCap) => "maxItemsPerSection",
+            State::Dropped(DropReason::ItemCap) => "maxItems",
+            State::Dropped(DropReason::TooLarge) if a.has_no_line(i) => "maxBytesPerItem",
+            State::Dropped(DropReason::Budget | DropReason::TooLarge) => whole,
+            _ => continue,
+        };
+        *out.entry(limit).or_insert(0) += 1;
+    }
+    out
 }
 
 /// Names files whose excerpts hold invisible or text-reordering characters.

@@ -1,6 +1,6 @@
 //! Every section, drop reason, strictness and way to fail.
 
-use crate::support::{context, go, outline, pack, python, tree, try_build, try_preview};
+use crate::support::{context, go, outline, pack, python, tokens, tree, try_build, try_preview};
 use indexd_model::IndexView;
 use indexd_oracle::Oracle;
 use indexd_pack::pack::DropReason;
@@ -306,6 +306,56 @@ fn long_excerpts_are_cut_at_lines_and_say_so() {
     assert!(item.excerpt.text.len() <= 900 && item.excerpt.parts.len() == 2);
     assert!(item.excerpt.text.starts_with("func Long() {\n") && item.excerpt.text.contains("needle()"));
     assert!(pack.rendered.contains("// ... (lines"));
+}
+
+#[test]
+fn a_line_longer_than_an_item_is_left_out() {
+    let long = format!("\tneedle(\"{}\")\n", "x".repeat(300));
+    let text = format!("package a\n\nfunc Some() {{\n\tneedle(1)\n{long}\tneedle(2)\n}}\n");
+    let view = Oracle::of(&[("a/x.go", text.as_str())]);
+    let shown =
+        |bytes: u64| pack(&view, json!({"query": "needle Some", "budgets": {"maxBytesPerItem": bytes}}));
+    let some = shown(100);
+    let item = some.items().find(|i| i.title.contains("Some")).expect("it is found");
+    assert_eq!(item.excerpt.text, text["package a\n\n".len()..].replace(&long, ""));
+    let none = shown(1);
+    assert_eq!(none.items().count(), 0);
+    let hints = &none.missing_context_hints;
+    assert!(hints.iter().any(|h| h.contains(" had no room; raise maxBytesPerItem ")), "{hints:?}");
+}
+
+#[test]
+fn the_limit_that_was_reached_is_named() {
+    let body = "\tneedle(\"a rather long line of arguments\")\n".repeat(9);
+    let files: Vec<(String, String)> = (0..6)
+        .map(|i| (format!("a/f{i}.go"), format!("package a\n\nfunc Needle{i}() {{\n{body}}}\n")))
+        .collect();
+    let view = Oracle::of(&files);
+    for (budgets, expect) in [
+        (json!({"maxItemsPerSection": 2}), "maxItemsPerSection"),
+        (json!({"maxItems": 2}), "maxItems"),
+        (json!({"maxTotalTokens": 300}), "maxTotalTokens"),
+        (json!({"maxTotalChars": 1000}), "maxTotalChars"),
+        (json!({"maxTotalTokens": 0}), "maxTotalTokens"),
+        (json!({"maxTotalChars": 0}), "maxTotalChars"),
+    ] {
+        let pack = pack(&view, json!({"query": "needle", "budgets": budgets}));
+        let hints = &pack.missing_context_hints;
+        let named: Vec<&str> =
+            hints.iter().filter_map(|h| h.split_once(" raise ")?.1.split(' ').next()).collect();
+        assert_eq!(named, [expect], "{budgets} {hints:?}");
+        let needs = hints.iter().any(|h| h.starts_with("the best match needs about"));
+        assert_eq!(needs, pack.items().count() == 0, "{budgets} {hints:?}");
+    }
+}
+
+#[test]
+fn an_item_has_the_tokens_of_its_excerpt() {
+    let view = Oracle::of(&[("n.py", "def nogit_fn(): pass\n")]);
+    let pack = pack(&view, json!({"query": "nogit_fn"}));
+    let item = pack.items().next().expect("it is found");
+    assert_eq!(item.tokens, u64::from(tokens().count_tokens(&item.excerpt.text)));
+    assert!(item.tokens < pack.stats.token_count);
 }
 
 #[test]

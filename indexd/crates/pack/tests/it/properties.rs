@@ -84,11 +84,7 @@ fn check_excerpt(view: &Oracle, item: &indexd_pack::pack::Item, bytes: u64) -> R
     for part in &item.excerpt.parts {
         prop_assert!(item.lines.start <= part.lines.start && part.lines.end <= item.lines.end);
         let whole = &text[lines.lines_span(Lines { start: part.lines.start, end: part.lines.end }).range()];
-        if whole.len() as u64 > bytes {
-            prop_assert!(whole.starts_with(&part.text) && part.lines.start == part.lines.end);
-        } else {
-            prop_assert_eq!(whole, &part.text);
-        }
+        prop_assert_eq!(whole, &part.text);
     }
     Ok(())
 }
