@@ -16,9 +16,7 @@ struct Line<'a> {
     kind: &'static str,
     src_file: &'a str,
     src_line: u32,
-    /// Absent for an implementation, which has no use in the text.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    src_col: Option<u32>,
+    src_col: u32,
     name: String,
     src_symbol: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -79,7 +77,7 @@ pub fn export<E>(view: &dyn IndexView, emit: &mut dyn FnMut(&str) -> Result<(), 
 
 /// A line with what it is sorted by: the place of the use, the file and line of the definition, the
 /// kind.
-type Row = ((u32, Option<u32>), Arc<str>, u32, &'static str, String);
+type Row = ((u32, u32), Arc<str>, u32, &'static str, String);
 
 fn file_lines(defs: &mut Defs, file: FileDoc) -> String {
     let view = defs.view;
@@ -130,7 +128,7 @@ fn line<'a>(
         kind: kind_name(edge.kind, o.role, target),
         src_file,
         src_line,
-        src_col: (!implements).then(|| column(text, at)),
+        src_col: column(text, at),
         name: identifier(text, at),
         src_symbol: around.map_or("", |d| &d.qualified),
         src_def_line: around.map(|d| d.name_line),

@@ -146,16 +146,9 @@ impl Tree {
             "confidence": f64::from(link.confidence) / 100.0,
             "via": link.rule.name(),
         });
-        if link.kind == EdgeKind::Implement
-            && let Some(json) = json.as_object_mut()
-        {
-            // The name of what implements is a definition, no use at that column.
-            json.remove("src_col");
-        }
         if let Some(d) = around.some() {
             json["src_def_line"] = lines.line(facts.def(d).name_span.start).into();
         }
-        let column = if link.kind == EdgeKind::Implement { 0 } else { column };
         let place = (path.to_string(), line, column, target_path.to_string(), target_line, link.kind as u8);
         Some((place, json.to_string()))
     }
