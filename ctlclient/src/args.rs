@@ -228,9 +228,11 @@ pub struct PackArgs {
     #[arg(long, value_name = "N", help_heading = "Limits")]
     pub max_chars: Option<u64>,
     /// Items, at most 250
+    /// [default: as configured, else 250]
     #[arg(long, value_name = "N", help_heading = "Limits")]
     pub max_items: Option<u64>,
     /// Items of one section, at most 80
+    /// [default: as configured, else 80]
     #[arg(long, value_name = "N", help_heading = "Limits")]
     pub max_items_per_section: Option<u64>,
     /// Bytes of one excerpt, at most 64000

@@ -15,6 +15,11 @@ pub const FRESH_WAIT_MS_DEFAULT: u64 = 2_000;
 pub const CTL_BUDGET_TOKENS: u64 = 8_000;
 /// Bytes. What `ctl pack` allows one item unless told otherwise.
 pub const CTL_BYTES_PER_ITEM: u64 = 16_000;
+/// Items. What `ctl pack` asks for unless told otherwise, as many as there may be: in a tree of
+/// small functions any fewer would leave good ones out while there is room.
+pub const CTL_ITEMS: u64 = 250;
+/// Items of one section, likewise.
+pub const CTL_ITEMS_PER_SECTION: u64 = 80;
 /// Levels of a graph walk.
 pub const GRAPH_DEPTH_MAX: u32 = 4;
 /// Edges in one graph answer.

@@ -10,7 +10,9 @@ use crate::style::{self, Style};
 use indexd_proto::Method;
 use indexd_proto::context_pack::ContextPack;
 use indexd_proto::error::ErrorCode;
-use indexd_proto::limits::{CTL_BUDGET_TOKENS, CTL_BYTES_PER_ITEM, QUERY_BYTES_MAX};
+use indexd_proto::limits::{
+    CTL_BUDGET_TOKENS, CTL_BYTES_PER_ITEM, CTL_ITEMS, CTL_ITEMS_PER_SECTION, QUERY_BYTES_MAX,
+};
 use indexd_proto::request::{Budgets, CallOptions, PackAnswer, PackGetParams, PackParams, PreviewResult};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
@@ -176,6 +178,8 @@ fn params(
         default_budgets: Some(Budgets {
             max_total_tokens: Some(CTL_BUDGET_TOKENS),
             max_bytes_per_item: Some(CTL_BYTES_PER_ITEM),
+            max_items: Some(CTL_ITEMS),
+            max_items_per_section: Some(CTL_ITEMS_PER_SECTION),
             ..Budgets::default()
         }),
         ..CallOptions::default()
