@@ -41,7 +41,6 @@ fn main() -> Result<()> {
     let root = PathBuf::from(args.next().context(usage)?).canonicalize()?;
     let home = PathBuf::from(args.next().context(usage)?);
     let store = open(&root, &home)?;
-    indexd_text::tokens::warm();
     let snapshot = store.snapshot()?;
     let kinds = match args.next() {
         Some(path) => vec![("tasks", tasks(Path::new(&path))?)],

@@ -173,8 +173,6 @@ fn serve(args: &Args) -> Result<(), ErrorObject> {
     runtime.block_on(async {
         let socket = Socket::bind(&dirs, &lock).map_err(|e| start_error(&e))?;
         tracing::info!(pid = std::process::id(), version = env!("CARGO_PKG_VERSION"), "serves");
-        // The tables of the tokenizer take a fifth of a second; better now than in a request.
-        tokio::task::spawn_blocking(indexd_text::tokens::warm);
         let stdio = stdio(Arc::clone(&server), args.stdio);
         let ended = daemon::run(Arc::clone(&server), socket, stdio).await;
         ended.map_err(|e| ErrorObject::new(ErrorCode::Internal, format!("cannot wait for signals: {e}")))

@@ -5,6 +5,7 @@
 //! looks like a special token (`<|endoftext|>`) is ordinary text here: it comes from files.
 
 mod bpe;
+mod layout;
 mod split;
 
 use bpe::Encoding;
@@ -76,8 +77,7 @@ pub struct UnknownTokenizer {
 /// The names [`counter`] knows, in the order in which they are listed to users.
 pub const NAMES: [&str; 4] = ["o200k_base", "cl100k_base", "generic", "claude"];
 
-/// The counter called `name`, with its cache. Cheap: tables are read at the first count (about
-/// 0.2 s, once per process; see [`warm`]).
+/// The counter called `name`, with its cache. Cheap: the tables are part of the program's file.
 ///
 /// # Errors
 /// [`UnknownTokenizer`] for any other name than [`NAMES`].
@@ -90,11 +90,6 @@ pub fn counter(name: &str, options: &CounterOptions) -> Result<Arc<CachedCounter
         _ => return Err(UnknownTokenizer { name: name.to_owned() }),
     };
     Ok(Arc::new(CachedCounter::new(plain, options.cache_texts)))
-}
-
-/// Reads the tables of the default tokenizer now, so that the first request does not wait for them.
-pub fn warm() {
-    bpe::count(Encoding::O200k, "warm");
 }
 
 struct Exact {

@@ -1,16 +1,15 @@
 //! Exact counts by byte pair encoding: a text is split into pieces ([`super::split`]), and the bytes
 //! of a piece are merged pair by pair, the pair first that is the earliest token.
 //!
-//! tiktoken-rs brings the vocabularies and is what the tests compare with. It splits with a
-//! backtracking regular expression, allocates each pair it looks up in a table of vectors, and keeps
-//! 128 copies of the expression: counting here takes a fifth of the time and of the memory.
+//! tiktoken-rs brings the vocabularies, when the program is built, and is what the tests compare
+//! with. It splits with a backtracking regular expression, allocates each pair it looks up in a table
+//! of vectors, and keeps 128 copies of the expression: counting here takes a fifth of the time, and
+//! no memory but that of the program's file.
 
+use super::layout::{FREE, NONE, SHORT_MAX, hash_long, hash_short, pack};
 use super::split::{self, Pieces};
-use rustc_hash::FxHashMap;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
-use std::sync::LazyLock;
-use tiktoken_rs::{CoreBPE, cl100k_base, o200k_base};
 
 /// Bytes without a change between blank and not blank that are taken as one run. Longer ones are
 /// cut, which bounds the work on a piece: counts of ordinary text are exact, those of such a run an
@@ -48,8 +47,8 @@ pub fn count(encoding: Encoding, text: &str) -> u32 {
 }
 
 fn vocabulary(encoding: Encoding) -> &'static Vocabulary {
-    static O200K: LazyLock<Vocabulary> = LazyLock::new(|| Vocabulary::of(o200k_base()));
-    static CL100K: LazyLock<Vocabulary> = LazyLock::new(|| Vocabulary::of(cl100k_base()));
+    static O200K: Vocabulary = Vocabulary::over(include_bytes!(concat!(env!("OUT_DIR"), "/o200k_base")));
+    static CL100K: Vocabulary = Vocabulary::over(include_bytes!(concat!(env!("OUT_DIR"), "/cl100k_base")));
     match encoding {
         Encoding::O200k => &O200K,
         Encoding::Cl100k => &CL100K,
@@ -76,54 +75,71 @@ fn parts(text: &str) -> Vec<&str> {
     parts
 }
 
-/// Tokens by their bytes. Their ranks say which pair is merged first.
+/// Tokens by their bytes, in a table that `build.rs` wrote and describes. Their ranks say which pair
+/// is merged first.
 struct Vocabulary {
     /// Tokens of two bytes, which every merge begins with.
-    pairs: Box<[u32]>,
-    /// Tokens of up to [`SHORT_MAX`] bytes, packed with their length: nine in ten.
-    short: FxHashMap<u64, u32>,
-    long: FxHashMap<Box<[u8]>, u32>,
+    pairs: &'static [[u8; 4]],
+    /// Tokens of up to [`SHORT_MAX`] bytes, packed with their length: two in three.
+    short: &'static [[u8; 12]],
+    long: &'static [[u8; 8]],
+    rest: &'static [u8],
 }
 
-const SHORT_MAX: usize = 7;
-/// No token.
-const NONE: u32 = u32::MAX;
-
 impl Vocabulary {
-    /// Takes the tokens of a vocabulary, whose ranks count from 0 without a gap.
-    fn of<E: std::fmt::Debug>(published: Result<CoreBPE, E>) -> Self {
-        let published = published.expect("the vocabulary is part of the program");
-        let mut pairs = vec![NONE; 1 << 16].into_boxed_slice();
-        let (mut short, mut long) = (FxHashMap::default(), FxHashMap::default());
-        for rank in 0.. {
-            let Ok(token) = published.decode_bytes(&[rank]) else { break };
-            match *token {
-                [a, b] => pairs[usize::from(a) << 8 | usize::from(b)] = rank,
-                _ if token.len() <= SHORT_MAX => drop(short.insert(pack(&token), rank)),
-                _ => drop(long.insert(token.into(), rank)),
-            }
-        }
-        short.shrink_to_fit();
-        long.shrink_to_fit();
-        Self { pairs, short, long }
+    const fn over(table: &'static [u8]) -> Self {
+        let (lengths, table) = table.split_at(8);
+        let (lengths, _) = lengths.as_chunks();
+        let n_short = u32::from_le_bytes(lengths[0]) as usize;
+        let n_long = u32::from_le_bytes(lengths[1]) as usize;
+        let (pairs, table) = table.split_at(4 << 16);
+        let (short, table) = table.split_at(12 * n_short);
+        let (long, rest) = table.split_at(8 * n_long);
+        Self { pairs: pairs.as_chunks().0, short: short.as_chunks().0, long: long.as_chunks().0, rest }
     }
 
     fn rank(&self, bytes: &[u8]) -> Option<u32> {
         match *bytes {
             [a, b] => Some(self.pair(a, b)).filter(|r| *r != NONE),
-            _ if bytes.len() <= SHORT_MAX => self.short.get(&pack(bytes)).copied(),
-            _ => self.long.get(bytes).copied(),
+            _ if bytes.len() <= SHORT_MAX => self.short(pack(bytes)),
+            _ => self.long(bytes),
         }
     }
 
     fn pair(&self, a: u8, b: u8) -> u32 {
-        self.pairs[usize::from(a) << 8 | usize::from(b)]
+        u32::from_le_bytes(self.pairs[usize::from(a) << 8 | usize::from(b)])
     }
-}
 
-/// Up to [`SHORT_MAX`] bytes and how many they are.
-fn pack(bytes: &[u8]) -> u64 {
-    bytes.iter().fold(bytes.len() as u64, |packed, b| packed << 8 | u64::from(*b))
+    fn short(&self, key: u64) -> Option<u32> {
+        let mut at = hash_short(key, self.short.len());
+        loop {
+            let [k0, k1, k2, k3, k4, k5, k6, k7, rank @ ..] = self.short[at];
+            match u64::from_le_bytes([k0, k1, k2, k3, k4, k5, k6, k7]) {
+                found if found == key => return Some(u32::from_le_bytes(rank)),
+                0 => return None,
+                _ => at = (at + 1) & (self.short.len() - 1),
+            }
+        }
+    }
+
+    fn long(&self, bytes: &[u8]) -> Option<u32> {
+        let (mut at, part) = hash_long(bytes, self.long.len());
+        loop {
+            let [p0, p1, p2, p3, place @ ..] = self.long[at];
+            let place = u32::from_le_bytes(place);
+            if place == FREE {
+                return None;
+            }
+            if u32::from_le_bytes([p0, p1, p2, p3]) == part
+                && let Some((rank, rest)) = self.rest[place as usize..].split_first_chunk()
+                && let Some((len, rest)) = rest.split_first()
+                && rest.get(..usize::from(*len)) == Some(bytes)
+            {
+                return Some(u32::from_le_bytes(*rank));
+            }
+            at = (at + 1) & (self.long.len() - 1);
+        }
+    }
 }
 
 /// Buffers of merging, kept from piece to piece.
@@ -226,6 +242,30 @@ mod tests {
             1 => any::<char>().prop_map(String::from),
         ];
         prop::collection::vec(run, 0..14).prop_map(|runs| runs.concat())
+    }
+
+    #[test]
+    fn every_token_has_its_rank_and_nothing_else_has_one() {
+        let published = [
+            (Encoding::O200k, tiktoken_rs::o200k_base_singleton(), 199_998),
+            (Encoding::Cl100k, tiktoken_rs::cl100k_base_singleton(), 100_256),
+        ];
+        for (encoding, published, n) in published {
+            let vocabulary = vocabulary(encoding);
+            let mut tokens = std::collections::HashSet::new();
+            for rank in 0..n {
+                let token = published.decode_bytes(&[rank]).unwrap();
+                assert_eq!(vocabulary.rank(&token), Some(rank));
+                tokens.insert(token);
+            }
+            for token in &tokens {
+                for other in [&token[1..], &token[..token.len() - 1], &[token, &b"\xff"[..]].concat()] {
+                    if !other.is_empty() {
+                        assert_eq!(vocabulary.rank(other).is_some(), tokens.contains(other), "{other:?}");
+                    }
+                }
+            }
+        }
     }
 
     proptest! {
