@@ -60,6 +60,7 @@ fn main() -> ExitCode {
     // and more clearing of it than they save here. A kernel without them is as good.
     #[cfg(target_os = "linux")]
     rustix::thread::disable_transparent_huge_pages(true).ok();
+    indexd_os::keep_little_memory();
     let result = match &args {
         Args { version: true, json, .. } => {
             print_version(*json);
