@@ -9,17 +9,17 @@ mod sink;
 mod spill;
 mod terms;
 
-use crate::codec::blob::{self, PIECE_BYTES};
-use crate::codec::edges::{self, encode_unresolved};
+use crate::codec::blob;
+use crate::codec::edges;
 use crate::codec::enums::Coded;
 use crate::codec::facts::Packer;
 use crate::codec::records::StatRow;
 use crate::error::{Result, StoreError};
 use crate::input::{FileInput, FileStat, History, Overlays};
-use crate::linked::{by_source, decode_sorted, encode_sorted, short_lookups};
+use crate::linked::{by_source, decode_sorted, encode_sorted, lookups_blob, short_lookups, unresolved_blob};
 use crate::meta::{Free, Meta, room_for};
 use crate::prepared::{self, Blobs, DefLines, FileRows};
-use crate::rows::{encode_runs, in_prefix, path_key, piece_key, text_prefix};
+use crate::rows::{encode_runs, in_prefix, path_key, text_prefix};
 use crate::signature::{self, Leaves};
 use crate::store::Store;
 use crate::table::Table;
@@ -206,7 +206,7 @@ impl Bulk {
         let sealed = self.sealed()?;
         let entry = sealed.entry(file)?;
         let mut out = Linked {
-            unresolved: encode_unresolved(&links.unresolved),
+            unresolved: unresolved_blob(&links.unresolved)?,
             lookups: encode_sorted(&short_lookups(&links)),
             ..Linked::default()
         };
@@ -359,13 +359,9 @@ impl Sealed {
             lookups.extend(keys.into_iter().map(|k| (k, file)));
             targets.extend_from_slice(&l.targets);
         }
-        for (table, of) in [
-            (&tables.unresolved, (|l| &l.unresolved) as fn(&Linked) -> &Vec<u8>),
-            (&tables.lookups, |l| &l.lookups),
-        ] {
-            for (file, l) in (0u32..).zip(&linked).filter(|(_, l)| !of(l).is_empty()) {
-                sink.append(table, &file.to_be_bytes(), &mut of(l).clone())?;
-            }
+        for (file, l) in (0u32..).zip(&linked) {
+            sink.append_blob(&tables.unresolved, file, &l.unresolved)?;
+            sink.append_blob(&tables.lookups, file, &lookups_blob(&l.lookups))?;
         }
         drop(linked);
         lookups.sort_unstable();
@@ -379,10 +375,7 @@ impl Sealed {
         let tables = sink.tables();
         for (i, table) in [&tables.interfaces, &tables.bodies, &tables.texts].into_iter().enumerate() {
             for (file, entry) in self.each() {
-                let blob = spill.read(entry.blobs[i])?;
-                for (piece, bytes) in (0u16..).zip(blob.chunks(PIECE_BYTES)) {
-                    sink.append(table, &piece_key(file, piece), &mut bytes.to_vec())?;
-                }
+                sink.append_blob(table, file, &spill.read(entry.blobs[i])?)?;
             }
         }
         Ok(())

@@ -4,13 +4,13 @@
 use crate::codec::chunks::ChunkRow;
 use crate::codec::defs::DefRow;
 use crate::codec::edges::decode_unresolved;
+use crate::codec::postings;
 use crate::codec::records::{ArchivedFileRow, FileRow};
-use crate::codec::{blob, postings};
 use crate::error::{Result, StoreError};
 use crate::history;
 use crate::linked::decode_sorted;
 use crate::meta::Meta;
-use crate::rows::{Rows, decode_runs, posting_key};
+use crate::rows::{Rows, decode_runs, posting_key, text_prefix_len};
 use crate::sets;
 use crate::snapshot::Snapshot;
 use crate::table::{Kind, Table};
@@ -101,8 +101,8 @@ fn hex(bytes: &[u8]) -> String {
 }
 
 /// The text in a key up to its NUL.
-fn text_of(key: &[u8], tail: usize) -> String {
-    format!("\"{}\"", key[..key.len().saturating_sub(tail + 1)].escape_ascii())
+fn text_of(key: &[u8]) -> String {
+    format!("\"{}\"", key[..text_prefix_len(key).saturating_sub(1)].escape_ascii())
 }
 
 type Lines = Vec<String>;
@@ -143,6 +143,7 @@ fn dump(rows: Rows, meta: &Meta, out: &mut dyn io::Write) -> io::Result<()> {
     debug_assert!([stats, tokens].iter().all(|t| t.kind == Kind::Cache));
     let by_path =
         |t: &Table| one_each(rows, t, |key, _| Ok((format!("\"{}\"", key.escape_ascii()), String::new())));
+    let hash = |_, raw: Vec<u8>| Ok(ContentHash::of(&raw).to_string());
     let hashes = |t: &Table| one_each(rows, t, |key, value| Ok((hex(key), hex(value))));
     let sections: [Section; 24] = [
         (meta_table, &|_| Ok(state(meta))),
@@ -151,17 +152,17 @@ fn dump(rows: Rows, meta: &Meta, out: &mut dyn io::Write) -> io::Result<()> {
         (file_defs, &|t| file_def_lines(rows, t, &m)),
         (chunks, &|t| chunk_lines(rows, t, &m)),
         (defs, &|t| def_lines(rows, t, &m)),
-        (names, &|t| set_lines(rows, t, |key| Ok(text_of(key, 2)), |id| m.def(id))),
-        (interfaces, &|t| blob_lines(rows, t, &m)),
-        (bodies, &|t| blob_lines(rows, t, &m)),
-        (texts, &|t| blob_lines(rows, t, &m)),
+        (names, &|t| set_lines(rows, t, text_prefix_len, |key| Ok(text_of(key)), |id| m.def(id))),
+        (interfaces, &|t| blob_lines(rows, t, &m, hash)),
+        (bodies, &|t| blob_lines(rows, t, &m, hash)),
+        (texts, &|t| blob_lines(rows, t, &m, hash)),
         (terms, &|t| posting_lines(rows, t, |id| m.chunk(id))),
         (path_terms, &|t| posting_lines(rows, t, |id| m.file(id))),
-        (providers, &|t| set_lines(rows, t, |key| Ok(hex(&key[..8])), |id| m.file(id))),
-        (dependants, &|t| set_lines(rows, t, |key| Ok(hex(&key[..4])), |id| m.file(id))),
+        (providers, &|t| set_lines(rows, t, |_| 8, |key| Ok(hex(key)), |id| m.file(id))),
+        (dependants, &|t| set_lines(rows, t, |_| 4, |key| Ok(hex(key)), |id| m.file(id))),
         (lookups, &|t| lookup_lines(rows, t, &m)),
         (edges_out, &|t| edge_lines(rows, t, &m)),
-        (edges_in, &|t| set_lines(rows, t, |key| in_key(t, key, &m), |id| m.def(id))),
+        (edges_in, &|t| set_lines(rows, t, |_| 5, |key| in_key(t, key, &m), |id| m.def(id))),
         (unresolved, &|t| unresolved_lines(rows, t, &m)),
         (history_files, &|t| {
             one_each(rows, t, |key, value| Ok((format!("\"{}\"", key.escape_ascii()), hex(value))))
@@ -286,6 +287,7 @@ fn def_lines(rows: Rows, table: &Table, m: &Meanings) -> Result<Lines> {
 fn set_lines<'m>(
     rows: Rows,
     table: &Table,
+    prefix_len: impl Fn(&[u8]) -> usize,
     name: impl Fn(&[u8]) -> Result<String>,
     member: impl Fn(u32) -> Result<&'m str>,
 ) -> Result<Lines> {
@@ -295,16 +297,17 @@ fn set_lines<'m>(
         let (key, value) = row?;
         let key = &key[..];
         let mut ids = Vec::new();
-        crate::codec::set::decode(sets::high_of(key), value, &mut ids).ok_or_else(|| table.corrupt(key))?;
+        let len = prefix_len(key);
+        sets::high_of(key, len)
+            .and_then(|high| crate::codec::set::decode(high, value, &mut ids))
+            .ok_or_else(|| table.corrupt(key))?;
         let members: Result<Vec<&str>> = ids.into_iter().map(&member).collect();
-        sets.entry(key[..key.len() - 2].to_vec()).or_default().extend(members?);
+        sets.entry(key[..len].to_vec()).or_default().extend(members?);
     }
     let mut lines = Vec::with_capacity(sets.len());
     for (prefix, mut members) in sets {
         members.sort_unstable();
-        let mut key = prefix;
-        key.extend_from_slice(&[0, 0]);
-        lines.push(format!("{}\t{}", name(&key)?, members.join("; ")));
+        lines.push(format!("{}\t{}", name(&prefix)?, members.join("; ")));
     }
     Ok(lines)
 }
@@ -316,19 +319,18 @@ fn in_key(table: &Table, key: &[u8], m: &Meanings) -> Result<String> {
     Ok(format!("{} {}", m.def(target)?, kind.name()))
 }
 
-fn blob_lines(rows: Rows, table: &Table, m: &Meanings) -> Result<Lines> {
+/// One line for each blob.
+fn blob_lines(
+    rows: Rows,
+    table: &Table,
+    m: &Meanings,
+    line: impl Fn(u32, Vec<u8>) -> Result<String>,
+) -> Result<Lines> {
     let mut lines = Vec::new();
-    let mut last = None;
-    for row in table.iter(rows.txn)? {
-        let (key, _) = row?;
-        let key = &key[..];
-        let corrupt = || table.corrupt(key);
-        let file = handle(key).ok_or_else(corrupt)?;
-        if last.replace(file) != Some(file) {
-            let raw = blob::decompress(&rows.blob(table, file)?).ok_or_else(corrupt)?;
-            lines.push(format!("{}\t{}", m.file(file)?, ContentHash::of(&raw)));
-        }
-    }
+    rows.all_blobs(table, |file, raw| {
+        lines.push(format!("{}\t{}", m.file(file)?, line(file, raw)?));
+        Ok(())
+    })?;
     Ok(lines)
 }
 
@@ -354,11 +356,10 @@ fn posting_lines<'m>(rows: Rows, table: &Table, member: impl Fn(u32) -> Result<&
 }
 
 fn lookup_lines(rows: Rows, table: &Table, m: &Meanings) -> Result<Lines> {
-    one_each(rows, table, |key, value| {
-        let corrupt = || table.corrupt(key);
-        let keys = decode_sorted(value).ok_or_else(corrupt)?;
+    blob_lines(rows, table, m, |file, raw| {
+        let keys = decode_sorted(&raw).ok_or_else(|| table.corrupt(&file.to_be_bytes()))?;
         let keys: Vec<String> = keys.into_iter().map(|k| format!("{k:08x}")).collect();
-        Ok((m.file(handle(key).ok_or_else(corrupt)?)?.to_owned(), keys.join(" ")))
+        Ok(keys.join(" "))
     })
 }
 
@@ -381,13 +382,11 @@ fn edge_lines(rows: Rows, table: &Table, m: &Meanings) -> Result<Lines> {
 }
 
 fn unresolved_lines(rows: Rows, table: &Table, m: &Meanings) -> Result<Lines> {
-    one_each(rows, table, |key, value| {
-        let corrupt = || table.corrupt(key);
-        let file = handle(key).ok_or_else(corrupt)?;
+    blob_lines(rows, table, m, |file, raw| {
         let facts = rows.facts(file)?;
         let facts = Facts::inside(&facts);
         let mut line = String::new();
-        for u in decode_unresolved(value).ok_or_else(corrupt)? {
+        for u in decode_unresolved(&raw).ok_or_else(|| table.corrupt(&file.to_be_bytes()))? {
             let _ = write!(
                 line,
                 "{:?} {:?} at {} {:?} {:?}; ",
@@ -398,7 +397,7 @@ fn unresolved_lines(rows: Rows, table: &Table, m: &Meanings) -> Result<Lines> {
                 u.reason
             );
         }
-        Ok((m.file(file)?.to_owned(), line))
+        Ok(line)
     })
 }
 
@@ -409,6 +408,6 @@ fn history_lines(rows: Rows, table: &Table) -> Result<Lines> {
             list.push(format!("{:?}:{n}", history::path_of(rows, doc)?));
         }
         list.sort_unstable();
-        Ok((text_of(key, 0), list.join("; ")))
+        Ok((text_of(key), list.join("; ")))
     })
 }

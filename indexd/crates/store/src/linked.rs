@@ -1,10 +1,11 @@
 //! Links of one file on their way into rows: the same for both writers.
 
+use crate::codec::blob;
 use crate::codec::bytes::{Reader, put};
-use crate::codec::edges::Use;
+use crate::codec::edges::{Use, encode_unresolved};
 use crate::error::{Result, StoreError};
 use indexd_model::view::Occurrence;
-use indexd_model::{DefRef, Key, LineIndex, Links};
+use indexd_model::{DefRef, Key, LineIndex, Links, Unresolved};
 
 /// Uses by source: position of the source among the file's handles (0 is the file itself), and its
 /// uses in stored order. Sources come in ascending order.
@@ -48,6 +49,17 @@ pub(crate) fn short_lookups(links: &Links) -> Vec<u32> {
     keys.sort_unstable();
     keys.dedup();
     keys
+}
+
+/// Packs keys as [`encode_sorted`] gives them: they are halves of hashes and get no smaller. Without
+/// keys there is no blob.
+pub(crate) fn lookups_blob(keys: &[u8]) -> Vec<u8> {
+    if keys.is_empty() { Vec::new() } else { blob::plain(keys) }
+}
+
+/// Packs unresolved uses. Without any there is no blob.
+pub(crate) fn unresolved_blob(all: &[Unresolved]) -> Result<Vec<u8>> {
+    Ok(if all.is_empty() { Vec::new() } else { blob::compress(&encode_unresolved(all))? })
 }
 
 /// Encodes sorted numbers as differences.

@@ -36,12 +36,19 @@ pub(crate) fn is_cut(key: &[u8]) -> bool {
     key.len() == PATH_KEY_BYTES_MAX && key[PATH_KEY_BYTES_MAX - 17] == 0
 }
 
-/// The prefix of a name or a term before the number of a row: the text and a NUL. Longer names are
-/// cut; whoever reads through the key compares the name itself.
+/// The prefix of a name or a term before the number of a row: the text and a NUL. Longer names, and
+/// those with a NUL, are cut; whoever reads through the key compares the name itself.
 pub(crate) fn text_prefix(text: &str) -> Vec<u8> {
-    let mut key = text.as_bytes()[..text.len().min(PATH_KEY_BYTES_MAX)].to_vec();
+    let bytes = &text.as_bytes()[..text.len().min(PATH_KEY_BYTES_MAX)];
+    let mut key = Vec::with_capacity(bytes.len() + 8);
+    key.extend(bytes.iter().take_while(|b| **b != 0));
     key.push(0);
     key
+}
+
+/// The length of the prefix of a key that begins with [`text_prefix`].
+pub(crate) fn text_prefix_len(key: &[u8]) -> usize {
+    key.iter().position(|b| *b == 0).map_or(key.len(), |nul| nul + 1)
 }
 
 /// The prefix of a term before the number of a block.
@@ -280,12 +287,30 @@ impl<'t> Rows<'t> {
     /// A file's text.
     pub fn text(&self, file: u32) -> Result<String> {
         let t = &self.tables.texts;
-        let blob = self.blob(t, file)?;
+        String::from_utf8(self.unpacked(t, file)?).map_err(|_| t.corrupt(&file.to_be_bytes()))
+    }
+
+    /// What a blob holds; empty when there is none.
+    pub fn unpacked(&self, table: &Table, file: u32) -> Result<Vec<u8>> {
+        let blob = self.blob(table, file)?;
         if blob.is_empty() {
-            return Ok(String::new());
+            return Ok(blob);
         }
-        let raw = blob::decompress(&blob).and_then(|raw| String::from_utf8(raw).ok());
-        raw.ok_or_else(|| t.corrupt(&file.to_be_bytes()))
+        blob::decompress(&blob).ok_or_else(|| table.corrupt(&file.to_be_bytes()))
+    }
+
+    /// Calls `each` with every file that has a blob and with what it holds, in order of their handles.
+    pub fn all_blobs(&self, table: &Table, mut each: impl FnMut(u32, Vec<u8>) -> Result<()>) -> Result<()> {
+        let mut last = None;
+        for row in table.iter(self.txn)? {
+            let (key, _) = row?;
+            let file =
+                key.first_chunk().map(|b| u32::from_be_bytes(*b)).ok_or_else(|| table.corrupt(&key))?;
+            if last.replace(file) != Some(file) {
+                each(file, self.unpacked(table, file)?)?;
+            }
+        }
+        Ok(())
     }
 
     /// Where the places of a definition's edges are counted from.

@@ -1,5 +1,5 @@
 //! Sets of handles in tables: one row for each run of 65,536 handles, under a prefix and the high
-//! half of the handle.
+//! half of the handle, which is left out where it is 0.
 
 use crate::codec::set;
 use crate::error::Result;
@@ -11,10 +11,9 @@ pub(crate) fn members(table: &Table, txn: &RoTxn, prefix: &[u8]) -> Result<Vec<u
     let mut out = Vec::new();
     for row in table.prefix(txn, prefix)? {
         let (key, value) = row?;
-        let key = &key[..];
         // A longer key belongs to another prefix that starts with this one.
-        if key.len() == prefix.len() + 2 {
-            set::decode(high_of(key), value, &mut out).ok_or_else(|| table.corrupt(key))?;
+        if let Some(high) = high_of(&key, prefix.len()) {
+            set::decode(high, value, &mut out).ok_or_else(|| table.corrupt(&key))?;
         }
     }
     Ok(out)
@@ -25,17 +24,25 @@ pub(crate) fn count(table: &Table, txn: &RoTxn, prefix: &[u8]) -> Result<u32> {
     let mut n = 0;
     for row in table.prefix(txn, prefix)? {
         let (key, value) = row?;
-        let key = &key[..];
-        if key.len() == prefix.len() + 2 {
-            n += set::count(value).ok_or_else(|| table.corrupt(key))?;
+        if high_of(&key, prefix.len()).is_some() {
+            n += set::count(value).ok_or_else(|| table.corrupt(&key))?;
         }
     }
     Ok(n)
 }
 
-/// The high half of the handles in the row under `key`.
-pub(crate) fn high_of(key: &[u8]) -> u16 {
-    key.last_chunk().map_or(0, |b| u16::from_be_bytes(*b))
+/// The high half of the handles in the row under `key`, a prefix of so many bytes and what follows.
+pub(crate) fn high_of(key: &[u8], prefix: usize) -> Option<u16> {
+    match key.get(prefix..)? {
+        [] => Some(0),
+        high => high.try_into().ok().map(u16::from_be_bytes),
+    }
+}
+
+fn push_high(key: &mut Vec<u8>, high: u16) {
+    if high > 0 {
+        key.extend_from_slice(&high.to_be_bytes());
+    }
 }
 
 /// Adds (`true`) and removes handles. `changes` is sorted by handle, each handle once.
@@ -44,7 +51,7 @@ pub(crate) fn update(table: &Table, txn: &mut RwTxn, prefix: &[u8], changes: &[(
     for row in changes.chunk_by(|a, b| a.0 >> 16 == b.0 >> 16) {
         let (high, _) = set::split(row[0].0);
         key.truncate(prefix.len());
-        key.extend_from_slice(&high.to_be_bytes());
+        push_high(&mut key, high);
         let mut old = Vec::new();
         if let Some(bytes) = table.get(txn, &key)? {
             set::decode(high, bytes, &mut old).ok_or_else(|| table.corrupt(&key))?;
@@ -97,7 +104,7 @@ pub(crate) fn rows<'a>(prefix: &'a [u8], ids: &'a [u32]) -> impl Iterator<Item =
     ids.chunk_by(|a, b| a >> 16 == b >> 16).map(move |run| {
         let mut key = Vec::with_capacity(prefix.len() + 2);
         key.extend_from_slice(prefix);
-        key.extend_from_slice(&set::split(run[0]).0.to_be_bytes());
+        push_high(&mut key, set::split(run[0]).0);
         let low: Vec<u16> = run.iter().map(|id| *id as u16).collect();
         let mut value = Vec::new();
         set::encode(&low, &mut value);

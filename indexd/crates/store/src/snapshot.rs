@@ -354,10 +354,11 @@ impl Snapshot {
     fn read_unresolved(&self, file: FileDoc) -> Result<Vec<UnresolvedRecord>> {
         let table = &self.rows().tables.unresolved;
         let key = file.0.to_be_bytes();
-        let Some(stored) = table.get(self.txn.txn(), &key)? else {
+        let stored = self.rows().unpacked(table, file.0)?;
+        if stored.is_empty() {
             return Ok(Vec::new());
-        };
-        let all = decode_unresolved(stored).ok_or_else(|| table.corrupt(&key))?;
+        }
+        let all = decode_unresolved(&stored).ok_or_else(|| table.corrupt(&key))?;
         let docs = self.rows().file_defs(file.0)?;
         let facts = self.rows().facts(file.0)?;
         let facts = Facts::inside(&facts);

@@ -66,14 +66,14 @@ tables! {
     providers: Derived, Runs;
     /// Key to the files that looked it up.
     dependants: Derived, Runs;
-    /// File handle to the keys it looked up.
-    lookups: Derived, Rows;
+    /// File handle and piece to the keys it looked up.
+    lookups: Derived, Pieces;
     /// Source definition to its edges with occurrences.
     edges_out: Derived, Runs;
     /// Target definition and kind to sources.
     edges_in: Derived, Runs;
-    /// File handle to its unresolved uses.
-    unresolved: Derived, Rows;
+    /// File handle and piece to its unresolved uses, compressed.
+    unresolved: Derived, Pieces;
     /// Path to history handle and counts.
     history_files: Derived, Rows;
     /// History handle to path.

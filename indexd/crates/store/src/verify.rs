@@ -8,7 +8,7 @@ use crate::error::{Result, StoreError};
 use crate::linked::decode_sorted;
 use crate::meta::{Free, Meta};
 use crate::recovery;
-use crate::rows::{Rows, posting_key};
+use crate::rows::{Rows, posting_key, text_prefix_len};
 use crate::sets;
 use crate::signature;
 use crate::store::open_env;
@@ -100,8 +100,8 @@ fn check(rows: Rows, meta: &Meta) -> Result<()> {
     need(t.leaves.len(rows.txn)? == seen.stats.n_files, "leaves and files differ")?;
     need((t.overlays.len(rows.txn)? > 0) == meta.overlays.is_some(), "overlays and their digest differ")?;
     need(signature::root(t, rows.txn)? == meta.root, "the root differs from its nodes")?;
-    check_sets(rows, &t.providers, std::mem::take(&mut seen.providers))?;
-    check_sets(rows, &t.names, std::mem::take(&mut seen.names))?;
+    check_sets(rows, &t.providers, |_| 8, std::mem::take(&mut seen.providers))?;
+    check_sets(rows, &t.names, text_prefix_len, std::mem::take(&mut seen.names))?;
     check_edges(rows, &seen.defs)?;
     check_lookups(rows, &seen.files)?;
     check_postings(rows, &t.terms, &seen.chunks)?;
@@ -173,7 +173,12 @@ fn number(table: &Table, key: &[u8]) -> Result<u32> {
 }
 
 /// Checks a table of sets against the pairs that it should hold.
-fn check_sets<P: AsRef<[u8]> + Ord>(rows: Rows, table: &Table, mut expected: Vec<(P, u32)>) -> Result<()> {
+fn check_sets<P: AsRef<[u8]> + Ord>(
+    rows: Rows,
+    table: &Table,
+    prefix_len: impl Fn(&[u8]) -> usize,
+    mut expected: Vec<(P, u32)>,
+) -> Result<()> {
     expected.sort_unstable();
     expected.dedup();
     let mut found: Vec<(Vec<u8>, u32)> = Vec::with_capacity(expected.len());
@@ -181,8 +186,11 @@ fn check_sets<P: AsRef<[u8]> + Ord>(rows: Rows, table: &Table, mut expected: Vec
         let (key, value) = row?;
         let key = &key[..];
         let mut ids = Vec::new();
-        set::decode(sets::high_of(key), value, &mut ids).ok_or_else(|| table.corrupt(key))?;
-        found.extend(ids.into_iter().map(|id| (key[..key.len().saturating_sub(2)].to_vec(), id)));
+        let len = prefix_len(key);
+        sets::high_of(key, len)
+            .and_then(|high| set::decode(high, value, &mut ids))
+            .ok_or_else(|| table.corrupt(key))?;
+        found.extend(ids.into_iter().map(|id| (key[..len].to_vec(), id)));
     }
     found.sort_unstable();
     let same = found.len() == expected.len()
@@ -207,21 +215,19 @@ fn check_edges(rows: Rows, defs: &FxHashSet<u32>) -> Result<()> {
         .ok_or_else(|| t.corrupt(key))?;
         need(!dangling, "an edge has an end that is gone")?;
     }
-    check_sets(rows, &rows.tables.edges_in, expected)
+    check_sets(rows, &rows.tables.edges_in, |_| 5, expected)
 }
 
 fn check_lookups(rows: Rows, files: &FxHashSet<u32>) -> Result<()> {
     let t = &rows.tables.lookups;
     let mut expected = Vec::new();
-    for row in t.iter(rows.txn)? {
-        let (key, value) = row?;
-        let key = &key[..];
-        let file = number(t, key)?;
+    rows.all_blobs(t, |file, raw| {
         need(files.contains(&file), "lookups of a file that is gone")?;
-        let keys = decode_sorted(value).ok_or_else(|| t.corrupt(key))?;
+        let keys = decode_sorted(&raw).ok_or_else(|| t.corrupt(&file.to_be_bytes()))?;
         expected.extend(keys.into_iter().map(|k| (k.to_be_bytes(), file)));
-    }
-    check_sets(rows, &rows.tables.dependants, expected)
+        Ok(())
+    })?;
+    check_sets(rows, &rows.tables.dependants, |_| 4, expected)
 }
 
 fn check_postings(rows: Rows, table: &Table, docs: &FxHashSet<u32>) -> Result<()> {

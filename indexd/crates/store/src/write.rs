@@ -396,11 +396,11 @@ impl<'s> WriteTxn<'s> {
         self.meta.stats.path_len -= u64::from(old.path_len);
         self.meta.n_defs -= old.interface.defs.len() as u64;
         self.meta.source_bytes -= old.size;
-        for table in [&tables.interfaces, &tables.bodies, &tables.texts] {
+        for table in [&tables.interfaces, &tables.bodies, &tables.texts, &tables.unresolved] {
             put_blob(table, &mut self.txn, doc, &[])?;
         }
         let key = doc.to_be_bytes();
-        for table in [&tables.files, &tables.file_defs, &tables.stats, &tables.unresolved] {
+        for table in [&tables.files, &tables.file_defs, &tables.stats] {
             table.delete(&mut self.txn, &key)?;
         }
         tables.paths.delete(&mut self.txn, &path_key(path))?;

@@ -2,8 +2,10 @@
 //! first build in one transaction would hold the whole index twice. It also keeps these pages for the
 //! next transaction as long as the environment is open, so a large one is paid for ever after.
 
-use crate::codec::run::{self, RUN_BYTES_MAX};
+use crate::codec::page::{Fill, NODE_BYTES_MAX};
+use crate::codec::run::{self, RUN_NODE_BYTES};
 use crate::error::Result;
+use crate::rows::piece_key;
 use crate::store::Store;
 use crate::table::{Form, Table};
 use crate::tables::Tables;
@@ -18,8 +20,17 @@ pub(super) struct Sink<'s> {
     store: &'s Store,
     txn: Option<RwTxn<'s>>,
     bytes: usize,
-    /// Runs that may grow, by table.
-    open: FxHashMap<&'static str, OpenRun>,
+    /// Where rows are added, by table.
+    ends: FxHashMap<&'static str, End>,
+}
+
+/// The end of a table.
+#[derive(Default)]
+struct End {
+    /// What is left of the last page.
+    fill: Fill,
+    /// The run that may grow.
+    run: Option<OpenRun>,
 }
 
 /// A run that may grow.
@@ -28,11 +39,16 @@ struct OpenRun {
     first: Vec<u8>,
     last: Vec<u8>,
     bytes: Vec<u8>,
+    /// Bytes that it may take with its key and its checksum.
+    room: usize,
 }
+
+/// Bytes behind a run.
+const SUM_BYTES: usize = 4;
 
 impl<'s> Sink<'s> {
     pub fn new(store: &'s Store) -> Self {
-        Self { store, txn: None, bytes: 0, open: FxHashMap::default() }
+        Self { store, txn: None, bytes: 0, ends: FxHashMap::default() }
     }
 
     /// The tables.
@@ -54,20 +70,45 @@ impl<'s> Sink<'s> {
         if table.form != Form::Runs {
             return self.append_node(table, key, value);
         }
-        let new = || OpenRun { table: *table, first: key.to_vec(), last: Vec::new(), bytes: Vec::new() };
-        let run = self.open.entry(table.name).or_insert_with(new);
-        let before = run.bytes.len();
-        run::push(&mut run.bytes, &run.last, key, value);
-        if before == 0 || run.first.len() + run.bytes.len() + 4 <= RUN_BYTES_MAX {
-            run.last.clear();
-            run.last.extend_from_slice(key);
-            return Ok(());
+        if let Some(run) = &mut self.end(table).run {
+            let before = run.bytes.len();
+            run::push(&mut run.bytes, &run.last, key, value);
+            if run.first.len() + run.bytes.len() + SUM_BYTES <= run.room {
+                run.last.clear();
+                run.last.extend_from_slice(key);
+                return Ok(());
+            }
+            run.bytes.truncate(before);
         }
-        run.bytes.truncate(before);
-        let full = std::mem::replace(run, new());
-        run::push(&mut run.bytes, &[], key, value);
-        run.last.extend_from_slice(key);
-        self.close(full)
+        if let Some(full) = self.end(table).run.take() {
+            self.close(full)?;
+        }
+        let end = self.end(table);
+        let room = end.fill.room(RUN_NODE_BYTES);
+        let mut bytes = Vec::with_capacity(RUN_NODE_BYTES);
+        run::push(&mut bytes, &[], key, value);
+        end.run = Some(OpenRun { table: *table, first: key.to_vec(), last: key.to_vec(), bytes, room });
+        Ok(())
+    }
+
+    /// Adds the blob of a file above all others of its table.
+    pub fn append_blob(&mut self, table: &Table, file: u32, blob: &[u8]) -> Result<()> {
+        let mut rest = blob;
+        for piece in 0u16.. {
+            if rest.is_empty() {
+                break;
+            }
+            let key = piece_key(file, piece);
+            let room = self.end(table).fill.room(NODE_BYTES_MAX) - key.len();
+            let (bytes, after) = rest.split_at(room.min(rest.len()));
+            self.append_node(table, &key, &mut bytes.to_vec())?;
+            rest = after;
+        }
+        Ok(())
+    }
+
+    fn end(&mut self, table: &Table) -> &mut End {
+        self.ends.entry(table.name).or_default()
     }
 
     fn close(&mut self, mut run: OpenRun) -> Result<()> {
@@ -76,13 +117,14 @@ impl<'s> Sink<'s> {
 
     fn append_node(&mut self, table: &Table, key: &[u8], value: &mut Vec<u8>) -> Result<()> {
         table.append(self.txn()?, key, value)?;
+        self.end(table).fill.take(key.len(), value.len());
         self.bytes += key.len() + value.len();
         if self.bytes > TXN_BYTES { self.commit() } else { Ok(()) }
     }
 
     /// Writes the runs that are still open. Nothing can be added to their tables afterwards.
     pub fn close_runs(&mut self) -> Result<()> {
-        let mut open: Vec<OpenRun> = std::mem::take(&mut self.open).into_values().collect();
+        let mut open: Vec<OpenRun> = self.ends.values_mut().filter_map(|end| end.run.take()).collect();
         open.sort_unstable_by_key(|run| run.table.name);
         open.into_iter().try_for_each(|run| self.close(run))
     }

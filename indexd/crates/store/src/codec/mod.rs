@@ -7,6 +7,7 @@ pub(crate) mod defs;
 pub(crate) mod edges;
 pub(crate) mod enums;
 pub(crate) mod facts;
+pub(crate) mod page;
 pub(crate) mod postings;
 pub(crate) mod records;
 pub(crate) mod run;

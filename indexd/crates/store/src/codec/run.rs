@@ -3,10 +3,12 @@
 //! sets and postings of rare terms are a million and a half rows of twenty bytes.
 
 use super::bytes::{Reader, put};
+use super::page::{NODE_BYTES_MAX, value_bytes};
 
-/// Bytes of a run with its row's key and checksum. Four nodes of (4,096 page - 16 header) / 4 - 2
-/// pointer - 8 node header fill a page. An entry that is longer alone is a run of its own.
-pub(crate) const RUN_BYTES_MAX: usize = (4096 - 16) / 4 - 2 - 8;
+/// Bytes of the node of a run: four fill a page. An entry that is longer alone is a run of its own.
+pub(crate) const RUN_NODE_BYTES: usize = NODE_BYTES_MAX / 2;
+/// Bytes of a run with its row's key and checksum.
+pub(crate) const RUN_BYTES_MAX: usize = value_bytes(RUN_NODE_BYTES, 0);
 
 const LONG: u8 = 15;
 

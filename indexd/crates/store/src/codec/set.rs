@@ -1,13 +1,13 @@
 //! Sets of handles, cut by their high 16 bits into one row each, so that adding one member to a set
-//! of a million rewrites 8 KB. A row of up to 32 members is a list of differences; above, a roaring
-//! bitmap with its cardinality in front.
+//! of a million rewrites 8 KB. A row of up to 32 members is a list of differences; above, a mark, the
+//! cardinality and a roaring bitmap.
 
 use super::bytes::{Reader, put};
 use roaring::RoaringBitmap;
 
 const LIST_MAX: usize = 32;
-const BITMAP: u8 = 0xff;
-const _: () = assert!(LIST_MAX < BITMAP as usize);
+/// Begins a bitmap: a zero in two bytes, which no list has.
+const BITMAP: [u8; 2] = [0x80, 0];
 
 /// The row of a handle and its value inside.
 pub(crate) fn split(id: u32) -> (u16, u16) {
@@ -17,7 +17,6 @@ pub(crate) fn split(id: u32) -> (u16, u16) {
 /// Encodes the low halves of one row, sorted, without repeats, at least one.
 pub(crate) fn encode(low: &[u16], out: &mut Vec<u8>) {
     if low.len() <= LIST_MAX {
-        out.push(low.len() as u8);
         let mut last = 0;
         for &x in low {
             put(out, u64::from(x - last));
@@ -25,7 +24,7 @@ pub(crate) fn encode(low: &[u16], out: &mut Vec<u8>) {
         }
         return;
     }
-    out.push(BITMAP);
+    out.extend_from_slice(&BITMAP);
     put(out, low.len() as u64);
     let bitmap: RoaringBitmap = low.iter().map(|x| u32::from(*x)).collect();
     // Writing to a vector does not fail.
@@ -34,38 +33,33 @@ pub(crate) fn encode(low: &[u16], out: &mut Vec<u8>) {
 
 /// Appends the members of a row with their high half.
 pub(crate) fn decode(high: u16, bytes: &[u8], out: &mut Vec<u32>) -> Option<()> {
-    let mut r = Reader::new(bytes);
     let high = u32::from(high) << 16;
-    match r.byte()? {
-        BITMAP => {
-            let n = r.u32()?;
-            let bitmap = RoaringBitmap::deserialize_from(r.rest()).ok()?;
-            if bitmap.len() != u64::from(n) || bitmap.max()? > u32::from(u16::MAX) {
-                return None;
-            }
-            out.extend(bitmap.into_iter().map(|x| high | x));
+    if let Some(rest) = bytes.strip_prefix(&BITMAP) {
+        let mut r = Reader::new(rest);
+        let n = r.u32()?;
+        let bitmap = RoaringBitmap::deserialize_from(r.rest()).ok()?;
+        if bitmap.len() != u64::from(n) || bitmap.max()? > u32::from(u16::MAX) {
+            return None;
         }
-        n if usize::from(n) <= LIST_MAX => {
-            let mut last = 0u32;
-            for _ in 0..n {
-                last = last.checked_add(r.u32()?).filter(|x| *x <= u32::from(u16::MAX))?;
-                out.push(high | last);
-            }
-            if !r.is_empty() {
-                return None;
-            }
-        }
-        _ => return None,
+        out.extend(bitmap.into_iter().map(|x| high | x));
+        return Some(());
     }
-    Some(())
+    let mut r = Reader::new(bytes);
+    let mut last = 0u32;
+    loop {
+        last = last.checked_add(r.u32()?).filter(|x| *x <= u32::from(u16::MAX))?;
+        out.push(high | last);
+        if r.is_empty() {
+            return Some(());
+        }
+    }
 }
 
 /// How many members a row has.
 pub(crate) fn count(bytes: &[u8]) -> Option<u32> {
-    let mut r = Reader::new(bytes);
-    match r.byte()? {
-        BITMAP => r.u32(),
-        n => Some(u32::from(n)),
+    match bytes.strip_prefix(&BITMAP) {
+        Some(rest) => Reader::new(rest).u32(),
+        None => u32::try_from(bytes.iter().filter(|b| **b < 0x80).count()).ok(),
     }
 }
 
@@ -94,8 +88,8 @@ mod tests {
     }
 
     #[test]
-    fn one_member_takes_two_or_three_bytes() {
-        for (x, len) in [(5, 2), (5000, 3), (50_000, 4)] {
+    fn one_member_takes_one_to_three_bytes() {
+        for (x, len) in [(5, 1), (5000, 2), (50_000, 3)] {
             let mut out = Vec::new();
             encode(&[x], &mut out);
             assert_eq!(out.len(), len);

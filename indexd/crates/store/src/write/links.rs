@@ -1,10 +1,12 @@
 //! Edges, lookups and unresolved uses of a file that was linked again.
 
-use super::WriteTxn;
-use crate::codec::edges::{self, encode_unresolved};
+use super::{WriteTxn, put_blob};
+use crate::codec::edges;
 use crate::codec::enums::Coded;
 use crate::error::{Result, StoreError};
-use crate::linked::{by_source, decode_sorted, differences, encode_sorted, short, short_lookups};
+use crate::linked::{
+    by_source, decode_sorted, differences, encode_sorted, lookups_blob, short, short_lookups, unresolved_blob,
+};
 use crate::rows::{Rows, in_prefix};
 use crate::{sets, snapshot};
 use indexd_model::links::EdgeKind;
@@ -85,13 +87,7 @@ impl WriteTxn<'_> {
             }
         }
         sets::update_all(&tables.edges_in, &mut self.txn, changes)?;
-        let key = file.to_be_bytes();
-        let unresolved = encode_unresolved(&links.unresolved);
-        if unresolved.is_empty() {
-            tables.unresolved.delete(&mut self.txn, &key)?;
-        } else {
-            tables.unresolved.put_new(&mut self.txn, &key, &unresolved)?;
-        }
+        put_blob(&tables.unresolved, &mut self.txn, file, &unresolved_blob(&links.unresolved)?)?;
         self.put_lookups(file, &short_lookups(links))?;
         self.unlinked.remove(&file);
         Ok(())
@@ -149,19 +145,12 @@ impl WriteTxn<'_> {
 
     fn put_lookups(&mut self, file: u32, new: &[u32]) -> Result<()> {
         let tables = self.tables();
-        let key = file.to_be_bytes();
-        let old = match tables.lookups.get(&self.txn, &key)? {
-            Some(bytes) => decode_sorted(bytes).ok_or_else(|| tables.lookups.corrupt(&key))?,
-            None => Vec::new(),
-        };
+        let old = decode_sorted(&self.rows().unpacked(&tables.lookups, file)?)
+            .ok_or_else(|| tables.lookups.corrupt(&file.to_be_bytes()))?;
         let changes =
             differences(&old, new).into_iter().map(|(k, add)| (k.to_be_bytes(), file, add)).collect();
         sets::update_all(&tables.dependants, &mut self.txn, changes)?;
-        if new.is_empty() {
-            tables.lookups.delete(&mut self.txn, &key)?;
-            return Ok(());
-        }
-        tables.lookups.put_new(&mut self.txn, &key, &encode_sorted(new))
+        put_blob(&tables.lookups, &mut self.txn, file, &lookups_blob(&encode_sorted(new)))
     }
 
     /// Forgets which keys a file looked up.
