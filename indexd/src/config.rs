@@ -182,6 +182,8 @@ options! {
     workspace_idle_close_s: u64 = 1_800, "workspace.idle_close_s", Never;
     /// Seconds between a change and its being flushed to the disk.
     workspace_sync_s: u64 = 2, "workspace.sync_s", Never;
+    /// Texts whose token counts each counter remembers; 0 for none. One takes about 100 bytes.
+    tokens_cached: u64 = indexd_text::CACHE_TEXTS as u64, "tokens.cached", Never;
     /// Seconds without a connection after which the daemon exits; 0 for never.
     daemon_idle_exit_s: u64 = 10_800, "daemon.idle_exit_s", Never;
 }
@@ -271,9 +273,7 @@ impl Config {
 
     fn narrow_of(&self, key: &str) -> Option<Narrow> {
         match key.strip_prefix("pack.") {
-            Some(rest) if pack_leaves(&self.pack).contains_key(rest) => {
-                Some(if rest.starts_with("budgets.") { Narrow::Lower } else { Narrow::Any })
-            }
+            Some(rest) if pack_leaves(&self.pack).contains_key(rest) => Some(narrow_of_pack(rest)),
             Some(_) => None,
             None => OPTIONS.iter().find(|o| o.key == key).map(|o| o.narrow),
         }
@@ -308,7 +308,10 @@ impl Config {
                     Some(place) if !place.is_object() => *place = value,
                     _ => return Err(unknown(key, origin)),
                 }
-                self.pack = serde_json::from_value(tree).map_err(|e| wrong(e.to_string()))?;
+                let pack: indexd_pack::Config =
+                    serde_json::from_value(tree).map_err(|e| wrong(e.to_string()))?;
+                pack.check().map_err(wrong)?;
+                self.pack = pack;
             }
             None => {
                 let option =
@@ -318,6 +321,17 @@ impl Config {
         }
         self.origins.insert(key.to_owned(), origin);
         Ok(())
+    }
+}
+
+/// What a repository may do to a setting of packs: bounds on work and on size may be lowered, how
+/// tokens are counted is the user's, and every weight and share is equally narrow.
+fn narrow_of_pack(key: &str) -> Narrow {
+    match key {
+        "min_items" | "ranking.candidates_max" | "ranking.files_whole" | "ranking.seeds_max" => Narrow::Lower,
+        _ if key.starts_with("budgets.") || key.starts_with("expansion.") => Narrow::Lower,
+        _ if key.starts_with("headroom.") => Narrow::Never,
+        _ => Narrow::Any,
     }
 }
 

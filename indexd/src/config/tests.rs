@@ -40,6 +40,11 @@ fn a_repository_narrows_and_never_widens() {
     for repo in ["pack.budgets.max_items = 100000", "watch.enabled = false", "history.commits_max = 99999"] {
         assert!(matches!(effective("", repo, &[], &[]), Err(ConfigError::Widens { .. })), "{repo}");
     }
+    for repo in ["pack.expansion.nodes = 41", "pack.min_items = 2", "pack.ranking.seeds_max = 61"] {
+        assert!(matches!(effective("", repo, &[], &[]), Err(ConfigError::Widens { .. })), "{repo}");
+    }
+    let headroom = effective("", "pack.headroom.generic = 0", &[], &[]);
+    assert!(matches!(headroom, Err(ConfigError::Widens { .. })));
     let off = "index.background_tokens = false";
     let on = effective(off, "index.background_tokens = true", &[], &[]);
     assert!(matches!(on, Err(ConfigError::Widens { .. })));
@@ -56,6 +61,13 @@ fn a_wrong_key_names_the_nearest_and_a_wrong_value_its_place() {
     assert!(message("[pack]\nranking = 1").contains("unknown key `pack.ranking`"));
     assert!(message("watch.settle_ms = 'soon'").starts_with("wrong value for `watch.settle_ms` in /"));
     assert!(message("watch = [").contains("not valid TOML"));
+    for (user, what) in [
+        ("pack.budgets.max_items = 251", "it may be at most 250"),
+        ("pack.expansion.nodes = 4000000000", "it may be at most 1000"),
+        ("pack.scoring.seed = -5.0", "it may not be negative"),
+    ] {
+        assert!(message(user).ends_with(what), "{}", message(user));
+    }
 }
 
 #[test]

@@ -3,6 +3,7 @@
 //! Ranking weights were chosen on the development tasks on plateaus: halving or doubling one moves
 //! function recall by less than the noise of the set. A weight of 0 switches its signal off.
 
+use indexd_model::limits;
 use serde::{Deserialize, Serialize};
 
 /// Configuration of the packing engine.
@@ -25,6 +26,8 @@ pub struct Config {
     pub agent_shares: AgentShares,
     /// How excerpts are cut.
     pub excerpts: Excerpts,
+    /// What inexact token counters add.
+    pub headroom: Headroom,
     /// Items guaranteed whenever there is content and a positive budget.
     pub min_items: u32,
 }
@@ -40,8 +43,63 @@ impl Default for Config {
             graph_shares: GraphShares::default(),
             agent_shares: AgentShares::default(),
             excerpts: Excerpts::default(),
+            headroom: Headroom::default(),
             min_items: 1,
         }
+    }
+}
+
+/// Settings whose value may not be above a number: hard limits, and shares of one.
+const HIGHEST: [(&str, f64); 19] = [
+    ("/budgets/maxTotalChars", limits::TOTAL_CHARS_MAX as f64),
+    ("/budgets/maxItems", limits::ITEMS_MAX as f64),
+    ("/budgets/maxItemsPerSection", limits::ITEMS_PER_SECTION_MAX as f64),
+    ("/budgets/maxBytesPerItem", limits::BYTES_PER_ITEM_MAX as f64),
+    ("/budgets/maxHops", limits::HOPS_MAX as f64),
+    ("/minItems", limits::ITEMS_MAX as f64),
+    ("/expansion/seeds", limits::EXPANSION_SEEDS_MAX as f64),
+    ("/expansion/nodes", limits::EXPANSION_NODES_MAX as f64),
+    ("/expansion/edgesPerNode", limits::EXPANSION_EDGES_PER_NODE_MAX as f64),
+    ("/expansion/edges", limits::EXPANSION_EDGES_MAX as f64),
+    ("/expansion/records", limits::EXPANSION_RECORDS_MAX as f64),
+    ("/ranking/seedsMax", limits::SEEDS_MAX as f64),
+    ("/ranking/candidatesMax", limits::CANDIDATES_MAX as f64),
+    ("/ranking/filesWhole", limits::FILES_WHOLE_MAX as f64),
+    ("/ranking/b", 1.0),
+    ("/ranking/bulk", 1.0),
+    ("/ranking/coverage", 1.0),
+    ("/ranking/gate", 1.0),
+    ("/ranking/namedRarity", 1.0),
+];
+
+impl Config {
+    /// Whether packs can be made with these settings: no number is negative or above its hard
+    /// limit, and some part of the hybrid score has weight.
+    ///
+    /// # Errors
+    /// What is wrong, as a sentence about the value.
+    pub fn check(&self) -> Result<(), String> {
+        let tree = serde_json::to_value(self).unwrap_or_default();
+        if has_negative(&tree) {
+            return Err("it may not be negative".to_owned());
+        }
+        for (pointer, highest) in HIGHEST {
+            if tree.pointer(pointer).and_then(serde_json::Value::as_f64).is_some_and(|v| v > highest) {
+                return Err(format!("it may be at most {highest}"));
+            }
+        }
+        let s = &self.scoring;
+        if s.seed + s.distance + s.evidence == 0.0 {
+            return Err("one weight of pack.scoring must be above 0".to_owned());
+        }
+        Ok(())
+    }
+}
+
+fn has_negative(value: &serde_json::Value) -> bool {
+    match value {
+        serde_json::Value::Object(map) => map.values().any(has_negative),
+        value => value.as_f64().is_some_and(|v| v < 0.0),
     }
 }
 
@@ -242,6 +300,16 @@ settings! {
 }
 
 settings! {
+    /// What counters that do not know the model's tokenizer add to their counts (BUDG-07).
+    Headroom {
+        /// Percent that `generic` adds.
+        generic: u32 = indexd_text::GENERIC_HEADROOM_PERCENT,
+        /// Percent that `claude` adds.
+        claude: u32 = indexd_text::CLAUDE_HEADROOM_PERCENT,
+    }
+}
+
+settings! {
     /// How excerpts are cut to size.
     Excerpts {
         /// The best seed is shown whole up to this share of the budget, in percent.
@@ -265,5 +333,38 @@ settings! {
         gap_lines: u32 = 3,
         /// Lines around the best matches of a long definition.
         window_lines: u32 = 40,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(change: fn(&mut Config), expect: Result<(), &str>) {
+        let mut config = Config::default();
+        change(&mut config);
+        assert_eq!(config.check(), expect.map_err(str::to_owned));
+    }
+
+    #[test]
+    fn no_setting_passes_a_hard_limit() {
+        check(|_| {}, Ok(()));
+        check(|c| c.budgets.max_items = 250, Ok(()));
+        check(|c| c.budgets.max_items = 251, Err("it may be at most 250"));
+        check(|c| c.min_items = u32::MAX, Err("it may be at most 250"));
+        check(|c| c.expansion.edges = u32::MAX, Err("it may be at most 100000"));
+        check(|c| c.ranking.b = 1.5, Err("it may be at most 1"));
+        check(|c| c.ranking.body = -1.0, Err("it may not be negative"));
+        check(|c| c.scoring.seed = -0.1, Err("it may not be negative"));
+        let none = ScoringWeights { seed: 0.0, distance: 0.0, evidence: 0.0, strong_seed: 0.5 };
+        assert!(Config { scoring: none, ..Config::default() }.check().is_err());
+    }
+
+    #[test]
+    fn every_limit_names_a_setting() {
+        let tree = serde_json::to_value(Config::default()).unwrap();
+        for (pointer, _) in HIGHEST {
+            assert!(tree.pointer(pointer).is_some_and(serde_json::Value::is_number), "{pointer}");
+        }
     }
 }

@@ -16,4 +16,7 @@ pub use fields::{file_terms, path_terms};
 pub use line_terms::LineMatcher;
 pub use stem::stem;
 pub use terms::{terms, word_terms, words};
-pub use tokens::{CachedCounter, CounterOptions, TokenCounter, UnknownTokenizer, counter};
+pub use tokens::{
+    CACHE_TEXTS, CLAUDE_HEADROOM_PERCENT, CachedCounter, CounterOptions, GENERIC_HEADROOM_PERCENT,
+    TokenCounter, UnknownTokenizer, counter,
+};
