@@ -250,6 +250,7 @@ fn pack(bencher: Bencher) {
         created_at: "",
         matches_head: &|_| false,
         stage: &|_| {},
+        decided: &|_| {},
     };
     bencher.counter(ItemsCount::new(queries.len())).bench_local(|| {
         for text in &queries {

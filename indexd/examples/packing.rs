@@ -103,6 +103,7 @@ fn measure(kind: &str, texts: &[String], snapshot: &Snapshot) -> Result<()> {
             created_at: "",
             matches_head: &|_| false,
             stage: &stage,
+            decided: &|_| {},
         };
         let started = now();
         last.replace(started);

@@ -86,6 +86,9 @@ shapes! {
         /// Limits that were asked for above their hard cap.
         #[serde(skip_serializing_if = "Vec::is_empty")]
         clamped: Vec<Clamp>,
+        /// Reserves of `contextBudget` that were negative and count as 0.
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        negative_reserves: Vec<String>,
         /// Name of the token counter.
         tokenizer: String,
         /// Whether it counts exactly.

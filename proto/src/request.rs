@@ -58,7 +58,8 @@ pub struct CallOptions {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
 pub struct PackRequest {
-    /// The workspace's name; filled in by the daemon.
+    /// The workspace's name; filled in by the daemon. Names the workspace where the call names no
+    /// folder; another name than that of the folder is an error.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub repo_id: Option<String>,
     /// Filled in by the daemon; shown as `workspace:<repoId>`.

@@ -399,6 +399,39 @@ fn a_pack_names_the_repository_as_the_tree_does_now() {
 }
 
 #[test]
+fn a_repository_may_be_named_by_its_id() {
+    run(async {
+        let world = world();
+        let c = &mut Client::of(&world.server);
+        let (_, answer) = ask(&world, c, "pack", json!({"query": "delay"})).await;
+        let mut of = async |name: &str| {
+            let params = json!({"query": "delay", "repoId": name});
+            let line = json!({"jsonrpc": "2.0", "id": 1, "method": "pack", "params": params});
+            c.send(&line.to_string()).await;
+            c.answer().await
+        };
+        let named = of("example.com/retry").await;
+        assert_eq!(named["result"]["pack"]["packId"], answer["result"]["pack"]["packId"], "{named}");
+        assert_eq!(code(&of("example.com/none").await), "POC_E_WORKSPACE_INVALID");
+        world.server.shutdown_backend();
+    });
+}
+
+#[test]
+fn a_pinned_state_that_is_gone_is_answered_with_the_one_held() {
+    run(async {
+        let world = world();
+        let c = &mut Client::of(&world.server);
+        let (_, pack) = ask(&world, c, "pack", json!({"query": "delay"})).await;
+        let (_, answer) = ask(&world, c, "pack", json!({"query": "delay", "indexSignature": "b3:0"})).await;
+        let held = &pack["result"]["pack"]["indexSignature"];
+        let details = &answer["error"]["data"]["details"];
+        assert_eq!((&details["asked"], &details["indexSignature"]), (&json!("b3:0"), held), "{answer}");
+        world.server.shutdown_backend();
+    });
+}
+
+#[test]
 fn every_member_of_the_published_request_is_understood() {
     use indexd_proto::request::*;
     let full = PackRequest {
@@ -487,6 +520,7 @@ fn bad_requests_are_told_what_is_wrong() {
                 (ErrorCode::BudgetExceeded, -32002),
             ),
             ("pack", json!({"query": "x", "indexSignature": "b3:0"}), (ErrorCode::IndexMissing, -32000)),
+            ("pack", json!({"query": "x", "repoId": "other"}), (ErrorCode::WorkspaceInvalid, -32011)),
             ("pack", json!({"query": "x", "cwd": "relative"}), (ErrorCode::InvalidRequest, -32602)),
             ("pack", json!({"query": "x", "cwd": "/no/such/folder"}), (ErrorCode::WorkspaceInvalid, -32011)),
             ("pack", json!({"query": "x", "cwd": "/"}), (ErrorCode::WorkspaceInvalid, -32011)),

@@ -324,6 +324,7 @@ fn logs_hold_neither_code_nor_queries() {
     ok(&user.ctl(&["daemon", "stop"]));
     let log = std::fs::read_to_string(user.path("state/indexd/indexd.log")).unwrap();
     assert!(log.contains("\"correlation_id\"") && log.contains("\"message\":\"packed\""), "{log}");
+    assert!(log.contains("\"outcome\":\"included\"") && log.contains("\"hybrid_score\":"), "{log}");
     assert!(!log.contains("xyzzy"), "{log}");
 }
 

@@ -248,6 +248,7 @@ fn packs(snapshot: &Snapshot, requests: &[(&str, &str, u64)]) -> Vec<String> {
         created_at: "",
         matches_head: &|_| false,
         stage: &|_| {},
+        decided: &|_| {},
     };
     let pack = |(query, layout, budget): &(&str, &str, u64)| {
         let request =

@@ -121,7 +121,13 @@ pub fn pack_error(e: &PackError) -> ErrorObject {
         PackError::InvalidRequest { .. } => ErrorCode::InvalidRequest,
         PackError::Cancelled => ErrorCode::Cancelled,
     };
-    ErrorObject::new(code, e.to_string()).with_hint(e.hint())
+    let object = ErrorObject::new(code, e.to_string()).with_hint(e.hint());
+    match e {
+        PackError::IndexMissing { asked, held } => {
+            object.with_details(serde_json::json!({"asked": asked, "indexSignature": held}))
+        }
+        _ => object,
+    }
 }
 
 /// Why a workspace cannot do what was asked.

@@ -18,7 +18,7 @@ use indexd_proto::graph::{GraphParams, GraphResult};
 use indexd_proto::import::{ImportParams, ImportResult};
 use indexd_proto::limits::{CHUNK_BYTES_MAX, FRESH_WAIT_MS_DEFAULT, WAIT_MS_MAX};
 use indexd_proto::paths::Dirs;
-use indexd_proto::request::{Budgets, PackGetParams, PackGetResult, PackParams, PreviewResult};
+use indexd_proto::request::{Budgets, CallOptions, PackGetParams, PackGetResult, PackParams, PreviewResult};
 use indexd_proto::rpc::{self, ChunkParams};
 use indexd_proto::search::{SearchParams, SearchResult, SymbolParams, SymbolResult};
 use indexd_proto::workspace as wire;
@@ -185,22 +185,20 @@ impl Engine {
         if let Some(counter) = counters.get(name) {
             return Ok(Arc::clone(counter));
         }
-        let counter = indexd_text::counter(name, &CounterOptions::default())
+        let headroom = self.config.pack.headroom;
+        let options = CounterOptions {
+            generic_headroom_percent: headroom.generic,
+            claude_headroom_percent: headroom.claude,
+            cache_texts: self.config.tokens_cached as usize,
+        };
+        let counter = indexd_text::counter(name, &options)
             .map_err(|e| convert::pack_error(&PackError::NotSupported { what: e.to_string() }))?;
         counters.insert(name.to_owned(), Arc::clone(&counter));
         Ok(counter)
     }
 
     fn pack(&self, params: PackParams, ctx: &Context) -> Result<String, ErrorObject> {
-        let call = params.call;
-        let mut request = self.request(params.request)?;
-        let reading = self.read(target(&call.repo, &call.cwd), call.wait, call.progress, ctx)?;
-        if let Some(path) = request.focus.as_mut().and_then(|f| f.file_rel_path.as_mut()) {
-            *path = reading.file(&call.cwd, path);
-        }
-        if let Some(defaults) = &call.default_budgets {
-            fill_limits(&mut request, defaults, &reading.config);
-        }
+        let (call, request, reading) = self.prepare(params, ctx)?;
         let config = &reading.config.pack;
         let (resolved, limits) = request.resolve(config).map_err(|e| convert::pack_error(&e))?;
         let normalised = resolved.normalised(&limits, &reading.repo_id, config, TOOL_VERSION);
@@ -227,15 +225,7 @@ impl Engine {
     }
 
     fn preview(&self, params: PackParams, ctx: &Context) -> Result<String, ErrorObject> {
-        let call = params.call;
-        let mut request = self.request(params.request)?;
-        let reading = self.read(target(&call.repo, &call.cwd), call.wait, call.progress, ctx)?;
-        if let Some(path) = request.focus.as_mut().and_then(|f| f.file_rel_path.as_mut()) {
-            *path = reading.file(&call.cwd, path);
-        }
-        if let Some(defaults) = &call.default_budgets {
-            fill_limits(&mut request, defaults, &reading.config);
-        }
+        let (_, request, reading) = self.prepare(params, ctx)?;
         let pack = self.assemble(&reading, &request, ctx, indexd_pack::preview)?;
         let mut preview = pack.to_json();
         for item in preview["sections"]
@@ -253,6 +243,37 @@ impl Engine {
             preview,
             envelope: reading.envelope(ctx),
         })
+    }
+
+    /// The request as it will be answered, and the state of the index that answers it.
+    fn prepare(
+        &self,
+        params: PackParams,
+        ctx: &Context,
+    ) -> Result<(CallOptions, Request, Reading), ErrorObject> {
+        let mut call = params.call;
+        let mut request = self.request(params.request)?;
+        let asked = request.repo_id.take();
+        if let Some(name) = asked.as_deref().filter(|_| call.repo.is_none() && call.cwd.is_none()) {
+            let root = self.registry.root_named(name).ok_or_else(|| {
+                let message = format!("no repository, or more than one, is registered as {name}");
+                ErrorObject::new(ErrorCode::WorkspaceInvalid, message)
+            })?;
+            call.repo = Some(root.display().to_string());
+        }
+        let reading = self.read(target(&call.repo, &call.cwd), call.wait, call.progress, ctx)?;
+        if let Some(name) = asked.filter(|name| *name != reading.repo_id) {
+            let message = format!("the repository is called {}, not {name}", reading.repo_id);
+            return Err(ErrorObject::new(ErrorCode::WorkspaceInvalid, message)
+                .with_hint("leave repoId out, or name the folder of that repository"));
+        }
+        if let Some(path) = request.focus.as_mut().and_then(|f| f.file_rel_path.as_mut()) {
+            *path = reading.file(&call.cwd, path);
+        }
+        if let Some(defaults) = &call.default_budgets {
+            fill_limits(&mut request, defaults, &reading.config);
+        }
+        Ok((call, request, reading))
     }
 
     fn request(&self, members: serde_json::Map<String, Value>) -> Result<Request, ErrorObject> {
@@ -290,6 +311,7 @@ impl Engine {
             created_at: &created_at,
             matches_head: &|path| reading.workspace.is_at_head_in(&reading.snapshot, path),
             stage: &stage,
+            decided: &|d| log::decision(d),
         };
         let mut pack = build(&reading.snapshot, request, &pack_ctx).map_err(|e| convert::pack_error(&e))?;
         pack.stats.timings = timings.into_inner().1;

@@ -42,6 +42,22 @@ pub fn query_name(query: &str) -> String {
     format!("b3:{}/{}", &blake3::hash(query.as_bytes()).to_hex()[..16], query.len())
 }
 
+/// Logs how a candidate of a pack was scored and where it ended, at level debug.
+pub fn decision(d: &indexd_pack::Decision) {
+    tracing::debug!(
+        path = d.path,
+        first_line = d.lines.start,
+        last_line = d.lines.end,
+        section = d.section.unwrap_or("none"),
+        seed_score = d.scores.seed_score,
+        graph_distance = d.scores.graph_distance,
+        evidence_score = d.scores.evidence_score,
+        hybrid_score = d.scores.hybrid_score,
+        outcome = d.outcome,
+        "candidate"
+    );
+}
+
 /// A file that is renamed to `.1`, `.2`, ... when it has grown too long.
 struct Rotating {
     path: PathBuf,

@@ -235,7 +235,7 @@ impl Workspace {
     }
 
     /// The same by the manifests on disk: status needs no index.
-    fn repo_id(&self) -> String {
+    pub(super) fn repo_id(&self) -> String {
         self.name(&self.config(), |manifest| package_on_disk(&self.setup.root, manifest))
     }
 

@@ -113,6 +113,14 @@ impl Registry {
         open.iter().map(|w| w.status()).collect()
     }
 
+    /// The root of the one workspace of this name; none also when several have it.
+    pub fn root_named(&self, repo_id: &str) -> Option<PathBuf> {
+        let open: Vec<Arc<Workspace>> = self.lock().values().cloned().collect();
+        let mut named = open.iter().filter(|w| w.repo_id() == repo_id);
+        let root = named.next()?.root().to_owned();
+        named.next().is_none().then_some(root)
+    }
+
     /// Forgets a workspace and deletes its index; the tree is not touched.
     ///
     /// # Errors

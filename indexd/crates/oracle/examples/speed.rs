@@ -57,6 +57,7 @@ fn main() -> Result<()> {
                 created_at: "",
                 matches_head: &|_| true,
                 stage: &stage,
+                decided: &|_| {},
             };
             let started = Instant::now();
             let pack = build(&view, &request, &context)?;

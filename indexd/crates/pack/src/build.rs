@@ -7,7 +7,7 @@ use crate::error::PackError;
 use crate::excerpt::{self, LineScores, Plan, Room};
 use crate::gather::{self, Gathered};
 use crate::identity::{Source, Sources};
-use crate::pack::{Budgets, DropReason, Pack};
+use crate::pack::{Budgets, DropReason, Pack, Scores};
 use crate::query::Query;
 use crate::render::{self, Block, Rendered, Run};
 use crate::request::{Request, Resolved};
@@ -15,7 +15,7 @@ use crate::sections::{Traits, claim, sections};
 use crate::select::{Cost, Entry, GAP, Limits, Offers, Selection, select};
 use crate::unit::Units;
 use crate::write;
-use indexd_model::{EdgeKind, FileDoc, IndexView, Lines};
+use indexd_model::{EdgeKind, FileDoc, IndexView, Language, Lines};
 use indexd_text::{CachedCounter, LineMatcher, TokenCounter};
 use rustc_hash::FxHashMap;
 use std::rc::Rc;
@@ -38,6 +38,24 @@ pub struct Context<'a> {
     pub matches_head: &'a dyn Fn(&str) -> bool,
     /// Called with the name of each stage as it ends, so that a caller with a clock can time it.
     pub stage: &'a dyn Fn(&'static str),
+    /// Called for each candidate once the pack is made, best first, so that a caller can log how it
+    /// was scored and where it ended.
+    pub decided: &'a dyn Fn(&Decision),
+}
+
+/// How one candidate was scored and where it ended: places and numbers, no text.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Decision<'a> {
+    /// Path of its file.
+    pub path: &'a str,
+    /// Its lines.
+    pub lines: Lines,
+    /// The section that claims it.
+    pub section: Option<&'static str>,
+    /// Its scores.
+    pub scores: Scores,
+    /// `included`, `merged`, or the reason why it was left out ([`DropReason::name`]).
+    pub outcome: &'static str,
 }
 
 /// Builds the pack that answers `request` from one snapshot.
@@ -57,6 +75,7 @@ pub fn build(view: &dyn IndexView, request: &Request, ctx: &Context) -> Result<P
     assembly.fit()?;
     (ctx.stage)("render");
     let pack = write::pack(&mut assembly);
+    write::decisions(&assembly);
     (ctx.stage)("write");
     Ok(pack)
 }
@@ -119,7 +138,7 @@ impl<'a> Assembly<'a> {
         let (resolved, mut budgets) = request.resolve(ctx.config)?;
         let held = view.signature();
         if let Some(asked) = request.index_signature.as_ref().filter(|s| **s != held) {
-            return Err(PackError::IndexMissing { detail: format!("asked for {asked}, held is {held}") });
+            return Err(PackError::IndexMissing { asked: asked.clone(), held });
         }
         if ctx.counter.name() != resolved.tokenizer {
             return Err(PackError::TokenCount { detail: format!("no counter named {}", resolved.tokenizer) });
@@ -164,7 +183,7 @@ impl<'a> Assembly<'a> {
     fn select(&mut self) {
         let caps = self.request.budgets;
         let limits = Limits {
-            tokens: caps.max_total_tokens,
+            tokens: self.tokens_max(),
             chars: caps.max_total_chars,
             items: caps.max_items as usize,
             items_per_section: caps.max_items_per_section as usize,
@@ -200,29 +219,45 @@ impl<'a> Assembly<'a> {
     }
 
     /// With content and a positive budget, the best items are reduced to whole lines until the
-    /// guaranteed number is there or nothing fits (C-26).
+    /// guaranteed number is there or nothing fits (C-26). The caps on items hold.
     fn keep_minimum(&mut self) {
-        let wanted = self.ctx.config.min_items as usize;
+        let caps = self.request.budgets;
+        let wanted = u64::from(self.ctx.config.min_items).min(caps.max_items);
         for i in 0..self.claimed.len() {
-            if self.selection.chosen.len() >= wanted {
+            if self.selection.chosen.len() as u64 >= wanted {
                 return;
             }
             if !matches!(self.claimed[i].state, State::Dropped(DropReason::Budget | DropReason::TooLarge)) {
                 continue;
             }
+            let section = self.claimed[i].section;
+            let beside = self.selection.chosen.iter().filter(|c| self.claimed[c.0].section == section);
+            if beside.count() as u64 >= caps.max_items_per_section {
+                continue;
+            }
             let Some(full) = self.plan(i) else { continue };
             // The most lines that fit; counts grow with lines.
-            let (mut low, mut high) = (0, full.parts.iter().map(|p| p.count()).sum::<u32>());
+            let n_lines = full.parts.iter().map(|p| p.count()).sum::<u32>();
+            let (mut low, mut high) = (0, n_lines);
+            let mut shown = full.clone();
+            let mut bound = full.reason;
             while low < high {
                 let mid = (low + high).div_ceil(2);
-                self.plans.insert(i, excerpt::shorten(&full, mid));
-                if self.fits_rendered(i) { low = mid } else { high = mid - 1 }
+                let plan = if mid == n_lines { full.clone() } else { excerpt::shorten(&full, mid) };
+                self.plans.insert(i, plan.clone());
+                match self.limit_passed_with(i) {
+                    None => (low, shown) = (mid, plan),
+                    Some(limit) => (high, bound) = (mid - 1, Some(limit)),
+                }
             }
             if low == 0 {
                 self.plans.insert(i, full);
                 continue;
             }
-            self.plans.insert(i, excerpt::shorten(&full, low));
+            if low < n_lines {
+                shown.reason = bound;
+            }
+            self.plans.insert(i, shown);
             self.claimed[i].state = State::Included;
             self.selection.refused.retain(|r| r.0 != i);
             let cost = self.cost(i).unwrap_or(Cost { tokens: 0, chars: 0 });
@@ -230,13 +265,25 @@ impl<'a> Assembly<'a> {
         }
     }
 
-    fn fits_rendered(&mut self, extra: usize) -> bool {
+    /// The limit that the rendering passes with one more item.
+    fn limit_passed_with(&mut self, extra: usize) -> Option<&'static str> {
         let mut chosen: Vec<usize> = self.selection.chosen.iter().map(|c| c.0).collect();
         chosen.push(extra);
         let text = self.render(&chosen).text;
         let caps = self.request.budgets;
-        u64::from(self.ctx.counter.count_tokens(&text)) <= caps.max_total_tokens
-            && text.chars().count() as u64 <= caps.max_total_chars
+        if u64::from(self.ctx.counter.count_tokens(&text)) > caps.max_total_tokens {
+            Some("maxTotalTokens")
+        } else if text.chars().count() as u64 > caps.max_total_chars {
+            Some("maxTotalChars")
+        } else {
+            None
+        }
+    }
+
+    /// Tokens that can be used: characters are capped, and no counter finds more than two tokens in
+    /// a byte.
+    fn tokens_max(&self) -> u64 {
+        self.request.budgets.max_total_tokens.min(8 * u64::from(indexd_model::limits::TOTAL_CHARS_MAX))
     }
 
     /// Renders, counts the whole once, and rolls the last allocations back while it is too much.
@@ -344,7 +391,7 @@ impl<'a> Assembly<'a> {
     fn room(&self, i: usize) -> Room {
         let e = self.ctx.config.excerpts;
         let bytes = self.request.budgets.max_bytes_per_item as usize;
-        let budget_bytes = self.request.budgets.max_total_tokens as usize * BYTES_PER_TOKEN;
+        let budget_bytes = self.tokens_max() as usize * BYTES_PER_TOKEN;
         let c = &self.claimed[i].candidate;
         let is_seed = c.origin == candidate::Origin::Seed;
         let percent = if is_seed {
@@ -481,8 +528,10 @@ fn claim_all(
 ) -> Vec<Claimed> {
     let mut out: Vec<Claimed> = Vec::with_capacity(candidates.len());
     for (i, candidate) in candidates.into_iter().enumerate() {
-        // Only the six-section layout asks for imports, and they cost a look at the facts.
-        let asks = request.layout == crate::request::Layout::Agent && candidate.unit.def.some().is_none();
+        // Only the six-section layout asks for imports, and they cost a look at the facts. Go has
+        // none inside definitions.
+        let asks = request.layout == crate::request::Layout::Agent
+            && (candidate.unit.def.some().is_none() || candidate.file.language != Language::Go);
         let traits = Traits::of(&candidate, asks && gather::has_import(view, &candidate.unit));
         let (section, also) = claim(&candidate, traits, request.layout, request.seed_mode);
         let section = section.and_then(|s| names.iter().position(|n| *n == s));

@@ -63,6 +63,8 @@ pub struct Candidate {
     pub evidence: f64,
     /// Whether an edge of the path lacks evidence of the kinds asked for.
     pub has_gap: bool,
+    /// The first line of the seed it stands beside, when that is how it was found.
+    pub beside: Option<u32>,
     /// The bounded merge.
     pub hybrid: f64,
 }

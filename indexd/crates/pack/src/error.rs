@@ -6,10 +6,12 @@ use thiserror::Error;
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum PackError {
     /// No index, or not the one the request pins.
-    #[error("the index asked for is not held: {detail}")]
+    #[error("the index asked for is not held: asked for {asked}, held is {held}")]
     IndexMissing {
-        /// What was asked for, and what is held.
-        detail: String,
+        /// The signature that was asked for.
+        asked: String,
+        /// The signature that is held.
+        held: String,
     },
     /// A schema or protocol version that this build does not speak.
     #[error("contract version {asked:?} is not supported; this build speaks {supported:?}")]
@@ -126,7 +128,7 @@ mod tests {
     fn codes_are_pinned_and_distinct() {
         let text = || "x".to_owned();
         let all = [
-            PackError::IndexMissing { detail: text() },
+            PackError::IndexMissing { asked: text(), held: text() },
             PackError::ContractVersion { asked: text(), supported: "1.0.0" },
             PackError::BudgetExceeded { limit: "maxItems", asked: 2, cap: 1 },
             PackError::NotSupported { what: text() },

@@ -1,8 +1,9 @@
 //! The bounded walk over edges from the best seeds.
 //!
 //! Breadth first, so the first path found is a shortest one; among equals the one with the best
-//! evidence wins. Every bound is a count from the configuration: seeds, nodes, edges of a node,
-//! edges and records of a request, hops.
+//! evidence wins. Where evidence is required strictly, an edge without it is not walked at all: what
+//! it leads to is reached by another path or reported as unproven (C-59). Every bound is a count
+//! from the configuration: seeds, nodes, edges of a node, edges and records of a request, hops.
 
 use crate::candidate::Step;
 use crate::config::ExpansionBounds;
@@ -13,7 +14,7 @@ use crate::unit::{Unit, UnitKey, Units};
 use indexd_model::links::evidence_kind;
 use indexd_model::view::{Edge, Occurrence};
 use indexd_model::{DefDoc, DefIdx, EdgeKind, EvidenceKind};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::rc::Rc;
 
 /// A unit that the walk reached.
@@ -21,6 +22,8 @@ use std::rc::Rc;
 pub struct Reached {
     /// The unit.
     pub unit: Rc<Unit>,
+    /// The definition in it that the path ends at.
+    pub def: DefDoc,
     /// Edges from a seed.
     pub path: Vec<Step>,
     /// Product of the confidences along the path.
@@ -78,16 +81,29 @@ fn best_evidence(edge: &Edge, filter: &[EvidenceFilter]) -> Option<Occurrence> {
         .copied()
 }
 
-/// One definition on the frontier.
-struct Node {
-    def: DefDoc,
-    path: Vec<Step>,
-    evidence: f64,
-    has_gap: bool,
+/// One place on the frontier.
+#[derive(Clone, Copy, PartialEq)]
+enum Node {
+    /// A definition of a seed.
+    Seed(DefDoc),
+    /// A position among the reached ones. A better path may be found until it is its turn.
+    Reached(usize),
 }
 
-/// Walks from `seeds`, best first. Reached units come in the order of the walk; seeds are not among
-/// them.
+/// What a walk found.
+#[derive(Debug)]
+pub struct Expanded {
+    /// Units that were reached, in the order of the walk; seeds are not among them.
+    pub reached: Vec<Reached>,
+    /// Units that only edges without the required evidence lead to; empty unless it is required
+    /// strictly.
+    pub unproven: Vec<Reached>,
+    /// How far it went.
+    pub report: ExpansionReport,
+}
+
+/// Walks from `seeds`, best first. With `is_strict`, edges without the required evidence are not
+/// walked.
 ///
 /// # Errors
 /// [`PackError::Cancelled`] when `cancel` says so; it is asked between nodes.
@@ -95,22 +111,25 @@ pub fn expand(
     units: &mut Units,
     seeds: &[Rc<Unit>],
     expansion: &Expansion,
+    is_strict: bool,
     bounds: &ExpansionBounds,
     cancel: &dyn Fn() -> bool,
-) -> Result<(Vec<Reached>, ExpansionReport), PackError> {
+) -> Result<Expanded, PackError> {
     let mut walk = Walk {
         kinds: stored_kinds(&expansion.edge_types),
         expansion,
+        is_strict: is_strict && expansion.require_evidence,
         bounds,
         report: ExpansionReport::default(),
         reached: Vec::new(),
+        unproven: Vec::new(),
         at: seeds.iter().map(|s| (s.key, None)).collect(),
     };
     let mut frontier: Vec<Node> = Vec::new();
     for seed in seeds.iter().take(bounds.seeds as usize) {
         for def in starts(units, seed, &walk.kinds) {
-            if !frontier.iter().any(|n| n.def == def) {
-                frontier.push(Node { def, path: Vec::new(), evidence: 1.0, has_gap: false });
+            if !frontier.contains(&Node::Seed(def)) {
+                frontier.push(Node::Seed(def));
             }
         }
     }
@@ -126,13 +145,17 @@ pub fn expand(
                 break;
             }
             n_nodes += 1;
-            walk.step(units, node, &mut next);
+            walk.step(units, *node, &mut next);
         }
-        next.sort_by(|a: &Node, b: &Node| b.evidence.total_cmp(&a.evidence));
-        frontier = next;
+        next.sort_by(|a, b| walk.reached[*b].evidence.total_cmp(&walk.reached[*a].evidence));
+        frontier = next.into_iter().map(Node::Reached).collect();
     }
     walk.report.records = walk.reached.len() as u32;
-    Ok((walk.reached, walk.report))
+    let mut unproven = walk.unproven;
+    unproven.retain(|r| !walk.at.contains_key(&r.unit.key));
+    let mut seen = FxHashSet::default();
+    unproven.retain(|r| seen.insert(r.unit.key));
+    Ok(Expanded { reached: walk.reached, unproven, report: walk.report })
 }
 
 /// Where a seed's edges hang: its definition, and its file for imports and exports, which belong to
@@ -150,9 +173,12 @@ fn starts(units: &Units, seed: &Unit, kinds: &[EdgeKind]) -> Vec<DefDoc> {
 struct Walk<'a> {
     kinds: Vec<EdgeKind>,
     expansion: &'a Expansion,
+    /// Whether edges without evidence are not walked.
+    is_strict: bool,
     bounds: &'a ExpansionBounds,
     report: ExpansionReport,
     reached: Vec<Reached>,
+    unproven: Vec<Reached>,
     /// Units seen; `None` for seeds.
     at: FxHashMap<UnitKey, Option<usize>>,
 }
@@ -162,13 +188,17 @@ impl Walk<'_> {
         self.report.edges >= self.bounds.edges || self.reached.len() >= self.bounds.records as usize
     }
 
-    fn step(&mut self, units: &mut Units, node: &Node, next: &mut Vec<Node>) {
+    fn step(&mut self, units: &mut Units, node: Node, next: &mut Vec<usize>) {
+        let def = match node {
+            Node::Seed(def) => def,
+            Node::Reached(i) => self.reached[i].def,
+        };
         let per_node = self.bounds.edges_per_node as usize;
         if self.expansion.direction != Direction::In {
-            let mut edges = units.view.edges_from(node.def);
+            let mut edges = units.view.edges_from(def);
             edges.retain(|e| self.kinds.contains(&e.kind));
             if self.kinds.contains(&EdgeKind::Dataflow) {
-                edges.extend(units.view.flows_from(node.def, per_node + 1));
+                edges.extend(units.view.flows_from(def, per_node + 1));
             }
             self.report.bounded |= edges.len() > per_node;
             for e in edges.iter().take(per_node) {
@@ -176,7 +206,7 @@ impl Walk<'_> {
             }
         }
         if self.expansion.direction != Direction::Out {
-            let edges = units.view.edges_to(node.def, &self.kinds, per_node + 1);
+            let edges = units.view.edges_to(def, &self.kinds, per_node + 1);
             self.report.bounded |= edges.len() > per_node;
             for e in edges.iter().take(per_node) {
                 self.follow(units, node, e, false, next);
@@ -184,7 +214,7 @@ impl Walk<'_> {
         }
     }
 
-    fn follow(&mut self, units: &mut Units, node: &Node, edge: &Edge, is_out: bool, next: &mut Vec<Node>) {
+    fn follow(&mut self, units: &mut Units, node: Node, edge: &Edge, is_out: bool, next: &mut Vec<usize>) {
         if self.is_full() {
             self.report.bounded = true;
             return;
@@ -194,23 +224,32 @@ impl Walk<'_> {
         let Some(unit) = units.of_def(def) else { return };
         let evidence = best_evidence(edge, &self.expansion.evidence_kinds);
         let confidence = evidence.map_or(0.0, |o| f64::from(o.confidence) / 100.0);
+        let (mut path, so_far, had_gap) = match node {
+            Node::Seed(_) => (Vec::new(), 1.0, false),
+            Node::Reached(i) => {
+                let r = &self.reached[i];
+                (r.path.clone(), r.evidence, r.has_gap)
+            }
+        };
+        path.push(Step {
+            kind: edge.kind,
+            from: edge.source,
+            to: edge.target,
+            site: edge.site(),
+            is_out,
+            evidence,
+        });
         let reached = Reached {
             unit: Rc::clone(&unit),
-            path: {
-                let mut path = node.path.clone();
-                path.push(Step {
-                    kind: edge.kind,
-                    from: edge.source,
-                    to: edge.target,
-                    site: edge.site(),
-                    is_out,
-                    evidence,
-                });
-                path
-            },
-            evidence: node.evidence * confidence,
-            has_gap: node.has_gap || evidence.is_none(),
+            def,
+            path,
+            evidence: so_far * confidence,
+            has_gap: had_gap || evidence.is_none(),
         };
+        if self.is_strict && reached.has_gap {
+            self.unproven.push(reached);
+            return;
+        }
         match self.at.get(&unit.key) {
             Some(None) => return,
             Some(&Some(i)) => {
@@ -225,12 +264,7 @@ impl Walk<'_> {
             None => {}
         }
         self.at.insert(unit.key, Some(self.reached.len()));
-        next.push(Node {
-            def,
-            path: reached.path.clone(),
-            evidence: reached.evidence,
-            has_gap: reached.has_gap,
-        });
+        next.push(self.reached.len());
         self.reached.push(reached);
     }
 }

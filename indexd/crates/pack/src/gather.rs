@@ -5,7 +5,7 @@ use crate::build::Context;
 use crate::candidate::{Candidate, Origin};
 use crate::config::Config;
 use crate::error::PackError;
-use crate::expand::{self, Reached};
+use crate::expand::{self, Expanded, Reached};
 use crate::identity::Sources;
 use crate::pack::{DropReason, ExpansionReport};
 use crate::query::Query;
@@ -78,24 +78,31 @@ pub fn gather(
     }
     let starts: Vec<Rc<Unit>> =
         found.candidates.iter().take(config.expansion.seeds as usize).map(|c| Rc::clone(&c.unit)).collect();
-    let (reached, report) =
-        expand::expand(units, &starts, &request.expansion, &config.expansion, ctx.cancel)?;
+    let is_strict = request.strictness == Strictness::Strict;
+    let Expanded { reached, unproven, report } =
+        expand::expand(units, &starts, &request.expansion, is_strict, &config.expansion, ctx.cancel)?;
     (ctx.stage)("expand");
     let n_reached = reached.len();
     for r in reached {
         let hit = scores.get(&r.unit.key).map(|i| &hits[*i]);
         found.add_reached(units, r, hit, scale);
     }
+    // What lacks evidence must not come back as a neighbour.
+    let n_proven = found.candidates.len();
+    for r in unproven {
+        let hit = scores.get(&r.unit.key).map(|i| &hits[*i]);
+        found.add_reached(units, r, hit, scale);
+    }
+    let unproven = found.candidates.split_off(n_proven);
     add_text(units, &mut found, &hits, &roles, scale);
     let is_sparse = n_reached < SPARSE_BELOW;
     if request.expansion.include_same_file_neighbors || is_sparse {
         add_neighbours(units, &mut found, &starts, &scores, &hits, scale);
     }
-    let (candidates, dropped) = drop_gaps(found.candidates, request);
     let mut out = Gathered {
-        candidates,
+        candidates: found.candidates,
         starts: starts.iter().map(|u| u.key).collect(),
-        dropped,
+        dropped: unproven.into_iter().map(|c| (c, DropReason::NoEvidence)).collect(),
         unreadable,
         report,
         retrieved,
@@ -165,6 +172,7 @@ impl Found {
             path: Vec::new(),
             evidence: 0.0,
             has_gap: false,
+            beside: None,
             hybrid: 0.0,
         });
         self.candidates.last_mut()
@@ -235,6 +243,7 @@ fn add_neighbours(
                 let hit = scores.get(&unit.key).map(|i| &hits[*i]);
                 if let Some(c) = found.push(units, unit, Origin::Neighbour) {
                     c.distance = 1;
+                    c.beside = Some(seed.lines().start);
                     if let Some(h) = hit {
                         c.seed_score = (h.total * scale).min(1.0);
                         c.signals = h.signals;
@@ -243,18 +252,6 @@ fn add_neighbours(
             }
         }
     }
-}
-
-/// `strict` drops candidates all of whose shortest paths lack required evidence (C-59).
-fn drop_gaps(
-    candidates: Vec<Candidate>,
-    request: &Resolved,
-) -> (Vec<Candidate>, Vec<(Candidate, DropReason)>) {
-    if !(request.expansion.require_evidence && request.strictness == Strictness::Strict) {
-        return (candidates, Vec::new());
-    }
-    let (out, kept): (Vec<_>, Vec<_>) = candidates.into_iter().partition(|c| c.has_gap);
-    (kept, out.into_iter().map(|c| (c, DropReason::NoEvidence)).collect())
 }
 
 /// The units a focus names.

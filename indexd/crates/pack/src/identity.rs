@@ -116,18 +116,16 @@ impl Sources {
         symbol
     }
 
-    /// What a definition is called in paths of edges: its symbol, else `file:` and its path, with
-    /// the qualified name where it has one.
-    pub fn endpoint(&mut self, view: &dyn IndexView, def: DefDoc) -> String {
-        if let Some(id) = self.symbol(view, def) {
+    /// What a definition is called in paths of edges: its symbol, else its chunk; for a whole file
+    /// `file:` and its path.
+    pub fn endpoint(&mut self, units: &mut Units, def: DefDoc) -> String {
+        if let Some(id) = self.symbol(units.view, def) {
             return id.0;
         }
-        let record = view.def(def);
-        let path = view.path(record.file);
-        if record.qualified.is_empty() {
-            format!("file:{path}")
-        } else {
-            format!("file:{path}#{}", record.qualified)
+        let record = units.view.def(def);
+        match units.of_def(def).filter(|_| record.idx.some().is_some()) {
+            Some(unit) => self.uid(units, &unit).to_string(),
+            None => format!("file:{}", units.view.path(record.file)),
         }
     }
 }

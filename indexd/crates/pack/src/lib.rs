@@ -29,7 +29,7 @@ pub mod select;
 pub mod unit;
 mod write;
 
-pub use build::{Context, build, preview};
+pub use build::{Context, Decision, build, preview};
 pub use config::Config;
 pub use error::PackError;
 pub use indexd_model::symbol_id;

@@ -120,6 +120,9 @@ pub struct Budgets {
     /// Limits that were clamped.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub clamped: Vec<Clamp>,
+    /// Reserves of `contextBudget` that were negative and count as 0.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub negative_reserves: Vec<&'static str>,
     /// Name of the token counter.
     pub tokenizer: String,
     /// Whether it counts exactly.
@@ -262,7 +265,7 @@ pub struct Part {
 pub struct Truncation {
     /// The limit on bytes.
     pub max_bytes: u64,
-    /// The limit that bound: `maxBytesPerItem`, `maxTotalTokens` or `windows`.
+    /// The limit that bound: `maxBytesPerItem`, `maxTotalTokens`, `maxTotalChars` or `windows`.
     pub reason: &'static str,
 }
 
@@ -373,6 +376,8 @@ pub struct Provenance {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Explain {
+    /// The workspace.
+    pub repo_id: String,
     /// What was understood of the query.
     pub query: BTreeMap<&'static str, Vec<String>>,
     /// Weights in force, zero ones too.

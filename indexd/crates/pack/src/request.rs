@@ -329,6 +329,12 @@ impl ContextBudget {
         2_000
     }
 
+    /// The reserves that are negative, by name.
+    fn negative(self) -> Vec<&'static str> {
+        let reserves = [("responseReserve", self.response_reserve), ("systemReserve", self.system_reserve)];
+        reserves.into_iter().filter(|(_, tokens)| *tokens < 0).map(|(name, _)| name).collect()
+    }
+
     /// Total less the reserves; reserves cannot enlarge it and never take it below 0.
     pub fn available(self) -> u64 {
         self.total_tokens
@@ -570,6 +576,7 @@ impl Request {
             max_bytes_per_item: limit("maxBytesPerItem", b.max_bytes_per_item, d.max_bytes_per_item, bytes),
             max_hops: limit("maxHops", self.expansion.max_hops.map(u64::from), d.max_hops, hops),
             clamped,
+            negative_reserves: self.context_budget.map_or_else(Vec::new, ContextBudget::negative),
             tokenizer: String::new(),
             exact: true,
         }

@@ -59,7 +59,7 @@ pub fn sections(layout: Layout, config: &Config) -> Vec<(&'static str, u32)> {
 pub struct Traits {
     /// Holds a definition.
     pub is_definition: bool,
-    /// Is a declaration of imports, or a build manifest.
+    /// Holds an import, or is a build manifest.
     pub has_import: bool,
     /// Role of its file.
     pub role: Option<Role>,
@@ -155,18 +155,21 @@ fn graph_claims(c: &Candidate, mode: SeedMode) -> Vec<&'static str> {
 fn agent_claims(c: &Candidate, traits: Traits) -> Vec<&'static str> {
     let mut out = Vec::new();
     let is_source = matches!(c.role, Role::Code | Role::Test);
-    if c.origin == Origin::Seed && traits.is_definition && is_source {
+    // A definition with an import inside it is shown as what it defines (C-03).
+    let is_primary = c.origin == Origin::Seed || traits.has_import;
+    if is_primary && traits.is_definition && is_source {
         out.push("definitions");
     }
-    let by_use = last_step(c).is_some_and(|s| shown_kind(s.kind).0 != EdgeType::Import);
+    // A definition that an import names is used there; a dependency is declared by the import.
+    let by_import = last_step(c).is_some_and(|s| shown_kind(s.kind).0 == EdgeType::Import);
+    let by_use = last_step(c).is_some() && (!by_import || traits.is_definition);
     // A hit in code that no edge explains counts as a reference to its words (C-04).
     let is_plain_hit =
         c.origin == Origin::Seed && c.role == Role::Code && !traits.is_definition && !traits.has_import;
     if is_source && (by_use || is_plain_hit) {
         out.push("key_usages");
     }
-    let by_import = last_step(c).is_some_and(|s| shown_kind(s.kind).0 == EdgeType::Import);
-    if (traits.has_import && !traits.is_definition) || (by_import && is_source) {
+    if !traits.is_definition && (traits.has_import || (by_import && is_source)) {
         out.push("dependencies");
     }
     match c.role {

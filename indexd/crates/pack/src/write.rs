@@ -1,7 +1,7 @@
 //! From the finished assembly to the typed pack: items with provenance, explanations, counts, hints.
 
-use crate::build::{Assembly, State};
-use crate::candidate::{Origin, Step};
+use crate::build::{Assembly, Decision, State};
+use crate::candidate::{Candidate, Origin, Step};
 use crate::canonical::round6;
 use crate::error::NO_CONTENT;
 use crate::expand::shown_kind;
@@ -115,12 +115,7 @@ fn item(a: &mut Assembly, i: usize, signature: &str) -> Item {
         lines: lines.into(),
         language_id: c.file.language.id(),
         title: title(a, i, &source),
-        scores: Scores {
-            seed_score: round6(c.seed_score),
-            graph_distance: c.distance,
-            evidence_score: round6(c.evidence),
-            hybrid_score: round6(c.hybrid),
-        },
+        scores: scores(c),
         why,
         traits: a.claimed[i].traits.names(c),
         redactions: if c.file.roles.has(FileRoles::REDACTED) {
@@ -133,6 +128,37 @@ fn item(a: &mut Assembly, i: usize, signature: &str) -> Item {
         tokens,
         provenance: (!is_flat).then(|| provenance.clone()),
         flat_provenance: is_flat.then_some(provenance),
+    }
+}
+
+fn scores(c: &Candidate) -> Scores {
+    Scores {
+        seed_score: round6(c.seed_score),
+        graph_distance: c.distance,
+        evidence_score: round6(c.evidence),
+        hybrid_score: round6(c.hybrid),
+    }
+}
+
+/// Tells the caller of every candidate, those first that had a rank.
+pub fn decisions(a: &Assembly) {
+    let tell = |c: &Candidate, section: Option<usize>, outcome| {
+        let section = section.map(|s| a.section_names[s]);
+        let decision =
+            Decision { path: &c.file.path, lines: c.unit.lines(), section, scores: scores(c), outcome };
+        (a.ctx.decided)(&decision);
+    };
+    for (i, c) in a.claimed.iter().enumerate() {
+        let outcome = match final_state(a, i) {
+            State::Included => "included",
+            State::Merged => "merged",
+            State::Dropped(reason) => reason.name(),
+            State::Open => continue,
+        };
+        tell(&c.candidate, c.section, outcome);
+    }
+    for (c, reason) in &a.gathered.dropped {
+        tell(c, None, reason.name());
     }
 }
 
@@ -230,6 +256,7 @@ fn why(a: &mut Assembly, i: usize, source: &Source) -> Why {
     let has_gap = c.has_gap && a.request.expansion.require_evidence;
     let also = a.claimed[i].also.iter().map(|s| (*s).to_owned()).collect();
     let evidence = if evidence.is_empty() { text_evidence(a, i, source) } else { evidence };
+    let evidence = if evidence.is_empty() { signal_evidence(a, i, source) } else { evidence };
     Why { rule: rule.to_owned(), path, evidence, evidence_gap: has_gap, also }
 }
 
@@ -255,8 +282,8 @@ fn steps(a: &mut Assembly, i: usize) -> (Vec<PathStep>, Vec<Evidence>) {
     let mut evidence = Vec::new();
     for step in walked {
         let (edge_type, subkind) = shown_kind(step.kind);
-        let from = a.sources.endpoint(a.units.view, step.from);
-        let to = a.sources.endpoint(a.units.view, step.to);
+        let from = a.sources.endpoint(&mut a.units, step.from);
+        let to = a.sources.endpoint(&mut a.units, step.to);
         let file = a.units.view.def(step.site).file;
         let file_path = a.units.file(file).path.to_string();
         let found = step.evidence.map(|o| {
@@ -326,6 +353,35 @@ fn text_evidence(a: &mut Assembly, i: usize, source: &Source) -> Vec<Evidence> {
                 line,
                 via: format!("term {}", text.trim_start_matches('=')),
             }
+        })
+        .collect()
+}
+
+/// What speaks for a candidate that has neither edges nor words of the text: the signals of
+/// retrieval, strongest first, or the seed beside it, or the focus.
+fn signal_evidence(a: &Assembly, i: usize, source: &Source) -> Vec<Evidence> {
+    let c = &a.claimed[i].candidate;
+    let own = c.unit.lines().start;
+    let mut said: Vec<(&str, f64, u32)> = Signal::ALL
+        .into_iter()
+        .map(|s| (s.name(), c.signals.get(s) * s.weight(&a.ctx.config.ranking), own))
+        .filter(|s| s.1 > 0.0)
+        .collect();
+    said.sort_by(|x, y| y.1.total_cmp(&x.1));
+    said.truncate(TERMS_SHOWN);
+    if let Some(line) = c.beside {
+        said = vec![("beside", 1.0, line)];
+    } else if said.is_empty() && c.origin == Origin::Seed {
+        said.push(("focus", c.seed_score, own));
+    }
+    said.into_iter()
+        .map(|(via, strength, line)| Evidence {
+            kind: "span",
+            evidence_id: evidence_id("span", &c.file.path, source.lines().start(line), via),
+            confidence: round6(strength.clamp(0.0, 1.0)),
+            file_rel_path: c.file.path.to_string(),
+            line,
+            via: via.to_owned(),
         })
         .collect()
 }
@@ -456,6 +512,7 @@ fn explain(a: &mut Assembly) -> Explain {
         }
     }
     Explain {
+        repo_id: a.ctx.repo_id.to_owned(),
         query,
         weights: gather::weights(a.ctx.config),
         expansion: a.gathered.report,
@@ -490,6 +547,9 @@ fn guidance(a: &mut Assembly, stats: &Stats) -> (Vec<String>, Vec<String>, Vec<S
     let mut next = Vec::new();
     let mut hints = Vec::new();
     let mut warnings = Vec::new();
+    for name in &a.budgets.negative_reserves {
+        warnings.push(format!("{name} is negative and counts as 0"));
+    }
     for c in &a.budgets.clamped {
         warnings.push(format!("{} of {} was clamped to {}", c.limit, c.asked, c.granted));
     }
@@ -520,6 +580,11 @@ fn guidance(a: &mut Assembly, stats: &Stats) -> (Vec<String>, Vec<String>, Vec<S
     missing.truncate(SUGGESTIONS_MAX);
     if !missing.is_empty() {
         hints.push(format!("words that occur nowhere in the index: {}", missing.join(", ")));
+    }
+    let unclaimed = a.claimed.iter().filter(|c| c.state == State::Dropped(DropReason::NoRule)).count();
+    if unclaimed > 0 && a.request.layout == Layout::Agent {
+        let candidates = if unclaimed == 1 { "candidate fits" } else { "candidates fit" };
+        hints.push(format!("{unclaimed} {candidates} no section of layout agent; layout graph has one"));
     }
     let no_room = no_room(a);
     if nothing && !no_room.is_empty() {

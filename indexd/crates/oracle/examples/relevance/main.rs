@@ -213,6 +213,7 @@ fn pack(view: &indexd_oracle::Oracle, query: &str, budget: u64, config: &Config)
         created_at: "",
         matches_head: &|_| true,
         stage: &|_| {},
+        decided: &|_| {},
     };
     Ok(build(view, &request, &context)?)
 }

@@ -290,6 +290,10 @@ fn a_small_budget_gets_the_best_whole_lines_and_none_gets_nothing() {
     assert!(small.stats.token_count <= 60 && excerpt.text.starts_with("func Long() {\n"));
     let none = pack(&view, json!({"query": "retry delay", "budgets": {"maxTotalTokens": 0}}));
     assert_eq!((none.items().count(), none.rendered.len()), (0, 0));
+    let chars = pack(&long, json!({"query": "needle", "budgets": {"maxTotalChars": 200}}));
+    let excerpt = &chars.items().next().expect("an item").excerpt;
+    assert_eq!(excerpt.truncation.map(|t| t.reason), Some("maxTotalChars"));
+    assert!(chars.stats.char_count <= 200);
     let tiny = pack(&view, json!({"query": "retry delay", "budgets": {"maxTotalTokens": 9}}));
     assert_eq!(tiny.items().count(), 0);
     assert!(tiny.missing_context_hints.iter().any(|h| h.starts_with("the best match needs about")));
@@ -455,4 +459,162 @@ fn a_frame_means_the_definition_at_its_line_and_not_another_of_its_name() {
         let pack = pack(&view, json!({ "query": query }));
         assert_eq!(pack.items().next().expect("an item").lines.start, starts, "line {line}");
     }
+}
+
+#[test]
+fn the_guaranteed_items_keep_to_the_caps() {
+    let body = "\tneedle(\"a rather long line of arguments\")\n".repeat(9);
+    let files: Vec<(String, String)> = (0..9)
+        .map(|i| (format!("a/f{i}.go"), format!("package a\n\nfunc Needle{i}() {{\n{body}}}\n")))
+        .collect();
+    let view = Oracle::of(&files);
+    let config = Config { min_items: u32::MAX, ..Config::default() };
+    for (limit, most) in [("maxItems", 5), ("maxItemsPerSection", 5), ("maxItems", 8)] {
+        let request = json!({"query": "needle", "budgets": {"maxTotalTokens": 600, limit: most}});
+        let pack = try_build(&view, request, &config).expect("a pack");
+        assert!(pack.sections.iter().all(|s| s.items.len() <= most), "{limit} {most}");
+        assert!(pack.items().count() > 3 && pack.stats.token_count <= 600);
+    }
+}
+
+#[test]
+fn an_item_shown_whole_is_not_said_to_be_cut() {
+    let view = go();
+    for budget in 20..300 {
+        let pack = pack(&view, json!({"query": "Exhausted", "budgets": {"maxTotalTokens": budget}}));
+        for item in pack.items() {
+            let parts = item.excerpt.parts.iter().map(|p| p.lines.end + 1 - p.lines.start).sum::<u32>();
+            let is_whole = parts == item.lines.end + 1 - item.lines.start;
+            assert!(!(is_whole && item.excerpt.truncated), "{budget}: {}", item.title);
+        }
+    }
+}
+
+#[test]
+fn a_budget_without_end_is_one_that_holds_everything() {
+    let view = go();
+    let of = |tokens: u64| {
+        outline(&pack(&view, json!({"query": "retry delay", "budgets": {"maxTotalTokens": tokens}})))
+    };
+    let expect = of(16_000_000);
+    for tokens in [u64::MAX, u64::MAX / 3 + 1, u64::MAX / 90] {
+        assert_eq!(of(tokens), expect, "{tokens}");
+    }
+}
+
+#[test]
+fn negative_reserves_are_warned_of() {
+    let budget = json!({"totalTokens": 900, "responseReserve": -5, "systemReserve": 0});
+    let pack = pack(&go(), json!({"query": "retry delay", "contextBudget": budget}));
+    assert_eq!(pack.stats.token_budget, 900);
+    assert_eq!(pack.warnings, ["responseReserve is negative and counts as 0"]);
+}
+
+/// Sections and reasons of what layout `agent` shows of a Python tree.
+fn agent_items(files: &[(&str, &str)], query: &str) -> Vec<(&'static str, String)> {
+    let view = Oracle::of(files);
+    let pack = try_build(&view, json!({"query": query, "layout": "agent"}), &one_seed()).expect("a pack");
+    let of = |s: &indexd_pack::pack::Section| -> Vec<(&'static str, String)> {
+        s.items.iter().map(|i| (s.name, i.title.clone())).collect()
+    };
+    pack.sections.iter().flat_map(of).collect()
+}
+
+#[test]
+fn a_definition_is_no_dependency_and_one_with_an_import_inside_is_a_definition() {
+    let main = "from helpers import lend\n\nRATE = 3\n\n\ndef frobnicate():\n    return RATE\n";
+    let helpers = "def lend():\n    return 1\n";
+    let caller = "def late():\n    from main import frobnicate\n\n    return frobnicate()\n";
+    let files = [("main.py", main), ("helpers.py", helpers), ("caller.py", caller)];
+    let got = agent_items(&files, "frobnicate");
+    let section = |title: &str| got.iter().find(|i| i.1.starts_with(title)).map(|i| i.0);
+    assert_eq!(section("def frobnicate"), Some("definitions"), "{got:?}");
+    assert_eq!(section("def late"), Some("definitions"), "{got:?}");
+    assert_eq!(section("def lend"), Some("key_usages"), "{got:?}");
+}
+
+#[test]
+fn what_fits_no_section_is_hinted_at() {
+    let neighbours = json!({"includeSameFileNeighbors": true, "maxHops": 0});
+    let request = json!({"query": "Delay", "layout": "agent", "expansion": neighbours});
+    let pack = try_build(&go(), request, &one_seed()).expect("a pack");
+    assert!(pack.stats.dropped_by_reason["unsupported"] > 0);
+    let hints = &pack.missing_context_hints;
+    assert!(hints.iter().any(|h| h.contains(" no section of layout agent")), "{hints:?}");
+}
+
+#[test]
+fn nothing_is_named_by_its_file_and_name() {
+    let text = "package a\n\nfunc init() {\n\tfrobnicate()\n}\n\nfunc frobnicate() {}\n";
+    let view = Oracle::of(&[("a/x.go", text), ("go.mod", "module m\n")]);
+    let pack = try_build(&view, json!({"query": "frobnicate"}), &one_seed()).expect("a pack");
+    let item = pack.items().find(|i| i.title == "func init()").expect("the caller is shown");
+    assert_eq!((&item.why.path[0].from, &item.symbol_id), (&item.chunk_uid, &None));
+}
+
+#[test]
+fn every_item_has_evidence() {
+    let text = "# Words\n\nNothing of it.\n";
+    let view = Oracle::of(&[
+        ("docs/frobnicate.md", text),
+        ("a/frobnicate.go", "package a\n\nfunc One() {}\n\nfunc Two() {}\n"),
+        ("go.mod", "module m\n"),
+    ]);
+    let focus = json!({"fileRelPath": "a/frobnicate.go"});
+    for request in [
+        json!({"query": "frobnicate"}),
+        json!({"query": "One", "expansion": {"includeSameFileNeighbors": true}}),
+        json!({"query": "", "focus": focus}),
+    ] {
+        let pack = pack(&view, request.clone());
+        assert!(pack.items().count() > 0, "{request}");
+        for item in pack.items() {
+            let bare = item.why.evidence.iter().any(|e| e.via.is_empty() || e.line < 1);
+            assert!(!item.why.evidence.is_empty() && !bare, "{request}: {}", item.title);
+        }
+    }
+}
+
+#[test]
+fn a_longer_path_with_evidence_proves_what_a_shorter_one_without_does_not() {
+    // `top` reads `Leaf` itself and calls `mid`, which calls `Leaf`: one hop by a name, two by calls.
+    let text = "package a\n\nfunc top() any {\n\tmid()\n\treturn Leaf\n}\n\nfunc mid() { Leaf() }\n\nfunc Leaf() {}\n";
+    let view = Oracle::of(&[("a/x.go", text), ("go.mod", "module m\n")]);
+    let of = |strictness: &str, kinds: Value| {
+        let expansion = json!({"requireEvidence": true, "evidenceKinds": kinds, "direction": "out"});
+        let request = json!({"query": "top", "strictness": strictness, "expansion": expansion});
+        try_build(&view, request, &one_seed()).expect("a pack")
+    };
+    let leaf = |p: &indexd_pack::Pack| {
+        let item = p.items().find(|i| i.title.starts_with("func Leaf")).cloned()?;
+        Some((item.scores.graph_distance, item.why.evidence_gap))
+    };
+    assert_eq!(leaf(&of("warn", json!(["callsite"]))), Some((1, true)));
+    assert_eq!(leaf(&of("strict", json!(["callsite"]))), Some((2, false)));
+    let none = of("strict", json!(["tooling"]));
+    assert_eq!((leaf(&none), none.stats.dropped_by_reason["noEvidence"]), (None, 2));
+}
+
+#[test]
+fn explanations_name_the_workspace() {
+    let pack = pack(&go(), json!({"query": "retry delay"}));
+    assert_eq!(pack.explain.expect("explain is on").repo_id, "fixture");
+}
+
+#[test]
+fn every_candidate_is_told_of_with_its_scores_and_its_end() {
+    let told = std::cell::RefCell::new(Vec::new());
+    let request = json!({"query": "retry delay attempts policy", "budgets": {"maxTotalTokens": 260}});
+    let config = Config::default();
+    let tell = |d: &indexd_pack::Decision| {
+        assert!((0.0..=1.0).contains(&d.scores.hybrid_score) && d.lines.start >= 1);
+        told.borrow_mut().push((d.path.to_owned(), d.outcome));
+    };
+    let context = indexd_pack::Context { decided: &tell, ..context(&config, &|| false) };
+    let pack = build(&go(), &Request::from_json(request).unwrap(), &context).expect("a pack");
+    let told = told.into_inner();
+    assert_eq!(told.len() as u64, pack.stats.found);
+    let included = told.iter().filter(|t| t.1 == "included").count() as u64;
+    assert_eq!(included, pack.stats.included);
+    assert!(told.iter().any(|t| DropReason::ALL.iter().any(|r| r.name() == t.1)));
 }

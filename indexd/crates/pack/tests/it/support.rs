@@ -55,6 +55,7 @@ pub fn context<'a>(config: &'a Config, cancel: &'a dyn Fn() -> bool) -> Context<
         created_at: "2024-01-01T00:00:00Z",
         matches_head: &|path| path.ends_with(".go"),
         stage: &|_| {},
+        decided: &|_| {},
     }
 }
 
