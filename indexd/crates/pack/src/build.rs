@@ -11,6 +11,7 @@ use crate::pack::{Budgets, DropReason, Pack, Scores};
 use crate::query::Query;
 use crate::render::{self, Block, Rendered, Run};
 use crate::request::{Request, Resolved};
+use crate::retrieve::Role;
 use crate::sections::{Traits, claim, sections};
 use crate::select::{Cost, Entry, GAP, Limits, Offers, Selection, select};
 use crate::unit::Units;
@@ -129,7 +130,7 @@ pub(crate) struct Assembly<'a> {
     pub rendered: String,
     pub tokens: u64,
     matcher: LineMatcher,
-    weights: Vec<f32>,
+    weights: Rc<[f32]>,
     counts: FxHashMap<FileDoc, Cost>,
 }
 
@@ -193,12 +194,29 @@ impl<'a> Assembly<'a> {
             .iter()
             .enumerate()
             .filter(|(_, c)| c.state == State::Open)
-            .filter_map(|(candidate, c)| Some(Entry { candidate, section: c.section? }))
+            .filter_map(|(candidate, c)| {
+                Some(Entry { candidate, section: c.section?, has_share: self.has_share(&c.candidate) })
+            })
             .collect();
         let shares = self.shares.clone();
         self.selection = select(&entries, &shares, limits, self);
         self.take_over();
         self.keep_minimum();
+    }
+
+    /// Whether a candidate has a part in its section's share: what edges found needs something of the
+    /// text itself, and helpers of tests show less than a test.
+    fn has_share(&self, c: &Candidate) -> bool {
+        match c.role {
+            _ if c.distance == 0 => true,
+            Role::Code => c.seed_score >= self.ctx.config.scoring.share_seed,
+            Role::Test => {
+                let name = c.unit.def.some().map(|d| self.units.view.def(d).name.to_lowercase());
+                let is_test = name.is_none_or(|n| n.contains("test") || n.contains("example"));
+                c.seed_score > 0.0 && is_test
+            }
+            Role::Doc | Role::Config => c.seed_score > 0.0,
+        }
     }
 
     /// Marks every candidate as the selection says.
@@ -396,6 +414,8 @@ impl<'a> Assembly<'a> {
         let is_seed = c.origin == candidate::Origin::Seed;
         let percent = if is_seed {
             (e.first_percent as f32 / (1.0 + e.fade * i as f32)).max(e.least_percent as f32)
+        } else if c.role == Role::Test {
+            e.test_percent as f32
         } else {
             e.neighbour_percent as f32
         };
@@ -410,29 +430,31 @@ impl<'a> Assembly<'a> {
     }
 
     /// Terms of the query by line, and the places of edges.
-    pub fn line_scores(&mut self, i: usize, source: &Source) -> LineScores {
+    fn line_scores(&mut self, i: usize, source: &Source) -> LineScores {
         let c = &self.claimed[i].candidate;
         let lines = c.unit.lines();
-        let mut scores = vec![0.0f32; lines.count() as usize];
+        let n = lines.count() as usize;
         let mut hits = Vec::new();
         self.matcher.find(source.slice(source.lines().lines_span(lines)), &mut hits);
         hits.sort_unstable();
         hits.dedup();
+        let mut terms = vec![Vec::new(); n];
         for (line, term) in hits {
-            if let Some(score) = scores.get_mut(line as usize) {
-                *score += self.weights[term as usize];
+            if let Some(at) = terms.get_mut(line as usize) {
+                at.push(term);
             }
         }
         let top = self.weights.iter().sum::<f32>().max(1.0);
+        let mut places = vec![0.0; n];
         for step in &c.path {
             let place = step.evidence.filter(|_| {
                 step.kind != EdgeKind::Import && self.units.view.def(step.site).file == c.unit.file
             });
             if let Some(o) = place.filter(|o| lines.start <= o.line && o.line <= lines.end) {
-                scores[(o.line - lines.start) as usize] += top;
+                places[(o.line - lines.start) as usize] += top;
             }
         }
-        LineScores { first: lines.start, scores }
+        LineScores { terms, places, weights: Rc::clone(&self.weights) }
     }
 
     /// The terms of the query on each line of a unit, for evidence: `(line, term)`.

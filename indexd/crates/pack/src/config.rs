@@ -236,6 +236,9 @@ settings! {
         evidence: f64 = 0.10,
         /// A seed at or above this is strong: nothing known by the graph alone passes it (C-40).
         strong_seed: f64 = 0.5,
+        /// What is no seed and scores less has no part in its section's share: it waits for the room
+        /// that is left.
+        share_seed: f64 = 0.2,
     }
 }
 
@@ -259,7 +262,7 @@ settings! {
     /// Shares of the ten sections in percent; the first pass of selection honours them (C-25).
     GraphShares {
         /// Direct hits.
-        seeds: u32 = 90,
+        seeds: u32 = 89,
         /// Who calls them.
         callers: u32 = 2,
         /// What they call.
@@ -273,7 +276,7 @@ settings! {
         /// Where values flow.
         dataflow: u32 = 1,
         /// What tests them.
-        tests: u32 = 2,
+        tests: u32 = 3,
         /// What describes them.
         docs: u32 = 1,
         /// Neighbours, when the graph is sparse.
@@ -320,7 +323,9 @@ settings! {
         least_percent: u32 = 6,
         /// A candidate that is no seed is shown whole up to this share.
         neighbour_percent: u32 = 2,
-        /// Lines of such a candidate when it is longer.
+        /// A test that is no seed is shown whole up to this share: about 20 lines of 8,000 tokens.
+        test_percent: u32 = 3,
+        /// Lines of a candidate that is no seed when it is longer.
         neighbour_lines: u32 = 12,
         /// Up to this many lines everything is shown whole.
         whole_lines: u32 = 12,
@@ -356,7 +361,7 @@ mod tests {
         check(|c| c.ranking.b = 1.5, Err("it may be at most 1"));
         check(|c| c.ranking.body = -1.0, Err("it may not be negative"));
         check(|c| c.scoring.seed = -0.1, Err("it may not be negative"));
-        let none = ScoringWeights { seed: 0.0, distance: 0.0, evidence: 0.0, strong_seed: 0.5 };
+        let none = ScoringWeights { seed: 0.0, distance: 0.0, evidence: 0.0, ..Default::default() };
         assert!(Config { scoring: none, ..Config::default() }.check().is_err());
     }
 

@@ -7,6 +7,7 @@ use crate::config::Excerpts;
 use crate::identity::Source;
 use crate::unit::Unit;
 use indexd_model::Lines;
+use std::rc::Rc;
 
 /// The lines of a unit that will be shown.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -18,12 +19,21 @@ pub struct Plan {
     pub reason: Option<&'static str>,
 }
 
-/// How much each line of a unit matters.
+/// What speaks for each line of a unit.
 pub struct LineScores {
-    /// First line.
-    pub first: u32,
-    /// One for each line of the unit, gaps between its spans included.
-    pub scores: Vec<f32>,
+    /// The terms of the query on each line of the unit, gaps between its spans included; a term
+    /// counts once on a line.
+    pub terms: Vec<Vec<u32>>,
+    /// What a line is worth besides: an edge points at it.
+    pub places: Vec<f32>,
+    /// The weight of each term.
+    pub weights: Rc<[f32]>,
+}
+
+impl LineScores {
+    fn is_matching(&self, line: usize) -> bool {
+        !self.terms[line].is_empty() || self.places[line] > 0.0
+    }
 }
 
 /// What may be shown.
@@ -132,7 +142,8 @@ fn choose_run(
     }
 }
 
-/// Chooses windows around the lines that matter, best first.
+/// Chooses windows around the lines that matter, best first. What stands everywhere in the unit does
+/// not say where to look: the k-th line shown with a term counts `1 / k` of the first.
 fn choose_windows(
     source: &Source,
     scores: &LineScores,
@@ -144,35 +155,81 @@ fn choose_windows(
 ) {
     let window = window.max(1) as usize;
     let n = chosen.len();
+    let mut counts = Counts::new(scores);
+    for i in (0..n).filter(|i| chosen[*i]) {
+        counts.add(i);
+    }
     while left.lines > 0 {
         // The best window of lines that are not shown yet; the first of equals.
-        let gain = |i: usize| if chosen[i] { 0.0 } else { scores.scores[i] };
         let width = window.min(n).min(left.lines as usize);
-        let mut sum: f32 = (0..width).map(gain).sum();
-        let (mut best, mut at) = (sum, 0);
-        for i in width..n {
-            sum += gain(i) - gain(i - width);
-            if sum > best * (1.0 + 1e-4) {
-                (best, at) = (sum, i + 1 - width);
+        counts.sum = 0.0;
+        let (mut best, mut at) = (0.0, 0);
+        for i in 0..n {
+            if !chosen[i] {
+                counts.add(i);
             }
+            if i >= width && !chosen[i - width] {
+                counts.remove(i - width);
+            }
+            if i + 1 >= width && counts.sum > best * (1.0 + 1e-4) {
+                (best, at) = (counts.sum, i + 1 - width);
+            }
+        }
+        for i in (n - width..n).filter(|i| !chosen[*i]) {
+            counts.remove(i);
         }
         if best <= 1e-3 {
             return;
         }
         // Centred: lines without matches at both ends are shared out evenly.
-        let matching: Vec<usize> = (at..at + width).filter(|i| gain(*i) > 0.0).collect();
-        let (from, to) = (matching[0], matching[matching.len() - 1]);
+        let matching: Vec<usize> =
+            (at..at + width).filter(|i| !chosen[*i] && scores.is_matching(*i)).collect();
+        let (Some(from), Some(to)) = (matching.first(), matching.last()) else { return };
         let spare = width - (to + 1 - from);
         let start = from.saturating_sub(spare / 2).min(n - width);
         let before = left.lines;
         for i in start..start + width {
             if !chosen[i] {
                 choose_run(source, first, chosen, whole, first + i as u32, 1, left);
+                if chosen[i] {
+                    counts.add(i);
+                }
             }
         }
         if left.lines == before {
             return;
         }
+    }
+}
+
+/// On how many of a set of lines each term stands, and what the lines are worth together.
+struct Counts<'s> {
+    scores: &'s LineScores,
+    of: Vec<u32>,
+    sum: f32,
+}
+
+impl<'s> Counts<'s> {
+    fn new(scores: &'s LineScores) -> Self {
+        Self { scores, of: vec![0; scores.weights.len()], sum: 0.0 }
+    }
+
+    fn add(&mut self, line: usize) {
+        for &t in &self.scores.terms[line] {
+            let n = &mut self.of[t as usize];
+            *n += 1;
+            self.sum += self.scores.weights[t as usize] / *n as f32;
+        }
+        self.sum += self.scores.places[line];
+    }
+
+    fn remove(&mut self, line: usize) {
+        for &t in &self.scores.terms[line] {
+            let n = &mut self.of[t as usize];
+            self.sum -= self.scores.weights[t as usize] / *n as f32;
+            *n -= 1;
+        }
+        self.sum -= self.scores.places[line];
     }
 }
 

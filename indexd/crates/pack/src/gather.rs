@@ -18,6 +18,9 @@ use std::rc::Rc;
 
 /// Candidates that come from the text alone, by kind of file, at most.
 const TEXT_PER_ROLE: usize = 16;
+/// Evidence of a candidate that comes from the text alone. An edge to a seed says more, but not so
+/// much that any test of a seed goes before the one that has the words of the text.
+const TEXT_EVIDENCE: f64 = 0.5;
 /// Files whose texts are likely shown: about as many as fit into an ordinary pack.
 const FILES_AHEAD: usize = 24;
 /// Candidates beside one seed.
@@ -211,6 +214,7 @@ fn add_text(units: &mut Units, found: &mut Found, hits: &[Hit], seeds: &[Role], 
                 c.seed_score = (h.total * scale).min(1.0);
                 c.signals = h.signals;
                 c.distance = 1;
+                c.evidence = TEXT_EVIDENCE;
             }
         }
     }

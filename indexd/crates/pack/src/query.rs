@@ -126,6 +126,13 @@ impl Query {
         }
     }
 
+    /// The word of the text behind a term, for people: terms are stems.
+    pub fn as_written<'q>(&'q self, term: &'q str) -> &'q str {
+        let known = self.terms.iter().find(|t| t.term == term);
+        let source = known.and_then(|t| t.form_of).map(|w| &self.terms[w]).or(known);
+        source.and_then(|t| t.word.as_deref()).unwrap_or(term.trim_start_matches('='))
+    }
+
     fn add_form(&mut self, term: String, weight: f64, of: usize) {
         if !self.terms.iter().any(|x| x.term == term) {
             self.terms.push(QueryTerm { term, weight, word: None, form_of: Some(of) });

@@ -125,6 +125,10 @@ fn graph_claims(c: &Candidate, mode: SeedMode) -> Vec<&'static str> {
         out.push("seeds");
     }
     if c.role == Role::Test {
+        // Import lists, constants and heads of classes show nobody how a thing is tested.
+        if out.is_empty() && matches!(c.unit.kind, ChunkKind::Between | ChunkKind::Type) {
+            return out;
+        }
         out.push("tests");
     }
     if c.role == Role::Doc {

@@ -1,5 +1,6 @@
-//! Fills the budget in two passes: first each section up to its share, in rank order, then the room
-//! that is left with the best remaining candidates of all sections (C-25).
+//! Fills the budget in two passes: first each section up to its share, in rank order, with what has
+//! something of the text itself, then the room that is left with the best remaining candidates of all
+//! sections (C-25).
 //!
 //! Greedy: an item is refused only because it did not fit at its turn. Counting uses sums of counts
 //! of line-aligned pieces, which never fall below the count of the whole, and the caller counts the
@@ -114,6 +115,8 @@ pub struct Entry {
     pub candidate: usize,
     /// Its section.
     pub section: usize,
+    /// Whether it may have of its section's share; else it waits for the room that is left.
+    pub has_share: bool,
 }
 
 /// Selects from `entries`, in rank order. `shares` are percent of the budget by section.
@@ -121,7 +124,7 @@ pub fn select(entries: &[Entry], shares: &[u32], limits: Limits, offers: &mut dy
     let mut run = Run::new(entries.len(), shares.len(), limits);
     for (section, percent) in shares.iter().enumerate() {
         let share = limits.tokens * u64::from(*percent) / 100;
-        for (i, e) in entries.iter().enumerate().filter(|(_, e)| e.section == section) {
+        for (i, e) in entries.iter().enumerate().filter(|(_, e)| e.section == section && e.has_share) {
             let room = share.saturating_sub(run.section_tokens[section]);
             run.offer(i, *e, room, offers);
         }

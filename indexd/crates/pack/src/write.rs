@@ -27,6 +27,8 @@ const TERMS_SHOWN: usize = 3;
 const TITLE_CHARS_MAX: usize = 160;
 /// Follow-up queries at most.
 const SUGGESTIONS_MAX: usize = 5;
+/// Files whose left-out definitions are suggested, the best.
+const SUGGESTED_FILES_MAX: usize = 3;
 
 /// Writes the pack.
 pub fn pack(a: &mut Assembly) -> Pack {
@@ -351,7 +353,7 @@ fn text_evidence(a: &mut Assembly, i: usize, source: &Source) -> Vec<Evidence> {
                 confidence: confidence.clamp(0.0, 1.0),
                 file_rel_path: path.clone(),
                 line,
-                via: format!("term {}", text.trim_start_matches('=')),
+                via: format!("term {}", a.query.as_written(text)),
             }
         })
         .collect()
@@ -599,14 +601,22 @@ fn guidance(a: &mut Assembly, stats: &Stats) -> (Vec<String>, Vec<String>, Vec<S
         }
     }
     if !no_room.is_empty() {
-        // The best of what had no room, by name.
-        let dropped = a.claimed.iter().filter(
-            |c| matches!(c.state, State::Dropped(reason) if reason.public() == DropReason::Budget.public()),
-        );
-        let names = dropped
+        // The best of what had no room, by name: of the files that are shown first, since a name
+        // from elsewhere is seldom what the text means.
+        let mut files = Vec::new();
+        for c in a.claimed.iter().filter(|c| c.state == State::Included) {
+            if files.len() < SUGGESTED_FILES_MAX && !files.contains(&c.candidate.unit.file) {
+                files.push(c.candidate.unit.file);
+            }
+        }
+        let names = a
+            .claimed
+            .iter()
+            .filter(|c| matches!(c.state, State::Dropped(reason) if reason.public() == "budget"))
+            .filter(|c| files.is_empty() || files.contains(&c.candidate.unit.file))
             .filter_map(|c| c.candidate.unit.def.some())
             .map(|d| a.units.view.def(d).qualified.to_string());
-        for name in names.filter(|n| !n.is_empty()).take(3) {
+        for name in names.filter(|n| !n.is_empty()) {
             if next.len() < SUGGESTIONS_MAX && !next.contains(&name) {
                 next.push(name);
             }

@@ -121,3 +121,15 @@ fn another_form_knows_its_word() {
     assert!(q.terms.iter().any(|t| t.term == "importer"));
     assert!(q.terms.iter().all(|t| t.form_of == t.word.is_none().then_some(0)));
 }
+
+#[test]
+fn a_term_is_shown_as_the_text_has_it() {
+    let mut q = Query::parse("Importing closed sockets", 1.0, 0.4);
+    q.add_forms(0.6, 0.2);
+    let of =
+        |word: &str| q.terms.iter().find(|t| t.word.as_deref() == Some(word)).expect("a term").term.clone();
+    for word in ["Importing", "closed", "sockets"] {
+        assert_eq!(q.as_written(&of(word)), word);
+    }
+    assert_eq!((q.as_written("=closedsockets"), q.as_written("other")), ("closedsockets", "other"));
+}

@@ -41,7 +41,7 @@ fn check(
     let entries: Vec<Entry> = sections
         .iter()
         .enumerate()
-        .map(|(candidate, section)| Entry { candidate, section: *section })
+        .map(|(candidate, section)| Entry { candidate, section: *section, has_share: true })
         .collect();
     let got = select(&entries, shares, limits, &mut Plain(costs.to_vec()));
     let chosen: Vec<usize> = got.chosen.iter().map(|c| c.0).collect();
@@ -62,6 +62,18 @@ fn rank_decides_and_what_is_too_large_is_skipped() {
 fn a_section_keeps_to_its_share_until_all_had_their_turn() {
     // Section 0 may take 50 in the first pass; candidate 1 gets the rest in the second.
     check(&[40, 40, 30], &[0, 0, 1], &[50, 50], limits(140), &[0, 2, 1], &[]);
+}
+
+#[test]
+fn what_has_no_part_in_a_share_waits_for_the_room_that_is_left() {
+    let check = |has_share: bool, expect: &[usize]| {
+        let entry = |candidate, section, has_share| Entry { candidate, section, has_share };
+        let entries = [entry(0, 0, true), entry(1, 0, true), entry(2, 1, has_share)];
+        let got = select(&entries, &[50, 50], limits(110), &mut Plain(vec![40, 40, 30]));
+        assert_eq!(got.chosen.iter().map(|c| c.0).collect::<Vec<_>>(), expect);
+    };
+    check(true, &[0, 2]);
+    check(false, &[0, 1]);
 }
 
 #[test]
@@ -92,7 +104,7 @@ proptest! {
         tokens in 0u64..600,
         per_section in 1usize..12,
     ) {
-        let entries: Vec<Entry> = items.iter().enumerate().map(|(candidate, (_, section))| Entry { candidate, section: *section }).collect();
+        let entries: Vec<Entry> = items.iter().enumerate().map(|(candidate, (_, section))| Entry { candidate, section: *section, has_share: true }).collect();
         let limits = Limits { items_per_section: per_section, ..limits(tokens) };
         let mut offers = Plain(items.iter().map(|i| i.0).collect());
         let got = select(&entries, &[60, 30, 10], limits, &mut offers);

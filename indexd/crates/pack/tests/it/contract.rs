@@ -313,6 +313,40 @@ fn long_excerpts_are_cut_at_lines_and_say_so() {
 }
 
 #[test]
+fn a_window_is_where_different_words_meet_and_not_where_one_is_repeated() {
+    let body =
+        |word: &str, n: usize| -> String { (0..n).map(|i| format!("\tcall({word}, {i})\n")).collect() };
+    let meet = "\tneedle()\n\tcall(thread)\n\tcall(button)\n";
+    let text = format!(
+        "package a\n\nfunc Long() {{\n{}{}{meet}{}}}\n",
+        body("other", 60),
+        body("needle", 60),
+        body("other", 60)
+    );
+    let mut config = Config::default();
+    config.excerpts.window_lines = 10;
+    let view = Oracle::of(&[("a/x.go", text.as_str())]);
+    let request = json!({"query": "needle thread button", "budgets": {"maxTotalTokens": 250}});
+    let pack = try_build(&view, request, &config).expect("a pack");
+    let item = pack.items().next().expect("it is found");
+    assert!(item.excerpt.truncated && item.excerpt.text.contains(meet), "{}", item.excerpt.text);
+}
+
+#[test]
+fn the_test_that_has_the_words_is_shown_whole_and_not_any_test_of_a_seed() {
+    let code = "package a\n\nfunc Parse(s string) int { return len(s) }\n";
+    let lines = "\tif Parse(\"quoted\") != 2 {\n\t\tt.Fatal(\"quoted\")\n\t}\n".repeat(7);
+    let tests = format!(
+        "package a\n\nimport \"testing\"\n\ntype parseCase struct{{ quoted string }}\n\nfunc TestOther(t *testing.T) {{ Parse(\"\") }}\n\nfunc TestQuoted(t *testing.T) {{\n{lines}}}\n"
+    );
+    let view = Oracle::of(&[("a/parse.go", code), ("a/parse_test.go", tests.as_str())]);
+    let pack = pack(&view, json!({"query": "parse quoted strings", "budgets": {"maxTotalTokens": 8_000}}));
+    let section = pack.sections.iter().find(|s| s.name == "tests").expect("the section");
+    let shown: Vec<_> = section.items.iter().map(|i| (i.lines.start, i.excerpt.truncated)).collect();
+    assert_eq!(shown, [(9, false), (7, false)]);
+}
+
+#[test]
 fn a_line_longer_than_an_item_is_left_out() {
     let long = format!("\tneedle(\"{}\")\n", "x".repeat(300));
     let text = format!("package a\n\nfunc Some() {{\n\tneedle(1)\n{long}\tneedle(2)\n}}\n");
