@@ -190,6 +190,8 @@ settings! {
         test_bridge: f32 = 0.3,
         /// What a good hit adds to definitions of the same name, its siblings elsewhere.
         sibling: f32 = 0.15,
+        /// Weight of the words that mark the best hits against those of the text.
+        feedback: f32 = 0.3,
         /// Weight of a term of the title against one further down.
         title: f32 = 2.0,
         /// Weight of two neighbouring words of the title written as one name, against each alone.

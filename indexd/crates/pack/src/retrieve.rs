@@ -1,7 +1,7 @@
 //! Ranks units for a query: scored terms first, then everything else that speaks for a unit.
 //!
 //! ```text
-//! total = factor(roles) * ( lexical + units + gate * files )
+//! total = factor(roles) * ( lexical + feedback + units + gate * files )
 //! units = sum of weight * strength over the signals of the unit itself
 //! files = the same over the signals of its file (path, evidence, names, history)
 //! gate  = g + (1 - g) * sqrt(lexical)
@@ -13,6 +13,7 @@
 //! [`Signals`] so that any score can explain itself.
 
 pub mod bridge;
+pub mod feedback;
 pub mod history;
 pub mod lexical;
 pub mod literal;
@@ -24,7 +25,7 @@ use crate::request::SeedProvider;
 use crate::unit::{Unit, UnitKey, Units};
 use indexd_model::view::FileRecord;
 use indexd_model::{ChunkDoc, ChunkKind, FileDoc, FileRoles, Language};
-use lexical::Weighted;
+use lexical::{ChunkHit, Lexical, Weighted};
 use rustc_hash::FxHashMap;
 use std::rc::Rc;
 
@@ -42,6 +43,8 @@ const CHUNKS_ADDED_MAX: usize = 800;
 pub enum Signal {
     /// Scored terms of its text.
     Lexical,
+    /// Scored words that mark the best hits.
+    Feedback,
     /// Scored terms of the path of its file, beyond what its text says already.
     Path,
     /// Other good units of its file.
@@ -71,12 +74,13 @@ pub enum Signal {
 }
 
 /// How many signals there are.
-pub const N_SIGNALS: usize = 14;
+pub const N_SIGNALS: usize = 15;
 
 impl Signal {
     /// Every signal, in order.
     pub const ALL: [Self; N_SIGNALS] = [
         Self::Lexical,
+        Self::Feedback,
         Self::Path,
         Self::FileEvidence,
         Self::TypeEvidence,
@@ -96,6 +100,7 @@ impl Signal {
     pub fn name(self) -> &'static str {
         match self {
             Self::Lexical => "lexical",
+            Self::Feedback => "feedback",
             Self::Path => "path",
             Self::FileEvidence => "fileEvidence",
             Self::TypeEvidence => "typeEvidence",
@@ -128,8 +133,8 @@ impl Signal {
     /// Its weight; the lexical score is the unit that the others are measured in.
     pub fn weight(self, r: &Ranking) -> f64 {
         f64::from(match self {
-            // The weight of the path is inside its strength.
-            Self::Lexical | Self::Path => 1.0,
+            // The weights of path and feedback are inside their strengths.
+            Self::Lexical | Self::Feedback | Self::Path => 1.0,
             Self::FileEvidence => r.file_evidence,
             Self::TypeEvidence => r.type_evidence,
             Self::NamedFile => r.named_file,
@@ -160,6 +165,10 @@ impl Signals {
     pub fn raise(&mut self, signal: Signal, strength: f64) {
         let at = &mut self.0[signal as usize];
         *at = at.max(strength);
+    }
+
+    fn set(&mut self, signal: Signal, strength: f64) {
+        self.0[signal as usize] = strength;
     }
 
     fn total(&self, weights: &[f64; N_SIGNALS], gate: f64) -> f64 {
@@ -231,6 +240,8 @@ pub struct Hit {
     pub factor: f64,
     /// The total.
     pub total: f64,
+    /// The number of the type it belongs to, in no order that means anything.
+    of_type: Option<u32>,
 }
 
 /// What retrieval found.
@@ -249,7 +260,7 @@ pub fn retrieve(units: &mut Units, query: &Query, r: &Ranking, provider: SeedPro
     let weights: [f64; N_SIGNALS] = Signal::ALL.map(|s| match (provider, s) {
         (
             SeedProvider::Sparse,
-            Signal::Lexical | Signal::Path | Signal::FileEvidence | Signal::TypeEvidence,
+            Signal::Lexical | Signal::Path | Signal::FileEvidence | Signal::TypeEvidence | Signal::Feedback,
         ) => s.weight(r),
         (SeedProvider::Fts, Signal::Literal | Signal::NamedSymbol) => 1.0,
         (SeedProvider::Fts, Signal::Lexical) => 0.01,
@@ -257,8 +268,8 @@ pub fn retrieve(units: &mut Units, query: &Query, r: &Ranking, provider: SeedPro
         _ => s.weight(r),
     });
     let is_on = |s: Signal| weights[s as usize] > 0.0;
-    let (chunk_hits, weighted) = lexical::score(units, query, r);
-    let mut table = Table::new(units, &chunk_hits, r);
+    let (mut scored, chunk_hits) = Lexical::score(units, query, r);
+    let mut table = Table::new(units, chunk_hits, r);
     if is_on(Signal::NamedFile)
         || is_on(Signal::NamedFolder)
         || is_on(Signal::NamedSymbol)
@@ -269,7 +280,10 @@ pub fn retrieve(units: &mut Units, query: &Query, r: &Ranking, provider: SeedPro
     if r.files_whole > 0 {
         table.add_units_of_best_files(units, &weights, r.files_whole as usize);
     }
-    table.mark_evidence(units, is_on(Signal::TypeEvidence));
+    if is_on(Signal::TypeEvidence) {
+        table.number_types(units);
+    }
+    table.mark_evidence();
     if is_on(Signal::Literal) && !query.literals.is_empty() {
         literal::mark(units, query, &mut table);
     }
@@ -277,6 +291,14 @@ pub fn retrieve(units: &mut Units, query: &Query, r: &Ranking, provider: SeedPro
         history::mark(units, query, &mut table);
     }
     table.rank(&weights);
+    if is_on(Signal::Feedback) && r.feedback > 0.0 {
+        let words = feedback::words_of_best(units, query, &table, f64::from(r.feedback));
+        let chunks = table.hits.iter().flat_map(|h| h.unit.chunks.iter().copied()).collect();
+        let chunk_hits = scored.score_again(units, &words, chunks, r);
+        table.set_lexical(units, &chunk_hits);
+        table.mark_evidence();
+        table.rank(&weights);
+    }
     let mut again = is_on(Signal::TestBridge) && bridge::mark_tests(units, &mut table);
     again |= is_on(Signal::Sibling) && bridge::mark_siblings(units, &mut table);
     if again {
@@ -287,7 +309,7 @@ pub fn retrieve(units: &mut Units, query: &Query, r: &Ranking, provider: SeedPro
         SeedProvider::Fts => vec!["fts"],
         _ => vec!["sparse", "fts", "symbol", "path", "graph", "history"],
     };
-    Retrieved { hits: table.hits, weighted, providers }
+    Retrieved { hits: table.hits, weighted: scored.weighted(), providers }
 }
 
 /// The hits under construction.
@@ -299,23 +321,38 @@ pub struct Table {
 }
 
 impl Table {
-    fn new(units: &mut Units, chunk_hits: &[lexical::ChunkHit], r: &Ranking) -> Self {
-        let mut chunk_hits = chunk_hits.to_vec();
+    fn new(units: &mut Units, mut chunk_hits: Vec<ChunkHit>, r: &Ranking) -> Self {
         chunk_hits.sort_by(|a, b| b.score.total_cmp(&a.score));
         // Ties at the cut stay together, as handles must not decide.
         let floor = chunk_hits.get(2 * UNITS_MAX - 1).map_or(0.0, |h| h.score);
         chunk_hits.retain(|h| h.score >= floor);
-        let top = f64::from(chunk_hits.first().map_or(1.0, |h| h.score));
         let mut table = Self { hits: Vec::with_capacity(UNITS_MAX), at: FxHashMap::default(), ranking: *r };
         for h in &chunk_hits {
             let unit = units.of_chunk(h.chunk);
-            // A long definition is as good as its best part: the parts share its name anyway.
-            let coverage = f64::from(1.0 - r.coverage + r.coverage * h.coverage);
-            let signals = &mut table.hit(units, unit).signals;
-            signals.raise(Signal::Lexical, f64::from(h.own) * coverage / top);
-            signals.raise(Signal::Path, f64::from(h.score - h.own) / top);
+            table.hit(units, unit);
         }
+        table.set_lexical(units, &chunk_hits);
         table
+    }
+
+    /// Sets what the words say of the hits; chunks of other units are left out.
+    fn set_lexical(&mut self, units: &mut Units, chunk_hits: &[ChunkHit]) {
+        for h in &mut self.hits {
+            for s in [Signal::Lexical, Signal::Feedback, Signal::Path] {
+                h.signals.set(s, 0.0);
+            }
+        }
+        let top = f64::from(chunk_hits.iter().map(|h| h.score).fold(f32::MIN_POSITIVE, f32::max));
+        for h in chunk_hits {
+            let unit = units.of_chunk(h.chunk);
+            let Some(&i) = self.at.get(&unit.key) else { continue };
+            // A long definition is as good as its best part: the parts share its name anyway.
+            let coverage = f64::from(1.0 - self.ranking.coverage + self.ranking.coverage * h.coverage);
+            let signals = &mut self.hits[i].signals;
+            signals.raise(Signal::Lexical, f64::from(h.own) * coverage / top);
+            signals.raise(Signal::Feedback, f64::from(h.fed) / top);
+            signals.raise(Signal::Path, f64::from(h.score - h.own - h.fed) / top);
+        }
     }
 
     /// The hit of a unit, new or known.
@@ -350,6 +387,7 @@ impl Table {
                 signals: Signals::default(),
                 factor: f64::from(factor),
                 total: 0.0,
+                of_type: None,
             });
         }
         &mut self.hits[i]
@@ -399,10 +437,8 @@ impl Table {
     fn file_evidence(&self) -> FxHashMap<FileDoc, f64> {
         let mut by_file: FxHashMap<FileDoc, Vec<f64>> = FxHashMap::default();
         for h in &self.hits {
-            by_file
-                .entry(h.unit.file)
-                .or_default()
-                .push(h.signals.get(Signal::Lexical) + h.signals.get(Signal::Path));
+            let words = [Signal::Lexical, Signal::Feedback, Signal::Path].map(|s| h.signals.get(s));
+            by_file.entry(h.unit.file).or_default().push(words.iter().sum());
         }
         let mut evidence: FxHashMap<FileDoc, f64> = FxHashMap::default();
         for (file, mut scores) in by_file {
@@ -415,49 +451,44 @@ impl Table {
     }
 
     /// What the good units of a file and of a type add to each other.
-    fn mark_evidence(&mut self, units: &Units, by_type: bool) {
+    fn mark_evidence(&mut self) {
         let evidence = self.file_evidence();
-        for h in &mut self.hits {
-            h.signals.raise(Signal::FileEvidence, evidence[&h.unit.file]);
+        let words = |h: &Hit| h.signals.get(Signal::Lexical) + h.signals.get(Signal::Feedback);
+        // The two best members of each type.
+        let mut best: FxHashMap<u32, [f64; 2]> = FxHashMap::default();
+        for h in &self.hits {
+            if let Some(t) = h.of_type {
+                let [first, second] = best.entry(t).or_default();
+                let own = words(h);
+                if own > *first {
+                    *second = std::mem::replace(first, own);
+                } else {
+                    *second = second.max(own);
+                }
+            }
         }
-        if by_type {
-            self.mark_type_evidence(units);
+        for h in &mut self.hits {
+            h.signals.set(Signal::FileEvidence, evidence[&h.unit.file]);
+            if let Some([first, second]) = h.of_type.map(|t| best[&t]) {
+                let other = if first > words(h) { first } else { second };
+                h.signals.set(Signal::TypeEvidence, other);
+            }
         }
     }
 
-    fn mark_type_evidence(&mut self, units: &Units) {
-        let defs: Vec<_> = self.hits.iter().map(|h| h.unit.def.some().map(|d| units.view.def(d))).collect();
-        let files: Vec<_> = self.hits.iter().map(|h| Rc::clone(&h.file)).collect();
-        // The folder and the type around a definition.
-        let owners: Vec<Option<(&str, &str)>> = defs
-            .iter()
-            .zip(&files)
-            .map(|(def, file)| {
-                let def = def.as_ref()?;
-                let scope = match def.qualified.rsplit_once('.') {
-                    Some((scope, _)) => scope,
-                    None if def.kind.is_type() => &def.qualified,
-                    None => return None,
-                };
-                Some((indexd_model::path::dir_of(&file.path), scope))
-            })
-            .collect();
-        let mut best: FxHashMap<(&str, &str), Vec<f64>> = FxHashMap::default();
-        for (h, o) in self.hits.iter().zip(&owners) {
-            if let Some(o) = *o {
-                best.entry(o).or_default().push(h.signals.get(Signal::Lexical));
-            }
-        }
-        for scores in best.values_mut() {
-            scores.sort_by(|a, b| b.total_cmp(a));
-        }
-        for (h, o) in self.hits.iter_mut().zip(&owners) {
-            if let Some(scores) = o.as_ref().and_then(|o| best.get(o)) {
-                // The best of the others.
-                let own = h.signals.get(Signal::Lexical);
-                let other = if scores[0] > own { Some(&scores[0]) } else { scores.get(1) };
-                h.signals.raise(Signal::TypeEvidence, other.copied().unwrap_or(0.0));
-            }
+    /// Finds out which hits belong to one type: the same scope in files of one folder.
+    fn number_types(&mut self, units: &Units) {
+        let mut known: FxHashMap<(String, String), u32> = FxHashMap::default();
+        for h in &mut self.hits {
+            let Some(def) = h.unit.def.some().map(|d| units.view.def(d)) else { continue };
+            let scope = match def.qualified.rsplit_once('.') {
+                Some((scope, _)) => scope,
+                None if def.kind.is_type() => &def.qualified,
+                None => continue,
+            };
+            let next = known.len() as u32;
+            let key = (indexd_model::path::dir_of(&h.file.path).to_owned(), scope.to_owned());
+            h.of_type = Some(*known.entry(key).or_insert(next));
         }
     }
 

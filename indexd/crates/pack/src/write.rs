@@ -481,8 +481,10 @@ fn stats(a: &Assembly, sections: &[Section]) -> Stats {
 fn explain(a: &mut Assembly) -> Explain {
     let q = &a.query;
     let mut query: BTreeMap<&'static str, Vec<String>> = BTreeMap::new();
-    let weighted = &a.gathered.retrieved.weighted.terms;
-    query.insert("terms", weighted.iter().map(|t| format!("{} {:.2}", t.0, t.1)).collect());
+    let weighted = &a.gathered.retrieved.weighted;
+    let print = |terms: &[(String, f32)]| terms.iter().map(|t| format!("{} {:.2}", t.0, t.1)).collect();
+    query.insert("terms", print(&weighted.terms));
+    query.insert("feedback", print(&weighted.feedback));
     query.insert("symbols", q.symbols.clone());
     query.insert("paths", q.paths.iter().map(|p| p.path.clone()).collect());
     query.insert("literals", q.literals.clone());

@@ -28,9 +28,10 @@ use task::Task;
 use tree::Trees;
 
 /// Every signal with the weight that carries it.
-const SIGNALS: [&str; 24] = [
+const SIGNALS: [&str; 25] = [
     "fileEvidence",
     "typeEvidence",
+    "feedback",
     "namedFile",
     "namedFolder",
     "namedSymbol",

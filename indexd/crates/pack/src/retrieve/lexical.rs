@@ -6,7 +6,7 @@
 //! chunk that holds a common word would cost more than everything else.
 
 use crate::config::Ranking;
-use crate::query::Query;
+use crate::query::{Query, QueryTerm};
 use crate::unit::Units;
 use indexd_model::view::{Field, N_FIELDS, PathPosting, Posting};
 use indexd_model::{ChunkDoc, FileDoc, IndexView};
@@ -28,8 +28,10 @@ pub struct ChunkHit {
     pub chunk: ChunkDoc,
     /// The score, unitless, above 0.
     pub score: f32,
-    /// What it would be without the path of its file.
+    /// What it would be without the path of its file and without feedback.
     pub own: f32,
+    /// What the words of feedback add.
+    pub fed: f32,
     /// Inverse document frequency, weighted, of the terms in its text, in parts of those of all.
     pub coverage: f32,
 }
@@ -62,17 +64,56 @@ thread_local! {
 pub struct Weighted {
     /// `(term, weight x idf)`, rarest first.
     pub terms: Vec<(String, f32)>,
+    /// The same of the words of feedback.
+    pub feedback: Vec<(String, f32)>,
 }
 
-/// Scores the chunks that hold terms of `query`, at most about `ranking.candidates_max`, in no
-/// order that means anything; equal scores are never cut apart.
-pub fn score(units: &mut Units, query: &Query, ranking: &Ranking) -> (Vec<ChunkHit>, Weighted) {
-    SCRATCH.with_borrow_mut(|scratch| {
-        let terms = read_terms(units.view, query, scratch);
-        let weighted = Weighted { terms: terms.iter().map(|t| (t.text.clone(), t.idf * t.weight)).collect() };
-        let hits = score_terms(units, &terms, ranking, scratch);
-        (hits, weighted)
-    })
+/// The terms of one query with their postings, so that what they found can be scored again.
+pub struct Lexical {
+    terms: Vec<Term>,
+    n_asked: usize,
+    scratch: Scratch,
+}
+
+impl Drop for Lexical {
+    fn drop(&mut self) {
+        SCRATCH.set(std::mem::take(&mut self.scratch));
+    }
+}
+
+impl Lexical {
+    /// Scores the chunks that hold terms of `query`, at most about `ranking.candidates_max`, in no
+    /// order that means anything; equal scores are never cut apart.
+    pub fn score(units: &mut Units, query: &Query, ranking: &Ranking) -> (Self, Vec<ChunkHit>) {
+        let mut scratch = SCRATCH.take();
+        scratch.postings.clear();
+        scratch.paths.clear();
+        let terms = read_terms(units.view, &query.terms, &mut scratch);
+        let kept = choose(units, &terms, ranking, &mut scratch);
+        let hits = second_pass(units, &terms, terms.len(), ranking, &kept, &mut scratch);
+        (Self { n_asked: terms.len(), terms, scratch }, hits)
+    }
+
+    /// Scores these chunks, none twice, with `further` terms as well: what they add stands apart.
+    pub fn score_again(
+        &mut self,
+        units: &mut Units,
+        further: &[QueryTerm],
+        chunks: Vec<ChunkDoc>,
+        ranking: &Ranking,
+    ) -> Vec<ChunkHit> {
+        self.terms.truncate(self.n_asked);
+        self.terms.extend(read_terms(units.view, further, &mut self.scratch));
+        let chunks: Vec<u32> = chunks.into_iter().map(|c| c.0).collect();
+        second_pass(units, &self.terms, self.n_asked, ranking, &chunks, &mut self.scratch)
+    }
+
+    /// The terms with their weights.
+    pub fn weighted(&self) -> Weighted {
+        let weigh = |terms: &[Term]| terms.iter().map(|t| (t.text.clone(), t.idf * t.weight)).collect();
+        let (asked, further) = self.terms.split_at(self.n_asked);
+        Weighted { terms: weigh(asked), feedback: weigh(further) }
+    }
 }
 
 fn field_weights(r: &Ranking) -> [f32; N_FIELDS] {
@@ -86,14 +127,12 @@ fn field_weights(r: &Ranking) -> [f32; N_FIELDS] {
 }
 
 /// Looks up the terms and reads the postings of those that are worth it, rarest first.
-fn read_terms(view: &dyn IndexView, query: &Query, s: &mut Scratch) -> Vec<Term> {
-    s.postings.clear();
-    s.paths.clear();
+fn read_terms(view: &dyn IndexView, terms: &[QueryTerm], s: &mut Scratch) -> Vec<Term> {
     let stats = view.stats();
     let chunks_per_file = stats.n_chunks / stats.n_files.max(1);
-    let mut found = Vec::with_capacity(query.terms.len());
-    let mut idfs: Vec<Option<f32>> = Vec::with_capacity(query.terms.len());
-    for (place, q) in query.terms.iter().enumerate() {
+    let mut found = Vec::with_capacity(terms.len());
+    let mut idfs: Vec<Option<f32>> = Vec::with_capacity(terms.len());
+    for (place, q) in terms.iter().enumerate() {
         idfs.push(None);
         let df = view.doc_frequency(&q.term);
         let start = s.paths.len();
@@ -141,7 +180,8 @@ fn read_terms(view: &dyn IndexView, query: &Query, s: &mut Scratch) -> Vec<Term>
         .collect()
 }
 
-fn score_terms(units: &mut Units, terms: &[Term], r: &Ranking, s: &mut Scratch) -> Vec<ChunkHit> {
+/// The chunks that are worth an exact score.
+fn choose(units: &mut Units, terms: &[Term], r: &Ranking, s: &mut Scratch) -> Vec<u32> {
     let weights = field_weights(r);
     first_pass(terms, &weights, r, s);
     let path_files = score_paths(terms, r, s);
@@ -152,7 +192,7 @@ fn score_terms(units: &mut Units, terms: &[Term], r: &Ranking, s: &mut Scratch) 
         s.scores[c as usize] = 0.0;
     }
     s.touched.clear();
-    second_pass(units, terms, &weights, r, &kept, s)
+    kept
 }
 
 /// Adds what each posting is worth at average length.
@@ -229,16 +269,17 @@ fn best(s: &Scratch, n: usize) -> Vec<u32> {
     s.touched.iter().copied().filter(|c| s.scores[*c as usize] >= floor).collect()
 }
 
-/// Scores the kept chunks with lengths and paths.
+/// Scores the kept chunks with lengths and paths; the first `n_asked` terms are those of the query.
 fn second_pass(
     units: &mut Units,
     terms: &[Term],
-    weights: &[f32; N_FIELDS],
+    n_asked: usize,
     r: &Ranking,
     kept: &[u32],
     s: &mut Scratch,
 ) -> Vec<ChunkHit> {
     let stats = units.view.stats();
+    let weights = field_weights(r);
     let n_terms = terms.len();
     if n_terms == 0 || kept.is_empty() {
         return Vec::new();
@@ -257,7 +298,7 @@ fn second_pass(
         for p in &s.postings[t.postings.clone()] {
             let slot = s.slots.get(p.chunk.index()).copied().unwrap_or(0);
             if slot > 0 {
-                let tf: f32 = p.counts.iter().zip(weights).map(|(n, w)| f32::from(*n) * w).sum();
+                let tf: f32 = p.counts.iter().zip(&weights).map(|(n, w)| f32::from(*n) * w).sum();
                 s.matrix[(slot as usize - 1) * n_terms + j] = tf;
             }
         }
@@ -266,37 +307,39 @@ fn second_pass(
         s.slots[c as usize] = 0;
     }
     let paths = paths_by_file(terms, s);
-    let total: f32 = terms.iter().map(|t| t.idf * t.weight).sum();
+    let total: f32 = terms[..n_asked].iter().map(|t| t.idf * t.weight).sum();
     let mut hits = Vec::with_capacity(kept.len());
     for (slot, &c) in kept.iter().enumerate() {
         let record = units.chunk(ChunkDoc(c));
         let row = &mut s.matrix[slot * n_terms..(slot + 1) * n_terms];
         let len: f32 = record.lens.iter().map(|l| f32::from(*l)).sum();
         let norm = r.k1 * (1.0 - r.b + r.b * len / average_total.max(1.0));
-        let saturated = |row: &[f32]| -> f32 {
+        let saturated = |row: &[f32], terms: &[Term]| -> f32 {
             row.iter()
                 .zip(terms)
                 .filter(|(tf, _)| **tf > 0.0)
                 .map(|(tf, t)| t.idf * t.weight * tf * (r.k1 + 1.0) / (tf + norm))
                 .sum()
         };
-        let own = saturated(row);
+        let (asked, further) = terms.split_at(n_asked);
+        let (own, fed) = (saturated(&row[..n_asked], asked), saturated(&row[n_asked..], further));
         let covered: f32 =
-            row.iter().zip(terms).filter(|(tf, _)| **tf > 0.0).map(|(_, t)| t.idf * t.weight).sum();
+            row.iter().zip(asked).filter(|(tf, _)| **tf > 0.0).map(|(_, t)| t.idf * t.weight).sum();
         let in_path = paths.get(&record.file).map_or(&[][..], |v| v);
         let score = if in_path.is_empty() {
-            own
+            own + fed
         } else {
             for &(j, count) in in_path {
                 row[j as usize] += r.path * f32::from(count);
             }
-            saturated(row)
+            saturated(row, terms)
         };
         if score > 0.0 {
             hits.push(ChunkHit {
                 chunk: ChunkDoc(c),
                 score,
                 own,
+                fed,
                 coverage: covered / total.max(f32::MIN_POSITIVE),
             });
         }

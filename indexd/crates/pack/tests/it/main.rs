@@ -3,4 +3,5 @@
 mod contract;
 mod golden;
 mod properties;
+mod ranking;
 mod support;

@@ -1,0 +1,73 @@
+//! Words that mark the best hits, looked for with little weight: what a text does not say, the code
+//! that it finds may (pseudo-relevance feedback; Lavrenko and Croft 2001, as interpolated in RM3).
+//!
+//! Only the units that were found already are scored again, and only the postings of a handful of
+//! new words are read for it: a second retrieval would cost as much as the first.
+
+use super::{Role, Table};
+use crate::query::{Query, QueryTerm};
+use crate::unit::Units;
+use indexd_model::FileDoc;
+use indexd_text::bm25::idf;
+use indexd_text::terms;
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::sync::Arc;
+
+/// Hits whose words are counted, the best.
+const HITS_MAX: usize = 5;
+/// Bytes read of one hit, from its start.
+const BYTES_MAX: usize = 8_000;
+/// Words that are looked for.
+const WORDS_MAX: usize = 8;
+/// A word in more than one of so many chunks marks nothing.
+const CHUNKS_PER_WORD: u64 = 20;
+
+/// The words that mark the best hits and that the text lacks, heaviest first; the first one weighs
+/// `weight`, the others in proportion. Expects a sorted table.
+///
+/// A word weighs its idf times the sum, over the hits that hold it `n` times, of `n / (n + 1)` of
+/// their scores.
+pub fn words_of_best(units: &Units, query: &Query, table: &Table, weight: f64) -> Vec<QueryTerm> {
+    let view = units.view;
+    let best: Vec<_> = table.hits.iter().filter(|h| h.role == Role::Code).take(HITS_MAX).collect();
+    let known: FxHashSet<&str> = query.terms.iter().map(|t| t.term.as_str()).collect();
+    let mut texts: FxHashMap<FileDoc, Arc<str>> = FxHashMap::default();
+    let mut sums: FxHashMap<String, f64> = FxHashMap::default();
+    for h in &best {
+        let text = texts.entry(h.unit.file).or_insert_with(|| view.text(h.unit.file));
+        let mut counts: FxHashMap<String, u32> = FxHashMap::default();
+        let mut left = BYTES_MAX;
+        for (span, _) in &h.unit.spans {
+            let part = text.get(span.range()).unwrap_or("");
+            let end = (0..=left.min(part.len())).rev().find(|i| part.is_char_boundary(*i)).unwrap_or(0);
+            let part = &part[..end];
+            left -= part.len();
+            terms(part, |t| {
+                if let Some(n) = counts.get_mut(t) {
+                    *n += 1;
+                } else if t.len() > 2 && !known.contains(t) {
+                    counts.insert(t.to_owned(), 1);
+                }
+            });
+        }
+        for (term, n) in counts {
+            *sums.entry(term).or_insert(0.0) += h.total * f64::from(n) / (f64::from(n) + 1.0);
+        }
+    }
+    let n_chunks = view.stats().n_chunks;
+    let mut words: Vec<(f64, String)> = sums
+        .into_iter()
+        .filter_map(|(term, sum)| {
+            let df = u64::from(view.doc_frequency(&term));
+            // A word of one chunk finds nothing else.
+            (df > 1 && df * CHUNKS_PER_WORD <= n_chunks).then(|| (sum * idf(n_chunks, df), term))
+        })
+        .collect();
+    words.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.1.cmp(&b.1)));
+    words.truncate(WORDS_MAX);
+    let heaviest = words.first().map_or(1.0, |w| w.0);
+    words
+        .into_iter()
+        .map(|(w, term)| QueryTerm { term, weight: weight * w / heaviest, word: None, form_of: None })
+        .collect()
+}
