@@ -87,6 +87,9 @@ pub enum Command {
     /// Find definitions by name
     #[command(after_help = "Example:\n  ctl symbol Client.get")]
     Symbol(SymbolArgs),
+    /// Say whether a file is in the index, and which rule or limit decides it
+    #[command(after_help = "Example:\n  ctl why build/generated.go")]
+    Why(WhyArgs),
     /// Who calls a function, method or class
     #[command(after_help = GRAPH_EXAMPLES)]
     Callers(GraphArgs),
@@ -335,6 +338,17 @@ pub struct SymbolArgs {
     /// Definitions at most
     #[arg(short = 'n', long, value_name = "N", default_value_t = 20)]
     pub limit: u32,
+    /// What the index must hold.
+    #[command(flatten)]
+    pub wait: WaitArgs,
+}
+
+/// Options of `why`.
+#[derive(Debug, Args)]
+pub struct WhyArgs {
+    /// A file or folder; it need not exist
+    #[arg(value_hint = clap::ValueHint::AnyPath)]
+    pub path: String,
     /// What the index must hold.
     #[command(flatten)]
     pub wait: WaitArgs,

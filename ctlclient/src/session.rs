@@ -429,20 +429,7 @@ impl Session {
                 _ => break,
             }
         }
-        while Instant::now() < until {
-            let Ok(file) = File::options().write(true).open(self.dirs.lock()) else { return Ok(()) };
-            match file.try_lock() {
-                Err(TryLockError::WouldBlock) if dial(&self.dirs.socket()).is_err() => {
-                    std::thread::sleep(Duration::from_millis(5))
-                }
-                _ => return Ok(()),
-            }
-        }
-        Err(Failure::hinted(
-            ErrorCode::Busy,
-            "the daemon is still finishing its requests",
-            "try again in a moment",
-        ))
+        wait_for_lock(&self.dirs, until)
     }
 
     fn lost(&self, e: &io::Error) -> Failure {
@@ -491,6 +478,38 @@ fn read<'a, T: serde::Deserialize<'a>>(json: &'a str) -> Result<T, Failure> {
     serde_json::from_str(json).map_err(|e| {
         Failure::new(ErrorCode::ContractVersion, format!("the daemon's answer has another shape: {e}"))
     })
+}
+
+/// Waits until a daemon that no longer answers has ended: the lock is free, or another daemon answers
+/// already.
+///
+/// # Errors
+/// `POC_E_BUSY` when it has not by then.
+fn wait_for_lock(dirs: &Dirs, until: Instant) -> Result<(), Failure> {
+    while Instant::now() < until {
+        let Ok(file) = File::options().write(true).open(dirs.lock()) else { return Ok(()) };
+        match file.try_lock() {
+            Err(TryLockError::WouldBlock) if dial(&dirs.socket()).is_err() => {
+                std::thread::sleep(Duration::from_millis(5))
+            }
+            _ => return Ok(()),
+        }
+    }
+    let who = dirs.lock_holder().map(|id| format!(", process {id},")).unwrap_or_default();
+    let message = format!("the daemon{who} is still finishing its requests");
+    Err(Failure::hinted(ErrorCode::Busy, message, "try again in a moment"))
+}
+
+/// Waits for the end of a daemon that no longer answers; false when there is none.
+///
+/// # Errors
+/// `POC_E_BUSY` when it does not end in time.
+pub fn outlast() -> Result<bool, Failure> {
+    let dirs = dirs()?;
+    if dirs.lock_holder().is_none() {
+        return Ok(false);
+    }
+    wait_for_lock(&dirs, Instant::now() + END_TIMEOUT).map(|()| true)
 }
 
 fn reach(dirs: &Dirs, start: Start) -> Result<Transport, Failure> {

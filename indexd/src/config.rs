@@ -109,6 +109,8 @@ struct OptionInfo {
     key: &'static str,
     help: &'static str,
     narrow: Narrow,
+    /// The smallest and the largest number; none for what is no number.
+    range: &'static [(u64, u64)],
     get: fn(&Config) -> Value,
     set: fn(&mut Config, Value) -> Result<(), serde_json::Error>,
 }
@@ -127,7 +129,10 @@ pub struct Entry {
 }
 
 macro_rules! options {
-    ($($(#[doc = $doc:literal])+ $field:ident: $ty:ty = $default:expr, $key:literal, $narrow:ident;)+) => {
+    ($(
+        $(#[doc = $doc:literal])+
+        $field:ident: $ty:ty = $default:expr, $key:literal, $narrow:ident $(, $low:literal to $high:literal)?;
+    )+) => {
         /// All settings of the daemon.
         #[derive(Clone, Debug, PartialEq)]
         pub struct Config {
@@ -147,6 +152,7 @@ macro_rules! options {
             key: $key,
             help: concat!($($doc),+),
             narrow: Narrow::$narrow,
+            range: &[$(($low, $high))?],
             get: |c| serde_json::to_value(&c.$field).unwrap_or(Value::Null),
             set: |c, v| { c.$field = serde_json::from_value(v)?; Ok(()) },
         },)+];
@@ -159,33 +165,33 @@ options! {
     /// Paths to leave out, as in `.gitignore`, relative to the root.
     index_exclude: Vec<String> = Vec::new(), "index.exclude", Add;
     /// Threads of a build; 0 for one per core, at most 8.
-    index_threads: u64 = 0, "index.threads", Never;
+    index_threads: u64 = 0, "index.threads", Never, 0 to 256;
     /// Count tokens of definitions while idle, so that the first packs are fast.
     index_background_tokens: bool = true, "index.background_tokens", Off;
     /// Replace keys, tokens and passwords in files by `[REDACTED:kind]` before anything is indexed.
     index_redact_secrets: bool = true, "index.redact_secrets", Never;
     /// Commits read for ranking; 0 switches history off.
-    history_commits_max: u64 = 2_000, "history.commits_max", Lower;
+    history_commits_max: u64 = 2_000, "history.commits_max", Lower, 0 to 1_000_000;
     /// Notice changes by events of the file system; without, every request compares the tree.
     watch_enabled: bool = true, "watch.enabled", Never;
     /// Milliseconds without a change that end a burst.
-    watch_settle_ms: u64 = 8, "watch.settle_ms", Never;
+    watch_settle_ms: u64 = 8, "watch.settle_ms", Never, 0 to 10_000;
     /// Milliseconds after which a burst is taken in anyway.
-    watch_settle_max_ms: u64 = 50, "watch.settle_max_ms", Never;
+    watch_settle_max_ms: u64 = 50, "watch.settle_max_ms", Never, 0 to 60_000;
     /// Seconds between comparisons of the tree where events cannot be relied on.
-    watch_sweep_s: u64 = 60, "watch.sweep_s", Never;
+    watch_sweep_s: u64 = 60, "watch.sweep_s", Never, 1 to 86_400;
     /// Milliseconds that a request waits for a fresh index.
-    freshness_wait_ms: u64 = 2_000, "freshness.wait_ms", Never;
+    freshness_wait_ms: u64 = 2_000, "freshness.wait_ms", Never, 0 to 600_000;
     /// Milliseconds of these that it waits for the watcher before the tree is compared.
-    freshness_cookie_ms: u64 = 500, "freshness.cookie_ms", Never;
+    freshness_cookie_ms: u64 = 500, "freshness.cookie_ms", Never, 1 to 60_000;
     /// Seconds without a request after which a workspace is closed; it opens again on demand.
-    workspace_idle_close_s: u64 = 1_800, "workspace.idle_close_s", Never;
+    workspace_idle_close_s: u64 = 1_800, "workspace.idle_close_s", Never, 1 to 31_536_000;
     /// Seconds between a change and its being flushed to the disk.
-    workspace_sync_s: u64 = 2, "workspace.sync_s", Never;
+    workspace_sync_s: u64 = 2, "workspace.sync_s", Never, 0 to 3_600;
     /// Texts whose token counts each counter remembers; 0 for none. One takes about 100 bytes.
-    tokens_cached: u64 = indexd_text::CACHE_TEXTS as u64, "tokens.cached", Never;
+    tokens_cached: u64 = indexd_text::CACHE_TEXTS as u64, "tokens.cached", Never, 0 to 10_000_000;
     /// Seconds without a connection after which the daemon exits; 0 for never.
-    daemon_idle_exit_s: u64 = 10_800, "daemon.idle_exit_s", Never;
+    daemon_idle_exit_s: u64 = 10_800, "daemon.idle_exit_s", Never, 0 to 31_536_000;
 }
 
 /// The user's file in the config folder.
@@ -300,6 +306,7 @@ impl Config {
             message,
             origin: origin.clone(),
         };
+        checked(key, &value).map_err(wrong)?;
         match key.strip_prefix("pack.") {
             Some(rest) => {
                 let mut tree = serde_json::to_value(&self.pack).unwrap_or(Value::Null);
@@ -333,6 +340,36 @@ fn narrow_of_pack(key: &str) -> Narrow {
         _ if key.starts_with("headroom.") => Narrow::Never,
         _ => Narrow::Any,
     }
+}
+
+/// Refuses what the type of an option allows and nothing good can come of; the type itself is
+/// checked when the value is set.
+fn checked(key: &str, value: &Value) -> Result<(), String> {
+    if key == crate::workspace::EXCLUDES {
+        return value.as_array().into_iter().flatten().filter_map(Value::as_str).try_for_each(|pattern| {
+            crate::workspace::check_pattern(pattern).map_err(|e| format!("{pattern:?} is no pattern: {e}"))
+        });
+    }
+    let names = indexd_text::tokens::NAMES;
+    match value.as_str() {
+        Some(name) if key == "pack.tokenizer" && !names.contains(&name) => {
+            return Err(format!("{name:?} is none of {}", names.join(", ")));
+        }
+        _ => {}
+    }
+    match (range(key), value.as_f64()) {
+        (Some((low, high)), Some(n)) if !(low..=high).contains(&n) => {
+            Err(format!("{value} is not from {low} to {high}"))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The smallest and the largest value of an option of the daemon itself, where it is a number. Those
+/// of packs are checked together, by [`indexd_pack::Config::check`].
+fn range(key: &str) -> Option<(f64, f64)> {
+    let (low, high) = OPTIONS.iter().find(|o| o.key == key)?.range.first()?;
+    Some((*low as f64, *high as f64))
 }
 
 /// Every key, ordered.

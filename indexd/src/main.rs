@@ -138,7 +138,13 @@ fn detach() -> Result<(), ErrorObject> {
         }
         std::thread::sleep(Duration::from_millis(2));
     }
-    Err(unavailable("the daemon does not answer".to_owned()))
+    Err(match dirs.lock_holder() {
+        Some(id) if id != child.id() => {
+            unavailable(format!("process {id}, the daemon before, is still ending"))
+                .with_hint(format!("wait for it, or end it with `kill {id}`; the index is a cache"))
+        }
+        _ => unavailable("the daemon does not answer".to_owned()),
+    })
 }
 
 fn serve(args: &Args) -> Result<(), ErrorObject> {
@@ -266,7 +272,7 @@ fn text((name, value): (std::ffi::OsString, std::ffi::OsString)) -> Option<(Stri
 fn start_error(e: &StartError) -> ErrorObject {
     let cause = std::error::Error::source(e).map(|s| format!(": {s}")).unwrap_or_default();
     let code = match e {
-        StartError::Running | StartError::Stuck(_) => ErrorCode::Busy,
+        StartError::Running | StartError::Stuck { .. } => ErrorCode::Busy,
         StartError::Io { source, .. } if source.kind() == std::io::ErrorKind::PermissionDenied => {
             ErrorCode::PermissionDenied
         }

@@ -7,6 +7,7 @@ use crate::hello::{HelloParams, ShutdownParams};
 use crate::import::ImportParams;
 use crate::request::{PackGetParams, PackParams};
 use crate::search::{SearchParams, SymbolParams};
+use crate::why::WhyParams;
 use crate::workspace::{AddParams, ConfigParams, ListParams, RemoveParams, StatusParams, WaitParams};
 use serde::de::DeserializeOwned;
 
@@ -68,6 +69,8 @@ methods! {
     Search(SearchParams) = "search",
     /// Finds definitions by name.
     Symbol(SymbolParams) = "symbol",
+    /// Whether a path is in the index, and what decides it.
+    Why(WhyParams) = "why",
     /// Who calls it.
     Callers(GraphParams) = "graph.callers",
     /// What it calls.

@@ -21,6 +21,7 @@ pub mod request;
 pub mod rpc;
 pub mod schema;
 pub mod search;
+pub mod why;
 pub mod workspace;
 
 pub use call::{Call, Method};

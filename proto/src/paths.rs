@@ -125,6 +125,18 @@ impl Dirs {
         self.runtime.join("lock")
     }
 
+    /// The process that is the daemon, or is still ending as one: it holds the lock and has written
+    /// its id there. `None` when nobody does.
+    pub fn lock_holder(&self) -> Option<u32> {
+        let file = std::fs::File::open(self.lock()).ok()?;
+        match file.try_lock_shared() {
+            Err(std::fs::TryLockError::WouldBlock) => {
+                std::fs::read_to_string(self.lock()).ok()?.trim().parse().ok()
+            }
+            _ => None,
+        }
+    }
+
     /// Who holds this lock starts the daemon, so that many clients start one.
     pub fn start_lock(&self) -> PathBuf {
         self.runtime.join("start.lock")

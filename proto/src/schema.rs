@@ -1,6 +1,6 @@
 //! JSON Schemas of the wire types, generated from them.
 
-use crate::{call, context_pack, error, export, graph, hello, import, request, rpc, search, workspace};
+use crate::{call, context_pack, error, export, graph, hello, import, request, rpc, search, why, workspace};
 use schemars::generate::SchemaSettings;
 use serde_json::Value;
 
@@ -27,6 +27,8 @@ pub fn all() -> Vec<(String, Value)> {
         "search.result" => search::SearchResult,
         "symbol.params" => search::SymbolParams,
         "symbol.result" => search::SymbolResult,
+        "why.params" => why::WhyParams,
+        "why.result" => why::WhyResult,
         "graph.params" => graph::GraphParams,
         "graph.result" => graph::GraphResult,
         "workspace.add.params" => workspace::AddParams,

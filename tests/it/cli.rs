@@ -449,6 +449,69 @@ fn the_small_forms_are_there() {
 }
 
 #[test]
+fn it_says_why_a_file_is_or_is_not_in_the_index() {
+    let user = User::new();
+    user.write("repo/.gitignore", "# made\n/gen/\n*.log\n");
+    user.write("repo/.indexd.toml", "index.exclude = ['private*']\n");
+    for path in ["gen/a.go", "sub/run.log", "private.txt", ".env", "other/.git/HEAD", "other/x.py"] {
+        user.write(&format!("repo/{path}"), "x = 1\n");
+    }
+    user.write("repo/binary.py", "x\0y");
+    user.write("repo/broken.py", "def f(:\n  pass\n\ndef g(): pass\n");
+    user.write("repo/wide.py", &format!("x = '{}'\n", "w".repeat(30_000)));
+    user.write("repo/large.json", &"1234567\n".repeat(700_000));
+    user.write("repo/long.py", &"x = 1\n".repeat(750_000));
+    std::os::unix::fs::symlink("retry.go", user.path("repo/link.go")).unwrap();
+    let repo = user.path("repo").display().to_string();
+    let sub = user.path("repo/sub").display().to_string();
+    for (dir, path, exit, want) in [
+        (&repo, "retry.go", 0, "retry.go: in the index as go"),
+        (&sub, "../retry.go", 0, "retry.go: in the index as go"),
+        (&repo, ".", 0, ".: a folder whose files are indexed"),
+        (&repo, "broken.py", 0, "broken.py: in the index; definitions around its syntax errors"),
+        (&repo, "wide.py", 0, "wide.py: found by its words, without definitions: a line is longer"),
+        (&repo, "long.py", 0, "long.py: found by its words, without definitions: it is larger than 4 MiB"),
+        (&repo, "large.json", 1, "large.json: known by its path alone: it is larger than 5 MiB"),
+        (&repo, "binary.py", 1, "binary.py: known by its path alone: it is not text"),
+        (&repo, ".env", 1, ".env: known by its path alone, and never read: its name"),
+        (&repo, "gen/a.go", 1, "gen/a.go: gen: left out by `/gen/` in .gitignore:2"),
+        (&sub, "run.log", 1, "sub/run.log: left out by `*.log` in .gitignore:3"),
+        (&repo, "private.txt", 1, "private.txt: left out by `private*` in the setting index.exclude"),
+        (&repo, "other/x.py", 1, "other/x.py: other: left out: a repository of its own"),
+        (&repo, ".git/HEAD", 1, ".git/HEAD: .git: left out: git's own folder"),
+        (&repo, "link.go", 1, "link.go: left out: a symbolic link"),
+        (&repo, "none.go", 1, "none.go: there is nothing of this name"),
+        (&repo, "../task.txt", 1, "../task.txt: outside "),
+        (&repo, "/etc/passwd", 1, "/etc/passwd: outside "),
+    ] {
+        let output = user.ctl(&["-C", dir, "why", path]);
+        let said = text(&output.stdout);
+        assert!(said.starts_with(want), "{path}: {said}{}", text(&output.stderr));
+        assert_eq!(output.status.code(), Some(exit), "{path}");
+    }
+    let json = text(&user.ctl(&["why", "gen/a.go", "--json"]).stdout);
+    let answer: Value = serde_json::from_str(&json).unwrap();
+    assert_eq!((&answer["standing"], &answer["decidedBy"]), (&"ignored".into(), &"gen".into()), "{json}");
+    assert_eq!(answer["rule"]["line"], 2, "{json}");
+}
+
+#[test]
+fn a_daemon_that_is_still_ending_is_named() {
+    let user = User::new();
+    ok(&user.ctl(&["daemon", "start"]));
+    ok(&user.ctl(&["daemon", "stop"]));
+    let lock = user.socket().with_file_name("lock");
+    let file = std::fs::File::options().write(true).open(&lock).unwrap();
+    file.lock().unwrap();
+    std::fs::write(&lock, format!("{}\n", std::process::id())).unwrap();
+    let said = ok(&user.ctl(&["doctor"]));
+    assert!(said.contains(&format!("process {}, a daemon that takes no more", std::process::id())), "{said}");
+    drop(file);
+    let said = ok(&user.ctl(&["doctor"]));
+    assert!(said.contains("no daemon is running"), "{said}");
+}
+
+#[test]
 fn many_lines_on_one_socket_from_any_language() {
     let user = User::new();
     ok(&user.ctl(&["index", "--wait"]));

@@ -217,7 +217,8 @@ pub fn daemon(common: &Common, what: DaemonCommand) -> Result<(), Failure> {
                 say(common, "stopped")
             }
             Err(Failure::Error(e)) if e.data.code == ErrorCode::DaemonUnavailable => {
-                say(common, "no daemon was running")
+                // The one before may have closed its door and not be gone.
+                say(common, if session::outlast()? { "stopped" } else { "no daemon was running" })
             }
             Err(e) => Err(e),
         },

@@ -284,7 +284,17 @@ fn daemon(common: &Common, dirs: &Dirs) -> Vec<Check> {
                 "ctl daemon start",
             )];
         }
-        Err(_) => return vec![ok("socket", "no daemon is running; one starts when needed"), config_alone()],
+        Err(_) => {
+            let socket = match dirs.lock_holder() {
+                Some(id) => warn(
+                    "socket",
+                    format!("process {id}, a daemon that takes no more requests, is still ending"),
+                    format!("wait for it, or kill {id}"),
+                ),
+                None => ok("socket", "no daemon is running; one starts when needed"),
+            };
+            return vec![socket, config_alone()];
+        }
     };
     let quiet = &mut Progress::new(true);
     let status = session

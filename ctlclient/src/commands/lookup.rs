@@ -1,7 +1,7 @@
 //! `ctl search`, `ctl symbol` and the questions about the graph.
 
 use super::{Target, note, wait};
-use crate::args::{Common, GraphArgs, SearchArgs, SymbolArgs};
+use crate::args::{Common, GraphArgs, SearchArgs, SymbolArgs, WhyArgs};
 use crate::failure::Failure;
 use crate::output::Output;
 use crate::progress::Progress;
@@ -10,6 +10,7 @@ use crate::style::{Style, safe_line};
 use indexd_proto::Method;
 use indexd_proto::graph::{GraphEdge, GraphParams, GraphResult};
 use indexd_proto::search::{SearchParams, SearchResult, Symbol, SymbolParams, SymbolResult};
+use indexd_proto::why::{Standing, WhyParams, WhyResult};
 use std::io::Read;
 
 /// Lines of evidence shown of one edge.
@@ -48,6 +49,35 @@ pub fn search(common: &Common, args: &SearchArgs) -> Result<(), Failure> {
     out.finish()?;
     note(common, &answer.envelope, &[]);
     if answer.hits.is_empty() { Err(Failure::NoResult) } else { Ok(()) }
+}
+
+/// Says what became of a path; one that is in no way in the index is exit status 1.
+pub fn why(common: &Common, args: &WhyArgs) -> Result<(), Failure> {
+    let target = Target::of(common)?;
+    let mut progress = Progress::new(common.quiet);
+    let params = WhyParams {
+        repo: target.repo,
+        cwd: target.cwd,
+        path: args.path.clone(),
+        wait: Some(wait(&args.wait)),
+        progress: progress.is_wanted(),
+    };
+    let line = Session::open(common)?.call(Method::Why, &params, &mut progress)?;
+    let answer: WhyResult = session::result(&line)?;
+    let mut out = Output::new();
+    if common.json {
+        out.line(session::raw(&line)?)?;
+    } else {
+        let style = Style::of_stdout(common.color);
+        let path = if answer.path.is_empty() { "." } else { &answer.path };
+        out.line(&format!("{}: {}", style.path(&safe_line(path)), safe_line(&answer.reason)))?;
+    }
+    out.finish()?;
+    note(common, &answer.envelope, &[]);
+    match answer.standing {
+        Standing::Indexed | Standing::IndexedAroundErrors | Standing::WordsOnly | Standing::Folder => Ok(()),
+        _ => Err(Failure::NoResult),
+    }
 }
 
 /// Prints definitions.

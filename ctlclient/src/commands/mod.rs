@@ -38,6 +38,7 @@ pub fn run(cli: Cli) -> Result<(), Failure> {
         Command::Preview(args) => pack::preview(common, args),
         Command::Search(args) => lookup::search(common, args),
         Command::Symbol(args) => lookup::symbol(common, args),
+        Command::Why(args) => lookup::why(common, args),
         Command::Callers(args) => lookup::graph(common, args, indexd_proto::Method::Callers),
         Command::Callees(args) => lookup::graph(common, args, indexd_proto::Method::Callees),
         Command::Refs(args) => lookup::graph(common, args, indexd_proto::Method::Refs),

@@ -71,6 +71,43 @@ fn a_wrong_key_names_the_nearest_and_a_wrong_value_its_place() {
 }
 
 #[test]
+fn values_that_nothing_good_can_come_of_are_refused() {
+    for (user, want) in [
+        ("index.threads = 1000", "1000 is not from 0 to 256"),
+        ("watch.sweep_s = 0", "0 is not from 1 to 86400"),
+        ("workspace.idle_close_s = 9223372036854775807", "is not from 1 to 31536000"),
+        ("history.commits_max = -1", "-1 is not from 0 to 1000000"),
+        ("history.commits_max = 1.5", "invalid type"),
+        ("watch.enabled = 1", "invalid type"),
+        ("index.exclude = 'one'", "invalid type"),
+        ("index.exclude = ['ok', '[z-a]']", "\"[z-a]\" is no pattern"),
+        ("pack.tokenizer = 'foo'", "\"foo\" is none of o200k_base, cl100k_base, generic, claude"),
+        ("pack.ranking.b = 5.0", "it may be at most 1"),
+        ("pack.ranking.k1 = -1.0", "it may not be negative"),
+        ("pack.budgets.max_items = -3", "invalid value"),
+    ] {
+        let message = effective(user, "", &[], &[]).unwrap_err().to_string();
+        let key = user.split(' ').next().unwrap();
+        assert!(message.starts_with(&format!("wrong value for `{key}` in /")), "{user}: {message}");
+        assert!(message.contains(want), "{user}: {message}");
+    }
+    let variable = effective("", "", &[("INDEXD_INDEX_THREADS", "-1")], &[]).unwrap_err().to_string();
+    assert_eq!(variable, "wrong value for `index.threads` in INDEXD_INDEX_THREADS: -1 is not from 0 to 256");
+}
+
+#[test]
+fn defaults_are_in_their_ranges_and_the_reference_tells_them() {
+    let text = include_str!("../../../docs/configuration.md");
+    for entry in Config::default().entries() {
+        assert_eq!(checked(&entry.key, &entry.value), Ok(()), "{}", entry.key);
+        let row = text.lines().find(|l| l.starts_with(&format!("| `{}` |", entry.key))).unwrap();
+        if let Some((low, high)) = range(&entry.key) {
+            assert!(row.contains(&format!("({low} to {high})")), "{row}");
+        }
+    }
+}
+
+#[test]
 fn every_entry_knows_its_origin() {
     let config = effective("index.name = 'x'", "pack.tokenizer = 'cl100k_base'", &[], &[]).unwrap();
     let by_key: BTreeMap<String, Entry> = config.entries().into_iter().map(|e| (e.key.clone(), e)).collect();

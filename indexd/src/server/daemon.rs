@@ -18,7 +18,7 @@ use interprocess::local_socket::traits::StreamCommon as _;
 use interprocess::local_socket::traits::tokio::Listener as _;
 use interprocess::local_socket::{GenericFilePath, ListenerOptions, ToFsName};
 use std::fs::{File, TryLockError};
-use std::io;
+use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -40,8 +40,13 @@ pub enum StartError {
     #[error("a daemon is running already")]
     Running,
     /// The lock is held and nobody answers.
-    #[error("the lock {0} is held by a process that does not answer")]
-    Stuck(PathBuf),
+    #[error("{} holds the lock {path} and does not answer", process(*.holder))]
+    Stuck {
+        /// The lock.
+        path: PathBuf,
+        /// Who holds it, if that can be said.
+        holder: Option<u32>,
+    },
     /// The system refuses.
     #[error("cannot use {path}")]
     Io {
@@ -74,16 +79,26 @@ impl Lock {
         let until = Instant::now() + LOCK_TIMEOUT;
         loop {
             match file.try_lock() {
-                Ok(()) => return Ok(Self { _file: file }),
+                Ok(()) => {
+                    // For whoever wonders later why the lock is held; nothing depends on it.
+                    let _ = file.set_len(0).and_then(|()| writeln!(&file, "{}", std::process::id()));
+                    return Ok(Self { _file: file });
+                }
                 Err(TryLockError::Error(e)) => return Err(fail(e)),
                 Err(TryLockError::WouldBlock) if answers(&dirs.socket()) => return Err(StartError::Running),
                 Err(TryLockError::WouldBlock) if Instant::now() >= until => {
-                    return Err(StartError::Stuck(path));
+                    let holder = dirs.lock_holder();
+                    return Err(StartError::Stuck { path, holder });
                 }
                 Err(TryLockError::WouldBlock) => std::thread::sleep(Duration::from_millis(20)),
             }
         }
     }
+}
+
+/// A process in a sentence.
+fn process(id: Option<u32>) -> String {
+    id.map_or_else(|| "a process".to_owned(), |id| format!("process {id}"))
 }
 
 /// Whether somebody accepts connections there.

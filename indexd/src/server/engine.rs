@@ -6,7 +6,7 @@ use crate::server::dispatch::json;
 use crate::server::graph::{self, Relation};
 use crate::server::limits::PROGRESS_INTERVAL;
 use crate::server::records::{Cache, Kept, Records};
-use crate::server::{convert, edges, import, log, lookup, place};
+use crate::server::{convert, edges, import, log, lookup, place, why};
 use crate::workspace::{Freshness, Progress, Registry, Workspace, WorkspaceError, WorkspaceState};
 use base64::Engine as _;
 use indexd_model::IndexView;
@@ -21,6 +21,7 @@ use indexd_proto::paths::Dirs;
 use indexd_proto::request::{Budgets, CallOptions, PackGetParams, PackGetResult, PackParams, PreviewResult};
 use indexd_proto::rpc::{self, ChunkParams};
 use indexd_proto::search::{SearchParams, SearchResult, SymbolParams, SymbolResult};
+use indexd_proto::why::{WhyParams, WhyResult};
 use indexd_proto::workspace as wire;
 use indexd_proto::workspace::{CacheFacts, Envelope, Wait, WaitMode};
 use indexd_proto::{Call, Id};
@@ -345,6 +346,24 @@ impl Engine {
         })
     }
 
+    fn why(&self, p: WhyParams, ctx: &Context) -> Result<String, ErrorObject> {
+        let reading = self.read(target(&p.repo, &p.cwd), p.wait, p.progress, ctx)?;
+        let root = reading.workspace.root();
+        let path = place::of_path(root, p.cwd.as_deref().map(Path::new), &p.path);
+        let excludes = &reading.config.index_exclude;
+        let verdict = why::verdict(&reading.snapshot, root, excludes, path.as_deref());
+        json(&WhyResult {
+            schema: "WhyResult".to_owned(),
+            schema_version: SCHEMA_VERSION.to_owned(),
+            path: path.unwrap_or(p.path),
+            standing: verdict.standing,
+            reason: verdict.reason,
+            decided_by: verdict.decided_by,
+            rule: verdict.rule,
+            envelope: reading.envelope(ctx),
+        })
+    }
+
     fn graph(&self, relation: Relation, mut p: GraphParams, ctx: &Context) -> Result<String, ErrorObject> {
         let reading = self.read(target(&p.repo, &p.cwd), p.wait, p.progress, ctx)?;
         p.symbol = reading.symbol(&p.cwd, &p.symbol);
@@ -448,6 +467,7 @@ impl Backend for Engine {
             Call::PackGet(p) => self.pack_get(&p),
             Call::Search(p) => self.search(p, ctx),
             Call::Symbol(p) => self.symbol(p, ctx),
+            Call::Why(p) => self.why(p, ctx),
             Call::Callers(p) => self.graph(Relation::Callers, p, ctx),
             Call::Callees(p) => self.graph(Relation::Callees, p, ctx),
             Call::Refs(p) => self.graph(Relation::Refs, p, ctx),

@@ -20,6 +20,7 @@ pub mod log;
 pub mod lookup;
 pub mod place;
 pub mod records;
+pub mod why;
 
 pub use backend::{Backend, Context};
 pub use dispatch::Server;

@@ -18,6 +18,21 @@ pub fn of_file(view: &dyn FactsView, root: &Path, cwd: Option<&Path>, path: &str
     })
 }
 
+/// The path from `root` that `path` means, whether anything is there or not: from `cwd` if that is
+/// given, else from `root`; one that exists counts first. `None` for a path outside. Links on the way
+/// into the root are looked through, those inside it are not.
+pub fn of_path(root: &Path, cwd: Option<&Path>, path: &str) -> Option<String> {
+    let inside = |base: &Path| {
+        let at = base.join(path);
+        below(root, &at).or_else(|| {
+            let folder = std::fs::canonicalize(at.parent()?).ok()?;
+            below(root, &folder.join(at.file_name()?))
+        })
+    };
+    let ways: Vec<String> = cwd.into_iter().chain([root]).filter_map(inside).collect();
+    ways.iter().find(|rel| root.join(rel).symlink_metadata().is_ok()).or(ways.first()).cloned()
+}
+
 /// A name, or a place `path` or `path:line` with its path as in the index.
 pub fn of_symbol(view: &dyn FactsView, root: &Path, cwd: Option<&Path>, name: &str) -> String {
     let name = name.trim();

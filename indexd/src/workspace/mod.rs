@@ -3,7 +3,7 @@
 //! Read in this order: `rules` (which paths belong to the set), `scan` (all of them at once),
 //! `watch` (the ones that may have changed), `engine` (a change set becomes one commit; the first
 //! build), `driver` (the event loop of one workspace, and freshness), `recovery` (what is believed
-//! after a stop), `handle` (a workspace as requests see it), `registry` (many of them). Everything
+//! after a stop), `why` (what became of one path), `handle` (a workspace as requests see it), `registry` (many of them). Everything
 //! here may block: callers run it on a pool.
 
 mod after;
@@ -28,11 +28,12 @@ pub mod tokens;
 pub mod tree;
 pub mod update;
 pub mod watch;
+pub mod why;
 
 pub use handle::Workspace;
 pub use overlays::stored as stored_overlays;
 pub use registry::Registry;
-pub use rules::REPO_CONFIG;
+pub use rules::{EXCLUDES, REPO_CONFIG, Rule, check_pattern};
 pub use status::{Freshness, ImportStatus, Progress, WorkspaceError, WorkspaceState, WorkspaceStatus};
 
 /// The threads that walk, parse and link, for all workspaces: one per core, at most 8. Their stacks

@@ -12,7 +12,7 @@
 //! only ever take away.
 
 use ignore::Match;
-use ignore::gitignore::{Gitignore, GitignoreBuilder};
+use ignore::gitignore::{Gitignore, GitignoreBuilder, Glob};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -49,9 +49,34 @@ pub struct Layer {
     base_len: usize,
     /// For folders above the root: the way from there to the root, slash included.
     prefix: Box<str>,
-    sets: Vec<(usize, Gitignore)>,
+    sets: Vec<Set>,
     up: Option<Arc<Layer>>,
 }
+
+/// The patterns of one file.
+struct Set {
+    kind: usize,
+    patterns: Gitignore,
+    /// The file; that of the settings is named by its key.
+    source: Box<Path>,
+}
+
+/// A rule that leaves a path out.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Rule {
+    /// The file it stands in, or [`EXCLUDES`].
+    pub source: PathBuf,
+    /// Its line, from 1, as the file is now.
+    pub line: Option<u32>,
+    /// The pattern as written.
+    pub pattern: String,
+}
+
+/// The setting that holds patterns.
+pub const EXCLUDES: &str = "index.exclude";
+
+/// What a set says about a path: included again or not, and where.
+type Verdict<'l> = (bool, &'l Set, &'l Glob);
 
 /// Whether an entry of this name changes the rules of its folder: an ignore file, our settings, or
 /// `.git`, which makes the folder a repository of its own.
@@ -64,19 +89,19 @@ impl Layer {
     /// `.gitignore` files between an enclosing repository's root and this root.
     pub fn top(root: &Path, excludes: &[String]) -> Arc<Self> {
         let mut sets = Vec::new();
-        sets.extend(patterns(KIND_CONFIG, &excludes.join("\n")));
+        sets.extend(patterns(KIND_CONFIG, Path::new(EXCLUDES), &excludes.join("\n")));
         if let Some(path) = ignore::gitignore::gitconfig_excludes_path() {
-            sets.extend(read_rules(&path).and_then(|text| patterns(KIND_GLOBAL, &text)));
+            sets.extend(read_rules(&path).and_then(|text| patterns(KIND_GLOBAL, &path, &text)));
         }
         let git = super::git::GitFolders::find(root);
         if let Some(git) = &git {
             let path = git.common.join("info").join("exclude");
-            sets.extend(read_rules(&path).and_then(|text| patterns(KIND_EXCLUDE, &text)));
+            sets.extend(read_rules(&path).and_then(|text| patterns(KIND_EXCLUDE, &path, &text)));
         }
         let mut layer = Arc::new(Self { base_len: 0, prefix: "".into(), sets, up: None });
         for (dir, prefix) in git.map_or_else(Vec::new, |git| above(&git.root, root)) {
-            let text = read_rules(&dir.join(NAMES[KIND_GITIGNORE]));
-            if let Some(set) = text.and_then(|text| patterns(KIND_GITIGNORE, &text)) {
+            let path = dir.join(NAMES[KIND_GITIGNORE]);
+            if let Some(set) = read_rules(&path).and_then(|text| patterns(KIND_GITIGNORE, &path, &text)) {
                 layer =
                     Arc::new(Self { base_len: 0, prefix: prefix.into(), sets: vec![set], up: Some(layer) });
             }
@@ -90,7 +115,8 @@ impl Layer {
         let mut sets = Vec::new();
         for (kind, name) in NAMES.iter().enumerate() {
             if present(name) {
-                sets.extend(read_rules(&dir.join(name)).and_then(|text| patterns(kind, &text)));
+                let path = dir.join(name);
+                sets.extend(read_rules(&path).and_then(|text| patterns(kind, &path, &text)));
             }
         }
         if sets.is_empty() {
@@ -103,36 +129,56 @@ impl Layer {
     /// Whether the entry `rel` of this folder is in the set by its name, its folder being so.
     /// `.git` never is. Whether a folder is a repository of its own is for the caller to see.
     pub fn admits(&self, rel: &str, is_dir: bool) -> bool {
-        if indexd_model::path::file_name_of(rel) == ".git" {
-            return false;
-        }
-        let mut found = [None; N_KINDS];
+        indexd_model::path::file_name_of(rel) != ".git" && self.denied_by(rel, is_dir).is_none()
+    }
+
+    /// The rule that takes the entry `rel` out of the set, its folder being in it.
+    pub fn against(&self, rel: &str, is_dir: bool) -> Option<Rule> {
+        let (_, set, glob) = self.denied_by(rel, is_dir)?;
+        let text = if set.kind == KIND_CONFIG { None } else { read_rules(&set.source) };
+        // Of equal lines the last one decides.
+        let line = text.and_then(|text| {
+            text.lines()
+                .rev()
+                .position(|l| l.trim_end() == glob.original())
+                .map(|from_end| text.lines().count() - from_end)
+        });
+        Some(Rule {
+            source: set.source.to_path_buf(),
+            line: line.and_then(|n| u32::try_from(n).ok()),
+            pattern: glob.original().to_owned(),
+        })
+    }
+
+    fn denied_by(&self, rel: &str, is_dir: bool) -> Option<Verdict<'_>> {
+        let mut found: [Option<Verdict>; N_KINDS] = [None; N_KINDS];
         let mut layer = Some(self);
         while let Some(at) = layer {
-            for (kind, set) in &at.sets {
-                if found[*kind].is_none() {
-                    found[*kind] = at.matched(set, rel, is_dir);
+            for set in &at.sets {
+                if found[set.kind].is_none() {
+                    found[set.kind] = at.matched(set, rel, is_dir);
                 }
             }
             layer = at.up.as_deref();
         }
+        let denies = |verdict: &Verdict| !verdict.0;
         let ranked = found[..=KIND_GITIGNORE].iter().chain(&found[KIND_EXCLUDE..=KIND_GLOBAL]);
-        let kept = ranked.flatten().next().copied().unwrap_or(true);
-        let fenced = found[KIND_GITIGNORE + 1..KIND_EXCLUDE].contains(&Some(false));
-        kept && !fenced && found[KIND_CONFIG] != Some(false)
+        let strongest = ranked.flatten().next().copied();
+        let takers = found[KIND_GITIGNORE + 1..KIND_EXCLUDE].iter().chain(&found[KIND_CONFIG..]);
+        strongest.filter(denies).or_else(|| takers.flatten().copied().find(denies))
     }
 
-    /// `Some(true)` for included again, `Some(false)` for ignored.
-    fn matched(&self, set: &Gitignore, rel: &str, is_dir: bool) -> Option<bool> {
+    /// Whether a set includes a path again or ignores it, and the pattern that says so.
+    fn matched<'l>(&self, set: &'l Set, rel: &str, is_dir: bool) -> Option<Verdict<'l>> {
         let verdict = if self.prefix.is_empty() {
-            set.matched(&rel[self.base_len..], is_dir)
+            set.patterns.matched(&rel[self.base_len..], is_dir)
         } else {
-            set.matched(format!("{}{rel}", self.prefix), is_dir)
+            set.patterns.matched(format!("{}{rel}", self.prefix), is_dir)
         };
         match verdict {
             Match::None => None,
-            Match::Ignore(_) => Some(false),
-            Match::Whitelist(_) => Some(true),
+            Match::Ignore(glob) => Some((false, set, glob)),
+            Match::Whitelist(glob) => Some((true, set, glob)),
         }
     }
 }
@@ -180,14 +226,19 @@ fn read_rules(path: &Path) -> Option<String> {
     Some(String::from_utf8_lossy(&bytes).trim_start_matches('\u{feff}').to_owned())
 }
 
+/// Whether a line is a pattern; what is wrong with it otherwise.
+pub fn check_pattern(line: &str) -> Result<(), String> {
+    GitignoreBuilder::new("").add_line(None, line).map(drop).map_err(|e| e.to_string())
+}
+
 /// A line that is no valid pattern counts for nothing, as in git.
-fn patterns(kind: usize, text: &str) -> Option<(usize, Gitignore)> {
+fn patterns(kind: usize, source: &Path, text: &str) -> Option<Set> {
     let mut builder = GitignoreBuilder::new("");
     for line in text.lines() {
         let _ = builder.add_line(None, line);
     }
-    let set = builder.build().ok()?;
-    (!set.is_empty()).then_some((kind, set))
+    let patterns = builder.build().ok()?;
+    (!patterns.is_empty()).then(|| Set { kind, patterns, source: source.into() })
 }
 
 #[cfg(test)]
@@ -195,7 +246,7 @@ mod tests {
     use super::*;
 
     fn layer(up: Option<Arc<Layer>>, base_len: usize, sets: &[(usize, &str)]) -> Arc<Layer> {
-        let sets = sets.iter().filter_map(|(kind, text)| patterns(*kind, text)).collect();
+        let sets = sets.iter().filter_map(|(kind, text)| patterns(*kind, Path::new(""), text)).collect();
         Arc::new(Layer { base_len, prefix: "".into(), sets, up })
     }
 
@@ -231,7 +282,7 @@ mod tests {
         let above = Arc::new(Layer {
             base_len: 0,
             prefix: "pkg/".into(),
-            sets: patterns(KIND_GITIGNORE, "/pkg/gen/\n/other\n").into_iter().collect(),
+            sets: patterns(KIND_GITIGNORE, Path::new(""), "/pkg/gen/\n/other\n").into_iter().collect(),
             up: None,
         });
         assert!(!above.admits("gen", true));

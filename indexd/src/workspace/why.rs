@@ -1,0 +1,161 @@
+//! Why a path is in the set or not: the scan's own questions, asked about one path from the root
+//! down, with the place of the rule that decides.
+
+use super::rules::{Layer, Rule};
+use indexd_model::path::join;
+use std::fs;
+use std::io::ErrorKind;
+use std::path::Path;
+
+/// What the scan makes of a path.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// A regular file of the set.
+    File,
+    /// A folder of the set.
+    Folder,
+    /// Taken out by a rule.
+    Ignored(Rule),
+    /// In a repository of its own.
+    Nested,
+    /// Git's own folder.
+    Git,
+    /// A symbolic link, which is not followed.
+    Link,
+    /// Neither a file nor a folder.
+    Special,
+    /// On another file system.
+    OtherFileSystem,
+    /// Nothing is there, or a file stands where a folder would have to.
+    Missing,
+    /// The system does not let one look.
+    Unreadable,
+}
+
+/// What the scan makes of `rel` below `root`, and the path that decides it: `rel` or a folder above
+/// it. Without anything of that name, a rule that would leave it out still counts, as for a file.
+pub fn place(root: &Path, excludes: &[String], rel: &str) -> (Place, String) {
+    let mut layer = Layer::top(root, excludes);
+    let mut at = String::new();
+    let device = device_of(root);
+    let mut names = rel.split('/').filter(|name| !name.is_empty()).peekable();
+    loop {
+        let dir = if at.is_empty() { root.to_owned() } else { root.join(&at) };
+        let has = |name: &str| fs::symlink_metadata(dir.join(name)).is_ok();
+        if !at.is_empty() && has(".git") {
+            return (Place::Nested, at);
+        }
+        if device_of(&dir).is_some_and(|d| Some(d) != device) {
+            return (Place::OtherFileSystem, at);
+        }
+        layer = Layer::enter(&layer, &dir, &at, has);
+        let Some(name) = names.next() else { return (Place::Folder, at) };
+        at = join(&at, name);
+        if name == ".git" {
+            return (Place::Git, at);
+        }
+        let meta = fs::symlink_metadata(root.join(&at));
+        let is_dir = meta.as_ref().map_or(names.peek().is_some(), fs::Metadata::is_dir);
+        if let Some(rule) = layer.against(&at, is_dir) {
+            return (Place::Ignored(rule), at);
+        }
+        let place = match meta {
+            Ok(meta) if meta.is_dir() => continue,
+            Ok(meta) if meta.is_symlink() => Place::Link,
+            Ok(_) if names.peek().is_some() => Place::Missing,
+            Ok(meta) if meta.is_file() => Place::File,
+            Ok(_) => Place::Special,
+            Err(e) if e.kind() == ErrorKind::PermissionDenied => Place::Unreadable,
+            // Rules further down may still leave out what would stand there.
+            Err(_) if names.peek().is_some() => continue,
+            Err(_) => Place::Missing,
+        };
+        return (place, at);
+    }
+}
+
+#[cfg(unix)]
+fn device_of(dir: &Path) -> Option<u64> {
+    use std::os::unix::fs::MetadataExt;
+    fs::symlink_metadata(dir).ok().map(|meta| meta.dev())
+}
+
+#[cfg(not(unix))]
+fn device_of(_dir: &Path) -> Option<u64> {
+    None
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+
+    /// What stands in the way of `rel`, in a tree of files by path and text.
+    #[track_caller]
+    fn check(files: &[(&str, &str)], rel: &str, want: &str) {
+        let tmp = tempfile::tempdir().unwrap();
+        let root = tmp.path().canonicalize().unwrap();
+        for (path, text) in files {
+            let path = root.join(path);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            match text.strip_prefix("-> ") {
+                Some(target) => std::os::unix::fs::symlink(target, path).unwrap(),
+                None => fs::write(path, text).unwrap(),
+            }
+        }
+        let (place, at) = super::place(&root, &["gen/".to_owned()], rel);
+        let said = match place {
+            Place::Ignored(rule) => {
+                let source = Path::new(&rule.source);
+                let source = source.strip_prefix(&root).unwrap_or(source).display().to_string();
+                format!("{at}: {source}:{} {}", rule.line.unwrap_or(0), rule.pattern)
+            }
+            other => format!("{at}: {other:?}"),
+        };
+        assert_eq!(said, want);
+    }
+
+    #[test]
+    fn the_rule_that_decides_is_named() {
+        let rules = [
+            (".gitignore", "# built\n*.log\n\n/out/  \n*.log\n"),
+            ("sub/.gitignore", "!keep.log\n"),
+            ("sub/.cursorignore", "keep.*\n"),
+            ("a.log", ""),
+            ("b.txt", ""),
+            ("out/deep/x.py", ""),
+        ];
+        for (rel, want) in [
+            ("b.txt", "b.txt: File"),
+            ("", ": Folder"),
+            ("a.log", "a.log: .gitignore:5 *.log"),
+            ("out/deep/x.py", "out: .gitignore:4 /out/"),
+            ("gen/x.py", "gen: index.exclude:0 gen/"),
+            ("sub/keep.log", "sub/keep.log: sub/.cursorignore:1 keep.*"),
+            ("sub/keeper.log", "sub/keeper.log: .gitignore:5 *.log"),
+            ("none.py", "none.py: Missing"),
+            ("no/such.log", "no/such.log: .gitignore:5 *.log"),
+            ("b.txt/x", "b.txt: Missing"),
+        ] {
+            check(&rules, rel, want);
+        }
+    }
+
+    #[test]
+    fn what_is_never_entered_is_named() {
+        let files = [
+            ("nested/.git/HEAD", ""),
+            ("nested/x.py", ""),
+            (".git/config", ""),
+            ("link.py", "-> x.py"),
+            ("way", "-> nested"),
+        ];
+        for (rel, want) in [
+            ("nested/x.py", "nested: Nested"),
+            (".git/config", ".git: Git"),
+            ("link.py", "link.py: Link"),
+            ("way/x.py", "way: Link"),
+        ] {
+            check(&files, rel, want);
+        }
+    }
+}

@@ -1,0 +1,102 @@
+//! `why`: whether a path is in the index, and what decides it.
+
+use crate::workspace::{Envelope, Wait};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Parameters of `why`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+pub struct WhyParams {
+    /// The root itself.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub repo: Option<String>,
+    /// A folder inside the workspace.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cwd: Option<String>,
+    /// A file or folder: absolute, from `cwd`, or from the root. It need not exist.
+    pub path: String,
+    /// What the answer requires of the index.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub wait: Option<Wait>,
+    /// Whether to send `$/progress`.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub progress: bool,
+}
+
+/// What became of a path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Standing {
+    /// In the index, with definitions and edges where its language has them.
+    Indexed,
+    /// In the index around syntax errors.
+    IndexedAroundErrors,
+    /// Found by its words; without definitions and edges.
+    WordsOnly,
+    /// Known by its path alone: it is larger than the limit.
+    TooLarge,
+    /// Known by its path alone: it is not text.
+    Binary,
+    /// Known by its path alone and never read: its name says that it holds secrets.
+    Sensitive,
+    /// Belongs to the index and is not in it yet.
+    Pending,
+    /// Belongs to the index and cannot be read.
+    Unreadable,
+    /// A folder whose files belong to the index.
+    Folder,
+    /// Left out by a rule.
+    Ignored,
+    /// Inside a repository of its own.
+    NestedRepository,
+    /// Git's own folder.
+    Git,
+    /// A symbolic link, which is not followed, or behind one.
+    Link,
+    /// Neither a file nor a folder.
+    Special,
+    /// On another file system.
+    OtherFileSystem,
+    /// Outside the root.
+    Outside,
+    /// There is nothing of this name.
+    Missing,
+}
+
+/// A rule that leaves a path out.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Rule {
+    /// The file it stands in: from the root, or absolute when it lies outside; `index.exclude` for
+    /// the setting of that name.
+    pub source: String,
+    /// Its line, from 1; absent for a setting.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub line: Option<u32>,
+    /// The pattern as written.
+    pub pattern: String,
+}
+
+/// Answer to `why`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct WhyResult {
+    /// Always `WhyResult`.
+    pub schema: String,
+    /// Version of this object's shape.
+    pub schema_version: String,
+    /// The path from the root; as given when it lies outside.
+    pub path: String,
+    /// What became of it.
+    pub standing: Standing,
+    /// The same as a sentence.
+    pub reason: String,
+    /// The path that decides: the path itself or a folder above it.
+    pub decided_by: String,
+    /// The rule that leaves it out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rule: Option<Rule>,
+    /// What is known beside it.
+    pub envelope: Envelope,
+}
