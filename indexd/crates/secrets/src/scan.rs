@@ -11,6 +11,8 @@ use std::sync::LazyLock;
 const LINE_BYTES_MAX: usize = 20_000;
 /// Bits per byte below which a value is no random string (gitleaks uses the same figure).
 const ENTROPY_MIN: f64 = 3.5;
+/// Digits of the run that makes a value look random.
+const RUN_DIGITS_MIN: usize = 2;
 /// Bytes of a compiled expression.
 const REGEX_BYTES_MAX: usize = 1 << 20;
 
@@ -69,7 +71,9 @@ pub(crate) fn find(text: &str) -> Vec<Redaction> {
         let (start, end) = line_around(text, hit.start());
         done[rule] = end.max(hit.end());
         let line = &text[start..end];
-        if line.len() <= LINE_BYTES_MAX && !line.contains(ALLOW_MARK) {
+        // Words that stand beside secrets stand in many lines, and few of these hold a digit.
+        let may_hold_one = line.len() <= LINE_BYTES_MAX && has_digits(line, n_digits_min(RULES[rule].check));
+        if may_hold_one && !line.contains(ALLOW_MARK) {
             in_line(rule, &scanner.patterns[rule], line, start, &mut found);
         }
     }
@@ -124,6 +128,19 @@ fn passes(check: Check, secret: &str, before: &str) -> bool {
     }
 }
 
+/// Digits that a value has at least when it passes.
+fn n_digits_min(check: Check) -> usize {
+    match check {
+        Check::Real | Check::Password => 0,
+        Check::Mixed => 1,
+        Check::Random => RUN_DIGITS_MIN,
+    }
+}
+
+fn has_digits(line: &str, n: usize) -> bool {
+    n == 0 || line.bytes().filter(u8::is_ascii_digit).nth(n - 1).is_some()
+}
+
 fn has_mix(secret: &str) -> bool {
     secret.bytes().any(|b| b.is_ascii_digit()) && secret.bytes().any(|b| b.is_ascii_alphabetic())
 }
@@ -175,7 +192,7 @@ fn looks_random(secret: &str) -> bool {
         let n_digits = run.bytes().filter(u8::is_ascii_digit).count();
         let n_changes =
             run.as_bytes().windows(2).filter(|w| w[0].is_ascii_digit() != w[1].is_ascii_digit()).count();
-        run.len() >= RUN_BYTES_MIN && n_digits >= 2 && n_changes >= 2 && has_mix(run)
+        run.len() >= RUN_BYTES_MIN && n_digits >= RUN_DIGITS_MIN && n_changes >= 2 && has_mix(run)
     };
     entropy(secret) >= ENTROPY_MIN
         && secret.split(['.', '-', '_', '/', '=', ':']).any(run_is_random)

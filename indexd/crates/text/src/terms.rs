@@ -87,7 +87,15 @@ fn utf8_len(lead: u8) -> usize {
 #[cold]
 fn wide_word_char(text: &str, at: usize) -> Option<usize> {
     let c = text[at..].chars().next()?;
-    (c.is_alphanumeric() || is_mark(c)).then_some(c.len_utf8())
+    (is_common_letter(c) || c.is_alphanumeric() || is_mark(c)).then_some(c.len_utf8())
+}
+
+/// Letters of the scripts that are met most, Latin, Greek, Cyrillic, Hebrew, Arabic, Chinese,
+/// Japanese and Korean: the tables of the standard library are searched for everything else.
+fn is_common_letter(c: char) -> bool {
+    matches!(c, '\u{c0}'..='\u{d6}' | '\u{d8}'..='\u{f6}' | '\u{f8}'..='\u{2c1}' | '\u{3a3}'..='\u{3f5}'
+        | '\u{400}'..='\u{481}' | '\u{48a}'..='\u{52f}' | '\u{5d0}'..='\u{5ea}' | '\u{620}'..='\u{64a}'
+        | '\u{3041}'..='\u{3096}' | '\u{30a1}'..='\u{30fa}' | '\u{4e00}'..='\u{9fff}' | '\u{ac00}'..='\u{d7a3}')
 }
 
 /// Combining marks that follow a letter in decomposed text.
@@ -299,6 +307,11 @@ mod tests {
         check("東京Tower", "東京 tower =東京tower");
         check("cafe\u{301}", "cafe\u{301}");
         check("\u{1f600} ok", "ok");
+    }
+
+    #[test]
+    fn common_letters_are_letters() {
+        assert_eq!(('\0'..=char::MAX).find(|c| is_common_letter(*c) && !c.is_alphanumeric()), None);
     }
 
     #[test]

@@ -65,14 +65,23 @@ impl Vocabularies {
 }
 
 /// Appends one list: its length, then numbers and counts, sorted.
-fn push(out: &mut Vec<u8>, terms: impl Iterator<Item = (u32, FieldCounts)>) {
-    let mut list: Vec<(u32, FieldCounts)> = terms.filter(|t| t.1 != [0; N_FIELDS]).collect();
+fn push(out: &mut Vec<u8>, terms: impl Iterator<Item = (u32, FieldCounts)> + Clone) {
+    let terms = terms.filter(|t| t.1 != [0; N_FIELDS]);
+    // Whoever counts terms sorts them to do so.
+    if terms.clone().is_sorted_by_key(|t| t.0) {
+        return push_sorted(out, terms);
+    }
+    let mut list: Vec<(u32, FieldCounts)> = terms.collect();
     list.sort_unstable_by_key(|t| t.0);
-    put(out, list.len() as u64);
+    push_sorted(out, list.into_iter());
+}
+
+fn push_sorted(out: &mut Vec<u8>, terms: impl Iterator<Item = (u32, FieldCounts)> + Clone) {
+    put(out, terms.clone().count() as u64);
     let mut last = 0;
-    for (number, counts) in &list {
-        put_posting(out, number - last, counts);
-        last = *number;
+    for (number, counts) in terms {
+        put_posting(out, number - last, &counts);
+        last = number;
     }
 }
 
