@@ -15,6 +15,6 @@ pub mod process;
 pub use beneath::{FileMeta, ReadError, Root};
 pub use limits::{SystemLimits, boot_id, bytes_free, is_network_file_system, system_limits};
 pub use listing::{EntryKind, Folder};
-pub use memory::{give_back_memory, keep_little_memory};
+pub use memory::{give_back_memory, keep_little_memory, while_building};
 pub use private::{PrivateDirError, check_private_dir, ensure_private_dir};
 pub use process::{forbid_core_dumps, raise_open_files};
