@@ -104,7 +104,7 @@ fn run(root: &Path, is_profiled: bool) -> Result<()> {
         let Ok(Some(loaded)) = clock.time("read", || stages::load(&beneath, path)) else { continue };
         if !is_profiled {
             let before = now();
-            parsers.parse(path, &loaded.bytes);
+            parsers.parse(path, loaded.bytes.as_deref().unwrap_or_default());
             parse_only += now() - before;
         }
         let extracted = clock.time("extract", || stages::extract(&parts, &loaded));

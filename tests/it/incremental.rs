@@ -6,7 +6,7 @@ use crate::support::{
     Bench, dump_of_fresh_build, first_difference, fresh_build, number, on_large_stack, packs_for, packs_of,
 };
 use indexd::workspace::stages::Stage;
-use indexd_model::{DefIdx, FactsView, IndexView, Language, RepoPath};
+use indexd_model::{ContentHash, DefIdx, FactsView, IndexView, Language, Outcome, RepoPath};
 use indexd_oracle::LinkedTree;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
@@ -286,6 +286,42 @@ fn an_update_that_is_stopped_leaves_the_index_as_it_was() {
 #[test]
 fn equal_content_is_touched_and_nothing_else() {
     check(&GO, &[("a/a.go", CALLED)], &[(Stage::Read, "a/a.go"), (Stage::Touch, "a/a.go")]);
+}
+
+/// A sparse file has any number of bytes at no cost, so a tree may hold more than can be read; and a
+/// secret that is known by its name leaves nothing of its content behind, not even a hash.
+#[test]
+fn what_is_known_by_its_path_alone_is_not_read() {
+    let mut bench = Bench::new();
+    let sized = |bench: &Bench, bytes| {
+        fs::File::create(bench.root().join("data.py")).unwrap().set_len(bytes).unwrap();
+    };
+    let of = |bench: &Bench, path| {
+        let snapshot = bench.snapshot();
+        let record = snapshot.file(snapshot.file_by_path(path).unwrap());
+        (record.outcome, record.size, record.hash)
+    };
+    sized(&bench, 1 << 40);
+    bench.write(".env", "TOKEN=1\n");
+    bench.build();
+    let (outcome, size, vast) = of(&bench, "data.py");
+    assert_eq!((outcome, size), (Outcome::TooLarge, 1 << 40));
+    let (outcome, size, hash) = of(&bench, ".env");
+    assert_eq!((outcome, size), (Outcome::Sensitive, 8));
+    assert_ne!(hash, ContentHash::of(b"TOKEN=1\n"));
+    // As far as the index goes, another secret of the same length is the same file.
+    bench.write(".env", "TOKEN=2\n");
+    sized(&bench, 1 << 39);
+    bench.log().start();
+    bench.update(&[".env".to_owned(), "data.py".to_owned()]);
+    let touched = bench.log().take().into_iter().filter(|(stage, _)| *stage == Stage::Touch);
+    assert_eq!(touched.collect::<Vec<_>>(), [(Stage::Touch, ".env".to_owned())]);
+    assert_ne!(of(&bench, "data.py").2, vast);
+    assert_eq!(bench.dump(), dump_of_fresh_build(bench.root()));
+    bench.write("data.py", "def small():\n    pass\n");
+    bench.update(&["data.py".to_owned()]);
+    assert_eq!(of(&bench, "data.py").0, Outcome::Parsed);
+    assert_eq!(bench.dump(), dump_of_fresh_build(bench.root()));
 }
 
 #[test]

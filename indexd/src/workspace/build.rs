@@ -7,6 +7,7 @@
 use super::STACK_BYTES;
 use super::stages::{self, Parts, Stage, StageLog};
 use super::status::Progress;
+use indexd_model::limits::FILE_BYTES_LISTED_MAX;
 use indexd_model::terms::Vocabulary;
 use indexd_model::{FileDoc, RepoPath};
 use indexd_os::Root;
@@ -81,7 +82,9 @@ impl Build<'_> {
     }
 
     fn parse(&self, bulk: &Bulk, files: &[(RepoPath, u64)]) -> Result<Built, BuildError> {
-        let bytes: u64 = files.iter().map(|f| f.1).sum();
+        // What is too large is not read.
+        let work = |size: u64| if size > FILE_BYTES_LISTED_MAX { 0 } else { size };
+        let bytes: u64 = files.iter().map(|f| work(f.1)).sum();
         let built = Mutex::new(Built { stats: Vec::with_capacity(files.len()), unreadable: Vec::new() });
         let done_bytes = AtomicU64::new(0);
         self.each("parse", files.len(), || {
@@ -111,7 +114,7 @@ impl Build<'_> {
                     Ok(None) => {}
                     Err(_) => mark(None),
                 }
-                let done = done_bytes.fetch_add(*size, Ordering::Relaxed) + size;
+                let done = done_bytes.fetch_add(work(*size), Ordering::Relaxed) + work(*size);
                 (self.progress)(Progress { phase: "parse", done, total: bytes });
                 Ok(())
             }

@@ -9,8 +9,6 @@ use indexd_model::terms::Vocabulary;
 use indexd_model::{ContentHash, Facts, FactsView, FileDoc, FileFacts, FileRoles, Links, Outcome, RepoPath};
 use indexd_os::{ReadError, Root};
 use indexd_store::{FileInput, FileStat};
-use std::fs::File;
-use std::io::{self, Read};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -100,55 +98,50 @@ pub struct Loaded {
     pub path: RepoPath,
     /// What to remember of its stat.
     pub stat: FileStat,
-    /// Hash of all its bytes.
+    /// Hash of its bytes; of their number where they were not read.
     pub hash: ContentHash,
     /// Bytes on disk.
     pub size: u64,
-    /// Its bytes, up to one more than the limit for files with chunks.
-    pub bytes: Vec<u8>,
+    /// Its bytes, or why it was not read.
+    pub bytes: Result<Vec<u8>, Outcome>,
 }
 
 /// Reads the file at `path`; `None` when it is no regular file any more. Symbolic links are not
-/// followed and special files are not waited for.
+/// followed and special files are not waited for. What is known by its path alone is not read: a
+/// secret by its name, and a file too large for chunks, which may have any number of bytes (a sparse
+/// one of a terabyte takes no room on the disk).
 ///
 /// # Errors
 /// The file is there and cannot be read.
 pub fn load(root: &Root, path: &RepoPath) -> Result<Option<Loaded>, ReadError> {
     let read_ns = now_ns();
-    let (bytes, meta, rest) = match root.read(path, FILE_BYTES_LISTED_MAX) {
-        Ok((bytes, meta)) => (bytes, meta, None),
-        Err(ReadError::TooLarge(_)) => {
-            let (mut file, meta) = root.open_file(path)?;
-            let mut head = Vec::new();
-            (&mut file).take(FILE_BYTES_LISTED_MAX + 1).read_to_end(&mut head).map_err(ReadError::Io)?;
-            (head, meta, Some(file))
+    let read = if indexd_lang::roles::is_sensitive_unread(path) {
+        root.stat(path).map(|meta| (Err(Outcome::Sensitive), meta))
+    } else {
+        match root.read(path, FILE_BYTES_LISTED_MAX) {
+            Ok((bytes, meta)) => Ok((Ok(bytes), meta)),
+            Err(ReadError::TooLarge(meta)) => Ok((Err(Outcome::TooLarge), meta)),
+            Err(e) => Err(e),
         }
+    };
+    let (bytes, meta) = match read {
+        Ok(read) => read,
         Err(ReadError::Missing | ReadError::Outside | ReadError::NotRegular) => return Ok(None),
         Err(e) => return Err(e),
     };
-    let (hash, size) = match rest {
-        Some(file) => hash_rest(&bytes, file).map_err(ReadError::Io)?,
-        None => (ContentHash::of(&bytes), bytes.len() as u64),
+    let (hash, size) = match &bytes {
+        Ok(bytes) => (ContentHash::of(bytes), bytes.len() as u64),
+        Err(_) => (hash_unread(meta.size), meta.size),
     };
     let stat = remembered(stat_of_file(meta), read_ns);
     Ok(Some(Loaded { path: path.clone(), stat, hash, size, bytes }))
 }
 
-/// Hash and length of a file of which `head` is read.
-fn hash_rest(head: &[u8], mut rest: File) -> io::Result<(ContentHash, u64)> {
-    let mut hasher = blake3::Hasher::new();
-    hasher.update(head);
-    let mut size = head.len() as u64;
-    let mut buffer = vec![0; 256 << 10];
-    loop {
-        match rest.read(&mut buffer)? {
-            0 => return Ok((ContentHash(*hasher.finalize().as_bytes()), size)),
-            n => {
-                hasher.update(&buffer[..n]);
-                size += n as u64;
-            }
-        }
-    }
+/// What stands for the content of a file that is not read: never the hash of any bytes.
+fn hash_unread(size: u64) -> ContentHash {
+    let mut hasher = blake3::Hasher::new_derive_key("indexd 2026 size of a file that is not read");
+    hasher.update(&size.to_le_bytes());
+    ContentHash(*hasher.finalize().as_bytes())
 }
 
 /// Nanoseconds since 1970 by the system's clock.
@@ -159,8 +152,12 @@ fn now_ns() -> i64 {
 /// Extracts the facts of a file, secrets in it left out. A panic costs that file its structure only:
 /// it is chunked by lines.
 pub fn extract(parts: &Parts, loaded: &Loaded) -> Extracted {
-    let redacted = if parts.redacts { redacted(loaded) } else { None };
-    let bytes = redacted.as_deref().map_or(&loaded.bytes[..], str::as_bytes);
+    let read = match &loaded.bytes {
+        Ok(bytes) => bytes,
+        Err(outcome) => return indexd_lang::listed(&loaded.path, *outcome),
+    };
+    let redacted = if parts.redacts { redacted(&loaded.path, read) } else { None };
+    let bytes = redacted.as_deref().map_or(&read[..], str::as_bytes);
     let run = || (parts.extract)(&loaded.path, bytes);
     let mut extracted = catch_unwind(AssertUnwindSafe(run)).unwrap_or_else(|_| {
         tracing::error!("extraction failed for one file; it is searchable and not linked");
@@ -174,12 +171,11 @@ pub fn extract(parts: &Parts, loaded: &Loaded) -> Extracted {
 }
 
 /// The text of a file without the secrets in it; `None` when it has none.
-fn redacted(loaded: &Loaded) -> Option<String> {
-    // Longer files are listed without their text.
-    if loaded.size > FILE_BYTES_LISTED_MAX || indexd_secrets::is_exempt(&loaded.path) {
+fn redacted(path: &RepoPath, bytes: &[u8]) -> Option<String> {
+    if indexd_secrets::is_exempt(path) {
         return None;
     }
-    let text = indexd_lang::decode::decode(&loaded.bytes)?;
+    let text = indexd_lang::decode::decode(bytes)?;
     match indexd_secrets::redact(&text) {
         (_, found) if found.is_empty() => None,
         (text, _) => Some(text.into_owned()),

@@ -279,8 +279,13 @@ pub fn is_sensitive_name(path: &str) -> bool {
         || PATHS.iter().any(|tail| at_end(tail))
 }
 
-/// Whether the content decides otherwise than [`is_sensitive_name`]: certificates are public, and
-/// armoured or age files are secret when they hold a private key.
+/// Whether a file is a secret by its name whatever it holds, so that it need not be read.
+pub fn is_sensitive_unread(path: &str) -> bool {
+    is_sensitive_name(path) && !extension(file_name_of(path)).eq_ignore_ascii_case("pem")
+}
+
+/// Whether a file is a secret. The content decides otherwise than [`is_sensitive_name`] where
+/// certificates are public, and armoured or age files hold a private key.
 pub fn is_sensitive(path: &str, bytes: &[u8]) -> bool {
     let holds = |needle: &str| memchr::memmem::find(bytes, needle.as_bytes()).is_some();
     match extension(file_name_of(path)).to_ascii_lowercase().as_str() {
@@ -416,6 +421,7 @@ mod tests {
             ("a.key", b"anything", true),
         ] {
             assert_eq!(is_sensitive(path, bytes), expect, "{path} {bytes:?}");
+            assert_eq!(is_sensitive_unread(path), path == "a.key", "{path}");
         }
     }
 

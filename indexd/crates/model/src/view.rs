@@ -93,7 +93,7 @@ pub struct FileRecord {
     pub roles: FileRoles,
     /// How parsing went.
     pub outcome: Outcome,
-    /// Hash of the bytes as they are on disk.
+    /// Hash of the bytes as they are on disk; of their number for files that are not read.
     pub hash: ContentHash,
     /// Size on disk in bytes.
     pub size: u64,

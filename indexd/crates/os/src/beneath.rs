@@ -40,9 +40,9 @@ pub enum ReadError {
     /// No permission.
     #[error("permission denied")]
     Denied,
-    /// The file has more bytes than the caller wants.
-    #[error("{0} bytes are above the limit")]
-    TooLarge(u64),
+    /// The file has more bytes than the caller wants; what `stat` said of it then.
+    #[error("{} bytes are above the limit", .0.size)]
+    TooLarge(FileMeta),
     /// Anything else the system reports.
     #[error("could not be read")]
     Io(#[source] std::io::Error),
@@ -84,23 +84,12 @@ impl Root {
         meta(&fd)
     }
 
-    /// Opens a regular file for reading, without waiting for pipes and devices.
-    ///
-    /// # Errors
-    /// As [`Root::read`], apart from the size.
-    pub fn open_file(&self, path: &str) -> Result<(std::fs::File, FileMeta), ReadError> {
-        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY;
-        let fd = self.open_beneath(path, flags)?;
-        let meta = meta(&fd)?;
-        Ok((std::fs::File::from(fd), meta))
-    }
-
     /// Reads a regular file of at most `bytes_max` bytes with the `stat` that belongs to the bytes:
     /// taken before and after reading, and read again when it changed meanwhile.
     ///
     /// # Errors
-    /// [`ReadError::TooLarge`] above the limit, the other kinds as they say. Pipes and devices are
-    /// never waited for.
+    /// [`ReadError::TooLarge`] above the limit, without reading when the size says so; the other kinds
+    /// as they say. Pipes and devices are never waited for.
     pub fn read(&self, path: &str, bytes_max: u64) -> Result<(Vec<u8>, FileMeta), ReadError> {
         const TRIES: usize = 5;
         let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY;
@@ -109,15 +98,16 @@ impl Root {
             let fd = self.open_beneath(path, flags)?;
             let before = meta(&fd)?;
             if before.size > bytes_max {
-                return Err(ReadError::TooLarge(before.size));
+                return Err(ReadError::TooLarge(before));
             }
             let mut bytes = Vec::with_capacity(before.size as usize + 1);
             let mut file = std::fs::File::from(fd);
             let n = (&mut file).take(bytes_max + 1).read_to_end(&mut bytes).map_err(ReadError::Io)? as u64;
-            if n > bytes_max {
-                return Err(ReadError::TooLarge(n));
-            }
             let after = meta(file.as_fd())?;
+            if n > bytes_max {
+                // It grows; one that shrank again has its next event still to come.
+                return Err(ReadError::TooLarge(FileMeta { size: after.size.max(n), ..after }));
+            }
             if before == after && n == after.size {
                 return Ok((bytes, after));
             }
@@ -220,7 +210,7 @@ mod tests {
             let error = root.read(path, 100).unwrap_err();
             assert!(is_expected(&error), "{path}: {error:?}");
         }
-        assert!(matches!(root.read("sub/a.go", 9), Err(ReadError::TooLarge(10))));
+        assert!(matches!(root.read("sub/a.go", 9), Err(ReadError::TooLarge(m)) if m == meta));
         assert!(root.read("sub/a.go", 10).is_ok());
     }
 

@@ -26,7 +26,7 @@ pub struct FileStat {
 pub struct FileInput {
     /// Where it is.
     pub path: RepoPath,
-    /// Hash of its bytes as they are on disk.
+    /// Hash of its bytes as they are on disk, or what stands for them where they are not read.
     pub hash: ContentHash,
     /// Bytes on disk.
     pub size: u64,
