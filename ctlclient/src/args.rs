@@ -282,13 +282,13 @@ pub struct PackArgs {
     #[arg(long, help_heading = "Request")]
     pub no_cache: bool,
     /// Keep a record of the pack and print its id
-    #[arg(long, conflicts_with_all = ["read", "text"], help_heading = "Request")]
+    #[arg(long, conflicts_with = "text", group = "record", help_heading = "Request")]
     pub write: bool,
     /// Print the record of --pack-id
-    #[arg(long, requires = "pack_id", help_heading = "Request")]
+    #[arg(long, requires = "pack_id", group = "record", help_heading = "Request")]
     pub read: bool,
-    /// The id of a record
-    #[arg(long, value_name = "ID", help_heading = "Request")]
+    /// The record to read, or the id that --write must come to
+    #[arg(long, value_name = "ID", requires = "record", help_heading = "Request")]
     pub pack_id: Option<String>,
     /// What the index must hold.
     #[command(flatten)]

@@ -78,12 +78,11 @@ pub fn command() -> Result<Command, Failure> {
 pub fn start<T>(dirs: &Dirs, uid: u32, mut reached: impl FnMut() -> Option<T>) -> Result<T, Failure> {
     paths::private_dir(&dirs.runtime, uid).map_err(|e| runtime_failure(&dirs.runtime, &e))?;
     let path = dirs.start_lock();
-    let lock = File::options()
-        .create(true)
-        .truncate(false)
-        .write(true)
-        .open(&path)
-        .map_err(|e| runtime_failure(&path, &e))?;
+    let mut options = File::options();
+    options.create(true).truncate(false).write(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let lock = options.open(&path).map_err(|e| runtime_failure(&path, &e))?;
     let until = Instant::now() + START_TIMEOUT;
     loop {
         match lock.try_lock() {

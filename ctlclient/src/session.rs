@@ -393,6 +393,10 @@ impl Session {
         Ok(())
     }
 
+    /// Asks the daemon to end and waits until it says that it does, or goes away at once.
+    ///
+    /// # Errors
+    /// What it refuses that with, as one does that has no place for another connection.
     fn ask_to_end(&mut self, reason: &str) -> Result<(), Failure> {
         let mut line = rpc::request(
             Some(SHUTDOWN),
@@ -400,7 +404,21 @@ impl Session {
             ShutdownParams { reason: Some(reason.to_owned()) },
         );
         line.push(b'\n');
-        self.transport.send(&line).map_err(|e| self.lost(&e))
+        self.transport.send(&line).map_err(|e| self.lost(&e))?;
+        loop {
+            let line = match self.line() {
+                Ok(line) => line,
+                Err(Failure::Error(e)) if e.data.code == ErrorCode::DaemonUnavailable => return Ok(()),
+                Err(failure) => return Err(failure),
+            };
+            let message = Outgoing::parse(&line)?;
+            match (message.id, message.error) {
+                (Some(SHUTDOWN), None) => return Ok(()),
+                (Some(SHUTDOWN) | None, Some(error)) => return Err(error.into()),
+                // The answer to a request that was sent before.
+                _ => {}
+            }
+        }
     }
 
     /// Ends the daemon; returns when it is gone.

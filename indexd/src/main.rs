@@ -149,6 +149,9 @@ fn detach() -> Result<(), ErrorObject> {
 
 fn serve(args: &Args) -> Result<(), ErrorObject> {
     let dirs = dirs()?;
+    // Before anything of a repository is in memory.
+    let undumped = indexd_os::forbid_core_dumps();
+    let open_files = indexd_os::raise_open_files();
     #[cfg(unix)]
     if args.detached {
         // Fails only for the leader of a group, which has no terminal to leave.
@@ -162,6 +165,12 @@ fn serve(args: &Args) -> Result<(), ErrorObject> {
         Err(e) => return Err(start_error(&e)),
     };
     log::init(&dirs).map_err(|e| start_error(&StartError::Io { path: dirs.state.clone(), source: e }))?;
+    if let Err(error) = undumped {
+        tracing::warn!(%error, "a crash may leave a core file");
+    }
+    if let Err(error) = open_files {
+        tracing::warn!(%error, "many workspaces may be more than the files that can be open");
+    }
     let config = Arc::new(config(&dirs)?);
     let idle_exit = idle_exit(&config);
     let engine = Engine::open(&dirs, config).map_err(|e| convert::workspace_error(&e))?;

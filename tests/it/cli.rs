@@ -3,6 +3,7 @@
 //! Few and slow by nature; what needs no process is tested in `protocol`.
 
 use crate::user::{User, check_failure, is_alive, kill, ok, programs, text, until};
+use indexd::server::limits::CONNECTIONS_MAX;
 use serde_json::Value;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::fs::PermissionsExt;
@@ -115,6 +116,75 @@ fn the_daemon_ends_cleanly_when_asked() {
 }
 
 #[test]
+fn a_record_is_kept_of_the_pack_that_was_named_and_of_no_other() {
+    let user = User::new();
+    let id = ok(&user.ctl(&["pack", "delay", "--write"]));
+    let id = id.trim();
+    let read = || ok(&user.ctl(&["pack", "--read", "--pack-id", id, "--json"]));
+    let record = read();
+    assert_eq!(ok(&user.ctl(&["pack", "delay", "--write", "--pack-id", id])).trim(), id);
+    user.write("repo/client.go", "package demo\n\nfunc Get() int { return Delay(4) }\n");
+    check_failure(&user.ctl(&["pack", "delay", "--write", "--pack-id", id]), 66, "POC_E_PACK_NOT_FOUND");
+    assert_eq!(std::fs::read_dir(user.path("state/indexd/packs")).unwrap().count(), 1);
+    assert_eq!(read(), record);
+}
+
+/// A stop that is refused is not taken for one that was done.
+#[test]
+fn a_daemon_without_a_place_is_not_said_to_have_stopped() {
+    let user = User::new();
+    ok(&user.ctl(&["daemon", "start"]));
+    let places: Vec<_> = std::iter::repeat_with(|| UnixStream::connect(user.socket()).unwrap())
+        .take(CONNECTIONS_MAX)
+        .collect();
+    check_failure(&user.ctl(&["daemon", "stop"]), 75, "POC_E_BUSY");
+    drop(places);
+    until("there is a place", || user.ctl(&["status"]).status.success());
+    assert_eq!(ok(&user.ctl(&["daemon", "stop"])), "stopped\n");
+}
+
+/// What a daemon holds in memory goes into no core file, and it may watch more than a shell allows.
+#[cfg(target_os = "linux")]
+#[test]
+fn the_daemon_sets_its_own_limits() {
+    let user = User::new();
+    let ctl = programs().join("ctl").display().to_string();
+    let script = "ulimit -S -c unlimited; ulimit -S -n 200; exec \"$0\" daemon start";
+    ok(&user.run(Path::new("/bin/sh")).args(["-c", script, &ctl]).output().unwrap());
+    let limits = std::fs::read_to_string(format!("/proc/{}/limits", user.pid().unwrap())).unwrap();
+    let of = |name: &str| {
+        let line = limits.lines().find(|l| l.starts_with(name)).unwrap();
+        let mut values = line[name.len()..].split_whitespace().map(str::to_owned);
+        (values.next().unwrap(), values.next().unwrap())
+    };
+    assert_eq!(of("Max core file size").0, "0");
+    let (soft, hard) = of("Max open files");
+    assert_eq!(soft, hard);
+}
+
+#[test]
+fn whatever_the_umask_nothing_is_open_to_others() {
+    let user = User::new();
+    let ctl = programs().join("ctl").display().to_string();
+    let script = "umask 000; exec \"$0\" pack delay --write";
+    ok(&user.run(Path::new("/bin/sh")).args(["-c", script, &ctl]).output().unwrap());
+    let mut open = Vec::new();
+    let mut folders = ["run/indexd", "state/indexd", "cache/indexd"].map(|f| user.path(f)).to_vec();
+    let mut n_files = 0;
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(&folder).unwrap().map(Result::unwrap) {
+            let meta = entry.metadata().unwrap();
+            if meta.permissions().mode() & 0o077 != 0 {
+                open.push(entry.path());
+            }
+            if meta.is_dir() { folders.push(entry.path()) } else { n_files += 1 }
+        }
+    }
+    assert!(n_files >= 8, "socket, locks, log, record, index: {n_files}");
+    assert!(open.is_empty(), "{open:?}");
+}
+
+#[test]
 fn a_daemon_whose_socket_was_taken_away_ends() {
     let user = User::new();
     ok(&user.ctl(&["daemon", "start"]));
@@ -210,7 +280,7 @@ fn bad_command_lines_end_with_their_code() {
     let user = User::new();
     user.write("plain.txt", "x");
     let plain = user.path("plain.txt").display().to_string();
-    let cases: [(&[&str], i32, &str); 16] = [
+    let cases: [(&[&str], i32, &str); 19] = [
         (&["pack", "--repo", "/no/such/repo", "x"], 66, "POC_E_WORKSPACE_INVALID"),
         (&["pack", "--repo", &plain, "x"], 66, "POC_E_WORKSPACE_INVALID"),
         (&["pack", ""], 2, "POC_E_INVALID_REQUEST"),
@@ -223,6 +293,9 @@ fn bad_command_lines_end_with_their_code() {
         (&["pack", "x", "--param", "schemaVersion=\"9.0.0\""], 65, "POC_E_CONTRACT_VERSION"),
         (&["pack", "x", "--signature", "b3:00"], 66, "POC_E_INDEX_MISSING"),
         (&["pack", "--read", "--pack-id", "pack:sha256:00"], 66, "POC_E_PACK_NOT_FOUND"),
+        (&["pack", "delay", "--write", "--pack-id", "pack:sha256:00"], 66, "POC_E_PACK_NOT_FOUND"),
+        (&["pack", "delay", "--pack-id", "pack:sha256:00"], 2, "--write"),
+        (&["pack", "--read", "--write", "--pack-id", "pack:sha256:00"], 2, "--write"),
         (&["callers", "Nobody"], 66, "POC_E_SYMBOL_NOT_FOUND"),
         (&["workspace", "remove", "/no/such/repo"], 66, "POC_E_INDEX_MISSING"),
         (&["pack", "--query-file", "/no/such/file"], 66, "POC_E_WORKSPACE_INVALID"),
@@ -231,6 +304,7 @@ fn bad_command_lines_end_with_their_code() {
     for (args, exit, code) in cases {
         check_failure(&user.ctl(args), exit, code);
     }
+    assert!(!user.path("state/indexd/packs").exists(), "a pack with another id is not kept");
     // Nothing found is an answer for a search, with status 1 and nothing to say.
     let nothing = user.ctl(&["search", "zzzqqq"]);
     assert_eq!((nothing.status.code(), text(&nothing.stderr)), (Some(1), String::new()));
@@ -542,7 +616,7 @@ fn many_lines_on_one_socket_from_any_language() {
 fn every_json_answer_is_one_object_with_a_schema() {
     let user = User::new();
     ok(&user.ctl(&["index", "--wait"]));
-    let cases: [&[&str]; 14] = [
+    let cases: [&[&str]; 17] = [
         &["status"],
         &["version"],
         &["doctor"],
@@ -557,17 +631,15 @@ fn every_json_answer_is_one_object_with_a_schema() {
         &["index", "--wait"],
         &["preview", "delay"],
         &["pack", "delay", "--write"],
+        &["index"],
+        &["workspace", "add", "."],
+        &["workspace", "remove", "."],
     ];
     for args in cases {
         let json = ok(&user.ctl(&[args, &["--json"]].concat()));
         assert_eq!(json.lines().count(), 1, "{args:?}");
         let value: Value = serde_json::from_str(&json).unwrap();
         assert!(value["schema"].is_string() && value["schemaVersion"].is_string(), "{args:?}: {json}");
-    }
-    // The remaining ones print an object whose shape the protocol publishes.
-    for args in [&["workspace", "list"], &["index", "--wait"]] {
-        let json = ok(&user.ctl(&[&args[..], &["--json"]].concat()));
-        assert!(serde_json::from_str::<Value>(&json).unwrap().is_object(), "{args:?}");
     }
     let edges = ok(&user.ctl(&["export", "edges", "--jsonl"]));
     assert!(

@@ -11,8 +11,8 @@ use crate::style::{Style, bytes, count, number, safe_line};
 use indexd_proto::error::ErrorCode;
 use indexd_proto::hello::{HelloParams, HelloResult, ProtocolRange};
 use indexd_proto::workspace::{
-    AddParams, ConfigParams, ConfigResult, ListParams, ListResult, RemoveParams, StatusParams, StatusResult,
-    Wait, WaitMode, WaitParams, WaitResult, WorkspaceStatus,
+    AddParams, ConfigParams, ConfigResult, ListParams, ListResult, RemoveParams, RemoveResult, StatusParams,
+    StatusResult, Wait, WaitMode, WaitParams, WaitResult, WorkspaceStatus,
 };
 use indexd_proto::{Method, PROTOCOL_VERSION, PROTOCOL_VERSION_MIN};
 use std::time::Duration;
@@ -27,7 +27,7 @@ pub fn index(common: &Common, args: &IndexArgs) -> Result<(), Failure> {
         let line = session.call(Method::WorkspaceAdd, &params, &mut Progress::new(true))?;
         let status: WorkspaceStatus = session::result(&line)?;
         if common.json {
-            out.line(session::raw(&line)?)?;
+            out.line(&named("Workspace", &status)?)?;
         } else {
             out.text(&workspace_text(&status, Style::of_stdout(common.color)))?;
         }
@@ -82,6 +82,20 @@ pub fn status(common: &Common) -> Result<(), Failure> {
         }
     }
     out.finish()
+}
+
+/// A result that has no name on the wire, as an object with one: what a command prints says what it is.
+fn named<T: serde::Serialize>(schema: &'static str, result: &T) -> Result<String, Failure> {
+    #[derive(serde::Serialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Named<'a, T> {
+        schema: &'static str,
+        schema_version: &'static str,
+        #[serde(flatten)]
+        result: &'a T,
+    }
+    serde_json::to_string(&Named { schema, schema_version: "1.0.0", result })
+        .map_err(|e| Failure::new(ErrorCode::Internal, format!("the answer is no JSON: {e}")))
 }
 
 fn requests(status: &StatusResult) -> String {
@@ -176,7 +190,7 @@ pub fn workspace(common: &Common, what: &WorkspaceCommand) -> Result<(), Failure
             )?;
             let status: WorkspaceStatus = session::result(&line)?;
             match common.json {
-                true => out.line(session::raw(&line)?)?,
+                true => out.line(&named("Workspace", &status)?)?,
                 false => out.text(&workspace_text(&status, style))?,
             }
         }
@@ -194,8 +208,9 @@ pub fn workspace(common: &Common, what: &WorkspaceCommand) -> Result<(), Failure
             let target = target(dir)?;
             let root = target.repo.or(target.cwd).unwrap_or_default();
             let line = session.call(Method::WorkspaceRemove, &RemoveParams { repo: root.clone() }, quiet)?;
+            let removed: RemoveResult = session::result(&line)?;
             match common.json {
-                true => out.line(session::raw(&line)?)?,
+                true => out.line(&named("WorkspaceRemoved", &removed)?)?,
                 false => out.line(&format!("forgot {}", safe_line(&root)))?,
             }
         }

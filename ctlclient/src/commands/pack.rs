@@ -28,6 +28,13 @@ pub fn pack(common: &Common, args: &PackArgs) -> Result<(), Failure> {
     let mut progress = Progress::new(common.quiet);
     let mut params = params(common, args, query.as_deref(), &progress)?;
     params.call.rendered = args.text;
+    if let Some(wanted) = &args.pack_id {
+        // Nothing is kept of a pack that is another one.
+        let line = session.call(Method::Pack, &params, &mut progress)?;
+        let answer: PackAnswer = session::result(&line)?;
+        check_id(&parse(answer.pack)?, wanted)?;
+        params.request.insert("indexSignature".to_owned(), json!(answer.envelope.index_signature));
+    }
     params.call.write = args.write;
     let line = session.call(Method::Pack, &params, &mut progress)?;
     let answer: PackAnswer = session::result(&line)?;
@@ -55,6 +62,18 @@ pub fn pack(common: &Common, args: &PackArgs) -> Result<(), Failure> {
         note(common, &answer.envelope, &pack.warnings);
     }
     out.finish()
+}
+
+/// Refuses a pack with another id than the one that was named.
+fn check_id(pack: &ContextPack, wanted: &str) -> Result<(), Failure> {
+    if pack.pack_id == wanted {
+        return Ok(());
+    }
+    Err(Failure::hinted(
+        ErrorCode::PackNotFound,
+        format!("the pack is {}, not {}", pack.pack_id, style::safe_line(wanted)),
+        "the tree, the request or the configuration is another one; leave out --pack-id to keep this pack",
+    ))
 }
 
 /// Prints what a pack would hold.

@@ -7,7 +7,7 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 /// the user from reading its memory.
 ///
 /// # Errors
-/// What the system says; the daemon goes on and tells so in its status.
+/// What the system says; the daemon goes on and says so in its log.
 pub fn forbid_core_dumps() -> std::io::Result<()> {
     let hard = getrlimit(Resource::Core).maximum;
     setrlimit(Resource::Core, Rlimit { current: Some(0), maximum: hard })?;
