@@ -143,6 +143,30 @@ fn a_daemon_without_a_place_is_not_said_to_have_stopped() {
     assert_eq!(ok(&user.ctl(&["daemon", "stop"])), "stopped\n");
 }
 
+/// A home folder can be a workspace when it is named, and holds the daemon's own folders.
+#[test]
+fn a_workspace_around_the_daemon_s_own_folders_comes_to_rest() {
+    let user = User::new();
+    for repo in ["repo", "."] {
+        let root = user.path(repo).display().to_string();
+        ok(&user.ctl(&["index", "--wait", "--repo", &root]));
+    }
+    let files = |w: &Value| {
+        let root = w["root"].as_str().unwrap();
+        (Path::new(root) == user.dir.path(), w["nFiles"].as_u64().unwrap())
+    };
+    for _ in 0..3 {
+        let status: Value = serde_json::from_str(&ok(&user.ctl(&["status", "--json"]))).unwrap();
+        let workspaces = status["workspaces"].as_array().unwrap();
+        assert!(
+            workspaces.iter().map(files).all(|(is_outer, n)| n == if is_outer { 5 } else { 3 }),
+            "{status}"
+        );
+        assert!(workspaces.iter().all(|w| w["generation"].as_u64() == Some(1)), "{status}");
+        ok(&user.ctl(&["pack", "delay", "--write"]));
+    }
+}
+
 /// What a daemon holds in memory goes into no core file, and it may watch more than a shell allows.
 #[cfg(target_os = "linux")]
 #[test]

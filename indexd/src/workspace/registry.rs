@@ -35,6 +35,13 @@ pub struct Registry {
     open: Mutex<BTreeMap<PathBuf, Arc<Workspace>>>,
 }
 
+/// Ignores all that a folder of ours holds, as tools do with their caches. A workspace that has it
+/// inside, as a home folder has, would else index its own index, and each commit would be an edit.
+fn leave_out(dir: &Path) -> std::io::Result<()> {
+    let path = dir.join(".gitignore");
+    if path.exists() { Ok(()) } else { fs::write(path, "*\n") }
+}
+
 impl Registry {
     /// Reads the registered roots; nothing is opened until it is asked for.
     ///
@@ -43,6 +50,7 @@ impl Registry {
     pub fn open(dirs: &Dirs, config: Arc<Config>) -> Result<Self, WorkspaceError> {
         for dir in [&dirs.state, &dirs.cache] {
             make_private(dir).map_err(|e| io_error("make", dir, e))?;
+            leave_out(dir).map_err(|e| io_error("make", dir, e))?;
         }
         let watch = if config.watch_enabled { watch::system } else { watch::none };
         let registry = Self { dirs: dirs.clone(), config, watch, open: Mutex::default() };
