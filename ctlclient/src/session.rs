@@ -261,7 +261,14 @@ impl Session {
         }
         bytes.extend_from_slice(request);
         bytes.push(b'\n');
-        self.transport.send(&bytes).map_err(|e| self.lost(&e))
+        self.send(&bytes)
+    }
+
+    /// Writes. A daemon that closes the connection before it has read anything says why.
+    fn send(&mut self, bytes: &[u8]) -> Result<(), Failure> {
+        let Err(e) = self.transport.send(bytes) else { return Ok(()) };
+        let said = self.line().ok().and_then(|line| Outgoing::parse(&line).ok()?.error);
+        Err(said.map_or_else(|| self.lost(&e), Failure::from))
     }
 
     /// Reads until the request is answered; `None` when the daemon is older and should be replaced.
@@ -404,7 +411,7 @@ impl Session {
             ShutdownParams { reason: Some(reason.to_owned()) },
         );
         line.push(b'\n');
-        self.transport.send(&line).map_err(|e| self.lost(&e))?;
+        self.send(&line)?;
         loop {
             let line = match self.line() {
                 Ok(line) => line,
