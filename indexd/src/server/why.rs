@@ -5,6 +5,7 @@ use crate::workspace::{EXCLUDES, Rule};
 use indexd_model::limits::{FILE_BYTES_LISTED_MAX, FILE_BYTES_PARSED_MAX, LINE_BYTES_MAX};
 use indexd_model::view::FileRecord;
 use indexd_model::{IndexView, Outcome, RepoPath};
+use indexd_os::ReadError;
 use indexd_proto::why::{self as wire, Standing};
 use std::path::Path;
 
@@ -66,11 +67,12 @@ fn standing_of(record: &FileRecord) -> Standing {
 
 /// Why a file of the set is not in the index.
 fn absent(root: &Path, path: &str) -> Standing {
-    let opens = || {
-        let path = RepoPath::new(path).ok()?;
-        indexd_os::Root::open(root).ok()?.open_file(&path).ok()
-    };
-    if opens().is_some() { Standing::Pending } else { Standing::Unreadable }
+    let Ok(path) = RepoPath::new(path) else { return Standing::Unreadable };
+    // Without a byte of it: that it may be read is all that is asked.
+    match indexd_os::Root::open(root).and_then(|root| root.read(&path, 0)) {
+        Ok(_) | Err(ReadError::TooLarge(_)) => Standing::Pending,
+        Err(_) => Standing::Unreadable,
+    }
 }
 
 fn on_wire(root: &Path, rule: Rule) -> wire::Rule {
