@@ -28,19 +28,36 @@ pub(super) struct Found {
     pub(super) n_hops: u8,
 }
 
-/// Imports followed from one name; a longer chain is a cycle.
-const HOPS_MAX: u8 = 16;
+/// Imports followed from one name. The bound is on the way down, so that a chain of modules of any
+/// length costs each of them this many, and not all that come before it.
+pub(super) const HOPS_MAX: u8 = 16;
 
 impl<'a> Linker<'a> {
     /// What `name` means in the module `file`, as an attribute or a free name. Empty when nothing.
     pub(super) fn module_member(&mut self, file: File, name: &'a str) -> Rc<Found> {
-        if let Some(found) = self.module_members.get(&(file, name)) {
+        // How far it is followed depends on how many imports led here.
+        let key = (file, name, self.n_followed);
+        if let Some(found) = self.module_members.get(&key) {
             return Rc::clone(found);
         }
         // While it is being looked for, a name that leads back to itself leads nowhere.
-        self.module_members.insert((file, name), Rc::default());
+        if !self.open_members.insert((file, name)) {
+            return Rc::default();
+        }
         let found = Rc::new(self.find_member(file, name));
-        self.module_members.insert((file, name), Rc::clone(&found));
+        self.open_members.remove(&(file, name));
+        self.module_members.insert(key, Rc::clone(&found));
+        found
+    }
+
+    /// What an import of `name` from the module `file` leads to; nothing at the end of the way.
+    fn followed(&mut self, file: File, name: &'a str) -> Rc<Found> {
+        if self.n_followed == HOPS_MAX {
+            return Rc::default();
+        }
+        self.n_followed += 1;
+        let found = self.module_member(file, name);
+        self.n_followed -= 1;
         found
     }
 
@@ -106,8 +123,8 @@ impl<'a> Linker<'a> {
                     && target != file
                     && self.exports(target, name)
                 {
-                    let more = self.module_member(target, name);
-                    if !more.targets.is_empty() && more.n_hops < HOPS_MAX {
+                    let more = self.followed(target, name);
+                    if !more.targets.is_empty() {
                         found.n_hops = more.n_hops + 1;
                         found.targets.extend_from_slice(&more.targets);
                         return;
@@ -178,12 +195,9 @@ impl<'a> Linker<'a> {
                 if sub != Module::Missing {
                     return self.module_target(sub);
                 }
-                (*self.module_member(target, name)).clone()
+                (*self.followed(target, name)).clone()
             }
-            Module::File(target) => {
-                let found = self.module_member(target, name);
-                if found.n_hops < HOPS_MAX { (*found).clone() } else { Found::default() }
-            }
+            Module::File(target) => (*self.followed(target, name)).clone(),
             Module::Namespace(n) => {
                 let dir = self.types.text(n).to_owned();
                 let sub = self.submodule(&dir, name);

@@ -31,7 +31,7 @@ use eval::Slot;
 use indexd_model::{DefIdx, ExprId, Facts, FileDoc, FileFacts, Links};
 use members::Found;
 use modules::Module;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::rc::Rc;
 use types::{ClassId, File, Ty, Types};
 
@@ -50,7 +50,12 @@ struct Linker<'a> {
     types: Types,
     modules: FxHashMap<(File, u16, &'a str), Module>,
     roots: FxHashMap<(File, Box<str>), Option<String>>,
-    module_members: FxHashMap<(File, &'a str), Rc<Found>>,
+    /// By how many imports had been followed, too.
+    module_members: FxHashMap<(File, &'a str, u8), Rc<Found>>,
+    /// Members being looked for.
+    open_members: FxHashSet<(File, &'a str)>,
+    /// Imports being followed, one inside the other.
+    n_followed: u8,
     module_scopes: FxHashMap<File, Rc<str>>,
     classes: Vec<Class>,
     class_ids: FxHashMap<(File, DefIdx), ClassId>,
@@ -84,6 +89,8 @@ impl<'a> Linker<'a> {
             modules: FxHashMap::default(),
             roots: FxHashMap::default(),
             module_members: FxHashMap::default(),
+            open_members: FxHashSet::default(),
+            n_followed: 0,
             module_scopes: FxHashMap::default(),
             classes: Vec::new(),
             class_ids: FxHashMap::default(),

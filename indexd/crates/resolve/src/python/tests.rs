@@ -206,3 +206,47 @@ fn bases_of_each_other_come_to_an_end() {
         }
     }
 }
+
+/// Counts the files whose interfaces are read.
+struct Counted<'v> {
+    view: &'v MemoryFacts,
+    seen: std::cell::RefCell<std::collections::BTreeSet<FileDoc>>,
+}
+
+impl FactsView for Counted<'_> {
+    fn providers(&self, key: indexd_model::Key) -> Vec<FileDoc> {
+        self.view.providers(key)
+    }
+
+    fn interface(&self, file: FileDoc) -> Arc<indexd_model::Interface> {
+        self.seen.borrow_mut().insert(file);
+        self.view.interface(file)
+    }
+
+    fn path(&self, file: FileDoc) -> Arc<str> {
+        self.view.path(file)
+    }
+
+    fn file_by_path(&self, path: &str) -> Option<FileDoc> {
+        self.view.file_by_path(path)
+    }
+}
+
+#[test]
+fn a_long_chain_of_imports_costs_each_module_a_bounded_part_of_it() {
+    let module = |i: u32| {
+        let import = if i == 0 { String::new() } else { format!("from .m{:03} import f\n", i - 1) };
+        (format!("p/m{i:03}.py"), format!("{import}\ndef g():\n    return f()\n\ndef f(): pass\n"))
+    };
+    let mut sources: Vec<(String, String)> = (0..200).map(module).collect();
+    sources.push(("p/__init__.py".to_owned(), String::new()));
+    let tree = Tree::new(sources);
+    for i in 0..tree.files.len() {
+        let counted = Counted { view: &tree.view, seen: Default::default() };
+        let links = link(FileDoc(i as u32), &tree.files[i].2, &counted);
+        let n = counted.seen.borrow().len();
+        // Those on the way, and the package.
+        assert!(n <= usize::from(super::members::HOPS_MAX) + 1, "{}: {n}", tree.files[i].0);
+        assert_eq!(links.links.is_empty(), tree.files[i].0.ends_with("__init__.py"));
+    }
+}
