@@ -209,6 +209,8 @@ fn a_damaged_index_is_said_to_be_and_built_again() {
             ("POC_E_SEARCH_UNAVAILABLE", &json!(69))
         );
         assert!(answer["error"]["data"]["retryAfterMs"].as_u64().is_some(), "{answer}");
+        let (_, answer) = ask(&world, c, "index.wait", json!({})).await;
+        assert_eq!(answer["result"]["envelope"]["fresh"], true, "{answer}");
         let (_, answer) = ask(&world, c, "pack", params).await;
         assert!(answer["result"]["pack"].to_string().contains("client.go"), "{answer}");
         let (_, again) = ask(&world, c, "pack", json!({"query": "delay", "noCache": true})).await;
