@@ -17,8 +17,9 @@ pub fn give_back_memory() {
 
 /// Milliseconds. Freed pages that stay unused for so long go back; the allocator's own choice, a
 /// second, lets a daemon that answers one request after another keep half as much again as it uses.
-/// Packs take no more CPU time with a hundredth of it.
-const KEPT_MS: core::ffi::c_long = 10;
+/// With a tenth of it packs in a row find their pages; with a hundredth each fetches them anew, which
+/// takes a tenth of its time, and keeps no less.
+const KEPT_MS: core::ffi::c_long = 100;
 /// Milliseconds. The same while something is built, which would fetch twice as many pages from the
 /// system and take 7 % more CPU time: the allocator's own choice.
 const KEPT_BUILDING_MS: core::ffi::c_long = 1_000;
