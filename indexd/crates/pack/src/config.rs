@@ -320,9 +320,9 @@ settings! {
         /// The best seed is shown whole up to this share of the budget, in percent.
         first_percent: u32 = 80,
         /// How fast that falls: the seed at rank `r`, from 0, gets `first / (1 + fade * r)`.
-        fade: f32 = 0.4,
+        fade: f32 = 0.7,
         /// What every seed may have.
-        least_percent: u32 = 6,
+        least_percent: u32 = 9,
         /// A candidate that is no seed is shown whole up to this share.
         neighbour_percent: u32 = 2,
         /// A test that is no seed is shown whole up to this share: about 20 lines of 8,000 tokens.
