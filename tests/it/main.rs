@@ -3,6 +3,7 @@
 mod answers;
 mod cli;
 mod client;
+mod daemon;
 mod edits;
 mod graph;
 mod imports;

@@ -1,10 +1,13 @@
 //! One user of the two programs: private folders, real processes.
 
 use serde_json::Value;
+use std::io::{BufRead, BufReader, Write};
 use std::os::unix::fs::PermissionsExt;
+use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::sync::OnceLock;
+use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 static PROGRAMS: OnceLock<PathBuf> = OnceLock::new();
@@ -137,4 +140,38 @@ pub fn check_failure(output: &Output, exit: i32, code: &str) {
         "{said}"
     );
     assert!(output.stdout.is_empty(), "standard output is for answers: {}", text(&output.stdout));
+}
+
+/// A daemon that answers `hello` and everything else as told, and ends when asked.
+pub fn impostor(user: &User, hello: Value, error: Value) -> JoinHandle<Vec<String>> {
+    std::fs::create_dir_all(user.path("run/indexd")).unwrap();
+    std::fs::set_permissions(user.path("run/indexd"), PermissionsExt::from_mode(0o700)).unwrap();
+    let listener = UnixListener::bind(user.socket()).unwrap();
+    let socket = user.socket();
+    std::thread::spawn(move || {
+        let (stream, _) = listener.accept().unwrap();
+        let mut methods = Vec::new();
+        for line in BufReader::new(stream.try_clone().unwrap()).lines() {
+            let Ok(line) = line else { break };
+            let request: Value = serde_json::from_str(&line).unwrap();
+            let method = request["method"].as_str().unwrap().to_owned();
+            methods.push(method.clone());
+            let mut answer = serde_json::json!({"jsonrpc": "2.0", "id": request["id"]});
+            match method.as_str() {
+                "hello" => {
+                    let target = answer.as_object_mut().unwrap();
+                    target.extend(hello.as_object().unwrap().clone());
+                }
+                "shutdown" => {
+                    std::fs::remove_file(&socket).unwrap();
+                    answer["result"] = serde_json::json!({"pid": 1, "draining": 0});
+                }
+                _ => answer["error"] = error.clone(),
+            }
+            if writeln!(&stream, "{answer}").is_err() || method == "shutdown" {
+                break;
+            }
+        }
+        methods
+    })
 }

@@ -9,7 +9,7 @@ use std::sync::{Mutex, PoisonError};
 /// still run have freed in memory of their own stays with them, apart from the calling thread.
 /// Takes about a millisecond for each hundred megabytes; a program with another allocator only
 /// loses that time.
-#[allow(unsafe_code, reason = "the one way to ask the allocator")]
+#[expect(unsafe_code, reason = "the one way to ask the allocator")]
 pub fn give_back_memory() {
     // SAFETY: may be called at any time from any thread, and frees nothing that is in use.
     unsafe { libmimalloc_sys::mi_collect(true) };
@@ -54,7 +54,7 @@ fn count_builds(count: impl FnOnce(usize) -> usize) {
     keep_for(if *n_building > 0 { KEPT_BUILDING_MS } else { KEPT_MS });
 }
 
-#[allow(unsafe_code, reason = "the one way to tell the allocator")]
+#[expect(unsafe_code, reason = "the one way to tell the allocator")]
 fn keep_for(ms: core::ffi::c_long) {
     // SAFETY: sets one number, which the allocator reads each time it decides about a page.
     unsafe { libmimalloc_sys::mi_option_set(PURGE_DELAY, ms) };
@@ -63,7 +63,7 @@ fn keep_for(ms: core::ffi::c_long) {
 #[cfg(test)]
 mod tests {
     #[test]
-    #[allow(unsafe_code, reason = "the one way to ask the allocator")]
+    #[expect(unsafe_code, reason = "the one way to ask the allocator")]
     fn the_option_is_the_time_that_pages_are_kept() {
         // SAFETY: reads one number.
         let option = || unsafe { libmimalloc_sys::mi_option_get(super::PURGE_DELAY) };

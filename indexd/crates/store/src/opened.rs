@@ -97,7 +97,7 @@ impl ReadTxn {
         find: impl for<'t> FnOnce(&'t RoTxn) -> Result<&'t T>,
     ) -> Result<&'static T> {
         let found: *const T = find(&self.txn)?;
-        #[allow(unsafe_code, reason = "Rust has no borrow of a field that lies beside it")]
+        #[expect(unsafe_code, reason = "Rust has no borrow of a field that lies beside it")]
         // SAFETY: `find` is for every lifetime, so what it finds lies in the pages of this transaction
         // or lives for ever. The pages stay where and as they are until the transaction ends, which
         // is when `self` goes; nothing that is kept is looked at while `self` is dropped.

@@ -283,7 +283,7 @@ pub(crate) fn open_env(dir: &Path, map_bytes: u64) -> Result<(Env<WithoutTls>, u
         let size = usize::try_from(bytes).unwrap_or(1 << 30);
         let mut options = EnvOpenOptions::new().read_txn_without_tls();
         options.map_size(size).max_dbs(N_TABLES).max_readers(READERS_MAX);
-        #[allow(unsafe_code, reason = "heed's open maps a file, which Rust cannot know to be safe")]
+        #[expect(unsafe_code, reason = "heed's open maps a file, which Rust cannot know to be safe")]
         // SAFETY: NO_SYNC is the only flag and gives up durability, which the mark accounts for. The
         // file lies in a private folder and only this process, which holds the daemon's lock, and
         // its verifying child, which runs when it is closed, open it; nobody truncates it.

@@ -1,0 +1,255 @@
+//! The daemon as a process: who starts it, how it ends, what it leaves, and how `ctl` finds another.
+
+use crate::user::{User, check_failure, impostor, is_alive, kill, ok, programs, until};
+use indexd::server::limits::CONNECTIONS_MAX;
+use serde_json::Value;
+use std::io::{BufRead, BufReader, Write};
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::Path;
+use std::process::{Child, Stdio};
+use std::time::Duration;
+
+#[test]
+fn twenty_clients_start_one_daemon() {
+    let user = User::new();
+    let clients: Vec<Child> = (0..20)
+        .map(|_| {
+            user.command("ctl")
+                .args(["pack", "delay", "--json"])
+                .stdout(Stdio::piped())
+                .stderr(Stdio::piped())
+                .spawn()
+                .unwrap()
+        })
+        .collect();
+    let packs: Vec<String> = clients.into_iter().map(|c| ok(&c.wait_with_output().unwrap())).collect();
+    let id = |json: &String| serde_json::from_str::<Value>(json).unwrap()["packId"].clone();
+    assert!(packs.iter().all(|p| id(p) == id(&packs[0])));
+    let log = std::fs::read_to_string(user.path("state/indexd/indexd.log")).unwrap();
+    assert_eq!(log.lines().filter(|l| l.contains("\"message\":\"serves\"")).count(), 1, "{log}");
+}
+
+#[test]
+fn a_killed_daemon_leaves_nothing_that_hinders() {
+    let user = User::new();
+    ok(&user.ctl(&["pack", "delay"]));
+    let pid = user.pid().unwrap();
+    kill(pid, "-KILL");
+    until("it is gone", || !is_alive(pid));
+    assert!(user.socket().exists(), "a killed daemon leaves its socket behind");
+    assert!(ok(&user.ctl(&["pack", "delay"])).contains("func Delay"));
+    assert_ne!(user.pid().unwrap(), pid);
+}
+
+#[test]
+fn the_daemon_ends_cleanly_when_asked() {
+    let user = User::new();
+    assert!(ok(&user.ctl(&["daemon", "start"])).contains("runs as process"));
+    let pid = user.pid().unwrap();
+    let mode = |path: &Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    assert_eq!(
+        (mode(&user.path("run/indexd")), mode(&user.socket()), mode(&user.path("state/indexd/indexd.log"))),
+        (0o700, 0o600, 0o600)
+    );
+    kill(pid, "-TERM");
+    until("it ended", || !is_alive(pid));
+    assert!(!user.socket().exists());
+    check_failure(&user.ctl(&["status"]), 69, "POC_E_DAEMON_UNAVAILABLE");
+    ok(&user.ctl(&["daemon", "start"]));
+    assert_eq!(ok(&user.ctl(&["daemon", "stop"])), "stopped\n");
+    assert!(!user.socket().exists());
+    assert_eq!(ok(&user.ctl(&["daemon", "stop"])), "no daemon was running\n");
+}
+
+/// A stop that is refused is not taken for one that was done.
+#[test]
+fn a_daemon_without_a_place_is_not_said_to_have_stopped() {
+    let user = User::new();
+    ok(&user.ctl(&["daemon", "start"]));
+    let places: Vec<_> = std::iter::repeat_with(|| UnixStream::connect(user.socket()).unwrap())
+        .take(CONNECTIONS_MAX)
+        .collect();
+    check_failure(&user.ctl(&["daemon", "stop"]), 75, "POC_E_BUSY");
+    drop(places);
+    until("there is a place", || user.ctl(&["status"]).status.success());
+    assert_eq!(ok(&user.ctl(&["daemon", "stop"])), "stopped\n");
+}
+
+/// A home folder can be a workspace when it is named, and holds the daemon's own folders.
+#[test]
+fn a_workspace_around_the_daemon_s_own_folders_comes_to_rest() {
+    let user = User::new();
+    for repo in ["repo", "."] {
+        let root = user.path(repo).display().to_string();
+        ok(&user.ctl(&["index", "--wait", "--repo", &root]));
+    }
+    let files = |w: &Value| {
+        let root = w["root"].as_str().unwrap();
+        (Path::new(root) == user.dir.path(), w["nFiles"].as_u64().unwrap())
+    };
+    for _ in 0..3 {
+        let status: Value = serde_json::from_str(&ok(&user.ctl(&["status", "--json"]))).unwrap();
+        let workspaces = status["workspaces"].as_array().unwrap();
+        assert!(
+            workspaces.iter().map(files).all(|(is_outer, n)| n == if is_outer { 5 } else { 3 }),
+            "{status}"
+        );
+        assert!(workspaces.iter().all(|w| w["generation"].as_u64() == Some(1)), "{status}");
+        ok(&user.ctl(&["pack", "delay", "--write"]));
+    }
+}
+
+/// What a daemon holds in memory goes into no core file, and it may watch more than a shell allows.
+#[cfg(target_os = "linux")]
+#[test]
+fn the_daemon_sets_its_own_limits() {
+    let user = User::new();
+    let ctl = programs().join("ctl").display().to_string();
+    let script = "ulimit -S -c unlimited; ulimit -S -n 200; exec \"$0\" daemon start";
+    ok(&user.run(Path::new("/bin/sh")).args(["-c", script, &ctl]).output().unwrap());
+    let limits = std::fs::read_to_string(format!("/proc/{}/limits", user.pid().unwrap())).unwrap();
+    let of = |name: &str| {
+        let line = limits.lines().find(|l| l.starts_with(name)).unwrap();
+        let mut values = line[name.len()..].split_whitespace().map(str::to_owned);
+        (values.next().unwrap(), values.next().unwrap())
+    };
+    assert_eq!(of("Max core file size").0, "0");
+    let (soft, hard) = of("Max open files");
+    assert_eq!(soft, hard);
+}
+
+#[test]
+fn whatever_the_umask_nothing_is_open_to_others() {
+    let user = User::new();
+    let ctl = programs().join("ctl").display().to_string();
+    let script = "umask 000; exec \"$0\" pack delay --write";
+    ok(&user.run(Path::new("/bin/sh")).args(["-c", script, &ctl]).output().unwrap());
+    let mut open = Vec::new();
+    let mut folders = ["run/indexd", "state/indexd", "cache/indexd"].map(|f| user.path(f)).to_vec();
+    let mut n_files = 0;
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(&folder).unwrap().map(Result::unwrap) {
+            let meta = entry.metadata().unwrap();
+            if meta.permissions().mode() & 0o077 != 0 {
+                open.push(entry.path());
+            }
+            if meta.is_dir() { folders.push(entry.path()) } else { n_files += 1 }
+        }
+    }
+    assert!(n_files >= 8, "socket, locks, log, record, index: {n_files}");
+    assert!(open.is_empty(), "{open:?}");
+}
+
+#[test]
+fn a_daemon_whose_socket_was_taken_away_ends() {
+    let user = User::new();
+    ok(&user.ctl(&["daemon", "start"]));
+    let pid = user.pid().unwrap();
+    std::fs::remove_file(user.socket()).unwrap();
+    until("it ended", || !is_alive(pid));
+}
+
+#[test]
+fn an_idle_daemon_ends() {
+    let user = User::new();
+    user.write("config/indexd/config.toml", "[daemon]\nidle_exit_s = 1\n");
+    ok(&user.ctl(&["daemon", "start"]));
+    let pid = user.pid().unwrap();
+    until("it ended", || !is_alive(pid));
+    assert!(!user.socket().exists());
+}
+
+#[test]
+fn no_daemon_means_no_daemon() {
+    let user = User::new();
+    let pack = ok(&user.ctl(&["pack", "delay", "--no-daemon"]));
+    assert!(pack.contains("func Delay"));
+    assert!(user.pid().is_none() && !user.socket().exists());
+    let refused =
+        user.command("ctl").env("INDEXD_NO_AUTOSTART", "1").args(["pack", "delay"]).output().unwrap();
+    check_failure(&refused, 69, "POC_E_DAEMON_UNAVAILABLE");
+    // Beside a running daemon the same option speaks to it.
+    ok(&user.ctl(&["daemon", "start"]));
+    assert!(ok(&user.ctl(&["pack", "delay", "--no-daemon"])).contains("func Delay"));
+}
+
+#[test]
+fn an_older_daemon_makes_room_for_a_newer_one() {
+    let user = User::new();
+    let hello = serde_json::json!({"result": {"protocol": 1, "supported": {"min": 1, "max": 1}, "server": {"name": "indexd", "version": "0.0.1"}, "methods": [], "capabilities": [], "pid": 1}});
+    let old = impostor(&user, hello, Value::Null);
+    assert!(ok(&user.ctl(&["pack", "delay"])).contains("func Delay"));
+    let asked = old.join().unwrap();
+    assert_eq!((asked[0].as_str(), asked.last().unwrap().as_str()), ("hello", "shutdown"));
+    assert!(user.pid().is_some());
+}
+
+#[test]
+fn a_newer_protocol_is_not_guessed_at() {
+    let user = User::new();
+    let refusal = serde_json::json!({"error": {"code": -32001, "message": "protocol 1 is not spoken here, only 98 to 99", "data": {
+        "code": "POC_E_CONTRACT_VERSION", "aliases": [], "hint": "install the same release", "exit": 65, "details": {"supported": {"min": 98, "max": 99}}}}});
+    let new = impostor(&user, refusal, Value::Null);
+    check_failure(&user.ctl(&["pack", "delay"]), 65, "POC_E_CONTRACT_VERSION");
+    assert!(!new.join().unwrap().contains(&"shutdown".to_owned()));
+    std::fs::remove_file(user.socket()).unwrap();
+}
+
+#[test]
+fn a_daemon_that_dies_within_a_request_is_replaced() {
+    let user = User::new();
+    std::fs::create_dir_all(user.path("run/indexd")).unwrap();
+    std::fs::set_permissions(user.path("run/indexd"), PermissionsExt::from_mode(0o700)).unwrap();
+    let listener = UnixListener::bind(user.socket()).unwrap();
+    let dying = std::thread::spawn(move || {
+        let (stream, _) = listener.accept().unwrap();
+        let mut lines = BufReader::new(stream.try_clone().unwrap()).lines();
+        let hello: Value = serde_json::from_str(&lines.next().unwrap().unwrap()).unwrap();
+        let result = serde_json::json!({"protocol": 1, "supported": {"min": 1, "max": 1}, "server": {"name": "indexd", "version": "999.0.0"}, "methods": [], "capabilities": [], "pid": 1});
+        writeln!(&stream, "{}", serde_json::json!({"jsonrpc": "2.0", "id": hello["id"], "result": result}))
+            .unwrap();
+        lines.next().unwrap().unwrap().contains("\"pack\"")
+    });
+    assert!(ok(&user.ctl(&["pack", "delay"])).contains("func Delay"));
+    assert!(dying.join().unwrap(), "it had the request");
+}
+
+#[test]
+fn a_daemon_that_is_still_ending_is_named() {
+    let user = User::new();
+    ok(&user.ctl(&["daemon", "start"]));
+    ok(&user.ctl(&["daemon", "stop"]));
+    let lock = user.socket().with_file_name("lock");
+    let file = std::fs::File::options().write(true).open(&lock).unwrap();
+    file.lock().unwrap();
+    std::fs::write(&lock, format!("{}\n", std::process::id())).unwrap();
+    let said = ok(&user.ctl(&["doctor"]));
+    assert!(said.contains(&format!("process {}, a daemon that takes no more", std::process::id())), "{said}");
+    drop(file);
+    let said = ok(&user.ctl(&["doctor"]));
+    assert!(said.contains("no daemon is running"), "{said}");
+}
+
+#[test]
+fn no_request_is_lost_while_daemons_come_and_go() {
+    let user = User::new();
+    ok(&user.ctl(&["index", "--wait"]));
+    std::thread::scope(|scope| {
+        let clients: Vec<_> = (0..4)
+            .map(|n| {
+                let user = &user;
+                scope.spawn(move || {
+                    for i in 0..10 {
+                        ok(&user.ctl(&["pack", &format!("delay {n} {i}"), "--json"]));
+                    }
+                })
+            })
+            .collect();
+        for _ in 0..3 {
+            std::thread::sleep(Duration::from_millis(60));
+            ok(&user.ctl(&["daemon", "stop"]));
+        }
+        clients.into_iter().for_each(|c| c.join().unwrap());
+    });
+}
