@@ -91,7 +91,7 @@ fn print_version(json: bool) {
 }
 
 fn dirs() -> Result<Dirs, ErrorObject> {
-    Dirs::detect(daemon::own_uid()).map_err(|e| {
+    Dirs::detect(indexd_os::own_uid()).map_err(|e| {
         ErrorObject::new(ErrorCode::Config, e.to_string()).with_hint("set HOME to your home folder")
     })
 }

@@ -146,11 +146,6 @@ impl Dirs {
     pub fn log(&self) -> PathBuf {
         self.state.join("indexd.log")
     }
-
-    /// The user's configuration.
-    pub fn config_file(&self) -> PathBuf {
-        self.config.join("config.toml")
-    }
 }
 
 fn runtime_dir(
@@ -220,9 +215,9 @@ fn is_owned_dir(dir: &Path, _uid: u32) -> bool {
     dir.is_dir()
 }
 
-/// Makes sure that `dir` exists and is private: a real folder (no symlink), owned by `uid`, mode
-/// 0700. Parents are created as the system does by default; a folder that is merely too open is
-/// closed.
+/// Makes sure that `dir` exists and is private: a folder owned by `uid`, mode 0700. Parents are
+/// created as the system does by default; a folder that is merely too open is closed. A link is
+/// followed when it is the user's own, as that of a cache that was moved to another disk.
 ///
 /// # Errors
 /// `PermissionDenied` for a folder that is somebody else's or no folder at all, else what the
@@ -245,7 +240,10 @@ pub fn private_dir(dir: &Path, uid: u32) -> io::Result<()> {
         Err(e) => return Err(e),
         Ok(_) => {}
     }
-    let meta = std::fs::symlink_metadata(dir)?;
+    let mut meta = std::fs::symlink_metadata(dir)?;
+    if meta.is_symlink() && meta.uid() == uid {
+        meta = std::fs::metadata(dir)?;
+    }
     if !meta.is_dir() {
         return refuse("is not a folder");
     }
@@ -375,8 +373,10 @@ mod tests {
         private_dir(&dir, uid).unwrap();
         assert_eq!(std::fs::metadata(&dir).unwrap().mode() & 0o777, 0o700);
         assert_eq!(private_dir(&dir, uid + 1).unwrap_err().kind(), io::ErrorKind::PermissionDenied);
-        std::os::unix::fs::symlink(&dir, base.join("link")).unwrap();
-        assert_eq!(private_dir(&base.join("link"), uid).unwrap_err().kind(), io::ErrorKind::PermissionDenied);
+        let link = base.join("link");
+        std::os::unix::fs::symlink(&dir, &link).unwrap();
+        private_dir(&link, uid).unwrap();
+        assert_eq!(private_dir(&link, uid + 1).unwrap_err().kind(), io::ErrorKind::PermissionDenied);
         std::fs::write(base.join("file"), "").unwrap();
         assert_eq!(private_dir(&base.join("file"), uid).unwrap_err().kind(), io::ErrorKind::PermissionDenied);
         std::fs::remove_dir_all(&base).unwrap();

@@ -25,14 +25,6 @@ use std::time::{Duration, Instant};
 use tokio::io::AsyncWriteExt;
 use tokio::sync::Notify;
 
-/// The effective user id; 0 where there is none.
-pub fn own_uid() -> u32 {
-    #[cfg(unix)]
-    return rustix::process::geteuid().as_raw();
-    #[cfg(not(unix))]
-    return 0;
-}
-
 /// Why this process is not the daemon.
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
@@ -72,7 +64,7 @@ impl Lock {
     pub fn take(dirs: &Dirs) -> Result<Self, StartError> {
         let path = dirs.lock();
         let fail = |source| StartError::Io { path: path.clone(), source };
-        paths::private_dir(&dirs.runtime, own_uid())
+        paths::private_dir(&dirs.runtime, indexd_os::own_uid())
             .map_err(|source| StartError::Io { path: dirs.runtime.clone(), source })?;
         let file =
             File::options().create(true).truncate(false).read(true).write(true).open(&path).map_err(fail)?;
@@ -284,7 +276,7 @@ fn accept(server: &Arc<Server>, stream: Stream) {
 
 fn is_own_user(stream: &Stream) -> bool {
     #[cfg(unix)]
-    return stream.peer_creds().is_ok_and(|c| c.euid() == Some(own_uid()));
+    return stream.peer_creds().is_ok_and(|c| c.euid() == Some(indexd_os::own_uid()));
     // The pipe's name and its default protection keep other users out there.
     #[cfg(not(unix))]
     return stream.peer_creds().is_ok();

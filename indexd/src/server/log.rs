@@ -3,7 +3,6 @@
 //! It holds no content of files and no query: a query is named by its hash and length (see
 //! [`query_name`]). Relative paths appear at level debug only. `INDEXD_LOG` sets the filter.
 
-use crate::server::daemon::own_uid;
 use crate::server::limits::{LOG_BYTES_MAX, LOG_FILES_MAX};
 use indexd_proto::paths::{self, Dirs};
 use std::fs::File;
@@ -18,7 +17,7 @@ use tracing_subscriber::fmt::MakeWriter;
 /// # Errors
 /// When the state folder or the file cannot be used.
 pub fn init(dirs: &Dirs) -> io::Result<()> {
-    paths::private_dir(&dirs.state, own_uid())?;
+    paths::private_dir(&dirs.state, indexd_os::own_uid())?;
     let writer = Rotating::open(dirs.log(), LOG_BYTES_MAX, LOG_FILES_MAX)?;
     let filter = tracing_subscriber::EnvFilter::try_from_env("INDEXD_LOG")
         .unwrap_or_else(|_| tracing_subscriber::EnvFilter::new("info"));

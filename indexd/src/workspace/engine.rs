@@ -19,6 +19,7 @@ use crate::config::Config;
 use indexd_history::Past;
 use indexd_model::RepoPath;
 use indexd_os::{ReadError, Root};
+use indexd_proto::paths::private_dir;
 use indexd_store::{History, Opened, Overlays, Store, StoreError};
 use std::collections::BTreeMap;
 use std::fs;
@@ -99,7 +100,8 @@ impl Engine {
     /// The index folder cannot be made or read, or the disk is full.
     pub fn open(mut setup: Setup) -> Result<Self, EngineError> {
         setup.parts.redacts &= setup.config.index_redact_secrets;
-        recovery::make_private(&setup.home).map_err(|e| io_error("make the index folder", &setup.home, e))?;
+        private_dir(&setup.home, indexd_os::own_uid())
+            .map_err(|e| io_error("make the index folder", &setup.home, e))?;
         let current = recovery::current(&setup.home);
         recovery::remove_others(&setup.home, current);
         let mut engine = Self {

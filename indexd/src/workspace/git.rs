@@ -91,7 +91,7 @@ fn pointed_at(file: &Path, label: &str) -> Option<PathBuf> {
 #[cfg(unix)]
 fn is_own(dir: &Path) -> bool {
     use std::os::unix::fs::MetadataExt;
-    let me = rustix::process::geteuid().as_raw();
+    let me = indexd_os::own_uid();
     fs::metadata(dir).is_ok_and(|m| m.uid() == me || me == 0)
 }
 

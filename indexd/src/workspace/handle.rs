@@ -14,6 +14,7 @@ use super::watch::Watch;
 use crate::config::Config;
 use crossbeam_channel::{RecvTimeoutError, Sender};
 use indexd_model::{Facts, FactsView, IndexView, RepoPath};
+use indexd_proto::paths::private_dir;
 use indexd_store::{Overlays, Snapshot};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -305,7 +306,7 @@ impl Workspace {
         }
         self.shared.restart();
         let io = |source| WorkspaceError::Io { what: "start", path: self.setup.root.clone(), source };
-        super::recovery::make_private(&self.setup.cookies).map_err(io)?;
+        private_dir(&self.setup.cookies, indexd_os::own_uid()).map_err(io)?;
         let engine = Setup {
             root: self.setup.root.clone(),
             home: self.setup.home.clone(),

@@ -32,7 +32,7 @@ pub mod why;
 
 pub use handle::Workspace;
 pub use overlays::stored as stored_overlays;
-pub use registry::Registry;
+pub use registry::{RECORDS, Registry, folder_name};
 pub use rules::{EXCLUDES, REPO_CONFIG, Rule, check_pattern};
 pub use status::{Freshness, ImportStatus, Progress, WorkspaceError, WorkspaceState, WorkspaceStatus};
 

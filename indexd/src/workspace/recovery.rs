@@ -123,17 +123,6 @@ pub fn set_aside(dir: &Path) {
     }
 }
 
-/// Makes a folder and those above it; the last one is the user's alone.
-///
-/// # Errors
-/// Those of the system.
-pub fn make_private(dir: &Path) -> io::Result<()> {
-    fs::create_dir_all(dir)?;
-    #[cfg(unix)]
-    fs::set_permissions(dir, std::os::unix::fs::PermissionsExt::from_mode(0o700))?;
-    Ok(())
-}
-
 /// Replaces a file in one step: after a crash it holds all of the old bytes or all of the new.
 ///
 /// # Errors

@@ -1,12 +1,12 @@
 //! The workspaces of one user: which roots are registered, and which root a folder belongs to.
 
 use super::handle::{Workspace, WorkspaceSetup};
-use super::recovery::{Verify, make_private, write_whole};
+use super::recovery::{Verify, write_whole};
 use super::stages::Parts;
 use super::status::{WorkspaceError, WorkspaceStatus};
 use super::watch::{self, Watch};
 use crate::config::Config;
-use indexd_proto::paths::Dirs;
+use indexd_proto::paths::{Dirs, private_dir};
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::ErrorKind;
@@ -26,6 +26,8 @@ const MANIFESTS: [&str; 8] = [
 ];
 /// The registered roots, one a line, in the state folder. Roots with a line feed are not kept.
 const LIST: &str = "workspaces";
+/// The folder of the records of packs, in the state folder; in it one [`folder_name`] for each workspace.
+pub const RECORDS: &str = "packs";
 
 /// All workspaces of one user.
 pub struct Registry {
@@ -49,7 +51,7 @@ impl Registry {
     /// The state or cache folder cannot be made or read.
     pub fn open(dirs: &Dirs, config: Arc<Config>) -> Result<Self, WorkspaceError> {
         for dir in [&dirs.state, &dirs.cache] {
-            make_private(dir).map_err(|e| io_error("make", dir, e))?;
+            private_dir(dir, indexd_os::own_uid()).map_err(|e| io_error("make", dir, e))?;
             leave_out(dir).map_err(|e| io_error("make", dir, e))?;
         }
         let watch = if config.watch_enabled { watch::system } else { watch::none };
@@ -94,25 +96,30 @@ impl Registry {
         Ok(workspace)
     }
 
-    /// The workspace of a folder, registered when it is new.
+    /// The workspace of a folder, registered when it is new; see [`Registry::locate`].
+    ///
+    /// # Errors
+    /// As [`Registry::locate`] and [`Registry::add`].
+    pub fn resolve(&self, cwd: &Path, exact: bool) -> Result<Arc<Workspace>, WorkspaceError> {
+        self.add(&self.locate(cwd, exact)?)
+    }
+
+    /// The root of the workspace that a folder belongs to.
     ///
     /// With `exact` the folder is the root. Else the root is the nearest folder from there upwards
     /// that is registered or holds `.git`, else the nearest with a manifest, else the folder itself;
     /// never `/` nor the home folder.
     ///
     /// # Errors
-    /// As [`Registry::add`]; `TooBroad` also when nothing but `/` or the home folder is left.
-    pub fn resolve(&self, cwd: &Path, exact: bool) -> Result<Arc<Workspace>, WorkspaceError> {
+    /// `NotFound`, `Permission`; `TooBroad` when nothing but `/` or the home folder is left.
+    pub fn locate(&self, cwd: &Path, exact: bool) -> Result<PathBuf, WorkspaceError> {
         let cwd = canonical(cwd)?;
         if exact {
-            return self.add(&cwd);
+            return Ok(cwd);
         }
         let home = fs::canonicalize(&self.dirs.home).unwrap_or_else(|_| self.dirs.home.clone());
-        let root = {
-            let open = self.lock();
-            root_of(&cwd, &home, |dir| open.contains_key(dir))
-        };
-        self.add(&root.ok_or(WorkspaceError::TooBroad(cwd))?)
+        let open = self.lock();
+        root_of(&cwd, &home, |dir| open.contains_key(dir)).ok_or(WorkspaceError::TooBroad(cwd))
     }
 
     /// Every registered workspace, ordered by root.
@@ -129,7 +136,7 @@ impl Registry {
         named.next().is_none().then_some(root)
     }
 
-    /// Forgets a workspace and deletes its index; the tree is not touched.
+    /// Forgets a workspace and deletes its index and its records of packs; the tree is not touched.
     ///
     /// # Errors
     /// `Unknown` when the root is not registered, `Io` when the list or the index cannot be written.
@@ -143,7 +150,8 @@ impl Registry {
             workspace
         };
         workspace.close(true);
-        for dir in [self.home(&root), self.cookies(&root)] {
+        let records = self.dirs.state.join(RECORDS).join(folder_name(&root));
+        for dir in [self.home(&root), self.cookies(&root), records] {
             if let Err(e) = fs::remove_dir_all(&dir)
                 && e.kind() != ErrorKind::NotFound
             {
@@ -206,7 +214,8 @@ impl Registry {
 /// Indexes of another layout lie elsewhere, so that two versions do not quarrel.
 const FORMAT_FOLDER: &str = "v1";
 
-fn folder_name(root: &Path) -> String {
+/// The folder that a workspace has among others: its name and a hash of its root.
+pub fn folder_name(root: &Path) -> String {
     let name = root.file_name().map(|n| n.to_string_lossy()).unwrap_or_default();
     let plain: String =
         name.chars().filter(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.')).take(40).collect();
@@ -214,7 +223,7 @@ fn folder_name(root: &Path) -> String {
     format!("{}-{}", plain.trim_start_matches('.'), &hash[..16])
 }
 
-/// The root that a folder belongs to; see [`Registry::resolve`].
+/// The root that a folder belongs to; see [`Registry::locate`].
 fn root_of(cwd: &Path, home: &Path, is_registered: impl Fn(&Path) -> bool) -> Option<PathBuf> {
     let allowed = |dir: &Path| dir.parent().is_some() && dir != home;
     let with = |names: &[&str]| {

@@ -61,11 +61,6 @@ impl Lines {
         self.end + 1 - self.start
     }
 
-    /// Whether the two ranges share a line.
-    pub fn overlaps(self, other: Lines) -> bool {
-        self.start <= other.end && other.start <= self.end
-    }
-
     /// Whether `other` lies inside or is equal.
     pub fn contains(self, other: Lines) -> bool {
         self.start <= other.start && other.end <= self.end

@@ -1,6 +1,6 @@
-//! What the daemon asks of the operating system beyond plain files: private directories, reading
-//! beneath a root without being led out of it, listing folders, the boot id, kinds of file systems, limits, core dumps,
-//! memory given back.
+//! What the daemon asks of the operating system beyond plain files: reading beneath a root
+//! without being led out of it, listing folders, the boot id, kinds of file systems, free space, core
+//! dumps, memory given back.
 //!
 //! Nearly everything is safe code over `rustix`. Linux has the real thing; other systems get the plain
 //! equivalents where they exist and say so where they do not.
@@ -9,12 +9,10 @@ pub mod beneath;
 pub mod limits;
 pub mod listing;
 pub mod memory;
-pub mod private;
 pub mod process;
 
 pub use beneath::{FileMeta, ReadError, Root};
-pub use limits::{SystemLimits, boot_id, bytes_free, is_network_file_system, system_limits};
+pub use limits::{boot_id, bytes_free, is_network_file_system};
 pub use listing::{EntryKind, Folder};
 pub use memory::{give_back_memory, keep_little_memory, while_building};
-pub use private::{PrivateDirError, check_private_dir, ensure_private_dir};
-pub use process::{forbid_core_dumps, raise_open_files};
+pub use process::{forbid_core_dumps, own_uid, raise_open_files};

@@ -1,5 +1,5 @@
 //! Facts about the machine that decide how the daemon works: which boot this is, whether a file
-//! system can be trusted with a memory map, how many watches and files may be open.
+//! system can be trusted with a memory map, how much room it has.
 
 use std::path::Path;
 
@@ -39,33 +39,6 @@ pub fn is_network_file_system(path: &Path) -> bool {
     }
 }
 
-/// Limits of the system; `None` where it does not tell.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct SystemLimits {
-    /// Directories one user may watch (`fs.inotify.max_user_watches`).
-    pub watches_max: Option<u64>,
-    /// Watcher instances one user may have (`fs.inotify.max_user_instances`).
-    pub watchers_max: Option<u64>,
-    /// Events a watcher may have queued (`fs.inotify.max_queued_events`).
-    pub events_queued_max: Option<u64>,
-    /// Files this process may have open.
-    pub files_open_max: Option<u64>,
-}
-
-/// Reads the limits of the system.
-pub fn system_limits() -> SystemLimits {
-    let number = |name: &str| {
-        let text = std::fs::read_to_string(format!("/proc/sys/fs/inotify/{name}")).ok()?;
-        text.trim().parse().ok()
-    };
-    SystemLimits {
-        watches_max: number("max_user_watches"),
-        watchers_max: number("max_user_instances"),
-        events_queued_max: number("max_queued_events"),
-        files_open_max: rustix::process::getrlimit(rustix::process::Resource::Nofile).current,
-    }
-}
-
 /// Bytes free for this user on the file system of `path`; `None` when it cannot be told.
 pub fn bytes_free(path: &Path) -> Option<u64> {
     let s = rustix::fs::statvfs(path).ok()?;
@@ -83,6 +56,5 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         assert!(!is_network_file_system(dir.path()));
         assert!(bytes_free(dir.path()).is_some_and(|n| n > 0));
-        assert!(system_limits().files_open_max.is_some_and(|n| n > 0));
     }
 }

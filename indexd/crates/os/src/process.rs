@@ -3,6 +3,14 @@
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
+/// The effective user id; 0 where there is none.
+pub fn own_uid() -> u32 {
+    #[cfg(unix)]
+    return rustix::process::geteuid().as_raw();
+    #[cfg(not(unix))]
+    return 0;
+}
+
 /// Switches core dumps off for this process and its children, and on Linux keeps other processes of
 /// the user from reading its memory.
 ///
