@@ -73,7 +73,7 @@ codes! {
     /// The request was cancelled by its client.
     Cancelled = -32008, "POC_E_CANCELLED", &[], exit 130, "send it again if it is still wanted";
     /// No record of a pack with this id.
-    PackNotFound = -32009, "POC_E_PACK_NOT_FOUND", &[], exit 66, "write one with `ctl pack --write`";
+    PackNotFound = -32009, "POC_E_PACK_NOT_FOUND", &[], exit 66, "`ctl pack --write` keeps one; elsewhere, name its repository with --repo";
     /// No definition of this name in the index.
     SymbolNotFound = -32010, "POC_E_SYMBOL_NOT_FOUND", &[], exit 66, "search for it with `ctl symbol NAME`";
     /// No such folder, or a folder that cannot be a workspace.

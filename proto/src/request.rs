@@ -49,7 +49,7 @@ pub struct CallOptions {
     /// Keeps a record of the pack, to be read again by its id with `pack.get`.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub write: bool,
-    /// The client's own id for its logs and ours.
+    /// The client's own id for its logs and ours: 1 to 64 of the characters `A-Z a-z 0-9 - _ . :`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub correlation_id: Option<String>,
 }

@@ -66,7 +66,8 @@ pub struct Hit {
     pub signals: std::collections::BTreeMap<String, f64>,
 }
 
-/// `symbol`: definitions by name, qualified name, prefix or symbol id.
+/// `symbol`: definitions by symbol id, place (`path:line`), qualified name or name; where there is none of
+/// that name, those whose names hold all its words.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct SymbolParams {

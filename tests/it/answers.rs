@@ -262,6 +262,16 @@ fn an_equal_request_comes_from_the_cache_with_equal_bytes() {
         let id = written["result"]["pack"]["packId"].clone();
         let (_, record) = ask(&world, c, "pack.get", json!({"packId": id})).await;
         assert_eq!(record["result"]["pack"], written["result"]["pack"]);
+        // It is this workspace's, and leaves with it.
+        let elsewhere = tempfile::tempdir().unwrap();
+        let get = |dir: &str| json!({"packId": id, "cwd": dir});
+        let (_, other) = ask(&world, c, "pack.get", get(elsewhere.path().to_str().unwrap())).await;
+        assert_eq!(other["error"]["data"]["code"], "POC_E_PACK_NOT_FOUND");
+        let (_, own) = ask(&world, c, "pack.get", get(&world.root)).await;
+        assert_eq!(own["result"]["pack"], written["result"]["pack"]);
+        ask(&world, c, "workspace.remove", json!({"repo": world.root})).await;
+        let (_, gone) = ask(&world, c, "pack.get", get(&world.root)).await;
+        assert_eq!(gone["error"]["data"]["code"], "POC_E_PACK_NOT_FOUND");
         world.server.shutdown_backend();
     });
 }
@@ -537,6 +547,13 @@ fn bad_requests_are_told_what_is_wrong() {
             ("symbol", json!({"name": "zzz"}), (ErrorCode::SymbolNotFound, -32010)),
             ("graph.refs", json!({"symbol": "zzz"}), (ErrorCode::SymbolNotFound, -32010)),
             ("graph.refs", json!({"symbol": "Delay", "depth": 9}), (ErrorCode::InvalidRequest, -32602)),
+            (
+                "graph.refs",
+                json!({"symbol": "Delay", "minConfidence": 101}),
+                (ErrorCode::InvalidRequest, -32602),
+            ),
+            ("pack", json!({"query": "x", "correlationId": "a b"}), (ErrorCode::InvalidRequest, -32602)),
+            ("pack", json!({"query": "x", "correlationId": ""}), (ErrorCode::InvalidRequest, -32602)),
             ("pack.get", json!({"packId": "../../x"}), (ErrorCode::PackNotFound, -32009)),
         ] {
             let (_, answer) = ask(&world, c, method, params.clone()).await;

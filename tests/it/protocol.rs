@@ -305,6 +305,23 @@ fn a_client_that_stops_within_a_line_is_dropped() {
 }
 
 #[test]
+fn a_client_that_asks_nothing_gives_its_place_back() {
+    run(async {
+        let (_, server) = scripted();
+        let timeouts = Timeouts { first: Duration::from_millis(50), ..Timeouts::default() };
+        let mut client = Client::new(&server, timeouts, Box::new(|| false));
+        assert_eq!(client.receive().await, None);
+        // One that has asked may be quiet for longer.
+        let mut client = Client::new(&server, timeouts, Box::new(|| false));
+        client.search(1, "quick").await;
+        assert_eq!(client.answer().await["id"], 1);
+        tokio::time::sleep(Duration::from_millis(150)).await;
+        client.search(2, "quick").await;
+        assert_eq!(client.answer().await["id"], 2);
+    });
+}
+
+#[test]
 fn a_quiet_connection_is_closed_only_without_requests() {
     run(async {
         let (_, server) = scripted();

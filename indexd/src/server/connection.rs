@@ -7,11 +7,11 @@
 use crate::server::backend::{Cancel, Context};
 use crate::server::dispatch::{Closing, Connected, Server, busy};
 use crate::server::limits::{
-    IN_FLIGHT_PER_CLIENT_MAX, OUTBOX_MAX, PARTIAL_LINE_TIMEOUT, QUIET_TIMEOUT, WRITE_TIMEOUT,
+    FIRST_TIMEOUT, IN_FLIGHT_PER_CLIENT_MAX, OUTBOX_MAX, PARTIAL_LINE_TIMEOUT, QUIET_TIMEOUT, WRITE_TIMEOUT,
 };
 use indexd_proto::error::{ErrorCode, ErrorObject};
 use indexd_proto::frame::{Decoder, Frame};
-use indexd_proto::limits::FRAME_BYTES_MAX;
+use indexd_proto::limits::{CORRELATION_ID_BYTES_MAX, FRAME_BYTES_MAX};
 use indexd_proto::rpc::{self, CancelParams, Incoming};
 use indexd_proto::{Call, Id};
 use std::collections::BTreeMap;
@@ -24,9 +24,11 @@ use tokio::sync::mpsc;
 /// Time limits of a connection, apart for tests.
 #[derive(Clone, Copy, Debug)]
 pub struct Timeouts {
+    /// Until the first request.
+    pub first: Duration,
     /// Within a line.
     pub partial_line: Duration,
-    /// Without any request.
+    /// Without any request, after the first.
     pub quiet: Duration,
     /// For the client to take a byte.
     pub write: Duration,
@@ -36,13 +38,18 @@ impl Timeouts {
     /// For standard input and output, whose other end is a parent that may take its time.
     pub fn endless() -> Self {
         let long = Duration::from_secs(365 * 86_400);
-        Self { partial_line: long, quiet: long, write: long }
+        Self { first: long, partial_line: long, quiet: long, write: long }
     }
 }
 
 impl Default for Timeouts {
     fn default() -> Self {
-        Self { partial_line: PARTIAL_LINE_TIMEOUT, quiet: QUIET_TIMEOUT, write: WRITE_TIMEOUT }
+        Self {
+            first: FIRST_TIMEOUT,
+            partial_line: PARTIAL_LINE_TIMEOUT,
+            quiet: QUIET_TIMEOUT,
+            write: WRITE_TIMEOUT,
+        }
     }
 }
 
@@ -120,8 +127,9 @@ impl Connection {
         let mut decoder = Decoder::default();
         let mut buffer = vec![0; 64 << 10];
         let mut quiet_since = Instant::now();
+        let mut quiet = self.timeouts.first;
         loop {
-            let limit = if decoder.is_mid_line() { self.timeouts.partial_line } else { self.timeouts.quiet };
+            let limit = if decoder.is_mid_line() { self.timeouts.partial_line } else { quiet };
             let n = tokio::select! {
                 n = tokio::time::timeout(limit, reader.read(&mut buffer)) => n,
                 // The writer ends early only when the client does not read.
@@ -145,10 +153,7 @@ impl Connection {
                     let _ = self.send(rpc::error(None, &error), None).await;
                     return;
                 }
-                Err(_)
-                    if self.in_flight.with(|m| m.is_empty())
-                        && quiet_since.elapsed() >= self.timeouts.quiet =>
-                {
+                Err(_) if self.in_flight.with(|m| m.is_empty()) && quiet_since.elapsed() >= quiet => {
                     return;
                 }
                 Err(_) => continue,
@@ -156,6 +161,9 @@ impl Connection {
             quiet_since = Instant::now();
             if !self.frames(&mut decoder).await {
                 return;
+            }
+            if !decoder.is_mid_line() {
+                quiet = self.timeouts.quiet;
             }
         }
     }
@@ -217,6 +225,10 @@ impl Connection {
     }
 
     async fn begin(&self, id: Id, call: Call) -> bool {
+        let correlation_id = match client_correlation(&call) {
+            Ok(own) => own.unwrap_or_else(|| self.server.correlation_id(self.number)),
+            Err(error) => return self.send(rpc::error(Some(&id), &error), None).await,
+        };
         let cancel = Cancel::default();
         let refused = self.in_flight.with(|map| {
             if map.contains_key(&id) {
@@ -240,8 +252,7 @@ impl Connection {
         let context = Context {
             id: id.clone(),
             received: Instant::now(),
-            correlation_id: client_correlation(&call)
-                .unwrap_or_else(|| self.server.correlation_id(self.number)),
+            correlation_id,
             cancel,
             notify: notifier(self.outbox.clone()),
         };
@@ -261,12 +272,18 @@ impl Connection {
     }
 }
 
-/// The client's own id for its logs; short and plain, or it is not taken.
-fn client_correlation(call: &Call) -> Option<String> {
-    let (Call::Pack(params) | Call::Preview(params)) = call else { return None };
-    let id = params.call.correlation_id.as_deref()?;
+/// The client's own id for its logs; it stands in ours, so it is short and plain.
+fn client_correlation(call: &Call) -> Result<Option<String>, ErrorObject> {
+    let (Call::Pack(params) | Call::Preview(params)) = call else { return Ok(None) };
+    let Some(id) = &params.call.correlation_id else { return Ok(None) };
     let plain = id.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_.:".contains(&b));
-    (plain && !id.is_empty() && id.len() <= 64).then(|| id.to_owned())
+    if plain && (1..=CORRELATION_ID_BYTES_MAX).contains(&id.len()) {
+        return Ok(Some(id.clone()));
+    }
+    let message = format!(
+        "correlationId must be 1 to {CORRELATION_ID_BYTES_MAX} of the characters A-Z a-z 0-9 - _ . :"
+    );
+    Err(ErrorObject::new(ErrorCode::InvalidRequest, message).with_hint("leave it out, and one is made"))
 }
 
 /// Sends from the blocking thread of a request. A slow client holds its own thread here until it

@@ -7,7 +7,9 @@ use crate::server::graph::{self, Relation};
 use crate::server::limits::PROGRESS_INTERVAL;
 use crate::server::records::{Cache, Kept, Records};
 use crate::server::{convert, edges, import, log, lookup, place, why};
-use crate::workspace::{Freshness, Progress, Registry, Workspace, WorkspaceError, WorkspaceState};
+use crate::workspace::{
+    Freshness, Progress, RECORDS, Registry, Workspace, WorkspaceError, WorkspaceState, folder_name,
+};
 use base64::Engine as _;
 use indexd_model::IndexView;
 use indexd_pack::PackError;
@@ -70,6 +72,17 @@ struct Target<'a> {
     cwd: Option<&'a str>,
 }
 
+impl<'a> Target<'a> {
+    /// The folder that is named, and whether it is the root itself.
+    fn folder(self) -> Result<Option<(&'a Path, bool)>, ErrorObject> {
+        let named = self.repo.map(|r| (Path::new(r), true)).or(self.cwd.map(|c| (Path::new(c), false)));
+        if named.is_some_and(|(path, _)| !path.is_absolute()) {
+            return Err(ErrorObject::new(ErrorCode::InvalidRequest, "the folder is not absolute"));
+        }
+        Ok(named)
+    }
+}
+
 /// A workspace with one state of its index, and what is known about that state.
 struct Reading {
     workspace: Arc<Workspace>,
@@ -95,24 +108,17 @@ impl Engine {
             registry,
             config,
             cache: Cache::default(),
-            records: Records::new(&dirs.state),
+            records: Records::new(dirs.state.join(RECORDS)),
             counters: Mutex::default(),
         })
     }
 
     fn workspace(&self, target: Target) -> Result<Arc<Workspace>, ErrorObject> {
-        let (path, exact) = match (target.repo, target.cwd) {
-            (Some(repo), _) => (repo, true),
-            (None, Some(cwd)) => (cwd, false),
-            (None, None) => {
-                return Err(ErrorObject::new(ErrorCode::InvalidRequest, "neither repo nor cwd is given")
-                    .with_hint("name the root with repo, or a folder inside it with cwd"));
-            }
-        };
-        if !Path::new(path).is_absolute() {
-            return Err(ErrorObject::new(ErrorCode::InvalidRequest, "the folder is not absolute"));
-        }
-        self.registry.resolve(Path::new(path), exact).map_err(|e| convert::workspace_error(&e))
+        let (path, exact) = target.folder()?.ok_or_else(|| {
+            ErrorObject::new(ErrorCode::InvalidRequest, "neither repo nor cwd is given")
+                .with_hint("name the root with repo, or a folder inside it with cwd")
+        })?;
+        self.registry.resolve(path, exact).map_err(|e| convert::workspace_error(&e))
     }
 
     /// Waits as asked and opens one snapshot.
@@ -217,7 +223,8 @@ impl Engine {
             }
         };
         if call.write {
-            self.records.write(&kept.pack_id, &kept.json)?;
+            let workspace = folder_name(reading.workspace.root());
+            self.records.write(&workspace, &kept.pack_id, &kept.json)?;
         }
         tracing::debug!(query = log::query_name(&request.query), pack = kept.pack_id, cached = hit, "packed");
         let mut envelope = reading.envelope(ctx);
@@ -320,7 +327,14 @@ impl Engine {
     }
 
     fn pack_get(&self, params: &PackGetParams) -> Result<String, ErrorObject> {
-        json(&PackGetResult { pack: raw(self.records.read(&params.pack_id)?)? })
+        let workspace = match target(&params.repo, &params.cwd).folder()? {
+            Some((dir, exact)) => {
+                let root = self.registry.locate(dir, exact).map_err(|e| convert::workspace_error(&e))?;
+                Some(folder_name(&root))
+            }
+            None => None,
+        };
+        json(&PackGetResult { pack: raw(self.records.read(workspace.as_deref(), &params.pack_id)?)? })
     }
 
     fn search(&self, p: SearchParams, ctx: &Context) -> Result<String, ErrorObject> {

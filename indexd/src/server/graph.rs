@@ -85,11 +85,16 @@ pub fn walk(
 ) -> Result<Walk, ErrorObject> {
     let depth = params.depth.unwrap_or(if relation == Relation::Impact { 3 } else { 1 });
     let limit = params.limit.unwrap_or(200);
-    for (name, value, max) in [("depth", depth, GRAPH_DEPTH_MAX), ("limit", limit, GRAPH_EDGES_MAX)] {
-        if value == 0 || value > max {
+    let min_confidence = params.min_confidence.unwrap_or(50);
+    for (name, value, min, max) in [
+        ("depth", depth, 1, GRAPH_DEPTH_MAX),
+        ("limit", limit, 1, GRAPH_EDGES_MAX),
+        ("minConfidence", u32::from(min_confidence), 0, 100),
+    ] {
+        if !(min..=max).contains(&value) {
             return Err(ErrorObject::new(
                 ErrorCode::InvalidRequest,
-                format!("{name} must be 1 to {max}, not {value}"),
+                format!("{name} must be {min} to {max}, not {value}"),
             )
             .with_hint(format!("give a {name} between them")));
         }
@@ -98,7 +103,7 @@ pub fn walk(
     let mut walker = Walker {
         view,
         relation,
-        min_confidence: params.min_confidence.unwrap_or(50).min(100),
+        min_confidence,
         limit: limit as usize,
         cancel,
         seen: FxHashSet::default(),

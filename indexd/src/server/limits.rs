@@ -16,6 +16,8 @@ pub const OUTBOX_MAX: usize = 16;
 pub const BUSY_RETRY: Duration = Duration::from_millis(100);
 /// A client that takes no byte for so long is gone.
 pub const WRITE_TIMEOUT: Duration = Duration::from_secs(30);
+/// A client that connects and asks nothing for so long is gone; it may not hold a place.
+pub const FIRST_TIMEOUT: Duration = Duration::from_secs(30);
 /// A client that stops within a line for so long is gone.
 pub const PARTIAL_LINE_TIMEOUT: Duration = Duration::from_secs(30);
 /// A connection without any request for so long is closed; clients connect again when they need to.

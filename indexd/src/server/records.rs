@@ -3,7 +3,6 @@
 //! A pack is a function of its key, so a cached one equals a fresh one. A record is frozen when it
 //! is first written: reading it gives the same bytes, its `createdAt` included.
 
-use crate::server::daemon::own_uid;
 use indexd_proto::error::{ErrorCode, ErrorObject};
 use indexd_proto::paths;
 use std::io::ErrorKind;
@@ -15,6 +14,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 const CACHE_PACKS: NonZeroUsize = NonZeroUsize::new(64).unwrap();
 /// Bytes of packs kept in memory.
 const CACHE_BYTES_MAX: usize = 8 << 20;
+/// Records of one workspace; the ones written longest ago make room. About 60 MB.
+const RECORDS_MAX: usize = 1_000;
 
 /// A pack as it is sent.
 #[derive(Debug, PartialEq, Eq)]
@@ -66,59 +67,92 @@ impl Cache {
     }
 }
 
-/// The records of one user, one file for each pack.
+/// The records of one user: a folder for each workspace, in it a file for each pack.
 pub struct Records {
     dir: PathBuf,
 }
 
 impl Records {
-    /// Records below the state folder.
-    pub fn new(state: &Path) -> Self {
-        Self { dir: state.join("packs") }
+    /// Records below this folder; it is made with the first one.
+    pub fn new(dir: PathBuf) -> Self {
+        Self { dir }
     }
 
-    /// Writes a record unless it is there already.
+    /// Writes a record of a workspace, named by its folder, unless it is there already.
     ///
     /// # Errors
     /// `POC_E_CANNOT_CREATE` or `POC_E_STORAGE`.
-    pub fn write(&self, pack_id: &str, json: &str) -> Result<(), ErrorObject> {
+    pub fn write(&self, workspace: &str, pack_id: &str, json: &str) -> Result<(), ErrorObject> {
         let failed = |e: std::io::Error| {
             let code =
                 if e.kind() == ErrorKind::StorageFull { ErrorCode::Storage } else { ErrorCode::CannotCreate };
             ErrorObject::new(code, format!("cannot write the record of the pack: {e}"))
         };
-        let path = self.path(pack_id).ok_or_else(|| not_found(pack_id))?;
+        let name = file_name(pack_id).ok_or_else(|| not_found(pack_id))?;
+        let dir = self.dir.join(workspace);
+        let path = dir.join(&name);
         if path.exists() {
             return Ok(());
         }
-        paths::private_dir(&self.dir, own_uid()).map_err(failed)?;
+        paths::private_dir(&self.dir, indexd_os::own_uid()).map_err(failed)?;
+        paths::private_dir(&dir, indexd_os::own_uid()).map_err(failed)?;
+        make_room(&dir, RECORDS_MAX - 1).map_err(failed)?;
         // Readers see the whole record or none.
-        let temporary = self.dir.join(format!(
-            "{}.{}",
-            std::process::id(),
-            path.file_name().unwrap_or_default().display()
-        ));
+        let temporary = dir.join(format!("{}.{name}", std::process::id()));
         std::fs::write(&temporary, json).and_then(|()| std::fs::rename(&temporary, &path)).map_err(failed)
     }
 
-    /// Reads a record.
+    /// Reads a record of one workspace, or of any when none is named: an id is one of its kind.
     ///
     /// # Errors
     /// `POC_E_PACK_NOT_FOUND` or `POC_E_STORAGE`.
-    pub fn read(&self, pack_id: &str) -> Result<String, ErrorObject> {
-        let path = self.path(pack_id).ok_or_else(|| not_found(pack_id))?;
-        std::fs::read_to_string(path).map_err(|e| match e.kind() {
-            ErrorKind::NotFound => not_found(pack_id),
-            _ => ErrorObject::new(ErrorCode::Storage, format!("cannot read the record of the pack: {e}")),
-        })
+    pub fn read(&self, workspace: Option<&str>, pack_id: &str) -> Result<String, ErrorObject> {
+        let failed =
+            |e| ErrorObject::new(ErrorCode::Storage, format!("cannot read the record of the pack: {e}"));
+        let name = file_name(pack_id).ok_or_else(|| not_found(pack_id))?;
+        let folders = match workspace {
+            Some(workspace) => vec![self.dir.join(workspace)],
+            None => entries(&self.dir).map_err(failed)?,
+        };
+        for folder in folders {
+            match std::fs::read_to_string(folder.join(&name)) {
+                Ok(record) => return Ok(record),
+                Err(e) if matches!(e.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {}
+                Err(e) => return Err(failed(e)),
+            }
+        }
+        Err(not_found(pack_id))
     }
+}
 
-    /// The file of a record. Ids come from clients, so only digests become names.
-    fn path(&self, pack_id: &str) -> Option<PathBuf> {
-        let digest = pack_id.rsplit(':').next()?;
-        let plain = digest.len() == 64 && digest.bytes().all(|b| b.is_ascii_hexdigit());
-        plain.then(|| self.dir.join(format!("{}.json", digest.to_ascii_lowercase())))
+/// The file of a record. Ids come from clients, so only digests become names.
+fn file_name(pack_id: &str) -> Option<String> {
+    let digest = pack_id.rsplit(':').next()?;
+    let plain = digest.len() == 64 && digest.bytes().all(|b| b.is_ascii_hexdigit());
+    plain.then(|| format!("{}.json", digest.to_ascii_lowercase()))
+}
+
+/// What a folder holds; nothing when it is not there.
+fn entries(dir: &Path) -> std::io::Result<Vec<PathBuf>> {
+    match std::fs::read_dir(dir) {
+        Ok(found) => found.map(|e| e.map(|e| e.path())).collect(),
+        Err(e) if e.kind() == ErrorKind::NotFound => Ok(Vec::new()),
+        Err(e) => Err(e),
     }
+}
+
+/// Deletes the oldest files until at most `keep` are left.
+fn make_room(dir: &Path, keep: usize) -> std::io::Result<()> {
+    let files = entries(dir)?;
+    let over = files.len().saturating_sub(keep);
+    if over == 0 {
+        return Ok(());
+    }
+    let written = |path: &Path| path.symlink_metadata().and_then(|m| m.modified());
+    let mut files: Vec<_> =
+        files.into_iter().map(|p| Ok((written(&p)?, p))).collect::<std::io::Result<_>>()?;
+    files.sort();
+    files[..over].iter().try_for_each(|(_, path)| std::fs::remove_file(path))
 }
 
 fn not_found(pack_id: &str) -> ErrorObject {
@@ -153,14 +187,31 @@ mod tests {
     #[test]
     fn a_record_is_frozen_and_stays_inside_its_folder() {
         let dir = tempfile::tempdir().unwrap();
-        let records = Records::new(dir.path());
+        let records = Records::new(dir.path().join("packs"));
         let id = format!("pack:sha256:{}", "a1".repeat(32));
-        assert_eq!(records.read(&id).unwrap_err().data.code, ErrorCode::PackNotFound);
-        records.write(&id, "{\"n\":1}").unwrap();
-        records.write(&id, "{\"n\":2}").unwrap();
-        assert_eq!(records.read(&id).unwrap(), "{\"n\":1}");
+        let lost = |workspace, id: &str| records.read(workspace, id).unwrap_err().data.code;
+        assert_eq!(lost(None, &id), ErrorCode::PackNotFound);
+        records.write("one", &id, "{\"n\":1}").unwrap();
+        records.write("one", &id, "{\"n\":2}").unwrap();
+        assert_eq!(records.read(Some("one"), &id).unwrap(), "{\"n\":1}");
+        assert_eq!(records.read(None, &id).unwrap(), "{\"n\":1}");
+        assert_eq!(lost(Some("two"), &id), ErrorCode::PackNotFound);
         for id in ["../../etc/passwd", "", "pack:sha256:..", &"/".repeat(64)] {
-            assert_eq!(records.read(id).unwrap_err().data.code, ErrorCode::PackNotFound, "{id}");
+            assert_eq!(lost(None, id), ErrorCode::PackNotFound, "{id}");
         }
+    }
+
+    #[test]
+    fn the_oldest_records_make_room() {
+        let dir = tempfile::tempdir().unwrap();
+        let old = std::time::SystemTime::UNIX_EPOCH;
+        for (name, age) in [("b", 3), ("a", 1), ("c", 2)] {
+            let file = std::fs::File::create(dir.path().join(name)).unwrap();
+            file.set_modified(old + std::time::Duration::from_secs(age)).unwrap();
+        }
+        make_room(dir.path(), 3).unwrap();
+        assert_eq!(entries(dir.path()).unwrap().len(), 3);
+        make_room(dir.path(), 1).unwrap();
+        assert_eq!(entries(dir.path()).unwrap(), [dir.path().join("b")]);
     }
 }
