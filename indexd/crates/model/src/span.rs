@@ -148,7 +148,9 @@ impl LineIndex {
 
 /// Length of `text` in UTF-16 code units.
 pub fn utf16_len(text: &str) -> u32 {
-    text.chars().map(|c| c.len_utf16() as u32).sum()
+    // One unit for each character, which its first byte stands for, and one more for those that take
+    // four bytes; counted without decoding.
+    text.bytes().map(|b| u32::from(b & 0xc0 != 0x80) + u32::from(b >= 0xf0)).sum()
 }
 
 #[cfg(test)]

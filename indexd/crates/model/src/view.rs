@@ -277,6 +277,12 @@ pub trait IndexView: FactsView {
     /// In how many chunks a term occurs; an upper bound is not enough.
     fn doc_frequency(&self, term: &str) -> u32;
 
+    /// [`IndexView::doc_frequency`] where it is at most `most`, else `None`: whoever has no use for
+    /// common terms need not wait until all their postings are counted.
+    fn doc_frequency_within(&self, term: &str, most: u32) -> Option<u32> {
+        Some(self.doc_frequency(term)).filter(|n| *n <= most)
+    }
+
     /// Appends the files whose path holds a term, in ascending file order.
     fn path_postings(&self, term: &str, out: &mut Vec<PathPosting>);
 

@@ -126,6 +126,8 @@ pub(crate) struct Assembly<'a> {
     pub shares: Vec<u32>,
     pub claimed: Vec<Claimed>,
     pub plans: FxHashMap<usize, Plan>,
+    /// The tokens of the parts of each plan whose cost was asked for.
+    pub counted: FxHashMap<usize, u64>,
     pub selection: Selection,
     pub rendered: String,
     pub tokens: u64,
@@ -172,6 +174,7 @@ impl<'a> Assembly<'a> {
             shares,
             claimed,
             plans: FxHashMap::default(),
+            counted: FxHashMap::default(),
             selection: Selection::default(),
             rendered: String::new(),
             tokens: 0,
@@ -498,12 +501,14 @@ impl Offers for Assembly<'_> {
         let plan = self.plan(candidate).filter(|p| !p.parts.is_empty())?;
         let source = self.source(candidate);
         let gaps = plan.parts.len().saturating_sub(1) as u64;
-        let mut cost = Cost { tokens: gaps * GAP.tokens, chars: gaps * GAP.chars };
+        let mut cost = Cost { tokens: 0, chars: gaps * GAP.chars };
         for part in &plan.parts {
             let text = source.slice(source.lines().lines_span(*part));
             cost.tokens += self.count(text);
             cost.chars += text.chars().count() as u64;
         }
+        self.counted.insert(candidate, cost.tokens);
+        cost.tokens += gaps * GAP.tokens;
         Some(cost)
     }
 

@@ -12,7 +12,7 @@ use crate::query::Query;
 use crate::request::{Focus, Resolved, SeedMode, Strictness};
 use crate::retrieve::{Hit, Retrieved, Role, Signals, retrieve, role_of};
 use crate::unit::{Unit, UnitKey, Units};
-use indexd_model::{ChunkDoc, FileDoc, IndexView, Outcome};
+use indexd_model::{ChunkDoc, IndexView, Outcome};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::rc::Rc;
 
@@ -21,8 +21,6 @@ const TEXT_PER_ROLE: usize = 16;
 /// Evidence of a candidate that comes from the text alone. An edge to a seed says more, but not so
 /// much that any test of a seed goes before the one that has the words of the text.
 const TEXT_EVIDENCE: f64 = 0.5;
-/// Files whose texts are likely shown: about as many as fit into an ordinary pack.
-const FILES_AHEAD: usize = 24;
 /// Candidates beside one seed.
 const NEIGHBOURS_PER_SEED: usize = 4;
 /// With fewer candidates by edges than this the graph is sparse, and neighbours fill `related`.
@@ -71,7 +69,6 @@ pub fn gather(
             found.add_seed(units, unit, 1.0, hits.first().map(|_| Signals::default()).unwrap_or_default());
         }
     }
-    units.view.will_read(&files_of(&hits));
     let roles = seed_roles(request.seed_mode, query, &hits);
     let top = hits.iter().filter(|h| roles.contains(&h.role)).map(|h| h.total).fold(0.0, f64::max);
     let scale = if top > 0.0 { 1.0 / top } else { 0.0 };
@@ -117,20 +114,6 @@ pub fn gather(
         c.score(&config.scoring);
     }
     Ok(out)
-}
-
-/// The files of the best hits, each once.
-fn files_of(hits: &[Hit]) -> Vec<FileDoc> {
-    let mut files = Vec::with_capacity(FILES_AHEAD);
-    for h in hits {
-        if files.len() == FILES_AHEAD {
-            break;
-        }
-        if !files.contains(&h.unit.file) {
-            files.push(h.unit.file);
-        }
-    }
-    files
 }
 
 /// Roles of files whose hits are seeds. Tests and documents have sections of their own, unless the

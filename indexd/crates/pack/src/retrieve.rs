@@ -23,7 +23,7 @@ use crate::config::Ranking;
 use crate::query::Query;
 use crate::request::SeedProvider;
 use crate::unit::{Unit, UnitKey, Units};
-use indexd_model::view::FileRecord;
+use indexd_model::view::{DefRecord, FileRecord};
 use indexd_model::{ChunkDoc, ChunkKind, FileDoc, FileRoles, Language};
 use lexical::{ChunkHit, Lexical, Weighted};
 use rustc_hash::FxHashMap;
@@ -36,6 +36,9 @@ const FILE_EVIDENCE_UNITS: usize = 5;
 
 /// Chunks of the best files that are looked at whether they hold a word of the text or not.
 const CHUNKS_ADDED_MAX: usize = 800;
+
+/// Files whose texts are likely shown: about as many as fit into an ordinary pack.
+const FILES_AHEAD: usize = 24;
 
 /// What can speak for a unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -270,6 +273,7 @@ pub fn retrieve(units: &mut Units, query: &Query, r: &Ranking, provider: SeedPro
     let is_on = |s: Signal| weights[s as usize] > 0.0;
     let (mut scored, chunk_hits) = Lexical::score(units, query, r);
     let mut table = Table::new(units, chunk_hits, r);
+    units.view.will_read(&table.files());
     if is_on(Signal::NamedFile)
         || is_on(Signal::NamedFolder)
         || is_on(Signal::NamedSymbol)
@@ -291,6 +295,7 @@ pub fn retrieve(units: &mut Units, query: &Query, r: &Ranking, provider: SeedPro
         history::mark(units, query, &mut table);
     }
     table.rank(&weights);
+    units.view.will_read(&table.files());
     if is_on(Signal::Feedback) && r.feedback > 0.0 {
         let words = feedback::words_of_best(units, query, &table, f64::from(r.feedback));
         let chunks = table.hits.iter().flat_map(|h| h.unit.chunks.iter().copied()).collect();
@@ -304,6 +309,7 @@ pub fn retrieve(units: &mut Units, query: &Query, r: &Ranking, provider: SeedPro
     if again {
         table.rank(&weights);
     }
+    units.view.will_read(&table.files());
     let providers = match provider {
         SeedProvider::Sparse => vec!["sparse"],
         SeedProvider::Fts => vec!["fts"],
@@ -353,6 +359,20 @@ impl Table {
             signals.raise(Signal::Feedback, f64::from(h.fed) / top);
             signals.raise(Signal::Path, f64::from(h.score - h.own - h.fed) / top);
         }
+    }
+
+    /// The files of the first hits, each once.
+    fn files(&self) -> Vec<FileDoc> {
+        let mut files = Vec::with_capacity(FILES_AHEAD);
+        for h in &self.hits {
+            if files.len() == FILES_AHEAD {
+                break;
+            }
+            if !files.contains(&h.unit.file) {
+                files.push(h.unit.file);
+            }
+        }
+        files
     }
 
     /// The hit of a unit, new or known.
@@ -478,17 +498,22 @@ impl Table {
 
     /// Finds out which hits belong to one type: the same scope in files of one folder.
     fn number_types(&mut self, units: &Units) {
-        let mut known: FxHashMap<(String, String), u32> = FxHashMap::default();
-        for h in &mut self.hits {
-            let Some(def) = h.unit.def.some().map(|d| units.view.def(d)) else { continue };
-            let scope = match def.qualified.rsplit_once('.') {
-                Some((scope, _)) => scope,
-                None if def.kind.is_type() => &def.qualified,
-                None => continue,
-            };
-            let next = known.len() as u32;
-            let key = (indexd_model::path::dir_of(&h.file.path).to_owned(), scope.to_owned());
-            h.of_type = Some(*known.entry(key).or_insert(next));
+        let defs: Vec<Option<DefRecord>> =
+            self.hits.iter().map(|h| h.unit.def.some().map(|d| units.view.def(d))).collect();
+        let mut known: FxHashMap<(&str, &str), u32> = FxHashMap::default();
+        let mut numbers = Vec::with_capacity(defs.len());
+        for (h, def) in self.hits.iter().zip(&defs) {
+            let scope = def.as_ref().and_then(|def| match def.qualified.rsplit_once('.') {
+                Some((scope, _)) => Some(scope),
+                None => def.kind.is_type().then_some(&*def.qualified),
+            });
+            numbers.push(scope.map(|scope| {
+                let next = known.len() as u32;
+                *known.entry((indexd_model::path::dir_of(&h.file.path), scope)).or_insert(next)
+            }));
+        }
+        for (h, number) in self.hits.iter_mut().zip(numbers) {
+            h.of_type = number;
         }
     }
 
@@ -499,26 +524,51 @@ impl Table {
         for h in &mut self.hits {
             h.total = h.factor * h.signals.total(weights, gate);
         }
-        self.sort();
+        let mut order: Vec<(f64, u32)> = self.hits.iter().map(|h| h.total).zip(0..).collect();
+        self.sort(&mut order);
         let spread = f64::from(self.ranking.spread);
         if spread > 0.0 {
             let mut seen: FxHashMap<FileDoc, u32> = FxHashMap::default();
-            for h in &mut self.hits {
+            for (total, i) in &mut order {
+                let h = &mut self.hits[*i as usize];
                 let n = seen.entry(h.unit.file).or_insert(0);
                 h.total /= 1.0 + spread * f64::from(*n);
+                *total = h.total;
                 *n += 1;
             }
-            self.sort();
+            self.sort(&mut order);
         }
-        self.at = self.hits.iter().enumerate().map(|(i, h)| (h.unit.key, i)).collect();
+        self.arrange(&order);
     }
 
-    fn sort(&mut self) {
-        self.hits.sort_by(|a, b| {
-            b.total
-                .total_cmp(&a.total)
-                .then_with(|| a.file.path.cmp(&b.file.path))
-                .then_with(|| a.unit.spans[0].0.start.cmp(&b.unit.spans[0].0.start))
+    /// Sorts totals with the positions of their hits, best first. The hits are large and stay where
+    /// they are.
+    fn sort(&self, order: &mut [(f64, u32)]) {
+        order.sort_by(|a, b| {
+            b.0.total_cmp(&a.0).then_with(|| {
+                let (a, b) = (&self.hits[a.1 as usize], &self.hits[b.1 as usize]);
+                let start = |h: &Hit| h.unit.spans[0].0.start;
+                a.file.path.cmp(&b.file.path).then_with(|| start(a).cmp(&start(b)))
+            })
         });
+    }
+
+    /// Puts the hits into an order of their positions.
+    fn arrange(&mut self, order: &[(f64, u32)]) {
+        let mut place = vec![0; order.len()];
+        for (to, (_, from)) in order.iter().enumerate() {
+            place[*from as usize] = to;
+        }
+        // Each hit has a place of its own, so this reaches every value and depends on no order.
+        for at in self.at.values_mut() {
+            *at = place[*at];
+        }
+        for i in 0..place.len() {
+            while place[i] != i {
+                let to = place[i];
+                self.hits.swap(i, to);
+                place.swap(i, to);
+            }
+        }
     }
 }

@@ -107,7 +107,8 @@ fn item(a: &mut Assembly, i: usize, signature: &str) -> Item {
         selection_reason: sentence(&why),
     };
     let is_flat = a.request.layout == Layout::Agent;
-    let tokens = excerpt.parts.iter().map(|p| a.count(&p.text)).sum();
+    // What was chosen had its cost counted, last with the plan that is shown.
+    let tokens = a.counted.get(&i).copied().unwrap_or_default();
     Item {
         kind: if symbol_id.is_some() { "symbol" } else { "chunk" },
         symbol_id,

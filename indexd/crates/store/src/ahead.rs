@@ -1,5 +1,5 @@
 //! Texts read ahead on a thread of their own, into the cache that all snapshots share: unpacking
-//! those of a pack takes longer than the walk over edges that comes before the first is needed.
+//! those of a pack takes longer than all else that is done before the first is needed.
 
 use crate::snapshot::text;
 use crate::store::Store;
@@ -7,45 +7,62 @@ use indexd_model::FileDoc;
 use std::cell::RefCell;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{self, Receiver, Sender};
 use std::thread::{Builder, JoinHandle};
 
 /// The thread of one snapshot. It ends with the snapshot, which keeps the store open.
 #[derive(Default)]
 pub(crate) struct ReadAhead {
-    thread: RefCell<Option<JoinHandle<()>>>,
+    reader: RefCell<Option<Reader>>,
     stop: Arc<AtomicBool>,
 }
 
+struct Reader {
+    files: Sender<Vec<FileDoc>>,
+    thread: JoinHandle<()>,
+}
+
 impl ReadAhead {
-    /// Reads texts of a generation, once for each snapshot. What fails here fails again, and is
-    /// reported, when the text is asked for.
+    /// Reads texts of a generation after those it was asked for before. What fails here fails again,
+    /// and is reported, when the text is asked for.
     pub fn start(&self, store: &Store, generation: u64, files: &[FileDoc]) {
-        let mut thread = self.thread.borrow_mut();
-        if thread.is_some() || files.is_empty() {
+        if files.is_empty() {
             return;
         }
-        let (store, files, stop) = (store.clone(), files.to_vec(), Arc::clone(&self.stop));
-        let read = move || {
-            let Ok(snapshot) = store.snapshot() else { return };
-            // Handles mean something in their generation only.
-            if snapshot.generation() != generation {
-                return;
-            }
-            for file in files {
-                if stop.load(Ordering::Relaxed) || text(&store, snapshot.rows(), file.0).is_err() {
-                    return;
-                }
-            }
-        };
-        // Without a thread, texts are read when they are asked for.
-        *thread = Builder::new().name("read-ahead".to_owned()).spawn(read).ok();
+        let mut reader = self.reader.borrow_mut();
+        if reader.is_none() {
+            let (sender, asked) = mpsc::channel();
+            let (store, stop) = (store.clone(), Arc::clone(&self.stop));
+            let read = move || read(&store, generation, &asked, &stop);
+            // Without a thread, texts are read when they are asked for.
+            let thread = Builder::new().name("read-ahead".to_owned()).spawn(read);
+            *reader = thread.ok().map(|thread| Reader { files: sender, thread });
+        }
+        if let Some(reader) = &*reader {
+            // A thread that gave up takes no more.
+            let _ = reader.files.send(files.to_vec());
+        }
+    }
+}
+
+fn read(store: &Store, generation: u64, asked: &Receiver<Vec<FileDoc>>, stop: &AtomicBool) {
+    let Ok(snapshot) = store.snapshot() else { return };
+    // Handles mean something in their generation only.
+    if snapshot.generation() != generation {
+        return;
+    }
+    for file in asked.iter().flatten() {
+        if stop.load(Ordering::Relaxed) || text(store, snapshot.rows(), file.0).is_err() {
+            return;
+        }
     }
 }
 
 impl Drop for ReadAhead {
     fn drop(&mut self) {
         self.stop.store(true, Ordering::Relaxed);
-        if let Some(thread) = self.thread.get_mut().take() {
+        if let Some(Reader { files, thread }) = self.reader.get_mut().take() {
+            drop(files);
             // A panic of the thread was about a text that nobody got from it.
             let _ = thread.join();
         }

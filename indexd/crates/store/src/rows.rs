@@ -259,8 +259,9 @@ impl<'t> Rows<'t> {
     /// The pieces of a blob together; empty when there is none.
     pub fn blob(&self, table: &Table, file: u32) -> Result<Vec<u8>> {
         let mut out = Vec::new();
-        for row in table.prefix(self.txn, &file.to_be_bytes())? {
-            out.extend_from_slice(row?.1);
+        let mut pieces = table.prefix(self.txn, &file.to_be_bytes())?;
+        while let Some(piece) = pieces.advance()? {
+            out.extend_from_slice(piece);
         }
         Ok(out)
     }

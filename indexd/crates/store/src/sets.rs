@@ -9,11 +9,11 @@ use heed::{RoTxn, RwTxn};
 /// The members of a set in ascending order.
 pub(crate) fn members(table: &Table, txn: &RoTxn, prefix: &[u8]) -> Result<Vec<u32>> {
     let mut out = Vec::new();
-    for row in table.prefix(txn, prefix)? {
-        let (key, value) = row?;
+    let mut rows = table.prefix(txn, prefix)?;
+    while let Some(value) = rows.advance()? {
         // A longer key belongs to another prefix that starts with this one.
-        if let Some(high) = high_of(&key, prefix.len()) {
-            set::decode(high, value, &mut out).ok_or_else(|| table.corrupt(&key))?;
+        if let Some(high) = high_of(rows.key(), prefix.len()) {
+            set::decode(high, value, &mut out).ok_or_else(|| table.corrupt(rows.key()))?;
         }
     }
     Ok(out)
@@ -22,10 +22,10 @@ pub(crate) fn members(table: &Table, txn: &RoTxn, prefix: &[u8]) -> Result<Vec<u
 /// How many members a set has.
 pub(crate) fn count(table: &Table, txn: &RoTxn, prefix: &[u8]) -> Result<u32> {
     let mut n = 0;
-    for row in table.prefix(txn, prefix)? {
-        let (key, value) = row?;
-        if high_of(&key, prefix.len()).is_some() {
-            n += set::count(value).ok_or_else(|| table.corrupt(&key))?;
+    let mut rows = table.prefix(txn, prefix)?;
+    while let Some(value) = rows.advance()? {
+        if high_of(rows.key(), prefix.len()).is_some() {
+            n += set::count(value).ok_or_else(|| table.corrupt(rows.key()))?;
         }
     }
     Ok(n)

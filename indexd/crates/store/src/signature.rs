@@ -93,7 +93,8 @@ impl Leaves {
             return Ok(None);
         }
         for b in self.touched {
-            match node(tables.leaves.prefix(txn, &[b])?)? {
+            let node = node(tables.leaves.prefix(txn, &[b])?)?;
+            match node {
                 Some(hash) => tables.nodes.put(txn, &[b], &hash)?,
                 None => {
                     tables.nodes.delete(txn, &[b])?;

@@ -320,35 +320,39 @@ impl Snapshot {
         Ok(edges.into_iter().map(turned).collect())
     }
 
-    /// Hands the blocks of a term, ascending, to `each`, with the handle block and the bytes.
+    /// Hands the blocks of a term, ascending, to `each`, with the handle block and the bytes, for as
+    /// long as it asks for more.
     fn read_blocks(
         &self,
         table: &Table,
         term: &str,
-        mut each: impl FnMut(u32, &[u8]) -> Option<()>,
+        mut each: impl FnMut(u32, &[u8]) -> Option<bool>,
     ) -> Result<()> {
         // What no file may hold as a term has no postings.
         let Ok(prefix) = term_prefix(term) else { return Ok(()) };
-        for row in table.prefix(self.txn.txn(), &prefix)? {
-            let (key, value) = row?;
-            postings::block_of_end(&key[prefix.len()..])
+        let mut rows = table.prefix(self.txn.txn(), &prefix)?;
+        while let Some(value) = rows.advance()? {
+            let goes_on = postings::block_of_end(&rows.key()[prefix.len()..])
                 .and_then(|block| each(block, value))
-                .ok_or_else(|| table.corrupt(&key))?;
+                .ok_or_else(|| table.corrupt(rows.key()))?;
+            if !goes_on {
+                break;
+            }
         }
         Ok(())
     }
 
     fn read_postings(&self, table: &Table, term: &str, mut each: impl FnMut(u32, FieldCounts)) -> Result<()> {
-        self.read_blocks(table, term, |block, value| postings::decode(block, value, &mut each))
+        self.read_blocks(table, term, |block, value| postings::decode(block, value, &mut each).map(|()| true))
     }
 
-    fn read_doc_frequency(&self, term: &str) -> Result<u32> {
+    fn read_doc_frequency(&self, term: &str, most: u32) -> Result<Option<u32>> {
         let mut n = 0;
         self.read_blocks(&self.rows().tables.terms, term, |_, value| {
             n += postings::count(value)?;
-            Some(())
+            Some(n <= most)
         })?;
-        Ok(n)
+        Ok(Some(n).filter(|n| *n <= most))
     }
 
     fn read_unresolved(&self, file: FileDoc) -> Result<Vec<UnresolvedRecord>> {
@@ -558,7 +562,11 @@ impl IndexView for Snapshot {
     }
 
     fn doc_frequency(&self, term: &str) -> u32 {
-        self.must(self.read_doc_frequency(term))
+        self.must(self.read_doc_frequency(term, u32::MAX)).unwrap_or(u32::MAX)
+    }
+
+    fn doc_frequency_within(&self, term: &str, most: u32) -> Option<u32> {
+        self.must(self.read_doc_frequency(term, most))
     }
 
     fn path_postings(&self, term: &str, out: &mut Vec<PathPosting>) {

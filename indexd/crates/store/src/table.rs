@@ -7,7 +7,8 @@
 use crate::codec::run::{self, Entries, RUN_BYTES_MAX};
 use crate::error::{Result, StoreError};
 use heed::types::Bytes;
-use heed::{Database, PutFlags, RoTxn, RwTxn};
+use heed::{Database, PutFlags, RoRange, RoTxn, RwTxn};
+use std::ops::Bound;
 use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
 /// Whether a table is part of the dump and of the signature.
@@ -203,7 +204,15 @@ impl Table {
 
     /// Rows whose key starts with `prefix`, in key order.
     pub fn prefix<'t>(&self, txn: &'t RoTxn<'t>, prefix: &[u8]) -> Result<Rows<'t>> {
-        let mut rows = Rows { table: *self, txn, prefix: prefix.to_vec(), node: None, entries: None };
+        let mut rows = Rows {
+            table: *self,
+            txn,
+            prefix: prefix.to_vec(),
+            node: None,
+            is_given: false,
+            entries: None,
+            after: None,
+        };
         let node = match self.form {
             Form::Runs if prefix.is_empty() => self.db.first(txn)?,
             Form::Runs => match self.db.get_lower_than_or_equal_to(txn, prefix)? {
@@ -231,16 +240,24 @@ pub(crate) struct Rows<'t> {
     prefix: Vec<u8>,
     /// Key and value of the current node.
     node: Option<(&'t [u8], &'t [u8])>,
+    /// Whether the current node was given as a row.
+    is_given: bool,
     /// What is left of the current run.
     entries: Option<Entries<'t>>,
+    /// The nodes after the first. Most reads end with that one, so the cursor is made when it is
+    /// needed; from then on a step costs no search from the root.
+    after: Option<RoRange<'t, Bytes, Bytes>>,
 }
 
 impl<'t> Rows<'t> {
     fn enter(&mut self, node: Option<(&'t [u8], &'t [u8])>) -> Result<()> {
-        self.node = match node {
+        // The key of a run is at most that of its first row.
+        let is_past = |key: &[u8]| *key > *self.prefix && !key.starts_with(&self.prefix);
+        self.node = match node.filter(|n| !is_past(n.0)) {
             Some((key, stored)) => Some((key, self.table.open(key, stored)?)),
             None => None,
         };
+        self.is_given = false;
         self.entries = match self.node {
             Some((_, run)) if self.table.form == Form::Runs => Some(Entries::new(run)),
             _ => None,
@@ -248,29 +265,50 @@ impl<'t> Rows<'t> {
         Ok(())
     }
 
-    fn step(&mut self) -> Result<Option<Row<'t>>> {
-        let after = |key| Ok::<_, StoreError>(self.table.db.get_greater_than(self.txn, key)?);
-        let Some((key, value)) = self.node else { return Ok(None) };
-        if self.table.form != Form::Runs {
-            let next = after(key)?;
-            self.enter(next)?;
-            return Ok(key.starts_with(&self.prefix).then(|| (key.to_vec(), value)));
-        }
-        loop {
-            let Some((key, _)) = self.node else { return Ok(None) };
-            let Some(entries) = &mut self.entries else { return Ok(None) };
-            while !entries.is_done() {
-                let value = entries.read().ok_or_else(|| self.table.corrupt(key))?;
-                if entries.key.starts_with(&self.prefix) {
-                    return Ok(Some((entries.key.clone(), value)));
-                }
-                if *entries.key > *self.prefix {
-                    self.node = None;
-                    return Ok(None);
-                }
+    fn next_node(&mut self, last: &[u8]) -> Result<Option<(&'t [u8], &'t [u8])>> {
+        let after = match &mut self.after {
+            Some(after) => after,
+            None => {
+                let bounds = (Bound::Excluded(last), Bound::Unbounded);
+                self.after.insert(self.table.db.range(self.txn, &bounds)?)
             }
-            let next = self.table.db.get_greater_than(self.txn, key)?;
+        };
+        Ok(after.next().transpose()?)
+    }
+
+    /// The value of the next row, whose key [`Rows::key`] is then.
+    pub fn advance(&mut self) -> Result<Option<&'t [u8]>> {
+        while let Some((key, value)) = self.node {
+            match &mut self.entries {
+                Some(entries) => {
+                    while !entries.is_done() {
+                        let value = entries.read().ok_or_else(|| self.table.corrupt(key))?;
+                        if entries.key.starts_with(&self.prefix) {
+                            return Ok(Some(value));
+                        }
+                        if *entries.key > *self.prefix {
+                            self.node = None;
+                            return Ok(None);
+                        }
+                    }
+                }
+                None if !self.is_given => {
+                    self.is_given = true;
+                    return Ok(Some(value));
+                }
+                None => {}
+            }
+            let next = self.next_node(key)?;
             self.enter(next)?;
+        }
+        Ok(None)
+    }
+
+    /// The key of the row that [`Rows::advance`] gave last.
+    pub fn key(&self) -> &[u8] {
+        match (&self.entries, self.node) {
+            (Some(entries), _) => &entries.key,
+            (None, node) => node.map_or(&[], |n| n.0),
         }
     }
 }
@@ -279,10 +317,10 @@ impl<'t> Iterator for Rows<'t> {
     type Item = Result<Row<'t>>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        let row = self.step();
-        if !matches!(row, Ok(Some(_))) {
+        let value = self.advance();
+        if !matches!(value, Ok(Some(_))) {
             self.node = None;
         }
-        row.transpose()
+        value.transpose().map(|v| v.map(|v| (self.key().to_vec(), v)))
     }
 }

@@ -7,7 +7,7 @@
 use super::{Role, Table};
 use crate::query::{Query, QueryTerm};
 use crate::unit::Units;
-use indexd_model::FileDoc;
+use indexd_model::{FileDoc, IndexView};
 use indexd_text::bm25::idf;
 use indexd_text::terms;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -21,6 +21,8 @@ const BYTES_MAX: usize = 8_000;
 const WORDS_MAX: usize = 8;
 /// A word in more than one of so many chunks marks nothing.
 const CHUNKS_PER_WORD: u64 = 20;
+/// A word of one chunk finds nothing else.
+const DF_MIN: u64 = 2;
 
 /// The words that mark the best hits and that the text lacks, heaviest first; the first one weighs
 /// `weight`, the others in proportion. Expects a sorted table.
@@ -54,20 +56,34 @@ pub fn words_of_best(units: &Units, query: &Query, table: &Table, weight: f64) -
             *sums.entry(term).or_insert(0.0) += h.total * f64::from(n) / (f64::from(n) + 1.0);
         }
     }
-    let n_chunks = view.stats().n_chunks;
-    let mut words: Vec<(f64, String)> = sums
-        .into_iter()
-        .filter_map(|(term, sum)| {
-            let df = u64::from(view.doc_frequency(&term));
-            // A word of one chunk finds nothing else.
-            (df > 1 && df * CHUNKS_PER_WORD <= n_chunks).then(|| (sum * idf(n_chunks, df), term))
-        })
-        .collect();
-    words.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.1.cmp(&b.1)));
-    words.truncate(WORDS_MAX);
-    let heaviest = words.first().map_or(1.0, |w| w.0);
+    let words = heaviest(view, sums.into_iter().map(|(term, sum)| (sum, term)).collect());
+    let top = words.first().map_or(1.0, |w| w.0);
     words
         .into_iter()
-        .map(|(w, term)| QueryTerm { term, weight: weight * w / heaviest, word: None, form_of: None })
+        .map(|(w, term)| QueryTerm { term, weight: weight * w / top, word: None, form_of: None })
         .collect()
+}
+
+/// The words that weigh most, `sum * idf`, heaviest first, equal ones by their text. How often a word
+/// occurs is looked up only while it could still be among them.
+fn heaviest(view: &dyn IndexView, mut sums: Vec<(f64, String)>) -> Vec<(f64, String)> {
+    let n_chunks = view.stats().n_chunks;
+    let most = u32::try_from(n_chunks / CHUNKS_PER_WORD).unwrap_or(u32::MAX);
+    let before = |a: &(f64, String), b: &(f64, String)| b.0.total_cmp(&a.0).then_with(|| a.1.cmp(&b.1));
+    sums.sort_unstable_by(before);
+    let idf_max = idf(n_chunks, DF_MIN);
+    let mut words: Vec<(f64, String)> = Vec::with_capacity(WORDS_MAX + 1);
+    for (sum, term) in sums {
+        if words.len() == WORDS_MAX && sum * idf_max < words[WORDS_MAX - 1].0 {
+            break;
+        }
+        let Some(df) = view.doc_frequency_within(&term, most).map(u64::from) else { continue };
+        if df >= DF_MIN {
+            let word = (sum * idf(n_chunks, df), term);
+            let at = words.partition_point(|w| before(w, &word).is_lt());
+            words.insert(at, word);
+            words.truncate(WORDS_MAX);
+        }
+    }
+    words
 }

@@ -8,7 +8,7 @@
 use crate::config::Ranking;
 use crate::query::{Query, QueryTerm};
 use crate::unit::Units;
-use indexd_model::view::{Field, N_FIELDS, PathPosting, Posting};
+use indexd_model::view::{Field, FieldCounts, N_FIELDS, PathPosting, Posting};
 use indexd_model::{ChunkDoc, FileDoc, IndexView};
 use indexd_text::bm25::idf;
 use rustc_hash::FxHashMap;
@@ -126,15 +126,33 @@ fn field_weights(r: &Ranking) -> [f32; N_FIELDS] {
     w
 }
 
+/// Occurrences of a posting, each by the weight of its field.
+#[inline]
+fn weigh(counts: &FieldCounts, weights: &[f32; N_FIELDS]) -> f32 {
+    let mut tf = 0.0;
+    for i in 0..N_FIELDS {
+        tf += f32::from(counts[i]) * weights[i];
+    }
+    tf
+}
+
 /// Looks up the terms and reads the postings of those that are worth it, rarest first.
 fn read_terms(view: &dyn IndexView, terms: &[QueryTerm], s: &mut Scratch) -> Vec<Term> {
     let stats = view.stats();
     let chunks_per_file = stats.n_chunks / stats.n_files.max(1);
+    // Where all can be scored, postings are counted by reading them.
+    let reads_all = terms.len() <= TERMS_MAX;
     let mut found = Vec::with_capacity(terms.len());
     let mut idfs: Vec<Option<f32>> = Vec::with_capacity(terms.len());
     for (place, q) in terms.iter().enumerate() {
         idfs.push(None);
-        let df = view.doc_frequency(&q.term);
+        let first = s.postings.len();
+        let df = if reads_all {
+            view.postings(&q.term, &mut s.postings);
+            (s.postings.len() - first) as u32
+        } else {
+            view.doc_frequency(&q.term)
+        };
         let start = s.paths.len();
         view.path_postings(&q.term, &mut s.paths);
         let mut n_paths = s.paths.len() - start;
@@ -155,7 +173,7 @@ fn read_terms(view: &dyn IndexView, terms: &[QueryTerm], s: &mut Scratch) -> Vec
             text: q.term.clone(),
             idf: own,
             weight: q.weight as f32,
-            postings: 0..0,
+            postings: first..s.postings.len(),
             paths: start..s.paths.len(),
         };
         found.push((df, term));
@@ -170,11 +188,11 @@ fn read_terms(view: &dyn IndexView, terms: &[QueryTerm], s: &mut Scratch) -> Vec
     found
         .into_iter()
         .map(|(df, mut term)| {
-            let start = s.postings.len();
-            if df > 0 {
+            if df > 0 && !reads_all {
+                let start = s.postings.len();
                 view.postings(&term.text, &mut s.postings);
+                term.postings = start..s.postings.len();
             }
-            term.postings = start..s.postings.len();
             term
         })
         .collect()
@@ -206,10 +224,7 @@ fn first_pass(terms: &[Term], weights: &[f32; N_FIELDS], r: &Ranking, s: &mut Sc
         }
         let full = t.idf * t.weight;
         for p in run {
-            let mut tf = 0.0;
-            for (count, weight) in p.counts.iter().zip(weights) {
-                tf += f32::from(*count) * weight;
-            }
+            let tf = weigh(&p.counts, weights);
             if tf > 0.0 && full > 0.0 {
                 let score = &mut scores[p.chunk.index()];
                 if *score == 0.0 {
@@ -298,8 +313,7 @@ fn second_pass(
         for p in &s.postings[t.postings.clone()] {
             let slot = s.slots.get(p.chunk.index()).copied().unwrap_or(0);
             if slot > 0 {
-                let tf: f32 = p.counts.iter().zip(&weights).map(|(n, w)| f32::from(*n) * w).sum();
-                s.matrix[(slot as usize - 1) * n_terms + j] = tf;
+                s.matrix[(slot as usize - 1) * n_terms + j] = weigh(&p.counts, &weights);
             }
         }
     }

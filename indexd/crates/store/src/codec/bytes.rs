@@ -32,6 +32,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Whether all is read.
+    #[inline]
     pub fn is_empty(&self) -> bool {
         self.bytes.is_empty()
     }
@@ -42,6 +43,7 @@ impl<'a> Reader<'a> {
     }
 
     /// One byte.
+    #[inline]
     pub fn byte(&mut self) -> Option<u8> {
         let (&b, rest) = self.bytes.split_first()?;
         self.bytes = rest;
@@ -49,6 +51,7 @@ impl<'a> Reader<'a> {
     }
 
     /// An integer.
+    #[inline]
     pub fn u64(&mut self) -> Option<u64> {
         let mut x = 0;
         for shift in (0..64).step_by(7) {
@@ -62,6 +65,7 @@ impl<'a> Reader<'a> {
     }
 
     /// An integer that fits in 32 bits.
+    #[inline]
     pub fn u32(&mut self) -> Option<u32> {
         if let Some((&b, rest)) = self.bytes.split_first()
             && b < 0x80
@@ -73,12 +77,14 @@ impl<'a> Reader<'a> {
     }
 
     /// A signed difference.
+    #[inline]
     pub fn signed(&mut self) -> Option<i64> {
         let x = self.u64()?;
         Some((x >> 1) as i64 ^ -((x & 1) as i64))
     }
 
     /// A 32-bit number written as a difference from `from`.
+    #[inline]
     pub fn delta(&mut self, from: u32) -> Option<u32> {
         (self.signed()?.checked_add(i64::from(from))?).try_into().ok()
     }

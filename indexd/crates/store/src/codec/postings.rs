@@ -63,6 +63,7 @@ pub(crate) fn put_posting(out: &mut Vec<u8>, gap: u32, counts: &FieldCounts) {
 }
 
 /// Reads one posting: the distance and the counts.
+#[inline]
 pub(crate) fn read_posting(r: &mut Reader) -> Option<(u32, FieldCounts)> {
     let head = r.u32()?;
     if head & 1 == 0 {
