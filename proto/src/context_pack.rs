@@ -324,7 +324,8 @@ shapes! {
         budget_used_percent: u64,
         /// Characters of the rendering.
         char_count: u64,
-        /// Retrieval routes that took part.
+        /// Retrieval routes by which something was found: of `sparse`, `fts`, `symbol`, `path`,
+        /// `history`, `graph`.
         providers: Vec<String>,
         /// Microseconds by stage; volatile, not part of the canonical form.
         #[serde(skip_serializing_if = "BTreeMap::is_empty")]
@@ -347,7 +348,8 @@ pub struct Provenance {
     pub line_start: u32,
     /// Last line.
     pub line_end: u32,
-    /// Hash of the full text of these lines.
+    /// Hash of the full text of these lines, as the index has it: where `redactions` says
+    /// that secrets were taken out, of the text without them.
     pub content_hash: String,
     /// One sentence made from `why`.
     pub selection_reason: String,

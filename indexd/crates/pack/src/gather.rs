@@ -308,7 +308,11 @@ fn last_name(symbol: &str) -> String {
 
 /// The configuration's part in explanations.
 pub fn weights(config: &Config) -> serde_json::Value {
-    serde_json::json!({ "ranking": config.ranking, "scoring": config.scoring })
+    // By way of text, which holds 0.2 as it was written; an `f32` made wider is 0.20000000298.
+    fn as_written(part: &impl serde::Serialize) -> serde_json::Value {
+        serde_json::to_string(part).and_then(|text| serde_json::from_str(&text)).unwrap_or_default()
+    }
+    serde_json::json!({ "ranking": as_written(&config.ranking), "scoring": as_written(&config.scoring) })
 }
 
 /// Whether a unit holds a statement of imports: read off the imports of its file.

@@ -524,7 +524,7 @@ pub struct Stats {
     pub budget_used_percent: u64,
     /// Characters of the rendering.
     pub char_count: u64,
-    /// Retrieval routes that took part.
+    /// Retrieval routes by which something was found.
     pub providers: Vec<&'static str>,
     /// Timings in microseconds, filled in by the caller; not part of the canonical form.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]

@@ -253,7 +253,7 @@ pub struct Retrieved {
     pub hits: Vec<Hit>,
     /// The terms with their weights in this corpus.
     pub weighted: Weighted,
-    /// The routes that took part.
+    /// The routes by which something was found.
     pub providers: Vec<&'static str>,
 }
 
@@ -310,13 +310,23 @@ pub fn retrieve(units: &mut Units, query: &Query, r: &Ranking, provider: SeedPro
         table.rank(&weights);
     }
     units.view.will_read(&table.files());
-    let providers = match provider {
-        SeedProvider::Sparse => vec!["sparse"],
-        SeedProvider::Fts => vec!["fts"],
-        _ => vec!["sparse", "fts", "symbol", "path", "graph", "history"],
-    };
+    let found = |s: &Signal| is_on(*s) && table.hits.iter().any(|h| h.signals.get(*s) > 0.0);
+    let routes = ROUTES.iter().filter(|(_, signals)| signals.iter().any(found));
+    let providers = routes.map(|(name, _)| *name).collect();
     Retrieved { hits: table.hits, weighted: scored.weighted(), providers }
 }
+
+/// The routes by their public names, each with the signals that come by it.
+const ROUTES: [(&str, &[Signal]); 6] = [
+    ("sparse", &[Signal::Lexical, Signal::Feedback]),
+    ("fts", &[Signal::Literal]),
+    ("symbol", &[Signal::NamedSymbol, Signal::Frame]),
+    ("path", &[Signal::Path, Signal::NamedFile, Signal::NamedFolder]),
+    ("history", &[Signal::History, Signal::Recency, Signal::Touched]),
+    (GRAPH, &[Signal::TestBridge]),
+];
+/// The route of resolved edges; neighbours of the hits come by it too.
+pub const GRAPH: &str = "graph";
 
 /// The hits under construction.
 pub struct Table {

@@ -13,7 +13,7 @@ use crate::pack::{
 };
 use crate::query::STOPWORDS_VERSION;
 use crate::request::{EdgeType, Layout, Strictness};
-use crate::retrieve::{Role, Signal};
+use crate::retrieve::{GRAPH, Role, Signal};
 use crate::unit::Unit;
 use indexd_model::links::evidence_kind;
 use indexd_model::{ContentHash, FileRoles, REDACTION_MARK, Span};
@@ -475,6 +475,9 @@ fn stats(a: &Assembly, sections: &[Section]) -> Stats {
     for reason in early {
         stats.found += 1;
         drop(reason, &mut stats);
+    }
+    if stats.max_hop > 0 && !stats.providers.contains(&GRAPH) {
+        stats.providers.push(GRAPH);
     }
     stats
 }
