@@ -215,6 +215,9 @@ pub struct StatusResult {
     pub schema_version: String,
     /// The daemon.
     pub daemon: DaemonStatus,
+    /// Its packs.
+    #[serde(default)]
+    pub packs: PackCounts,
     /// Its workspaces, sorted by root.
     pub workspaces: Vec<WorkspaceStatus>,
 }
@@ -265,6 +268,33 @@ pub struct RequestCounts {
     pub busy: u64,
     /// Ended by a fault that was caught.
     pub panicked: u64,
+}
+
+/// Packs since the start of the daemon.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct PackCounts {
+    /// Answered.
+    pub answered: u64,
+    /// Assembled; the others came out of the cache.
+    pub assembled: u64,
+    /// Candidates of the assembled ones.
+    pub candidates: u64,
+    /// Their items.
+    pub items: u64,
+    /// Candidates that live on in another's item, because they are equal, alike or inside it.
+    pub merged: u64,
+    /// Tokens of the assembled ones.
+    pub tokens: u64,
+    /// Share of their budgets that is in use, in percent, rounded down.
+    pub budget_used_percent: u64,
+    /// Microseconds from the current state of the index to the answer, without the wait for saves:
+    /// median of the latest 1,000 answers; 0 before the first.
+    pub latency_micros_p50: u64,
+    /// The 99th percentile, likewise.
+    pub latency_micros_p99: u64,
+    /// The longest, likewise.
+    pub latency_micros_max: u64,
 }
 
 /// A workspace's condition.

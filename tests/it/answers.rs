@@ -257,6 +257,13 @@ fn an_equal_request_comes_from_the_cache_with_equal_bytes() {
             indexd_pack::canonical::to_string(&pack)
         };
         assert_eq!(canonical(&first), canonical(&afresh));
+        let (_, status) = ask(&world, c, "status", json!({})).await;
+        let packs = &status["result"]["packs"];
+        let tokens = first["result"]["pack"]["stats"]["tokenCount"].as_u64().unwrap();
+        assert_eq!(packs["answered"].as_u64().zip(packs["assembled"].as_u64()), Some((3, 2)), "{packs}");
+        assert_eq!(packs["tokens"], 2 * tokens, "{packs}");
+        assert!(packs["latencyMicrosP50"].as_u64() <= packs["latencyMicrosMax"].as_u64(), "{packs}");
+        assert!(packs["latencyMicrosMax"].as_u64() > Some(0), "{packs}");
         // A record is read back with the same bytes.
         let (_, written) = ask(&world, c, "pack", json!({"query": "delay", "write": true})).await;
         let id = written["result"]["pack"]["packId"].clone();

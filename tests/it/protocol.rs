@@ -12,7 +12,7 @@ use indexd_proto::Call;
 use indexd_proto::error::ErrorObject;
 use indexd_proto::limits::FRAME_BYTES_MAX;
 use indexd_proto::rpc::{self, ChunkParams};
-use indexd_proto::workspace::WorkspaceStatus;
+use indexd_proto::workspace::{PackCounts, WorkspaceStatus};
 use serde_json::{Value, json};
 use std::path::Path;
 use std::sync::Arc;
@@ -63,6 +63,10 @@ impl Backend for Scripted {
 
     fn workspaces(&self) -> Vec<WorkspaceStatus> {
         Vec::new()
+    }
+
+    fn packs(&self) -> PackCounts {
+        PackCounts::default()
     }
 
     fn shutdown(&self) {

@@ -11,8 +11,8 @@ use crate::style::{Style, bytes, count, number, safe_line};
 use indexd_proto::error::ErrorCode;
 use indexd_proto::hello::{HelloParams, HelloResult, ProtocolRange};
 use indexd_proto::workspace::{
-    AddParams, ConfigParams, ConfigResult, ListParams, ListResult, RemoveParams, RemoveResult, StatusParams,
-    StatusResult, Wait, WaitMode, WaitParams, WaitResult, WorkspaceStatus,
+    AddParams, ConfigParams, ConfigResult, ListParams, ListResult, PackCounts, RemoveParams, RemoveResult,
+    StatusParams, StatusResult, Wait, WaitMode, WaitParams, WaitResult, WorkspaceStatus,
 };
 use indexd_proto::{Method, PROTOCOL_VERSION, PROTOCOL_VERSION_MIN};
 use std::time::Duration;
@@ -73,6 +73,7 @@ pub fn status(common: &Common) -> Result<(), Failure> {
             ("log", d.log.clone()),
             ("memory", format!("{} private", bytes(d.private_bytes))),
             ("requests", requests(&status)),
+            ("packs", packs(&status.packs)),
         ];
         for (name, value) in facts {
             out.line(&format!("  {} {}", style.dim(&format!("{name:<9}")), safe_line(&value)))?;
@@ -110,6 +111,22 @@ fn requests(status: &StatusResult) -> String {
         d.in_flight,
         d.queued,
         d.connections
+    )
+}
+
+fn packs(p: &PackCounts) -> String {
+    if p.answered == 0 {
+        return "none yet".to_owned();
+    }
+    let ms = |micros: u64| format!("{}.{}", micros / 1_000, micros % 1_000 / 100);
+    format!(
+        "{} answered, {} assembled with {} tokens ({} % of their budgets); median {} ms, 99 of 100 within {} ms",
+        number(p.answered),
+        number(p.assembled),
+        number(p.tokens),
+        p.budget_used_percent,
+        ms(p.latency_micros_p50),
+        ms(p.latency_micros_p99)
     )
 }
 

@@ -1,7 +1,7 @@
 //! What serves a request, and what it may know of its caller.
 
 use indexd_proto::error::{ErrorCode, ErrorObject};
-use indexd_proto::workspace::WorkspaceStatus;
+use indexd_proto::workspace::{PackCounts, WorkspaceStatus};
 use indexd_proto::{Call, Id};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -17,6 +17,9 @@ pub trait Backend: Send + Sync + 'static {
 
     /// The condition of every workspace, sorted by root.
     fn workspaces(&self) -> Vec<WorkspaceStatus>;
+
+    /// What packs cost and held.
+    fn packs(&self) -> PackCounts;
 
     /// Writes what must not be lost. Called once, after the last request.
     fn shutdown(&self);

@@ -292,6 +292,7 @@ impl Server {
                 },
                 idle_exit_ms: self.identity.idle_exit.map_or(0, |d| d.as_millis() as u64),
             },
+            packs: self.backend.packs(),
             workspaces: self.backend.workspaces(),
         }
     }

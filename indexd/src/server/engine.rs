@@ -5,6 +5,7 @@ use crate::server::backend::{Backend, Context};
 use crate::server::dispatch::json;
 use crate::server::graph::{self, Relation};
 use crate::server::limits::PROGRESS_INTERVAL;
+use crate::server::metrics::Metrics;
 use crate::server::records::{Cache, Kept, Records};
 use crate::server::{convert, edges, import, log, lookup, place, why};
 use crate::workspace::{
@@ -61,6 +62,7 @@ pub struct Engine {
     config: Arc<Config>,
     cache: Cache,
     records: Records,
+    metrics: Metrics,
     /// Counters by name; each remembers counts, so there is one for all requests.
     counters: Mutex<BTreeMap<String, Arc<CachedCounter>>>,
 }
@@ -109,6 +111,7 @@ impl Engine {
             config,
             cache: Cache::default(),
             records: Records::new(dirs.state.join(RECORDS)),
+            metrics: Metrics::default(),
             counters: Mutex::default(),
         })
     }
@@ -217,6 +220,7 @@ impl Engine {
             Some(kept) => kept,
             None => {
                 let pack = self.assemble(&reading, &request, ctx, indexd_pack::build)?;
+                self.metrics.assembled(&pack.stats);
                 let kept = Arc::new(kept(pack)?);
                 self.cache.put(key.clone(), Arc::clone(&kept));
                 kept
@@ -229,7 +233,9 @@ impl Engine {
         tracing::debug!(query = log::query_name(&request.query), pack = kept.pack_id, cached = hit, "packed");
         let mut envelope = reading.envelope(ctx);
         envelope.cache = Some(CacheFacts { hit, key });
-        pack_result(&kept, &envelope, call.rendered)
+        let answer = pack_result(&kept, &envelope, call.rendered);
+        self.metrics.answered(reading.started.elapsed());
+        answer
     }
 
     fn preview(&self, params: PackParams, ctx: &Context) -> Result<String, ErrorObject> {
@@ -513,6 +519,10 @@ impl Backend for Engine {
 
     fn workspaces(&self) -> Vec<wire::WorkspaceStatus> {
         self.registry.list().into_iter().map(convert::workspace_status).collect()
+    }
+
+    fn packs(&self) -> wire::PackCounts {
+        self.metrics.counts()
     }
 
     fn shutdown(&self) {

@@ -3,8 +3,8 @@
 //! Read in this order: [`backend`] (what serves a request, and what it may know of its caller),
 //! [`dispatch`] (limits, cancellation and faults around it), [`connection`] (one client),
 //! [`daemon`] (the lock, the socket, the end), [`engine`] (the backend over real workspaces), with
-//! `graph`, `edges`, `import`, `place` and `records` beside it. [`convert`] alone turns our types into those of the
-//! wire. [`log`] is the log file, [`limits`] the numbers.
+//! `graph`, `edges`, `import`, `place`, `records` and `metrics` beside it. [`convert`] alone turns our
+//! types into those of the wire. [`log`] is the log file, [`limits`] the numbers.
 
 pub mod backend;
 pub mod connection;
@@ -18,6 +18,7 @@ pub mod import;
 pub mod limits;
 pub mod log;
 pub mod lookup;
+pub mod metrics;
 pub mod place;
 pub mod records;
 pub mod why;
