@@ -3,7 +3,7 @@
 //! Counts are a cache: they may be missing at any time. Work is bounded by chunks a step and steps
 //! follow each other only while no event and no request comes in.
 
-use indexd_model::{ChunkKind, ContentHash, FileDoc, IndexView};
+use indexd_model::{ContentHash, FileDoc, IndexView};
 use indexd_store::{Store, StoreError};
 use std::sync::Arc;
 
@@ -73,7 +73,7 @@ impl Counting {
             let text = snapshot.text(file);
             for chunk in snapshot.file(file).chunks {
                 let chunk = snapshot.chunk(indexd_model::ChunkDoc(chunk));
-                if !matches!(chunk.kind, ChunkKind::Definition | ChunkKind::Type) {
+                if !chunk.kind.is_definition() {
                     continue;
                 }
                 let Some(text) = text.get(chunk.span.range()) else { continue };

@@ -70,6 +70,68 @@ pub fn assemble(text: &str, lines: &LineIndex, pieces: &[Piece], between: ChunkK
         .collect()
 }
 
+/// What stands between definitions and does nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Idle {
+    /// Its bytes.
+    pub span: Span,
+    /// What it is.
+    pub is: IdleKind,
+}
+
+/// Kind of what does nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum IdleKind {
+    /// A comment.
+    Comment,
+    /// The doc of a module, a package clause, `pass`.
+    Doc,
+    /// An import or a list of exported names.
+    Import,
+}
+
+/// The comments at the top of a file that blank lines set apart from what follows, as a piece: a
+/// licence is neither the doc of the module nor a part of its imports. `idle` is in order.
+pub fn header(text: &str, lines: &LineIndex, idle: &[Idle]) -> Option<Piece> {
+    let (mut at, mut end) = (0, None);
+    for i in idle.iter().take_while(|i| i.is == IdleKind::Comment) {
+        if !is_blank(text, at, i.span.start) {
+            break;
+        }
+        at = i.span.end;
+        let next = lines.line(i.span.end.saturating_sub(1)) + 1;
+        if next < lines.count() && is_blank(text, lines.span(next).start, lines.span(next).end) {
+            end = Some(i.span.end);
+        }
+    }
+    let span = Span { start: idle.first()?.span.start, end: end? };
+    Some(Piece { span, def: DefIdx::NONE, kind: ChunkKind::Comment })
+}
+
+/// Names the chunks between definitions that hold nothing but what is in `idle`, in order:
+/// [`ChunkKind::Imports`] with an import, else [`ChunkKind::Comment`].
+pub fn name_idle(text: &str, idle: &[Idle], chunks: &mut [Chunk]) {
+    for chunk in chunks.iter_mut().filter(|c| c.kind == ChunkKind::Between) {
+        let first = idle.partition_point(|i| i.span.end <= chunk.span.start);
+        let inside = idle[first..].iter().take_while(|i| i.span.start < chunk.span.end);
+        let (mut at, mut is_import, mut is_idle) = (chunk.span.start, false, true);
+        for i in inside {
+            is_idle &= is_blank(text, at, i.span.start);
+            is_import |= i.is == IdleKind::Import;
+            at = at.max(i.span.end);
+        }
+        if is_idle && at > chunk.span.start && is_blank(text, at, chunk.span.end) {
+            chunk.kind = if is_import { ChunkKind::Imports } else { ChunkKind::Comment };
+        }
+    }
+}
+
+/// Whether nothing stands between two bytes; semicolons end statements.
+fn is_blank(text: &str, from: u32, to: u32) -> bool {
+    let between = text.as_bytes().get(from as usize..to as usize).unwrap_or(&[]);
+    between.iter().all(|b| b.is_ascii_whitespace() || *b == b';')
+}
+
 /// The piece that owns each line, by position in `sorted`.
 fn owners(lines: &LineIndex, sorted: &[Piece]) -> Vec<u32> {
     let mut owners = vec![BETWEEN; lines.count() as usize];

@@ -561,6 +561,24 @@ pub enum ChunkKind {
     Entry,
     /// Lines of a file without structure.
     Lines,
+    /// Text between definitions that only imports: imports, lists of exported names, comments.
+    Imports,
+    /// Text between definitions that only says something: a licence, the doc of a module.
+    Comment,
+    /// A function or method whose body does nothing: abstract, an overload, a placeholder.
+    Stub,
+}
+
+impl ChunkKind {
+    /// Whether such a chunk belongs to a definition of code.
+    pub fn is_definition(self) -> bool {
+        matches!(self, Self::Definition | Self::Type | Self::Stub)
+    }
+
+    /// Whether such a chunk stands between definitions.
+    pub fn is_between(self) -> bool {
+        matches!(self, Self::Between | Self::Imports | Self::Comment)
+    }
 }
 
 /// Read access to the index spaces of a file: the interface alone, or with the body. Ids that

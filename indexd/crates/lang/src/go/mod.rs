@@ -15,12 +15,12 @@ mod types;
 mod visitor;
 
 use crate::builder::Header;
-use crate::chunks::assemble;
+use crate::chunks::{Idle, IdleKind, assemble, header, name_idle};
 use indexd_model::limits::{DEFS_PER_FILE_MAX, PARSE_CALLBACKS_MAX};
 use indexd_model::path::file_name_of;
 use indexd_model::{
     ChunkKind, DefFlags, DefIdx, DefKind, Entry, Facts, FileFacts, FileRoles, Interface, Key, Language,
-    LineIndex, Outcome, RepoPath,
+    LineIndex, Outcome, RepoPath, Span,
 };
 use std::cell::RefCell;
 use std::ops::ControlFlow;
@@ -43,8 +43,11 @@ pub fn facts(path: &RepoPath, text: &str, roles: FileRoles) -> FileFacts {
     if visitor.b.defs.len() > DEFS_PER_FILE_MAX {
         return text_only(path, text, &lines, roles);
     }
-    let chunks = assemble(text, &lines, &visitor.pieces, ChunkKind::Between);
-    let header = Header {
+    let idle = idle(&tree);
+    visitor.pieces.extend(header(text, &lines, &idle));
+    let mut chunks = assemble(text, &lines, &visitor.pieces, ChunkKind::Between);
+    name_idle(text, &idle, &mut chunks);
+    let says = Header {
         language: Language::Go,
         outcome,
         roles,
@@ -52,9 +55,25 @@ pub fn facts(path: &RepoPath, text: &str, roles: FileRoles) -> FileFacts {
         constraint: visitor.constraint,
         exports: None,
     };
-    let (mut interface, body) = visitor.b.finish(header, |facts| keys(path, facts));
+    let (mut interface, body) = visitor.b.finish(says, |facts| keys(path, facts));
     digest_places(path, &mut interface);
     FileFacts { interface, body, chunks }
+}
+
+/// What stands at file level and does nothing.
+fn idle(tree: &Tree) -> Vec<Idle> {
+    let root = tree.root_node();
+    let mut cursor = root.walk();
+    let of = |node: tree_sitter::Node| {
+        let is = match SYNTAX.kind(node.kind_id()) {
+            syntax::Kind::ImportDeclaration => IdleKind::Import,
+            syntax::Kind::PackageClause => IdleKind::Doc,
+            syntax::Kind::Comment => IdleKind::Comment,
+            _ => return None,
+        };
+        Some(Idle { span: Span { start: node.start_byte() as u32, end: node.end_byte() as u32 }, is })
+    };
+    root.named_children(&mut cursor).filter_map(of).collect()
 }
 
 /// Who asks which files a folder has looks at their package clauses and build constraints, and not

@@ -198,6 +198,23 @@ fn deep_nesting_is_opaque_beyond_the_limit() {
 }
 
 #[test]
+fn text_between_declarations_is_named_by_what_it_holds() {
+    use ChunkKind::{Between, Comment, Definition, Imports};
+    let check = |text: &str, expect: &[ChunkKind]| {
+        let facts = facts(&RepoPath::new("a.go").unwrap(), text, FileRoles::default());
+        assert_eq!(facts.chunks.iter().map(|c| c.kind).collect::<Vec<_>>(), expect, "{text:?}");
+    };
+    check("// A licence.\n// Two lines.\n\n/* The doc. */\npackage p\n\nimport \"a\"\n", &[Comment, Imports]);
+    check("// The doc.\npackage p\n", &[Comment]);
+    check("// Nothing else.\n", &[Comment]);
+    check(
+        "package p; import \"a\" // why\n\nimport (\n\tb \"c\"\n)\n\nfunc f() {}\n",
+        &[Imports, Definition],
+    );
+    check("package p\n\nvar ( // none\n)\n", &[Between]);
+}
+
+#[test]
 fn a_table_of_definitions_is_text() {
     let text = format!("package p\n{}", "var x = 1\n".repeat(DEFS_PER_FILE_MAX + 1));
     let facts = facts(&RepoPath::new("a.go").unwrap(), &text, FileRoles::default());

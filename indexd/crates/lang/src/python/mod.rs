@@ -14,21 +14,25 @@ mod scope;
 mod visit;
 
 use crate::builder::Header;
-use crate::chunks::{Piece, assemble};
+use crate::chunks::{Idle, IdleKind, Piece, assemble, header, name_idle};
 use indexd_model::facts::{Import, ImportKind};
 use indexd_model::limits::PARSE_CALLBACKS_MAX;
 use indexd_model::path::{dir_of, file_name_of, stem_of, tail_of};
 use indexd_model::{
     ChunkKind, Def, DefFlags, DefIdx, DefKind, Facts, FileFacts, FileRoles, Interface, Key, Language,
-    LineIndex, Outcome, RepoPath,
+    LineIndex, Outcome, RepoPath, Span,
 };
+use kinds::{Kind, kind};
 use rustc_hash::FxHashMap;
 use std::ops::ControlFlow;
-use tree_sitter::{ParseOptions, Parser, Tree};
+use tree_sitter::{Node, ParseOptions, Parser, Tree};
 use visit::{Exports, Visitor};
 
 /// Lines from which a module-level value is a chunk of its own.
 const VALUE_LINES_MIN: u32 = 6;
+
+/// Conditions and blocks inside each other that are looked into for imports; each level takes two.
+const IDLE_DEPTH_MAX: u32 = 8;
 
 /// Reads a Python file or stub. A file whose parse passes the limits is chunked by lines.
 pub fn facts(path: &RepoPath, text: &str, roles: FileRoles) -> FileFacts {
@@ -50,11 +54,15 @@ pub fn facts(path: &RepoPath, text: &str, roles: FileRoles) -> FileFacts {
         Exports::Absent | Exports::Dynamic => None,
     };
     mark_exported(&mut v, exports.as_deref());
-    let header =
+    let says =
         Header { language: Language::Python, outcome, roles, package: None, constraint: None, exports };
-    let (mut interface, body) = v.b.finish(header, |facts| keys(path, facts));
+    let (mut interface, body) = v.b.finish(says, |facts| keys(path, facts));
     add_import_entries(path, &mut interface);
-    let chunks = assemble(text, &lines, &pieces(&interface, &lines), ChunkKind::Between);
+    let idle = idle(root, text);
+    let mut pieces = pieces(&interface, text, &lines);
+    pieces.extend(header(text, &lines, &idle));
+    let mut chunks = assemble(text, &lines, &pieces, ChunkKind::Between);
+    name_idle(text, &idle, &mut chunks);
     FileFacts { interface, body, chunks }
 }
 
@@ -170,14 +178,20 @@ fn import_digest(facts: &Facts, i: &Import) -> u64 {
 }
 
 /// What is a chunk of its own: functions and classes outside functions, and long values.
-fn pieces(interface: &Interface, lines: &LineIndex) -> Vec<Piece> {
+fn pieces(interface: &Interface, text: &str, lines: &LineIndex) -> Vec<Piece> {
     let facts = Facts::outside(interface);
     let mut out = Vec::new();
     for (i, d) in interface.defs.iter().enumerate() {
         let local = d.flags.has(DefFlags::LOCAL);
         let kind = match d.kind {
             DefKind::Class if !local => ChunkKind::Type,
-            DefKind::Function | DefKind::Method | DefKind::Property if !local => ChunkKind::Definition,
+            DefKind::Function | DefKind::Method | DefKind::Property if !local => {
+                if is_stub(d, text) {
+                    ChunkKind::Stub
+                } else {
+                    ChunkKind::Definition
+                }
+            }
             DefKind::Variable | DefKind::Constant | DefKind::Type if is_long_value(&facts, d, lines) => {
                 ChunkKind::Definition
             }
@@ -186,6 +200,73 @@ fn pieces(interface: &Interface, lines: &LineIndex) -> Vec<Piece> {
         out.push(Piece { span: d.span, def: DefIdx(i as u32), kind });
     }
     out
+}
+
+/// Whether a body does nothing: `...`, `pass`, `raise NotImplementedError` or the docstring alone.
+fn is_stub(d: &Def, text: &str) -> bool {
+    let part = |from: u32, to: u32| text.get(from as usize..to as usize).unwrap_or("");
+    let (before, after) = if d.head.end <= d.doc.start && !d.doc.is_empty() {
+        (part(d.head.end, d.doc.start), part(d.doc.end, d.span.end))
+    } else {
+        ("", part(d.head.end, d.span.end))
+    };
+    let mut lines = before
+        .lines()
+        .chain(after.lines())
+        .map(|l| l.trim_start_matches(':').split('#').next().unwrap_or("").trim())
+        .filter(|l| !l.is_empty());
+    let Some(first) = lines.next() else { return !d.doc.is_empty() };
+    if let Some(error) = first.strip_prefix("raise NotImplementedError") {
+        // The message may go on over several lines, up to the bracket.
+        let end = lines.next_back().unwrap_or(error);
+        return error.is_empty() || (error.starts_with('(') && end.ends_with(')'));
+    }
+    matches!(first, "..." | "pass") && lines.next().is_none()
+}
+
+/// What stands at module level and does nothing.
+fn idle(root: Node, text: &str) -> Vec<Idle> {
+    let mut cursor = root.walk();
+    let of = |node: Node| {
+        let is = idle_kind(node, text, IDLE_DEPTH_MAX)?;
+        Some(Idle { span: Span { start: node.start_byte() as u32, end: node.end_byte() as u32 }, is })
+    };
+    root.named_children(&mut cursor).filter_map(of).collect()
+}
+
+/// What a statement is that does nothing, all that it holds included; `None` when it does something.
+fn idle_kind(node: Node, text: &str, depth: u32) -> Option<IdleKind> {
+    let mut cursor = node.walk();
+    match kind(node) {
+        Kind::Import | Kind::ImportFrom | Kind::FutureImport => Some(IdleKind::Import),
+        Kind::Comment => Some(IdleKind::Comment),
+        Kind::Pass => Some(IdleKind::Doc),
+        Kind::ExpressionStatement => {
+            let inner = node.named_child(0).filter(|_| node.named_child_count() == 1)?;
+            match kind(inner) {
+                Kind::String => Some(IdleKind::Doc),
+                Kind::Assignment | Kind::AugmentedAssignment => {
+                    text.get(inner.byte_range())?.starts_with("__all__").then_some(IdleKind::Import)
+                }
+                _ => None,
+            }
+        }
+        // `if TYPE_CHECKING:`, `try: import a` and `except ImportError:`.
+        Kind::If | Kind::Elif | Kind::Else | Kind::Try | Kind::Except | Kind::Finally | Kind::Block => {
+            let mut most = IdleKind::Doc;
+            for inner in node.named_children(&mut cursor) {
+                let is_part = matches!(
+                    kind(inner),
+                    Kind::Elif | Kind::Else | Kind::Except | Kind::Finally | Kind::Block | Kind::Comment
+                );
+                if is_part || kind(node) == Kind::Block {
+                    most = most.max(idle_kind(inner, text, depth.checked_sub(1)?)?);
+                }
+            }
+            Some(most)
+        }
+        _ => None,
+    }
 }
 
 fn is_long_value(facts: &Facts, d: &Def, lines: &LineIndex) -> bool {

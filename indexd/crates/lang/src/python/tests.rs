@@ -189,6 +189,49 @@ fn fixtures() {
     }
 }
 
+fn kinds_of(text: &str) -> Vec<ChunkKind> {
+    read(text).chunks.iter().map(|c| c.kind).collect()
+}
+
+#[test]
+fn a_body_that_does_nothing_makes_a_stub() {
+    use ChunkKind::{Definition, Stub};
+    let check = |body: &str, expect: ChunkKind| {
+        assert_eq!(
+            kinds_of(&format!("def f(\n    a: int = 1,  # one\n) -> int:{body}")),
+            [expect],
+            "{body:?}"
+        );
+    };
+    check(" ...\n", Stub);
+    check(" pass\n", Stub);
+    check("\n    \"\"\"Says what.\n\n    At length.\n    \"\"\"\n", Stub);
+    check("\n    '''Says what.'''\n    # later\n    raise NotImplementedError\n", Stub);
+    check("\n    raise NotImplementedError(  # not here\n        \"in subclasses\",\n    )\n", Stub);
+    check("\n    raise NotImplementedErrors\n", Definition);
+    check("\n    raise NotImplementedError(\"a\") if a else b\n", Definition);
+    check("\n    return ...\n", Definition);
+    check("\n    pass\n    return 1\n", Definition);
+}
+
+#[test]
+fn text_between_definitions_is_named_by_what_it_holds() {
+    use ChunkKind::{Between, Comment, Imports};
+    let check = |text: &str, expect: ChunkKind| assert_eq!(kinds_of(text), [expect], "{text:?}");
+    check("# A licence.\n", Comment);
+    assert_eq!(kinds_of("#!/bin/sh\n# A licence.\n\n# The first.\nimport os\n"), [Comment, Imports]);
+    check("\"\"\"A module.\"\"\"\n", Comment);
+    check("\"\"\"A module.\"\"\"\nimport os; import re  # both\nfrom a import (\n    b,\n)\n", Imports);
+    check("from __future__ import annotations\n__all__ = [\"a\"]\n__all__ += b.__all__\n", Imports);
+    check("if TYPE_CHECKING:\n    import a\nelif X:\n    pass\nelse:\n    from b import c\n", Imports);
+    check("try:\n    import a\nexcept ImportError:\n    import b as a\n", Imports);
+    check("try:\n    import a\nexcept ImportError:\n    a = None\n", Between);
+    check("import os\nos.chdir(\"/\")\n", Between);
+    check("x = 1\n", Between);
+    let deep: String = (0..40).map(|i| format!("{}if a:\n", " ".repeat(i))).collect();
+    check(&format!("{deep}{}import b\n", " ".repeat(40)), Between);
+}
+
 #[test]
 fn deep_nesting_is_opaque_beyond_the_limit() {
     for deep in [

@@ -49,7 +49,7 @@ bytes! {
     Language [Go Python GoMod GoWork Markdown Toml Yaml Json Ini Make Text];
     Outcome [Parsed Recovered TextOnly Binary Sensitive TooLarge];
     DefKind [Function Method Class Struct Interface Type Alias Field Property Variable Constant Section];
-    ChunkKind [Definition Type Between Section Entry Lines];
+    ChunkKind [Definition Type Between Section Entry Lines Imports Comment Stub];
     Role [None Read Write Call Type Decorator Base Field Key Import];
     EdgeKind [Call Usage Import Export Dataflow Inherit Implement DataflowIn];
     Rule [Scope Import Reexport Receiver Inherited Inferred Implements Dispatch UniqueName Ambiguous Tooling];
