@@ -16,7 +16,7 @@ use crate::sections::{Traits, claim, sections};
 use crate::select::{Cost, Entry, GAP, Limits, Offers, Selection, select};
 use crate::unit::Units;
 use crate::write;
-use indexd_model::{EdgeKind, FileDoc, IndexView, Language, Lines};
+use indexd_model::{ChunkKind, EdgeKind, FileDoc, IndexView, Language, Lines};
 use indexd_text::{CachedCounter, LineMatcher, TokenCounter};
 use rustc_hash::FxHashMap;
 use std::rc::Rc;
@@ -208,11 +208,14 @@ impl<'a> Assembly<'a> {
     }
 
     /// Whether a candidate has a part in its section's share: what edges found needs something of the
-    /// text itself, and helpers of tests show less than a test.
+    /// text itself and more than imports or a comment, and helpers of tests show less than a test.
     fn has_share(&self, c: &Candidate) -> bool {
         match c.role {
             _ if c.distance == 0 => true,
-            Role::Code => c.seed_score >= self.ctx.config.scoring.share_seed,
+            Role::Code => {
+                let is_idle = matches!(c.unit.kind, ChunkKind::Imports | ChunkKind::Comment);
+                c.seed_score >= self.ctx.config.scoring.share_seed && !is_idle
+            }
             Role::Test => {
                 let name = c.unit.def.some().map(|d| self.units.view.def(d).name.to_lowercase());
                 let is_test = name.is_none_or(|n| n.contains("test") || n.contains("example"));
@@ -416,7 +419,10 @@ impl<'a> Assembly<'a> {
         let c = &self.claimed[i].candidate;
         let is_seed = c.origin == candidate::Origin::Seed;
         let percent = if is_seed {
-            (e.first_percent as f32 / (1.0 + e.fade * i as f32)).max(e.least_percent as f32)
+            let of_rank = e.first_percent as f32 / (1.0 + e.fade * i as f32);
+            let is_type = i > 0 && c.unit.kind == ChunkKind::Type;
+            let of_kind = if is_type { e.type_percent as f32 } else { 100.0 };
+            of_rank.min(of_kind).max(e.least_percent as f32)
         } else if c.role == Role::Test {
             e.test_percent as f32
         } else {

@@ -214,6 +214,17 @@ settings! {
         text_factor: f32 = 0.5,
         /// What text between definitions keeps of its score.
         between_factor: f32 = 1.0,
+        /// What comments between definitions keep of theirs: licences, docs of modules.
+        comment_factor: f32 = 0.5,
+        /// What imports and lists of exported names keep when no definition of their file stands
+        /// before them.
+        alone_factor: f32 = 0.85,
+        /// What a definition without a body keeps when one of its name with a body is found.
+        stub_factor: f32 = 0.7,
+        /// What the second, third, ... definition of one name in one scope keeps: a build has one.
+        twin_factor: f32 = 0.7,
+        /// What changelogs keep of their score as documents: they have the words of every issue.
+        news_factor: f32 = 0.5,
         /// What types keep of theirs: functions hold most of what changes.
         type_factor: f32 = 0.85,
         /// What generated and vendored files keep of their score.
@@ -321,8 +332,10 @@ settings! {
         first_percent: u32 = 80,
         /// How fast that falls: the seed at rank `r`, from 0, gets `first / (1 + fade * r)`.
         fade: f32 = 0.7,
+        /// A type that is not the best is shown whole up to this share: code is read, types looked up.
+        type_percent: u32 = 10,
         /// What every seed may have.
-        least_percent: u32 = 9,
+        least_percent: u32 = 5,
         /// A candidate that is no seed is shown whole up to this share.
         neighbour_percent: u32 = 2,
         /// A test that is no seed is shown whole up to this share: about 20 lines of 8,000 tokens.

@@ -23,16 +23,21 @@ use crate::config::Ranking;
 use crate::query::Query;
 use crate::request::SeedProvider;
 use crate::unit::{Unit, UnitKey, Units};
+use indexd_model::path::dir_of;
 use indexd_model::view::{DefRecord, FileRecord};
-use indexd_model::{ChunkDoc, ChunkKind, FileDoc, FileRoles, Language};
+use indexd_model::{ChunkDoc, ChunkKind, DefFlags, FileDoc, FileRoles, Language};
 use lexical::{ChunkHit, Lexical, Weighted};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::rc::Rc;
+use std::sync::Arc;
 
 /// Units that are looked at with all signals, the lexically best.
 const UNITS_MAX: usize = 400;
 /// Chunks of a file that make up its evidence, and how the later ones fade.
 const FILE_EVIDENCE_UNITS: usize = 5;
+
+/// Hits that give way to others, the best: each costs a look at its definition.
+const GIVE_WAY_MAX: usize = 150;
 
 /// Chunks of the best files that are looked at whether they hold a word of the text or not.
 const CHUNKS_ADDED_MAX: usize = 800;
@@ -228,6 +233,26 @@ pub fn role_of(file: &FileRecord) -> Role {
     }
 }
 
+/// Whether a document tells what changed: one of its path's names says so.
+fn is_news(path: &str) -> bool {
+    path.split('/').any(|name| {
+        let name = name.split('.').next().unwrap_or("");
+        let letters: String =
+            name.chars().filter(char::is_ascii_alphabetic).map(|c| c.to_ascii_lowercase()).collect();
+        matches!(
+            letters.as_str(),
+            "changelog"
+                | "changelogs"
+                | "changes"
+                | "history"
+                | "news"
+                | "releasenotes"
+                | "releases"
+                | "whatsnew"
+        )
+    })
+}
+
 /// A ranked unit.
 #[derive(Clone, Debug)]
 pub struct Hit {
@@ -309,6 +334,7 @@ pub fn retrieve(units: &mut Units, query: &Query, r: &Ranking, provider: SeedPro
     if again {
         table.rank(&weights);
     }
+    table.give_way(units);
     units.view.will_read(&table.files());
     let found = |s: &Signal| is_on(*s) && table.hits.iter().any(|h| h.signals.get(*s) > 0.0);
     let routes = ROUTES.iter().filter(|(_, signals)| signals.iter().any(found));
@@ -395,10 +421,12 @@ impl Table {
             let r = &self.ranking;
             let mut factor = match role {
                 Role::Code if file.language == Language::Text => r.text_factor,
-                Role::Code if unit.kind == ChunkKind::Between => r.between_factor,
+                Role::Code if unit.kind == ChunkKind::Comment => r.comment_factor,
+                Role::Code if unit.kind.is_between() => r.between_factor,
                 Role::Code if unit.kind == ChunkKind::Type => r.type_factor,
                 Role::Code => 1.0,
                 Role::Test => r.test_factor,
+                Role::Doc if is_news(&file.path) => r.prose_factor * r.news_factor,
                 Role::Doc | Role::Config => r.prose_factor,
             };
             if file.roles.has(FileRoles::GENERATED) || file.roles.has(FileRoles::VENDORED) {
@@ -519,7 +547,7 @@ impl Table {
             });
             numbers.push(scope.map(|scope| {
                 let next = known.len() as u32;
-                *known.entry((indexd_model::path::dir_of(&h.file.path), scope)).or_insert(next)
+                *known.entry((dir_of(&h.file.path), scope)).or_insert(next)
             }));
         }
         for (h, number) in self.hits.iter_mut().zip(numbers) {
@@ -548,6 +576,48 @@ impl Table {
             }
             self.sort(&mut order);
         }
+        self.arrange(&order);
+    }
+
+    /// What says little without other hits, or beside them, gives way: imports before which no
+    /// definition of their file stands, a definition without a body where one of its name has one
+    /// and no frame points at it, and of those with one name in one scope all but the best: a build
+    /// has only one of the files for several platforms, of overloads, of the branches of a condition.
+    fn give_way(&mut self, units: &Units) {
+        let best = self.hits.len().min(GIVE_WAY_MAX);
+        let defs: Vec<Option<DefRecord>> =
+            self.hits[..best].iter().map(|h| h.unit.def.some().map(|d| units.view.def(d))).collect();
+        let with_body: FxHashSet<Arc<str>> = self.hits[..best]
+            .iter()
+            .zip(&defs)
+            .filter(|(h, _)| h.unit.kind != ChunkKind::Stub)
+            .filter_map(|(_, d)| d.as_ref().map(|d| Arc::clone(&d.name)))
+            .collect();
+        let mut files: FxHashSet<FileDoc> = FxHashSet::default();
+        let mut scopes: FxHashSet<(&str, &str)> = FxHashSet::default();
+        let r = &self.ranking;
+        for (h, def) in self.hits[..best].iter_mut().zip(&defs) {
+            let mut keep = 1.0;
+            if let Some(def) = def {
+                files.insert(h.unit.file);
+                let is_running = h.signals.get(Signal::Frame) > 0.0;
+                if h.unit.kind == ChunkKind::Stub && with_body.contains(&def.name) && !is_running {
+                    keep *= r.stub_factor;
+                }
+                // All files of a Go package share a scope, in which `init` may stand many times.
+                let is_go = h.file.language == Language::Go;
+                let scope = if is_go { dir_of(&h.file.path) } else { &h.file.path };
+                let may_repeat = def.flags.has(DefFlags::SETTER) || (is_go && &*def.name == "init");
+                if !may_repeat && !scopes.insert((scope, &def.qualified)) {
+                    keep *= r.twin_factor;
+                }
+            } else if h.unit.kind == ChunkKind::Imports && !files.contains(&h.unit.file) {
+                keep *= r.alone_factor;
+            }
+            h.total *= f64::from(keep);
+        }
+        let mut order: Vec<(f64, u32)> = self.hits.iter().map(|h| h.total).zip(0..).collect();
+        self.sort(&mut order);
         self.arrange(&order);
     }
 

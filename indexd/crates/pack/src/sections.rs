@@ -68,8 +68,7 @@ pub struct Traits {
 impl Traits {
     /// Reads them off a candidate; `has_import` from the imports of its file.
     pub fn of(c: &Candidate, has_import: bool) -> Self {
-        let is_definition =
-            c.unit.def.some().is_some() && matches!(c.unit.kind, ChunkKind::Definition | ChunkKind::Type);
+        let is_definition = c.unit.def.some().is_some() && c.unit.kind.is_definition();
         let is_manifest = matches!(c.file.language, Language::GoMod | Language::GoWork)
             || c.file.roles.has(indexd_model::FileRoles::MANIFEST);
         Self { is_definition, has_import: has_import || is_manifest, role: Some(c.role) }
@@ -126,7 +125,7 @@ fn graph_claims(c: &Candidate, mode: SeedMode) -> Vec<&'static str> {
     }
     if c.role == Role::Test {
         // Import lists, constants and heads of classes show nobody how a thing is tested.
-        if out.is_empty() && matches!(c.unit.kind, ChunkKind::Between | ChunkKind::Type) {
+        if out.is_empty() && (c.unit.kind.is_between() || c.unit.kind == ChunkKind::Type) {
             return out;
         }
         out.push("tests");

@@ -6,7 +6,7 @@ use crate::query::{PathMention, Query};
 use crate::unit::Units;
 use indexd_model::path::{dir_of, stem_of};
 use indexd_model::view::PathPosting;
-use indexd_model::{FileDoc, IndexView};
+use indexd_model::{ChunkKind, FileDoc, IndexView, Lines};
 use indexd_text::bm25::idf;
 use indexd_text::terms;
 use rustc_hash::FxHashMap;
@@ -67,12 +67,11 @@ fn mark_inside(
     let mut found = None;
     if let Some(name) = function {
         let defs: Vec<_> = units.view.defs_named(name).into_iter().map(|d| (d, units.view.def(d))).collect();
-        // Of several with that name the one at the line, or nearest to it in another version.
-        let distance = |lines: indexd_model::Lines| {
-            mention.line.map_or(0, |l| lines.start.saturating_sub(l).max(l.saturating_sub(lines.end)))
-        };
-        let in_file = defs.iter().filter(|(_, r)| r.file == file).min_by_key(|(_, r)| distance(r.lines));
-        found = in_file.and_then(|(d, _)| units.of_def(*d));
+        let mut in_file = Vec::new();
+        for (d, r) in defs.iter().filter(|(_, r)| r.file == file) {
+            in_file.extend(units.of_def(*d).map(|unit| (fit(mention.line, r.lines, unit.kind), unit)));
+        }
+        found = in_file.into_iter().min_by_key(|(fit, _)| *fit).map(|(_, unit)| unit);
     }
     if found.is_none()
         && let Some(line) = mention.line
@@ -83,6 +82,14 @@ fn mark_inside(
         let signal = if mention.line.is_some() { Signal::Frame } else { Signal::NamedSymbol };
         table.hit(units, unit).signals.raise(signal, share);
     }
+}
+
+/// How well one of several definitions with a name fits a line, least first: the one that holds it,
+/// else one with a body before abstract ones, the nearest in another version of the file.
+fn fit(line: Option<u32>, at: Lines, kind: ChunkKind) -> (bool, bool, u32) {
+    let distance = line.map_or(0, |l| at.start.saturating_sub(l).max(l.saturating_sub(at.end)));
+    let is_at_line = line.is_some() && distance == 0;
+    (!is_at_line, kind == ChunkKind::Stub, distance)
 }
 
 /// The unit that holds a line.

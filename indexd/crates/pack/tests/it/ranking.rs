@@ -3,6 +3,7 @@
 use indexd_model::IndexView;
 use indexd_oracle::Oracle;
 use indexd_pack::Config;
+use indexd_pack::config::Ranking;
 use indexd_pack::query::Query;
 use indexd_pack::request::SeedProvider;
 use indexd_pack::retrieve::{Signal, retrieve};
@@ -36,4 +37,103 @@ fn words_of_the_best_hit_bring_up_what_shares_them() {
     check(&view, "connect to the host", &config, Signal::Feedback, "connect* pause* omega");
     config.ranking.feedback = 0.0;
     check(&view, "connect to the host", &config, Signal::Feedback, "connect omega pause");
+}
+
+/// Places of the ranked units, best first.
+fn check_order(view: &Oracle, text: &str, ranking: &Ranking, expect: &[&str]) {
+    let query = Query::parse(text, 2.0, 0.0);
+    let found = retrieve(&mut Units::new(view), &query, ranking, SeedProvider::Hybrid);
+    let got: Vec<String> =
+        found.hits.iter().map(|h| format!("{}:{}", h.file.path, h.unit.lines().start)).collect();
+    assert_eq!(got, expect, "{text:?}");
+}
+
+#[test]
+fn a_definition_without_a_body_gives_way_to_one_with() {
+    let view = Oracle::of(&[(
+        "net.py",
+        "class Backend:\n    def connect_socket(self, host):\n        raise NotImplementedError\n\n\n\
+         class Tcp(Backend):\n    def connect_socket(self, host):\n        line = self.open(host)\n        \
+         line.start()\n        self.count = self.count + 1\n        return line\n",
+    )]);
+    let body_first = ["net.py:7", "net.py:2", "net.py:1", "net.py:6"];
+    check_order(&view, "connect socket", &Ranking::default(), &body_first);
+    // The shorter one has more of the words in its few.
+    let off = Ranking { stub_factor: 1.0, ..Ranking::default() };
+    check_order(&view, "connect socket", &off, &["net.py:2", "net.py:7", "net.py:1", "net.py:6"]);
+}
+
+#[test]
+fn imports_alone_give_way() {
+    let view = Oracle::of(&[
+        ("pkg/__init__.py", "from .retry import backoff, jitter\n"),
+        ("pkg/loop.py", "def run(call):\n    wait = backoff(call)\n    return wait\n"),
+    ]);
+    check_order(&view, "backoff", &Ranking::default(), &["pkg/loop.py:1", "pkg/__init__.py:1"]);
+    let off = Ranking { alone_factor: 1.0, ..Ranking::default() };
+    check_order(&view, "backoff", &off, &["pkg/__init__.py:1", "pkg/loop.py:1"]);
+}
+
+#[test]
+fn of_files_for_several_platforms_one_comes_first() {
+    let read = "package os\n\nfunc readClock() int {\n\treturn 1\n}\n";
+    let view = Oracle::of(&[
+        ("go.mod", "module m\n"),
+        ("os/clock_linux.go", read),
+        ("os/clock_windows.go", read),
+        ("os/use.go", "package os\n\nfunc Now() int {\n\tclock := readClock()\n\treturn clock\n}\n"),
+    ]);
+    let names = |ranking: &Ranking| {
+        let query = Query::parse("read the clock", 2.0, 0.0);
+        let found = retrieve(&mut Units::new(&view), &query, ranking, SeedProvider::Hybrid);
+        let of_code = found.hits.iter().filter(|h| h.unit.def.some().is_some());
+        of_code.map(|h| h.file.path.to_string()).collect::<Vec<_>>()
+    };
+    let strong = Ranking { twin_factor: 0.3, ..Ranking::default() };
+    assert_eq!(names(&strong), ["os/clock_linux.go", "os/use.go", "os/clock_windows.go"]);
+    let off = Ranking { twin_factor: 1.0, ..Ranking::default() };
+    assert_eq!(names(&off), ["os/clock_linux.go", "os/clock_windows.go", "os/use.go"]);
+}
+
+#[test]
+fn what_tells_of_changes_comes_after_what_tells_of_use() {
+    let view = Oracle::of(&[
+        ("docs/whatsnew-2.0.md", "# Retries\n\nRetries back off now.\n"),
+        (
+            "docs/retries.md",
+            "# Retries\n\nRetries back off, and each one waits a little longer than before.\n",
+        ),
+    ]);
+    let paths = |ranking: &Ranking| {
+        let query = Query::parse("retries back off", 2.0, 0.0);
+        let found = retrieve(&mut Units::new(&view), &query, ranking, SeedProvider::Hybrid);
+        found.hits.iter().map(|h| h.file.path.to_string()).collect::<Vec<_>>()
+    };
+    assert_eq!(paths(&Ranking::default()), ["docs/retries.md", "docs/whatsnew-2.0.md"]);
+    let off = Ranking { news_factor: 1.0, path: 0.0, ..Ranking::default() };
+    assert_eq!(paths(&off), ["docs/whatsnew-2.0.md", "docs/retries.md"]);
+}
+
+#[test]
+fn a_frame_points_at_the_body_nearest_to_its_line() {
+    let send = |n: usize| "        self.sent = 1\n".repeat(n);
+    let text = format!(
+        "class Base:\n    def send(self):\n        raise NotImplementedError\n\n    def close(self):\n{}\n\
+         class Tcp(Base):\n    def send(self):\n{}",
+        send(12),
+        send(3)
+    );
+    let view = Oracle::of(&[("net.py", text)]);
+    let framed = |line: u32| {
+        let text =
+            format!("Traceback (most recent call last):\n  File \"net.py\", line {line}, in send\n    x()\n");
+        let query = Query::parse(&text, 2.0, 0.0);
+        let found = retrieve(&mut Units::new(&view), &query, &Ranking::default(), SeedProvider::Hybrid);
+        let hits = found.hits.iter().filter(|h| h.signals.get(Signal::Frame) > 0.0);
+        hits.map(|h| h.unit.lines().start).collect::<Vec<_>>()
+    };
+    assert_eq!(framed(3), [2]);
+    // In another version of the file: the abstract one is nearer and cannot have been running.
+    assert_eq!(framed(6), [20]);
+    assert_eq!(framed(40), [20]);
 }
