@@ -88,8 +88,7 @@ fn signature(view: &dyn IndexView, def: &DefRecord) -> String {
     }
     let text = view.text(def.file);
     let head = text.get(def.head.range()).unwrap_or("");
-    let words: Vec<&str> = head.split_whitespace().collect();
-    words.join(" ").chars().take(SIGNATURE_CHARS_MAX).collect()
+    indexd_text::one_line(head).chars().take(SIGNATURE_CHARS_MAX).collect()
 }
 
 fn def_kind(kind: DefKind) -> &'static str {

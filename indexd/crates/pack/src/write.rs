@@ -17,6 +17,7 @@ use crate::retrieve::{GRAPH, Role, Signal};
 use crate::unit::Unit;
 use indexd_model::links::evidence_kind;
 use indexd_model::{ContentHash, FileRoles, REDACTION_MARK, Span};
+use indexd_text::one_line;
 use sha2::{Digest, Sha256};
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
@@ -216,8 +217,7 @@ fn title(a: &Assembly, i: usize, source: &Source) -> String {
     let def = unit.def.some().map(|d| a.units.view.def(d));
     let head = def.as_ref().map(|d| source.slice(d.head)).filter(|h| !h.trim().is_empty());
     let first = || source.slice(unit.spans[0].0).lines().find(|l| !l.trim().is_empty()).unwrap_or("");
-    let text = head.unwrap_or_else(first).split_whitespace().collect::<Vec<_>>().join(" ");
-    text.chars().take(TITLE_CHARS_MAX).collect()
+    one_line(head.unwrap_or_else(first)).chars().take(TITLE_CHARS_MAX).collect()
 }
 
 fn places(a: &mut Assembly, i: usize) -> Vec<Place> {

@@ -7,6 +7,7 @@
 pub mod bm25;
 pub mod fields;
 pub mod line_terms;
+pub mod one_line;
 pub mod stem;
 pub mod terms;
 pub mod tokens;
@@ -14,6 +15,7 @@ pub mod tokens;
 pub use bm25::{Bm25f, FieldWeight};
 pub use fields::{file_terms, path_terms};
 pub use line_terms::LineMatcher;
+pub use one_line::one_line;
 pub use stem::stem;
 pub use terms::{terms, word_terms, words};
 pub use tokens::{
