@@ -3,7 +3,8 @@
 //!
 //! Layout of the index folder: `current` names the environment in use, a folder beside it. A build
 //! writes a new environment and moves `current`, so a crash at any instruction leaves the old one or
-//! the new one, and no transaction grows with the repository.
+//! the new one, and no transaction grows with the repository. `listings` spares listing folders again,
+//! `overlays` is an imported index.
 
 use super::build::{Build, BuildError};
 use super::git::GitFolders;
@@ -129,6 +130,7 @@ impl Engine {
             let known =
                 known.filter_map(|(path, stat)| RepoPath::new(&path).ok().map(|p| (p, stat))).collect();
             engine.tree = Tree::new(&engine.setup.root, &engine.setup.config.index_exclude, known);
+            engine.tree.load_listings(&engine.setup.home);
             engine.head = Some(indexd_model::IndexView::head(&snapshot)).filter(|h| h != "none");
             engine.history = snapshot.history_digest();
         }
@@ -364,6 +366,9 @@ impl Engine {
     /// # Errors
     /// Those of the store; the index is verified when it is opened next.
     pub fn close(mut self) -> Result<(), EngineError> {
+        if let Err(e) = self.tree.save_listings(&self.setup.home) {
+            tracing::warn!(error = %e, "the next start lists every folder");
+        }
         match self.store.take() {
             Some(store) => Ok(store.close_clean()?),
             None => Ok(()),

@@ -15,7 +15,7 @@ use ignore::Match;
 use ignore::gitignore::{Gitignore, GitignoreBuilder, Glob};
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// Ignore files by kind, strongest first. The first three may include again what a weaker one
 /// leaves out; the others only take away.
@@ -43,7 +43,8 @@ const IGNORE_FILE_BYTES_MAX: usize = 1 << 20;
 /// The file of our own settings in a repository; it may narrow the set.
 pub const REPO_CONFIG: &str = ".indexd.toml";
 
-/// The patterns of one folder, on top of those above it.
+/// The patterns of one folder, on top of those above it; by default none.
+#[derive(Default)]
 pub struct Layer {
     /// Bytes of the folder's path with its slash: what to cut from a relative path.
     base_len: usize,
@@ -51,12 +52,15 @@ pub struct Layer {
     prefix: Box<str>,
     sets: Vec<Set>,
     up: Option<Arc<Layer>>,
+    digest: [u8; 32],
 }
 
 /// The patterns of one file.
 struct Set {
     kind: usize,
-    patterns: Gitignore,
+    text: Box<str>,
+    /// Made of the text when the first path is judged: nothing may ever ask.
+    patterns: OnceLock<Gitignore>,
     /// The file; that of the settings is named by its key.
     source: Box<Path>,
 }
@@ -81,7 +85,12 @@ type Verdict<'l> = (bool, &'l Set, &'l Glob);
 /// Whether an entry of this name changes the rules of its folder: an ignore file, our settings, or
 /// `.git`, which makes the folder a repository of its own.
 pub fn is_rule_file(name: &str) -> bool {
-    name.starts_with('.') && (name == ".git" || name == REPO_CONFIG || NAMES.contains(&name))
+    name.starts_with('.') && (name == ".git" || name == REPO_CONFIG || is_ignore_file(name))
+}
+
+/// Whether an entry of this name is an ignore file.
+pub fn is_ignore_file(name: &str) -> bool {
+    name.starts_with('.') && NAMES.contains(&name)
 }
 
 impl Layer {
@@ -98,12 +107,11 @@ impl Layer {
             let path = git.common.join("info").join("exclude");
             sets.extend(read_rules(&path).and_then(|text| patterns(KIND_EXCLUDE, &path, &text)));
         }
-        let mut layer = Arc::new(Self { base_len: 0, prefix: "".into(), sets, up: None });
+        let mut layer = Self::new(0, "", sets, None);
         for (dir, prefix) in git.map_or_else(Vec::new, |git| above(&git.root, root)) {
             let path = dir.join(NAMES[KIND_GITIGNORE]);
             if let Some(set) = read_rules(&path).and_then(|text| patterns(KIND_GITIGNORE, &path, &text)) {
-                layer =
-                    Arc::new(Self { base_len: 0, prefix: prefix.into(), sets: vec![set], up: Some(layer) });
+                layer = Self::new(0, &prefix, vec![set], Some(layer));
             }
         }
         layer
@@ -123,7 +131,28 @@ impl Layer {
             return Arc::clone(up);
         }
         let base_len = if rel.is_empty() { 0 } else { rel.len() + 1 };
-        Arc::new(Self { base_len, prefix: "".into(), sets, up: Some(Arc::clone(up)) })
+        Self::new(base_len, "", sets, Some(Arc::clone(up)))
+    }
+
+    fn new(base_len: usize, prefix: &str, sets: Vec<Set>, up: Option<Arc<Self>>) -> Arc<Self> {
+        let mut h = blake3::Hasher::new_derive_key("indexd 2026 ignore rules");
+        h.update(&up.as_ref().map(|up| up.digest).unwrap_or_default());
+        h.update(&(base_len as u64).to_le_bytes());
+        for text in std::iter::once(prefix).chain(sets.iter().map(|set| &*set.text)) {
+            h.update(&(text.len() as u64).to_le_bytes());
+            h.update(text.as_bytes());
+        }
+        for set in &sets {
+            h.update(&(set.kind as u64).to_le_bytes());
+        }
+        let digest = *h.finalize().as_bytes();
+        Arc::new(Self { base_len, prefix: prefix.into(), sets, up, digest })
+    }
+
+    /// Names the rules: the same for two layers that admit the same paths of one folder, whenever
+    /// they were read.
+    pub fn digest(&self) -> &[u8; 32] {
+        &self.digest
     }
 
     /// Whether the entry `rel` of this folder is in the set by its name, its folder being so.
@@ -170,10 +199,11 @@ impl Layer {
 
     /// Whether a set includes a path again or ignores it, and the pattern that says so.
     fn matched<'l>(&self, set: &'l Set, rel: &str, is_dir: bool) -> Option<Verdict<'l>> {
+        let patterns = set.patterns.get_or_init(|| compiled(&set.text));
         let verdict = if self.prefix.is_empty() {
-            set.patterns.matched(&rel[self.base_len..], is_dir)
+            patterns.matched(&rel[self.base_len..], is_dir)
         } else {
-            set.patterns.matched(format!("{}{rel}", self.prefix), is_dir)
+            patterns.matched(format!("{}{rel}", self.prefix), is_dir)
         };
         match verdict {
             Match::None => None,
@@ -231,14 +261,19 @@ pub fn check_pattern(line: &str) -> Result<(), String> {
     GitignoreBuilder::new("").add_line(None, line).map(drop).map_err(|e| e.to_string())
 }
 
-/// A line that is no valid pattern counts for nothing, as in git.
+/// A set of patterns; `None` without any.
 fn patterns(kind: usize, source: &Path, text: &str) -> Option<Set> {
+    let has_any = text.lines().any(|line| !line.trim().is_empty() && !line.starts_with('#'));
+    has_any.then(|| Set { kind, text: text.into(), patterns: OnceLock::new(), source: source.into() })
+}
+
+/// A line that is no valid pattern counts for nothing, as in git.
+fn compiled(text: &str) -> Gitignore {
     let mut builder = GitignoreBuilder::new("");
     for line in text.lines() {
         let _ = builder.add_line(None, line);
     }
-    let patterns = builder.build().ok()?;
-    (!patterns.is_empty()).then(|| Set { kind, patterns, source: source.into() })
+    builder.build().unwrap_or_else(|_| Gitignore::empty())
 }
 
 #[cfg(test)]
@@ -247,7 +282,7 @@ mod tests {
 
     fn layer(up: Option<Arc<Layer>>, base_len: usize, sets: &[(usize, &str)]) -> Arc<Layer> {
         let sets = sets.iter().filter_map(|(kind, text)| patterns(*kind, Path::new(""), text)).collect();
-        Arc::new(Layer { base_len, prefix: "".into(), sets, up })
+        Layer::new(base_len, "", sets, up)
     }
 
     #[test]
@@ -279,14 +314,22 @@ mod tests {
 
     #[test]
     fn patterns_above_the_root_see_the_whole_way() {
-        let above = Arc::new(Layer {
-            base_len: 0,
-            prefix: "pkg/".into(),
-            sets: patterns(KIND_GITIGNORE, Path::new(""), "/pkg/gen/\n/other\n").into_iter().collect(),
-            up: None,
-        });
+        let sets = patterns(KIND_GITIGNORE, Path::new(""), "/pkg/gen/\n/other\n").into_iter().collect();
+        let above = Layer::new(0, "pkg/", sets, None);
         assert!(!above.admits("gen", true));
         assert!(above.admits("other", false));
+    }
+
+    #[test]
+    fn rules_have_the_digest_of_what_they_say_and_where() {
+        let top = || layer(None, 0, &[(KIND_GITIGNORE, "*.log\n")]);
+        let below = |base_len, kind, text| *layer(Some(top()), base_len, &[(kind, text)]).digest();
+        assert_eq!(top().digest(), top().digest());
+        assert_eq!(below(4, 0, "a"), below(4, 0, "a"));
+        let all = [*top().digest(), below(4, 0, "a"), below(5, 0, "a"), below(4, 1, "a"), below(4, 0, "b")];
+        for (i, digest) in all.iter().enumerate() {
+            assert!(!all[..i].contains(digest), "{i}");
+        }
     }
 
     #[test]

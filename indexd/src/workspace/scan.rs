@@ -1,19 +1,24 @@
 //! The scan: every file of the set with its stat, found by one parallel walk.
 //!
+//! A folder that still has the stamp under which it was listed before is not listed again
+//! ([`Listings`]): it costs one look at itself and one at each of its files.
+//!
 //! Symbolic links are not followed and do not count as files; other file systems, nested
 //! repositories and submodules are left out. The result is ordered by path, so it does not depend
 //! on how the walk was scheduled.
 
-use super::rules::Layer;
+use super::listings::{Listing, Listings};
+use super::rules::{Layer, is_ignore_file};
 use indexd_model::RepoPath;
-use indexd_model::path::{file_name_of, join};
+use indexd_model::path::join;
 use indexd_os::{EntryKind, FileMeta, Folder};
 use indexd_store::FileStat;
 use std::collections::BTreeMap;
 use std::fs::Metadata;
 use std::io::ErrorKind;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 /// Reads the stat of a file out of `meta`. Two are compared for equality only, never for order, so
 /// that clocks may jump.
@@ -44,17 +49,32 @@ pub fn stat_of_file(meta: FileMeta) -> FileStat {
     FileStat { mtime_ns, ctime_ns, size, inode, dev }
 }
 
-/// The stat to remember of a file that was read at `read_ns`. When a later change could leave the
-/// stat as it is (git's `racy-git` rule: the file was touched within one tick of the file system's
-/// clock before it was read), it is one that equals no other, so that the file is read again.
+/// The stat to remember of a file that was read, or a folder that was listed, at `read_ns`. When a
+/// later change could leave the stat as it is (git's `racy-git` rule: it was touched within one tick
+/// of the file system's clock before), it is one that equals no other, so that the file is read
+/// again.
 pub fn remembered(stat: FileStat, read_ns: i64) -> FileStat {
-    let touched_ns = stat.mtime_ns.max(stat.ctime_ns);
-    if touched_ns.saturating_add(RACY_NS) >= read_ns { FileStat::default() } else { stat }
+    if is_settled(stat.mtime_ns.max(stat.ctime_ns), read_ns) { stat } else { FileStat::default() }
+}
+
+/// Whether something touched at `touched_ns` cannot be touched again at the same time by the clock of
+/// its file system, at `now_ns`.
+fn is_settled(touched_ns: i64, now_ns: i64) -> bool {
+    let tick_ns = if touched_ns % 1_000_000_000 == 0 { COARSE_NS } else { RACY_NS };
+    touched_ns.saturating_add(tick_ns) < now_ns
 }
 
 /// Nanoseconds. The kernel's coarse clock ticks every 4 to 10 ms; doubled, since the stamp and the
 /// time of reading come from two clocks.
 const RACY_NS: i64 = 20_000_000;
+/// Nanoseconds. File systems that keep whole seconds keep every second one at worst (FAT).
+const COARSE_NS: i64 = 3_000_000_000;
+
+/// Nanoseconds since the epoch.
+pub fn now_ns() -> i64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH);
+    since.ok().and_then(|d| i64::try_from(d.as_nanos()).ok()).unwrap_or(0)
+}
 
 /// Folders of the set with the rules inside them, by relative path; the root is the empty path.
 pub type Folders = BTreeMap<Box<str>, Arc<Layer>>;
@@ -68,103 +88,156 @@ pub type Enter<'e> = &'e (dyn Fn(&str) + Sync);
 pub struct Scan {
     /// Files of the set, ordered by path.
     pub files: Vec<(RepoPath, FileStat)>,
-    /// Folders of the set, the start of the walk included.
-    pub folders: Folders,
+    /// Folders of the set, the start of the walk included, ordered by path.
+    pub folders: Vec<(Box<str>, Arc<Layer>)>,
     /// Folders that are repositories of their own, ordered by path.
     pub nested: Vec<String>,
     /// Names that are not UTF-8, with the bytes replaced, ordered.
     pub skipped_names: Vec<String>,
     /// Folders that may not be read, ordered.
     pub unreadable: Vec<String>,
+    /// The folders that were listed, in no order, each with what is to be remembered of it.
+    pub listed: Vec<(Box<str>, Option<Listing>)>,
     /// Why the walk is not complete: the system is short of something.
     pub error: Option<std::io::Error>,
+}
+
+impl Scan {
+    fn missed(&mut self, rel: &str, e: std::io::Error) {
+        match e.kind() {
+            ErrorKind::NotFound | ErrorKind::NotADirectory => {}
+            // Too long a way for the system is as good as a closed one.
+            ErrorKind::PermissionDenied | ErrorKind::InvalidFilename => self.unreadable.push(rel.to_owned()),
+            _ => self.error = Some(e),
+        }
+    }
 }
 
 /// Walks the folder `rel` (empty for the root) of the workspace at `root`; `up` are the rules of
 /// the folder above it, or those at the top. The folder itself is taken as belonging to the set,
 /// unless it turns out to be a repository of its own, to lie on another file system or to have
-/// vanished. `enter` is called with each folder, by relative path, before it is listed.
+/// vanished. `enter` is called with each folder, by relative path, before it is looked at. What is
+/// `known` of folders spares listing them.
 ///
 /// The walk runs on the current rayon pool. A folder that vanishes meanwhile counts as empty.
-pub fn scan(root: &Path, rel: &str, up: &Arc<Layer>, enter: Enter) -> Scan {
-    let device = Folder::open(root).and_then(|f| f.device()).ok();
-    let walk = Walk { root, device, enter, found: Mutex::new(Scan::default()) };
-    rayon::scope(|s| walk.folder(s, None, rel.to_owned(), Arc::clone(up)));
+pub fn scan(root: &Path, rel: &str, up: &Arc<Layer>, enter: Enter, known: &Listings) -> Scan {
+    let opened = Folder::open(root).and_then(|top| Ok((top.meta()?.dev, top)));
+    let (device, top) = match opened {
+        Ok(opened) => opened,
+        Err(e) => {
+            let mut scan = Scan::default();
+            scan.missed(rel, e);
+            return scan;
+        }
+    };
+    let remembers = indexd_os::stamps_folders(root);
+    let walk = Walk { root, top, device, enter, known, remembers, found: Mutex::new(Scan::default()) };
+    rayon::scope(|s| walk.folder(s, rel.to_owned(), Arc::clone(up)));
     let mut scan = walk.found.into_inner().unwrap_or_else(PoisonError::into_inner);
     scan.files.sort_unstable_by(|a, b| a.0.cmp(&b.0));
+    scan.folders.sort_unstable_by(|a, b| a.0.cmp(&b.0));
     scan.nested.sort_unstable();
     scan.skipped_names.sort_unstable();
     scan.unreadable.sort_unstable();
     scan
 }
 
-/// Folders below each other that are kept open while those inside them are opened: fewer than there
-/// are files that a process may have open, and more than trees are deep.
-const DEPTH_OPEN_MAX: usize = 32;
-
 struct Walk<'e> {
     root: &'e Path,
-    device: Option<u64>,
+    top: Folder,
+    device: u64,
     enter: Enter<'e>,
+    known: &'e Listings,
+    /// Whether folders are worth remembering here.
+    remembers: bool,
     found: Mutex<Scan>,
 }
 
 impl Walk<'_> {
-    fn folder<'s>(&'s self, s: &rayon::Scope<'s>, parent: Option<Arc<Folder>>, rel: String, up: Arc<Layer>) {
-        let opened = match parent {
-            Some(parent) => parent.open_in(file_name_of(&rel)),
-            None => Folder::open(&self.path(&rel)),
+    fn folder<'s>(&'s self, s: &rayon::Scope<'s>, rel: String, up: Arc<Layer>) {
+        if let Some(known) = self.known.get(&rel) {
+            // Before the look at its stamp: what changes between the two must not stay unnoticed.
+            (self.enter)(&rel);
+            let meta = self.top.folder(&rel).filter(|meta| self.remembers && meta.dev == self.device);
+            if meta.is_some_and(|meta| known.is_of(meta)) {
+                let layer = self.rules(&rel, &up, known.rule_files());
+                if known.is_under(layer.digest()) {
+                    return self.again(s, rel, layer, known);
+                }
+            }
+        }
+        if let Err(e) = self.list(s, &rel, &up) {
+            self.found().missed(&rel, e);
+        }
+    }
+
+    /// A folder that is as it was when it was listed.
+    fn again<'s>(&'s self, s: &rayon::Scope<'s>, rel: String, layer: Arc<Layer>, known: &Listing) {
+        let mut files = Vec::new();
+        let mut path = join(&rel, "");
+        let dir_len = path.len();
+        for (name, is_folder) in known.entries() {
+            path.truncate(dir_len);
+            path.push_str(name);
+            if is_folder {
+                let (child, layer) = (path.clone(), Arc::clone(&layer));
+                s.spawn(move |s| self.folder(s, child, layer));
+            } else if let Some(meta) = self.top.file(&path)
+                && let Ok(path) = RepoPath::new(&path)
+            {
+                files.push((path, stat_of_file(meta)));
+            }
+        }
+        let mut found = self.found();
+        found.files.append(&mut files);
+        found.folders.push((rel.into(), layer));
+    }
+
+    fn list<'s>(&'s self, s: &rayon::Scope<'s>, rel: &str, up: &Arc<Layer>) -> std::io::Result<()> {
+        let folder = match rel {
+            "" => Folder::open(self.root)?,
+            _ => self.top.open_in(rel)?,
         };
+        let stamp = folder.meta()?;
+        if stamp.dev != self.device {
+            return Ok(());
+        }
+        (self.enter)(rel);
         let mut names = String::new();
         let mut listed = Vec::new();
         let mut skipped = Vec::new();
-        let looked = opened.and_then(|folder| {
-            if Some(folder.device()?) == self.device {
-                (self.enter)(&rel);
-                folder.list(|name, kind| match std::str::from_utf8(name) {
-                    Ok(name) => {
-                        let start = names.len();
-                        names.push_str(name);
-                        listed.push((start..names.len(), kind));
-                    }
-                    Err(_) => skipped.push(join(&rel, &String::from_utf8_lossy(name))),
-                })?;
-                Ok(Some(folder))
-            } else {
-                Ok(None)
+        let is_settled = is_settled(stamp.mtime_ns.max(stamp.ctime_ns), now_ns());
+        folder.list(|name, kind| match std::str::from_utf8(name) {
+            Ok(name) => {
+                let start = names.len();
+                names.push_str(name);
+                listed.push((start..names.len(), kind));
             }
-        });
-        let folder = match looked {
-            Ok(Some(folder)) => folder,
-            Ok(None) => return,
-            Err(e) => {
-                match e.kind() {
-                    ErrorKind::NotFound | ErrorKind::NotADirectory => {}
-                    ErrorKind::PermissionDenied => self.found().unreadable.push(rel),
-                    _ => self.found().error = Some(e),
-                }
-                return;
-            }
-        };
+            Err(_) => skipped.push(join(rel, &String::from_utf8_lossy(name))),
+        })?;
         let has = |wanted: &str| listed.iter().any(|(name, _)| names[name.clone()] == *wanted);
         if !rel.is_empty() && has(".git") {
-            self.found().nested.push(rel);
-            return;
+            self.found().nested.push(rel.to_owned());
+            return Ok(());
         }
-        let has_rules = listed.iter().any(|(name, _)| super::rules::is_rule_file(&names[name.clone()]));
-        let layer = if has_rules { Layer::enter(&up, &self.path(&rel), &rel, has) } else { up };
-        let is_deep = rel.bytes().filter(|b| *b == b'/').count() >= DEPTH_OPEN_MAX;
-        let folder = Arc::new(folder);
+        let rule_files = || listed.iter().map(|(name, _)| &names[name.clone()]).filter(|n| is_ignore_file(n));
+        let layer = self.rules(rel, up, rule_files());
+        let lasts = self.remembers && is_settled && skipped.is_empty();
+        let mut listing = lasts.then(|| Listing::new(stamp, layer.digest(), rule_files()));
         let mut files = Vec::new();
         for (name, kind) in listed {
             let name = &names[name];
-            let child = join(&rel, name);
-            if kind == EntryKind::Other || !layer.admits(&child, kind == EntryKind::Folder) {
+            let child = join(rel, name);
+            let is_folder = kind == EntryKind::Folder;
+            if kind == EntryKind::Other || !layer.admits(&child, is_folder) {
                 continue;
             }
-            if kind == EntryKind::Folder {
-                let (parent, layer) = ((!is_deep).then(|| Arc::clone(&folder)), Arc::clone(&layer));
-                s.spawn(move |s| self.folder(s, parent, child, layer));
+            if let Some(listing) = &mut listing {
+                listing.push(name, is_folder);
+            }
+            if is_folder {
+                let layer = Arc::clone(&layer);
+                s.spawn(move |s| self.folder(s, child, layer));
             } else if let Some(meta) = folder.file(name)
                 && let Ok(path) = RepoPath::new(&child)
             {
@@ -174,11 +247,19 @@ impl Walk<'_> {
         let mut found = self.found();
         found.files.append(&mut files);
         found.skipped_names.append(&mut skipped);
-        found.folders.insert(rel.into(), layer);
+        found.folders.push((rel.into(), layer));
+        found.listed.push((rel.into(), listing));
+        Ok(())
     }
 
-    fn path(&self, rel: &str) -> PathBuf {
-        if rel.is_empty() { self.root.to_owned() } else { self.root.join(rel) }
+    /// The rules inside the folder `rel` with these ignore files.
+    fn rules<'n>(&self, rel: &str, up: &Arc<Layer>, names: impl Iterator<Item = &'n str>) -> Arc<Layer> {
+        let names: Vec<&str> = names.collect();
+        if names.is_empty() {
+            return Arc::clone(up);
+        }
+        let dir = if rel.is_empty() { self.root.to_owned() } else { self.root.join(rel) };
+        Layer::enter(up, &dir, rel, |name| names.contains(&name))
     }
 
     fn found(&self) -> std::sync::MutexGuard<'_, Scan> {

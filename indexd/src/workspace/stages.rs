@@ -2,7 +2,7 @@
 //! what was *not* redone.
 
 use super::overlays;
-use super::scan::{remembered, stat_of_file};
+use super::scan::{now_ns, remembered, stat_of_file};
 use indexd_lang::Extracted;
 use indexd_model::limits::FILE_BYTES_LISTED_MAX;
 use indexd_model::terms::Vocabulary;
@@ -12,7 +12,6 @@ use indexd_store::{FileInput, FileStat};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
-use std::time::{SystemTime, UNIX_EPOCH};
 
 /// The pure functions that the stages call; tests put others in their place.
 #[derive(Clone, Copy)]
@@ -142,11 +141,6 @@ fn hash_unread(size: u64) -> ContentHash {
     let mut hasher = blake3::Hasher::new_derive_key("indexd 2026 size of a file that is not read");
     hasher.update(&size.to_le_bytes());
     ContentHash(*hasher.finalize().as_bytes())
-}
-
-/// Nanoseconds since 1970 by the system's clock.
-fn now_ns() -> i64 {
-    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| d.as_nanos() as i64)
 }
 
 /// Extracts the facts of a file, secrets in it left out. A panic costs that file its structure only:

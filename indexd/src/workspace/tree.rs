@@ -1,15 +1,17 @@
 //! The tree as the index knows it, and what changed since.
 //!
-//! A [`Tree`] remembers the stat of every file in the index and the rules of every folder in the
-//! set. [`Tree::sweep`] compares everything, [`Tree::examine`] what lies at given dirty paths; both
-//! give a [`ChangeSet`] and neither reads a file. An edited ignore file, a new or vanished `.git` and
-//! an edited `.indexd.toml` are dirty folders: what they decide is walked again.
+//! A [`Tree`] remembers the stat of every file in the index, and the rules and the listing of every
+//! folder in the set. [`Tree::sweep`] compares everything, [`Tree::examine`] what lies at given dirty
+//! paths; both give a [`ChangeSet`] and neither reads a file. An edited ignore file, a new or vanished
+//! `.git` and an edited `.indexd.toml` are dirty folders: what they decide is walked again.
 
+use super::listings::Listings;
 use super::rules::{Layer, is_rule_file};
 use super::scan::{Enter, Folders, Scan, scan, stat_of};
 use indexd_model::RepoPath;
 use indexd_model::path::{dir_of, file_name_of};
 use indexd_store::FileStat;
+use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io;
@@ -76,27 +78,50 @@ pub struct Tree {
     excludes: Vec<String>,
     top: Arc<Layer>,
     folders: Folders,
+    listings: Listings,
     nested: BTreeSet<String>,
     known: BTreeMap<RepoPath, FileStat>,
     /// Names that are not UTF-8, as of the last sweep.
     pub skipped_names: Vec<String>,
     /// Folders that could not be read, as of the last sweep.
     pub unreadable: Vec<String>,
+    /// Folders that the last walk had to list; the others were as they had been listed before.
+    pub n_listed: usize,
 }
 
 impl Tree {
-    /// Starts with the files that the index holds.
+    /// Starts with the files that the index holds; a sweep has to follow.
     pub fn new(root: &Path, excludes: &[String], known: BTreeMap<RepoPath, FileStat>) -> Self {
         Self {
             root: root.to_owned(),
             excludes: excludes.to_vec(),
-            top: Layer::top(root, excludes),
+            top: Arc::default(),
             folders: Folders::new(),
+            listings: Listings::default(),
             nested: BTreeSet::new(),
             known,
             skipped_names: Vec::new(),
             unreadable: Vec::new(),
+            n_listed: 0,
         }
+    }
+
+    /// Takes what an index folder keeps of folders that were listed before.
+    pub fn load_listings(&mut self, home: &Path) {
+        self.listings = Listings::load(home);
+    }
+
+    /// Whether a folder is one of those to watch.
+    pub fn watches(&self, dir: &str) -> bool {
+        self.folders.contains_key(dir) || self.nested.contains(dir)
+    }
+
+    /// Keeps what is known of folders in an index folder, for the next start.
+    ///
+    /// # Errors
+    /// The folder cannot be written.
+    pub fn save_listings(&mut self, home: &Path) -> io::Result<()> {
+        self.listings.save(home, |dir| self.folders.contains_key(dir))
     }
 
     /// Folders to watch, by relative path: those of the set, and nested repositories, since one that
@@ -137,7 +162,7 @@ impl Tree {
         self.known.clear();
     }
 
-    /// Compares the whole tree; `enter` is called with each folder before it is listed.
+    /// Compares the whole tree; `enter` is called with each folder before it is looked at.
     ///
     /// # Errors
     /// The root is gone or a folder cannot be listed for want of resources; nothing has changed then.
@@ -223,12 +248,16 @@ impl Tree {
                 None => return Ok(()),
             },
         };
-        let mut found = super::pool().install(|| scan(&self.root, dir, &up, enter));
+        let mut found = super::pool().install(|| scan(&self.root, dir, &up, enter, &self.listings));
         if let Some(e) = found.error.take() {
             return Err(e);
         }
         if found.files.is_empty() && !self.root.is_dir() {
             return Err(io::Error::from(io::ErrorKind::NotFound));
+        }
+        self.n_listed = found.listed.len();
+        for (dir, listing) in std::mem::take(&mut found.listed) {
+            self.listings.set(dir, listing);
         }
         if dir.is_empty() {
             self.skipped_names = std::mem::take(&mut found.skipped_names);
@@ -245,35 +274,38 @@ impl Tree {
         changes.changed.retain(|path, _| !is_below(path, dir));
         let mut old = below(&self.known, dir).map(|(path, stat)| (path, *stat)).peekable();
         for (path, stat) in found.files {
-            while let Some((gone, _)) = old.next_if(|(known, _)| **known < path) {
-                changes.remove(gone.clone());
-            }
-            match old.next_if(|(known, _)| **known == path) {
-                Some((_, known)) if known == stat => {
-                    changes.changed.remove(&path);
-                    changes.removed.remove(&path);
+            let was = loop {
+                match old.peek().map(|(known, _)| (*known).cmp(&path)) {
+                    Some(Ordering::Less) => {
+                        old.next().into_iter().for_each(|(k, _)| changes.remove(k.clone()))
+                    }
+                    Some(Ordering::Equal) => break old.next().map(|(_, stat)| stat),
+                    _ => break None,
                 }
-                _ => changes.change(path, stat.size),
+            };
+            if was == Some(stat) {
+                changes.changed.remove(&path);
+                changes.removed.remove(&path);
+            } else {
+                changes.change(path, stat.size);
             }
         }
         for (path, _) in old {
             changes.remove(path.clone());
         }
 
-        let mut gone: BTreeSet<String> = below(&self.folders, dir).map(|(k, _)| k.to_string()).collect();
-        gone.extend(self.nested.iter().filter(|n| is_below(n, dir)).cloned());
-        if self.folders.contains_key(dir) {
-            gone.insert(dir.to_owned());
-        }
-        self.folders.retain(|k, _| !is_below(k, dir));
-        self.nested.retain(|k| !is_below(k, dir));
-        for new in found.folders.keys().map(|k| &**k).chain(found.nested.iter().map(String::as_str)) {
-            if !gone.remove(new) {
-                changes.folders_new.insert(new.to_owned());
-            }
+        let is_in = |k: &str| is_below(k, dir);
+        let mut gone: BTreeSet<String> = self.watched().filter(|k| is_in(k)).map(str::to_owned).collect();
+        self.folders.retain(|k, _| !is_in(k));
+        self.nested.retain(|k| !is_in(k));
+        let new = found.folders.iter().map(|(k, _)| &**k).chain(found.nested.iter().map(String::as_str));
+        let new: BTreeSet<String> = new.filter(|k| !gone.remove(*k)).map(str::to_owned).collect();
+        changes.folders_new.extend(new);
+        for dir in &gone {
+            self.listings.set(dir.as_str().into(), None);
         }
         changes.folders_gone.extend(gone);
-        self.folders.extend(found.folders);
+        self.folders.append(&mut found.folders.into_iter().collect());
         self.nested.extend(found.nested);
     }
 }

@@ -10,7 +10,7 @@ use rustix::io::Errno;
 use std::io::Read;
 use std::path::Path;
 
-/// What `stat` says of a regular file, as far as the index compares it.
+/// What `stat` says of a regular file or a folder, as far as the index compares it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FileMeta {
     /// Modification time in nanoseconds since the epoch.
@@ -165,14 +165,19 @@ pub(crate) fn file_meta(s: &rustix::fs::Stat) -> Result<FileMeta, ReadError> {
         FileType::Symlink => return Err(ReadError::Outside),
         _ => return Err(ReadError::NotRegular),
     }
-    #[allow(clippy::unnecessary_cast, reason = "the field types differ between systems")]
-    Ok(FileMeta {
+    Ok(compared(s))
+}
+
+/// What is compared of a `stat`, whatever it is of.
+#[allow(clippy::unnecessary_cast, reason = "the field types differ between systems")]
+pub(crate) fn compared(s: &rustix::fs::Stat) -> FileMeta {
+    FileMeta {
         mtime_ns: s.st_mtime as i64 * 1_000_000_000 + s.st_mtime_nsec as i64,
         ctime_ns: s.st_ctime as i64 * 1_000_000_000 + s.st_ctime_nsec as i64,
         size: s.st_size as u64,
         inode: s.st_ino as u64,
         dev: s.st_dev as u64,
-    })
+    }
 }
 
 #[cfg(test)]

@@ -13,7 +13,7 @@ pub fn boot_id() -> String {
 /// Whether `path` lies on a network or userspace file system, where memory maps and locks are not
 /// dependable and changes raise no events. Magic numbers are those of `statfs(2)`.
 pub fn is_network_file_system(path: &Path) -> bool {
-    const NETWORK: [u64; 8] = [
+    const NETWORK: [u64; 9] = [
         0x6969,      // NFS
         0x517b,      // SMB
         0xff53_4d42, // CIFS
@@ -22,6 +22,7 @@ pub fn is_network_file_system(path: &Path) -> bool {
         0x6573_5546, // FUSE
         0x0000_564c, // NCP
         0x00c3_6400, // Ceph
+        0x786f_4256, // vboxsf
     ];
     #[cfg(target_os = "linux")]
     {
@@ -37,6 +38,12 @@ pub fn is_network_file_system(path: &Path) -> bool {
         let _ = (path, NETWORK);
         false
     }
+}
+
+/// Whether a folder on the file system of `path` gets another stamp whenever a name in it comes or
+/// goes. All local file systems of Linux do so; where nothing is known, none does.
+pub fn stamps_folders(path: &Path) -> bool {
+    cfg!(target_os = "linux") && !is_network_file_system(path)
 }
 
 /// Bytes free for this user on the file system of `path`; `None` when it cannot be told.

@@ -1,14 +1,13 @@
-//! Listing folders with as few calls of the system as there can be: one open relative to the folder
-//! above, one look at the folder, its entries, and one look at each file that the caller wants.
+//! Listing folders with as few calls of the system as there can be: one open relative to the root,
+//! one look at the folder, its entries, and one look at each file that the caller wants.
 
-use crate::beneath::{FileMeta, file_meta};
+use crate::beneath::{FileMeta, compared, file_meta};
 use rustix::fd::{AsFd, BorrowedFd};
 use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags};
 use rustix::io::Errno;
 use std::ffi::CStr;
 use std::fs::File;
 use std::io;
-use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 /// What an entry of a folder is; symbolic links are not followed.
@@ -36,12 +35,13 @@ impl Folder {
         Self::at(CWD, path, OFlags::empty())
     }
 
-    /// Opens the folder `name` inside this one, which is no link.
+    /// Opens the folder at the relative path `path` below this one, which is no link. Links on the
+    /// way to it are followed.
     ///
     /// # Errors
     /// As [`Folder::open`].
-    pub fn open_in(&self, name: &str) -> io::Result<Self> {
-        Self::at(self.file.as_fd(), Path::new(name), OFlags::NOFOLLOW)
+    pub fn open_in(&self, path: &str) -> io::Result<Self> {
+        Self::at(self.file.as_fd(), Path::new(path), OFlags::NOFOLLOW)
     }
 
     fn at(base: BorrowedFd, path: &Path, flags: OFlags) -> io::Result<Self> {
@@ -54,12 +54,12 @@ impl Folder {
         }
     }
 
-    /// The number of the file system it lies on.
+    /// What `stat` says of it.
     ///
     /// # Errors
     /// What the system says.
-    pub fn device(&self) -> io::Result<u64> {
-        Ok(self.file.metadata()?.dev())
+    pub fn meta(&self) -> io::Result<FileMeta> {
+        Ok(compared(&rustix::fs::fstat(&self.file)?))
     }
 
     /// Calls `each` with the name of every entry, in no order, without `.` and `..`.
@@ -89,10 +89,18 @@ impl Folder {
         }
     }
 
-    /// What `lstat` says of the entry `name`; `None` unless it is a regular file.
-    pub fn file(&self, name: &str) -> Option<FileMeta> {
-        let stat = rustix::fs::statat(&self.file, name, AtFlags::SYMLINK_NOFOLLOW).ok()?;
+    /// What `lstat` says at the relative path `path`; `None` unless it is a regular file.
+    pub fn file(&self, path: &str) -> Option<FileMeta> {
+        let stat = rustix::fs::statat(&self.file, path, AtFlags::SYMLINK_NOFOLLOW).ok()?;
         file_meta(&stat).ok()
+    }
+
+    /// What `lstat` says at the relative path `path`, empty for this folder; `None` unless it is a
+    /// folder.
+    pub fn folder(&self, path: &str) -> Option<FileMeta> {
+        let path = if path.is_empty() { "." } else { path };
+        let stat = rustix::fs::statat(&self.file, path, AtFlags::SYMLINK_NOFOLLOW).ok()?;
+        FileType::from_raw_mode(stat.st_mode).is_dir().then(|| compared(&stat))
     }
 }
 
@@ -143,8 +151,13 @@ mod tests {
         let sub = top.open_in("sub").unwrap();
         let want = [("a", EntryKind::File), ("deep", EntryKind::Folder), ("link", EntryKind::Other)];
         assert_eq!(listed(&sub), want.map(|(n, k)| (n.to_owned(), k)).into());
-        assert_eq!(sub.device().unwrap(), top.device().unwrap());
+        assert_eq!(sub.meta().unwrap().dev, top.meta().unwrap().dev);
+        assert_eq!(top.folder("sub"), sub.meta().ok());
+        assert_eq!(top.folder(""), top.meta().ok());
+        assert!(["sub/a", "sub/link", "none"].iter().all(|n| top.folder(n).is_none()));
         assert_eq!(sub.file("a").unwrap().size, 3);
+        assert_eq!(top.file("sub/a"), sub.file("a"));
+        assert!(top.open_in("sub/deep").is_ok());
         assert!(["deep", "link", "none"].iter().all(|n| sub.file(n).is_none()));
         assert!(["a", "link", "none"].iter().all(|n| sub.open_in(n).is_err()));
     }

@@ -28,7 +28,7 @@ impl Driver {
         self.watch_own();
     }
 
-    /// Compares the whole tree and watches each folder of it before it is listed, so that one look
+    /// Compares the whole tree and watches each folder of it before it is looked at, so that one look
     /// is enough: no folder is new to the watcher afterwards. `None` without an engine.
     pub(super) fn sweep_watching(&mut self) -> Result<Option<ChangeSet>, EngineError> {
         let Some(engine) = &mut self.engine else { return Ok(None) };
@@ -37,17 +37,20 @@ impl Driver {
         let watched = Mutex::new((&mut self.watched, Vec::new()));
         let lock = || watched.lock().unwrap_or_else(PoisonError::into_inner);
         let swept = engine.sweep(&|rel| {
-            let dir = absolute(root, rel).into_os_string();
-            if !lock().0.contains(&dir) {
-                // Not under the lock: the other threads of the walk come here for each folder too.
-                match watcher.watch(Path::new(&dir)) {
-                    Ok(()) => drop(lock().0.insert(dir)),
-                    Err(e) => lock().1.push(e),
-                }
+            let dir = absolute(root, rel);
+            // Not watched under the lock: the other threads of the walk come here for each folder too.
+            if lock().0.insert(dir.clone().into())
+                && let Err(e) = watcher.watch(&dir)
+            {
+                let mut watched = lock();
+                watched.0.remove(dir.as_os_str());
+                watched.1.push((rel.to_owned(), e));
             }
         });
-        let refused = watched.into_inner().unwrap_or_else(PoisonError::into_inner).1;
-        refused.into_iter().for_each(|e| self.refused(e));
+        let mut refused = watched.into_inner().unwrap_or_else(PoisonError::into_inner).1;
+        // What turned out to be closed, or no folder of the set any more, needs no watch.
+        refused.retain(|(rel, _)| engine.tree.watches(rel));
+        refused.into_iter().for_each(|(_, e)| self.refused(e));
         let n_watched = self.watched.len() as u64;
         self.setup.shared.update(|c| c.n_watched = n_watched);
         swept.map(|mut changes| {

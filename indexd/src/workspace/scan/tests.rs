@@ -9,7 +9,11 @@ fn write(root: &Path, path: &str, text: &str) {
 }
 
 fn names(root: &Path) -> Vec<String> {
-    scan(root, "", &Layer::top(root, &[]), &|_| {}).files.iter().map(|f| f.0.to_string()).collect()
+    scan(root, "", &Layer::top(root, &[]), &|_| {}, &Listings::default())
+        .files
+        .iter()
+        .map(|f| f.0.to_string())
+        .collect()
 }
 
 #[test]
@@ -34,9 +38,9 @@ fn hidden_files_count_and_git_links_nested_repositories_do_not() {
         std::os::unix::fs::symlink(root, root.join("loop")).unwrap();
     }
     assert_eq!(names(root), [".github/ci.yml", "a.go", "d/e.py"]);
-    let all = scan(root, "", &Layer::top(root, &[]), &|_| {});
+    let all = scan(root, "", &Layer::top(root, &[]), &|_| {}, &Listings::default());
     assert_eq!(all.nested, ["mod", "sub"]);
-    assert_eq!(all.folders.keys().map(|k| &**k).collect::<Vec<_>>(), ["", ".github", "d"]);
+    assert_eq!(all.folders.iter().map(|(k, _)| &**k).collect::<Vec<_>>(), ["", ".github", "d"]);
 }
 
 #[cfg(unix)]
@@ -46,7 +50,7 @@ fn names_that_are_not_utf8_are_listed_and_left_out() {
     let tmp = tempfile::tempdir().unwrap();
     fs::write(tmp.path().join(std::ffi::OsStr::from_bytes(b"caf\xe9.go")), "x").unwrap();
     write(tmp.path(), "line\nbreak.go", "x");
-    let all = scan(tmp.path(), "", &Layer::top(tmp.path(), &[]), &|_| {});
+    let all = scan(tmp.path(), "", &Layer::top(tmp.path(), &[]), &|_| {}, &Listings::default());
     assert_eq!(all.skipped_names, ["caf\u{fffd}.go"]);
     assert_eq!(all.files.len(), 1);
 }
@@ -55,8 +59,25 @@ fn names_that_are_not_utf8_are_listed_and_left_out() {
 fn a_file_touched_just_before_reading_is_read_again() {
     let stat = FileStat { mtime_ns: 1_000_000_000, ctime_ns: 5, ..FileStat::default() };
     assert_ne!(remembered(stat, 1_000_000_000), stat);
-    assert_ne!(remembered(stat, 1_000_000_000 + RACY_NS), stat);
-    assert_eq!(remembered(stat, 1_000_000_001 + RACY_NS), stat);
+    assert_ne!(remembered(stat, 1_000_000_000 + COARSE_NS), stat);
+    assert_eq!(remembered(stat, 1_000_000_001 + COARSE_NS), stat);
+}
+
+#[test]
+fn a_stamp_is_settled_when_its_clock_has_ticked() {
+    let whole = 7_000_000_000;
+    for (touched_ns, now_ns, want) in [
+        (whole + 1, whole + 1, false),
+        (whole + 1, whole + 1 + RACY_NS, false),
+        (whole + 1, whole + 2 + RACY_NS, true),
+        (whole, whole + 1 + RACY_NS, false),
+        (whole, whole + 1 + COARSE_NS, true),
+        (whole + 1, whole - COARSE_NS, false),
+        (i64::MAX, whole, false),
+        (0, whole, true),
+    ] {
+        assert_eq!(is_settled(touched_ns, now_ns), want, "{touched_ns} at {now_ns}");
+    }
 }
 
 /// The set as the `ignore` crate's own walker sees it, for rules that both know.
@@ -109,12 +130,13 @@ proptest! {
             write(root, &indexd_model::path::join(dir, name), &lines.join("\n"));
         }
         let top = Layer::top(root, &[]);
-        let all = scan(root, "", &top, &|_| {});
+        let all = scan(root, "", &top, &|_| {}, &Listings::default());
         let found: Vec<String> = all.files.iter().map(|f| f.0.to_string()).collect();
         prop_assert_eq!(&found, &by_walker(root));
         for (dir, name) in &files {
             let path = indexd_model::path::join(dir, name);
-            let admitted = all.folders.get(dir.as_str()).is_some_and(|layer| layer.admits(&path, false));
+            let folder = all.folders.iter().find(|(k, _)| **k == **dir);
+            let admitted = folder.is_some_and(|(_, layer)| layer.admits(&path, false));
             prop_assert_eq!(admitted, found.contains(&path), "{}", path);
         }
     }
