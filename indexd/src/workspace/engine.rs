@@ -126,9 +126,7 @@ impl Engine {
         }
         if let Some(store) = &engine.store {
             let snapshot = store.snapshot()?;
-            let known = snapshot.all_stats().into_iter();
-            let known =
-                known.filter_map(|(path, stat)| RepoPath::new(&path).ok().map(|p| (p, stat))).collect();
+            let known = snapshot.all_stats().into_iter().collect();
             engine.tree = Tree::new(&engine.setup.root, &engine.setup.config.index_exclude, known);
             engine.tree.load_listings(&engine.setup.home);
             engine.head = Some(indexd_model::IndexView::head(&snapshot)).filter(|h| h != "none");

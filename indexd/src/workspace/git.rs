@@ -1,4 +1,5 @@
-//! Where a repository keeps the few files the shell itself looks at: `HEAD`, refs, `info/exclude`.
+//! Where a repository keeps the few files the shell itself looks at: `HEAD`, refs, `info/exclude`, and
+//! where the user's excludes for all repositories are.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -69,6 +70,36 @@ impl GitFolders {
     }
 }
 
+/// The user's own excludes for all repositories: the file that git's settings name, else git's default
+/// place; whether it exists is another matter.
+pub fn excludes_file() -> Option<PathBuf> {
+    let var = |name: &str| std::env::var_os(name).filter(|v| !v.is_empty()).map(PathBuf::from);
+    let home = etcetera::home_dir().ok();
+    let config = var("XDG_CONFIG_HOME").or_else(|| Some(home.as_ref()?.join(".config")));
+    let in_config = |file: &str| Some(config.as_ref()?.join("git").join(file));
+    // The strongest first.
+    let settings = match var("GIT_CONFIG_GLOBAL") {
+        Some(global) => [Some(global), None],
+        None => [home.as_ref().map(|h| h.join(".gitconfig")), in_config("config")],
+    };
+    let system = var("GIT_CONFIG_SYSTEM").unwrap_or_else(|| "/etc/gitconfig".into());
+    let settings = settings.into_iter().flatten().chain([system]);
+    let texts = settings.filter_map(|file| Some(String::from_utf8_lossy(&fs::read(file).ok()?).into_owned()));
+    let mut named = texts.filter_map(|text| excludes_in(&text, home.as_deref()));
+    named.next().or_else(|| in_config("ignore"))
+}
+
+/// What `core.excludesFile` says in a file of settings; the last word counts.
+fn excludes_in(settings: &str, home: Option<&Path>) -> Option<PathBuf> {
+    let pairs = settings.lines().filter_map(|line| line.split_once('='));
+    let named = pairs.filter(|(key, _)| key.trim().eq_ignore_ascii_case("excludesfile"));
+    let value = named.map(|(_, value)| value.trim().trim_matches('"').trim()).rfind(|v| !v.is_empty())?;
+    match value.strip_prefix("~/") {
+        Some(rest) => Some(home?.join(rest)),
+        None => Some(value.into()),
+    }
+}
+
 fn read_small(file: &Path) -> Option<String> {
     let meta = fs::symlink_metadata(file).ok()?;
     if !meta.is_file() || meta.len() > 8 << 10 {
@@ -120,6 +151,24 @@ mod tests {
         let linked = GitFolders::find(&top.join("linked")).unwrap();
         assert_eq!(linked.head, top.join("main/.git/worktrees/w"));
         assert_eq!(linked.common, top.join("main/.git"));
+    }
+
+    #[test]
+    fn settings_name_the_file_of_excludes() {
+        for (settings, want) in [
+            ("[core]\n\texcludesFile = ~/my/ignore\n", Some("/home/me/my/ignore")),
+            ("[core]\nexcludesfile=\"/etc/a b\"\r\n", Some("/etc/a b")),
+            ("[core]\nEXCLUDESFILE = /first\nexcludesfile = /last\n", Some("/last")),
+            ("[core]\nexcludesfile =\n[user]\nname = excludesfile\n", None),
+            ("", None),
+        ] {
+            assert_eq!(
+                excludes_in(settings, Some(Path::new("/home/me"))),
+                want.map(PathBuf::from),
+                "{settings}"
+            );
+        }
+        assert_eq!(excludes_in("excludesfile = ~/a", None), None);
     }
 
     #[test]

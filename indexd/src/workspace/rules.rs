@@ -99,7 +99,7 @@ impl Layer {
     pub fn top(root: &Path, excludes: &[String]) -> Arc<Self> {
         let mut sets = Vec::new();
         sets.extend(patterns(KIND_CONFIG, Path::new(EXCLUDES), &excludes.join("\n")));
-        if let Some(path) = ignore::gitignore::gitconfig_excludes_path() {
+        if let Some(path) = super::git::excludes_file() {
             sets.extend(read_rules(&path).and_then(|text| patterns(KIND_GLOBAL, &path, &text)));
         }
         let git = super::git::GitFolders::find(root);
@@ -216,7 +216,7 @@ impl Layer {
 /// Existing folders outside the workspace whose entries decide about it: that of git's global
 /// excludes, and those of an enclosing repository's `.gitignore` files.
 pub fn outside(root: &Path) -> Vec<PathBuf> {
-    let global = ignore::gitignore::gitconfig_excludes_path();
+    let global = super::git::excludes_file();
     let mut dirs: Vec<PathBuf> = global.iter().filter_map(|p| p.parent().map(Path::to_owned)).collect();
     if let Some(git) = super::git::GitFolders::find(root) {
         dirs.extend(above(&git.root, root).into_iter().map(|(dir, _)| dir));
@@ -228,7 +228,7 @@ pub fn outside(root: &Path) -> Vec<PathBuf> {
 /// Whether a path outside the workspace may be one of its rule files.
 pub fn is_outside_rule(path: &Path) -> bool {
     path.file_name().is_some_and(|n| n == NAMES[KIND_GITIGNORE])
-        || ignore::gitignore::gitconfig_excludes_path().as_deref() == Some(path)
+        || super::git::excludes_file().as_deref() == Some(path)
 }
 
 /// The folders from `top` down to the parent of `root`, with the way from each to the root.

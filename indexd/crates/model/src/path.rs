@@ -19,8 +19,7 @@ impl RepoPath {
     /// # Errors
     /// [`InvalidPath`] for absolute paths, empty strings, NUL, and `.`, `..` or empty components.
     pub fn new(path: &str) -> Result<Self, InvalidPath> {
-        let ok = !path.contains('\0') && path.split('/').all(|c| !matches!(c, "" | "." | ".."));
-        if ok { Ok(Self(path.into())) } else { Err(InvalidPath(path.to_owned())) }
+        if is_valid(path) { Ok(Self(path.into())) } else { Err(InvalidPath(path.to_owned())) }
     }
 
     /// The folder part without a trailing slash; empty for files at the root.
@@ -32,6 +31,19 @@ impl RepoPath {
     pub fn file_name(&self) -> &str {
         file_name_of(&self.0)
     }
+}
+
+impl TryFrom<String> for RepoPath {
+    type Error = InvalidPath;
+
+    /// As [`RepoPath::new`], without a copy.
+    fn try_from(path: String) -> Result<Self, InvalidPath> {
+        if is_valid(&path) { Ok(Self(path.into())) } else { Err(InvalidPath(path)) }
+    }
+}
+
+fn is_valid(path: &str) -> bool {
+    !path.contains('\0') && path.split('/').all(|c| !matches!(c, "" | "." | ".."))
 }
 
 /// The folder part of `path` without a trailing slash; empty at the root.

@@ -13,7 +13,7 @@ use crate::table::Table;
 use crate::tables::Tables;
 use heed::RoTxn;
 use indexd_model::limits::TERM_BYTES_MAX;
-use indexd_model::{DefIdx, FileFacts, Interface};
+use indexd_model::{DefIdx, FileFacts, Interface, RepoPath};
 use std::borrow::Cow;
 
 /// Bytes of the longest path that is its own key; LMDB's limit is 511.
@@ -167,13 +167,13 @@ impl<'t> Rows<'t> {
     }
 
     /// Every path with its stat; paths too long for a key come last.
-    pub fn all_stats(&self) -> Result<Vec<(String, FileStat)>> {
+    pub fn all_stats(&self) -> Result<Vec<(RepoPath, FileStat)>> {
         let mut stats: Vec<FileStat> = Vec::new();
         let t = &self.tables.stats;
-        for row in t.iter(self.txn)? {
-            let (key, value) = row?;
-            let file = doc(&key).ok_or_else(|| t.corrupt(&key))?;
-            let stat = StatRow::access(value).ok_or_else(|| t.corrupt(&key))?;
+        let mut rows = t.iter(self.txn)?;
+        while let Some(value) = rows.advance()? {
+            let file = doc(rows.key()).ok_or_else(|| t.corrupt(rows.key()))?;
+            let stat = StatRow::access(value).ok_or_else(|| t.corrupt(rows.key()))?;
             if stats.len() <= file as usize {
                 stats.resize(file as usize + 1, FileStat::default());
             }
@@ -187,9 +187,11 @@ impl<'t> Rows<'t> {
             let file = doc(value).ok_or_else(|| t.corrupt(&key))?;
             let stat = stats.get(file as usize).copied().unwrap_or_default();
             if is_cut(&key) {
-                cut.push((self.file(file)?.path.as_str().to_owned(), stat));
+                let path = RepoPath::new(&self.file(file)?.path).map_err(|_| t.corrupt(&key))?;
+                cut.push((path, stat));
             } else {
                 let path = String::from_utf8(key).map_err(|e| t.corrupt(e.as_bytes()))?;
+                let path = RepoPath::try_from(path).map_err(|e| t.corrupt(e.0.as_bytes()))?;
                 out.push((path, stat));
             }
         }

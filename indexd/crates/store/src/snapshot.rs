@@ -24,7 +24,7 @@ use indexd_model::view::{
 };
 use indexd_model::{
     ChunkDoc, ContentHash, DefDoc, DefIdx, Facts, FileDoc, FileFacts, FileRoles, Interface, Key, Language,
-    LineIndex, Outcome, Span,
+    LineIndex, Outcome, RepoPath, Span,
 };
 use std::sync::{Arc, OnceLock, PoisonError};
 use xxhash_rust::xxh3::xxh3_64_with_seed;
@@ -141,7 +141,7 @@ impl Snapshot {
     }
 
     /// Every file with its stat, in no order: two walks of small tables.
-    pub fn all_stats(&self) -> Vec<(String, FileStat)> {
+    pub fn all_stats(&self) -> Vec<(RepoPath, FileStat)> {
         self.must(self.rows().all_stats())
     }
 
