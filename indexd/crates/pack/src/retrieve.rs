@@ -535,9 +535,9 @@ impl Table {
     }
 
     /// Finds out which hits belong to one type: the same scope in files of one folder.
-    fn number_types(&mut self, units: &Units) {
-        let defs: Vec<Option<DefRecord>> =
-            self.hits.iter().map(|h| h.unit.def.some().map(|d| units.view.def(d))).collect();
+    fn number_types(&mut self, units: &mut Units) {
+        let defs: Vec<Option<Rc<DefRecord>>> =
+            self.hits.iter().map(|h| h.unit.def.some().map(|d| units.def(d))).collect();
         let mut known: FxHashMap<(&str, &str), u32> = FxHashMap::default();
         let mut numbers = Vec::with_capacity(defs.len());
         for (h, def) in self.hits.iter().zip(&defs) {
@@ -583,10 +583,10 @@ impl Table {
     /// definition of their file stands, a definition without a body where one of its name has one
     /// and no frame points at it, and of those with one name in one scope all but the best: a build
     /// has only one of the files for several platforms, of overloads, of the branches of a condition.
-    fn give_way(&mut self, units: &Units) {
+    fn give_way(&mut self, units: &mut Units) {
         let best = self.hits.len().min(GIVE_WAY_MAX);
-        let defs: Vec<Option<DefRecord>> =
-            self.hits[..best].iter().map(|h| h.unit.def.some().map(|d| units.view.def(d))).collect();
+        let defs: Vec<Option<Rc<DefRecord>>> =
+            self.hits[..best].iter().map(|h| h.unit.def.some().map(|d| units.def(d))).collect();
         let with_body: FxHashSet<Arc<str>> = self.hits[..best]
             .iter()
             .zip(&defs)

@@ -1,7 +1,7 @@
 //! The unit of ranking and of packs: one definition with all its chunks, or one chunk of text
 //! between definitions.
 
-use indexd_model::view::{ChunkRecord, FileRecord};
+use indexd_model::view::{ChunkRecord, DefRecord, FileRecord};
 use indexd_model::{ChunkDoc, ChunkKind, DefDoc, FileDoc, IndexView, Lines, Span};
 use rustc_hash::FxHashMap;
 use std::rc::Rc;
@@ -48,6 +48,7 @@ pub struct Units<'v> {
     chunks: FxHashMap<ChunkDoc, ChunkRecord>,
     defs: FxHashMap<DefDoc, Option<Rc<Unit>>>,
     parts: FxHashMap<DefDoc, Rc<[ChunkDoc]>>,
+    def_records: FxHashMap<DefDoc, Rc<DefRecord>>,
 }
 
 impl<'v> Units<'v> {
@@ -60,12 +61,18 @@ impl<'v> Units<'v> {
             chunks: FxHashMap::default(),
             defs: FxHashMap::default(),
             parts: FxHashMap::default(),
+            def_records: FxHashMap::default(),
         }
     }
 
     /// The file's record.
     pub fn file(&mut self, file: FileDoc) -> Rc<FileRecord> {
         Rc::clone(self.files.entry(file).or_insert_with(|| Rc::new(self.view.file(file))))
+    }
+
+    /// The definition's record.
+    pub fn def(&mut self, def: DefDoc) -> Rc<DefRecord> {
+        Rc::clone(self.def_records.entry(def).or_insert_with(|| Rc::new(self.view.def(def))))
     }
 
     /// The chunk's record.

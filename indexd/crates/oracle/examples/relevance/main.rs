@@ -95,6 +95,10 @@ fn main() -> Result<()> {
         variants.push(variant("title as the rest:ranking.title=1")?);
         variants.push(variant("no gate:ranking.gate=1")?);
         variants.push(variant("types as functions:ranking.typeFactor=1")?);
+        for s in ["alone", "stub", "twin", "comment"] {
+            variants.push(variant(&format!("no {s}:ranking.{s}Factor=1"))?);
+        }
+        variants.push(variant("types as long as functions:excerpts.typePercent=100")?);
     }
     let options = Options {
         budgets: value("--budget")

@@ -52,15 +52,15 @@ pub fn mark_tests(units: &mut Units, table: &mut Table) -> bool {
 }
 
 /// Marks the hits that share the name of one of the best, and says whether there were any.
-pub fn mark_siblings(units: &Units, table: &mut Table) -> bool {
+pub fn mark_siblings(units: &mut Units, table: &mut Table) -> bool {
     let names: Vec<Option<Arc<str>>> = table
         .hits
         .iter()
         .take(NAMED_MAX)
         .map(|h| {
             let def = (h.role == Role::Code).then(|| h.unit.def.some()).flatten()?;
-            let record = units.view.def(def);
-            record.kind.is_callable().then_some(record.name)
+            let record = units.def(def);
+            record.kind.is_callable().then(|| Arc::clone(&record.name))
         })
         .collect();
     let mut by_name: FxHashMap<&str, Vec<usize>> = FxHashMap::default();
