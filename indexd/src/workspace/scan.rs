@@ -58,10 +58,11 @@ pub fn remembered(stat: FileStat, read_ns: i64) -> FileStat {
 }
 
 /// Whether something touched at `touched_ns` cannot be touched again at the same time by the clock of
-/// its file system, at `now_ns`.
+/// its file system, at `now_ns`. The epoch itself is no time: it stands where none is kept, as for the
+/// top folder of FAT after each mount.
 fn is_settled(touched_ns: i64, now_ns: i64) -> bool {
     let tick_ns = if touched_ns % 1_000_000_000 == 0 { COARSE_NS } else { RACY_NS };
-    touched_ns.saturating_add(tick_ns) < now_ns
+    touched_ns != 0 && touched_ns.saturating_add(tick_ns) < now_ns
 }
 
 /// Nanoseconds. The kernel's coarse clock ticks every 4 to 10 ms; doubled, since the stamp and the
