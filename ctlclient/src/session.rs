@@ -28,7 +28,7 @@ const REQUEST: Id = Id::Number(1);
 const SHUTDOWN: Id = Id::Number(2);
 
 /// How our daemon begins the answer to [`REQUEST`]; others may write it in another way.
-const ANSWER: &[u8] = br#"{"jsonrpc":"2.0","id":1,"result":"#;
+pub const ANSWER: &[u8] = br#"{"jsonrpc":"2.0","id":1,"result":"#;
 
 /// How long an ending daemon may take to let go of its lock.
 const END_TIMEOUT: Duration = Duration::from_secs(15);

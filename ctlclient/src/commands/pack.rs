@@ -14,6 +14,7 @@ use indexd_proto::limits::{
     CTL_BUDGET_TOKENS, CTL_BYTES_PER_ITEM, CTL_ITEMS, CTL_ITEMS_PER_SECTION, QUERY_BYTES_MAX,
 };
 use indexd_proto::request::{Budgets, CallOptions, PackAnswer, PackGetParams, PackParams, PreviewResult};
+use indexd_proto::workspace::Envelope;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 use std::io::Read;
@@ -37,8 +38,16 @@ pub fn pack(common: &Common, args: &PackArgs) -> Result<(), Failure> {
     }
     params.call.write = args.write;
     let line = session.call(Method::Pack, &params, &mut progress)?;
-    let answer: PackAnswer = session::result(&line)?;
     let mut out = Output::new();
+    if common.json
+        && !args.write
+        && let Some((pack, envelope)) = split(&line)
+    {
+        out.line(pack)?;
+        note(common, &envelope, &warnings(pack)?);
+        return out.finish();
+    }
+    let answer: PackAnswer = session::result(&line)?;
     if args.write {
         let pack: ContextPack = parse(answer.pack)?;
         if common.json {
@@ -50,10 +59,10 @@ pub fn pack(common: &Common, args: &PackArgs) -> Result<(), Failure> {
         note(common, &answer.envelope, &pack.warnings);
     } else if common.json {
         out.line(answer.pack.get())?;
-        note(common, &answer.envelope, &warnings(answer.pack)?);
+        note(common, &answer.envelope, &warnings(answer.pack.get())?);
     } else if args.text {
         out.text(answer.rendered.as_deref().unwrap_or(""))?;
-        note(common, &answer.envelope, &warnings(answer.pack)?);
+        note(common, &answer.envelope, &warnings(answer.pack.get())?);
     } else {
         let pack: ContextPack = parse(answer.pack)?;
         let text =
@@ -63,6 +72,17 @@ pub fn pack(common: &Common, args: &PackArgs) -> Result<(), Failure> {
     }
     out.finish()
 }
+
+/// The pack and the envelope of an answer as our daemon writes it, without a look at the pack, which
+/// has a few hundred kilobytes and is passed on as it came. `None` for answers of any other shape.
+fn split(line: &[u8]) -> Option<(&str, Envelope)> {
+    let result = std::str::from_utf8(line.strip_prefix(session::ANSWER)?).ok()?;
+    let (pack, envelope) = result.strip_prefix(r#"{"pack":"#)?.rsplit_once(BEFORE_ENVELOPE)?;
+    // Inside of a string its quotes would be escaped, so this is the member itself.
+    Some((pack, serde_json::from_str(envelope.strip_suffix("}}")?).ok()?))
+}
+
+const BEFORE_ENVELOPE: &str = r#","envelope":"#;
 
 /// Refuses a pack with another id than the one that was named.
 fn check_id(pack: &ContextPack, wanted: &str) -> Result<(), Failure> {
@@ -133,16 +153,16 @@ fn read(common: &Common, args: &PackArgs) -> Result<(), Failure> {
 
 /// The warnings of a pack that is passed on unread. Most packs have none and are not parsed at all:
 /// the member's name as written by the engine cannot stand inside a string of JSON.
-fn warnings(pack: &RawValue) -> Result<Vec<String>, Failure> {
+fn warnings(pack: &str) -> Result<Vec<String>, Failure> {
     #[derive(Default, serde::Deserialize)]
     #[serde(default)]
     struct Warnings {
         warnings: Vec<String>,
     }
-    if !pack.get().contains("\"warnings\":") {
+    if !pack.contains("\"warnings\":") {
         return Ok(Vec::new());
     }
-    serde_json::from_str(pack.get()).map(|w: Warnings| w.warnings).map_err(shape)
+    serde_json::from_str(pack).map(|w: Warnings| w.warnings).map_err(shape)
 }
 
 fn parse(pack: &RawValue) -> Result<ContextPack, Failure> {
@@ -341,6 +361,24 @@ mod tests {
             }),
         );
         check(&["--focus-file", "a.go"], json!({"focus": {"fileRelPath": "a.go"}}));
+    }
+
+    #[test]
+    fn an_answer_is_split_where_its_envelope_begins() {
+        let envelope = Envelope { generation: 3, repo_id: "a".to_owned(), ..Envelope::default() };
+        let text = json!(envelope).to_string();
+        let pack = r#"{"text":"}},\",\"envelope\":{","n":{}}"#;
+        let answer = |rest: &str| [session::ANSWER, rest.as_bytes()].concat();
+        for (line, is_split) in [
+            (answer(&format!(r#"{{"pack":{pack},"envelope":{text}}}}}"#)), true),
+            (answer(&format!(r#"{{"pack":{pack},"envelope":{text},"rendered":"x"}}}}"#)), false),
+            (answer(&format!(r#"{{"envelope":{text},"pack":{pack}}}}}"#)), false),
+            (answer(r#"{"pack":{}}}"#), false),
+            (format!(r#"{{"id":1,"result":{{"pack":{pack},"envelope":{text}}}}}"#).into_bytes(), false),
+        ] {
+            let expect = is_split.then(|| (pack, envelope.clone()));
+            assert_eq!(split(&line), expect, "{}", String::from_utf8_lossy(&line));
+        }
     }
 
     #[test]

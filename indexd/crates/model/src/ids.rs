@@ -53,11 +53,23 @@ impl ContentHash {
     }
 }
 
+/// Writes lower-case hexadecimal digits, some at a time.
+fn write_hex(bytes: &[u8], f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    const DIGITS: &[u8; 16] = b"0123456789abcdef";
+    bytes.chunks(16).try_for_each(|part| {
+        let mut digits = [0; 32];
+        for (two, b) in digits.chunks_mut(2).zip(part) {
+            two.copy_from_slice(&[DIGITS[usize::from(b >> 4)], DIGITS[usize::from(b & 15)]]);
+        }
+        f.write_str(std::str::from_utf8(&digits[..2 * part.len()]).map_err(|_| fmt::Error)?)
+    })
+}
+
 impl fmt::Display for ContentHash {
     /// Writes `b3:` and 64 hexadecimal digits.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("b3:")?;
-        self.0.iter().try_for_each(|b| write!(f, "{b:02x}"))
+        write_hex(&self.0, f)
     }
 }
 
@@ -99,7 +111,7 @@ impl fmt::Display for ChunkUid {
     /// Writes `b3:` and 32 hexadecimal digits.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("b3:")?;
-        self.0.iter().try_for_each(|b| write!(f, "{b:02x}"))
+        write_hex(&self.0, f)
     }
 }
 

@@ -9,7 +9,7 @@ use crate::ids::{ChunkDoc, ContentHash, DefDoc, FileDoc};
 use crate::key::Key;
 use crate::language::{FileRoles, Language};
 use crate::links::{EdgeKind, Rule, UnresolvedReason};
-use crate::span::{Lines, Span};
+use crate::span::{LineIndex, Lines, Span};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -249,6 +249,11 @@ pub trait IndexView: FactsView {
     /// The stored text of a file: its bytes decoded as UTF-8 (UTF-16 by BOM, else lossy), line ends
     /// and BOM kept. Empty for files without chunks.
     fn text(&self, file: FileDoc) -> Arc<str>;
+
+    /// The lines of [`IndexView::text`].
+    fn lines(&self, file: FileDoc) -> Arc<LineIndex> {
+        Arc::new(LineIndex::new(&self.text(file)))
+    }
 
     /// Says that the texts of these files will be asked for soon, the first ones first. A view may
     /// get them ready meanwhile; no answer depends on it.

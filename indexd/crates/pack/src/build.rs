@@ -19,6 +19,8 @@ use crate::write;
 use indexd_model::{ChunkKind, EdgeKind, FileDoc, IndexView, Language, Lines};
 use indexd_text::{CachedCounter, LineMatcher, TokenCounter};
 use rustc_hash::FxHashMap;
+use std::iter::once;
+use std::ops::Range;
 use std::rc::Rc;
 
 /// What a build needs besides the index and the request.
@@ -336,19 +338,37 @@ impl<'a> Assembly<'a> {
         }
     }
 
-    /// The tokens of a rendering as a whole. Excerpts were counted when they were chosen; where their
-    /// ends are sure to be ends of pieces for the counter, only what stands between them is counted.
+    /// The tokens of a rendering as a whole. Excerpts were counted when they were chosen; only what
+    /// stands between them is counted, with those of their lines at both ends that could share a
+    /// piece of the counter with it.
     fn count_rendered(&self, rendered: &Rendered) -> u64 {
         let Rendered { text, runs } = rendered;
         let count = |part: &str| u64::from(self.ctx.counter.count_tokens(part));
         let (mut total, mut from) = (0, 0);
         for run in runs {
-            if [run.start, run.end].into_iter().all(|at| self.ctx.counter.adds_up_at(text, at)) {
-                total += count(&text[from..run.start]) + self.count(&text[run.clone()]);
-                from = run.end;
-            }
+            let Some(inner) = self.sure_part(text, run) else { continue };
+            let ends = count(&text[run.start..inner.start]) + count(&text[inner.end..run.end]);
+            // Places that are sure add up, so this is what is between them.
+            total += count(&text[from..inner.start]) + self.count(&text[run.clone()]) - ends;
+            from = inner.end;
         }
         total + count(&text[from..])
+    }
+
+    /// The part of a run from the first to the last of its places at which counts add up for sure,
+    /// in the run alone as in the whole; `None` when there are no two.
+    fn sure_part(&self, text: &str, run: &Range<usize>) -> Option<Range<usize>> {
+        let own = &text[run.clone()];
+        let is_sure = |at: &usize| {
+            let is_inside = 0 < *at && *at < own.len();
+            self.ctx.counter.adds_up_at(text, run.start + at)
+                && (!is_inside || self.ctx.counter.adds_up_at(own, *at))
+        };
+        let ends = || own.match_indices('\n').map(|(at, _)| at + 1);
+        let first = once(0).chain(ends()).find(is_sure)?;
+        let line_starts_back = own.rmatch_indices('\n').map(|(at, _)| at + 1);
+        let last = once(own.len()).chain(line_starts_back).find(is_sure)?;
+        (first < last).then(|| run.start + first..run.start + last)
     }
 
     /// The chosen candidates in the order of their sections, then of their ranks.

@@ -12,7 +12,7 @@ use crate::query::Query;
 use crate::request::{Focus, Resolved, SeedMode, Strictness};
 use crate::retrieve::{Hit, Retrieved, Role, Signals, retrieve, role_of};
 use crate::unit::{Unit, UnitKey, Units};
-use indexd_model::{ChunkDoc, IndexView, Outcome};
+use indexd_model::{ChunkDoc, FileDoc, IndexView, Outcome};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::rc::Rc;
 
@@ -21,6 +21,8 @@ const TEXT_PER_ROLE: usize = 16;
 /// Evidence of a candidate that comes from the text alone. An edge to a seed says more, but not so
 /// much that any test of a seed goes before the one that has the words of the text.
 const TEXT_EVIDENCE: f64 = 0.5;
+/// Files whose texts are likely shown: about as many as fit into an ordinary pack.
+const FILES_AHEAD: usize = 24;
 /// Candidates beside one seed.
 const NEIGHBOURS_PER_SEED: usize = 4;
 /// With fewer candidates by edges than this the graph is sparse, and neighbours fill `related`.
@@ -82,6 +84,7 @@ pub fn gather(
     let Expanded { reached, unproven, report } =
         expand::expand(units, &starts, &request.expansion, is_strict, &config.expansion, ctx.cancel)?;
     (ctx.stage)("expand");
+    units.view.will_read(&files_of(reached.iter().map(|r| &*r.unit)));
     let n_reached = reached.len();
     for r in reached {
         let hit = scores.get(&r.unit.key).map(|i| &hits[*i]);
@@ -114,6 +117,20 @@ pub fn gather(
         c.score(&config.scoring);
     }
     Ok(out)
+}
+
+/// The files of the first of some units, each once.
+pub fn files_of<'u>(units: impl Iterator<Item = &'u Unit>) -> Vec<FileDoc> {
+    let mut files = Vec::with_capacity(FILES_AHEAD);
+    for unit in units {
+        if files.len() == FILES_AHEAD {
+            break;
+        }
+        if !files.contains(&unit.file) {
+            files.push(unit.file);
+        }
+    }
+    files
 }
 
 /// Roles of files whose hits are seeds. Tests and documents have sections of their own, unless the

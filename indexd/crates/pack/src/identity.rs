@@ -16,19 +16,18 @@ use std::sync::Arc;
 pub struct Source {
     /// The text.
     pub text: Arc<str>,
-    lines: OnceCell<LineIndex>,
-    /// UTF-16 code units before each line, from line 1 on; empty for pure ASCII.
-    utf16_before: OnceCell<Vec<u32>>,
+    lines: Arc<LineIndex>,
+    is_ascii: OnceCell<bool>,
 }
 
 impl Source {
-    fn new(text: Arc<str>) -> Self {
-        Self { text, lines: OnceCell::new(), utf16_before: OnceCell::new() }
+    fn new(text: Arc<str>, lines: Arc<LineIndex>) -> Self {
+        Self { text, lines, is_ascii: OnceCell::new() }
     }
 
-    /// Its lines, found when first asked for.
+    /// Its lines.
     pub fn lines(&self) -> &LineIndex {
-        self.lines.get_or_init(|| LineIndex::new(&self.text))
+        &self.lines
     }
 
     /// The text of `span`; empty when it lies outside.
@@ -38,28 +37,11 @@ impl Source {
 
     /// `span` in UTF-16 code units from the start of the file.
     pub fn utf16(&self, span: Span) -> Range {
-        let before = self.utf16_before.get_or_init(|| self.count_utf16());
-        if before.is_empty() {
+        if *self.is_ascii.get_or_init(|| self.text.is_ascii()) {
             return Range { start: span.start, end: span.end };
         }
-        let line = self.lines().line(span.start);
-        let head = Span { start: self.lines().start(line), end: span.start };
-        let start = before.get(line as usize - 1).copied().unwrap_or(0) + span::utf16_len(self.slice(head));
+        let start = span::utf16_len(self.slice(Span { start: 0, end: span.start }));
         Range { start, end: start + span::utf16_len(self.slice(span)) }
-    }
-
-    fn count_utf16(&self) -> Vec<u32> {
-        if self.text.is_ascii() {
-            return Vec::new();
-        }
-        let mut sum = 0;
-        (1..=self.lines().count())
-            .map(|line| {
-                let before = sum;
-                sum += span::utf16_len(self.slice(self.lines().span(line)));
-                before
-            })
-            .collect()
     }
 }
 
@@ -75,7 +57,8 @@ pub struct Sources {
 impl Sources {
     /// The file's text.
     pub fn of(&mut self, view: &dyn IndexView, file: FileDoc) -> Rc<Source> {
-        let source = self.files.entry(file).or_insert_with(|| Rc::new(Source::new(view.text(file))));
+        let source =
+            self.files.entry(file).or_insert_with(|| Rc::new(Source::new(view.text(file), view.lines(file))));
         Rc::clone(source)
     }
 
@@ -168,7 +151,7 @@ mod tests {
     #[test]
     fn utf16_ranges_equal_counts_from_the_start() {
         for text in ["", "abc\ndef\n", "a\u{e9}\n\u{1d11e}b\r\n\n\u{4e2d}\u{6587} c", "\u{1d11e}\n"] {
-            let source = Source::new(Arc::from(text));
+            let source = Source::new(Arc::from(text), Arc::new(LineIndex::new(text)));
             let at: Vec<usize> = (0..=text.len()).filter(|i| text.is_char_boundary(*i)).collect();
             for (i, &from) in at.iter().enumerate() {
                 for &to in &at[i..] {

@@ -20,6 +20,7 @@ pub mod literal;
 pub mod named;
 
 use crate::config::Ranking;
+use crate::gather::files_of;
 use crate::query::Query;
 use crate::request::SeedProvider;
 use crate::unit::{Unit, UnitKey, Units};
@@ -41,9 +42,6 @@ const GIVE_WAY_MAX: usize = 150;
 
 /// Chunks of the best files that are looked at whether they hold a word of the text or not.
 const CHUNKS_ADDED_MAX: usize = 800;
-
-/// Files whose texts are likely shown: about as many as fit into an ordinary pack.
-const FILES_AHEAD: usize = 24;
 
 /// What can speak for a unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -298,7 +296,7 @@ pub fn retrieve(units: &mut Units, query: &Query, r: &Ranking, provider: SeedPro
     let is_on = |s: Signal| weights[s as usize] > 0.0;
     let (mut scored, chunk_hits) = Lexical::score(units, query, r);
     let mut table = Table::new(units, chunk_hits, r);
-    units.view.will_read(&table.files());
+    table.read_ahead(units);
     if is_on(Signal::NamedFile)
         || is_on(Signal::NamedFolder)
         || is_on(Signal::NamedSymbol)
@@ -320,7 +318,7 @@ pub fn retrieve(units: &mut Units, query: &Query, r: &Ranking, provider: SeedPro
         history::mark(units, query, &mut table);
     }
     table.rank(&weights);
-    units.view.will_read(&table.files());
+    table.read_ahead(units);
     if is_on(Signal::Feedback) && r.feedback > 0.0 {
         let words = feedback::words_of_best(units, query, &table, f64::from(r.feedback));
         let chunks = table.hits.iter().flat_map(|h| h.unit.chunks.iter().copied()).collect();
@@ -335,7 +333,7 @@ pub fn retrieve(units: &mut Units, query: &Query, r: &Ranking, provider: SeedPro
         table.rank(&weights);
     }
     table.give_way(units);
-    units.view.will_read(&table.files());
+    table.read_ahead(units);
     let found = |s: &Signal| is_on(*s) && table.hits.iter().any(|h| h.signals.get(*s) > 0.0);
     let routes = ROUTES.iter().filter(|(_, signals)| signals.iter().any(found));
     let providers = routes.map(|(name, _)| *name).collect();
@@ -397,18 +395,9 @@ impl Table {
         }
     }
 
-    /// The files of the first hits, each once.
-    fn files(&self) -> Vec<FileDoc> {
-        let mut files = Vec::with_capacity(FILES_AHEAD);
-        for h in &self.hits {
-            if files.len() == FILES_AHEAD {
-                break;
-            }
-            if !files.contains(&h.unit.file) {
-                files.push(h.unit.file);
-            }
-        }
-        files
+    /// Lets the view get the texts of the first hits ready.
+    fn read_ahead(&self, units: &Units) {
+        units.view.will_read(&files_of(self.hits.iter().map(|h| &*h.unit)));
     }
 
     /// The hit of a unit, new or known.

@@ -3,7 +3,8 @@
 
 use indexd_model::view::{ChunkRecord, DefRecord, FileRecord};
 use indexd_model::{ChunkDoc, ChunkKind, DefDoc, FileDoc, IndexView, Lines, Span};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxBuildHasher, FxHashMap};
+use smallvec::{SmallVec, smallvec};
 use std::rc::Rc;
 
 /// What is ranked: known by its first chunk, which belongs to one unit only.
@@ -22,9 +23,9 @@ pub struct Unit {
     /// Kind of its chunks.
     pub kind: ChunkKind,
     /// Its chunks in part order.
-    pub chunks: Vec<ChunkDoc>,
+    pub chunks: SmallVec<[ChunkDoc; 2]>,
     /// The runs of bytes its chunks cover, in order, adjacent ones joined.
-    pub spans: Vec<(Span, Lines)>,
+    pub spans: SmallVec<[(Span, Lines); 1]>,
 }
 
 impl Unit {
@@ -38,6 +39,9 @@ impl Unit {
         Span { start: self.spans[0].0.start, end: self.spans[self.spans.len() - 1].0.end }
     }
 }
+
+/// Units and chunks that a request usually looks at; there may be more.
+const UNITS_EXPECTED: usize = 1_700;
 
 /// Reads units and files once for one request. Nothing is ever iterated in hash order.
 pub struct Units<'v> {
@@ -56,9 +60,9 @@ impl<'v> Units<'v> {
     pub fn new(view: &'v dyn IndexView) -> Self {
         Self {
             view,
-            units: FxHashMap::default(),
+            units: FxHashMap::with_capacity_and_hasher(UNITS_EXPECTED, FxBuildHasher),
             files: FxHashMap::default(),
-            chunks: FxHashMap::default(),
+            chunks: FxHashMap::with_capacity_and_hasher(UNITS_EXPECTED, FxBuildHasher),
             defs: FxHashMap::default(),
             parts: FxHashMap::default(),
             def_records: FxHashMap::default(),
@@ -91,8 +95,8 @@ impl<'v> Units<'v> {
         if let Some(unit) = self.units.get(&key) {
             return Rc::clone(unit);
         }
-        let chunks = chunks.map_or_else(|| vec![chunk], |all| all.to_vec());
-        let mut spans: Vec<(Span, Lines)> = Vec::with_capacity(chunks.len());
+        let chunks = chunks.map_or_else(|| smallvec![chunk], |all| SmallVec::from_slice(&all));
+        let mut spans: SmallVec<[(Span, Lines); 1]> = SmallVec::new();
         for &c in &chunks {
             let r = self.chunk(c);
             match spans.last_mut() {

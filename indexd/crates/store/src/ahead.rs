@@ -1,7 +1,11 @@
-//! Texts read ahead on a thread of their own, into the cache that all snapshots share: unpacking
-//! those of a pack takes longer than all else that is done before the first is needed.
+//! Texts and interfaces read ahead on a thread of their own, into the caches that all snapshots
+//! share: unpacking those of a pack takes longer than all else that is done before the first is
+//! needed.
 
-use crate::snapshot::text;
+use crate::error::Result;
+use crate::meta::Meta;
+use crate::rows::Rows;
+use crate::snapshot::{interface, text};
 use crate::store::Store;
 use indexd_model::FileDoc;
 use std::cell::RefCell;
@@ -23,8 +27,8 @@ struct Reader {
 }
 
 impl ReadAhead {
-    /// Reads texts of a generation after those it was asked for before. What fails here fails again,
-    /// and is reported, when the text is asked for.
+    /// Reads files of a generation after those it was asked for before. What fails here fails again,
+    /// and is reported, when the file is asked for.
     pub fn start(&self, store: &Store, generation: u64, files: &[FileDoc]) {
         if files.is_empty() {
             return;
@@ -33,8 +37,8 @@ impl ReadAhead {
         if reader.is_none() {
             let (sender, asked) = mpsc::channel();
             let (store, stop) = (store.clone(), Arc::clone(&self.stop));
-            let read = move || read(&store, generation, &asked, &stop);
-            // Without a thread, texts are read when they are asked for.
+            let read = move || drop(read(&store, generation, &asked, &stop));
+            // Without a thread, files are read when they are asked for.
             let thread = Builder::new().name("read-ahead".to_owned()).spawn(read);
             *reader = thread.ok().map(|thread| Reader { files: sender, thread });
         }
@@ -45,17 +49,23 @@ impl ReadAhead {
     }
 }
 
-fn read(store: &Store, generation: u64, asked: &Receiver<Vec<FileDoc>>, stop: &AtomicBool) {
-    let Ok(snapshot) = store.snapshot() else { return };
+/// Reads what it is asked for, in a transaction of its own.
+fn read(store: &Store, generation: u64, asked: &Receiver<Vec<FileDoc>>, stop: &AtomicBool) -> Result<()> {
+    let inner = &store.inner;
+    let txn = inner.env.read_txn()?;
     // Handles mean something in their generation only.
-    if snapshot.generation() != generation {
-        return;
+    if Meta::read(&inner.tables, &txn)?.is_none_or(|meta| meta.generation != generation) {
+        return Ok(());
     }
+    let rows = Rows { tables: &inner.tables, txn: &txn, opened: None };
     for file in asked.iter().flatten() {
-        if stop.load(Ordering::Relaxed) || text(store, snapshot.rows(), file.0).is_err() {
-            return;
+        if stop.load(Ordering::Relaxed) {
+            break;
         }
+        text(store, rows, file.0)?.lines();
+        interface(store, rows, file.0)?;
     }
+    Ok(())
 }
 
 impl Drop for ReadAhead {
@@ -63,7 +73,7 @@ impl Drop for ReadAhead {
         self.stop.store(true, Ordering::Relaxed);
         if let Some(Reader { files, thread }) = self.reader.get_mut().take() {
             drop(files);
-            // A panic of the thread was about a text that nobody got from it.
+            // A panic of the thread was about a file that nobody got from it.
             let _ = thread.join();
         }
     }

@@ -2,15 +2,17 @@
 //!
 //! A pack reads thousands of chunks and definitions, most of them neighbours. Finding the run of
 //! each in the tree, checking its sum and walking to the entry costs a microsecond; a run that is
-//! open costs a search among a few hundred in memory and one among its entries.
+//! open costs a search among a few hundred in memory and one among its entries. What one snapshot
+//! has opened serves the next one of the same state.
 
 use crate::codec::records::ArchivedFileRow;
 use crate::codec::run::Entries;
 use crate::error::Result;
 use crate::table::Table;
-use heed::{RoTxn, WithoutTls};
+use heed::{Env, RoTxn, WithoutTls};
 use rustc_hash::FxHashMap;
 use std::cell::RefCell;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Runs kept of one table, about 1 KB each; all are let go when there are more.
 const RUNS_MAX: usize = 4_096;
@@ -23,7 +25,45 @@ pub(crate) struct ReadTxn {
     defs: RefCell<Runs>,
     files: RefCell<FxHashMap<u32, &'static ArchivedFileRow>>,
     paths: RefCell<FxHashMap<Box<[u8]>, Option<u32>>>,
+    /// Snapshots that used it before.
+    uses: u32,
     txn: RoTxn<'static, WithoutTls>,
+}
+
+/// Snapshots that one transaction serves, one after the other. Then it is opened afresh, and what it
+/// had opened is checked again: a disk may fail while its pages are out of memory.
+const USES_MAX: u32 = 512;
+
+/// A read transaction between two snapshots.
+#[derive(Default)]
+pub(crate) struct Idle(Mutex<Option<ReadTxn>>);
+
+impl Idle {
+    /// The idle transaction, if nothing was committed since it began. One that is older ends here.
+    pub fn take(&self, env: &Env<WithoutTls>) -> Option<ReadTxn> {
+        let last = env.info().last_txn_id;
+        self.slot().take().filter(|txn| txn.txn.id() == last)
+    }
+
+    /// Keeps a transaction whose snapshot is done with it.
+    pub fn put(&self, mut txn: ReadTxn) {
+        txn.uses += 1;
+        if txn.uses < USES_MAX {
+            *self.slot() = Some(txn);
+        }
+    }
+
+    /// Ends the idle transaction. LMDB writes over no page that a reader may see: one that began
+    /// before the last commit would make the file grow.
+    pub fn clear(&self) {
+        let old = self.slot().take();
+        drop(old);
+    }
+
+    fn slot(&self) -> MutexGuard<'_, Option<ReadTxn>> {
+        // Nothing is left half done under the lock.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 /// Room for one more.
@@ -40,6 +80,8 @@ struct Runs {
     /// First and last handle of each run and its place in `runs`, ascending.
     order: Vec<(u32, u32, u32)>,
     runs: Vec<Run>,
+    /// The place of the run found last: the next handle is often its neighbour.
+    last: usize,
 }
 
 /// An open run: checked, with the place of each value.
@@ -57,6 +99,7 @@ impl ReadTxn {
             defs: RefCell::default(),
             files: RefCell::default(),
             paths: RefCell::default(),
+            uses: 0,
             txn,
         }
     }
@@ -134,9 +177,13 @@ impl ReadTxn {
 
 impl Runs {
     /// The place of the open run that spans a handle.
-    fn find(&self, handle: u32) -> Option<usize> {
+    fn find(&mut self, handle: u32) -> Option<usize> {
+        if self.runs.get(self.last).is_some_and(|run| run.spans(handle)) {
+            return Some(self.last);
+        }
         let after = self.order.partition_point(|r| r.0 <= handle);
         let (_, last, at) = *self.order.get(after.checked_sub(1)?)?;
+        self.last = at as usize;
         (handle <= last).then_some(at as usize)
     }
 
@@ -160,6 +207,11 @@ impl Runs {
 }
 
 impl Run {
+    fn spans(&self, handle: u32) -> bool {
+        let (first, last) = (self.entries.first(), self.entries.last());
+        first.is_some_and(|e| e.0 <= handle) && last.is_some_and(|e| handle <= e.0)
+    }
+
     /// Finds the values; `None` for bytes that are no run of handles.
     fn open(bytes: &'static [u8]) -> Option<Self> {
         let mut found = Vec::with_capacity(64);

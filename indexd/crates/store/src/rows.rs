@@ -74,11 +74,14 @@ pub(crate) fn piece_key(file: u32, piece: u16) -> [u8; 6] {
     key
 }
 
+/// Where the kind stands in a key that begins with [`in_prefix`].
+pub(crate) const IN_KIND: usize = 4;
+
 /// The prefix of the set of sources of one target by one kind.
 pub(crate) fn in_prefix(target: u32, kind: u8) -> [u8; 5] {
     let mut key = [0; 5];
     key[..4].copy_from_slice(&target.to_be_bytes());
-    key[4] = kind;
+    key[IN_KIND] = kind;
     key
 }
 

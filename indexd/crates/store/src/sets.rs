@@ -8,11 +8,22 @@ use heed::{RoTxn, RwTxn};
 
 /// The members of a set in ascending order.
 pub(crate) fn members(table: &Table, txn: &RoTxn, prefix: &[u8]) -> Result<Vec<u32>> {
+    // A longer key belongs to another prefix that starts with this one.
+    members_of(table, txn, prefix, |key| high_of(key, prefix.len()))
+}
+
+/// The members of the sets under a prefix, set after set. `high` says of a key which high half its
+/// handles have, and that its set is asked for.
+pub(crate) fn members_of(
+    table: &Table,
+    txn: &RoTxn,
+    prefix: &[u8],
+    high: impl Fn(&[u8]) -> Option<u16>,
+) -> Result<Vec<u32>> {
     let mut out = Vec::new();
     let mut rows = table.prefix(txn, prefix)?;
     while let Some(value) = rows.advance()? {
-        // A longer key belongs to another prefix that starts with this one.
-        if let Some(high) = high_of(rows.key(), prefix.len()) {
+        if let Some(high) = high(rows.key()) {
             set::decode(high, value, &mut out).ok_or_else(|| table.corrupt(rows.key()))?;
         }
     }

@@ -13,7 +13,7 @@ use crate::error::{Result, StoreError, Unreadable};
 use crate::input::FileStat;
 use crate::meta::Meta;
 use crate::opened::ReadTxn;
-use crate::rows::{Rows, base_of, in_prefix, term_prefix, text_prefix};
+use crate::rows::{IN_KIND, Rows, base_of, in_prefix, term_prefix, text_prefix};
 use crate::sets;
 use crate::store::{ContentKey, Store};
 use crate::table::Table;
@@ -31,7 +31,8 @@ use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 /// One committed state. `Send`, not `Sync`; open one for each request and drop it soon.
 pub struct Snapshot {
-    txn: ReadTxn,
+    /// There until the snapshot is dropped.
+    txn: Option<ReadTxn>,
     meta: Meta,
     directory: OnceLock<Arc<Directory>>,
     ahead: ReadAhead,
@@ -53,10 +54,13 @@ pub struct Counts {
 
 impl Snapshot {
     pub(crate) fn open(store: &Store) -> Result<Self> {
-        let txn = store.inner.env.clone().static_read_txn()?;
-        let meta = Meta::read(&store.inner.tables, &txn)?.ok_or(StoreError::Busy("not built yet"))?;
+        let txn = match store.inner.idle.take(&store.inner.env) {
+            Some(txn) => txn,
+            None => ReadTxn::new(store.inner.env.clone().static_read_txn()?),
+        };
+        let meta = Meta::read(&store.inner.tables, txn.txn())?.ok_or(StoreError::Busy("not built yet"))?;
         Ok(Self {
-            txn: ReadTxn::new(txn),
+            txn: Some(txn),
             meta,
             directory: OnceLock::new(),
             ahead: ReadAhead::default(),
@@ -65,7 +69,12 @@ impl Snapshot {
     }
 
     pub(crate) fn rows(&self) -> Rows<'_> {
-        Rows { tables: &self.store.inner.tables, txn: self.txn.txn(), opened: Some(&self.txn) }
+        let opened = self.opened();
+        Rows { tables: &self.store.inner.tables, txn: opened.txn(), opened: Some(opened) }
+    }
+
+    fn opened(&self) -> &ReadTxn {
+        self.txn.as_ref().unwrap_or_else(|| unreachable!("taken when it is dropped"))
     }
 
     pub(crate) fn meta(&self) -> &Meta {
@@ -89,14 +98,14 @@ impl Snapshot {
 
     /// How many files an imported index speaks about.
     pub fn n_overlays(&self) -> u64 {
-        self.must(self.store.inner.tables.overlays.len(self.txn.txn()))
+        self.must(self.store.inner.tables.overlays.len(self.opened().txn()))
     }
 
     /// Hands each overlay to `each`, with the hash of its file as it is now; `None` when the file is
     /// not in the index.
     pub fn overlays(&self, mut each: impl FnMut(Option<ContentHash>, &[u8])) {
         let mut read = || -> Result<()> {
-            for row in self.store.inner.tables.overlays.iter(self.txn.txn())? {
+            for row in self.store.inner.tables.overlays.iter(self.opened().txn())? {
                 let (key, overlay) = row?;
                 let doc = self.rows().file_doc_of(&key)?;
                 let row = doc.map(|doc| self.rows().file(doc)).transpose()?;
@@ -111,7 +120,7 @@ impl Snapshot {
     /// be read again after each generation in which a file came or went.
     pub fn providers_unsorted(&self, key: Key) -> Vec<FileDoc> {
         let table = &self.rows().tables.providers;
-        self.must(sets::members(table, self.txn.txn(), &key.0.to_be_bytes()))
+        self.must(sets::members(table, self.opened().txn(), &key.0.to_be_bytes()))
             .into_iter()
             .map(FileDoc)
             .collect()
@@ -148,7 +157,7 @@ impl Snapshot {
     /// Names and sizes in bytes of the tables, for measuring.
     pub fn table_bytes(&self) -> Vec<(&'static str, u64)> {
         let tables = &self.store.inner.tables;
-        let sizes = tables.all().into_iter().map(|t| Ok((t.name, t.bytes(self.txn.txn())?)));
+        let sizes = tables.all().into_iter().map(|t| Ok((t.name, t.bytes(self.opened().txn())?)));
         self.must(sizes.collect::<Result<_>>())
     }
 
@@ -285,11 +294,13 @@ impl Snapshot {
         limit: usize,
         keep: impl Fn(&Use) -> bool,
     ) -> Result<Vec<Edge>> {
-        let mut sources = Vec::new();
-        for kind in kinds {
-            let table = &self.rows().tables.edges_in;
-            sources.extend(sets::members(table, self.txn.txn(), &in_prefix(target.0, kind.code()))?);
-        }
+        // The sets of all kinds stand side by side.
+        let table = &self.rows().tables.edges_in;
+        let sources = sets::members_of(table, self.opened().txn(), &target.0.to_be_bytes(), |key| {
+            let kind = key.get(IN_KIND)?;
+            let is_asked = kinds.iter().any(|k| k.code() == *kind);
+            is_asked.then(|| sets::high_of(key, IN_KIND + 1)).flatten()
+        })?;
         // Ranks are in memory: a hub's sources are cut by file before any record is read.
         let mut ranked: Vec<(u32, u32)> =
             sources.into_iter().map(|s| (self.directory().rank_of_def(s), s)).collect();
@@ -330,7 +341,7 @@ impl Snapshot {
     ) -> Result<()> {
         // What no file may hold as a term has no postings.
         let Ok(prefix) = term_prefix(term) else { return Ok(()) };
-        let mut rows = table.prefix(self.txn.txn(), &prefix)?;
+        let mut rows = table.prefix(self.opened().txn(), &prefix)?;
         while let Some(value) = rows.advance()? {
             let goes_on = postings::block_of_end(&rows.key()[prefix.len()..])
                 .and_then(|block| each(block, value))
@@ -384,7 +395,7 @@ impl Snapshot {
     fn read_history_postings(&self, term: &str, out: &mut Vec<(FileDoc, u32)>) -> Result<()> {
         let tables = self.rows().tables;
         let key = text_prefix(term);
-        let Some(stored) = tables.history_terms.get(self.txn.txn(), &key)? else {
+        let Some(stored) = tables.history_terms.get(self.opened().txn(), &key)? else {
             return Ok(());
         };
         let from = out.len();
@@ -406,12 +417,21 @@ impl Snapshot {
     }
 }
 
-/// Where a definition stands in its file; the file itself comes first.
+impl Drop for Snapshot {
+    fn drop(&mut self) {
+        // After a panic nothing that was opened is trusted.
+        if let Some(txn) = self.txn.take().filter(|_| !std::thread::panicking()) {
+            self.store.inner.idle.put(txn);
+        }
+    }
+}
+
 /// Dataflow as it runs, of an edge that its receiver tells of.
 fn turned(e: Edge) -> Edge {
     Edge { kind: EdgeKind::Dataflow, source: e.target, target: e.source, is_turned: true, ..e }
 }
 
+/// Where a definition stands in its file; the file itself comes first.
 fn position(idx: DefIdx, span: Span) -> (u32, u32) {
     (span.start, idx.0.wrapping_add(1))
 }
@@ -437,14 +457,30 @@ pub(crate) fn interface(store: &Store, rows: Rows, file: u32) -> Result<Arc<Inte
     Ok(decoded)
 }
 
+/// A text with its lines, which are found when they are first asked for.
+pub(crate) struct Text {
+    pub text: Arc<str>,
+    lines: OnceLock<Arc<LineIndex>>,
+}
+
+impl Text {
+    /// Its lines.
+    pub fn lines(&self) -> &Arc<LineIndex> {
+        self.lines.get_or_init(|| Arc::new(LineIndex::new(&self.text)))
+    }
+}
+
 /// A file's text, from the cache or decompressed.
-pub(crate) fn text(store: &Store, rows: Rows, file: u32) -> Result<Arc<str>> {
+pub(crate) fn text(store: &Store, rows: Rows, file: u32) -> Result<Arc<Text>> {
     let key = content_key(rows, file)?;
     if let Some(kept) = store.inner.texts.get(&key) {
         return Ok(kept);
     }
     let text: Arc<str> = Arc::from(rows.text(file)?);
-    store.inner.texts.put(key, Arc::clone(&text), text.len() + 64);
+    // Lines of code have about thirty bytes, and four more here.
+    let bytes = text.len() + text.len() / 7 + 128;
+    let text = Arc::new(Text { text, lines: OnceLock::new() });
+    store.inner.texts.put(key, Arc::clone(&text), bytes);
     Ok(text)
 }
 
@@ -505,7 +541,11 @@ impl IndexView for Snapshot {
     }
 
     fn text(&self, file: FileDoc) -> Arc<str> {
-        self.must(text(&self.store, self.rows(), file.0))
+        Arc::clone(&self.must(text(&self.store, self.rows(), file.0)).text)
+    }
+
+    fn lines(&self, file: FileDoc) -> Arc<LineIndex> {
+        Arc::clone(self.must(text(&self.store, self.rows(), file.0)).lines())
     }
 
     fn will_read(&self, files: &[FileDoc]) {
@@ -549,7 +589,7 @@ impl IndexView for Snapshot {
     }
 
     fn defs_named(&self, name: &str) -> Vec<DefDoc> {
-        let found = sets::members(&self.rows().tables.names, self.txn.txn(), &text_prefix(name));
+        let found = sets::members(&self.rows().tables.names, self.opened().txn(), &text_prefix(name));
         let mut found = self.must(found);
         // A key holds a cut of very long names.
         found.retain(|d| self.must(self.rows().def(*d)).name() == name);
@@ -591,7 +631,7 @@ impl IndexView for Snapshot {
             return self.edges_to(target, &[kind], usize::MAX).len() as u32;
         }
         let table = &self.rows().tables.edges_in;
-        self.must(sets::count(table, self.txn.txn(), &in_prefix(target.0, kind.code())))
+        self.must(sets::count(table, self.opened().txn(), &in_prefix(target.0, kind.code())))
     }
 
     fn unresolved(&self, file: FileDoc) -> Vec<UnresolvedRecord> {
@@ -617,7 +657,7 @@ impl IndexView for Snapshot {
 
     fn token_count(&self, tokenizer: &str, text_hash: [u8; 16]) -> Option<u32> {
         let stored =
-            self.must(self.rows().tables.tokens.get(self.txn.txn(), &token_key(tokenizer, text_hash)));
+            self.must(self.rows().tables.tokens.get(self.opened().txn(), &token_key(tokenizer, text_hash)));
         bytes::Reader::new(stored?).u32()
     }
 }

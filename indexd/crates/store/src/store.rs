@@ -5,8 +5,9 @@ use crate::cache::Cache;
 use crate::directory::Directory;
 use crate::error::{Result, StoreError};
 use crate::meta::Meta;
+use crate::opened::Idle;
 use crate::recovery::{self, Found, Mark};
-use crate::snapshot::Snapshot;
+use crate::snapshot::{Snapshot, Text};
 use crate::tables::{N_TABLES, Tables};
 use crate::write::WriteTxn;
 use heed::{Env, EnvFlags, EnvOpenOptions, WithoutTls};
@@ -48,10 +49,12 @@ pub enum Opened {
 pub(crate) type ContentKey = (u64, [u8; 16]);
 
 pub(crate) struct Inner {
+    /// Ends before the environment does.
+    pub idle: Idle,
     pub env: Env<WithoutTls>,
     pub tables: Tables,
     pub config: [u8; 32],
-    pub texts: Cache<ContentKey, str>,
+    pub texts: Cache<ContentKey, Text>,
     pub interfaces: Cache<ContentKey, Interface>,
     pub directory: Mutex<Option<(u64, Arc<Directory>)>>,
     dir: PathBuf,
@@ -146,6 +149,7 @@ impl Store {
         marked: Marked,
     ) -> Self {
         let inner = Inner {
+            idle: Idle::default(),
             env,
             tables,
             config,

@@ -68,6 +68,7 @@ pub struct WriteTxn<'s> {
 impl<'s> WriteTxn<'s> {
     pub(crate) fn begin(store: &'s Store) -> Result<Self> {
         let txn = store.inner.env.write_txn()?;
+        store.inner.idle.clear();
         store.mark_dirty()?;
         let meta = Meta::read(&store.inner.tables, &txn)?.ok_or(StoreError::Busy("not built yet"))?;
         let free = Free::read(&store.inner.tables, &txn)?;
@@ -109,7 +110,7 @@ impl<'s> WriteTxn<'s> {
         let Some(doc) = self.rows().file_doc(path)? else {
             return Ok(None);
         };
-        Ok(Some((self.rows().facts(doc)?, snapshot::text(self.store, self.rows(), doc)?)))
+        Ok(Some((self.rows().facts(doc)?, Arc::clone(&snapshot::text(self.store, self.rows(), doc)?.text))))
     }
 
     /// Hash of a stored file; `None` for unknown paths.

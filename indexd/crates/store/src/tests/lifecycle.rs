@@ -20,6 +20,27 @@ fn opened(dir: &Path, config: &[u8]) -> &'static str {
 }
 
 #[test]
+fn a_transaction_serves_the_next_snapshot_of_the_same_state_only() {
+    let (from, to) = (state(&[("f", "a: a;")]), state(&[("f", "a: a;"), ("g", "b: a;")]));
+    let World { store, dir: _dir } = World::build(&from);
+    let is_idle = || store.inner.idle.take(&store.inner.env).is_some();
+    let look = || drop(store.snapshot().expect("snapshot"));
+    assert!(!is_idle(), "none was opened yet");
+    look();
+    assert!(is_idle(), "kept when its snapshot was dropped");
+    assert!(!is_idle(), "lent to one at a time");
+    look();
+    let mut txn = store.begin().expect("begins");
+    assert!(!is_idle(), "a write transaction ends the idle one");
+    look();
+    update(&mut txn, &from, &to);
+    txn.commit().expect("commits");
+    assert!(!is_idle(), "older than the commit");
+    assert_eq!(store.snapshot().expect("snapshot").files().len(), 2);
+    assert!(is_idle());
+}
+
+#[test]
 fn closing_and_opening_keeps_the_index() {
     let World { store, dir } = World::build(&state(&[("f", "a: a;")]));
     let before = dump(&store.snapshot().expect("snapshot"));

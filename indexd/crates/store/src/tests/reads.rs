@@ -6,7 +6,7 @@ use indexd_model::links::EdgeKind;
 use indexd_model::memory::MemoryFacts;
 use indexd_model::terms::Vocabulary;
 use indexd_model::view::{Edge, FactsView, IndexView, N_FIELDS};
-use indexd_model::{ChunkDoc, DefDoc, DefIdx, FileDoc, RepoPath};
+use indexd_model::{ChunkDoc, DefDoc, DefIdx, FileDoc, LineIndex, RepoPath};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -42,6 +42,7 @@ fn compare_files(s: &Snapshot, state: &State) {
         assert_eq!(s.facts(file).expect("facts"), expect);
         assert_eq!(*s.interface(file), expect.interface);
         assert_eq!(&*s.text(file), text);
+        assert_eq!(s.lines(file).starts(), LineIndex::new(text).starts());
         let record = s.file(file);
         assert_eq!((record.size, &*record.path), (text.len() as u64, &**path));
         assert_eq!(s.stat(path).map(|s| s.size), Some(text.len() as u64));
@@ -97,7 +98,11 @@ fn compare_terms(s: &Snapshot, state: &State) {
         assert!(out.windows(2).all(|w| w[0].chunk < w[1].chunk), "ascending");
         let is: BTreeSet<_> = out.iter().map(|p| (chunk_name(s, p.chunk), p.counts)).collect();
         let expect = expect.get(term).cloned().unwrap_or_default();
-        assert_eq!(s.doc_frequency(term) as usize, expect.len(), "{term}");
+        let df = s.doc_frequency(term);
+        assert_eq!(df as usize, expect.len(), "{term}");
+        for most in [df.saturating_sub(1), df, df + 1] {
+            assert_eq!(s.doc_frequency_within(term, most), Some(df).filter(|n| *n <= most), "{term}");
+        }
         assert_eq!(is, expect, "{term}");
     }
     for (term, expect) in expect_paths {

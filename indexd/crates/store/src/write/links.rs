@@ -10,7 +10,7 @@ use crate::linked::{
 use crate::rows::{Rows, in_prefix};
 use crate::{sets, snapshot};
 use indexd_model::links::EdgeKind;
-use indexd_model::{DefRef, FileDoc, Key, LineIndex, Links};
+use indexd_model::{DefRef, FileDoc, Key, Links};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeSet;
 
@@ -100,7 +100,7 @@ impl WriteTxn<'_> {
         let text = snapshot::text(self.store, self.rows(), file)?;
         let mut docs_of: FxHashMap<u32, Vec<u32>> = FxHashMap::default();
         let rows = self.rows();
-        by_source(links, docs.len(), &LineIndex::new(&text), |DefRef { file, def }| {
+        by_source(links, docs.len(), text.lines(), |DefRef { file, def }| {
             let docs = match docs_of.entry(file.0) {
                 std::collections::hash_map::Entry::Occupied(e) => e.into_mut(),
                 std::collections::hash_map::Entry::Vacant(e) => e.insert(rows.file_defs(file.0)?),
