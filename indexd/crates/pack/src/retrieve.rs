@@ -585,6 +585,7 @@ impl Table {
         let mut files: FxHashSet<FileDoc> = FxHashSet::default();
         let mut scopes: FxHashSet<(&str, &str)> = FxHashSet::default();
         let r = &self.ranking;
+        let mut is_changed = false;
         for (h, def) in self.hits[..best].iter_mut().zip(&defs) {
             let mut keep = 1.0;
             if let Some(def) = def {
@@ -604,10 +605,13 @@ impl Table {
                 keep *= r.alone_factor;
             }
             h.total *= f64::from(keep);
+            is_changed |= keep < 1.0;
         }
-        let mut order: Vec<(f64, u32)> = self.hits.iter().map(|h| h.total).zip(0..).collect();
-        self.sort(&mut order);
-        self.arrange(&order);
+        if is_changed {
+            let mut order: Vec<(f64, u32)> = self.hits.iter().map(|h| h.total).zip(0..).collect();
+            self.sort(&mut order);
+            self.arrange(&order);
+        }
     }
 
     /// Sorts totals with the positions of their hits, best first. The hits are large and stay where

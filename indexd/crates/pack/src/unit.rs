@@ -65,7 +65,7 @@ impl<'v> Units<'v> {
             chunks: FxHashMap::with_capacity_and_hasher(UNITS_EXPECTED, FxBuildHasher),
             defs: FxHashMap::default(),
             parts: FxHashMap::default(),
-            def_records: FxHashMap::default(),
+            def_records: FxHashMap::with_capacity_and_hasher(UNITS_EXPECTED, FxBuildHasher),
         }
     }
 
