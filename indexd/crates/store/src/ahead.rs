@@ -1,11 +1,10 @@
-//! Texts and interfaces read ahead on a thread of their own, into the caches that all snapshots
-//! share: unpacking those of a pack takes longer than all else that is done before the first is
-//! needed.
+//! Texts read ahead on a thread of their own, into the cache that all snapshots share: unpacking
+//! those of a pack takes longer than all else that is done before the first is needed.
 
 use crate::error::Result;
 use crate::meta::Meta;
 use crate::rows::Rows;
-use crate::snapshot::{interface, text};
+use crate::snapshot::text;
 use crate::store::Store;
 use indexd_model::FileDoc;
 use std::cell::RefCell;
@@ -63,7 +62,6 @@ fn read(store: &Store, generation: u64, asked: &Receiver<Vec<FileDoc>>, stop: &A
             break;
         }
         text(store, rows, file.0)?.lines();
-        interface(store, rows, file.0)?;
     }
     Ok(())
 }
