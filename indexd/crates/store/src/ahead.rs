@@ -1,5 +1,8 @@
-//! Texts read ahead on a thread of their own, into the cache that all snapshots share: unpacking
-//! those of a pack takes longer than all else that is done before the first is needed.
+//! Texts read ahead on another thread, into the cache that all snapshots share: unpacking those of a
+//! pack takes longer than all else that is done before the first is needed.
+//!
+//! A thread that has no more to read waits for the next snapshot: starting one costs a tenth of a
+//! millisecond, and each that ends leaves the memory it had to itself behind.
 
 use crate::error::Result;
 use crate::meta::Meta;
@@ -8,43 +11,68 @@ use crate::snapshot::text;
 use crate::store::Store;
 use indexd_model::FileDoc;
 use std::cell::RefCell;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Receiver, Sender};
-use std::thread::{Builder, JoinHandle};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::Builder;
 
-/// The thread of one snapshot. It ends with the snapshot, which keeps the store open.
+/// Threads that wait at once; packs come one after the other as a rule.
+const IDLE_MAX: usize = 2;
+
+/// The threads of a store that wait. They end with it, when nobody can send them anything.
 #[derive(Default)]
-pub(crate) struct ReadAhead {
-    reader: RefCell<Option<Reader>>,
+pub(crate) struct Readers(Mutex<Vec<Sender<Job>>>);
+
+impl Readers {
+    fn idle(&self) -> MutexGuard<'_, Vec<Sender<Job>>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A thread that waits, or a new one; `None` when the system has none to give.
+    fn take(&self) -> Option<Sender<Job>> {
+        if let Some(idle) = self.idle().pop() {
+            return Some(idle);
+        }
+        let (sender, jobs) = mpsc::channel::<Job>();
+        let work = move || jobs.iter().for_each(Job::run);
+        Builder::new().name("read-ahead".to_owned()).spawn(work).ok().map(|_| sender)
+    }
+
+    /// How many wait.
+    #[cfg(test)]
+    pub fn n_idle(&self) -> usize {
+        self.idle().len()
+    }
+
+    fn put(&self, reader: Sender<Job>) {
+        let mut idle = self.idle();
+        if idle.len() < IDLE_MAX {
+            idle.push(reader);
+        }
+    }
+}
+
+/// What a thread does for one snapshot.
+struct Job {
+    /// The thread itself, to be put back.
+    reader: Sender<Job>,
+    store: Store,
+    generation: u64,
+    files: Receiver<Vec<FileDoc>>,
     stop: Arc<AtomicBool>,
+    /// Let go when all is done.
+    done: Sender<()>,
 }
 
-struct Reader {
-    files: Sender<Vec<FileDoc>>,
-    thread: JoinHandle<()>,
-}
-
-impl ReadAhead {
-    /// Reads files of a generation after those it was asked for before. What fails here fails again,
-    /// and is reported, when the file is asked for.
-    pub fn start(&self, store: &Store, generation: u64, files: &[FileDoc]) {
-        if files.is_empty() {
-            return;
-        }
-        let mut reader = self.reader.borrow_mut();
-        if reader.is_none() {
-            let (sender, asked) = mpsc::channel();
-            let (store, stop) = (store.clone(), Arc::clone(&self.stop));
-            let read = move || drop(read(&store, generation, &asked, &stop));
-            // Without a thread, files are read when they are asked for.
-            let thread = Builder::new().name("read-ahead".to_owned()).spawn(read);
-            *reader = thread.ok().map(|thread| Reader { files: sender, thread });
-        }
-        if let Some(reader) = &*reader {
-            // A thread that gave up takes no more.
-            let _ = reader.files.send(files.to_vec());
-        }
+impl Job {
+    fn run(self) {
+        let Self { reader, store, generation, files, stop, done } = self;
+        // What fails here fails again, and is reported, when the file is asked for.
+        let _ = read(&store, generation, &files, &stop);
+        store.inner.readers.put(reader);
+        // The snapshot that waits keeps the store open, so that it is never closed on this thread.
+        drop(store);
+        drop(done);
     }
 }
 
@@ -66,13 +94,59 @@ fn read(store: &Store, generation: u64, asked: &Receiver<Vec<FileDoc>>, stop: &A
     Ok(())
 }
 
+/// What one snapshot has a thread read. It waits for it when it is dropped.
+#[derive(Default)]
+pub(crate) struct ReadAhead {
+    asked: RefCell<Option<Asked>>,
+    stop: Arc<AtomicBool>,
+}
+
+struct Asked {
+    files: Sender<Vec<FileDoc>>,
+    done: Receiver<()>,
+}
+
+impl ReadAhead {
+    /// Reads files of a generation after those it was asked for before.
+    pub fn start(&self, store: &Store, generation: u64, files: &[FileDoc]) {
+        if files.is_empty() {
+            return;
+        }
+        let mut asked = self.asked.borrow_mut();
+        if asked.is_none() {
+            *asked = self.begin(store, generation);
+        }
+        if let Some(asked) = &*asked {
+            // A thread that gave up takes no more.
+            let _ = asked.files.send(files.to_vec());
+        }
+    }
+
+    /// Without a thread, files are read when they are asked for.
+    fn begin(&self, store: &Store, generation: u64) -> Option<Asked> {
+        let reader = store.inner.readers.take()?;
+        let (files, asked) = mpsc::channel();
+        let (running, done) = mpsc::channel();
+        let job = Job {
+            reader: reader.clone(),
+            store: store.clone(),
+            generation,
+            files: asked,
+            stop: Arc::clone(&self.stop),
+            done: running,
+        };
+        reader.send(job).ok().map(|()| Asked { files, done })
+    }
+}
+
 impl Drop for ReadAhead {
     fn drop(&mut self) {
         self.stop.store(true, Ordering::Relaxed);
-        if let Some(Reader { files, thread }) = self.reader.get_mut().take() {
+        if let Some(Asked { files, done }) = self.asked.get_mut().take() {
             drop(files);
-            // A panic of the thread was about a file that nobody got from it.
-            let _ = thread.join();
+            // An error, always: nothing is ever sent. After a panic of the thread, too, which was
+            // about a file that nobody got from it.
+            let _ = done.recv();
         }
     }
 }

@@ -1,5 +1,6 @@
 //! Opening and closing the environment.
 
+use crate::ahead::Readers;
 use crate::bulk::Bulk;
 use crate::cache::Cache;
 use crate::directory::Directory;
@@ -51,6 +52,7 @@ pub(crate) type ContentKey = (u64, [u8; 16]);
 pub(crate) struct Inner {
     /// Ends before the environment does.
     pub idle: Idle,
+    pub readers: Readers,
     pub env: Env<WithoutTls>,
     pub tables: Tables,
     pub config: [u8; 32],
@@ -150,6 +152,7 @@ impl Store {
     ) -> Self {
         let inner = Inner {
             idle: Idle::default(),
+            readers: Readers::default(),
             env,
             tables,
             config,
