@@ -138,6 +138,11 @@ fn workspace_text(w: &WorkspaceStatus, style: Style) -> String {
     };
     let mut out =
         format!("{}  {}  {state}\n", style.bold(&safe_line(&w.repo_id)), style.path(&safe_line(&w.root)));
+    if w.state == "closed" {
+        // Nothing is known of it until it is opened, but what it takes on the disk.
+        out += &format!("  {}\n", style.dim(&format!("{}, opens when it is asked", bytes(w.index_bytes))));
+        return out;
+    }
     let mut facts = vec![
         format!("{} files", number(w.n_files)),
         bytes(w.index_bytes),

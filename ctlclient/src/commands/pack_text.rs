@@ -114,20 +114,23 @@ fn why(item: &ContextItem) -> String {
 }
 
 fn excerpt(out: &mut String, item: &ContextItem, style: Style) {
-    let mut last = 0;
-    for part in &item.excerpt.parts {
-        if last > 0 && part.lines.start > last + 1 {
-            let _ = writeln!(
-                out,
-                "{}",
-                style.dim(&format!("      ⋮ lines {}-{}", last + 1, part.lines.start - 1))
-            );
+    let parts = &item.excerpt.parts;
+    let Some(first) = parts.first() else { return };
+    let gap = |out: &mut String, from: u32, to: u32| {
+        if from <= to {
+            let _ = writeln!(out, "{}", style.dim(&format!("      ⋮ lines {from}-{to}")));
         }
+    };
+    // What a whole item leaves out at its ends is not part of it.
+    let is_cut = item.excerpt.truncated;
+    let mut next = if is_cut { item.lines.start } else { first.lines.start };
+    for part in parts {
+        gap(out, next, part.lines.start.saturating_sub(1));
         lines(out, part, style);
-        last = part.lines.end;
+        next = part.lines.end + 1;
     }
-    if last > 0 && item.excerpt.truncated && last < item.lines.end {
-        let _ = writeln!(out, "{}", style.dim(&format!("      ⋮ lines {}-{}", last + 1, item.lines.end)));
+    if is_cut {
+        gap(out, next, item.lines.end);
     }
 }
 
@@ -186,7 +189,7 @@ mod tests {
             "packId": "pack:sha256:00",
             "sections": [
                 {"name": "seeds", "dropped": 2, "items": [{
-                    "fileRelPath": "net/re\u{1b}try.go", "lines": {"start": 10, "end": 19}, "title": "func delay(n int) time.Duration",
+                    "fileRelPath": "net/re\u{1b}try.go", "lines": {"start": 8, "end": 19}, "title": "func delay(n int) time.Duration",
                     "tokens": 42, "scores": {"hybridScore": 0.91, "seedScore": 1.0, "evidenceScore": 1.0},
                     "why": {"rule": "text-hit", "evidence": [{"kind": "identifier", "fileRelPath": "net/retry.go", "line": 11}]},
                     "excerpt": {"truncated": true, "parts": [
