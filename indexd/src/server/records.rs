@@ -141,18 +141,24 @@ fn entries(dir: &Path) -> std::io::Result<Vec<PathBuf>> {
     }
 }
 
-/// Deletes the oldest files until at most `keep` are left.
+/// Deletes the oldest files until at most `keep` are left. Other requests may do the same meanwhile:
+/// what is gone is gone.
 fn make_room(dir: &Path, keep: usize) -> std::io::Result<()> {
     let files = entries(dir)?;
-    let over = files.len().saturating_sub(keep);
-    if over == 0 {
+    if files.len() <= keep {
         return Ok(());
     }
-    let written = |path: &Path| path.symlink_metadata().and_then(|m| m.modified());
-    let mut files: Vec<_> =
-        files.into_iter().map(|p| Ok((written(&p)?, p))).collect::<std::io::Result<_>>()?;
+    let written = |path: PathBuf| Some((path.symlink_metadata().and_then(|m| m.modified()).ok()?, path));
+    let mut files: Vec<_> = files.into_iter().filter_map(written).collect();
     files.sort();
-    files[..over].iter().try_for_each(|(_, path)| std::fs::remove_file(path))
+    let over = files.len().saturating_sub(keep);
+    for (_, path) in &files[..over] {
+        match std::fs::remove_file(path) {
+            Err(e) if e.kind() != ErrorKind::NotFound => return Err(e),
+            _ => {}
+        }
+    }
+    Ok(())
 }
 
 fn not_found(pack_id: &str) -> ErrorObject {
@@ -213,5 +219,16 @@ mod tests {
         assert_eq!(entries(dir.path()).unwrap().len(), 3);
         make_room(dir.path(), 1).unwrap();
         assert_eq!(entries(dir.path()).unwrap(), [dir.path().join("b")]);
+    }
+
+    #[test]
+    fn requests_that_make_room_at_once_hinder_no_other() {
+        let dir = tempfile::tempdir().unwrap();
+        (0..400).for_each(|n| std::fs::write(dir.path().join(n.to_string()), "").unwrap());
+        std::thread::scope(|s| {
+            let all: Vec<_> = (0..4).map(|_| s.spawn(|| make_room(dir.path(), 1))).collect();
+            all.into_iter().for_each(|t| t.join().unwrap().unwrap());
+        });
+        assert_eq!(entries(dir.path()).unwrap().len(), 1, "the newest is kept by all");
     }
 }
