@@ -135,15 +135,21 @@ impl Engine {
         let started = Instant::now();
         let workspace = self.workspace(target)?;
         let wait = wait.unwrap_or_default();
-        let freshness = self.wait(&workspace, wait, progress, ctx)?;
-        if wait.mode == WaitMode::Strict && !freshness.fresh {
-            let message = format!("{} changed files are not in the index yet", freshness.pending);
-            return Err(ErrorObject::new(ErrorCode::Indexing, message)
-                .with_retry_after_ms(500)
-                .with_hint("wait longer, or ask for the best there is"));
-        }
-        let snapshot = workspace.snapshot().map_err(|e| convert::workspace_error(&e))?;
-        ctx.check()?;
+        let (freshness, snapshot) = loop {
+            let freshness = self.wait(&workspace, wait, progress, ctx)?;
+            if wait.mode == WaitMode::Strict && !freshness.fresh {
+                let message = format!("{} changed files are not in the index yet", freshness.pending);
+                return Err(ErrorObject::new(ErrorCode::Indexing, message)
+                    .with_retry_after_ms(500)
+                    .with_hint("wait longer, or ask for the best there is"));
+            }
+            ctx.check()?;
+            match workspace.snapshot() {
+                // A damaged index was put away since, and is being built again: waited for as a first one.
+                Err(WorkspaceError::Building) => {}
+                found => break (freshness, found.map_err(|e| convert::workspace_error(&e))?),
+            }
+        };
         let waited = started.elapsed();
         let started = Instant::now();
         let (config, warning) = workspace.settings();
