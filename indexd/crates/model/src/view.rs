@@ -275,6 +275,10 @@ pub trait IndexView: FactsView {
         let _ = files;
     }
 
+    /// Runs `here`, and `there` over this state too: on another thread at the same time where the view
+    /// has one, else after it. No answer depends on it.
+    fn both(&self, here: &mut dyn FnMut(), there: &mut (dyn FnMut(&dyn IndexView) + Send));
+
     /// A chunk.
     fn chunk(&self, chunk: ChunkDoc) -> ChunkRecord;
 

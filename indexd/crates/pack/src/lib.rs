@@ -26,6 +26,7 @@ pub mod request;
 pub mod retrieve;
 pub mod sections;
 pub mod select;
+mod share;
 pub mod unit;
 mod write;
 

@@ -525,6 +525,7 @@ impl Table {
 
     /// Finds out which hits belong to one type: the same scope in files of one folder.
     fn number_types(&mut self, units: &mut Units) {
+        units.read_defs(self.hits.iter().filter_map(|h| h.unit.def.some()));
         let defs: Vec<Option<Rc<DefRecord>>> =
             self.hits.iter().map(|h| h.unit.def.some().map(|d| units.def(d))).collect();
         let mut known: FxHashMap<(&str, &str), u32> = FxHashMap::default();

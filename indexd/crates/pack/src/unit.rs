@@ -1,6 +1,7 @@
 //! The unit of ranking and of packs: one definition with all its chunks, or one chunk of text
 //! between definitions.
 
+use crate::share::share;
 use indexd_model::view::{ChunkRecord, DefRecord, FileRecord};
 use indexd_model::{ChunkDoc, ChunkKind, DefDoc, FileDoc, IndexView, Lines, Span};
 use rustc_hash::{FxBuildHasher, FxHashMap};
@@ -43,6 +44,9 @@ impl Unit {
 /// Units and chunks that a request usually looks at; there may be more.
 const UNITS_EXPECTED: usize = 1_700;
 
+/// Definitions that one of two threads reads in one go.
+const DEFS_PER_GROUP: usize = 96;
+
 /// Reads units and files once for one request. Nothing is ever iterated in hash order.
 pub struct Units<'v> {
     /// The snapshot.
@@ -82,6 +86,29 @@ impl<'v> Units<'v> {
     /// The chunk's record.
     pub fn chunk(&mut self, chunk: ChunkDoc) -> ChunkRecord {
         *self.chunks.entry(chunk).or_insert_with(|| self.view.chunk(chunk))
+    }
+
+    /// The chunk's record, if it was read already.
+    pub fn known_chunk(&self, chunk: ChunkDoc) -> Option<ChunkRecord> {
+        self.chunks.get(&chunk).copied()
+    }
+
+    /// Keeps the record of a chunk that was read elsewhere.
+    pub fn keep_chunk(&mut self, chunk: ChunkDoc, record: ChunkRecord) {
+        self.chunks.insert(chunk, record);
+    }
+
+    /// Reads the records of these definitions, those that are not known.
+    pub fn read_defs(&mut self, defs: impl Iterator<Item = DefDoc>) {
+        let mut wanted: Vec<DefDoc> = defs.filter(|d| !self.def_records.contains_key(d)).collect();
+        // Neighbours lie together.
+        wanted.sort_unstable();
+        wanted.dedup();
+        let groups: Vec<&[DefDoc]> = wanted.chunks(DEFS_PER_GROUP).collect();
+        let read = share(self.view, groups.len(), &mut [(), ()], |view, (), i| {
+            groups[i].iter().map(|d| view.def(*d)).collect::<Vec<_>>()
+        });
+        self.def_records.extend(wanted.iter().copied().zip(read.into_iter().flatten().map(Rc::new)));
     }
 
     /// The unit a chunk belongs to.

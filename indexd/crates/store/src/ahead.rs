@@ -1,18 +1,18 @@
-//! Texts and interfaces read ahead on another thread, into the caches that all snapshots share:
-//! unpacking the texts of a pack takes longer than all else that is done before the first is needed.
+//! The second thread of a snapshot. It does its part of what the first one shares with it, and reads
+//! texts and interfaces ahead, into the caches that all snapshots share: unpacking the texts of a
+//! pack takes longer than all else that is done before the first is needed.
 //!
-//! A thread that has no more to read waits for the next snapshot: starting one costs a tenth of a
+//! A thread that has no more to do waits for the next snapshot: starting one costs a tenth of a
 //! millisecond, and each that ends leaves the memory it had to itself behind.
 
 use crate::error::Result;
-use crate::meta::Meta;
-use crate::rows::Rows;
-use crate::snapshot::{interface, text};
+use crate::snapshot::{Snapshot, interface, text};
 use crate::store::Store;
-use indexd_model::FileDoc;
+use crate::task::Task;
+use indexd_model::{FileDoc, IndexView};
 use std::cell::RefCell;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{self, Receiver, Sender};
+use std::collections::VecDeque;
+use std::sync::mpsc::{self, Receiver, Sender, TryRecvError};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::Builder;
 
@@ -52,10 +52,14 @@ impl Readers {
     }
 }
 
-/// What is likely asked for soon, the first files first.
-pub(crate) enum Wanted {
+/// What a snapshot asks of its second thread.
+pub(crate) enum Asked {
+    /// Texts that are likely asked for soon, the first files first.
     Texts(Vec<FileDoc>),
+    /// The same of interfaces.
     Interfaces(Vec<FileDoc>),
+    /// A part of what the first thread is at. It goes before everything that is only likely.
+    Task(Arc<Task>),
 }
 
 /// What a thread does for one snapshot.
@@ -64,17 +68,16 @@ struct Job {
     reader: Sender<Job>,
     store: Store,
     generation: u64,
-    asked: Receiver<Wanted>,
-    stop: Arc<AtomicBool>,
+    asked: Receiver<Asked>,
     /// Let go when all is done.
     done: Sender<()>,
 }
 
 impl Job {
     fn run(self) {
-        let Self { reader, store, generation, asked, stop, done } = self;
+        let Self { reader, store, generation, asked, done } = self;
         // What fails here fails again, and is reported, when the file is asked for.
-        let _ = read(&store, generation, &asked, &stop);
+        let _ = serve(&store, generation, asked);
         store.inner.readers.put(reader);
         // The snapshot that waits keeps the store open, so that it is never closed on this thread.
         drop(store);
@@ -82,79 +85,101 @@ impl Job {
     }
 }
 
-/// Reads what it is asked for, in a transaction of its own.
-fn read(store: &Store, generation: u64, asked: &Receiver<Wanted>, stop: &AtomicBool) -> Result<()> {
-    let inner = &store.inner;
-    let txn = inner.env.read_txn()?;
+/// Does what it is asked for, in a transaction of its own, until nobody asks any more.
+fn serve(store: &Store, generation: u64, asked: Receiver<Asked>) -> Result<()> {
+    let mut view = Snapshot::open_second(store)?;
     // Handles mean something in their generation only.
-    if Meta::read(&inner.tables, &txn)?.is_none_or(|meta| meta.generation != generation) {
+    if view.generation() != generation {
         return Ok(());
     }
-    let rows = Rows { tables: &inner.tables, txn: &txn, opened: None };
-    let read = |wanted: &Wanted| -> Result<()> {
-        let (Wanted::Texts(files) | Wanted::Interfaces(files)) = wanted;
-        for file in files.iter().take_while(|_| !stop.load(Ordering::Relaxed)) {
-            match wanted {
-                Wanted::Texts(_) => drop(text(store, rows, file.0)?.lines()),
-                Wanted::Interfaces(_) => drop(interface(store, rows, file.0)?),
+    let mut texts = VecDeque::new();
+    let mut interfaces = VecDeque::new();
+    loop {
+        let is_idle = texts.is_empty() && interfaces.is_empty();
+        let next =
+            if is_idle { asked.recv().map_err(|_| TryRecvError::Disconnected) } else { asked.try_recv() };
+        match next {
+            Ok(Asked::Texts(files)) => texts.extend(files),
+            Ok(Asked::Interfaces(files)) => interfaces.extend(files),
+            Ok(Asked::Task(task)) => {
+                if !task.run(&view) {
+                    view.distrust();
+                    return Ok(());
+                }
             }
+            Err(TryRecvError::Empty) => {
+                if let Some(file) = texts.pop_front() {
+                    let _ = text(store, view.rows(), file.0)?.lines();
+                } else if let Some(file) = interfaces.pop_front() {
+                    drop(interface(store, view.rows(), file.0)?);
+                }
+            }
+            // Files that nobody waits for are not read.
+            Err(TryRecvError::Disconnected) => return Ok(()),
         }
-        Ok(())
-    };
-    asked.iter().try_for_each(|wanted| read(&wanted))
+    }
 }
 
-/// What one snapshot has a thread read. It waits for it when it is dropped.
+/// The second thread of one snapshot, which waits for it when it is dropped.
 #[derive(Default)]
-pub(crate) struct ReadAhead {
-    asked: RefCell<Option<Asked>>,
-    stop: Arc<AtomicBool>,
-}
+pub(crate) struct Second(RefCell<Option<Line>>);
 
-struct Asked {
-    wanted: Sender<Wanted>,
+struct Line {
+    asked: Sender<Asked>,
     done: Receiver<()>,
 }
 
-impl ReadAhead {
-    /// Reads files of a generation after those it was asked for before.
-    pub fn start(&self, store: &Store, generation: u64, wanted: Wanted) {
-        let (Wanted::Texts(files) | Wanted::Interfaces(files)) = &wanted;
-        if files.is_empty() {
-            return;
-        }
-        let mut asked = self.asked.borrow_mut();
-        if asked.is_none() {
-            *asked = self.begin(store, generation);
-        }
-        if let Some(asked) = &*asked {
-            // A thread that gave up takes no more.
-            let _ = asked.wanted.send(wanted);
+impl Second {
+    /// Has files of a generation read after those it was asked for before.
+    pub fn start(&self, store: &Store, generation: u64, wanted: Asked) {
+        let (Asked::Texts(files) | Asked::Interfaces(files)) = &wanted else { return };
+        if !files.is_empty() {
+            self.ask(store, generation, wanted);
         }
     }
 
-    /// Without a thread, files are read when they are asked for.
-    fn begin(&self, store: &Store, generation: u64) -> Option<Asked> {
-        let reader = store.inner.readers.take()?;
-        let (wanted, asked) = mpsc::channel();
-        let (running, done) = mpsc::channel();
-        let job = Job {
-            reader: reader.clone(),
-            store: store.clone(),
-            generation,
-            asked,
-            stop: Arc::clone(&self.stop),
-            done: running,
-        };
-        reader.send(job).ok().map(|()| Asked { wanted, done })
+    /// Runs `here` on this thread, and `there` on the second one over a view of its own if that comes
+    /// to it in time, else on this one over `view`.
+    ///
+    /// # Panics
+    /// When one of them does.
+    pub fn both(
+        &self,
+        view: &Snapshot,
+        here: &mut dyn FnMut(),
+        there: &mut (dyn FnMut(&dyn IndexView) + Send),
+    ) {
+        Task::share(there, view, |task| {
+            self.ask(view.store(), view.generation(), Asked::Task(task));
+            here();
+        });
+    }
+
+    fn ask(&self, store: &Store, generation: u64, wanted: Asked) {
+        let mut line = self.0.borrow_mut();
+        if line.is_none() {
+            *line = begin(store, generation);
+        }
+        if let Some(line) = &*line {
+            // A thread that gave up takes no more.
+            let _ = line.asked.send(wanted);
+        }
     }
 }
 
-impl Drop for ReadAhead {
+/// Without a thread, files are read when they are asked for, and nothing is shared.
+fn begin(store: &Store, generation: u64) -> Option<Line> {
+    let reader = store.inner.readers.take()?;
+    let (sender, asked) = mpsc::channel();
+    let (running, done) = mpsc::channel();
+    let job = Job { reader: reader.clone(), store: store.clone(), generation, asked, done: running };
+    reader.send(job).ok().map(|()| Line { asked: sender, done })
+}
+
+impl Drop for Second {
     fn drop(&mut self) {
-        self.stop.store(true, Ordering::Relaxed);
-        if let Some(Asked { wanted, done }) = self.asked.get_mut().take() {
-            drop(wanted);
+        if let Some(Line { asked, done }) = self.0.get_mut().take() {
+            drop(asked);
             // An error, always: nothing is ever sent. After a panic of the thread, too, which was
             // about a file that nobody got from it.
             let _ = done.recv();

@@ -30,6 +30,7 @@ mod snapshot;
 mod store;
 mod table;
 mod tables;
+mod task;
 mod verify;
 mod write;
 

@@ -3,7 +3,7 @@
 //! The traits have no errors: a view that cannot be read has no answer. A read that meets damage
 //! marks the store as damaged and panics; the request that asked is lost, the daemon is not.
 
-use crate::ahead::{ReadAhead, Wanted};
+use crate::ahead::{Asked, Second};
 use crate::codec::chunks::ChunkRow;
 use crate::codec::edges::{Base, decode_unresolved};
 use crate::codec::enums::Coded;
@@ -12,7 +12,7 @@ use crate::directory::Directory;
 use crate::error::{Result, StoreError, Unreadable};
 use crate::input::FileStat;
 use crate::meta::Meta;
-use crate::opened::ReadTxn;
+use crate::opened::{Idle, ReadTxn};
 use crate::rows::{IN_KIND, Rows, base_of, in_prefix, term_prefix, text_prefix};
 use crate::sets;
 use crate::store::{ContentKey, Store};
@@ -35,7 +35,9 @@ pub struct Snapshot {
     txn: Option<ReadTxn>,
     meta: Meta,
     directory: OnceLock<Arc<Directory>>,
-    ahead: ReadAhead,
+    second: Second,
+    /// Where the transaction waits for the next snapshot.
+    idle: fn(&Store) -> &Idle,
     store: Store,
 }
 
@@ -54,7 +56,16 @@ pub struct Counts {
 
 impl Snapshot {
     pub(crate) fn open(store: &Store) -> Result<Self> {
-        let txn = match store.inner.idle.take(&store.inner.env) {
+        Self::open_from(store, |store| &store.inner.idle)
+    }
+
+    /// Opens a snapshot for the second thread of another one.
+    pub(crate) fn open_second(store: &Store) -> Result<Self> {
+        Self::open_from(store, |store| &store.inner.idle_second)
+    }
+
+    fn open_from(store: &Store, idle: fn(&Store) -> &Idle) -> Result<Self> {
+        let txn = match idle(store).take(&store.inner.env) {
             Some(txn) => txn,
             None => ReadTxn::new(store.inner.env.clone().static_read_txn()?),
         };
@@ -63,9 +74,19 @@ impl Snapshot {
             txn: Some(txn),
             meta,
             directory: OnceLock::new(),
-            ahead: ReadAhead::default(),
+            second: Second::default(),
+            idle,
             store: store.clone(),
         })
+    }
+
+    /// Forgets the transaction with all that was opened of it, which a panic may have left half done.
+    pub(crate) fn distrust(&mut self) {
+        self.txn = None;
+    }
+
+    pub(crate) fn store(&self) -> &Store {
+        &self.store
     }
 
     pub(crate) fn rows(&self) -> Rows<'_> {
@@ -418,7 +439,7 @@ impl Drop for Snapshot {
     fn drop(&mut self) {
         // After a panic nothing that was opened is trusted.
         if let Some(txn) = self.txn.take().filter(|_| !std::thread::panicking()) {
-            self.store.inner.idle.put(txn);
+            (self.idle)(&self.store).put(txn);
         }
     }
 }
@@ -546,11 +567,15 @@ impl IndexView for Snapshot {
     }
 
     fn will_read(&self, files: &[FileDoc]) {
-        self.ahead.start(&self.store, self.generation(), Wanted::Texts(files.to_vec()));
+        self.second.start(&self.store, self.generation(), Asked::Texts(files.to_vec()));
     }
 
     fn will_read_interfaces(&self, files: &[FileDoc]) {
-        self.ahead.start(&self.store, self.generation(), Wanted::Interfaces(files.to_vec()));
+        self.second.start(&self.store, self.generation(), Asked::Interfaces(files.to_vec()));
+    }
+
+    fn both(&self, here: &mut dyn FnMut(), there: &mut (dyn FnMut(&dyn IndexView) + Send)) {
+        self.second.both(self, here, there);
     }
 
     fn chunk(&self, chunk: ChunkDoc) -> ChunkRecord {

@@ -52,6 +52,8 @@ pub(crate) type ContentKey = (u64, [u8; 16]);
 pub(crate) struct Inner {
     /// Ends before the environment does.
     pub idle: Idle,
+    /// The same of the second threads of snapshots, which open other rows.
+    pub idle_second: Idle,
     pub readers: Readers,
     pub env: Env<WithoutTls>,
     pub tables: Tables,
@@ -152,6 +154,7 @@ impl Store {
     ) -> Self {
         let inner = Inner {
             idle: Idle::default(),
+            idle_second: Idle::default(),
             readers: Readers::default(),
             env,
             tables,

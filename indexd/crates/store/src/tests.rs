@@ -4,4 +4,5 @@ mod crash;
 mod incremental;
 mod lifecycle;
 mod reads;
+mod second;
 mod world;

@@ -69,6 +69,7 @@ impl<'s> WriteTxn<'s> {
     pub(crate) fn begin(store: &'s Store) -> Result<Self> {
         let txn = store.inner.env.write_txn()?;
         store.inner.idle.clear();
+        store.inner.idle_second.clear();
         store.mark_dirty()?;
         let meta = Meta::read(&store.inner.tables, &txn)?.ok_or(StoreError::Busy("not built yet"))?;
         let free = Free::read(&store.inner.tables, &txn)?;

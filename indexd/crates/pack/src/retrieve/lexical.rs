@@ -7,12 +7,15 @@
 
 use crate::config::Ranking;
 use crate::query::{Query, QueryTerm};
+use crate::share::share;
 use crate::unit::Units;
 use indexd_model::view::{ChunkRecord, Field, FieldCounts, N_FIELDS, PathPosting, Posting};
 use indexd_model::{ChunkDoc, FileDoc, IndexView};
 use indexd_text::bm25::idf;
 use rustc_hash::FxHashMap;
 use std::cell::RefCell;
+use std::ops::Range;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Terms scored of a query, the heaviest; a trace of 500 words has more than is useful.
 const TERMS_MAX: usize = 64;
@@ -20,6 +23,13 @@ const TERMS_MAX: usize = 64;
 const PATH_FILES_MAX: usize = 400;
 /// A path term in more files than this says nothing about where to look.
 const PATH_DF_MAX: usize = 2_000;
+
+/// Parts that chunks are split in where two threads share them.
+const PARTS: usize = 6;
+/// Chunks that are scored exactly in one go.
+const GROUP: usize = 160;
+/// Chunks of an index below which passes over all of them are too short to be shared.
+const CHUNKS_SHARED_MIN: u64 = 10_000;
 
 /// A chunk with its lexical score.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -41,8 +51,48 @@ struct Term {
     text: String,
     idf: f32,
     weight: f32,
-    postings: std::ops::Range<usize>,
-    paths: std::ops::Range<usize>,
+    postings: Place,
+    paths: Place,
+}
+
+/// A run in one of two buffers.
+#[derive(Clone, Default)]
+struct Place {
+    buffer: usize,
+    range: Range<usize>,
+}
+
+impl Place {
+    fn of<'r, T>(&self, buffers: [&'r Vec<T>; 2]) -> &'r [T] {
+        &buffers[self.buffer][self.range.clone()]
+    }
+}
+
+/// What one thread has read of the index.
+#[derive(Default)]
+struct Read {
+    /// Its number.
+    buffer: usize,
+    postings: Vec<Posting>,
+    paths: Vec<PathPosting>,
+}
+
+impl Read {
+    fn postings(&mut self, view: &dyn IndexView, term: &str) -> Place {
+        let start = self.postings.len();
+        view.postings(term, &mut self.postings);
+        Place { buffer: self.buffer, range: start..self.postings.len() }
+    }
+
+    /// Nothing where there are too many.
+    fn paths(&mut self, view: &dyn IndexView, term: &str) -> Place {
+        let start = self.paths.len();
+        view.path_postings(term, &mut self.paths);
+        if self.paths.len() - start > PATH_DF_MAX {
+            self.paths.truncate(start);
+        }
+        Place { buffer: self.buffer, range: start..self.paths.len() }
+    }
 }
 
 /// Buffers that keep their memory between requests of one thread.
@@ -50,10 +100,19 @@ struct Term {
 struct Scratch {
     scores: Vec<f32>,
     slots: Vec<u32>,
-    touched: Vec<u32>,
-    postings: Vec<Posting>,
-    paths: Vec<PathPosting>,
+    touched: [Vec<u32>; PARTS],
+    read: [Read; 2],
     matrix: Vec<f32>,
+}
+
+impl Scratch {
+    fn postings(&self, term: &Term) -> &[Posting] {
+        term.postings.of([&self.read[0].postings, &self.read[1].postings])
+    }
+
+    fn paths(&self, term: &Term) -> &[PathPosting] {
+        term.paths.of([&self.read[0].paths, &self.read[1].paths])
+    }
 }
 
 thread_local! {
@@ -86,8 +145,11 @@ impl Lexical {
     /// order that means anything; equal scores are never cut apart.
     pub fn score(units: &mut Units, query: &Query, ranking: &Ranking) -> (Self, Vec<ChunkHit>) {
         let mut scratch = SCRATCH.take();
-        scratch.postings.clear();
-        scratch.paths.clear();
+        for (buffer, read) in scratch.read.iter_mut().enumerate() {
+            read.buffer = buffer;
+            read.postings.clear();
+            read.paths.clear();
+        }
         let terms = read_terms(units.view, &query.terms, &mut scratch);
         let kept = choose(units, &terms, ranking, &mut scratch);
         let hits = second_pass(units, &terms, terms.len(), ranking, &kept, &mut scratch);
@@ -104,7 +166,8 @@ impl Lexical {
     ) -> Vec<ChunkHit> {
         self.terms.truncate(self.n_asked);
         self.terms.extend(read_terms(units.view, further, &mut self.scratch));
-        let chunks: Vec<u32> = chunks.into_iter().map(|c| c.0).collect();
+        let mut chunks: Vec<u32> = chunks.into_iter().map(|c| c.0).collect();
+        chunks.sort_unstable();
         second_pass(units, &self.terms, self.n_asked, ranking, &chunks, &mut self.scratch)
     }
 
@@ -142,24 +205,22 @@ fn read_terms(view: &dyn IndexView, terms: &[QueryTerm], s: &mut Scratch) -> Vec
     let chunks_per_file = stats.n_chunks / stats.n_files.max(1);
     // Where all can be scored, postings are counted by reading them.
     let reads_all = terms.len() <= TERMS_MAX;
+    let looked_up = share(view, terms.len(), &mut s.read, |view, read, i| {
+        let term = &terms[i].term;
+        let (postings, df) = if reads_all {
+            let postings = read.postings(view, term);
+            let df = postings.range.len() as u32;
+            (postings, df)
+        } else {
+            (Place::default(), view.doc_frequency(term))
+        };
+        (df, postings, read.paths(view, term))
+    });
     let mut found = Vec::with_capacity(terms.len());
     let mut idfs: Vec<Option<f32>> = Vec::with_capacity(terms.len());
-    for (place, q) in terms.iter().enumerate() {
+    for ((place, q), (df, postings, paths)) in terms.iter().enumerate().zip(looked_up) {
         idfs.push(None);
-        let first = s.postings.len();
-        let df = if reads_all {
-            view.postings(&q.term, &mut s.postings);
-            (s.postings.len() - first) as u32
-        } else {
-            view.doc_frequency(&q.term)
-        };
-        let start = s.paths.len();
-        view.path_postings(&q.term, &mut s.paths);
-        let mut n_paths = s.paths.len() - start;
-        if n_paths > PATH_DF_MAX {
-            s.paths.truncate(start);
-            n_paths = 0;
-        }
+        let n_paths = paths.range.len();
         if df == 0 && n_paths == 0 {
             continue;
         }
@@ -169,13 +230,7 @@ fn read_terms(view: &dyn IndexView, terms: &[QueryTerm], s: &mut Scratch) -> Vec
         let of_word = q.form_of.and_then(|w| idfs[w]).unwrap_or(f32::INFINITY);
         let own = (idf(stats.n_chunks, n) as f32).min(of_word);
         idfs[place] = Some(own);
-        let term = Term {
-            text: q.term.clone(),
-            idf: own,
-            weight: q.weight as f32,
-            postings: first..s.postings.len(),
-            paths: start..s.paths.len(),
-        };
+        let term = Term { text: q.term.clone(), idf: own, weight: q.weight as f32, postings, paths };
         found.push((df, term));
     }
     if found.len() > TERMS_MAX {
@@ -185,62 +240,89 @@ fn read_terms(view: &dyn IndexView, terms: &[QueryTerm], s: &mut Scratch) -> Vec
         found.truncate(TERMS_MAX);
     }
     found.sort_by(|a, b| a.0.cmp(&b.0).then_with(|| a.1.text.cmp(&b.1.text)));
+    let mut found: Vec<Term> = found.into_iter().map(|f| f.1).collect();
+    if !reads_all {
+        let postings =
+            share(view, found.len(), &mut s.read, |view, read, i| read.postings(view, &found[i].text));
+        for (term, postings) in found.iter_mut().zip(postings) {
+            term.postings = postings;
+        }
+    }
     found
-        .into_iter()
-        .map(|(df, mut term)| {
-            if df > 0 && !reads_all {
-                let start = s.postings.len();
-                view.postings(&term.text, &mut s.postings);
-                term.postings = start..s.postings.len();
-            }
-            term
-        })
-        .collect()
 }
 
-/// The chunks that are worth an exact score.
+/// The chunks that are worth an exact score, ascending, so that neighbours are read one after the
+/// other.
 fn choose(units: &mut Units, terms: &[Term], r: &Ranking, s: &mut Scratch) -> Vec<u32> {
     let weights = field_weights(r);
-    first_pass(terms, &weights, r, s);
+    first_pass(units.view, terms, &weights, r, s);
     let path_files = score_paths(terms, r, s);
     spread_paths(units, &path_files, s);
-    let kept = best(s, r.candidates_max as usize);
+    let mut kept = best(s, r.candidates_max as usize);
+    kept.sort_unstable();
     // Leave the arrays as they were found: zero.
-    for &c in &s.touched {
-        s.scores[c as usize] = 0.0;
+    for touched in &mut s.touched {
+        for c in touched.drain(..) {
+            s.scores[c as usize] = 0.0;
+        }
     }
-    s.touched.clear();
     kept
 }
 
 /// Adds what each posting is worth at average length.
-fn first_pass(terms: &[Term], weights: &[f32; N_FIELDS], r: &Ranking, s: &mut Scratch) {
-    let Scratch { scores, touched, postings, .. } = s;
-    for t in terms {
-        let run = &postings[t.postings.clone()];
-        let Some(last) = run.last() else { continue };
-        if scores.len() <= last.chunk.index() {
-            scores.resize(last.chunk.index() + 1, 0.0);
-        }
-        let full = t.idf * t.weight;
-        for p in run {
-            let tf = weigh(&p.counts, weights);
-            if tf > 0.0 && full > 0.0 {
-                let score = &mut scores[p.chunk.index()];
-                if *score == 0.0 {
-                    touched.push(p.chunk.0);
+fn first_pass(view: &dyn IndexView, terms: &[Term], weights: &[f32; N_FIELDS], r: &Ranking, s: &mut Scratch) {
+    let mut scores = std::mem::take(&mut s.scores);
+    let mut touched = std::mem::take(&mut s.touched);
+    let last = terms.iter().filter_map(|t| s.postings(t).last()).map(|p| p.chunk.index()).max();
+    let n = last.map_or(0, |last| last + 1);
+    if scores.len() < n {
+        scores.resize(n, 0.0);
+    }
+    let n_parts = if view.stats().n_chunks < CHUNKS_SHARED_MIN { 1 } else { PARTS };
+    let size = n.div_ceil(n_parts).max(1);
+    // Each thread takes one part of all chunks after the other, and sums in the order of the terms.
+    let parts: Vec<Mutex<(&mut [f32], &mut Vec<u32>)>> =
+        scores[..n].chunks_mut(size).zip(&mut touched).map(Mutex::new).collect();
+    share(view, parts.len(), &mut [(), ()], |_, (), i| {
+        let mut part = own(&parts[i]);
+        let (scores, touched) = &mut *part;
+        let from = i * size;
+        for t in terms {
+            let full = t.idf * t.weight;
+            for p in within(s.postings(t), from..from + size) {
+                let tf = weigh(&p.counts, weights);
+                if tf > 0.0 && full > 0.0 {
+                    let score = &mut scores[p.chunk.index() - from];
+                    if *score == 0.0 {
+                        touched.push(p.chunk.0);
+                    }
+                    *score += full * tf / (tf + r.k1);
                 }
-                *score += full * tf / (tf + r.k1);
             }
         }
-    }
+    });
+    drop(parts);
+    s.scores = scores;
+    s.touched = touched;
+}
+
+/// The postings of a range of chunks.
+fn within(postings: &[Posting], chunks: Range<usize>) -> &[Posting] {
+    let start = postings.partition_point(|p| p.chunk.index() < chunks.start);
+    let rest = &postings[start..];
+    &rest[..rest.partition_point(|p| p.chunk.index() < chunks.end)]
+}
+
+/// What only one thread asks for.
+fn own<T>(part: &Mutex<T>) -> MutexGuard<'_, T> {
+    part.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// What the paths of files are worth, the best files.
 fn score_paths(terms: &[Term], r: &Ranking, s: &Scratch) -> Vec<(FileDoc, f32)> {
     let mut sums: FxHashMap<FileDoc, f32> = FxHashMap::default();
     for t in terms {
-        for p in &s.paths[t.paths.clone()] {
+        for p in s.paths(t) {
             let tf = f32::from(p.count) * r.path;
             *sums.entry(p.file).or_insert(0.0) += t.idf * t.weight * tf / (tf + r.k1);
         }
@@ -266,7 +348,7 @@ fn spread_paths(units: &mut Units, files: &[(FileDoc, f32)], s: &mut Scratch) {
         for c in range {
             let score = &mut s.scores[c as usize];
             if *score == 0.0 {
-                s.touched.push(c);
+                s.touched[0].push(c);
             }
             *score += worth;
         }
@@ -275,15 +357,16 @@ fn spread_paths(units: &mut Units, files: &[(FileDoc, f32)], s: &mut Scratch) {
 
 /// The best chunks; those that tie with the last one are kept too, so that handles decide nothing.
 fn best(s: &Scratch, n: usize) -> Vec<u32> {
-    if s.touched.len() <= n || n == 0 {
-        return s.touched.clone();
+    let touched = || s.touched.iter().flatten().copied();
+    if s.touched.iter().map(Vec::len).sum::<usize>() <= n || n == 0 {
+        return touched().collect();
     }
     let score = |c: u32| s.scores[c as usize];
     // Most scores are far from the floor: they are counted by their first bits, which order them as
     // none is negative, and only those that share the floor's bits are compared.
     let bits = |c: u32| (score(c).to_bits() >> BUCKET_SHIFT) as usize;
     let mut counts = [0; 1 << (32 - BUCKET_SHIFT)];
-    for &c in &s.touched {
+    for c in touched() {
         counts[bits(c)] += 1;
     }
     let (mut bucket, mut left) = (counts.len() - 1, n);
@@ -291,16 +374,17 @@ fn best(s: &Scratch, n: usize) -> Vec<u32> {
         left -= counts[bucket];
         bucket -= 1;
     }
-    let mut near: Vec<f32> = s.touched.iter().filter(|c| bits(**c) == bucket).map(|c| score(*c)).collect();
+    let mut near: Vec<f32> = touched().filter(|c| bits(*c) == bucket).map(score).collect();
     let (_, floor, _) = near.select_nth_unstable_by(left - 1, |a, b| b.total_cmp(a));
     let floor = *floor;
-    s.touched.iter().copied().filter(|c| score(*c) >= floor).collect()
+    touched().filter(|c| score(*c) >= floor).collect()
 }
 
 /// Bits of a score that are left out when it is counted: sign, exponent and four bits stay.
 const BUCKET_SHIFT: u32 = 19;
 
-/// Scores the kept chunks with lengths and paths; the first `n_asked` terms are those of the query.
+/// Scores the kept chunks, ascending ones, with lengths and paths; the first `n_asked` terms are
+/// those of the query.
 fn second_pass(
     units: &mut Units,
     terms: &[Term],
@@ -310,35 +394,14 @@ fn second_pass(
     s: &mut Scratch,
 ) -> Vec<ChunkHit> {
     let stats = units.view.stats();
-    let weights = field_weights(r);
     let n_terms = terms.len();
     if n_terms == 0 || kept.is_empty() {
         return Vec::new();
     }
     let average_total = stats.field_lens.iter().sum::<u64>() as f32 / stats.n_chunks.max(1) as f32;
-    s.matrix.clear();
-    s.matrix.resize(kept.len() * n_terms, 0.0);
-    let most = kept.iter().max().map_or(0, |m| *m as usize + 1);
-    if s.slots.len() < most {
-        s.slots.resize(most, 0);
-    }
-    for (slot, &c) in kept.iter().enumerate() {
-        s.slots[c as usize] = slot as u32 + 1;
-    }
-    for (j, t) in terms.iter().enumerate() {
-        for p in &s.postings[t.postings.clone()] {
-            let slot = s.slots.get(p.chunk.index()).copied().unwrap_or(0);
-            if slot > 0 {
-                s.matrix[(slot as usize - 1) * n_terms + j] = weigh(&p.counts, &weights);
-            }
-        }
-    }
-    for &c in kept {
-        s.slots[c as usize] = 0;
-    }
+    let records = read_kept(units, terms, &field_weights(r), kept, s);
     let full: Vec<f32> = terms.iter().map(|t| t.idf * t.weight).collect();
     let total: f32 = full[..n_asked].iter().sum();
-    let records: Vec<ChunkRecord> = kept.iter().map(|c| units.chunk(ChunkDoc(*c))).collect();
     let paths = PathCounts::of(&records, terms, s);
     let mut hits = Vec::with_capacity(kept.len());
     for ((&c, record), row) in kept.iter().zip(&records).zip(s.matrix.chunks_exact_mut(n_terms)) {
@@ -377,6 +440,57 @@ fn second_pass(
     hits
 }
 
+/// The records of the kept chunks; what the terms weigh in each, one row a chunk, is left in the
+/// matrix.
+fn read_kept(
+    units: &mut Units,
+    terms: &[Term],
+    weights: &[f32; N_FIELDS],
+    kept: &[u32],
+    s: &mut Scratch,
+) -> Vec<ChunkRecord> {
+    let n_terms = terms.len();
+    let mut matrix = std::mem::take(&mut s.matrix);
+    matrix.clear();
+    matrix.resize(kept.len() * n_terms, 0.0);
+    let most = kept.last().map_or(0, |m| *m as usize + 1);
+    if s.slots.len() < most {
+        s.slots.resize(most, 0);
+    }
+    for (slot, &c) in kept.iter().enumerate() {
+        s.slots[c as usize] = slot as u32 + 1;
+    }
+    let known: Vec<Option<ChunkRecord>> = kept.iter().map(|c| units.known_chunk(ChunkDoc(*c))).collect();
+    let groups: Vec<&[u32]> = kept.chunks(GROUP).collect();
+    let rows: Vec<Mutex<&mut [f32]>> = matrix.chunks_mut(GROUP * n_terms).map(Mutex::new).collect();
+    let read = share(units.view, groups.len(), &mut [(), ()], |view, (), i| {
+        let (group, mut rows) = (groups[i], own(&rows[i]));
+        let range = group[0] as usize..group[group.len() - 1] as usize + 1;
+        for (j, t) in terms.iter().enumerate() {
+            for p in within(s.postings(t), range.clone()) {
+                let slot = s.slots[p.chunk.index()] as usize;
+                if slot > 0 {
+                    rows[(slot - 1 - i * GROUP) * n_terms + j] = weigh(&p.counts, weights);
+                }
+            }
+        }
+        let records = group.iter().zip(&known[i * GROUP..]);
+        records.map(|(c, known)| known.unwrap_or_else(|| view.chunk(ChunkDoc(*c)))).collect::<Vec<_>>()
+    });
+    drop(rows);
+    for &c in kept {
+        s.slots[c as usize] = 0;
+    }
+    s.matrix = matrix;
+    let records = read.concat();
+    for ((&c, known), record) in kept.iter().zip(&known).zip(&records) {
+        if known.is_none() {
+            units.keep_chunk(ChunkDoc(c), *record);
+        }
+    }
+    records
+}
+
 /// How often the terms occur in the paths of some files.
 struct PathCounts {
     /// The run of each file in `counts`.
@@ -391,7 +505,7 @@ impl PathCounts {
         let mut files: FxHashMap<FileDoc, (u32, u32)> = chunks.iter().map(|c| (c.file, (0, 0))).collect();
         let mut counts = Vec::new();
         for (j, t) in terms.iter().enumerate() {
-            let known = s.paths[t.paths.clone()].iter().filter(|p| files.contains_key(&p.file));
+            let known = s.paths(t).iter().filter(|p| files.contains_key(&p.file));
             counts.extend(known.map(|p| (p.file, j as u32, p.count)));
         }
         counts.sort_unstable();
