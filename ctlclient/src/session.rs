@@ -133,6 +133,11 @@ pub struct Session {
     upgraded: bool,
 }
 
+/// A decoder with room for most answers. It is taken from the system page by page as bytes come.
+fn decoder() -> Decoder {
+    Decoder::default().with_room(512 << 10)
+}
+
 /// What came for the request.
 enum Event {
     Hello(HelloResult),
@@ -166,7 +171,7 @@ impl Session {
         let deadline = common.timeout.map(|_| Instant::now() + Duration::from_secs_f64(timeout_s));
         Ok(Self {
             transport,
-            decoder: Decoder::default(),
+            decoder: decoder(),
             dirs,
             start,
             deadline,
@@ -395,7 +400,7 @@ impl Session {
 
     fn reconnect(&mut self) -> Result<(), Failure> {
         self.transport = reach(&self.dirs, self.start)?;
-        self.decoder = Decoder::default();
+        self.decoder = decoder();
         self.greeted = None;
         Ok(())
     }

@@ -3,11 +3,15 @@
 use indexd_model::IndexView;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+/// Chunks of an index below which nothing takes long enough to be shared.
+const CHUNKS_MIN: u64 = 10_000;
+
 /// Does `work` for each number below `n`, each once, on two threads where the view has them; gives
 /// the results in order. Whoever is done with one takes the next, so that a thread that comes late,
 /// or never, holds nothing up. Each thread has one of the `states`.
 ///
-/// A second thread costs about 50 us: pieces together should take several times as long.
+/// A second thread costs about 50 us: pieces together should take several times as long, so nothing
+/// is shared in small indexes.
 pub fn share<S: Send, T: Send>(
     view: &dyn IndexView,
     n: usize,
@@ -15,7 +19,7 @@ pub fn share<S: Send, T: Send>(
     work: impl Fn(&dyn IndexView, &mut S, usize) -> T + Sync,
 ) -> Vec<T> {
     let [first, second] = states;
-    if n < 2 {
+    if n < 2 || view.stats().n_chunks < CHUNKS_MIN {
         return (0..n).map(|i| work(view, first, i)).collect();
     }
     let next = AtomicUsize::new(0);

@@ -18,7 +18,7 @@ const HITS_MAX: usize = 5;
 /// Bytes read of one hit, from its start.
 const BYTES_MAX: usize = 8_000;
 /// Words that are looked for.
-const WORDS_MAX: usize = 8;
+pub const WORDS_MAX: usize = 8;
 /// A word in more than one of so many chunks marks nothing.
 const CHUNKS_PER_WORD: u64 = 20;
 /// A word of one chunk finds nothing else.

@@ -5,6 +5,7 @@
 //! those, with field lengths and path occurrences saturating together. Reading the lengths of every
 //! chunk that holds a common word would cost more than everything else.
 
+use super::feedback::WORDS_MAX as FEEDBACK_WORDS_MAX;
 use crate::config::Ranking;
 use crate::query::{Query, QueryTerm};
 use crate::share::share;
@@ -26,10 +27,10 @@ const PATH_DF_MAX: usize = 2_000;
 
 /// Parts that chunks are split in where two threads share them.
 const PARTS: usize = 6;
-/// Chunks that are scored exactly in one go.
+/// Chunks that are scored exactly in one go, where their records have to be read.
 const GROUP: usize = 160;
-/// Chunks of an index below which passes over all of them are too short to be shared.
-const CHUNKS_SHARED_MIN: u64 = 10_000;
+/// Terms that two threads look up: a few words of feedback are there sooner on one.
+const TERMS_SHARED_MIN: usize = FEEDBACK_WORDS_MAX + 1;
 
 /// A chunk with its lexical score.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -205,7 +206,7 @@ fn read_terms(view: &dyn IndexView, terms: &[QueryTerm], s: &mut Scratch) -> Vec
     let chunks_per_file = stats.n_chunks / stats.n_files.max(1);
     // Where all can be scored, postings are counted by reading them.
     let reads_all = terms.len() <= TERMS_MAX;
-    let looked_up = share(view, terms.len(), &mut s.read, |view, read, i| {
+    let look_up = |view: &dyn IndexView, read: &mut Read, i: usize| {
         let term = &terms[i].term;
         let (postings, df) = if reads_all {
             let postings = read.postings(view, term);
@@ -215,7 +216,12 @@ fn read_terms(view: &dyn IndexView, terms: &[QueryTerm], s: &mut Scratch) -> Vec
             (Place::default(), view.doc_frequency(term))
         };
         (df, postings, read.paths(view, term))
-    });
+    };
+    let looked_up = if terms.len() < TERMS_SHARED_MIN {
+        (0..terms.len()).map(|i| look_up(view, &mut s.read[0], i)).collect()
+    } else {
+        share(view, terms.len(), &mut s.read, look_up)
+    };
     let mut found = Vec::with_capacity(terms.len());
     let mut idfs: Vec<Option<f32>> = Vec::with_capacity(terms.len());
     for ((place, q), (df, postings, paths)) in terms.iter().enumerate().zip(looked_up) {
@@ -278,8 +284,7 @@ fn first_pass(view: &dyn IndexView, terms: &[Term], weights: &[f32; N_FIELDS], r
     if scores.len() < n {
         scores.resize(n, 0.0);
     }
-    let n_parts = if view.stats().n_chunks < CHUNKS_SHARED_MIN { 1 } else { PARTS };
-    let size = n.div_ceil(n_parts).max(1);
+    let size = n.div_ceil(PARTS).max(1);
     // Each thread takes one part of all chunks after the other, and sums in the order of the terms.
     let parts: Vec<Mutex<(&mut [f32], &mut Vec<u32>)>> =
         scores[..n].chunks_mut(size).zip(&mut touched).map(Mutex::new).collect();
@@ -461,8 +466,9 @@ fn read_kept(
         s.slots[c as usize] = slot as u32 + 1;
     }
     let known: Vec<Option<ChunkRecord>> = kept.iter().map(|c| units.known_chunk(ChunkDoc(*c))).collect();
-    let groups: Vec<&[u32]> = kept.chunks(GROUP).collect();
-    let rows: Vec<Mutex<&mut [f32]>> = matrix.chunks_mut(GROUP * n_terms).map(Mutex::new).collect();
+    let size = if known.iter().all(Option::is_some) { kept.len() } else { GROUP };
+    let groups: Vec<&[u32]> = kept.chunks(size).collect();
+    let rows: Vec<Mutex<&mut [f32]>> = matrix.chunks_mut(size * n_terms).map(Mutex::new).collect();
     let read = share(units.view, groups.len(), &mut [(), ()], |view, (), i| {
         let (group, mut rows) = (groups[i], own(&rows[i]));
         let range = group[0] as usize..group[group.len() - 1] as usize + 1;
@@ -470,11 +476,11 @@ fn read_kept(
             for p in within(s.postings(t), range.clone()) {
                 let slot = s.slots[p.chunk.index()] as usize;
                 if slot > 0 {
-                    rows[(slot - 1 - i * GROUP) * n_terms + j] = weigh(&p.counts, weights);
+                    rows[(slot - 1 - i * size) * n_terms + j] = weigh(&p.counts, weights);
                 }
             }
         }
-        let records = group.iter().zip(&known[i * GROUP..]);
+        let records = group.iter().zip(&known[i * size..]);
         records.map(|(c, known)| known.unwrap_or_else(|| view.chunk(ChunkDoc(*c)))).collect::<Vec<_>>()
     });
     drop(rows);
