@@ -98,6 +98,11 @@ impl Oracle {
         }
     }
 
+    /// Gives all chunks one digest, as if their texts collided.
+    pub fn set_digests(&mut self, digest: u64) {
+        self.chunks.iter_mut().for_each(|c| c.digest = digest);
+    }
+
     fn graph(&self) -> &Graph {
         self.graph.get_or_init(|| {
             let mut graph = Graph::default();

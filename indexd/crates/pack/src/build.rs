@@ -2,7 +2,7 @@
 
 use crate::candidate::{self, Candidate};
 use crate::config::Config;
-use crate::dedup::{Fate, dedup};
+use crate::dedup::{Fate, are_equal, dedup, seem_equal};
 use crate::error::PackError;
 use crate::excerpt::{self, LineScores, Plan, Room};
 use crate::gather::{self, Gathered};
@@ -176,7 +176,7 @@ impl<'a> Assembly<'a> {
         let mut candidates = std::mem::take(&mut gathered.candidates);
         candidate::sort(&mut candidates, &resolved, &ctx.config.scoring, &mut units, &mut sources);
         view.will_read(&gather::files_of(candidates.iter().map(|c| &*c.unit)));
-        let fates = dedup(&mut units, &candidates, &mut sources);
+        let fates = dedup(&candidates, |a, b| seem_equal(&mut units, &mut sources, a, b));
         let (section_names, shares): (Vec<_>, Vec<_>) =
             sections(resolved.layout, ctx.config).into_iter().unzip();
         let claimed = claim_all(candidates, &fates, &resolved, &section_names, view);
@@ -207,6 +207,40 @@ impl<'a> Assembly<'a> {
     }
 
     fn select(&mut self) {
+        self.select_from_claimed();
+        if !self.has_true_twins() {
+            self.tell_apart();
+            self.select_from_claimed();
+        }
+        // What is shown is named in the end by its place in the interface.
+        let shown = self.selection.chosen.iter().map(|c| &*self.claimed[c.0].candidate.unit);
+        self.units.view.will_read_interfaces(&gather::files_of(shown));
+    }
+
+    /// Starts over with candidates that were compared by their texts.
+    fn tell_apart(&mut self) {
+        let claimed = std::mem::take(&mut self.claimed);
+        let candidates: Vec<Candidate> = claimed.into_iter().map(|c| c.candidate).collect();
+        let (units, sources) = (&mut self.units, &mut self.sources);
+        let fates =
+            dedup(&candidates, |a, b| seem_equal(units, sources, a, b) && are_equal(units, sources, a, b));
+        self.claimed = claim_all(candidates, &fates, &self.request, &self.section_names, self.units.view);
+        self.plans.clear();
+        self.counted.clear();
+        self.matched.clear();
+    }
+
+    /// Whether those that were left out for what was chosen have its text. There are dozens of others,
+    /// in files that nobody needs to read.
+    fn has_true_twins(&mut self) -> bool {
+        let unit = |i: usize| &self.claimed[i].candidate.unit;
+        self.selection.chosen.iter().all(|&(i, _)| {
+            let mut twins = self.claimed[i].merged.iter();
+            twins.all(|twin| are_equal(&self.units, &mut self.sources, unit(i), unit(*twin)))
+        })
+    }
+
+    fn select_from_claimed(&mut self) {
         let caps = self.request.budgets;
         let limits = Limits {
             tokens: self.tokens_max(),
@@ -227,9 +261,6 @@ impl<'a> Assembly<'a> {
         self.selection = select(&entries, &shares, limits, self);
         self.take_over();
         self.keep_minimum();
-        // What is shown is named in the end by its place in the interface.
-        let shown = self.selection.chosen.iter().map(|c| &*self.claimed[c.0].candidate.unit);
-        self.units.view.will_read_interfaces(&gather::files_of(shown));
     }
 
     /// Whether a candidate has a part in its section's share: what edges found needs something of the

@@ -2,7 +2,8 @@
 //!
 //! Candidates come in rank order and the first of equals stays, so the best ranked survives and
 //! the order of survivors is that of the input. Contents are told apart by their digests in the index,
-//! where they have one, so that next to no text is read.
+//! where they have one, so that next to no text is read. That digests of 64 bits agree is no proof, as
+//! whoever writes the texts can make two of them collide: [`are_equal`] looks at the texts.
 
 use crate::candidate::Candidate;
 use crate::identity::Sources;
@@ -22,8 +23,9 @@ pub enum Fate {
     Overlaps(usize),
 }
 
-/// Decides for every candidate, in rank order.
-pub fn dedup(units: &mut Units, candidates: &[Candidate], sources: &mut Sources) -> Vec<Fate> {
+/// Decides for every candidate, in rank order; `same` says whether two units of one size have the same
+/// text.
+pub fn dedup(candidates: &[Candidate], mut same: impl FnMut(&Unit, &Unit) -> bool) -> Vec<Fate> {
     let mut fates = vec![Fate::Kept; candidates.len()];
     let mut by_size: FxHashMap<(u32, u32), Vec<usize>> = FxHashMap::default();
     for (i, c) in candidates.iter().enumerate() {
@@ -35,7 +37,7 @@ pub fn dedup(units: &mut Units, candidates: &[Candidate], sources: &mut Sources)
             continue;
         }
         for &j in equals.iter().take_while(|j| **j < i) {
-            if fates[j] == Fate::Kept && same_text(units, &candidates[j].unit, &c.unit, sources) {
+            if fates[j] == Fate::Kept && same(&candidates[j].unit, &c.unit) {
                 fates[i] = Fate::SameAs(j);
                 break;
             }
@@ -50,9 +52,9 @@ fn size(unit: &Unit) -> (u32, u32) {
     (unit.spans.iter().map(|(s, _)| s.len()).sum(), unit.spans.iter().map(|(_, l)| l.count()).sum())
 }
 
-/// Whether two units of one size have the same text. Those of one chunk have a digest of it; the
-/// texts of others are read.
-fn same_text(units: &mut Units, a: &Unit, b: &Unit, sources: &mut Sources) -> bool {
+/// Whether two units of one size seem to have the same text: those of one chunk by its digest and
+/// their names, others by their texts.
+pub fn seem_equal(units: &mut Units, sources: &mut Sources, a: &Unit, b: &Unit) -> bool {
     let same_digest = match (&a.chunks[..], &b.chunks[..]) {
         ([a], [b]) => Some(units.chunk(*a).digest == units.chunk(*b).digest),
         _ => None,
@@ -62,9 +64,11 @@ fn same_text(units: &mut Units, a: &Unit, b: &Unit, sources: &mut Sources) -> bo
         (Some(a), Some(b)) if same_digest != Some(false) => units.def(a).name == units.def(b).name,
         _ => true,
     };
-    if !same_name || same_digest.is_some() {
-        return same_name && same_digest == Some(true);
-    }
+    same_name && same_digest.unwrap_or_else(|| are_equal(units, sources, a, b))
+}
+
+/// Whether two units have the same text.
+pub fn are_equal(units: &Units, sources: &mut Sources, a: &Unit, b: &Unit) -> bool {
     let mut text = |u: &Unit| -> String {
         let source = sources.of(units.view, u.file);
         u.spans.iter().map(|(span, _)| source.slice(*span)).collect()

@@ -185,6 +185,20 @@ fn equal_content_is_shown_once_and_every_place_is_listed() {
 }
 
 #[test]
+fn texts_with_one_digest_are_still_two() {
+    let tree = [("a/x.go", "return frobnicate()"), ("b/x.go", "panic(frobnicates)")];
+    let tree =
+        tree.map(|(path, body)| (path, format!("package a\n\nfunc Twice() int {{\n\t{body:20}\n}}\n")));
+    let mut view = Oracle::of(&tree);
+    view.set_digests(7);
+    let pack = pack(&view, json!({"query": "Twice frobnicate"}));
+    let mut paths: Vec<&str> =
+        pack.items().filter(|i| i.title.contains("Twice")).map(|i| &*i.file_rel_path).collect();
+    paths.sort_unstable();
+    assert_eq!(paths, ["a/x.go", "b/x.go"]);
+}
+
+#[test]
 fn strictness_decides_what_happens_without_evidence() {
     let view = go();
     let of = |strictness: &str| {
