@@ -1,18 +1,113 @@
 //! Terms of one file, on their way from tokenisation into postings.
 
 use crate::view::{FieldCounts, N_FIELDS};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxBuildHasher, FxHashMap};
+use std::hash::BuildHasher;
 use std::sync::Arc;
 
 /// Words that were met lately are found without touching the large tables: a slot for each value of
 /// so many bits of a word's hash. A file has a few thousand different words.
 const RECENT_BITS: u32 = 12;
 
+/// Terms by number, one behind the other: most are met once or twice, so each in memory of its own
+/// would cost more than everything that is done with it.
+#[derive(Default)]
+pub struct Terms {
+    text: String,
+    ends: Vec<usize>,
+}
+
+impl Terms {
+    /// The term behind a number.
+    pub fn get(&self, number: u32) -> &str {
+        let at = number as usize;
+        let start = if at == 0 { 0 } else { self.ends[at - 1] };
+        &self.text[start..self.ends[at]]
+    }
+
+    /// Adds a term, which gets the next number.
+    pub fn push(&mut self, term: &str) {
+        self.text.push_str(term);
+        self.ends.push(self.text.len());
+    }
+
+    /// Adds all terms of another list, in their order.
+    pub fn append(&mut self, other: &Self) {
+        let start = self.text.len();
+        self.text.push_str(&other.text);
+        self.ends.extend(other.ends.iter().map(|end| start + end));
+    }
+
+    /// How many there are; numbers run from 0 to below this.
+    pub fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.ends.is_empty()
+    }
+}
+
+/// Numbers of terms by their hashes, at most half full. Entries hold the hash beside the number, so
+/// that a term is looked at when it is very likely the one, and growing looks at none.
+#[derive(Default)]
+struct Slots {
+    /// Hash above number + 1; 0 where there is none.
+    slots: Vec<u64>,
+    n: usize,
+}
+
+impl Slots {
+    /// The number of `term`, found among `terms` or added to them.
+    fn intern(&mut self, term: &str, terms: &mut Terms) -> u32 {
+        if 2 * self.n >= self.slots.len() {
+            self.grow();
+        }
+        let hash = FxBuildHasher.hash_one(term) >> 32;
+        let is_it = |slot: u64| slot >> 32 == hash && terms.get(slot as u32 - 1) == term;
+        match self.find(hash, is_it) {
+            Ok(number) => number,
+            Err(free) => {
+                let number = terms.len() as u32;
+                terms.push(term);
+                self.slots[free] = hash << 32 | u64::from(number + 1);
+                self.n += 1;
+                number
+            }
+        }
+    }
+
+    /// The number in the slot that `is_it`, or the free slot for this hash.
+    fn find(&self, hash: u64, is_it: impl Fn(u64) -> bool) -> Result<u32, usize> {
+        let mask = self.slots.len() - 1;
+        let mut at = hash as usize & mask;
+        loop {
+            match self.slots[at] {
+                0 => return Err(at),
+                slot if is_it(slot) => return Ok(slot as u32 - 1),
+                _ => at = (at + 1) & mask,
+            }
+        }
+    }
+
+    fn grow(&mut self) {
+        let larger = vec![0; (2 * self.slots.len()).max(64)];
+        for slot in std::mem::replace(&mut self.slots, larger) {
+            if slot != 0
+                && let Err(free) = self.find(slot >> 32, |_| false)
+            {
+                self.slots[free] = slot;
+            }
+        }
+    }
+}
+
 /// Interned terms. Numbers are local to one vocabulary and never stored.
 #[derive(Default)]
 pub struct Vocabulary {
-    ids: FxHashMap<Box<str>, u32>,
-    terms: Vec<Box<str>>,
+    ids: Slots,
+    terms: Terms,
     /// Words taken apart before: where their terms stand in `parts`. Short ones, which most are, as
     /// numbers.
     short: FxHashMap<u128, WordRun>,
@@ -26,13 +121,7 @@ pub struct Vocabulary {
 impl Vocabulary {
     /// The number of `term`, new or known.
     pub fn intern(&mut self, term: &str) -> u32 {
-        if let Some(&id) = self.ids.get(term) {
-            return id;
-        }
-        let id = self.terms.len() as u32;
-        self.terms.push(term.into());
-        self.ids.insert(term.into(), id);
-        id
+        self.ids.intern(term, &mut self.terms)
     }
 
     /// The numbers of the terms of a word. `split` takes the word apart and is called only for
@@ -96,7 +185,7 @@ impl Vocabulary {
 
     /// The term behind a number.
     pub fn term(&self, id: u32) -> &str {
-        &self.terms[id as usize]
+        self.terms.get(id)
     }
 
     /// What tells this vocabulary from every other, for whoever keeps something for its numbers: as
@@ -181,6 +270,26 @@ mod tests {
     use std::collections::BTreeMap;
 
     proptest! {
+        #[test]
+        fn equal_terms_have_one_number(terms in prop::collection::vec("[a-d]{0,4}", 0..600)) {
+            let mut vocabulary = Vocabulary::default();
+            let mut numbers: BTreeMap<&str, u32> = BTreeMap::new();
+            for term in &terms {
+                let next = numbers.len() as u32;
+                let expect = *numbers.entry(term).or_insert(next);
+                prop_assert_eq!(vocabulary.intern(term), expect);
+            }
+            prop_assert_eq!(vocabulary.len(), numbers.len());
+            let mut twice = Terms::default();
+            twice.append(&vocabulary.terms);
+            twice.append(&vocabulary.terms);
+            prop_assert_eq!(twice.len(), 2 * numbers.len());
+            for (term, number) in &numbers {
+                prop_assert_eq!(vocabulary.term(*number), *term);
+                prop_assert_eq!(twice.get(number + numbers.len() as u32), *term);
+            }
+        }
+
         #[test]
         fn a_short_word_and_its_number_determine_each_other(word in prop::collection::vec(any::<u8>(), 0..20)) {
             let expect = (1..=15).contains(&word.len()).then(|| {

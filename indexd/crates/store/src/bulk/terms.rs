@@ -9,7 +9,7 @@ use crate::codec::postings::{WHOLE_MAX, block_of, encode, put_posting, read_post
 use crate::error::{Result, StoreError};
 use crate::rows::term_prefix;
 use crate::table::Table;
-use indexd_model::terms::{FileTerms, Vocabulary};
+use indexd_model::terms::{FileTerms, Terms, Vocabulary};
 use indexd_model::view::{FieldCounts, N_FIELDS};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -27,7 +27,7 @@ struct Known {
     /// Held, so that its address stays its own.
     identity: Arc<()>,
     /// Terms by number, as far as files have been added.
-    terms: Vec<Box<str>>,
+    terms: Terms,
 }
 
 impl Vocabularies {
@@ -51,11 +51,11 @@ impl Vocabularies {
         let mut all = self.lock();
         let index = all.iter().position(|k| Arc::ptr_eq(&k.identity, vocabulary.identity()));
         let index = index.unwrap_or_else(|| {
-            all.push(Known { identity: Arc::clone(vocabulary.identity()), terms: Vec::new() });
+            all.push(Known { identity: Arc::clone(vocabulary.identity()), terms: Terms::default() });
             all.len() - 1
         });
         let terms = &mut all[index].terms;
-        terms.extend((terms.len()..vocabulary.len()).map(|i| vocabulary.term(i as u32).into()));
+        (terms.len()..vocabulary.len()).for_each(|i| terms.push(vocabulary.term(i as u32)));
         index as u32
     }
 
@@ -109,7 +109,7 @@ pub(super) struct Packed<'a> {
 
 /// The terms of all vocabularies, one behind the other, and the order of the terms themselves.
 pub(super) struct Dictionary {
-    terms: Vec<Box<str>>,
+    terms: Terms,
     /// For each term, the first that is equal to it: that one's number stands for both.
     firsts: Vec<u32>,
     /// Where each vocabulary begins.
@@ -120,23 +120,23 @@ pub(super) struct Dictionary {
 
 impl Dictionary {
     pub fn new(vocabularies: &Vocabularies) -> Self {
-        let mut terms = Vec::new();
+        let mut terms = Terms::default();
         let mut starts = Vec::new();
-        for known in vocabularies.lock().iter_mut() {
+        for known in vocabularies.lock().iter() {
             starts.push(terms.len());
-            terms.append(&mut known.terms);
+            terms.append(&known.terms);
         }
         // Keys end in a NUL, and prefixes sort before what they begin: the order of keys.
-        let mut order: Vec<(u64, u32)> = (0..).zip(&terms).map(|(n, term)| (head(term), n)).collect();
+        let mut order: Vec<(u64, u32)> = (0..terms.len() as u32).map(|n| (head(terms.get(n)), n)).collect();
         order.sort_unstable_by(|a, b| {
-            let by_text = || terms[a.1 as usize].cmp(&terms[b.1 as usize]);
+            let by_text = || terms.get(a.1).cmp(terms.get(b.1));
             a.0.cmp(&b.0).then_with(by_text).then(a.1.cmp(&b.1))
         });
         let mut firsts = vec![0; terms.len()];
         let mut firsts_in_order: Vec<u32> = Vec::with_capacity(order.len());
         for (_, n) in order {
             match firsts_in_order.last() {
-                Some(first) if terms[*first as usize] == terms[n as usize] => firsts[n as usize] = *first,
+                Some(first) if terms.get(*first) == terms.get(n) => firsts[n as usize] = *first,
                 _ => {
                     firsts[n as usize] = n;
                     firsts_in_order.push(n);
@@ -219,7 +219,7 @@ impl Dictionary {
         number: u32,
         postings: &[(u32, FieldCounts)],
     ) -> Result<()> {
-        let mut key = term_prefix(&self.terms[number as usize])?;
+        let mut key = term_prefix(self.terms.get(number))?;
         if postings.len() <= WHOLE_MAX {
             return match postings {
                 [] => Ok(()),
