@@ -397,7 +397,7 @@ impl Driver {
                     for dir in gone {
                         self.unwatch_dir(Path::new(&dir));
                     }
-                    self.watch_all(&changes.folders_new);
+                    // The comparison that follows watches what is new.
                     self.watch_own();
                 }
                 self.counting.start_over();

@@ -167,7 +167,7 @@ impl Engine {
         cancelled: &(dyn Fn() -> bool + Sync),
     ) -> Result<ChangeSet, EngineError> {
         progress(Progress { phase: "scan", done: 0, total: 0 });
-        let mut tree = Tree::new(&self.setup.root, &self.setup.config.index_exclude, BTreeMap::new());
+        let mut tree = self.tree.afresh();
         let mut changes = tree.sweep(&|_| {}).map_err(|e| io_error("walk", &self.setup.root, e))?;
         let files = std::mem::take(&mut changes.changed);
         let env = self.env + 1;

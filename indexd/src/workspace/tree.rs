@@ -106,6 +106,13 @@ impl Tree {
         }
     }
 
+    /// The same tree as if no file of it were known; a sweep has to follow. What is kept of folders
+    /// that were listed goes along.
+    pub fn afresh(&mut self) -> Self {
+        let listings = std::mem::take(&mut self.listings);
+        Self { listings, ..Self::new(&self.root, &self.excludes, BTreeMap::new()) }
+    }
+
     /// Takes what an index folder keeps of folders that were listed before.
     pub fn load_listings(&mut self, home: &Path) {
         self.listings = Listings::load(home);
@@ -299,12 +306,12 @@ impl Tree {
         self.folders.retain(|k, _| !is_in(k));
         self.nested.retain(|k| !is_in(k));
         let new = found.folders.iter().map(|(k, _)| &**k).chain(found.nested.iter().map(String::as_str));
-        let new: BTreeSet<String> = new.filter(|k| !gone.remove(*k)).map(str::to_owned).collect();
-        changes.folders_new.extend(new);
+        let mut new: BTreeSet<String> = new.filter(|k| !gone.remove(*k)).map(str::to_owned).collect();
+        changes.folders_new.append(&mut new);
         for dir in &gone {
             self.listings.set(dir.as_str().into(), None);
         }
-        changes.folders_gone.extend(gone);
+        changes.folders_gone.append(&mut gone);
         self.folders.append(&mut found.folders.into_iter().collect());
         self.nested.extend(found.nested);
     }
