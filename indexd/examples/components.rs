@@ -49,7 +49,7 @@ fn main() -> Result<()> {
     // Only for profilers: with a stage named, the yardstick does not run.
     let is_profiled = args.next().is_some();
     // Parsers recurse with the nesting of the source.
-    let run = move || run(Path::new(&root), is_profiled);
+    let run = move || indexd_os::while_building(|| run(Path::new(&root), is_profiled));
     let thread = std::thread::Builder::new().stack_size(64 << 20).spawn(run)?;
     match thread.join() {
         Ok(result) => result,
@@ -57,21 +57,13 @@ fn main() -> Result<()> {
     }
 }
 
-/// The yardstick: parsers as tree-sitter gives them.
-struct Parsers([tree_sitter::Parser; 2]);
-
-impl Parsers {
-    fn new() -> Result<Self> {
-        let mut parsers = [tree_sitter::Parser::new(), tree_sitter::Parser::new()];
-        parsers[0].set_language(&tree_sitter_go::LANGUAGE.into())?;
-        parsers[1].set_language(&tree_sitter_python::LANGUAGE.into())?;
-        Ok(Self(parsers))
-    }
-
-    fn parse(&mut self, path: &str, bytes: &[u8]) {
-        if let Some(i) = language(path).filter(|_| bytes.len() as u64 <= FILE_BYTES_PARSED_MAX) {
-            std::hint::black_box(self.0[i].parse(bytes, None));
-        }
+/// The yardstick: parsers with the memory that a build gives them.
+fn yardstick(path: &str, bytes: &[u8]) {
+    let grammars = [tree_sitter_go::LANGUAGE, tree_sitter_python::LANGUAGE];
+    if let Some(i) = language(path).filter(|_| bytes.len() as u64 <= FILE_BYTES_PARSED_MAX)
+        && let Ok(text) = std::str::from_utf8(bytes)
+    {
+        indexd_os::parsing(&grammars[i].into(), |parses| drop(parses.parse(text, u64::MAX)));
     }
 }
 
@@ -96,7 +88,6 @@ fn run(root: &Path, is_profiled: bool) -> Result<()> {
     let bulk = store.bulk()?;
     let beneath = Root::open(root).ok().context("cannot open the tree")?;
     let parts = Parts::default();
-    let mut parsers = Parsers::new()?;
     let mut vocabulary = Vocabulary::default();
     let mut parse_only = 0.0;
     let mut n_lines = 0;
@@ -104,7 +95,7 @@ fn run(root: &Path, is_profiled: bool) -> Result<()> {
         let Ok(Some(loaded)) = clock.time("read", || stages::load(&beneath, path)) else { continue };
         if !is_profiled {
             let before = now();
-            parsers.parse(path, loaded.bytes.as_deref().unwrap_or_default());
+            yardstick(path, loaded.bytes.as_deref().unwrap_or_default());
             parse_only += now() - before;
         }
         let extracted = clock.time("extract", || stages::extract(&parts, &loaded));

@@ -48,6 +48,11 @@ pub fn while_building<T>(build: impl FnOnce() -> T) -> T {
     build()
 }
 
+/// Whether something is built now.
+pub(crate) fn is_building() -> bool {
+    *N_BUILDING.lock().unwrap_or_else(PoisonError::into_inner) > 0
+}
+
 fn count_builds(count: impl FnOnce(usize) -> usize) {
     let mut n_building = N_BUILDING.lock().unwrap_or_else(PoisonError::into_inner);
     *n_building = count(*n_building);

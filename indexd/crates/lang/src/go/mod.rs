@@ -22,10 +22,9 @@ use indexd_model::{
     ChunkKind, DefFlags, DefIdx, DefKind, Entry, Facts, FileFacts, FileRoles, Interface, Key, Language,
     LineIndex, Outcome, RepoPath, Span,
 };
-use std::cell::RefCell;
-use std::ops::ControlFlow;
+use indexd_os::parsing;
 use syntax::SYNTAX;
-use tree_sitter::{ParseOptions, Parser, Tree};
+use tree_sitter::Node;
 use visitor::Visitor;
 
 /// Everything that a Go file says by itself.
@@ -35,17 +34,33 @@ use visitor::Visitor;
 /// (`Outcome::TextOnly`).
 pub fn facts(path: &RepoPath, text: &str, roles: FileRoles) -> FileFacts {
     let lines = LineIndex::new(text);
-    let Some(tree) = parse(text) else { return text_only(path, text, &lines, roles) };
-    let outcome = if tree.root_node().has_error() { Outcome::Recovered } else { Outcome::Parsed };
-    let tree = repair::repair(text, tree, &parse);
-    let mut visitor = Visitor::new(text, &tree, path.ends_with("_test.go"));
+    parsing(&SYNTAX.language, |parses| {
+        let parse = |text: &str| parses.parse(text, PARSE_CALLBACKS_MAX);
+        let Some(tree) = parse(text) else { return text_only(path, text, &lines, roles) };
+        let outcome = if tree.root_node().has_error() { Outcome::Recovered } else { Outcome::Parsed };
+        let tree = repair::repair(text, tree, &parse);
+        let facts = facts_of(path, text, &lines, roles, outcome, tree.root_node());
+        std::mem::forget(tree);
+        facts
+    })
+}
+
+fn facts_of(
+    path: &RepoPath,
+    text: &str,
+    lines: &LineIndex,
+    roles: FileRoles,
+    outcome: Outcome,
+    root: Node,
+) -> FileFacts {
+    let mut visitor = Visitor::new(text, root, path.ends_with("_test.go"));
     visitor.file();
     if visitor.b.defs.len() > DEFS_PER_FILE_MAX {
-        return text_only(path, text, &lines, roles);
+        return text_only(path, text, lines, roles);
     }
-    let idle = idle(&tree);
-    visitor.pieces.extend(header(text, &lines, &idle));
-    let mut chunks = assemble(text, &lines, &visitor.pieces, ChunkKind::Between);
+    let idle = idle(root);
+    visitor.pieces.extend(header(text, lines, &idle));
+    let mut chunks = assemble(text, lines, &visitor.pieces, ChunkKind::Between);
     name_idle(text, &idle, &mut chunks);
     let says = Header {
         language: Language::Go,
@@ -61,10 +76,9 @@ pub fn facts(path: &RepoPath, text: &str, roles: FileRoles) -> FileFacts {
 }
 
 /// What stands at file level and does nothing.
-fn idle(tree: &Tree) -> Vec<Idle> {
-    let root = tree.root_node();
+fn idle(root: Node) -> Vec<Idle> {
     let mut cursor = root.walk();
-    let of = |node: tree_sitter::Node| {
+    let of = |node: Node| {
         let is = match SYNTAX.kind(node.kind_id()) {
             syntax::Kind::ImportDeclaration => IdleKind::Import,
             syntax::Kind::PackageClause => IdleKind::Doc,
@@ -91,31 +105,6 @@ fn digest_places(path: &RepoPath, interface: &mut Interface) {
 /// Keys of the file itself.
 fn places(path: &RepoPath) -> [Key; 3] {
     [Key::file(path), Key::dir("go", path.dir()), Key::stem("go", file_name_of(path.dir()))]
-}
-
-thread_local! {
-    /// Parsers keep buffers between files; the tree of a parse does not depend on earlier ones.
-    static PARSER: RefCell<Parser> = RefCell::new(Parser::new());
-}
-
-/// Parses within [`PARSE_CALLBACKS_MAX`]; `None` when the parser gives up.
-fn parse(text: &str) -> Option<Tree> {
-    PARSER.with_borrow_mut(|parser| {
-        parser.set_language(&SYNTAX.language).ok()?;
-        let mut n_calls = 0u64;
-        let mut progress = |_: &tree_sitter::ParseState| {
-            n_calls += 1;
-            if n_calls > PARSE_CALLBACKS_MAX { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-        };
-        let options = ParseOptions::new().progress_callback(&mut progress);
-        let bytes = text.as_bytes();
-        let tree =
-            parser.parse_with_options(&mut |at, _| bytes.get(at..).unwrap_or(&[]), None, Some(options));
-        if tree.is_none() {
-            parser.reset();
-        }
-        tree
-    })
 }
 
 fn text_only(path: &RepoPath, text: &str, lines: &LineIndex, roles: FileRoles) -> FileFacts {

@@ -7,7 +7,7 @@ use crate::chunks::Piece;
 use indexd_model::facts::LiteralKind;
 use indexd_model::limits::PARSE_DEPTH_MAX;
 use indexd_model::{BindingId, BindingKind, DefIdx, ExprId, Node, Role, Source, Span, StrId};
-use tree_sitter::{Tree, TreeCursor};
+use tree_sitter::{Node as SyntaxNode, TreeCursor};
 
 /// Walks the tree of one file. Every method expects the cursor on the node it is named after and
 /// leaves it there.
@@ -78,11 +78,11 @@ impl Scopes {
 }
 
 impl<'s, 't> Visitor<'s, 't> {
-    pub(super) fn new(text: &'s str, tree: &'t Tree, is_test: bool) -> Self {
+    pub(super) fn new(text: &'s str, root: SyntaxNode<'t>, is_test: bool) -> Self {
         Self {
             text,
             syntax: &SYNTAX,
-            cursor: tree.walk(),
+            cursor: root.walk(),
             b: Builder::new(),
             pieces: Vec::new(),
             package: None,

@@ -3,6 +3,7 @@
 use super::kinds::{F, Kind, kind};
 use super::visit::Visitor;
 use indexd_model::facts::{LiteralKind, SequenceKind};
+use indexd_model::limits::PARSE_CALLBACKS_MAX;
 use indexd_model::{BindingKind, ExprId, Node as Shape, Role, Source};
 use smallvec::SmallVec;
 use tree_sitter::Node;
@@ -112,7 +113,8 @@ impl<'s> Visitor<'s, '_> {
             }
         } else {
             // Surrounding newlines would be an indentation error.
-            let Some(tree) = self.parser.parse(trimmed, None).filter(|t| !t.root_node().has_error()) else {
+            let tree = self.parses.parse(trimmed, PARSE_CALLBACKS_MAX);
+            let Some(tree) = tree.filter(|t| !t.root_node().has_error()) else {
                 return self.opaque(at);
             };
             let outer = std::mem::replace(&mut self.offset, at + lead);

@@ -22,10 +22,10 @@ use indexd_model::{
     ChunkKind, Def, DefFlags, DefIdx, DefKind, Facts, FileFacts, FileRoles, Interface, Key, Language,
     LineIndex, Outcome, RepoPath, Span,
 };
+use indexd_os::{Parses, parsing};
 use kinds::{Kind, kind};
 use rustc_hash::FxHashMap;
-use std::ops::ControlFlow;
-use tree_sitter::{Node, ParseOptions, Parser, Tree};
+use tree_sitter::Node;
 use visit::{Exports, Visitor};
 
 /// Lines from which a module-level value is a chunk of its own.
@@ -36,17 +36,29 @@ const IDLE_DEPTH_MAX: u32 = 8;
 
 /// Reads a Python file or stub. A file whose parse passes the limits is chunked by lines.
 pub fn facts(path: &RepoPath, text: &str, roles: FileRoles) -> FileFacts {
+    parsing(&tree_sitter_python::LANGUAGE.into(), |parses| {
+        let Some(tree) = parses.parse(text, PARSE_CALLBACKS_MAX) else {
+            let mut out = crate::lines::facts(path, text, Language::Python, Outcome::TextOnly, roles);
+            out.interface.entries = existence(path);
+            out.interface.entries.sort_unstable_by_key(|e| (e.key, e.def));
+            return out;
+        };
+        let facts = facts_of(path, text, roles, tree.root_node(), parses);
+        std::mem::forget(tree);
+        facts
+    })
+}
+
+fn facts_of<'p>(
+    path: &RepoPath,
+    text: &str,
+    roles: FileRoles,
+    root: Node<'_>,
+    parses: &'p Parses<'p>,
+) -> FileFacts {
     let lines = LineIndex::new(text);
-    let mut parser = Parser::new();
-    let Some(tree) = parse(&mut parser, text) else {
-        let mut out = crate::lines::facts(path, text, Language::Python, Outcome::TextOnly, roles);
-        out.interface.entries = existence(path);
-        out.interface.entries.sort_unstable_by_key(|e| (e.key, e.def));
-        return out;
-    };
-    let root = tree.root_node();
     let outcome = if root.has_error() { Outcome::Recovered } else { Outcome::Parsed };
-    let mut v = Visitor::new(text, &mut parser);
+    let mut v = Visitor::new(text, parses);
     v.block(root);
     v.pop_scope();
     let exports = match std::mem::take(&mut v.exports) {
@@ -64,19 +76,6 @@ pub fn facts(path: &RepoPath, text: &str, roles: FileRoles) -> FileFacts {
     let mut chunks = assemble(text, &lines, &pieces, ChunkKind::Between);
     name_idle(text, &idle, &mut chunks);
     FileFacts { interface, body, chunks }
-}
-
-/// Parses within the limits; the same text always gives the same answer.
-fn parse(parser: &mut Parser, text: &str) -> Option<Tree> {
-    parser.set_language(&tree_sitter_python::LANGUAGE.into()).ok()?;
-    let bytes = text.as_bytes();
-    let mut n_calls = 0;
-    let mut progress = |_: &tree_sitter::ParseState| {
-        n_calls += 1;
-        if n_calls > PARSE_CALLBACKS_MAX { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-    };
-    let options = ParseOptions::new().progress_callback(&mut progress);
-    parser.parse_with_options(&mut |i, _| bytes.get(i..).unwrap_or_default(), None, Some(options))
 }
 
 /// `__all__` decides what a module exports; without one, names that start with `_` stay inside.

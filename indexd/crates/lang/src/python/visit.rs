@@ -10,8 +10,9 @@ use crate::builder::Builder;
 use indexd_model::facts::LiteralKind;
 use indexd_model::limits::PARSE_DEPTH_MAX;
 use indexd_model::{BindingId, BindingKind, DefIdx, ExprId, Node as Shape, Role, Source, Span, StrId};
+use indexd_os::Parses;
 use smallvec::SmallVec;
-use tree_sitter::{Node, Parser};
+use tree_sitter::Node;
 
 /// Children of a node.
 pub(super) type Kids<'t> = SmallVec<[Node<'t>; 6]>;
@@ -46,7 +47,7 @@ pub(super) enum Exports {
 pub(super) struct Visitor<'s, 'p> {
     pub(super) text: &'s str,
     pub(super) b: Builder<'s>,
-    pub(super) parser: &'p mut Parser,
+    pub(super) parses: &'p Parses<'p>,
     pub(super) scopes: Vec<Scope<'s>>,
     pub(super) joins: Joins,
     pub(super) exports: Exports,
@@ -62,11 +63,11 @@ pub(super) struct Visitor<'s, 'p> {
 }
 
 impl<'s, 'p> Visitor<'s, 'p> {
-    pub(super) fn new(text: &'s str, parser: &'p mut Parser) -> Self {
+    pub(super) fn new(text: &'s str, parses: &'p Parses<'p>) -> Self {
         Self {
             text,
             b: Builder::new(),
-            parser,
+            parses,
             scopes: vec![Scope::new(ScopeKind::Module, DefIdx::NONE)],
             joins: Joins::default(),
             exports: Exports::default(),
