@@ -151,7 +151,7 @@ settings! {
         /// A term in the name of the definition, in occurrences.
         name: f32 = 3.0,
         /// A term in the names around it.
-        qualifier: f32 = 1.0,
+        qualifier: f32 = 2.0,
         /// A term in the signature.
         signature: f32 = 1.0,
         /// A term in the doc comment.
@@ -183,7 +183,7 @@ settings! {
         /// How recently the file was touched, by count of commits.
         recency: f32 = 0.1,
         /// How recently the lines of the unit itself were touched.
-        touched: f32 = 0.15,
+        touched: f32 = 0.2,
         /// Best files all of whose units are looked at.
         files_whole: u32 = 8,
         /// What a test that fits the text adds to what it calls.

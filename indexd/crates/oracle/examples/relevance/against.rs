@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 const SAMPLES: usize = 4_000;
 
 /// Reads one metric off the scores of a task, in parts of one.
-type Read = Box<dyn Fn(&Scores) -> Option<f64>>;
+pub type Read = Box<dyn Fn(&Scores) -> Option<f64>>;
 
 /// What another system reached: `metric at budget` by task.
 pub struct Other(BTreeMap<String, BTreeMap<String, f64>>);
@@ -66,7 +66,7 @@ impl Other {
 }
 
 /// The metrics by name, in the order in which they are printed.
-fn metrics(budgets: &[u64]) -> Vec<(String, Read)> {
+pub fn metrics(budgets: &[u64]) -> Vec<(String, Read)> {
     let mut metrics: Vec<(String, Read)> = Vec::new();
     for &b in budgets {
         metrics.push((format!("file_recall@{b}"), Box::new(move |s| Some(s.packs[&b].file_recall))));

@@ -5,13 +5,14 @@
 //! cargo run --release -p indexd-oracle --example relevance -- TASKS.jsonl MIRRORS
 //!     [--budget 4000,8000] [--repo cobra,gin | --without cobra] [--limit N]
 //!     [--variant NAME:key=value,key=value ...] [--ablate] [--by-repo] [--misses] [--paired]
-//!     [--against FILE]
+//!     [--against FILE] [--leave-one-out]
 //! ```
 //!
 //! `MIRRORS` holds bare clones as `<owner>+<name>/repo`. A variant changes configuration by path,
 //! for example `half:ranking.fileEvidence=0.3`; `--ablate` adds one variant for each signal, off.
 //! `--against FILE` compares with another system's results for each task, paired, with intervals.
 //! `--paired` does the same with each variant.
+//! `--leave-one-out` tunes every setting without each repository and measures it there.
 //! `--by-repo` prints each repository apart and all but each one, `--misses` what was not found.
 //! History is read from the commits before each task's base. Metrics are means in percent.
 
@@ -19,6 +20,7 @@ mod against;
 mod score;
 mod task;
 mod tree;
+mod tune;
 
 use anyhow::{Context as _, Result};
 use indexd_pack::{Config, Context, Pack, Request, build};
@@ -104,7 +106,7 @@ fn main() -> Result<()> {
         }
         variants.push(variant("types as long as functions:excerpts.typePercent=100")?);
     }
-    let options = Options {
+    let mut options = Options {
         budgets: value("--budget")
             .map_or("4000,8000", String::as_str)
             .split(',')
@@ -117,6 +119,9 @@ fn main() -> Result<()> {
         against: value("--against").map(|f| against::Other::load(f)).transpose()?,
         mirrors: args.get(1).context("usage: relevance TASKS.jsonl MIRRORS")?.clone(),
     };
+    if has("--leave-one-out") {
+        return tune::leave_one_out(&tasks, &mut options);
+    }
     let results = run(&tasks, &options)?;
     report(&results, &options);
     Ok(())
