@@ -26,7 +26,6 @@ struct Scripted {
     hanging: AtomicU32,
     cancelled: AtomicU32,
     shut_down: AtomicBool,
-    let_go: AtomicBool,
 }
 
 impl Backend for Scripted {
@@ -45,13 +44,6 @@ impl Backend for Scripted {
                 }
                 self.cancelled.fetch_add(1, Ordering::SeqCst);
                 return Err(cancelled());
-            }
-            "early" => {
-                ctx.answer(json!({"echo": "early"}).to_string());
-                ctx.answer(json!({"echo": "another"}).to_string());
-                while !self.let_go.load(Ordering::SeqCst) {
-                    std::thread::sleep(Duration::from_millis(2));
-                }
             }
             "panic" => panic!("as asked"),
             "big" => return Ok(format!("\"{}\"", "x".repeat(FRAME_BYTES_MAX))),
@@ -137,21 +129,6 @@ fn answers_come_when_they_are_ready() {
         client.search(2, "quick").await;
         assert_eq!(client.answer().await, json!({"jsonrpc": "2.0", "id": 2, "result": {"echo": "quick"}}));
         assert_eq!(client.answer().await["id"], 1);
-    });
-}
-
-#[test]
-fn an_answer_need_not_wait_for_what_is_put_away_behind_it() {
-    run(async {
-        let (backend, server) = scripted();
-        let mut client = Client::of(&server);
-        client.search(1, "early").await;
-        assert_eq!(client.answer().await["result"], json!({"echo": "early"}));
-        assert_eq!(server.in_flight(), 1, "it keeps its place");
-        backend.let_go.store(true, Ordering::SeqCst);
-        until("it ends", || server.in_flight() == 0).await;
-        client.search(2, "quick").await;
-        assert_eq!(client.answer().await["id"], 2, "the first one was answered once");
     });
 }
 

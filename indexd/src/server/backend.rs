@@ -3,15 +3,13 @@
 use indexd_proto::error::{ErrorCode, ErrorObject};
 use indexd_proto::workspace::{PackCounts, WorkspaceStatus};
 use indexd_proto::{Call, Id};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
-use tokio::sync::oneshot;
 
 /// Serves requests, each on a thread of its own that may block.
 pub trait Backend: Send + Sync + 'static {
-    /// Serves one request. The answer is the JSON of its result; what is returned after
-    /// [`Context::answer`] goes nowhere.
+    /// Serves one request. The answer is the JSON of its result.
     ///
     /// # Errors
     /// The error to answer with.
@@ -67,20 +65,6 @@ pub struct Context {
     pub cancel: Cancel,
     /// Takes notifications for the client; false when the client is gone.
     pub notify: Box<dyn Fn(Vec<u8>) -> bool + Send + Sync>,
-    /// Where an answer goes that is there before the request is over.
-    pub early: Early,
-}
-
-/// A place for one answer.
-#[derive(Default)]
-pub struct Early(Mutex<Option<oneshot::Sender<String>>>);
-
-impl Early {
-    /// A place, and its other end, which fails when the place is gone without an answer.
-    pub fn new() -> (Self, oneshot::Receiver<String>) {
-        let (sender, answered) = oneshot::channel();
-        (Self(Mutex::new(Some(sender))), answered)
-    }
 }
 
 impl Context {
@@ -99,15 +83,6 @@ impl Context {
     pub fn send(&self, message: Vec<u8>) -> Result<(), ErrorObject> {
         self.check()?;
         if (self.notify)(message) { Ok(()) } else { Err(cancelled()) }
-    }
-
-    /// Sends the answer, the JSON of the result, while there is still something to put away: memory
-    /// to free, rows to keep for the next request. The first answer counts.
-    pub fn answer(&self, result: String) {
-        if let Some(sender) = self.early.0.lock().unwrap_or_else(PoisonError::into_inner).take() {
-            // A client that is gone needs none.
-            let _ = sender.send(result);
-        }
     }
 
     /// Time since the request arrived.

@@ -4,7 +4,7 @@
 //! in which they are ready. A client that leaves, stops reading, or stops within a line costs its
 //! own requests only.
 
-use crate::server::backend::{Cancel, Context, Early};
+use crate::server::backend::{Cancel, Context};
 use crate::server::dispatch::{Closing, Connected, Server, busy};
 use crate::server::limits::{
     FIRST_TIMEOUT, IN_FLIGHT_PER_CLIENT_MAX, OUTBOX_MAX, PARTIAL_LINE_TIMEOUT, QUIET_TIMEOUT, WRITE_TIMEOUT,
@@ -255,7 +255,6 @@ impl Connection {
             correlation_id,
             cancel,
             notify: notifier(self.outbox.clone()),
-            early: Early::default(),
         };
         let server = Arc::clone(&self.server);
         let outbox = self.outbox.clone();

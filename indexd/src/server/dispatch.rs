@@ -4,7 +4,7 @@
 //! [`RUNNING_MAX`] run, at most [`QUEUE_MAX`] wait for a place, and more are refused at once, so
 //! that a flood costs its sender and not the daemon.
 
-use crate::server::backend::{Backend, Cancel, Context, Early, cancelled};
+use crate::server::backend::{Backend, Cancel, Context, cancelled};
 use crate::server::convert;
 use crate::server::limits::{BUSY_RETRY, CONNECTIONS_MAX, QUEUE_MAX, RUNNING_MAX};
 use indexd_proto::error::{ErrorCode, ErrorObject};
@@ -186,7 +186,7 @@ impl Server {
         }
     }
 
-    async fn admit(self: &Arc<Self>, call: Call, mut context: Context) -> Result<String, ErrorObject> {
+    async fn admit(self: &Arc<Self>, call: Call, context: Context) -> Result<String, ErrorObject> {
         if let Call::Hello(params) = &call {
             return hello(params);
         }
@@ -208,20 +208,13 @@ impl Server {
         let place = self.place(&context.cancel).await?;
         self.running.fetch_add(1, Ordering::Relaxed);
         let server = Arc::clone(self);
-        let (early, answered) = Early::new();
-        context.early = early;
         let result = blocking(move || {
             let _place = place;
             let result = server.guarded(call, &context);
             server.running.fetch_sub(1, Ordering::Relaxed);
             result
         });
-        // Work that goes on behind an answer keeps its place until it is done.
-        tokio::select! {
-            biased;
-            Ok(json) = answered => Ok(json),
-            result = result => result,
-        }
+        result.await
     }
 
     /// Waits for a place to run in.

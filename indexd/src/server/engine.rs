@@ -13,8 +13,8 @@ use crate::workspace::{
 };
 use base64::Engine as _;
 use indexd_model::IndexView;
+use indexd_pack::PackError;
 use indexd_pack::request::Request;
-use indexd_pack::{Pack, PackError};
 use indexd_proto::error::{ErrorCode, ErrorObject};
 use indexd_proto::export::{ExportParams, ExportResult};
 use indexd_proto::graph::{GraphParams, GraphResult};
@@ -222,40 +222,31 @@ impl Engine {
         let pinned = request.index_signature.is_some();
         let cached = if call.no_cache || pinned { None } else { self.cache.get(&key) };
         let hit = cached.is_some();
-        let answer = |kept: &Kept| -> Result<String, ErrorObject> {
-            if call.write {
-                let workspace = folder_name(reading.workspace.root());
-                self.records.write(&workspace, &kept.pack_id, &kept.json)?;
+        let kept = match cached {
+            Some(kept) => kept,
+            None => {
+                let pack = self.assemble(&reading, &request, ctx, indexd_pack::build)?;
+                self.metrics.assembled(&pack.stats);
+                let kept = Arc::new(kept(pack)?);
+                self.cache.put(key.clone(), Arc::clone(&kept));
+                kept
             }
-            let query = log::query_name(&request.query);
-            tracing::debug!(query, pack = kept.pack_id, cached = hit, "packed");
-            let mut envelope = reading.envelope(ctx);
-            envelope.cache = Some(CacheFacts { hit, key: key.clone() });
-            let answer = pack_result(kept, &envelope, call.rendered);
-            self.metrics.answered(reading.started.elapsed());
-            answer
         };
-        match cached {
-            Some(kept) => answer(&kept),
-            // The client need not wait until all that was read for the pack is put away.
-            None => self.assemble(&reading, &request, ctx, |view, pack_ctx, timed| {
-                indexd_pack::build_then(view, &request, pack_ctx, |pack| {
-                    let pack = timed(pack);
-                    self.metrics.assembled(&pack.stats);
-                    let kept = Arc::new(kept(pack)?);
-                    self.cache.put(key.clone(), Arc::clone(&kept));
-                    ctx.answer(answer(&kept)?);
-                    Ok(String::new())
-                })
-            })?,
+        if call.write {
+            let workspace = folder_name(reading.workspace.root());
+            self.records.write(&workspace, &kept.pack_id, &kept.json)?;
         }
+        tracing::debug!(query = log::query_name(&request.query), pack = kept.pack_id, cached = hit, "packed");
+        let mut envelope = reading.envelope(ctx);
+        envelope.cache = Some(CacheFacts { hit, key });
+        let answer = pack_result(&kept, &envelope, call.rendered);
+        self.metrics.answered(reading.started.elapsed());
+        answer
     }
 
     fn preview(&self, params: PackParams, ctx: &Context) -> Result<String, ErrorObject> {
         let (_, request, reading) = self.prepare(params, ctx)?;
-        let pack = self.assemble(&reading, &request, ctx, |view, pack_ctx, timed| {
-            indexd_pack::preview(view, &request, pack_ctx).map(timed)
-        })?;
+        let pack = self.assemble(&reading, &request, ctx, indexd_pack::preview)?;
         let mut preview = pack.to_json();
         for item in preview["sections"]
             .as_array_mut()
@@ -315,14 +306,13 @@ impl Engine {
         Ok(request)
     }
 
-    /// Runs `build` with what it needs, and with what writes into a pack how long its stages took.
-    fn assemble<T>(
+    fn assemble(
         &self,
         reading: &Reading,
         request: &Request,
         ctx: &Context,
-        build: impl FnOnce(&dyn IndexView, &indexd_pack::Context, &dyn Fn(Pack) -> Pack) -> Result<T, PackError>,
-    ) -> Result<T, ErrorObject> {
+        build: fn(&dyn IndexView, &Request, &indexd_pack::Context) -> Result<indexd_pack::Pack, PackError>,
+    ) -> Result<indexd_pack::Pack, ErrorObject> {
         let config = &reading.config.pack;
         let counter = self.counter(request.tokenizer.as_deref().unwrap_or(&config.tokenizer))?;
         let created_at = convert::iso_time(SystemTime::now());
@@ -344,11 +334,9 @@ impl Engine {
             stage: &stage,
             decided: &|d| log::decision(d),
         };
-        let timed = |mut pack: Pack| {
-            pack.stats.timings = std::mem::take(&mut timings.borrow_mut().1);
-            pack
-        };
-        build(&reading.snapshot, &pack_ctx, &timed).map_err(|e| convert::pack_error(&e))
+        let mut pack = build(&reading.snapshot, request, &pack_ctx).map_err(|e| convert::pack_error(&e))?;
+        pack.stats.timings = timings.into_inner().1;
+        Ok(pack)
     }
 
     fn pack_get(&self, params: &PackGetParams) -> Result<String, ErrorObject> {
@@ -609,7 +597,7 @@ fn cache_key(signature: &str, normalised: &str) -> String {
     format!("b3:{}", h.finalize().to_hex())
 }
 
-fn kept(mut pack: Pack) -> Result<Kept, ErrorObject> {
+fn kept(mut pack: indexd_pack::Pack) -> Result<Kept, ErrorObject> {
     let rendered = std::mem::take(&mut pack.rendered);
     Ok(Kept { json: json(&pack)?, rendered, pack_id: pack.pack_id })
 }

@@ -72,30 +72,15 @@ pub struct Decision<'a> {
 /// [`PackError::Cancelled`]; [`PackError::ContextOverflow`] when the rendering came out above the
 /// budget, which would be a bug.
 pub fn build(view: &dyn IndexView, request: &Request, ctx: &Context) -> Result<Pack, PackError> {
-    build_then(view, request, ctx, |pack| pack)
-}
-
-/// [`build`](fn@build) that hands the pack to `then` before it frees what the pack was made from,
-/// which is thousands of records and takes a while; gives what `then` gives.
-///
-/// # Errors
-/// As [`build`](fn@build).
-pub fn build_then<T>(
-    view: &dyn IndexView,
-    request: &Request,
-    ctx: &Context,
-    then: impl FnOnce(Pack) -> T,
-) -> Result<T, PackError> {
     let mut assembly = Assembly::new(view, request, ctx)?;
     assembly.select();
     (ctx.stage)("select");
     assembly.fit()?;
     (ctx.stage)("render");
     let pack = write::pack(&mut assembly);
-    (ctx.stage)("write");
-    let out = then(pack);
     write::decisions(&assembly);
-    Ok(out)
+    (ctx.stage)("write");
+    Ok(pack)
 }
 
 /// What would be in the pack, without rendering it: the same items with estimated counts, and an

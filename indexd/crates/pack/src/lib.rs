@@ -30,7 +30,7 @@ mod share;
 pub mod unit;
 mod write;
 
-pub use build::{Context, Decision, build, build_then, preview};
+pub use build::{Context, Decision, build, preview};
 pub use config::Config;
 pub use error::PackError;
 pub use indexd_model::symbol_id;
