@@ -183,7 +183,7 @@ settings! {
         /// How recently the file was touched, by count of commits.
         recency: f32 = 0.1,
         /// How recently the lines of the unit itself were touched.
-        touched: f32 = 0.2,
+        touched: f32 = 0.15,
         /// Best files all of whose units are looked at.
         files_whole: u32 = 8,
         /// What a test that fits the text adds to what it calls.

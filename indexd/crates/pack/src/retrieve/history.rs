@@ -11,9 +11,8 @@ use rustc_hash::FxHashMap;
 
 /// Commits after which a change counts half as recent.
 const RECENCY_HALF: f64 = 30.0;
-/// Commits after which a change of the unit itself counts a quarter. It fades by the square: work goes
-/// on where it was, not where it was some time ago.
-const TOUCHED_QUARTER: f64 = 15.0;
+/// The same for a change of the unit itself, of which less is read.
+const TOUCHED_HALF: f64 = 15.0;
 const K1: f64 = 1.2;
 const B: f64 = 0.75;
 
@@ -72,7 +71,7 @@ fn mark_touched(units: &Units, histories: &FxHashMap<FileDoc, FileHistory>, tabl
         let is_own =
             |t: &&Touched| h.unit.spans.iter().any(|(_, l)| l.start <= t.lines.end && t.lines.start <= l.end);
         if let Some(newest) = touched.iter().filter(is_own).map(|t| t.newest).min() {
-            h.signals.raise(Signal::Touched, (1.0 + f64::from(newest) / TOUCHED_QUARTER).powi(-2));
+            h.signals.raise(Signal::Touched, 1.0 / (1.0 + f64::from(newest) / TOUCHED_HALF));
         }
     }
 }
