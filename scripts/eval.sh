@@ -21,7 +21,7 @@ if [ -n "${EVAL_GRAPH:-}" ]; then
     [ -d "${EVAL_TREES:?the trees}/$tree" ] || continue
     out=$(mktemp)
     target/release/examples/edges "$EVAL_TREES/$tree" >"$out"
-    python3 "$EVAL_GRAPH/score.py" --min-confidence 0.5 "$truth" "$out"
+    python3 "$EVAL_GRAPH/score.py" "${truth%/}" "$out" --min-confidence 0.5
     rm "$out"
   done
 fi
