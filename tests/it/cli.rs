@@ -130,6 +130,20 @@ fn an_index_that_cannot_be_written_is_a_failure_of_storage_and_loses_nothing() {
     assert!(error["hint"].as_str().unwrap().contains("make room"), "{error}");
     let pack = &asked_under_a_limit(&user, "unlimited", &request)["result"]["pack"];
     assert!(pack.to_string().contains("func Delay"), "{pack}");
+    // An index that is there still answers, says what it lacks and why, and fails who insists.
+    user.write("repo/jitter.go", "package demo\n\nfunc Jitter() int { return Delay(42) }\n");
+    let result = &asked_under_a_limit(&user, "100", &request)["result"];
+    let envelope = &result["envelope"];
+    assert_eq!(envelope["fresh"], false, "{envelope}");
+    assert!(envelope["warnings"][0].as_str().unwrap().contains("(disk-full): make room"), "{envelope}");
+    assert!(result["pack"].to_string().contains("func Delay"), "{result}");
+    let wait = serde_json::json!({"id": 1, "method": "index.wait", "params": {"repo": repo}});
+    let error = &asked_under_a_limit(&user, "100", &wait)["error"]["data"];
+    assert_eq!(error["code"], "POC_E_STORAGE", "{error}");
+    assert!(error["hint"].as_str().unwrap().contains("make room"), "{error}");
+    let result = &asked_under_a_limit(&user, "unlimited", &request)["result"];
+    assert_eq!(result["envelope"]["fresh"], true, "{result}");
+    assert!(result["pack"].to_string().contains("func Jitter"), "{result}");
 }
 
 #[test]

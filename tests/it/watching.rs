@@ -291,6 +291,12 @@ fn a_root_that_goes_and_comes_back() {
     let soon = Instant::now() + Duration::from_millis(100);
     let freshness = world.workspace.wait_fresh(soon, &|| false, &mut |_| {}).unwrap();
     assert!(!freshness.fresh);
+    // A request does not wait for the next try, and what came back need not be what went.
+    world.write("c.md", "1");
+    world.fresh();
+    assert_eq!((world.text("a.md"), world.text("c.md").as_deref()), (None, Some("1")));
+    fs::remove_dir_all(&world.root).unwrap();
+    world.state(|s| matches!(s.state, WorkspaceState::Failed { code: "root-gone", .. }));
     fs::rename(&aside, &world.root).unwrap();
     world.write("b.md", "1");
     world.state(|s| s.state == WorkspaceState::Ready && s.n_files == 2);

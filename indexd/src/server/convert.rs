@@ -152,7 +152,7 @@ pub fn workspace_error(e: &WorkspaceError) -> ErrorObject {
 }
 
 /// A workspace in the failed state.
-fn failed(code: &str, hint: &str) -> ErrorObject {
+pub fn failed(code: &str, hint: &str) -> ErrorObject {
     let error_code = match code {
         "disk-full" => ErrorCode::Storage,
         "root-gone" => ErrorCode::WorkspaceInvalid,

@@ -91,8 +91,8 @@ struct Reading {
     snapshot: Snapshot,
     /// The settings as the repository narrowed them.
     config: Config,
-    /// Why they were not.
-    warning: Option<String>,
+    /// What the user should know of the workspace.
+    warnings: Vec<String>,
     repo_id: String,
     freshness: Freshness,
     waited: Duration,
@@ -138,6 +138,9 @@ impl Engine {
         let (freshness, snapshot) = loop {
             let freshness = self.wait(&workspace, wait, progress, ctx)?;
             if wait.mode == WaitMode::Strict && !freshness.fresh {
+                if let Some((code, hint)) = workspace.failure() {
+                    return Err(convert::failed(code, &hint));
+                }
                 let message = format!("{} changed files are not in the index yet", freshness.pending);
                 return Err(ErrorObject::new(ErrorCode::Indexing, message)
                     .with_retry_after_ms(500)
@@ -152,9 +155,12 @@ impl Engine {
         };
         let waited = started.elapsed();
         let started = Instant::now();
-        let (config, warning) = workspace.settings();
+        let (config, ignored) = workspace.settings();
+        let failure = if freshness.fresh { None } else { workspace.failure() };
+        let behind = |(code, hint)| format!("the index does not follow the tree ({code}): {hint}");
+        let warnings = failure.map(behind).into_iter().chain(ignored).collect();
         let repo_id = workspace.repo_id_in(&snapshot, &config);
-        Ok(Reading { workspace, snapshot, config, warning, repo_id, freshness, waited, started })
+        Ok(Reading { workspace, snapshot, config, warnings, repo_id, freshness, waited, started })
     }
 
     fn wait(
@@ -446,13 +452,13 @@ impl Engine {
             }
         };
         ctx.check()?;
-        let Reading { workspace, snapshot, config, warning, repo_id, freshness, waited, started } = reading;
+        let Reading { workspace, snapshot, config, warnings, repo_id, freshness, waited, started } = reading;
         drop(snapshot);
         workspace
             .import(overlays, &|| ctx.cancel.is_cancelled(), &mut reporter(p.progress, ctx))
             .map_err(|e| convert::workspace_error(&e))?;
         let snapshot = workspace.snapshot().map_err(|e| convert::workspace_error(&e))?;
-        let reading = Reading { workspace, snapshot, config, warning, repo_id, freshness, waited, started };
+        let reading = Reading { workspace, snapshot, config, warnings, repo_id, freshness, waited, started };
         result.schema = "ImportResult".to_owned();
         result.schema_version = SCHEMA_VERSION.to_owned();
         result.envelope = reading.envelope(ctx);
@@ -558,7 +564,7 @@ impl Reading {
             generation: self.snapshot.generation(),
             index_signature: self.snapshot.signature(),
             repo_id: self.repo_id.clone(),
-            warnings: self.warning.iter().cloned().collect(),
+            warnings: self.warnings.clone(),
             cache: None,
             waited_ms: ms(self.waited),
             took_ms: ms(self.started.elapsed()),

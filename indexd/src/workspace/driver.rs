@@ -71,6 +71,17 @@ pub struct DriverSetup {
     pub shared: Arc<Shared>,
 }
 
+/// A failed workspace tries again no sooner, whoever asks.
+const RETRY_MIN: Duration = Duration::from_millis(500);
+
+/// When a failed workspace tries again.
+#[derive(Clone, Copy)]
+struct Retry {
+    at: Instant,
+    /// Not before this, even for a request.
+    soonest: Instant,
+}
+
 /// The loop's own state.
 pub struct Driver {
     setup: DriverSetup,
@@ -90,7 +101,7 @@ pub struct Driver {
     is_degraded: bool,
     needs_sweep: bool,
     head_is_dirty: bool,
-    retry_at: Option<Instant>,
+    retry: Option<Retry>,
     n_rebuilds: u32,
     sync_at: Option<Instant>,
     syncing: Option<std::thread::JoinHandle<()>>,
@@ -135,7 +146,7 @@ impl Driver {
                 is_degraded: false,
                 needs_sweep: true,
                 head_is_dirty: true,
-                retry_at: None,
+                retry: None,
                 n_rebuilds: 0,
                 sync_at: None,
                 syncing: None,
@@ -183,6 +194,9 @@ impl Driver {
             Event::Noticed => self.last_event = Instant::now(),
             Event::Wait(waiter) => {
                 self.last_request = Instant::now();
+                if let Some(retry) = &mut self.retry {
+                    retry.at = retry.at.min(retry.soonest);
+                }
                 self.cookies.wait(waiter);
             }
             Event::Built(engine, result) => self.built(engine, result),
@@ -193,10 +207,10 @@ impl Driver {
 
     /// Does whatever is due.
     fn act(&mut self) {
-        if self.is_building || self.retry_at.is_some_and(|at| Instant::now() < at) {
+        if self.is_building || self.retry.is_some_and(|retry| Instant::now() < retry.at) {
             return;
         }
-        self.retry_at = None;
+        self.retry = None;
         if let Err(e) = self.advance() {
             self.failed(e);
         }
@@ -546,8 +560,8 @@ impl Driver {
         if self.is_building {
             return None;
         }
-        if let Some(at) = self.retry_at {
-            return Some(at);
+        if let Some(retry) = self.retry {
+            return Some(retry.at);
         }
         let patience = Duration::from_millis(self.setup.engine.config.freshness_cookie_ms);
         let idle = Duration::from_secs(self.setup.engine.config.workspace_idle_close_s);
@@ -610,7 +624,7 @@ impl Driver {
             (None, _) => "scan",
         };
         let engine = self.engine.as_deref();
-        let is_failed = self.retry_at.is_some();
+        let is_failed = self.retry.is_some();
         self.setup.shared.update(|c| {
             c.n_pending = n_pending;
             c.watch = watch;
@@ -666,11 +680,15 @@ impl Driver {
         }
     }
 
-    /// Enters the failed state and tries again later. Requests are told at once.
+    /// Enters the failed state and tries again later, or soon when a request asks: what was wrong may
+    /// be right by then. Requests that wait now are told at once.
     fn stand(&mut self, code: &'static str, hint: &str, after: Duration) {
         let hint = hint.to_owned();
         self.importing.clear();
-        self.retry_at = Some(Instant::now() + after);
+        let now = Instant::now();
+        // What was rebuilt in vain is not rebuilt for every request.
+        let soonest = if code == "corrupt" { after } else { RETRY_MIN.min(after) };
+        self.retry = Some(Retry { at: now + after, soonest: now + soonest });
         self.cookies.give_up();
         if code == "root-gone" {
             // The watches went with the folders.

@@ -123,7 +123,7 @@ impl Workspace {
                 }
                 match condition.state {
                     WorkspaceState::Building | WorkspaceState::Closed => deadline = Instant::now() + patience,
-                    WorkspaceState::Failed { .. } => return self.now(),
+                    WorkspaceState::Failed { .. } if Instant::now() >= deadline => return self.now(),
                     _ if Instant::now() >= deadline => return Ok(self.shared.not_fresh()),
                     _ => {}
                 }
@@ -216,6 +216,14 @@ impl Workspace {
             problems: condition.problems,
             progress: condition.progress,
             index_bytes: folder_bytes(&self.setup.home),
+        }
+    }
+
+    /// What keeps the index from following the tree: a stable word, and what to do next.
+    pub fn failure(&self) -> Option<(&'static str, String)> {
+        match self.shared.condition().state {
+            WorkspaceState::Failed { code, hint } => Some((code, hint)),
+            _ => None,
         }
     }
 

@@ -109,7 +109,9 @@ impl PackError {
             }
             Self::ContractVersion { .. } => "use a client of the same release",
             Self::BudgetExceeded { .. } => "lower the limit, or use strictness warn to have it clamped",
-            Self::NotSupported { .. } => "see the request schema for the values that exist",
+            Self::NotSupported { .. } => {
+                "`ctl pack --help` and the request schema have the values that exist"
+            }
             Self::ContextOverflow { .. } => "this is a bug: please report it with the request",
             Self::TokenCount { .. } => {
                 "use one of the named tokenizers: o200k_base, cl100k_base, generic, claude"
