@@ -185,14 +185,61 @@ fn tail(out: &mut String, pack: &ContextPack, style: Style, signals: bool) {
             );
         }
     }
-    for (title, lines) in
-        [("missing", &pack.missing_context_hints), ("try next", &pack.suggested_next_queries)]
-    {
-        for line in lines {
-            let _ = writeln!(out, "{} {}", style.warn(&format!("{title}:")), safe_line(line));
-        }
+    for hint in &pack.missing_context_hints {
+        let _ = writeln!(out, "{} {}", style.warn("missing:"), safe_line(&as_options(hint)));
+    }
+    for command in next(pack) {
+        let _ = writeln!(out, "{} {}", style.warn("try next:"), safe_line(&command));
     }
     let _ = writeln!(out, "{}", style.dim(&format!("pack {}", safe_line(&pack.pack_id))));
+}
+
+/// A hint with the options of `ctl pack` in place of the members of a request.
+fn as_options(hint: &str) -> String {
+    // Those that another begins with stand after it.
+    let names = [
+        ("maxItemsPerSection", "--max-items-per-section"),
+        ("maxBytesPerItem", "--max-bytes-per-item"),
+        ("maxTotalTokens", "--budget"),
+        ("maxTotalChars", "--max-chars"),
+        ("maxItems", "--max-items"),
+    ];
+    names.iter().fold(hint.to_owned(), |hint, (member, option)| hint.replace(member, option))
+}
+
+/// Command lines that show more: the definitions that had no room, then what surrounds the first one
+/// shown, where that has a section and the section was cut whole.
+fn next(pack: &ContextPack) -> Vec<String> {
+    let queries = &pack.suggested_next_queries;
+    if pack.stats.found == 0 {
+        return queries.clone();
+    }
+    let mut out: Vec<String> = queries.iter().map(|q| format!("ctl pack {}", quoted(q))).collect();
+    let cut = |section: &str| {
+        pack.sections.iter().any(|s| s.name == section && s.items.is_empty() && s.dropped > 0)
+    };
+    let shown = || pack.sections.iter().flat_map(|s| &s.items);
+    if let Some(first) = shown().find(|i| i.symbol_id.is_some()) {
+        let place = quoted(&format!("{}:{}", first.file_rel_path, first.lines.start));
+        if cut("callers") {
+            out.push(format!("ctl callers {place}"));
+        } else if cut("usages") || cut("key_usages") {
+            out.push(format!("ctl refs {place}"));
+        }
+        if cut("callees") {
+            out.push(format!("ctl callees {place}"));
+        }
+    }
+    out
+}
+
+/// A word for a shell: as it is where that is safe, else in single quotes.
+fn quoted(word: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "_-./:@%+=,".contains(c);
+    if !word.is_empty() && !word.starts_with('-') && word.chars().all(is_plain) {
+        return word.to_owned();
+    }
+    format!("'{}'", word.replace('\'', r"'\''"))
 }
 
 #[cfg(test)]
@@ -227,6 +274,24 @@ mod tests {
         let style = Style { color: false, width: 80 };
         insta::assert_snapshot!("pack", render(&pack(), style, false, true));
         insta::assert_snapshot!("pack_brief", render(&pack(), style, true, false));
+    }
+
+    #[test]
+    fn what_to_do_next_is_said_as_command_lines() {
+        let mut pack = pack();
+        pack.suggested_next_queries = vec!["Retry.wait net/retry.go:8".to_owned(), "it's".to_owned()];
+        pack.sections[1].dropped = 3;
+        let expect = [
+            "ctl pack 'Retry.wait net/retry.go:8'",
+            r"ctl pack 'it'\''s'",
+            "ctl callers 'net/re\u{1b}try.go:8'",
+        ];
+        assert_eq!(next(&pack), expect);
+        pack.stats.found = 0;
+        assert_eq!(next(&pack), pack.suggested_next_queries, "there is no command for it");
+        let hint = "3 candidates had no room; raise maxItemsPerSection";
+        assert_eq!(as_options(hint), "3 candidates had no room; raise --max-items-per-section");
+        assert_eq!(as_options("raise maxItems or ask"), "raise --max-items or ask");
     }
 
     #[test]

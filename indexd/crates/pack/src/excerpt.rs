@@ -188,7 +188,8 @@ fn choose_windows(
         let spare = width - (to + 1 - from);
         let start = from.saturating_sub(spare / 2).min(n - width);
         let before = left.lines;
-        for i in start..start + width {
+        // What matters first: bytes may run out before lines do.
+        for i in matching.into_iter().chain(start..start + width) {
             if !chosen[i] {
                 choose_run(source, first, chosen, whole, first + i as u32, 1, left);
                 if chosen[i] {

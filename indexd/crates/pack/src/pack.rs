@@ -335,6 +335,9 @@ pub struct Evidence {
     pub line: u32,
     /// The rule of resolution, or the signal of retrieval.
     pub via: String,
+    /// Whether the line is one of the item's own that its excerpt leaves out; absent when not.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub outside_excerpt: bool,
 }
 
 /// Another place with the same content.

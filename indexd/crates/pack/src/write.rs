@@ -1,38 +1,29 @@
-//! From the finished assembly to the typed pack: items with provenance, explanations, counts, hints.
+//! From the finished assembly to the typed pack: items with provenance, explanations, counts.
+
+mod guidance;
+mod why;
 
 use crate::build::{Assembly, Decision, State};
-use crate::candidate::{Candidate, Origin, Step};
+use crate::candidate::Candidate;
 use crate::canonical::round6;
-use crate::error::NO_CONTENT;
-use crate::expand::shown_kind;
 use crate::gather;
-use crate::identity::{Source, evidence_id, hex};
+use crate::identity::{Source, hex};
 use crate::pack::{
-    DropReason, Evidence, EvidenceGap, Excerpt, Excluded, Explain, Item, Pack, PackRequest, Part, PathStep,
-    Place, Provenance, SCHEMA_VERSION, Scores, Section, SeedEntry, Stats, Truncation, Why,
+    DropReason, EvidenceGap, Excerpt, Excluded, Explain, Item, Pack, PackRequest, Part, Place, Provenance,
+    SCHEMA_VERSION, Scores, Section, SeedEntry, Stats, Truncation,
 };
 use crate::query::STOPWORDS_VERSION;
-use crate::request::{EdgeType, Layout, Strictness};
-use crate::retrieve::{GRAPH, Role, Signal};
+use crate::request::{Layout, Strictness};
+use crate::retrieve::{GRAPH, Signal};
 use crate::unit::Unit;
-use indexd_model::links::evidence_kind;
-use indexd_model::{ContentHash, FileRoles, Lines, REDACTION_MARK, Span};
-use indexd_text::{one_line, word_terms, words};
+use indexd_model::{ContentHash, FileRoles, REDACTION_MARK, Span};
+use indexd_text::one_line;
 use sha2::{Digest, Sha256};
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
-/// Terms named in the evidence of a seed.
-const TERMS_SHOWN: usize = 3;
-/// What a word weighs at least whose absence is told: one mention in prose. Code and traces of other
-/// programs are full of words that no one expects here.
-const HINT_WEIGHT_MIN: f64 = 0.7;
 /// Characters of a title.
 const TITLE_CHARS_MAX: usize = 160;
-/// Follow-up queries at most.
-const SUGGESTIONS_MAX: usize = 5;
-/// Files whose left-out definitions are suggested, the best.
-const SUGGESTED_FILES_MAX: usize = 3;
 
 /// Writes the pack.
 pub fn pack(a: &mut Assembly) -> Pack {
@@ -58,7 +49,7 @@ pub fn pack(a: &mut Assembly) -> Pack {
     let seeds = seeds(a);
     let stats = stats(a, &sections);
     let explain = a.request.include_explain.then(|| explain(a));
-    let (suggested_next_queries, missing_context_hints, mut warnings) = guidance(a, &stats);
+    let (suggested_next_queries, missing_context_hints, mut warnings) = guidance::of(a, &stats);
     warnings.extend(invisible_characters(&sections));
     Pack {
         format_version: 1,
@@ -91,7 +82,7 @@ fn item(a: &mut Assembly, i: usize, signature: &str) -> Item {
     let uid = a.sources.uid(&mut a.units, &unit).to_string();
     let symbol_id = a.sources.symbol(a.units.view, unit.def).map(|s| s.0);
     let excerpt = excerpt_of(a, i, &source);
-    let why = why(a, i, &source);
+    let why = why::why(a, i, &source);
     let also_at = places(a, i);
     let c = &a.claimed[i].candidate;
     let lines = unit.lines();
@@ -108,7 +99,7 @@ fn item(a: &mut Assembly, i: usize, signature: &str) -> Item {
         line_start: lines.start,
         line_end: lines.end,
         content_hash: ContentHash::of(source.slice(whole).as_bytes()).to_string(),
-        selection_reason: sentence(&why),
+        selection_reason: why::sentence(&why),
     };
     let is_flat = a.request.layout == Layout::Agent;
     // What was chosen had its cost counted, last with the plan that is shown.
@@ -237,195 +228,6 @@ fn places(a: &mut Assembly, i: usize) -> Vec<Place> {
             }
         })
         .collect()
-}
-
-fn why(a: &mut Assembly, i: usize, source: &Source) -> Why {
-    let (path, evidence) = steps(a, i);
-    let c = &a.claimed[i].candidate;
-    let rule = match (c.origin, c.path.last()) {
-        (Origin::Edge, Some(step)) => match shown_kind(step.kind).0 {
-            EdgeType::Call => "call-neighbor",
-            EdgeType::Usage => "usage-neighbor",
-            EdgeType::Import => "import-neighbor",
-            EdgeType::Export => "export-neighbor",
-            EdgeType::Dataflow => "dataflow-neighbor",
-        },
-        (Origin::Neighbour, _) => "same-file-neighbor",
-        (Origin::Text, _) => match c.role {
-            Role::Test => "test-match",
-            Role::Doc => "doc-match",
-            _ => "config-match",
-        },
-        _ if a.request.focus.is_some() && c.seed_score >= 1.0 && c.signals == Default::default() => "focus",
-        _ => seed_rule(&c.signals),
-    };
-    let has_gap = c.has_gap && a.request.expansion.require_evidence;
-    let also = a.claimed[i].also.iter().map(|s| (*s).to_owned()).collect();
-    let evidence = if evidence.is_empty() { text_evidence(a, i, source) } else { evidence };
-    let evidence = if evidence.is_empty() { signal_evidence(a, i, source) } else { evidence };
-    Why { rule: rule.to_owned(), path, evidence, evidence_gap: has_gap, also }
-}
-
-/// The strongest reason of a seed: what was named exactly goes before what was scored.
-fn seed_rule(signals: &crate::retrieve::Signals) -> &'static str {
-    if signals.get(Signal::Frame) > 0.0 {
-        "seed-frame"
-    } else if signals.get(Signal::NamedSymbol) > 0.0 {
-        "seed-symbol"
-    } else if signals.get(Signal::Literal) > 0.0 {
-        "seed-literal"
-    } else if signals.get(Signal::NamedFile) > 0.0 {
-        "seed-path"
-    } else {
-        "seed-terms"
-    }
-}
-
-/// The edges from a seed, and the evidence of each.
-fn steps(a: &mut Assembly, i: usize) -> (Vec<PathStep>, Vec<Evidence>) {
-    let walked: Vec<Step> = a.claimed[i].candidate.path.clone();
-    let mut path = Vec::new();
-    let mut evidence = Vec::new();
-    for step in walked {
-        let (edge_type, subkind) = shown_kind(step.kind);
-        let from = a.sources.endpoint(&mut a.units, step.from);
-        let to = a.sources.endpoint(&mut a.units, step.to);
-        let file = a.units.view.def(step.site).file;
-        let file_path = a.units.file(file).path.to_string();
-        let found = step.evidence.map(|o| {
-            let kind = evidence_kind(step.kind, o.role, o.rule).name();
-            Evidence {
-                kind,
-                evidence_id: evidence_id(kind, &file_path, o.at, &to),
-                confidence: f64::from(o.confidence) / 100.0,
-                file_rel_path: file_path.clone(),
-                line: o.line,
-                via: o.rule.name().to_owned(),
-            }
-        });
-        let edge_type = edge_name(edge_type);
-        path.push(PathStep {
-            edge_type,
-            subkind,
-            from,
-            to,
-            evidence_id: found.as_ref().map(|e| e.evidence_id.clone()),
-        });
-        evidence.extend(found);
-    }
-    (path, evidence)
-}
-
-fn edge_name(kind: EdgeType) -> &'static str {
-    match kind {
-        EdgeType::Call => "call",
-        EdgeType::Usage => "usage",
-        EdgeType::Import => "import",
-        EdgeType::Export => "export",
-        EdgeType::Dataflow => "dataflow",
-    }
-}
-
-/// The terms of the query that weigh most in the unit, each with its first line.
-fn text_evidence(a: &mut Assembly, i: usize, source: &Source) -> Vec<Evidence> {
-    let mut found: BTreeMap<u32, u32> = BTreeMap::new();
-    for (line, term) in a.line_terms(i, source) {
-        let at = found.entry(term).or_insert(line);
-        *at = line.min(*at);
-    }
-    let mut terms: Vec<(u32, u32)> = found.into_iter().collect();
-    terms.sort_by(|x, y| a.term(y.0).1.total_cmp(&a.term(x.0).1).then(x.0.cmp(&y.0)));
-    let heaviest = a.gathered.retrieved.weighted.terms.iter().map(|t| t.1).fold(f32::MIN_POSITIVE, f32::max);
-    let path = a.claimed[i].candidate.file.path.to_string();
-    let mut told: Vec<&str> = Vec::new();
-    let mut out = Vec::new();
-    for (term, line) in terms {
-        let (text, weight) = a.term(term);
-        // The parts of one name say no more than the name.
-        let written = a.query.as_written(text);
-        if told.contains(&written) {
-            continue;
-        }
-        told.push(written);
-        let there = source.slice(source.lines().lines_span(Lines { start: line, end: line }));
-        let via = match word_of(there, text).filter(|word| !is_seen_in(written, text, word)) {
-            Some(word) => format!("term {written} as {word}"),
-            None => format!("term {written}"),
-        };
-        out.push(Evidence {
-            kind: "span",
-            evidence_id: evidence_id("span", &path, source.lines().start(line), text),
-            confidence: round6(f64::from(weight / heaviest)).clamp(0.0, 1.0),
-            file_rel_path: path.clone(),
-            line,
-            via,
-        });
-        if out.len() == TERMS_SHOWN {
-            break;
-        }
-    }
-    out
-}
-
-/// The first word of a line that has the term.
-fn word_of<'t>(line: &'t str, term: &str) -> Option<&'t str> {
-    let mut found = None;
-    words(line, |_, word| {
-        if found.is_none() {
-            word_terms(word, |t| found = found.or((t == term).then_some(word)));
-        }
-    });
-    found
-}
-
-/// Whether a reader finds in `word` what was written: all of it, or the stem of a plain word, which
-/// is its term.
-fn is_seen_in(written: &str, term: &str, word: &str) -> bool {
-    let (written, word) = (written.to_lowercase(), word.to_lowercase());
-    let mut is_plain = true;
-    word_terms(&written, |t| is_plain &= !t.starts_with('='));
-    word.contains(&written) || (is_plain && written.starts_with(term) && word.contains(term))
-}
-
-/// What speaks for a candidate that has neither edges nor words of the text: the signals of
-/// retrieval, strongest first, or the seed beside it, or the focus.
-fn signal_evidence(a: &Assembly, i: usize, source: &Source) -> Vec<Evidence> {
-    let c = &a.claimed[i].candidate;
-    let own = c.unit.lines().start;
-    let mut said: Vec<(&str, f64, u32)> = Signal::ALL
-        .into_iter()
-        .map(|s| (s.name(), c.signals.get(s) * s.weight(&a.ctx.config.ranking), own))
-        .filter(|s| s.1 > 0.0)
-        .collect();
-    said.sort_by(|x, y| y.1.total_cmp(&x.1));
-    said.truncate(TERMS_SHOWN);
-    if let Some(line) = c.beside {
-        said = vec![("beside", 1.0, line)];
-    } else if said.is_empty() && c.origin == Origin::Seed {
-        said.push(("focus", c.seed_score, own));
-    }
-    said.into_iter()
-        .map(|(via, strength, line)| Evidence {
-            kind: "span",
-            evidence_id: evidence_id("span", &c.file.path, source.lines().start(line), via),
-            confidence: round6(strength.clamp(0.0, 1.0)),
-            file_rel_path: c.file.path.to_string(),
-            line,
-            via: via.to_owned(),
-        })
-        .collect()
-}
-
-/// One sentence, made from `why` alone.
-fn sentence(why: &Why) -> String {
-    let places: Vec<String> =
-        why.evidence.iter().map(|e| format!("{} at {}:{}", e.via, e.file_rel_path, e.line)).collect();
-    let gap = if why.evidence_gap { ", without the evidence asked for" } else { "" };
-    if places.is_empty() {
-        format!("{}{gap}", why.rule)
-    } else {
-        format!("{}: {}{gap}", why.rule, places.join(", "))
-    }
 }
 
 fn seeds(a: &mut Assembly) -> Vec<SeedEntry> {
@@ -567,125 +369,12 @@ fn gaps(a: &mut Assembly) -> Vec<EvidenceGap> {
         .collect();
     let mut out = Vec::new();
     for i in gapped {
-        let (path, _) = steps(a, i);
+        let (path, _) = why::steps(a, i);
         let unit = Rc::clone(&a.claimed[i].candidate.unit);
         out.push(EvidenceGap {
             chunk_uid: a.sources.uid(&mut a.units, &unit).to_string(),
             edges: path.into_iter().filter(|s| s.evidence_id.is_none()).collect(),
         });
-    }
-    out
-}
-
-/// Follow-ups, hints and warnings, when budget or coverage fell short.
-fn guidance(a: &mut Assembly, stats: &Stats) -> (Vec<String>, Vec<String>, Vec<String>) {
-    let mut next = Vec::new();
-    let mut hints = Vec::new();
-    let mut warnings = Vec::new();
-    for name in &a.budgets.negative_reserves {
-        warnings.push(format!("{name} is negative and counts as 0"));
-    }
-    for c in &a.budgets.clamped {
-        warnings.push(format!("{} of {} was clamped to {}", c.limit, c.asked, c.granted));
-    }
-    for (path, reason) in &a.gathered.unreadable {
-        hints.push(format!("{path} is not shown: {}", reason.name()));
-    }
-    let nothing = stats.included == 0;
-    if nothing {
-        warnings.push(NO_CONTENT.to_owned());
-        next.extend(
-            a.query.symbols.iter().map(|s| &s.name).chain(&a.query.words).take(SUGGESTIONS_MAX).cloned(),
-        );
-    }
-    // Terms that were found but not scored, of a long text, are no news; nor is a name without its
-    // parts.
-    let view = a.units.view;
-    let is_absent = |term: &str| {
-        let mut paths = Vec::new();
-        view.path_postings(term, &mut paths);
-        paths.is_empty() && view.doc_frequency(term) == 0
-    };
-    let mut missing: Vec<&str> = a
-        .query
-        .terms
-        .iter()
-        .filter(|t| t.weight >= HINT_WEIGHT_MIN && !t.term.starts_with('=') && is_absent(&t.term))
-        .filter_map(|t| t.word.as_deref())
-        .collect();
-    missing.dedup();
-    missing.truncate(SUGGESTIONS_MAX);
-    if !missing.is_empty() {
-        hints.push(format!("words that occur nowhere in the index: {}", missing.join(", ")));
-    }
-    let unclaimed = a.claimed.iter().filter(|c| c.state == State::Dropped(DropReason::NoRule)).count();
-    if unclaimed > 0 && a.request.layout == Layout::Agent {
-        let candidates = if unclaimed == 1 { "candidate fits" } else { "candidates fit" };
-        hints.push(format!("{unclaimed} {candidates} no section of layout agent; layout graph has one"));
-    }
-    let no_room = no_room(a);
-    if nothing && !no_room.is_empty() {
-        let best = a
-            .claimed
-            .iter()
-            .position(|c| matches!(c.state, State::Dropped(DropReason::Budget | DropReason::TooLarge)));
-        if let Some(i) = best {
-            let needed = crate::select::Offers::cost(a, i).map_or(0, |c| c.tokens)
-                + crate::select::Offers::header(a, i).tokens;
-            hints.push(format!("the best match needs about {needed} tokens"));
-        }
-    }
-    if !no_room.is_empty() {
-        // The best of what had no room, by name: of the files that are shown first, since a name
-        // from elsewhere is seldom what the text means.
-        let mut files = Vec::new();
-        for c in a.claimed.iter().filter(|c| c.state == State::Included) {
-            if files.len() < SUGGESTED_FILES_MAX && !files.contains(&c.candidate.unit.file) {
-                files.push(c.candidate.unit.file);
-            }
-        }
-        let names = a
-            .claimed
-            .iter()
-            .filter(|c| matches!(c.state, State::Dropped(reason) if reason.public() == "budget"))
-            .filter(|c| files.is_empty() || files.contains(&c.candidate.unit.file))
-            .filter_map(|c| c.candidate.unit.def.some())
-            .map(|d| a.units.view.def(d).qualified.to_string());
-        for name in names.filter(|n| !n.is_empty()) {
-            if next.len() < SUGGESTIONS_MAX && !next.contains(&name) {
-                next.push(name);
-            }
-        }
-        hints.extend(no_room.iter().map(|(limit, n)| {
-            let candidates = if *n == 1 { "candidate" } else { "candidates" };
-            format!("{n} {candidates} had no room; raise {limit} or ask for one of the suggested names")
-        }));
-    }
-    if nothing && next.is_empty() {
-        next.push("name a file, a symbol or an error message".to_owned());
-    }
-    (next, hints, warnings)
-}
-
-/// How many candidates each limit kept out, by the limit's name in a request.
-fn no_room(a: &Assembly) -> BTreeMap<&'static str, u64> {
-    // Of the two limits on the whole, the one of which more is used.
-    let caps = a.request.budgets;
-    let chars = u128::from(a.rendered.chars().count() as u64);
-    let is_chars = caps.max_total_chars == 0
-        || chars * u128::from(caps.max_total_tokens)
-            > u128::from(a.tokens) * u128::from(caps.max_total_chars);
-    let whole = if is_chars { "maxTotalChars" } else { "maxTotalTokens" };
-    let mut out = BTreeMap::new();
-    for i in 0..a.claimed.len() {
-        let limit = match final_state(a, i) {
-            State::Dropped(DropReason::SectionCap) => "maxItemsPerSection",
-            State::Dropped(DropReason::ItemCap) => "maxItems",
-            State::Dropped(DropReason::TooLarge) if a.has_no_line(i) => "maxBytesPerItem",
-            State::Dropped(DropReason::Budget | DropReason::TooLarge) => whole,
-            _ => continue,
-        };
-        *out.entry(limit).or_insert(0) += 1;
     }
     out
 }

@@ -1,0 +1,154 @@
+//! What to do next, and what is missing, when budget or coverage fell short.
+
+use crate::build::{Assembly, Claimed, State};
+use crate::error::NO_CONTENT;
+use crate::pack::{DropReason, Stats};
+use crate::request::Layout;
+use crate::write::final_state;
+use indexd_model::DefKind;
+use std::collections::BTreeMap;
+
+/// What a word weighs at least whose absence is told: one mention in prose. Code and traces of other
+/// programs are full of words that no one expects here.
+const HINT_WEIGHT_MIN: f64 = 0.7;
+/// Words of the query that are told of at most.
+const WORDS_MAX: usize = 5;
+/// Definitions that are suggested at most: those after the best few seldom belong to the matter.
+const SUGGESTIONS_MAX: usize = 3;
+/// What is suggested matches a third as well as the best match, or better; below, it mostly shares a
+/// word with the text by chance.
+const SUGGESTED_SEED_MIN: f64 = 1.0 / 3.0;
+
+/// Follow-ups, hints and warnings, when budget or coverage fell short.
+pub(super) fn of(a: &mut Assembly, stats: &Stats) -> (Vec<String>, Vec<String>, Vec<String>) {
+    let mut next = Vec::new();
+    let mut hints = Vec::new();
+    let mut warnings = Vec::new();
+    for name in &a.budgets.negative_reserves {
+        warnings.push(format!("{name} is negative and counts as 0"));
+    }
+    for c in &a.budgets.clamped {
+        warnings.push(format!("{} of {} was clamped to {}", c.limit, c.asked, c.granted));
+    }
+    for (path, reason) in &a.gathered.unreadable {
+        hints.push(format!("{path} is not shown: {}", reason.name()));
+    }
+    let nothing = stats.included == 0;
+    if nothing {
+        warnings.push(NO_CONTENT.to_owned());
+    }
+    // Terms that were found but not scored, of a long text, are no news; nor is a name without its
+    // parts.
+    let view = a.units.view;
+    let is_absent = |term: &str| {
+        let mut paths = Vec::new();
+        view.path_postings(term, &mut paths);
+        paths.is_empty() && view.doc_frequency(term) == 0
+    };
+    // The line of a place is no word.
+    let is_line = |word: &str| a.query.paths.iter().any(|p| p.line.is_some_and(|n| n.to_string() == word));
+    let said = a.query.terms.iter().filter(|t| t.weight >= HINT_WEIGHT_MIN && !t.term.starts_with('='));
+    let said = said.filter_map(|t| Some((&t.term, t.word.as_deref()?))).filter(|t| !is_line(t.1));
+    let (missing, known): (Vec<_>, Vec<_>) = said.partition(|t| is_absent(t.0));
+    let first = |terms: Vec<(&String, &str)>| {
+        let mut words: Vec<String> = terms.into_iter().map(|t| t.1.to_owned()).collect();
+        words.dedup();
+        words.truncate(WORDS_MAX);
+        words
+    };
+    let missing = first(missing);
+    if !missing.is_empty() {
+        hints.push(format!("words that occur nowhere in the index: {}", missing.join(", ")));
+    }
+    if stats.found == 0 {
+        next = first(known);
+    }
+    let unclaimed = a.claimed.iter().filter(|c| c.state == State::Dropped(DropReason::NoRule)).count();
+    if unclaimed > 0 && a.request.layout == Layout::Agent {
+        let candidates = if unclaimed == 1 { "candidate fits" } else { "candidates fit" };
+        hints.push(format!("{unclaimed} {candidates} no section of layout agent; layout graph has one"));
+    }
+    let no_room = no_room(a);
+    if nothing && !no_room.is_empty() {
+        let best = a
+            .claimed
+            .iter()
+            .position(|c| matches!(c.state, State::Dropped(DropReason::Budget | DropReason::TooLarge)));
+        if let Some(i) = best {
+            let needed = crate::select::Offers::cost(a, i).map_or(0, |c| c.tokens)
+                + crate::select::Offers::header(a, i).tokens;
+            hints.push(format!("the best match needs about {needed} tokens"));
+        }
+    }
+    if !no_room.is_empty() {
+        next.extend(suggested(a));
+        let or_ask = if next.is_empty() { "" } else { " or ask for one of the suggested names" };
+        hints.extend(no_room.iter().map(|(limit, n)| {
+            let candidates = if *n == 1 { "candidate" } else { "candidates" };
+            format!("{n} {candidates} had no room; raise {limit}{or_ask}")
+        }));
+        hints.extend(cut_sections(a, stats));
+    }
+    if nothing && next.is_empty() {
+        next.push("name a file, a symbol or an error message".to_owned());
+    }
+    (next, hints, warnings)
+}
+
+fn has_no_room(state: State) -> bool {
+    matches!(state, State::Dropped(reason) if reason.public() == "budget")
+}
+
+/// The best definitions that had no room and match the text well, by name and place: as a query, that
+/// finds each of them first, and whoever can read files knows where to look.
+fn suggested(a: &Assembly) -> Vec<String> {
+    let mut out: Vec<String> = Vec::new();
+    let is_good = |c: &Claimed| has_no_room(c.state) && c.candidate.seed_score >= SUGGESTED_SEED_MIN;
+    let matching = a.claimed.iter().filter(|c| is_good(c));
+    for candidate in matching.map(|c| &c.candidate) {
+        let Some(def) = candidate.unit.def.some().map(|d| a.units.view.def(d)) else { continue };
+        if def.kind == DefKind::Section || def.qualified.is_empty() {
+            continue;
+        }
+        out.push(format!("{} {}:{}", def.qualified, candidate.file.path, candidate.unit.lines().start));
+        if out.len() == SUGGESTIONS_MAX {
+            break;
+        }
+    }
+    out
+}
+
+/// The sections that show nothing for want of room, and how much of each was found.
+fn cut_sections(a: &Assembly, stats: &Stats) -> Option<String> {
+    let cut = |(s, name): (usize, &&'static str)| {
+        let of_section = a.claimed.iter().filter(|c| c.section == Some(s) && has_no_room(c.state));
+        let n = of_section.count();
+        let is_empty = stats.items_by_section.get(name).is_none_or(|n| *n == 0);
+        (n > 0 && is_empty).then(|| format!("{name} {n}"))
+    };
+    let cut: Vec<String> = a.section_names.iter().enumerate().filter_map(cut).collect();
+    (!cut.is_empty()).then(|| format!("sections without room: {}", cut.join(", ")))
+}
+
+/// How many candidates each limit kept out, by the limit's name in a request.
+fn no_room(a: &Assembly) -> BTreeMap<&'static str, u64> {
+    // Of the two limits on the whole, the one of which more is used.
+    let caps = a.request.budgets;
+    let chars = u128::from(a.rendered.chars().count() as u64);
+    let is_chars = caps.max_total_chars == 0
+        || chars * u128::from(caps.max_total_tokens)
+            > u128::from(a.tokens) * u128::from(caps.max_total_chars);
+    let whole = if is_chars { "maxTotalChars" } else { "maxTotalTokens" };
+    let mut out = BTreeMap::new();
+    for i in 0..a.claimed.len() {
+        let limit = match final_state(a, i) {
+            State::Dropped(DropReason::SectionCap) => "maxItemsPerSection",
+            State::Dropped(DropReason::ItemCap) => "maxItems",
+            State::Dropped(DropReason::TooLarge) if a.has_no_line(i) => "maxBytesPerItem",
+            State::Dropped(DropReason::Budget | DropReason::TooLarge) => whole,
+            _ => continue,
+        };
+        *out.entry(limit).or_insert(0) += 1;
+    }
+    out
+}

@@ -1,0 +1,233 @@
+//! Why an item is there: the edges that lead to it, else the words it has of the text, else the signals
+//! of retrieval, each with its place. A line of the item itself is one that is shown wherever one holds
+//! the evidence, and said to be outside of the excerpt where none does.
+
+use crate::build::Assembly;
+use crate::candidate::{Origin, Step};
+use crate::canonical::round6;
+use crate::expand::shown_kind;
+use crate::identity::{Source, evidence_id};
+use crate::pack::{Evidence, PathStep, Why};
+use crate::request::EdgeType;
+use crate::retrieve::{Role, Signal};
+use indexd_model::Lines;
+use indexd_model::links::evidence_kind;
+use indexd_text::{word_terms, words};
+use std::collections::BTreeMap;
+
+/// Terms named in the evidence of a seed.
+const TERMS_SHOWN: usize = 3;
+
+pub(super) fn why(a: &mut Assembly, i: usize, source: &Source) -> Why {
+    let (path, evidence) = steps(a, i);
+    let c = &a.claimed[i].candidate;
+    let rule = match (c.origin, c.path.last()) {
+        (Origin::Edge, Some(step)) => match shown_kind(step.kind).0 {
+            EdgeType::Call => "call-neighbor",
+            EdgeType::Usage => "usage-neighbor",
+            EdgeType::Import => "import-neighbor",
+            EdgeType::Export => "export-neighbor",
+            EdgeType::Dataflow => "dataflow-neighbor",
+        },
+        (Origin::Neighbour, _) => "same-file-neighbor",
+        (Origin::Text, _) => match c.role {
+            Role::Test => "test-match",
+            Role::Doc => "doc-match",
+            _ => "config-match",
+        },
+        _ if a.request.focus.is_some() && c.seed_score >= 1.0 && c.signals == Default::default() => "focus",
+        _ => seed_rule(&c.signals),
+    };
+    let has_gap = c.has_gap && a.request.expansion.require_evidence;
+    let also = a.claimed[i].also.iter().map(|s| (*s).to_owned()).collect();
+    let evidence = if evidence.is_empty() { text_evidence(a, i, source) } else { evidence };
+    let mut evidence = if evidence.is_empty() { signal_evidence(a, i, source) } else { evidence };
+    let c = &a.claimed[i].candidate;
+    for e in &mut evidence {
+        let is_own = *e.file_rel_path == *c.file.path && holds(c.unit.lines(), e.line);
+        e.outside_excerpt = is_own && !is_shown(a, i, e.line);
+    }
+    Why { rule: rule.to_owned(), path, evidence, evidence_gap: has_gap, also }
+}
+
+fn holds(lines: Lines, line: u32) -> bool {
+    (lines.start..=lines.end).contains(&line)
+}
+
+/// Whether a line of a candidate is in its excerpt.
+fn is_shown(a: &Assembly, i: usize, line: u32) -> bool {
+    a.plans.get(&i).is_some_and(|plan| plan.parts.iter().any(|p| holds(*p, line)))
+}
+
+/// The strongest reason of a seed: what was named exactly goes before what was scored.
+fn seed_rule(signals: &crate::retrieve::Signals) -> &'static str {
+    if signals.get(Signal::Frame) > 0.0 {
+        "seed-frame"
+    } else if signals.get(Signal::NamedSymbol) > 0.0 {
+        "seed-symbol"
+    } else if signals.get(Signal::Literal) > 0.0 {
+        "seed-literal"
+    } else if signals.get(Signal::NamedFile) > 0.0 {
+        "seed-path"
+    } else {
+        "seed-terms"
+    }
+}
+
+/// The edges from a seed, and the evidence of each.
+pub(super) fn steps(a: &mut Assembly, i: usize) -> (Vec<PathStep>, Vec<Evidence>) {
+    let walked: Vec<Step> = a.claimed[i].candidate.path.clone();
+    let mut path = Vec::new();
+    let mut evidence = Vec::new();
+    for step in walked {
+        let (edge_type, subkind) = shown_kind(step.kind);
+        let from = a.sources.endpoint(&mut a.units, step.from);
+        let to = a.sources.endpoint(&mut a.units, step.to);
+        let file = a.units.view.def(step.site).file;
+        let file_path = a.units.file(file).path.to_string();
+        let found = step.evidence.map(|o| {
+            let kind = evidence_kind(step.kind, o.role, o.rule).name();
+            Evidence {
+                kind,
+                evidence_id: evidence_id(kind, &file_path, o.at, &to),
+                confidence: f64::from(o.confidence) / 100.0,
+                file_rel_path: file_path.clone(),
+                line: o.line,
+                via: o.rule.name().to_owned(),
+                outside_excerpt: false,
+            }
+        });
+        let edge_type = edge_name(edge_type);
+        path.push(PathStep {
+            edge_type,
+            subkind,
+            from,
+            to,
+            evidence_id: found.as_ref().map(|e| e.evidence_id.clone()),
+        });
+        evidence.extend(found);
+    }
+    (path, evidence)
+}
+
+fn edge_name(kind: EdgeType) -> &'static str {
+    match kind {
+        EdgeType::Call => "call",
+        EdgeType::Usage => "usage",
+        EdgeType::Import => "import",
+        EdgeType::Export => "export",
+        EdgeType::Dataflow => "dataflow",
+    }
+}
+
+/// The terms of the query that weigh most in the unit, each with its first line that is shown, else its
+/// first. What stands between the parts of the unit belongs to others.
+fn text_evidence(a: &mut Assembly, i: usize, source: &Source) -> Vec<Evidence> {
+    let hits = a.line_terms(i, source);
+    let unit = &a.claimed[i].candidate.unit;
+    let mut found: BTreeMap<u32, (bool, u32)> = BTreeMap::new();
+    for (line, term) in hits.into_iter().filter(|(line, _)| unit.spans.iter().any(|s| holds(s.1, *line))) {
+        let place = (!is_shown(a, i, line), line);
+        let best = found.entry(term).or_insert(place);
+        *best = place.min(*best);
+    }
+    let mut terms: Vec<(u32, u32)> = found.into_iter().map(|(term, (_, line))| (term, line)).collect();
+    terms.sort_by(|x, y| a.term(y.0).1.total_cmp(&a.term(x.0).1).then(x.0.cmp(&y.0)));
+    let heaviest = a.gathered.retrieved.weighted.terms.iter().map(|t| t.1).fold(f32::MIN_POSITIVE, f32::max);
+    let path = a.claimed[i].candidate.file.path.to_string();
+    let mut told: Vec<&str> = Vec::new();
+    let mut out = Vec::new();
+    for (term, line) in terms {
+        let (text, weight) = a.term(term);
+        // The parts of one name say no more than the name.
+        let written = a.query.as_written(text);
+        if told.contains(&written) {
+            continue;
+        }
+        told.push(written);
+        let there = source.slice(source.lines().lines_span(Lines { start: line, end: line }));
+        let via = match word_of(there, text).filter(|word| !is_seen_in(written, text, word)) {
+            Some(word) => format!("term {written} as {word}"),
+            None => format!("term {written}"),
+        };
+        out.push(Evidence {
+            kind: "span",
+            evidence_id: evidence_id("span", &path, source.lines().start(line), text),
+            confidence: round6(f64::from(weight / heaviest)).clamp(0.0, 1.0),
+            file_rel_path: path.clone(),
+            line,
+            via,
+            outside_excerpt: false,
+        });
+        if out.len() == TERMS_SHOWN {
+            break;
+        }
+    }
+    out
+}
+
+/// The first word of a line that has the term.
+fn word_of<'t>(line: &'t str, term: &str) -> Option<&'t str> {
+    let mut found = None;
+    words(line, |_, word| {
+        if found.is_none() {
+            word_terms(word, |t| found = found.or((t == term).then_some(word)));
+        }
+    });
+    found
+}
+
+/// Whether a reader finds in `word` what was written: all of it, or the stem of a plain word, which
+/// is its term.
+fn is_seen_in(written: &str, term: &str, word: &str) -> bool {
+    let (written, word) = (written.to_lowercase(), word.to_lowercase());
+    let mut is_plain = true;
+    word_terms(&written, |t| is_plain &= !t.starts_with('='));
+    word.contains(&written) || (is_plain && written.starts_with(term) && word.contains(term))
+}
+
+/// What speaks for a candidate that has neither edges nor words of the text: the signals of
+/// retrieval, strongest first, or the seed beside it, or the focus.
+fn signal_evidence(a: &Assembly, i: usize, source: &Source) -> Vec<Evidence> {
+    let c = &a.claimed[i].candidate;
+    let shown = a.plans.get(&i).and_then(|plan| plan.parts.first());
+    let own = shown.map_or(c.unit.lines().start, |part| part.start);
+    let mut said: Vec<(&str, f64, u32)> = Signal::ALL
+        .into_iter()
+        .map(|s| (s.name(), c.signals.get(s) * s.weight(&a.ctx.config.ranking), own))
+        .filter(|s| s.1 > 0.0)
+        .collect();
+    said.sort_by(|x, y| y.1.total_cmp(&x.1));
+    said.truncate(TERMS_SHOWN);
+    if let Some(line) = c.beside {
+        said = vec![("beside", 1.0, line)];
+    } else if said.is_empty() && c.origin == Origin::Seed {
+        said.push(("focus", c.seed_score, own));
+    }
+    said.into_iter()
+        .map(|(via, strength, line)| Evidence {
+            kind: "span",
+            evidence_id: evidence_id("span", &c.file.path, source.lines().start(line), via),
+            confidence: round6(strength.clamp(0.0, 1.0)),
+            file_rel_path: c.file.path.to_string(),
+            line,
+            via: via.to_owned(),
+            outside_excerpt: false,
+        })
+        .collect()
+}
+
+/// One sentence, made from `why` alone.
+pub(super) fn sentence(why: &Why) -> String {
+    let place = |e: &Evidence| {
+        let unseen = if e.outside_excerpt { " (not shown)" } else { "" };
+        format!("{} at {}:{}{unseen}", e.via, e.file_rel_path, e.line)
+    };
+    let places: Vec<String> = why.evidence.iter().map(place).collect();
+    let gap = if why.evidence_gap { ", without the evidence asked for" } else { "" };
+    if places.is_empty() {
+        format!("{}{gap}", why.rule)
+    } else {
+        format!("{}: {}{gap}", why.rule, places.join(", "))
+    }
+}
