@@ -9,6 +9,7 @@ use divan::counter::{BytesCount, ItemsCount};
 use divan::{Bencher, black_box};
 use indexd::config::Config;
 use indexd::workspace::engine::{Engine, Setup};
+use indexd::workspace::known::KnownFiles;
 use indexd::workspace::recovery::Verify;
 use indexd::workspace::stages::{self, Loaded, Parts};
 use indexd::workspace::tree::Tree;
@@ -22,7 +23,6 @@ use indexd_pack::retrieve::retrieve;
 use indexd_pack::unit::Units;
 use indexd_store::Snapshot;
 use std::cell::RefCell;
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -64,7 +64,7 @@ impl World {
         let source = std::env::var_os("INDEXD_BENCH_TREE").map_or(fixtures, PathBuf::from);
         let dir = tempfile::tempdir().expect("a temporary folder");
         let root = dir.path().canonicalize().expect("a path").join("repo");
-        let found = Tree::new(&source, &[], BTreeMap::new()).sweep(&|_| ()).expect("the tree can be walked");
+        let found = Tree::new(&source, &[], KnownFiles::default()).sweep().expect("the tree can be walked");
         let paths: Vec<RepoPath> = found.changed.into_keys().collect();
         for path in &paths {
             let to = root.join(&**path);
@@ -138,7 +138,7 @@ fn sweep(bencher: Bencher) {
     let world = world();
     bencher
         .counter(ItemsCount::new(world.paths.len()))
-        .bench_local(|| world.engine.borrow_mut().sweep(&|_| {}).expect("a walk"));
+        .bench_local(|| world.engine.borrow_mut().sweep().expect("a walk"));
 }
 
 /// Reading and hashing.

@@ -6,6 +6,7 @@
 //! a stage and of the yardstick take turns, so what disturbs one disturbs the other.
 
 use anyhow::{Context as _, Result, bail};
+use indexd::workspace::known::KnownFiles;
 use indexd::workspace::stages::{self, Parts};
 use indexd::workspace::tree::Tree;
 use indexd_model::limits::FILE_BYTES_PARSED_MAX;
@@ -14,7 +15,6 @@ use indexd_model::{FileDoc, RepoPath};
 use indexd_os::Root;
 use indexd_store::{Opened, Overlays, Store};
 use rustix::time::{ClockId, clock_gettime};
-use std::collections::BTreeMap;
 use std::path::Path;
 
 /// As in the daemon.
@@ -77,8 +77,8 @@ fn language(path: &str) -> Option<usize> {
 
 fn run(root: &Path, is_profiled: bool) -> Result<()> {
     let mut clock = Clock::default();
-    let mut tree = Tree::new(root, &[], BTreeMap::new());
-    let changes = clock.time("walk", || tree.sweep(&|_| ()))?;
+    let mut tree = Tree::new(root, &[], KnownFiles::default());
+    let changes = clock.time("walk", || tree.sweep())?;
     let mut files: Vec<(RepoPath, u64)> = changes.changed.into_iter().collect();
     files.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
     let dir = tempfile::tempdir()?;

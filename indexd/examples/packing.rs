@@ -63,7 +63,7 @@ fn open(root: &Path, home: &Path) -> Result<Store> {
         verify: Verify::InProcess,
     };
     let mut engine = Engine::open(setup)?;
-    let changes = engine.sweep(&|_| ())?;
+    let changes = engine.sweep()?;
     if engine.needs_build(&changes) {
         engine.build(&|_| (), &|| false)?;
     } else {

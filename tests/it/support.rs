@@ -109,7 +109,7 @@ impl Bench {
     /// Compares the whole tree.
     pub fn sweep(&mut self) {
         let engine = self.engine();
-        let changes = engine.sweep(&|_| {}).unwrap();
+        let changes = engine.sweep().unwrap();
         if engine.needs_build(&changes) {
             engine.build(&|_| {}, &|| false).unwrap();
         } else {

@@ -222,20 +222,28 @@ fn each_writer_reads_its_own_writes() {
 struct Deaf;
 
 impl Watcher for Deaf {
-    fn watch(&self, _: &Path) -> Result<(), WatchError> {
-        Ok(())
+    fn watch(&self, _: &Path) -> Result<bool, WatchError> {
+        Ok(true)
     }
     fn unwatch(&self, _: &Path) {}
+    fn unwatch_others(&self, _: &dyn Fn(&Path) -> bool) {}
+    fn n_watched(&self) -> usize {
+        1
+    }
 }
 
 /// Has room for no folder.
 struct Full;
 
 impl Watcher for Full {
-    fn watch(&self, _: &Path) -> Result<(), WatchError> {
+    fn watch(&self, _: &Path) -> Result<bool, WatchError> {
         Err(WatchError::Limit)
     }
     fn unwatch(&self, _: &Path) {}
+    fn unwatch_others(&self, _: &dyn Fn(&Path) -> bool) {}
+    fn n_watched(&self) -> usize {
+        0
+    }
 }
 
 #[test]

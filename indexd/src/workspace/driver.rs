@@ -19,9 +19,7 @@ use super::watch::{Inbox, Noticed, Watch, Watcher};
 use crate::config::Config;
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender};
 use indexd_store::Overlays;
-use rustc_hash::FxHashSet;
 use std::collections::BTreeSet;
-use std::ffi::OsString;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -96,8 +94,6 @@ pub struct Driver {
     /// Imports that are kept and not in the index yet.
     importing: Vec<Sender<()>>,
     cookies: Cookies,
-    /// Paths as they are spelled: to compare them by their components is slow.
-    watched: FxHashSet<OsString>,
     is_degraded: bool,
     needs_sweep: bool,
     head_is_dirty: bool,
@@ -142,7 +138,6 @@ impl Driver {
                 is_closing: false,
                 imports: Vec::new(),
                 importing: Vec::new(),
-                watched: FxHashSet::default(),
                 is_degraded: false,
                 needs_sweep: true,
                 head_is_dirty: true,
@@ -335,7 +330,7 @@ impl Driver {
             }
             changes.merge(match round {
                 0..ROUNDS_MAX => engine.examine(fresh.iter().map(String::as_str))?,
-                _ => engine.sweep(&|_| {})?,
+                _ => engine.sweep()?,
             });
             if round > ROUNDS_MAX {
                 break;
@@ -404,13 +399,12 @@ impl Driver {
         match (result, &self.engine) {
             (Ok(changes), Some(engine)) => {
                 self.setup.shared.set_store(engine.store().cloned());
-                if self.watcher.is_some() {
-                    let now: FxHashSet<OsString> =
-                        changes.folders_new.iter().map(|d| self.absolute(d).into()).collect();
-                    let gone: Vec<OsString> = self.watched.difference(&now).cloned().collect();
-                    for dir in gone {
-                        self.unwatch_dir(Path::new(&dir));
-                    }
+                if let Some(watcher) = &self.watcher {
+                    let now = |dir: &Path| {
+                        let rel = dir.strip_prefix(&self.setup.engine.root).ok().and_then(Path::to_str);
+                        rel.is_some_and(|rel| changes.folders_new.contains(rel))
+                    };
+                    watcher.unwatch_others(&now);
                     // The comparison that follows watches what is new.
                     self.watch_own();
                 }
@@ -509,9 +503,7 @@ impl Driver {
         let replaced = self.unwatch_replaced(&dirty);
         let Some(engine) = &mut self.engine else { return Ok(false) };
         let examined = engine.examine(dirty.iter().map(String::as_str)).map(|mut changes| {
-            let again =
-                engine.tree.watched().filter(|dir| replaced.iter().any(|r| watching::is_below(dir, r)));
-            changes.folders_new.extend(again.map(str::to_owned));
+            changes.folders_new.extend(replaced.into_iter().filter(|dir| engine.tree.watches(dir)));
             changes
         });
         let absorbed = examined.and_then(|changes| self.absorb(changes));
@@ -693,7 +685,6 @@ impl Driver {
         if code == "root-gone" {
             // The watches went with the folders.
             self.watcher = None;
-            self.watched.clear();
         }
         self.setup.shared.update(|c| c.state = WorkspaceState::Failed { code, hint: hint.clone() });
         let answer = match self.setup.shared.store() {

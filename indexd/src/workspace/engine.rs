@@ -8,6 +8,7 @@
 
 use super::build::{Build, BuildError};
 use super::git::GitFolders;
+use super::known::KnownFiles;
 use super::overlays::{self, Kept};
 use super::past;
 use super::recovery::{self, Verify};
@@ -22,7 +23,6 @@ use indexd_model::RepoPath;
 use indexd_os::{ReadError, Root};
 use indexd_proto::paths::private_dir;
 use indexd_store::{History, Opened, Overlays, Store, StoreError};
-use std::collections::BTreeMap;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -107,7 +107,7 @@ impl Engine {
         recovery::remove_others(&setup.home, current);
         let mut engine = Self {
             log: Arc::default(),
-            tree: Tree::new(&setup.root, &setup.config.index_exclude, BTreeMap::new()),
+            tree: Tree::new(&setup.root, &setup.config.index_exclude, KnownFiles::default()),
             store: None,
             env: current.unwrap_or(0),
             unreadable: Vec::new(),
@@ -126,7 +126,8 @@ impl Engine {
         }
         if let Some(store) = &engine.store {
             let snapshot = store.snapshot()?;
-            let known = snapshot.all_stats().into_iter().collect();
+            let mut known = KnownFiles::default();
+            snapshot.all_stats(|path, stat| known.set(path, stat));
             engine.tree = Tree::new(&engine.setup.root, &engine.setup.config.index_exclude, known);
             engine.tree.load_listings(&engine.setup.home);
             engine.head = Some(indexd_model::IndexView::head(&snapshot)).filter(|h| h != "none");
@@ -168,7 +169,7 @@ impl Engine {
     ) -> Result<ChangeSet, EngineError> {
         progress(Progress { phase: "scan", done: 0, total: 0 });
         let mut tree = self.tree.afresh();
-        let mut changes = tree.sweep(&|_| {}).map_err(|e| io_error("walk", &self.setup.root, e))?;
+        let mut changes = tree.sweep().map_err(|e| io_error("walk", &self.setup.root, e))?;
         let files = std::mem::take(&mut changes.changed);
         let env = self.env + 1;
         let dir = self.env_dir(env);
@@ -224,13 +225,20 @@ impl Engine {
         Ok(changes)
     }
 
-    /// Compares the whole tree with the index; `enter` is called with each folder, by relative path,
-    /// before it is listed.
+    /// Compares the whole tree with the index.
     ///
     /// # Errors
     /// The tree cannot be walked.
-    pub fn sweep(&mut self, enter: Enter) -> Result<ChangeSet, EngineError> {
-        self.tree.sweep(enter).map_err(|e| io_error("walk", &self.setup.root, e))
+    pub fn sweep(&mut self) -> Result<ChangeSet, EngineError> {
+        self.tree.sweep().map_err(|e| io_error("walk", &self.setup.root, e))
+    }
+
+    /// The same, as [`Tree::sweep_entering`] does it.
+    ///
+    /// # Errors
+    /// As [`Engine::sweep`].
+    pub fn sweep_entering(&mut self, enter: Enter) -> Result<ChangeSet, EngineError> {
+        self.tree.sweep_entering(enter).map_err(|e| io_error("walk", &self.setup.root, e))
     }
 
     /// Compares what lies at `dirty`, paths relative to the root.

@@ -19,7 +19,7 @@ use std::path::{Path, PathBuf};
 
 /// What the file begins with; the version of the program follows, since another one may admit other
 /// names by the same rules, then the hash of the rest.
-const MAGIC: &[u8] = concat!("indexd listings 1 ", env!("CARGO_PKG_VERSION"), "\n").as_bytes();
+const MAGIC: &[u8] = concat!("indexd listings 2 ", env!("CARGO_PKG_VERSION"), "\n").as_bytes();
 const HASH_BYTES: usize = 32;
 
 /// The entries of one folder that are in the set, under a stamp and rules.
@@ -29,7 +29,7 @@ pub struct Listing {
     rules: [u8; 32],
     /// Names of the files that hold rules, in the set or not, each ended with NUL.
     rule_files: String,
-    /// Each name ends as no name can: a file with NUL, a folder with a slash.
+    /// Ordered by name, each of which ends as no name can: a file with NUL, a folder with a slash.
     entries: String,
 }
 
@@ -58,7 +58,7 @@ impl Listing {
         Self { stamp: stamp.into(), rules: *rules, rule_files, entries: String::new() }
     }
 
-    /// Takes an entry in.
+    /// Takes an entry in. Names come in order.
     pub fn push(&mut self, name: &str, is_folder: bool) {
         self.entries.push_str(name);
         self.entries.push(if is_folder { '/' } else { '\0' });
@@ -79,7 +79,7 @@ impl Listing {
         self.rule_files.split_terminator('\0')
     }
 
-    /// Names, and whether each is of a folder.
+    /// Names, ordered, and whether each is of a folder.
     pub fn entries(&self) -> impl Iterator<Item = (&str, bool)> {
         let ended = self.entries.split_inclusive(['\0', '/']);
         ended.map(|entry| (&entry[..entry.len() - 1], entry.ends_with('/')))
@@ -163,7 +163,7 @@ mod tests {
 
     #[test]
     fn a_listing_stands_for_one_stamp_and_one_set_of_rules() {
-        let entries = [("a b.go", false), ("sub", true), ("line\nbreak", false), ("", false)];
+        let entries = [("", false), ("a b.go", false), ("line\nbreak", false), ("sub", true)];
         let one = listing(1, &entries);
         assert_eq!(one.entries().collect::<Vec<_>>(), entries);
         assert_eq!(one.rule_files().collect::<Vec<_>>(), [".ignore", "b"]);

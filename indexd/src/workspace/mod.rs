@@ -1,6 +1,6 @@
 //! Workspaces: repository roots that are being indexed, each kept in step with its tree.
 //!
-//! Read in this order: `rules` (which paths belong to the set), `scan` (all of them at once), `listings` (folders that need not be listed again),
+//! Read in this order: `rules` (which paths belong to the set), `scan` (all of them at once), `listings` (folders that need not be listed again), `known` (files as they were read),
 //! `watch` (the ones that may have changed), `engine` (a change set becomes one commit; the first
 //! build), `driver` (the event loop of one workspace, and freshness), `recovery` (what is believed
 //! after a stop), `why` (what became of one path), `handle` (a workspace as requests see it), `registry` (many of them). Everything
@@ -16,6 +16,7 @@ mod failure;
 mod git;
 pub mod handle;
 pub mod head;
+pub mod known;
 mod listings;
 mod overlays;
 mod past;

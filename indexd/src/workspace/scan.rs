@@ -4,16 +4,18 @@
 //! ([`Listings`]): it costs one look at itself and one at each of its files.
 //!
 //! Symbolic links are not followed and do not count as files; other file systems, nested
-//! repositories and submodules are left out. The result is ordered by path, so it does not depend
-//! on how the walk was scheduled.
+//! repositories and submodules are left out. The walk compares what it sees with the files that are
+//! known ([`KnownFiles`]) and keeps what differs, so a tree that is as it was costs little more than
+//! the looks.
 
+use super::known::{Comparing, KnownFiles};
 use super::listings::{Listing, Listings};
 use super::rules::{Layer, is_ignore_file};
 use indexd_model::RepoPath;
 use indexd_model::path::join;
 use indexd_os::{EntryKind, FileMeta, Folder};
 use indexd_store::FileStat;
-use std::collections::BTreeMap;
+use rustc_hash::FxHashMap;
 use std::fs::Metadata;
 use std::io::ErrorKind;
 use std::path::Path;
@@ -78,19 +80,35 @@ pub fn now_ns() -> i64 {
 }
 
 /// Folders of the set with the rules inside them, by relative path; the root is the empty path.
-pub type Folders = BTreeMap<Box<str>, Arc<Layer>>;
+pub type Folders = FxHashMap<Box<str>, Arc<Layer>>;
 
 /// Called with each folder before it is listed. Whoever watches it from here on misses nothing that
 /// the listing does not show.
 pub type Enter<'e> = &'e (dyn Fn(&str) + Sync);
 
+/// What is known from before and spares a walk work, each on its own.
+#[derive(Clone, Copy)]
+pub struct Before<'e> {
+    /// Files with their stats.
+    pub files: &'e KnownFiles,
+    /// Folders as they were listed.
+    pub listings: &'e Listings,
+}
+
 /// What a walk found.
 #[derive(Default)]
 pub struct Scan {
-    /// Files of the set, ordered by path.
-    pub files: Vec<(RepoPath, FileStat)>,
-    /// Folders of the set, the start of the walk included, ordered by path.
+    /// Files of the set, known or not.
+    pub n_files: usize,
+    /// Those that are not known, or by another stat, with their size in bytes; in no order.
+    pub changed: Vec<(RepoPath, u64)>,
+    /// Known files that are no files of the set any more, though their folder belongs to it; in no
+    /// order.
+    pub removed: Vec<RepoPath>,
+    /// Folders of the set, the start of the walk included, in no order.
     pub folders: Vec<(Box<str>, Arc<Layer>)>,
+    /// How many of the folders hold known files.
+    pub n_folders_known: usize,
     /// Folders that are repositories of their own, ordered by path.
     pub nested: Vec<String>,
     /// Names that are not UTF-8, with the bytes replaced, ordered.
@@ -104,6 +122,16 @@ pub struct Scan {
 }
 
 impl Scan {
+    /// Takes in a folder whose `n_files` files were compared.
+    fn take(&mut self, dir: Box<str>, layer: Arc<Layer>, n_files: usize, mut compared: Comparing) {
+        compared.end();
+        self.n_files += n_files;
+        self.n_folders_known += usize::from(compared.is_known());
+        self.changed.append(&mut compared.changed);
+        self.removed.append(&mut compared.removed);
+        self.folders.push((dir, layer));
+    }
+
     fn missed(&mut self, rel: &str, e: std::io::Error) {
         match e.kind() {
             ErrorKind::NotFound | ErrorKind::NotADirectory => {}
@@ -117,11 +145,10 @@ impl Scan {
 /// Walks the folder `rel` (empty for the root) of the workspace at `root`; `up` are the rules of
 /// the folder above it, or those at the top. The folder itself is taken as belonging to the set,
 /// unless it turns out to be a repository of its own, to lie on another file system or to have
-/// vanished. `enter` is called with each folder, by relative path, before it is looked at. What is
-/// `known` of folders spares listing them.
+/// vanished. `enter` is called with each folder, by relative path, before it is looked at.
 ///
 /// The walk runs on the current rayon pool. A folder that vanishes meanwhile counts as empty.
-pub fn scan(root: &Path, rel: &str, up: &Arc<Layer>, enter: Enter, known: &Listings) -> Scan {
+pub fn scan(root: &Path, rel: &str, up: &Arc<Layer>, enter: Enter, before: Before) -> Scan {
     let opened = Folder::open(root).and_then(|top| Ok((top.meta()?.dev, top)));
     let (device, top) = match opened {
         Ok(opened) => opened,
@@ -132,11 +159,9 @@ pub fn scan(root: &Path, rel: &str, up: &Arc<Layer>, enter: Enter, known: &Listi
         }
     };
     let remembers = indexd_os::stamps_folders(root);
-    let walk = Walk { root, top, device, enter, known, remembers, found: Mutex::new(Scan::default()) };
+    let walk = Walk { root, top, device, enter, before, remembers, found: Mutex::new(Scan::default()) };
     rayon::scope(|s| walk.folder(s, rel.to_owned(), Arc::clone(up)));
     let mut scan = walk.found.into_inner().unwrap_or_else(PoisonError::into_inner);
-    scan.files.sort_unstable_by(|a, b| a.0.cmp(&b.0));
-    scan.folders.sort_unstable_by(|a, b| a.0.cmp(&b.0));
     scan.nested.sort_unstable();
     scan.skipped_names.sort_unstable();
     scan.unreadable.sort_unstable();
@@ -148,7 +173,7 @@ struct Walk<'e> {
     top: Folder,
     device: u64,
     enter: Enter<'e>,
-    known: &'e Listings,
+    before: Before<'e>,
     /// Whether folders are worth remembering here.
     remembers: bool,
     found: Mutex<Scan>,
@@ -156,7 +181,7 @@ struct Walk<'e> {
 
 impl Walk<'_> {
     fn folder<'s>(&'s self, s: &rayon::Scope<'s>, rel: String, up: Arc<Layer>) {
-        if let Some(known) = self.known.get(&rel) {
+        if let Some(known) = self.before.listings.get(&rel) {
             // Before the look at its stamp: what changes between the two must not stay unnoticed.
             (self.enter)(&rel);
             let meta = self.top.folder(&rel).filter(|meta| self.remembers && meta.dev == self.device);
@@ -174,7 +199,8 @@ impl Walk<'_> {
 
     /// A folder that is as it was when it was listed.
     fn again<'s>(&'s self, s: &rayon::Scope<'s>, rel: String, layer: Arc<Layer>, known: &Listing) {
-        let mut files = Vec::new();
+        let mut n_files = 0;
+        let mut comparing = Comparing::new(&rel, self.before.files);
         let mut path = join(&rel, "");
         let dir_len = path.len();
         for (name, is_folder) in known.entries() {
@@ -184,14 +210,12 @@ impl Walk<'_> {
                 let (child, layer) = (path.clone(), Arc::clone(&layer));
                 s.spawn(move |s| self.folder(s, child, layer));
             } else if let Some(meta) = self.top.file(&path)
-                && let Ok(path) = RepoPath::new(&path)
+                && comparing.see(name, stat_of_file(meta)).is_ok()
             {
-                files.push((path, stat_of_file(meta)));
+                n_files += 1;
             }
         }
-        let mut found = self.found();
-        found.files.append(&mut files);
-        found.folders.push((rel.into(), layer));
+        self.found().take(rel.as_str().into(), layer, n_files, comparing);
     }
 
     fn list<'s>(&'s self, s: &rayon::Scope<'s>, rel: &str, up: &Arc<Layer>) -> std::io::Result<()> {
@@ -216,6 +240,8 @@ impl Walk<'_> {
             }
             Err(_) => skipped.push(join(rel, &String::from_utf8_lossy(name))),
         })?;
+        // The order in which known files are compared, here and when the listing is used.
+        listed.sort_unstable_by(|a, b| names[a.0.clone()].cmp(&names[b.0.clone()]));
         let has = |wanted: &str| listed.iter().any(|(name, _)| names[name.clone()] == *wanted);
         if !rel.is_empty() && has(".git") {
             self.found().nested.push(rel.to_owned());
@@ -225,7 +251,8 @@ impl Walk<'_> {
         let layer = self.rules(rel, up, rule_files());
         let lasts = self.remembers && is_settled && skipped.is_empty();
         let mut listing = lasts.then(|| Listing::new(stamp, layer.digest(), rule_files()));
-        let mut files = Vec::new();
+        let mut n_files = 0;
+        let mut comparing = Comparing::new(rel, self.before.files);
         for (name, kind) in listed {
             let name = &names[name];
             let child = join(rel, name);
@@ -240,15 +267,14 @@ impl Walk<'_> {
                 let layer = Arc::clone(&layer);
                 s.spawn(move |s| self.folder(s, child, layer));
             } else if let Some(meta) = folder.file(name)
-                && let Ok(path) = RepoPath::new(&child)
+                && comparing.see(name, stat_of_file(meta)).is_ok()
             {
-                files.push((path, stat_of_file(meta)));
+                n_files += 1;
             }
         }
         let mut found = self.found();
-        found.files.append(&mut files);
+        found.take(rel.into(), layer, n_files, comparing);
         found.skipped_names.append(&mut skipped);
-        found.folders.push((rel.into(), layer));
         found.listed.push((rel.into(), listing));
         Ok(())
     }

@@ -5,17 +5,16 @@
 //! paths; both give a [`ChangeSet`] and neither reads a file. An edited ignore file, a new or vanished
 //! `.git` and an edited `.indexd.toml` are dirty folders: what they decide is walked again.
 
+use super::known::KnownFiles;
 use super::listings::Listings;
 use super::rules::{Layer, is_rule_file};
-use super::scan::{Enter, Folders, Scan, scan, stat_of};
+use super::scan::{Before, Enter, Folders, Scan, scan, stat_of};
 use indexd_model::RepoPath;
-use indexd_model::path::{dir_of, file_name_of};
+use indexd_model::path::{dir_of, file_name_of, join};
 use indexd_store::FileStat;
-use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io;
-use std::ops::Bound;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -80,7 +79,7 @@ pub struct Tree {
     folders: Folders,
     listings: Listings,
     nested: BTreeSet<String>,
-    known: BTreeMap<RepoPath, FileStat>,
+    known: KnownFiles,
     /// Names that are not UTF-8, as of the last sweep.
     pub skipped_names: Vec<String>,
     /// Folders that could not be read, as of the last sweep.
@@ -91,12 +90,12 @@ pub struct Tree {
 
 impl Tree {
     /// Starts with the files that the index holds; a sweep has to follow.
-    pub fn new(root: &Path, excludes: &[String], known: BTreeMap<RepoPath, FileStat>) -> Self {
+    pub fn new(root: &Path, excludes: &[String], known: KnownFiles) -> Self {
         Self {
             root: root.to_owned(),
             excludes: excludes.to_vec(),
             top: Arc::default(),
-            folders: Folders::new(),
+            folders: Folders::default(),
             listings: Listings::default(),
             nested: BTreeSet::new(),
             known,
@@ -110,7 +109,7 @@ impl Tree {
     /// that were listed goes along.
     pub fn afresh(&mut self) -> Self {
         let listings = std::mem::take(&mut self.listings);
-        Self { listings, ..Self::new(&self.root, &self.excludes, BTreeMap::new()) }
+        Self { listings, ..Self::new(&self.root, &self.excludes, KnownFiles::default()) }
     }
 
     /// Takes what an index folder keeps of folders that were listed before.
@@ -131,7 +130,7 @@ impl Tree {
         self.listings.save(home, |dir| self.folders.contains_key(dir))
     }
 
-    /// Folders to watch, by relative path: those of the set, and nested repositories, since one that
+    /// Folders to watch, by relative path and in no order: those of the set, and nested repositories, since one that
     /// loses its `.git` joins the set.
     pub fn watched(&self) -> impl Iterator<Item = &str> {
         self.folders.keys().map(|k| &**k).chain(self.nested.iter().map(String::as_str))
@@ -144,7 +143,7 @@ impl Tree {
 
     /// Whether the index holds this file.
     pub fn holds(&self, path: &str) -> bool {
-        self.known.contains_key(path)
+        self.known.get(path).is_some()
     }
 
     /// Sets the configured excludes; a sweep has to follow.
@@ -155,12 +154,8 @@ impl Tree {
     /// Remembers that the index holds this file, read with this stat; `None` that it does not.
     pub fn remember(&mut self, path: &RepoPath, stat: Option<FileStat>) {
         match stat {
-            Some(stat) => {
-                self.known.insert(path.clone(), stat);
-            }
-            None => {
-                self.known.remove(path);
-            }
+            Some(stat) => self.known.set(path, stat),
+            None => self.known.remove(path),
         }
     }
 
@@ -169,14 +164,27 @@ impl Tree {
         self.known.clear();
     }
 
-    /// Compares the whole tree; `enter` is called with each folder before it is looked at.
+    /// Compares the whole tree.
     ///
     /// # Errors
     /// The root is gone or a folder cannot be listed for want of resources; nothing has changed then.
-    pub fn sweep(&mut self, enter: Enter) -> io::Result<ChangeSet> {
+    pub fn sweep(&mut self) -> io::Result<ChangeSet> {
         self.top = Layer::top(&self.root, &self.excludes);
         let mut changes = ChangeSet::default();
-        self.walk("", enter, &mut changes)?;
+        self.walk("", None, &mut changes)?;
+        Ok(changes)
+    }
+
+    /// Compares the whole tree and calls `enter` with each folder before it is looked at. Whoever is
+    /// told of folders in that way learns nothing more from [`ChangeSet::folders_new`], which stays
+    /// empty.
+    ///
+    /// # Errors
+    /// As [`Tree::sweep`].
+    pub fn sweep_entering(&mut self, enter: Enter) -> io::Result<ChangeSet> {
+        self.top = Layer::top(&self.root, &self.excludes);
+        let mut changes = ChangeSet::default();
+        self.walk("", Some(enter), &mut changes)?;
         Ok(changes)
     }
 
@@ -191,7 +199,7 @@ impl Tree {
         for path in dirty {
             let name = file_name_of(path);
             if path.is_empty() || (is_rule_file(name) && dir_of(path).is_empty()) {
-                return self.sweep(&|_| {});
+                return self.sweep();
             }
             if is_rule_file(name) {
                 self.look(dir_of(path), &mut changes, &mut walks);
@@ -201,7 +209,7 @@ impl Tree {
         let mut last: Option<String> = None;
         for dir in walks {
             if !last.as_ref().is_some_and(|l| is_below(&dir, l)) {
-                self.walk(&dir, &|_| {}, &mut changes)?;
+                self.walk(&dir, None, &mut changes)?;
                 last = Some(dir);
             }
         }
@@ -222,7 +230,7 @@ impl Tree {
         let kind = meta.as_ref().map(|m| m.file_type());
         if kind.is_some_and(|k| k.is_dir()) && layer.admits(at, true) {
             if let Ok(path) = RepoPath::new(at)
-                && self.known.contains_key(&path)
+                && self.known.get(&path).is_some()
             {
                 changes.remove(path);
             }
@@ -233,7 +241,7 @@ impl Tree {
         let Ok(path) = RepoPath::new(at) else { return };
         let seen = meta.filter(|meta| meta.is_file() && layer.admits(at, false));
         match (seen, self.known.get(&path)) {
-            (Some(meta), known) if known != Some(&stat_of(&meta)) => changes.change(path, meta.len()),
+            (Some(meta), known) if known != Some(stat_of(&meta)) => changes.change(path, meta.len()),
             (None, Some(_)) => changes.remove(path),
             _ => {}
         }
@@ -242,12 +250,12 @@ impl Tree {
     /// Everything below a path that is no folder of the set (any more).
     fn drop_below(&mut self, dir: &str, changes: &mut ChangeSet) {
         if self.folders.contains_key(dir) || self.nested.contains(dir) {
-            self.replace(dir, Scan::default(), changes);
+            self.replace(dir, Scan::default(), true, changes);
         }
     }
 
     /// Walks a folder whose parent is in the set and that is itself admitted.
-    fn walk(&mut self, dir: &str, enter: Enter, changes: &mut ChangeSet) -> io::Result<()> {
+    fn walk(&mut self, dir: &str, enter: Option<Enter>, changes: &mut ChangeSet) -> io::Result<()> {
         let up = match dir {
             "" => Arc::clone(&self.top),
             _ => match self.folders.get(dir_of(dir)) {
@@ -255,11 +263,13 @@ impl Tree {
                 None => return Ok(()),
             },
         };
-        let mut found = super::pool().install(|| scan(&self.root, dir, &up, enter, &self.listings));
+        let before = Before { files: &self.known, listings: &self.listings };
+        let enter_each = enter.unwrap_or(&|_| {});
+        let mut found = super::pool().install(|| scan(&self.root, dir, &up, enter_each, before));
         if let Some(e) = found.error.take() {
             return Err(e);
         }
-        if found.files.is_empty() && !self.root.is_dir() {
+        if found.n_files == 0 && !self.root.is_dir() {
             return Err(io::Error::from(io::ErrorKind::NotFound));
         }
         self.n_listed = found.listed.len();
@@ -270,67 +280,59 @@ impl Tree {
             self.skipped_names = std::mem::take(&mut found.skipped_names);
             self.unreadable = std::mem::take(&mut found.unreadable);
         }
-        self.replace(dir, found, changes);
+        self.replace(dir, found, enter.is_none(), changes);
         Ok(())
     }
 
-    /// Takes `found` for what lies in `dir`, the folder itself included.
-    fn replace(&mut self, dir: &str, found: Scan, changes: &mut ChangeSet) {
+    /// Takes `found` for what lies in `dir`, the folder itself included. Folders that are new are told
+    /// where that is `tells_new`.
+    fn replace(&mut self, dir: &str, found: Scan, tells_new: bool, changes: &mut ChangeSet) {
+        let is_in = |path: &str| is_below(path, dir);
         // What was seen of single paths a moment ago, by the rules before, counts no more: a new file
-        // may be ignored by now.
-        changes.changed.retain(|path, _| !is_below(path, dir));
-        let mut old = below(&self.known, dir).map(|(path, stat)| (path, *stat)).peekable();
-        for (path, stat) in found.files {
-            let was = loop {
-                match old.peek().map(|(known, _)| (*known).cmp(&path)) {
-                    Some(Ordering::Less) => {
-                        old.next().into_iter().for_each(|(k, _)| changes.remove(k.clone()))
-                    }
-                    Some(Ordering::Equal) => break old.next().map(|(_, stat)| stat),
-                    _ => break None,
-                }
-            };
-            if was == Some(stat) {
-                changes.changed.remove(&path);
-                changes.removed.remove(&path);
-            } else {
-                changes.change(path, stat.size);
+        // may be ignored by now. A file of the folder's own name is another matter.
+        changes.changed.retain(|path, _| !is_in(path));
+        changes.removed.retain(|path| **path == *dir || !is_in(path));
+        let mut changed: BTreeMap<RepoPath, u64> = found.changed.into_iter().collect();
+        changes.changed.append(&mut changed);
+        changes.removed.extend(found.removed);
+
+        let mut gone: Folders = self.folders.extract_if(|k, _| is_in(k)).collect();
+        let mut gone_nested: BTreeSet<String> = self.nested.extract_if(.., |k| is_in(k)).collect();
+        let mut is_new = |dir: &str| {
+            let was_in_set = gone.remove(dir).is_some();
+            !(gone_nested.remove(dir) || was_in_set)
+        };
+        self.folders.reserve(found.folders.len());
+        for (folder, layer) in found.folders {
+            if is_new(&folder) && tells_new {
+                changes.folders_new.insert(folder.to_string());
+            }
+            self.folders.insert(folder, layer);
+        }
+        for folder in found.nested {
+            if is_new(&folder) && tells_new {
+                changes.folders_new.insert(folder.clone());
+            }
+            self.nested.insert(folder);
+        }
+        for dir in gone.into_keys().map(String::from).chain(gone_nested) {
+            self.listings.set(dir.as_str().into(), None);
+            changes.folders_gone.insert(dir);
+        }
+        // Most often the walk came to every folder of which files are known.
+        if !dir.is_empty() || found.n_folders_known != self.known.folders().len() {
+            let left = self.known.folders().filter(|k| is_in(k) && !self.folders.contains_key(*k));
+            for folder in left {
+                let names = self.known.folder(folder).into_iter().flat_map(|files| files.names());
+                changes.removed.extend(names.filter_map(|name| RepoPath::try_from(join(folder, name)).ok()));
             }
         }
-        for (path, _) in old {
-            changes.remove(path.clone());
-        }
-
-        let is_in = |k: &str| is_below(k, dir);
-        let mut gone: BTreeSet<String> = self.watched().filter(|k| is_in(k)).map(str::to_owned).collect();
-        self.folders.retain(|k, _| !is_in(k));
-        self.nested.retain(|k| !is_in(k));
-        let new = found.folders.iter().map(|(k, _)| &**k).chain(found.nested.iter().map(String::as_str));
-        let mut new: BTreeSet<String> = new.filter(|k| !gone.remove(*k)).map(str::to_owned).collect();
-        changes.folders_new.append(&mut new);
-        for dir in &gone {
-            self.listings.set(dir.as_str().into(), None);
-        }
-        changes.folders_gone.append(&mut gone);
-        self.folders.append(&mut found.folders.into_iter().collect());
-        self.nested.extend(found.nested);
     }
 }
 
 /// Whether `path` is `dir` or lies below it.
 fn is_below(path: &str, dir: &str) -> bool {
     dir.is_empty() || path.strip_prefix(dir).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
-}
-
-/// The entries strictly below `dir`, ordered by path.
-fn below<'m, K, V>(map: &'m BTreeMap<K, V>, dir: &str) -> impl Iterator<Item = (&'m K, &'m V)> + use<'m, K, V>
-where
-    K: Ord + std::borrow::Borrow<str>,
-{
-    let prefix = if dir.is_empty() { String::new() } else { format!("{dir}/") };
-    let from = (Bound::Included(prefix.as_str()), Bound::Unbounded);
-    let range = map.range::<str, _>(from);
-    range.take_while(move |(k, _)| (*k).borrow().starts_with(&prefix))
 }
 
 #[cfg(test)]

@@ -35,14 +35,21 @@ pub enum WatchError {
 
 /// A source of notices about folders. Threads may watch different folders at the same time.
 pub trait Watcher: Send + Sync {
-    /// Starts watching the entries of one folder; watching twice is the same as once.
+    /// Starts watching the entries of one folder; whether that is news. Watching twice is the same as
+    /// once, unless another folder has taken the name meanwhile, where the system tells them apart.
     ///
     /// # Errors
     /// Those of [`WatchError`]; the other folders stay watched.
-    fn watch(&self, dir: &Path) -> Result<(), WatchError>;
+    fn watch(&self, dir: &Path) -> Result<bool, WatchError>;
 
     /// Stops watching a folder, present or gone, watched or not.
     fn unwatch(&self, dir: &Path);
+
+    /// Stops watching every folder but those to `keep`.
+    fn unwatch_others(&self, keep: &dyn Fn(&Path) -> bool);
+
+    /// Folders that are watched.
+    fn n_watched(&self) -> usize;
 }
 
 /// How a watcher is made: it fills the inbox until it is dropped. `None` where there are no events.

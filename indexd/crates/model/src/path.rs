@@ -19,7 +19,12 @@ impl RepoPath {
     /// # Errors
     /// [`InvalidPath`] for absolute paths, empty strings, NUL, and `.`, `..` or empty components.
     pub fn new(path: &str) -> Result<Self, InvalidPath> {
-        if is_valid(path) { Ok(Self(path.into())) } else { Err(InvalidPath(path.to_owned())) }
+        if Self::is_valid(path) { Ok(Self(path.into())) } else { Err(InvalidPath(path.to_owned())) }
+    }
+
+    /// Whether a string is such a path.
+    pub fn is_valid(path: &str) -> bool {
+        !path.contains('\0') && path.split('/').all(|c| !matches!(c, "" | "." | ".."))
     }
 
     /// The folder part without a trailing slash; empty for files at the root.
@@ -38,12 +43,8 @@ impl TryFrom<String> for RepoPath {
 
     /// As [`RepoPath::new`], without a copy.
     fn try_from(path: String) -> Result<Self, InvalidPath> {
-        if is_valid(&path) { Ok(Self(path.into())) } else { Err(InvalidPath(path)) }
+        if Self::is_valid(&path) { Ok(Self(path.into())) } else { Err(InvalidPath(path)) }
     }
-}
-
-fn is_valid(path: &str) -> bool {
-    !path.contains('\0') && path.split('/').all(|c| !matches!(c, "" | "." | ".."))
 }
 
 /// The folder part of `path` without a trailing slash; empty at the root.

@@ -169,8 +169,9 @@ impl<'t> Rows<'t> {
         StatRow::access(bytes).map(FileStat::from).ok_or_else(|| t.corrupt(&key))
     }
 
-    /// Every path with its stat; paths too long for a key come last.
-    pub fn all_stats(&self) -> Result<Vec<(RepoPath, FileStat)>> {
+    /// Calls `each` with every path, which is valid, and its stat: in order, but for paths too long for
+    /// a key, which come last.
+    pub fn all_stats(&self, mut each: impl FnMut(&str, FileStat)) -> Result<()> {
         let mut stats: Vec<FileStat> = Vec::new();
         let t = &self.tables.stats;
         let mut rows = t.iter(self.txn)?;
@@ -183,23 +184,26 @@ impl<'t> Rows<'t> {
             stats[file as usize] = FileStat::from(stat);
         }
         let t = &self.tables.paths;
-        let mut out = Vec::with_capacity(stats.len());
         let mut cut = Vec::new();
-        for row in t.iter(self.txn)? {
-            let (key, value) = row?;
-            let file = doc(value).ok_or_else(|| t.corrupt(&key))?;
-            let stat = stats.get(file as usize).copied().unwrap_or_default();
-            if is_cut(&key) {
-                let path = RepoPath::new(&self.file(file)?.path).map_err(|_| t.corrupt(&key))?;
-                cut.push((path, stat));
-            } else {
-                let path = String::from_utf8(key).map_err(|e| t.corrupt(e.as_bytes()))?;
-                let path = RepoPath::try_from(path).map_err(|e| t.corrupt(e.0.as_bytes()))?;
-                out.push((path, stat));
+        let mut rows = t.iter(self.txn)?;
+        while let Some(value) = rows.advance()? {
+            let key = rows.key();
+            let file = doc(value).ok_or_else(|| t.corrupt(key))?;
+            if is_cut(key) {
+                cut.push(file);
+                continue;
             }
+            let path = std::str::from_utf8(key).ok().filter(|path| RepoPath::is_valid(path));
+            each(path.ok_or_else(|| t.corrupt(key))?, stats.get(file as usize).copied().unwrap_or_default());
         }
-        out.append(&mut cut);
-        Ok(out)
+        for file in cut {
+            let path = &*self.file(file)?.path;
+            if !RepoPath::is_valid(path) {
+                return Err(t.corrupt(path.as_bytes()));
+            }
+            each(path, stats.get(file as usize).copied().unwrap_or_default());
+        }
+        Ok(())
     }
 
     /// Calls `each` with the file and the handle of every definition, files in order of their handles.

@@ -24,7 +24,7 @@ use indexd_model::view::{
 };
 use indexd_model::{
     ChunkDoc, ContentHash, DefDoc, DefIdx, Facts, FileDoc, FileFacts, FileRoles, Interface, Key, Language,
-    LineIndex, Outcome, RepoPath, Span,
+    LineIndex, Outcome, Span,
 };
 use std::sync::{Arc, OnceLock, PoisonError};
 use xxhash_rust::xxh3::xxh3_64_with_seed;
@@ -170,9 +170,10 @@ impl Snapshot {
         self.rows().facts(file.0)
     }
 
-    /// Every file with its stat, in no order: two walks of small tables.
-    pub fn all_stats(&self) -> Vec<(RepoPath, FileStat)> {
-        self.must(self.rows().all_stats())
+    /// Calls `each` with the path of every file, which is valid, and its stat, in no order that counts:
+    /// two walks of small tables.
+    pub fn all_stats(&self, each: impl FnMut(&str, FileStat)) {
+        self.must(self.rows().all_stats(each))
     }
 
     /// Names and sizes in bytes of the tables, for measuring.

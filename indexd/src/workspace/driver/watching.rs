@@ -32,31 +32,25 @@ impl Driver {
     /// is enough: no folder is new to the watcher afterwards. `None` without an engine.
     pub(super) fn sweep_watching(&mut self) -> Result<Option<ChangeSet>, EngineError> {
         let Some(engine) = &mut self.engine else { return Ok(None) };
-        let Some(watcher) = &self.watcher else { return engine.sweep(&|_| {}).map(Some) };
+        let Some(watcher) = &self.watcher else { return engine.sweep().map(Some) };
         let root = &self.setup.engine.root;
-        let watched = Mutex::new((&mut self.watched, Vec::new()));
-        let lock = || watched.lock().unwrap_or_else(PoisonError::into_inner);
-        let swept = engine.sweep(&|rel| {
-            let dir = absolute(root, rel);
-            // Not watched under the lock: the other threads of the walk come here for each folder too.
-            if lock().0.insert(dir.clone().into())
-                && let Err(e) = watcher.watch(&dir)
-            {
-                let mut watched = lock();
-                watched.0.remove(dir.as_os_str());
-                watched.1.push((rel.to_owned(), e));
+        let refused = Mutex::new(Vec::new());
+        let swept = engine.sweep_entering(&|rel| {
+            if let Err(e) = watcher.watch(&absolute(root, rel)) {
+                refused.lock().unwrap_or_else(PoisonError::into_inner).push((rel.to_owned(), e));
             }
         });
-        let mut refused = watched.into_inner().unwrap_or_else(PoisonError::into_inner).1;
+        let mut refused = refused.into_inner().unwrap_or_else(PoisonError::into_inner);
         // What turned out to be closed, or no folder of the set any more, needs no watch.
         refused.retain(|(rel, _)| engine.tree.watches(rel));
         refused.into_iter().for_each(|(_, e)| self.refused(e));
-        let n_watched = self.watched.len() as u64;
+        self.count_watched();
+        swept.map(Some)
+    }
+
+    fn count_watched(&self) {
+        let n_watched = self.watcher.as_ref().map_or(0, |watcher| watcher.n_watched()) as u64;
         self.setup.shared.update(|c| c.n_watched = n_watched);
-        swept.map(|mut changes| {
-            changes.folders_new.clear();
-            Some(changes)
-        })
     }
 
     /// The folders outside the set that matter: of cookies, of git, of the user's global excludes.
@@ -77,15 +71,14 @@ impl Driver {
                 fresh.push(rel.clone());
             }
         }
-        let n_watched = self.watched.len() as u64;
-        self.setup.shared.update(|c| c.n_watched = n_watched);
+        self.count_watched();
         fresh
     }
 
     fn watch_dir(&mut self, dir: &Path) -> bool {
         let Some(watcher) = &self.watcher else { return false };
         match watcher.watch(dir) {
-            Ok(()) => self.watched.insert(dir.into()),
+            Ok(is_new) => is_new,
             Err(e) => {
                 self.refused(e);
                 false
@@ -109,17 +102,10 @@ impl Driver {
         self.setup.shared.update(|c| c.watch = "degraded");
     }
 
-    pub(super) fn unwatch(&mut self, folders: &BTreeSet<String>) {
+    pub(super) fn unwatch(&self, folders: &BTreeSet<String>) {
+        let Some(watcher) = &self.watcher else { return };
         for rel in folders {
-            self.unwatch_dir(&self.absolute(rel));
-        }
-    }
-
-    pub(super) fn unwatch_dir(&mut self, dir: &Path) {
-        if self.watched.remove(dir.as_os_str())
-            && let Some(watcher) = &self.watcher
-        {
-            watcher.unwatch(dir);
+            watcher.unwatch(&self.absolute(rel));
         }
     }
 
@@ -128,20 +114,14 @@ impl Driver {
     }
 
     /// A dirty folder may be another one of the same name by now, whose watch went with the old one:
-    /// it and those below are to be watched anew.
-    pub(super) fn unwatch_replaced(&mut self, dirty: &BTreeSet<String>) -> Vec<String> {
-        let mut replaced = Vec::new();
-        for rel in dirty {
-            let dir = self.absolute(rel);
-            if self.watched.contains(dir.as_os_str()) {
-                let all = self.watched.iter().filter(|d| Path::new(d).starts_with(&dir));
-                for dir in all.cloned().collect::<Vec<_>>() {
-                    self.unwatch_dir(Path::new(&dir));
-                }
-                replaced.push(rel.clone());
-            }
-        }
-        replaced
+    /// it and those below are to be watched anew. Gives all of them.
+    pub(super) fn unwatch_replaced(&self, dirty: &BTreeSet<String>) -> BTreeSet<String> {
+        let Some(tree) = self.engine.as_ref().map(|engine| &engine.tree) else { return BTreeSet::new() };
+        let replaced: Vec<&str> = dirty.iter().map(|rel| &**rel).filter(|rel| tree.watches(rel)).collect();
+        let all = tree.watched().filter(|dir| replaced.iter().any(|rel| is_below(dir, rel)));
+        let all = all.map(str::to_owned).collect();
+        self.unwatch(&all);
+        all
     }
 }
 
@@ -150,6 +130,6 @@ fn absolute(root: &Path, rel: &str) -> PathBuf {
 }
 
 /// Whether `path` is `dir` or lies below it.
-pub(super) fn is_below(path: &str, dir: &str) -> bool {
+fn is_below(path: &str, dir: &str) -> bool {
     dir.is_empty() || path.strip_prefix(dir).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }

@@ -1,5 +1,6 @@
 use super::*;
 use proptest::prelude::*;
+use std::collections::BTreeSet;
 use std::fs;
 
 fn write(root: &Path, path: &str, text: &str) {
@@ -8,12 +9,17 @@ fn write(root: &Path, path: &str, text: &str) {
     fs::write(at, text).unwrap();
 }
 
-fn names(root: &Path) -> Vec<String> {
-    scan(root, "", &Layer::top(root, &[]), &|_| {}, &Listings::default())
-        .files
-        .iter()
-        .map(|f| f.0.to_string())
-        .collect()
+/// What a walk finds that knows nothing.
+fn all(root: &Path) -> Scan {
+    let (files, listings) = (KnownFiles::default(), Listings::default());
+    scan(root, "", &Layer::top(root, &[]), &|_| {}, Before { files: &files, listings: &listings })
+}
+
+fn names(all: &Scan) -> Vec<String> {
+    let mut names: Vec<String> = all.changed.iter().map(|f| f.0.to_string()).collect();
+    names.sort();
+    assert_eq!(names.len(), all.n_files);
+    names
 }
 
 #[test]
@@ -37,10 +43,10 @@ fn hidden_files_count_and_git_links_nested_repositories_do_not() {
         std::os::unix::fs::symlink("a.go", root.join("link.go")).unwrap();
         std::os::unix::fs::symlink(root, root.join("loop")).unwrap();
     }
-    assert_eq!(names(root), [".github/ci.yml", "a.go", "d/e.py"]);
-    let all = scan(root, "", &Layer::top(root, &[]), &|_| {}, &Listings::default());
+    let all = all(root);
+    assert_eq!(names(&all), [".github/ci.yml", "a.go", "d/e.py"]);
     assert_eq!(all.nested, ["mod", "sub"]);
-    assert_eq!(all.folders.iter().map(|(k, _)| &**k).collect::<Vec<_>>(), ["", ".github", "d"]);
+    assert_eq!(all.folders.iter().map(|(k, _)| &**k).collect::<BTreeSet<_>>(), ["", ".github", "d"].into());
 }
 
 #[cfg(unix)]
@@ -50,9 +56,9 @@ fn names_that_are_not_utf8_are_listed_and_left_out() {
     let tmp = tempfile::tempdir().unwrap();
     fs::write(tmp.path().join(std::ffi::OsStr::from_bytes(b"caf\xe9.go")), "x").unwrap();
     write(tmp.path(), "line\nbreak.go", "x");
-    let all = scan(tmp.path(), "", &Layer::top(tmp.path(), &[]), &|_| {}, &Listings::default());
+    let all = all(tmp.path());
     assert_eq!(all.skipped_names, ["caf\u{fffd}.go"]);
-    assert_eq!(all.files.len(), 1);
+    assert_eq!(all.n_files, 1);
 }
 
 #[test]
@@ -129,9 +135,8 @@ proptest! {
         for (dir, name, lines) in &rules {
             write(root, &indexd_model::path::join(dir, name), &lines.join("\n"));
         }
-        let top = Layer::top(root, &[]);
-        let all = scan(root, "", &top, &|_| {}, &Listings::default());
-        let found: Vec<String> = all.files.iter().map(|f| f.0.to_string()).collect();
+        let all = all(root);
+        let found = names(&all);
         prop_assert_eq!(&found, &by_walker(root));
         for (dir, name) in &files {
             let path = indexd_model::path::join(dir, name);

@@ -13,9 +13,9 @@ impl Fixture {
         for (path, text) in files {
             put(tmp.path(), path, text);
         }
-        let tree = Tree::new(tmp.path(), &[], BTreeMap::new());
+        let tree = Tree::new(tmp.path(), &[], KnownFiles::default());
         let mut fixture = Self { tmp, tree };
-        let all = fixture.tree.sweep(&|_| {}).unwrap();
+        let all = fixture.tree.sweep().unwrap();
         fixture.accept(&all);
         fixture
     }
@@ -37,7 +37,7 @@ impl Fixture {
         let mut seen: Vec<String> = changes.changed.keys().map(|p| format!("+{p}")).collect();
         seen.extend(changes.removed.iter().map(|p| format!("-{p}")));
         assert_eq!(seen, want, "{dirty:?}");
-        assert_eq!(self.tree.sweep(&|_| {}).unwrap(), ChangeSet::default(), "left over after {dirty:?}");
+        assert_eq!(self.tree.sweep().unwrap(), ChangeSet::default(), "left over after {dirty:?}");
     }
 
     fn dir(&self) -> PathBuf {
@@ -118,7 +118,7 @@ fn a_repository_inside_leaves_and_joins_with_its_git_folder() {
 fn a_vanished_root_is_an_error_and_no_change() {
     let mut f = Fixture::new(&[("a.go", "1")]);
     fs::remove_dir_all(f.dir()).unwrap();
-    assert_eq!(f.tree.sweep(&|_| {}).unwrap_err().kind(), io::ErrorKind::NotFound);
+    assert_eq!(f.tree.sweep().unwrap_err().kind(), io::ErrorKind::NotFound);
     assert_eq!(f.tree.n_files(), 1);
 }
 
@@ -166,7 +166,7 @@ fn check_restart(spares: bool, edit: impl Fn(&Path)) {
     let mut f = Fixture::new(&SETTLED);
     let home = tempfile::tempdir().unwrap();
     while f.tree.n_listed > 0 {
-        assert_eq!(f.tree.sweep(&|_| {}).unwrap(), ChangeSet::default());
+        assert_eq!(f.tree.sweep().unwrap(), ChangeSet::default());
     }
     f.tree.save_listings(home.path()).unwrap();
     edit(&f.dir());
@@ -179,10 +179,10 @@ fn check_restart(spares: bool, edit: impl Fn(&Path)) {
         let enter = |dir: &str| {
             entered.lock().unwrap().insert(dir.to_owned());
         };
-        let changes = tree.sweep(&enter).unwrap();
+        let changes = tree.sweep_entering(&enter).unwrap();
         let entered = entered.into_inner().unwrap();
         assert!(tree.folders.keys().all(|dir| entered.contains(&**dir)), "each folder is watched");
-        let folders: Vec<String> = tree.watched().map(str::to_owned).collect();
+        let folders: BTreeSet<String> = tree.watched().map(str::to_owned).collect();
         (changes, folders, tree.skipped_names, tree.n_listed)
     };
     let (again, fresh) = (start(true), start(false));
@@ -258,20 +258,20 @@ fn a_start_that_remembers_folders_finds_what_one_that_does_not_finds() {
 fn rules_that_differ_list_again_what_they_decide() {
     let mut f = Fixture::new(&SETTLED);
     while f.tree.n_listed > 0 {
-        f.tree.sweep(&|_| {}).unwrap();
+        f.tree.sweep().unwrap();
     }
     f.tree.set_excludes(&["*.log".to_owned()]);
-    let changes = f.tree.sweep(&|_| {}).unwrap();
+    let changes = f.tree.sweep().unwrap();
     assert_eq!(changes.removed.iter().map(|p| p.to_string()).collect::<Vec<_>>(), ["d/n.log"]);
     assert_eq!(f.tree.n_listed, 9, "every folder lies below the setting");
     f.accept(&changes);
     while f.tree.n_listed > 0 {
-        f.tree.sweep(&|_| {}).unwrap();
+        f.tree.sweep().unwrap();
     }
     put(&f.dir(), "a/.gitignore", "y.go\n");
     f.check(&["a/.gitignore"], &["+a/.gitignore", "-a/b/y.go"]);
     while f.tree.n_listed > 0 {
-        f.tree.sweep(&|_| {}).unwrap();
+        f.tree.sweep().unwrap();
     }
     let kept = f.dir().join("a/.gitignore");
     fs::OpenOptions::new().write(true).open(kept).unwrap().write_all(b"#.go").unwrap();

@@ -49,14 +49,16 @@ struct Watches {
 }
 
 impl Watches {
-    fn insert(&mut self, number: i32, dir: &Path) -> Option<i32> {
-        let dir: Arc<OsStr> = dir.as_os_str().into();
-        if let Some(before) = self.dirs.insert(number, Arc::clone(&dir))
-            && before != dir
-        {
+    /// Whether this is news, and the watch that the folder's name had before.
+    fn insert(&mut self, number: i32, dir: &OsStr) -> (bool, Option<i32>) {
+        if self.dirs.get(&number).is_some_and(|before| **before == *dir) {
+            return (false, None);
+        }
+        let dir: Arc<OsStr> = dir.into();
+        if let Some(before) = self.dirs.insert(number, Arc::clone(&dir)) {
             self.numbers.remove(&before);
         }
-        self.numbers.insert(dir, number).filter(|old| *old != number)
+        (true, self.numbers.insert(dir, number))
     }
 
     fn remove(&mut self, number: i32) {
@@ -69,7 +71,7 @@ impl Watches {
 }
 
 impl Watcher for Inotify {
-    fn watch(&self, dir: &Path) -> Result<(), WatchError> {
+    fn watch(&self, dir: &Path) -> Result<bool, WatchError> {
         let changes = WatchFlags::ATTRIB
             | WatchFlags::CREATE
             | WatchFlags::MODIFY
@@ -86,21 +88,30 @@ impl Watcher for Inotify {
             _ => WatchError::Refused,
         })?;
         let mut watches = self.shared.watches();
-        if let Some(replaced) = watches.insert(number, dir) {
+        let (is_new, replaced) = watches.insert(number, dir.as_os_str());
+        if let Some(replaced) = replaced {
             // Another folder has this name by now; the one before has moved away or is going.
             watches.remove(replaced);
             let _ = inotify::remove_watch(&self.shared.queue, replaced);
         }
-        Ok(())
+        Ok(is_new)
     }
 
     fn unwatch(&self, dir: &Path) {
-        let mut watches = self.shared.watches();
-        if let Some(number) = watches.numbers.get(dir.as_os_str()).copied() {
-            watches.remove(number);
-            // A folder that is gone took its watch along.
-            let _ = inotify::remove_watch(&self.shared.queue, number);
-        }
+        let number = self.shared.watches().numbers.get(dir.as_os_str()).copied();
+        number.into_iter().for_each(|number| self.shared.forget(number));
+    }
+
+    fn unwatch_others(&self, keep: &dyn Fn(&Path) -> bool) {
+        let watches = self.shared.watches();
+        let others = watches.numbers.iter().filter(|(dir, _)| !keep(Path::new(dir)));
+        let others: Vec<i32> = others.map(|(_, number)| *number).collect();
+        drop(watches);
+        others.into_iter().for_each(|number| self.shared.forget(number));
+    }
+
+    fn n_watched(&self) -> usize {
+        self.shared.watches().numbers.len()
     }
 }
 
@@ -117,6 +128,12 @@ impl Drop for Inotify {
 impl Shared {
     fn watches(&self) -> MutexGuard<'_, Watches> {
         self.watches.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn forget(&self, number: i32) {
+        self.watches().remove(number);
+        // A folder that is gone took its watch along.
+        let _ = inotify::remove_watch(&self.queue, number);
     }
 
     fn run(&self, inbox: &Inbox) {

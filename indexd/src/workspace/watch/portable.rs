@@ -6,6 +6,8 @@
 use super::{Inbox, WatchError, Watcher};
 use notify::event::{AccessKind, AccessMode, EventKind, ModifyKind};
 use notify::{ErrorKind, RecommendedWatcher, RecursiveMode};
+use rustc_hash::FxHashSet;
+use std::ffi::{OsStr, OsString};
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -15,32 +17,63 @@ pub fn start(inbox: &Arc<Inbox>) -> Option<Box<dyn Watcher>> {
     let config = notify::Config::default().with_follow_symlinks(false);
     let handler = move |event| deliver(&inbox, event);
     let watcher = <RecommendedWatcher as notify::Watcher>::new(handler, config);
-    watcher.ok().map(|w| Box::new(Portable(Mutex::new(w))) as Box<dyn Watcher>)
+    let watching = |watcher| Watching { watcher, dirs: FxHashSet::default() };
+    watcher.ok().map(|w| Box::new(Portable(Mutex::new(watching(w)))) as Box<dyn Watcher>)
 }
 
-struct Portable(Mutex<RecommendedWatcher>);
+struct Portable(Mutex<Watching>);
+
+struct Watching {
+    watcher: RecommendedWatcher,
+    /// Paths as they are spelled: to compare them by their components is slow.
+    dirs: FxHashSet<OsString>,
+}
 
 impl Portable {
-    fn lock(&self) -> MutexGuard<'_, RecommendedWatcher> {
+    fn lock(&self) -> MutexGuard<'_, Watching> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
+impl Watching {
+    fn forget(&mut self, dir: &OsStr) {
+        if self.dirs.remove(dir) {
+            // A folder that is gone took its watch along.
+            let _ = notify::Watcher::unwatch(&mut self.watcher, Path::new(dir));
+        }
+    }
+}
+
 impl Watcher for Portable {
-    fn watch(&self, dir: &Path) -> Result<(), WatchError> {
-        notify::Watcher::watch(&mut *self.lock(), dir, RecursiveMode::NonRecursive).map_err(|e| {
-            match e.kind {
+    fn watch(&self, dir: &Path) -> Result<bool, WatchError> {
+        let mut watching = self.lock();
+        if watching.dirs.contains(dir.as_os_str()) {
+            return Ok(false);
+        }
+        notify::Watcher::watch(&mut watching.watcher, dir, RecursiveMode::NonRecursive).map_err(
+            |e| match e.kind {
                 ErrorKind::MaxFilesWatch => WatchError::Limit,
                 ErrorKind::PathNotFound => WatchError::Gone,
                 ErrorKind::Io(e) if e.kind() == std::io::ErrorKind::NotFound => WatchError::Gone,
                 _ => WatchError::Refused,
-            }
-        })
+            },
+        )?;
+        Ok(watching.dirs.insert(dir.into()))
     }
 
     fn unwatch(&self, dir: &Path) {
-        // A folder that is gone took its watch along.
-        let _ = notify::Watcher::unwatch(&mut *self.lock(), dir);
+        self.lock().forget(dir.as_os_str());
+    }
+
+    fn unwatch_others(&self, keep: &dyn Fn(&Path) -> bool) {
+        let mut watching = self.lock();
+        let others: Vec<OsString> =
+            watching.dirs.iter().filter(|dir| !keep(Path::new(dir))).cloned().collect();
+        others.iter().for_each(|dir| watching.forget(dir));
+    }
+
+    fn n_watched(&self) -> usize {
+        self.lock().dirs.len()
     }
 }
 

@@ -66,7 +66,11 @@ fn compare_files(s: &Snapshot, state: &State) {
         n_chunks += expect.chunks.len() as u64;
     }
     assert_eq!((s.stats().n_files, s.stats().n_chunks), (state.tree.len() as u64, n_chunks));
-    assert_eq!(s.all_stats().len(), state.tree.len());
+    let mut paths = BTreeSet::new();
+    s.all_stats(|path, stat| {
+        assert!(paths.insert(path.to_owned()) && s.stat(path) == Some(stat));
+    });
+    assert!(paths.iter().eq(state.tree.keys()));
     assert_eq!(s.counts().source_bytes, state.tree.values().map(|t| t.len() as u64).sum::<u64>());
     assert!(s.file_by_path("no/such").is_none() && s.stat("no/such").is_none());
 }

@@ -1,0 +1,274 @@
+//! The files that the index holds, each with the stat under which it was read, folder by folder: a
+//! walk comes to a folder and compares its files, in the order of their names, with those here. What
+//! is as it was costs no path of its own then.
+
+use indexd_model::RepoPath;
+use indexd_model::path::{InvalidPath, dir_of, file_name_of, join};
+use indexd_store::FileStat;
+use rustc_hash::FxHashMap;
+use std::cmp::Ordering;
+
+/// Stats by path.
+#[derive(Clone, Default)]
+pub struct KnownFiles {
+    folders: FxHashMap<Box<str>, KnownFolder>,
+    n_files: usize,
+}
+
+/// The files of one folder, ordered by name.
+#[derive(Clone, Default)]
+pub struct KnownFolder {
+    /// All names, one after the other.
+    names: String,
+    /// Where the name of a file ends, and its stat.
+    files: Vec<(usize, FileStat)>,
+}
+
+impl KnownFiles {
+    /// Files.
+    pub fn len(&self) -> usize {
+        self.n_files
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.n_files == 0
+    }
+
+    /// The stat of a file.
+    pub fn get(&self, path: &str) -> Option<FileStat> {
+        let folder = self.folders.get(dir_of(path))?;
+        folder.find(file_name_of(path)).ok().map(|at| folder.files[at].1)
+    }
+
+    /// What is known of the files right in a folder, which are some.
+    pub fn folder(&self, dir: &str) -> Option<&KnownFolder> {
+        self.folders.get(dir)
+    }
+
+    /// The folders that files are known of, in no order.
+    pub fn folders(&self) -> impl ExactSizeIterator<Item = &str> {
+        self.folders.keys().map(|dir| &**dir)
+    }
+
+    /// Remembers a file, whose path is valid.
+    pub fn set(&mut self, path: &str, stat: FileStat) {
+        let dir = dir_of(path);
+        let folder = match self.folders.get_mut(dir) {
+            Some(folder) => folder,
+            None => self.folders.entry(dir.into()).or_default(),
+        };
+        self.n_files += usize::from(folder.set(file_name_of(path), stat));
+    }
+
+    /// Forgets a file.
+    pub fn remove(&mut self, path: &str) {
+        let Some(folder) = self.folders.get_mut(dir_of(path)) else { return };
+        self.n_files -= usize::from(folder.remove(file_name_of(path)));
+        if folder.files.is_empty() {
+            self.folders.remove(dir_of(path));
+        }
+    }
+
+    /// Forgets every file.
+    pub fn clear(&mut self) {
+        *self = Self::default();
+    }
+}
+
+impl KnownFolder {
+    /// Names, ordered.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        (0..self.files.len()).map(|at| self.name(at))
+    }
+
+    fn start(&self, at: usize) -> usize {
+        at.checked_sub(1).map_or(0, |before| self.files[before].0)
+    }
+
+    fn name(&self, at: usize) -> &str {
+        &self.names[self.start(at)..self.files[at].0]
+    }
+
+    /// Where a name is, or where it would be.
+    fn find(&self, name: &str) -> Result<usize, usize> {
+        let (mut low, mut high) = (0, self.files.len());
+        // Whoever fills a folder comes with its files in order.
+        if high > 0 && self.name(high - 1) < name {
+            return Err(high);
+        }
+        while low < high {
+            let middle = low + (high - low) / 2;
+            match self.name(middle).cmp(name) {
+                Ordering::Less => low = middle + 1,
+                Ordering::Equal => return Ok(middle),
+                Ordering::Greater => high = middle,
+            }
+        }
+        Err(low)
+    }
+
+    /// Whether the file is new.
+    fn set(&mut self, name: &str, stat: FileStat) -> bool {
+        match self.find(name) {
+            Ok(at) => {
+                self.files[at].1 = stat;
+                false
+            }
+            Err(at) => {
+                let start = self.start(at);
+                self.names.insert_str(start, name);
+                self.files.insert(at, (start, stat));
+                self.files[at..].iter_mut().for_each(|(end, _)| *end += name.len());
+                true
+            }
+        }
+    }
+
+    /// Whether there was such a file.
+    fn remove(&mut self, name: &str) -> bool {
+        let Ok(at) = self.find(name) else { return false };
+        let start = self.start(at);
+        self.names.drain(start..start + name.len());
+        self.files.remove(at);
+        self.files[at..].iter_mut().for_each(|(end, _)| *end -= name.len());
+        true
+    }
+}
+
+/// Compares the files of one folder, as they are seen one by one, with what is known of them.
+pub struct Comparing<'k> {
+    dir: &'k str,
+    known: Option<&'k KnownFolder>,
+    n_passed: usize,
+    /// Files that are new or have another stat, with their size in bytes, ordered.
+    pub changed: Vec<(RepoPath, u64)>,
+    /// Files that are known and were not seen, ordered.
+    pub removed: Vec<RepoPath>,
+}
+
+impl<'k> Comparing<'k> {
+    /// Starts before the first name in the folder `dir`.
+    pub fn new(dir: &'k str, known: &'k KnownFiles) -> Self {
+        Self { dir, known: known.folder(dir), n_passed: 0, changed: Vec::new(), removed: Vec::new() }
+    }
+
+    /// A file is there. Names come in order.
+    ///
+    /// # Errors
+    /// The name is none that a path can have; the file counts as not seen.
+    pub fn see(&mut self, name: &str, stat: FileStat) -> Result<(), InvalidPath> {
+        while let Some((passed, was)) = self.next_known() {
+            match passed.cmp(name) {
+                Ordering::Less => self.pass(passed),
+                Ordering::Equal => {
+                    self.n_passed += 1;
+                    if was == stat {
+                        return Ok(());
+                    }
+                    break;
+                }
+                Ordering::Greater => break,
+            }
+        }
+        self.changed.push((RepoPath::try_from(join(self.dir, name))?, stat.size));
+        Ok(())
+    }
+
+    /// All that are there were seen.
+    pub fn end(&mut self) {
+        while let Some((passed, _)) = self.next_known() {
+            self.pass(passed);
+        }
+    }
+
+    /// Whether files of the folder are known.
+    pub fn is_known(&self) -> bool {
+        self.known.is_some()
+    }
+
+    fn next_known(&self) -> Option<(&'k str, FileStat)> {
+        let known = self.known.filter(|known| self.n_passed < known.files.len())?;
+        Some((known.name(self.n_passed), known.files[self.n_passed].1))
+    }
+
+    fn pass(&mut self, name: &str) {
+        self.n_passed += 1;
+        // What is known has a valid path.
+        self.removed.extend(RepoPath::try_from(join(self.dir, name)));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::BTreeMap;
+
+    fn stat(size: u64) -> FileStat {
+        FileStat { size, ..FileStat::default() }
+    }
+
+    fn a_path() -> impl Strategy<Value = String> {
+        "([ab]/){0,2}[abé]{1,3}"
+    }
+
+    proptest! {
+        /// Every path has the stat it was given last, and a folder its files in order.
+        #[test]
+        fn it_is_a_map_by_path(edits in proptest::collection::vec((a_path(), 0..3_u64), 0..60)) {
+            let (mut known, mut want) = (KnownFiles::default(), BTreeMap::new());
+            for (path, size) in &edits {
+                if *size == 0 {
+                    known.remove(path);
+                    want.remove(path);
+                } else {
+                    known.set(path, stat(*size));
+                    want.insert(path.clone(), stat(*size));
+                }
+            }
+            prop_assert_eq!(known.len(), want.len());
+            for (path, _) in &edits {
+                prop_assert_eq!(known.get(path), want.get(path).copied());
+            }
+            let mut all = Vec::new();
+            for dir in known.folders() {
+                let names: Vec<&str> = known.folder(dir).unwrap().names().collect();
+                prop_assert!(!names.is_empty() && names.is_sorted());
+                all.extend(names.into_iter().map(|name| join(dir, name)));
+            }
+            all.sort();
+            prop_assert_eq!(all, want.into_keys().collect::<Vec<_>>());
+        }
+
+        /// What is seen is told from what is known as two maps are told from each other.
+        #[test]
+        fn a_folder_is_compared_by_name(
+            before in proptest::collection::btree_map("[a-d]{1,2}", 1..3_u64, 0..9),
+            after in proptest::collection::btree_map("[a-d]{1,2}", 1..3_u64, 0..9),
+        ) {
+            let mut known = KnownFiles::default();
+            before.iter().for_each(|(name, size)| known.set(&join("d", name), stat(*size)));
+            let mut comparing = Comparing::new("d", &known);
+            for (name, size) in &after {
+                comparing.see(name, stat(*size)).unwrap();
+            }
+            comparing.end();
+            let changed = after.iter().filter(|(name, size)| before.get(*name) != Some(size));
+            let changed: Vec<_> = changed.map(|(n, size)| (join("d", n), *size)).collect();
+            let removed = before.keys().filter(|name| !after.contains_key(*name));
+            let removed: Vec<_> = removed.map(|n| join("d", n)).collect();
+            let got: Vec<_> = comparing.changed.iter().map(|(p, size)| (p.to_string(), *size)).collect();
+            prop_assert_eq!(got, changed);
+            prop_assert_eq!(comparing.removed.iter().map(|p| p.to_string()).collect::<Vec<_>>(), removed);
+            prop_assert_eq!(comparing.is_known(), !before.is_empty());
+        }
+    }
+
+    #[test]
+    fn a_name_that_no_path_can_have_is_not_seen() {
+        let known = KnownFiles::default();
+        let mut comparing = Comparing::new("", &known);
+        assert!(comparing.see("..", stat(1)).is_err() && comparing.changed.is_empty());
+    }
+}
