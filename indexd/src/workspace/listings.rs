@@ -79,6 +79,11 @@ impl Listing {
         self.rule_files.split_terminator('\0')
     }
 
+    /// Whether it has this many entries or more.
+    pub fn has_at_least(&self, n_entries: usize) -> bool {
+        self.entries().take(n_entries).count() == n_entries
+    }
+
     /// Names, ordered, and whether each is of a folder.
     pub fn entries(&self) -> impl Iterator<Item = (&str, bool)> {
         let ended = self.entries.split_inclusive(['\0', '/']);
@@ -166,6 +171,7 @@ mod tests {
         let entries = [("", false), ("a b.go", false), ("line\nbreak", false), ("sub", true)];
         let one = listing(1, &entries);
         assert_eq!(one.entries().collect::<Vec<_>>(), entries);
+        assert!(one.has_at_least(0) && one.has_at_least(4) && !one.has_at_least(5));
         assert_eq!(one.rule_files().collect::<Vec<_>>(), [".ignore", "b"]);
         assert!(one.is_of(stamp(1)) && one.is_under(&[7; 32]));
         assert!(!one.is_of(stamp(2)) && !one.is_under(&[8; 32]));

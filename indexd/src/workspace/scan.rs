@@ -159,8 +159,9 @@ pub fn scan(root: &Path, rel: &str, up: &Arc<Layer>, enter: Enter, before: Befor
         }
     };
     let remembers = indexd_os::stamps_folders(root);
-    let walk = Walk { root, top, device, enter, before, remembers, found: Mutex::new(Scan::default()) };
-    rayon::scope(|s| walk.folder(s, rel.to_owned(), Arc::clone(up)));
+    let walk = Walk { root, device, enter, before, remembers, found: Mutex::new(Scan::default()) };
+    let top = Arc::new(Base { folder: top, skipped_len: 0, n_above: 0 });
+    rayon::scope(|s| walk.folder(s, rel.to_owned(), Arc::clone(up), top));
     let mut scan = walk.found.into_inner().unwrap_or_else(PoisonError::into_inner);
     scan.nested.sort_unstable();
     scan.skipped_names.sort_unstable();
@@ -168,9 +169,41 @@ pub fn scan(root: &Path, rel: &str, up: &Arc<Layer>, enter: Enter, before: Befor
     scan
 }
 
+/// An open folder from which those below are looked at: the way from the root is longer.
+struct Base {
+    folder: Folder,
+    /// Bytes of its own path with its slash.
+    skipped_len: usize,
+    /// Open folders on the way to it.
+    n_above: usize,
+}
+
+/// Entries. A folder with so many, or more, is worth opening for looks: it costs two of them, and each
+/// look from there saves a part.
+const BASE_ENTRIES_MIN: usize = 8;
+/// Folders. No walk keeps more of them open on one way down: files can be opened by so many only.
+const BASES_MAX: usize = 16;
+
+impl Base {
+    /// The way from here to a path that is at or below it.
+    fn way<'p>(&self, path: &'p str) -> &'p str {
+        path.get(self.skipped_len..).unwrap_or_default()
+    }
+
+    /// The folder `rel`, at or below this one, when that is worth it and can be.
+    fn nearer(self: &Arc<Self>, rel: &str, listing: &Listing) -> Arc<Self> {
+        let is_worth_it = listing.has_at_least(BASE_ENTRIES_MIN) && self.n_above < BASES_MAX;
+        let way = self.way(rel);
+        let folder = if is_worth_it && !way.is_empty() { self.folder.look_in(way).ok() } else { None };
+        folder.map_or_else(
+            || Arc::clone(self),
+            |folder| Arc::new(Self { folder, skipped_len: rel.len() + 1, n_above: self.n_above + 1 }),
+        )
+    }
+}
+
 struct Walk<'e> {
     root: &'e Path,
-    top: Folder,
     device: u64,
     enter: Enter<'e>,
     before: Before<'e>,
@@ -180,25 +213,34 @@ struct Walk<'e> {
 }
 
 impl Walk<'_> {
-    fn folder<'s>(&'s self, s: &rayon::Scope<'s>, rel: String, up: Arc<Layer>) {
+    fn folder<'s>(&'s self, s: &rayon::Scope<'s>, rel: String, up: Arc<Layer>, base: Arc<Base>) {
         if let Some(known) = self.before.listings.get(&rel) {
             // Before the look at its stamp: what changes between the two must not stay unnoticed.
             (self.enter)(&rel);
-            let meta = self.top.folder(&rel).filter(|meta| self.remembers && meta.dev == self.device);
+            let meta =
+                base.folder.folder(base.way(&rel)).filter(|meta| self.remembers && meta.dev == self.device);
             if meta.is_some_and(|meta| known.is_of(meta)) {
                 let layer = self.rules(&rel, &up, known.rule_files());
                 if known.is_under(layer.digest()) {
-                    return self.again(s, rel, layer, known);
+                    return self.again(s, rel, layer, &base, known);
                 }
             }
         }
-        if let Err(e) = self.list(s, &rel, &up) {
+        if let Err(e) = self.list(s, &rel, &up, &base) {
             self.found().missed(&rel, e);
         }
     }
 
     /// A folder that is as it was when it was listed.
-    fn again<'s>(&'s self, s: &rayon::Scope<'s>, rel: String, layer: Arc<Layer>, known: &Listing) {
+    fn again<'s>(
+        &'s self,
+        s: &rayon::Scope<'s>,
+        rel: String,
+        layer: Arc<Layer>,
+        base: &Arc<Base>,
+        known: &Listing,
+    ) {
+        let base = base.nearer(&rel, known);
         let mut n_files = 0;
         let mut comparing = Comparing::new(&rel, self.before.files);
         let mut path = join(&rel, "");
@@ -207,9 +249,9 @@ impl Walk<'_> {
             path.truncate(dir_len);
             path.push_str(name);
             if is_folder {
-                let (child, layer) = (path.clone(), Arc::clone(&layer));
-                s.spawn(move |s| self.folder(s, child, layer));
-            } else if let Some(meta) = self.top.file(&path)
+                let (child, layer, base) = (path.clone(), Arc::clone(&layer), Arc::clone(&base));
+                s.spawn(move |s| self.folder(s, child, layer, base));
+            } else if let Some(meta) = base.folder.file(base.way(&path))
                 && comparing.see(name, stat_of_file(meta)).is_ok()
             {
                 n_files += 1;
@@ -218,10 +260,16 @@ impl Walk<'_> {
         self.found().take(rel.as_str().into(), layer, n_files, comparing);
     }
 
-    fn list<'s>(&'s self, s: &rayon::Scope<'s>, rel: &str, up: &Arc<Layer>) -> std::io::Result<()> {
+    fn list<'s>(
+        &'s self,
+        s: &rayon::Scope<'s>,
+        rel: &str,
+        up: &Arc<Layer>,
+        base: &Arc<Base>,
+    ) -> std::io::Result<()> {
         let folder = match rel {
             "" => Folder::open(self.root)?,
-            _ => self.top.open_in(rel)?,
+            _ => base.folder.open_in(base.way(rel))?,
         };
         let stamp = folder.meta()?;
         if stamp.dev != self.device {
@@ -264,8 +312,8 @@ impl Walk<'_> {
                 listing.push(name, is_folder);
             }
             if is_folder {
-                let layer = Arc::clone(&layer);
-                s.spawn(move |s| self.folder(s, child, layer));
+                let (layer, base) = (Arc::clone(&layer), Arc::clone(base));
+                s.spawn(move |s| self.folder(s, child, layer, base));
             } else if let Some(meta) = folder.file(name)
                 && comparing.see(name, stat_of_file(meta)).is_ok()
             {
