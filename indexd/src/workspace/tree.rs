@@ -297,7 +297,9 @@ impl Tree {
         changes.removed.extend(found.removed);
 
         let mut gone: Folders = self.folders.extract_if(|k, _| is_in(k)).collect();
-        let mut gone_nested: BTreeSet<String> = self.nested.extract_if(.., |k| is_in(k)).collect();
+        let nested = std::mem::take(&mut self.nested).into_iter();
+        let mut gone_nested: BTreeSet<String>;
+        (gone_nested, self.nested) = nested.partition(|k| is_in(k));
         let mut is_new = |dir: &str| {
             let was_in_set = gone.remove(dir).is_some();
             !(gone_nested.remove(dir) || was_in_set)
