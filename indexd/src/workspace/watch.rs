@@ -243,11 +243,21 @@ mod tests {
         check(
             |root, watcher| {
                 watcher.unwatch(&root.join("in"));
-                watcher.watch(&root.join("in")).unwrap();
-                watcher.watch(&root.join("in")).unwrap();
+                assert_eq!(watcher.n_watched(), 1);
+                assert_eq!(watcher.watch(&root.join("in")), Ok(true));
+                assert_eq!(watcher.watch(&root.join("in")), Ok(false));
+                assert_eq!(watcher.n_watched(), 2);
                 fs::write(root.join("in/a"), "a").unwrap();
             },
             &[("in/a", true)],
+        );
+        check(
+            |root, watcher| {
+                watcher.unwatch_others(&|dir| dir.ends_with("end"));
+                assert_eq!(watcher.n_watched(), 1);
+                fs::write(root.join("in/a"), "a").unwrap();
+            },
+            &[],
         );
         check(|root, watcher| assert_eq!(watcher.watch(&root.join("none")), Err(WatchError::Gone)), &[]);
     }
@@ -257,9 +267,9 @@ mod tests {
     fn a_folder_is_known_by_its_last_name() {
         let act = |root: &Path, watcher: &dyn Watcher| {
             fs::rename(root.join("in"), root.join("moved")).unwrap();
-            watcher.watch(&root.join("moved")).unwrap();
             fs::create_dir(root.join("in")).unwrap();
-            watcher.watch(&root.join("in")).unwrap();
+            assert_eq!(watcher.watch(&root.join("in")), Ok(true), "another folder of this name");
+            assert_eq!(watcher.watch(&root.join("moved")), Ok(true));
             fs::write(root.join("in/a"), "a").unwrap();
             fs::write(root.join("moved/b"), "b").unwrap();
         };

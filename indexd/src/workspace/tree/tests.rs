@@ -145,9 +145,17 @@ fn the_later_word_counts_when_sets_merge() {
     assert_eq!(all, set(&["b", "c"], &["a"]));
 }
 
-/// The files of a tree whose folders can be remembered as they are.
-const SETTLED: [(&str, &str); 10] = [
+/// The files of a tree whose folders can be remembered as they are. One has enough entries to be opened
+/// for the looks below it.
+const SETTLED: [(&str, &str); 17] = [
     ("a/x.go", "1"),
+    ("a/b/1.go", "2"),
+    ("a/b/2.go", "2"),
+    ("a/b/3.go", "2"),
+    ("a/b/4.go", "2"),
+    ("a/b/5.go", "2"),
+    ("a/b/6.go", "2"),
+    ("a/b/7.go", "2"),
     ("a/b/y.go", "2"),
     ("a/b/c/z.go", "3"),
     ("d/n.log", "4"),
@@ -181,6 +189,7 @@ fn check_restart(spares: bool, edit: impl Fn(&Path)) {
         };
         let changes = tree.sweep_entering(&enter).unwrap();
         let entered = entered.into_inner().unwrap();
+        assert!(changes.folders_new.is_empty(), "they were entered");
         assert!(tree.folders.keys().all(|dir| entered.contains(&**dir)), "each folder is watched");
         let folders: BTreeSet<String> = tree.watched().map(str::to_owned).collect();
         (changes, folders, tree.skipped_names, tree.n_listed)
@@ -215,6 +224,12 @@ fn a_start_that_remembers_folders_finds_what_one_that_does_not_finds() {
         backdate(&root.join("d/e"), old);
     });
     check_restart(true, |root| fs::remove_file(root.join("d/e/m.go")).unwrap());
+    check_restart(true, |root| put(root, "a/b/c/z.go", "33"));
+    check_restart(true, |root| {
+        fs::remove_file(root.join("a/b/4.go")).unwrap();
+        fs::remove_dir_all(root.join("a/b/c")).unwrap();
+        put(root, "a/b/5.go", "new");
+    });
     check_restart(true, |root| fs::rename(root.join("a"), root.join("moved")).unwrap());
     check_restart(true, |root| {
         // Another folder of the same name, with as many files and the same times.
