@@ -16,7 +16,7 @@ use std::path::PathBuf;
   ctl callers Client.get --depth 2
   ctl status
 
-The daemon starts by itself. Exit codes: 0 ok, 1 nothing found (search),
+The daemon starts by itself. Exit codes: 0 ok, 1 nothing found (search, why),
 2 usage, 65 bad data, 66 no such repository, symbol or pack, 69 daemon not
 available, 70 internal, 73 cannot create, 74 storage, 75 try again,
 77 permission, 78 configuration, 130 interrupted, 141 broken pipe."
@@ -131,6 +131,15 @@ pub enum Command {
     Completions {
         /// The shell
         shell: clap_complete::Shell,
+    },
+    /// Print the manual page
+    #[command(after_help = "Examples:
+  ctl man | man -l -
+  ctl man --out ~/.local/share/man/man1")]
+    Man {
+        /// Write the pages of ctl and of each command to a folder instead
+        #[arg(long, value_name = "DIR")]
+        out: Option<PathBuf>,
     },
     /// Print the versions of ctl and of the running daemon
     Version,

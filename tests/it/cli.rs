@@ -298,7 +298,7 @@ fn the_small_forms_are_there() {
     let json: Value = serde_json::from_str(&ok(&user.ctl(&["--version", "--json"]))).unwrap();
     assert_eq!(json["schema"], "Version");
     check_failure(&user.ctl(&["--json"]), 2, "");
-    for args in [&["export", "dump", "--json"][..], &["completions", "bash", "--json"]] {
+    for args in [&["export", "dump", "--json"][..], &["completions", "bash", "--json"], &["man", "--json"]] {
         let output = user.ctl(args);
         let error: Value = serde_json::from_slice(&output.stderr).unwrap();
         let code = &error["error"]["data"]["code"];
@@ -519,11 +519,16 @@ fn an_exported_index_can_be_imported() {
 }
 
 #[test]
-fn completions_are_scripts() {
+fn completions_are_scripts_and_manuals_are_pages() {
     let user = User::new();
     for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
         assert!(ok(&user.ctl(&["completions", shell])).contains("ctl"), "{shell}");
     }
+    assert!(ok(&user.ctl(&["man"])).contains(".TH ctl 1"));
+    ok(&user.ctl(&["man", "--out", "../man"]));
+    let page = std::fs::read_to_string(user.path("man/ctl-pack.1")).unwrap();
+    assert!(page.contains("POC_E_WORKSPACE_INVALID"), "{page}");
+    check_failure(&user.ctl(&["man", "--out", "/dev/null/x"]), 73, "POC_E_CANNOT_CREATE");
     let version = ok(&user.command("indexd").args(["--version", "--json"]).output().unwrap());
     assert_eq!(serde_json::from_str::<Value>(&version).unwrap()["name"], "indexd");
 }

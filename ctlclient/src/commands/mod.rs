@@ -5,6 +5,7 @@ mod doctor;
 mod export;
 mod import;
 mod lookup;
+mod man;
 mod pack;
 mod pack_text;
 
@@ -59,6 +60,7 @@ pub fn run(cli: Cli) -> Result<(), Failure> {
             out.text(&String::from_utf8_lossy(&script))?;
             out.finish()
         }
+        Command::Man { out } => man::man(common, out.as_deref()),
         Command::Version => admin::version(common),
     }
 }
