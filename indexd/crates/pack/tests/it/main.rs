@@ -2,6 +2,7 @@
 
 mod contract;
 mod golden;
+mod options;
 mod properties;
 mod ranking;
 mod support;

@@ -1,0 +1,205 @@
+//! Every option of a request does what it says.
+
+use crate::support::{context, go, pack, python, try_build};
+use indexd_oracle::Oracle;
+use indexd_pack::pack::{Pack, Scores};
+use indexd_pack::{Config, Request, build};
+use serde_json::{Value, json};
+use std::cell::RefCell;
+use std::collections::BTreeSet;
+
+fn calls() -> Oracle {
+    let text = "package a\n\nimport \"m/b\"\n\nfunc Top() {\n\tNeedle()\n}\n\nfunc Needle() {\n\tLeaf()\n\tb.Other()\n}\n\nfunc Leaf() {}\n";
+    Oracle::of(&[
+        ("go.mod", "module m\n"),
+        ("a/x.go", text),
+        ("b/b.go", "package b\n\nfunc Other() {\n\tdeeper()\n}\n\nfunc deeper() {}\n"),
+        ("docs/guide.md", "# Sewing\n\nA needle is used for sewing.\n"),
+    ])
+}
+
+/// A pack of what one seed leads to.
+fn from_one_seed(view: &Oracle, query: &str, mut request: Value) -> Pack {
+    request["query"] = json!(query);
+    let mut config = Config::default();
+    config.ranking.seeds_max = 1;
+    try_build(view, request, &config).expect("a pack")
+}
+
+/// Titles of what edges led to, sorted.
+fn reached(pack: &Pack) -> Vec<String> {
+    let by_edge = pack.items().filter(|i| !i.why.path.is_empty());
+    let mut out: Vec<String> = by_edge.map(|i| i.title.clone()).collect();
+    out.sort();
+    out
+}
+
+#[test]
+fn edges_are_followed_in_the_direction_asked_for_and_so_far() {
+    let view = calls();
+    let (top, leaf, other) = ("func Top()", "func Leaf()", "func Other()");
+    for (direction, hops, expect) in [
+        ("out", 1, vec![leaf, other]),
+        ("in", 1, vec![top]),
+        ("both", 1, vec![leaf, other, top]),
+        ("out", 2, vec![leaf, other, "func deeper()"]),
+        ("both", 0, vec![]),
+    ] {
+        let expansion = json!({"direction": direction, "edgeTypes": ["call"], "maxHops": hops});
+        let pack = from_one_seed(&view, "Needle", json!({"expansion": expansion, "seedMode": "code"}));
+        assert_eq!(reached(&pack), expect, "{direction} {hops}");
+    }
+}
+
+#[test]
+fn kinds_of_edges_are_switched_on_and_off() {
+    let kinds = |view: &Oracle, query: &str, expansion: Value| -> BTreeSet<&'static str> {
+        let pack = from_one_seed(view, query, json!({"expansion": expansion}));
+        pack.items().flat_map(|i| &i.why.path).map(|s| s.edge_type).collect()
+    };
+    let (go, python) = (go(), python());
+    for (view, query, kind, member) in [
+        (&python, "GiftBasket", "import", "includeImports"),
+        (&python, "apply_discount", "export", "includeExports"),
+        (&go, "Delay", "dataflow", "includeDataflow"),
+    ] {
+        let with = |types: Value, on: bool| kinds(view, query, json!({"edgeTypes": types, member: on}));
+        assert!(with(json!(["call"]), true).contains(kind), "{kind}");
+        assert!(!with(json!(["call", kind]), false).contains(kind), "{kind}");
+    }
+    // Where edges lead to little, neighbours are shown unasked.
+    let text = "package a\n\nfunc Needle() {\n\tone()\n\ttwo()\n\tthree()\n}\n\nfunc Aside() {}\n\nfunc one() {}\n\nfunc two() {}\n\nfunc three() {}\n";
+    let view = Oracle::of(&[("go.mod", "module m\n"), ("a/x.go", text)]);
+    for on in [true, false] {
+        let expansion = json!({"includeSameFileNeighbors": on});
+        let pack = from_one_seed(&view, "Needle", json!({"expansion": expansion}));
+        let aside = pack.items().find(|i| i.title == "func Aside()").map(|i| i.why.rule.clone());
+        assert_eq!(aside.as_deref(), on.then_some("same-file-neighbor"));
+    }
+}
+
+#[test]
+fn only_evidence_of_the_kinds_asked_for_counts() {
+    let all = ["call", "usage", "import", "export", "dataflow"];
+    for kind in ["callsite", "identifier", "importStmt", "span", "tooling"] {
+        let mut seen = BTreeSet::new();
+        for (view, query) in [
+            (go(), "Delay"),
+            (go(), "ErrBusy"),
+            (python(), "apply_discount"),
+            (python(), "GiftBasket"),
+            (python(), "RATES"),
+        ] {
+            let expansion = json!({"requireEvidence": true, "evidenceKinds": [kind], "edgeTypes": all});
+            let pack = from_one_seed(&view, query, json!({"strictness": "strict", "expansion": expansion}));
+            let by_edge = pack.items().filter(|i| !i.why.path.is_empty());
+            seen.extend(by_edge.flat_map(|i| &i.why.evidence).map(|e| e.kind));
+        }
+        // Tools other than ours have not looked at these trees.
+        let expect = if kind == "tooling" { vec![] } else { vec![kind] };
+        assert_eq!(seen.into_iter().collect::<Vec<_>>(), expect);
+    }
+}
+
+#[test]
+fn seeds_are_code_or_prose_or_both() {
+    for (mode, code, prose) in [("code", true, false), ("prose", false, true), ("mixed", true, true)] {
+        let pack = pack(&calls(), json!({"query": "needle", "seedMode": mode}));
+        let has = |end: &str| pack.seeds.iter().any(|s| s.file_rel_path.ends_with(end));
+        let shows_prose = pack.items().any(|i| i.file_rel_path.ends_with(".md"));
+        assert_eq!((has(".go"), shows_prose), (code, prose), "{mode}");
+    }
+}
+
+#[test]
+fn a_provider_is_the_route_it_names() {
+    let view = Oracle::of(&[
+        ("a/phrase.go", "package a\n\nfunc One() { fail(\"server is busy, gave up\") }\n"),
+        (
+            "a/words.go",
+            "package a\n\n// Server busy server busy gave gave.\nfunc Two() { gave(server, busy) }\n",
+        ),
+    ]);
+    let of = |provider: &str| {
+        let query = "it says \"server is busy, gave up\"";
+        let pack = pack(&view, json!({"query": query, "seedProvider": provider}));
+        let first = pack.seeds.first().expect("a seed").file_rel_path.clone();
+        (first, pack.stats.providers)
+    };
+    let (phrase, words) = ("a/phrase.go".to_owned(), "a/words.go".to_owned());
+    assert_eq!(of("sparse"), (words, vec!["sparse"]));
+    // Words decide between what the phrase finds equally, so both are named.
+    for provider in ["fts", "hybrid"] {
+        assert_eq!(of(provider), (phrase.clone(), vec!["sparse", "fts"]), "{provider}");
+    }
+    let symbol = pack(&view, json!({"query": "`Two` fails", "seedProvider": "sparse"}));
+    assert_eq!(symbol.stats.providers, ["sparse"]);
+}
+
+/// The scores of every candidate, in the order of ranks.
+fn ranked(request: Value) -> Vec<Scores> {
+    let told = RefCell::new(Vec::new());
+    let config = Config::default();
+    let tell = |d: &indexd_pack::Decision| {
+        if d.section.is_some() {
+            told.borrow_mut().push(d.scores);
+        }
+    };
+    let context = indexd_pack::Context { decided: &tell, ..context(&config, &|| false) };
+    build(&go(), &Request::from_json(request).expect("a request"), &context).expect("a pack");
+    told.into_inner()
+}
+
+#[test]
+fn ranks_go_by_the_key_asked_for() {
+    type Key = fn(&Scores) -> f64;
+    let keys: [(&str, Key); 4] = [
+        ("seedScore", |s| -s.seed_score),
+        ("graphDistance", |s| f64::from(s.graph_distance)),
+        ("graphEvidence", |s| -s.evidence_score),
+        ("hybridScore", |s| -s.hybrid_score),
+    ];
+    let mut orders = BTreeSet::new();
+    for (primary, key) in keys {
+        let scores = ranked(json!({"query": "retry delay policy", "ordering": {"primary": primary}}));
+        let of = |s: &Scores| (s.seed_score < 0.5, key(s));
+        assert!(scores.len() > 10 && scores.is_sorted_by(|a, b| of(a) <= of(b)), "{primary}: {scores:?}");
+        orders.insert(format!("{scores:?}"));
+    }
+    assert!(orders.len() > 1, "one order would pass for every key");
+    for intent in ["answer", "summarize", "refactor", "debug", "contract", "impact"] {
+        let scores = ranked(json!({"query": "retry delay policy", "intent": intent}));
+        let of = |s: &Scores| (s.graph_distance, -s.evidence_score);
+        assert_eq!(scores.is_sorted_by(|a, b| of(a) <= of(b)), intent == "impact", "{intent}");
+    }
+}
+
+#[test]
+fn equals_go_by_the_keys_asked_for() {
+    let body = "{\n\tneedle()\n}\n";
+    let view = Oracle::of(&[
+        ("go.mod", "module m\n".to_owned()),
+        ("a/y.go", format!("package a\n\n\n\n\nfunc Bbb() {body}")),
+        ("a/z.go", format!("package a\n\nfunc Aaa() {body}")),
+    ]);
+    let first = |key: &str| {
+        let pack = pack(&view, json!({"query": "needle", "ordering": {"stableTieBreakers": [key]}}));
+        let items: Vec<_> = pack.items().filter(|i| i.title.starts_with("func")).cloned().collect();
+        assert_eq!(items[0].scores, items[1].scores, "they must tie");
+        items
+    };
+    for (key, expect) in [("fileRelPath", "a/y.go"), ("startLine", "a/z.go"), ("symbolId", "a/z.go")] {
+        assert_eq!(first(key)[0].file_rel_path, expect, "{key}");
+    }
+    let items = first("chunkUid");
+    assert!(items[0].chunk_uid < items[1].chunk_uid);
+}
+
+#[test]
+fn the_envelope_of_explanations_can_be_left_out_and_reasons_stay() {
+    for on in [true, false] {
+        let pack = pack(&go(), json!({"query": "retry delay", "includeExplain": on}));
+        assert_eq!(pack.explain.is_some(), on);
+        assert!(pack.items().all(|i| !i.why.rule.is_empty() && !i.why.evidence.is_empty()));
+    }
+}
