@@ -5,7 +5,7 @@
 use crate::user::{User, check_failure, impostor, ok, programs, text};
 use serde_json::Value;
 use std::io::{BufRead, BufReader, Read, Write};
-use std::os::unix::net::UnixStream;
+use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::Path;
 use std::process::{Command, Stdio};
 
@@ -332,6 +332,7 @@ fn it_says_why_a_file_is_or_is_not_in_the_index() {
     user.write("repo/large.json", &"1234567\n".repeat(700_000));
     user.write("repo/long.py", &"x = 1\n".repeat(750_000));
     std::os::unix::fs::symlink("retry.go", user.path("repo/link.go")).unwrap();
+    let _socket = UnixListener::bind(user.path("repo/socket.go")).unwrap();
     let repo = user.path("repo").display().to_string();
     let sub = user.path("repo/sub").display().to_string();
     for (dir, path, exit, want) in [
@@ -350,6 +351,7 @@ fn it_says_why_a_file_is_or_is_not_in_the_index() {
         (&repo, "other/x.py", 1, "other/x.py: other: left out: a repository of its own"),
         (&repo, ".git/HEAD", 1, ".git/HEAD: .git: left out: git's own folder"),
         (&repo, "link.go", 1, "link.go: left out: a symbolic link"),
+        (&repo, "socket.go", 1, "socket.go: left out: neither a file nor a folder"),
         (&repo, "none.go", 1, "none.go: there is nothing of this name"),
         (&repo, "../task.txt", 1, "../task.txt: outside "),
         (&repo, "/etc/passwd", 1, "/etc/passwd: outside "),
