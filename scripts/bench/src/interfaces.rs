@@ -8,6 +8,8 @@ use crate::daemon::{Daemon, Programs};
 use crate::percentile;
 use crate::tree::Tree;
 use anyhow::{Context, Result, ensure};
+use indexd::workspace::known::KnownFiles;
+use indexd::workspace::tree;
 use indexd_model::{DefFlags, DefKind, Facts, Language, Outcome, RepoPath};
 use indexd_oracle::LinkedTree;
 use std::collections::BTreeMap;
@@ -221,7 +223,7 @@ fn closing(text: &str) -> Option<usize> {
 
 /// Reads the tree as the daemon sees it: the same ignore rules, nothing else in common.
 fn read(root: &Path) -> Result<LinkedTree> {
-    let found = indexd::workspace::tree::Tree::new(root, &[], BTreeMap::new()).sweep(&|_| {})?;
+    let found = tree::Tree::new(root, &[], KnownFiles::default()).sweep()?;
     let mut contents = Vec::new();
     for path in found.changed.into_keys() {
         let bytes = std::fs::read(root.join(&*path)).with_context(|| format!("reading {path}"))?;
