@@ -103,6 +103,17 @@ impl Oracle {
         self.chunks.iter_mut().for_each(|c| c.digest = digest);
     }
 
+    /// Lets each chunk reach to the end of the next one of its file, as another cut of the text may.
+    pub fn let_chunks_overlap(&mut self) {
+        for i in 1..self.chunks.len() {
+            let next = self.chunks[i];
+            let chunk = &mut self.chunks[i - 1];
+            if chunk.file == next.file {
+                (chunk.span.end, chunk.lines.end) = (next.span.end, next.lines.end);
+            }
+        }
+    }
+
     fn graph(&self) -> &Graph {
         self.graph.get_or_init(|| {
             let mut graph = Graph::default();

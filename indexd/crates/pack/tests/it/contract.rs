@@ -168,9 +168,12 @@ fn every_reason_to_drop_is_reached() {
         assert_eq!((named, pack.stats.dropped_by_reason["unsupported"]), (path, 1));
         got.extend(DropReason::ALL.iter().map(|r| r.name()).filter(|r| *r == reason));
     }
-    // Chunks of one file never share a line, which is a property of the extractor.
-    let all = DropReason::ALL.iter().filter(|r| **r != DropReason::Overlap).map(|r| r.name());
-    assert_eq!(got, all.collect());
+    // Our extractor cuts a file without overlaps; a view may hold another's.
+    let text = "package a\n\nfunc One() { frobnicate() }\n\nfunc Two() { frobnicate() }\n";
+    let mut view = Oracle::of(&[("a/x.go", text)]);
+    view.let_chunks_overlap();
+    got.extend(reasons(&view, json!({"query": "frobnicate"}), &config));
+    assert_eq!(got, DropReason::ALL.iter().map(|r| r.name()).collect());
 }
 
 #[test]
