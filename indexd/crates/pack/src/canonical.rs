@@ -4,6 +4,8 @@
 //! of members that may differ between two builds of one pack and are left out.
 
 use serde_json::Value;
+use std::cmp::Ordering;
+use std::fmt::{Arguments, Write};
 
 /// Members of a pack that are not part of its canonical form, as paths from the top.
 pub const VOLATILE: [&[&str]; 2] = [&["createdAt"], &["stats", "timings"]];
@@ -34,11 +36,11 @@ fn write(value: &Value, out: &mut String) {
         Value::Null => out.push_str("null"),
         Value::Bool(b) => out.push_str(if *b { "true" } else { "false" }),
         Value::Number(n) => match (n.as_i64(), n.as_u64(), n.as_f64()) {
-            (Some(i), ..) => out.push_str(&i.to_string()),
-            (_, Some(u), _) => out.push_str(&u.to_string()),
+            (Some(i), ..) => push(out, format_args!("{i}")),
+            (_, Some(u), _) => push(out, format_args!("{u}")),
             // The shortest digits that read back, as in ECMAScript; never with an exponent, since
             // scores are rounded to six places before they get here.
-            (_, _, Some(f)) => out.push_str(&format!("{f}")),
+            (_, _, Some(f)) => push(out, format_args!("{f}")),
             _ => out.push('0'),
         },
         Value::String(s) => push_string(s, out),
@@ -53,25 +55,38 @@ fn write(value: &Value, out: &mut String) {
             out.push(']');
         }
         Value::Object(map) => {
-            let mut keys: Vec<&String> = map.keys().collect();
-            keys.sort_by(|a, b| a.encode_utf16().cmp(b.encode_utf16()));
+            let mut members: Vec<(&String, &Value)> = map.iter().collect();
+            members.sort_by(|a, b| by_utf16(a.0, b.0));
             out.push('{');
-            for (i, key) in keys.into_iter().enumerate() {
+            for (i, (key, value)) in members.into_iter().enumerate() {
                 if i > 0 {
                     out.push(',');
                 }
                 push_string(key, out);
                 out.push(':');
-                write(&map[key], out);
+                write(value, out);
             }
             out.push('}');
         }
     }
 }
 
+/// The order of code units of UTF-16, in which RFC 8785 sorts keys.
+fn by_utf16(a: &str, b: &str) -> Ordering {
+    if a.is_ascii() && b.is_ascii() { a.cmp(b) } else { a.encode_utf16().cmp(b.encode_utf16()) }
+}
+
+fn push(out: &mut String, number: Arguments) {
+    out.write_fmt(number).expect("a string takes everything");
+}
+
 fn push_string(s: &str, out: &mut String) {
     out.push('"');
-    for c in s.chars() {
+    let is_plain = |b: u8| b >= 0x20 && b != b'"' && b != b'\\';
+    let n_plain = s.bytes().take_while(|b| is_plain(*b)).count();
+    // Most have nothing to escape. What is to be escaped is ASCII, so the rest begins with a character.
+    out.push_str(&s[..n_plain]);
+    for c in s[n_plain..].chars() {
         match c {
             '"' => out.push_str("\\\""),
             '\\' => out.push_str("\\\\"),
@@ -102,6 +117,9 @@ mod tests {
         for (value, text) in [
             (json!({"b": 1, "a": [1.0, 0.5, -3, 0.000001]}), r#"{"a":[1,0.5,-3,0.000001],"b":1}"#),
             (json!({"é": null, "z": true}), r#"{"z":true,"é":null}"#),
+            (json!({"\u{ff5e}": 1, "\u{1f600}": 2, "~": 3}), "{\"~\":3,\"\u{1f600}\":2,\"\u{ff5e}\":1}"),
+            (json!([i64::MIN, u64::MAX, 1.5]), "[-9223372036854775808,18446744073709551615,1.5]"),
+            (json!("ü\tb\u{7f}"), "\"ü\\tb\u{7f}\""),
             (json!("a\"\\\n\u{1}ü"), "\"a\\\"\\\\\\n\\u0001ü\""),
         ] {
             assert_eq!(to_string(&value), text);

@@ -192,8 +192,7 @@ impl ReadTxn {
             }
         };
         let run = &runs.runs[at];
-        let found = run.entries.binary_search_by_key(&handle, |e| e.0);
-        let (_, start, end) = run.entries[found.map_err(|_| table.corrupt(&handle.to_be_bytes()))?];
+        let (start, end) = run.place(handle).ok_or_else(|| table.corrupt(&handle.to_be_bytes()))?;
         Ok(&run.bytes[usize::from(start)..usize::from(end)])
     }
 }
@@ -235,6 +234,18 @@ impl Run {
         first.is_some_and(|e| e.0 <= handle) && last.is_some_and(|e| handle <= e.0)
     }
 
+    /// Where the value of a handle lies.
+    fn place(&self, handle: u32) -> Option<(u16, u16)> {
+        // Most handles of a run follow one another, so one look is enough.
+        let n_before = handle.checked_sub(self.entries.first()?.0)? as usize;
+        let at = match self.entries.get(n_before) {
+            Some(entry) if entry.0 == handle => n_before,
+            _ => self.entries.binary_search_by_key(&handle, |e| e.0).ok()?,
+        };
+        let (_, start, end) = self.entries[at];
+        Some((start, end))
+    }
+
     /// Finds the values; `None` for bytes that are no run of handles.
     fn open(bytes: &'static [u8]) -> Option<Self> {
         let mut found = Vec::with_capacity(64);
@@ -249,5 +260,23 @@ impl Run {
             return None;
         }
         Some(Self { bytes, entries: found.into() })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_value_is_found_by_its_handle_with_gaps_and_without() {
+        for handles in [&[7_u32, 8, 9, 10][..], &[7, 9, 10, 20], &[7], &[3, 4, 8, 9, 12]] {
+            let entries = handles.iter().zip(0_u16..).map(|(handle, at)| (*handle, at, at + 1)).collect();
+            let run = Run { bytes: &[], entries };
+            for handle in 0..30 {
+                let want = (0_u16..).zip(handles).find(|(_, h)| **h == handle).map(|(at, _)| (at, at + 1));
+                assert_eq!(run.place(handle), want, "{handle} among {handles:?}");
+            }
+        }
+        assert_eq!(Run { bytes: &[], entries: Box::default() }.place(1), None);
     }
 }
