@@ -15,7 +15,7 @@ use indexd::workspace::stages::{self, Loaded, Parts};
 use indexd::workspace::tree::Tree;
 use indexd_lang::Extracted;
 use indexd_model::terms::Vocabulary;
-use indexd_model::{DefIdx, FactsView, FileDoc, IndexView, RepoPath};
+use indexd_model::{DefIdx, Facts, FactsView, FileDoc, IndexView, RepoPath};
 use indexd_os::Root;
 use indexd_pack::query::Query;
 use indexd_pack::request::SeedProvider;
@@ -194,7 +194,7 @@ fn link(bencher: Bencher, language: &str) {
         files.iter().map(|f| view.file_by_path(&f.path).expect("an indexed file")).collect();
     bencher.counter(bytes(&files)).bench_local(|| {
         for (file, e) in docs.iter().zip(&facts) {
-            black_box(stages::link(&Parts::default(), *file, &e.facts, (None, None), &view));
+            black_box(stages::link(&Parts::default(), *file, Facts::inside(&e.facts), (None, None), &view));
         }
     });
 }

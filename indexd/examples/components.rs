@@ -11,7 +11,7 @@ use indexd::workspace::stages::{self, Parts};
 use indexd::workspace::tree::Tree;
 use indexd_model::limits::FILE_BYTES_PARSED_MAX;
 use indexd_model::terms::Vocabulary;
-use indexd_model::{FileDoc, RepoPath};
+use indexd_model::{Facts, FactsView, FileDoc, RepoPath};
 use indexd_os::Root;
 use indexd_store::{Opened, Overlays, Store};
 use rustix::time::{ClockId, clock_gettime};
@@ -109,8 +109,10 @@ fn run(root: &Path, is_profiled: bool) -> Result<()> {
     let facts = clock.time("store: seal", || bulk.seal())?;
     for i in 0..facts.n_files() {
         let file = FileDoc(i);
-        let own = clock.time("store: facts", || bulk.facts(file))?;
-        let links = clock.time("link", || stages::link(&parts, file, &own, (None, None), &*facts));
+        let body = clock.time("store: facts", || bulk.body(file))?;
+        let interface = facts.interface(file);
+        let own = Facts::both(&interface, &body);
+        let links = clock.time("link", || stages::link(&parts, file, own, (None, None), &*facts));
         clock.time("store: links", || bulk.put_links(file, links))?;
     }
     drop(facts);

@@ -9,7 +9,7 @@ use super::stages::{self, Parts, Stage, StageLog};
 use super::status::Progress;
 use indexd_model::limits::FILE_BYTES_LISTED_MAX;
 use indexd_model::terms::Vocabulary;
-use indexd_model::{FileDoc, RepoPath};
+use indexd_model::{Facts, FactsView, FileDoc, RepoPath};
 use indexd_os::Root;
 use indexd_store::{Bulk, FileStat, History, Overlays, StoreError};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -130,11 +130,11 @@ impl Build<'_> {
         self.each("link", n_files, || {
             |i| {
                 let file = FileDoc(i as u32);
-                let own = bulk.facts(file)?;
-                let path = indexd_model::FactsView::path(facts, file);
+                let body = bulk.body(file)?;
+                let (path, interface) = (facts.path(file), facts.interface(file));
                 let overlay = self.overlays.files.get(&*path).map(|o| &o[..]);
                 let imported = (overlay, Some(bulk.hash(file)?));
-                let links = stages::link(&self.parts, file, &own, imported, facts);
+                let links = stages::link(&self.parts, file, Facts::both(&interface, &body), imported, facts);
                 self.log.ran(Stage::Link, &path);
                 bulk.put_links(file, links)?;
                 let done = n_done.fetch_add(1, Ordering::Relaxed) + 1;

@@ -6,7 +6,7 @@
 //! differ, as after a crash between writing one and the other, the file counts.
 
 use super::recovery::write_whole;
-use indexd_model::{ContentHash, Facts, FactsView, FileDoc, FileFacts, Links, RepoPath};
+use indexd_model::{ContentHash, Facts, FactsView, FileDoc, Links, RepoPath};
 use indexd_scip::Overlay;
 use indexd_store::{Overlays, Snapshot};
 use std::fs::{self, File};
@@ -149,7 +149,7 @@ pub fn lay(
     overlay: Option<&[u8]>,
     hash: Option<ContentHash>,
     file: FileDoc,
-    facts: &FileFacts,
+    facts: Facts,
     links: &mut Links,
     view: &dyn FactsView,
 ) {
@@ -157,7 +157,7 @@ pub fn lay(
     // What is stored was decoded when it was kept.
     let Ok(overlay) = Overlay::decode(overlay) else { return };
     if overlay.matches(&hash) {
-        indexd_scip::apply(&overlay, file, Facts::inside(facts), links, view);
+        indexd_scip::apply(&overlay, file, facts, links, view);
     }
 }
 

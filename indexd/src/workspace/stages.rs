@@ -19,7 +19,7 @@ pub struct Parts {
     /// Bytes to facts.
     pub extract: fn(&RepoPath, &[u8]) -> Extracted,
     /// Facts to links.
-    pub link: fn(FileDoc, &FileFacts, &dyn FactsView) -> Links,
+    pub link: fn(FileDoc, Facts, &dyn FactsView) -> Links,
     /// Whether secrets are taken out of a text before anything is made of it.
     pub redacts: bool,
 }
@@ -209,7 +209,7 @@ pub fn terms(
 pub fn link(
     parts: &Parts,
     file: FileDoc,
-    facts: &FileFacts,
+    facts: Facts,
     imported: (Option<&[u8]>, Option<ContentHash>),
     view: &dyn FactsView,
 ) -> Links {

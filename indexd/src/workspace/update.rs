@@ -7,7 +7,7 @@ use super::pool;
 use super::stages::{self, Loaded, Parts, Stage, StageLog};
 use super::tree::ChangeSet;
 use indexd_model::terms::Vocabulary;
-use indexd_model::{ContentHash, FactsView, FileDoc, FileFacts, Links, RepoPath};
+use indexd_model::{ContentHash, Facts, FactsView, FileDoc, FileFacts, Links, RepoPath};
 use indexd_os::Root;
 use indexd_store::{FileInput, FileStat, History, Overlays, Store, StoreError, WriteTxn};
 use rayon::prelude::*;
@@ -259,7 +259,8 @@ impl Update<'_> {
                     &stored
                 }
             };
-            Ok(stages::link(&self.parts, due.doc, facts, (due.overlay.as_deref(), due.hash), after))
+            let imported = (due.overlay.as_deref(), due.hash);
+            Ok(stages::link(&self.parts, due.doc, Facts::inside(facts), imported, after))
         };
         if let [due] = batch {
             return Ok(vec![link(&After::new(self.store.snapshot()?, changed), due)?]);

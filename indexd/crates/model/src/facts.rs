@@ -598,7 +598,12 @@ impl<'a> Facts<'a> {
 
     /// Reads everything, as the file itself is linked.
     pub fn inside(facts: &'a FileFacts) -> Self {
-        Self { interface: &facts.interface, body: Some(&facts.body) }
+        Self::both(&facts.interface, &facts.body)
+    }
+
+    /// Reads everything, of two that belong together.
+    pub fn both(interface: &'a Interface, body: &'a Arena) -> Self {
+        Self { interface, body: Some(body) }
     }
 
     fn at<T>(&self, i: usize, f: impl Fn(&'a Arena) -> &'a [T]) -> Option<&'a T> {

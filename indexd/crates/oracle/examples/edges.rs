@@ -37,7 +37,7 @@ fn main() -> Result<()> {
     let mut lines = Vec::new();
     for i in 0..tree.files.len() {
         let facts = &tree.files[i].1.facts;
-        let mut links = indexd_resolve::link(FileDoc(i as u32), facts, &tree.view);
+        let mut links = indexd_resolve::link(FileDoc(i as u32), Facts::inside(facts), &tree.view);
         if let Some(overlay) = overlays.get(&*tree.files[i].0) {
             indexd_scip::apply(overlay, FileDoc(i as u32), Facts::inside(facts), &mut links, &tree.view);
         }
@@ -203,7 +203,7 @@ fn time(files: &[(RepoPath, Vec<u8>)]) -> Result<()> {
         let t1 = cpu_seconds(clock);
         drop(extract(path, bytes));
         let t2 = cpu_seconds(clock);
-        let links = indexd_resolve::link(FileDoc(i as u32), facts, &tree.view);
+        let links = indexd_resolve::link(FileDoc(i as u32), Facts::inside(facts), &tree.view);
         let t3 = cpu_seconds(clock);
         let sum = sums.entry(facts.interface.language.id()).or_default();
         let n_exprs = Facts::inside(facts).n_exprs();

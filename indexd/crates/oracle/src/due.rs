@@ -5,7 +5,7 @@
 use crate::OracleFile;
 use indexd_model::memory::MemoryFacts;
 use indexd_model::{
-    DefIdx, FactsView, FileDoc, FileFacts, FileRoles, Interface, Key, Links, Outcome, RepoPath, StrId,
+    DefIdx, Facts, FactsView, FileDoc, FileFacts, FileRoles, Interface, Key, Links, Outcome, RepoPath, StrId,
 };
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -63,7 +63,7 @@ impl LinkedTree {
             };
             let is_parsed = matches!(file.interface.outcome, Outcome::Parsed | Outcome::Recovered);
             file.links = if is_parsed && !file.interface.roles.has(FileRoles::VENDORED) {
-                indexd_resolve::link(doc, &file.facts, &view)
+                indexd_resolve::link(doc, Facts::inside(&file.facts), &view)
             } else {
                 Links::default()
             };

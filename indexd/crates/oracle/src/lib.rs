@@ -14,8 +14,8 @@ use indexd_model::view::{
     Touched, UnresolvedRecord,
 };
 use indexd_model::{
-    ChunkDoc, DefDoc, DefIdx, FactsView, FileDoc, FileFacts, IndexView, Interface, Key, LineIndex, RepoPath,
-    StrId,
+    ChunkDoc, DefDoc, DefIdx, Facts, FactsView, FileDoc, FileFacts, IndexView, Interface, Key, LineIndex,
+    RepoPath, StrId,
 };
 use rustc_hash::FxHashMap;
 use std::cell::OnceCell;
@@ -118,7 +118,7 @@ impl Oracle {
         self.graph.get_or_init(|| {
             let mut graph = Graph::default();
             for (i, facts) in self.all.iter().enumerate() {
-                let links = indexd_resolve::link(FileDoc(i as u32), facts, &self.facts);
+                let links = indexd_resolve::link(FileDoc(i as u32), Facts::inside(facts), &self.facts);
                 self.add_links(i, facts, &links, &mut graph);
             }
             let place = |d: DefDoc| (self.defs[d.index()].file, d);

@@ -13,13 +13,13 @@ mod recorder;
 pub use loaded::{Blocks, Loaded};
 pub use recorder::Recorder;
 
-use indexd_model::{FactsView, FileDoc, FileFacts, Language, Links};
+use indexd_model::{Facts, FactsView, FileDoc, Language, Links};
 
-/// Resolves the uses of `file`, whose facts are `facts`, against `view`.
+/// Resolves the uses of `file`, whose facts, body and all, are `facts`, against `view`.
 ///
 /// `view` must hold the interface of `file` itself as well. Links and unresolved uses come sorted by
 /// place, lookups sorted and without repeats; languages without a linker have none.
-pub fn link(file: FileDoc, facts: &FileFacts, view: &dyn FactsView) -> Links {
+pub fn link(file: FileDoc, facts: Facts, view: &dyn FactsView) -> Links {
     let recorder = Recorder::new(view);
     let mut links = match facts.interface.language {
         Language::Go => go::link(file, facts, &recorder),

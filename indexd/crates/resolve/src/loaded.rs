@@ -5,7 +5,7 @@
 //! `Arc` for each look would cost more than the look itself; instead [`Blocks`] only ever grows, so
 //! a reference into it lives as long as it does.
 
-use indexd_model::{Facts, FactsView, FileDoc, FileFacts, Interface};
+use indexd_model::{Facts, FactsView, FileDoc, Interface};
 use rustc_hash::FxHashMap;
 use std::cell::{OnceCell, RefCell};
 use std::sync::Arc;
@@ -45,7 +45,7 @@ struct State<'a> {
 
 impl<'a> Loaded<'a> {
     /// Starts with the file being linked.
-    pub fn new(view: &'a dyn FactsView, blocks: &'a Blocks, file: FileDoc, facts: &'a FileFacts) -> Self {
+    pub fn new(view: &'a dyn FactsView, blocks: &'a Blocks, file: FileDoc, facts: Facts<'a>) -> Self {
         let state = State { files: Vec::new(), by_doc: FxHashMap::default(), tail: blocks, n_tail: 0 };
         let it = Self { view, state: RefCell::new(state) };
         let path = it
@@ -59,7 +59,7 @@ impl<'a> Loaded<'a> {
             )
             .1;
         let mut state = it.state.borrow_mut();
-        state.files.push((Facts::inside(facts), file, path));
+        state.files.push((facts, file, path));
         state.by_doc.insert(file, 0);
         drop(state);
         it

@@ -2,7 +2,7 @@
 //! of random writes and makes a quarter of the bytes.
 //!
 //! Worker threads [`Bulk::add`] files while they parse; [`Bulk::seal`] ranks them by path and gives
-//! the in-memory view to link against; workers then read [`Bulk::facts`] and [`Bulk::put_links`];
+//! the in-memory view to link against; workers then read [`Bulk::body`] and [`Bulk::put_links`];
 //! [`Bulk::finish`] writes the tables.
 
 mod sink;
@@ -24,6 +24,7 @@ use crate::signature::{self, Leaves};
 use crate::store::Store;
 use crate::table::Table;
 use crate::{history, sets};
+use indexd_model::facts::Arena;
 use indexd_model::memory::MemoryFacts;
 use indexd_model::terms::Vocabulary;
 use indexd_model::view::N_FIELDS;
@@ -177,19 +178,18 @@ impl Bulk {
         self.sealed.get().ok_or_else(|| StoreError::Inconsistent("not sealed yet".into()))
     }
 
-    /// Interface and body of a file, to link it.
+    /// The body of a file, to link it.
     ///
     /// # Errors
     /// [`StoreError::Inconsistent`] before sealing, [`StoreError::Io`] when it cannot be read back.
-    pub fn facts(&self, file: FileDoc) -> Result<FileFacts> {
+    pub fn body(&self, file: FileDoc) -> Result<Arena> {
         let entry = self.sealed()?.entry(file)?;
         let unpacked = crate::codec::facts::unpack_body(
             &self.spill.read(entry.blobs[1])?,
             entry.interface.arena.exprs.len(),
         );
-        let (body, chunks) =
-            unpacked.ok_or_else(|| StoreError::Corrupt(format!("facts of {}", entry.path)))?;
-        Ok(FileFacts { interface: (*entry.interface).clone(), body, chunks })
+        let (body, _) = unpacked.ok_or_else(|| StoreError::Corrupt(format!("facts of {}", entry.path)))?;
+        Ok(body)
     }
 
     /// Hash of a file's bytes.

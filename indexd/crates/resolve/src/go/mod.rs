@@ -23,7 +23,7 @@ use crate::loaded::{Blocks, Loaded};
 use crate::recorder::Recorder;
 use build::{Build, Constraint};
 use indexd_model::path::dir_of;
-use indexd_model::{BindingId, DefIdx, ExprId, Facts, FileDoc, FileFacts, FileRoles, Links};
+use indexd_model::{BindingId, DefIdx, ExprId, Facts, FileDoc, FileRoles, Links};
 use members::Selection;
 use names::Entity;
 use packages::{Package, Packages};
@@ -31,7 +31,7 @@ use rustc_hash::FxHashMap;
 use types::{DefAt, TyId, Types};
 
 /// Links one Go file. Copies of other repositories in a `vendor` folder are searchable, not linked.
-pub(crate) fn link(file: FileDoc, facts: &FileFacts, view: &Recorder) -> Links {
+pub(crate) fn link(file: FileDoc, facts: Facts, view: &Recorder) -> Links {
     let blocks = Blocks::default();
     let loaded = Loaded::new(view, &blocks, file, facts);
     if facts.interface.roles.has(FileRoles::VENDORED) && loaded.path(0).split('/').any(|c| c == "vendor") {

@@ -62,7 +62,7 @@ impl Tree {
     }
 
     fn link(&self, file: usize) -> Links {
-        crate::link(FileDoc(file as u32), &self.facts[file], &self.view)
+        crate::link(FileDoc(file as u32), Facts::inside(&self.facts[file]), &self.view)
     }
 
     fn place(&self, link: &Link) -> String {

@@ -28,7 +28,7 @@ use crate::loaded::{Blocks, Loaded};
 use crate::recorder::Recorder;
 use classes::{Class, Member};
 use eval::Slot;
-use indexd_model::{DefIdx, ExprId, Facts, FileDoc, FileFacts, Links};
+use indexd_model::{DefIdx, ExprId, Facts, FileDoc, Links};
 use members::Found;
 use modules::Module;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -36,7 +36,7 @@ use std::rc::Rc;
 use types::{ClassId, File, Ty, Types};
 
 /// Links one Python file.
-pub(crate) fn link(file: FileDoc, facts: &FileFacts, view: &Recorder) -> Links {
+pub(crate) fn link(file: FileDoc, facts: Facts, view: &Recorder) -> Links {
     let blocks = Blocks::default();
     let loaded = Loaded::new(view, &blocks, file, facts);
     let mut linker = Linker::new(&loaded, view);

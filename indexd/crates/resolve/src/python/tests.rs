@@ -45,7 +45,7 @@ impl Tree {
     }
 
     fn link(&self, i: usize) -> Links {
-        link(FileDoc(i as u32), &self.files[i].2, &self.view)
+        link(FileDoc(i as u32), Facts::inside(&self.files[i].2), &self.view)
     }
 
     /// The sources with, under each line, what its names lead to.

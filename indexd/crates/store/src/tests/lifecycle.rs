@@ -244,7 +244,8 @@ fn breaking_the_write_protocol_is_an_error() {
     assert!(matches!(txn.commit(), Err(StoreError::Inconsistent(_))), "f still calls b");
     let mut txn = world.store.begin().expect("begin");
     let file = txn.file_by_path("f").expect("f");
-    let mut links = link(&txn.facts(file).expect("facts"), &txn);
+    let facts = txn.facts(file).expect("facts");
+    let mut links = link(&facts.interface, &facts.body, &txn);
     links.links[0].target.def.0 = 9;
     assert!(matches!(txn.put_links(file, &links), Err(StoreError::Inconsistent(_))), "no such definition");
     drop(txn);

@@ -145,7 +145,8 @@ fn compare_edges(s: &Snapshot, state: &State) {
     let view = memory(state);
     let mut out: BTreeMap<(String, &str, String), Vec<u32>> = BTreeMap::new();
     for (i, (path, text)) in (0u32..).zip(&state.tree) {
-        let links = link(&facts(path, text), &view);
+        let facts = facts(path, text);
+        let links = link(&facts.interface, &facts.body, &view);
         for l in &links.links {
             let idx = |d: DefIdx| d.some().map_or(-1, |i| i64::from(i.0));
             let source = format!("{path}:{}", idx(l.source));

@@ -160,25 +160,20 @@ pub fn input(path: &str, text: &str, vocabulary: &mut Vocabulary) -> FileInput {
 }
 
 /// Links each use to every function of that name.
-pub fn link(facts: &FileFacts, view: &dyn FactsView) -> Links {
+pub fn link(interface: &Interface, body: &Arena, view: &dyn FactsView) -> Links {
     let mut out = Links::default();
     let mut lookups = BTreeSet::new();
-    for e in &facts.body.exprs {
+    for e in &body.exprs {
         let Node::Name { name: id, .. } = e.node else {
             continue;
         };
-        let name = &facts.interface.arena.strings[id.index()];
-        let source = facts
-            .interface
-            .defs
-            .iter()
-            .position(|d| d.span.holds(e.at))
-            .map_or(DefIdx::NONE, |i| DefIdx(i as u32));
+        let name = &interface.arena.strings[id.index()];
+        let source =
+            interface.defs.iter().position(|d| d.span.holds(e.at)).map_or(DefIdx::NONE, |i| DefIdx(i as u32));
         lookups.insert(key(name));
         let mut targets = Vec::new();
         for file in view.providers(key(name)) {
-            let interface = view.interface(file);
-            targets.extend(interface.provided(key(name)).map(|def| DefRef { file, def }));
+            targets.extend(view.interface(file).provided(key(name)).map(|def| DefRef { file, def }));
         }
         for target in &targets {
             let kind = match name.get(..2) {
@@ -292,8 +287,8 @@ impl Filled {
         }
         let view = bulk.seal().expect("seal");
         for file in (0..view.n_files()).map(FileDoc) {
-            let facts = bulk.facts(file).expect("facts");
-            bulk.put_links(file, link(&facts, &*view)).expect("links");
+            let body = bulk.body(file).expect("body");
+            bulk.put_links(file, link(&view.interface(file), &body, &*view)).expect("links");
         }
         let history = state.history.map(history);
         assert_eq!(
@@ -329,7 +324,7 @@ pub fn update(txn: &mut WriteTxn, from: &State, to: &State) {
     let dependants = txn.dependants(&changed).expect("dependants");
     for file in put.into_iter().chain(dependants) {
         let facts = txn.facts(file).expect("facts");
-        let links = link(&facts, &*txn);
+        let links = link(&facts.interface, &facts.body, &*txn);
         txn.put_links(file, &links).expect("links");
     }
     for file in txn.put_overlays(&overlays(to.overlays)).expect("overlays") {
