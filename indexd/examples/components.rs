@@ -99,7 +99,7 @@ fn run(root: &Path, is_profiled: bool) -> Result<()> {
             parse_only += now() - before;
         }
         let extracted = clock.time("extract", || stages::extract(&parts, &loaded));
-        n_lines += u64::from(extracted.n_lines);
+        n_lines += u64::from(extracted.lines.n_lines());
         let is_code = language(path).is_some();
         let terms = if is_code { "terms of code" } else { "terms of text" };
         let input = clock.time(terms, || stages::input(loaded, extracted, &mut vocabulary));

@@ -6,12 +6,14 @@ use super::scan::{now_ns, remembered, stat_of_file};
 use indexd_lang::Extracted;
 use indexd_model::limits::FILE_BYTES_LISTED_MAX;
 use indexd_model::terms::Vocabulary;
-use indexd_model::{ContentHash, Facts, FactsView, FileDoc, FileFacts, FileRoles, Links, Outcome, RepoPath};
+use indexd_model::{
+    ContentHash, Facts, FactsView, FileDoc, FileFacts, FileRoles, LineIndex, Links, Outcome, RepoPath,
+};
 use indexd_os::{ReadError, Root};
 use indexd_store::{FileInput, FileStat};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// The pure functions that the stages call; tests put others in their place.
 #[derive(Clone, Copy)]
@@ -180,18 +182,20 @@ fn redacted(path: &RepoPath, bytes: &[u8]) -> Option<String> {
 fn text_only(path: &RepoPath, bytes: &[u8]) -> Extracted {
     use indexd_lang::{decode, lines, roles};
     let Some(text) = decode::decode(bytes) else { return indexd_lang::listed(path, Outcome::Binary) };
+    let text: Arc<str> = text.into();
     let language = roles::language(path);
-    let facts = lines::facts(path, &text, language, Outcome::TextOnly, roles::path_roles(path, language));
-    let n_lines = if text.is_empty() { 0 } else { indexd_model::LineIndex::count_in(&text) };
-    Extracted { facts, text, n_lines }
+    let index = LineIndex::new(&text);
+    let roles = roles::path_roles(path, language);
+    let facts = lines::facts(path, &text, &index, language, Outcome::TextOnly, roles);
+    Extracted { facts, text, lines: index }
 }
 
 /// A file on its way into the index; its terms are numbered in `vocabulary`.
 pub fn input(loaded: Loaded, extracted: Extracted, vocabulary: &mut Vocabulary) -> FileInput {
-    let Extracted { facts, text, n_lines } = extracted;
+    let Extracted { facts, text, lines } = extracted;
     let terms = terms(&facts, &loaded.path, &text, vocabulary);
     let Loaded { path, stat, hash, size, bytes: _ } = loaded;
-    FileInput { path, hash, size, n_lines, stat, facts, text, terms }
+    FileInput { path, hash, size, lines, stat, facts, text, terms }
 }
 
 /// The terms of a file, recomputed the same way for what is stored and what is new.

@@ -12,13 +12,13 @@ use indexd_model::{Language, LineIndex, Span};
 
 /// The sections of a configuration file of this language, and the name of the project if the file
 /// is a manifest. No sections for languages that are no configuration.
-pub fn outline(path: &str, language: Language, text: &str) -> Outline {
+pub fn outline(path: &str, language: Language, text: &str, lines: &LineIndex) -> Outline {
     let manifest = file_name_of(path);
     match language {
-        Language::Toml => toml::outline(text, manifest),
-        Language::Yaml => yaml::outline(text),
-        Language::Json => json::outline(text, manifest),
-        Language::Ini => ini::outline(text, manifest),
+        Language::Toml => toml::outline(text, lines, manifest),
+        Language::Yaml => yaml::outline(text, lines),
+        Language::Json => json::outline(text, lines, manifest),
+        Language::Ini => ini::outline(text, lines, manifest),
         _ => Outline::default(),
     }
 }

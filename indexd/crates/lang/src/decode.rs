@@ -1,6 +1,6 @@
 //! Bytes of a file to the text that is stored, or the insight that they are no text.
 
-use std::sync::Arc;
+use std::borrow::Cow;
 
 /// Bytes searched for a NUL; git uses the same figure to tell text from binary.
 const NUL_BYTES: usize = 8_000;
@@ -10,21 +10,21 @@ const NUL_BYTES: usize = 8_000;
 /// UTF-16 is read when a byte order mark says so; anything else is UTF-8, with each invalid
 /// sequence replaced by U+FFFD. A byte order mark and line ends stay. Binary is what holds a NUL in
 /// its first 8,000 bytes and does not start with a UTF-16 mark.
-pub fn decode(bytes: &[u8]) -> Option<Arc<str>> {
+pub fn decode(bytes: &[u8]) -> Option<Cow<'_, str>> {
     match bytes {
         // The start of UTF-32, little endian, looks like that of UTF-16.
         [0xff, 0xfe, 0, 0, ..] => None,
-        [0xff, 0xfe, ..] => Some(utf16(bytes, u16::from_le_bytes)),
-        [0xfe, 0xff, ..] => Some(utf16(bytes, u16::from_be_bytes)),
+        [0xff, 0xfe, ..] => Some(Cow::Owned(utf16(bytes, u16::from_le_bytes))),
+        [0xfe, 0xff, ..] => Some(Cow::Owned(utf16(bytes, u16::from_be_bytes))),
         _ if memchr::memchr(0, &bytes[..bytes.len().min(NUL_BYTES)]).is_some() => None,
         _ => Some(match std::str::from_utf8(bytes) {
-            Ok(text) => text.into(),
-            Err(_) => String::from_utf8_lossy(bytes).into(),
+            Ok(text) => Cow::Borrowed(text),
+            Err(_) => String::from_utf8_lossy(bytes),
         }),
     }
 }
 
-fn utf16(bytes: &[u8], unit: fn([u8; 2]) -> u16) -> Arc<str> {
+fn utf16(bytes: &[u8], unit: fn([u8; 2]) -> u16) -> String {
     let (pairs, rest) = bytes.as_chunks::<2>();
     let units = pairs.iter().map(|pair| unit(*pair));
     let mut text: String =
@@ -32,7 +32,7 @@ fn utf16(bytes: &[u8], unit: fn([u8; 2]) -> u16) -> Arc<str> {
     if !rest.is_empty() {
         text.push(char::REPLACEMENT_CHARACTER);
     }
-    text.into()
+    text
 }
 
 #[cfg(test)]

@@ -3,7 +3,9 @@
 use crate::{config, decode, go, lines, make, markdown, outline, python, roles, rst};
 use indexd_model::facts::Arena;
 use indexd_model::limits::{FILE_BYTES_LISTED_MAX, FILE_BYTES_PARSED_MAX, LINE_BYTES_MAX};
-use indexd_model::{ChunkKind, FileFacts, FileRoles, Interface, Language, LineIndex, Outcome, RepoPath};
+use indexd_model::{
+    ChunkKind, FileFacts, FileRoles, Interface, Language, LineIndex, Outcome, RepoPath, Span,
+};
 use std::sync::Arc;
 
 /// What is kept of one file. A pure function of its path and bytes.
@@ -13,8 +15,8 @@ pub struct Extracted {
     pub facts: FileFacts,
     /// The text as it is stored; empty for files without chunks.
     pub text: Arc<str>,
-    /// Lines of the text; 0 for an empty one.
-    pub n_lines: u32,
+    /// Where its lines start.
+    pub lines: LineIndex,
 }
 
 /// Reads one file.
@@ -30,17 +32,18 @@ pub fn extract(path: &RepoPath, bytes: &[u8]) -> Extracted {
         return listed(path, Outcome::TooLarge);
     }
     let Some(text) = decode::decode(bytes) else { return listed(path, Outcome::Binary) };
+    let text: Arc<str> = text.into();
     let language = roles::language_of(path, &text);
     // The content has been looked at: a certificate is no secret any more.
     let roles = FileRoles(roles::roles_of(path, language, &text).0 & !FileRoles::SENSITIVE.0);
-    let is_parsed = bytes.len() as u64 <= FILE_BYTES_PARSED_MAX && !has_packed_line(&text);
+    let lines = LineIndex::new(&text);
+    let is_parsed = bytes.len() as u64 <= FILE_BYTES_PARSED_MAX && !has_packed_line(&text, &lines);
     let facts = if is_parsed {
-        facts(path, &text, language, roles)
+        facts(path, &text, &lines, language, roles)
     } else {
-        lines::facts(path, &text, language, Outcome::TextOnly, roles)
+        lines::facts(path, &text, &lines, language, Outcome::TextOnly, roles)
     };
-    let n_lines = if text.is_empty() { 0 } else { LineIndex::count_in(&text) };
-    Extracted { facts, text, n_lines }
+    Extracted { facts, text, lines }
 }
 
 /// What is kept of a file that need not be read: too large by its size, or a secret by its name
@@ -52,22 +55,24 @@ pub fn listed(path: &RepoPath, outcome: Outcome) -> Extracted {
     let mut interface = Interface::empty(language, outcome, roles);
     interface.entries = vec![outline::file_entry(path)];
     let facts = FileFacts { interface, body: Arena::default(), chunks: Vec::new() };
-    Extracted { facts, text: "".into(), n_lines: 0 }
+    Extracted { facts, text: "".into(), lines: LineIndex::new("") }
 }
 
-fn facts(path: &RepoPath, text: &str, language: Language, roles: FileRoles) -> FileFacts {
-    let sections = |kind, outline| outline::facts(path, text, language, roles, kind, outline);
+fn facts(path: &RepoPath, text: &str, lines: &LineIndex, language: Language, roles: FileRoles) -> FileFacts {
+    let sections = |kind, outline| outline::facts(path, text, lines, language, roles, kind, outline);
     match language {
-        Language::Go => go::facts(path, text, roles),
-        Language::GoMod | Language::GoWork => go::module::facts(path, text, roles),
-        Language::Python => python::facts(path, text, roles),
-        Language::Markdown => sections(ChunkKind::Section, markdown::outline(text)),
+        Language::Go => go::facts(path, text, lines, roles),
+        Language::GoMod | Language::GoWork => go::module::facts(path, text, lines, roles),
+        Language::Python => python::facts(path, text, lines, roles),
+        Language::Markdown => sections(ChunkKind::Section, markdown::outline(text, lines)),
         Language::Toml | Language::Yaml | Language::Json | Language::Ini => {
-            sections(ChunkKind::Entry, config::outline(path, language, text))
+            sections(ChunkKind::Entry, config::outline(path, language, text, lines))
         }
-        Language::Make => sections(ChunkKind::Entry, make::outline(text)),
-        Language::Text if is_restructured(path, roles) => sections(ChunkKind::Section, rst::outline(text)),
-        Language::Text => lines::facts(path, text, language, Outcome::Parsed, roles),
+        Language::Make => sections(ChunkKind::Entry, make::outline(text, lines)),
+        Language::Text if is_restructured(path, roles) => {
+            sections(ChunkKind::Section, rst::outline(text, lines))
+        }
+        Language::Text => lines::facts(path, text, lines, language, Outcome::Parsed, roles),
     }
 }
 
@@ -77,16 +82,10 @@ fn is_restructured(path: &str, roles: FileRoles) -> bool {
 }
 
 /// Whether a line is longer than [`LINE_BYTES_MAX`] bytes: minified or packed data.
-fn has_packed_line(text: &str) -> bool {
-    let bytes = text.as_bytes();
-    let mut start = 0;
-    for end in memchr::memchr2_iter(b'\n', b'\r', bytes).chain([bytes.len()]) {
-        if end - start > LINE_BYTES_MAX {
-            return true;
-        }
-        start = end + 1;
-    }
-    false
+fn has_packed_line(text: &str, lines: &LineIndex) -> bool {
+    let len = |span: Span| text[span.range()].trim_end_matches(['\n', '\r']).len();
+    let mut spans = (1..=lines.count()).map(|line| lines.span(line));
+    spans.any(|span| span.len() as usize > LINE_BYTES_MAX && len(span) > LINE_BYTES_MAX)
 }
 
 #[cfg(test)]

@@ -23,14 +23,14 @@ const WINDOW_MAX: u32 = 56;
 pub fn facts(
     path: &RepoPath,
     text: &str,
+    lines: &LineIndex,
     language: Language,
     outcome: Outcome,
     roles: FileRoles,
 ) -> FileFacts {
     let mut interface = Interface::empty(language, outcome, roles);
     interface.entries = vec![file_entry(path)];
-    let lines = LineIndex::new(text);
-    let mut chunks = assemble(text, &lines, &windows(text, &lines), ChunkKind::Lines);
+    let mut chunks = assemble(text, lines, &windows(text, lines), ChunkKind::Lines);
     chunks.retain(|c| c.span.len() as usize <= LINE_BYTES_MAX);
     FileFacts { interface, body: Arena::default(), chunks }
 }
@@ -70,7 +70,14 @@ mod tests {
 
     fn check(text: &str, expect: &[(u32, u32)]) {
         let path = RepoPath::new("a.txt").unwrap();
-        let facts = facts(&path, text, Language::Text, Outcome::TextOnly, FileRoles::default());
+        let facts = facts(
+            &path,
+            text,
+            &LineIndex::new(text),
+            Language::Text,
+            Outcome::TextOnly,
+            FileRoles::default(),
+        );
         let got: Vec<_> = facts.chunks.iter().map(|c| (c.lines.start, c.lines.end)).collect();
         assert_eq!(got, expect);
     }

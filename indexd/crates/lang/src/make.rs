@@ -4,8 +4,7 @@ use crate::outline::{Outline, Section};
 use indexd_model::{LineIndex, Lines, Span};
 
 /// The explicit targets of `text`, each named by the first of its rule.
-pub fn outline(text: &str) -> Outline {
-    let lines = LineIndex::new(text);
+pub fn outline(text: &str, lines: &LineIndex) -> Outline {
     let content = |line: u32| text[lines.span(line).range()].trim_end();
     let mut sections = Vec::new();
     let mut comment = None;
@@ -74,19 +73,21 @@ fn is_recipe(line: &str, next: &str) -> bool {
 mod tests {
     use super::*;
     use crate::outline;
-    use indexd_model::{ChunkKind, FileRoles, Language, RepoPath};
+    use indexd_model::{ChunkKind, FileRoles, Language, LineIndex, RepoPath};
 
     #[test]
     fn rules_are_sections_with_their_comments() {
         let text = "CC := gcc\nX = a:b\n\n# Builds it.\n# Well.\nall: a.o \\\n  b.o\n\tcc a\n\n\tcc b\n\n.PHONY: all\nclean dist:\n\trm\ndefine f\nnot: this\nendef\n";
         let path = RepoPath::new("Makefile").unwrap();
+        let lines = LineIndex::new(text);
         let facts = outline::facts(
             &path,
             text,
+            &lines,
             Language::Make,
             FileRoles::CONFIG,
             ChunkKind::Entry,
-            super::outline(text),
+            super::outline(text, &lines),
         );
         assert_eq!(
             outline::testing::show(&path, text, &facts),
@@ -101,7 +102,7 @@ mod tests {
     #[test]
     fn odd_ends_are_read() {
         for text in ["", "a:", "a:\\", "a:\n\t", "#", "define x", "a:\n\n"] {
-            outline(text);
+            outline(text, &LineIndex::new(text));
         }
     }
 }

@@ -6,8 +6,7 @@ use crate::outline::{Outline, Section, nest};
 use indexd_model::{LineIndex, Lines, Span};
 
 /// The headings of `text` as nested sections.
-pub fn outline(text: &str) -> Outline {
-    let lines = LineIndex::new(text);
+pub fn outline(text: &str, lines: &LineIndex) -> Outline {
     let mut scan = Scan { text, lines: &lines, sections: Vec::new(), levels: Vec::new(), paragraph: None };
     let mut line = front_matter(text, &lines);
     while line <= lines.count() {
@@ -166,17 +165,19 @@ fn is_plain(body: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use crate::outline;
-    use indexd_model::{ChunkKind, FileRoles, Language, RepoPath};
+    use indexd_model::{ChunkKind, FileRoles, Language, LineIndex, RepoPath};
 
     fn check(text: &str, expect: &[&str]) {
         let path = RepoPath::new("a.md").unwrap();
+        let lines = LineIndex::new(text);
         let facts = outline::facts(
             &path,
             text,
+            &lines,
             Language::Markdown,
             FileRoles::DOC,
             ChunkKind::Section,
-            super::outline(text),
+            super::outline(text, &lines),
         );
         assert_eq!(outline::testing::show(&path, text, &facts), expect, "{text}");
     }

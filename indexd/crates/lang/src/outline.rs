@@ -50,15 +50,15 @@ pub fn file_entry(path: &RepoPath) -> Entry {
 pub fn facts(
     path: &RepoPath,
     text: &str,
+    index: &LineIndex,
     language: Language,
     roles: FileRoles,
     kind: ChunkKind,
     outline: Outline,
 ) -> FileFacts {
     if outline.sections.len() > DEFS_PER_FILE_MAX {
-        return lines::facts(path, text, language, Outcome::TextOnly, roles);
+        return lines::facts(path, text, index, language, Outcome::TextOnly, roles);
     }
-    let index = LineIndex::new(text);
     let mut b = Builder::new();
     let mut pieces = Vec::new();
     for s in &outline.sections {

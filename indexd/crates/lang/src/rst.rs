@@ -8,8 +8,7 @@ use crate::outline::{Outline, Section, nest};
 use indexd_model::{LineIndex, Lines, Span};
 
 /// The titles of `text` as nested sections.
-pub fn outline(text: &str) -> Outline {
-    let lines = LineIndex::new(text);
+pub fn outline(text: &str, lines: &LineIndex) -> Outline {
     let content = |line: u32| match line {
         0 => "",
         line => text[lines.span(line).range()].trim_end(),
@@ -62,17 +61,19 @@ fn adornment(line: &str) -> Option<u8> {
 #[cfg(test)]
 mod tests {
     use crate::outline;
-    use indexd_model::{ChunkKind, FileRoles, Language, RepoPath};
+    use indexd_model::{ChunkKind, FileRoles, Language, LineIndex, RepoPath};
 
     fn check(text: &str, expect: &[&str]) {
         let path = RepoPath::new("a.rst").unwrap();
+        let lines = LineIndex::new(text);
         let facts = outline::facts(
             &path,
             text,
+            &lines,
             Language::Text,
             FileRoles::DOC,
             ChunkKind::Section,
-            super::outline(text),
+            super::outline(text, &lines),
         );
         assert_eq!(outline::testing::show(&path, text, &facts), expect, "{text}");
     }

@@ -102,20 +102,14 @@ impl LineIndex {
         &self.starts
     }
 
-    /// The lines of a text that has some: [`Self::count`] without the index.
-    pub fn count_in(text: &str) -> u32 {
-        let bytes = text.as_bytes();
-        if memchr::memchr(b'\r', bytes).is_some() {
-            return Self::new(text).count();
-        }
-        let n = memchr::memchr_iter(b'\n', bytes).count() as u32;
-        // What follows the last line end is a line when there is something, or nothing else.
-        n + u32::from(n == 0 || !text.ends_with('\n'))
-    }
-
     /// How many lines the text has; an empty text has one.
     pub fn count(&self) -> u32 {
         self.starts.len() as u32
+    }
+
+    /// How many lines of the text hold something: [`Self::count`], and 0 for an empty text.
+    pub fn n_lines(&self) -> u32 {
+        if self.len == 0 { 0 } else { self.count() }
     }
 
     /// The 1-based line that holds `offset`; offsets at the end belong to the last line.
@@ -174,7 +168,7 @@ mod tests {
         ] {
             let index = LineIndex::new(text);
             assert_eq!((index.count(), index.starts.clone()), (count, starts), "{text:?}");
-            assert_eq!(LineIndex::count_in(text), count, "{text:?}");
+            assert_eq!(index.n_lines(), if text.is_empty() { 0 } else { count }, "{text:?}");
         }
     }
 

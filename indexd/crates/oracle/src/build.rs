@@ -40,7 +40,7 @@ impl OracleFile {
         Self {
             hash: ContentHash::of(bytes),
             size: bytes.len() as u64,
-            n_lines: found.n_lines,
+            n_lines: found.lines.n_lines(),
             facts: Arc::new(found.facts),
             text: found.text,
             path,

@@ -32,7 +32,7 @@ use indexd_model::{Chunk, ContentHash, DefRef, FileDoc, FileFacts, Interface, Li
 use sink::Sink;
 use spill::{Place, Spill};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
-use terms::{Dictionary, Packed, Vocabularies};
+use terms::{Dictionary, Kind, Packed, Vocabularies};
 
 /// A first build. Dropping it before [`Bulk::finish`] leaves an index that opens as fresh.
 pub struct Bulk {
@@ -121,18 +121,18 @@ impl Bulk {
         lock(&self.packers).push(packer);
         let blobs = self.spill.push([&blobs.interface, &blobs.body, &blobs.text])?;
         let (vocabulary, terms, path_terms) = self.vocabularies.pack(vocabulary, &input.terms);
-        let lines = is_linkable(&input.facts).then(|| LineIndex::new(&input.text));
+        let lines = is_linkable(&input.facts).then_some(&input.lines);
         let entry = Entry {
             hash: input.hash,
             size: input.size,
-            n_lines: input.n_lines,
+            n_lines: input.lines.n_lines(),
             text_len: input.text.len() as u32,
             stat: input.stat,
             blobs,
             lens: input.terms.chunks.iter().map(|c| c.lens).collect(),
             digests: prepared::digests(&input.facts.chunks, &input.text),
-            line_starts: lines.as_ref().map_or(Vec::new(), |lines| encode_sorted(lines.starts())),
-            lines: lines.map_or(Vec::new(), |lines| prepared::def_lines(&input.facts.interface, &lines)),
+            line_starts: lines.map_or(Vec::new(), |lines| encode_sorted(lines.starts())),
+            lines: lines.map_or(Vec::new(), |lines| prepared::def_lines(&input.facts.interface, lines)),
             vocabulary,
             terms,
             path_terms,
@@ -391,14 +391,14 @@ impl Sealed {
             vocabulary: e.vocabulary,
             bytes: &e.terms,
         });
-        dictionary.write(&tables.terms, sink, chunks)?;
+        dictionary.write(&tables.terms, sink, Kind::Chunk, chunks)?;
         let paths = self.each().map(|(i, e)| Packed {
             start: i,
             n: 1,
             vocabulary: e.vocabulary,
             bytes: &e.path_terms,
         });
-        dictionary.write(&tables.path_terms, sink, paths)
+        dictionary.write(&tables.path_terms, sink, Kind::Path, paths)
     }
 
     fn write_files(&self, sink: &mut Sink, meta: &mut Meta) -> Result<()> {

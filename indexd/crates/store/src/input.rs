@@ -2,7 +2,7 @@
 
 use indexd_model::terms::FileTerms;
 use indexd_model::view::{FileHistory, Touched};
-use indexd_model::{ContentHash, FileFacts, RepoPath};
+use indexd_model::{ContentHash, FileFacts, LineIndex, RepoPath};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -30,8 +30,8 @@ pub struct FileInput {
     pub hash: ContentHash,
     /// Bytes on disk.
     pub size: u64,
-    /// Lines of text.
-    pub n_lines: u32,
+    /// Where the lines of `text` start.
+    pub lines: LineIndex,
     /// What the file system says.
     pub stat: FileStat,
     /// What extraction found.

@@ -29,7 +29,7 @@ use crate::table::Table;
 use crate::tables::Tables;
 use heed::RwTxn;
 use indexd_model::terms::{FileTerms, Vocabulary};
-use indexd_model::{ContentHash, FactsView, FileDoc, FileFacts, Interface, Key, LineIndex, Links};
+use indexd_model::{ContentHash, FactsView, FileDoc, FileFacts, Interface, Key, Links};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeSet;
 use std::sync::{Arc, PoisonError};
@@ -167,14 +167,14 @@ impl<'s> WriteTxn<'s> {
         let n = input.facts.chunks.len() as u32;
         let room = self.place_chunks(old.as_ref(), n)?;
         self.put_terms(file, (old.as_ref(), old_terms), (&input.terms, room.0), vocabulary)?;
-        let lines = prepared::def_lines(interface, &LineIndex::new(&input.text));
+        let lines = prepared::def_lines(interface, &input.lines);
         let rows = FileRows {
             file,
             docs: &docs,
             interface,
             chunks: &input.facts.chunks,
             lines: &lines,
-            n_lines: input.n_lines,
+            n_lines: input.lines.n_lines(),
             text_len: input.text.len() as u32,
         };
         self.put_rows(input, old.as_ref(), &rows, room)?;

@@ -4,8 +4,7 @@ use super::{Start, close};
 use crate::outline::Outline;
 use indexd_model::{LineIndex, Span};
 
-pub(super) fn outline(text: &str, manifest: &str) -> Outline {
-    let lines = LineIndex::new(text);
+pub(super) fn outline(text: &str, lines: &LineIndex, manifest: &str) -> Outline {
     let bytes = text.as_bytes();
     let mut starts = Vec::new();
     let mut package = None;

@@ -6,8 +6,9 @@ use proptest::prelude::*;
 fn check(path: &str, text: &str, package: Option<&str>, expect: &[&str]) {
     let path = RepoPath::new(path).unwrap();
     let language = crate::roles::language(&path);
-    let outline = outline(&path, language, text);
-    let facts = facts(&path, text, language, FileRoles::CONFIG, ChunkKind::Entry, outline);
+    let outline = outline(&path, language, text, &LineIndex::new(text));
+    let facts =
+        facts(&path, text, &LineIndex::new(text), language, FileRoles::CONFIG, ChunkKind::Entry, outline);
     assert_eq!(show(&path, text, &facts), expect, "{text}");
     let name = facts.interface.package.map(|p| Facts::inside(&facts).str(p));
     assert_eq!(name, package, "{text}");
@@ -79,7 +80,7 @@ proptest! {
     #[test]
     fn any_text_gives_sections_inside_it(text in "([\\[\\]{}\"'=:#a\\\\ ,/*\r\n]|\"\"\"|\\PC){0,120}") {
         for path in ["pyproject.toml", "a.yaml", "package.json", "setup.cfg"] {
-            let outline = outline(path, crate::roles::language(path), &text);
+            let outline = outline(path, crate::roles::language(path), &text, &LineIndex::new(&text));
             let mut at = 0;
             for s in outline.sections {
                 prop_assert!(s.span.start >= at && s.span.start <= s.span.end, "{path}");

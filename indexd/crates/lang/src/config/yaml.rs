@@ -4,8 +4,7 @@ use super::{Start, close};
 use crate::outline::Outline;
 use indexd_model::{LineIndex, Span};
 
-pub(super) fn outline(text: &str) -> Outline {
-    let lines = LineIndex::new(text);
+pub(super) fn outline(text: &str, lines: &LineIndex) -> Outline {
     let mut starts = Vec::new();
     let mut comment = None;
     for line in 1..=lines.count() {

@@ -11,8 +11,13 @@ fn path(path: &str) -> RepoPath {
 fn check(name: &str, bytes: &[u8], expect: (Outcome, Language, bool, u32, usize)) {
     let got = extract(&path(name), bytes);
     let i = &got.facts.interface;
-    let seen =
-        (i.outcome, i.language, i.roles.has(FileRoles::SENSITIVE), got.n_lines, got.facts.chunks.len());
+    let seen = (
+        i.outcome,
+        i.language,
+        i.roles.has(FileRoles::SENSITIVE),
+        got.lines.n_lines(),
+        got.facts.chunks.len(),
+    );
     assert_eq!(seen, expect, "{name}");
     assert!(i.entries.iter().any(|e| e.key == Key::file(name)), "{name} has no entry");
     assert!(!got.facts.chunks.is_empty() || got.text.trim().is_empty() || i.outcome == Outcome::TextOnly);

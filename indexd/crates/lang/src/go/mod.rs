@@ -32,14 +32,13 @@ use visitor::Visitor;
 /// Broken syntax gives the facts around it (`Outcome::Recovered`), see [`repair`]. A file that the parser gives up
 /// on, or with more definitions than [`DEFS_PER_FILE_MAX`], has chunks by lines and no definitions
 /// (`Outcome::TextOnly`).
-pub fn facts(path: &RepoPath, text: &str, roles: FileRoles) -> FileFacts {
-    let lines = LineIndex::new(text);
+pub fn facts(path: &RepoPath, text: &str, lines: &LineIndex, roles: FileRoles) -> FileFacts {
     parsing(&SYNTAX.language, |parses| {
         let parse = |text: &str| parses.parse(text, PARSE_CALLBACKS_MAX);
-        let Some(tree) = parse(text) else { return text_only(path, text, &lines, roles) };
+        let Some(tree) = parse(text) else { return text_only(path, text, lines, roles) };
         let outcome = if tree.root_node().has_error() { Outcome::Recovered } else { Outcome::Parsed };
         let tree = repair::repair(text, tree, &parse);
-        let facts = facts_of(path, text, &lines, roles, outcome, tree.root_node());
+        let facts = facts_of(path, text, lines, roles, outcome, tree.root_node());
         std::mem::forget(tree);
         facts
     })

@@ -17,7 +17,7 @@ use indexd_model::{
 
 /// Everything that a `go.mod` or, by its path, a `go.work` says. Lines that are not understood say
 /// nothing.
-pub fn facts(path: &RepoPath, text: &str, roles: FileRoles) -> FileFacts {
+pub fn facts(path: &RepoPath, text: &str, lines: &LineIndex, roles: FileRoles) -> FileFacts {
     let language = if path.ends_with("go.work") { Language::GoWork } else { Language::GoMod };
     let mut reader = Reader { b: Builder::new(), package: None, pieces: Vec::new() };
     reader.read(text);
@@ -29,8 +29,7 @@ pub fn facts(path: &RepoPath, text: &str, roles: FileRoles) -> FileFacts {
         constraint: None,
         exports: None,
     };
-    let lines = LineIndex::new(text);
-    let chunks = assemble(text, &lines, &reader.pieces, ChunkKind::Between);
+    let chunks = assemble(text, lines, &reader.pieces, ChunkKind::Between);
     let (interface, body) = reader.b.finish(header, |facts| {
         let mut out = vec![(Key::file(path), DefIdx::NONE)];
         if let (Language::GoMod, Some(module)) = (language, facts.interface.package) {
@@ -128,7 +127,7 @@ mod tests {
     use indexd_model::Facts;
 
     fn check(path: &str, text: &str, expect: &[&str]) {
-        let facts = facts(&RepoPath::new(path).unwrap(), text, FileRoles::default());
+        let facts = facts(&RepoPath::new(path).unwrap(), text, &LineIndex::new(text), FileRoles::default());
         let read = Facts::inside(&facts);
         let mut got: Vec<String> =
             facts.interface.package.iter().map(|p| format!("module {}", read.str(*p))).collect();
@@ -161,7 +160,8 @@ mod tests {
     #[test]
     fn blocks_are_chunks() {
         let text = "module m\n\nrequire (\n\ta.b/c v1\n)\n";
-        let facts = facts(&RepoPath::new("go.mod").unwrap(), text, FileRoles::default());
+        let facts =
+            facts(&RepoPath::new("go.mod").unwrap(), text, &LineIndex::new(text), FileRoles::default());
         let got: Vec<_> = facts.chunks.iter().map(|c| (c.lines.start, c.lines.end, c.kind)).collect();
         assert_eq!(got, [(1, 1, ChunkKind::Between), (3, 5, ChunkKind::Entry)]);
     }

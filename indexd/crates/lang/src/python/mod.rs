@@ -35,15 +35,15 @@ const VALUE_LINES_MIN: u32 = 6;
 const IDLE_DEPTH_MAX: u32 = 8;
 
 /// Reads a Python file or stub. A file whose parse passes the limits is chunked by lines.
-pub fn facts(path: &RepoPath, text: &str, roles: FileRoles) -> FileFacts {
+pub fn facts(path: &RepoPath, text: &str, lines: &LineIndex, roles: FileRoles) -> FileFacts {
     parsing(&tree_sitter_python::LANGUAGE.into(), |parses| {
         let Some(tree) = parses.parse(text, PARSE_CALLBACKS_MAX) else {
-            let mut out = crate::lines::facts(path, text, Language::Python, Outcome::TextOnly, roles);
+            let mut out = crate::lines::facts(path, text, lines, Language::Python, Outcome::TextOnly, roles);
             out.interface.entries = existence(path);
             out.interface.entries.sort_unstable_by_key(|e| (e.key, e.def));
             return out;
         };
-        let facts = facts_of(path, text, roles, tree.root_node(), parses);
+        let facts = facts_of(path, text, lines, roles, tree.root_node(), parses);
         std::mem::forget(tree);
         facts
     })
@@ -52,11 +52,11 @@ pub fn facts(path: &RepoPath, text: &str, roles: FileRoles) -> FileFacts {
 fn facts_of<'p>(
     path: &RepoPath,
     text: &str,
+    lines: &LineIndex,
     roles: FileRoles,
     root: Node<'_>,
     parses: &'p Parses<'p>,
 ) -> FileFacts {
-    let lines = LineIndex::new(text);
     let outcome = if root.has_error() { Outcome::Recovered } else { Outcome::Parsed };
     let mut v = Visitor::new(text, parses);
     v.block(root);
@@ -71,9 +71,9 @@ fn facts_of<'p>(
     let (mut interface, body) = v.b.finish(says, |facts| keys(path, facts));
     add_import_entries(path, &mut interface);
     let idle = idle(root, text);
-    let mut pieces = pieces(&interface, text, &lines);
-    pieces.extend(header(text, &lines, &idle));
-    let mut chunks = assemble(text, &lines, &pieces, ChunkKind::Between);
+    let mut pieces = pieces(&interface, text, lines);
+    pieces.extend(header(text, lines, &idle));
+    let mut chunks = assemble(text, lines, &pieces, ChunkKind::Between);
     name_idle(text, &idle, &mut chunks);
     FileFacts { interface, body, chunks }
 }

@@ -167,7 +167,7 @@ impl Printer<'_> {
 }
 
 fn read(text: &str) -> FileFacts {
-    facts(&RepoPath::new("pkg/mod.py").unwrap(), text, FileRoles::default())
+    facts(&RepoPath::new("pkg/mod.py").unwrap(), text, &LineIndex::new(text), FileRoles::default())
 }
 
 /// Every `fixtures/*.py` has its facts beside it as `*.facts`; `UPDATE_FIXTURES=1` writes them.

@@ -34,7 +34,12 @@ impl Tree {
             .map(|(path, text)| {
                 let test = path.contains("test");
                 let roles = if test { FileRoles::TEST } else { FileRoles::default() };
-                let facts = indexd_lang::python::facts(&RepoPath::new(&path).unwrap(), &text, roles);
+                let facts = indexd_lang::python::facts(
+                    &RepoPath::new(&path).unwrap(),
+                    &text,
+                    &LineIndex::new(&text),
+                    roles,
+                );
                 (path, text, facts)
             })
             .collect();
@@ -154,9 +159,11 @@ fn lookups_cover_what_is_missing() {
     let before = with(&[]);
     let lookups = before.link(0).lookups;
     // What a new definition in `b.py` provides is among the keys that linking `a.py` looked up.
+    let text = "class C:\n    def go(self): ...\ndef make(): return C()\n";
     let after = indexd_lang::python::facts(
         &RepoPath::new("b.py").unwrap(),
-        "class C:\n    def go(self): ...\ndef make(): return C()\n",
+        text,
+        &LineIndex::new(text),
         FileRoles::default(),
     );
     let old = before.view.interface(FileDoc(1));
@@ -168,7 +175,12 @@ fn lookups_cover_what_is_missing() {
 #[test]
 fn digests_change_with_what_is_observed() {
     let digests = |text: &str| {
-        let f = indexd_lang::python::facts(&RepoPath::new("m.py").unwrap(), text, FileRoles::default());
+        let f = indexd_lang::python::facts(
+            &RepoPath::new("m.py").unwrap(),
+            text,
+            &LineIndex::new(text),
+            FileRoles::default(),
+        );
         f.interface.entries.iter().map(|e| (e.key, e.digest)).collect::<Vec<_>>()
     };
     let base = digests("import x\ndef f(a):\n    g()\n    return x.y\n");
@@ -243,7 +255,7 @@ fn a_long_chain_of_imports_costs_each_module_a_bounded_part_of_it() {
     let tree = Tree::new(sources);
     for i in 0..tree.files.len() {
         let counted = Counted { view: &tree.view, seen: Default::default() };
-        let links = link(FileDoc(i as u32), &tree.files[i].2, &counted);
+        let links = link(FileDoc(i as u32), Facts::inside(&tree.files[i].2), &counted);
         let n = counted.seen.borrow().len();
         // Those on the way, and the package.
         assert!(n <= usize::from(super::members::HOPS_MAX) + 1, "{}: {n}", tree.files[i].0);

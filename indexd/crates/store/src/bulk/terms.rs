@@ -22,19 +22,30 @@ pub(super) struct Vocabularies {
     known: Mutex<Vec<Known>>,
 }
 
+/// What a packed list is of.
+#[derive(Clone, Copy)]
+pub(super) enum Kind {
+    /// A chunk of text.
+    Chunk,
+    /// The path of a file.
+    Path,
+}
+
 /// What is kept of one vocabulary.
 struct Known {
     /// Held, so that its address stays its own.
     identity: Arc<()>,
     /// Terms by number, as far as files have been added.
     terms: Terms,
+    /// In how many lists of either kind each term is.
+    n_lists: [Vec<u32>; 2],
 }
 
 impl Vocabularies {
     /// Packs the lists of all chunks of a file, and that of its path; also says in which vocabulary
     /// they are.
     pub fn pack(&self, vocabulary: &Vocabulary, terms: &FileTerms) -> (u32, Vec<u8>, Vec<u8>) {
-        let index = self.take_in(vocabulary);
+        let index = self.take_in(vocabulary, terms);
         let mut chunks = Vec::new();
         for chunk in &terms.chunks {
             push(&mut chunks, chunk.terms.iter().copied());
@@ -46,16 +57,23 @@ impl Vocabularies {
         (index, chunks, path)
     }
 
-    /// Takes in the terms that are new in a vocabulary, and gives its place among all.
-    fn take_in(&self, vocabulary: &Vocabulary) -> u32 {
+    /// Takes in the terms that are new in a vocabulary, counts the lists of a file, and gives the
+    /// vocabulary's place among all.
+    fn take_in(&self, vocabulary: &Vocabulary, file: &FileTerms) -> u32 {
         let mut all = self.lock();
         let index = all.iter().position(|k| Arc::ptr_eq(&k.identity, vocabulary.identity()));
         let index = index.unwrap_or_else(|| {
-            all.push(Known { identity: Arc::clone(vocabulary.identity()), terms: Terms::default() });
+            let identity = Arc::clone(vocabulary.identity());
+            all.push(Known { identity, terms: Terms::default(), n_lists: Default::default() });
             all.len() - 1
         });
-        let terms = &mut all[index].terms;
+        let Known { terms, n_lists, .. } = &mut all[index];
         (terms.len()..vocabulary.len()).for_each(|i| terms.push(vocabulary.term(i as u32)));
+        n_lists.iter_mut().for_each(|n| n.resize(terms.len(), 0));
+        let [n_chunks, n_paths] = n_lists;
+        let of_chunks = file.chunks.iter().flat_map(|chunk| &chunk.terms);
+        of_chunks.filter(|t| t.1 != [0; N_FIELDS]).for_each(|t| n_chunks[t.0 as usize] += 1);
+        file.path.iter().filter(|t| t.1 != 0).for_each(|t| n_paths[t.0 as usize] += 1);
         index as u32
     }
 
@@ -116,15 +134,21 @@ pub(super) struct Dictionary {
     starts: Vec<usize>,
     /// The first ones, sorted.
     order: Vec<u32>,
+    /// For each of these, in how many lists of either kind it is.
+    n_lists: [Vec<u32>; 2],
 }
 
 impl Dictionary {
     pub fn new(vocabularies: &Vocabularies) -> Self {
         let mut terms = Terms::default();
         let mut starts = Vec::new();
+        let mut known_lists: [Vec<u32>; 2] = Default::default();
         for known in vocabularies.lock().iter() {
             starts.push(terms.len());
             terms.append(&known.terms);
+            for (all, own) in known_lists.iter_mut().zip(&known.n_lists) {
+                all.extend_from_slice(own);
+            }
         }
         // Keys end in a NUL, and prefixes sort before what they begin: the order of keys.
         let mut order: Vec<(u64, u32)> = (0..terms.len() as u32).map(|n| (head(terms.get(n)), n)).collect();
@@ -143,7 +167,12 @@ impl Dictionary {
                 }
             }
         }
-        Self { terms, firsts, starts, order: firsts_in_order }
+        let n_lists = known_lists.map(|known| {
+            let mut n_lists = vec![0; terms.len()];
+            firsts.iter().zip(known).for_each(|(first, n)| n_lists[*first as usize] += n);
+            n_lists
+        });
+        Self { terms, firsts, starts, order: firsts_in_order, n_lists }
     }
 
     /// Hands every posting of packed lists, as `(term number, handle, counts)`, to `each`.
@@ -161,21 +190,18 @@ impl Dictionary {
         Some(())
     }
 
-    /// Writes the posting blocks of all lists, whose handles ascend, to `table`.
+    /// Writes the posting blocks of all lists of a kind, whose handles ascend, to `table`.
     ///
-    /// The lists are read once to count, then once for each run of terms whose postings fit in
-    /// memory together.
+    /// The lists are read once for each run of terms whose postings fit in memory together.
     pub fn write<'a>(
         &self,
         table: &Table,
         sink: &mut Sink,
+        kind: Kind,
         lists: impl Iterator<Item = Packed<'a>> + Clone,
     ) -> Result<()> {
         let damaged = || StoreError::Inconsistent("packed terms do not read back".into());
-        let mut counts = vec![0u32; self.terms.len()];
-        for list in lists.clone() {
-            self.unpack(list, |number, _, _| counts[number as usize] += 1).ok_or_else(damaged)?;
-        }
+        let counts = &self.n_lists[kind as usize];
         let mut starts = vec![u32::MAX; self.terms.len()];
         let mut from = 0;
         while from < self.order.len() {

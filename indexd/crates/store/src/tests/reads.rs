@@ -145,8 +145,8 @@ fn compare_edges(s: &Snapshot, state: &State) {
     let view = memory(state);
     let mut out: BTreeMap<(String, &str, String), Vec<u32>> = BTreeMap::new();
     for (i, (path, text)) in (0u32..).zip(&state.tree) {
-        let facts = facts(path, text);
-        let links = link(&facts.interface, &facts.body, &view);
+        let own = facts(path, text);
+        let links = link(&own.interface, &own.body, &view);
         for l in &links.links {
             let idx = |d: DefIdx| d.some().map_or(-1, |i| i64::from(i.0));
             let source = format!("{path}:{}", idx(l.source));
@@ -161,11 +161,10 @@ fn compare_edges(s: &Snapshot, state: &State) {
         assert_eq!(view.path(FileDoc(i)), s.path(file));
         let is: Vec<(u32, String)> =
             s.unresolved(file).into_iter().map(|u| (u.at, u.name.to_string())).collect();
-        let facts = facts(path, text);
         let expect: Vec<(u32, String)> = links
             .unresolved
             .iter()
-            .map(|u| (u.at, facts.interface.arena.strings[u.name.index()].clone()))
+            .map(|u| (u.at, own.interface.arena.strings[u.name.index()].clone()))
             .collect();
         assert_eq!(is, expect);
     }

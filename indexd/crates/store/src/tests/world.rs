@@ -10,8 +10,8 @@ use indexd_model::terms::{ChunkTerms, FileTerms, Vocabulary};
 use indexd_model::view::{FactsView, FileHistory, N_FIELDS, Touched};
 use indexd_model::{
     BindingId, Chunk, ChunkKind, ContentHash, Def, DefFlags, DefIdx, DefKind, DefRef, Entry, Expr, ExprId,
-    FileDoc, FileRoles, Interface, Key, Language, Lines, Link, Links, Node, Outcome, RepoPath, Role, Span,
-    StrId, Unresolved,
+    FileDoc, FileRoles, Interface, Key, Language, LineIndex, Lines, Link, Links, Node, Outcome, RepoPath,
+    Role, Span, StrId, Unresolved,
 };
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -151,7 +151,7 @@ pub fn input(path: &str, text: &str, vocabulary: &mut Vocabulary) -> FileInput {
         path: RepoPath::new(path).expect("a path"),
         hash: ContentHash::of(text.as_bytes()),
         size: text.len() as u64,
-        n_lines: text.lines().count().max(1) as u32,
+        lines: LineIndex::new(text),
         stat: FileStat { size: text.len() as u64, mtime_ns: 7, ..FileStat::default() },
         facts: facts(path, text),
         text: Arc::from(text),
