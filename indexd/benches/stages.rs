@@ -79,7 +79,7 @@ impl World {
             verify: Verify::InProcess,
         };
         let mut engine = Engine::open(setup).expect("an engine");
-        engine.build(&|_| {}, &|| false).expect("an index");
+        engine.build(None, &|_| {}, &|| false).expect("an index");
         Self { _dir: dir, root, engine: RefCell::new(engine), paths }
     }
 

@@ -65,7 +65,7 @@ fn open(root: &Path, home: &Path) -> Result<Store> {
     let mut engine = Engine::open(setup)?;
     let changes = engine.sweep()?;
     if engine.needs_build(&changes) {
-        engine.build(&|_| (), &|| false)?;
+        engine.build(None, &|_| (), &|| false)?;
     } else {
         engine.apply(&changes, true, &|| false)?;
     }

@@ -82,7 +82,7 @@ impl Bench {
 
     /// Builds the index from the tree.
     pub fn build(&mut self) {
-        self.engine().build(&|_| {}, &|| false).unwrap();
+        self.engine().build(None, &|_| {}, &|| false).unwrap();
     }
 
     /// Takes in dirty paths.
@@ -111,7 +111,7 @@ impl Bench {
         let engine = self.engine();
         let changes = engine.sweep().unwrap();
         if engine.needs_build(&changes) {
-            engine.build(&|_| {}, &|| false).unwrap();
+            engine.build(Some(changes), &|_| {}, &|| false).unwrap();
         } else {
             engine.apply(&changes, true, &|| false).unwrap();
         }

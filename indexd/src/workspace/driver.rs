@@ -32,7 +32,7 @@ pub enum Event {
     /// A request waits for a fresh index.
     Wait(Waiter),
     /// A build is over; the engine comes back unless it panicked.
-    Built(Option<Box<Engine>>, Result<ChangeSet, EngineError>),
+    Built(Option<Box<Engine>>, Result<(), EngineError>),
     /// An index was imported, or the import taken back.
     Import(Import),
     /// Close the index and end.
@@ -250,7 +250,7 @@ impl Driver {
         }
         let shared = Arc::clone(&self.setup.shared);
         if engine.overlays_are_due()? && !engine.lay_over(&|| shared.is_stopping())? {
-            self.start_build();
+            self.start_build(None);
             return Ok(());
         }
         if engine.store().is_some() {
@@ -296,7 +296,7 @@ impl Driver {
         self.sweep_at = None;
         let Some(changes) = self.sweep_watching()? else { return Ok(()) };
         self.head_is_dirty = true;
-        if self.absorb(changes)? {
+        if self.absorb(changes, true)? {
             self.needs_sweep = false;
             self.cookies.give_up();
             // Requests that came in meanwhile have not been heard yet; some may be covered.
@@ -314,8 +314,8 @@ impl Driver {
 
     /// Brings the index up to date with changes, after watching the folders that are new among them
     /// and looking into those again: what was made in a folder before it was watched made no event.
-    /// False when the changes went to a build.
-    fn absorb(&mut self, mut changes: ChangeSet) -> Result<bool, EngineError> {
+    /// False when the changes, which `are_all` since the index was as the tree, went to a build.
+    fn absorb(&mut self, mut changes: ChangeSet, are_all: bool) -> Result<bool, EngineError> {
         for round in 0.. {
             let gone = std::mem::take(&mut changes.folders_gone);
             let new = std::mem::take(&mut changes.folders_new);
@@ -338,7 +338,7 @@ impl Driver {
         }
         let Some(engine) = &mut self.engine else { return Ok(false) };
         if engine.needs_build(&changes) {
-            self.start_build();
+            self.start_build(are_all.then_some(changes));
             return Ok(false);
         }
         let look_at_head = std::mem::take(&mut self.head_is_dirty);
@@ -356,7 +356,7 @@ impl Driver {
         Ok(true)
     }
 
-    fn start_build(&mut self) {
+    fn start_build(&mut self, swept: Option<ChangeSet>) {
         let Some(mut engine) = self.engine.take() else { return };
         self.is_building = true;
         let shared = Arc::clone(&self.setup.shared);
@@ -369,7 +369,7 @@ impl Driver {
         let build = move || {
             let run = AssertUnwindSafe(|| {
                 let progress = |p| shared.update(|c| c.progress = Some(p));
-                engine.build(&progress, &|| shared.is_stopping())
+                engine.build(swept, &progress, &|| shared.is_stopping())
             });
             let event = match indexd_os::while_building(|| catch_unwind(run)) {
                 Ok(result) => Event::Built(Some(engine), result),
@@ -391,18 +391,19 @@ impl Driver {
         }
     }
 
-    fn built(&mut self, engine: Option<Box<Engine>>, result: Result<ChangeSet, EngineError>) {
+    fn built(&mut self, engine: Option<Box<Engine>>, result: Result<(), EngineError>) {
         self.is_building = false;
         self.engine = engine;
         self.setup.shared.update(|c| c.progress = None);
         self.needs_sweep = true;
         match (result, &self.engine) {
-            (Ok(changes), Some(engine)) => {
+            (Ok(()), Some(engine)) => {
                 self.setup.shared.set_store(engine.store().cloned());
                 if let Some(watcher) = &self.watcher {
+                    let watched: BTreeSet<&str> = engine.watched().collect();
                     let now = |dir: &Path| {
                         let rel = dir.strip_prefix(&self.setup.engine.root).ok().and_then(Path::to_str);
-                        rel.is_some_and(|rel| changes.folders_new.contains(rel))
+                        rel.is_some_and(|rel| watched.contains(rel))
                     };
                     watcher.unwatch_others(&now);
                     // The comparison that follows watches what is new.
@@ -506,7 +507,7 @@ impl Driver {
             changes.folders_new.extend(replaced.into_iter().filter(|dir| engine.tree.watches(dir)));
             changes
         });
-        let absorbed = examined.and_then(|changes| self.absorb(changes));
+        let absorbed = examined.and_then(|changes| self.absorb(changes, false));
         if absorbed.is_err() {
             self.needs_sweep = true;
         }
@@ -657,7 +658,7 @@ impl Driver {
                     engine.discard();
                 }
                 self.needs_sweep = true;
-                self.start_build();
+                self.start_build(None);
             }
             Remedy::Rebuild => self.stand(
                 "corrupt",

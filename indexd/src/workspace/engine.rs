@@ -156,21 +156,29 @@ impl Engine {
         self.store.is_none() || changes.len() > UPDATE_FILES_MAX
     }
 
-    /// Builds the index of the tree as it is now into a new environment and puts it in place. The
-    /// former one serves readers until they are done. Says which folders there are, as
-    /// [`Tree::sweep`] does.
+    /// Builds the index of the tree into a new environment and puts it in place. The former one serves
+    /// readers until they are done.
+    ///
+    /// `swept` is what a sweep has just found, when there was one: where no file was known before it,
+    /// these are all files, and the tree is not walked again.
     ///
     /// # Errors
     /// The tree cannot be walked, the store refuses, or it was cancelled; the former index stays.
     pub fn build(
         &mut self,
+        swept: Option<ChangeSet>,
         progress: &(dyn Fn(Progress) + Sync),
         cancelled: &(dyn Fn() -> bool + Sync),
-    ) -> Result<ChangeSet, EngineError> {
+    ) -> Result<(), EngineError> {
         progress(Progress { phase: "scan", done: 0, total: 0 });
-        let mut tree = self.tree.afresh();
-        let mut changes = tree.sweep().map_err(|e| io_error("walk", &self.setup.root, e))?;
-        let files = std::mem::take(&mut changes.changed);
+        let (files, walked) = match swept.filter(|_| self.tree.n_files() == 0) {
+            Some(changes) => (changes.changed, None),
+            None => {
+                let mut tree = self.tree.afresh();
+                let changes = tree.sweep().map_err(|e| io_error("walk", &self.setup.root, e))?;
+                (changes.changed, Some(tree))
+            }
+        };
         let env = self.env + 1;
         let dir = self.env_dir(env);
         recovery::remove_env(&dir);
@@ -213,16 +221,23 @@ impl Engine {
         self.history = store.snapshot()?.history_digest();
         self.head = head;
         recovery::set_current(&self.setup.home, env).map_err(|e| io_error("write", &self.setup.home, e))?;
+        if let Some(tree) = walked {
+            self.tree = tree;
+        }
         for (path, stat) in built.stats {
-            tree.remember(&path, Some(stat));
+            self.tree.remember(&path, Some(stat));
         }
         let old = (self.env, self.store.replace(store));
         self.env = env;
-        self.tree = tree;
         self.unreadable = built.unreadable;
         drop(old.1);
         recovery::remove_env(&self.env_dir(old.0));
-        Ok(changes)
+        Ok(())
+    }
+
+    /// Folders to watch, as [`Tree::watched`] gives them.
+    pub fn watched(&self) -> impl Iterator<Item = &str> {
+        self.tree.watched()
     }
 
     /// Compares the whole tree with the index.
