@@ -46,7 +46,7 @@ pub enum BuildError {
 
 /// What was built.
 pub struct Built {
-    /// The stat to remember of each file in the index, in any order.
+    /// The stat to remember of each file in the index, ordered by path.
     pub stats: Vec<(RepoPath, FileStat)>,
     /// Files that could not be read, ordered.
     pub unreadable: Vec<RepoPath>,
@@ -120,6 +120,7 @@ impl Build<'_> {
             }
         })?;
         let mut built = built.into_inner().unwrap_or_else(PoisonError::into_inner);
+        built.stats.sort_unstable_by(|a, b| a.0.cmp(&b.0));
         built.unreadable.sort_unstable();
         Ok(built)
     }

@@ -51,7 +51,8 @@ impl KnownFiles {
         self.folders.keys().map(|dir| &**dir)
     }
 
-    /// Remembers a file, whose path is valid.
+    /// Remembers a file, whose path is valid. Best in the order of paths: a file that comes before others
+    /// of its folder moves them.
     pub fn set(&mut self, path: &str, stat: FileStat) {
         let dir = dir_of(path);
         let folder = match self.folders.get_mut(dir) {

@@ -130,8 +130,8 @@ impl Tree {
         self.listings.save(home, |dir| self.folders.contains_key(dir))
     }
 
-    /// Folders to watch, by relative path and in no order: those of the set, and nested repositories, since one that
-    /// loses its `.git` joins the set.
+    /// Folders to watch, by relative path and in no order: those of the set, and nested repositories,
+    /// since one that loses its `.git` joins the set.
     pub fn watched(&self) -> impl Iterator<Item = &str> {
         self.folders.keys().map(|k| &**k).chain(self.nested.iter().map(String::as_str))
     }

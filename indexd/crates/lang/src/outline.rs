@@ -80,7 +80,7 @@ pub fn facts(
     let header =
         Header { language, outcome: Outcome::Parsed, roles, package, constraint: None, exports: None };
     let (interface, body) = b.finish(header, |_| vec![(Key::file(path), DefIdx::NONE)]);
-    FileFacts { interface, body, chunks: assemble(text, &index, &pieces, kind) }
+    FileFacts { interface, body, chunks: assemble(text, index, &pieces, kind) }
 }
 
 /// `name` without surrounding blanks, cut at a character boundary.

@@ -55,7 +55,7 @@ pub(super) fn outline(text: &str, lines: &LineIndex, manifest: &str) -> Outline 
         }
         i += 1;
     }
-    let mut sections = close(starts, &lines, text);
+    let mut sections = close(starts, lines, text);
     // The brace that closes the object is not part of its last member.
     if let Some(last) = sections.last_mut()
         && let Some(brace) = text[last.span.range()].rfind('}')
