@@ -7,7 +7,7 @@ use indexd_model::{LineIndex, Lines, Span};
 
 /// The headings of `text` as nested sections.
 pub fn outline(text: &str, lines: &LineIndex) -> Outline {
-    let mut scan = Scan { text, lines: lines, sections: Vec::new(), levels: Vec::new(), paragraph: None };
+    let mut scan = Scan { text, lines, sections: Vec::new(), levels: Vec::new(), paragraph: None };
     let mut line = front_matter(text, lines);
     while line <= lines.count() {
         line = scan.line(line);
