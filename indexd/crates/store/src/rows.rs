@@ -51,13 +51,22 @@ pub(crate) fn text_prefix_len(key: &[u8]) -> usize {
     key.iter().position(|b| *b == 0).map_or(key.len(), |nul| nul + 1)
 }
 
-/// The prefix of a term before the number of a block.
+/// The prefix of a term before the number of a block: [`text_prefix`] of it.
 pub(crate) fn term_prefix(term: &str) -> Result<Vec<u8>> {
+    let mut key = Vec::with_capacity(term.len() + 8);
+    push_term_prefix(&mut key, term)?;
+    Ok(key)
+}
+
+/// Appends the prefix of a term.
+pub(crate) fn push_term_prefix(key: &mut Vec<u8>, term: &str) -> Result<()> {
     // The caller cuts terms; a longer one or one with a NUL could share its key with another.
     if term.len() > TERM_BYTES_MAX || term.contains('\0') {
         return Err(StoreError::Inconsistent(format!("no term: {term:?}")));
     }
-    Ok(text_prefix(term))
+    key.extend_from_slice(term.as_bytes());
+    key.push(0);
+    Ok(())
 }
 
 /// Takes the key of a posting block apart: the term, and the number of the block.

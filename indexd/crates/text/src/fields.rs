@@ -133,7 +133,8 @@ impl Counter {
 
     fn finish(&mut self) -> ChunkTerms {
         self.seen.sort_unstable();
-        let mut terms: Vec<(u32, FieldCounts)> = Vec::with_capacity(self.seen.len());
+        let n_terms = self.seen.chunk_by(|a, b| a >> 3 == b >> 3).count();
+        let mut terms: Vec<(u32, FieldCounts)> = Vec::with_capacity(n_terms);
         for x in self.seen.drain(..) {
             let (term, field) = ((x >> 3) as u32, (x & 7) as usize);
             match terms.last_mut() {
@@ -145,7 +146,6 @@ impl Counter {
                 }
             }
         }
-        terms.shrink_to_fit();
         let lens = self.lens.map(|n| n.min(u32::from(u16::MAX)) as u16);
         self.lens = [0; N_FIELDS];
         ChunkTerms { terms, lens }

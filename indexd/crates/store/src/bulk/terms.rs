@@ -5,14 +5,16 @@
 
 use super::sink::Sink;
 use crate::codec::bytes::{Reader, put};
-use crate::codec::postings::{WHOLE_MAX, block_of, encode, put_posting, read_posting};
+use crate::codec::postings::{WHOLE_MAX, block_of, encode_to, put_posting, read_posting};
 use crate::error::{Result, StoreError};
-use crate::rows::term_prefix;
+use crate::rows::push_term_prefix;
 use crate::table::Table;
 use indexd_model::terms::{FileTerms, Terms, Vocabulary};
 use indexd_model::view::{FieldCounts, N_FIELDS};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+/// Bytes of a posting in a packed list, a little more than most take.
+const POSTING_BYTES: usize = 3;
 /// Postings held at one time while lists are turned: 12 bytes each.
 const POSTINGS_AT_ONCE: usize = 3 << 20;
 
@@ -46,7 +48,8 @@ impl Vocabularies {
     /// they are.
     pub fn pack(&self, vocabulary: &Vocabulary, terms: &FileTerms) -> (u32, Vec<u8>, Vec<u8>) {
         let index = self.take_in(vocabulary, terms);
-        let mut chunks = Vec::new();
+        let n_terms: usize = terms.chunks.iter().map(|chunk| chunk.terms.len()).sum();
+        let mut chunks = Vec::with_capacity(POSTING_BYTES * n_terms);
         for chunk in &terms.chunks {
             push(&mut chunks, chunk.terms.iter().copied());
         }
@@ -227,9 +230,10 @@ impl Dictionary {
                 .ok_or_else(damaged)?;
             }
             let mut at = 0;
+            let mut row = Row::default();
             for number in &self.order[from..to] {
                 let n = counts[*number as usize] as usize;
-                self.write_term(table, sink, *number, &postings[at..at + n])?;
+                row.write(table, sink, self.terms.get(*number), &postings[at..at + n])?;
                 at += n;
                 starts[*number as usize] = u32::MAX;
             }
@@ -237,27 +241,44 @@ impl Dictionary {
         }
         Ok(())
     }
+}
 
-    fn write_term(
-        &self,
+/// Room for one row after the other: most terms are in few chunks, and memory for each row would cost
+/// as much as what is done with it.
+#[derive(Default)]
+struct Row {
+    key: Vec<u8>,
+    value: Vec<u8>,
+}
+
+impl Row {
+    /// Appends the posting blocks of a term, whose postings are sorted by handle.
+    fn write(
+        &mut self,
         table: &Table,
         sink: &mut Sink,
-        number: u32,
+        term: &str,
         postings: &[(u32, FieldCounts)],
     ) -> Result<()> {
-        let mut key = term_prefix(self.terms.get(number))?;
+        let Self { key, value } = self;
+        key.clear();
+        push_term_prefix(key, term)?;
         if postings.len() <= WHOLE_MAX {
-            return match postings {
-                [] => Ok(()),
-                _ => sink.append(table, &key, &mut encode(0, postings)),
-            };
+            if postings.is_empty() {
+                return Ok(());
+            }
+            value.clear();
+            encode_to(value, 0, postings);
+            return sink.append(table, key, value);
         }
         let prefix_len = key.len();
         for run in postings.chunk_by(|a, b| block_of(a.0) == block_of(b.0)) {
             let block = block_of(run[0].0);
             key.truncate(prefix_len);
             key.extend_from_slice(&block.to_be_bytes());
-            sink.append(table, &key, &mut encode(block, run))?;
+            value.clear();
+            encode_to(value, block, run);
+            sink.append(table, key, value)?;
         }
         Ok(())
     }

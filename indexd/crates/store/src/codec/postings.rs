@@ -82,13 +82,18 @@ pub(crate) fn read_posting(r: &mut Reader) -> Option<(u32, FieldCounts)> {
 /// Encodes a block of postings sorted by handle.
 pub(crate) fn encode(block: u32, postings: &[(u32, FieldCounts)]) -> Vec<u8> {
     let mut out = Vec::with_capacity(postings.len() * 2 + 4);
-    put(&mut out, postings.len() as u64);
+    encode_to(&mut out, block, postings);
+    out
+}
+
+/// The same, appended to `out`.
+pub(crate) fn encode_to(out: &mut Vec<u8>, block: u32, postings: &[(u32, FieldCounts)]) {
+    put(out, postings.len() as u64);
     let mut last = block << BLOCK_BITS;
     for (doc, counts) in postings {
-        put_posting(&mut out, doc - last, counts);
+        put_posting(out, doc - last, counts);
         last = *doc;
     }
-    out
 }
 
 /// Hands the postings of a block to `each`; `None` when the bytes are no block.
