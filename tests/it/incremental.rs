@@ -386,3 +386,27 @@ fn a_change_of_equal_size_and_time_is_seen() {
     bench.sweep();
     assert_eq!(bench.dump(), dump_of_fresh_build(bench.root()));
 }
+
+/// A first build takes the files that were found, and the sweep after it finds what changed meanwhile;
+/// any other build takes all files, however few were found.
+#[test]
+fn a_build_after_a_sweep_and_the_next_sweep_come_to_the_tree() {
+    let mut bench = Bench::new();
+    for name in ["a", "b", "c"] {
+        bench.write(&format!("{name}.go"), &format!("package p\n\nfunc {name}() {{}}\n"));
+    }
+    let found = bench.found();
+    bench.write("b.go", "package p\n\nfunc b() { a(); d() }\n");
+    fs::remove_file(bench.root().join("c.go")).unwrap();
+    bench.write("d.go", "package p\n\nfunc d() {}\n");
+    bench.build_after(found);
+    assert!(bench.snapshot().file_by_path("d.go").is_none(), "it was not found");
+    bench.sweep();
+    assert_eq!(bench.dump(), dump_of_fresh_build(bench.root()));
+
+    bench.write("a.go", "package p\n\nfunc a() { b() }\n");
+    let found = bench.found();
+    assert_eq!(found.len(), 1);
+    bench.build_after(found);
+    assert_eq!(bench.dump(), dump_of_fresh_build(bench.root()));
+}

@@ -4,6 +4,7 @@ use indexd::config::Config;
 use indexd::workspace::engine::{Engine, Setup};
 use indexd::workspace::recovery::Verify;
 use indexd::workspace::stages::{Parts, StageLog};
+use indexd::workspace::tree::ChangeSet;
 use indexd_lang::Extracted;
 use indexd_model::{FactsView, IndexView, Outcome, RepoPath};
 use indexd_store::{Overlays, Snapshot};
@@ -85,6 +86,16 @@ impl Bench {
         self.engine().build(None, &|_| {}, &|| false).unwrap();
     }
 
+    /// What the whole tree has that the index has not.
+    pub fn found(&mut self) -> ChangeSet {
+        self.engine().sweep().unwrap()
+    }
+
+    /// Builds the index after a sweep that found this.
+    pub fn build_after(&mut self, found: ChangeSet) {
+        self.engine().build(Some(found), &|_| {}, &|| false).unwrap();
+    }
+
     /// Takes in dirty paths.
     pub fn update(&mut self, dirty: &[String]) {
         let engine = self.engine();
@@ -111,7 +122,7 @@ impl Bench {
         let engine = self.engine();
         let changes = engine.sweep().unwrap();
         if engine.needs_build(&changes) {
-            engine.build(Some(changes), &|_| {}, &|| false).unwrap();
+            self.build_after(changes);
         } else {
             engine.apply(&changes, true, &|| false).unwrap();
         }

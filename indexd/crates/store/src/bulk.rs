@@ -120,7 +120,7 @@ impl Bulk {
         let blobs = Blobs::of(&input.facts, &input.text, &mut packer)?;
         lock(&self.packers).push(packer);
         let blobs = self.spill.push([&blobs.interface, &blobs.body, &blobs.text])?;
-        let (vocabulary, terms, path_terms) = self.vocabularies.pack(vocabulary, &input.terms);
+        let (vocabulary, terms, path_terms) = self.vocabularies.pack(vocabulary, &input.terms)?;
         let lines = is_linkable(&input.facts).then_some(&input.lines);
         let entry = Entry {
             hash: input.hash,

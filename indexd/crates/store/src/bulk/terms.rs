@@ -46,7 +46,15 @@ struct Known {
 impl Vocabularies {
     /// Packs the lists of all chunks of a file, and that of its path; also says in which vocabulary
     /// they are.
-    pub fn pack(&self, vocabulary: &Vocabulary, terms: &FileTerms) -> (u32, Vec<u8>, Vec<u8>) {
+    ///
+    /// # Errors
+    /// [`StoreError::Inconsistent`] for a term that the vocabulary does not have.
+    pub fn pack(&self, vocabulary: &Vocabulary, terms: &FileTerms) -> Result<(u32, Vec<u8>, Vec<u8>)> {
+        let numbers = terms.chunks.iter().flat_map(|chunk| &chunk.terms).map(|t| t.0);
+        let mut numbers = numbers.chain(terms.path.iter().map(|t| t.0));
+        if numbers.any(|number| number as usize >= vocabulary.len()) {
+            return Err(StoreError::Inconsistent("a term of another vocabulary".into()));
+        }
         let index = self.take_in(vocabulary, terms);
         let n_terms: usize = terms.chunks.iter().map(|chunk| chunk.terms.len()).sum();
         let mut chunks = Vec::with_capacity(POSTING_BYTES * n_terms);
@@ -57,7 +65,7 @@ impl Vocabularies {
         let mut path = Vec::new();
         push(&mut path, terms.path.iter().map(|(term, n)| (*term, crate::write::path_counts(*n))));
         path.shrink_to_fit();
-        (index, chunks, path)
+        Ok((index, chunks, path))
     }
 
     /// Takes in the terms that are new in a vocabulary, counts the lists of a file, and gives the
@@ -233,6 +241,9 @@ impl Dictionary {
             let mut row = Row::default();
             for number in &self.order[from..to] {
                 let n = counts[*number as usize] as usize;
+                if starts[*number as usize] as usize != at + n {
+                    return Err(damaged());
+                }
                 row.write(table, sink, self.terms.get(*number), &postings[at..at + n])?;
                 at += n;
                 starts[*number as usize] = u32::MAX;

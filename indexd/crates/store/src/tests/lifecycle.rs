@@ -253,6 +253,17 @@ fn breaking_the_write_protocol_is_an_error() {
 }
 
 #[test]
+fn terms_of_another_vocabulary_are_an_error() {
+    let dir = tempfile::tempdir().expect("temporary folder");
+    let Opened::Fresh(store) = Store::open(dir.path(), CONFIG).expect("opens") else { panic!("fresh") };
+    let bulk = store.bulk().expect("bulk");
+    let mut vocabulary = Vocabulary::default();
+    let file = input("f", "a: a\n", &mut vocabulary);
+    assert!(matches!(bulk.add(file.clone(), &Vocabulary::default()), Err(StoreError::Inconsistent(_))));
+    bulk.add(file, &vocabulary).expect("its own");
+}
+
+#[test]
 fn a_full_store_says_so_and_keeps_what_it_has() {
     let dir = tempfile::tempdir().expect("temporary folder");
     let small = 1 << 20;
