@@ -1,24 +1,35 @@
 //! The progress bar: on standard error, on terminals only, after a moment, gone at the end.
+//!
+//! It is drawn by hand: with a crate that draws bars, every start of `ctl` loads the library of
+//! mathematical functions.
 
+use crate::style::safe_line;
 use indexd_proto::rpc::ProgressParams;
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use std::io::IsTerminal;
+use std::io::{IsTerminal, Write};
 use std::time::{Duration, Instant};
 
 /// Quick answers show no bar.
 const DELAY: Duration = Duration::from_millis(300);
+/// The least time from one drawing to the next.
+const INTERVAL: Duration = Duration::from_millis(100);
+/// Columns of the bar itself.
+const BAR: usize = 30;
+/// Goes to the start of the line and makes it empty.
+const CLEAR: &str = "\r\x1b[2K";
 
 /// The bar of one request.
 pub struct Progress {
     wanted: bool,
     started: Instant,
-    bar: Option<ProgressBar>,
+    drawn: Option<Instant>,
 }
 
 impl Progress {
     /// A bar that may be shown.
     pub fn new(quiet: bool) -> Self {
-        Self { wanted: !quiet && std::io::stderr().is_terminal(), started: Instant::now(), bar: None }
+        let is_dumb = std::env::var_os("TERM").is_some_and(|t| t == "dumb");
+        let wanted = !quiet && !is_dumb && std::io::stderr().is_terminal();
+        Self { wanted, started: Instant::now(), drawn: None }
     }
 
     /// Whether the daemon should send notifications.
@@ -28,24 +39,20 @@ impl Progress {
 
     /// Shows how far the work has come.
     pub fn show(&mut self, p: &ProgressParams) {
-        if !self.wanted || self.started.elapsed() < DELAY {
+        let is_soon = self.drawn.is_some_and(|at| at.elapsed() < INTERVAL);
+        if !self.wanted || self.started.elapsed() < DELAY || is_soon {
             return;
         }
-        let bar = self.bar.get_or_insert_with(|| {
-            let bar = ProgressBar::with_draw_target(Some(0), ProgressDrawTarget::stderr_with_hz(10));
-            let style = ProgressStyle::with_template("indexing: {msg:<7} {bar:30} {pos}/{len} ({elapsed})");
-            bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
-            bar
-        });
-        bar.set_message(p.phase.clone());
-        bar.set_length(p.total.max(p.done));
-        bar.set_position(p.done);
+        let columns = rustix::termios::tcgetwinsize(std::io::stderr()).map_or(0, |w| usize::from(w.ws_col));
+        let line = line(p, self.started.elapsed(), if columns == 0 { 80 } else { columns });
+        draw(&format!("{CLEAR}{line}"));
+        self.drawn = Some(Instant::now());
     }
 
     /// Removes the bar.
     pub fn clear(&mut self) {
-        if let Some(bar) = self.bar.take() {
-            bar.finish_and_clear();
+        if self.drawn.take().is_some() {
+            draw(CLEAR);
         }
     }
 }
@@ -53,5 +60,48 @@ impl Progress {
 impl Drop for Progress {
     fn drop(&mut self) {
         self.clear();
+    }
+}
+
+/// A terminal that is gone shows nothing.
+fn draw(text: &str) {
+    let mut err = std::io::stderr().lock();
+    let _ = err.write_all(text.as_bytes()).and_then(|()| err.flush());
+}
+
+/// What is drawn, in less than `columns` characters: a longer line would go on in the next.
+fn line(p: &ProgressParams, elapsed: Duration, columns: usize) -> String {
+    let of_total = |n: u64| (p.done.min(p.total).saturating_mul(n)).checked_div(p.total);
+    let full = of_total(BAR as u64).unwrap_or(0) as usize;
+    let bar = format!("{}{}", "\u{2588}".repeat(full), "\u{2591}".repeat(BAR - full));
+    // Bytes in some phases and files in others: their part says more than their number.
+    let part = of_total(100).map_or_else(|| p.done.to_string(), |percent| format!("{percent} %"));
+    let text =
+        format!("indexing: {phase:<7} {bar} {part:>5} ({}s)", elapsed.as_secs(), phase = safe_line(&p.phase));
+    text.chars().take(columns.saturating_sub(1)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use indexd_proto::rpc::Id;
+
+    #[test]
+    fn a_line_says_phase_part_and_time_and_fits() {
+        let rows = [
+            // How much there is in all is not known yet.
+            (1_234, 0, 80, "indexing: parse   ░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░  1234 (2s)"),
+            (0, 10, 80, "indexing: parse   ░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░   0 % (2s)"),
+            (5, 10, 80, "indexing: parse   ███████████████░░░░░░░░░░░░░░░  50 % (2s)"),
+            (10, 10, 80, "indexing: parse   ██████████████████████████████ 100 % (2s)"),
+            // More than was expected is all there is.
+            (12, 10, 80, "indexing: parse   ██████████████████████████████ 100 % (2s)"),
+            (5, 10, 21, "indexing: parse   ██"),
+            (5, 10, 1, ""),
+        ];
+        for (done, total, columns, expected) in rows {
+            let p = ProgressParams { id: Id::Number(1), phase: "parse".to_owned(), done, total };
+            assert_eq!(line(&p, Duration::from_millis(2_900), columns), expected);
+        }
     }
 }
