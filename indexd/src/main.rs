@@ -187,8 +187,9 @@ fn serve(args: &Args) -> Result<(), ErrorObject> {
         idle_exit,
     };
     let server = Server::new(Arc::new(engine), identity);
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .worker_threads(2)
+    // One thread serves all sockets: it only passes lines on, and each change of threads on the way of
+    // a request costs more than what is done there.
+    let runtime = tokio::runtime::Builder::new_current_thread()
         .max_blocking_threads(RUNNING_MAX + 16)
         .enable_all()
         .build()
