@@ -247,6 +247,7 @@ fn pack(bencher: Bencher) {
         cancel: &|| false,
         tool_version: "bench",
         repo_id: "bench",
+        normalised: None,
         created_at: "",
         matches_head: &|_| false,
         stage: &|_| {},

@@ -100,6 +100,7 @@ fn measure(kind: &str, texts: &[String], snapshot: &Snapshot) -> Result<()> {
             cancel: &|| false,
             tool_version: "packing",
             repo_id: "tree",
+            normalised: None,
             created_at: "",
             matches_head: &|_| false,
             stage: &stage,

@@ -256,6 +256,7 @@ fn packs(snapshot: &Snapshot, requests: &[(&str, &str, u64)]) -> Vec<String> {
         cancel: &|| false,
         tool_version: "test",
         repo_id: "demo",
+        normalised: None,
         created_at: "",
         matches_head: &|_| false,
         stage: &|_| {},

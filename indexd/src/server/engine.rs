@@ -231,7 +231,7 @@ impl Engine {
         let kept = match cached {
             Some(kept) => kept,
             None => {
-                let pack = self.assemble(&reading, &request, ctx, indexd_pack::build)?;
+                let pack = self.assemble(&reading, &request, Some(&normalised), ctx, indexd_pack::build)?;
                 self.metrics.assembled(&pack.stats);
                 let kept = Arc::new(kept(pack)?);
                 self.cache.put(key.clone(), Arc::clone(&kept));
@@ -252,7 +252,7 @@ impl Engine {
 
     fn preview(&self, params: PackParams, ctx: &Context) -> Result<String, ErrorObject> {
         let (_, request, reading) = self.prepare(params, ctx)?;
-        let pack = self.assemble(&reading, &request, ctx, indexd_pack::preview)?;
+        let pack = self.assemble(&reading, &request, None, ctx, indexd_pack::preview)?;
         let mut preview = pack.to_json();
         for item in preview["sections"]
             .as_array_mut()
@@ -316,6 +316,7 @@ impl Engine {
         &self,
         reading: &Reading,
         request: &Request,
+        normalised: Option<&str>,
         ctx: &Context,
         build: fn(&dyn IndexView, &Request, &indexd_pack::Context) -> Result<indexd_pack::Pack, PackError>,
     ) -> Result<indexd_pack::Pack, ErrorObject> {
@@ -335,6 +336,7 @@ impl Engine {
             cancel: &|| ctx.cancel.is_cancelled(),
             tool_version: TOOL_VERSION,
             repo_id: &reading.repo_id,
+            normalised,
             created_at: &created_at,
             matches_head: &|path| at_head.holds(path),
             stage: &stage,

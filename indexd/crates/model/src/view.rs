@@ -255,6 +255,11 @@ pub trait IndexView: FactsView {
     /// A file.
     fn file(&self, file: FileDoc) -> FileRecord;
 
+    /// The chunks of a file, as in its record.
+    fn chunks_in(&self, file: FileDoc) -> Range<u32> {
+        self.file(file).chunks
+    }
+
     /// The stored text of a file: its bytes decoded as UTF-8 (UTF-16 by BOM, else lossy), line ends
     /// and BOM kept. Empty for files without chunks.
     fn text(&self, file: FileDoc) -> Arc<str>;

@@ -35,6 +35,8 @@ pub struct Context<'a> {
     pub tool_version: &'a str,
     /// The workspace.
     pub repo_id: &'a str,
+    /// [`Resolved::normalised`] of the request, where the caller has it already.
+    pub normalised: Option<&'a str>,
     /// ISO time for `createdAt`.
     pub created_at: &'a str,
     /// Whether the indexed bytes of a path equal the blob at HEAD (C-06).

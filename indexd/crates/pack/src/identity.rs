@@ -50,6 +50,8 @@ impl Source {
 pub struct Sources {
     files: FxHashMap<FileDoc, Rc<Source>>,
     uids: FxHashMap<ChunkDoc, ChunkUid>,
+    /// Place and definition of the first chunks of a file, as many as were needed.
+    chunks: FxHashMap<FileDoc, Vec<(Span, DefDoc)>>,
     namespaces: FxHashMap<FileDoc, Option<Namespace>>,
     symbols: FxHashMap<DefDoc, Option<SymbolId>>,
 }
@@ -69,18 +71,22 @@ impl Sources {
             return *uid;
         }
         let source = self.of(units.view, unit.file);
-        let record = units.chunk(chunk);
         let file = units.file(unit.file);
-        let own = source.slice(record.span);
-        // Equal chunks of one definition count up; lengths tell nearly all apart.
-        let mut ordinal = 0;
-        for c in file.chunks.start..chunk.0 {
-            let other = units.chunk(ChunkDoc(c));
-            if other.span.len() == record.span.len() && source.slice(other.span) == own {
-                ordinal += u32::from(descriptor(units.view, other.def) == descriptor(units.view, record.def));
-            }
+        let (first, n) = (file.chunks.start, (chunk.0 - file.chunks.start) as usize);
+        let chunks = self.chunks.entry(unit.file).or_default();
+        while chunks.len() <= n {
+            let next = units.view.chunk(ChunkDoc(first + chunks.len() as u32));
+            chunks.push((next.span, next.def));
         }
-        let uid = ChunkUid::of(&file.path, &descriptor(units.view, record.def), own, ordinal);
+        let (span, def) = chunks[n];
+        let own = source.slice(span);
+        let name = descriptor(units.view, def);
+        // Equal chunks of one definition count up; lengths tell nearly all apart.
+        let is_twin = |(other, of): &&(Span, DefDoc)| {
+            other.len() == span.len() && source.slice(*other) == own && descriptor(units.view, *of) == name
+        };
+        let ordinal = chunks[..n].iter().filter(is_twin).count() as u32;
+        let uid = ChunkUid::of(&file.path, &name, own, ordinal);
         self.uids.insert(chunk, uid);
         uid
     }

@@ -482,19 +482,19 @@ impl Table {
     }
 
     fn file_evidence(&self) -> FxHashMap<FileDoc, f64> {
-        let mut by_file: FxHashMap<FileDoc, Vec<f64>> = FxHashMap::default();
+        // The best of each file, best first.
+        let mut best: FxHashMap<FileDoc, [f64; FILE_EVIDENCE_UNITS]> = FxHashMap::default();
         for h in &self.hits {
             let words = [Signal::Lexical, Signal::Feedback, Signal::Path].map(|s| h.signals.get(s));
-            by_file.entry(h.unit.file).or_default().push(words.iter().sum());
+            let mut score: f64 = words.iter().sum();
+            for kept in best.entry(h.unit.file).or_default() {
+                if score > *kept {
+                    std::mem::swap(kept, &mut score);
+                }
+            }
         }
-        let mut evidence: FxHashMap<FileDoc, f64> = FxHashMap::default();
-        for (file, mut scores) in by_file {
-            scores.sort_by(|a, b| b.total_cmp(a));
-            let sum =
-                scores.iter().take(FILE_EVIDENCE_UNITS).enumerate().map(|(i, s)| s / (i + 1) as f64).sum();
-            evidence.insert(file, sum);
-        }
-        evidence
+        let fading = |(i, score): (usize, &f64)| score / (i + 1) as f64;
+        best.into_iter().map(|(file, scores)| (file, scores.iter().enumerate().map(fading).sum())).collect()
     }
 
     /// What the good units of a file and of a type add to each other.

@@ -19,6 +19,7 @@ use crate::unit::Unit;
 use indexd_model::{ContentHash, FileRoles, REDACTION_MARK, Span};
 use indexd_text::one_line;
 use sha2::{Digest, Sha256};
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
@@ -28,7 +29,9 @@ const TITLE_CHARS_MAX: usize = 160;
 /// Writes the pack.
 pub fn pack(a: &mut Assembly) -> Pack {
     let signature = a.units.view.signature();
-    let normalised = a.request.normalised(&a.budgets, a.ctx.repo_id, a.ctx.config, a.ctx.tool_version);
+    let normalise = || a.request.normalised(&a.budgets, a.ctx.repo_id, a.ctx.config, a.ctx.tool_version);
+    let normalised = a.ctx.normalised.map_or_else(|| Cow::Owned(normalise()), Cow::Borrowed);
+    debug_assert_eq!(normalised, normalise(), "another request's");
     let digest =
         Sha256::new().chain_update(signature.as_bytes()).chain_update(normalised.as_bytes()).finalize();
     let chosen: Vec<usize> = a.selection.chosen.iter().map(|c| c.0).collect();

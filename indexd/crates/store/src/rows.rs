@@ -15,6 +15,13 @@ use heed::RoTxn;
 use indexd_model::limits::TERM_BYTES_MAX;
 use indexd_model::{DefIdx, EdgeKind, FileFacts, Interface, RepoPath};
 use std::borrow::Cow;
+use std::cell::RefCell;
+use std::sync::Arc;
+
+thread_local! {
+    /// Where the pieces of a blob are put together; see [`blob::read_in`].
+    static BLOB: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
+}
 
 /// Bytes of the longest path that is its own key; LMDB's limit is 511.
 const PATH_KEY_BYTES_MAX: usize = 480;
@@ -274,20 +281,24 @@ impl<'t> Rows<'t> {
         Ok(parts.join("."))
     }
 
-    /// The pieces of a blob together; empty when there is none.
-    pub fn blob(&self, table: &Table, file: u32) -> Result<Vec<u8>> {
-        let mut out = Vec::new();
+    /// What `read` makes of a blob, its pieces put together; they are empty when there is none.
+    fn with_blob<T>(&self, table: &Table, file: u32, read: impl FnOnce(&[u8]) -> Option<T>) -> Result<T> {
+        let mut blob = BLOB.take();
+        blob.clear();
         let mut pieces = table.prefix(self.txn, &file.to_be_bytes())?;
         while let Some(piece) = pieces.advance()? {
-            out.extend_from_slice(piece);
+            blob.extend_from_slice(piece);
         }
-        Ok(out)
+        let out = read(&blob);
+        if blob.capacity() <= blob::KEPT_BYTES_MAX {
+            BLOB.set(blob);
+        }
+        out.ok_or_else(|| table.corrupt(&file.to_be_bytes()))
     }
 
     /// A file's interface, and the bytes it was decoded from.
     pub fn interface(&self, file: u32) -> Result<(Interface, usize)> {
-        let t = &self.tables.interfaces;
-        facts::unpack_interface(&self.blob(t, file)?).ok_or_else(|| t.corrupt(&file.to_be_bytes()))
+        self.with_blob(&self.tables.interfaces, file, facts::unpack_interface)
     }
 
     /// A file's facts.
@@ -297,25 +308,29 @@ impl<'t> Rows<'t> {
 
     /// A file's facts, with the interface at hand.
     pub fn facts_with(&self, file: u32, interface: Interface) -> Result<FileFacts> {
-        let t = &self.tables.bodies;
-        let unpacked = facts::unpack_body(&self.blob(t, file)?, interface.arena.exprs.len());
-        let (body, chunks) = unpacked.ok_or_else(|| t.corrupt(&file.to_be_bytes()))?;
+        let n_exprs = interface.arena.exprs.len();
+        let (body, chunks) =
+            self.with_blob(&self.tables.bodies, file, |blob| facts::unpack_body(blob, n_exprs))?;
         Ok(FileFacts { interface, body, chunks })
     }
 
     /// A file's text.
-    pub fn text(&self, file: u32) -> Result<String> {
-        let t = &self.tables.texts;
-        String::from_utf8(self.unpacked(t, file)?).map_err(|_| t.corrupt(&file.to_be_bytes()))
+    pub fn text(&self, file: u32) -> Result<Arc<str>> {
+        let text = |raw: &[u8]| std::str::from_utf8(raw).ok().map(Arc::from);
+        self.with_blob(&self.tables.texts, file, |blob| {
+            if blob.is_empty() { text(blob) } else { blob::read_in(blob, text) }
+        })
     }
 
     /// What a blob holds; empty when there is none.
     pub fn unpacked(&self, table: &Table, file: u32) -> Result<Vec<u8>> {
-        let blob = self.blob(table, file)?;
-        if blob.is_empty() {
-            return Ok(blob);
-        }
-        blob::decompress(&blob).ok_or_else(|| table.corrupt(&file.to_be_bytes()))
+        self.with_blob(
+            table,
+            file,
+            |blob| {
+                if blob.is_empty() { Some(Vec::new()) } else { blob::decompress(blob) }
+            },
+        )
     }
 
     /// Calls `each` with every file that has a blob and with what it holds, in order of their handles.

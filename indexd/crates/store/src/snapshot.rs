@@ -26,6 +26,7 @@ use indexd_model::{
     ChunkDoc, ContentHash, DefDoc, DefIdx, Facts, FileDoc, FileFacts, FileRoles, Interface, Key, Language,
     LineIndex, Outcome, Span,
 };
+use std::ops::Range;
 use std::sync::{Arc, OnceLock, PoisonError};
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
@@ -495,7 +496,7 @@ pub(crate) fn text(store: &Store, rows: Rows, file: u32) -> Result<Arc<Text>> {
     if let Some(kept) = store.inner.texts.get(&key) {
         return Ok(kept);
     }
-    let text: Arc<str> = Arc::from(rows.text(file)?);
+    let text = rows.text(file)?;
     // Lines of code have about thirty bytes, and four more here.
     let bytes = text.len() + text.len() / 7 + 128;
     let text = Arc::new(Text { text, lines: OnceLock::new() });
@@ -557,6 +558,12 @@ impl IndexView for Snapshot {
             chunks: start..start + row.n_chunks.to_native(),
             path_len: row.path_len.to_native(),
         }
+    }
+
+    fn chunks_in(&self, file: FileDoc) -> Range<u32> {
+        let row = self.must(self.rows().file(file.0));
+        let start = row.chunk_start.to_native();
+        start..start + row.n_chunks.to_native()
     }
 
     fn text(&self, file: FileDoc) -> Arc<str> {

@@ -225,6 +225,7 @@ fn pack(view: &indexd_oracle::Oracle, query: &str, budget: u64, config: &Config)
         cancel: &|| false,
         tool_version: "relevance",
         repo_id: "task",
+        normalised: None,
         created_at: "",
         matches_head: &|_| true,
         stage: &|_| {},

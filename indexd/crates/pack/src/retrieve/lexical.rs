@@ -152,7 +152,7 @@ impl Lexical {
             read.paths.clear();
         }
         let terms = read_terms(units.view, &query.terms, &mut scratch);
-        let kept = choose(units, &terms, ranking, &mut scratch);
+        let kept = choose(units.view, &terms, ranking, &mut scratch);
         let hits = second_pass(units, &terms, terms.len(), ranking, &kept, &mut scratch);
         (Self { n_asked: terms.len(), terms, scratch }, hits)
     }
@@ -259,11 +259,11 @@ fn read_terms(view: &dyn IndexView, terms: &[QueryTerm], s: &mut Scratch) -> Vec
 
 /// The chunks that are worth an exact score, ascending, so that neighbours are read one after the
 /// other.
-fn choose(units: &mut Units, terms: &[Term], r: &Ranking, s: &mut Scratch) -> Vec<u32> {
+fn choose(view: &dyn IndexView, terms: &[Term], r: &Ranking, s: &mut Scratch) -> Vec<u32> {
     let weights = field_weights(r);
-    first_pass(units.view, terms, &weights, r, s);
+    first_pass(view, terms, &weights, r, s);
     let path_files = score_paths(terms, r, s);
-    spread_paths(units, &path_files, s);
+    spread_paths(view, &path_files, s);
     let mut kept = best(s, r.candidates_max as usize);
     kept.sort_unstable();
     // Leave the arrays as they were found: zero.
@@ -344,9 +344,9 @@ fn score_paths(terms: &[Term], r: &Ranking, s: &Scratch) -> Vec<(FileDoc, f32)> 
 }
 
 /// Adds the worth of a path to every chunk of its file.
-fn spread_paths(units: &mut Units, files: &[(FileDoc, f32)], s: &mut Scratch) {
+fn spread_paths(view: &dyn IndexView, files: &[(FileDoc, f32)], s: &mut Scratch) {
     for &(file, worth) in files {
-        let range = units.file(file).chunks.clone();
+        let range = view.chunks_in(file);
         if s.scores.len() < range.end as usize {
             s.scores.resize(range.end as usize, 0.0);
         }

@@ -1,7 +1,7 @@
 //! Facts as compressed blobs. Before they are packed, numbers that grow along a list (places, ids of
 //! expressions, starts of lists) become differences to their neighbours: that halves the blobs.
 
-use super::blob::{compress, decompress};
+use super::blob::{compress, read_in};
 use super::bytes::{Reader, put};
 use bitcode::{DecodeOwned, Encode};
 use indexd_model::facts::{Arena, Binding, Def, Expr, Import, Source};
@@ -86,25 +86,37 @@ impl Packer {
 
 /// Undoes [`Packer::interface`]; also says how many bytes it took uncompressed.
 pub(crate) fn unpack_interface(blob: &[u8]) -> Option<(Interface, usize)> {
-    let raw = decompress(blob)?;
-    let mut r = Reader::new(&raw);
-    let (language, outcome, roles, package, constraint, exports, imports): Head = read(&mut r)?;
-    let mut defs: Vec<Def> = read_list(&mut r)?;
-    Differences::unpacking().defs(&mut defs);
-    let entries = read_list(&mut r)?;
-    let arena = read_arena(&mut r, 0)?;
-    let interface =
-        Interface { language, outcome, roles, package, constraint, exports, defs, imports, entries, arena };
-    r.is_empty().then_some((interface, raw.len()))
+    read_in(blob, |raw| {
+        let mut r = Reader::new(raw);
+        let (language, outcome, roles, package, constraint, exports, imports): Head = read(&mut r)?;
+        let mut defs: Vec<Def> = read_list(&mut r)?;
+        Differences::unpacking().defs(&mut defs);
+        let entries = read_list(&mut r)?;
+        let arena = read_arena(&mut r, 0)?;
+        let interface = Interface {
+            language,
+            outcome,
+            roles,
+            package,
+            constraint,
+            exports,
+            defs,
+            imports,
+            entries,
+            arena,
+        };
+        r.is_empty().then_some((interface, raw.len()))
+    })
 }
 
 /// Undoes [`Packer::body`].
 pub(crate) fn unpack_body(blob: &[u8], n_exprs: usize) -> Option<(Arena, Vec<Chunk>)> {
-    let raw = decompress(blob)?;
-    let mut r = Reader::new(&raw);
-    let chunks = read_list(&mut r)?;
-    let body = read_arena(&mut r, n_exprs)?;
-    r.is_empty().then_some((body, chunks))
+    read_in(blob, |raw| {
+        let mut r = Reader::new(raw);
+        let chunks = read_list(&mut r)?;
+        let body = read_arena(&mut r, n_exprs)?;
+        r.is_empty().then_some((body, chunks))
+    })
 }
 
 fn read<T: DecodeOwned>(r: &mut Reader) -> Option<T> {
