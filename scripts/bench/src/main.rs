@@ -1,6 +1,6 @@
 //! Measures the daemon on real trees the way a user meets it, with private XDG directories, and
 //! prints every figure beside the yardstick of the same run: tree-sitter parsing the same files,
-//! and `/bin/true` for process start. `scripts/bench.sh` fetches the trees and calls this.
+//! `find` looking at them, and `/bin/true` for process start. `scripts/bench.sh` fetches the trees and calls this.
 
 mod daemon;
 mod interfaces;
@@ -108,8 +108,9 @@ fn measure(args: &Args, programs: &Programs, name: &str, dir: &Path) -> Result<V
     let source_bytes = tree.bytes()?;
     let n_files = tree.n_files()?;
 
-    let mut restart_us = Vec::new();
-    for _ in 0..3 {
+    let (mut restart_us, mut find_us) = (Vec::new(), Vec::new());
+    for _ in 0..5 {
+        find_us.push(tree.find_cpu()?.as_secs_f64() * 1e6 / n_files as f64);
         daemon = daemon.restart(programs)?;
         daemon.index(&tree.root())?;
         restart_us.push(daemon.tree_cpu()?.as_secs_f64() * 1e6 / n_files as f64);
@@ -156,7 +157,7 @@ fn measure(args: &Args, programs: &Programs, name: &str, dir: &Path) -> Result<V
             "cpu_seconds": median(&build_cpu), "wall_seconds": median(&build_wall),
             "parse_only_cpu_seconds": median(&parse_cpu), "ratio": median(&ratios), "peak_anon_mib": peak / 1024,
         },
-        "restart_cpu_us_per_file": median(&restart_us),
+        "restart_cpu_us_per_file": median(&restart_us), "find_cpu_us_per_file": median(&find_us),
         "token_counting_cpu_seconds": counting.as_secs_f64(),
         "pack_ms": { "p50": percentile(&pack_ms, 50.0), "p99": percentile(&pack_ms, 99.0) },
         "pack_again_ms": { "p50": percentile(&again_ms, 50.0), "p99": percentile(&again_ms, 99.0) },
@@ -178,7 +179,11 @@ fn print_figures(name: &str, f: &Value) {
         n("/cold_build/wall_seconds"),
         n("/cold_build/peak_anon_mib")
     );
-    println!("  no-change restart  {:.1} us CPU a file", n("/restart_cpu_us_per_file"));
+    println!(
+        "  no-change restart  {:.1} us CPU a file (find: {:.1})",
+        n("/restart_cpu_us_per_file"),
+        n("/find_cpu_us_per_file")
+    );
     println!(
         "  save to visible    p50 {:.1} ms, p95 {:.1} ms",
         n("/save_visible_ms/p50"),

@@ -4,6 +4,7 @@ use anyhow::{Context, Result, bail};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::time::Duration;
 
 /// A copied tree; removed on drop.
 pub struct Tree {
@@ -114,6 +115,17 @@ impl Tree {
     /// How many files there are but those under `.git`.
     pub fn n_files(&self) -> Result<usize> {
         self.find("-printf", "x\\n").map(|v| v.len())
+    }
+
+    /// CPU time of `find` looking at every file but those under `.git`: the yardstick of a restart.
+    pub fn find_cpu(&self) -> Result<Duration> {
+        let script =
+            r#"TIMEFORMAT="%U %S"; time find "$0" -name .git -prune -o -printf "%s %T@ %i\n" >/dev/null"#;
+        let out = Command::new("bash").args(["-c", script]).arg(self.root()).env("LC_ALL", "C").output()?;
+        let printed = String::from_utf8_lossy(&out.stderr);
+        let seconds: Option<Vec<f64>> = printed.split_whitespace().map(|n| n.parse().ok()).collect();
+        let seconds = seconds.filter(|s| s.len() == 2).with_context(|| format!("find: {printed}"))?;
+        Ok(Duration::from_secs_f64(seconds.iter().sum()))
     }
 
     fn find(&self, a: &str, b: &str) -> Result<Vec<String>> {
