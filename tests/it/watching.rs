@@ -12,6 +12,7 @@ use indexd::workspace::{Freshness, WorkspaceError, WorkspaceState};
 use indexd_model::{FactsView, IndexView};
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -51,6 +52,27 @@ impl World {
         let at = self.root.join(path);
         fs::create_dir_all(at.parent().unwrap()).unwrap();
         fs::write(at, text).unwrap();
+    }
+
+    fn git(&self, args: &[&str]) {
+        let out = Command::new("git")
+            .args(["-c", "user.name=A", "-c", "user.email=a@b", "-c", "advice.detachedHead=false"])
+            .args(args)
+            .current_dir(&self.root)
+            .env_clear()
+            .env("PATH", std::env::var_os("PATH").unwrap_or_default())
+            .env("GIT_CONFIG_GLOBAL", "/dev/null")
+            .env("GIT_CONFIG_NOSYSTEM", "1")
+            .output()
+            .expect("git is installed");
+        assert!(out.status.success(), "git {args:?}: {}", String::from_utf8_lossy(&out.stderr));
+    }
+
+    /// Those of some files that the index has as its HEAD has them.
+    fn at_head<'p>(&self, paths: &[&'p str]) -> Vec<&'p str> {
+        let snapshot = self.workspace.snapshot().unwrap();
+        let at_head = self.workspace.at_head(&snapshot);
+        paths.iter().copied().filter(|path| at_head.holds(path)).collect()
     }
 
     fn fresh(&self) -> Freshness {
@@ -329,6 +351,52 @@ fn head_is_followed() {
     world.write(".git/HEAD", &one);
     world.fresh();
     assert_eq!(world.workspace.snapshot().unwrap().head(), one);
+    // A branch whose folder was not of interest before.
+    let three = "3".repeat(40);
+    world.write(".git/HEAD", "ref: refs/heads/topic/x\n");
+    world.fresh();
+    assert_eq!(world.workspace.snapshot().unwrap().head(), two);
+    world.write(".git/refs/heads/topic/x", &three);
+    world.fresh();
+    assert_eq!(world.workspace.snapshot().unwrap().head(), three);
+    fs::remove_dir_all(world.root.join(".git")).unwrap();
+    world.fresh();
+    assert_eq!(world.workspace.snapshot().unwrap().head(), "none");
+}
+
+#[test]
+fn what_is_as_head_has_it_follows_both() {
+    let world = World::new(watch::system);
+    let paths = ["a.md", "b.md", "c.md"];
+    let write = |texts: [&str; 3]| paths.iter().zip(texts).for_each(|(path, text)| world.write(path, text));
+    let check = |expected: &[&str]| {
+        world.fresh();
+        assert_eq!(world.at_head(&paths), expected);
+    };
+    write(["0", "0", "0"]);
+    world.watching();
+    check(&[]);
+    world.git(&["init", "-q", "-b", "main"]);
+    world.git(&["add", "a.md", "b.md"]);
+    world.git(&["commit", "-q", "-m", "one"]);
+    check(&["a.md", "b.md"]);
+    write(["0", "1", "1"]);
+    check(&["a.md"]);
+    world.git(&["add", "."]);
+    world.git(&["commit", "-q", "-m", "two"]);
+    check(&paths);
+    // The commit before: the files of a repository that is open may not answer for another HEAD.
+    world.git(&["checkout", "-q", "HEAD~1"]);
+    check(&["a.md", "b.md"]);
+    world.git(&["checkout", "-q", "main"]);
+    write(["2", "1", "1"]);
+    check(&["b.md", "c.md"]);
+    // As many packs as git likes: what an id stands for stays.
+    world.git(&["gc", "-q", "--prune=now"]);
+    write(["2", "2", "1"]);
+    check(&["c.md"]);
+    write(["0", "0", "0"]);
+    check(&["a.md"]);
 }
 
 #[test]

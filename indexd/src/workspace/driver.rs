@@ -336,6 +336,10 @@ impl Driver {
                 break;
             }
         }
+        if self.head_is_dirty {
+            // Another branch may lie in another folder. Watched first, so that no move is missed.
+            self.watch_own();
+        }
         let Some(engine) = &mut self.engine else { return Ok(false) };
         if engine.needs_build(&changes) {
             self.start_build(are_all.then_some(changes));
@@ -483,6 +487,14 @@ impl Driver {
             if in_git && git.as_ref().is_some_and(|g| *path != g.root.join(".git")) {
                 self.head_is_dirty |= is_head(path);
                 self.needs_sweep |= path.ends_with("info/exclude");
+                continue;
+            }
+            if path.file_name().is_some_and(|name| name == ".git")
+                && path.parent().is_some_and(|top| root.starts_with(top))
+            {
+                // A repository came or went, with its rules.
+                self.head_is_dirty = true;
+                self.needs_sweep = true;
                 continue;
             }
             match path.strip_prefix(&root) {

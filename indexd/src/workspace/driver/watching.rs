@@ -1,6 +1,6 @@
 //! Which folders the loop watches, and what it does when it cannot.
 
-use super::Driver;
+use super::{Driver, ROUNDS_MAX};
 use crate::workspace::engine::EngineError;
 use crate::workspace::git::GitFolders;
 use crate::workspace::rules;
@@ -55,11 +55,16 @@ impl Driver {
 
     /// The folders outside the set that matter: of cookies, of git, of the user's global excludes.
     pub(super) fn watch_own(&mut self) {
-        let mut dirs = vec![self.cookies.dir().to_owned()];
-        dirs.extend(GitFolders::find(&self.setup.engine.root).iter().flat_map(GitFolders::watched));
-        dirs.extend(rules::outside(&self.setup.engine.root));
-        for dir in dirs {
-            self.watch_dir(&dir);
+        // A look after the last new watch: where the branch is depends on a file that may have changed
+        // before its folder was watched.
+        for _ in 0..ROUNDS_MAX {
+            let mut dirs = vec![self.cookies.dir().to_owned()];
+            dirs.extend(GitFolders::find(&self.setup.engine.root).iter().flat_map(GitFolders::watched));
+            dirs.extend(rules::outside(&self.setup.engine.root));
+            let n_new = dirs.iter().filter(|dir| self.watch_dir(dir)).count();
+            if n_new == 0 {
+                break;
+            }
         }
     }
 
