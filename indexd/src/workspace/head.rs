@@ -4,9 +4,12 @@ use indexd_history::Repository;
 use indexd_model::{ContentHash, FactsView as _, IndexView as _};
 use indexd_store::Snapshot;
 use rustc_hash::FxHashMap;
-use std::cell::OnceCell;
-use std::path::PathBuf;
+use std::cell::{OnceCell, RefCell};
+use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// Bytes. The folders of HEAD that a repository keeps while it is open.
+const TREES_BYTES: usize = 2 << 20;
 
 /// Answers remembered for one HEAD.
 const KNOWN_MAX: usize = 50_000;
@@ -45,13 +48,44 @@ impl HeadBlobs {
     }
 }
 
-/// What one request asks. The repository is opened for the first file that nothing is known of: that
-/// costs more than to look up all that a pack shows.
+/// A repository that was opened when HEAD named a commit, which is still the one asked about. What an
+/// id stands for never changes, so it may stay open.
+struct Open {
+    root: PathBuf,
+    head: String,
+    repository: Repository,
+}
+
+impl Open {
+    fn at(root: &Path, head: &str) -> Option<Self> {
+        let kept = LAST.take().filter(|open| open.root == root && open.head == head);
+        kept.or_else(|| {
+            let repository = Repository::open(root).ok()?.with_cache(TREES_BYTES);
+            Some(Self { root: root.to_owned(), head: head.to_owned(), repository })
+        })
+    }
+}
+
+thread_local! {
+    // Threads that serve requests end when there are none for a while.
+    static LAST: RefCell<Option<Open>> = const { RefCell::new(None) };
+}
+
+/// What one request asks. The repository is opened for the first file that nothing is known of, which
+/// costs more than to look up all that a pack shows, and kept for the next request on this thread.
 pub struct AtHead<'s> {
     blobs: &'s HeadBlobs,
     snapshot: &'s Snapshot,
     head: String,
-    repository: OnceCell<Option<Repository>>,
+    repository: OnceCell<Option<Open>>,
+}
+
+impl Drop for AtHead<'_> {
+    fn drop(&mut self) {
+        if let Some(Some(open)) = self.repository.take() {
+            LAST.set(Some(open));
+        }
+    }
 }
 
 impl AtHead<'_> {
@@ -71,9 +105,9 @@ impl AtHead<'_> {
         if ContentHash::of(text.as_bytes()) != key.1 {
             return false;
         }
-        let open = || Repository::open(&self.blobs.root).ok();
-        let Some(repository) = self.repository.get_or_init(open) else { return false };
-        let answer = repository.holds(&self.head, path, text.as_bytes());
+        let open = || Open::at(&self.blobs.root, &self.head);
+        let Some(open) = self.repository.get_or_init(open) else { return false };
+        let answer = open.repository.holds(&self.head, path, text.as_bytes());
         self.blobs.known(&self.head).files.insert(key, answer);
         answer
     }

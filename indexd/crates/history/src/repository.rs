@@ -106,6 +106,13 @@ impl Repository {
         Ok(Self { repo, prefix })
     }
 
+    /// The same with at most so many bytes of objects kept for the next look, instead of 16 MiB.
+    #[must_use]
+    pub fn with_cache(mut self, bytes: usize) -> Self {
+        self.repo.object_cache_size(Some(bytes));
+        self
+    }
+
     /// The id in hexadecimal of the commit that HEAD names.
     ///
     /// # Errors
