@@ -1,5 +1,5 @@
-//! Links the library that unwinds the stack into `ctl` where that can be: to load one more shared
-//! library takes an eighth of the time that `ctl` needs to start, and it starts for every request.
+//! Links the library that unwinds the stack into `ctl` where that can be: it starts for every request,
+//! and to find, map and relocate a shared library is a good part of a start.
 
 use std::env;
 use std::path::Path;

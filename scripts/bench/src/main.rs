@@ -1,6 +1,7 @@
 //! Measures the daemon on real trees the way a user meets it, with private XDG directories, and
 //! prints every figure beside the yardstick of the same run: tree-sitter parsing the same files,
-//! `find` looking at them, and `/bin/true` for process start. `scripts/bench.sh` fetches the trees and calls this.
+//! `find` looking at them, and `/bin/true` for process start. `scripts/bench.sh` fetches the trees
+//! and calls this.
 
 mod daemon;
 mod interfaces;
