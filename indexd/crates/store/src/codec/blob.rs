@@ -77,48 +77,41 @@ pub(crate) fn plain(raw: &[u8]) -> Vec<u8> {
 
 /// Undoes [`compress`] and [`plain`]; `None` for bytes that they did not make.
 pub(crate) fn decompress(blob: &[u8]) -> Option<Vec<u8>> {
-    let mut raw = Vec::new();
-    if let Some(plain) = unpack(blob, &mut raw)? {
-        raw.extend_from_slice(plain);
-    }
-    Some(raw)
+    read_in(blob, |raw| Some(raw.to_vec()))
 }
 
 /// What `read` makes of a decompressed blob, which is in memory that the thread keeps; `None` also for
 /// bytes that [`compress`] and [`plain`] did not make.
 pub(crate) fn read_in<T>(blob: &[u8], read: impl FnOnce(&[u8]) -> Option<T>) -> Option<T> {
-    let mut raw = RAW.take();
-    let out = match unpack(blob, &mut raw)? {
-        Some(plain) => read(plain),
-        None => read(&raw),
-    };
-    if raw.capacity() <= KEPT_BYTES_MAX {
-        RAW.set(raw);
+    let mut memory = RAW.take();
+    let out = unpack(blob, &mut memory).and_then(read);
+    if memory.capacity() <= KEPT_BYTES_MAX {
+        RAW.set(memory);
     }
     out
 }
 
-/// Decompresses a frame to `raw`, whose content is lost; `Some` of what is kept as it is.
-fn unpack<'b>(blob: &'b [u8], raw: &mut Vec<u8>) -> Option<Option<&'b [u8]>> {
+/// What is in a blob: a part of it, or decompressed to `memory`, whose content is lost.
+fn unpack<'r>(blob: &'r [u8], memory: &'r mut Vec<u8>) -> Option<&'r [u8]> {
     let mut r = Reader::new(blob);
     let head = r.u64()?;
     let n = u32::try_from(head >> 1).ok().filter(|n| *n <= RAW_BYTES_MAX)? as usize;
     if head & PLAIN != 0 {
-        let (sum, plain) = r.rest().split_at_checked(4)?;
-        return (plain.len() == n && checksum(plain) == sum).then_some(Some(plain));
+        let (sum, raw) = r.rest().split_at_checked(4)?;
+        return (raw.len() == n && checksum(raw) == sum).then_some(raw);
     }
-    if raw.capacity() < n {
-        *raw = Vec::with_capacity(n);
+    if memory.capacity() < n {
+        *memory = Vec::with_capacity(n);
     }
-    raw.clear();
+    memory.clear();
     DECOMPRESSOR.with_borrow_mut(|slot| {
         let decompressor = match slot {
             Some(d) => d,
             None => slot.insert(Decompressor::new().ok()?),
         };
-        let n_written = decompressor.decompress_to_buffer(r.rest(), raw).ok()?;
-        (n_written == n).then_some(None)
-    })
+        decompressor.decompress_to_buffer(r.rest(), memory).ok()
+    })?;
+    (memory.len() == n).then_some(memory)
 }
 
 #[cfg(test)]
