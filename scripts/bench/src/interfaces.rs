@@ -73,6 +73,8 @@ pub fn run(programs: &Programs, name: &str, dir: &Path, n: usize) -> Result<()> 
                 let start = Instant::now();
                 let seen = daemon.symbols(&tree.root(), name)?;
                 let ms = start.elapsed().as_secs_f64() * 1e3;
+                // A request does not wait for ever; the count is taken when all is done.
+                daemon.index(&tree.root())?;
                 let n_linked = (daemon.n_linked()? - before) as usize;
                 let is_marked = seen.contains(MARK);
                 let is_visible = change == Change::Body || is_marked == (change != Change::Undo);
