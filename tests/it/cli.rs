@@ -451,6 +451,14 @@ fn an_imported_index_shows_what_only_its_tool_can_know() {
         "{}",
         callers(&user)
     );
+    let pack: Value = serde_json::from_str(&ok(&user.ctl(&["pack", "lib.py", "--json"]))).unwrap();
+    let sections = pack["sections"].as_array().unwrap().iter();
+    let mut items = sections.flat_map(|s| s["items"].as_array().unwrap());
+    let run = items.find(|i| i["title"].as_str().is_some_and(|t| t.starts_with("def run"))).unwrap();
+    assert_eq!(
+        (&run["why"]["rule"], &run["why"]["evidence"][0]["kind"]),
+        (&"call-neighbor".into(), &"tooling".into())
+    );
     let status = |user: &User| ok(&user.ctl(&["status"]));
     assert!(status(&user).contains("  index of another tool over 1 files\n"), "{}", status(&user));
     user.write("repo/app.py", &format!("{CALLER}\n"));

@@ -79,12 +79,15 @@ pub fn export<E>(view: &dyn IndexView, emit: &mut dyn FnMut(&str) -> Result<(), 
 /// kind.
 type Row = ((u32, u32), Arc<str>, u32, &'static str, String);
 
+/// The kinds of edges that are written.
+const KINDS: [EdgeKind; 5] =
+    [EdgeKind::Call, EdgeKind::Usage, EdgeKind::Import, EdgeKind::Inherit, EdgeKind::Implement];
+
 fn file_lines(defs: &mut Defs, file: FileDoc) -> String {
     let view = defs.view;
     let n_defs = view.interface(file).defs.len() as u32;
     let sources = std::iter::once(DefIdx::NONE).chain((0..n_defs).map(DefIdx));
-    let mut edges: Vec<Edge> = sources.flat_map(|idx| view.edges_from(view.def_doc(file, idx))).collect();
-    edges.retain(|e| !matches!(e.kind, EdgeKind::Export | EdgeKind::Dataflow | EdgeKind::DataflowIn));
+    let edges: Vec<Edge> = sources.flat_map(|idx| view.edges_from(view.def_doc(file, idx), &KINDS)).collect();
     if edges.is_empty() {
         return String::new();
     }

@@ -193,11 +193,7 @@ impl Walker<'_> {
     fn edges_of(&self, def: DefDoc) -> Vec<Edge> {
         let kinds = self.relation.kinds();
         match self.relation {
-            Relation::Callees => {
-                let mut edges = self.view.edges_from(def);
-                edges.retain(|e| kinds.contains(&e.kind));
-                edges
-            }
+            Relation::Callees => self.view.edges_from(def, kinds),
             // One more than can be shown, so that a cut is noticed.
             _ => {
                 let mut edges = self.view.edges_to(def, kinds, self.limit + 1);
@@ -212,8 +208,8 @@ impl Walker<'_> {
     /// The fields and variables that a definition writes: who reads them depends on it. Readers and
     /// users of results have edges of their own, and nobody depends on a caller for its arguments.
     fn written_by(&self, def: DefDoc) -> Vec<Edge> {
-        let mut edges = self.view.edges_from(def);
-        edges.retain(|e| e.kind == EdgeKind::Dataflow && !self.view.def(e.target).kind.is_callable());
+        let mut edges = self.view.edges_from(def, &[EdgeKind::Dataflow]);
+        edges.retain(|e| !self.view.def(e.target).kind.is_callable());
         edges
     }
 

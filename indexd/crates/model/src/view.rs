@@ -314,9 +314,10 @@ pub trait IndexView: FactsView {
     /// Appends the files whose path holds a term, in ascending file order.
     fn path_postings(&self, term: &str, out: &mut Vec<PathPosting>);
 
-    /// Edges out of a definition whose occurrences stand in it, sorted by kind then by target (path,
-    /// position). Dataflow to readers elsewhere is not among them, see [`IndexView::flows_from`].
-    fn edges_from(&self, source: DefDoc) -> Vec<Edge>;
+    /// Edges of the given kinds out of a definition whose occurrences stand in it, sorted by kind then
+    /// by target (path, position). Dataflow to readers elsewhere is not among them, see
+    /// [`IndexView::flows_from`].
+    fn edges_from(&self, source: DefDoc, kinds: &[EdgeKind]) -> Vec<Edge>;
 
     /// Dataflow out of a definition that its receivers tell of: who reads the variable, who uses the
     /// result. At most `limit`, sorted by target (path, position).

@@ -253,8 +253,9 @@ impl IndexView for Oracle {
         out.extend(self.paths.get(term).into_iter().flatten());
     }
 
-    fn edges_from(&self, source: DefDoc) -> Vec<Edge> {
-        self.graph().from.get(&source).cloned().unwrap_or_default()
+    fn edges_from(&self, source: DefDoc, kinds: &[EdgeKind]) -> Vec<Edge> {
+        let edges = self.graph().from.get(&source).into_iter().flatten();
+        edges.filter(|e| kinds.contains(&e.kind)).cloned().collect()
     }
 
     fn flows_from(&self, source: DefDoc, limit: usize) -> Vec<Edge> {

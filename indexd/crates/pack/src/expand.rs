@@ -195,8 +195,7 @@ impl Walk<'_> {
         };
         let per_node = self.bounds.edges_per_node as usize;
         if self.expansion.direction != Direction::In {
-            let mut edges = units.view.edges_from(def);
-            edges.retain(|e| self.kinds.contains(&e.kind));
+            let mut edges = units.view.edges_from(def, &self.kinds);
             if self.kinds.contains(&EdgeKind::Dataflow) {
                 edges.extend(units.view.flows_from(def, per_node + 1));
             }

@@ -17,12 +17,13 @@ pub struct Source {
     /// The text.
     pub text: Arc<str>,
     lines: Arc<LineIndex>,
-    is_ascii: OnceCell<bool>,
+    /// UTF-16 code units before each line; none for ASCII, where they are bytes.
+    units: OnceCell<Option<Vec<u32>>>,
 }
 
 impl Source {
     fn new(text: Arc<str>, lines: Arc<LineIndex>) -> Self {
-        Self { text, lines, is_ascii: OnceCell::new() }
+        Self { text, lines, units: OnceCell::new() }
     }
 
     /// Its lines.
@@ -37,11 +38,25 @@ impl Source {
 
     /// `span` in UTF-16 code units from the start of the file.
     pub fn utf16(&self, span: Span) -> Range {
-        if *self.is_ascii.get_or_init(|| self.text.is_ascii()) {
+        let Some(before) = self.units.get_or_init(|| self.count_units()) else {
             return Range { start: span.start, end: span.end };
-        }
-        let start = span::utf16_len(self.slice(Span { start: 0, end: span.start }));
-        Range { start, end: start + span::utf16_len(self.slice(span)) }
+        };
+        let units = |at: u32| {
+            let line = self.lines.line(at);
+            let part = self.slice(Span { start: self.lines.start(line), end: at });
+            before[line as usize - 1] + span::utf16_len(part)
+        };
+        Range { start: units(span.start), end: units(span.end) }
+    }
+
+    fn count_units(&self) -> Option<Vec<u32>> {
+        let mut n = 0;
+        let before = |line| {
+            let before = n;
+            n += span::utf16_len(self.slice(self.lines.span(line)));
+            before
+        };
+        (!self.text.is_ascii()).then(|| (1..=self.lines.count()).map(before).collect())
     }
 }
 

@@ -552,21 +552,17 @@ impl Table {
         for h in &mut self.hits {
             h.total = h.factor * h.signals.total(weights, gate);
         }
-        let mut order: Vec<(f64, u32)> = self.hits.iter().map(|h| h.total).zip(0..).collect();
-        self.sort(&mut order);
         let spread = f64::from(self.ranking.spread);
         if spread > 0.0 {
             let mut seen: FxHashMap<FileDoc, u32> = FxHashMap::default();
-            for (total, i) in &mut order {
-                let h = &mut self.hits[*i as usize];
+            for i in self.order() {
+                let h = &mut self.hits[i as usize];
                 let n = seen.entry(h.unit.file).or_insert(0);
                 h.total /= 1.0 + spread * f64::from(*n);
-                *total = h.total;
                 *n += 1;
             }
-            self.sort(&mut order);
         }
-        self.arrange(&order);
+        self.arrange();
     }
 
     /// What says little without other hits, or beside them, gives way: imports before which no
@@ -609,32 +605,36 @@ impl Table {
             is_changed |= keep < 1.0;
         }
         if is_changed {
-            let mut order: Vec<(f64, u32)> = self.hits.iter().map(|h| h.total).zip(0..).collect();
-            self.sort(&mut order);
-            self.arrange(&order);
+            self.arrange();
         }
     }
 
-    /// Sorts totals with the positions of their hits, best first. The hits are large and stay where
-    /// they are.
-    fn sort(&self, order: &mut [(f64, u32)]) {
+    /// The positions of the hits, best first, equal ones by path and place.
+    fn order(&self) -> Vec<u32> {
         // By numbers first: few totals are equal, and to look at paths in each comparison takes twice
-        // as long.
-        order.sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
-        for equal in order.chunk_by_mut(|a, b| a.0.total_cmp(&b.0).is_eq()).filter(|run| run.len() > 1) {
+        // as long. A total and its position in one integer take half the time of two fields.
+        let keys = self.hits.iter().map(|h| i128::from(descending(h.total)) << 32);
+        let mut keys: Vec<i128> = keys.zip(0_u32..).map(|(key, i)| key | i128::from(i)).collect();
+        keys.sort_unstable();
+        let mut order: Vec<u32> = keys.into_iter().map(|key| key as u32).collect();
+        let hit = |i: &u32| &self.hits[*i as usize];
+        let are_equal = |a: &u32, b: &u32| hit(a).total.total_cmp(&hit(b).total).is_eq();
+        for equal in order.chunk_by_mut(are_equal).filter(|run| run.len() > 1) {
+            let start = |h: &Hit| h.unit.spans[0].0.start;
             equal.sort_by(|a, b| {
-                let (a, b) = (&self.hits[a.1 as usize], &self.hits[b.1 as usize]);
-                let start = |h: &Hit| h.unit.spans[0].0.start;
+                let (a, b) = (hit(a), hit(b));
                 a.file.path.cmp(&b.file.path).then_with(|| start(a).cmp(&start(b)))
             });
         }
+        order
     }
 
-    /// Puts the hits into an order of their positions.
-    fn arrange(&mut self, order: &[(f64, u32)]) {
+    /// Puts the hits into their order.
+    fn arrange(&mut self) {
+        let order = self.order();
         let mut place = vec![0; order.len()];
-        for (to, (_, from)) in order.iter().enumerate() {
-            place[*from as usize] = to;
+        for (to, from) in order.into_iter().enumerate() {
+            place[from as usize] = to;
         }
         // Each hit has a place of its own, so this reaches every value and depends on no order.
         for at in self.at.values_mut() {
@@ -647,5 +647,22 @@ impl Table {
                 place.swap(i, to);
             }
         }
+    }
+}
+
+/// An integer that is the lower the higher `total` is, by [`f64::total_cmp`].
+fn descending(total: f64) -> i64 {
+    let bits = total.to_bits() as i64;
+    !(bits ^ (((bits >> 63) as u64) >> 1) as i64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::descending;
+
+    #[test]
+    fn integers_keep_the_order_of_totals() {
+        let totals = [f64::INFINITY, 2.0, 1.0 + f64::EPSILON, 1.0, f64::MIN_POSITIVE, 0.0, -0.0, -1.0, -2.0];
+        assert!(totals.map(descending).is_sorted_by(|a, b| a < b));
     }
 }

@@ -134,7 +134,7 @@ impl Exporter<'_> {
         }
         for (doc, idx) in &defs {
             let own = self.symbol(file, *idx).or_else(|| local.get(doc).cloned());
-            for edge in view.edges_from(*doc) {
+            for edge in view.edges_from(*doc, &EdgeKind::ALL) {
                 let target = match local.get(&edge.target) {
                     Some(l) => Some(l.clone()),
                     None => {

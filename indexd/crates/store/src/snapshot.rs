@@ -267,19 +267,21 @@ impl Snapshot {
         Ok(edges)
     }
 
-    fn edges_from_sorted(&self, source: DefDoc) -> Result<Vec<Edge>> {
-        let mut edges = self.edges_of(self.rows().base(source.0)?, |kind, _| kind != EdgeKind::DataflowIn)?;
-        if edges.len() > 1 {
-            let mut keyed = Vec::with_capacity(edges.len());
-            for e in edges {
+    fn edges_from_sorted(&self, source: DefDoc, kinds: &[EdgeKind]) -> Result<Vec<Edge>> {
+        let is_asked = |kind, _| kind != EdgeKind::DataflowIn && kinds.contains(&kind);
+        let edges = self.edges_of(self.rows().base(source.0)?, is_asked)?;
+        let of_file = |e: Edge| ((e.kind, self.directory().rank_of_def(e.target.0)), (0, 0), e);
+        let mut keyed: Vec<_> = edges.into_iter().map(of_file).collect();
+        keyed.sort_by_key(|k| k.0);
+        // Positions cost a look at each definition: only targets in one file are told apart by them.
+        for same_file in keyed.chunk_by_mut(|a, b| a.0 == b.0).filter(|run| run.len() > 1) {
+            for (_, at, e) in &mut *same_file {
                 let row = self.rows().def(e.target.0)?;
-                let rank = self.directory().rank_of_def(e.target.0);
-                keyed.push(((e.kind, rank, position(row.idx, row.span)), e));
+                *at = position(row.idx, row.span);
             }
-            keyed.sort_by_key(|a| a.0);
-            edges = keyed.into_iter().map(|k| k.1).collect();
+            same_file.sort_by_key(|k| k.1);
         }
-        Ok(edges)
+        Ok(keyed.into_iter().map(|k| k.2).collect())
     }
 
     fn edges_to_sorted(&self, target: DefDoc, kinds: &[EdgeKind], limit: usize) -> Result<Vec<Edge>> {
@@ -648,8 +650,8 @@ impl IndexView for Snapshot {
         self.must(self.read_postings(&self.rows().tables.path_terms, term, each));
     }
 
-    fn edges_from(&self, source: DefDoc) -> Vec<Edge> {
-        self.must(self.edges_from_sorted(source))
+    fn edges_from(&self, source: DefDoc, kinds: &[EdgeKind]) -> Vec<Edge> {
+        self.must(self.edges_from_sorted(source, kinds))
     }
 
     fn flows_from(&self, source: DefDoc, limit: usize) -> Vec<Edge> {

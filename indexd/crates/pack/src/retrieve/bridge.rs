@@ -33,9 +33,8 @@ pub fn mark_tests(units: &mut Units, table: &mut Table) -> bool {
         .collect();
     let mut any = false;
     for (def, strength) in tests {
-        let edges = units.view.edges_from(def);
-        let calls = edges.iter().filter(|e| e.kind == EdgeKind::Call).take(EDGES_MAX);
-        for e in calls {
+        let calls = units.view.edges_from(def, &[EdgeKind::Call]);
+        for e in calls.iter().take(EDGES_MAX) {
             let Some(unit) = units.of_def(e.target) else { continue };
             // What everything calls says nothing about this test.
             let callers = f64::from(units.view.in_degree(e.target, EdgeKind::Call).max(1));

@@ -173,7 +173,7 @@ fn compare_edges(s: &Snapshot, state: &State) {
         let n = s.interface(file).defs.len() as u32;
         for def in std::iter::once(DefIdx::NONE).chain((0..n).map(DefIdx)) {
             let doc = s.def_doc(file, def);
-            let edges = s.edges_from(doc);
+            let edges = s.edges_from(doc, &EdgeKind::ALL);
             let order: Vec<_> = edges.iter().map(|e| (e.kind, def_position(s, e.target))).collect();
             assert!(order.is_sorted(), "edges out by kind, then target");
             for e in edges.into_iter().chain(s.flows_from(doc, usize::MAX)) {
@@ -312,7 +312,7 @@ fn what_is_read_flows_to_its_readers() {
     let flows = ["get_x dataflow near x1", "get_x dataflow far x2", "get_x dataflow a x1"];
     assert_eq!(shown(s.flows_from(def("get_x"), 9)), flows);
     assert_eq!(shown(s.flows_from(def("get_x"), 2)), flows[..2]);
-    assert_eq!(shown(s.edges_from(def("far"))), ["far call a x1"], "none of its own kind");
+    assert_eq!(shown(s.edges_from(def("far"), &EdgeKind::ALL)), ["far call a x1"], "none of its own kind");
     assert_eq!(shown(s.edges_to(def("far"), &EdgeKind::ALL, 9)), flows[1..2]);
     assert_eq!(shown(s.edges_to(def("a"), &EdgeKind::ALL, 9)), [flows[2], "far call a x1"]);
     assert!(
