@@ -225,6 +225,9 @@ settings! {
         stub_factor: f32 = 0.7,
         /// What the second, third, ... definition of one name in one scope keeps: a build has one.
         twin_factor: f32 = 0.7,
+        /// What a definition keeps for each better one that it looks like, from the second on: most of
+        /// its lines are the same.
+        alike_factor: f32 = 0.7,
         /// What changelogs keep of their score as documents: they have the words of every issue.
         news_factor: f32 = 0.5,
         /// What types keep of theirs: functions hold most of what changes.

@@ -12,6 +12,7 @@
 //! signal has one weight in [`Ranking`], 0 switches it off, and what each added is kept in
 //! [`Signals`] so that any score can explain itself.
 
+mod alike;
 pub mod bridge;
 pub mod feedback;
 pub mod history;
@@ -39,6 +40,9 @@ const FILE_EVIDENCE_UNITS: usize = 5;
 
 /// Hits that give way to others, the best: each costs a look at its definition.
 const GIVE_WAY_MAX: usize = 150;
+
+/// Better hits that one looks like when it gives way: what comes in pairs changes in pairs.
+const ALIKE_MIN: i32 = 2;
 
 /// Chunks of the best files that are looked at whether they hold a word of the text or not.
 const CHUNKS_ADDED_MAX: usize = 800;
@@ -569,6 +573,7 @@ impl Table {
     /// definition of their file stands, a definition without a body where one of its name has one
     /// and no frame points at it, and of those with one name in one scope all but the best: a build
     /// has only one of the files for several platforms, of overloads, of the branches of a condition.
+    /// What looks like two better ones gives way as well, the more the more of them there are.
     fn give_way(&mut self, units: &mut Units) {
         let best = self.hits.len().min(GIVE_WAY_MAX);
         let defs: Vec<Option<Rc<DefRecord>>> =
@@ -603,6 +608,13 @@ impl Table {
             }
             h.total *= f64::from(keep);
             is_changed |= keep < 1.0;
+        }
+        if r.alike_factor < 1.0 {
+            let n_alike = alike::count(units, &self.hits);
+            for (h, n) in self.hits.iter_mut().zip(n_alike).filter(|(_, n)| *n >= ALIKE_MIN) {
+                h.total *= f64::from(r.alike_factor).powi(n - ALIKE_MIN + 1);
+                is_changed = true;
+            }
         }
         if is_changed {
             self.arrange();

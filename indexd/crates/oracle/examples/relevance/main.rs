@@ -101,7 +101,7 @@ fn main() -> Result<()> {
         variants.push(variant("parts as names:ranking.part=1")?);
         variants.push(variant("no gate:ranking.gate=1")?);
         variants.push(variant("types as functions:ranking.typeFactor=1")?);
-        for s in ["alone", "stub", "twin", "comment"] {
+        for s in ["alone", "stub", "twin", "alike", "comment"] {
             variants.push(variant(&format!("no {s}:ranking.{s}Factor=1"))?);
         }
         variants.push(variant("types as long as functions:excerpts.typePercent=100")?);

@@ -96,6 +96,34 @@ fn of_files_for_several_platforms_one_comes_first() {
 }
 
 #[test]
+fn of_what_looks_alike_two_come_first() {
+    let wrapper = |name: &str| {
+        format!(
+            "    def {name}(self, url, redirect=None):\n        return self.request(\n            \"{name}\",\n            \
+             url,\n            redirect=redirect,\n            timeout=self.timeout,\n            \
+             retries=self.retries,\n            proxy=self.proxy,\n        )\n\n"
+        )
+    };
+    let wrappers: String = ["delete", "get", "head", "options"].map(wrapper).concat();
+    let view = Oracle::of(&[
+        ("client.py", &*format!("class Client:\n{wrappers}")),
+        ("redirects.py", "def is_safe(url):\n    if url.redirect:\n        return False\n    return True\n"),
+    ]);
+    let names = |ranking: &Ranking| {
+        let query = Query::parse("redirect to another url", &Ranking::default());
+        let mut units = Units::new(&view);
+        let found = retrieve(&mut units, &query, ranking, SeedProvider::Hybrid);
+        let defs: Vec<_> = found.hits.iter().filter_map(|h| h.unit.def.some()).collect();
+        let names = defs.into_iter().map(|d| units.def(d).name.to_string());
+        names.filter(|n| n != "Client").collect::<Vec<_>>()
+    };
+    let off = Ranking { alike_factor: 1.0, ..Ranking::default() };
+    assert_eq!(names(&off), ["delete", "get", "head", "options", "is_safe"]);
+    let strong = Ranking { alike_factor: 0.3, ..Ranking::default() };
+    assert_eq!(names(&strong), ["delete", "get", "is_safe", "head", "options"]);
+}
+
+#[test]
 fn what_tells_of_changes_comes_after_what_tells_of_use() {
     let view = Oracle::of(&[
         ("docs/whatsnew-2.0.md", "# Retries\n\nRetries back off now.\n"),

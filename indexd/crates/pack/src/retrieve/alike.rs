@@ -1,0 +1,87 @@
+//! Definitions that look alike: wrappers that differ in a name, the same method of a synchronous and
+//! an asynchronous class, cases of a test. Whoever has read one of them has read the others.
+
+use super::Hit;
+use crate::unit::{Unit, Units};
+use rustc_hash::FxHasher;
+use std::hash::Hasher;
+
+/// Hits that are compared, the best: about as many as have a chance to be shown.
+const HITS_MAX: usize = 80;
+/// Lines that are not blank. Of fewer, some are the same by chance, and they take little room.
+const LINES_MIN: usize = 6;
+/// Lines that have to be the same, in tenths of those of the longer one.
+const SAME_TENTHS: usize = 7;
+
+/// For each of the best hits, how many better ones it looks like. Expects a sorted table.
+pub fn count(units: &Units, hits: &[Hit]) -> Vec<i32> {
+    let mut shapes: Vec<Vec<u64>> = Vec::new();
+    let best = hits.iter().take(HITS_MAX);
+    best.map(|h| {
+        let is_long = h.unit.def.some().is_some() && h.unit.lines().count() as usize >= LINES_MIN;
+        let shape = if is_long { shape(units, &h.unit) } else { Vec::new() };
+        if shape.len() < LINES_MIN {
+            return 0;
+        }
+        let n = shapes.iter().filter(|better| are_alike(better, &shape)).count();
+        shapes.push(shape);
+        n as i32
+    })
+    .collect()
+}
+
+/// Digests of the lines that are not blank, without what surrounds them, ascending.
+fn shape(units: &Units, unit: &Unit) -> Vec<u64> {
+    let text = units.view.text(unit.file);
+    let parts = unit.spans.iter().filter_map(|(span, _)| text.get(span.range()));
+    let lines = parts.flat_map(str::lines).map(str::trim).filter(|line| !line.is_empty());
+    let mut shape: Vec<u64> = lines.map(digest).collect();
+    shape.sort_unstable();
+    shape
+}
+
+fn digest(line: &str) -> u64 {
+    let mut hasher = FxHasher::default();
+    hasher.write(line.as_bytes());
+    hasher.finish()
+}
+
+fn are_alike(a: &[u64], b: &[u64]) -> bool {
+    let needed = (a.len().max(b.len()) * SAME_TENTHS).div_ceil(10);
+    a.len().min(b.len()) >= needed && n_common(a, b) >= needed
+}
+
+/// How many values two ascending runs share, repeated ones as often as both have them.
+fn n_common(a: &[u64], b: &[u64]) -> usize {
+    let (mut i, mut j, mut n) = (0, 0, 0);
+    while i < a.len() && j < b.len() {
+        match a[i].cmp(&b[j]) {
+            std::cmp::Ordering::Less => i += 1,
+            std::cmp::Ordering::Greater => j += 1,
+            std::cmp::Ordering::Equal => (i, j, n) = (i + 1, j + 1, n + 1),
+        }
+    }
+    n
+}
+
+#[cfg(test)]
+mod tests {
+    use super::are_alike;
+
+    #[test]
+    fn most_lines_of_the_longer_one_are_the_same() {
+        let ten: Vec<u64> = (0..10).collect();
+        for (other, alike) in [
+            (vec![0, 1, 2, 3, 4, 5, 6], true),
+            (vec![0, 1, 2, 3, 4, 5], false),
+            (vec![0, 1, 2, 3, 4, 5, 6, 70, 80, 90], true),
+            (vec![0, 1, 2, 3, 4, 5, 60, 70, 80, 90], false),
+            (vec![0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13], true),
+            (vec![0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14], false),
+            (vec![3; 10], false),
+        ] {
+            assert_eq!(are_alike(&ten, &other), alike, "{other:?}");
+            assert_eq!(are_alike(&other, &ten), alike, "{other:?}");
+        }
+    }
+}
