@@ -565,7 +565,7 @@ impl Offers for Assembly<'_> {
         }
         let unit = &self.claimed[candidate].candidate.unit;
         let size: u64 = unit.spans.iter().map(|(s, _)| u64::from(s.len())).sum();
-        size.min(self.room(candidate).whole_bytes as u64).min(1_000) / BYTES_PER_TOKEN_MAX
+        size.min(self.room(candidate).whole_bytes as u64) / BYTES_PER_TOKEN_MAX
     }
 
     fn cost(&mut self, candidate: usize) -> Option<Cost> {

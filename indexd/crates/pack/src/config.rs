@@ -185,7 +185,7 @@ settings! {
         /// How recently the lines of the unit itself were touched.
         touched: f32 = 0.15,
         /// Best files all of whose units are looked at.
-        files_whole: u32 = 8,
+        files_whole: u32 = 5,
         /// What a test that fits the text adds to what it calls.
         test_bridge: f32 = 0.3,
         /// What a good hit adds to definitions of the same name, its siblings elsewhere.
@@ -268,11 +268,11 @@ settings! {
         /// Definitions whose edges are read.
         nodes: u32 = 40,
         /// Edges read from or into one definition.
-        edges_per_node: u32 = 48,
+        edges_per_node: u32 = 40,
         /// Edges read in one request.
         edges: u32 = 1_500,
         /// Definitions reached in one request.
-        records: u32 = 300,
+        records: u32 = 200,
     }
 }
 

@@ -45,7 +45,7 @@ const GIVE_WAY_MAX: usize = 150;
 const ALIKE_MIN: i32 = 2;
 
 /// Chunks of the best files that are looked at whether they hold a word of the text or not.
-const CHUNKS_ADDED_MAX: usize = 800;
+const CHUNKS_ADDED_MAX: usize = 400;
 
 /// What can speak for a unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

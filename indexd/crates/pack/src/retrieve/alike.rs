@@ -5,29 +5,36 @@ use super::Hit;
 use crate::unit::{Unit, Units};
 use rustc_hash::FxHasher;
 use std::hash::Hasher;
+use std::sync::Arc;
 
 /// Hits that are compared, the best: about as many as have a chance to be shown.
-const HITS_MAX: usize = 80;
+const HITS_MAX: usize = 60;
 /// Lines that are not blank. Of fewer, some are the same by chance, and they take little room.
 const LINES_MIN: usize = 6;
 /// Lines that have to be the same, in tenths of those of the longer one.
 const SAME_TENTHS: usize = 7;
 
 /// For each of the best hits, how many better ones it looks like. Expects a sorted table.
-pub fn count(units: &Units, hits: &[Hit]) -> Vec<i32> {
-    let mut shapes: Vec<Vec<u64>> = Vec::new();
-    let best = hits.iter().take(HITS_MAX);
-    best.map(|h| {
-        let is_long = h.unit.def.some().is_some() && h.unit.lines().count() as usize >= LINES_MIN;
-        let shape = if is_long { shape(units, &h.unit) } else { Vec::new() };
-        if shape.len() < LINES_MIN {
-            return 0;
-        }
-        let n = shapes.iter().filter(|better| are_alike(better, &shape)).count();
-        shapes.push(shape);
-        n as i32
-    })
-    .collect()
+pub fn count(units: &mut Units, hits: &[Hit]) -> Vec<i32> {
+    let best: Vec<&Unit> = hits.iter().take(HITS_MAX).map(|h| &*h.unit).collect();
+    let names: Vec<Option<Arc<str>>> = best
+        .iter()
+        .map(|unit| unit.def.some().filter(|_| unit.lines().count() as usize >= LINES_MIN))
+        .map(|def| def.map(|def| Arc::clone(&units.def(def).name)))
+        .collect();
+    // What looks alike stands in one file or bears one name, so the texts of few are read.
+    let are_near = |i: usize, j: usize| match (&names[i], &names[j]) {
+        (Some(a), Some(b)) => i != j && (best[i].file == best[j].file || a == b),
+        _ => false,
+    };
+    let all = || 0..best.len();
+    let shapes: Vec<Vec<u64>> = all()
+        .map(|i| if all().any(|j| are_near(i, j)) { shape(units, best[i]) } else { Vec::new() })
+        .collect();
+    let is_like = |i: usize, j: usize| {
+        are_near(i, j) && shapes[i].len() >= LINES_MIN && are_alike(&shapes[i], &shapes[j])
+    };
+    all().map(|i| (0..i).filter(|j| is_like(i, *j)).count() as i32).collect()
 }
 
 /// Digests of the lines that are not blank, without what surrounds them, ascending.
