@@ -107,10 +107,9 @@ impl Listings {
             if blake3::hash(rest) != *hash {
                 return None;
             }
-            bitcode::decode::<Vec<(String, Listing)>>(rest).ok()
+            bitcode::decode::<Vec<(Box<str>, Listing)>>(rest).ok()
         };
-        let of = read().into_iter().flatten().map(|(dir, listing)| (dir.into(), listing)).collect();
-        Self { of, is_changed: false }
+        Self { of: read().unwrap_or_default().into_iter().collect(), is_changed: false }
     }
 
     /// Keeps in an index folder what is known of the folders that `are_wanted`, if that is news. It is
@@ -122,12 +121,12 @@ impl Listings {
         if !std::mem::take(&mut self.is_changed) {
             return Ok(());
         }
-        let mut all: Vec<(String, Listing)> = self.of.drain().map(|(dir, l)| (dir.into(), l)).collect();
+        let mut all: Vec<(Box<str>, Listing)> = self.of.drain().collect();
         all.retain(|(dir, _)| are_wanted(dir));
         all.sort_unstable_by(|a, b| a.0.cmp(&b.0));
         let rest = bitcode::encode(&all);
         let bytes = [MAGIC, blake3::hash(&rest).as_bytes(), &rest].concat();
-        self.of = all.into_iter().map(|(dir, listing)| (dir.into(), listing)).collect();
+        self.of = all.into_iter().collect();
         let new = file(home).with_extension("new");
         fs::write(&new, bytes)?;
         fs::rename(&new, file(home))
