@@ -54,12 +54,12 @@ impl KnownFiles {
     /// Remembers a file, whose path is valid. Best in the order of paths: a file that comes before others
     /// of its folder moves them.
     pub fn set(&mut self, path: &str, stat: FileStat) {
-        let dir = dir_of(path);
+        let (dir, name) = path.rsplit_once('/').unwrap_or(("", path));
         let folder = match self.folders.get_mut(dir) {
             Some(folder) => folder,
             None => self.folders.entry(dir.into()).or_default(),
         };
-        self.n_files += usize::from(folder.set(file_name_of(path), stat));
+        self.n_files += usize::from(folder.set(name, stat));
     }
 
     /// Forgets a file.

@@ -97,7 +97,7 @@ impl ChunkUid {
             h.update(part.as_bytes());
         }
         h.update(&ordinal.to_le_bytes());
-        for line in text.lines() {
+        for line in text.split_terminator('\n') {
             h.update(line.trim_end().as_bytes());
             h.update(b"\n");
         }

@@ -252,7 +252,9 @@ pub(crate) struct Rows<'t> {
 impl<'t> Rows<'t> {
     fn enter(&mut self, node: Option<(&'t [u8], &'t [u8])>) -> Result<()> {
         // The key of a run is at most that of its first row.
-        let is_past = |key: &[u8]| *key > *self.prefix && !key.starts_with(&self.prefix);
+        let is_past = |key: &[u8]| {
+            !self.prefix.is_empty() && *key > *self.prefix && !key.starts_with(&self.prefix)
+        };
         self.node = match node.filter(|n| !is_past(n.0)) {
             Some((key, stored)) => Some((key, self.table.open(key, stored)?)),
             None => None,
@@ -283,7 +285,9 @@ impl<'t> Rows<'t> {
                 Some(entries) => {
                     while !entries.is_done() {
                         let value = entries.read().ok_or_else(|| self.table.corrupt(key))?;
-                        if entries.key.starts_with(&self.prefix) {
+                        // To compare with an empty vector, which has no memory, can take a hundred
+                        // times as long as to see that it is empty.
+                        if self.prefix.is_empty() || entries.key.starts_with(&self.prefix) {
                             return Ok(Some(value));
                         }
                         if *entries.key > *self.prefix {

@@ -50,11 +50,10 @@ struct Watches {
 
 impl Watches {
     /// Whether this is news, and the watch that the folder's name had before.
-    fn insert(&mut self, number: i32, dir: &OsStr) -> (bool, Option<i32>) {
-        if self.dirs.get(&number).is_some_and(|before| **before == *dir) {
+    fn insert(&mut self, number: i32, dir: Arc<OsStr>) -> (bool, Option<i32>) {
+        if self.dirs.get(&number).is_some_and(|before| *before == dir) {
             return (false, None);
         }
-        let dir: Arc<OsStr> = dir.into();
         if let Some(before) = self.dirs.insert(number, Arc::clone(&dir)) {
             self.numbers.remove(&before);
         }
@@ -87,8 +86,10 @@ impl Watcher for Inotify {
             Errno::NOENT | Errno::NOTDIR => WatchError::Gone,
             _ => WatchError::Refused,
         })?;
+        // Before the lock, for which the threads of a walk wait.
+        let dir: Arc<OsStr> = dir.as_os_str().into();
         let mut watches = self.shared.watches();
-        let (is_new, replaced) = watches.insert(number, dir.as_os_str());
+        let (is_new, replaced) = watches.insert(number, dir);
         if let Some(replaced) = replaced {
             // Another folder has this name by now; the one before has moved away or is going.
             watches.remove(replaced);

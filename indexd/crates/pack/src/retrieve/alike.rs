@@ -41,7 +41,7 @@ pub fn count(units: &mut Units, hits: &[Hit]) -> Vec<i32> {
 fn shape(units: &Units, unit: &Unit) -> Vec<u64> {
     let text = units.view.text(unit.file);
     let parts = unit.spans.iter().filter_map(|(span, _)| text.get(span.range()));
-    let lines = parts.flat_map(str::lines).map(str::trim).filter(|line| !line.is_empty());
+    let lines = parts.flat_map(|part| part.split('\n')).map(str::trim).filter(|line| !line.is_empty());
     let mut shape: Vec<u64> = lines.map(digest).collect();
     shape.sort_unstable();
     shape
