@@ -185,7 +185,7 @@ settings! {
         /// How recently the lines of the unit itself were touched.
         touched: f32 = 0.15,
         /// Best files all of whose units are looked at.
-        files_whole: u32 = 5,
+        files_whole: u32 = 6,
         /// What a test that fits the text adds to what it calls.
         test_bridge: f32 = 0.3,
         /// What a good hit adds to definitions of the same name, its siblings elsewhere.

@@ -300,7 +300,6 @@ pub fn retrieve(units: &mut Units, query: &Query, r: &Ranking, provider: SeedPro
     let is_on = |s: Signal| weights[s as usize] > 0.0;
     let (mut scored, chunk_hits) = Lexical::score(units, query, r);
     let mut table = Table::new(units, chunk_hits, r);
-    table.read_ahead(units);
     if is_on(Signal::NamedFile)
         || is_on(Signal::NamedFolder)
         || is_on(Signal::NamedSymbol)

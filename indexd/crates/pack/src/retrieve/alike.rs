@@ -22,9 +22,13 @@ pub fn count(units: &mut Units, hits: &[Hit]) -> Vec<i32> {
         .map(|unit| unit.def.some().filter(|_| unit.lines().count() as usize >= LINES_MIN))
         .map(|def| def.map(|def| Arc::clone(&units.def(def).name)))
         .collect();
-    // What looks alike stands in one file or bears one name, so the texts of few are read.
+    // What looks alike stands in one file or bears one name and is of about one length, so the texts of
+    // few are read.
+    let n_lines: Vec<u32> = best.iter().map(|unit| unit.lines().count()).collect();
     let are_near = |i: usize, j: usize| match (&names[i], &names[j]) {
-        (Some(a), Some(b)) => i != j && (best[i].file == best[j].file || a == b),
+        (Some(a), Some(b)) if i != j && (best[i].file == best[j].file || a == b) => {
+            2 * n_lines[i].min(n_lines[j]) >= n_lines[i].max(n_lines[j])
+        }
         _ => false,
     };
     let all = || 0..best.len();

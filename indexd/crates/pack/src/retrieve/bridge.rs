@@ -36,11 +36,11 @@ pub fn mark_tests(units: &mut Units, table: &mut Table) -> bool {
         let calls = units.view.edges_from(def, &[EdgeKind::Call]);
         for e in calls.iter().take(EDGES_MAX) {
             let Some(unit) = units.of_def(e.target) else { continue };
-            // What everything calls says nothing about this test.
-            let callers = f64::from(units.view.in_degree(e.target, EdgeKind::Call).max(1));
-            let confidence = e.occurrences.iter().map(|o| o.confidence).max().unwrap_or(0);
             let hit = table.hit(units, unit);
             if hit.role == Role::Code {
+                // What everything calls says nothing about this test.
+                let callers = f64::from(units.view.in_degree(e.target, EdgeKind::Call).max(1));
+                let confidence = e.occurrences.iter().map(|o| o.confidence).max().unwrap_or(0);
                 hit.signals
                     .raise(Signal::TestBridge, strength * f64::from(confidence) / 100.0 / callers.sqrt());
                 any = true;
