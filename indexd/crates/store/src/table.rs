@@ -252,9 +252,8 @@ pub(crate) struct Rows<'t> {
 impl<'t> Rows<'t> {
     fn enter(&mut self, node: Option<(&'t [u8], &'t [u8])>) -> Result<()> {
         // The key of a run is at most that of its first row.
-        let is_past = |key: &[u8]| {
-            !self.prefix.is_empty() && *key > *self.prefix && !key.starts_with(&self.prefix)
-        };
+        let is_past =
+            |key: &[u8]| !self.prefix.is_empty() && *key > *self.prefix && !key.starts_with(&self.prefix);
         self.node = match node.filter(|n| !is_past(n.0)) {
             Some((key, stored)) => Some((key, self.table.open(key, stored)?)),
             None => None,
