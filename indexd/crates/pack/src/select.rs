@@ -20,7 +20,8 @@ pub struct Cost {
 
 /// What selection asks of the caller: costs are computed only when an item's turn comes.
 pub trait Offers {
-    /// A lower bound of the tokens of a candidate, cheap.
+    /// Tokens that the excerpt of a candidate hardly falls below, cheap: with less room it is not asked
+    /// for.
     fn at_least(&self, candidate: usize) -> u64;
 
     /// The exact cost of the excerpt; `None` when it has none to show.

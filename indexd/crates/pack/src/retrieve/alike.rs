@@ -3,8 +3,7 @@
 
 use super::Hit;
 use crate::unit::{Unit, Units};
-use rustc_hash::FxHasher;
-use std::hash::Hasher;
+use indexd_model::view::digest_of;
 use std::sync::Arc;
 
 /// Hits that are compared, the best: about as many as have a chance to be shown.
@@ -46,15 +45,9 @@ fn shape(units: &Units, unit: &Unit) -> Vec<u64> {
     let text = units.view.text(unit.file);
     let parts = unit.spans.iter().filter_map(|(span, _)| text.get(span.range()));
     let lines = parts.flat_map(|part| part.split('\n')).map(str::trim).filter(|line| !line.is_empty());
-    let mut shape: Vec<u64> = lines.map(digest).collect();
+    let mut shape: Vec<u64> = lines.map(digest_of).collect();
     shape.sort_unstable();
     shape
-}
-
-fn digest(line: &str) -> u64 {
-    let mut hasher = FxHasher::default();
-    hasher.write(line.as_bytes());
-    hasher.finish()
 }
 
 fn are_alike(a: &[u64], b: &[u64]) -> bool {

@@ -102,6 +102,25 @@ fn only_evidence_of_the_kinds_asked_for_counts() {
 }
 
 #[test]
+fn a_few_lines_of_a_long_caller_need_room_for_a_few_lines() {
+    // Many tokens in few bytes, so that the seed leaves less room than the caller has in bytes.
+    let dense = "\tx = a[1] + b[2] - c[3] * d[4] / e[5] % f[6]\n".repeat(9);
+    let lines = "\tx()\n".repeat(400);
+    let text = format!("package a\n\nfunc Needle() {{\n{dense}}}\n\nfunc Top() {{\n\tNeedle()\n{lines}}}\n");
+    let view = Oracle::of(&[("go.mod", "module m\n"), ("a/x.go", &*text)]);
+    let mut config = Config::default();
+    config.ranking.seeds_max = 1;
+    config.excerpts.neighbour_percent = 100;
+    for (budget, callers) in [(360, vec![]), (420, vec!["func Top()"])] {
+        let expansion = json!({"direction": "in", "edgeTypes": ["call"]});
+        let request =
+            json!({"query": "Needle", "budgets": {"maxTotalTokens": budget}, "expansion": expansion});
+        let pack = try_build(&view, request, &config).expect("a pack");
+        assert_eq!(reached(&pack), callers, "{budget}");
+    }
+}
+
+#[test]
 fn seeds_are_code_or_prose_or_both() {
     for (mode, code, prose) in [("code", true, false), ("prose", false, true), ("mixed", true, true)] {
         let pack = pack(&calls(), json!({"query": "needle", "seedMode": mode}));

@@ -95,32 +95,47 @@ fn of_files_for_several_platforms_one_comes_first() {
     assert_eq!(names(&off), ["os/clock_linux.go", "os/clock_windows.go", "os/use.go"]);
 }
 
-#[test]
-fn of_what_looks_alike_two_come_first() {
-    let wrapper = |name: &str| {
+/// Which definitions are found for a question about redirects, best first, among clients and a check;
+/// each client is a file with methods that differ in nothing but their names.
+fn redirecting(clients: &[&[&str]], alike_factor: f32) -> Vec<String> {
+    let method = |name: &&str| {
         format!(
             "    def {name}(self, url, redirect=None):\n        return self.request(\n            \"{name}\",\n            \
              url,\n            redirect=redirect,\n            timeout=self.timeout,\n            \
              retries=self.retries,\n            proxy=self.proxy,\n        )\n\n"
         )
     };
-    let wrappers: String = ["delete", "get", "head", "options"].map(wrapper).concat();
-    let view = Oracle::of(&[
-        ("client.py", &*format!("class Client:\n{wrappers}")),
-        ("redirects.py", "def is_safe(url):\n    if url.redirect:\n        return False\n    return True\n"),
-    ]);
-    let names = |ranking: &Ranking| {
-        let query = Query::parse("redirect to another url", &Ranking::default());
-        let mut units = Units::new(&view);
-        let found = retrieve(&mut units, &query, ranking, SeedProvider::Hybrid);
-        let defs: Vec<_> = found.hits.iter().filter_map(|h| h.unit.def.some()).collect();
-        let names = defs.into_iter().map(|d| units.def(d).name.to_string());
-        names.filter(|n| n != "Client").collect::<Vec<_>>()
+    let client = |(i, names): (usize, &&[&str])| {
+        let methods: String = names.iter().map(method).collect();
+        (format!("client{i}.py"), format!("class Client:\n{methods}"))
     };
-    let off = Ranking { alike_factor: 1.0, ..Ranking::default() };
-    assert_eq!(names(&off), ["delete", "get", "head", "options", "is_safe"]);
-    let strong = Ranking { alike_factor: 0.3, ..Ranking::default() };
-    assert_eq!(names(&strong), ["delete", "get", "is_safe", "head", "options"]);
+    let mut files: Vec<(String, String)> = clients.iter().enumerate().map(client).collect();
+    let check = "def is_safe(url):\n    if url.redirect:\n        return False\n    return True\n";
+    files.push(("checks.py".to_owned(), check.to_owned()));
+    let files: Vec<(&str, &str)> = files.iter().map(|(path, text)| (&**path, &**text)).collect();
+    let view = Oracle::of(&files);
+    let mut units = Units::new(&view);
+    let ranking = Ranking { alike_factor, ..Ranking::default() };
+    let query = Query::parse("redirect to another url", &Ranking::default());
+    let found = retrieve(&mut units, &query, &ranking, SeedProvider::Hybrid);
+    let defs: Vec<_> = found.hits.iter().filter_map(|h| h.unit.def.some()).collect();
+    let names = defs.into_iter().map(|d| units.def(d).name.to_string());
+    names.filter(|n| n != "Client").collect()
+}
+
+#[test]
+fn of_what_looks_alike_two_come_first() {
+    let client: &[&[&str]] = &[&["delete", "get", "head", "options"]];
+    assert_eq!(redirecting(client, 1.0), ["delete", "get", "head", "options", "is_safe"]);
+    assert_eq!(redirecting(client, 0.3), ["delete", "get", "is_safe", "head", "options"]);
+}
+
+#[test]
+fn what_looks_alike_stands_in_one_file_or_bears_one_name() {
+    let same: &[&[&str]] = &[&["get"], &["get"], &["get"]];
+    assert_eq!(redirecting(same, 0.3), ["get", "get", "is_safe", "get"]);
+    let others: &[&[&str]] = &[&["get"], &["put"], &["patch"]];
+    assert_eq!(redirecting(others, 0.3), ["get", "put", "patch", "is_safe"]);
 }
 
 #[test]
