@@ -53,7 +53,8 @@ pub struct Wait {
 pub struct Envelope {
     /// Whether every change saved before the request is in.
     pub fresh: bool,
-    /// How that is known: `cookie`, `scan`, `build`, `stdin`, or `none` when it is not.
+    /// How that is known: `queue` (the system's queue of changes was read to its end), `cookie` (a file
+    /// made after the request was noticed), `scan` (the tree was compared), or `none` when it is not.
     pub how: String,
     /// Changed paths known and not yet in the index.
     pub pending: u64,

@@ -227,7 +227,7 @@ fn check(server: &Server, socket: &Socket) {
 struct Folder {
     inbox: Arc<Inbox>,
     wake: Arc<Notify>,
-    watcher: Option<Box<dyn Watcher>>,
+    watcher: Option<Arc<dyn Watcher>>,
 }
 
 impl Folder {

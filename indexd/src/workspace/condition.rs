@@ -1,10 +1,11 @@
 //! What the threads of one workspace share: its condition, its index, the way to its event loop.
 
 use super::status::{Freshness, Progress, WorkspaceState};
+use super::watch::{Inbox, Noticed, Watcher};
 use indexd_store::Store;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError, RwLock};
-use std::time::Duration;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, RwLock};
+use std::time::{Duration, Instant};
 
 /// Everything that status shows and changes with time.
 #[derive(Clone, Debug)]
@@ -57,9 +58,18 @@ impl Default for Condition {
     }
 }
 
+/// How a request sees that nothing has happened, while the event loop sleeps with nothing left to do.
+struct Rest {
+    watcher: Arc<dyn Watcher>,
+    inbox: Arc<Inbox>,
+    /// When one looked last.
+    asked: Option<Instant>,
+}
+
 /// Shared by the event loop, a build under way and the requests.
 #[derive(Default)]
 pub struct Shared {
+    rest: Mutex<Option<Rest>>,
     condition: Mutex<Condition>,
     changed: Condvar,
     store: RwLock<Option<Store>>,
@@ -110,6 +120,33 @@ impl Shared {
         self.is_stopping.load(Ordering::Relaxed)
     }
 
+    /// The event loop goes to sleep with everything done: what the watcher put into `inbox` before is in
+    /// the index. Holds until [`Shared::rouse`].
+    pub fn rest(&self, watcher: &Arc<dyn Watcher>, inbox: &Arc<Inbox>) {
+        let (watcher, inbox) = (Arc::clone(watcher), Arc::clone(inbox));
+        *self.resting() = Some(Rest { watcher, inbox, asked: None });
+    }
+
+    /// The event loop is awake, before it takes anything out of its inbox. Gives when a request was
+    /// last answered without it.
+    pub fn rouse(&self) -> Option<Instant> {
+        self.resting().take()?.asked
+    }
+
+    /// Freshness, when the event loop is at rest and nothing was changed since: there is no need to
+    /// wake it. Every change made before this call counts.
+    pub fn fresh_at_rest(&self) -> Option<Freshness> {
+        // Held to the end, so that the loop takes nothing out of the inbox meanwhile.
+        let mut rest = self.resting();
+        let rest = rest.as_mut()?;
+        let store = self.store().filter(|store| !store.is_damaged())?;
+        if !rest.watcher.catch_up() || !rest.inbox.peek(Noticed::is_empty) {
+            return None;
+        }
+        rest.asked = Some(Instant::now());
+        Some(Freshness { fresh: true, generation: store.generation(), pending: 0, how: "queue" })
+    }
+
     /// Freshness when nothing proves it.
     pub fn not_fresh(&self) -> Freshness {
         let condition = self.lock();
@@ -121,7 +158,72 @@ impl Shared {
         }
     }
 
+    fn resting(&self) -> MutexGuard<'_, Option<Rest>> {
+        self.rest.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     fn lock(&self) -> MutexGuard<'_, Condition> {
         self.condition.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::workspace::watch::WatchError;
+    use indexd_store::Opened;
+    use std::path::{Path, PathBuf};
+
+    /// Noticed, but not in the inbox before somebody asks.
+    struct Behind {
+        inbox: Arc<Inbox>,
+        queue: Mutex<Vec<PathBuf>>,
+    }
+
+    impl Watcher for Behind {
+        fn watch(&self, _: &Path) -> Result<bool, WatchError> {
+            Ok(true)
+        }
+        fn unwatch(&self, _: &Path) {}
+        fn unwatch_others(&self, _: &dyn Fn(&Path) -> bool) {}
+        fn n_watched(&self) -> usize {
+            1
+        }
+        fn catch_up(&self) -> bool {
+            self.queue.lock().unwrap().drain(..).for_each(|path| self.inbox.dirty(path, true));
+            true
+        }
+    }
+
+    #[test]
+    fn a_request_sees_for_itself_that_nothing_has_happened() {
+        let tmp = tempfile::tempdir().unwrap();
+        let Opened::Fresh(store) = indexd_store::Store::open(tmp.path(), b"").unwrap() else { panic!() };
+        let inbox = Inbox::new(|| {});
+        let behind = Arc::new(Behind { inbox: Arc::clone(&inbox), queue: Mutex::default() });
+        let watcher: Arc<dyn Watcher> = Arc::clone(&behind) as _;
+        let shared = Shared::default();
+        let is_fresh = || shared.fresh_at_rest().is_some_and(|f| f.fresh && f.how == "queue");
+
+        shared.set_store(Some(store));
+        assert!(!is_fresh(), "the loop is awake");
+        shared.rest(&watcher, &inbox);
+        assert!(is_fresh() && is_fresh());
+        assert!(shared.rouse().is_some(), "the loop hears that it was asked for");
+        assert!(!is_fresh());
+        shared.rest(&watcher, &inbox);
+        assert_eq!(shared.rouse(), None);
+
+        shared.rest(&watcher, &inbox);
+        behind.queue.lock().unwrap().push("/a".into());
+        assert!(!is_fresh(), "what the system has queued is seen");
+        assert!(!is_fresh(), "and stays so until the loop has taken it in");
+        shared.rouse();
+        inbox.take();
+        shared.rest(&watcher, &inbox);
+        assert!(is_fresh());
+
+        shared.set_store(None);
+        assert!(!is_fresh(), "without an index");
     }
 }

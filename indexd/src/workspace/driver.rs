@@ -2,8 +2,9 @@
 //!
 //! It owns the engine, except while a build runs on a thread of its own; then events gather in the
 //! inbox and requests wait. A lone save is taken in at once; a burst when it has settled; either at
-//! once when a request waits and its cookie has come back. Whatever fails leads to a state that says
-//! so and is tried again; no other workspace notices.
+//! once when a request waits and everything before it is known to have been noticed. A request that
+//! finds the loop at rest and nothing changed does not wake it. Whatever fails leads to a state that
+//! says so and is tried again; no other workspace notices.
 
 mod watching;
 
@@ -86,7 +87,7 @@ pub struct Driver {
     events: Receiver<Event>,
     sender: Sender<Event>,
     inbox: Arc<Inbox>,
-    watcher: Option<Box<dyn Watcher>>,
+    watcher: Option<Arc<dyn Watcher>>,
     engine: Option<Box<Engine>>,
     is_building: bool,
     is_closing: bool,
@@ -164,10 +165,16 @@ impl Driver {
                 self.engine = None;
                 self.stand("internal", "this is a bug; the workspace starts over", Duration::from_secs(10));
             }
+            if let Some(watcher) = self.watcher.as_ref().filter(|_| self.is_at_rest()) {
+                self.setup.shared.rest(watcher, &self.inbox);
+            }
             let event = match self.next_due() {
                 Some(at) => self.events.recv_deadline(at),
                 None => self.events.recv().map_err(|_| RecvTimeoutError::Disconnected),
             };
+            if let Some(asked) = self.setup.shared.rouse() {
+                self.last_request = self.last_request.max(asked);
+            }
             let mut next = match event {
                 Ok(event) => Some(event),
                 Err(RecvTimeoutError::Timeout) => None,
@@ -198,6 +205,14 @@ impl Driver {
             Event::Import(import) => self.imports.push(import),
             Event::Close => self.is_closing = true,
         }
+    }
+
+    /// Whether everything that was noticed is in the index and nothing else is to be done for a request.
+    fn is_at_rest(&self) -> bool {
+        let is_open = self.engine.as_ref().is_some_and(|engine| engine.store().is_some());
+        let is_behind = self.is_degraded || self.needs_sweep || self.head_is_dirty || self.sweep_at.is_some();
+        let is_asked = self.cookies.is_wanted() || !self.imports.is_empty() || !self.importing.is_empty();
+        is_open && !self.is_building && self.retry.is_none() && !is_behind && !is_asked
     }
 
     /// Does whatever is due.
@@ -429,6 +444,14 @@ impl Driver {
         }
         if self.watcher.is_none() || self.is_degraded {
             return self.sweep();
+        }
+        let until = Instant::now();
+        if self.watcher.as_ref().is_some_and(|watcher| watcher.catch_up()) {
+            let noticed = self.inbox.take();
+            if self.process(&noticed)? {
+                self.answer_until(until, "queue");
+            }
+            return Ok(());
         }
         let has_returned =
             self.inbox.peek(|n| n.paths.keys().any(|p| p.parent() == Some(self.cookies.dir())));

@@ -50,10 +50,17 @@ pub trait Watcher: Send + Sync {
 
     /// Folders that are watched.
     fn n_watched(&self) -> usize;
+
+    /// Puts everything that happened before this call into the inbox. False, and nothing done, where
+    /// the system's queue is not the caller's to read: there a file that is made and noticed proves
+    /// the same, since events come in order.
+    fn catch_up(&self) -> bool {
+        false
+    }
 }
 
 /// How a watcher is made: it fills the inbox until it is dropped. `None` where there are no events.
-pub type Watch = fn(&Arc<Inbox>) -> Option<Box<dyn Watcher>>;
+pub type Watch = fn(&Arc<Inbox>) -> Option<Arc<dyn Watcher>>;
 
 /// Paths noticed and not taken yet.
 pub struct Inbox {
@@ -132,7 +139,7 @@ impl Inbox {
 }
 
 /// The system's watcher: inotify itself on Linux, notify elsewhere.
-pub fn system(inbox: &Arc<Inbox>) -> Option<Box<dyn Watcher>> {
+pub fn system(inbox: &Arc<Inbox>) -> Option<Arc<dyn Watcher>> {
     #[cfg(target_os = "linux")]
     return inotify::start(inbox);
     #[cfg(not(target_os = "linux"))]
@@ -140,7 +147,7 @@ pub fn system(inbox: &Arc<Inbox>) -> Option<Box<dyn Watcher>> {
 }
 
 /// No watcher at all, for settings and tests.
-pub fn none(_: &Arc<Inbox>) -> Option<Box<dyn Watcher>> {
+pub fn none(_: &Arc<Inbox>) -> Option<Arc<dyn Watcher>> {
     None
 }
 
@@ -260,6 +267,28 @@ mod tests {
             &[],
         );
         check(|root, watcher| assert_eq!(watcher.watch(&root.join("none")), Err(WatchError::Gone)), &[]);
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn what_happened_before_is_in_the_inbox_afterwards() {
+        let tmp = tempfile::tempdir().unwrap();
+        let inbox = Inbox::new(|| {});
+        let watcher = system(&inbox).expect("a watcher");
+        watcher.watch(tmp.path()).unwrap();
+        std::thread::scope(|s| {
+            for thread in 0..4 {
+                let (inbox, watcher, dir) = (&inbox, &watcher, tmp.path());
+                s.spawn(move || {
+                    for i in 0..200 {
+                        let path = dir.join(format!("{thread}-{i}"));
+                        fs::write(&path, "x").unwrap();
+                        assert!(watcher.catch_up());
+                        assert_eq!(inbox.peek(|n| n.paths.get(&path).copied()), Some(true));
+                    }
+                });
+            }
+        });
     }
 
     #[cfg(target_os = "linux")]

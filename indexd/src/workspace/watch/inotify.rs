@@ -17,14 +17,20 @@ use std::thread::JoinHandle;
 const BUFFER_BYTES: usize = 16 << 10;
 
 /// Starts to watch; `None` where the system refuses.
-pub fn start(inbox: &Arc<Inbox>) -> Option<Box<dyn Watcher>> {
+pub fn start(inbox: &Arc<Inbox>) -> Option<Arc<dyn Watcher>> {
     let queue = inotify::init(CreateFlags::NONBLOCK | CreateFlags::CLOEXEC).ok()?;
     let stop = rustix::event::eventfd(0, EventfdFlags::NONBLOCK | EventfdFlags::CLOEXEC).ok()?;
-    let shared = Arc::new(Shared { queue, stop, adding: RwLock::default(), watches: Mutex::default() });
-    let (of_thread, inbox) = (Arc::clone(&shared), Arc::clone(inbox));
-    let run = move || of_thread.run(&inbox);
-    let thread = std::thread::Builder::new().name("watch".into()).spawn(run).ok()?;
-    Some(Box::new(Inotify { shared, thread: Some(thread) }))
+    let shared = Arc::new(Shared {
+        queue,
+        stop,
+        inbox: Arc::clone(inbox),
+        reading: Mutex::default(),
+        adding: RwLock::default(),
+        watches: Mutex::default(),
+    });
+    let of_thread = Arc::clone(&shared);
+    let thread = std::thread::Builder::new().name("watch".into()).spawn(move || of_thread.run()).ok()?;
+    Some(Arc::new(Inotify { shared, thread: Some(thread) }))
 }
 
 struct Inotify {
@@ -35,6 +41,9 @@ struct Inotify {
 struct Shared {
     queue: OwnedFd,
     stop: OwnedFd,
+    inbox: Arc<Inbox>,
+    /// Held from an event's way out of the queue until it is in the inbox.
+    reading: Mutex<()>,
     /// Held for reading while a watch is added, until its folder is known.
     adding: RwLock<()>,
     watches: Mutex<Watches>,
@@ -114,6 +123,12 @@ impl Watcher for Inotify {
     fn n_watched(&self) -> usize {
         self.shared.watches().numbers.len()
     }
+
+    fn catch_up(&self) -> bool {
+        // An event is in the queue before the call that caused it returns.
+        self.shared.empty();
+        true
+    }
 }
 
 impl Drop for Inotify {
@@ -137,34 +152,45 @@ impl Shared {
         let _ = inotify::remove_watch(&self.queue, number);
     }
 
-    fn run(&self, inbox: &Inbox) {
-        let mut buffer = [const { MaybeUninit::uninit() }; BUFFER_BYTES];
-        let mut reader = inotify::Reader::new(&self.queue, &mut buffer);
+    fn run(&self) {
         loop {
             let mut ends = [PollFd::new(&self.queue, PollFlags::IN), PollFd::new(&self.stop, PollFlags::IN)];
             match rustix::event::poll(&mut ends, None) {
                 Ok(_) if !ends[1].revents().is_empty() => return,
                 Ok(_) | Err(Errno::INTR) => {}
-                Err(_) => return inbox.lost(),
+                Err(_) => return self.inbox.lost(),
             }
-            loop {
-                match reader.next() {
-                    Ok(event) => {
-                        let name = event.file_name().map(|n| OsStr::from_bytes(n.to_bytes()));
-                        self.deliver(inbox, event.wd(), event.events(), name);
-                    }
-                    Err(Errno::AGAIN) => break,
-                    Err(Errno::INTR) => {}
-                    // Without events, requests find that their cookies do not return and compare.
-                    Err(_) => return inbox.lost(),
+            if !self.empty() {
+                return;
+            }
+        }
+    }
+
+    /// Moves everything from the queue to the inbox. False when the queue cannot be read, which is the
+    /// same as lost events, each time that it is tried.
+    fn empty(&self) -> bool {
+        let _reading = self.reading.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut buffer = [const { MaybeUninit::uninit() }; BUFFER_BYTES];
+        let mut reader = inotify::Reader::new(&self.queue, &mut buffer);
+        loop {
+            match reader.next() {
+                Ok(event) => {
+                    let name = event.file_name().map(|n| OsStr::from_bytes(n.to_bytes()));
+                    self.deliver(event.wd(), event.events(), name);
+                }
+                Err(Errno::AGAIN) => return true,
+                Err(Errno::INTR) => {}
+                Err(_) => {
+                    self.inbox.lost();
+                    return false;
                 }
             }
         }
     }
 
-    fn deliver(&self, inbox: &Inbox, number: i32, flags: ReadFlags, name: Option<&OsStr>) {
+    fn deliver(&self, number: i32, flags: ReadFlags, name: Option<&OsStr>) {
         if flags.intersects(ReadFlags::QUEUE_OVERFLOW | ReadFlags::UNMOUNT) {
-            inbox.lost();
+            self.inbox.lost();
         }
         let mut watches = self.watches();
         if !watches.dirs.contains_key(&number) {
@@ -186,6 +212,6 @@ impl Shared {
             | ReadFlags::MOVED_TO
             | ReadFlags::DELETE_SELF
             | ReadFlags::MOVE_SELF;
-        inbox.dirty(path, flags.intersects(done));
+        self.inbox.dirty(path, flags.intersects(done));
     }
 }

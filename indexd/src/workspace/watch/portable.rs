@@ -12,13 +12,13 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Starts to watch; `None` where the system refuses.
-pub fn start(inbox: &Arc<Inbox>) -> Option<Box<dyn Watcher>> {
+pub fn start(inbox: &Arc<Inbox>) -> Option<Arc<dyn Watcher>> {
     let inbox = Arc::clone(inbox);
     let config = notify::Config::default().with_follow_symlinks(false);
     let handler = move |event| deliver(&inbox, event);
     let watcher = <RecommendedWatcher as notify::Watcher>::new(handler, config);
     let watching = |watcher| Watching { watcher, dirs: FxHashSet::default() };
-    watcher.ok().map(|w| Box::new(Portable(Mutex::new(watching(w)))) as Box<dyn Watcher>)
+    watcher.ok().map(|w| Arc::new(Portable(Mutex::new(watching(w)))) as Arc<dyn Watcher>)
 }
 
 struct Portable(Mutex<Watching>);
