@@ -74,10 +74,11 @@ impl Decoder {
                         Some(Frame::TooLong)
                     } else if line.iter().all(u8::is_ascii_whitespace) {
                         None
-                    } else if self.start == 0 && end + 1 == self.buffer.len() {
-                        // All there is: handed out as it lies here, since answers are long.
+                    } else if end + 1 == self.buffer.len() && line.len() > self.start {
+                        // Most of it and the last: handed out as it lies here, since answers are long.
                         let len = line.len();
                         let mut line = std::mem::take(&mut self.buffer);
+                        line.drain(..std::mem::take(&mut self.start));
                         line.truncate(len);
                         self.scanned = 0;
                         return Some(Frame::Line(line));
@@ -145,8 +146,9 @@ mod tests {
 
     #[test]
     fn cuts_lines_wherever_the_pieces_end() {
-        let cases: [(&[&[u8]], Vec<Frame>); 6] = [
+        let cases: [(&[&[u8]], Vec<Frame>); 7] = [
             (&[b"{}\n{\"a\":1}\r\n"], vec![line("{}"), line("{\"a\":1}")]),
+            (&[b"{}\n{\"", b"a\":1}\r\n", b"[]\n"], ["{}", "{\"a\":1}", "[]"].map(line).into()),
             (&[b"{\"a\"", b":1", b"}\n"], vec![line("{\"a\":1}")]),
             (&[b"\n\r\n  \n"], vec![]),
             (&[b"123456789\n{}\n"], vec![Frame::TooLong, line("{}")]),
