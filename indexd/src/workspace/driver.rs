@@ -53,7 +53,7 @@ const LONE_PATHS_MAX: usize = 4;
 /// Rounds of watching new folders and looking into them again; a tree that grows faster than that is
 /// compared in full.
 const ROUNDS_MAX: usize = 16;
-/// Time without events or requests after which tokens are counted.
+/// Time without events or requests after which tokens are counted and memory is given back.
 const IDLE: Duration = Duration::from_millis(1_500);
 
 /// What a driver is started with.
@@ -89,7 +89,8 @@ pub struct Driver {
     inbox: Arc<Inbox>,
     watcher: Option<Arc<dyn Watcher>>,
     engine: Option<Box<Engine>>,
-    is_building: bool,
+    /// The thread of a build under way.
+    building: Option<std::thread::JoinHandle<()>>,
     is_closing: bool,
     imports: Vec<Import>,
     /// Imports that are kept and not in the index yet.
@@ -106,6 +107,8 @@ pub struct Driver {
     last_request: Instant,
     last_event: Instant,
     counting: Counting,
+    /// Whether work has left memory that is worth giving back.
+    has_waste: bool,
 }
 
 impl Driver {
@@ -135,7 +138,7 @@ impl Driver {
                 inbox,
                 watcher: None,
                 engine: None,
-                is_building: false,
+                building: None,
                 is_closing: false,
                 imports: Vec::new(),
                 importing: Vec::new(),
@@ -149,6 +152,7 @@ impl Driver {
                 sweep_at: None,
                 last_request: now,
                 last_event: now,
+                has_waste: false,
             };
             driver.run();
         };
@@ -212,12 +216,12 @@ impl Driver {
         let is_open = self.engine.as_ref().is_some_and(|engine| engine.store().is_some());
         let is_behind = self.is_degraded || self.needs_sweep || self.head_is_dirty || self.sweep_at.is_some();
         let is_asked = self.cookies.is_wanted() || !self.imports.is_empty() || !self.importing.is_empty();
-        is_open && !self.is_building && self.retry.is_none() && !is_behind && !is_asked
+        is_open && self.building.is_none() && self.retry.is_none() && !is_behind && !is_asked
     }
 
     /// Does whatever is due.
     fn act(&mut self) {
-        if self.is_building || self.retry.is_some_and(|retry| Instant::now() < retry.at) {
+        if self.building.is_some() || self.retry.is_some_and(|retry| Instant::now() < retry.at) {
             return;
         }
         self.retry = None;
@@ -231,11 +235,11 @@ impl Driver {
         if self.engine.is_none() {
             self.open()?;
         }
-        if self.is_building {
+        if self.building.is_some() {
             return Ok(());
         }
         self.take_imports()?;
-        if self.is_building {
+        if self.building.is_some() {
             return Ok(());
         }
         if self.watcher.is_none() && self.watches() {
@@ -246,11 +250,11 @@ impl Driver {
         if self.needs_sweep || is_lost || self.sweep_at.is_some_and(|at| at <= Instant::now()) {
             self.sweep()?;
         }
-        if self.is_building {
+        if self.building.is_some() {
             return Ok(());
         }
         self.answer_requests()?;
-        if !self.is_building && self.batch_due().is_some_and(|at| at <= Instant::now()) {
+        if self.building.is_none() && self.batch_due().is_some_and(|at| at <= Instant::now()) {
             self.take_in()?;
         }
         self.keep_house()
@@ -309,6 +313,7 @@ impl Driver {
         }
         self.needs_sweep = true;
         self.sweep_at = None;
+        self.has_waste = true;
         let Some(changes) = self.sweep_watching()? else { return Ok(()) };
         self.head_is_dirty = true;
         if self.absorb(changes, true)? {
@@ -377,7 +382,6 @@ impl Driver {
 
     fn start_build(&mut self, swept: Option<ChangeSet>) {
         let Some(mut engine) = self.engine.take() else { return };
-        self.is_building = true;
         let shared = Arc::clone(&self.setup.shared);
         shared.update(|c| {
             c.state =
@@ -394,24 +398,27 @@ impl Driver {
                 Ok(result) => Event::Built(Some(engine), result),
                 Err(_) => Event::Built(None, Err(EngineError::Cancelled)),
             };
-            // The threads of the build have ended; what they used is of no use to requests.
-            indexd_os::give_back_memory();
             // The loop waits for this before it ends.
             let _ = sender.send(event);
         };
-        if std::thread::Builder::new()
-            .name("build".into())
-            .stack_size(super::STACK_BYTES)
-            .spawn(build)
-            .is_err()
-        {
-            self.is_building = false;
+        self.building =
+            std::thread::Builder::new().name("build".into()).stack_size(super::STACK_BYTES).spawn(build).ok();
+        if self.building.is_none() {
             self.stand("internal", "no thread could be started", Duration::from_secs(10));
         }
     }
 
+    /// Waits for the thread of a build that has said its last word. What its threads used is of no use
+    /// to requests.
+    fn end_build(&mut self) {
+        if let Some(thread) = self.building.take() {
+            let _ = thread.join();
+            super::give_back_memory();
+        }
+    }
+
     fn built(&mut self, engine: Option<Box<Engine>>, result: Result<(), EngineError>) {
-        self.is_building = false;
+        self.end_build();
         self.engine = engine;
         self.setup.shared.update(|c| c.progress = None);
         self.needs_sweep = true;
@@ -458,7 +465,7 @@ impl Driver {
         if has_returned {
             self.take_in()?;
         }
-        if self.is_building {
+        if self.building.is_some() {
             return Ok(());
         }
         let patience = Duration::from_millis(self.setup.engine.config.freshness_cookie_ms);
@@ -585,7 +592,7 @@ impl Driver {
     }
 
     fn next_due(&self) -> Option<Instant> {
-        if self.is_building {
+        if self.building.is_some() {
             return None;
         }
         if let Some(retry) = self.retry {
@@ -599,7 +606,8 @@ impl Driver {
             self.cookies.due(patience),
             self.sync_at,
             self.sweep_at,
-            self.counting.is_wanted().then(|| self.last_request.max(self.last_event) + IDLE),
+            (self.counting.is_wanted() || self.has_waste)
+                .then(|| self.last_request.max(self.last_event) + IDLE),
             Some(self.last_request + idle),
         ];
         dues.into_iter().flatten().min()
@@ -607,7 +615,7 @@ impl Driver {
 
     fn is_idle(&self) -> bool {
         let idle = Duration::from_secs(self.setup.engine.config.workspace_idle_close_s);
-        !self.is_building && !self.cookies.is_wanted() && self.last_request.elapsed() >= idle
+        self.building.is_none() && !self.cookies.is_wanted() && self.last_request.elapsed() >= idle
     }
 
     fn keep_house(&mut self) -> Result<(), EngineError> {
@@ -621,8 +629,13 @@ impl Driver {
             self.start_sync(&store);
         }
         let quiet = now.saturating_duration_since(self.last_request.max(self.last_event));
-        if self.counting.is_wanted() && quiet >= IDLE && self.events.is_empty() {
-            self.counting.step(&store)?;
+        if quiet >= IDLE && self.events.is_empty() {
+            if self.counting.is_wanted() {
+                self.has_waste = true;
+                self.counting.step(&store)?;
+            } else if std::mem::take(&mut self.has_waste) {
+                super::give_back_memory();
+            }
         }
         Ok(())
     }
@@ -732,11 +745,11 @@ impl Driver {
 
     fn close(mut self) {
         self.setup.shared.stop();
-        while self.is_building {
+        while self.building.is_some() {
             match self.events.recv() {
                 Ok(Event::Built(engine, _)) => {
+                    self.end_build();
                     self.engine = engine;
-                    self.is_building = false;
                 }
                 Ok(_) => {}
                 Err(_) => break,

@@ -53,6 +53,12 @@ fn pool() -> &'static rayon::ThreadPool {
     &POOL
 }
 
+/// Gives back what work has left: on this thread, and on those that walk, each for itself.
+fn give_back_memory() {
+    pool().spawn_broadcast(|_| indexd_os::give_back_memory());
+    indexd_os::give_back_memory();
+}
+
 /// What is said of a repository's settings that are refused.
 fn settings_ignored(e: &crate::config::ConfigError) -> String {
     let text = e.to_string();

@@ -70,7 +70,7 @@ impl Counting {
             let file = files[self.next];
             self.next += 1;
             n_files += 1;
-            let text = snapshot.text(file);
+            let text = snapshot.text_once(file);
             for chunk in snapshot.file(file).chunks {
                 let chunk = snapshot.chunk(indexd_model::ChunkDoc(chunk));
                 if !chunk.kind.is_definition() {
@@ -92,9 +92,6 @@ impl Counting {
             let mut txn = store.begin()?;
             txn.put_token_counts(&counts)?;
             self.generation = txn.commit()?;
-        }
-        if self.is_done {
-            indexd_os::give_back_memory();
         }
         Ok(())
     }

@@ -20,8 +20,20 @@ struct Scanner {
     keywords: AhoCorasick,
     /// The rule of each keyword; `RULES.len()` for private keys.
     rule_of: Vec<usize>,
-    patterns: Vec<Regex>,
+    patterns: Patterns,
+}
+
+/// A clone shares what is compiled and has memory of its own for searching.
+#[derive(Clone)]
+struct Patterns {
+    rules: Vec<Regex>,
     private_key: Regex,
+}
+
+thread_local! {
+    // What a search learns is kept in small blocks. The threads of a build take theirs along when they
+    // end; among all that a build frees, each would keep a page from being given back.
+    static PATTERNS: Patterns = SCANNER.patterns.clone();
 }
 
 static SCANNER: LazyLock<Scanner> = LazyLock::new(|| {
@@ -45,13 +57,18 @@ static SCANNER: LazyLock<Scanner> = LazyLock::new(|| {
             .build(keywords)
             .expect("keywords are constants under test"),
         rule_of,
-        patterns: RULES.iter().map(|r| compile(r.pattern)).collect(),
-        private_key: compile(PRIVATE_KEY_BEGIN),
+        patterns: Patterns {
+            rules: RULES.iter().map(|r| compile(r.pattern)).collect(),
+            private_key: compile(PRIVATE_KEY_BEGIN),
+        },
     }
 });
 
 pub(crate) fn find(text: &str) -> Vec<Redaction> {
-    let scanner = &*SCANNER;
+    PATTERNS.with(|patterns| find_with(&SCANNER, patterns, text))
+}
+
+fn find_with(scanner: &Scanner, patterns: &Patterns, text: &str) -> Vec<Redaction> {
     let mut found = Vec::new();
     // Where each rule has looked already.
     let mut done = [0usize; RULES.len() + 1];
@@ -62,7 +79,7 @@ pub(crate) fn find(text: &str) -> Vec<Redaction> {
         }
         if rule == RULES.len() {
             done[rule] = hit.end();
-            if let Some(span) = private_key(scanner, text, hit.start()) {
+            if let Some(span) = private_key(patterns, text, hit.start()) {
                 done[rule] = span.end as usize;
                 found.push(Redaction { rule: PRIVATE_KEY, span });
             }
@@ -74,7 +91,7 @@ pub(crate) fn find(text: &str) -> Vec<Redaction> {
         // Words that stand beside secrets stand in many lines, and few of these hold a digit.
         let may_hold_one = line.len() <= LINE_BYTES_MAX && has_digits(line, n_digits_min(RULES[rule].check));
         if may_hold_one && !line.contains(ALLOW_MARK) {
-            in_line(rule, &scanner.patterns[rule], line, start, &mut found);
+            in_line(rule, &patterns.rules[rule], line, start, &mut found);
         }
     }
     // A private key hides what else is found in it; then the first rule in the table wins.
@@ -241,9 +258,9 @@ fn entropy(text: &str) -> f64 {
 
 /// The body of the private key that begins at `at`: to its end mark, else the lines of base64 that
 /// follow. `None` for a mark alone, as programs that read keys have it.
-fn private_key(scanner: &Scanner, text: &str, at: usize) -> Option<Span> {
+fn private_key(patterns: &Patterns, text: &str, at: usize) -> Option<Span> {
     let (_, line_end) = line_around(text, at);
-    let begin = scanner.private_key.find_at(&text.as_bytes()[..line_end], at).filter(|m| m.start() == at)?;
+    let begin = patterns.private_key.find_at(&text.as_bytes()[..line_end], at).filter(|m| m.start() == at)?;
     let start = begin.end();
     let mut limit = (start + PRIVATE_KEY_BYTES_MAX).min(text.len());
     while !text.is_char_boundary(limit) {

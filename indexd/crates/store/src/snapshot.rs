@@ -163,6 +163,11 @@ impl Snapshot {
         self.must(self.rows().file_doc(path).and_then(|doc| doc.map(|doc| self.rows().stat(doc)).transpose()))
     }
 
+    /// As [`IndexView::text`] for a reader of every file: it is not kept in place of what packs need.
+    pub fn text_once(&self, file: FileDoc) -> Arc<str> {
+        self.must(self.rows().text(file.0))
+    }
+
     /// Interface and body of a file.
     ///
     /// # Errors

@@ -24,10 +24,10 @@ const MAP_BYTES: u64 = if cfg!(windows) { 1 << 30 } else { 256 << 30 };
 const MAP_BYTES_MIN: u64 = 64 << 20;
 /// Snapshots at one time.
 const READERS_MAX: u32 = 512;
-/// Bytes of decoded texts kept.
-const TEXT_CACHE_BYTES: usize = 8 << 20;
+/// Bytes of decoded texts kept: those of some ten packs. With half of it a pack takes a tenth longer.
+const TEXT_CACHE_BYTES: usize = 16 << 20;
 /// Bytes of decoded interfaces kept.
-const INTERFACE_CACHE_BYTES: usize = 12 << 20;
+const INTERFACE_CACHE_BYTES: usize = 4 << 20;
 
 /// The index of one workspace. Cheap to clone; the environment closes with the last clone.
 #[derive(Clone)]
