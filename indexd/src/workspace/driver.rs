@@ -620,6 +620,11 @@ impl Driver {
 
     fn keep_house(&mut self) -> Result<(), EngineError> {
         let now = Instant::now();
+        let is_quiet = now.saturating_duration_since(self.last_request.max(self.last_event)) >= IDLE
+            && self.events.is_empty();
+        if is_quiet && !self.counting.is_wanted() && std::mem::take(&mut self.has_waste) {
+            super::give_back_memory();
+        }
         let Some(store) = self.engine.as_ref().and_then(|e| e.store()).cloned() else { return Ok(()) };
         if store.is_damaged() {
             return Err(indexd_store::StoreError::Corrupt("found while reading".into()).into());
@@ -628,14 +633,9 @@ impl Driver {
             self.sync_at = None;
             self.start_sync(&store);
         }
-        let quiet = now.saturating_duration_since(self.last_request.max(self.last_event));
-        if quiet >= IDLE && self.events.is_empty() {
-            if self.counting.is_wanted() {
-                self.has_waste = true;
-                self.counting.step(&store)?;
-            } else if std::mem::take(&mut self.has_waste) {
-                super::give_back_memory();
-            }
+        if is_quiet && self.counting.is_wanted() {
+            self.has_waste = true;
+            self.counting.step(&store)?;
         }
         Ok(())
     }

@@ -24,7 +24,8 @@ const MAP_BYTES: u64 = if cfg!(windows) { 1 << 30 } else { 256 << 30 };
 const MAP_BYTES_MIN: u64 = 64 << 20;
 /// Snapshots at one time.
 const READERS_MAX: u32 = 512;
-/// Bytes of decoded texts kept: those of some ten packs. With half of it a pack takes a tenth longer.
+/// Bytes of decoded texts kept: those of some ten packs. With half of it a pack takes 5 to
+/// 10 % longer.
 const TEXT_CACHE_BYTES: usize = 16 << 20;
 /// Bytes of decoded interfaces kept.
 const INTERFACE_CACHE_BYTES: usize = 4 << 20;

@@ -16,6 +16,9 @@ use std::thread::JoinHandle;
 /// Bytes read at once: some hundred events.
 const BUFFER_BYTES: usize = 16 << 10;
 
+/// Bytes of an event without a name (inotify(7)).
+const EVENT_BYTES_MIN: u64 = 16;
+
 /// Starts to watch; `None` where the system refuses.
 pub fn start(inbox: &Arc<Inbox>) -> Option<Arc<dyn Watcher>> {
     let queue = inotify::init(CreateFlags::NONBLOCK | CreateFlags::CLOEXEC).ok()?;
@@ -166,15 +169,22 @@ impl Shared {
         }
     }
 
-    /// Moves everything from the queue to the inbox. False when the queue cannot be read, which is the
-    /// same as lost events, each time that it is tried.
+    /// Moves everything that is in the queue by now to the inbox; who waits for this does not wait for
+    /// what comes meanwhile. False when the queue cannot be read, which is the same as lost events, each
+    /// time that it is tried.
     fn empty(&self) -> bool {
         let _reading = self.reading.lock().unwrap_or_else(PoisonError::into_inner);
         let mut buffer = [const { MaybeUninit::uninit() }; BUFFER_BYTES];
         let mut reader = inotify::Reader::new(&self.queue, &mut buffer);
-        loop {
+        let Ok(n_bytes) = rustix::io::ioctl_fionread(&self.queue) else {
+            self.inbox.lost();
+            return false;
+        };
+        let mut n_left = n_bytes / EVENT_BYTES_MIN;
+        while n_left > 0 || !reader.is_buffer_empty() {
             match reader.next() {
                 Ok(event) => {
+                    n_left = n_left.saturating_sub(1);
                     let name = event.file_name().map(|n| OsStr::from_bytes(n.to_bytes()));
                     self.deliver(event.wd(), event.events(), name);
                 }
@@ -186,6 +196,7 @@ impl Shared {
                 }
             }
         }
+        true
     }
 
     fn deliver(&self, number: i32, flags: ReadFlags, name: Option<&OsStr>) {
