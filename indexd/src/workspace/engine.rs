@@ -218,6 +218,12 @@ impl Engine {
                 return Err(e);
             }
         };
+        // LMDB keeps the memory of all pages that were dirty at once until an environment is closed.
+        drop(store);
+        let store = match Store::open_verified(&dir, &self.signature_config())? {
+            Opened::Ready(store) => store,
+            _ => return Err(StoreError::Busy("a new environment is gone").into()),
+        };
         self.history = store.snapshot()?.history_digest();
         self.head = head;
         recovery::set_current(&self.setup.home, env).map_err(|e| io_error("write", &self.setup.home, e))?;
