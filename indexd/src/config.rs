@@ -215,7 +215,8 @@ options! {
     watch_sweep_s: u64 = 60, "watch.sweep_s", Never, 1 to 86_400;
     /// Milliseconds that a request waits for a fresh index.
     freshness_wait_ms: u64 = 2_000, "freshness.wait_ms", Never, 0 to 600_000;
-    /// Milliseconds of these that it waits for the watcher before the tree is compared.
+    /// Milliseconds of these that it waits for the watcher before the tree is compared; of no use on Linux,
+    /// where the watcher's queue is read instead.
     freshness_cookie_ms: u64 = 500, "freshness.cookie_ms", Never, 1 to 60_000;
     /// Seconds without a request after which a workspace is closed; it opens again on demand.
     workspace_idle_close_s: u64 = 1_800, "workspace.idle_close_s", Never, 1 to 31_536_000;

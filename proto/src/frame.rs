@@ -148,7 +148,7 @@ mod tests {
     fn cuts_lines_wherever_the_pieces_end() {
         let cases: [(&[&[u8]], Vec<Frame>); 7] = [
             (&[b"{}\n{\"a\":1}\r\n"], vec![line("{}"), line("{\"a\":1}")]),
-            (&[b"{}\n{\"", b"a\":1}\r\n", b"[]\n"], ["{}", "{\"a\":1}", "[]"].map(line).into()),
+            (&[b"{}\n{\"ab\":", b"1}\r\n", b"[]\n"], ["{}", "{\"ab\":1}", "[]"].map(line).into()),
             (&[b"{\"a\"", b":1", b"}\n"], vec![line("{\"a\":1}")]),
             (&[b"\n\r\n  \n"], vec![]),
             (&[b"123456789\n{}\n"], vec![Frame::TooLong, line("{}")]),

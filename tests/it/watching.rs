@@ -288,6 +288,38 @@ fn a_watcher_that_says_nothing_is_not_believed() {
     assert!(world.workspace.status().n_rescans > 0);
 }
 
+/// Has a queue that cannot be read.
+struct Broken(Arc<Inbox>);
+
+impl Watcher for Broken {
+    fn watch(&self, _: &Path) -> Result<bool, WatchError> {
+        Ok(true)
+    }
+    fn unwatch(&self, _: &Path) {}
+    fn unwatch_others(&self, _: &dyn Fn(&Path) -> bool) {}
+    fn n_watched(&self) -> usize {
+        1
+    }
+    fn catch_up(&self) -> bool {
+        self.0.lost();
+        true
+    }
+}
+
+#[test]
+fn a_queue_that_cannot_be_read_is_not_taken_for_an_empty_one() {
+    let world = World::new(|inbox: &Arc<Inbox>| Some(Arc::new(Broken(Arc::clone(inbox)))));
+    world.write("a.md", "0");
+    world.watching();
+    for i in 1..=3 {
+        let before = world.workspace.status().n_rescans;
+        world.write("a.md", &i.to_string());
+        assert_eq!(world.fresh().how, "scan");
+        assert_eq!(world.text("a.md"), Some(i.to_string()));
+        assert!(world.workspace.status().n_rescans > before);
+    }
+}
+
 #[test]
 fn a_full_or_absent_watcher_leads_to_scans_and_says_so() {
     let full: Watch = |_| Some(Arc::new(Full));

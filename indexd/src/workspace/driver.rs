@@ -454,6 +454,9 @@ impl Driver {
         }
         let until = Instant::now();
         if self.watcher.as_ref().is_some_and(|watcher| watcher.catch_up()) {
+            if self.inbox.peek(|n| n.lost) {
+                return self.sweep();
+            }
             let noticed = self.inbox.take();
             if self.process(&noticed)? {
                 self.answer_until(until, "queue");

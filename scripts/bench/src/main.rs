@@ -104,7 +104,7 @@ fn measure(args: &Args, programs: &Programs, name: &str, dir: &Path) -> Result<V
         last = Some(daemon);
     }
     let mut daemon = last.context("no build ran")?;
-    // What a build leaves behind counts, too; most packs are asked of a daemon that was restarted.
+    // What a build leaves behind counts, too.
     let mut packing_after_build = 0;
     for i in 0..args.packs {
         daemon.pack(&tree.root(), &tree.query(i))?;

@@ -564,19 +564,8 @@ impl Offers for Assembly<'_> {
             return 0;
         }
         let unit = &self.claimed[candidate].candidate.unit;
-        let size: u64 = unit.spans.iter().map(|(s, _)| u64::from(s.len())).sum();
-        let lines: u32 = unit.spans.iter().map(|(_, l)| l.count()).sum();
-        let room = self.room(candidate);
-        let is_whole = lines <= self.ctx.config.excerpts.whole_lines || size <= room.whole_bytes as u64;
-        let shown = if size > room.bytes as u64 {
-            // Which lines a limit on bytes leaves is not known before they are chosen.
-            0
-        } else if is_whole {
-            size
-        } else {
-            size * u64::from(room.lines.min(lines)) / u64::from(lines.max(1))
-        };
-        shown / BYTES_PER_TOKEN_MAX
+        let e = &self.ctx.config.excerpts;
+        excerpt::bytes_at_least(unit, self.room(candidate), e) / BYTES_PER_TOKEN_MAX
     }
 
     fn cost(&mut self, candidate: usize) -> Option<Cost> {

@@ -85,6 +85,21 @@ pub fn plan(
     Plan { parts, reason: Some(reason) }
 }
 
+/// Bytes that an excerpt of `unit` hardly falls below, without a look at its text: what is shown of a
+/// long one is some of its lines.
+pub fn bytes_at_least(unit: &Unit, room: Room, e: &Excerpts) -> u64 {
+    let size: u64 = unit.spans.iter().map(|(s, _)| u64::from(s.len())).sum();
+    let n_lines: u32 = unit.spans.iter().map(|(_, l)| l.count()).sum();
+    if size > room.bytes as u64 {
+        // Which lines a limit on bytes leaves is not known before they are chosen.
+        0
+    } else if n_lines <= e.whole_lines || size <= room.whole_bytes as u64 {
+        size
+    } else {
+        size * u64::from(room.lines.min(n_lines)) / u64::from(n_lines)
+    }
+}
+
 /// The first `n_lines` lines of a plan.
 pub fn shorten(plan: &Plan, n_lines: u32) -> Plan {
     let mut left = n_lines;
