@@ -151,6 +151,8 @@ const PACK_EXAMPLES: &str = "Examples:
   ctl pack --query-file issue.txt --intent debug
   git log -1 --format=%B | ctl pack -
   ctl pack --focus-file net/retry.go --hops 1
+  ctl pack Client.get --thrifty                               # a symbol and its neighbourhood
+  ctl pack \"and who retries\" --seen pack:sha256:1f0c...     # nothing twice
   ctl pack \"x\" --param expansion.direction='\"in\"'";
 
 const GRAPH_EXAMPLES: &str = "The symbol is a name, Class.method, a symbol id, a path, or path:line.
@@ -185,6 +187,12 @@ pub struct PackArgs {
     /// Show signals and what was left out
     #[arg(long, value_name = "BOOL", num_args = 0..=1, default_missing_value = "true")]
     pub explain: Option<bool>,
+    /// End the pack where what follows is worth little, within the budget
+    #[arg(long)]
+    pub thrifty: bool,
+    /// What you have already: ids of packs or chunk uids; they come back as places only
+    #[arg(long, value_name = "IDS", value_delimiter = ',')]
+    pub seen: Option<Vec<String>>,
     /// Print the budgeted text itself, as a model gets it
     #[arg(long, conflicts_with = "json")]
     pub text: bool,

@@ -17,9 +17,8 @@ use indexd_lang::Extracted;
 use indexd_model::terms::Vocabulary;
 use indexd_model::{DefIdx, Facts, FactsView, FileDoc, IndexView, RepoPath};
 use indexd_os::Root;
-use indexd_pack::query::Query;
 use indexd_pack::request::SeedProvider;
-use indexd_pack::retrieve::retrieve;
+use indexd_pack::retrieve::search;
 use indexd_pack::unit::Units;
 use indexd_store::Snapshot;
 use std::cell::RefCell;
@@ -225,12 +224,11 @@ fn save(bencher: Bencher, language: &str) {
 /// From queries to ranked candidates.
 #[divan::bench]
 fn retrieval(bencher: Bencher) {
-    let (view, queries, config) = (world().snapshot(), world().queries(), indexd_pack::Config::default());
-    let ranking = &config.ranking;
+    let (view, queries) = (world().snapshot(), world().queries());
+    let tuning = indexd_pack::Tuning::default();
     bencher.counter(ItemsCount::new(queries.len())).bench_local(|| {
         for text in &queries {
-            let query = Query::parse(text, ranking);
-            black_box(retrieve(&mut Units::new(&view), &query, ranking, SeedProvider::Hybrid));
+            black_box(search(&mut Units::new(&view), text, &tuning.weights, SeedProvider::Hybrid));
         }
     });
 }
@@ -243,6 +241,7 @@ fn pack(bencher: Bencher) {
     let counter = counter.expect("a known tokenizer");
     let context = indexd_pack::Context {
         config: &config,
+        tuning: &indexd_pack::Tuning::default(),
         counter: &*counter,
         cancel: &|| false,
         tool_version: "bench",

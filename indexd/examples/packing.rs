@@ -13,11 +13,10 @@ use indexd::workspace::recovery::Verify;
 use indexd::workspace::stages::Parts;
 use indexd::workspace::tokens::Counting;
 use indexd_model::{FactsView as _, IndexView};
-use indexd_pack::query::Query;
 use indexd_pack::request::SeedProvider;
-use indexd_pack::retrieve::retrieve;
+use indexd_pack::retrieve::search;
 use indexd_pack::unit::Units;
-use indexd_pack::{Context, Request, build};
+use indexd_pack::{Context, Request, Tuning, build};
 use indexd_store::{Snapshot, Store};
 use indexd_text::{CounterOptions, counter};
 use rustix::time::{ClockId, clock_gettime};
@@ -82,6 +81,7 @@ fn measure(kind: &str, texts: &[String], snapshot: &Snapshot) -> Result<()> {
     let config = indexd_pack::Config::default();
     let counter = counter(&config.tokenizer, &CounterOptions::default())?;
     let times: RefCell<Vec<(&'static str, Vec<f64>)>> = RefCell::default();
+    let tuning = Tuning::default();
     let last = RefCell::new(0.0);
     let stage = |name: &'static str| {
         let took = (now() - last.replace(now())) * 1e3;
@@ -96,6 +96,7 @@ fn measure(kind: &str, texts: &[String], snapshot: &Snapshot) -> Result<()> {
         let request = Request::from_json(json!({"query": text, "budgets": budgets}))?;
         let context = Context {
             config: &config,
+            tuning: &tuning,
             counter: &*counter,
             cancel: &|| false,
             tool_version: "packing",
@@ -120,8 +121,7 @@ fn measure(kind: &str, texts: &[String], snapshot: &Snapshot) -> Result<()> {
         // Every fourth text also alone: what it costs when its postings and records are in the caches.
         if i % 4 == 0 {
             last.replace(now());
-            let query = Query::parse(text, &config.ranking);
-            let found = retrieve(&mut Units::new(snapshot), &query, &config.ranking, SeedProvider::Hybrid);
+            let found = search(&mut Units::new(snapshot), text, &tuning.weights, SeedProvider::Hybrid);
             stage("retrieve alone");
             drop(found);
         }

@@ -375,7 +375,7 @@ impl Config {
 /// tokens are counted is the user's, and every weight and share is equally narrow.
 fn narrow_of_pack(key: &str) -> Narrow {
     match key {
-        "min_items" | "ranking.candidates_max" | "ranking.files_whole" | "ranking.seeds_max" => Narrow::Lower,
+        "min_items" => Narrow::Lower,
         _ if key.starts_with("budgets.") || key.starts_with("expansion.") => Narrow::Lower,
         _ if key.starts_with("headroom.") => Narrow::Never,
         _ => Narrow::Any,
@@ -463,20 +463,10 @@ fn pack_leaves(config: &indexd_pack::Config) -> BTreeMap<String, Value> {
     let mut out = BTreeMap::new();
     if let Ok(tree) = serde_json::to_value(config) {
         leaves("", &tree, &mut |key, value| {
-            out.insert(snake(key), shortest(value));
+            out.insert(snake(key), value.clone());
         });
     }
     out
-}
-
-/// A number that was widened from 32 bits, written as short as it was: 0.3, not 0.30000001192092896.
-fn shortest(value: &Value) -> Value {
-    let narrow = value
-        .as_f64()
-        .filter(|_| value.is_f64())
-        .map(|x| x as f32)
-        .filter(|x| value.as_f64() == Some(f64::from(*x)));
-    narrow.and_then(|x| x.to_string().parse::<f64>().ok()).map_or_else(|| value.clone(), Value::from)
 }
 
 fn snake(name: &str) -> String {

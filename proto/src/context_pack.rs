@@ -170,10 +170,16 @@ shapes! {
         language_id: String,
         /// The signature, or a heading, or the first line.
         title: String,
+        /// How much of it is shown: `whole`, `windows`, `head` or `place`.
+        form: String,
         /// What is shown.
         excerpt: Excerpt,
         /// Scores.
         scores: Scores,
+        /// How the hybrid score comes about, when explained: the value of each node is that of its
+        /// parts, added or multiplied in order.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        explanation: Option<Value>,
         /// Why it is here.
         why: Why,
         /// What it is: definition, reference, import, test, config, doc.
@@ -187,8 +193,8 @@ shapes! {
         also_at: Vec<Place>,
         /// Tokens of its excerpt, counted by parts; headers and gap marks are not in it.
         tokens: u64,
-        /// What leads back to the source, in layout `graph`; its members stand on the item itself
-        /// in layout `agent`.
+        /// What leads back to the source, when explained, in layout `graph`; its members stand on the
+        /// item itself in layout `agent`.
         #[serde(skip_serializing_if = "Option::is_none")]
         provenance: Option<Provenance>,
         /// The members of the provenance in layout `agent`, and whatever later versions add.
@@ -198,7 +204,7 @@ shapes! {
 
     /// What is shown of an item.
     Excerpt {
-        /// The texts of the parts, one after the other.
+        /// The exact stored texts of the parts, one after the other.
         text: String,
         /// Whether something of the item is left out.
         truncated: bool,
@@ -213,10 +219,9 @@ shapes! {
     Part {
         /// Lines.
         lines: Lines,
-        /// Place.
-        range: Range,
-        /// Exact stored text.
-        text: String,
+        /// Place, when explained.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        range: Option<Range>,
     }
 
     /// Why an excerpt was cut.
@@ -245,12 +250,13 @@ shapes! {
         rule: String,
         /// Edges from a seed to the item; empty for seeds.
         path: Vec<PathStep>,
-        /// Evidence behind the rule.
+        /// Evidence behind the rule, the best piece first; that piece alone unless explained.
         evidence: Vec<Evidence>,
         /// An edge of the path lacks evidence.
         #[serde(skip_serializing_if = "std::ops::Not::not")]
         evidence_gap: bool,
-        /// Rules of other sections that would have claimed it.
+        /// Other sections that would have claimed it, and what else connects it with items of the
+        /// pack, counted from 1 in its order: `called by item 3`.
         #[serde(skip_serializing_if = "Vec::is_empty")]
         also: Vec<String>,
     }

@@ -113,6 +113,10 @@ pub struct PackRequest {
     /// `o200k_base`, `cl100k_base`, `generic` or `claude`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tokenizer: Option<String>,
+    /// What the reader has already: ids of packs, and chunk uids, each alone, with `@head` where only its
+    /// head was seen, or with `@` and the content hash seen. At most 2,000.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub seen: Option<Vec<String>>,
     /// Version of the pack's shape that the caller reads; absent means this one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub schema_version: Option<String>,
@@ -168,6 +172,15 @@ options! {
         Impact,
         /// State what callers may rely on.
         Contract,
+    }
+}
+options! {
+    /// Where a pack ends.
+    Stop {
+        /// Where nothing more fits.
+        Budget,
+        /// Where what follows is worth little, within the budget.
+        Value,
     }
 }
 options! {
@@ -341,6 +354,9 @@ pub struct Budgets {
     /// Bytes of one excerpt. Default 4,096, at most 64,000.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_bytes_per_item: Option<u64>,
+    /// Where a pack ends. Default `budget`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stop: Option<Stop>,
 }
 
 /// A gross budget: what is left after the reserves is available.

@@ -249,7 +249,10 @@ fn request(args: &PackArgs, query: Option<&str>) -> Result<Map<String, Value>, F
     set("tokenizer", json!(args.tokenizer));
     set("layout", json!(args.layout));
     set("intent", json!(args.intent));
-    set("includeExplain", json!(args.explain));
+    // The envelope doubles the size of a pack.
+    set("includeExplain", json!(args.explain.unwrap_or(false)));
+    set("budgets.stop", json!(args.thrifty.then_some("value")));
+    set("seen", json!(args.seen));
     set("focus.symbolId", json!(args.focus_symbol));
     set("focus.chunkUid", json!(args.focus_chunk));
     set("focus.fileRelPath", json!(args.focus_file));

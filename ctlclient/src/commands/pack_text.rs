@@ -115,19 +115,21 @@ fn owner(symbol: &str) -> Option<String> {
     Some(types.replace('#', "."))
 }
 
-/// One sentence: the daemon's, else the rule with its last edge.
+/// One sentence: the rule with its best evidence, and what else connects the item with others.
 fn why(item: &ContextItem) -> String {
-    let flat = item.more.get("selection_reason").and_then(|v| v.as_str());
-    let nested = item.provenance.as_ref().map(|p| p.selection_reason.as_str());
-    if let Some(sentence) = flat.or(nested).filter(|s| !s.is_empty()) {
-        return sentence.to_owned();
-    }
-    match item.why.evidence.first() {
-        Some(e) if !e.file_rel_path.is_empty() => {
-            format!("{} ({} at {}:{})", item.why.rule, e.kind, e.file_rel_path, e.line)
+    let mut sentence = match item.why.evidence.first() {
+        Some(e) if e.line > 0 => {
+            let what = if e.via.is_empty() { &e.kind } else { &e.via };
+            let outside = if e.outside_excerpt { ", not shown" } else { "" };
+            format!("{}: {what} at {}:{}{outside}", item.why.rule, e.file_rel_path, e.line)
         }
         _ => item.why.rule.clone(),
+    };
+    for relation in item.why.also.iter().filter(|a| a.contains(" item ")) {
+        sentence.push_str("; ");
+        sentence.push_str(relation);
     }
+    sentence
 }
 
 fn excerpt(out: &mut String, item: &ContextItem, style: Style) {
@@ -141,9 +143,10 @@ fn excerpt(out: &mut String, item: &ContextItem, style: Style) {
     // What a whole item leaves out at its ends is not part of it.
     let is_cut = item.excerpt.truncated;
     let mut next = if is_cut { item.lines.start } else { first.lines.start };
+    let mut texts = item.excerpt.text.lines();
     for part in parts {
         gap(out, next, part.lines.start.saturating_sub(1));
-        lines(out, part, style);
+        lines(out, part, &mut texts, style);
         next = part.lines.end + 1;
     }
     if is_cut {
@@ -151,9 +154,9 @@ fn excerpt(out: &mut String, item: &ContextItem, style: Style) {
     }
 }
 
-fn lines(out: &mut String, part: &Part, style: Style) {
-    for (i, line) in part.text.lines().enumerate() {
-        let number = part.lines.start as usize + i;
+fn lines<'t>(out: &mut String, part: &Part, texts: &mut impl Iterator<Item = &'t str>, style: Style) {
+    for number in part.lines.start..=part.lines.end {
+        let Some(line) = texts.next() else { return };
         let _ = writeln!(out, "{} {}", style.dim(&format!("{number:>6} │")), safe(line));
     }
 }

@@ -30,9 +30,11 @@ use indexd_proto::workspace::{CacheFacts, Envelope, Wait, WaitMode};
 use indexd_proto::{Call, Id};
 use indexd_store::{Overlays, Snapshot};
 use indexd_text::{CachedCounter, CounterOptions};
+use lru::LruCache;
 use serde_json::Value;
 use serde_json::value::RawValue;
 use std::collections::BTreeMap;
+use std::num::NonZeroUsize;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
@@ -45,6 +47,8 @@ const TOOL_VERSION: &str = env!("CARGO_PKG_VERSION");
 /// How long requests wait by default whose answer must hold every save.
 const LONG_WAIT: Wait =
     Wait { mode: WaitMode::Strict, timeout_ms: Some(WAIT_MS_MAX), build_timeout_ms: None };
+/// Packs whose items are remembered for follow-ups; each takes a few kilobytes.
+const PACKS_HELD: NonZeroUsize = NonZeroUsize::new(512).expect("not zero");
 /// Percent. Below this a use is left out of a SCIP index, which has no place for doubt.
 const SCIP_CONFIDENCE_MIN: u8 = 50;
 
@@ -61,6 +65,8 @@ pub struct Engine {
     registry: Registry,
     config: Arc<Config>,
     cache: Cache,
+    /// What the packs that were answered last held, by pack id: [`indexd_pack::Pack::seen`].
+    held: Mutex<LruCache<String, Arc<[String]>>>,
     records: Records,
     metrics: Metrics,
     /// Counters by name; each remembers counts, so there is one for all requests.
@@ -110,6 +116,7 @@ impl Engine {
             registry,
             config,
             cache: Cache::default(),
+            held: Mutex::new(LruCache::new(PACKS_HELD)),
             records: Records::new(dirs.state.join(RECORDS)),
             metrics: Metrics::default(),
             counters: Mutex::default(),
@@ -233,6 +240,8 @@ impl Engine {
             None => {
                 let pack = self.assemble(&reading, &request, Some(&normalised), ctx, indexd_pack::build)?;
                 self.metrics.assembled(&pack.stats);
+                let held: Arc<[String]> = pack.seen().into();
+                self.held.lock().unwrap_or_else(PoisonError::into_inner).put(pack.pack_id.clone(), held);
                 let kept = Arc::new(kept(pack)?);
                 self.cache.put(key.clone(), Arc::clone(&kept));
                 kept
@@ -271,6 +280,18 @@ impl Engine {
         })
     }
 
+    /// Puts the items of packs that the reader has in the place of their ids; unknown ids stay.
+    fn resolve_seen(&self, request: &mut Request) {
+        let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
+        let seen = std::mem::take(&mut request.seen);
+        for id in seen {
+            match held.get(&id) {
+                Some(items) => request.seen.extend(items.iter().cloned()),
+                None => request.seen.push(id),
+            }
+        }
+    }
+
     /// The request as it will be answered, and the state of the index that answers it.
     fn prepare(
         &self,
@@ -279,6 +300,7 @@ impl Engine {
     ) -> Result<(CallOptions, Request, Reading), ErrorObject> {
         let mut call = params.call;
         let mut request = self.request(params.request)?;
+        self.resolve_seen(&mut request);
         let asked = request.repo_id.take();
         if let Some(name) = asked.as_deref().filter(|_| call.repo.is_none() && call.cwd.is_none()) {
             let root = self.registry.root_named(name).ok_or_else(|| {
@@ -330,8 +352,10 @@ impl Engine {
             *last = Instant::now();
         };
         let at_head = reading.workspace.at_head(&reading.snapshot);
+        let tuning = indexd_pack::Tuning::default();
         let pack_ctx = indexd_pack::Context {
             config,
+            tuning: &tuning,
             counter: &*counter,
             cancel: &|| ctx.cancel.is_cancelled(),
             tool_version: TOOL_VERSION,
@@ -360,8 +384,7 @@ impl Engine {
 
     fn search(&self, p: SearchParams, ctx: &Context) -> Result<String, ErrorObject> {
         let reading = self.read(target(&p.repo, &p.cwd), p.wait, p.progress, ctx)?;
-        let ranking = &reading.config.pack.ranking;
-        let hits = lookup::search(&reading.snapshot, &p.query, p.limit, ranking)?;
+        let hits = lookup::search(&reading.snapshot, &p.query, p.limit)?;
         tracing::debug!(query = log::query_name(&p.query), hits = hits.len(), "searched");
         json(&SearchResult {
             schema: "SearchResult".to_owned(),

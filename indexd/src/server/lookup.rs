@@ -4,11 +4,11 @@ use crate::server::convert;
 use indexd_model::facts::DefIdx;
 use indexd_model::view::Field;
 use indexd_model::{DefDoc, IndexView};
-use indexd_pack::config::Ranking;
 use indexd_pack::identity::Sources;
-use indexd_pack::query::Query;
 use indexd_pack::request::SeedProvider;
-use indexd_pack::retrieve::{Signal, retrieve};
+use indexd_pack::retrieve;
+use indexd_pack::score::FEATURES;
+use indexd_pack::tuning::Tuning;
 use indexd_pack::unit::Units;
 use indexd_proto::context_pack::Range;
 use indexd_proto::error::{ErrorCode, ErrorObject};
@@ -27,25 +27,20 @@ const TITLE_CHARS_MAX: usize = 160;
 ///
 /// # Errors
 /// `POC_E_INVALID_REQUEST` for an empty or oversized query or limit.
-pub fn search(
-    view: &dyn IndexView,
-    text: &str,
-    limit: Option<u32>,
-    ranking: &Ranking,
-) -> Result<Vec<Hit>, ErrorObject> {
+pub fn search(view: &dyn IndexView, text: &str, limit: Option<u32>) -> Result<Vec<Hit>, ErrorObject> {
     let limit = checked_limit(limit)?;
     checked_text("query", text)?;
-    let query = Query::parse(text, ranking);
     let mut units = Units::new(view);
     let mut sources = Sources::default();
-    let found = retrieve(&mut units, &query, ranking, SeedProvider::Hybrid);
+    let found = retrieve::search(&mut units, text, &Tuning::default().weights, SeedProvider::Hybrid);
     let top = found.hits.first().map_or(1.0, |h| h.total);
     let mut out = Vec::new();
     for hit in found.hits.iter().filter(|h| h.total > 0.0).take(limit) {
         let unit = &hit.unit;
         let source = sources.of(view, unit.file);
         let range = source.utf16(unit.span());
-        let signals = Signal::ALL.iter().map(|&s| (s.name().to_owned(), round(hit.signals.get(s))));
+        let features = &hit.scored.features;
+        let signals = FEATURES.iter().map(|f| (f.name.to_owned(), round(features.get(f.feature))));
         let symbol =
             unit.def.some().map(|def| convert::symbol(view, def)).filter(|s| !s.signature.is_empty());
         let title = match &symbol {

@@ -102,7 +102,9 @@ fn is_test(path: &str, name: &str, language: Language) -> bool {
         Language::Python => {
             stem.starts_with("test_")
                 || stem.ends_with("_test")
-                || matches!(stem, "conftest" | "tests" | "test")
+                || matches!(stem, "conftest" | "tests")
+                // Inside a package, `test` is a module of tools for tests.
+                || (stem == "test" && folders(path).all(str::is_empty))
                 || in_test_folder(path)
         }
         _ => {

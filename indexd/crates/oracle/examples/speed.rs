@@ -5,11 +5,10 @@
 
 use anyhow::{Context as _, Result};
 use indexd_oracle::Oracle;
-use indexd_pack::query::Query;
 use indexd_pack::request::SeedProvider;
-use indexd_pack::retrieve::retrieve;
+use indexd_pack::retrieve::search;
 use indexd_pack::unit::Units;
-use indexd_pack::{Config, Context, Request, build};
+use indexd_pack::{Config, Context, Request, Tuning, build};
 use indexd_text::{CounterOptions, counter};
 use serde_json::json;
 use std::cell::RefCell;
@@ -30,14 +29,13 @@ fn main() -> Result<()> {
     walk(Path::new(&root), "", &mut files)?;
     let view = Oracle::of(&files);
     drop(files);
-    let config = Config::default();
+    let (config, tuning) = (Config::default(), Tuning::default());
     let counter = counter(&config.tokenizer, &CounterOptions::default())?;
     for round in ["first round", "second round"] {
         let mut times: BTreeMap<&'static str, Vec<u64>> = BTreeMap::new();
         for text in &queries {
             let started = Instant::now();
-            let query = Query::parse(text, &config.ranking);
-            let found = retrieve(&mut Units::new(&view), &query, &config.ranking, SeedProvider::Hybrid);
+            let found = search(&mut Units::new(&view), text, &tuning.weights, SeedProvider::Hybrid);
             times.entry("retrieve alone").or_default().push(started.elapsed().as_micros() as u64);
             drop(found);
             let last = RefCell::new(Instant::now());
@@ -50,6 +48,7 @@ fn main() -> Result<()> {
             let request = Request::from_json(json!({"query": text, "budgets": budgets}))?;
             let context = Context {
                 config: &config,
+                tuning: &tuning,
                 counter: &*counter,
                 cancel: &|| false,
                 tool_version: "speed",

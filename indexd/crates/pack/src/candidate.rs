@@ -3,7 +3,8 @@
 use crate::config::ScoringWeights;
 use crate::identity::Sources;
 use crate::request::{Intent, Ordering, Primary, Resolved, TieBreaker};
-use crate::retrieve::{Role, Signals};
+use crate::role::Role;
+use crate::score::{Explanation, Formula, Scored, explain_hybrid, hybrid};
 use crate::unit::{Unit, Units};
 use indexd_model::view::{FileRecord, Occurrence};
 use indexd_model::{DefDoc, EdgeKind};
@@ -38,6 +39,8 @@ pub enum Origin {
     Edge,
     /// Beside a seed.
     Neighbour,
+    /// The type around a member that is shown.
+    Around,
 }
 
 /// Anything that may become an item.
@@ -53,8 +56,9 @@ pub struct Candidate {
     pub origin: Origin,
     /// Retrieval score in 0..1.
     pub seed_score: f64,
-    /// What speaks for it in retrieval.
-    pub signals: Signals,
+    /// What its retrieval score is computed from; `None` where retrieval did not find it, and where it
+    /// is a seed of score 1 because it is named.
+    pub scored: Option<Scored>,
     /// Fewest hops from a seed.
     pub distance: u32,
     /// Edges from a seed.
@@ -70,12 +74,18 @@ pub struct Candidate {
 }
 
 impl Candidate {
-    /// Computes the bounded merge (RANK-02): `clamp01(seed + distance + evidence)`, weighted, with
-    /// `1 / (1 + hops)` for the distance.
+    /// Computes the score from the retrieval score, the hops and the evidence.
     pub fn score(&mut self, w: &ScoringWeights) {
-        let distance = 1.0 / (1.0 + f64::from(self.distance));
-        let sum = w.seed * self.seed_score + w.distance * distance + w.evidence * self.evidence;
-        self.hybrid = sum.clamp(0.0, 1.0);
+        self.hybrid = hybrid(self.seed_score, self.distance, self.evidence, w);
+    }
+
+    /// The score, explained: the value of the root is [`Candidate::hybrid`] to the bit.
+    pub fn explain(&self, formula: &Formula, scale: f64, w: &ScoringWeights) -> Explanation {
+        let seed = match &self.scored {
+            Some(scored) => formula.explain_seed(scored, scale),
+            None => Explanation::leaf("seed", self.seed_score),
+        };
+        explain_hybrid(seed, self.distance, self.evidence, w)
     }
 
     /// The first byte, for ordering.

@@ -1,7 +1,6 @@
 //! Every weight and limit that shapes a pack and is no hard cap, with its default and reason.
 //!
-//! Ranking weights were chosen on the development tasks on plateaus: halving or doubling one moves
-//! function recall by less than the noise of the set. A weight of 0 switches its signal off.
+//! The numbers that ranking was tuned by are not settings; they stand in [`crate::tuning`].
 
 use indexd_model::limits;
 use serde::{Deserialize, Serialize};
@@ -14,18 +13,12 @@ pub struct Config {
     pub tokenizer: String,
     /// Limits used when a request names none.
     pub budgets: BudgetDefaults,
-    /// Weights of retrieval.
-    pub ranking: Ranking,
     /// Weights of the hybrid score.
     pub scoring: ScoringWeights,
     /// Bounds of expansion.
     pub expansion: ExpansionBounds,
-    /// Shares of the ten sections, in percent of the budget.
-    pub graph_shares: GraphShares,
-    /// Shares of the six sections, in percent of the budget.
-    pub agent_shares: AgentShares,
-    /// How excerpts are cut.
-    pub excerpts: Excerpts,
+    /// Shares of the budget.
+    pub shares: Shares,
     /// What inexact token counters add.
     pub headroom: Headroom,
     /// Items guaranteed whenever there is content and a positive budget.
@@ -37,12 +30,9 @@ impl Default for Config {
         Self {
             tokenizer: "o200k_base".to_owned(),
             budgets: BudgetDefaults::default(),
-            ranking: Ranking::default(),
             scoring: ScoringWeights::default(),
             expansion: ExpansionBounds::default(),
-            graph_shares: GraphShares::default(),
-            agent_shares: AgentShares::default(),
-            excerpts: Excerpts::default(),
+            shares: Shares::default(),
             headroom: Headroom::default(),
             min_items: 1,
         }
@@ -50,7 +40,7 @@ impl Default for Config {
 }
 
 /// Settings whose value may not be above a number: hard limits, and shares of one.
-const HIGHEST: [(&str, f64); 19] = [
+const HIGHEST: [(&str, f64); 11] = [
     ("/budgets/maxTotalChars", limits::TOTAL_CHARS_MAX as f64),
     ("/budgets/maxItems", limits::ITEMS_MAX as f64),
     ("/budgets/maxItemsPerSection", limits::ITEMS_PER_SECTION_MAX as f64),
@@ -62,14 +52,6 @@ const HIGHEST: [(&str, f64); 19] = [
     ("/expansion/edgesPerNode", limits::EXPANSION_EDGES_PER_NODE_MAX as f64),
     ("/expansion/edges", limits::EXPANSION_EDGES_MAX as f64),
     ("/expansion/records", limits::EXPANSION_RECORDS_MAX as f64),
-    ("/ranking/seedsMax", limits::SEEDS_MAX as f64),
-    ("/ranking/candidatesMax", limits::CANDIDATES_MAX as f64),
-    ("/ranking/filesWhole", limits::FILES_WHOLE_MAX as f64),
-    ("/ranking/b", 1.0),
-    ("/ranking/bulk", 1.0),
-    ("/ranking/coverage", 1.0),
-    ("/ranking/gate", 1.0),
-    ("/ranking/namedRarity", 1.0),
 ];
 
 impl Config {
@@ -87,6 +69,12 @@ impl Config {
             if tree.pointer(pointer).and_then(serde_json::Value::as_f64).is_some_and(|v| v > highest) {
                 return Err(format!("it may be at most {highest}"));
             }
+        }
+        let lanes = &self.shares;
+        if lanes.code + lanes.references + lanes.callers + lanes.tests + lanes.prose > 100
+            || lanes.named > 100
+        {
+            return Err("the lanes of pack.shares may add up to 100 at most".to_owned());
         }
         let s = &self.scoring;
         if s.seed + s.distance + s.evidence == 0.0 {
@@ -140,110 +128,6 @@ settings! {
 }
 
 settings! {
-    /// Weights of retrieval.
-    Ranking {
-        /// BM25 saturation.
-        k1: f32 = 1.2,
-        /// BM25 length normalisation.
-        b: f32 = 0.75,
-        /// What a unit of very few lines loses: a change touches long code more often.
-        bulk: f32 = 0.25,
-        /// A term in the name of the definition, in occurrences.
-        name: f32 = 3.0,
-        /// A term in the names around it.
-        qualifier: f32 = 2.0,
-        /// A term in the signature.
-        signature: f32 = 1.0,
-        /// A term in the doc comment.
-        doc: f32 = 0.25,
-        /// A term in the rest.
-        body: f32 = 1.0,
-        /// A term in the path of the file.
-        path: f32 = 3.0,
-        /// What a file's other good chunks add to each, in parts of their summed scores.
-        file_evidence: f32 = 0.3,
-        /// What the other good members of a type add to each.
-        type_evidence: f32 = 0.1,
-        /// A file, folder or module named in the text, in parts of the top score.
-        named_file: f32 = 0.25,
-        /// What a plain word that is the name of a file says against a path in the text.
-        named_word: f32 = 0.4,
-        /// How much less a common word says that is also a file's name: 0 nothing, 1 by its idf.
-        named_rarity: f32 = 0.5,
-        /// A folder named in the text.
-        named_folder: f32 = 0.3,
-        /// A definition named in the text.
-        named_symbol: f32 = 0.3,
-        /// A stack frame points at it.
-        frame: f32 = 0.5,
-        /// A phrase or error string found in the text of a definition.
-        literal: f32 = 0.4,
-        /// Words of past commit subjects that touched the file.
-        history: f32 = 0.4,
-        /// How recently the file was touched, by count of commits.
-        recency: f32 = 0.1,
-        /// How recently the lines of the unit itself were touched.
-        touched: f32 = 0.15,
-        /// Best files all of whose units are looked at.
-        files_whole: u32 = 6,
-        /// What a test that fits the text adds to what it calls.
-        test_bridge: f32 = 0.3,
-        /// What a good hit adds to definitions of the same name, its siblings elsewhere.
-        sibling: f32 = 0.15,
-        /// Weight of the words that mark the best hits against those of the text.
-        feedback: f32 = 0.3,
-        /// Weight of a term of the title against one further down.
-        title: f32 = 2.0,
-        /// Weight of a part of a name (`cache` of `pytest_cache`) against the name.
-        part: f32 = 0.7,
-        /// Weight of two neighbouring words of the title written as one name, against each alone.
-        joined: f32 = 0.4,
-        /// Weight of words derived from a word (`parser`, `parse`) against the word itself.
-        derived: f32 = 0.6,
-        /// Weight of abbreviations and synonyms (`cfg`, `configuration`) against the word itself.
-        synonyms: f32 = 0.2,
-        /// How much a unit loses that holds only some of the words: 0 nothing, 1 their share.
-        coverage: f32 = 0.3,
-        /// What a file's signals are worth to a unit that has nothing of the text itself.
-        gate: f32 = 0.65,
-        /// How much the second, third, ... unit of a file gives way.
-        spread: f32 = 0.02,
-        /// What tests keep of their score as seeds.
-        test_factor: f32 = 0.35,
-        /// What documents and configuration keep of their score as seeds.
-        prose_factor: f32 = 0.5,
-        /// What text of unknown language keeps of its score.
-        text_factor: f32 = 0.5,
-        /// What text between definitions keeps of its score.
-        between_factor: f32 = 1.0,
-        /// What comments between definitions keep of theirs: licences, docs of modules.
-        comment_factor: f32 = 0.5,
-        /// What imports and lists of exported names keep when no definition of their file stands
-        /// before them.
-        alone_factor: f32 = 0.85,
-        /// What a definition without a body keeps when one of its name with a body is found.
-        stub_factor: f32 = 0.7,
-        /// What the second, third, ... definition of one name in one scope keeps: a build has one.
-        twin_factor: f32 = 0.7,
-        /// What a definition keeps for each better one that it looks like, from the second on: most of
-        /// its lines are the same.
-        alike_factor: f32 = 0.7,
-        /// What changelogs keep of their score as documents: they have the words of every issue.
-        news_factor: f32 = 0.5,
-        /// What types keep of theirs: functions hold most of what changes.
-        type_factor: f32 = 0.85,
-        /// What generated and vendored files keep of their score.
-        generated_factor: f32 = 0.4,
-        /// What examples keep of their score.
-        example_factor: f32 = 0.6,
-        /// Seeds at most.
-        seeds_max: u32 = 60,
-        /// Definitions that are scored exactly.
-        candidates_max: u32 = 1_200,
-    }
-}
-
-settings! {
     /// Weights of `hybridScore` (RANK-02).
     ScoringWeights {
         /// Retrieval score.
@@ -254,9 +138,6 @@ settings! {
         evidence: f64 = 0.10,
         /// A seed at or above this is strong: nothing known by the graph alone passes it (C-40).
         strong_seed: f64 = 0.5,
-        /// What is no seed and scores less has no part in its section's share: it waits for the room
-        /// that is left.
-        share_seed: f64 = 0.2,
     }
 }
 
@@ -277,46 +158,21 @@ settings! {
 }
 
 settings! {
-    /// Shares of the ten sections in percent; the first pass of selection honours them (C-25).
-    GraphShares {
-        /// Direct hits.
-        seeds: u32 = 89,
-        /// Who calls them.
-        callers: u32 = 2,
-        /// What they call.
-        callees: u32 = 2,
-        /// What they import.
-        imports: u32 = 1,
-        /// What exports them.
-        exports: u32 = 1,
-        /// Where they are used.
-        usages: u32 = 1,
-        /// Where values flow.
-        dataflow: u32 = 1,
-        /// What tests them.
+    /// Percent of the budget that each lane of selection may take before the rest goes to the best of
+    /// all, in the order of the lanes (SECT-12, SEL-04).
+    Shares {
+        /// What the text names, with its callers, callees, types and a test.
+        named: u32 = 60,
+        /// The best hits.
+        code: u32 = 70,
+        /// Heads of definitions that the shown code refers to.
+        references: u32 = 18,
+        /// Calls of the shown definitions.
+        callers: u32 = 1,
+        /// Tests of the shown definitions.
         tests: u32 = 3,
-        /// What describes them.
-        docs: u32 = 1,
-        /// Neighbours, when the graph is sparse.
-        related: u32 = 1,
-    }
-}
-
-settings! {
-    /// Shares of the six sections in percent (C-25).
-    AgentShares {
-        /// Definitions of primary symbols.
-        definitions: u32 = 35,
-        /// Uses of and by primary symbols.
-        key_usages: u32 = 25,
-        /// Imports and declared dependencies.
-        dependencies: u32 = 10,
-        /// Tests.
-        tests: u32 = 15,
-        /// Configuration and build files.
-        config: u32 = 5,
-        /// Documents.
-        docs: u32 = 10,
+        /// Documents and configuration that fit the text.
+        prose: u32 = 1,
     }
 }
 
@@ -327,41 +183,6 @@ settings! {
         generic: u32 = indexd_text::GENERIC_HEADROOM_PERCENT,
         /// Percent that `claude` adds.
         claude: u32 = indexd_text::CLAUDE_HEADROOM_PERCENT,
-    }
-}
-
-settings! {
-    /// How excerpts are cut to size.
-    Excerpts {
-        /// The seed at rank `r`, from 0, is shown whole up to `first / (1 + fade * r)` percent of the
-        /// budget.
-        first_percent: u32 = 80,
-        /// How fast that falls.
-        fade: f32 = 0.7,
-        /// What any seed is shown whole up to at most: the best may be wrong, and in a small pack
-        /// nothing else would have room beside it.
-        most_percent: u32 = 70,
-        /// A type that is not the best is shown whole up to this share: code is read, types looked up.
-        type_percent: u32 = 10,
-        /// What every seed may have.
-        least_percent: u32 = 5,
-        /// A candidate that is no seed is shown whole up to this share.
-        neighbour_percent: u32 = 2,
-        /// A test that is no seed is shown whole up to this share: about 20 lines of 8,000 tokens.
-        test_percent: u32 = 3,
-        /// Lines of a candidate that is no seed when it is longer.
-        neighbour_lines: u32 = 12,
-        /// Up to this many lines everything is shown whole.
-        whole_lines: u32 = 12,
-        /// Lines of the head of a long definition that are always shown.
-        head_lines: u32 = 12,
-        /// Lines of the head of a long candidate that is no seed; the rest is where the edge or the
-        /// text points at.
-        neighbour_head_lines: u32 = 4,
-        /// Up to so many lines left out inside or at the end are shown: their mark takes as much.
-        gap_lines: u32 = 3,
-        /// Lines around the best matches of a long definition.
-        window_lines: u32 = 40,
     }
 }
 
@@ -382,8 +203,8 @@ mod tests {
         check(|c| c.budgets.max_items = 251, Err("it may be at most 250"));
         check(|c| c.min_items = u32::MAX, Err("it may be at most 250"));
         check(|c| c.expansion.edges = u32::MAX, Err("it may be at most 100000"));
-        check(|c| c.ranking.b = 1.5, Err("it may be at most 1"));
-        check(|c| c.ranking.body = -1.0, Err("it may not be negative"));
+        check(|c| c.shares.code = 77, Ok(()));
+        check(|c| c.shares.code = 78, Err("the lanes of pack.shares may add up to 100 at most"));
         check(|c| c.scoring.seed = -0.1, Err("it may not be negative"));
         let none = ScoringWeights { seed: 0.0, distance: 0.0, evidence: 0.0, ..Default::default() };
         assert!(Config { scoring: none, ..Config::default() }.check().is_err());

@@ -3,15 +3,33 @@
 //! Parts are runs of whole lines of the stored text; nothing ever cuts a line. One that is longer
 //! than the byte limit is left out.
 
-use crate::config::Excerpts;
 use crate::identity::Source;
+use crate::render::union;
+use crate::tuning::Excerpts;
 use crate::unit::Unit;
 use indexd_model::Lines;
+use indexd_model::view::DefRecord;
 use std::rc::Rc;
+
+/// How an item is shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Form {
+    /// Its place alone, one line in a list.
+    Place,
+    /// Its signature, and the lines of it that shown code refers to or that refer to shown code.
+    Head,
+    /// The first lines and those where the words of the text are.
+    Windows,
+    /// All of it.
+    Whole,
+}
 
 /// The lines of a unit that will be shown.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Plan {
+    /// How much of the unit that is.
+    pub form: Form,
     /// Runs of lines, in order, not adjacent; no blank ones at the ends. None when every line is
     /// longer than may be shown.
     pub parts: Vec<Lines>,
@@ -25,9 +43,9 @@ pub struct LineScores {
     /// counts once on a line.
     pub terms: Vec<Vec<u32>>,
     /// What a line is worth besides: an edge points at it.
-    pub places: Vec<f32>,
+    pub places: Vec<f64>,
     /// The weight of each term.
-    pub weights: Rc<[f32]>,
+    pub weights: Rc<[f64]>,
 }
 
 impl LineScores {
@@ -49,6 +67,13 @@ pub struct Room {
     pub head_lines: u32,
 }
 
+/// Lines of the head of a long definition that are always shown.
+pub const HEAD_LINES: u32 = 12;
+/// Up to this many lines everything is shown whole.
+const WHOLE_LINES: u32 = 12;
+/// Up to so many lines left out inside or at the end are shown: their mark takes as much.
+const GAP_LINES: usize = 3;
+
 /// Plans the excerpt of `unit`. `head` is where its signature starts, `scores` says which lines
 /// matter most; without scores the first lines are shown.
 pub fn plan(
@@ -62,9 +87,9 @@ pub fn plan(
     let whole: Vec<Lines> = unit.spans.iter().map(|(_, l)| trim(source, *l)).collect();
     let size: usize = whole.iter().map(|l| source.lines().lines_span(*l).len() as usize).sum();
     let n_lines: u32 = whole.iter().map(|l| l.count()).sum();
-    let is_small = n_lines <= e.whole_lines || size <= room.whole_bytes;
+    let is_small = n_lines <= WHOLE_LINES || size <= room.whole_bytes;
     if size <= room.bytes && is_small {
-        return Plan { parts: whole, reason: None };
+        return Plan { form: Form::Whole, parts: whole, reason: None };
     }
     let reason = if size > room.bytes { "maxBytesPerItem" } else { "windows" };
     let mut chosen = vec![false; unit.lines().count() as usize];
@@ -77,23 +102,42 @@ pub fn plan(
     }
     // What is left goes on from the head.
     choose_run(source, first, &mut chosen, &whole, head_line, u32::MAX, &mut left);
-    close_gaps(source, first, &mut chosen, &whole, e.gap_lines as usize, &mut left.bytes);
+    close_gaps(source, first, &mut chosen, &whole, GAP_LINES, &mut left.bytes);
     let parts = runs(source, first, &chosen);
     if parts == whole {
-        return Plan { parts, reason: None };
+        return Plan { form: Form::Whole, parts, reason: None };
     }
-    Plan { parts, reason: Some(reason) }
+    Plan { form: Form::Windows, parts, reason: Some(reason) }
+}
+
+/// Lines of a signature that are shown of a head.
+const HEAD_LINES_MAX: u32 = 3;
+
+/// Plans the head of a definition: its signature and these further lines of it.
+pub fn head(source: &Source, def: &DefRecord, further: impl IntoIterator<Item = u32>) -> Plan {
+    let first = source.lines().line(def.head.start).clamp(def.lines.start, def.name_line);
+    let last = source.lines().line(def.head.end.saturating_sub(1)).max(def.name_line);
+    let start = if def.name_line - first < HEAD_LINES_MAX { first } else { def.name_line };
+    let signature = Lines { start, end: last.min(start + HEAD_LINES_MAX - 1).max(def.name_line) };
+    let further = further.into_iter().map(|line| Lines { start: line, end: line });
+    Plan { form: Form::Head, parts: union(std::iter::once(signature).chain(further)), reason: Some("head") }
+}
+
+/// Plans single lines of a unit that has no signature.
+pub fn lines(further: impl IntoIterator<Item = u32>) -> Plan {
+    let parts = union(further.into_iter().map(|line| Lines { start: line, end: line }));
+    Plan { form: Form::Head, parts, reason: Some("head") }
 }
 
 /// Bytes that an excerpt of `unit` hardly falls below, without a look at its text: what is shown of a
 /// long one is some of its lines.
-pub fn bytes_at_least(unit: &Unit, room: Room, e: &Excerpts) -> u64 {
+pub fn bytes_at_least(unit: &Unit, room: Room) -> u64 {
     let size: u64 = unit.spans.iter().map(|(s, _)| u64::from(s.len())).sum();
     let n_lines: u32 = unit.spans.iter().map(|(_, l)| l.count()).sum();
     if size > room.bytes as u64 {
         // Which lines a limit on bytes leaves is not known before they are chosen.
         0
-    } else if n_lines <= e.whole_lines || size <= room.whole_bytes as u64 {
+    } else if n_lines <= WHOLE_LINES || size <= room.whole_bytes as u64 {
         size
     } else {
         size * u64::from(room.lines.min(n_lines)) / u64::from(n_lines)
@@ -112,7 +156,7 @@ pub fn shorten(plan: &Plan, n_lines: u32) -> Plan {
         parts.push(Lines { start: p.start, end: p.start + n - 1 });
         left -= n;
     }
-    Plan { parts, reason: Some("maxTotalTokens") }
+    Plan { form: Form::Windows, parts, reason: Some("maxTotalTokens") }
 }
 
 struct Left {
@@ -222,7 +266,7 @@ fn choose_windows(
 struct Counts<'s> {
     scores: &'s LineScores,
     of: Vec<u32>,
-    sum: f32,
+    sum: f64,
 }
 
 impl<'s> Counts<'s> {
@@ -234,7 +278,7 @@ impl<'s> Counts<'s> {
         for &t in &self.scores.terms[line] {
             let n = &mut self.of[t as usize];
             *n += 1;
-            self.sum += self.scores.weights[t as usize] / *n as f32;
+            self.sum += self.scores.weights[t as usize] / *n as f64;
         }
         self.sum += self.scores.places[line];
     }
@@ -242,7 +286,7 @@ impl<'s> Counts<'s> {
     fn remove(&mut self, line: usize) {
         for &t in &self.scores.terms[line] {
             let n = &mut self.of[t as usize];
-            self.sum -= self.scores.weights[t as usize] / *n as f32;
+            self.sum -= self.scores.weights[t as usize] / *n as f64;
             *n -= 1;
         }
         self.sum -= self.scores.places[line];
@@ -298,12 +342,7 @@ fn trim(source: &Source, mut lines: Lines) -> Lines {
     lines
 }
 
-/// How many blank lines stand right before `line`.
-pub fn blank_before(source: &Source, line: u32) -> u32 {
-    (1..line).rev().take_while(|l| is_blank(source, *l)).count() as u32
-}
-
 /// Whether a line holds nothing but blanks.
-pub fn is_blank(source: &Source, line: u32) -> bool {
+fn is_blank(source: &Source, line: u32) -> bool {
     source.slice(source.lines().span(line)).trim().is_empty()
 }

@@ -73,7 +73,7 @@ fn is_asked(filter: &[EvidenceFilter], kind: EvidenceKind) -> bool {
 }
 
 /// The best occurrence of an edge that counts as evidence: highest confidence, then first place.
-fn best_evidence(edge: &Edge, filter: &[EvidenceFilter]) -> Option<Occurrence> {
+pub fn best_evidence(edge: &Edge, filter: &[EvidenceFilter]) -> Option<Occurrence> {
     edge.occurrences
         .iter()
         .filter(|o| is_asked(filter, evidence_kind(edge.kind, o.role, o.rule)))

@@ -3,16 +3,18 @@
 
 use crate::build::Context;
 use crate::candidate::{Candidate, Origin};
-use crate::config::Config;
 use crate::error::PackError;
 use crate::expand::{self, Expanded, Reached};
 use crate::identity::Sources;
+use crate::naming::Named;
 use crate::pack::{DropReason, ExpansionReport};
-use crate::query::Query;
+use crate::query::{Kind, Query};
 use crate::request::{Focus, Resolved, SeedMode, Strictness};
-use crate::retrieve::{Hit, Retrieved, Role, Signals, retrieve, role_of};
+use crate::retrieve::{Hit, Retrieved, retrieve};
+use crate::role::{Role, role_of};
+use crate::score::Scored;
 use crate::unit::{Unit, UnitKey, Units};
-use indexd_model::{ChunkDoc, FileDoc, IndexView, Outcome};
+use indexd_model::{ChunkDoc, IndexView, Outcome};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::rc::Rc;
 
@@ -21,8 +23,6 @@ const TEXT_PER_ROLE: usize = 16;
 /// Evidence of a candidate that comes from the text alone. An edge to a seed says more, but not so
 /// much that any test of a seed goes before the one that has the words of the text.
 const TEXT_EVIDENCE: f64 = 0.5;
-/// Files whose texts are likely shown: about as many as fit into an ordinary pack.
-const FILES_AHEAD: usize = 24;
 /// Candidates beside one seed.
 const NEIGHBOURS_PER_SEED: usize = 4;
 /// With fewer candidates by edges than this the graph is sparse, and neighbours fill `related`.
@@ -42,6 +42,10 @@ pub struct Gathered {
     pub unreadable: Vec<(String, DropReason)>,
     /// How far expansion went.
     pub report: ExpansionReport,
+    /// Retrieval score of every hit, and what it is computed from.
+    pub scores: FxHashMap<UnitKey, (f64, Option<Scored>)>,
+    /// What makes the best total 1.
+    pub scale: f64,
     /// What retrieval says about the query.
     pub retrieved: Retrieved,
 }
@@ -55,10 +59,11 @@ pub fn gather(
     sources: &mut Sources,
     request: &Resolved,
     query: &Query,
+    named: &Named,
     ctx: &Context,
 ) -> Result<Gathered, PackError> {
     let config = ctx.config;
-    let mut retrieved = retrieve(units, query, &config.ranking, request.seed_provider);
+    let mut retrieved = retrieve(units, query, named, &ctx.tuning.weights, request.seed_provider);
     (ctx.stage)("retrieve");
     if (ctx.cancel)() {
         return Err(PackError::Cancelled);
@@ -68,15 +73,19 @@ pub fn gather(
     let hits = std::mem::take(&mut retrieved.hits);
     if let Some(focus) = &request.focus {
         for unit in focused(units, sources, focus, &mut unreadable)? {
-            found.add_seed(units, unit, 1.0, hits.first().map(|_| Signals::default()).unwrap_or_default());
+            found.add_seed(units, unit, 1.0, None);
         }
+    }
+    let is_asked_for = matches!(query.kind, Kind::Name | Kind::Question);
+    for unit in named.meant.iter().filter(|_| is_asked_for) {
+        found.add_seed(units, Rc::clone(unit), 1.0, None);
     }
     let roles = seed_roles(request.seed_mode, query, &hits);
     let top = hits.iter().filter(|h| roles.contains(&h.role)).map(|h| h.total).fold(0.0, f64::max);
     let scale = if top > 0.0 { 1.0 / top } else { 0.0 };
     let scores: FxHashMap<UnitKey, usize> = hits.iter().enumerate().map(|(i, h)| (h.unit.key, i)).collect();
-    for h in hits.iter().filter(|h| roles.contains(&h.role)).take(config.ranking.seeds_max as usize) {
-        found.add_seed(units, Rc::clone(&h.unit), (h.total * scale).min(1.0), h.signals);
+    for h in hits.iter().filter(|h| roles.contains(&h.role)).take(ctx.tuning.seeds_max as usize) {
+        found.add_seed(units, Rc::clone(&h.unit), (h.total * scale).min(1.0), Some(h.scored));
     }
     let starts: Vec<Rc<Unit>> =
         found.candidates.iter().take(config.expansion.seeds as usize).map(|c| Rc::clone(&c.unit)).collect();
@@ -101,7 +110,10 @@ pub fn gather(
     if request.expansion.include_same_file_neighbors || is_sparse {
         add_neighbours(units, &mut found, &starts, &scores, &hits, scale);
     }
+    let score = |h: &Hit| (h.unit.key, ((h.total * scale).min(1.0), Some(h.scored)));
     let mut out = Gathered {
+        scale,
+        scores: hits.iter().map(score).collect(),
         candidates: found.candidates,
         starts: starts.iter().map(|u| u.key).collect(),
         dropped: unproven.into_iter().map(|c| (c, DropReason::NoEvidence)).collect(),
@@ -116,20 +128,6 @@ pub fn gather(
         c.score(&config.scoring);
     }
     Ok(out)
-}
-
-/// The files of the first of some units, each once.
-pub fn files_of<'u>(units: impl Iterator<Item = &'u Unit>) -> Vec<FileDoc> {
-    let mut files = Vec::with_capacity(FILES_AHEAD);
-    for unit in units {
-        if files.len() == FILES_AHEAD {
-            break;
-        }
-        if !files.contains(&unit.file) {
-            files.push(unit.file);
-        }
-    }
-    files
 }
 
 /// Roles of files whose hits are seeds. Tests and documents have sections of their own, unless the
@@ -169,7 +167,7 @@ impl Found {
             role,
             origin,
             seed_score: 0.0,
-            signals: Signals::default(),
+            scored: None,
             distance: 0,
             path: Vec::new(),
             evidence: 0.0,
@@ -180,10 +178,10 @@ impl Found {
         self.candidates.last_mut()
     }
 
-    fn add_seed(&mut self, units: &mut Units, unit: Rc<Unit>, score: f64, signals: Signals) {
+    fn add_seed(&mut self, units: &mut Units, unit: Rc<Unit>, score: f64, scored: Option<Scored>) {
         if let Some(c) = self.push(units, unit, Origin::Seed) {
             c.seed_score = score;
-            c.signals = signals;
+            c.scored = scored;
             c.evidence = 1.0;
         }
     }
@@ -196,7 +194,7 @@ impl Found {
             c.has_gap = r.has_gap;
             if let Some(h) = hit {
                 c.seed_score = (h.total * scale).min(1.0);
-                c.signals = h.signals;
+                c.scored = Some(h.scored);
             }
         }
     }
@@ -211,7 +209,7 @@ fn add_text(units: &mut Units, found: &mut Found, hits: &[Hit], seeds: &[Role], 
         for h in hits.iter().filter(|h| h.role == role).take(TEXT_PER_ROLE) {
             if let Some(c) = found.push(units, Rc::clone(&h.unit), Origin::Text) {
                 c.seed_score = (h.total * scale).min(1.0);
-                c.signals = h.signals;
+                c.scored = Some(h.scored);
                 c.distance = 1;
                 c.evidence = TEXT_EVIDENCE;
             }
@@ -249,7 +247,7 @@ fn add_neighbours(
                     c.beside = Some(seed.lines().start);
                     if let Some(h) = hit {
                         c.seed_score = (h.total * scale).min(1.0);
-                        c.signals = h.signals;
+                        c.scored = Some(h.scored);
                     }
                 }
             }
@@ -320,15 +318,6 @@ fn last_name(symbol: &str) -> String {
     }
     let start = trimmed.rfind(['/', '#', '.', ' ', '`']).map_or(0, |i| i + 1);
     trimmed[start..].to_owned()
-}
-
-/// The configuration's part in explanations.
-pub fn weights(config: &Config) -> serde_json::Value {
-    // By way of text, which holds 0.2 as it was written; an `f32` made wider is 0.20000000298.
-    fn as_written(part: &impl serde::Serialize) -> serde_json::Value {
-        serde_json::to_string(part).and_then(|text| serde_json::from_str(&text)).unwrap_or_default()
-    }
-    serde_json::json!({ "ranking": as_written(&config.ranking), "scoring": as_written(&config.scoring) })
 }
 
 /// Whether a unit holds a statement of imports: read off the imports of its file.

@@ -5,7 +5,8 @@ use crate::pack::Range;
 use crate::unit::{Unit, Units};
 use indexd_model::symbol::Namespace;
 use indexd_model::{
-    ChunkDoc, ChunkUid, DefDoc, Facts, FileDoc, IndexView, LineIndex, Span, SymbolId, names, span,
+    ChunkDoc, ChunkUid, ContentHash, DefDoc, Facts, FileDoc, IndexView, LineIndex, Lines, Span, SymbolId,
+    names, span,
 };
 use rustc_hash::FxHashMap;
 use std::cell::OnceCell;
@@ -22,7 +23,8 @@ pub struct Source {
 }
 
 impl Source {
-    fn new(text: Arc<str>, lines: Arc<LineIndex>) -> Self {
+    /// A text with the index of its lines.
+    pub fn new(text: Arc<str>, lines: Arc<LineIndex>) -> Self {
         Self { text, lines, units: OnceCell::new() }
     }
 
@@ -34,6 +36,12 @@ impl Source {
     /// The text of `span`; empty when it lies outside.
     pub fn slice(&self, span: Span) -> &str {
         self.text.get(span.range()).unwrap_or("")
+    }
+
+    /// The hash of the full text of some lines.
+    pub fn content_hash(&self, lines: Lines) -> String {
+        let whole = Span { start: self.lines.start(lines.start), end: self.lines.start(lines.end + 1) };
+        ContentHash::of(self.slice(whole).as_bytes()).to_string()
     }
 
     /// `span` in UTF-16 code units from the start of the file.

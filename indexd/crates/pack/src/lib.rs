@@ -9,24 +9,31 @@
 //!
 //! Start reading at [`request`] (what is asked), [`pack`] (what comes back), then [`build`](fn@build).
 
+pub mod assemble;
 pub mod build;
 pub mod candidate;
 pub mod canonical;
 pub mod config;
 pub mod dedup;
+mod diversify;
 pub mod error;
 pub mod excerpt;
 pub mod expand;
 pub mod gather;
 pub mod identity;
+pub mod links;
+pub mod naming;
 pub mod pack;
+pub mod page;
 pub mod query;
 pub mod render;
 pub mod request;
 pub mod retrieve;
+pub mod role;
+pub mod score;
 pub mod sections;
-pub mod select;
 mod share;
+pub mod tuning;
 pub mod unit;
 mod write;
 
@@ -36,3 +43,4 @@ pub use error::PackError;
 pub use indexd_model::symbol_id;
 pub use pack::Pack;
 pub use request::Request;
+pub use tuning::Tuning;

@@ -1,7 +1,9 @@
 //! What comes back: a pack as typed data, with its canonical JSON and the text that was budgeted.
 
 use crate::canonical;
+use crate::excerpt::Form;
 use crate::request::Resolved;
+use crate::score::Explanation;
 use indexd_model::Lines;
 use serde::Serialize;
 use serde_json::Value;
@@ -208,10 +210,15 @@ pub struct Item {
     pub language_id: &'static str,
     /// The signature, or a heading, or the first line.
     pub title: String,
+    /// How much of it is shown.
+    pub form: Form,
     /// What is shown.
     pub excerpt: Excerpt,
     /// Scores.
     pub scores: Scores,
+    /// How the hybrid score comes about; with the explain envelope.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub explanation: Option<Explanation>,
     /// Why it is here.
     pub why: Why,
     /// What it is: definition, reference, import, test, config, doc.
@@ -224,10 +231,10 @@ pub struct Item {
     pub also_at: Vec<Place>,
     /// Tokens of its excerpt, counted by parts; headers and gap marks are not in it.
     pub tokens: u64,
-    /// Provenance, nested in layout `graph`.
+    /// Provenance, nested in layout `graph`; with the explain envelope.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub provenance: Option<Provenance>,
-    /// Provenance at the top level of the item in layout `agent`.
+    /// Provenance at the top level of the item in layout `agent`; with the explain envelope.
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
     pub flat_provenance: Option<Provenance>,
 }
@@ -236,7 +243,7 @@ pub struct Item {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Excerpt {
-    /// The texts of the parts, one after the other.
+    /// The exact stored texts of the parts, one after the other.
     pub text: String,
     /// Whether something of the item is left out.
     pub truncated: bool,
@@ -253,10 +260,9 @@ pub struct Excerpt {
 pub struct Part {
     /// Lines.
     pub lines: LineRange,
-    /// UTF-16 offsets.
-    pub range: Range,
-    /// Exact stored text.
-    pub text: String,
+    /// UTF-16 offsets; with the explain envelope.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub range: Option<Range>,
 }
 
 /// Why an excerpt was cut.
@@ -291,12 +297,13 @@ pub struct Why {
     pub rule: String,
     /// Edges from a seed to the item; empty for seeds.
     pub path: Vec<PathStep>,
-    /// Evidence behind the rule.
+    /// Evidence behind the rule; without the explain envelope the best piece.
     pub evidence: Vec<Evidence>,
     /// Marks that an edge of the path lacks evidence.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub evidence_gap: bool,
-    /// Rules of other sections that would have claimed it.
+    /// Other sections that would have claimed it, and what else connects it with items of the pack,
+    /// which count from 1 in the order of the pack: `called by item 3`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub also: Vec<String>,
 }
@@ -545,6 +552,16 @@ impl Pack {
         let mut value = self.to_json();
         canonical::strip_volatile(&mut value);
         canonical::to_string(&value)
+    }
+
+    /// What a follow-up may name as [`crate::Request::seen`]: the chunk uid of each item, with `@head` for
+    /// those of which only a part was shown that a later pack may repeat in full.
+    pub fn seen(&self) -> Vec<String> {
+        let mark = |i: &Item| match i.form {
+            Form::Head => format!("{}@head", i.chunk_uid),
+            _ => i.chunk_uid.clone(),
+        };
+        self.items().map(mark).collect()
     }
 
     /// All items in the order of their sections.

@@ -11,7 +11,7 @@ mod stopwords;
 
 pub use stopwords::VERSION as STOPWORDS_VERSION;
 
-use crate::config::Ranking;
+use crate::tuning::Weights;
 use indexd_text::bm25::ln;
 use indexd_text::{word_terms, words};
 use rustc_hash::FxHashMap;
@@ -24,13 +24,90 @@ const FORMED_MAX: usize = 24;
 /// Mentions kept of each kind.
 const MENTIONS_MAX: usize = 24;
 
+/// What a text is, by its form.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Kind {
+    /// The text of a change or an issue: whatever is none of the others.
+    #[default]
+    Change,
+    /// A question: one short paragraph that begins with a word of asking or ends with a question mark.
+    Question,
+    /// Names and nothing else: an identifier, `Type.method`, `path:line`, or up to two words.
+    Name,
+    /// It holds a stack trace.
+    Trace,
+    /// It holds a diff.
+    Diff,
+}
+
+impl Kind {
+    /// What past commits count. Their subjects are written like texts of changes; a question about what
+    /// the code does is led astray by them.
+    pub fn past(self) -> f64 {
+        if matches!(self, Self::Question | Self::Name) { 0.0 } else { 1.0 }
+    }
+
+    fn of(text: &str, lines: &[(Zone, &str)]) -> Self {
+        let has = |zone| lines.iter().any(|l| l.0 == zone);
+        if has(Zone::Trace) {
+            return Self::Trace;
+        }
+        if has(Zone::Diff) {
+            return Self::Diff;
+        }
+        let text = text.trim();
+        let n_words = text.split_whitespace().count();
+        let is_paragraph = !text.contains('\n') && n_words <= QUESTION_WORDS_MAX;
+        let first = text.split_whitespace().take(2).map(str::to_lowercase);
+        let asks = text.ends_with('?') || first.clone().any(|w| is_asking(&w)) && n_words > 2;
+        if is_paragraph && asks {
+            return Self::Question;
+        }
+        let is_name =
+            |w: &str| !w.is_empty() && w.chars().all(|c| c.is_alphanumeric() || "._:/#*()-".contains(c));
+        if is_paragraph && (1..=2).contains(&n_words) && text.split_whitespace().all(is_name) {
+            Self::Name
+        } else {
+            Self::Change
+        }
+    }
+}
+
+/// Words of a question at most.
+const QUESTION_WORDS_MAX: usize = 40;
+
+/// Whether a text that begins with this word asks.
+fn is_asking(word: &str) -> bool {
+    matches!(
+        word,
+        "how"
+            | "what"
+            | "when"
+            | "where"
+            | "which"
+            | "who"
+            | "whose"
+            | "why"
+            | "does"
+            | "do"
+            | "is"
+            | "are"
+            | "can"
+    )
+}
+
 /// A parsed query.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Query {
+    /// What the text is.
+    pub kind: Kind,
     /// Terms with weights, in order of first appearance, none twice.
     pub terms: Vec<QueryTerm>,
     /// Identifiers that look like names in code, in order of appearance.
     pub symbols: Vec<SymbolMention>,
+    /// What may be the name of a definition, in order of appearance, none twice.
+    pub names: Vec<NameMention>,
     /// Plain words of title and first paragraph, lower-cased: they may be names of files or folders.
     pub words: Vec<String>,
     /// Neighbouring words, lower-cased: they may be neighbouring names of a path.
@@ -39,6 +116,8 @@ pub struct Query {
     pub paths: Vec<PathMention>,
     /// Phrases and error messages to be found literally.
     pub literals: Vec<String>,
+    /// Whole lines and what follows a colon in them, which may be messages that the code prints.
+    pub lines: Vec<String>,
     /// Whether the text asks about tests.
     pub names_tests: bool,
     /// Whether the text asks about documentation.
@@ -66,6 +145,15 @@ pub struct SymbolMention {
     pub name: String,
     /// Whether the prose names it, and not only code, a trace or a diff.
     pub in_prose: bool,
+}
+
+/// A name as written in prose: `Type.method`, `pkg.Func`, an identifier, or a plain word.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NameMention {
+    /// The name, with dots between its parts.
+    pub text: String,
+    /// Whether it is marked as code or looks like an identifier; a plain word seldom names anything.
+    pub is_identifier: bool,
 }
 
 /// A path or dotted module as written, with what a trace adds.
@@ -111,9 +199,9 @@ impl Zone {
 impl Query {
     /// Parses `text`. Of the weights it takes `title`, of a mention in the first line against 1 in
     /// the first paragraph, `part` and `joined`. An empty text gives an empty query.
-    pub fn parse(text: &str, weights: &Ranking) -> Self {
+    pub fn parse(text: &str, weights: &Weights) -> Self {
         let lines = zones(text);
-        let mut query = Self::default();
+        let mut query = Self { kind: Kind::of(text, &lines), ..Self::default() };
         mentions::collect(&lines, &mut query);
         query.count_terms(&lines, weights);
         if weights.joined > 0.0 {
@@ -154,7 +242,7 @@ impl Query {
     }
 
     /// Adds `=manpage` for "man page": programs write as one name what prose writes as two words.
-    fn join_words(&mut self, lines: &[(Zone, &str)], weights: &Ranking) {
+    fn join_words(&mut self, lines: &[(Zone, &str)], weights: &Weights) {
         for &(zone, line) in lines.iter().filter(|(z, _)| matches!(z, Zone::Title | Zone::Lead)) {
             let mut before: Option<String> = None;
             words(line, |_, word| {
@@ -162,7 +250,7 @@ impl Query {
                 let is_plain = lower.chars().all(char::is_alphabetic) && !is_stopword(&lower);
                 if let Some(b) = before.take().filter(|_| is_plain) {
                     let term = format!("={b}{lower}");
-                    let weight = f64::from(weights.joined) * zone.weight(1.0);
+                    let weight = weights.joined * zone.weight(1.0);
                     if term.len() <= 40 && !self.terms.iter().any(|t| t.term == term) {
                         self.terms.push(QueryTerm { term, weight, word: None, form_of: None });
                     }
@@ -177,7 +265,7 @@ impl Query {
         self.terms.is_empty() && self.paths.is_empty() && self.literals.is_empty()
     }
 
-    fn count_terms(&mut self, lines: &[(Zone, &str)], weights: &Ranking) {
+    fn count_terms(&mut self, lines: &[(Zone, &str)], weights: &Weights) {
         let mut at: FxHashMap<String, usize> = FxHashMap::default();
         let mut sums: Vec<(String, f64, String)> = Vec::new();
         let all_stopwords = lines.iter().all(|(_, l)| {
@@ -186,7 +274,7 @@ impl Query {
             only
         });
         for &(zone, line) in lines {
-            let weight = zone.weight(f64::from(weights.title));
+            let weight = zone.weight(weights.title);
             words(line, |at_byte, word| {
                 let lower = word.to_lowercase();
                 let is_part = is_part_of_number(line, at_byte, word);
@@ -200,7 +288,7 @@ impl Query {
                         return;
                     }
                     let is_part = has_parts && !term.starts_with('=');
-                    let weight = if is_part { weight * f64::from(weights.part) } else { weight };
+                    let weight = if is_part { weight * weights.part } else { weight };
                     match at.get(term) {
                         Some(&i) => sums[i].1 += weight,
                         None => {

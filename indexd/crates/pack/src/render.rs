@@ -1,7 +1,7 @@
-//! From selected items to the one text that is budgeted: what a model or a reader gets.
+//! From shown lines to the one text that is budgeted: what a model or a reader gets.
 //!
 //! ~~~text
-//! # seeds
+//! # code
 //!
 //! ## File: retry/delay.go (lines 3-18)
 //! ```go
@@ -11,115 +11,143 @@
 //! ```
 //! ~~~
 //!
-//! Items of one file stand together inside a section, where the best of them ranks, by line. Text
-//! inside a fence is exact; the fence is longer than any run of backticks in it.
+//! A file is shown once in each zone: all that is shown of it, by line, whatever items the lines
+//! belong to, so that a method stands under its class and a signature beside the code that calls it.
+//! Text inside a fence is exact; the fence is longer than any run of backticks in it.
 
+use crate::identity::Source;
 use indexd_model::{Language, Lines};
 use std::ops::Range;
 
-/// One item as it is rendered.
-#[derive(Clone, Debug)]
-pub struct Block<'a> {
-    /// Position of its section.
-    pub section: usize,
+/// The part of the text that an item stands in, in the order in which they are shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Zone {
+    /// Code that does the work.
+    Code,
+    /// Tests.
+    Tests,
+    /// Configuration and build files.
+    Config,
+    /// Documents.
+    Docs,
+    /// Items shown as their place alone, one line each.
+    Places,
+}
+
+impl Zone {
+    /// The heading.
+    pub fn heading(self) -> &'static str {
+        match self {
+            Self::Code => "# code\n\n",
+            Self::Tests => "# tests\n\n",
+            Self::Config => "# config\n\n",
+            Self::Docs => "# docs\n\n",
+            Self::Places => "# places\n\n",
+        }
+    }
+}
+
+/// All lines of one file that one zone shows.
+pub struct Group<'a> {
     /// Path.
     pub path: &'a str,
     /// Language, for the fence and the gap marks.
     pub language: Language,
-    /// Runs of lines with their exact text.
-    pub parts: Vec<Run<'a>>,
+    /// The text of the file.
+    pub source: &'a Source,
+    /// Runs of lines in ascending order, none adjacent to the next.
+    pub runs: &'a [Lines],
 }
 
-/// A run of lines of a file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Run<'a> {
-    /// The lines.
-    pub lines: Lines,
-    /// How many blank lines stand right before it.
-    pub blank_before: u32,
-    /// The exact text.
-    pub text: &'a str,
-}
-
-/// A rendering.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Rendered {
-    /// The text.
-    pub text: String,
-    /// Where the runs of lines stand in it, in order.
-    pub runs: Vec<Range<usize>>,
-}
-
-/// Renders blocks, given in the order of their sections and ranks. No block gives an empty text.
-pub fn render(section_names: &[&str], blocks: &[Block]) -> Rendered {
-    let size: usize = blocks.iter().flat_map(|b| &b.parts).map(|p| p.text.len() + 64).sum();
-    let mut out = String::with_capacity(size);
-    let mut runs = Vec::new();
-    let mut section = None;
-    let mut done = vec![false; blocks.len()];
-    for i in 0..blocks.len() {
-        if done[i] {
-            continue;
-        }
-        if section != Some(blocks[i].section) {
-            section = Some(blocks[i].section);
-            out.push_str("# ");
-            out.push_str(section_names[blocks[i].section]);
-            out.push_str("\n\n");
-        }
-        let mut parts: Vec<Run> = Vec::new();
-        for (j, b) in blocks.iter().enumerate().skip(i) {
-            if b.section == blocks[i].section && b.path == blocks[i].path {
-                done[j] = true;
-                parts.extend(&b.parts);
-            }
-        }
-        parts.sort_by_key(|p| p.lines);
-        group(blocks[i].path, blocks[i].language, &parts, &mut out, &mut runs);
-    }
-    // Separators stand between groups, not after the last.
-    if out.ends_with("\n\n") {
-        out.pop();
-    }
-    Rendered { text: out, runs }
-}
-
-/// One file of one section.
-fn group(path: &str, language: Language, parts: &[Run], out: &mut String, runs: &mut Vec<Range<usize>>) {
-    let (Some(first), Some(last)) = (parts.first(), parts.last()) else { return };
-    header(path, Lines { start: first.lines.start, end: last.lines.end }, out);
-    let fence = "`".repeat(parts.iter().map(|p| longest_run(p.text) + 1).max().unwrap_or(0).max(3));
+/// Appends one group, and to `ranges` where the text of each run stands in `out`.
+pub fn group(g: &Group, out: &mut String, ranges: &mut Vec<Range<usize>>) {
+    let (Some(first), Some(last)) = (g.runs.first(), g.runs.last()) else { return };
+    header(g.path, Lines { start: first.start, end: last.end }, out);
+    let text_of = |run: &Lines| g.source.slice(g.source.lines().lines_span(*run));
+    let fence = "`".repeat(g.runs.iter().map(|r| longest_run(text_of(r)) + 1).max().unwrap_or(0).max(3));
     out.push_str(&fence);
-    out.push_str(hint(language));
+    out.push_str(hint(g.language));
     out.push('\n');
-    let mut after = first.lines.start;
-    for run in parts {
-        let missing = run.lines.start.saturating_sub(after);
-        if missing > 0 && missing <= run.blank_before {
+    let mut after = first.start;
+    for run in g.runs {
+        let missing = run.start.saturating_sub(after);
+        if missing > 0 && missing <= blank_before(g.source, run.start) {
             // Nothing is missing but blank lines.
             (0..missing).for_each(|_| out.push('\n'));
         } else if missing > 0 {
-            gap(language, Lines { start: after, end: run.lines.start - 1 }, out);
+            gap(g.language, Lines { start: after, end: run.start - 1 }, out);
         }
-        runs.push(out.len()..out.len() + run.text.len());
-        out.push_str(run.text);
-        if !run.text.ends_with('\n') {
+        let text = text_of(run);
+        ranges.push(out.len()..out.len() + text.len());
+        out.push_str(text);
+        if !text.ends_with('\n') {
             out.push('\n');
         }
-        after = run.lines.end + 1;
+        after = run.end + 1;
     }
     out.push_str(&fence);
     out.push_str("\n\n");
 }
 
+/// Appends the line of an item that is shown as its place alone.
+pub fn place(path: &str, lines: Lines, title: &str, out: &mut String) {
+    out.push_str("- ");
+    push_path(path, out);
+    out.push_str(&format!(":{}-{} {title}\n", lines.start, lines.end));
+}
+
+/// The union of runs of lines: ascending, overlapping and adjacent ones joined.
+pub fn union(runs: impl IntoIterator<Item = Lines>) -> Vec<Lines> {
+    let mut runs: Vec<Lines> = runs.into_iter().collect();
+    runs.sort_unstable();
+    let mut out: Vec<Lines> = Vec::with_capacity(runs.len());
+    for run in runs {
+        match out.last_mut() {
+            Some(last) if run.start <= last.end + 1 => last.end = last.end.max(run.end),
+            _ => out.push(run),
+        }
+    }
+    out
+}
+
+/// Bytes of left-out lines up to which they are shown: the mark of a gap takes as many.
+const GAP_BYTES: usize = 28;
+
+/// The union of runs of lines of a file, with what lies between two of them where that is no longer
+/// than the mark of a gap.
+pub fn joined(source: &Source, runs: impl IntoIterator<Item = Lines>) -> Vec<Lines> {
+    let mut out: Vec<Lines> = Vec::new();
+    for run in union(runs) {
+        if let Some(last) = out.last_mut() {
+            let missing = Lines { start: last.end + 1, end: run.start - 1 };
+            if source.slice(source.lines().lines_span(missing)).len() <= GAP_BYTES {
+                last.end = run.end;
+                continue;
+            }
+        }
+        out.push(run);
+    }
+    out
+}
+
+/// How many blank lines stand right before `line`.
+fn blank_before(source: &Source, line: u32) -> u32 {
+    let is_blank = |line: &u32| source.slice(source.lines().span(*line)).trim().is_empty();
+    (1..line).rev().take_while(is_blank).count() as u32
+}
+
 /// `## File: <path> (lines a-b)`.
 pub fn header(path: &str, lines: Lines, out: &mut String) {
     out.push_str("## File: ");
-    // A path that could end the line or pass for markup is shown escaped.
+    push_path(path, out);
+    out.push_str(&format!(" (lines {}-{})\n", lines.start, lines.end));
+}
+
+/// A path that could end the line or pass for markup is shown escaped.
+fn push_path(path: &str, out: &mut String) {
     for c in path.chars() {
         if c.is_control() { out.extend(c.escape_default()) } else { out.push(c) }
     }
-    out.push_str(&format!(" (lines {}-{})\n", lines.start, lines.end));
 }
 
 /// The mark of missing lines, as a comment of the language.
@@ -151,67 +179,73 @@ fn longest_run(text: &str) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use indexd_model::LineIndex;
+    use std::sync::Arc;
 
-    fn block<'a>(section: usize, path: &'a str, parts: &[(u32, &'a str)]) -> Block<'a> {
-        let parts = parts
-            .iter()
-            .map(|(start, text)| {
-                let lines = Lines { start: *start, end: start + text.lines().count() as u32 - 1 };
-                Run { lines, blank_before: u32::from(*start == 6), text }
-            })
-            .collect();
-        Block { section, path, language: Language::Go, parts }
+    fn source(text: &str) -> Source {
+        Source::new(Arc::from(text), Arc::new(LineIndex::new(text)))
+    }
+
+    fn lines(runs: &[(u32, u32)]) -> Vec<Lines> {
+        runs.iter().map(|&(start, end)| Lines { start, end }).collect()
+    }
+
+    fn check(text: &str, runs: &[(u32, u32)], expect: &str) {
+        let (source, runs) = (source(text), lines(runs));
+        let (mut out, mut ranges) = (String::new(), Vec::new());
+        let of = Group { path: "a.go", language: Language::Go, source: &source, runs: &runs };
+        group(&of, &mut out, &mut ranges);
+        assert_eq!(out, expect);
+        let shown: Vec<&str> = ranges.iter().map(|r| &out[r.clone()]).collect();
+        let wanted: Vec<&str> = runs.iter().map(|r| source.slice(source.lines().lines_span(*r))).collect();
+        assert_eq!(shown, wanted);
     }
 
     #[test]
-    fn groups_by_file_where_the_best_item_ranks() {
-        let blocks = [
-            block(0, "b.go", &[(9, "nine\n")]),
-            block(0, "a.go", &[(1, "one\n")]),
-            block(0, "b.go", &[(2, "two\nthree\n")]),
-        ];
-        let expect = "# seeds\n\n## File: b.go (lines 2-9)\n```go\ntwo\nthree\n// ... (lines 4-8)\nnine\n```\n\n\
-                      ## File: a.go (lines 1-1)\n```go\none\n```\n";
-        let rendered = render(&["seeds"], &blocks);
-        assert_eq!(rendered.text, expect);
-        let runs: Vec<&str> = rendered.runs.iter().map(|r| &expect[r.clone()]).collect();
-        assert_eq!(runs, ["two\nthree\n", "nine\n", "one\n"]);
+    fn gaps_are_marked_and_blank_lines_shown() {
+        let text = "one\ntwo\n\n\nfive\nsix\nseven";
+        check(text, &[], "");
+        check(text, &[(1, 2)], "## File: a.go (lines 1-2)\n```go\none\ntwo\n```\n\n");
+        check(text, &[(2, 2), (5, 5)], "## File: a.go (lines 2-5)\n```go\ntwo\n\n\nfive\n```\n\n");
+        check(
+            text,
+            &[(1, 1), (5, 5), (7, 7)],
+            "## File: a.go (lines 1-7)\n```go\none\n// ... (lines 2-4)\nfive\n// ... (lines 6-6)\nseven\n```\n\n",
+        );
     }
 
     #[test]
     fn content_cannot_close_its_fence() {
-        let text = render(&["docs"], &[block(0, "x.go", &[(1, "```\nend\n````\n")])]).text;
-        assert!(text.contains("`````go\n```\nend\n````\n`````\n"));
+        check("```\nend\n````\n", &[(1, 3)], "## File: a.go (lines 1-3)\n`````go\n```\nend\n````\n`````\n\n");
     }
 
     #[test]
-    fn blank_lines_between_items_are_no_gap() {
-        let text = render(
-            &["seeds"],
-            &[block(0, "a.go", &[(4, "four\n")]), block(0, "a.go", &[(6, "six\n"), (8, "eight\n")])],
-        )
-        .text;
-        assert!(text.contains("four\n\nsix\n// ... (lines 7-7)\neight\n"));
+    fn runs_are_joined_where_they_meet() {
+        for (runs, expect) in [
+            (&[][..], &[][..]),
+            (&[(4, 5), (1, 2)], &[(1, 2), (4, 5)]),
+            (&[(1, 2), (3, 5)], &[(1, 5)]),
+            (&[(1, 9), (3, 5)], &[(1, 9)]),
+            (&[(1, 4), (3, 5), (7, 7)], &[(1, 5), (7, 7)]),
+        ] {
+            assert_eq!(union(lines(runs)), lines(expect), "{runs:?}");
+        }
     }
 
     #[test]
-    fn adjacent_items_are_joined_and_sections_are_named_once() {
-        let blocks = [
-            block(0, "a.go", &[(1, "one\n")]),
-            block(0, "a.go", &[(2, "two")]),
-            block(1, "a.go", &[(5, "five\n")]),
-        ];
-        let text = render(&["seeds", "callers"], &blocks).text;
-        assert!(text.contains("one\ntwo\n```"));
-        assert_eq!((text.matches("# seeds").count(), text.matches("\n# callers").count()), (1, 1));
-        assert!(!text.ends_with("\n\n"));
-        assert_eq!(render(&["seeds"], &[]).text, "");
+    fn what_is_shorter_than_a_mark_is_shown() {
+        let text = "a\n}\nb\nthis line is longer than the mark\nc\n";
+        for (runs, expect) in [(&[(1, 1), (3, 3)][..], &[(1, 3)][..]), (&[(3, 3), (5, 5)], &[(3, 3), (5, 5)])]
+        {
+            assert_eq!(joined(&source(text), lines(runs)), lines(expect), "{runs:?}");
+        }
     }
 
     #[test]
     fn a_path_stays_on_its_line() {
         let mut out = String::new();
         header("a\n## File: b", Lines { start: 1, end: 2 }, &mut out);
-        assert_eq!(out, "## File: a\\n## File: b (lines 1-2)\n");
+        place("a\nb", Lines { start: 3, end: 4 }, "func B()", &mut out);
+        assert_eq!(out, "## File: a\\n## File: b (lines 1-2)\n- a\\nb:3-4 func B()\n");
     }
 }

@@ -66,6 +66,10 @@ pub struct Request {
     /// The token counter's name. Default from config.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tokenizer: Option<String>,
+    /// What the reader has already: ids of packs, which the daemon replaces by their items, and chunk uids,
+    /// each alone, with `@head` where only its head was seen, or with `@` and the content hash seen.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub seen: Vec<String>,
     /// Version of the contract the caller speaks; absent means this one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub schema_version: Option<String>,
@@ -124,6 +128,15 @@ options! {
         Impact,
         /// State what callers may rely on.
         Contract,
+    }
+}
+options! {
+    /// Where a pack ends.
+    Stop {
+        /// Where nothing more fits.
+        Budget,
+        /// Where what follows is worth little, within the budget.
+        Value,
     }
 }
 options! {
@@ -299,6 +312,9 @@ pub struct BudgetsRequest {
     /// Bytes of one excerpt. Default 4,096, at most 64,000.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_bytes_per_item: Option<u64>,
+    /// Where a pack ends. Default `budget`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stop: Option<Stop>,
 }
 
 /// A gross budget: what is left after the reserves is available.
@@ -398,6 +414,9 @@ pub struct Resolved {
     pub renderer: Renderer,
     /// Name of the token counter.
     pub tokenizer: String,
+    /// Items that the reader has, sorted, without repeats.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub seen: Vec<String>,
 }
 
 /// Expansion with defaults filled in.
@@ -432,6 +451,8 @@ pub struct Caps {
     pub max_items_per_section: u64,
     /// Bytes of one excerpt.
     pub max_bytes_per_item: u64,
+    /// Where the pack ends.
+    pub stop: Stop,
 }
 
 /// Order with defaults filled in.
@@ -482,6 +503,7 @@ impl Request {
             max_items: budgets.max_items.value,
             max_items_per_section: budgets.max_items_per_section.value,
             max_bytes_per_item: budgets.max_bytes_per_item.value,
+            stop: self.budgets.stop.unwrap_or_default(),
         };
         let tokenizer = self.tokenizer.clone().unwrap_or_else(|| config.tokenizer.clone());
         budgets.tokenizer.clone_from(&tokenizer);
@@ -500,8 +522,16 @@ impl Request {
             scoring: self.scoring.unwrap_or_default(),
             renderer: self.renderer.unwrap_or_default(),
             tokenizer,
+            seen: self.seen(),
         };
         Ok((resolved, budgets))
+    }
+
+    fn seen(&self) -> Vec<String> {
+        let mut seen = self.seen.clone();
+        seen.sort_unstable();
+        seen.dedup();
+        seen
     }
 
     fn check(&self) -> Result<(), PackError> {
@@ -535,6 +565,12 @@ impl Request {
         }
         if self.query.len() > limits::QUERY_BYTES_MAX {
             return invalid("query is longer than 256 KiB");
+        }
+        if self.seen.len() > limits::SEEN_MAX {
+            return invalid("seen names more than 2,000 items");
+        }
+        if let Some(id) = self.seen.iter().find(|id| !id.starts_with("b3:") && !id.starts_with("pack:")) {
+            return invalid(&format!("seen holds {id:?}, which is neither a chunk uid nor a pack id"));
         }
         if self.budgets.max_total_tokens.is_some() && self.context_budget.is_some() {
             return invalid("maxTotalTokens and contextBudget exclude each other");

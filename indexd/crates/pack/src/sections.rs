@@ -4,53 +4,19 @@
 //! rules that match are named in `why.also`. What no rule claims is dropped as `no-rule`.
 
 use crate::candidate::{Candidate, Origin, Step};
-use crate::config::{AgentShares, Config, GraphShares};
 use crate::expand::shown_kind;
 use crate::request::{EdgeType, Layout, SeedMode};
-use crate::retrieve::Role;
+use crate::role::Role;
 use indexd_model::{ChunkKind, Language};
 
-/// The sections of a layout in the order in which they are shown, with their shares in percent.
-pub fn sections(layout: Layout, config: &Config) -> Vec<(&'static str, u32)> {
+/// The sections of a layout in the order in which they are shown.
+pub fn sections(layout: Layout) -> Vec<&'static str> {
     match layout {
-        Layout::Graph => {
-            let GraphShares {
-                seeds,
-                callers,
-                callees,
-                imports,
-                exports,
-                usages,
-                dataflow,
-                tests,
-                docs,
-                related,
-            } = config.graph_shares;
-            vec![
-                ("seeds", seeds),
-                ("callers", callers),
-                ("callees", callees),
-                ("imports", imports),
-                ("exports", exports),
-                ("usages", usages),
-                ("dataflow", dataflow),
-                ("tests", tests),
-                ("docs", docs),
-                ("related", related),
-            ]
-        }
-        Layout::Agent => {
-            let AgentShares { definitions, key_usages, dependencies, tests, config, docs } =
-                config.agent_shares;
-            vec![
-                ("definitions", definitions),
-                ("key_usages", key_usages),
-                ("dependencies", dependencies),
-                ("tests", tests),
-                ("config", config),
-                ("docs", docs),
-            ]
-        }
+        Layout::Graph => vec![
+            "seeds", "callers", "callees", "imports", "exports", "usages", "dataflow", "tests", "docs",
+            "related",
+        ],
+        Layout::Agent => vec!["definitions", "key_usages", "dependencies", "tests", "config", "docs"],
     }
 }
 
@@ -148,7 +114,7 @@ fn graph_claims(c: &Candidate, mode: SeedMode) -> Vec<&'static str> {
             (EdgeType::Dataflow, _) => "dataflow",
         });
     }
-    if matches!(c.origin, Origin::Neighbour | Origin::Text) {
+    if matches!(c.origin, Origin::Neighbour | Origin::Text | Origin::Around) {
         out.push("related");
     }
     out
@@ -159,7 +125,7 @@ fn agent_claims(c: &Candidate, traits: Traits) -> Vec<&'static str> {
     let mut out = Vec::new();
     let is_source = matches!(c.role, Role::Code | Role::Test);
     // A definition with an import inside it is shown as what it defines (C-03).
-    let is_primary = c.origin == Origin::Seed || traits.has_import;
+    let is_primary = matches!(c.origin, Origin::Seed | Origin::Around) || traits.has_import;
     if is_primary && traits.is_definition && is_source {
         out.push("definitions");
     }

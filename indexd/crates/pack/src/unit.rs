@@ -2,8 +2,9 @@
 //! between definitions.
 
 use crate::share::share;
-use indexd_model::view::{ChunkRecord, DefRecord, FileRecord};
-use indexd_model::{ChunkDoc, ChunkKind, DefDoc, FileDoc, IndexView, Lines, Span};
+use indexd_model::view::{ChunkRecord, DefRecord, Edge, FileRecord, PathPosting};
+use indexd_model::{ChunkDoc, ChunkKind, DefDoc, EdgeKind, FileDoc, IndexView, Lines, Span};
+use indexd_text::terms;
 use rustc_hash::{FxBuildHasher, FxHashMap};
 use smallvec::{SmallVec, smallvec};
 use std::rc::Rc;
@@ -47,6 +48,26 @@ const UNITS_EXPECTED: usize = 1_700;
 /// Definitions that one of two threads reads in one go.
 const DEFS_PER_GROUP: usize = 96;
 
+/// Files whose texts are likely shown: about as many as fit into an ordinary pack.
+const FILES_AHEAD: usize = 24;
+
+/// The files of the first of some units, each once.
+pub fn files_of<'u>(units: impl Iterator<Item = &'u Unit>) -> Vec<FileDoc> {
+    let mut files = Vec::with_capacity(FILES_AHEAD);
+    for unit in units {
+        if files.len() == FILES_AHEAD {
+            break;
+        }
+        if !files.contains(&unit.file) {
+            files.push(unit.file);
+        }
+    }
+    files
+}
+
+/// Files looked at for one name.
+pub const FILES_NAMED_MAX: usize = 1_000;
+
 /// Reads units and files once for one request. Nothing is ever iterated in hash order.
 pub struct Units<'v> {
     /// The snapshot.
@@ -57,6 +78,7 @@ pub struct Units<'v> {
     defs: FxHashMap<DefDoc, Option<Rc<Unit>>>,
     parts: FxHashMap<DefDoc, Rc<[ChunkDoc]>>,
     def_records: FxHashMap<DefDoc, Rc<DefRecord>>,
+    edges: FxHashMap<DefDoc, Rc<[Edge]>>,
 }
 
 impl<'v> Units<'v> {
@@ -70,6 +92,7 @@ impl<'v> Units<'v> {
             defs: FxHashMap::default(),
             parts: FxHashMap::default(),
             def_records: FxHashMap::with_capacity_and_hasher(UNITS_EXPECTED, FxBuildHasher),
+            edges: FxHashMap::default(),
         }
     }
 
@@ -81,6 +104,19 @@ impl<'v> Units<'v> {
     /// The definition's record.
     pub fn def(&mut self, def: DefDoc) -> Rc<DefRecord> {
         Rc::clone(self.def_records.entry(def).or_insert_with(|| Rc::new(self.view.def(def))))
+    }
+
+    /// Calls and uses out of a definition, inheritance among them, sorted by kind then by target;
+    /// those of the kinds asked for.
+    pub fn edges_from<'k>(
+        &mut self,
+        source: DefDoc,
+        kinds: &'k [EdgeKind],
+    ) -> impl Iterator<Item = Edge> + use<'k> {
+        const READ: [EdgeKind; 3] = [EdgeKind::Call, EdgeKind::Usage, EdgeKind::Inherit];
+        let edges = self.edges.entry(source).or_insert_with(|| self.view.edges_from(source, &READ).into());
+        let edges = Rc::clone(edges);
+        (0..edges.len()).map(move |i| edges[i].clone()).filter(|e| kinds.contains(&e.kind))
     }
 
     /// The chunk's record.
@@ -138,6 +174,24 @@ impl<'v> Units<'v> {
             Rc::new(Unit { key, file: record.file, def: record.def, kind: record.kind, chunks, spans });
         self.units.insert(key, Rc::clone(&unit));
         unit
+    }
+
+    /// Files whose path holds every term of `name`, in ascending order, about [`FILES_NAMED_MAX`] at most.
+    pub fn files_with(&self, name: &str) -> Vec<FileDoc> {
+        let mut lists: Vec<Vec<PathPosting>> = Vec::new();
+        terms(name, |term| {
+            let mut out = Vec::new();
+            self.view.path_postings(term, &mut out);
+            lists.push(out);
+        });
+        lists.sort_by_key(Vec::len);
+        let Some((first, others)) = lists.split_first() else { return Vec::new() };
+        first
+            .iter()
+            .map(|p| p.file)
+            .filter(|f| others.iter().all(|l| l.binary_search_by_key(f, |p| p.file).is_ok()))
+            .take(FILES_NAMED_MAX + 1)
+            .collect()
     }
 
     fn parts(&mut self, def: DefDoc) -> Rc<[ChunkDoc]> {

@@ -3,10 +3,11 @@
 mod guidance;
 mod why;
 
-use crate::build::{Assembly, Decision, State};
+use crate::assemble::{Selected, State};
+use crate::build::{Context, Decision};
 use crate::candidate::Candidate;
 use crate::canonical::round6;
-use crate::gather;
+use crate::excerpt::Form;
 use crate::identity::{Source, hex};
 use crate::pack::{
     DropReason, EvidenceGap, Excerpt, Excluded, Explain, Item, Pack, PackRequest, Part, Place, Provenance,
@@ -14,32 +15,29 @@ use crate::pack::{
 };
 use crate::query::STOPWORDS_VERSION;
 use crate::request::{Layout, Strictness};
-use crate::retrieve::{GRAPH, Signal};
+use crate::retrieve::GRAPH;
+use crate::score::FEATURES;
 use crate::unit::Unit;
-use indexd_model::{ContentHash, FileRoles, REDACTION_MARK, Span};
-use indexd_text::one_line;
+use indexd_model::{FileRoles, REDACTION_MARK, Span};
 use sha2::{Digest, Sha256};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
-/// Characters of a title.
-const TITLE_CHARS_MAX: usize = 160;
-
 /// Writes the pack.
-pub fn pack(a: &mut Assembly) -> Pack {
+pub fn pack(a: &mut Selected, ctx: &Context) -> Pack {
     let signature = a.units.view.signature();
-    let normalise = || a.request.normalised(&a.budgets, a.ctx.repo_id, a.ctx.config, a.ctx.tool_version);
-    let normalised = a.ctx.normalised.map_or_else(|| Cow::Owned(normalise()), Cow::Borrowed);
+    let normalise = || a.request.normalised(&a.budgets, ctx.repo_id, ctx.config, ctx.tool_version);
+    let normalised = ctx.normalised.map_or_else(|| Cow::Owned(normalise()), Cow::Borrowed);
     debug_assert_eq!(normalised, normalise(), "another request's");
     let digest =
         Sha256::new().chain_update(signature.as_bytes()).chain_update(normalised.as_bytes()).finalize();
-    let chosen: Vec<usize> = a.selection.chosen.iter().map(|c| c.0).collect();
-    let shown = a.shown(&chosen);
+    let shown = a.shown.clone();
+    why::relate(a);
     let mut sections: Vec<Section> =
         a.section_names.iter().map(|name| Section { name, items: Vec::new(), dropped: 0 }).collect();
     for &i in &shown {
-        let item = item(a, i, &signature);
+        let item = item(a, ctx, i, &signature);
         if let Some(s) = a.claimed[i].section {
             sections[s].items.push(item);
         }
@@ -51,7 +49,7 @@ pub fn pack(a: &mut Assembly) -> Pack {
     }
     let seeds = seeds(a);
     let stats = stats(a, &sections);
-    let explain = a.request.include_explain.then(|| explain(a));
+    let explain = a.request.include_explain.then(|| explain(a, ctx));
     let (suggested_next_queries, missing_context_hints, mut warnings) = guidance::of(a, &stats);
     warnings.extend(invisible_characters(&sections));
     Pack {
@@ -59,10 +57,10 @@ pub fn pack(a: &mut Assembly) -> Pack {
         schema: "ContextPack",
         schema_version: SCHEMA_VERSION,
         pack_id: format!("pack:sha256:{}", hex(&digest)),
-        created_at: a.ctx.created_at.to_owned(),
+        created_at: ctx.created_at.to_owned(),
         request: PackRequest {
-            repo_id: a.ctx.repo_id.to_owned(),
-            index_root: format!("workspace:{}", a.ctx.repo_id),
+            repo_id: ctx.repo_id.to_owned(),
+            index_root: format!("workspace:{}", ctx.repo_id),
             options: a.request.clone(),
         },
         budgets: a.budgets.clone(),
@@ -79,21 +77,25 @@ pub fn pack(a: &mut Assembly) -> Pack {
     }
 }
 
-fn item(a: &mut Assembly, i: usize, signature: &str) -> Item {
+fn item(a: &mut Selected, ctx: &Context, i: usize, signature: &str) -> Item {
     let source = a.source(i);
     let unit = Rc::clone(&a.claimed[i].candidate.unit);
     let uid = a.sources.uid(&mut a.units, &unit).to_string();
     let symbol_id = a.sources.symbol(a.units.view, unit.def).map(|s| s.0);
     let excerpt = excerpt_of(a, i, &source);
-    let why = why::why(a, i, &source);
+    let mut why = why::why(a, i, &source);
     let also_at = places(a, i);
+    let sentence = why::sentence(&why);
+    if !a.request.include_explain {
+        why.evidence.truncate(1);
+    }
     let c = &a.claimed[i].candidate;
     let lines = unit.lines();
     let whole = Span { start: source.lines().start(lines.start), end: source.lines().start(lines.end + 1) };
     let path = c.file.path.to_string();
     let provenance = Provenance {
         snippet_id: snippet_id(&uid, &excerpt, &unit),
-        reference: if (a.ctx.matches_head)(&path) {
+        reference: if (ctx.matches_head)(&path) {
             a.units.view.head()
         } else {
             format!("worktree:{signature}")
@@ -101,12 +103,12 @@ fn item(a: &mut Assembly, i: usize, signature: &str) -> Item {
         path: path.clone(),
         line_start: lines.start,
         line_end: lines.end,
-        content_hash: ContentHash::of(source.slice(whole).as_bytes()).to_string(),
-        selection_reason: why::sentence(&why),
+        content_hash: source.content_hash(lines),
+        selection_reason: sentence,
     };
     let is_flat = a.request.layout == Layout::Agent;
-    // What was chosen had its cost counted, last with the plan that is shown.
-    let tokens = a.counted.get(&i).copied().unwrap_or_default();
+    let is_full = a.request.include_explain;
+    let tokens = a.claimed[i].tokens;
     Item {
         kind: if symbol_id.is_some() { "symbol" } else { "chunk" },
         symbol_id,
@@ -115,7 +117,7 @@ fn item(a: &mut Assembly, i: usize, signature: &str) -> Item {
         range: source.utf16(whole),
         lines: lines.into(),
         language_id: c.file.language.id(),
-        title: title(a, i, &source),
+        title: a.title(i, &source),
         scores: scores(c),
         why,
         traits: a.claimed[i].traits.names(c),
@@ -124,11 +126,16 @@ fn item(a: &mut Assembly, i: usize, signature: &str) -> Item {
         } else {
             Vec::new()
         },
+        form: a.claimed[i].plan.as_ref().map_or(Form::Place, |p| p.form),
+        explanation: is_full.then(|| {
+            let formula = &a.gathered.retrieved.formula;
+            a.claimed[i].candidate.explain(formula, a.gathered.scale, &ctx.config.scoring)
+        }),
         excerpt,
         also_at,
         tokens,
-        provenance: (!is_flat).then(|| provenance.clone()),
-        flat_provenance: is_flat.then_some(provenance),
+        provenance: (is_full && !is_flat).then(|| provenance.clone()),
+        flat_provenance: (is_full && is_flat).then_some(provenance),
     }
 }
 
@@ -142,12 +149,12 @@ fn scores(c: &Candidate) -> Scores {
 }
 
 /// Tells the caller of every candidate, those first that had a rank.
-pub fn decisions(a: &Assembly) {
+pub fn decisions(a: &Selected, ctx: &Context) {
     let tell = |c: &Candidate, section: Option<usize>, outcome| {
         let section = section.map(|s| a.section_names[s]);
         let decision =
             Decision { path: &c.file.path, lines: c.unit.lines(), section, scores: scores(c), outcome };
-        (a.ctx.decided)(&decision);
+        (ctx.decided)(&decision);
     };
     for (i, c) in a.claimed.iter().enumerate() {
         let outcome = match final_state(a, i) {
@@ -187,37 +194,30 @@ fn snippet_id(uid: &str, excerpt: &Excerpt, unit: &Unit) -> String {
     format!("{uid}+{}", parts.join(","))
 }
 
-fn excerpt_of(a: &Assembly, i: usize, source: &Source) -> Excerpt {
+fn excerpt_of(a: &Selected, i: usize, source: &Source) -> Excerpt {
     let bytes_max = a.request.budgets.max_bytes_per_item;
-    let Some(plan) = a.plans.get(&i) else {
+    let Some(plan) = a.claimed[i].plan.as_ref() else {
         return Excerpt { text: String::new(), truncated: false, truncation: None, parts: Vec::new() };
     };
-    let parts: Vec<Part> = plan
-        .parts
-        .iter()
-        .map(|l| {
-            let span = source.lines().lines_span(*l);
-            Part { lines: (*l).into(), range: source.utf16(span), text: source.slice(span).to_owned() }
-        })
-        .collect();
+    let with_ranges = a.request.include_explain;
+    let (mut text, mut parts) = (String::new(), Vec::with_capacity(plan.parts.len()));
+    for lines in &plan.parts {
+        let span = source.lines().lines_span(*lines);
+        text.push_str(source.slice(span));
+        parts.push(Part { lines: (*lines).into(), range: with_ranges.then(|| source.utf16(span)) });
+    }
     Excerpt {
-        text: parts.iter().map(|p| p.text.as_str()).collect(),
+        text,
         truncated: plan.reason.is_some(),
-        truncation: plan.reason.map(|reason| Truncation { max_bytes: bytes_max, reason }),
+        truncation: plan
+            .reason
+            .filter(|_| plan.form != Form::Head)
+            .map(|reason| Truncation { max_bytes: bytes_max, reason }),
         parts,
     }
 }
 
-/// The signature on one line; for text without one, its first line.
-fn title(a: &Assembly, i: usize, source: &Source) -> String {
-    let unit = &a.claimed[i].candidate.unit;
-    let def = unit.def.some().map(|d| a.units.view.def(d));
-    let head = def.as_ref().map(|d| source.slice(d.head)).filter(|h| !h.trim().is_empty());
-    let first = || source.slice(unit.spans[0].0).lines().find(|l| !l.trim().is_empty()).unwrap_or("");
-    one_line(head.unwrap_or_else(first)).chars().take(TITLE_CHARS_MAX).collect()
-}
-
-fn places(a: &mut Assembly, i: usize) -> Vec<Place> {
+fn places(a: &mut Selected, i: usize) -> Vec<Place> {
     let merged = a.claimed[i].merged.clone();
     merged
         .into_iter()
@@ -233,7 +233,7 @@ fn places(a: &mut Assembly, i: usize) -> Vec<Place> {
         .collect()
 }
 
-fn seeds(a: &mut Assembly) -> Vec<SeedEntry> {
+fn seeds(a: &mut Selected) -> Vec<SeedEntry> {
     let starts = a.gathered.starts.clone();
     let with_signals = a.request.include_explain;
     let mut out = Vec::with_capacity(starts.len());
@@ -245,11 +245,14 @@ fn seeds(a: &mut Assembly) -> Vec<SeedEntry> {
         let lines = unit.lines();
         let whole =
             Span { start: source.lines().start(lines.start), end: source.lines().start(lines.end + 1) };
-        let signals = Signal::ALL
-            .into_iter()
-            .filter(|s| with_signals && c.signals.get(*s) > 0.0)
-            .map(|s| (s.name(), round6(c.signals.get(s) * s.weight(&a.ctx.config.ranking))))
-            .collect();
+        let signals = match &c.scored {
+            Some(scored) if with_signals => FEATURES
+                .iter()
+                .map(|f| (f.name, a.gathered.retrieved.formula.part(&scored.features, f.feature)))
+                .filter(|f| f.1 > 0.0)
+                .collect(),
+            _ => BTreeMap::new(),
+        };
         let file_rel_path = c.file.path.to_string();
         let seed_score = round6(c.seed_score);
         out.push(SeedEntry {
@@ -266,7 +269,7 @@ fn seeds(a: &mut Assembly) -> Vec<SeedEntry> {
 }
 
 /// Where a candidate ended, in the terms of the public counts.
-fn final_state(a: &Assembly, i: usize) -> State {
+fn final_state(a: &Selected, i: usize) -> State {
     match a.claimed[i].state {
         // A duplicate lives on only where the better one is shown.
         State::Merged => {
@@ -278,13 +281,15 @@ fn final_state(a: &Assembly, i: usize) -> State {
     }
 }
 
-fn stats(a: &Assembly, sections: &[Section]) -> Stats {
+fn stats(a: &Selected, sections: &[Section]) -> Stats {
     let mut stats = Stats {
         dropped_by_reason: DropReason::ALL.iter().map(|r| (r.public(), 0)).collect(),
         items_by_section: sections.iter().map(|s| (s.name, s.items.len() as u64)).collect(),
-        token_count: a.tokens,
+        token_count: a.size.tokens,
         token_budget: a.request.budgets.max_total_tokens,
-        budget_used_percent: (a.tokens * 100).checked_div(a.request.budgets.max_total_tokens).unwrap_or(0),
+        budget_used_percent: (a.size.tokens * 100)
+            .checked_div(a.request.budgets.max_total_tokens)
+            .unwrap_or(0),
         char_count: a.rendered.chars().count() as u64,
         providers: a.gathered.retrieved.providers.clone(),
         ..Stats::default()
@@ -314,11 +319,11 @@ fn stats(a: &Assembly, sections: &[Section]) -> Stats {
     stats
 }
 
-fn explain(a: &mut Assembly) -> Explain {
+fn explain(a: &mut Selected, ctx: &Context) -> Explain {
     let q = &a.query;
     let mut query: BTreeMap<&'static str, Vec<String>> = BTreeMap::new();
     let weighted = &a.gathered.retrieved.weighted;
-    let print = |terms: &[(String, f32)]| terms.iter().map(|t| format!("{} {:.2}", t.0, t.1)).collect();
+    let print = |terms: &[(String, f64)]| terms.iter().map(|t| format!("{} {:.2}", t.0, t.1)).collect();
     query.insert("terms", print(&weighted.terms));
     query.insert("feedback", print(&weighted.feedback));
     query.insert("symbols", q.symbols.iter().map(|s| s.name.clone()).collect());
@@ -352,9 +357,9 @@ fn explain(a: &mut Assembly) -> Explain {
         }
     }
     Explain {
-        repo_id: a.ctx.repo_id.to_owned(),
+        repo_id: ctx.repo_id.to_owned(),
         query,
-        weights: gather::weights(a.ctx.config),
+        weights: serde_json::json!({ "ranking": ctx.tuning.weights, "scoring": ctx.config.scoring }),
         expansion: a.gathered.report,
         evidence_gaps: gaps(a),
         excluded_more: n_excluded - excluded.len() as u64,
@@ -363,7 +368,7 @@ fn explain(a: &mut Assembly) -> Explain {
 }
 
 /// In `warn`, the edges without the evidence asked for, of the items that are shown.
-fn gaps(a: &mut Assembly) -> Vec<EvidenceGap> {
+fn gaps(a: &mut Selected) -> Vec<EvidenceGap> {
     if !a.request.expansion.require_evidence || a.request.strictness != Strictness::Warn {
         return Vec::new();
     }

@@ -12,7 +12,7 @@ pub mod stem;
 pub mod terms;
 pub mod tokens;
 
-pub use bm25::{Bm25f, FieldWeight};
+pub use bm25::Bm25;
 pub use fields::{file_terms, path_terms};
 pub use line_terms::LineMatcher;
 pub use one_line::one_line;

@@ -9,7 +9,7 @@
 //! ```
 //!
 //! `MIRRORS` holds bare clones as `<owner>+<name>/repo`. A variant changes configuration by path,
-//! for example `half:ranking.fileEvidence=0.3`; `--ablate` adds one variant for each signal, off.
+//! for example `half:weights.file=0.15`; `--ablate` adds one variant for each signal, off.
 //! `--against FILE` compares with another system's results for each task, paired, with intervals.
 //! `--paired` does the same with each variant.
 //! `--leave-one-out` tunes every setting without each repository and measures it there.
@@ -17,13 +17,15 @@
 //! History is read from the commits before each task's base. Metrics are means in percent.
 
 mod against;
+mod names;
+mod plain;
 mod score;
 mod task;
 mod tree;
 mod tune;
 
 use anyhow::{Context as _, Result};
-use indexd_pack::{Config, Context, Pack, Request, build};
+use indexd_pack::{Config, Context, Pack, Request, Tuning, build};
 use score::{Metrics, Scores};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -31,38 +33,52 @@ use std::sync::Mutex;
 use task::Task;
 use tree::Trees;
 
-/// Every signal with the weight that carries it.
-const SIGNALS: [&str; 25] = [
-    "fileEvidence",
-    "typeEvidence",
+/// Weights that are switched off one at a time.
+const FEATURES: [&str; 17] = [
     "feedback",
-    "namedFile",
-    "namedFolder",
-    "namedSymbol",
-    "frame",
+    "file",
+    "ofType",
+    "place",
+    "named",
     "literal",
-    "history",
-    "recency",
+    "commits",
     "touched",
-    "testBridge",
-    "sibling",
+    "tests",
     "path",
     "name",
     "qualifier",
-    "signature",
     "doc",
     "joined",
     "coverage",
-    "bulk",
-    "spread",
     "derived",
     "synonyms",
-    "filesWhole",
 ];
+/// What else is switched off, one at a time: presentations, and factors that are 1 when off.
+const OFF: [(&str, &str); 10] = [
+    ("title as the rest", "weights.title=1"),
+    ("parts as names", "weights.part=1"),
+    ("no gate", "weights.gate=1"),
+    ("no crowding", "weights.crowding=0"),
+    ("no likeness", "weights.likeness=1"),
+    ("short as long", "weights.short=0"),
+    ("no heads", "shares.references=0"),
+    ("no callers", "shares.callers=0"),
+    ("no tests", "shares.tests=0"),
+    ("no neighbourhood of names", "shares.named=0"),
+];
+
+/// What a pack depends on besides the tree and the text.
+#[derive(Clone, Default)]
+pub struct Settings {
+    config: Config,
+    tuning: Tuning,
+    /// Whether packs end where what follows is worth little.
+    is_thrifty: bool,
+}
 
 struct Options {
     budgets: Vec<u64>,
-    variants: Vec<(String, Config)>,
+    variants: Vec<(String, Settings)>,
     by_repo: bool,
     misses: bool,
     paired: bool,
@@ -74,7 +90,32 @@ fn main() -> Result<()> {
     let args: Vec<String> = std::env::args().skip(1).collect();
     let value = |flag: &str| args.iter().position(|a| a == flag).and_then(|i| args.get(i + 1));
     let has = |flag: &str| args.iter().any(|a| a == flag);
+    let budgets: Vec<u64> = value("--budget")
+        .map_or("4000,8000", String::as_str)
+        .split(',')
+        .map(str::parse)
+        .collect::<Result<_, _>>()?;
     let tasks_path = args.first().context("usage: relevance TASKS.jsonl MIRRORS")?;
+    if let ("questions" | "names", [_, truth, root, ..]) = (tasks_path.as_str(), &args[..]) {
+        let variants = variants(&args)?;
+        let ask = if tasks_path == "names" { names::run } else { plain::run };
+        return ask(truth, root, &budgets, &variants, has("--misses"));
+    }
+    if let ("show", [_, root, query, ..]) = (tasks_path.as_str(), &args[..]) {
+        let view = tree::folder(root)?;
+        let variants = variants(&args)?;
+        let pack = pack(&view, query, budgets[0], &variants.last().context("a variant")?.1)?;
+        if has("--json") {
+            println!("{}", pack.canonical());
+            return Ok(());
+        }
+        println!("{}", pack.rendered);
+        for s in pack.sections.iter().filter(|s| !s.items.is_empty()) {
+            println!("{}: {}", s.name, s.items.len());
+        }
+        println!("{} tokens", pack.stats.token_count);
+        return Ok(());
+    }
     let mut tasks = task::load(tasks_path)?;
     if let Some(repos) = value("--repo") {
         tasks.retain(|t| repos.split(',').any(|r| t.repo.contains(r)));
@@ -87,31 +128,17 @@ fn main() -> Result<()> {
         tasks = tasks.into_iter().step_by(n).collect();
     }
     tasks.truncate(value("--limit").map_or(Ok(usize::MAX), |n| n.parse())?);
-    let mut variants = vec![("default".to_owned(), Config::default())];
-    for (i, a) in args.iter().enumerate().filter(|(_, a)| *a == "--variant") {
-        let _ = a;
-        let spec = args.get(i + 1).context("--variant needs NAME:key=value")?;
-        variants.push(variant(spec)?);
-    }
+    let mut variants = variants(&args)?;
     if has("--ablate") {
-        for s in SIGNALS {
-            variants.push(variant(&format!("no {s}:ranking.{s}=0"))?);
+        for w in FEATURES {
+            variants.push(variant(&format!("no {w}:weights.{w}=0"))?);
         }
-        variants.push(variant("title as the rest:ranking.title=1")?);
-        variants.push(variant("parts as names:ranking.part=1")?);
-        variants.push(variant("no gate:ranking.gate=1")?);
-        variants.push(variant("types as functions:ranking.typeFactor=1")?);
-        for s in ["alone", "stub", "twin", "alike", "comment"] {
-            variants.push(variant(&format!("no {s}:ranking.{s}Factor=1"))?);
+        for (name, change) in OFF {
+            variants.push(variant(&format!("{name}:{change}"))?);
         }
-        variants.push(variant("types as long as functions:excerpts.typePercent=100")?);
     }
     let mut options = Options {
-        budgets: value("--budget")
-            .map_or("4000,8000", String::as_str)
-            .split(',')
-            .map(str::parse)
-            .collect::<Result<_, _>>()?,
+        budgets,
         variants,
         by_repo: has("--by-repo"),
         misses: has("--misses"),
@@ -127,19 +154,36 @@ fn main() -> Result<()> {
     Ok(())
 }
 
+/// The default configuration and what `--variant` asks for beside it.
+fn variants(args: &[String]) -> Result<Vec<(String, Settings)>> {
+    let mut out = vec![("default".to_owned(), Settings::default())];
+    for (i, _) in args.iter().enumerate().filter(|(_, a)| *a == "--variant") {
+        out.push(variant(args.get(i + 1).context("--variant needs NAME:key=value")?)?);
+    }
+    Ok(out)
+}
+
 /// Parses `NAME:key=value,...` on top of the default configuration.
-fn variant(spec: &str) -> Result<(String, Config)> {
+fn variant(spec: &str) -> Result<(String, Settings)> {
     let (name, changes) = spec.split_once(':').context("a variant is NAME:key=value")?;
     let mut config = serde_json::to_value(Config::default())?;
+    let mut tuning = serde_json::to_value(Tuning::default())?;
     for change in changes.split(',') {
         let (path, text) = change.split_once('=').context("a change is key=value")?;
-        let mut at = &mut config;
+        let is_tuning = ["weights.", "excerpts.", "thrift"].iter().any(|p| path.starts_with(p));
+        let mut at = if is_tuning { &mut tuning } else { &mut config };
         for key in path.split('.') {
             at = at.get_mut(key).with_context(|| format!("no setting {path}"))?;
         }
         *at = serde_json::from_str(text)?;
     }
-    Ok((name.to_owned(), serde_json::from_value(config)?))
+    let is_thrifty = changes.contains("thrift");
+    let settings = Settings {
+        is_thrifty,
+        config: serde_json::from_value(config)?,
+        tuning: serde_json::from_value(tuning)?,
+    };
+    Ok((name.to_owned(), settings))
 }
 
 /// Results by variant: repository, task and scores.
@@ -212,15 +256,16 @@ fn run_repo(
     Ok(())
 }
 
-fn pack(view: &indexd_oracle::Oracle, query: &str, budget: u64, config: &Config) -> Result<Pack> {
+fn pack(view: &indexd_oracle::Oracle, query: &str, budget: u64, settings: &Settings) -> Result<Pack> {
     let counter = task::counter();
     let request = Request::from_json(json!({
         "query": query,
-        "includeExplain": true,
-        "budgets": {"maxTotalTokens": budget, "maxBytesPerItem": 16000, "maxItems": 250, "maxItemsPerSection": 80},
+        "includeExplain": std::env::var("EXPLAIN").is_ok(),
+        "budgets": {"stop": if settings.is_thrifty { "value" } else { "budget" }, "maxTotalTokens": budget, "maxBytesPerItem": 16000, "maxItems": 250, "maxItemsPerSection": 80},
     }))?;
     let context = Context {
-        config,
+        config: &settings.config,
+        tuning: &settings.tuning,
         counter,
         cancel: &|| false,
         tool_version: "relevance",
@@ -239,10 +284,12 @@ fn report(results: &Results, options: &Options) {
     let mut head = String::from("| variant | n |");
     for b in budgets {
         let k = b / 1000;
-        head.push_str(&format!(" file {k}k | func {k}k | strict {k}k | line {k}k |"));
+        head.push_str(&format!(
+            " file {k}k | func {k}k | strict {k}k | line {k}k | most {k}k | needs {k}k | new | far | tests {k}k | tokens |"
+        ));
     }
     println!("{head} mrr | file_acc@5 | func_acc@1 | func_acc@5 | func_acc@10 | ms |");
-    println!("|---|---|{}---|---|---|---|---|---|", "---|---|---|---|".repeat(budgets.len()));
+    println!("|---|---|{}---|---|---|---|---|---|", "---|".repeat(10 * budgets.len()));
     for ((name, _), rows) in options.variants.iter().zip(results) {
         print_row(name, rows.iter().map(|r| &r.2), budgets);
     }
@@ -285,11 +332,17 @@ fn print_row<'s>(name: &str, rows: impl Iterator<Item = &'s Scores>, budgets: &[
     for b in budgets {
         let at = |f: fn(&Metrics) -> Option<f64>| mean(&|s: &Scores| f(&s.packs[b]));
         line.push_str(&format!(
-            " {:.1} | {:.1} | {:.1} | {:.1} |",
+            " {:.1} | {:.1} | {:.1} | {:.1} | {:.1} | {:.1} | {:.1} | {:.1} | {:.1} | {:.0} |",
             at(|m| Some(m.file_recall)),
             at(|m| m.func_recall),
             at(|m| m.func_strict),
-            at(|m| m.line_recall)
+            at(|m| m.line_recall),
+            at(|m| m.most_lines),
+            at(|m| m.needs_recall),
+            at(|m| m.needs_new),
+            at(|m| m.needs_far),
+            at(|m| m.test_funcs),
+            at(|m| Some(m.tokens)) / 100.0
         ));
     }
     let rank = |f: fn(&score::Ranks) -> Option<f64>| mean(&|s: &Scores| f(&s.rank));

@@ -1,6 +1,6 @@
 //! The metrics: what the pack holds at its budget, and in which order.
 
-use crate::task::{Gold, Task};
+use crate::task::{Gold, Need, Task};
 use indexd_model::{DefKind, FactsView, IndexView, LineIndex};
 use indexd_oracle::Oracle;
 use indexd_pack::Pack;
@@ -17,6 +17,14 @@ pub struct Metrics {
     pub func_recall: Option<f64>,
     pub func_strict: Option<f64>,
     pub line_recall: Option<f64>,
+    /// 1 where at least three quarters of the changed lines are shown.
+    pub most_lines: Option<f64>,
+    pub needs_recall: Option<f64>,
+    pub needs_new: Option<f64>,
+    pub needs_far: Option<f64>,
+    pub test_files: Option<f64>,
+    pub test_funcs: Option<f64>,
+    pub tokens: f64,
 }
 
 #[derive(Clone, Default)]
@@ -36,9 +44,9 @@ pub struct Scores {
     pub budget_over: bool,
 }
 
-type Shown<'p> = BTreeMap<&'p str, BTreeSet<u32>>;
+pub type Shown<'p> = BTreeMap<&'p str, BTreeSet<u32>>;
 
-fn shown(pack: &Pack) -> Shown<'_> {
+pub fn shown(pack: &Pack) -> Shown<'_> {
     let mut out: Shown = BTreeMap::new();
     for item in pack.items() {
         for part in &item.excerpt.parts {
@@ -68,7 +76,27 @@ pub fn pack(task: &Task, pack: &Pack) -> Metrics {
         .flat_map(|g| g.changed.iter().map(|l| (g.path.as_str(), *l)))
         .chain(task.loose.iter().map(|(p, l)| (p.as_str(), *l)))
         .collect();
+    let lines = share(changed.iter().filter(|(p, l)| of(p).contains(l)).count(), changed.len());
+    let seen =
+        |n: &Need| n.lines.iter().filter(|l| of(&n.path).contains(l)).count() as f64 / n.lines.len() as f64;
+    let needs = |pick: &dyn Fn(&Need) -> bool| {
+        let of_task = task.needs.as_ref()?.needs.iter().filter(|n| pick(n));
+        let shares: Vec<f64> = of_task.map(seen).collect();
+        (!shares.is_empty()).then(|| shares.iter().sum::<f64>() / shares.len() as f64)
+    };
+    let tests = task.needs.as_ref();
     Metrics {
+        most_lines: lines.map(|l| f64::from(u8::from(l >= 0.75))),
+        needs_recall: needs(&|_| true),
+        needs_new: needs(&|n| !n.is_kept),
+        needs_far: needs(&|n| !n.is_near),
+        test_files: tests.and_then(|n| {
+            share(n.test_files.iter().filter(|f| have.contains_key(f.as_str())).count(), n.test_files.len())
+        }),
+        test_funcs: tests.and_then(|n| {
+            share(n.tests.iter().filter(|(p, def)| of(p).contains(def)).count(), n.tests.len())
+        }),
+        tokens: pack.stats.token_count as f64,
         file_recall: share(
             task.gold_files.iter().filter(|f| have.contains_key(f.as_str())).count(),
             task.gold_files.len(),
@@ -79,7 +107,7 @@ pub fn pack(task: &Task, pack: &Pack) -> Metrics {
             funcs.iter().filter(|g| g.changed.iter().all(|l| of(&g.path).contains(l))).count(),
             funcs.len(),
         ),
-        line_recall: share(changed.iter().filter(|(p, l)| of(p).contains(l)).count(), changed.len()),
+        line_recall: lines,
     }
 }
 
@@ -154,6 +182,10 @@ pub fn rank(task: &Task, pack: &Pack, view: &Oracle) -> Ranks {
 pub fn print_misses(task: &Task, pack: &Pack) {
     let have = shown(pack);
     let none = BTreeSet::new();
+    for (path, def) in task.needs.iter().flat_map(|n| &n.tests) {
+        let is_seen = have.get(path.as_str()).unwrap_or(&none).contains(def);
+        eprintln!("G {} {path}:{def} {}", task.id, if is_seen { "shown" } else { "missed" });
+    }
     let missed: Vec<&Gold> = task
         .gold
         .iter()

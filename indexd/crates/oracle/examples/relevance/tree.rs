@@ -8,6 +8,7 @@ use indexd_model::view::FileHistory;
 use indexd_oracle::{Oracle, OracleFile, Shared};
 use std::collections::HashMap;
 use std::io::{BufRead, BufReader, Read, Write};
+use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 pub struct Trees {
@@ -121,4 +122,26 @@ impl Drop for Trees {
         let _ = self.cat.kill();
         let _ = self.cat.wait();
     }
+}
+
+/// The index of a plain folder, without history.
+pub fn folder(root: &str) -> Result<Oracle> {
+    fn walk(root: &Path, dir: &str, out: &mut Vec<OracleFile>) -> Result<()> {
+        for entry in std::fs::read_dir(root.join(dir))? {
+            let entry = entry?;
+            let name = entry.file_name();
+            let Some(name) = name.to_str().filter(|n| *n != ".git") else { continue };
+            let path = indexd_model::path::join(dir, name);
+            let kind = entry.file_type()?;
+            if kind.is_dir() {
+                walk(root, &path, out)?;
+            } else if kind.is_file() {
+                out.push(OracleFile::read(RepoPath::new(&path)?, &std::fs::read(entry.path())?));
+            }
+        }
+        Ok(())
+    }
+    let mut files = Vec::new();
+    walk(Path::new(root), "", &mut files)?;
+    Ok(Oracle::build(files, &mut Shared::default()))
 }

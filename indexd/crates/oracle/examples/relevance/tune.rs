@@ -4,16 +4,17 @@
 //! of the best steps while they help together. What is maximised is the mean of all metrics over the
 //! tasks of the other repositories; the figures of the repository left out are never looked at.
 
+use crate::Settings;
 use crate::against::{Read, metrics};
 use crate::score::Scores;
 use crate::task::Task;
 use crate::{Options, Results, run};
 use anyhow::{Context as _, Result};
-use indexd_pack::Config;
+use indexd_pack::Tuning;
 use serde_json::{Value, json};
 
 /// Every setting of this group is tuned, and these of excerpts.
-const GROUP: &str = "ranking";
+const GROUP: &str = "weights";
 const EXCERPTS: [&str; 6] =
     ["fade", "firstPercent", "leastPercent", "typePercent", "windowLines", "headLines"];
 /// What a setting is multiplied by.
@@ -33,7 +34,7 @@ pub fn leave_one_out(tasks: &[Task], options: &mut Options) -> Result<()> {
     repos.sort();
     repos.dedup();
     let steps = steps()?;
-    options.variants = vec![("default".to_owned(), Config::default())];
+    options.variants = vec![("default".to_owned(), Settings::default())];
     for step in &steps {
         options.variants.push((step.0.clone(), config(std::slice::from_ref(step))?));
     }
@@ -128,7 +129,7 @@ fn run_each(
 
 /// Each setting at each factor, as far as a configuration may have that value.
 fn steps() -> Result<Vec<Step>> {
-    let defaults = serde_json::to_value(Config::default())?;
+    let defaults = serde_json::to_value(Tuning::default())?;
     let mut out = Vec::new();
     for (name, value) in defaults[GROUP].as_object().context("a group of settings")? {
         out.extend(FACTORS.iter().filter_map(|f| step(format!("{GROUP}.{name}"), value, *f)));
@@ -137,27 +138,29 @@ fn steps() -> Result<Vec<Step>> {
         let value = &defaults["excerpts"][name];
         out.extend(FACTORS.iter().filter_map(|f| step(format!("excerpts.{name}"), value, *f)));
     }
-    out.retain(|s| config(std::slice::from_ref(s)).is_ok_and(|c| c.check().is_ok()));
     Ok(out)
 }
 
-/// What a score keeps and what a part of a name weighs is at most 1.
+/// Numbers that are at most 1.
+const SHARES: [&str; 6] = [".part", ".b", ".coverage", ".gate", ".short", ".likeness"];
+
+/// One number at a factor of its default.
 fn step(name: String, value: &Value, factor: f64) -> Option<Step> {
     let was = value.as_f64()?;
-    let is_share = name.ends_with("Factor") || name.ends_with(".part");
+    let is_share = SHARES.iter().any(|s| name.ends_with(s));
     let is = if is_share { (was * factor).min(1.0) } else { was * factor };
     let value = if value.is_u64() { json!(is.round() as u64) } else { json!((is * 1e4).round() / 1e4) };
     (value.as_f64()? != was).then_some((name, value))
 }
 
 /// The defaults with these steps.
-fn config(steps: &[Step]) -> Result<Config> {
-    let mut config = serde_json::to_value(Config::default())?;
+fn config(steps: &[Step]) -> Result<Settings> {
+    let mut config = serde_json::to_value(Tuning::default())?;
     for (name, value) in steps {
         let pointer = format!("/{}", name.replace('.', "/"));
         *config.pointer_mut(&pointer).with_context(|| format!("no setting {name}"))? = value.clone();
     }
-    Ok(serde_json::from_value(config)?)
+    Ok(Settings { tuning: serde_json::from_value(config)?, ..Settings::default() })
 }
 
 /// The mean of all metrics of a variant over the tasks of some repositories, in percent.

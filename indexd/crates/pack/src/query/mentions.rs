@@ -1,6 +1,6 @@
 //! Names in the text: symbols, paths, stack frames, phrases, error messages.
 
-use super::{MENTIONS_MAX, PathMention, Query, SymbolMention, Zone, is_stopword};
+use super::{MENTIONS_MAX, NameMention, PathMention, Query, SymbolMention, Zone, is_stopword};
 use indexd_text::words;
 
 /// Extensions that make a dotted word a file's name.
@@ -29,10 +29,16 @@ pub fn collect(lines: &[(Zone, &str)], query: &mut Query) {
         if matches!(zone, Zone::Trace | Zone::Title | Zone::Lead | Zone::Prose) {
             error_message(line.trim(), query);
         }
+        if zone == Zone::Title {
+            messages_of(line, query);
+        }
         if !matches!(zone, Zone::Code | Zone::Diff | Zone::Aside) {
             quoted(line, query);
         }
         symbols_of(zone, line, query);
+        if matches!(zone, Zone::Title | Zone::Lead | Zone::Prose) {
+            names_of(zone, line, query);
+        }
         if matches!(zone, Zone::Title | Zone::Lead) {
             plain_words(line, query);
         }
@@ -44,6 +50,9 @@ pub fn collect(lines: &[(Zone, &str)], query: &mut Query) {
         list.truncate(MENTIONS_MAX);
     }
     query.symbols.truncate(MENTIONS_MAX);
+    // Identifiers say more than words, which are many.
+    query.names.sort_by_key(|n| !n.is_identifier);
+    query.names.truncate(MENTIONS_MAX);
     query.pairs.truncate(2 * MENTIONS_MAX);
     query.paths.truncate(2 * MENTIONS_MAX);
     query.names_tests =
@@ -190,6 +199,50 @@ fn symbols_of(zone: Zone, line: &str, query: &mut Query) {
     });
 }
 
+/// What may name a definition: dotted names, identifiers, a word and the one after it as a type and its
+/// method, and the plain words of the first lines.
+fn names_of(zone: Zone, line: &str, query: &mut Query) {
+    let is_name = |c: char| c.is_alphanumeric() || matches!(c, '_' | '.' | '#' | ':' | '*' | '(' | ')');
+    let mut before: Option<&str> = None;
+    for raw in line.split(|c: char| !is_name(c)) {
+        let is_marked = raw.ends_with("()");
+        let text = raw.trim_matches(['.', ':', '*', '(', ')', '#']);
+        let parts: Vec<&str> = text.split(['.', '#', ':']).filter(|p| !p.is_empty()).collect();
+        let is_whole =
+            parts.iter().all(|p| is_identifier(p.trim_start_matches(['(', '*']).trim_end_matches(')')));
+        let is_file = parts.len() == 2 && EXTENSIONS.contains(&parts[1]);
+        if text.is_empty() || !is_whole || is_file || parts.iter().any(|p| p.len() < 2) {
+            before = None;
+            continue;
+        }
+        let mut add =
+            |text: String, is_identifier: bool| match query.names.iter_mut().find(|n| n.text == text) {
+                Some(known) => known.is_identifier |= is_identifier,
+                None => query.names.push(NameMention { text, is_identifier }),
+            };
+        if parts.len() > 1 {
+            add(parts.join("."), true);
+        } else if is_marked || has_code_shape(text) {
+            add(text.to_owned(), true);
+        } else if zone != Zone::Prose && !is_stopword(&text.to_lowercase()) {
+            add(text.to_owned(), false);
+        }
+        if parts.len() == 1 {
+            if let Some(first) = before {
+                add(format!("{first}.{text}"), true);
+            }
+            before = Some(text);
+        } else {
+            before = None;
+        }
+    }
+}
+
+fn is_identifier(part: &str) -> bool {
+    part.starts_with(|c: char| c.is_alphabetic() || c == '_')
+        && part.chars().all(|c| c.is_alphanumeric() || c == '_')
+}
+
 /// An underscore inside, or a capital after a lower-case letter, or capitals before one.
 fn has_code_shape(word: &str) -> bool {
     let b = word.as_bytes();
@@ -264,6 +317,17 @@ fn error_message(line: &str, query: &mut Query) {
         c.is_ascii_digit() || matches!(c, '"' | '\'' | '`' | '<' | '>' | '(' | ')' | '[' | ']' | '{' | '}')
     }) {
         push_literal(fragment, query);
+    }
+}
+
+/// A line that may be a message: all of it, and what follows its first colon.
+fn messages_of(line: &str, query: &mut Query) {
+    let line = line.trim().trim_end_matches(['.', ':', '!', '?']);
+    for text in [Some(line), line.split_once(": ").map(|(_, rest)| rest.trim())].into_iter().flatten() {
+        let n_words = text.split_whitespace().count();
+        if (3..=16).contains(&n_words) && !query.literals.iter().any(|l| l == text) {
+            push(&mut query.lines, text.to_owned());
+        }
     }
 }
 

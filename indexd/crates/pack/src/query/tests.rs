@@ -1,7 +1,7 @@
 use super::*;
 
-fn parse(text: &str, title: f32, joined: f32) -> Query {
-    Query::parse(text, &Ranking { title, joined, ..Ranking::default() })
+fn parse(text: &str, title: f64, joined: f64) -> Query {
+    Query::parse(text, &Weights { title, joined, ..Weights::default() })
 }
 
 fn check(text: &str, terms: &str, symbols: &str, paths: &str, literals: &str) {
@@ -98,7 +98,7 @@ fn the_place_of_a_word_decides_its_weight() {
 
 #[test]
 fn a_part_of_a_name_says_less_than_the_name_and_than_a_word() {
-    let weights = Ranking { title: 1.0, part: 0.5, ..Ranking::default() };
+    let weights = Weights { title: 1.0, part: 0.5, ..Weights::default() };
     let q = Query::parse("where openPort hangs", &weights);
     let weight = |t: &str| q.terms.iter().find(|x| x.term == t).map(|x| x.weight);
     assert_eq!((weight("=openport"), weight("port")), (Some(1.0), Some(0.5)));

@@ -4,8 +4,9 @@
 //! Only the units that were found already are scored again, and only the postings of a handful of
 //! new words are read for it: a second retrieval would cost as much as the first.
 
-use super::{Role, Table};
+use super::Table;
 use crate::query::{Query, QueryTerm};
+use crate::role::Role;
 use crate::unit::Units;
 use indexd_model::{FileDoc, IndexView};
 use indexd_text::bm25::idf;

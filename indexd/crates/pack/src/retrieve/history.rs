@@ -1,8 +1,10 @@
 //! What past commits say: words of their subjects, and how lately a file was touched. Counted in
 //! commits, never in time.
 
-use super::{Signal, Table};
+use super::Table;
 use crate::query::Query;
+use crate::score::Feature;
+use crate::tuning::Weights;
 use crate::unit::Units;
 use indexd_model::FileDoc;
 use indexd_model::view::{FileHistory, Touched};
@@ -10,15 +12,11 @@ use indexd_text::bm25::idf;
 use rustc_hash::FxHashMap;
 
 /// Commits after which a change counts half as recent.
-const RECENCY_HALF: f64 = 30.0;
-/// The same for a change of the unit itself, of which less is read.
 const TOUCHED_HALF: f64 = 15.0;
-const K1: f64 = 1.2;
-const B: f64 = 0.75;
 
-/// Marks the files of the table: BM25 with a file's commits as its text, and its recency.
-pub fn mark(units: &Units, query: &Query, table: &mut Table) {
-    let view = units.view;
+/// Marks the files of the table: BM25 with the subjects of a file's commits as its text.
+pub fn mark(units: &Units, query: &Query, w: &Weights, table: &mut Table) {
+    let (view, bm25) = (units.view, w.bm25());
     let n_files = view.stats().n_files;
     let mut histories: FxHashMap<FileDoc, FileHistory> = FxHashMap::default();
     for h in &table.hits {
@@ -37,20 +35,16 @@ pub fn mark(units: &Units, query: &Query, table: &mut Table) {
         let weight = idf(n_files, files.len() as u64) * t.weight;
         for &(file, n) in &files {
             if let Some(h) = histories.get(&file) {
-                let norm = K1 * (1.0 - B + B * f64::from(h.n_commits) / average);
-                *scores.entry(file).or_insert(0.0) += weight * f64::from(n) / (f64::from(n) + norm);
+                let norm = bm25.norm(f64::from(h.n_commits), average);
+                *scores.entry(file).or_insert(0.0) += weight * bm25.weight(f64::from(n), norm);
             }
         }
     }
     mark_touched(units, &histories, table);
     let top = scores.values().fold(0.0f64, |a, b| a.max(*b));
     for h in &mut table.hits {
-        let history = histories[&h.unit.file];
         if let Some(score) = scores.get(&h.unit.file) {
-            h.signals.raise(Signal::History, score / top);
-        }
-        if history.n_commits > 0 {
-            h.signals.raise(Signal::Recency, 1.0 / (1.0 + f64::from(history.newest) / RECENCY_HALF));
+            h.scored.features.raise(Feature::Commits, score / top);
         }
     }
 }
@@ -71,7 +65,7 @@ fn mark_touched(units: &Units, histories: &FxHashMap<FileDoc, FileHistory>, tabl
         let is_own =
             |t: &&Touched| h.unit.spans.iter().any(|(_, l)| l.start <= t.lines.end && t.lines.start <= l.end);
         if let Some(newest) = touched.iter().filter(is_own).map(|t| t.newest).min() {
-            h.signals.raise(Signal::Touched, 1.0 / (1.0 + f64::from(newest) / TOUCHED_HALF));
+            h.scored.features.raise(Feature::Touched, 1.0 / (1.0 + f64::from(newest) / TOUCHED_HALF));
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Scored terms: BM25F over the fields of chunks and the path of their file.
+//! Scored terms: BM25 over the fields of chunks, each by its weight, and the path of their file.
 //!
 //! Two passes over the postings. The first adds up saturated weights without looking at lengths
 //! into a dense array and finds the few hundred chunks that can matter; the second scores exactly
@@ -6,9 +6,9 @@
 //! chunk that holds a common word would cost more than everything else.
 
 use super::feedback::WORDS_MAX as FEEDBACK_WORDS_MAX;
-use crate::config::Ranking;
 use crate::query::{Query, QueryTerm};
 use crate::share::share;
+use crate::tuning::Weights;
 use crate::unit::Units;
 use indexd_model::view::{ChunkRecord, Field, FieldCounts, N_FIELDS, PathPosting, Posting};
 use indexd_model::{ChunkDoc, FileDoc, IndexView};
@@ -25,6 +25,9 @@ const PATH_FILES_MAX: usize = 400;
 /// A path term in more files than this says nothing about where to look.
 const PATH_DF_MAX: usize = 2_000;
 
+/// Chunks that are scored exactly.
+const CANDIDATES_MAX: usize = 1_200;
+
 /// Parts that chunks are split in where two threads share them.
 const PARTS: usize = 6;
 /// Chunks that are scored exactly in one go, where their records have to be read.
@@ -38,20 +41,20 @@ pub struct ChunkHit {
     /// The chunk.
     pub chunk: ChunkDoc,
     /// The score, unitless, above 0.
-    pub score: f32,
+    pub score: f64,
     /// What it would be without the path of its file and without feedback.
-    pub own: f32,
+    pub own: f64,
     /// What the words of feedback add.
-    pub fed: f32,
+    pub fed: f64,
     /// Inverse document frequency, weighted, of the terms in its text, in parts of those of all.
-    pub coverage: f32,
+    pub coverage: f64,
 }
 
 /// A term as it is scored.
 struct Term {
     text: String,
-    idf: f32,
-    weight: f32,
+    idf: f64,
+    weight: f64,
     postings: Place,
     paths: Place,
 }
@@ -99,11 +102,11 @@ impl Read {
 /// Buffers that keep their memory between requests of one thread.
 #[derive(Default)]
 struct Scratch {
-    scores: Vec<f32>,
+    scores: Vec<f64>,
     slots: Vec<u32>,
     touched: [Vec<u32>; PARTS],
     read: [Read; 2],
-    matrix: Vec<f32>,
+    matrix: Vec<f64>,
 }
 
 impl Scratch {
@@ -123,9 +126,9 @@ thread_local! {
 /// The terms of a query that occur, with the weights they have in this corpus.
 pub struct Weighted {
     /// `(term, weight x idf)`, rarest first.
-    pub terms: Vec<(String, f32)>,
+    pub terms: Vec<(String, f64)>,
     /// The same of the words of feedback.
-    pub feedback: Vec<(String, f32)>,
+    pub feedback: Vec<(String, f64)>,
 }
 
 /// The terms of one query with their postings, so that what they found can be scored again.
@@ -142,9 +145,9 @@ impl Drop for Lexical {
 }
 
 impl Lexical {
-    /// Scores the chunks that hold terms of `query`, at most about `ranking.candidates_max`, in no
+    /// Scores the chunks that hold terms of `query`, at most about [`CANDIDATES_MAX`], in no
     /// order that means anything; equal scores are never cut apart.
-    pub fn score(units: &mut Units, query: &Query, ranking: &Ranking) -> (Self, Vec<ChunkHit>) {
+    pub fn score(units: &mut Units, query: &Query, ranking: &Weights) -> (Self, Vec<ChunkHit>) {
         let mut scratch = SCRATCH.take();
         for (buffer, read) in scratch.read.iter_mut().enumerate() {
             read.buffer = buffer;
@@ -163,7 +166,7 @@ impl Lexical {
         units: &mut Units,
         further: &[QueryTerm],
         chunks: Vec<ChunkDoc>,
-        ranking: &Ranking,
+        ranking: &Weights,
     ) -> Vec<ChunkHit> {
         self.terms.truncate(self.n_asked);
         self.terms.extend(read_terms(units.view, further, &mut self.scratch));
@@ -180,22 +183,22 @@ impl Lexical {
     }
 }
 
-fn field_weights(r: &Ranking) -> [f32; N_FIELDS] {
+fn field_weights(r: &Weights) -> [f64; N_FIELDS] {
     let mut w = [0.0; N_FIELDS];
     w[Field::Name as usize] = r.name;
     w[Field::Qualifier as usize] = r.qualifier;
-    w[Field::Signature as usize] = r.signature;
+    w[Field::Signature as usize] = 1.0;
     w[Field::Doc as usize] = r.doc;
-    w[Field::Body as usize] = r.body;
+    w[Field::Body as usize] = 1.0;
     w
 }
 
 /// Occurrences of a posting, each by the weight of its field.
 #[inline]
-fn weigh(counts: &FieldCounts, weights: &[f32; N_FIELDS]) -> f32 {
+fn weigh(counts: &FieldCounts, weights: &[f64; N_FIELDS]) -> f64 {
     let mut tf = 0.0;
     for i in 0..N_FIELDS {
-        tf += f32::from(counts[i]) * weights[i];
+        tf += f64::from(counts[i]) * weights[i];
     }
     tf
 }
@@ -223,7 +226,7 @@ fn read_terms(view: &dyn IndexView, terms: &[QueryTerm], s: &mut Scratch) -> Vec
         share(view, terms.len(), &mut s.read, look_up)
     };
     let mut found = Vec::with_capacity(terms.len());
-    let mut idfs: Vec<Option<f32>> = Vec::with_capacity(terms.len());
+    let mut idfs: Vec<Option<f64>> = Vec::with_capacity(terms.len());
     for ((place, q), (df, postings, paths)) in terms.iter().enumerate().zip(looked_up) {
         idfs.push(None);
         let n_paths = paths.range.len();
@@ -233,10 +236,10 @@ fn read_terms(view: &dyn IndexView, terms: &[QueryTerm], s: &mut Scratch) -> Vec
         // A path speaks for all chunks of its file, so it counts as so many.
         let n = u64::from(df).max(n_paths as u64 * chunks_per_file).min(stats.n_chunks);
         // Another form says no more than the word itself, however rare it is.
-        let of_word = q.form_of.and_then(|w| idfs[w]).unwrap_or(f32::INFINITY);
-        let own = (idf(stats.n_chunks, n) as f32).min(of_word);
+        let of_word = q.form_of.and_then(|w| idfs[w]).unwrap_or(f64::INFINITY);
+        let own = idf(stats.n_chunks, n).min(of_word);
         idfs[place] = Some(own);
-        let term = Term { text: q.term.clone(), idf: own, weight: q.weight as f32, postings, paths };
+        let term = Term { text: q.term.clone(), idf: own, weight: q.weight, postings, paths };
         found.push((df, term));
     }
     if found.len() > TERMS_MAX {
@@ -259,12 +262,12 @@ fn read_terms(view: &dyn IndexView, terms: &[QueryTerm], s: &mut Scratch) -> Vec
 
 /// The chunks that are worth an exact score, ascending, so that neighbours are read one after the
 /// other.
-fn choose(view: &dyn IndexView, terms: &[Term], r: &Ranking, s: &mut Scratch) -> Vec<u32> {
+fn choose(view: &dyn IndexView, terms: &[Term], r: &Weights, s: &mut Scratch) -> Vec<u32> {
     let weights = field_weights(r);
     first_pass(view, terms, &weights, r, s);
     let path_files = score_paths(terms, r, s);
     spread_paths(view, &path_files, s);
-    let mut kept = best(s, r.candidates_max as usize);
+    let mut kept = best(s, CANDIDATES_MAX);
     kept.sort_unstable();
     // Leave the arrays as they were found: zero.
     for touched in &mut s.touched {
@@ -276,7 +279,8 @@ fn choose(view: &dyn IndexView, terms: &[Term], r: &Ranking, s: &mut Scratch) ->
 }
 
 /// Adds what each posting is worth at average length.
-fn first_pass(view: &dyn IndexView, terms: &[Term], weights: &[f32; N_FIELDS], r: &Ranking, s: &mut Scratch) {
+fn first_pass(view: &dyn IndexView, terms: &[Term], weights: &[f64; N_FIELDS], r: &Weights, s: &mut Scratch) {
+    let bm25 = r.bm25();
     let mut scores = std::mem::take(&mut s.scores);
     let mut touched = std::mem::take(&mut s.touched);
     let last = terms.iter().filter_map(|t| s.postings(t).last()).map(|p| p.chunk.index()).max();
@@ -286,7 +290,7 @@ fn first_pass(view: &dyn IndexView, terms: &[Term], weights: &[f32; N_FIELDS], r
     }
     let size = n.div_ceil(PARTS).max(1);
     // Each thread takes one part of all chunks after the other, and sums in the order of the terms.
-    let parts: Vec<Mutex<(&mut [f32], &mut Vec<u32>)>> =
+    let parts: Vec<Mutex<(&mut [f64], &mut Vec<u32>)>> =
         scores[..n].chunks_mut(size).zip(&mut touched).map(Mutex::new).collect();
     share(view, parts.len(), &mut [(), ()], |_, (), i| {
         let mut part = own(&parts[i]);
@@ -301,7 +305,7 @@ fn first_pass(view: &dyn IndexView, terms: &[Term], weights: &[f32; N_FIELDS], r
                     if *score == 0.0 {
                         touched.push(p.chunk.0);
                     }
-                    *score += full * tf / (tf + r.k1);
+                    *score += full * bm25.weight(tf, r.k1);
                 }
             }
         }
@@ -324,18 +328,18 @@ fn own<T>(part: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 /// What the paths of files are worth, the best files.
-fn score_paths(terms: &[Term], r: &Ranking, s: &Scratch) -> Vec<(FileDoc, f32)> {
-    let mut sums: FxHashMap<FileDoc, f32> = FxHashMap::default();
+fn score_paths(terms: &[Term], r: &Weights, s: &Scratch) -> Vec<(FileDoc, f64)> {
+    let mut sums: FxHashMap<FileDoc, f64> = FxHashMap::default();
     for t in terms {
         for p in s.paths(t) {
-            let tf = f32::from(p.count) * r.path;
-            *sums.entry(p.file).or_insert(0.0) += t.idf * t.weight * tf / (tf + r.k1);
+            let tf = f64::from(p.count) * r.path;
+            *sums.entry(p.file).or_insert(0.0) += t.idf * t.weight * r.bm25().weight(tf, r.k1);
         }
     }
-    let mut files: Vec<(FileDoc, f32)> = sums.into_iter().filter(|f| f.1 > 0.0).collect();
+    let mut files: Vec<(FileDoc, f64)> = sums.into_iter().filter(|f| f.1 > 0.0).collect();
     files.sort_unstable_by_key(|f| f.0);
     if files.len() > PATH_FILES_MAX {
-        let mut scores: Vec<f32> = files.iter().map(|f| f.1).collect();
+        let mut scores: Vec<f64> = files.iter().map(|f| f.1).collect();
         let (_, floor, _) = scores.select_nth_unstable_by(PATH_FILES_MAX - 1, |a, b| b.total_cmp(a));
         let floor = *floor;
         files.retain(|f| f.1 >= floor);
@@ -344,7 +348,7 @@ fn score_paths(terms: &[Term], r: &Ranking, s: &Scratch) -> Vec<(FileDoc, f32)> 
 }
 
 /// Adds the worth of a path to every chunk of its file.
-fn spread_paths(view: &dyn IndexView, files: &[(FileDoc, f32)], s: &mut Scratch) {
+fn spread_paths(view: &dyn IndexView, files: &[(FileDoc, f64)], s: &mut Scratch) {
     for &(file, worth) in files {
         let range = view.chunks_in(file);
         if s.scores.len() < range.end as usize {
@@ -366,27 +370,11 @@ fn best(s: &Scratch, n: usize) -> Vec<u32> {
     if s.touched.iter().map(Vec::len).sum::<usize>() <= n || n == 0 {
         return touched().collect();
     }
-    let score = |c: u32| s.scores[c as usize];
-    // Most scores are far from the floor: they are counted by their first bits, which order them as
-    // none is negative, and only those that share the floor's bits are compared.
-    let bits = |c: u32| (score(c).to_bits() >> BUCKET_SHIFT) as usize;
-    let mut counts = [0; 1 << (32 - BUCKET_SHIFT)];
-    for c in touched() {
-        counts[bits(c)] += 1;
-    }
-    let (mut bucket, mut left) = (counts.len() - 1, n);
-    while counts[bucket] < left {
-        left -= counts[bucket];
-        bucket -= 1;
-    }
-    let mut near: Vec<f32> = touched().filter(|c| bits(*c) == bucket).map(score).collect();
-    let (_, floor, _) = near.select_nth_unstable_by(left - 1, |a, b| b.total_cmp(a));
+    let mut scores: Vec<f64> = touched().map(|c| s.scores[c as usize]).collect();
+    let (_, floor, _) = scores.select_nth_unstable_by(n - 1, |a, b| b.total_cmp(a));
     let floor = *floor;
-    touched().filter(|c| score(*c) >= floor).collect()
+    touched().filter(|c| s.scores[*c as usize] >= floor).collect()
 }
-
-/// Bits of a score that are left out when it is counted: sign, exponent and four bits stay.
-const BUCKET_SHIFT: u32 = 19;
 
 /// Scores the kept chunks, ascending ones, with lengths and paths; the first `n_asked` terms are
 /// those of the query.
@@ -394,29 +382,30 @@ fn second_pass(
     units: &mut Units,
     terms: &[Term],
     n_asked: usize,
-    r: &Ranking,
+    r: &Weights,
     kept: &[u32],
     s: &mut Scratch,
 ) -> Vec<ChunkHit> {
     let stats = units.view.stats();
+    let bm25 = r.bm25();
     let n_terms = terms.len();
     if n_terms == 0 || kept.is_empty() {
         return Vec::new();
     }
-    let average_total = stats.field_lens.iter().sum::<u64>() as f32 / stats.n_chunks.max(1) as f32;
+    let average_total = stats.field_lens.iter().sum::<u64>() as f64 / stats.n_chunks.max(1) as f64;
     let records = read_kept(units, terms, &field_weights(r), kept, s);
-    let full: Vec<f32> = terms.iter().map(|t| t.idf * t.weight).collect();
-    let total: f32 = full[..n_asked].iter().sum();
+    let full: Vec<f64> = terms.iter().map(|t| t.idf * t.weight).collect();
+    let total: f64 = full[..n_asked].iter().sum();
     let paths = PathCounts::of(&records, terms, s);
     let mut hits = Vec::with_capacity(kept.len());
     for ((&c, record), row) in kept.iter().zip(&records).zip(s.matrix.chunks_exact_mut(n_terms)) {
-        let len: f32 = record.lens.iter().map(|l| f32::from(*l)).sum();
-        let norm = r.k1 * (1.0 - r.b + r.b * len / average_total.max(1.0));
+        let len: f64 = record.lens.iter().map(|l| f64::from(*l)).sum();
+        let norm = bm25.norm(len, average_total);
         // What is saturated, and what of it could be there.
-        let saturated = |row: &[f32], full: &[f32]| -> (f32, f32) {
+        let saturated = |row: &[f64], full: &[f64]| -> (f64, f64) {
             let (mut sum, mut covered) = (0.0, 0.0);
             for (tf, full) in row.iter().zip(full).filter(|(tf, _)| **tf > 0.0) {
-                sum += full * tf * (r.k1 + 1.0) / (tf + norm);
+                sum += full * bm25.weight(*tf, norm);
                 covered += full;
             }
             (sum, covered)
@@ -428,7 +417,7 @@ fn second_pass(
             own + fed
         } else {
             for &(_, j, count) in in_path {
-                row[j as usize] += r.path * f32::from(count);
+                row[j as usize] += r.path * f64::from(count);
             }
             saturated(row, &full).0
         };
@@ -438,7 +427,7 @@ fn second_pass(
                 score,
                 own,
                 fed,
-                coverage: covered / total.max(f32::MIN_POSITIVE),
+                coverage: covered / total.max(f64::MIN_POSITIVE),
             });
         }
     }
@@ -450,7 +439,7 @@ fn second_pass(
 fn read_kept(
     units: &mut Units,
     terms: &[Term],
-    weights: &[f32; N_FIELDS],
+    weights: &[f64; N_FIELDS],
     kept: &[u32],
     s: &mut Scratch,
 ) -> Vec<ChunkRecord> {
@@ -468,7 +457,7 @@ fn read_kept(
     let known: Vec<Option<ChunkRecord>> = kept.iter().map(|c| units.known_chunk(ChunkDoc(*c))).collect();
     let size = if known.iter().all(Option::is_some) { kept.len() } else { GROUP };
     let groups: Vec<&[u32]> = kept.chunks(size).collect();
-    let rows: Vec<Mutex<&mut [f32]>> = matrix.chunks_mut(size * n_terms).map(Mutex::new).collect();
+    let rows: Vec<Mutex<&mut [f64]>> = matrix.chunks_mut(size * n_terms).map(Mutex::new).collect();
     let read = share(units.view, groups.len(), &mut [(), ()], |view, (), i| {
         let (group, mut rows) = (groups[i], own(&rows[i]));
         let range = group[0] as usize..group[group.len() - 1] as usize + 1;

@@ -1,58 +1,83 @@
-//! Phrases and error messages, found as they stand in the text of the best units.
+//! Phrases and error messages, found as they stand, wherever in the tree.
 //!
-//! Bounded by bytes: only units that the terms brought up are read, best first.
+//! The chunks that hold every word of a phrase are few; they are read, rarest phrase first, until a
+//! bound on bytes is reached.
 
-use super::{Signal, Table};
+use super::Table;
 use crate::query::Query;
+use crate::score::Feature;
 use crate::unit::Units;
+use indexd_model::view::Posting;
+use indexd_model::{ChunkDoc, FileDoc, IndexView};
+use indexd_text::terms;
 use memchr::memmem::Finder;
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::sync::Arc;
 
-/// Bytes of stored text searched in one request.
-const BYTES_MAX: usize = 1 << 20;
+/// Bytes of stored text searched for one request.
+const BYTES_MAX: usize = 2 << 20;
 /// Up to so many definitions hold a literal fully.
 const HOLDERS_FULL: f64 = 4.0;
+/// Chunks that hold all words of a phrase and are read.
+const CHUNKS_MAX: usize = 400;
 
 /// Marks the units that hold a literal of the query, each shared by the square root of its holders
 /// above [`HOLDERS_FULL`]: a message that stands in few places says more than a flag in twenty.
 /// Several count up to one.
-pub fn mark(units: &Units, query: &Query, table: &mut Table) {
-    let finders: Vec<Finder> = query.literals.iter().map(|l| Finder::new(l.as_bytes())).collect();
-    let mut order: Vec<usize> = (0..table.hits.len()).collect();
-    order.sort_by(|&a, &b| {
-        let (a, b) = (&table.hits[a], &table.hits[b]);
-        let lexical =
-            |h: &super::Hit| h.signals.get(Signal::Lexical) + 0.3 * h.signals.get(Signal::FileEvidence);
-        lexical(b)
-            .total_cmp(&lexical(a))
-            .then_with(|| a.file.path.cmp(&b.file.path))
-            .then_with(|| a.unit.spans[0].0.start.cmp(&b.unit.spans[0].0.start))
-    });
-    let mut texts = rustc_hash::FxHashMap::default();
+pub fn mark(units: &mut Units, query: &Query, table: &mut Table) {
+    let mut texts: FxHashMap<FileDoc, Arc<str>> = FxHashMap::default();
     let mut read = 0;
-    let mut n_holders = vec![0_u32; finders.len()];
-    let mut found: Vec<(usize, Vec<usize>)> = Vec::new();
-    for i in order {
-        let h = &table.hits[i];
-        let text = texts.entry(h.unit.file).or_insert_with(|| {
-            read += h.file.size as usize;
-            units.view.text(h.unit.file)
-        });
-        let stands = |f: &Finder| {
-            let mut parts = h.unit.spans.iter().filter_map(|(span, _)| text.get(span.range()));
-            parts.any(|part| f.find(part.as_bytes()).is_some())
-        };
-        let held: Vec<usize> = (0..finders.len()).filter(|l| stands(&finders[*l])).collect();
-        held.iter().for_each(|l| n_holders[*l] += 1);
-        if !held.is_empty() {
-            found.push((i, held));
+    for literal in query.literals.iter().chain(&query.lines) {
+        let finder = Finder::new(literal.as_bytes());
+        let mut holders = Vec::new();
+        for chunk in chunks_with(units.view, literal) {
+            let unit = units.of_chunk(chunk);
+            let text = texts.entry(unit.file).or_insert_with(|| {
+                read += units.file(unit.file).size as usize;
+                units.view.text(unit.file)
+            });
+            let mut parts = unit.spans.iter().filter_map(|(span, _)| text.get(span.range()));
+            if parts.any(|part| finder.find(part.as_bytes()).is_some()) {
+                holders.push(unit);
+            }
+            if read > BYTES_MAX {
+                break;
+            }
         }
-        if read > BYTES_MAX {
+        let mut seen = FxHashSet::default();
+        holders.retain(|u| seen.insert(u.key));
+        let share = (HOLDERS_FULL / holders.len().max(1) as f64).sqrt().min(1.0);
+        for unit in holders {
+            let features = &mut table.hit(units, unit).scored.features;
+            let sum = features.get(Feature::Literal) + share;
+            features.set(Feature::Literal, sum.min(1.0));
+        }
+    }
+}
+
+/// The chunks that hold every word of a phrase, ascending, at most [`CHUNKS_MAX`]; none where more do.
+fn chunks_with(view: &dyn IndexView, phrase: &str) -> Vec<ChunkDoc> {
+    let mut words: Vec<String> = Vec::new();
+    terms(phrase, |t| {
+        if !words.iter().any(|w| w == t) {
+            words.push(t.to_owned());
+        }
+    });
+    let mut counted: Vec<(u32, String)> = words.into_iter().map(|w| (view.doc_frequency(&w), w)).collect();
+    counted.sort();
+    let mut postings: Vec<Posting> = Vec::new();
+    let mut found: Option<Vec<ChunkDoc>> = None;
+    for (_, word) in &counted {
+        postings.clear();
+        view.postings(word, &mut postings);
+        let is_in = |c: &ChunkDoc| postings.binary_search_by_key(c, |p| p.chunk).is_ok();
+        match &mut found {
+            None => found = Some(postings.iter().map(|p| p.chunk).collect()),
+            Some(found) => found.retain(is_in),
+        }
+        if found.as_ref().is_some_and(|f| f.len() <= 8) {
             break;
         }
     }
-    for (i, held) in found {
-        let share = |l: &usize| (HOLDERS_FULL / f64::from(n_holders[*l])).sqrt().min(1.0);
-        let sum: f64 = held.iter().map(share).sum();
-        table.hits[i].signals.raise(Signal::Literal, sum.min(1.0));
-    }
+    found.filter(|f| f.len() <= CHUNKS_MAX).unwrap_or_default()
 }

@@ -1,11 +1,11 @@
 //! Files, folders and definitions that the text names: resolved exactly, through the terms of paths
 //! and the names of definitions, never by guessing.
 
-use super::{Signal, Table};
+use super::Table;
 use crate::query::{PathMention, Query};
-use crate::unit::{Unit, Units};
+use crate::score::Feature;
+use crate::unit::{FILES_NAMED_MAX, Unit, Units};
 use indexd_model::path::{dir_of, file_name_of, stem_of};
-use indexd_model::view::PathPosting;
 use indexd_model::{ChunkKind, FileDoc, IndexView, Lines};
 use indexd_text::bm25::idf;
 use indexd_text::terms;
@@ -13,13 +13,15 @@ use rustc_hash::FxHashMap;
 use std::iter::once;
 use std::rc::Rc;
 
-/// Files looked at for one mention.
-const FILES_MAX: usize = 1_000;
 /// Definitions of one name that are looked at; a name with more says nothing.
 const DEFS_MAX: usize = 64;
 /// Files that one plain word may name as a folder.
 const FOLDER_FILES_MAX: usize = 400;
 
+/// What an identifier says against a stack frame.
+const IDENTIFIER: f64 = 0.6;
+/// What a plain word that is the name of a file says against a path.
+const WORD_AS_FILE: f64 = 0.4;
 /// What a name says that stands in code or a trace alone: most of it only sets the scene.
 const IN_CODE: f64 = 0.7;
 
@@ -27,8 +29,8 @@ const IN_CODE: f64 = 0.7;
 pub fn mark(units: &mut Units, query: &Query, table: &mut Table) {
     let mut files: FxHashMap<FileDoc, (f64, f64)> = FxHashMap::default();
     for word in &query.words {
-        let rarity = rarity(units.view, word, f64::from(table.ranking.named_rarity));
-        mark_word(units, word, rarity, f64::from(table.ranking.named_word), &mut files);
+        let rarity = rarity(units.view, word);
+        mark_word(units, word, rarity, WORD_AS_FILE, &mut files);
     }
     mark_pairs(units, &query.pairs, &mut files);
     let mut modules = Modules::default();
@@ -43,8 +45,7 @@ pub fn mark(units: &mut Units, query: &Query, table: &mut Table) {
     }
     for h in &mut table.hits {
         if let Some(&(file, folder)) = files.get(&h.unit.file) {
-            h.signals.raise(Signal::NamedFile, file);
-            h.signals.raise(Signal::NamedFolder, folder);
+            h.scored.features.raise(Feature::Place, file.max(folder));
         }
     }
     for symbol in &query.symbols {
@@ -56,7 +57,7 @@ pub fn mark(units: &mut Units, query: &Query, table: &mut Table) {
         let share = part / (defs.len() as f64).sqrt();
         for def in defs {
             if let Some(unit) = units.of_def(def) {
-                table.hit(units, unit).signals.raise(Signal::NamedSymbol, share);
+                table.hit(units, unit).scored.features.raise(Feature::Name, IDENTIFIER * share);
             }
         }
     }
@@ -90,8 +91,8 @@ fn mark_inside(
         found = at_line(units, file, line);
     }
     if let Some(unit) = found {
-        let signal = if mention.line.is_some() { Signal::Frame } else { Signal::NamedSymbol };
-        table.hit(units, unit).signals.raise(signal, share);
+        let strength = if mention.line.is_some() { share } else { IDENTIFIER * share };
+        table.hit(units, unit).scored.features.raise(Feature::Name, strength);
     }
 }
 
@@ -114,30 +115,12 @@ fn at_line(units: &mut Units, file: FileDoc, line: u32) -> Option<Rc<Unit>> {
     (low < range.end).then(|| units.of_chunk(indexd_model::ChunkDoc(low)))
 }
 
-/// Files whose path holds every term of `name`.
-fn files_with(view: &dyn IndexView, name: &str) -> Vec<FileDoc> {
-    let mut lists: Vec<Vec<PathPosting>> = Vec::new();
-    terms(name, |term| {
-        let mut out = Vec::new();
-        view.path_postings(term, &mut out);
-        lists.push(out);
-    });
-    lists.sort_by_key(Vec::len);
-    let Some((first, others)) = lists.split_first() else { return Vec::new() };
-    first
-        .iter()
-        .map(|p| p.file)
-        .filter(|f| others.iter().all(|l| l.binary_search_by_key(f, |p| p.file).is_ok()))
-        .take(FILES_MAX + 1)
-        .collect()
-}
-
 /// What a word says by being a name: less when it stands everywhere in the text of the tree.
-fn rarity(view: &dyn IndexView, word: &str, by: f64) -> f64 {
+fn rarity(view: &dyn IndexView, word: &str) -> f64 {
     let n_chunks = view.stats().n_chunks;
     let mut df = 0;
     terms(word, |t| df = df.max(view.doc_frequency(t)));
-    1.0 - by + by * (idf(n_chunks, u64::from(df)) / idf(n_chunks, 1)).min(1.0)
+    0.5 + 0.5 * (idf(n_chunks, u64::from(df)) / idf(n_chunks, 1)).min(1.0)
 }
 
 /// A plain word may be the stem of a file or the name of a folder.
@@ -148,8 +131,8 @@ fn mark_word(
     as_file: f64,
     files: &mut FxHashMap<FileDoc, (f64, f64)>,
 ) {
-    let found = files_with(units.view, word);
-    if found.len() > FILES_MAX {
+    let found = units.files_with(word);
+    if found.len() > FILES_NAMED_MAX {
         return;
     }
     let mut stems = Vec::new();
@@ -180,10 +163,10 @@ fn mark_pairs(units: &mut Units, pairs: &[(String, String)], files: &mut FxHashM
     let mut known: FxHashMap<&str, Vec<FileDoc>> = FxHashMap::default();
     for (first, second) in pairs {
         for word in [first, second] {
-            known.entry(word).or_insert_with(|| files_with(units.view, word));
+            known.entry(word).or_insert_with(|| units.files_with(word));
         }
         let (with_first, with_second) = (&known[first.as_str()], &known[second.as_str()]);
-        if with_first.len().max(with_second.len()) > FILES_MAX {
+        if with_first.len().max(with_second.len()) > FILES_NAMED_MAX {
             continue;
         }
         let (mut a, mut b) = (Name::of(first), Name::of(second));
@@ -251,7 +234,7 @@ impl Modules {
         if let Some(known) = self.0.get(name) {
             return Rc::clone(known);
         }
-        let mut files = files_with(units.view, name);
+        let mut files = units.files_with(name);
         files.retain(|f| {
             let file = units.file(*f);
             let stem = stem_of(&file.path);
@@ -277,7 +260,7 @@ fn resolve(units: &mut Units, mention: &PathMention, modules: &mut Modules) -> V
 /// in the folder that it names.
 fn resolve_path(units: &mut Units, parts: &[&str]) -> Vec<(FileDoc, Vec<String>)> {
     let Some(name) = parts.last() else { return Vec::new() };
-    let files = files_with(units.view, stem_of(name));
+    let files = units.files_with(stem_of(name));
     let mut best = (1, Vec::new());
     for &file in &files {
         let record = units.file(file);
@@ -310,7 +293,7 @@ fn resolve_dotted(units: &mut Units, parts: &[&str], modules: &mut Modules) -> V
     for (k, name) in parts.iter().enumerate().rev() {
         // Only at its end may the mention name a folder.
         let is_end = k + 1 == parts.len();
-        let files = if is_end { files_with(units.view, name).into() } else { modules.of(units, name) };
+        let files = if is_end { units.files_with(name).into() } else { modules.of(units, name) };
         for &file in &*files {
             let record = units.file(file);
             let (dir, stem) = (dir_of(&record.path), stem_of(&record.path));

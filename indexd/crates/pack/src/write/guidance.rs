@@ -1,6 +1,6 @@
 //! What to do next, and what is missing, when budget or coverage fell short.
 
-use crate::build::{Assembly, Claimed, State};
+use crate::assemble::{Claimed, Selected, State};
 use crate::error::NO_CONTENT;
 use crate::pack::{DropReason, Stats};
 use crate::request::Layout;
@@ -20,7 +20,7 @@ const SUGGESTIONS_MAX: usize = 3;
 const SUGGESTED_SEED_MIN: f64 = 1.0 / 3.0;
 
 /// Follow-ups, hints and warnings, when budget or coverage fell short.
-pub(super) fn of(a: &mut Assembly, stats: &Stats) -> (Vec<String>, Vec<String>, Vec<String>) {
+pub(super) fn of(a: &mut Selected, stats: &Stats) -> (Vec<String>, Vec<String>, Vec<String>) {
     let mut next = Vec::new();
     let mut hints = Vec::new();
     let mut warnings = Vec::new();
@@ -29,6 +29,9 @@ pub(super) fn of(a: &mut Assembly, stats: &Stats) -> (Vec<String>, Vec<String>, 
     }
     for c in &a.budgets.clamped {
         warnings.push(format!("{} of {} was clamped to {}", c.limit, c.asked, c.granted));
+    }
+    for id in a.request.seen.iter().filter(|id| id.starts_with("pack:")) {
+        warnings.push(format!("{id} is not known any more; what it held may be shown again"));
     }
     for (path, reason) in &a.gathered.unreadable {
         hints.push(format!("{path} is not shown: {}", reason.name()));
@@ -69,16 +72,13 @@ pub(super) fn of(a: &mut Assembly, stats: &Stats) -> (Vec<String>, Vec<String>, 
         hints.push(format!("{unclaimed} {candidates} no section of layout agent; layout graph has one"));
     }
     let no_room = no_room(a);
-    if nothing && !no_room.is_empty() {
-        let best = a
-            .claimed
-            .iter()
-            .position(|c| matches!(c.state, State::Dropped(DropReason::Budget | DropReason::TooLarge)));
-        if let Some(i) = best {
-            let needed = crate::select::Offers::cost(a, i).map_or(0, |c| c.tokens)
-                + crate::select::Offers::header(a, i).tokens;
-            hints.push(format!("the best match needs about {needed} tokens"));
-        }
+    if let Some(needed) = a.needed.filter(|_| nothing) {
+        let caps = a.request.budgets;
+        hints.push(if needed.tokens > caps.max_total_tokens {
+            format!("the best match needs {} tokens", needed.tokens)
+        } else {
+            format!("the best match needs {} characters", needed.chars)
+        });
     }
     if !no_room.is_empty() {
         next.extend(suggested(a));
@@ -101,7 +101,7 @@ fn has_no_room(state: State) -> bool {
 
 /// The best definitions that had no room and match the text well, by name and place: as a query, that
 /// finds each of them first, and whoever can read files knows where to look.
-fn suggested(a: &Assembly) -> Vec<String> {
+fn suggested(a: &Selected) -> Vec<String> {
     let mut out: Vec<String> = Vec::new();
     let is_good = |c: &Claimed| has_no_room(c.state) && c.candidate.seed_score >= SUGGESTED_SEED_MIN;
     let matching = a.claimed.iter().filter(|c| is_good(c));
@@ -119,7 +119,7 @@ fn suggested(a: &Assembly) -> Vec<String> {
 }
 
 /// The sections that show nothing for want of room, and how much of each was found.
-fn cut_sections(a: &Assembly, stats: &Stats) -> Option<String> {
+fn cut_sections(a: &Selected, stats: &Stats) -> Option<String> {
     let cut = |(s, name): (usize, &&'static str)| {
         let of_section = a.claimed.iter().filter(|c| c.section == Some(s) && has_no_room(c.state));
         let n = of_section.count();
@@ -131,13 +131,13 @@ fn cut_sections(a: &Assembly, stats: &Stats) -> Option<String> {
 }
 
 /// How many candidates each limit kept out, by the limit's name in a request.
-fn no_room(a: &Assembly) -> BTreeMap<&'static str, u64> {
+fn no_room(a: &Selected) -> BTreeMap<&'static str, u64> {
     // Of the two limits on the whole, the one of which more is used.
     let caps = a.request.budgets;
     let chars = u128::from(a.rendered.chars().count() as u64);
     let is_chars = caps.max_total_chars == 0
         || chars * u128::from(caps.max_total_tokens)
-            > u128::from(a.tokens) * u128::from(caps.max_total_chars);
+            > u128::from(a.size.tokens) * u128::from(caps.max_total_chars);
     let whole = if is_chars { "maxTotalChars" } else { "maxTotalTokens" };
     let mut out = BTreeMap::new();
     for i in 0..a.claimed.len() {

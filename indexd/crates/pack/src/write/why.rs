@@ -2,23 +2,30 @@
 //! of retrieval, each with its place. A line of the item itself is one that is shown wherever one holds
 //! the evidence, and said to be outside of the excerpt where none does.
 
-use crate::build::Assembly;
+use crate::assemble::Selected;
 use crate::candidate::{Origin, Step};
 use crate::canonical::round6;
+use crate::excerpt::Form;
 use crate::expand::shown_kind;
 use crate::identity::{Source, evidence_id};
 use crate::pack::{Evidence, PathStep, Why};
+use crate::query::Kind;
 use crate::request::EdgeType;
-use crate::retrieve::{Role, Signal};
-use indexd_model::Lines;
+use crate::role::Role;
+use crate::score::{FEATURES, Feature, Features};
+use crate::unit::UnitKey;
 use indexd_model::links::evidence_kind;
+use indexd_model::{EdgeKind, Lines};
 use indexd_text::{word_terms, words};
+use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 
+/// Relations with other items that are told of one.
+const RELATIONS_SHOWN: usize = 4;
 /// Terms named in the evidence of a seed.
 const TERMS_SHOWN: usize = 3;
 
-pub(super) fn why(a: &mut Assembly, i: usize, source: &Source) -> Why {
+pub(super) fn why(a: &mut Selected, i: usize, source: &Source) -> Why {
     let (path, evidence) = steps(a, i);
     let c = &a.claimed[i].candidate;
     let rule = match (c.origin, c.path.last()) {
@@ -30,16 +37,21 @@ pub(super) fn why(a: &mut Assembly, i: usize, source: &Source) -> Why {
             EdgeType::Dataflow => "dataflow-neighbor",
         },
         (Origin::Neighbour, _) => "same-file-neighbor",
+        (Origin::Around, _) => "enclosing-type",
         (Origin::Text, _) => match c.role {
             Role::Test => "test-match",
             Role::Doc => "doc-match",
             _ => "config-match",
         },
-        _ if a.request.focus.is_some() && c.seed_score >= 1.0 && c.signals == Default::default() => "focus",
-        _ => seed_rule(&c.signals),
+        _ => match &c.scored {
+            Some(scored) => seed_rule(&scored.features, a.query.kind),
+            None if a.request.focus.is_some() => "focus",
+            None => "seed-symbol",
+        },
     };
     let has_gap = c.has_gap && a.request.expansion.require_evidence;
-    let also = a.claimed[i].also.iter().map(|s| (*s).to_owned()).collect();
+    let sections = a.claimed[i].also.iter().map(|s| (*s).to_owned());
+    let also = sections.chain(a.claimed[i].relations.iter().take(RELATIONS_SHOWN).cloned()).collect();
     let evidence = if evidence.is_empty() { text_evidence(a, i, source) } else { evidence };
     let mut evidence = if evidence.is_empty() { signal_evidence(a, i, source) } else { evidence };
     let c = &a.claimed[i].candidate;
@@ -50,24 +62,61 @@ pub(super) fn why(a: &mut Assembly, i: usize, source: &Source) -> Why {
     Why { rule: rule.to_owned(), path, evidence, evidence_gap: has_gap, also }
 }
 
+/// Finds the calls and uses between items, those with their code shown, and tells both sides of them.
+pub(super) fn relate(a: &mut Selected) {
+    let number: FxHashMap<UnitKey, usize> =
+        a.shown.iter().enumerate().map(|(n, i)| (a.claimed[*i].candidate.unit.key, n)).collect();
+    let shown = a.shown.clone();
+    let mut told: Vec<Vec<String>> = vec![Vec::new(); shown.len()];
+    for (n, &i) in shown.iter().enumerate() {
+        let has_code = a.claimed[i].plan.as_ref().is_some_and(|p| p.form >= Form::Windows);
+        let Some(def) = a.claimed[i].candidate.unit.def.some().filter(|_| has_code) else { continue };
+        for edge in a.units.edges_from(def, &[EdgeKind::Call, EdgeKind::Usage, EdgeKind::Inherit]) {
+            let Some(other) = a.units.of_def(edge.target).and_then(|u| number.get(&u.key).copied()) else {
+                continue;
+            };
+            if other == n {
+                continue;
+            }
+            // A call of a field or a variable is a use of what declares it.
+            let is_own = a.claimed[shown[other]].candidate.unit.def == edge.target;
+            let (out, back) = match edge.kind {
+                EdgeKind::Call if is_own => ("calls", "called by"),
+                EdgeKind::Inherit => ("extends", "extended by"),
+                _ => ("uses", "used by"),
+            };
+            for (at, text) in
+                [(n, format!("{out} item {}", other + 1)), (other, format!("{back} item {}", n + 1))]
+            {
+                if !told[at].contains(&text) {
+                    told[at].push(text);
+                }
+            }
+        }
+    }
+    for (i, relations) in shown.into_iter().zip(told) {
+        a.claimed[i].relations = relations;
+    }
+}
+
 fn holds(lines: Lines, line: u32) -> bool {
     (lines.start..=lines.end).contains(&line)
 }
 
 /// Whether a line of a candidate is in its excerpt.
-fn is_shown(a: &Assembly, i: usize, line: u32) -> bool {
-    a.plans.get(&i).is_some_and(|plan| plan.parts.iter().any(|p| holds(*p, line)))
+fn is_shown(a: &Selected, i: usize, line: u32) -> bool {
+    a.claimed[i].plan.as_ref().is_some_and(|plan| plan.parts.iter().any(|p| holds(*p, line)))
 }
 
 /// The strongest reason of a seed: what was named exactly goes before what was scored.
-fn seed_rule(signals: &crate::retrieve::Signals) -> &'static str {
-    if signals.get(Signal::Frame) > 0.0 {
+fn seed_rule(f: &Features, kind: Kind) -> &'static str {
+    if f.get(Feature::Name) > 0.0 && kind == Kind::Trace {
         "seed-frame"
-    } else if signals.get(Signal::NamedSymbol) > 0.0 {
+    } else if f.get(Feature::Name) > 0.0 {
         "seed-symbol"
-    } else if signals.get(Signal::Literal) > 0.0 {
+    } else if f.get(Feature::Literal) > 0.0 {
         "seed-literal"
-    } else if signals.get(Signal::NamedFile) > 0.0 {
+    } else if f.get(Feature::Place) > 0.0 {
         "seed-path"
     } else {
         "seed-terms"
@@ -75,7 +124,7 @@ fn seed_rule(signals: &crate::retrieve::Signals) -> &'static str {
 }
 
 /// The edges from a seed, and the evidence of each.
-pub(super) fn steps(a: &mut Assembly, i: usize) -> (Vec<PathStep>, Vec<Evidence>) {
+pub(super) fn steps(a: &mut Selected, i: usize) -> (Vec<PathStep>, Vec<Evidence>) {
     let walked: Vec<Step> = a.claimed[i].candidate.path.clone();
     let mut path = Vec::new();
     let mut evidence = Vec::new();
@@ -122,7 +171,7 @@ fn edge_name(kind: EdgeType) -> &'static str {
 
 /// The terms of the query that weigh most in the unit, each with its first line that is shown, else its
 /// first. What stands between the parts of the unit belongs to others.
-fn text_evidence(a: &mut Assembly, i: usize, source: &Source) -> Vec<Evidence> {
+fn text_evidence(a: &mut Selected, i: usize, source: &Source) -> Vec<Evidence> {
     let hits = a.line_terms(i, source);
     let unit = &a.claimed[i].candidate.unit;
     let mut found: BTreeMap<u32, (bool, u32)> = BTreeMap::new();
@@ -133,7 +182,7 @@ fn text_evidence(a: &mut Assembly, i: usize, source: &Source) -> Vec<Evidence> {
     }
     let mut terms: Vec<(u32, u32)> = found.into_iter().map(|(term, (_, line))| (term, line)).collect();
     terms.sort_by(|x, y| a.term(y.0).1.total_cmp(&a.term(x.0).1).then(x.0.cmp(&y.0)));
-    let heaviest = a.gathered.retrieved.weighted.terms.iter().map(|t| t.1).fold(f32::MIN_POSITIVE, f32::max);
+    let heaviest = a.gathered.retrieved.weighted.terms.iter().map(|t| t.1).fold(f64::MIN_POSITIVE, f64::max);
     let path = a.claimed[i].candidate.file.path.to_string();
     let mut told: Vec<&str> = Vec::new();
     let mut out = Vec::new();
@@ -188,15 +237,16 @@ fn is_seen_in(written: &str, term: &str, word: &str) -> bool {
 
 /// What speaks for a candidate that has neither edges nor words of the text: the signals of
 /// retrieval, strongest first, or the seed beside it, or the focus.
-fn signal_evidence(a: &Assembly, i: usize, source: &Source) -> Vec<Evidence> {
+fn signal_evidence(a: &Selected, i: usize, source: &Source) -> Vec<Evidence> {
     let c = &a.claimed[i].candidate;
-    let shown = a.plans.get(&i).and_then(|plan| plan.parts.first());
+    let shown = a.claimed[i].plan.as_ref().and_then(|plan| plan.parts.first());
     let own = shown.map_or(c.unit.lines().start, |part| part.start);
-    let mut said: Vec<(&str, f64, u32)> = Signal::ALL
-        .into_iter()
-        .map(|s| (s.name(), c.signals.get(s) * s.weight(&a.ctx.config.ranking), own))
-        .filter(|s| s.1 > 0.0)
-        .collect();
+    let formula = &a.gathered.retrieved.formula;
+    let parts = FEATURES.iter().filter_map(|f| {
+        let part = formula.part(&c.scored.as_ref()?.features, f.feature);
+        (part > 0.0).then_some((f.name, part, own))
+    });
+    let mut said: Vec<(&str, f64, u32)> = parts.collect();
     said.sort_by(|x, y| y.1.total_cmp(&x.1));
     said.truncate(TERMS_SHOWN);
     if let Some(line) = c.beside {

@@ -1,10 +1,12 @@
 //! Every section, drop reason, strictness and way to fail.
 
-use crate::support::{context, go, outline, pack, python, tokens, tree, try_build, try_preview};
+use crate::support::{
+    context, go, outline, pack, python, tokens, tree, try_build, try_preview, with_seeds, with_tuning,
+};
 use indexd_model::IndexView;
 use indexd_oracle::Oracle;
 use indexd_pack::pack::DropReason;
-use indexd_pack::{Config, Request, build};
+use indexd_pack::{Config, Request, Tuning, build};
 use serde_json::{Value, json};
 use std::cell::Cell;
 use std::collections::BTreeSet;
@@ -19,16 +21,10 @@ fn filled(view: &Oracle, requests: &[Value]) -> BTreeSet<String> {
     out
 }
 
-fn one_seed() -> Config {
-    let mut config = Config::default();
-    config.ranking.seeds_max = 1;
-    config
-}
-
-fn sections_with(config: &Config, view: &Oracle, requests: &[Value]) -> BTreeSet<String> {
+fn sections_with(view: &Oracle, requests: &[Value]) -> BTreeSet<String> {
     let mut out = BTreeSet::new();
     for r in requests {
-        let pack = try_build(view, r.clone(), config).expect("a pack");
+        let pack = with_seeds(view, r.clone(), 1);
         out.extend(pack.sections.iter().filter(|s| !s.items.is_empty()).map(|s| s.name.to_owned()));
     }
     out
@@ -46,13 +42,13 @@ fn every_section_of_the_graph_layout_is_reached() {
         json!({"query": "level info", "expansion": {"edgeTypes": all}}),
         json!({"query": "attempts delay documents test", "expansion": {"includeSameFileNeighbors": true}}),
     ];
-    let mut got = sections_with(&one_seed(), &go(), &requests);
+    let mut got = sections_with(&go(), &requests);
     let requests = [
         json!({"query": "apply_discount", "expansion": {"edgeTypes": ["export", "import"]}}),
         json!({"query": "best discount price", "expansion": {"edgeTypes": all}}),
         json!({"query": "RATES", "expansion": {"edgeTypes": ["dataflow", "usage"]}}),
     ];
-    got.extend(sections_with(&one_seed(), &python(), &requests));
+    got.extend(sections_with(&python(), &requests));
     let expect = [
         "callees", "callers", "dataflow", "docs", "exports", "imports", "related", "seeds", "tests", "usages",
     ];
@@ -73,7 +69,7 @@ fn every_kind_of_edge_is_followed() {
     let mut follow = |view: &Oracle, query: &str| {
         for kind in ["call", "usage", "import", "export", "dataflow"] {
             let request = json!({"query": query, "expansion": {"edgeTypes": [kind]}});
-            let pack = try_build(view, request, &one_seed()).expect("a pack");
+            let pack = with_seeds(view, request, 1);
             got.extend(pack.items().flat_map(|i| &i.why.path).map(|e| (e.edge_type, e.subkind)));
         }
     };
@@ -103,7 +99,7 @@ fn every_section_of_the_agent_layout_is_reached() {
     let got = filled(&go(), &requests);
     let expect = ["config", "definitions", "dependencies", "docs", "key_usages", "tests"];
     let mut got: Vec<&str> = got.iter().map(String::as_str).collect();
-    let more = sections_with(&one_seed(), &go(), &requests);
+    let more = sections_with(&go(), &requests);
     got.extend(more.iter().map(String::as_str));
     got.sort_unstable();
     got.dedup();
@@ -150,10 +146,7 @@ fn every_reason_to_drop_is_reached() {
     let text = format!("package a\n\nfunc Frobnicate() {{\n{body}}}\n\nfunc small() {{ frobnicate() }}\n");
     let sizes = Oracle::of(&[("a/x.go", text.as_str())]);
     let tight = json!({"query": "Frobnicate", "budgets": {"maxTotalTokens": 80}});
-    let mut whole = Config::default();
-    whole.excerpts.most_percent = 1_000;
-    whole.excerpts.first_percent = 1_000;
-    got.extend(reasons(&sizes, tight, &whole));
+    got.extend(reasons(&sizes, tight, &config));
     // Equal functions in two files; the better one has no room either.
     let text = "package a\n\nfunc Twice() int {\n\treturn frobnicate(1, 2, 3) + frobnicate(1, 2, 3)\n}\n";
     let twins = Oracle::of(&[("a/x.go", text), ("b/x.go", text), ("go.mod", "module m\n")]);
@@ -206,12 +199,7 @@ fn strictness_decides_what_happens_without_evidence() {
     let view = go();
     let of = |strictness: &str| {
         let expansion = json!({"requireEvidence": true, "evidenceKinds": ["tooling"], "edgeTypes": ["call"]});
-        try_build(
-            &view,
-            json!({"query": "Delay", "strictness": strictness, "expansion": expansion}),
-            &one_seed(),
-        )
-        .expect("a pack")
+        with_seeds(&view, json!({"query": "Delay", "strictness": strictness, "expansion": expansion}), 1)
     };
     let (strict, warn, loose) = (of("strict"), of("warn"), of("loose"));
     let by_edge = |p: &indexd_pack::Pack| p.items().filter(|i| !i.why.path.is_empty()).count();
@@ -314,7 +302,7 @@ fn a_small_budget_gets_the_best_whole_lines_and_none_gets_nothing() {
     assert!(chars.stats.char_count <= 200);
     let tiny = pack(&view, json!({"query": "retry delay", "budgets": {"maxTotalTokens": 9}}));
     assert_eq!(tiny.items().count(), 0);
-    assert!(tiny.missing_context_hints.iter().any(|h| h.starts_with("the best match needs about")));
+    assert!(tiny.missing_context_hints.iter().any(|h| h.starts_with("the best match needs ")));
 }
 
 #[test]
@@ -341,11 +329,11 @@ fn a_window_is_where_different_words_meet_and_not_where_one_is_repeated() {
         body("needle", 60),
         body("other", 60)
     );
-    let mut config = Config::default();
-    config.excerpts.window_lines = 10;
+    let mut tuning = Tuning::default();
+    tuning.excerpts.window_lines = 10;
     let view = Oracle::of(&[("a/x.go", text.as_str())]);
     let request = json!({"query": "needle thread button", "budgets": {"maxTotalTokens": 350}});
-    let pack = try_build(&view, request, &config).expect("a pack");
+    let pack = with_tuning(&view, request, &tuning);
     let item = pack.items().next().expect("it is found");
     assert!(item.excerpt.truncated && item.excerpt.text.contains(meet), "{}", item.excerpt.text);
 }
@@ -400,7 +388,7 @@ fn the_limit_that_was_reached_is_named() {
         let named: Vec<&str> =
             hints.iter().filter_map(|h| h.split_once(" raise ")?.1.split(' ').next()).collect();
         assert_eq!(named, [expect], "{budgets} {hints:?}");
-        let needs = hints.iter().any(|h| h.starts_with("the best match needs about"));
+        let needs = hints.iter().any(|h| h.starts_with("the best match needs "));
         assert_eq!(needs, pack.items().count() == 0, "{budgets} {hints:?}");
     }
 }
@@ -565,7 +553,7 @@ fn negative_reserves_are_warned_of() {
 /// Sections and reasons of what layout `agent` shows of a Python tree.
 fn agent_items(files: &[(&str, &str)], query: &str) -> Vec<(&'static str, String)> {
     let view = Oracle::of(files);
-    let pack = try_build(&view, json!({"query": query, "layout": "agent"}), &one_seed()).expect("a pack");
+    let pack = with_seeds(&view, json!({"query": query, "layout": "agent"}), 1);
     let of = |s: &indexd_pack::pack::Section| -> Vec<(&'static str, String)> {
         s.items.iter().map(|i| (s.name, i.title.clone())).collect()
     };
@@ -589,7 +577,7 @@ fn a_definition_is_no_dependency_and_one_with_an_import_inside_is_a_definition()
 fn what_fits_no_section_is_hinted_at() {
     let neighbours = json!({"includeSameFileNeighbors": true, "maxHops": 0});
     let request = json!({"query": "Delay", "layout": "agent", "expansion": neighbours});
-    let pack = try_build(&go(), request, &one_seed()).expect("a pack");
+    let pack = with_seeds(&go(), request, 1);
     assert!(pack.stats.dropped_by_reason["unsupported"] > 0);
     let hints = &pack.missing_context_hints;
     assert!(hints.iter().any(|h| h.contains(" no section of layout agent")), "{hints:?}");
@@ -599,7 +587,7 @@ fn what_fits_no_section_is_hinted_at() {
 fn nothing_is_named_by_its_file_and_name() {
     let text = "package a\n\nfunc init() {\n\tfrobnicate()\n}\n\nfunc frobnicate() {}\n";
     let view = Oracle::of(&[("a/x.go", text), ("go.mod", "module m\n")]);
-    let pack = try_build(&view, json!({"query": "frobnicate"}), &one_seed()).expect("a pack");
+    let pack = with_seeds(&view, json!({"query": "frobnicate"}), 1);
     let item = pack.items().find(|i| i.title == "func init()").expect("the caller is shown");
     assert_eq!((&item.why.path[0].from, &item.symbol_id), (&item.chunk_uid, &None));
 }
@@ -651,7 +639,7 @@ fn a_longer_path_with_evidence_proves_what_a_shorter_one_without_does_not() {
     let of = |strictness: &str, kinds: Value| {
         let expansion = json!({"requireEvidence": true, "evidenceKinds": kinds, "direction": "out"});
         let request = json!({"query": "top", "strictness": strictness, "expansion": expansion});
-        try_build(&view, request, &one_seed()).expect("a pack")
+        with_seeds(&view, request, 1)
     };
     let leaf = |p: &indexd_pack::Pack| {
         let item = p.items().find(|i| i.title.starts_with("func Leaf")).cloned()?;

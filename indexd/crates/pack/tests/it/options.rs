@@ -1,6 +1,6 @@
 //! Every option of a request does what it says.
 
-use crate::support::{context, go, pack, python, try_build};
+use crate::support::{context, go, pack, python, with_seeds};
 use indexd_oracle::Oracle;
 use indexd_pack::pack::{Pack, Scores};
 use indexd_pack::{Config, Request, build};
@@ -21,9 +21,7 @@ fn calls() -> Oracle {
 /// A pack of what one seed leads to.
 fn from_one_seed(view: &Oracle, query: &str, mut request: Value) -> Pack {
     request["query"] = json!(query);
-    let mut config = Config::default();
-    config.ranking.seeds_max = 1;
-    try_build(view, request, &config).expect("a pack")
+    with_seeds(view, request, 1)
 }
 
 /// Titles of what edges led to, sorted.
@@ -108,15 +106,11 @@ fn a_few_lines_of_a_long_caller_need_room_for_a_few_lines() {
     let lines = "\tx()\n".repeat(400);
     let text = format!("package a\n\nfunc Needle() {{\n{dense}}}\n\nfunc Top() {{\n\tNeedle()\n{lines}}}\n");
     let view = Oracle::of(&[("go.mod", "module m\n"), ("a/x.go", &*text)]);
-    let mut config = Config::default();
-    config.ranking.seeds_max = 1;
-    config.excerpts.neighbour_percent = 100;
-    for (budget, callers) in [(360, vec![]), (420, vec!["func Top()"])] {
+    for (budget, callers) in [(330, vec![]), (420, vec!["func Top()"])] {
         let expansion = json!({"direction": "in", "edgeTypes": ["call"]});
         let request =
             json!({"query": "Needle", "budgets": {"maxTotalTokens": budget}, "expansion": expansion});
-        let pack = try_build(&view, request, &config).expect("a pack");
-        assert_eq!(reached(&pack), callers, "{budget}");
+        assert_eq!(reached(&with_seeds(&view, request, 1)), callers, "{budget}");
     }
 }
 

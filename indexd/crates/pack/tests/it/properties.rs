@@ -3,6 +3,9 @@
 use crate::support::{go, pack, python, tokens};
 use indexd_model::{FactsView, IndexView, LineIndex, Lines};
 use indexd_oracle::Oracle;
+use indexd_pack::assemble::scale_of;
+use indexd_pack::canonical;
+use indexd_pack::excerpt::Form;
 use proptest::prelude::*;
 use serde_json::json;
 
@@ -74,17 +77,59 @@ proptest! {
     }
 }
 
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn explanations_add_up_to_the_score(query in words(), is_go in any::<bool>(), hops in 0u32..3) {
+        let view = if is_go { go() } else { python() };
+        let pack = pack(&view, json!({"query": query, "expansion": {"maxHops": hops}}));
+        for item in pack.items() {
+            let e = item.explanation.as_ref().expect("explain is on by default");
+            prop_assert!(e.adds_up(), "{e:?}");
+            prop_assert_eq!(canonical::round6(e.value), item.scores.hybrid_score);
+        }
+    }
+
+    #[test]
+    fn a_pack_of_n_tokens_comes_back_about_as_it_was_with_a_budget_of_n(query in words(), budget in 100u64..1_200, is_go in any::<bool>()) {
+        let view = if is_go { go() } else { python() };
+        let ask = |n: u64| pack(&view, json!({"query": query, "budgets": {"maxTotalTokens": n}}));
+        let first = ask(budget);
+        let n = first.stats.token_count;
+        // Not always to the byte: the text may shrink on the way, where an item fills a gap between others.
+        if scale_of(n) == scale_of(budget) {
+            let again = ask(n).stats.token_count;
+            prop_assert!(again <= n && 10 * again >= 9 * n, "{again} of {n}");
+        }
+    }
+
+    #[test]
+    fn what_was_seen_is_not_shown_again(query in words(), budget in 300u64..1_500, is_go in any::<bool>()) {
+        let view = if is_go { go() } else { python() };
+        let first = pack(&view, json!({"query": query, "budgets": {"maxTotalTokens": budget}}));
+        let seen = first.seen();
+        let again = pack(&view, json!({"query": query, "seen": seen, "budgets": {"maxTotalTokens": budget}}));
+        for item in again.items() {
+            let before = first.items().find(|i| i.chunk_uid == item.chunk_uid);
+            match before.map(|i| i.form) {
+                Some(Form::Head) => prop_assert!(item.form >= Form::Windows, "{}", item.title),
+                Some(_) => prop_assert_eq!(item.form, Form::Place),
+                None => prop_assert!(item.form != Form::Place),
+            }
+        }
+    }
+}
+
 fn check_excerpt(view: &Oracle, item: &indexd_pack::pack::Item, bytes: u64) -> Result<(), TestCaseError> {
     let file = view.file_by_path(&item.file_rel_path).expect("a file of the tree");
     let text = view.text(file);
     let lines = LineIndex::new(&text);
-    let joined: String = item.excerpt.parts.iter().map(|p| p.text.as_str()).collect();
-    prop_assert_eq!(&joined, &item.excerpt.text);
     prop_assert!(item.excerpt.text.len() as u64 <= bytes);
-    for part in &item.excerpt.parts {
-        prop_assert!(item.lines.start <= part.lines.start && part.lines.end <= item.lines.end);
-        let whole = &text[lines.lines_span(Lines { start: part.lines.start, end: part.lines.end }).range()];
-        prop_assert_eq!(whole, &part.text);
-    }
+    let of = |p: &indexd_pack::pack::Part| {
+        &text[lines.lines_span(Lines { start: p.lines.start, end: p.lines.end }).range()]
+    };
+    let joined: String = item.excerpt.parts.iter().map(of).collect();
+    prop_assert_eq!(&joined, &item.excerpt.text);
     Ok(())
 }

@@ -1,23 +1,29 @@
-//! Signals of retrieval that need more than one definition to show.
+//! Features that need more than one definition to show.
 
 use indexd_model::IndexView;
 use indexd_oracle::Oracle;
-use indexd_pack::Config;
-use indexd_pack::config::Ranking;
-use indexd_pack::query::Query;
 use indexd_pack::request::SeedProvider;
-use indexd_pack::retrieve::{Signal, retrieve};
+use indexd_pack::retrieve::{Hit, Retrieved, search};
+use indexd_pack::score::Feature;
+use indexd_pack::tuning::Weights;
 use indexd_pack::unit::Units;
 
-/// Names of the ranked definitions of `net.py`, best first, those with a part of `signal` marked.
-fn check(view: &Oracle, text: &str, config: &Config, signal: Signal, expect: &str) {
-    let query = Query::parse(text, &Ranking::default());
-    let found = retrieve(&mut Units::new(view), &query, &config.ranking, SeedProvider::Hybrid);
-    let got: Vec<String> = found
+/// What is found for a text.
+fn found(view: &Oracle, text: &str, weights: &Weights) -> Retrieved {
+    search(&mut Units::new(view), text, weights, SeedProvider::Hybrid)
+}
+
+fn strength(hit: &Hit, feature: Feature) -> f64 {
+    hit.scored.features.get(feature)
+}
+
+/// Names of the ranked definitions of `net.py`, best first, those with a feature marked.
+fn check(view: &Oracle, text: &str, weights: &Weights, feature: Feature, expect: &str) {
+    let got: Vec<String> = found(view, text, weights)
         .hits
         .iter()
         .filter(|h| &*h.file.path == "net.py")
-        .filter_map(|h| h.unit.def.some().map(|d| (view.def(d).name, h.signals.get(signal))))
+        .filter_map(|h| h.unit.def.some().map(|d| (view.def(d).name, strength(h, feature))))
         .map(|(name, part)| if part > 0.0 { format!("{name}*") } else { name.to_string() })
         .collect();
     assert_eq!(got.join(" "), expect);
@@ -33,45 +39,10 @@ fn words_of_the_best_hit_bring_up_what_shares_them() {
         ("net.py".to_owned(), net.as_bytes().to_vec()),
         ("other.py".to_owned(), others.into_bytes()),
     ]);
-    let mut config = Config::default();
-    check(&view, "connect to the host", &config, Signal::Feedback, "connect* pause* omega");
-    config.ranking.feedback = 0.0;
-    check(&view, "connect to the host", &config, Signal::Feedback, "connect omega pause");
-}
-
-/// Places of the ranked units, best first.
-fn check_order(view: &Oracle, text: &str, ranking: &Ranking, expect: &[&str]) {
-    let query = Query::parse(text, &Ranking::default());
-    let found = retrieve(&mut Units::new(view), &query, ranking, SeedProvider::Hybrid);
-    let got: Vec<String> =
-        found.hits.iter().map(|h| format!("{}:{}", h.file.path, h.unit.lines().start)).collect();
-    assert_eq!(got, expect, "{text:?}");
-}
-
-#[test]
-fn a_definition_without_a_body_gives_way_to_one_with() {
-    let view = Oracle::of(&[(
-        "net.py",
-        "class Backend:\n    def connect_socket(self, host):\n        raise NotImplementedError\n\n\n\
-         class Tcp(Backend):\n    def connect_socket(self, host):\n        line = self.open(host)\n        \
-         line.start()\n        self.count = self.count + 1\n        return line\n",
-    )]);
-    let body_first = ["net.py:7", "net.py:2", "net.py:1", "net.py:6"];
-    check_order(&view, "connect socket", &Ranking::default(), &body_first);
-    // The shorter one has more of the words in its few.
-    let off = Ranking { stub_factor: 1.0, ..Ranking::default() };
-    check_order(&view, "connect socket", &off, &["net.py:2", "net.py:7", "net.py:1", "net.py:6"]);
-}
-
-#[test]
-fn imports_alone_give_way() {
-    let view = Oracle::of(&[
-        ("pkg/__init__.py", "from .retry import backoff, jitter\n"),
-        ("pkg/loop.py", "def run(call):\n    wait = backoff(call)\n    return wait\n"),
-    ]);
-    check_order(&view, "backoff", &Ranking::default(), &["pkg/loop.py:1", "pkg/__init__.py:1"]);
-    let off = Ranking { alone_factor: 1.0, ..Ranking::default() };
-    check_order(&view, "backoff", &off, &["pkg/__init__.py:1", "pkg/loop.py:1"]);
+    let on = Weights::default();
+    check(&view, "connect to the host", &on, Feature::Feedback, "connect* pause* omega");
+    let off = Weights { feedback: 0.0, ..on };
+    check(&view, "connect to the host", &off, Feature::Feedback, "connect omega pause");
 }
 
 #[test]
@@ -83,21 +54,19 @@ fn of_files_for_several_platforms_one_comes_first() {
         ("os/clock_windows.go", read),
         ("os/use.go", "package os\n\nfunc Now() int {\n\tclock := readClock()\n\treturn clock\n}\n"),
     ]);
-    let names = |ranking: &Ranking| {
-        let query = Query::parse("read the clock", &Ranking::default());
-        let found = retrieve(&mut Units::new(&view), &query, ranking, SeedProvider::Hybrid);
+    let names = |likeness: f64| {
+        let weights = Weights { likeness, ..Weights::default() };
+        let found = found(&view, "read the clock", &weights);
         let of_code = found.hits.iter().filter(|h| h.unit.def.some().is_some());
         of_code.map(|h| h.file.path.to_string()).collect::<Vec<_>>()
     };
-    let strong = Ranking { twin_factor: 0.3, ..Ranking::default() };
-    assert_eq!(names(&strong), ["os/clock_linux.go", "os/use.go", "os/clock_windows.go"]);
-    let off = Ranking { twin_factor: 1.0, ..Ranking::default() };
-    assert_eq!(names(&off), ["os/clock_linux.go", "os/clock_windows.go", "os/use.go"]);
+    assert_eq!(names(0.3), ["os/clock_linux.go", "os/use.go", "os/clock_windows.go"]);
+    assert_eq!(names(1.0), ["os/clock_linux.go", "os/clock_windows.go", "os/use.go"]);
 }
 
 /// Which definitions are found for a question about redirects, best first, among clients and a check;
 /// each client is a file with methods that differ in nothing but their names.
-fn redirecting(clients: &[&[&str]], alike_factor: f32) -> Vec<String> {
+fn redirecting(clients: &[&[&str]], likeness: f64) -> Vec<String> {
     let method = |name: &&str| {
         format!(
             "    def {name}(self, url, redirect=None):\n        return self.request(\n            \"{name}\",\n            \
@@ -115,9 +84,8 @@ fn redirecting(clients: &[&[&str]], alike_factor: f32) -> Vec<String> {
     let files: Vec<(&str, &str)> = files.iter().map(|(path, text)| (&**path, &**text)).collect();
     let view = Oracle::of(&files);
     let mut units = Units::new(&view);
-    let ranking = Ranking { alike_factor, ..Ranking::default() };
-    let query = Query::parse("redirect to another url", &Ranking::default());
-    let found = retrieve(&mut units, &query, &ranking, SeedProvider::Hybrid);
+    let weights = Weights { likeness, ..Weights::default() };
+    let found = search(&mut units, "redirect to another url", &weights, SeedProvider::Hybrid);
     let defs: Vec<_> = found.hits.iter().filter_map(|h| h.unit.def.some()).collect();
     let names = defs.into_iter().map(|d| units.def(d).name.to_string());
     names.filter(|n| n != "Client").collect()
@@ -147,14 +115,12 @@ fn what_tells_of_changes_comes_after_what_tells_of_use() {
             "# Retries\n\nRetries back off, and each one waits a little longer than before.\n",
         ),
     ]);
-    let paths = |ranking: &Ranking| {
-        let query = Query::parse("retries back off", &Ranking::default());
-        let found = retrieve(&mut Units::new(&view), &query, ranking, SeedProvider::Hybrid);
-        found.hits.iter().map(|h| h.file.path.to_string()).collect::<Vec<_>>()
-    };
-    assert_eq!(paths(&Ranking::default()), ["docs/retries.md", "docs/whatsnew-2.0.md"]);
-    let off = Ranking { news_factor: 1.0, path: 0.0, ..Ranking::default() };
-    assert_eq!(paths(&off), ["docs/whatsnew-2.0.md", "docs/retries.md"]);
+    let found = found(&view, "retries back off", &Weights::default());
+    let paths: Vec<&str> = found.hits.iter().map(|h| &*h.file.path).collect();
+    assert_eq!(paths, ["docs/retries.md", "docs/whatsnew-2.0.md"]);
+    // The changelog is shorter, and better but for what it is.
+    let words = |i: usize| strength(&found.hits[i], Feature::Words);
+    assert!(words(1) > words(0));
 }
 
 #[test]
@@ -170,9 +136,8 @@ fn a_frame_points_at_the_body_nearest_to_its_line() {
     let framed = |line: u32| {
         let text =
             format!("Traceback (most recent call last):\n  File \"net.py\", line {line}, in send\n    x()\n");
-        let query = Query::parse(&text, &Ranking::default());
-        let found = retrieve(&mut Units::new(&view), &query, &Ranking::default(), SeedProvider::Hybrid);
-        let hits = found.hits.iter().filter(|h| h.signals.get(Signal::Frame) > 0.0);
+        let found = found(&view, &text, &Weights::default());
+        let hits = found.hits.iter().filter(|h| strength(h, Feature::Name) >= 1.0);
         hits.map(|h| h.unit.lines().start).collect::<Vec<_>>()
     };
     assert_eq!(framed(3), [2]);
@@ -190,14 +155,12 @@ fn neighbouring_words_name_neighbouring_names_of_a_path() {
         ("cmd/repo/checkout.go", "package repo\n\nfunc Fork() int {\n\treturn 1\n}\n"),
     ]);
     let named = |text: &str| {
-        let query = Query::parse(text, &Ranking::default());
-        let off = Ranking { files_whole: 0, ..Ranking::default() };
-        let found = retrieve(&mut Units::new(&view), &query, &off, SeedProvider::Hybrid);
+        let found = found(&view, text, &Weights::default());
         let mut hits: Vec<(String, f64)> = found
             .hits
             .iter()
             .filter(|h| h.unit.def.some().is_some())
-            .map(|h| (h.file.path.to_string(), h.signals.get(Signal::NamedFolder)))
+            .map(|h| (h.file.path.to_string(), strength(h, Feature::Place)))
             .filter(|(_, part)| *part == 1.0)
             .collect();
         hits.sort_by(|a, b| a.0.cmp(&b.0));
@@ -213,9 +176,51 @@ fn a_message_in_one_place_says_more_than_a_flag_in_many() {
     let flags: String = (0..16).map(|i| format!("def flag_{i}(x):\n    return \"--color\"\n\n\n")).collect();
     let one = "def say(x):\n    return \"no color here\"\n";
     let view = Oracle::of(&[("net.py", format!("{flags}{one}"))]);
-    let query = Query::parse("`--color` gives \"no color here\"", &Ranking::default());
-    let found = retrieve(&mut Units::new(&view), &query, &Ranking::default(), SeedProvider::Hybrid);
-    let parts: Vec<f64> = found.hits.iter().map(|h| h.signals.get(Signal::Literal)).collect();
+    let found = found(&view, "`--color` gives \"no color here\"", &Weights::default());
+    let parts: Vec<f64> = found.hits.iter().map(|h| strength(h, Feature::Literal)).collect();
     assert_eq!((parts[0], parts.len()), (1.0, 17));
     assert!(parts[1..].iter().all(|p| *p == 0.5), "{parts:?}");
+}
+
+#[test]
+fn a_quoted_message_is_found_wherever_it_stands() {
+    let fill = |n: usize| -> String {
+        (0..n)
+            .map(|i| format!("def lease_{i}(token):\n    return \"lease token {i} not created\"\n\n\n"))
+            .collect()
+    };
+    let view = Oracle::of(&[
+        ("lease.py", fill(300)),
+        ("far.py", "def other(x):\n    raise ValueError(\"failed to create lease token\")\n".to_owned()),
+    ]);
+    for text in [
+        "it says \"failed to create lease token\" and stops",
+        "failed to create lease token",
+        "server: failed to create lease token",
+    ] {
+        let found = found(&view, text, &Weights::default());
+        let holders = found.hits.iter().filter(|h| strength(h, Feature::Literal) == 1.0);
+        assert_eq!(holders.map(|h| &*h.file.path).collect::<Vec<_>>(), ["far.py"], "{text}");
+    }
+}
+
+#[test]
+fn kinds_of_text_are_told_apart() {
+    use indexd_pack::query::Kind::{Change, Diff, Name, Question, Trace};
+    use indexd_pack::query::Query;
+    for (text, kind) in [
+        ("how is the delay computed", Question),
+        ("the delay is wrong, is it not?", Question),
+        ("in which file are retries counted", Question),
+        ("Retry.delay", Name),
+        ("retry/policy.go:12", Name),
+        ("pkg.Func other_name", Name),
+        ("fix the delay of retries", Change),
+        ("how\n\nlong", Change),
+        ("", Change),
+        ("crash\n\nTraceback (most recent call last):\n  File \"a.py\", line 3, in f\n", Trace),
+        ("review this\n\ndiff --git a/x.go b/x.go\n@@ -1 +1 @@\n-a\n+b\n", Diff),
+    ] {
+        assert_eq!(Query::parse(text, &Weights::default()).kind, kind, "{text:?}");
+    }
 }

@@ -2,7 +2,7 @@
 
 use indexd_model::IndexView;
 use indexd_oracle::Oracle;
-use indexd_pack::{Config, Context, Pack, PackError, Request, build, preview};
+use indexd_pack::{Config, Context, Pack, PackError, Request, Tuning, build, preview};
 use indexd_text::{CachedCounter, CounterOptions, TokenCounter, counter};
 use serde_json::Value;
 use std::path::Path;
@@ -33,8 +33,26 @@ pub fn tokens() -> &'static dyn TokenCounter {
     &**COUNTER.get_or_init(|| counter("o200k_base", &CounterOptions::default()).expect("a known name"))
 }
 
+/// The numbers of ranking.
+pub fn tuning() -> &'static Tuning {
+    static TUNING: OnceLock<Tuning> = OnceLock::new();
+    TUNING.get_or_init(Tuning::default)
+}
+
 pub fn try_build(view: &dyn IndexView, request: Value, config: &Config) -> Result<Pack, PackError> {
     Request::from_json(request).and_then(|r| build(view, &r, &context(config, &|| false)))
+}
+
+/// A pack that only so many hits are seeds of.
+pub fn with_seeds(view: &dyn IndexView, request: Value, seeds_max: u32) -> Pack {
+    with_tuning(view, request, &Tuning { seeds_max, ..Tuning::default() })
+}
+
+pub fn with_tuning(view: &dyn IndexView, request: Value, tuning: &Tuning) -> Pack {
+    let config = Config::default();
+    let context = Context { tuning, ..context(&config, &|| false) };
+    let request = Request::from_json(request).expect("a request");
+    build(view, &request, &context).expect("a pack")
 }
 
 pub fn try_preview(view: &dyn IndexView, request: Value, config: &Config) -> Result<Pack, PackError> {
@@ -48,6 +66,7 @@ pub fn pack(view: &dyn IndexView, request: Value) -> Pack {
 pub fn context<'a>(config: &'a Config, cancel: &'a dyn Fn() -> bool) -> Context<'a> {
     Context {
         config,
+        tuning: tuning(),
         counter: tokens(),
         cancel,
         tool_version: "test",

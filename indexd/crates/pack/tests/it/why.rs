@@ -1,8 +1,8 @@
 //! What an item says of its reasons agrees with what it shows.
 
-use crate::support::{pack, try_build};
+use crate::support::{pack, with_seeds, with_tuning};
 use indexd_oracle::Oracle;
-use indexd_pack::Config;
+use indexd_pack::Tuning;
 use indexd_pack::pack::Item;
 use serde_json::{Value, json};
 
@@ -10,10 +10,10 @@ use serde_json::{Value, json};
 fn evidence(
     files: &[(&str, &str)],
     request: Value,
-    config: &Config,
+    tuning: &Tuning,
     title: &str,
 ) -> Vec<(String, u32, bool)> {
-    let pack = try_build(&Oracle::of(files), request, config).expect("a pack");
+    let pack = with_tuning(&Oracle::of(files), request, tuning);
     let item = pack.items().find(|i| i.title.starts_with(title)).expect("it is shown");
     check_shown(item);
     item.why.evidence.iter().map(|e| (e.via.clone(), e.line, e.outside_excerpt)).collect()
@@ -43,10 +43,10 @@ fn a_reason_names_a_line_that_is_shown_where_one_holds_it() {
     let text = format!(
         "package a\n\nfunc Long() {{\n{gap}\tflags({long})\n{gap}\tneedle(flags)\n\tneedle(thread)\n\tcall(flags)\n{gap}}}\n"
     );
-    let mut config = Config::default();
-    config.excerpts.window_lines = 10;
+    let mut tuning = Tuning::default();
+    tuning.excerpts.window_lines = 10;
     let request = json!({"query": "needle thread flags", "budgets": {"maxBytesPerItem": 480}});
-    let mut got = evidence(&[("a/x.go", &text)], request, &config, "func Long");
+    let mut got = evidence(&[("a/x.go", &text)], request, &tuning, "func Long");
     got.sort();
     let of = |word: &str, line| (format!("term {word}"), line, false);
     assert_eq!(got, [of("flags", 125), of("needle", 125), of("thread", 126)]);
@@ -58,7 +58,7 @@ fn a_reason_outside_of_what_is_shown_says_so() {
     let text =
         format!("package a\n\nfunc Long() {{\n{gap}\tneedle(1)\n{gap}\tneedle(2)\n\tthread(3)\n{gap}}}\n");
     let request = json!({"query": "Long needle thread", "budgets": {"maxBytesPerItem": 14}});
-    let mut got = evidence(&[("a/x.go", &text)], request, &Config::default(), "func Long");
+    let mut got = evidence(&[("a/x.go", &text)], request, &Tuning::default(), "func Long");
     got.sort();
     let of = |word: &str, line, outside| (format!("term {word}"), line, outside);
     assert_eq!(got, [of("Long", 3, false), of("needle", 34, true), of("thread", 66, true)]);
@@ -70,7 +70,7 @@ fn the_words_of_a_method_are_no_reason_for_its_class() {
     let got = evidence(
         &[("a.py", text)],
         json!({"query": "Needle button colour"}),
-        &Config::default(),
+        &Tuning::default(),
         "class Needle",
     );
     let mut names: Vec<(&str, u32)> = got.iter().map(|e| (&*e.0, e.1)).collect();
@@ -86,7 +86,7 @@ fn reasons_of_packs_of_any_size_agree_with_what_is_shown() {
             for bytes in [60, 200, 16_000] {
                 let budgets = json!({"maxTotalTokens": budget, "maxBytesPerItem": bytes});
                 let request = json!({"query": query, "budgets": budgets});
-                let pack = try_build(&view, request, &Config::default()).expect("a pack");
+                let pack = pack(&view, request);
                 pack.items().for_each(check_shown);
             }
         }
@@ -119,11 +119,9 @@ fn what_matches_well_and_had_no_room_is_suggested_by_name_and_place() {
 fn sections_that_are_cut_whole_are_named() {
     let text = "package a\n\nfunc top() {\n\tNeedle()\n}\n\nfunc Needle() {\n\tleaf()\n}\n\nfunc leaf() {}\n";
     let view = Oracle::of(&[("a/x.go", text), ("go.mod", "module m\n")]);
-    let mut config = Config::default();
-    config.ranking.seeds_max = 1;
     let hints = |budgets: Value| {
         let request = json!({"query": "Needle", "budgets": budgets});
-        try_build(&view, request, &config).expect("a pack").missing_context_hints
+        with_seeds(&view, request, 1).missing_context_hints
     };
     let cut = "sections without room: callers 1, callees 1, related 1";
     assert!(hints(json!({"maxItems": 1})).iter().any(|h| h == cut));

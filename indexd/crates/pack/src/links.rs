@@ -1,0 +1,252 @@
+//! Edges between what is shown and the rest: which definitions the shown lines refer to, who calls the
+//! shown definitions, and which tests reach them.
+
+use crate::candidate::Step;
+use crate::expand::best_evidence;
+use crate::page::Page;
+use crate::request::{Direction, EdgeType, EvidenceFilter, Expansion, Strictness};
+use crate::role::{Role, role_of};
+use crate::unit::{Unit, UnitKey, Units};
+use indexd_model::path::stem_of;
+use indexd_model::view::{Edge, Occurrence};
+use indexd_model::{ChunkDoc, ChunkKind, DefDoc, DefIdx, EdgeKind, FileDoc, FileRoles, Lines};
+use indexd_text::bm25::ln;
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::rc::Rc;
+use std::sync::Arc;
+
+/// Edges read into one definition.
+const EDGES_IN_MAX: usize = 256;
+/// Files that share the words of a name; more say nothing.
+const NAMESAKES_MAX: usize = 400;
+/// Percent. Edges below this are candidates and not uses.
+const CONFIDENCE_MIN: u8 = 50;
+
+/// A shown item from which edges are followed.
+pub struct Shown {
+    /// Its position among the candidates.
+    pub item: usize,
+    /// What it is worth: 1 for the best, less for later ones.
+    pub weight: f64,
+    /// Its unit.
+    pub unit: Rc<Unit>,
+    /// Its lines that are shown.
+    pub lines: Vec<Lines>,
+}
+
+/// A unit that edges connect with shown items.
+pub struct Link {
+    /// The unit.
+    pub unit: Rc<Unit>,
+    /// The sum of what the items on the other side are worth, each in parts of the logarithm of how
+    /// often what is referred to is used in the whole tree.
+    pub weight: f64,
+    /// Lines of the unit that the edges end or start at, besides its signature.
+    pub lines: Vec<u32>,
+    /// The shown items on the other side, best first, each with its edge.
+    pub edges: Vec<(usize, Step)>,
+}
+
+/// Which edges a request lets pass.
+pub struct Allowed {
+    direction: Direction,
+    evidence: Vec<EvidenceFilter>,
+    is_strict: bool,
+    kinds: Vec<EdgeKind>,
+}
+
+impl Allowed {
+    /// Those of `expansion`.
+    pub fn of(expansion: &Expansion, strictness: Strictness) -> Self {
+        let mut kinds = Vec::new();
+        if expansion.edge_types.contains(&EdgeType::Call) {
+            kinds.push(EdgeKind::Call);
+        }
+        if expansion.edge_types.contains(&EdgeType::Usage) {
+            kinds.extend([EdgeKind::Usage, EdgeKind::Inherit]);
+        }
+        if expansion.max_hops == 0 {
+            kinds.clear();
+        }
+        Self {
+            direction: expansion.direction,
+            evidence: expansion.evidence_kinds.clone(),
+            is_strict: strictness == Strictness::Strict && expansion.require_evidence,
+            kinds,
+        }
+    }
+
+    fn step(&self, edge: &Edge, is_out: bool) -> Option<Step> {
+        let evidence = best_evidence(edge, &self.evidence);
+        if self.is_strict && evidence.is_none() {
+            return None;
+        }
+        Some(Step {
+            kind: edge.kind,
+            from: edge.source,
+            to: edge.target,
+            site: edge.site(),
+            is_out,
+            evidence,
+        })
+    }
+}
+
+/// What the shown lines refer to and the page does not show, heaviest first, equal ones by path and
+/// place.
+pub fn references(units: &mut Units, shown: &[Shown], page: &Page, allowed: &Allowed) -> Vec<Link> {
+    let mut found = Found::default();
+    if allowed.direction == Direction::In {
+        return Vec::new();
+    }
+    for s in shown {
+        let source = s.unit.def.some().unwrap_or_else(|| units.view.def_doc(s.unit.file, DefIdx::NONE));
+        for edge in units.edges_from(source, &allowed.kinds) {
+            let is_seen = |o: &&Occurrence| {
+                o.confidence >= CONFIDENCE_MIN && s.lines.iter().any(|l| l.start <= o.line && o.line <= l.end)
+            };
+            if !edge.occurrences.iter().any(|o| is_seen(&o)) {
+                continue;
+            }
+            let Some(unit) = units.of_def(edge.target) else { continue };
+            if unit.key == s.unit.key {
+                continue;
+            }
+            let Some(step) = allowed.step(&edge, true) else { continue };
+            let target = units.def(edge.target);
+            let line = target.name_line;
+            if page.shows(target.file, Lines { start: line, end: line }) {
+                continue;
+            }
+            let worth = s.weight / usage(units, edge.target);
+            let own = (unit.def != edge.target).then_some(line);
+            found.add(unit, worth, own, s.item, step);
+        }
+    }
+    found.sorted(units)
+}
+
+/// Who refers to the shown definitions, of files with one role, heaviest first; `kinds` of edges count.
+pub fn referrers(
+    units: &mut Units,
+    shown: &[Shown],
+    role: Role,
+    kinds: &[EdgeKind],
+    allowed: &Allowed,
+) -> Vec<Link> {
+    let mut found = Found::default();
+    if allowed.direction == Direction::Out {
+        return Vec::new();
+    }
+    let kinds: Vec<EdgeKind> = kinds.iter().copied().filter(|k| allowed.kinds.contains(k)).collect();
+    for s in shown {
+        let Some(def) = s.unit.def.some() else { continue };
+        let worth = s.weight / usage(units, def);
+        for edge in units.view.edges_to(def, &kinds, EDGES_IN_MAX) {
+            let Some(unit) = units.of_def(edge.source) else { continue };
+            let file = units.file(unit.file);
+            if unit.key == s.unit.key || role_of(&file) != role || file.roles.has(FileRoles::VENDORED) {
+                continue;
+            }
+            let Some(at) = edge.occurrences.iter().find(|o| o.confidence >= CONFIDENCE_MIN) else { continue };
+            let Some(step) = allowed.step(&edge, false) else { continue };
+            found.add(unit, worth, Some(at.line), s.item, step);
+        }
+    }
+    found.sorted(units)
+}
+
+/// Tests that refer to the shown definitions, and the other tests of files that are named after theirs:
+/// `parse_test.go` or `test_parse.py` after `parse`, each worth half of the best shown code of that file.
+pub fn tests(units: &mut Units, shown: &[Shown], allowed: &Allowed) -> Vec<Link> {
+    let mut out = referrers(units, shown, Role::Test, &[EdgeKind::Call, EdgeKind::Usage], allowed);
+    let namesakes = namesakes(units, shown);
+    let mut known: FxHashSet<UnitKey> = out.iter().map(|t| t.unit.key).collect();
+    for (file, _) in &namesakes {
+        for c in units.file(*file).chunks.clone() {
+            let unit = units.of_chunk(ChunkDoc(c));
+            if known.insert(unit.key) {
+                out.push(Link { unit, weight: 0.0, lines: Vec::new(), edges: Vec::new() });
+            }
+        }
+    }
+    // Import lists, constants and heads of classes show nobody how a thing is tested.
+    out.retain(|t| {
+        t.unit.def.some().is_some() && !t.unit.kind.is_between() && t.unit.kind != ChunkKind::Type
+    });
+    for t in &mut out {
+        let of_file = namesakes.iter().find(|n| n.0 == t.unit.file);
+        t.weight += of_file.map_or(0.0, |n| 0.5 * n.1);
+        // Which line calls matters less than to see more tests.
+        t.lines.clear();
+    }
+    out
+}
+
+/// Test files that are named after the files of shown code, with what the best code of each is worth.
+fn namesakes(units: &mut Units, shown: &[Shown]) -> Vec<(FileDoc, f64)> {
+    let mut out: Vec<(FileDoc, f64)> = Vec::new();
+    let mut seen: FxHashSet<FileDoc> = FxHashSet::default();
+    for s in shown.iter().filter(|s| seen.insert(s.unit.file)) {
+        let path = Arc::clone(&units.file(s.unit.file).path);
+        let stem = stem_of(&path).trim_matches('_');
+        let files = units.files_with(stem);
+        if files.len() > NAMESAKES_MAX {
+            continue;
+        }
+        for file in files {
+            let record = units.file(file);
+            let test = stem_of(&record.path);
+            let of = test.strip_suffix("_test").or_else(|| test.strip_prefix("test_")).unwrap_or("");
+            let is_new = out.iter().all(|o| o.0 != file);
+            if is_new && role_of(&record) == Role::Test && of.trim_matches('_') == stem {
+                out.push((file, s.weight));
+            }
+        }
+    }
+    out
+}
+
+/// Sorts links, heaviest first, equal ones by path and place.
+pub fn sort(units: &mut Units, links: &mut Vec<Link>) {
+    let mut keyed: Vec<(Arc<str>, Link)> =
+        links.drain(..).map(|l| (Arc::clone(&units.file(l.unit.file).path), l)).collect();
+    keyed.sort_by(|a, b| {
+        b.1.weight
+            .total_cmp(&a.1.weight)
+            .then_with(|| a.0.cmp(&b.0))
+            .then_with(|| a.1.unit.spans[0].0.start.cmp(&b.1.unit.spans[0].0.start))
+    });
+    links.extend(keyed.into_iter().map(|k| k.1));
+}
+
+/// How common a definition is: the logarithm of its uses, at least that of two.
+fn usage(units: &Units, def: DefDoc) -> f64 {
+    let n = units.view.in_degree(def, EdgeKind::Call) + units.view.in_degree(def, EdgeKind::Usage);
+    ln(2.0 + f64::from(n))
+}
+
+#[derive(Default)]
+struct Found {
+    links: Vec<Link>,
+    at: FxHashMap<UnitKey, usize>,
+}
+
+impl Found {
+    fn add(&mut self, unit: Rc<Unit>, weight: f64, line: Option<u32>, item: usize, step: Step) {
+        let next = self.links.len();
+        let i = *self.at.entry(unit.key).or_insert(next);
+        if i == next {
+            self.links.push(Link { unit, weight: 0.0, lines: Vec::new(), edges: Vec::new() });
+        }
+        let link = &mut self.links[i];
+        link.weight += weight;
+        link.lines.extend(line.filter(|l| !link.lines.contains(l)));
+        link.edges.push((item, step));
+    }
+
+    fn sorted(mut self, units: &mut Units) -> Vec<Link> {
+        sort(units, &mut self.links);
+        self.links
+    }
+}

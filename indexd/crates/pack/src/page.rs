@@ -1,0 +1,286 @@
+//! The text of a pack while it grows: its groups, each counted exactly, and what one more item costs.
+//!
+//! The counts of groups add up, because a group starts and ends where no piece of a tokenizer reaches
+//! across: at a line that begins with `#` after a blank line. So the total is the count of the whole
+//! text, and an item is refused only when the text with it would be too large.
+
+use crate::identity::Source;
+use crate::render::{self, Group, Zone};
+use indexd_model::view::FileRecord;
+use indexd_model::{FileDoc, IndexView, Lines};
+use indexd_text::{CachedCounter, TokenCounter};
+use rustc_hash::FxHashMap;
+use std::collections::BTreeMap;
+use std::iter::once;
+use std::ops::Range;
+use std::rc::Rc;
+
+/// A size in the units of both limits on the whole.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Size {
+    /// Tokens.
+    pub tokens: u64,
+    /// Characters: Unicode scalar values.
+    pub chars: u64,
+}
+
+impl Size {
+    fn add(&mut self, other: Self) {
+        self.tokens += other.tokens;
+        self.chars += other.chars;
+    }
+
+    fn sub(&mut self, other: Self) {
+        self.tokens -= other.tokens;
+        self.chars -= other.chars;
+    }
+}
+
+/// Where an item is shown.
+#[derive(Clone)]
+pub struct Spot {
+    /// Its zone.
+    pub zone: Zone,
+    /// Its file.
+    pub file: FileDoc,
+    /// The file's record.
+    pub record: Rc<FileRecord>,
+    /// The file's text.
+    pub source: Rc<Source>,
+}
+
+/// What of one file one zone shows.
+struct Block {
+    spot: Spot,
+    /// The shown lines of each item, by its number.
+    items: BTreeMap<usize, Vec<Lines>>,
+    size: Size,
+}
+
+/// A page under construction.
+pub struct Page<'c> {
+    counter: &'c dyn TokenCounter,
+    view: &'c dyn IndexView,
+    blocks: BTreeMap<(Zone, FileDoc), Block>,
+    /// The lines of items that are shown as a place, by number.
+    places: BTreeMap<usize, (String, Size)>,
+    /// Lines that the reader has already, by file.
+    seen: FxHashMap<FileDoc, Vec<Lines>>,
+    size: Size,
+    /// Tokens of runs of lines that were counted already.
+    counted: FxHashMap<(FileDoc, Lines), u64>,
+    headings: FxHashMap<Zone, Size>,
+}
+
+/// A change that was counted and may be made.
+pub struct Change {
+    /// What the whole would come to.
+    pub after: Size,
+    block: Size,
+}
+
+impl<'c> Page<'c> {
+    /// Starts empty.
+    pub fn new(view: &'c dyn IndexView, counter: &'c dyn TokenCounter) -> Self {
+        Self {
+            counter,
+            view,
+            blocks: BTreeMap::new(),
+            places: BTreeMap::new(),
+            seen: FxHashMap::default(),
+            size: Size::default(),
+            counted: FxHashMap::default(),
+            headings: FxHashMap::default(),
+        }
+    }
+
+    /// The size of the whole.
+    pub fn size(&self) -> Size {
+        self.size
+    }
+
+    /// What the whole comes to when item `i` shows `lines` in `spot`, in place of what it shows there.
+    pub fn with(&mut self, i: usize, spot: &Spot, lines: &[Lines]) -> Change {
+        let key = (spot.zone, spot.file);
+        let mut after = self.size;
+        let mut runs: Vec<Lines> = lines.to_vec();
+        match self.blocks.get(&key) {
+            Some(block) => {
+                after.sub(block.size);
+                runs.extend(block.items.iter().filter(|(j, _)| **j != i).flat_map(|(_, l)| l));
+            }
+            None if !self.blocks.keys().any(|k| k.0 == spot.zone) => after.add(self.heading(spot.zone)),
+            None => {}
+        }
+        let runs = render::joined(&spot.source, runs);
+        let block = self.measure(spot, &runs);
+        after.add(block);
+        Change { after, block }
+    }
+
+    /// Makes a change that [`Page::with`] counted for the same arguments and the same state.
+    pub fn put(&mut self, i: usize, spot: &Spot, lines: &[Lines], change: &Change) {
+        self.size = change.after;
+        let key = (spot.zone, spot.file);
+        let block = self.blocks.entry(key).or_insert_with(|| Block {
+            spot: spot.clone(),
+            items: BTreeMap::new(),
+            size: Size::default(),
+        });
+        block.items.insert(i, lines.to_vec());
+        block.size = change.block;
+    }
+
+    /// Takes item `i` out of `spot` again.
+    pub fn remove(&mut self, i: usize, spot: &Spot) {
+        let key = (spot.zone, spot.file);
+        let Some(mut block) = self.blocks.remove(&key) else { return };
+        self.size.sub(block.size);
+        block.items.remove(&i);
+        if block.items.is_empty() {
+            if !self.blocks.keys().any(|k| k.0 == spot.zone) {
+                let heading = self.heading(spot.zone);
+                self.size.sub(heading);
+            }
+            return;
+        }
+        let runs = render::joined(&block.spot.source, block.items.values().flatten().copied());
+        block.size = self.measure(spot, &runs);
+        self.size.add(block.size);
+        self.blocks.insert(key, block);
+    }
+
+    /// What the whole comes to with the line of a place.
+    pub fn with_place(&mut self, line: &str) -> Size {
+        let mut after = self.size;
+        if self.places.is_empty() {
+            after.add(self.heading(Zone::Places));
+        }
+        after.add(self.line_size(line));
+        after
+    }
+
+    /// Adds the line of a place.
+    pub fn put_place(&mut self, i: usize, line: String) {
+        self.size = self.with_place(&line);
+        let size = self.line_size(&line);
+        self.places.insert(i, (line, size));
+    }
+
+    /// Counts lines as shown, since the reader has them.
+    pub fn put_seen(&mut self, file: FileDoc, lines: impl IntoIterator<Item = Lines>) {
+        self.seen.entry(file).or_default().extend(lines);
+    }
+
+    /// Whether every line of `lines` is shown, in whatever zone, or known to the reader.
+    pub fn shows(&self, file: FileDoc, lines: Lines) -> bool {
+        (lines.start..=lines.end).all(|line| {
+            let blocks = self.blocks.values().filter(|b| b.spot.file == file);
+            let seen = self.seen.get(&file).into_iter().flatten();
+            blocks
+                .flat_map(|b| b.items.values())
+                .flatten()
+                .chain(seen)
+                .any(|l| l.start <= line && line <= l.end)
+        })
+    }
+
+    /// The text: zones in their order, files in the order of their best item, places last.
+    pub fn text(&self, rank: impl Fn(usize) -> usize) -> String {
+        let mut blocks: Vec<(Zone, usize, &Block)> = Vec::with_capacity(self.blocks.len());
+        for (key, block) in &self.blocks {
+            let best = block.items.keys().map(|i| rank(*i)).min().unwrap_or(usize::MAX);
+            blocks.push((key.0, best, block));
+        }
+        blocks.sort_by_key(|b| (b.0, b.1));
+        let mut out = String::with_capacity(self.size.chars as usize + 64);
+        let mut zone = None;
+        let mut ranges = Vec::new();
+        for (of, _, block) in blocks {
+            if zone != Some(of) {
+                zone = Some(of);
+                out.push_str(of.heading());
+            }
+            let runs = render::joined(&block.spot.source, block.items.values().flatten().copied());
+            render::group(&group(&block.spot, &runs), &mut out, &mut ranges);
+        }
+        if !self.places.is_empty() {
+            out.push_str(Zone::Places.heading());
+            let mut places: Vec<(usize, &str)> =
+                self.places.iter().map(|(i, (line, _))| (rank(*i), line.as_str())).collect();
+            places.sort_unstable();
+            places.iter().for_each(|p| out.push_str(p.1));
+        }
+        out
+    }
+
+    /// Tokens of some lines of a file, alone.
+    pub fn tokens(&mut self, spot: &Spot, lines: Lines) -> u64 {
+        count_lines(self.counter, self.view, &mut self.counted, spot, lines)
+    }
+
+    fn heading(&mut self, zone: Zone) -> Size {
+        let counter = self.counter;
+        *self.headings.entry(zone).or_insert_with(|| size_of(counter, zone.heading()))
+    }
+
+    fn line_size(&self, line: &str) -> Size {
+        size_of(self.counter, line)
+    }
+
+    fn measure(&mut self, spot: &Spot, runs: &[Lines]) -> Size {
+        let (mut text, mut ranges) = (String::new(), Vec::with_capacity(runs.len()));
+        render::group(&group(spot, runs), &mut text, &mut ranges);
+        let (counter, view, counted) = (self.counter, self.view, &mut self.counted);
+        let count = |part: &str| u64::from(counter.count_tokens(part));
+        // Only what stands between the runs is counted, with those of their lines at both ends that
+        // could share a piece of the tokenizer with it.
+        let (mut tokens, mut from) = (0, 0);
+        for (range, lines) in ranges.iter().zip(runs) {
+            let Some(inner) = sure_part(counter, &text, range) else { continue };
+            let ends = count(&text[range.start..inner.start]) + count(&text[inner.end..range.end]);
+            let own = count_lines(counter, view, counted, spot, *lines);
+            tokens += count(&text[from..inner.start]) + own - ends;
+            from = inner.end;
+        }
+        tokens += count(&text[from..]);
+        Size { tokens, chars: text.chars().count() as u64 }
+    }
+}
+
+fn group<'a>(spot: &'a Spot, runs: &'a [Lines]) -> Group<'a> {
+    Group { path: &spot.record.path, language: spot.record.language, source: &spot.source, runs }
+}
+
+fn size_of(counter: &dyn TokenCounter, text: &str) -> Size {
+    Size { tokens: u64::from(counter.count_tokens(text)), chars: text.chars().count() as u64 }
+}
+
+fn count_lines(
+    counter: &dyn TokenCounter,
+    view: &dyn IndexView,
+    counted: &mut FxHashMap<(FileDoc, Lines), u64>,
+    spot: &Spot,
+    lines: Lines,
+) -> u64 {
+    *counted.entry((spot.file, lines)).or_insert_with(|| {
+        let text = spot.source.slice(spot.source.lines().lines_span(lines));
+        let stored = view.token_count(counter.name(), CachedCounter::key(text));
+        u64::from(stored.unwrap_or_else(|| counter.count_tokens(text)))
+    })
+}
+
+/// The part of a run from the first to the last of its places at which counts add up for sure, in the
+/// run alone as in the whole; `None` when there are no two.
+fn sure_part(counter: &dyn TokenCounter, text: &str, run: &Range<usize>) -> Option<Range<usize>> {
+    let own = &text[run.clone()];
+    let is_sure = |at: &usize| {
+        let is_inside = 0 < *at && *at < own.len();
+        counter.adds_up_at(text, run.start + at) && (!is_inside || counter.adds_up_at(own, *at))
+    };
+    let ends = || own.match_indices('\n').map(|(at, _)| at + 1);
+    let first = once(0).chain(ends()).find(is_sure)?;
+    let line_starts_back = own.rmatch_indices('\n').map(|(at, _)| at + 1);
+    let last = once(own.len()).chain(line_starts_back).find(is_sure)?;
+    (first < last).then(|| run.start + first..run.start + last)
+}
