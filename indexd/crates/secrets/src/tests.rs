@@ -1,3 +1,6 @@
+#[path = "../../golden.rs"]
+mod golden;
+
 use super::*;
 use proptest::prelude::*;
 use rules::{PRIVATE_KEY, RULES};
@@ -242,4 +245,16 @@ proptest! {
             end = r.span.end;
         }
     }
+}
+
+#[test]
+fn redactions_change_with_the_version() {
+    let plain = ("plain".to_owned(), "let x = compute(1);\npassword = getenv(\"P\")\n".to_owned());
+    let texts = fakes(7).into_iter().enumerate().map(|(i, (rule, text, _))| (format!("{rule}/{i}"), text));
+    let samples: Vec<golden::Sample> = texts
+        .chain([plain])
+        .map(|(name, input)| golden::Sample { output: redact(&input).0.into_owned(), name, input })
+        .collect();
+    let file = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/version.golden");
+    golden::check(&file, "RULES_VERSION", RULES_VERSION, &samples);
 }
