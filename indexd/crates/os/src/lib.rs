@@ -15,6 +15,6 @@ pub mod process;
 pub use beneath::{FileMeta, ReadError, Root};
 pub use limits::{boot_id, bytes_free, is_network_file_system, stamps_folders};
 pub use listing::{EntryKind, Folder};
-pub use memory::{give_back_memory, while_building};
+pub use memory::{give_back_memory, private_bytes, while_building};
 pub use parsers::{Parses, SyntaxTree, parsing};
 pub use process::{forbid_core_dumps, own_uid, raise_open_files};
