@@ -6,7 +6,7 @@ use indexd::server::connection::{self, Timeouts};
 use indexd::server::daemon::{self, Lock, Socket, StartError};
 use indexd::server::dispatch::Identity;
 use indexd::server::engine::Engine;
-use indexd::server::limits::{CI_IDLE_EXIT, LOCK_TIMEOUT, RUNNING_MAX};
+use indexd::server::limits::{CI_IDLE_EXIT, LOCK_TIMEOUT, RUNNING_MAX, THREAD_KEPT};
 use indexd::server::{Server, convert, log};
 use indexd_proto::error::{ErrorCode, ErrorObject};
 use indexd_proto::paths::Dirs;
@@ -192,6 +192,7 @@ fn serve(args: &Args) -> Result<(), ErrorObject> {
     // a request costs more than what is done there.
     let runtime = tokio::runtime::Builder::new_current_thread()
         .max_blocking_threads(RUNNING_MAX + 16)
+        .thread_keep_alive(THREAD_KEPT)
         .enable_all()
         .build()
         .map_err(|e| ErrorObject::new(ErrorCode::Internal, format!("cannot start threads: {e}")))?;

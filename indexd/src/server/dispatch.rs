@@ -151,6 +151,11 @@ impl Server {
         self.identity.idle_exit
     }
 
+    /// Lets the backend remove what nobody needs any more.
+    pub fn keep_house(&self) {
+        self.backend.keep_house();
+    }
+
     /// Lets the backend write what must not be lost.
     pub fn shutdown_backend(&self) {
         self.backend.shutdown();
@@ -279,7 +284,7 @@ impl Server {
                 socket: self.identity.socket.clone(),
                 log: self.identity.log.clone(),
                 executable: executable(),
-                private_bytes: private_bytes(),
+                private_bytes: indexd_os::private_bytes(),
                 connections: self.connections.load(Ordering::Relaxed),
                 in_flight: self.running.load(Ordering::Relaxed),
                 queued: self.queued.load(Ordering::Relaxed),
@@ -356,11 +361,4 @@ fn executable() -> String {
 #[cfg(not(target_os = "linux"))]
 fn executable() -> String {
     std::env::current_exe().map(|p| p.display().to_string()).unwrap_or_default()
-}
-
-/// Anonymous resident memory, mapped index pages left out.
-fn private_bytes() -> u64 {
-    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let line = status.lines().find_map(|l| l.strip_prefix("RssAnon:"));
-    line.and_then(|l| l.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()).map_or(0, |kb| kb * 1024)
 }

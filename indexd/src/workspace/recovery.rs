@@ -33,28 +33,88 @@ impl Verify {
     }
 }
 
-/// Opens an environment that should hold an index; `None` when there is none to use any more, after
-/// a damaged one was set aside.
+/// How far an index is trusted, by what became of the daemons that had it open.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Trust {
+    /// As far as the mark beside it says.
+    Mark,
+    /// Not before a child process has read all of it.
+    Verified,
+    /// No more: it is built anew.
+    None,
+}
+
+/// Daemons that may end, with an index open, before it is verified whatever its mark says.
+const ENDS_VERIFIED: u32 = 2;
+/// The number of such ends after which it is thrown away, once: whatever kills daemons there, a
+/// verification did not find it.
+const ENDS_REBUILT: u32 = 4;
+
+/// Notes that the index is about to be opened; [`note_closed`] takes it back.
+pub fn note_opening(home: &Path) -> Trust {
+    let path = home.join(OPENINGS);
+    let n_ends: u32 = fs::read_to_string(&path).ok().and_then(|t| t.trim().parse().ok()).unwrap_or(0);
+    // Without the note the mark decides, as before the first end.
+    let _ = fs::write(&path, format!("{}\n", n_ends.saturating_add(1)));
+    match n_ends {
+        0..ENDS_VERIFIED => Trust::Mark,
+        ENDS_REBUILT => Trust::None,
+        _ => Trust::Verified,
+    }
+}
+
+/// Notes that the daemon lives on, or has closed the index.
+pub fn note_closed(home: &Path) {
+    let _ = fs::remove_file(home.join(OPENINGS));
+}
+
+/// Has the index verified when it is opened next.
+pub fn suspect(home: &Path) {
+    let _ = fs::write(home.join(OPENINGS), format!("{ENDS_VERIFIED}\n"));
+}
+
+/// What became of an environment that should hold an index.
+pub enum Checked {
+    /// It can be used.
+    Ready(Store),
+    /// There is none of this recipe that was complete.
+    Nothing,
+    /// It was damaged, and is set aside.
+    Damaged,
+}
+
+/// Opens an environment that should hold an index.
 ///
 /// # Errors
 /// The disk is full, or the environment is in use.
-pub fn open_checked(dir: &Path, config: &[u8], verify: &Verify) -> Result<Option<Store>, StoreError> {
+pub fn open_checked(dir: &Path, config: &[u8], verify: &Verify, trust: Trust) -> Result<Checked, StoreError> {
+    let is_refused = match trust {
+        Trust::Mark => false,
+        Trust::Verified => dir.exists() && !verify.run(dir),
+        Trust::None => true,
+    };
+    if is_refused {
+        tracing::warn!("daemons ended with the index open again and again; it is rebuilt");
+        set_aside(dir);
+        return Ok(Checked::Damaged);
+    }
     let opened = match Store::open(dir, config) {
-        Ok(Opened::Unverified) if verify.run(dir) => Store::open_verified(dir, config),
+        Ok(Opened::Unverified) if trust == Trust::Verified || verify.run(dir) => {
+            Store::open_verified(dir, config)
+        }
         Ok(Opened::Unverified) => {
-            tracing::warn!("the index was damaged and is rebuilt");
             set_aside(dir);
-            return Ok(None);
+            return Ok(Checked::Damaged);
         }
         opened => opened,
     };
     match opened {
-        Ok(Opened::Ready(store)) => Ok(Some(store)),
-        Ok(Opened::Fresh(_) | Opened::Unverified) => Ok(None),
+        Ok(Opened::Ready(store)) => Ok(Checked::Ready(store)),
+        Ok(Opened::Fresh(_) | Opened::Unverified) => Ok(Checked::Nothing),
         Err(e) if e.needs_rebuild() => {
-            tracing::warn!(error = %e, "the index cannot be opened and is rebuilt");
+            tracing::warn!(error = %e, "the index cannot be opened");
             set_aside(dir);
-            Ok(None)
+            Ok(Checked::Damaged)
         }
         Err(e) => Err(e),
     }
@@ -79,15 +139,21 @@ fn explain(e: StoreError, bytes_free: Option<u64>) -> StoreError {
 
 /// The number of the current environment.
 pub fn current(home: &Path) -> Option<u64> {
-    fs::read_to_string(home.join(CURRENT)).ok()?.trim().strip_prefix('i')?.parse().ok()
+    fs::read_to_string(home.join(CURRENT)).ok()?.lines().next()?.strip_prefix('i')?.parse().ok()
 }
 
-/// Makes an environment the current one, durably and in one step.
+/// Bytes of the data file of the current environment when it was compact.
+pub fn compact_bytes(home: &Path) -> Option<u64> {
+    fs::read_to_string(home.join(CURRENT)).ok()?.lines().nth(1)?.parse().ok()
+}
+
+/// Makes an environment the current one, durably and in one step; it is compact now and has so many
+/// bytes.
 ///
 /// # Errors
 /// The folder cannot be written.
-pub fn set_current(home: &Path, env: u64) -> io::Result<()> {
-    write_whole(&home.join(CURRENT), format!("{}\n", env_name(env)).as_bytes())
+pub fn set_current(home: &Path, env: u64, compact_bytes: u64) -> io::Result<()> {
+    write_whole(&home.join(CURRENT), format!("{}\n{compact_bytes}\n", env_name(env)).as_bytes())
 }
 
 /// The folder name of an environment.
@@ -123,6 +189,13 @@ pub fn set_aside(dir: &Path) {
     }
 }
 
+/// Moves the current environment of an index folder aside.
+pub fn set_aside_current(home: &Path) {
+    if let Some(env) = current(home) {
+        set_aside(&home.join(env_name(env)));
+    }
+}
+
 /// Replaces a file in one step: after a crash it holds all of the old bytes or all of the new.
 ///
 /// # Errors
@@ -135,6 +208,8 @@ pub fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
 }
 
 const CURRENT: &str = "current";
+/// How often the index was opened since a daemon closed it.
+const OPENINGS: &str = "openings";
 /// What a partial write leaves free is less than LMDB writes at once.
 const NO_ROOM_BYTES: u64 = 4 << 20;
 /// The number of the error, the same on every Unix.
@@ -161,14 +236,28 @@ mod tests {
     }
 
     #[test]
+    fn an_index_is_trusted_less_with_each_daemon_that_ends_on_it() {
+        let home = tempfile::tempdir().unwrap();
+        let opening = || note_opening(home.path());
+        assert_eq!([opening(), opening()], [Trust::Mark; 2]);
+        assert_eq!([opening(), opening()], [Trust::Verified; 2]);
+        assert_eq!(opening(), Trust::None);
+        assert_eq!([opening(), opening()], [Trust::Verified; 2], "it was built anew, once");
+        note_closed(home.path());
+        assert_eq!(opening(), Trust::Mark);
+        suspect(home.path());
+        assert_eq!(opening(), Trust::Verified);
+    }
+
+    #[test]
     fn only_the_current_environment_survives() {
         let home = tempfile::tempdir().unwrap();
         assert_eq!(current(home.path()), None);
         for name in ["i1", "i2", "i30", "inbox"] {
             fs::create_dir(home.path().join(name)).unwrap();
         }
-        set_current(home.path(), 2).unwrap();
-        assert_eq!(current(home.path()), Some(2));
+        set_current(home.path(), 2, 4096).unwrap();
+        assert_eq!((current(home.path()), compact_bytes(home.path())), (Some(2), Some(4096)));
         remove_others(home.path(), current(home.path()));
         let mut left: Vec<_> = fs::read_dir(home.path()).unwrap().map(|e| e.unwrap().file_name()).collect();
         left.sort();

@@ -1,6 +1,7 @@
 //! The workspaces of one user: which roots are registered, and which root a folder belongs to.
 
 use super::handle::{Workspace, WorkspaceSetup};
+use super::memory::{Pressure, Workspaces};
 use super::recovery::{Verify, write_whole};
 use super::stages::Parts;
 use super::status::{WorkspaceError, WorkspaceStatus};
@@ -11,7 +12,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, MutexGuard, PoisonError};
 
 /// Files that make a folder a project where there is no `.git`.
 const MANIFESTS: [&str; 8] = [
@@ -34,7 +35,8 @@ pub struct Registry {
     dirs: Dirs,
     config: Arc<Config>,
     watch: Watch,
-    open: Mutex<BTreeMap<PathBuf, Arc<Workspace>>>,
+    open: Arc<Workspaces>,
+    pressure: Pressure,
 }
 
 /// Ignores all that a folder of ours holds, as tools do with their caches. A workspace that has it
@@ -55,7 +57,9 @@ impl Registry {
             leave_out(dir).map_err(|e| io_error("make", dir, e))?;
         }
         let watch = if config.watch_enabled { watch::system } else { watch::none };
-        let registry = Self { dirs: dirs.clone(), config, watch, open: Mutex::default() };
+        let open = Arc::<Workspaces>::default();
+        let pressure = Pressure::keep_below(config.daemon_memory_mb << 20, Arc::downgrade(&open));
+        let registry = Self { dirs: dirs.clone(), config, watch, open, pressure };
         let list = registry.dirs.state.join(LIST);
         let text = match fs::read_to_string(&list) {
             Ok(text) => text,
@@ -187,6 +191,7 @@ impl Registry {
             watch: self.watch,
             verify,
             parts: Parts::default(),
+            pressure: self.pressure.clone(),
         }))
     }
 
