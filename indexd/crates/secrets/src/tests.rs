@@ -95,6 +95,18 @@ fn fakes(seed: u64) -> Vec<(&'static str, String, String)> {
             let s = mixed(24);
             ("generic-line", format!("DB_PASSWORD={s}"), s)
         },
+        {
+            let s = mixed(24);
+            ("generic-flag", format!("run --token {s}"), s)
+        },
+        {
+            let s = mixed(24);
+            ("generic-docker", format!("ENV API_TOKEN {s}"), s)
+        },
+        {
+            let s = mixed(24);
+            ("generic-pair", format!("- name: DB_PASSWORD\n  value: {s}"), s)
+        },
     ]
 }
 
@@ -124,7 +136,7 @@ fn planted_fakes_are_found_in_every_context() {
         for (rule, around, secret) in fakes(seed) {
             for (before, after) in CONTEXTS {
                 // These rules read a whole line or its quotes, so they bring their context along.
-                let is_own_line = matches!(rule, "generic-line");
+                let is_own_line = matches!(rule, "generic-line" | "generic-docker");
                 if is_own_line && !before.is_empty() && !before.ends_with('\n') {
                     continue;
                 }
