@@ -197,7 +197,7 @@ fn serve(args: &Args) -> Result<(), ErrorObject> {
         .build()
         .map_err(|e| ErrorObject::new(ErrorCode::Internal, format!("cannot start threads: {e}")))?;
     runtime.block_on(async {
-        let socket = Socket::bind(&dirs, &lock).map_err(|e| start_error(&e))?;
+        let socket = listen(&dirs, &lock).map_err(|e| start_error(&e))?;
         tracing::info!(pid = std::process::id(), version = env!("CARGO_PKG_VERSION"), "serves");
         let stdio = stdio(Arc::clone(&server), args.stdio);
         let ended = daemon::run(Arc::clone(&server), socket, stdio).await;
@@ -208,6 +208,15 @@ fn serve(args: &Args) -> Result<(), ErrorObject> {
     tracing::info!("ended");
     drop(lock);
     Ok(())
+}
+
+/// The socket that a service manager has passed, else one of our own.
+fn listen(dirs: &Dirs, lock: &Lock) -> Result<Socket, StartError> {
+    #[cfg(unix)]
+    if let Some(passed) = Socket::passed(dirs, lock)? {
+        return Ok(passed);
+    }
+    Socket::bind(dirs, lock)
 }
 
 /// Serves standard input and output when asked to; ends with the input. Otherwise never ends.

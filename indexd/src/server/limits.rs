@@ -28,6 +28,8 @@ pub const QUIET_TIMEOUT: Duration = Duration::from_secs(3_600);
 pub const DRAIN_TIMEOUT: Duration = Duration::from_secs(10);
 /// How long a starting daemon waits for the lock of one that is ending.
 pub const LOCK_TIMEOUT: Duration = Duration::from_secs(15);
+/// How long it waits for the lock of the cache folder, which is that of the same daemon as a rule.
+pub const CACHE_LOCK_TIMEOUT: Duration = Duration::from_secs(2);
 /// How often the daemon looks whether its socket file is still its own, besides when something
 /// happens in its folder; each look wakes a sleeping processor.
 pub const SOCKET_CHECK: Duration = Duration::from_secs(60);

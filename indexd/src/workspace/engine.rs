@@ -145,6 +145,8 @@ impl Engine {
         setup.parts.redacts &= setup.config.index_redact_secrets;
         private_dir(&setup.home, indexd_os::own_uid())
             .map_err(|e| io_error("make the index folder", &setup.home, e))?;
+        recovery::remove_foreign(&setup.home, indexd_os::own_uid());
+        recovery::note_asked(&setup.home);
         let current = recovery::current(&setup.home);
         recovery::remove_others(&setup.home, current);
         let mut engine = Self {
@@ -536,6 +538,7 @@ impl Engine {
 
     /// Notes that the daemon has lived with this index for long: it is not what ends daemons.
     pub fn note_alive(&self) {
+        recovery::note_asked(&self.setup.home);
         recovery::note_closed(&self.setup.home);
     }
 

@@ -8,6 +8,7 @@
 
 mod after;
 mod build;
+mod collect;
 mod condition;
 mod cookie;
 mod driver;
@@ -34,6 +35,7 @@ pub mod update;
 pub mod watch;
 pub mod why;
 
+pub use collect::{Collect, Collected};
 pub use condition::Problem;
 pub use handle::Workspace;
 pub use memory::Pressure;

@@ -60,8 +60,8 @@ mod tests {
 
     #[test]
     fn a_past_is_kept_whole() {
-        let mut past = Past::default();
-        past.paths = (0..1_000).map(|i| format!("src/folder/file_{i}.rs")).collect();
+        let paths = (0..1_000).map(|i| format!("src/folder/file_{i}.rs")).collect();
+        let past = Past { paths, ..Past::default() };
         let kept = Kept::new(&past).expect("packs");
         assert!(kept.packed.len() < 10_000, "{}", kept.packed.len());
         assert_eq!(kept.open(), Some(past));

@@ -68,6 +68,42 @@ pub fn note_closed(home: &Path) {
     let _ = fs::remove_file(home.join(OPENINGS));
 }
 
+/// Notes that somebody asks for the index now.
+pub fn note_asked(home: &Path) {
+    // Without it the index is taken for older than it is, and built again when it is needed.
+    let _ = fs::write(home.join(ASKED), "");
+}
+
+/// When somebody last began to ask for the index.
+pub fn asked_at(home: &Path) -> Option<std::time::SystemTime> {
+    fs::metadata(home.join(ASKED)).or_else(|_| fs::metadata(home)).and_then(|meta| meta.modified()).ok()
+}
+
+/// Removes what lies in an index folder and is not the user's alone: another one may have put it
+/// there, and a crafted index is memory that is trusted. Nothing is lost but time.
+#[cfg(unix)]
+pub fn remove_foreign(dir: &Path, uid: u32) {
+    use std::os::unix::fs::MetadataExt;
+    for entry in fs::read_dir(dir).into_iter().flatten().flatten() {
+        let path = entry.path();
+        let Ok(meta) = fs::symlink_metadata(&path) else { continue };
+        let is_own = meta.uid() == uid && meta.mode() & 0o022 == 0 && !meta.is_symlink();
+        if is_own && meta.is_dir() {
+            remove_foreign(&path, uid);
+        } else if !is_own {
+            tracing::warn!(path = %path.display(), "removed from an index: it is not this user's alone");
+            let removed = if meta.is_dir() { fs::remove_dir_all(&path) } else { fs::remove_file(&path) };
+            if let Err(e) = removed {
+                tracing::warn!(error = %e, "it cannot be removed");
+            }
+        }
+    }
+}
+
+/// On this system the user's profile is private already.
+#[cfg(not(unix))]
+pub fn remove_foreign(_dir: &Path, _uid: u32) {}
+
 /// Has the index verified when it is opened next.
 pub fn suspect(home: &Path) {
     let _ = fs::write(home.join(OPENINGS), format!("{ENDS_VERIFIED}\n"));
@@ -208,6 +244,8 @@ pub fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
 }
 
 const CURRENT: &str = "current";
+/// Changed when somebody begins to ask for the index.
+const ASKED: &str = "asked";
 /// How often the index was opened since a daemon closed it.
 const OPENINGS: &str = "openings";
 /// What a partial write leaves free is less than LMDB writes at once.
@@ -247,6 +285,25 @@ mod tests {
         assert_eq!(opening(), Trust::Mark);
         suspect(home.path());
         assert_eq!(opening(), Trust::Verified);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn what_others_may_have_written_is_removed() {
+        use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
+        let home = tempfile::tempdir().unwrap();
+        let uid = fs::metadata(home.path()).unwrap().uid();
+        fs::create_dir(home.path().join("i1")).unwrap();
+        for (name, mode) in [("i1/data.mdb", 0o666), ("i1/state", 0o600), ("current", 0o644)] {
+            fs::write(home.path().join(name), "x").unwrap();
+            fs::set_permissions(home.path().join(name), fs::Permissions::from_mode(mode)).unwrap();
+        }
+        symlink("/etc/hostname", home.path().join("listings")).unwrap();
+        remove_foreign(home.path(), uid);
+        let left = |name: &str| fs::symlink_metadata(home.path().join(name)).is_ok();
+        assert_eq!(["i1/data.mdb", "i1/state", "current", "listings"].map(left), [false, true, true, false]);
+        remove_foreign(home.path(), uid + 1);
+        assert!(!left("i1") && !left("current"));
     }
 
     #[test]
