@@ -22,7 +22,7 @@ const LOOK_EVERY: Duration = Duration::from_secs(1);
 const SETTLED: Duration = Duration::from_secs(4);
 /// The part of the ceiling below which a quiet daemon keeps everything. Decoded texts are few, but each
 /// may be all that is left in a page of half a megabyte.
-const QUIET_PART: u64 = 5;
+const QUIET_PART: u64 = 8;
 /// Signals that wait; more say nothing new.
 const SIGNALS_MAX: usize = 4;
 

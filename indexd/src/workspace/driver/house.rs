@@ -17,7 +17,7 @@ const IDLE: Duration = Duration::from_millis(1_500);
 /// Time after which a daemon that still runs has not been ended by the index it opened.
 const ALIVE: Duration = Duration::from_secs(600);
 /// Time before a copy that failed, or that changes have overtaken, is tried again.
-const COPY_AGAIN: Duration = Duration::from_secs(30);
+const COPY_AGAIN: Duration = Duration::from_secs(5);
 
 /// A compact copy, or why there is none.
 pub type Copied = Result<Copy, StoreError>;
