@@ -59,10 +59,16 @@ fn pool() -> &'static rayon::ThreadPool {
     &POOL
 }
 
-/// Gives back what work has left: on this thread, and on those that walk, each for itself.
+/// Gives back what work has left: on this thread, and on those that walk, each for itself. What a
+/// thread keeps for the next file is several megabytes, and each workspace has a thread.
 fn give_back_memory() {
-    pool().spawn_broadcast(|_| indexd_os::give_back_memory());
-    indexd_os::give_back_memory();
+    let give_back = || {
+        indexd_store::forget_scratch();
+        indexd_secrets::forget_scratch();
+        indexd_os::give_back_memory();
+    };
+    pool().spawn_broadcast(move |_| give_back());
+    give_back();
 }
 
 /// What is said of a repository's settings that are refused.

@@ -5,6 +5,7 @@ use crate::{ALLOW_MARK, Redaction};
 use aho_corasick::{AhoCorasick, MatchKind};
 use indexd_model::Span;
 use regex::bytes::{Regex, RegexBuilder};
+use std::cell::RefCell;
 use std::sync::LazyLock;
 
 /// Bytes of a line that are looked at; the rest of a longer line is data.
@@ -33,7 +34,7 @@ struct Patterns {
 thread_local! {
     // What a search learns is kept in small blocks. The threads of a build take theirs along when they
     // end; among all that a build frees, each would keep a page from being given back.
-    static PATTERNS: Patterns = SCANNER.patterns.clone();
+    static PATTERNS: RefCell<Option<Patterns>> = const { RefCell::new(None) };
 }
 
 static SCANNER: LazyLock<Scanner> = LazyLock::new(|| {
@@ -65,7 +66,14 @@ static SCANNER: LazyLock<Scanner> = LazyLock::new(|| {
 });
 
 pub(crate) fn find(text: &str) -> Vec<Redaction> {
-    PATTERNS.with(|patterns| find_with(&SCANNER, patterns, text))
+    PATTERNS.with_borrow_mut(|slot| {
+        let patterns = slot.get_or_insert_with(|| SCANNER.patterns.clone());
+        find_with(&SCANNER, patterns, text)
+    })
+}
+
+pub(crate) fn forget_scratch() {
+    PATTERNS.take();
 }
 
 fn find_with(scanner: &Scanner, patterns: &Patterns, text: &str) -> Vec<Redaction> {

@@ -39,6 +39,7 @@ mod write;
 mod tests;
 
 pub use bulk::Bulk;
+pub use codec::blob::forget_scratch;
 pub use error::{StoreError, Unreadable};
 pub use input::{FileInput, FileStat, History, HistoryFile, Overlays};
 pub use meta::FORMAT;

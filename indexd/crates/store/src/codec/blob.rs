@@ -41,6 +41,13 @@ thread_local! {
     static RAW: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
 }
 
+/// Lets go of the contexts and the memory that this thread keeps for the next blob.
+pub fn forget_scratch() {
+    COMPRESSOR.take();
+    DECOMPRESSOR.take();
+    RAW.take();
+}
+
 /// Bytes of memory that a thread keeps for the next blob.
 pub(crate) const KEPT_BYTES_MAX: usize = 1 << 20;
 
