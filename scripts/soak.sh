@@ -53,7 +53,7 @@ repos=()
 for source in "$@"; do
     for ((i = 1; i <= copies; i++)); do
         clone=$dir/repos/$(basename "$source" .git)-$i
-        git clone -q --no-hardlinks "$source" "$clone"
+        git -c advice.detachedHead=false -c init.defaultBranch=main clone -q --no-hardlinks "$source" "$clone"
         repos+=("$clone")
     done
 done
@@ -91,6 +91,8 @@ edit() {
     mapfile -t files < <(git -C "$1" ls-files -- '*.go' '*.py' '*.md' | head -n 500)
     [[ ${#files[@]} -gt 0 ]] || return 0
     file=$1/$(pick files)
+    # One that an edit before this one removed.
+    [[ -f $file ]] || return 0
     case $((RANDOM % 4)) in
         0) echo "// edit $RANDOM" >> "$file" ;;
         1) sed -i "1,20s/$(pick words)/$(pick words)/" "$file" ;;
@@ -101,7 +103,7 @@ edit() {
 checkout() {
     local commits
     mapfile -t commits < <(git -C "$1" rev-list --all | awk -v k=$((RANDOM % 97 + 1)) 'NR % 97 == k % 97')
-    [[ ${#commits[@]} -gt 0 ]] && git -C "$1" checkout -q -f "$(pick commits)"
+    [[ ${#commits[@]} -eq 0 ]] || git -C "$1" checkout -q -f "$(pick commits)"
 }
 
 start
@@ -121,7 +123,7 @@ while ((SECONDS < until_s)); do
     esac
     (cd "$repo" && ctl pack "$(pick words) $(pick words) $RANDOM" > /dev/null 2>&1) || n[failed]=$((n[failed] + 1))
     mb=$(private_mb)
-    ((mb > peak_mb)) && peak_mb=$mb
+    if ((mb > peak_mb)); then peak_mb=$mb; fi
     if ((SECONDS - last_compare >= 300)); then
         compare
         last_compare=$SECONDS
