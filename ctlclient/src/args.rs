@@ -105,6 +105,11 @@ pub enum Command {
     /// Build the index of a repository
     #[command(after_help = "Example:\n  ctl index --repo . --wait")]
     Index(IndexArgs),
+    /// Copy the index of a repository so that it takes no more room than it needs
+    Compact {
+        /// Its root [default: found from the current folder]
+        dir: Option<PathBuf>,
+    },
     /// Show the daemon and its workspaces
     Status,
     /// Print the index, its edges, or both for other tools
@@ -119,6 +124,9 @@ pub enum Command {
     /// Start, stop or run the daemon
     #[command(subcommand)]
     Daemon(DaemonCommand),
+    /// Keep the daemon under the user's service manager
+    #[command(subcommand)]
+    Service(ServiceCommand),
     /// Show the settings in force
     #[command(subcommand)]
     Config(ConfigCommand),
@@ -457,6 +465,12 @@ pub enum WorkspaceCommand {
         /// Its root
         dir: Option<PathBuf>,
     },
+    /// Delete indexes of repositories that are gone, or that nobody asked for in a long time
+    Gc {
+        /// Only say what would be deleted
+        #[arg(long)]
+        dry_run: bool,
+    },
 }
 
 /// What to do with the daemon.
@@ -470,6 +484,17 @@ pub enum DaemonCommand {
     Status,
     /// Run it in the foreground
     Run,
+}
+
+/// What to do with the service.
+#[derive(Clone, Copy, Debug, Subcommand)]
+pub enum ServiceCommand {
+    /// Write and start it: the manager listens on the socket and starts the daemon on demand
+    Install,
+    /// Stop and remove it
+    Uninstall,
+    /// Say whether it is installed and active
+    Status,
 }
 
 /// What to do with settings.

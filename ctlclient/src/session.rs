@@ -10,12 +10,15 @@ use crate::launch;
 use crate::progress::Progress;
 use indexd_proto::error::{ErrorCode, ErrorObject};
 use indexd_proto::frame::{Decoder, Frame};
-use indexd_proto::hello::{Build, HelloParams, HelloResult, ProtocolRange, ShutdownParams};
+use indexd_proto::hello::{
+    Build, CAPABILITY_HEARTBEAT, HelloParams, HelloResult, ProtocolRange, ShutdownParams,
+};
 use indexd_proto::paths::Dirs;
 use indexd_proto::rpc::{self, CancelParams, ChunkParams, ProgressParams};
 use indexd_proto::{Id, Method, Outgoing};
+use interprocess::ConnectWaitMode;
 use interprocess::local_socket::traits::{Stream as _, StreamCommon as _};
-use interprocess::local_socket::{GenericFilePath, Stream, ToFsName};
+use interprocess::local_socket::{ConnectOptions, GenericFilePath, Stream, ToFsName};
 use serde::Serialize;
 use std::fs::{File, TryLockError};
 use std::io::{self, Read, Write};
@@ -35,6 +38,18 @@ const END_TIMEOUT: Duration = Duration::from_secs(15);
 
 /// How often a request is sent again because the daemon was just ending.
 const RECONNECTS_MAX: u32 = 10;
+
+/// How long a daemon may take to accept a connection.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(2);
+
+/// Time without a byte of a daemon that says every 2 s that it works, after which it is taken for dead.
+const SILENCE_MAX: Duration = Duration::from_secs(10);
+
+/// How long a request is sent again to a daemon that says that it is busy, when no time limit is given.
+const BUSY_PATIENCE: Duration = Duration::from_secs(10);
+
+/// The longest pause before that.
+const BUSY_PAUSE_MAX: Duration = Duration::from_secs(1);
 
 /// The effective user id; 0 where there is none.
 pub fn own_uid() -> u32 {
@@ -131,6 +146,8 @@ pub struct Session {
     timeout_s: f64,
     greeted: Option<HelloResult>,
     upgraded: bool,
+    /// When the daemon was heard last, or spoken to.
+    heard: Instant,
 }
 
 /// A decoder with room for most answers. It is taken from the system page by page as bytes come.
@@ -178,6 +195,7 @@ impl Session {
             timeout_s,
             greeted: None,
             upgraded: false,
+            heard: Instant::now(),
         })
     }
 
@@ -214,6 +232,7 @@ impl Session {
             chunk(text)
         };
         let mut was_lost = false;
+        let patient_until = self.deadline.unwrap_or_else(|| Instant::now() + BUSY_PATIENCE);
         loop {
             match self.greet_and_send(&request).and_then(|()| self.exchange(progress, &mut passed)) {
                 Ok(Some(answer)) => return Ok(answer),
@@ -222,6 +241,9 @@ impl Session {
                     tries -= 1;
                     // Long enough for it to take its socket away.
                     std::thread::sleep(Duration::from_millis(20));
+                    self.reconnect()?;
+                }
+                Err(failure) if !has_chunks.get() && self.pause(&failure, patient_until) => {
                     self.reconnect()?;
                 }
                 // Once: a request that ends every daemon must not start one after the other.
@@ -242,6 +264,18 @@ impl Session {
         let Failure::Error(e) = failure else { return false };
         let is_refused = e.data.code == ErrorCode::ShuttingDown;
         (is_refused && self.may_restart()) || (self.greeted.is_none() && self.is_lost(failure))
+    }
+
+    /// Waits as long as a busy daemon asks to. False when it did not, or when that would be too long.
+    fn pause(&self, failure: &Failure, until: Instant) -> bool {
+        let Failure::Error(e) = failure else { return false };
+        let Some(ms) = e.data.retry_after_ms.filter(|_| e.data.code == ErrorCode::Busy) else { return false };
+        let pause = Duration::from_millis(ms).min(BUSY_PAUSE_MAX);
+        let is_in_time = matches!(self.transport, Transport::Socket(_)) && Instant::now() + pause < until;
+        if is_in_time {
+            std::thread::sleep(pause);
+        }
+        is_in_time
     }
 
     /// Whether the daemon went away, so that another one can be asked the same.
@@ -271,7 +305,11 @@ impl Session {
 
     /// Writes. A daemon that closes the connection before it has read anything says why.
     fn send(&mut self, bytes: &[u8]) -> Result<(), Failure> {
+        self.heard = Instant::now();
         let Err(e) = self.transport.send(bytes) else { return Ok(()) };
+        if matches!(e.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut) {
+            return Err(self.is_silent());
+        }
         let said = self.line().ok().and_then(|line| Outgoing::parse(&line).ok()?.error);
         Err(said.map_or_else(|| self.lost(&e), Failure::from))
     }
@@ -363,7 +401,10 @@ impl Session {
             self.arm()?;
             match self.transport.receive(&mut buffer) {
                 Ok(0) => return Err(self.lost(&io::ErrorKind::UnexpectedEof.into())),
-                Ok(n) => self.decoder.feed(&buffer[..n]),
+                Ok(n) => {
+                    self.heard = Instant::now();
+                    self.decoder.feed(&buffer[..n]);
+                }
                 Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
                 Err(e) if matches!(e.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut) => {}
                 Err(e) => return Err(self.lost(&e)),
@@ -371,10 +412,16 @@ impl Session {
         }
     }
 
-    /// Sets the time left on the socket; past the deadline the request is cancelled.
+    /// Sets the time left on the socket: until the deadline, past which the request is cancelled, and
+    /// until a daemon that gives no sign of life is taken for dead.
     fn arm(&mut self) -> Result<(), Failure> {
-        let Some(deadline) = self.deadline else { return Ok(()) };
-        let left = deadline.saturating_duration_since(Instant::now());
+        let now = Instant::now();
+        let silent_at = self.expects_signs().then(|| self.heard + SILENCE_MAX);
+        if silent_at.is_some_and(|at| at <= now) {
+            return Err(self.is_silent());
+        }
+        let Some(until) = [self.deadline, silent_at].into_iter().flatten().min() else { return Ok(()) };
+        let left = until.saturating_duration_since(now);
         if left.is_zero() {
             let mut cancel = rpc::request(None, "$/cancelRequest", CancelParams { id: REQUEST });
             cancel.push(b'\n');
@@ -384,6 +431,26 @@ impl Session {
         }
         self.transport.wait_readable(left);
         Ok(())
+    }
+
+    /// Whether the daemon would say that it works: its greeting comes at once, and tells of that.
+    fn expects_signs(&self) -> bool {
+        let tells = |hello: &HelloResult| hello.capabilities.iter().any(|c| c == CAPABILITY_HEARTBEAT);
+        matches!(self.transport, Transport::Socket(_)) && self.greeted.as_ref().is_none_or(tells)
+    }
+
+    /// The failure of a daemon that is there and says nothing.
+    fn is_silent(&self) -> Failure {
+        let holder = self.dirs.lock_holder();
+        let who = holder.map_or_else(|| "the daemon".to_owned(), |id| format!("the daemon, process {id},"));
+        let hint = match holder {
+            Some(id) => {
+                format!("it is stopped or hangs: `kill -9 {id}` ends it, the next request starts another")
+            }
+            None => "see `ctl doctor`".to_owned(),
+        };
+        let message = format!("{who} gave no sign of life for {} s", SILENCE_MAX.as_secs());
+        Failure::hinted(ErrorCode::Busy, message, hint)
     }
 
     fn may_upgrade(&self) -> bool {
@@ -402,6 +469,7 @@ impl Session {
         self.transport = reach(&self.dirs, self.start)?;
         self.decoder = decoder();
         self.greeted = None;
+        self.heard = Instant::now();
         Ok(())
     }
 
@@ -546,6 +614,11 @@ fn reach(dirs: &Dirs, start: Start) -> Result<Transport, Failure> {
     match dial(&dirs.socket()) {
         Ok(stream) => return Ok(Transport::Socket(stream)),
         Err(e) if is_absent(&e) => {}
+        Err(e) if matches!(e.kind(), io::ErrorKind::TimedOut | io::ErrorKind::WouldBlock) => {
+            let id = dirs.lock_holder().map(|id| format!(", process {id},")).unwrap_or_default();
+            let message = format!("the daemon{id} does not accept connections");
+            return Err(Failure::hinted(ErrorCode::Busy, message, "try again, or see `ctl doctor`"));
+        }
         Err(e) => return Err(launch::runtime_failure(&dirs.socket(), &e)),
     }
     match start {
@@ -575,7 +648,10 @@ fn is_absent(e: &io::Error) -> bool {
 
 /// Connects to a socket that belongs to this user.
 fn dial(socket: &Path) -> io::Result<Stream> {
-    let stream = Stream::connect(socket.to_fs_name::<GenericFilePath>()?)?;
+    let options = ConnectOptions::new().name(socket.to_fs_name::<GenericFilePath>()?);
+    let stream = options.wait_mode(ConnectWaitMode::Timeout(CONNECT_TIMEOUT)).connect_sync()?;
+    // A daemon that takes no bytes is as dead as one that sends none.
+    let _ = stream.set_send_timeout(Some(SILENCE_MAX));
     #[cfg(unix)]
     if stream.peer_creds()?.euid() != Some(own_uid()) {
         return Err(io::Error::new(io::ErrorKind::PermissionDenied, "the socket is served by another user"));

@@ -224,6 +224,11 @@ options! {
     workspace_sync_s: u64 = 2, "workspace.sync_s", Never, 0 to 3_600;
     /// Texts whose token counts each counter remembers; 0 for none. One takes about 100 bytes.
     tokens_cached: u64 = indexd_text::CACHE_TEXTS as u64, "tokens.cached", Never, 0 to 10_000_000;
+    /// MiB of private memory above which the daemon lets go of what it keeps for later requests, then
+    /// closes the workspaces that were asked least lately.
+    daemon_memory_mb: u64 = 512, "daemon.memory_mb", Never, 64 to 1_048_576;
+    /// Days after which the index of a repository that nobody asked for is removed; 0 for never.
+    workspace_keep_days: u64 = 60, "workspace.keep_days", Never, 0 to 36_500;
     /// Seconds without a connection after which the daemon exits; 0 for never.
     daemon_idle_exit_s: u64 = 10_800, "daemon.idle_exit_s", Never, 0 to 31_536_000;
 }

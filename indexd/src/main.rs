@@ -6,7 +6,7 @@ use indexd::server::connection::{self, Timeouts};
 use indexd::server::daemon::{self, Lock, Socket, StartError};
 use indexd::server::dispatch::Identity;
 use indexd::server::engine::Engine;
-use indexd::server::limits::{CI_IDLE_EXIT, LOCK_TIMEOUT, RUNNING_MAX};
+use indexd::server::limits::{CI_IDLE_EXIT, LOCK_TIMEOUT, RUNNING_MAX, THREAD_KEPT};
 use indexd::server::{Server, convert, log};
 use indexd_proto::error::{ErrorCode, ErrorObject};
 use indexd_proto::paths::Dirs;
@@ -192,11 +192,12 @@ fn serve(args: &Args) -> Result<(), ErrorObject> {
     // a request costs more than what is done there.
     let runtime = tokio::runtime::Builder::new_current_thread()
         .max_blocking_threads(RUNNING_MAX + 16)
+        .thread_keep_alive(THREAD_KEPT)
         .enable_all()
         .build()
         .map_err(|e| ErrorObject::new(ErrorCode::Internal, format!("cannot start threads: {e}")))?;
     runtime.block_on(async {
-        let socket = Socket::bind(&dirs, &lock).map_err(|e| start_error(&e))?;
+        let socket = listen(&dirs, &lock).map_err(|e| start_error(&e))?;
         tracing::info!(pid = std::process::id(), version = env!("CARGO_PKG_VERSION"), "serves");
         let stdio = stdio(Arc::clone(&server), args.stdio);
         let ended = daemon::run(Arc::clone(&server), socket, stdio).await;
@@ -207,6 +208,15 @@ fn serve(args: &Args) -> Result<(), ErrorObject> {
     tracing::info!("ended");
     drop(lock);
     Ok(())
+}
+
+/// The socket that a service manager has passed, else one of our own.
+fn listen(dirs: &Dirs, lock: &Lock) -> Result<Socket, StartError> {
+    #[cfg(unix)]
+    if let Some(passed) = Socket::passed(dirs, lock)? {
+        return Ok(passed);
+    }
+    Socket::bind(dirs, lock)
 }
 
 /// Serves standard input and output when asked to; ends with the input. Otherwise never ends.

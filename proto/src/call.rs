@@ -8,7 +8,9 @@ use crate::import::ImportParams;
 use crate::request::{PackGetParams, PackParams};
 use crate::search::{SearchParams, SymbolParams};
 use crate::why::WhyParams;
-use crate::workspace::{AddParams, ConfigParams, ListParams, RemoveParams, StatusParams, WaitParams};
+use crate::workspace::{
+    AddParams, CompactParams, ConfigParams, GcParams, ListParams, RemoveParams, StatusParams, WaitParams,
+};
 use serde::de::DeserializeOwned;
 
 macro_rules! methods {
@@ -85,6 +87,10 @@ methods! {
     WorkspaceList(ListParams) = "workspace.list",
     /// Forgets a workspace and deletes its index.
     WorkspaceRemove(RemoveParams) = "workspace.remove",
+    /// Removes indexes that nobody needs.
+    WorkspaceGc(GcParams) = "workspace.gc",
+    /// Copies an index so that it takes no more room than it needs.
+    IndexCompact(CompactParams) = "index.compact",
     /// Waits until the index holds every change saved before the request.
     IndexWait(WaitParams) = "index.wait",
     /// Prints the canonical dump of the index.

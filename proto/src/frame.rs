@@ -59,6 +59,11 @@ impl Decoder {
         self.buffer.extend_from_slice(bytes);
     }
 
+    /// Bytes that were fed and not given out.
+    pub fn n_buffered(&self) -> usize {
+        self.buffer.len() - self.start
+    }
+
     /// The next line, if one is complete. Call until it gives `None` after each
     /// [`Decoder::feed`], or the buffer may hold more than one line's limit.
     pub fn next_frame(&mut self) -> Option<Frame> {

@@ -53,6 +53,13 @@ fn triple(version: &str) -> Option<[u32; 3]> {
     parts.next().is_none().then_some(out)
 }
 
+/// The daemon sends [`HEARTBEAT`] to whoever has said `hello`, every few seconds while it works on a
+/// request.
+pub const CAPABILITY_HEARTBEAT: &str = "heartbeat";
+
+/// The notification that says that work goes on; it has no parameters.
+pub const HEARTBEAT: &str = "$/heartbeat";
+
 /// `hello`: optional, first when sent.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]

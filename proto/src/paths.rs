@@ -125,16 +125,15 @@ impl Dirs {
         self.runtime.join("lock")
     }
 
+    /// Who holds this lock writes the indexes, whatever the runtime folder is.
+    pub fn cache_lock(&self) -> PathBuf {
+        self.cache.join("lock")
+    }
+
     /// The process that is the daemon, or is still ending as one: it holds the lock and has written
     /// its id there. `None` when nobody does.
     pub fn lock_holder(&self) -> Option<u32> {
-        let file = std::fs::File::open(self.lock()).ok()?;
-        match file.try_lock_shared() {
-            Err(std::fs::TryLockError::WouldBlock) => {
-                std::fs::read_to_string(self.lock()).ok()?.trim().parse().ok()
-            }
-            _ => None,
-        }
+        holder(&self.lock())
     }
 
     /// Who holds this lock starts the daemon, so that many clients start one.
@@ -145,6 +144,15 @@ impl Dirs {
     /// The daemon's log.
     pub fn log(&self) -> PathBuf {
         self.state.join("indexd.log")
+    }
+}
+
+/// The process that holds a lock and has written its id there.
+pub fn holder(lock: &Path) -> Option<u32> {
+    let file = std::fs::File::open(lock).ok()?;
+    match file.try_lock_shared() {
+        Err(std::fs::TryLockError::WouldBlock) => std::fs::read_to_string(lock).ok()?.trim().parse().ok(),
+        _ => None,
     }
 }
 
@@ -216,12 +224,12 @@ fn is_owned_dir(dir: &Path, _uid: u32) -> bool {
 }
 
 /// Makes sure that `dir` exists and is private: a folder owned by `uid`, mode 0700. Parents are
-/// created as the system does by default; a folder that is merely too open is closed. A link is
+/// created as the system does by default; a folder that others can only read is closed. A link is
 /// followed when it is the user's own, as that of a cache that was moved to another disk.
 ///
 /// # Errors
-/// `PermissionDenied` for a folder that is somebody else's or no folder at all, else what the
-/// system says.
+/// `PermissionDenied` for a folder that is somebody else's, that others can write to and so may hold
+/// anything, or that is no folder at all, else what the system says.
 #[cfg(unix)]
 pub fn private_dir(dir: &Path, uid: u32) -> io::Result<()> {
     use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
@@ -249,6 +257,11 @@ pub fn private_dir(dir: &Path, uid: u32) -> io::Result<()> {
     }
     if meta.uid() != uid {
         return refuse("belongs to another user");
+    }
+    if meta.mode() & 0o022 != 0 {
+        return refuse(
+            "can be written by other users: remove it, or look through it and close it with chmod 700",
+        );
     }
     if meta.mode() & 0o077 != 0 {
         std::fs::set_permissions(dir, std::fs::Permissions::from_mode(0o700))?;
@@ -372,6 +385,9 @@ mod tests {
         std::fs::set_permissions(&dir, std::fs::Permissions::from_mode(0o755)).unwrap();
         private_dir(&dir, uid).unwrap();
         assert_eq!(std::fs::metadata(&dir).unwrap().mode() & 0o777, 0o700);
+        std::fs::set_permissions(&dir, std::fs::Permissions::from_mode(0o777)).unwrap();
+        assert_eq!(private_dir(&dir, uid).unwrap_err().kind(), io::ErrorKind::PermissionDenied);
+        std::fs::set_permissions(&dir, std::fs::Permissions::from_mode(0o700)).unwrap();
         assert_eq!(private_dir(&dir, uid + 1).unwrap_err().kind(), io::ErrorKind::PermissionDenied);
         let link = base.join("link");
         std::os::unix::fs::symlink(&dir, &link).unwrap();

@@ -132,6 +132,77 @@ pub struct ListResult {
     pub workspaces: Vec<WorkspaceStatus>,
 }
 
+/// `workspace.gc`: removes indexes of repositories that are gone or that nobody asked for in a long
+/// time, and those of no repository; no tree is touched.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+pub struct GcParams {
+    /// Only say what would be removed.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub dry_run: bool,
+}
+
+/// An index that is removed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Collected {
+    /// The root of its repository; absent for an index of no registered one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub root: Option<String>,
+    /// The name of its folder.
+    pub index: String,
+    /// `gone`, `unused` or `unregistered`.
+    pub reason: String,
+    /// Bytes on disk.
+    pub bytes: u64,
+}
+
+/// Answer to `workspace.gc`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct GcResult {
+    /// `GcResult`.
+    pub schema: String,
+    /// Version of this object.
+    pub schema_version: String,
+    /// Whether nothing was removed.
+    pub dry_run: bool,
+    /// What was removed, or would be, sorted by folder.
+    pub removed: Vec<Collected>,
+}
+
+/// `index.compact`: answers when a compact copy of the index is in place. Requests are served
+/// meanwhile.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+pub struct CompactParams {
+    /// The root itself; registered if it is not.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub repo: Option<String>,
+    /// A folder inside the workspace.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cwd: Option<String>,
+    /// Whether to send `$/progress`.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub progress: bool,
+}
+
+/// Answer to `index.compact`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct CompactResult {
+    /// `CompactResult`.
+    pub schema: String,
+    /// Version of this object.
+    pub schema_version: String,
+    /// The root of the workspace.
+    pub root: String,
+    /// Bytes on disk before.
+    pub bytes_before: u64,
+    /// Bytes on disk now.
+    pub bytes: u64,
+}
+
 /// `index.wait`: answers when the index holds every change saved before the request.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]

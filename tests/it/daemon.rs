@@ -67,16 +67,71 @@ fn the_daemon_ends_cleanly_when_asked() {
 
 /// A stop that is refused is not taken for one that was done.
 #[test]
-fn a_daemon_without_a_place_is_not_said_to_have_stopped() {
+fn clients_that_wait_for_nothing_make_room() {
     let user = User::new();
     ok(&user.ctl(&["daemon", "start"]));
-    let places: Vec<_> = std::iter::repeat_with(|| UnixStream::connect(user.socket()).unwrap())
-        .take(CONNECTIONS_MAX)
+    let silent: Vec<_> = std::iter::repeat_with(|| UnixStream::connect(user.socket()).unwrap())
+        .take(2 * CONNECTIONS_MAX)
         .collect();
-    check_failure(&user.ctl(&["daemon", "stop"]), 75, "POC_E_BUSY");
-    drop(places);
-    until("there is a place", || user.ctl(&["status"]).status.success());
+    for _ in 0..3 {
+        ok(&user.ctl(&["status"]));
+    }
     assert_eq!(ok(&user.ctl(&["daemon", "stop"])), "stopped\n");
+    drop(silent);
+}
+
+/// A socket that takes connections and never says a word, as that of a process that was stopped.
+#[test]
+fn a_mute_daemon_is_not_waited_for() {
+    let user = User::new();
+    ok(&user.ctl(&["daemon", "start"]));
+    ok(&user.ctl(&["daemon", "stop"]));
+    let mute = std::os::unix::net::UnixListener::bind(user.socket()).unwrap();
+    let out = user.ctl(&["status"]);
+    check_failure(&out, 75, "POC_E_BUSY");
+    assert!(String::from_utf8_lossy(&out.stderr).contains("no sign of life"), "{out:?}");
+    check_failure(&user.ctl(&["status", "--timeout", "0.2"]), 75, "POC_E_BUSY");
+    drop(mute);
+}
+
+#[test]
+fn one_daemon_serves_a_cache_folder() {
+    let user = User::new();
+    ok(&user.ctl(&["daemon", "start"]));
+    let runtime = user.path("other-runtime");
+    let other = user.run(&programs().join("indexd")).env("INDEXD_RUNTIME_DIR", &runtime).output().unwrap();
+    check_failure(&other, 75, "holds the lock");
+    ok(&user.ctl(&["status"]));
+}
+
+#[test]
+fn folders_that_others_may_write_to_are_refused() {
+    use std::os::unix::fs::PermissionsExt;
+    let user = User::new();
+    ok(&user.ctl(&["daemon", "start"]));
+    ok(&user.ctl(&["daemon", "stop"]));
+    let runtime = user.socket().parent().unwrap().to_owned();
+    let open = |mode| std::fs::set_permissions(&runtime, std::fs::Permissions::from_mode(mode)).unwrap();
+    open(0o777);
+    check_failure(&user.ctl(&["daemon", "start"]), 77, "POC_E_PERMISSION_DENIED");
+    open(0o700);
+    let lock = runtime.join("lock");
+    std::fs::remove_file(&lock).unwrap();
+    let target = user.path("precious");
+    std::fs::write(&target, "precious").unwrap();
+    std::os::unix::fs::symlink(&target, &lock).unwrap();
+    assert!(!user.ctl(&["daemon", "start"]).status.success());
+    assert_eq!(std::fs::read_to_string(&target).unwrap(), "precious");
+}
+
+#[test]
+fn odd_places_are_no_repositories() {
+    let user = User::new();
+    for place in ["/proc/self", "/dev", "/sys/kernel"] {
+        check_failure(&user.ctl(&["pack", "x", "--repo", place]), 66, "made up by the system");
+    }
+    let own = user.path("cache/indexd");
+    check_failure(&user.ctl(&["pack", "x", "--repo", own.to_str().unwrap()]), 66, "indexd itself");
 }
 
 /// A home folder can be a workspace when it is named, and holds the daemon's own folders.

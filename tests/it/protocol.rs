@@ -212,16 +212,21 @@ fn there_are_so_many_connections_and_no_more() {
     run(async {
         let (_, server) = scripted();
         let mut places: Vec<_> = (0..CONNECTIONS_MAX).map(|_| server.connect().expect("a place")).collect();
-        assert!(server.connect().is_none());
+        places.iter().for_each(|place| place.note(true));
+        assert!(server.connect().is_none(), "all wait for an answer");
         // One refused has taken nothing, one that left gave its place back.
         places.pop();
         let mut client = Client::of(&server);
-        assert!(server.connect().is_none());
         client.send(r#"{"id":1,"method":"status"}"#).await;
         assert_eq!(client.answer().await["result"]["daemon"]["connections"], CONNECTIONS_MAX);
         client.writer.shutdown().await.unwrap();
         client.served.await.unwrap();
         assert!(server.connect().is_some());
+        // Who waits for nothing makes room.
+        places[0].note(false);
+        let places_before = server.connect().expect("the place of another");
+        assert!(server.connect().is_some(), "and that of one that has not asked yet");
+        drop(places_before);
     });
 }
 

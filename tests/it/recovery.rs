@@ -73,7 +73,7 @@ fn built() -> (Bench, String) {
 /// Every file of the current environment.
 fn environment(bench: &Bench) -> Vec<std::path::PathBuf> {
     let current = fs::read_to_string(bench.home().join("current")).unwrap();
-    let entries = fs::read_dir(bench.home().join(current.trim())).unwrap();
+    let entries = fs::read_dir(bench.home().join(current.lines().next().unwrap())).unwrap();
     entries.map(|e| e.unwrap().path()).collect()
 }
 
@@ -93,6 +93,60 @@ fn a_missing_or_cut_index_is_built_again() {
         bench.reopen();
         bench.sweep();
         assert_eq!(bench.dump(), dump, "{damage}");
+    }
+}
+
+/// How a data file is damaged.
+const DAMAGES: [&str; 6] = ["flip bits", "flip one bit", "zero a page", "swap pages", "copy a page", "cut"];
+
+/// Damages a data file below the file system: as a disk does it that returns other bytes, sizes and
+/// times unchanged but for a file that is cut.
+fn damage(data: &std::path::Path, how: &str, seed: u64) {
+    const PAGE: usize = 4096;
+    let meta = fs::metadata(data).unwrap();
+    let mut bytes = fs::read(data).unwrap();
+    let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
+    let mut random = |n: usize| {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        (state % n as u64) as usize
+    };
+    let n_pages = bytes.len() / PAGE;
+    // Two pages that differ, behind the meta pages.
+    let (a, b) = (0..1_000)
+        .map(|_| (2 + random(n_pages - 2), 2 + random(n_pages - 2)))
+        .find(|(a, b)| bytes[a * PAGE..][..PAGE] != bytes[b * PAGE..][..PAGE])
+        .unwrap();
+    match how {
+        "flip bits" => (0..64).for_each(|_| bytes[random(n_pages * PAGE)] ^= 1 << random(8)),
+        "flip one bit" => bytes[random(n_pages * PAGE)] ^= 1 << random(8),
+        "zero a page" => {
+            let used = (2..n_pages).find(|p| bytes[p * PAGE..][..PAGE].iter().any(|b| *b != 0)).unwrap();
+            bytes[used * PAGE..][..PAGE].fill(0);
+        }
+        "swap pages" => (0..PAGE).for_each(|i| bytes.swap(a * PAGE + i, b * PAGE + i)),
+        "copy a page" => bytes.copy_within(a * PAGE..(a + 1) * PAGE, b * PAGE),
+        _ => bytes.truncate((1 + random(n_pages - 1)) * PAGE),
+    }
+    fs::write(data, bytes).unwrap();
+    let times = fs::FileTimes::new().set_modified(meta.modified().unwrap());
+    fs::File::options().write(true).open(data).unwrap().set_times(times).unwrap();
+}
+
+#[test]
+fn whatever_a_disk_changes_in_a_closed_index_is_noticed() {
+    let n_trials = std::env::var("INDEXD_TEST_DAMAGES").map_or(24, |n| n.parse().unwrap());
+    let (mut bench, dump) = built();
+    for seed in 0..n_trials {
+        let how = DAMAGES[seed as usize % DAMAGES.len()];
+        bench.close();
+        let data = environment(&bench).into_iter().find(|p| p.ends_with("data.mdb")).unwrap();
+        damage(&data, how, seed + 1);
+        bench.reopen();
+        assert!(bench.was_damaged(), "{how}, seed {seed}");
+        bench.sweep();
+        assert_eq!(bench.dump(), dump, "{how}, seed {seed}");
     }
 }
 

@@ -176,6 +176,11 @@ impl Bench {
         self.engine.take().unwrap().close().unwrap();
     }
 
+    /// Whether opening found a damaged index.
+    pub fn was_damaged(&self) -> bool {
+        self.engine.as_ref().unwrap().was_damaged
+    }
+
     /// Opens the index that is there.
     pub fn reopen(&mut self) {
         let mut config = Config::default();

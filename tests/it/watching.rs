@@ -8,7 +8,7 @@ use indexd::workspace::handle::{Workspace, WorkspaceSetup};
 use indexd::workspace::recovery::Verify;
 use indexd::workspace::stages::Parts;
 use indexd::workspace::watch::{self, Inbox, Watch, WatchError, Watcher};
-use indexd::workspace::{Freshness, WorkspaceError, WorkspaceState};
+use indexd::workspace::{Freshness, Pressure, WorkspaceError, WorkspaceState};
 use indexd_model::{FactsView, IndexView};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -44,6 +44,7 @@ impl World {
             watch,
             verify: Verify::InProcess,
             parts: Parts::default(),
+            pressure: Pressure::none(),
         });
         Self { _tmp: tmp, root, workspace }
     }

@@ -11,8 +11,9 @@ use crate::style::{Style, bytes, count, number, safe_line};
 use indexd_proto::error::ErrorCode;
 use indexd_proto::hello::{HelloParams, HelloResult, ProtocolRange};
 use indexd_proto::workspace::{
-    AddParams, ConfigParams, ConfigResult, ListParams, ListResult, PackCounts, RemoveParams, RemoveResult,
-    StatusParams, StatusResult, Wait, WaitMode, WaitParams, WaitResult, WorkspaceStatus,
+    AddParams, CompactParams, CompactResult, ConfigParams, ConfigResult, GcParams, GcResult, ListParams,
+    ListResult, PackCounts, RemoveParams, RemoveResult, StatusParams, StatusResult, Wait, WaitMode,
+    WaitParams, WaitResult, WorkspaceStatus,
 };
 use indexd_proto::{Method, PROTOCOL_VERSION, PROTOCOL_VERSION_MIN};
 use std::time::Duration;
@@ -236,6 +237,51 @@ pub fn workspace(common: &Common, what: &WorkspaceCommand) -> Result<(), Failure
                 false => out.line(&format!("forgot {}", safe_line(&root)))?,
             }
         }
+        WorkspaceCommand::Gc { dry_run } => {
+            let line = session.call(Method::WorkspaceGc, &GcParams { dry_run: *dry_run }, quiet)?;
+            let collected: GcResult = session::result(&line)?;
+            match common.json {
+                true => out.line(session::raw(&line)?)?,
+                false => out.text(&collected_text(&collected))?,
+            }
+        }
+    }
+    out.finish()
+}
+
+/// What was removed, a line each, and how much that is.
+fn collected_text(collected: &GcResult) -> String {
+    let mut text = String::new();
+    for c in &collected.removed {
+        let what = c.root.as_deref().unwrap_or(&c.index);
+        text.push_str(&format!("{}  {}  {}\n", safe_line(what), c.reason, bytes(c.bytes)));
+    }
+    let total = collected.removed.iter().map(|c| c.bytes).sum();
+    let verb = if collected.dry_run { "would be removed" } else { "removed" };
+    let n = count(collected.removed.len() as u64, "index", "indexes");
+    text.push_str(&format!("{n} {verb}, {}\n", bytes(total)));
+    text
+}
+
+/// Copies an index compactly.
+pub fn compact(common: &Common, dir: Option<&std::path::Path>) -> Result<(), Failure> {
+    let target = match dir {
+        Some(dir) => Target { repo: Some(absolute(dir)?), cwd: None },
+        None => Target::of(common)?,
+    };
+    let mut session = Session::open(common)?;
+    let params = CompactParams { repo: target.repo, cwd: target.cwd, progress: false };
+    let line = session.call(Method::IndexCompact, &params, &mut Progress::new(true))?;
+    let compact: CompactResult = session::result(&line)?;
+    let mut out = Output::new();
+    match common.json {
+        true => out.line(session::raw(&line)?)?,
+        false => out.line(&format!(
+            "{}  {} before, {} now",
+            safe_line(&compact.root),
+            bytes(compact.bytes_before),
+            bytes(compact.bytes)
+        ))?,
     }
     out.finish()
 }

@@ -8,6 +8,7 @@ mod lookup;
 mod man;
 mod pack;
 mod pack_text;
+mod service;
 
 use crate::args::{Cli, Command, Common, Fresh, WaitArgs};
 use crate::failure::Failure;
@@ -45,11 +46,13 @@ pub fn run(cli: Cli) -> Result<(), Failure> {
         Command::Refs(args) => lookup::graph(common, args, indexd_proto::Method::Refs),
         Command::Impact(args) => lookup::graph(common, args, indexd_proto::Method::Impact),
         Command::Index(args) => admin::index(common, args),
+        Command::Compact { dir } => admin::compact(common, dir.as_deref()),
         Command::Status => admin::status(common),
         Command::Export(what) => export::export(common, what),
         Command::Import(what) => import::import(common, what),
         Command::Workspace(what) => admin::workspace(common, what),
         Command::Daemon(what) => admin::daemon(common, *what),
+        Command::Service(what) => service::service(common, *what),
         Command::Config(what) => admin::config(common, what),
         Command::Doctor => doctor::doctor(common),
         Command::Completions { shell } => {

@@ -21,6 +21,9 @@ pub trait Backend: Send + Sync + 'static {
     /// What packs cost and held.
     fn packs(&self) -> PackCounts;
 
+    /// Removes what nobody needs any more. Called at the start and once a day.
+    fn keep_house(&self) {}
+
     /// Writes what must not be lost. Called once, after the last request.
     fn shutdown(&self);
 }

@@ -7,19 +7,20 @@
 use crate::server::backend::{Cancel, Context};
 use crate::server::dispatch::{Closing, Connected, Server, busy};
 use crate::server::limits::{
-    FIRST_TIMEOUT, IN_FLIGHT_PER_CLIENT_MAX, OUTBOX_MAX, PARTIAL_LINE_TIMEOUT, QUIET_TIMEOUT, WRITE_TIMEOUT,
+    FIRST_TIMEOUT, HEARTBEAT, IN_FLIGHT_PER_CLIENT_MAX, OUTBOX_MAX, PARTIAL_LINE_TIMEOUT, QUIET_TIMEOUT,
+    UNCOUNTED_BYTES, WRITE_TIMEOUT,
 };
 use indexd_proto::error::{ErrorCode, ErrorObject};
 use indexd_proto::frame::{Decoder, Frame};
 use indexd_proto::limits::{CORRELATION_ID_BYTES_MAX, FRAME_BYTES_MAX};
 use indexd_proto::rpc::{self, CancelParams, Incoming};
-use indexd_proto::{Call, Id};
+use indexd_proto::{Call, Id, hello};
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
-use tokio::sync::mpsc;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
 
 /// Time limits of a connection, apart for tests.
 #[derive(Clone, Copy, Debug)]
@@ -78,6 +79,13 @@ impl Drop for CancelAll {
 struct Outgoing {
     line: Vec<u8>,
     answers: Option<Id>,
+    /// Its share of what is held for all clients, given back when it is written.
+    _held: Option<OwnedSemaphorePermit>,
+}
+
+/// A share of what may be held for all clients, for so many bytes.
+fn kib(bytes: usize) -> u32 {
+    bytes.div_ceil(1 << 10) as u32
 }
 
 /// Whether the other side has closed both halves; asked only after its last byte.
@@ -89,14 +97,18 @@ where
     R: AsyncRead + Unpin,
     W: AsyncWrite + Unpin + Send + 'static,
 {
-    let server = client.server();
+    let server = &Arc::clone(client.server());
     let in_flight = InFlight::default();
     let (outbox, messages) = mpsc::channel(OUTBOX_MAX);
-    let writing = tokio::spawn(write(writer, messages, in_flight.clone(), timeouts.write));
+    let client = Arc::new(client);
+    let writing =
+        tokio::spawn(write(writer, messages, in_flight.clone(), Arc::clone(&client), timeouts.write));
     let connection = Connection {
         number: CONNECTIONS.fetch_add(1, Ordering::Relaxed),
+        client: Arc::clone(&client),
         server: Arc::clone(server),
         in_flight: in_flight.clone(),
+        has_greeted: AtomicBool::new(false),
         outbox,
         timeouts,
         hung_up,
@@ -105,6 +117,7 @@ where
     let mut closing = server.closing();
     tokio::select! {
         () = connection.read(reader) => {}
+        () = client.gives_way() => {}
         _ = closing.wait_for(|c| *c == Closing::Closed) => {}
     }
     drop(cancel_all);
@@ -115,8 +128,11 @@ where
 
 struct Connection {
     number: u64,
+    client: Arc<Connected>,
     server: Arc<Server>,
     in_flight: InFlight,
+    /// Whether it has said `hello`, and so knows of heartbeats.
+    has_greeted: AtomicBool,
     outbox: mpsc::Sender<Outgoing>,
     timeouts: Timeouts,
     hung_up: HungUp,
@@ -128,7 +144,14 @@ impl Connection {
         let mut buffer = vec![0; 64 << 10];
         let mut quiet_since = Instant::now();
         let mut quiet = self.timeouts.first;
+        // Its share of what is held for all clients, while its line is long and not complete.
+        let mut held: Option<OwnedSemaphorePermit> = None;
         loop {
+            if !self.hold(&mut held, decoder.n_buffered()) {
+                let error = busy("too many long lines of all clients are under way".to_owned());
+                let _ = self.send(rpc::error(None, &error), None).await;
+                return;
+            }
             let limit = if decoder.is_mid_line() { self.timeouts.partial_line } else { quiet };
             let n = tokio::select! {
                 n = tokio::time::timeout(limit, reader.read(&mut buffer)) => n,
@@ -168,6 +191,26 @@ impl Connection {
         }
     }
 
+    /// Sees to it that the share held for an unfinished line is that of its bytes. False when there is
+    /// no room for it.
+    fn hold(&self, held: &mut Option<OwnedSemaphorePermit>, bytes: usize) -> bool {
+        if bytes <= UNCOUNTED_BYTES {
+            *held = None;
+            return true;
+        }
+        let missing = (kib(bytes) as usize).saturating_sub(held.as_ref().map_or(0, |h| h.num_permits()));
+        match Arc::clone(self.server.room()).try_acquire_many_owned(missing as u32) {
+            Ok(more) => {
+                match held {
+                    Some(held) => held.merge(more),
+                    None => *held = Some(more),
+                }
+                true
+            }
+            Err(_) => false,
+        }
+    }
+
     /// Takes the lines that are complete. False when the client takes no answers any more.
     async fn frames(&self, decoder: &mut Decoder) -> bool {
         while let Some(frame) = decoder.next_frame() {
@@ -197,7 +240,7 @@ impl Connection {
     }
 
     async fn send(&self, line: Vec<u8>, answers: Option<Id>) -> bool {
-        self.outbox.send(Outgoing { line, answers }).await.is_ok()
+        self.outbox.send(Outgoing { line, answers, _held: None }).await.is_ok()
     }
 
     async fn line(&self, line: &[u8]) -> bool {
@@ -225,6 +268,9 @@ impl Connection {
     }
 
     async fn begin(&self, id: Id, call: Call) -> bool {
+        if matches!(call, Call::Hello(_)) {
+            self.has_greeted.store(true, Ordering::Relaxed);
+        }
         let correlation_id = match client_correlation(&call) {
             Ok(own) => own.unwrap_or_else(|| self.server.correlation_id(self.number)),
             Err(error) => return self.send(rpc::error(Some(&id), &error), None).await,
@@ -243,6 +289,7 @@ impl Connection {
                 Some(busy(format!("{IN_FLIGHT_PER_CLIENT_MAX} requests of this connection are in flight")))
             } else {
                 map.insert(id.clone(), cancel.clone());
+                self.client.note(true);
                 None
             }
         });
@@ -254,21 +301,40 @@ impl Connection {
             received: Instant::now(),
             correlation_id,
             cancel,
-            notify: notifier(self.outbox.clone()),
+            notify: notifier(self.outbox.clone(), Arc::clone(self.server.room())),
         };
         let server = Arc::clone(&self.server);
         let outbox = self.outbox.clone();
+        let beats = self.has_greeted.load(Ordering::Relaxed);
         tokio::spawn(async move {
-            let mut line = server.serve(call, context).await;
+            let serving = server.serve(call, context);
+            let mut line = if beats { with_heartbeats(serving, &outbox).await } else { serving.await };
             if line.len() > FRAME_BYTES_MAX {
                 let message = format!("the answer has {} bytes, a line holds {FRAME_BYTES_MAX}", line.len());
                 let error = ErrorObject::new(ErrorCode::BudgetExceeded, message)
                     .with_hint("ask for less: lower maxTotalChars or limit");
                 line = rpc::error(Some(&id), &error);
             }
-            let _ = outbox.send(Outgoing { line, answers: Some(id) }).await;
+            // Waits while slow clients hold too much; they are gone when they take no byte for long.
+            let held = Arc::clone(server.room()).acquire_many_owned(kib(line.len())).await.ok();
+            let _ = outbox.send(Outgoing { line, answers: Some(id), _held: held }).await;
         });
         true
+    }
+}
+
+/// Waits for an answer and says meanwhile, now and then, that work on it goes on.
+async fn with_heartbeats(serving: impl Future<Output = Vec<u8>>, outbox: &mpsc::Sender<Outgoing>) -> Vec<u8> {
+    tokio::pin!(serving);
+    loop {
+        tokio::select! {
+            line = &mut serving => return line,
+            () = tokio::time::sleep(HEARTBEAT) => {
+                let line = rpc::request(None, hello::HEARTBEAT, serde_json::Map::new());
+                // Who has messages waiting knows already.
+                let _ = outbox.try_send(Outgoing { line, answers: None, _held: None });
+            }
+        }
     }
 }
 
@@ -288,8 +354,15 @@ fn client_correlation(call: &Call) -> Result<Option<String>, ErrorObject> {
 
 /// Sends from the blocking thread of a request. A slow client holds its own thread here until it
 /// reads or the write times out.
-fn notifier(outbox: mpsc::Sender<Outgoing>) -> Box<dyn Fn(Vec<u8>) -> bool + Send + Sync> {
-    Box::new(move |line| outbox.blocking_send(Outgoing { line, answers: None }).is_ok())
+fn notifier(
+    outbox: mpsc::Sender<Outgoing>,
+    room: Arc<Semaphore>,
+) -> Box<dyn Fn(Vec<u8>) -> bool + Send + Sync> {
+    let runtime = tokio::runtime::Handle::current();
+    Box::new(move |line| {
+        let held = runtime.block_on(Arc::clone(&room).acquire_many_owned(kib(line.len()))).ok();
+        outbox.blocking_send(Outgoing { line, answers: None, _held: held }).is_ok()
+    })
 }
 
 /// Writes messages until there are no more senders or the client stops reading.
@@ -297,6 +370,7 @@ async fn write<W: AsyncWrite + Unpin>(
     mut writer: W,
     mut messages: mpsc::Receiver<Outgoing>,
     in_flight: InFlight,
+    client: Arc<Connected>,
     limit: Duration,
 ) {
     while let Some(mut message) = messages.recv().await {
@@ -308,6 +382,13 @@ async fn write<W: AsyncWrite + Unpin>(
         if !write_all(&mut writer, &message.line, limit).await {
             in_flight.with(|map| map.values().for_each(Cancel::cancel));
             return;
+        }
+        if messages.is_empty() {
+            in_flight.with(|map| {
+                if map.is_empty() {
+                    client.note(false);
+                }
+            });
         }
     }
     let _ = writer.shutdown().await;

@@ -132,7 +132,7 @@ pub fn pack_error(e: &PackError) -> ErrorObject {
 /// Why a workspace cannot do what was asked.
 pub fn workspace_error(e: &WorkspaceError) -> ErrorObject {
     match e {
-        WorkspaceError::NotFound(_) | WorkspaceError::TooBroad(_) => {
+        WorkspaceError::NotFound(_) | WorkspaceError::TooBroad(_) | WorkspaceError::Odd { .. } => {
             ErrorObject::new(ErrorCode::WorkspaceInvalid, chain(e))
         }
         WorkspaceError::Unknown(_) => ErrorObject::new(ErrorCode::IndexMissing, chain(e)),
@@ -270,6 +270,7 @@ mod tests {
             (failed("internal"), 70),
             (WorkspaceError::Building, 75),
             (WorkspaceError::TooBroad("/".into()), 66),
+            (WorkspaceError::Odd { path: "/proc".into(), why: "it is odd" }, 66),
         ] {
             let object = workspace_error(&error);
             assert_eq!(object.data.exit, exit, "{error:?}: {object}");

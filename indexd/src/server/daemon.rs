@@ -7,7 +7,8 @@
 use crate::server::connection::{self, HungUp, Timeouts};
 use crate::server::dispatch::{Closing, Server};
 use crate::server::limits::{
-    CONNECTIONS_MAX, DRAIN_TIMEOUT, LOCK_TIMEOUT, SOCKET_CHECK, SOCKET_CHECK_UNWATCHED,
+    CACHE_LOCK_TIMEOUT, CONNECTIONS_MAX, DRAIN_TIMEOUT, HOUSE_INTERVAL, LOCK_TIMEOUT, SOCKET_CHECK,
+    SOCKET_CHECK_UNWATCHED,
 };
 use crate::workspace::watch::{self, Inbox, Watcher};
 use indexd_proto::error::{ErrorCode, ErrorObject};
@@ -53,39 +54,69 @@ pub enum StartError {
 /// The lock that makes a process the daemon; given back when dropped or when the process ends.
 #[derive(Debug)]
 pub struct Lock {
-    _file: File,
+    _runtime: File,
+    _cache: File,
 }
 
 impl Lock {
     /// Takes the lock, waiting a while for a daemon that is just ending.
     ///
+    /// A second lock, in the cache folder, keeps daemons of other runtime folders from writing the
+    /// same indexes.
+    ///
     /// # Errors
     /// [`StartError`]; `Running` at once when the holder answers on the socket.
     pub fn take(dirs: &Dirs) -> Result<Self, StartError> {
-        let path = dirs.lock();
-        let fail = |source| StartError::Io { path: path.clone(), source };
-        paths::private_dir(&dirs.runtime, indexd_os::own_uid())
-            .map_err(|source| StartError::Io { path: dirs.runtime.clone(), source })?;
-        let file =
-            File::options().create(true).truncate(false).read(true).write(true).open(&path).map_err(fail)?;
         let until = Instant::now() + LOCK_TIMEOUT;
-        loop {
-            match file.try_lock() {
-                Ok(()) => {
-                    // For whoever wonders later why the lock is held; nothing depends on it.
-                    let _ = file.set_len(0).and_then(|()| writeln!(&file, "{}", std::process::id()));
-                    return Ok(Self { _file: file });
-                }
-                Err(TryLockError::Error(e)) => return Err(fail(e)),
-                Err(TryLockError::WouldBlock) if answers(&dirs.socket()) => return Err(StartError::Running),
-                Err(TryLockError::WouldBlock) if Instant::now() >= until => {
-                    let holder = dirs.lock_holder();
-                    return Err(StartError::Stuck { path, holder });
-                }
-                Err(TryLockError::WouldBlock) => std::thread::sleep(Duration::from_millis(20)),
-            }
-        }
+        let runtime = wait_for(&dirs.runtime, &dirs.lock(), until, || {
+            if answers(&dirs.socket()) { Err(StartError::Running) } else { Ok(()) }
+        })?;
+        // Who held both has let go of both.
+        let until = Instant::now() + CACHE_LOCK_TIMEOUT;
+        let cache = wait_for(&dirs.cache, &dirs.cache_lock(), until, || Ok(()))?;
+        Ok(Self { _runtime: runtime, _cache: cache })
     }
+}
+
+/// Takes the lock `path` in the private folder `dir`, unless it is not to be had until then or `look`
+/// ends the waiting.
+fn wait_for(
+    dir: &Path,
+    path: &Path,
+    until: Instant,
+    look: impl Fn() -> Result<(), StartError>,
+) -> Result<File, StartError> {
+    let fail = |source| StartError::Io { path: path.to_owned(), source };
+    paths::private_dir(dir, indexd_os::own_uid())
+        .map_err(|source| StartError::Io { path: dir.to_owned(), source })?;
+    let file = open_lock(path).map_err(fail)?;
+    loop {
+        match file.try_lock() {
+            Ok(()) => {
+                // For whoever wonders later why the lock is held; nothing depends on it.
+                let _ = file.set_len(0).and_then(|()| writeln!(&file, "{}", std::process::id()));
+                return Ok(file);
+            }
+            Err(TryLockError::Error(e)) => return Err(fail(e)),
+            Err(TryLockError::WouldBlock) => look()?,
+        }
+        if Instant::now() >= until {
+            return Err(StartError::Stuck { path: path.to_owned(), holder: paths::holder(path) });
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+/// Opens a lock; a link is refused, since its target would be written to.
+fn open_lock(path: &Path) -> io::Result<File> {
+    let mut options = File::options();
+    options.create(true).truncate(false).read(true).write(true);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::OpenOptionsExt;
+        options.mode(0o600).custom_flags(rustix::fs::OFlags::NOFOLLOW.bits() as i32);
+    }
+    options.open(path)
 }
 
 /// A process in a sentence.
@@ -105,6 +136,8 @@ pub struct Socket {
     listener: Listener,
     path: PathBuf,
     identity: Option<(u64, u64)>,
+    /// Whether a service manager listens on it, too.
+    is_passed: bool,
 }
 
 impl Socket {
@@ -121,7 +154,28 @@ impl Socket {
         }
         let listener = options(&path).and_then(ListenerOptions::create_tokio).map_err(fail)?;
         let identity = identity(&path);
-        Ok(Self { listener, path, identity })
+        Ok(Self { listener, path, identity, is_passed: false })
+    }
+
+    /// Takes the socket that a service manager listens on, if it has passed one. Its file stays when the
+    /// daemon ends: the manager starts the next one. Must be called inside the runtime, under the lock.
+    ///
+    /// # Errors
+    /// [`StartError::Io`] when what was passed is not the daemon's socket.
+    #[cfg(unix)]
+    pub fn passed(dirs: &Dirs, _lock: &Lock) -> Result<Option<Self>, StartError> {
+        use interprocess::os::unix::uds_local_socket::tokio::Listener as UnixListener;
+        let path = dirs.socket();
+        let fail = |source| StartError::Io { path: path.clone(), source };
+        let Some(fd) = indexd_os::passed_socket().map_err(fail)? else { return Ok(None) };
+        let listener = UnixListener::try_from(fd).map_err(fail)?;
+        let bound = listener.inner().local_addr().map_err(fail)?;
+        if bound.as_pathname() != Some(&path) {
+            let why = format!("the socket that was passed is {bound:?}");
+            return Err(fail(io::Error::new(io::ErrorKind::InvalidInput, why)));
+        }
+        let identity = identity(&path);
+        Ok(Some(Self { listener: Listener::UdSocket(listener), path, identity, is_passed: true }))
     }
 
     /// Whether clients that open the path still reach this socket.
@@ -132,7 +186,7 @@ impl Socket {
 
 impl Drop for Socket {
     fn drop(&mut self) {
-        if self.identity.is_some() && self.is_own() {
+        if !self.is_passed && self.identity.is_some() && self.is_own() {
             let _ = std::fs::remove_file(&self.path);
         }
     }
@@ -167,6 +221,7 @@ pub async fn run(server: Arc<Server>, socket: Socket, also: impl Future<Output =
     let mut closing = server.closing();
     let folder = Folder::watched(&socket.path);
     let mut check_at = tokio::time::Instant::now();
+    let mut house_at = tokio::time::Instant::now();
     tokio::pin!(also);
     loop {
         tokio::select! {
@@ -190,6 +245,11 @@ pub async fn run(server: Arc<Server>, socket: Socket, also: impl Future<Output =
             () = folder.changed() => check(&server, &socket),
             () = tokio::time::sleep_until(check_at) => {
                 check(&server, &socket);
+                if tokio::time::Instant::now() >= house_at {
+                    house_at = tokio::time::Instant::now() + HOUSE_INTERVAL;
+                    let server = Arc::clone(&server);
+                    tokio::task::spawn_blocking(move || server.keep_house());
+                }
                 let idle_in = server.idle_exit().map(|limit| limit.saturating_sub(server.idle()));
                 check_at = tokio::time::Instant::now() + folder.interval().min(idle_in.unwrap_or(Duration::MAX));
             }

@@ -6,9 +6,12 @@
 
 use crate::server::backend::{Backend, Cancel, Context, cancelled};
 use crate::server::convert;
-use crate::server::limits::{BUSY_RETRY, CONNECTIONS_MAX, QUEUE_MAX, RUNNING_MAX};
+use crate::server::limits::{BUSY_RETRY, HELD_KIB_MAX, QUEUE_MAX, RUNNING_MAX};
+use crate::server::seats::{Seat, Seats};
 use indexd_proto::error::{ErrorCode, ErrorObject};
-use indexd_proto::hello::{Build, HelloParams, HelloResult, ProtocolRange, ShutdownResult};
+use indexd_proto::hello::{
+    Build, CAPABILITY_HEARTBEAT, HelloParams, HelloResult, ProtocolRange, ShutdownResult,
+};
 use indexd_proto::workspace::{DaemonStatus, RequestCounts, StatusResult};
 use indexd_proto::{Call, Method, PROTOCOL_VERSION, rpc};
 use indexd_store::Unreadable;
@@ -37,7 +40,9 @@ pub struct Server {
     places: Arc<Semaphore>,
     queued: AtomicU32,
     running: AtomicU32,
-    connections: AtomicU32,
+    clients: Seats,
+    /// KiB that may still be held for clients.
+    room: Arc<Semaphore>,
     requests: AtomicU64,
     /// Milliseconds after `started` of the last sign of life.
     last_active_ms: AtomicU64,
@@ -55,18 +60,31 @@ struct Counts {
 }
 
 /// A client's place among the connections; given back when dropped.
-pub struct Connected(Arc<Server>);
+pub struct Connected {
+    server: Arc<Server>,
+    seat: Arc<Seat>,
+}
 
 impl Connected {
     /// The server it is connected to.
     pub fn server(&self) -> &Arc<Server> {
-        &self.0
+        &self.server
+    }
+
+    /// Ends when the client has to make room for another one.
+    pub async fn gives_way(&self) {
+        self.seat.gives_way().await;
+    }
+
+    /// Notes whether the client waits for something.
+    pub fn note(&self, is_busy: bool) {
+        self.server.clients.note(&self.seat, is_busy);
     }
 }
 
 impl Drop for Connected {
     fn drop(&mut self) {
-        self.0.connections.fetch_sub(1, Ordering::Relaxed);
+        self.server.clients.give_back(&self.seat);
     }
 }
 
@@ -96,7 +114,8 @@ impl Server {
             places: Arc::new(Semaphore::new(RUNNING_MAX)),
             queued: AtomicU32::new(0),
             running: AtomicU32::new(0),
-            connections: AtomicU32::new(0),
+            clients: Seats::default(),
+            room: Arc::new(Semaphore::new(HELD_KIB_MAX)),
             requests: AtomicU64::new(0),
             last_active_ms: AtomicU64::new(0),
             counts: Counts::default(),
@@ -104,12 +123,15 @@ impl Server {
         })
     }
 
-    /// A place for one more client; `None` when [`CONNECTIONS_MAX`] are taken.
+    /// A place for one more client, which another one may have to give up; see [`Seats::take`].
     pub fn connect(self: &Arc<Self>) -> Option<Connected> {
-        // Counted first: of many that come at once, no more may pass than there are places.
-        let connected = Connected(Arc::clone(self));
-        let before = self.connections.fetch_add(1, Ordering::Relaxed) as usize;
-        (before < CONNECTIONS_MAX).then_some(connected)
+        let seat = self.clients.take()?;
+        Some(Connected { server: Arc::clone(self), seat })
+    }
+
+    /// KiB that may still be held for clients, all together.
+    pub(super) fn room(&self) -> &Arc<Semaphore> {
+        &self.room
     }
 
     /// Stops taking requests; those in flight go on.
@@ -149,6 +171,11 @@ impl Server {
     /// Time without a request after which the daemon ends.
     pub fn idle_exit(&self) -> Option<Duration> {
         self.identity.idle_exit
+    }
+
+    /// Lets the backend remove what nobody needs any more.
+    pub fn keep_house(&self) {
+        self.backend.keep_house();
     }
 
     /// Lets the backend write what must not be lost.
@@ -279,8 +306,8 @@ impl Server {
                 socket: self.identity.socket.clone(),
                 log: self.identity.log.clone(),
                 executable: executable(),
-                private_bytes: private_bytes(),
-                connections: self.connections.load(Ordering::Relaxed),
+                private_bytes: indexd_os::private_bytes(),
+                connections: self.clients.n_taken() as u32,
                 in_flight: self.running.load(Ordering::Relaxed),
                 queued: self.queued.load(Ordering::Relaxed),
                 requests: RequestCounts {
@@ -319,7 +346,7 @@ fn hello(params: &HelloParams) -> Result<String, ErrorObject> {
         supported: ProtocolRange::OURS,
         server: build(),
         methods,
-        capabilities: ["cancel", "chunks", "progress"].map(str::to_owned).to_vec(),
+        capabilities: ["cancel", "chunks", CAPABILITY_HEARTBEAT, "progress"].map(str::to_owned).to_vec(),
         pid: std::process::id(),
     })
 }
@@ -356,11 +383,4 @@ fn executable() -> String {
 #[cfg(not(target_os = "linux"))]
 fn executable() -> String {
     std::env::current_exe().map(|p| p.display().to_string()).unwrap_or_default()
-}
-
-/// Anonymous resident memory, mapped index pages left out.
-fn private_bytes() -> u64 {
-    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let line = status.lines().find_map(|l| l.strip_prefix("RssAnon:"));
-    line.and_then(|l| l.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()).map_or(0, |kb| kb * 1024)
 }

@@ -9,7 +9,7 @@ use crate::server::metrics::Metrics;
 use crate::server::records::{Cache, Kept, Records};
 use crate::server::{convert, edges, import, log, lookup, place, why};
 use crate::workspace::{
-    Freshness, Progress, RECORDS, Registry, Workspace, WorkspaceError, WorkspaceState, folder_name,
+    Collect, Freshness, Progress, RECORDS, Registry, Workspace, WorkspaceError, WorkspaceState, folder_name,
 };
 use base64::Engine as _;
 use indexd_model::IndexView;
@@ -72,6 +72,9 @@ pub struct Engine {
     /// Counters by name; each remembers counts, so there is one for all requests.
     counters: Mutex<BTreeMap<String, Arc<CachedCounter>>>,
 }
+
+/// Milliseconds after which an index that is behind its tree may have caught up.
+const RETRY_MS: u64 = 500;
 
 /// How a request names its workspace.
 #[derive(Clone, Copy)]
@@ -150,7 +153,7 @@ impl Engine {
                 }
                 let message = format!("{} changed files are not in the index yet", freshness.pending);
                 return Err(ErrorObject::new(ErrorCode::Indexing, message)
-                    .with_retry_after_ms(500)
+                    .with_retry_after_ms(RETRY_MS)
                     .with_hint("wait longer, or ask for the best there is"));
             }
             ctx.check()?;
@@ -399,7 +402,8 @@ impl Engine {
         json(&SymbolResult {
             schema: "SymbolResult".to_owned(),
             schema_version: SCHEMA_VERSION.to_owned(),
-            symbols: lookup::symbols(&reading.snapshot, &reading.symbol(&p.cwd, &p.name), p.limit)?,
+            symbols: lookup::symbols(&reading.snapshot, &reading.symbol(&p.cwd, &p.name), p.limit)
+                .map_err(|e| reading.qualified(e))?,
             envelope: reading.envelope(ctx),
         })
     }
@@ -425,7 +429,8 @@ impl Engine {
     fn graph(&self, relation: Relation, mut p: GraphParams, ctx: &Context) -> Result<String, ErrorObject> {
         let reading = self.read(target(&p.repo, &p.cwd), p.wait, p.progress, ctx)?;
         p.symbol = reading.symbol(&p.cwd, &p.symbol);
-        let walk = graph::walk(&reading.snapshot, relation, &p, &ctx.cancel)?;
+        let walk =
+            graph::walk(&reading.snapshot, relation, &p, &ctx.cancel).map_err(|e| reading.qualified(e))?;
         json(&GraphResult {
             schema: "GraphResult".to_owned(),
             schema_version: SCHEMA_VERSION.to_owned(),
@@ -501,6 +506,37 @@ impl Engine {
         })
     }
 
+    fn compact(&self, p: wire::CompactParams, ctx: &Context) -> Result<String, ErrorObject> {
+        let reading = self.read(target(&p.repo, &p.cwd), Some(LONG_WAIT), p.progress, ctx)?;
+        let workspace = Arc::clone(&reading.workspace);
+        drop(reading);
+        let (bytes_before, bytes) =
+            workspace.compact(&|| ctx.cancel.is_cancelled()).map_err(|e| convert::workspace_error(&e))?;
+        json(&wire::CompactResult {
+            schema: "CompactResult".to_owned(),
+            schema_version: SCHEMA_VERSION.to_owned(),
+            root: workspace.root().display().to_string(),
+            bytes_before,
+            bytes,
+        })
+    }
+
+    fn gc(&self, p: &wire::GcParams) -> Result<String, ErrorObject> {
+        let collected = self.registry.gc(Collect::by_hand(&self.config), p.dry_run);
+        let removed = collected.into_iter().map(|c| wire::Collected {
+            root: c.root.map(|root| root.display().to_string()),
+            index: c.index,
+            reason: c.reason.to_owned(),
+            bytes: c.bytes,
+        });
+        json(&wire::GcResult {
+            schema: "GcResult".to_owned(),
+            schema_version: SCHEMA_VERSION.to_owned(),
+            dry_run: p.dry_run,
+            removed: removed.collect(),
+        })
+    }
+
     fn config_show(&self, p: &wire::ConfigParams) -> Result<String, ErrorObject> {
         // Shown without registering anything: the file of the folder itself, if it has one.
         let entries = match p.repo.as_deref().or(p.cwd.as_deref()) {
@@ -543,6 +579,8 @@ impl Backend for Engine {
                 self.registry.remove(Path::new(&p.repo)).map_err(|e| convert::workspace_error(&e))?;
                 json(&wire::RemoveResult { root: p.repo })
             }
+            Call::WorkspaceGc(p) => self.gc(&p),
+            Call::IndexCompact(p) => self.compact(p, ctx),
             Call::IndexWait(p) => self.index_wait(p, ctx),
             Call::ExportDump(p) => self.export(p, ctx, Form::Dump),
             Call::ExportEdges(p) => self.export(p, ctx, Form::Edges),
@@ -563,6 +601,12 @@ impl Backend for Engine {
         self.metrics.counts()
     }
 
+    fn keep_house(&self) {
+        for c in self.registry.gc(Collect::by_itself(&self.config), false) {
+            tracing::info!(index = c.index, reason = c.reason, bytes = c.bytes, "removed an index");
+        }
+    }
+
     fn shutdown(&self) {
         self.registry.shutdown();
     }
@@ -578,6 +622,25 @@ impl Reading {
     /// A name, or a place with its path as the index has it.
     fn symbol(&self, cwd: &Option<String>, name: &str) -> String {
         place::of_symbol(&self.snapshot, self.workspace.root(), cwd.as_deref().map(Path::new), name)
+    }
+
+    /// An error as this state of the index allows to say it: that something is not there can only be
+    /// said of an index that is as the tree.
+    fn qualified(&self, error: ErrorObject) -> ErrorObject {
+        if self.freshness.fresh || error.data.code != ErrorCode::SymbolNotFound {
+            return error;
+        }
+        let said = error.message;
+        match self.workspace.failure() {
+            Some((code, hint)) => {
+                let failed = convert::failed(code, &hint);
+                let message = format!("{said}, which does not follow the tree: {}", failed.message);
+                ErrorObject { message, ..failed }
+            }
+            None => ErrorObject::new(ErrorCode::Indexing, format!("{said}, which is behind the tree"))
+                .with_retry_after_ms(RETRY_MS)
+                .with_hint("try again, or wait longer with --wait"),
+        }
     }
 
     fn envelope(&self, ctx: &Context) -> Envelope {

@@ -8,6 +8,8 @@ pub const CONNECTIONS_MAX: usize = 64;
 pub const IN_FLIGHT_PER_CLIENT_MAX: usize = 8;
 /// Requests that run at once. Most of them wait for an index; each holds one thread.
 pub const RUNNING_MAX: usize = 32;
+/// A thread of requests that has none for so long ends; what it has freed is of use to nobody before.
+pub const THREAD_KEPT: Duration = Duration::from_secs(2);
 /// Requests that wait for a place; more are refused with a time to try again.
 pub const QUEUE_MAX: usize = 64;
 /// Messages that wait to be written to one client.
@@ -15,7 +17,7 @@ pub const OUTBOX_MAX: usize = 16;
 /// When a refused client may try again.
 pub const BUSY_RETRY: Duration = Duration::from_millis(100);
 /// A client that takes no byte for so long is gone.
-pub const WRITE_TIMEOUT: Duration = Duration::from_secs(30);
+pub const WRITE_TIMEOUT: Duration = Duration::from_secs(10);
 /// A client that connects and asks nothing for so long is gone; it may not hold a place.
 pub const FIRST_TIMEOUT: Duration = Duration::from_secs(30);
 /// A client that stops within a line for so long is gone.
@@ -26,11 +28,23 @@ pub const QUIET_TIMEOUT: Duration = Duration::from_secs(3_600);
 pub const DRAIN_TIMEOUT: Duration = Duration::from_secs(10);
 /// How long a starting daemon waits for the lock of one that is ending.
 pub const LOCK_TIMEOUT: Duration = Duration::from_secs(15);
+/// How long it waits for the lock of the cache folder, which is that of the same daemon as a rule.
+pub const CACHE_LOCK_TIMEOUT: Duration = Duration::from_secs(2);
 /// How often the daemon looks whether its socket file is still its own, besides when something
 /// happens in its folder; each look wakes a sleeping processor.
 pub const SOCKET_CHECK: Duration = Duration::from_secs(60);
 /// The same where the folder cannot be watched; a daemon started meanwhile waits for the lock.
 pub const SOCKET_CHECK_UNWATCHED: Duration = Duration::from_secs(5);
+/// Time between two looks for indexes that nobody needs any more.
+pub const HOUSE_INTERVAL: Duration = Duration::from_secs(86_400);
+/// Time between two notifications that say that a request is still worked on. A client takes the
+/// daemon for dead after several of them are missing.
+pub const HEARTBEAT: Duration = Duration::from_secs(2);
+/// KiB that are held for all clients together: lines that are not complete, and messages that are not
+/// written. Four of the largest lines.
+pub const HELD_KIB_MAX: usize = 64 << 10;
+/// Bytes of an unfinished line that are not counted, so that ordinary requests pass always.
+pub const UNCOUNTED_BYTES: usize = 64 << 10;
 /// Time between two progress notifications of one request.
 pub const PROGRESS_INTERVAL: Duration = Duration::from_millis(100);
 /// Idle exit when the environment says CI, where nobody comes back.

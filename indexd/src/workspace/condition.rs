@@ -3,9 +3,39 @@
 use super::status::{Freshness, Progress, WorkspaceState};
 use super::watch::{Inbox, Noticed, Watcher};
 use indexd_store::Store;
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, RwLock};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, RwLock, RwLockWriteGuard};
 use std::time::{Duration, Instant};
+
+/// A kind of thing that is wrong and does not keep the workspace from answering.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Problem {
+    /// The repository's settings are refused.
+    Settings,
+    /// Some files or folders may not be read.
+    Unreadable,
+    /// The file system does not tell of changes.
+    RemoteFileSystem,
+    /// The system gives no watcher.
+    NoWatcher,
+    /// The limit on watched folders is reached.
+    WatchLimit,
+    /// Some folders cannot be watched for another reason.
+    Unwatchable,
+    /// The index was damaged and built anew.
+    Rebuilt,
+}
+
+impl Problem {
+    /// Whether it keeps changes from being noticed, so that requests compare the tree.
+    pub fn is_of_watching(self) -> bool {
+        match self {
+            Self::RemoteFileSystem | Self::NoWatcher | Self::WatchLimit | Self::Unwatchable => true,
+            Self::Settings | Self::Unreadable | Self::Rebuilt => false,
+        }
+    }
+}
 
 /// Everything that status shows and changes with time.
 #[derive(Clone, Debug)]
@@ -32,8 +62,8 @@ pub struct Condition {
     pub import_tool: String,
     /// Names that are not UTF-8.
     pub skipped_names: Vec<String>,
-    /// Sentences for the user.
-    pub problems: Vec<String>,
+    /// What is wrong, one sentence for the user on each.
+    pub problems: BTreeMap<Problem, String>,
     /// Work under way.
     pub progress: Option<Progress>,
 }
@@ -52,7 +82,7 @@ impl Default for Condition {
             n_linked: 0,
             import_tool: String::new(),
             skipped_names: Vec::new(),
-            problems: Vec::new(),
+            problems: BTreeMap::new(),
             progress: None,
         }
     }
@@ -88,6 +118,16 @@ impl Shared {
         self.changed.notify_all();
     }
 
+    /// Notes a problem with a sentence for the user, in place of the last one of its kind.
+    pub fn problem(&self, kind: Problem, sentence: String) {
+        self.update(|c| _ = c.problems.insert(kind, sentence));
+    }
+
+    /// Notes that there is no such problem any more.
+    pub fn solved(&self, is_solved: impl Fn(Problem) -> bool) {
+        self.update(|c| c.problems.retain(|kind, _| !is_solved(*kind)));
+    }
+
     /// Waits until `wanted` holds or the time is over; gives the condition then.
     pub fn wait(&self, time: Duration, wanted: impl Fn(&Condition) -> bool) -> Condition {
         let guard = self.lock();
@@ -102,7 +142,12 @@ impl Shared {
 
     /// Puts an index in place, or takes it away.
     pub fn set_store(&self, store: Option<Store>) {
-        *self.store.write().unwrap_or_else(PoisonError::into_inner) = store;
+        *self.lock_store() = store;
+    }
+
+    /// The place of the index, which requests wait for meanwhile.
+    pub fn lock_store(&self) -> RwLockWriteGuard<'_, Option<Store>> {
+        self.store.write().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Asks work under way to stop.

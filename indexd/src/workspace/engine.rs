@@ -7,18 +7,19 @@
 //! `overlays` is an imported index.
 
 use super::build::{Build, BuildError};
+use super::condition::Shared;
 use super::git::GitFolders;
 use super::known::KnownFiles;
 use super::overlays::{self, Kept};
 use super::past;
-use super::recovery::{self, Verify};
+use super::recipe;
+use super::recovery::{self, Checked, Verify};
 use super::scan::Enter;
 use super::stages::{Parts, StageLog};
 use super::status::Progress;
 use super::tree::{ChangeSet, Tree};
 use super::update::{Cancelled, NewHistory, Update};
 use crate::config::Config;
-use indexd_history::Past;
 use indexd_model::RepoPath;
 use indexd_os::{ReadError, Root};
 use indexd_proto::paths::private_dir;
@@ -30,6 +31,12 @@ use std::sync::Arc;
 
 /// Files. A larger change set is built into a new environment instead of being one transaction.
 const UPDATE_FILES_MAX: usize = 2_000;
+/// Files changed after which the environment is opened anew: LMDB keeps the memory of the pages that
+/// the largest transaction wrote, some 10 KB a file, until the environment is closed.
+const RENEW_FILES: usize = 64;
+/// An index is copied compactly when its file has grown by a quarter, or by so many bytes if that is
+/// more.
+const GROWTH_BYTES_MIN: u64 = 512 << 10;
 
 /// Why the engine cannot go on.
 #[derive(Debug, thiserror::Error)]
@@ -84,13 +91,48 @@ pub struct Engine {
     pub log: Arc<StageLog>,
     /// The tree as the index knows it.
     pub tree: Tree,
+    /// Whether opening found a damaged index and put it aside.
+    pub was_damaged: bool,
     store: Option<Store>,
     env: u64,
     unreadable: Vec<RepoPath>,
     head: Option<String>,
     history: Option<[u8; 32]>,
-    past: Option<Past>,
+    past: Option<past::Kept>,
     overlays: Kept,
+    /// Files put or removed since the environment was opened.
+    n_changed: usize,
+    /// Bytes of the data file when it was compact last.
+    compact_bytes: u64,
+}
+
+/// What a thread needs to make a compact copy of an index.
+pub struct CopyJob {
+    store: Store,
+    dir: PathBuf,
+    env: u64,
+}
+
+/// A compact copy that was made.
+pub struct Copy {
+    env: u64,
+    /// The transaction that it is a copy of.
+    of: u64,
+}
+
+impl CopyJob {
+    /// Makes the copy; the index serves requests and takes changes meanwhile.
+    ///
+    /// # Errors
+    /// Those of the store; nothing is left of the copy then.
+    pub fn run(self, is_stopping: &dyn Fn() -> bool) -> Result<Copy, StoreError> {
+        recovery::remove_env(&self.dir);
+        let copied = self.store.copy_compact(&self.dir, is_stopping);
+        if copied.is_err() {
+            recovery::remove_env(&self.dir);
+        }
+        Ok(Copy { env: self.env, of: copied? })
+    }
 }
 
 impl Engine {
@@ -103,6 +145,8 @@ impl Engine {
         setup.parts.redacts &= setup.config.index_redact_secrets;
         private_dir(&setup.home, indexd_os::own_uid())
             .map_err(|e| io_error("make the index folder", &setup.home, e))?;
+        recovery::remove_foreign(&setup.home, indexd_os::own_uid());
+        recovery::note_asked(&setup.home);
         let current = recovery::current(&setup.home);
         recovery::remove_others(&setup.home, current);
         let mut engine = Self {
@@ -115,14 +159,23 @@ impl Engine {
             history: None,
             past: None,
             overlays: overlays::kept(&setup.home),
+            was_damaged: false,
+            n_changed: 0,
+            compact_bytes: recovery::compact_bytes(&setup.home).unwrap_or(0),
             setup,
         };
         if current.is_some() {
-            engine.store = recovery::open_checked(
-                &engine.env_dir(engine.env),
-                &engine.signature_config(),
-                &engine.setup.verify,
-            )?;
+            let dir = engine.env_dir(engine.env);
+            let trust = recovery::note_opening(&engine.setup.home);
+            let config = engine.signature_config();
+            engine.store = match recovery::open_checked(&dir, &config, &engine.setup.verify, trust)? {
+                Checked::Ready(store) => Some(store),
+                Checked::Nothing => None,
+                Checked::Damaged => {
+                    engine.was_damaged = true;
+                    None
+                }
+            };
         }
         if let Some(store) = &engine.store {
             let snapshot = store.snapshot()?;
@@ -199,13 +252,15 @@ impl Engine {
             overlays: &overlays,
             n_threads: self.n_threads(),
         };
-        let mut read = self.past.take();
+        let mut kept = self.past.take();
         let history = || {
-            read = past::read(&self.setup.root, commits_max, read.as_ref());
+            let known = kept.take().and_then(|kept| kept.open());
+            let read = past::read(&self.setup.root, commits_max, known.as_ref());
+            kept = read.as_ref().and_then(past::Kept::new);
             read.as_ref().map(past::history)
         };
         let built = build.run(store.bulk()?, files, head.as_deref(), history);
-        self.past = read;
+        self.past = kept;
         let built = match built {
             Ok(built) => built,
             Err(e) => {
@@ -226,19 +281,94 @@ impl Engine {
         };
         self.history = store.snapshot()?.history_digest();
         self.head = head;
-        recovery::set_current(&self.setup.home, env).map_err(|e| io_error("write", &self.setup.home, e))?;
+        self.set_current(env, &store)?;
         if let Some(tree) = walked {
             self.tree = tree;
         }
         for (path, stat) in built.stats {
             self.tree.remember(&path, Some(stat));
         }
-        let old = (self.env, self.store.replace(store));
-        self.env = env;
         self.unreadable = built.unreadable;
-        drop(old.1);
-        recovery::remove_env(&self.env_dir(old.0));
+        self.replace(env, store);
         Ok(())
+    }
+
+    /// Says durably that `store` is the index from now on.
+    fn set_current(&mut self, env: u64, store: &Store) -> Result<(), EngineError> {
+        self.compact_bytes = store.size_bytes();
+        recovery::set_current(&self.setup.home, env, self.compact_bytes)
+            .map_err(|e| io_error("write", &self.setup.home, e))
+    }
+
+    /// Puts an environment in place of the one before, which serves its readers until they are done.
+    fn replace(&mut self, env: u64, store: Store) {
+        let old = std::mem::replace(&mut self.env, env);
+        self.store = Some(store);
+        self.n_changed = 0;
+        recovery::remove_env(&self.env_dir(old));
+    }
+
+    /// Whether the file is so much larger than a compact one that copying it pays.
+    pub fn is_bloated(&self) -> bool {
+        let bytes = self.store.as_ref().map_or(0, Store::size_bytes);
+        bytes > self.compact_bytes + (self.compact_bytes / 4).max(GROWTH_BYTES_MIN)
+    }
+
+    /// The work of copying the index compactly, for a thread of its own; `None` without an index.
+    pub fn copy_job(&self) -> Option<CopyJob> {
+        let env = self.env + 1;
+        self.store.clone().map(|store| CopyJob { store, dir: self.env_dir(env), env })
+    }
+
+    /// Puts a compact copy in place. False, and the copy is gone, when the index has changed since.
+    ///
+    /// # Errors
+    /// Those of the store; the index stays as it was.
+    pub fn adopt(&mut self, copy: &Copy) -> Result<bool, EngineError> {
+        let dir = self.env_dir(copy.env);
+        let is_current = self.store.as_ref().is_some_and(|store| store.last_transaction() == copy.of);
+        if copy.env != self.env + 1 {
+            return Ok(false);
+        }
+        if !is_current {
+            recovery::remove_env(&dir);
+            return Ok(false);
+        }
+        let Opened::Ready(store) = Store::open_verified(&dir, &self.signature_config())? else {
+            return Err(StoreError::Busy("a copy is gone").into());
+        };
+        self.set_current(copy.env, &store)?;
+        self.replace(copy.env, store);
+        Ok(true)
+    }
+
+    /// Whether changes have left memory that only opening the environment anew gives back.
+    pub fn is_worn(&self) -> bool {
+        self.n_changed >= RENEW_FILES
+    }
+
+    /// Opens the environment anew when nobody reads it; whether that was done. `shared` holds the only
+    /// other handle of the index.
+    ///
+    /// # Errors
+    /// Those of the store; there is no index then, and the next opening finds it.
+    pub fn renew(&mut self, shared: &Shared) -> Result<bool, EngineError> {
+        let dir = self.env_dir(self.env);
+        let config = self.signature_config();
+        let mut slot = shared.lock_store();
+        // One handle is here and one in the slot.
+        if slot.is_none() || !self.store.as_ref().is_some_and(|store| store.is_held_by(1)) {
+            return Ok(false);
+        }
+        *slot = None;
+        self.store = None;
+        let Opened::Ready(store) = Store::open_verified(&dir, &config)? else {
+            return Err(StoreError::Corrupt("gone while it was open".into()).into());
+        };
+        *slot = Some(store.clone());
+        self.store = Some(store);
+        self.n_changed = 0;
+        Ok(true)
     }
 
     /// Folders to watch, as [`Tree::watched`] gives them.
@@ -293,6 +423,7 @@ impl Engine {
             BuildError::Store(e) => EngineError::Store(recovery::explained(e, &self.setup.home)),
             BuildError::Cancelled => EngineError::Cancelled,
         })?;
+        self.n_changed += changes.len();
         for (path, stat) in done.stats {
             self.tree.remember(&path, stat);
         }
@@ -366,8 +497,10 @@ impl Engine {
         if head == self.head {
             return NewHistory::default();
         }
-        self.past = past::read(&self.setup.root, self.setup.config.history_commits_max, self.past.as_ref());
-        let history = match (&self.past, self.history) {
+        let known = self.past.take().and_then(|kept| kept.open());
+        let read = past::read(&self.setup.root, self.setup.config.history_commits_max, known.as_ref());
+        self.past = read.as_ref().and_then(past::Kept::new);
+        let history = match (&read, self.history) {
             (Some(past), _) => Some(past::history(past)),
             (None, Some(_)) => Some(History::default()),
             (None, None) => None,
@@ -396,10 +529,17 @@ impl Engine {
         if let Err(e) = self.tree.save_listings(&self.setup.home) {
             tracing::warn!(error = %e, "the next start lists every folder");
         }
-        match self.store.take() {
-            Some(store) => Ok(store.close_clean()?),
-            None => Ok(()),
+        if let Some(store) = self.store.take() {
+            store.close_clean()?;
         }
+        recovery::note_closed(&self.setup.home);
+        Ok(())
+    }
+
+    /// Notes that the daemon has lived with this index for long: it is not what ends daemons.
+    pub fn note_alive(&self) {
+        recovery::note_asked(&self.setup.home);
+        recovery::note_closed(&self.setup.home);
     }
 
     fn open_root(&self) -> Result<Root, EngineError> {
@@ -424,12 +564,8 @@ impl Engine {
         }
     }
 
-    /// What the facts and signals of the index depend on besides the tree.
     fn signature_config(&self) -> Vec<u8> {
-        let history = self.setup.config.history_commits_max;
-        let secrets = if self.setup.parts.redacts { indexd_secrets::RULES_VERSION } else { 0 };
-        let extractor = indexd_lang::EXTRACTOR_VERSION;
-        format!("extractor {extractor}\nhistory {history}\nsecrets {secrets}\n").into_bytes()
+        recipe::recipe(self.setup.parts.redacts, self.setup.config.history_commits_max).into_bytes()
     }
 }
 

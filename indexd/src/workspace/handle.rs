@@ -6,6 +6,7 @@ use super::cookie::{Answer, Waiter};
 use super::driver::{Driver, DriverSetup, Event, Import};
 use super::engine::{Setup, folder_bytes};
 use super::head::{AtHead, HeadBlobs};
+use super::memory::Pressure;
 use super::overlays;
 use super::recovery::Verify;
 use super::stages::Parts;
@@ -45,6 +46,8 @@ pub struct WorkspaceSetup {
     pub verify: Verify,
     /// The pure stages.
     pub parts: Parts,
+    /// Told when work may have taken memory.
+    pub pressure: Pressure,
 }
 
 /// A repository root that is being indexed.
@@ -59,6 +62,8 @@ pub struct Workspace {
 struct Running {
     driver: Option<(Sender<Event>, JoinHandle<()>)>,
     is_closed: bool,
+    /// When a request came last.
+    asked_at: Option<Instant>,
 }
 
 impl Workspace {
@@ -197,6 +202,42 @@ impl Workspace {
         Ok(store.snapshot()?)
     }
 
+    /// Copies the index compactly and waits until the copy is in place. Gives the bytes of the index
+    /// before and after.
+    ///
+    /// # Errors
+    /// `Cancelled`, `Failed`, `Closed`, `Io`.
+    pub fn compact(&self, cancel: &(dyn Fn() -> bool + Sync)) -> Result<(u64, u64), WorkspaceError> {
+        let before = folder_bytes(&self.setup.home);
+        let (reply, answer) = crossbeam_channel::bounded(1);
+        if self.sender()?.send(Event::Compact(reply)).is_err() {
+            return Err(WorkspaceError::Closed);
+        }
+        loop {
+            match answer.recv_timeout(POLL) {
+                Ok(()) => return Ok((before, folder_bytes(&self.setup.home))),
+                Err(RecvTimeoutError::Timeout) if cancel() => return Err(WorkspaceError::Cancelled),
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => {
+                    let failed = self.failure().map(|(code, hint)| WorkspaceError::Failed { code, hint });
+                    return Err(failed.unwrap_or(WorkspaceError::Closed));
+                }
+            }
+        }
+    }
+
+    /// When a request came last, if the event loop runs.
+    pub fn asked_at(&self) -> Option<Instant> {
+        let running = self.running();
+        let runs = running.driver.as_ref().is_some_and(|(_, thread)| !thread.is_finished());
+        running.asked_at.filter(|_| runs)
+    }
+
+    /// Whether an index is being built.
+    pub fn is_building(&self) -> bool {
+        matches!(self.shared.condition().state, WorkspaceState::Building | WorkspaceState::Rebuilding)
+    }
+
     /// The workspace's condition.
     pub fn status(&self) -> WorkspaceStatus {
         let condition = self.shared.condition();
@@ -216,7 +257,7 @@ impl Workspace {
             import: self.import_status(condition.import_tool),
             n_skipped_names: condition.skipped_names.len() as u64,
             skipped_names: condition.skipped_names.into_iter().take(SKIPPED_SHOWN).collect(),
-            problems: condition.problems,
+            problems: condition.problems.into_values().collect(),
             progress: condition.progress,
             index_bytes: folder_bytes(&self.setup.home),
         }
@@ -297,10 +338,12 @@ impl Workspace {
 
     /// The way to the event loop, which is started when it does not run.
     fn sender(&self) -> Result<Sender<Event>, WorkspaceError> {
+        self.setup.pressure.check_at_times();
         let mut running = self.running();
         if running.is_closed {
             return Err(WorkspaceError::Closed);
         }
+        running.asked_at = Some(Instant::now());
         if let Some((sender, thread)) = &running.driver
             && !thread.is_finished()
         {
@@ -321,6 +364,7 @@ impl Workspace {
             user_config: Arc::clone(&self.setup.config),
             cookies: self.setup.cookies.clone(),
             watch: self.setup.watch,
+            pressure: self.setup.pressure.clone(),
             shared: Arc::clone(&self.shared),
         })
         .map_err(io)?;

@@ -3,11 +3,12 @@
 //! Read in this order: `rules` (which paths belong to the set), `scan` (all of them at once), `listings` (folders that need not be listed again), `known` (files as they were read),
 //! `watch` (the ones that may have changed), `engine` (a change set becomes one commit; the first
 //! build), `driver` (the event loop of one workspace, and freshness), `recovery` (what is believed
-//! after a stop), `why` (what became of one path), `handle` (a workspace as requests see it), `registry` (many of them). Everything
+//! after a stop), `memory` (the ceiling of all), `why` (what became of one path), `handle` (a workspace as requests see it), `registry` (many of them). Everything
 //! here may block: callers run it on a pool.
 
 mod after;
 mod build;
+mod collect;
 mod condition;
 mod cookie;
 mod driver;
@@ -18,8 +19,10 @@ pub mod handle;
 pub mod head;
 pub mod known;
 mod listings;
+mod memory;
 mod overlays;
 mod past;
+mod recipe;
 pub mod recovery;
 mod registry;
 mod rules;
@@ -32,7 +35,10 @@ pub mod update;
 pub mod watch;
 pub mod why;
 
+pub use collect::{Collect, Collected};
+pub use condition::Problem;
 pub use handle::Workspace;
+pub use memory::Pressure;
 pub use overlays::stored as stored_overlays;
 pub use registry::{RECORDS, Registry, folder_name};
 pub use rules::{EXCLUDES, REPO_CONFIG, Rule, check_pattern};
@@ -53,21 +59,24 @@ fn pool() -> &'static rayon::ThreadPool {
     &POOL
 }
 
-/// Gives back what work has left: on this thread, and on those that walk, each for itself.
+/// Gives back what work has left: on this thread, and on those that walk, each for itself. What a
+/// thread keeps for the next file is several megabytes, and each workspace has a thread.
 fn give_back_memory() {
-    pool().spawn_broadcast(|_| indexd_os::give_back_memory());
-    indexd_os::give_back_memory();
+    let give_back = || {
+        indexd_store::forget_scratch();
+        indexd_secrets::forget_scratch();
+        indexd_os::give_back_memory();
+    };
+    pool().spawn_broadcast(move |_| give_back());
+    give_back();
 }
 
 /// What is said of a repository's settings that are refused.
 fn settings_ignored(e: &crate::config::ConfigError) -> String {
     let text = e.to_string();
     let lines: Vec<&str> = text.lines().map(str::trim).filter(|l| !l.is_empty()).collect();
-    format!("{SETTINGS_IGNORED}: {}", lines.join(" "))
+    format!("the repository's settings are ignored: {}", lines.join(" "))
 }
-
-/// How that sentence begins.
-const SETTINGS_IGNORED: &str = "the repository's settings are ignored";
 
 /// Bytes of address space for the stack of a thread that parses.
 const STACK_BYTES: usize = 64 << 20;

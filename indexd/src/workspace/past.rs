@@ -20,7 +20,31 @@ pub fn read(root: &Path, commits_max: u64, known: Option<&Past>) -> Option<Past>
         .ok()
 }
 
-/// The same as the store takes it.
+/// A past that waits for the next look at the commits. Kept small: it is needed when HEAD moves, and
+/// as it is it takes some 5 MB a repository.
+pub struct Kept {
+    packed: Vec<u8>,
+    raw_bytes: usize,
+}
+
+/// Level of zstd.
+const LEVEL: i32 = 1;
+
+impl Kept {
+    /// Packs a past; `None` when that fails, and then all commits are read again.
+    pub fn new(past: &Past) -> Option<Self> {
+        let raw = bitcode::encode(past);
+        let packed = zstd::bulk::compress(&raw, LEVEL).ok()?;
+        Some(Self { packed, raw_bytes: raw.len() })
+    }
+
+    /// The past again.
+    pub fn open(&self) -> Option<Past> {
+        bitcode::decode(&zstd::bulk::decompress(&self.packed, self.raw_bytes).ok()?).ok()
+    }
+}
+
+/// What the commits say, as the store takes it.
 pub fn history(past: &Past) -> History {
     let file = |(path, file): (String, indexd_history::FilePast)| {
         let path = RepoPath::new(&path).ok()?;
@@ -28,4 +52,18 @@ pub fn history(past: &Past) -> History {
         Some(HistoryFile { path, history, terms: file.terms, touched: file.touched })
     };
     History { files: past.files().into_iter().filter_map(file).collect(), digest: past.digest() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_past_is_kept_whole() {
+        let paths = (0..1_000).map(|i| format!("src/folder/file_{i}.rs")).collect();
+        let past = Past { paths, ..Past::default() };
+        let kept = Kept::new(&past).expect("packs");
+        assert!(kept.packed.len() < 10_000, "{}", kept.packed.len());
+        assert_eq!(kept.open(), Some(past));
+    }
 }

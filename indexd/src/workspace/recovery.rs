@@ -33,28 +33,124 @@ impl Verify {
     }
 }
 
-/// Opens an environment that should hold an index; `None` when there is none to use any more, after
-/// a damaged one was set aside.
+/// How far an index is trusted, by what became of the daemons that had it open.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Trust {
+    /// As far as the mark beside it says.
+    Mark,
+    /// Not before a child process has read all of it.
+    Verified,
+    /// No more: it is built anew.
+    None,
+}
+
+/// Daemons that may end, with an index open, before it is verified whatever its mark says.
+const ENDS_VERIFIED: u32 = 2;
+/// The number of such ends after which it is thrown away, once: whatever kills daemons there, a
+/// verification did not find it.
+const ENDS_REBUILT: u32 = 4;
+
+/// Notes that the index is about to be opened; [`note_closed`] takes it back.
+pub fn note_opening(home: &Path) -> Trust {
+    let path = home.join(OPENINGS);
+    let n_ends: u32 = fs::read_to_string(&path).ok().and_then(|t| t.trim().parse().ok()).unwrap_or(0);
+    // Without the note the mark decides, as before the first end.
+    let _ = fs::write(&path, format!("{}\n", n_ends.saturating_add(1)));
+    match n_ends {
+        0..ENDS_VERIFIED => Trust::Mark,
+        ENDS_REBUILT => Trust::None,
+        _ => Trust::Verified,
+    }
+}
+
+/// Notes that the daemon lives on, or has closed the index.
+pub fn note_closed(home: &Path) {
+    let _ = fs::remove_file(home.join(OPENINGS));
+}
+
+/// Notes that somebody asks for the index now.
+pub fn note_asked(home: &Path) {
+    // Without it the index is taken for older than it is, and built again when it is needed.
+    let _ = fs::write(home.join(ASKED), "");
+}
+
+/// When somebody last began to ask for the index.
+pub fn asked_at(home: &Path) -> Option<std::time::SystemTime> {
+    fs::metadata(home.join(ASKED)).or_else(|_| fs::metadata(home)).and_then(|meta| meta.modified()).ok()
+}
+
+/// Removes what lies in an index folder and is not the user's alone: another one may have put it
+/// there, and a crafted index is memory that is trusted. Nothing is lost but time.
+#[cfg(unix)]
+pub fn remove_foreign(dir: &Path, uid: u32) {
+    use std::os::unix::fs::MetadataExt;
+    for entry in fs::read_dir(dir).into_iter().flatten().flatten() {
+        let path = entry.path();
+        let Ok(meta) = fs::symlink_metadata(&path) else { continue };
+        let is_own = meta.uid() == uid && meta.mode() & 0o022 == 0 && !meta.is_symlink();
+        if is_own && meta.is_dir() {
+            remove_foreign(&path, uid);
+        } else if !is_own {
+            tracing::warn!(path = %path.display(), "removed from an index: it is not this user's alone");
+            let removed = if meta.is_dir() { fs::remove_dir_all(&path) } else { fs::remove_file(&path) };
+            if let Err(e) = removed {
+                tracing::warn!(error = %e, "it cannot be removed");
+            }
+        }
+    }
+}
+
+/// On this system the user's profile is private already.
+#[cfg(not(unix))]
+pub fn remove_foreign(_dir: &Path, _uid: u32) {}
+
+/// Has the index verified when it is opened next.
+pub fn suspect(home: &Path) {
+    let _ = fs::write(home.join(OPENINGS), format!("{ENDS_VERIFIED}\n"));
+}
+
+/// What became of an environment that should hold an index.
+pub enum Checked {
+    /// It can be used.
+    Ready(Store),
+    /// There is none of this recipe that was complete.
+    Nothing,
+    /// It was damaged, and is set aside.
+    Damaged,
+}
+
+/// Opens an environment that should hold an index.
 ///
 /// # Errors
 /// The disk is full, or the environment is in use.
-pub fn open_checked(dir: &Path, config: &[u8], verify: &Verify) -> Result<Option<Store>, StoreError> {
+pub fn open_checked(dir: &Path, config: &[u8], verify: &Verify, trust: Trust) -> Result<Checked, StoreError> {
+    let is_refused = match trust {
+        Trust::Mark => false,
+        Trust::Verified => dir.exists() && !verify.run(dir),
+        Trust::None => true,
+    };
+    if is_refused {
+        tracing::warn!("daemons ended with the index open again and again; it is rebuilt");
+        set_aside(dir);
+        return Ok(Checked::Damaged);
+    }
     let opened = match Store::open(dir, config) {
-        Ok(Opened::Unverified) if verify.run(dir) => Store::open_verified(dir, config),
+        Ok(Opened::Unverified) if trust == Trust::Verified || verify.run(dir) => {
+            Store::open_verified(dir, config)
+        }
         Ok(Opened::Unverified) => {
-            tracing::warn!("the index was damaged and is rebuilt");
             set_aside(dir);
-            return Ok(None);
+            return Ok(Checked::Damaged);
         }
         opened => opened,
     };
     match opened {
-        Ok(Opened::Ready(store)) => Ok(Some(store)),
-        Ok(Opened::Fresh(_) | Opened::Unverified) => Ok(None),
+        Ok(Opened::Ready(store)) => Ok(Checked::Ready(store)),
+        Ok(Opened::Fresh(_) | Opened::Unverified) => Ok(Checked::Nothing),
         Err(e) if e.needs_rebuild() => {
-            tracing::warn!(error = %e, "the index cannot be opened and is rebuilt");
+            tracing::warn!(error = %e, "the index cannot be opened");
             set_aside(dir);
-            Ok(None)
+            Ok(Checked::Damaged)
         }
         Err(e) => Err(e),
     }
@@ -79,15 +175,21 @@ fn explain(e: StoreError, bytes_free: Option<u64>) -> StoreError {
 
 /// The number of the current environment.
 pub fn current(home: &Path) -> Option<u64> {
-    fs::read_to_string(home.join(CURRENT)).ok()?.trim().strip_prefix('i')?.parse().ok()
+    fs::read_to_string(home.join(CURRENT)).ok()?.lines().next()?.strip_prefix('i')?.parse().ok()
 }
 
-/// Makes an environment the current one, durably and in one step.
+/// Bytes of the data file of the current environment when it was compact.
+pub fn compact_bytes(home: &Path) -> Option<u64> {
+    fs::read_to_string(home.join(CURRENT)).ok()?.lines().nth(1)?.parse().ok()
+}
+
+/// Makes an environment the current one, durably and in one step; it is compact now and has so many
+/// bytes.
 ///
 /// # Errors
 /// The folder cannot be written.
-pub fn set_current(home: &Path, env: u64) -> io::Result<()> {
-    write_whole(&home.join(CURRENT), format!("{}\n", env_name(env)).as_bytes())
+pub fn set_current(home: &Path, env: u64, compact_bytes: u64) -> io::Result<()> {
+    write_whole(&home.join(CURRENT), format!("{}\n{compact_bytes}\n", env_name(env)).as_bytes())
 }
 
 /// The folder name of an environment.
@@ -123,6 +225,13 @@ pub fn set_aside(dir: &Path) {
     }
 }
 
+/// Moves the current environment of an index folder aside.
+pub fn set_aside_current(home: &Path) {
+    if let Some(env) = current(home) {
+        set_aside(&home.join(env_name(env)));
+    }
+}
+
 /// Replaces a file in one step: after a crash it holds all of the old bytes or all of the new.
 ///
 /// # Errors
@@ -135,6 +244,10 @@ pub fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
 }
 
 const CURRENT: &str = "current";
+/// Changed when somebody begins to ask for the index.
+const ASKED: &str = "asked";
+/// How often the index was opened since a daemon closed it.
+const OPENINGS: &str = "openings";
 /// What a partial write leaves free is less than LMDB writes at once.
 const NO_ROOM_BYTES: u64 = 4 << 20;
 /// The number of the error, the same on every Unix.
@@ -161,14 +274,47 @@ mod tests {
     }
 
     #[test]
+    fn an_index_is_trusted_less_with_each_daemon_that_ends_on_it() {
+        let home = tempfile::tempdir().unwrap();
+        let opening = || note_opening(home.path());
+        assert_eq!([opening(), opening()], [Trust::Mark; 2]);
+        assert_eq!([opening(), opening()], [Trust::Verified; 2]);
+        assert_eq!(opening(), Trust::None);
+        assert_eq!([opening(), opening()], [Trust::Verified; 2], "it was built anew, once");
+        note_closed(home.path());
+        assert_eq!(opening(), Trust::Mark);
+        suspect(home.path());
+        assert_eq!(opening(), Trust::Verified);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn what_others_may_have_written_is_removed() {
+        use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
+        let home = tempfile::tempdir().unwrap();
+        let uid = fs::metadata(home.path()).unwrap().uid();
+        fs::create_dir(home.path().join("i1")).unwrap();
+        for (name, mode) in [("i1/data.mdb", 0o666), ("i1/state", 0o600), ("current", 0o644)] {
+            fs::write(home.path().join(name), "x").unwrap();
+            fs::set_permissions(home.path().join(name), fs::Permissions::from_mode(mode)).unwrap();
+        }
+        symlink("/etc/hostname", home.path().join("listings")).unwrap();
+        remove_foreign(home.path(), uid);
+        let left = |name: &str| fs::symlink_metadata(home.path().join(name)).is_ok();
+        assert_eq!(["i1/data.mdb", "i1/state", "current", "listings"].map(left), [false, true, true, false]);
+        remove_foreign(home.path(), uid + 1);
+        assert!(!left("i1") && !left("current"));
+    }
+
+    #[test]
     fn only_the_current_environment_survives() {
         let home = tempfile::tempdir().unwrap();
         assert_eq!(current(home.path()), None);
         for name in ["i1", "i2", "i30", "inbox"] {
             fs::create_dir(home.path().join(name)).unwrap();
         }
-        set_current(home.path(), 2).unwrap();
-        assert_eq!(current(home.path()), Some(2));
+        set_current(home.path(), 2, 4096).unwrap();
+        assert_eq!((current(home.path()), compact_bytes(home.path())), (Some(2), Some(4096)));
         remove_others(home.path(), current(home.path()));
         let mut left: Vec<_> = fs::read_dir(home.path()).unwrap().map(|e| e.unwrap().file_name()).collect();
         left.sort();

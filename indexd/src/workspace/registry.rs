@@ -1,17 +1,20 @@
 //! The workspaces of one user: which roots are registered, and which root a folder belongs to.
 
+use super::collect::{Collect, Collected};
 use super::handle::{Workspace, WorkspaceSetup};
+use super::memory::{Pressure, Workspaces};
 use super::recovery::{Verify, write_whole};
 use super::stages::Parts;
 use super::status::{WorkspaceError, WorkspaceStatus};
 use super::watch::{self, Watch};
 use crate::config::Config;
 use indexd_proto::paths::{Dirs, private_dir};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, MutexGuard, PoisonError};
+use std::time::SystemTime;
 
 /// Files that make a folder a project where there is no `.git`.
 const MANIFESTS: [&str; 8] = [
@@ -34,7 +37,8 @@ pub struct Registry {
     dirs: Dirs,
     config: Arc<Config>,
     watch: Watch,
-    open: Mutex<BTreeMap<PathBuf, Arc<Workspace>>>,
+    open: Arc<Workspaces>,
+    pressure: Pressure,
 }
 
 /// Ignores all that a folder of ours holds, as tools do with their caches. A workspace that has it
@@ -55,7 +59,9 @@ impl Registry {
             leave_out(dir).map_err(|e| io_error("make", dir, e))?;
         }
         let watch = if config.watch_enabled { watch::system } else { watch::none };
-        let registry = Self { dirs: dirs.clone(), config, watch, open: Mutex::default() };
+        let open = Arc::<Workspaces>::default();
+        let pressure = Pressure::keep_below(config.daemon_memory_mb << 20, Arc::downgrade(&open));
+        let registry = Self { dirs: dirs.clone(), config, watch, open, pressure };
         let list = registry.dirs.state.join(LIST);
         let text = match fs::read_to_string(&list) {
             Ok(text) => text,
@@ -74,11 +80,14 @@ impl Registry {
     /// Registers exactly this root and starts building or catching up in the background.
     ///
     /// # Errors
-    /// `NotFound`, `Permission`, `TooBroad` for `/`, `Io` when the list cannot be written.
+    /// `NotFound`, `Permission`, `TooBroad` for `/`, `Odd` for `/proc` and its kin, `Io` when the list cannot be written.
     pub fn add(&self, root: &Path) -> Result<Arc<Workspace>, WorkspaceError> {
         let root = canonical(root)?;
         if root.parent().is_none() {
             return Err(WorkspaceError::TooBroad(root));
+        }
+        if let Some(why) = self.oddness(&root) {
+            return Err(WorkspaceError::Odd { path: root, why });
         }
         let mut open = self.lock();
         let workspace = match open.get(&root) {
@@ -94,6 +103,18 @@ impl Registry {
         drop(open);
         workspace.start()?;
         Ok(workspace)
+    }
+
+    /// Why a folder cannot be a repository: files there are made up by the system, or are our own.
+    fn oddness(&self, root: &Path) -> Option<&'static str> {
+        let own = [&self.dirs.cache, &self.dirs.state, &self.dirs.runtime];
+        let is_own = |dir: &&PathBuf| fs::canonicalize(dir).is_ok_and(|dir| root.starts_with(dir));
+        if own.iter().any(is_own) {
+            return Some("it holds the files of indexd itself");
+        }
+        let is_device = root.starts_with("/dev") && !root.starts_with("/dev/shm");
+        (is_device || indexd_os::is_kernel_file_system(root))
+            .then_some("its files are made up by the system and are not those of a repository")
     }
 
     /// The workspace of a folder, registered when it is new; see [`Registry::locate`].
@@ -161,6 +182,38 @@ impl Registry {
         Ok(())
     }
 
+    /// Removes the indexes that `collect` names, or only tells of them; sorted by folder. What is open
+    /// and was asked for stays.
+    pub fn gc(&self, collect: Collect, is_dry: bool) -> Vec<Collected> {
+        let now = SystemTime::now();
+        let all: Vec<Arc<Workspace>> = self.lock().values().cloned().collect();
+        let mut found = Vec::new();
+        let mut known = BTreeSet::new();
+        for workspace in all {
+            let (root, home) = (workspace.root(), self.home(workspace.root()));
+            known.extend(home.file_name().map(ToOwned::to_owned));
+            let is_used = workspace.asked_at().is_some() && root.exists();
+            if is_used || !home.exists() {
+                continue;
+            }
+            let Some(reason) = collect.reason(&home, Some(root), now) else { continue };
+            let collected = Collected::of(&home, Some(root), reason);
+            if is_dry || self.remove(root).inspect_err(|e| tracing::warn!(error = %e, "stays")).is_ok() {
+                found.push(collected);
+            }
+        }
+        let homes = fs::read_dir(self.dirs.cache.join(FORMAT_FOLDER));
+        for home in homes.into_iter().flatten().flatten().filter(|e| !known.contains(&e.file_name())) {
+            let Some(reason) = collect.reason(&home.path(), None, now) else { continue };
+            let collected = Collected::of(&home.path(), None, reason);
+            if is_dry || fs::remove_dir_all(home.path()).is_ok() {
+                found.push(collected);
+            }
+        }
+        found.sort_by(|a, b| a.index.cmp(&b.index));
+        found
+    }
+
     /// Closes every index cleanly. Later calls answer `Closed`.
     pub fn shutdown(&self) {
         let open: Vec<Arc<Workspace>> = self.lock().values().cloned().collect();
@@ -187,6 +240,7 @@ impl Registry {
             watch: self.watch,
             verify,
             parts: Parts::default(),
+            pressure: self.pressure.clone(),
         }))
     }
 

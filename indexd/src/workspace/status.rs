@@ -120,6 +120,14 @@ pub enum WorkspaceError {
     /// `/` or the home folder: never a workspace unless named exactly, and `/` not even then.
     #[error("{0} is too broad to be a workspace")]
     TooBroad(PathBuf),
+    /// A folder that holds no repository, whatever is in it.
+    #[error("{path} cannot be a workspace: {why}")]
+    Odd {
+        /// The folder.
+        path: PathBuf,
+        /// Why not.
+        why: &'static str,
+    },
     /// No workspace is registered for this root.
     #[error("no workspace at {0}")]
     Unknown(PathBuf),

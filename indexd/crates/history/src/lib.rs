@@ -20,6 +20,9 @@ pub use repository::{Repository, Unavailable, blob_id};
 
 use bitcode::{Decode, Encode};
 
+/// Changes when equal commits say something else about a file; part of the recipe of an index.
+pub const HISTORY_VERSION: u32 = 1;
+
 /// A commit id (SHA-1).
 pub type CommitId = [u8; 20];
 

@@ -1,3 +1,6 @@
+#[path = "../../golden.rs"]
+mod golden;
+
 use super::*;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -361,4 +364,23 @@ fn lines_of_the_newest_commits_are_known() {
     let (limits, head) = (Limits::default(), repo.head().unwrap());
     assert_eq!(repo.past_of(&head, &limits, None), repo.past(&limits, None));
     assert!(repo.past_of("no id", &limits, None).is_err());
+}
+
+#[test]
+fn what_commits_say_changes_with_the_version() {
+    let sample = |name: &str, f: &Fixture| {
+        let past = f.read();
+        golden::Sample {
+            name: name.to_owned(),
+            input: past.commits.iter().map(|c| hex(&c.id)).collect(),
+            output: format!("{:?} {:?}", past.files(), past.digest()),
+        }
+    };
+    let mut long = small();
+    let lines = |n: u32| (0..n).map(|i| format!("line {i}\n")).collect::<String>();
+    long.commit("fix(parser): handle `HTTPHeader` values, closes #34", &[("a.go", &lines(20))]);
+    long.commit("Revert \"Parsing of b\"", &[("a.go", &lines(12)), ("dir/c.py", "x = 1\n")]);
+    let samples = [sample("small", &small()), sample("long", &long)];
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/version.golden");
+    golden::check(&file, "HISTORY_VERSION", HISTORY_VERSION, &samples);
 }

@@ -1,10 +1,12 @@
 //! What the daemon asks of the operating system beyond plain files: reading beneath a root
 //! without being led out of it, listing folders, the boot id, kinds of file systems, free space, core
-//! dumps, memory given back, parsers and their memory.
+//! dumps, memory given back, a socket that was passed, parsers and their memory.
 //!
 //! Nearly everything is safe code over `rustix`. Linux has the real thing; other systems get the plain
 //! equivalents where they exist and say so where they do not.
 
+#[cfg(unix)]
+pub mod activation;
 pub mod beneath;
 pub mod limits;
 pub mod listing;
@@ -12,9 +14,11 @@ pub mod memory;
 pub mod parsers;
 pub mod process;
 
+#[cfg(unix)]
+pub use activation::passed_socket;
 pub use beneath::{FileMeta, ReadError, Root};
-pub use limits::{boot_id, bytes_free, is_network_file_system, stamps_folders};
+pub use limits::{boot_id, bytes_free, is_kernel_file_system, is_network_file_system, stamps_folders};
 pub use listing::{EntryKind, Folder};
-pub use memory::{give_back_memory, while_building};
+pub use memory::{give_back_memory, private_bytes, while_building};
 pub use parsers::{Parses, SyntaxTree, parsing};
 pub use process::{forbid_core_dumps, own_uid, raise_open_files};

@@ -40,6 +40,35 @@ pub fn is_network_file_system(path: &Path) -> bool {
     }
 }
 
+/// Whether `path` lies on a file system that the kernel makes up, such as that of processes.
+pub fn is_kernel_file_system(path: &Path) -> bool {
+    const KERNEL: [u64; 9] = [
+        0x9fa0,      // proc
+        0x6265_6572, // sysfs
+        0x1cd1,      // devpts
+        0x0027_e0eb, // cgroup
+        0x6367_7270, // cgroup2
+        0x6462_6720, // debugfs
+        0x7472_6163, // tracefs
+        0x7363_6673, // securityfs
+        0xcafe_4a11, // bpf
+    ];
+    #[cfg(target_os = "linux")]
+    {
+        #[allow(
+            clippy::unnecessary_cast,
+            clippy::cast_sign_loss,
+            reason = "the field type differs between systems"
+        )]
+        rustix::fs::statfs(path).is_ok_and(|s| KERNEL.contains(&(s.f_type as u64 & 0xffff_ffff)))
+    }
+    #[cfg(not(target_os = "linux"))]
+    {
+        let _ = (path, KERNEL);
+        false
+    }
+}
+
 /// Whether a folder on the file system of `path` gets another stamp whenever a name in it comes or
 /// goes. All local file systems of Linux do so; where nothing is known, none does.
 pub fn stamps_folders(path: &Path) -> bool {

@@ -15,6 +15,14 @@ pub fn give_back_memory() {
     unsafe { libmimalloc_sys::mi_collect(true) };
 }
 
+/// Bytes of resident memory that belong to this process alone: mapped files are left out, since their
+/// pages are the system's to take back. 0 where the system does not tell.
+pub fn private_bytes() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find_map(|l| l.strip_prefix("RssAnon:"));
+    line.and_then(|l| l.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()).map_or(0, |kb| kb * 1024)
+}
+
 /// Builds that run.
 static N_BUILDING: AtomicUsize = AtomicUsize::new(0);
 
@@ -45,6 +53,14 @@ mod tests {
             super::while_building(|| assert!(super::is_building()));
             assert!(super::is_building());
         });
+    }
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn memory_in_use_is_counted() {
+        let before = super::private_bytes();
+        let used = vec![1_u8; 64 << 20];
+        assert!(super::private_bytes() >= before + (32 << 20), "{}", used.len());
     }
 
     #[test]

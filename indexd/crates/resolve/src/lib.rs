@@ -15,6 +15,9 @@ pub use recorder::Recorder;
 
 use indexd_model::{Facts, FactsView, FileDoc, Language, Links};
 
+/// Changes when equal facts get other links or lookups; part of the recipe of an index.
+pub const LINKER_VERSION: u32 = 1;
+
 /// Resolves the uses of `file`, whose facts, body and all, are `facts`, against `view`.
 ///
 /// `view` must hold the interface of `file` itself as well. Links and unresolved uses come sorted by

@@ -16,7 +16,7 @@ use indexd_model::{REDACTION_MARK, Span};
 use std::borrow::Cow;
 
 /// Changes when the same text can be redacted differently.
-pub const RULES_VERSION: u32 = 2;
+pub const RULES_VERSION: u32 = 3;
 
 /// A line with this mark holds no secret, by its author's word.
 pub const ALLOW_MARK: &str = "indexd:allow";
@@ -64,6 +64,11 @@ fn replace(secret: &str, rule: &str, out: &mut String) {
         out.extend(std::iter::repeat_n('*', content.len() - mark.len()));
         out.push_str(&line[content.len()..]);
     }
+}
+
+/// Lets go of what searches on this thread have learnt, some megabytes; the next one learns it again.
+pub fn forget_scratch() {
+    scan::forget_scratch();
 }
 
 /// Whether a file's text is left alone: lock files and pictures are full of hashes, and no secrets.

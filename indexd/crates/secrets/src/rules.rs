@@ -28,6 +28,9 @@ pub enum Check {
     Password,
     /// Looks random: see `scan::looks_random`.
     Random,
+    /// Assigned to a name that says that it is a secret: looks random, or like a password that was
+    /// made up well where the name says that it is one.
+    Assigned,
 }
 
 const fn rule(
@@ -40,7 +43,8 @@ const fn rule(
 }
 
 /// What a value is assigned to, for the generic rules.
-const WORDS: &[&str] = &["access", "auth", "api", "credential", "creds", "key", "passw", "secret", "token"];
+const WORDS: &[&str] =
+    &["access", "auth", "api", "credential", "creds", "key", "passw", "passphrase", "pwd", "secret", "token"];
 
 /// Rules that match within a line, in order of precedence. Private keys span lines and are found
 /// apart, under the name [`PRIVATE_KEY`].
@@ -122,7 +126,7 @@ pub const RULES: &[Rule] = &[
     rule(
         "url-password",
         &["://"],
-        r#"\b[A-Za-z][A-Za-z0-9+.-]{1,30}://[^/\s:@"'`<>$%{}]{1,64}:(?P<s>[^/\s@"'`<>\\]{3,128})@[A-Za-z0-9\[]"#,
+        r#"\b[A-Za-z][A-Za-z0-9+.-]{1,30}://[^/\s:@"'`<>$%{}]{0,64}:(?P<s>[^/\s@"'`<>\\]{3,128})@[A-Za-z0-9\[]"#,
         Check::Password,
     ),
     rule(
@@ -131,17 +135,38 @@ pub const RULES: &[Rule] = &[
         r#"(?i)\bauthorization["'`]?\]?\s{0,3}(?::=|=>|=|:|,)\s{0,3}[bf]?["'`]?(?:basic|bearer|token)\s{1,3}(?P<s>[\w.=+/~-]{12,2000})"#,
         Check::Random,
     ),
+    // `x: str = "..."`, `const x string = "..."`, `"x": "..."`, `X = (` with the value on the next line.
     rule(
         "generic",
         WORDS,
-        r#"(?i)(?:access|auth|api|credential|creds|key|passw(?:or)?d|secret|token)[\w.-]{0,20}["'`]?\]?\s{0,3}(?::=|=>|==|=|:)\s{0,3}[brf]?["'`](?P<s>[\w.=+/~@!#%^&*-]{10,150})["'`]"#,
-        Check::Random,
+        r#"(?i)(?:access|auth|api|credential|creds|key|passw(?:or)?d|passphrase|pwd|secret|token)[\w.-]{0,20}["'`]?\]?(?:\s{0,3}:\s{0,3}[\w.\[\]| ]{1,40}|\s{1,3}[\w.*\[\]]{1,20})?\s{0,3}(?::=|=>|==|=|:|,)\s{0,3}[(\[{\\]?\s{0,40}[brfu]{0,2}["'`](?P<s>[^\s"'`<>\\]{8,150})["'`]"#,
+        Check::Assigned,
     ),
+    // `X=...` of shells, Dockerfiles and `.env`, `x: ...` of YAML, `--x=...` and `--x ...`, `?x=...`.
     rule(
         "generic-line",
         WORDS,
-        r#"(?i)^\s{0,16}(?:export\s+|-\s+|set\s+)?[\w.-]{0,40}(?:access|auth|api|credential|creds|key|passw(?:or)?d|secret|token)[\w.-]{0,20}\s{0,3}[=:]\s{0,3}(?P<s>[A-Za-z0-9=+/_-]{16,150})\s*$"#,
-        Check::Random,
+        r#"(?i)(?:^|[\s"'`;&?,{(=]|--?)[\w.-]{0,40}(?:access|auth|api|credential|creds|key|passw(?:or)?d|passphrase|pwd|secret|token)[\w.-]{0,20}(?:=|:\s{1,3}|\s{1,3}=\s{1,3}|:)(?P<s>[^\s"'`<>(){}\[\],;&$\\]{8,150})(?:["'`;&,})\\]|\s|$)"#,
+        Check::Assigned,
+    ),
+    rule(
+        "generic-flag",
+        WORDS,
+        r#"(?i)(?:\s|^|["'`])--?[\w-]{0,40}(?:auth|key|passw(?:or)?d|passphrase|pwd|secret|token)[\w-]{0,20}(?:=|\s{1,3}|["'`],\s{0,3}["'`])["'`]?(?P<s>[^\s"'`<>(){}\[\],;$\\]{8,150})"#,
+        Check::Assigned,
+    ),
+    rule(
+        "generic-docker",
+        WORDS,
+        r#"(?i)^\s{0,16}(?:ENV|ARG)\s{1,3}[\w.-]{0,40}(?:access|auth|api|credential|creds|key|passw(?:or)?d|passphrase|pwd|secret|token)[\w.-]{0,20}\s{1,3}["']?(?P<s>[^\s"'`<>(){}\[\],;$\\]{8,150})"#,
+        Check::Assigned,
+    ),
+    // A name and its value as two members, on one line or two: containers, CI systems.
+    rule(
+        "generic-pair",
+        WORDS,
+        r#"(?i)(?:name|key|id)["']?\s{0,3}[:=]\s{0,3}["']?[\w.-]{0,40}(?:access|auth|api|credential|creds|key|passw(?:or)?d|passphrase|pwd|secret|token)[\w.-]{0,20}["']?,?\s{1,40}["']?value["']?\s{0,3}[:=]\s{0,3}["']?(?P<s>[^\s"'`<>(){}\[\],;$\\]{8,150})"#,
+        Check::Assigned,
     ),
 ];
 

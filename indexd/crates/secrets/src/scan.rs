@@ -5,6 +5,7 @@ use crate::{ALLOW_MARK, Redaction};
 use aho_corasick::{AhoCorasick, MatchKind};
 use indexd_model::Span;
 use regex::bytes::{Regex, RegexBuilder};
+use std::cell::RefCell;
 use std::sync::LazyLock;
 
 /// Bytes of a line that are looked at; the rest of a longer line is data.
@@ -33,7 +34,7 @@ struct Patterns {
 thread_local! {
     // What a search learns is kept in small blocks. The threads of a build take theirs along when they
     // end; among all that a build frees, each would keep a page from being given back.
-    static PATTERNS: Patterns = SCANNER.patterns.clone();
+    static PATTERNS: RefCell<Option<Patterns>> = const { RefCell::new(None) };
 }
 
 static SCANNER: LazyLock<Scanner> = LazyLock::new(|| {
@@ -65,7 +66,14 @@ static SCANNER: LazyLock<Scanner> = LazyLock::new(|| {
 });
 
 pub(crate) fn find(text: &str) -> Vec<Redaction> {
-    PATTERNS.with(|patterns| find_with(&SCANNER, patterns, text))
+    PATTERNS.with_borrow_mut(|slot| {
+        let patterns = slot.get_or_insert_with(|| SCANNER.patterns.clone());
+        find_with(&SCANNER, patterns, text)
+    })
+}
+
+pub(crate) fn forget_scratch() {
+    PATTERNS.take();
 }
 
 fn find_with(scanner: &Scanner, patterns: &Patterns, text: &str) -> Vec<Redaction> {
@@ -85,8 +93,9 @@ fn find_with(scanner: &Scanner, patterns: &Patterns, text: &str) -> Vec<Redactio
             }
             continue;
         }
-        let (start, end) = line_around(text, hit.start());
-        done[rule] = end.max(hit.end());
+        let (start, line_end) = line_around(text, hit.start());
+        done[rule] = line_end.max(hit.end());
+        let end = if spans_lines(rule) { end_of_value(text, start, line_end) } else { line_end };
         let line = &text[start..end];
         // Words that stand beside secrets stand in many lines, and few of these hold a digit.
         let may_hold_one = line.len() <= LINE_BYTES_MAX && has_digits(line, n_digits_min(RULES[rule].check));
@@ -106,6 +115,30 @@ fn find_with(scanner: &Scanner, patterns: &Patterns, text: &str) -> Vec<Redactio
     });
     found
 }
+
+/// Whether a rule may find its value on the line after the name.
+fn spans_lines(rule: usize) -> bool {
+    matches!(RULES[rule].name, "generic" | "generic-pair")
+}
+
+/// The end of the line on which a value stands that is assigned on the line from `start` to `end`: the
+/// next line, where this one ends with an open assignment or names the value of the next.
+fn end_of_value(text: &str, start: usize, end: usize) -> usize {
+    let line = text[start..end].trim_end();
+    let is_open = line.ends_with(['(', '=', ':', '[', '{', '\\']);
+    let is_named = || {
+        let next = text[end..].trim_start().trim_start_matches(['"', '\'']);
+        next.get(..VALUE.len()).is_some_and(|word| word.eq_ignore_ascii_case(VALUE))
+    };
+    if !is_open && !is_named() {
+        return end;
+    }
+    let next = end + (text[end..].len() - text[end..].trim_start_matches(['\r', '\n']).len());
+    line_around(text, next).1.max(end)
+}
+
+/// How the line after a name begins that holds its value.
+const VALUE: &str = "value";
 
 fn line_around(text: &str, at: usize) -> (usize, usize) {
     let bytes = text.as_bytes();
@@ -142,7 +175,85 @@ fn passes(check: Check, secret: &str, before: &str) -> bool {
         Check::Mixed => has_mix(secret),
         Check::Password => !is_common_password(secret),
         Check::Random => looks_random(secret) && !names_something_public(before),
+        Check::Assigned => {
+            let name = name_before(before);
+            !names_something_public(before)
+                && !names_id(&name)
+                && !is_code(secret)
+                && (looks_random(secret)
+                    || (names_password(&name) && looks_made_up(secret))
+                    || (!name.contains("hash") && names_token(&name) && is_long_hex(secret)))
+        }
     }
+}
+
+/// What a value is assigned to, in small letters: the word before it and its separators.
+fn name_before(before: &str) -> String {
+    let start = before.char_indices().rev().nth(NAME_CHARS).map_or(0, |(i, _)| i);
+    before[start..].to_ascii_lowercase()
+}
+
+/// Characters before a value in which its name stands.
+const NAME_CHARS: usize = 60;
+
+/// Whether a name says that its value stands for something else.
+fn names_id(name: &str) -> bool {
+    let name = name.trim_end_matches(|c: char| !c.is_ascii_alphanumeric());
+    name.ends_with("_id") || name.ends_with("-id")
+}
+
+/// Whether a name says that people chose the value, so that it is short and need not look random.
+fn names_password(name: &str) -> bool {
+    ["passw", "passphrase", "pwd", "secret"].iter().any(|word| name.contains(word))
+}
+
+/// Whether a name says that its value was made by an issuer; a mere key may be one of a map.
+fn names_token(name: &str) -> bool {
+    names_password(name)
+        || ["token", "api_key", "apikey", "api-key", "auth", "access", "private"]
+            .iter()
+            .any(|w| name.contains(w))
+}
+
+/// Whether a value is 128 bits or more in hexadecimal, of which each digit says less than other text.
+fn is_long_hex(secret: &str) -> bool {
+    const DIGITS_MIN: usize = 32;
+    const ENTROPY_MIN: f64 = 3.0;
+    secret.len() >= DIGITS_MIN
+        && secret.bytes().all(|b| b.is_ascii_hexdigit())
+        && has_mix(secret)
+        && entropy(secret) >= ENTROPY_MIN
+        && !counts_up(secret)
+}
+
+/// Whether a value is an expression of a program: a call, a path of names, a variable.
+fn is_code(secret: &str) -> bool {
+    let is_name = |part: &str| {
+        part.bytes().all(|b| b.is_ascii_alphabetic() || b == b'_')
+            && part.bytes().any(|b| b.is_ascii_lowercase())
+    };
+    secret.contains("::")
+        || secret.contains("->")
+        || secret.starts_with(['$', '%', '@', '/', '.', '*', '#'])
+        || secret.contains("://")
+        || (secret.contains('.') && secret.split('.').all(is_name))
+}
+
+/// Whether a value looks like a password that was made up well: digits, small letters, and capital
+/// ones or signs that names do not have, and no word that stands for a password.
+fn looks_made_up(secret: &str) -> bool {
+    const SIGNS: &[u8] = b"!@#%^&*+~?";
+    let has = |is: fn(&u8) -> bool| secret.as_bytes().iter().any(is);
+    let lower = secret.to_ascii_lowercase();
+    const WORDS: [&str; 14] = [
+        "test", "pass", "admin", "secret", "token", "user", "foo", "bar", "hello", "world", "name", "value",
+        "key", "none",
+    ];
+    has(u8::is_ascii_digit)
+        && has(u8::is_ascii_lowercase)
+        && (has(u8::is_ascii_uppercase) || has(|b| SIGNS.contains(b)))
+        && !counts_up(secret)
+        && !WORDS.iter().any(|w| lower.contains(w))
 }
 
 /// Digits that a value has at least when it passes.
@@ -151,6 +262,7 @@ fn n_digits_min(check: Check) -> usize {
         Check::Real | Check::Password => 0,
         Check::Mixed => 1,
         Check::Random => RUN_DIGITS_MIN,
+        Check::Assigned => 1,
     }
 }
 

@@ -1,3 +1,6 @@
+#[path = "../../golden.rs"]
+mod golden;
+
 use super::*;
 use proptest::prelude::*;
 use rules::{PRIVATE_KEY, RULES};
@@ -92,6 +95,18 @@ fn fakes(seed: u64) -> Vec<(&'static str, String, String)> {
             let s = mixed(24);
             ("generic-line", format!("DB_PASSWORD={s}"), s)
         },
+        {
+            let s = mixed(24);
+            ("generic-flag", format!("run --token {s}"), s)
+        },
+        {
+            let s = mixed(24);
+            ("generic-docker", format!("ENV API_TOKEN {s}"), s)
+        },
+        {
+            let s = mixed(24);
+            ("generic-pair", format!("- name: DB_PASSWORD\n  value: {s}"), s)
+        },
     ]
 }
 
@@ -121,7 +136,7 @@ fn planted_fakes_are_found_in_every_context() {
         for (rule, around, secret) in fakes(seed) {
             for (before, after) in CONTEXTS {
                 // These rules read a whole line or its quotes, so they bring their context along.
-                let is_own_line = matches!(rule, "generic-line");
+                let is_own_line = matches!(rule, "generic-line" | "generic-docker");
                 if is_own_line && !before.is_empty() && !before.ends_with('\n') {
                     continue;
                 }
@@ -242,4 +257,16 @@ proptest! {
             end = r.span.end;
         }
     }
+}
+
+#[test]
+fn redactions_change_with_the_version() {
+    let plain = ("plain".to_owned(), "let x = compute(1);\npassword = getenv(\"P\")\n".to_owned());
+    let texts = fakes(7).into_iter().enumerate().map(|(i, (rule, text, _))| (format!("{rule}/{i}"), text));
+    let samples: Vec<golden::Sample> = texts
+        .chain([plain])
+        .map(|(name, input)| golden::Sample { output: redact(&input).0.into_owned(), name, input })
+        .collect();
+    let file = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/version.golden");
+    golden::check(&file, "RULES_VERSION", RULES_VERSION, &samples);
 }

@@ -29,7 +29,7 @@ use indexd_model::memory::MemoryFacts;
 use indexd_model::terms::Vocabulary;
 use indexd_model::view::N_FIELDS;
 use indexd_model::{Chunk, ContentHash, DefRef, FileDoc, FileFacts, Interface, LineIndex, Links, RepoPath};
-use sink::Sink;
+pub(crate) use sink::Sink;
 use spill::{Place, Spill};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use terms::{Dictionary, Kind, Packed, Vocabularies};

@@ -27,6 +27,13 @@ impl<K: Hash + Eq, V: ?Sized> Cache<K, V> {
         inner.lru.get(key).map(|(v, _)| Arc::clone(v))
     }
 
+    /// Forgets all values.
+    pub fn clear(&self) {
+        let mut inner = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
+        inner.lru.clear();
+        inner.bytes = 0;
+    }
+
     /// Keeps a value of about `bytes` bytes; one larger than the whole cache is not kept.
     pub fn put(&self, key: K, value: Arc<V>, bytes: usize) {
         if bytes > self.bytes_max {
@@ -60,5 +67,8 @@ mod tests {
         cache.get(&1);
         cache.put(4, Arc::from("y"), 4);
         assert_eq!([1, 2, 4].map(|k| cache.get(&k).is_some()), [true, false, true]);
+        cache.clear();
+        cache.put(5, Arc::from("z"), 10);
+        assert_eq!([1, 4, 5].map(|k| cache.get(&k).is_some()), [false, false, true]);
     }
 }

@@ -4,6 +4,7 @@
 //! marks the store as damaged and panics; the request that asked is lost, the daemon is not.
 
 use crate::ahead::{Asked, Second};
+use crate::cache::Cache;
 use crate::codec::chunks::ChunkRow;
 use crate::codec::edges::{Base, decode_unresolved};
 use crate::codec::enums::Coded;
@@ -15,7 +16,7 @@ use crate::meta::Meta;
 use crate::opened::{Idle, ReadTxn};
 use crate::rows::{IN_KIND, Rows, base_of, in_prefix, term_prefix, text_prefix};
 use crate::sets;
-use crate::store::{ContentKey, Store};
+use crate::store::Store;
 use crate::table::Table;
 use indexd_model::links::EdgeKind;
 use indexd_model::view::{
@@ -27,7 +28,7 @@ use indexd_model::{
     LineIndex, Outcome, Span,
 };
 use std::ops::Range;
-use std::sync::{Arc, OnceLock, PoisonError};
+use std::sync::{Arc, LazyLock, OnceLock, PoisonError};
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 /// One committed state. `Send`, not `Sync`; open one for each request and drop it soon.
@@ -463,24 +464,48 @@ fn position(idx: DefIdx, span: Span) -> (u32, u32) {
     (span.start, idx.0.wrapping_add(1))
 }
 
-/// What identifies the facts of a file: its path, its bytes, and how reading them went.
-fn content_key(rows: Rows, file: u32) -> Result<ContentKey> {
+/// Bytes of decoded texts kept: those of some ten packs. With half of it a pack takes 5 to
+/// 10 % longer.
+const TEXT_CACHE_BYTES: usize = 16 << 20;
+/// Bytes of decoded interfaces kept.
+const INTERFACE_CACHE_BYTES: usize = 4 << 20;
+
+/// Decoded blobs of all indexes that this process has open: what counts is the memory of the process,
+/// and two indexes of one content share them.
+static TEXTS: LazyLock<Cache<ContentKey, Text>> = LazyLock::new(|| Cache::new(TEXT_CACHE_BYTES));
+static INTERFACES: LazyLock<Cache<ContentKey, Interface>> =
+    LazyLock::new(|| Cache::new(INTERFACE_CACHE_BYTES));
+
+/// Lets go of all decoded blobs that are kept for the next request.
+pub fn forget_decoded() {
+    TEXTS.clear();
+    INTERFACES.clear();
+}
+
+/// What identifies a decoded blob whatever its handle and index: a hash of the path and of all that
+/// shapes the index beside its files, and one of the bytes.
+type ContentKey = (u64, [u8; 16]);
+
+/// What identifies the facts of a file: the recipe of the index, its path, its bytes, and how reading
+/// them went.
+fn content_key(store: &Store, rows: Rows, file: u32) -> Result<ContentKey> {
     let row = rows.file(file)?;
     let mut hash = [0; 16];
     hash.copy_from_slice(&row.hash[..16]);
-    Ok((xxh3_64_with_seed(row.path.as_bytes(), u64::from(row.outcome)), hash))
+    let recipe = xxh3_64_with_seed(&store.inner.config, u64::from(row.outcome));
+    Ok((xxh3_64_with_seed(row.path.as_bytes(), recipe), hash))
 }
 
 /// A file's interface, from the cache or decoded.
 pub(crate) fn interface(store: &Store, rows: Rows, file: u32) -> Result<Arc<Interface>> {
-    let key = content_key(rows, file)?;
-    if let Some(kept) = store.inner.interfaces.get(&key) {
+    let key = content_key(store, rows, file)?;
+    if let Some(kept) = INTERFACES.get(&key) {
         return Ok(kept);
     }
     let (decoded, raw_bytes) = rows.interface(file)?;
     let decoded = Arc::new(decoded);
     // Decoded vectors and strings take about four times their packed bytes.
-    store.inner.interfaces.put(key, Arc::clone(&decoded), raw_bytes * 4 + 512);
+    INTERFACES.put(key, Arc::clone(&decoded), raw_bytes * 4 + 512);
     Ok(decoded)
 }
 
@@ -497,17 +522,25 @@ impl Text {
     }
 }
 
+/// A file's text, from the cache or decompressed, and not kept: it is about to be replaced.
+pub(crate) fn last_text(store: &Store, rows: Rows, file: u32) -> Result<Arc<str>> {
+    match TEXTS.get(&content_key(store, rows, file)?) {
+        Some(kept) => Ok(Arc::clone(&kept.text)),
+        None => rows.text(file),
+    }
+}
+
 /// A file's text, from the cache or decompressed.
 pub(crate) fn text(store: &Store, rows: Rows, file: u32) -> Result<Arc<Text>> {
-    let key = content_key(rows, file)?;
-    if let Some(kept) = store.inner.texts.get(&key) {
+    let key = content_key(store, rows, file)?;
+    if let Some(kept) = TEXTS.get(&key) {
         return Ok(kept);
     }
     let text = rows.text(file)?;
     // Lines of code have about thirty bytes, and four more here.
     let bytes = text.len() + text.len() / 7 + 128;
     let text = Arc::new(Text { text, lines: OnceLock::new() });
-    store.inner.texts.put(key, Arc::clone(&text), bytes);
+    TEXTS.put(key, Arc::clone(&text), bytes);
     Ok(text)
 }
 

@@ -2,17 +2,15 @@
 
 use crate::ahead::Readers;
 use crate::bulk::Bulk;
-use crate::cache::Cache;
 use crate::directory::Directory;
 use crate::error::{Result, StoreError};
 use crate::meta::Meta;
 use crate::opened::Idle;
 use crate::recovery::{self, Found, Mark};
-use crate::snapshot::{Snapshot, Text};
+use crate::snapshot::Snapshot;
 use crate::tables::{N_TABLES, Tables};
 use crate::write::WriteTxn;
 use heed::{Env, EnvFlags, EnvOpenOptions, WithoutTls};
-use indexd_model::Interface;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -24,11 +22,6 @@ const MAP_BYTES: u64 = if cfg!(windows) { 1 << 30 } else { 256 << 30 };
 const MAP_BYTES_MIN: u64 = 64 << 20;
 /// Snapshots at one time.
 const READERS_MAX: u32 = 512;
-/// Bytes of decoded texts kept: those of some ten packs. With half of it a pack takes 5 to
-/// 10 % longer.
-const TEXT_CACHE_BYTES: usize = 16 << 20;
-/// Bytes of decoded interfaces kept.
-const INTERFACE_CACHE_BYTES: usize = 4 << 20;
 
 /// The index of one workspace. Cheap to clone; the environment closes with the last clone.
 #[derive(Clone)]
@@ -47,9 +40,6 @@ pub enum Opened {
     Unverified,
 }
 
-/// What identifies the content of a cached blob whatever its handle: hashes of path and bytes.
-pub(crate) type ContentKey = (u64, [u8; 16]);
-
 pub(crate) struct Inner {
     /// Ends before the environment does.
     pub idle: Idle,
@@ -59,8 +49,6 @@ pub(crate) struct Inner {
     pub env: Env<WithoutTls>,
     pub tables: Tables,
     pub config: [u8; 32],
-    pub texts: Cache<ContentKey, Text>,
-    pub interfaces: Cache<ContentKey, Interface>,
     pub directory: Mutex<Option<(u64, Arc<Directory>)>>,
     dir: PathBuf,
     map_bytes: u64,
@@ -84,8 +72,8 @@ impl Store {
     /// another format or config, and one that a power loss may have damaged, is deleted.
     ///
     /// # Errors
-    /// [`StoreError::Busy`] when this process has it open already, [`StoreError::Io`] when the folder
-    /// cannot be used.
+    /// [`StoreError::Busy`] when this process has it open already, [`StoreError::Corrupt`] when it is
+    /// not as it was closed, [`StoreError::Io`] when the folder cannot be used.
     pub fn open(dir: &Path, config: &[u8]) -> Result<Opened> {
         Self::open_mapped(dir, config, MAP_BYTES, false)
     }
@@ -113,6 +101,7 @@ impl Store {
         let marked = match recovery::inspect(dir, &config)? {
             Found::Unverified if !verified => return Ok(Opened::Unverified),
             Found::Unverified => Marked::Dirty,
+            Found::Damaged => return Err(StoreError::Corrupt("data file: not as it was closed".into())),
             Found::Clean => Marked::Clean,
             Found::Nothing => return Self::create(dir, config, map_bytes).map(Opened::Fresh),
         };
@@ -134,6 +123,11 @@ impl Store {
                 Self::create(dir, config, map_bytes).map(Opened::Fresh)
             }
         }
+    }
+
+    /// Makes an empty index with the config of this one.
+    pub(crate) fn create_beside(&self, dir: &Path) -> Result<Self> {
+        Self::create(dir, self.inner.config, self.inner.map_bytes)
     }
 
     fn create(dir: &Path, config: [u8; 32], map_bytes: u64) -> Result<Self> {
@@ -160,8 +154,6 @@ impl Store {
             env,
             tables,
             config,
-            texts: Cache::new(TEXT_CACHE_BYTES),
-            interfaces: Cache::new(INTERFACE_CACHE_BYTES),
             directory: Mutex::new(None),
             dir: dir.to_owned(),
             map_bytes,
@@ -239,6 +231,11 @@ impl Store {
     /// Number of the last committed state; 0 before the first build.
     pub fn generation(&self) -> u64 {
         self.inner.generation.load(Ordering::Acquire)
+    }
+
+    /// Whether nobody but the caller and `n_others` more have clones, so that dropping these closes it.
+    pub fn is_held_by(&self, n_others: usize) -> bool {
+        Arc::strong_count(&self.inner) <= 1 + n_others
     }
 
     /// Whether a read met damage: answers cannot be had, the index must be rebuilt.

@@ -1,7 +1,8 @@
 //! One table: the one way to read and write its rows.
 //!
-//! Every stored value ends in a checksum over key and value, checked on each read: LMDB returns
-//! flipped bits as if nothing were wrong. Tables of small rows keep them in runs (see
+//! Every stored value ends in a checksum over its table, key and value, checked on each read: LMDB
+//! returns flipped bits as if nothing were wrong, and what stands on a page that was swapped with
+//! another one or copied over it. Tables of small rows keep them in runs (see
 //! [`crate::codec::run`]); callers see rows either way.
 
 use crate::codec::run::{self, Entries, RUN_BYTES_MAX};
@@ -28,7 +29,7 @@ pub(crate) enum Form {
     /// Rows in runs. The key of a run is at most that of its first row and above those of the run
     /// before.
     Runs,
-    /// One node for each piece of a blob, which brings its own checksum.
+    /// One node for each piece of a blob.
     Pieces,
 }
 
@@ -43,40 +44,42 @@ pub(crate) struct Table {
     pub kind: Kind,
     /// Form.
     pub form: Form,
+    /// Hash of the name: where the checksums of its rows begin.
+    seed: u64,
 }
 
 /// A key and its value.
 pub(crate) type Row<'t> = (Vec<u8>, &'t [u8]);
 
-const SUM_BYTES: usize = 4;
-
-fn checksum(key: &[u8], value: &[u8]) -> [u8; SUM_BYTES] {
-    (xxh3_64_with_seed(value, xxh3_64(key)) as u32).to_le_bytes()
-}
+/// Bytes of the checksum behind a value.
+pub(crate) const SUM_BYTES: usize = 4;
 
 impl Table {
+    /// A table of the environment.
+    pub fn new(db: Database<'static, Bytes, Bytes>, name: &'static str, kind: Kind, form: Form) -> Self {
+        Self { db, name, kind, form, seed: xxh3_64(name.as_bytes()) }
+    }
+
+    fn checksum(&self, key: &[u8], value: &[u8]) -> [u8; SUM_BYTES] {
+        (xxh3_64_with_seed(value, xxh3_64_with_seed(key, self.seed)) as u32).to_le_bytes()
+    }
+
     /// The error of a row that does not read as it should.
     pub fn corrupt(&self, key: &[u8]) -> StoreError {
         StoreError::Corrupt(format!("table {}, key {}", self.name, key.escape_ascii()))
     }
 
-    fn sum_bytes(&self) -> usize {
-        if self.form == Form::Pieces { 0 } else { SUM_BYTES }
-    }
-
     fn open<'t>(&self, key: &[u8], stored: &'t [u8]) -> Result<&'t [u8]> {
-        let Some(at) = stored.len().checked_sub(self.sum_bytes()) else { return Err(self.corrupt(key)) };
-        let (value, sum) = stored.split_at(at);
-        if sum == &checksum(key, value)[..sum.len()] { Ok(value) } else { Err(self.corrupt(key)) }
+        let Some((value, sum)) = stored.split_last_chunk() else { return Err(self.corrupt(key)) };
+        if *sum == self.checksum(key, value) { Ok(value) } else { Err(self.corrupt(key)) }
     }
 
     fn store(&self, txn: &mut RwTxn, key: &[u8], value: &[u8]) -> Result<()> {
-        let sum = checksum(key, value);
-        let sum = &sum[..self.sum_bytes()];
+        let sum = self.checksum(key, value);
         self.db.put_reserved(txn, key, value.len() + sum.len(), |space| {
             use std::io::Write;
             space.write_all(value)?;
-            space.write_all(sum)
+            space.write_all(&sum)
         })?;
         Ok(())
     }
@@ -178,8 +181,8 @@ impl Table {
     /// Writes a row, or a whole run, under a key above all others. `value` is scratch: the checksum
     /// is added to it.
     pub fn append(&self, txn: &mut RwTxn, key: &[u8], value: &mut Vec<u8>) -> Result<()> {
-        let sum = checksum(key, value);
-        value.extend_from_slice(&sum[..self.sum_bytes()]);
+        let sum = self.checksum(key, value);
+        value.extend_from_slice(&sum);
         self.db.put_with_flags(txn, PutFlags::APPEND, key, value)?;
         Ok(())
     }

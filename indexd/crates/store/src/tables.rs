@@ -133,7 +133,7 @@ impl Tables {
         let mut specs = SPECS.iter();
         Self::from_all(dbs.map(|db| {
             let spec = specs.next().unwrap_or(&SPECS[0]);
-            Table { db, name: spec.name, kind: spec.kind, form: spec.form }
+            Table::new(db, spec.name, spec.kind, spec.form)
         }))
     }
 }

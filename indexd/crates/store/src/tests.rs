@@ -5,4 +5,5 @@ mod incremental;
 mod lifecycle;
 mod reads;
 mod second;
+mod version;
 mod world;

@@ -111,7 +111,7 @@ impl<'s> WriteTxn<'s> {
         let Some(doc) = self.rows().file_doc(path)? else {
             return Ok(None);
         };
-        Ok(Some((self.rows().facts(doc)?, Arc::clone(&snapshot::text(self.store, self.rows(), doc)?.text))))
+        Ok(Some((self.rows().facts(doc)?, snapshot::last_text(self.store, self.rows(), doc)?)))
     }
 
     /// Hash of a stored file; `None` for unknown paths.

@@ -22,3 +22,6 @@ pub use tokens::{
     CACHE_TEXTS, CLAUDE_HEADROOM_PERCENT, CachedCounter, CounterOptions, GENERIC_HEADROOM_PERCENT,
     TokenCounter, UnknownTokenizer, counter,
 };
+
+/// Changes when a text gets other terms or another token count; part of the recipe of an index.
+pub const TERMS_VERSION: u32 = 1;

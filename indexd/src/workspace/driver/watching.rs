@@ -1,42 +1,99 @@
 //! Which folders the loop watches, and what it does when it cannot.
 
-use super::{Driver, ROUNDS_MAX};
+use super::Driver;
+use super::changes::ROUNDS_MAX;
+use crate::workspace::condition::Problem;
 use crate::workspace::engine::EngineError;
 use crate::workspace::git::GitFolders;
 use crate::workspace::rules;
 use crate::workspace::tree::ChangeSet;
-use crate::workspace::watch::WatchError;
+use crate::workspace::watch::{WatchError, Watcher};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// How changes are noticed.
+pub(super) enum Watching {
+    /// By nothing yet: the next comparison starts a watcher.
+    Not,
+    /// By settings, not at all: requests compare the tree.
+    Off,
+    /// Each folder of the set is watched.
+    Events(Arc<dyn Watcher>),
+    /// Some folders are not, or none where there is no watcher: requests compare the tree, and each
+    /// comparison tries again to watch all of it.
+    Degraded(Option<Arc<dyn Watcher>>),
+}
+
+impl Watching {
+    /// What watches folders, if anything does.
+    pub fn watcher(&self) -> Option<&Arc<dyn Watcher>> {
+        match self {
+            Self::Events(watcher) | Self::Degraded(Some(watcher)) => Some(watcher),
+            Self::Not | Self::Off | Self::Degraded(None) => None,
+        }
+    }
+
+    /// Whether changes may go unnoticed.
+    pub fn is_degraded(&self) -> bool {
+        matches!(self, Self::Degraded(_))
+    }
+
+    /// The name on the wire.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Events(_) => "events",
+            Self::Degraded(Some(_)) => "degraded",
+            Self::Not | Self::Off | Self::Degraded(None) => "scan",
+        }
+    }
+}
 
 impl Driver {
-    /// Starts the watcher; a sweep has to follow, which watches the folders of the set.
+    /// Starts the watcher if there is none; the comparison that follows watches the folders of the set.
     pub(super) fn start_watching(&mut self) {
-        if indexd_os::is_network_file_system(&self.setup.engine.root) {
-            self.problem(
-                "the file system is remote and does not tell of changes, so requests compare the tree",
-            );
-        } else {
-            self.watcher = (self.setup.watch)(&self.inbox);
-        }
-        if self.watcher.is_none() {
-            self.is_degraded = true;
-            self.setup.shared.update(|c| c.watch = "scan");
+        if !self.setup.engine.config.watch_enabled {
+            self.watching = Watching::Off;
             return;
         }
-        self.watch_own();
+        if self.watching.watcher().is_some() {
+            return;
+        }
+        if indexd_os::is_network_file_system(&self.setup.engine.root) {
+            self.degrade(
+                Problem::RemoteFileSystem,
+                "the file system is remote and does not tell of changes, so requests compare the tree",
+            );
+            return;
+        }
+        match (self.setup.watch)(&self.inbox) {
+            Some(watcher) => {
+                self.watching = Watching::Events(watcher);
+                self.watch_own();
+            }
+            None => {
+                self.degrade(Problem::NoWatcher, "the system gives no watcher, so requests compare the tree")
+            }
+        }
     }
 
     /// Compares the whole tree and watches each folder of it before it is looked at, so that one look
-    /// is enough: no folder is new to the watcher afterwards. `None` without an engine.
+    /// is enough: no folder is new to the watcher afterwards. When all are watched again, that is the
+    /// end of a degraded state. `None` without an engine.
     pub(super) fn sweep_watching(&mut self) -> Result<Option<ChangeSet>, EngineError> {
-        let Some(engine) = &mut self.engine else { return Ok(None) };
-        let Some(watcher) = &self.watcher else { return engine.sweep().map(Some) };
-        let root = &self.setup.engine.root;
+        let Some(watcher) = self.watching.watcher().cloned() else {
+            return self.engine_mut().map(|engine| engine.sweep()).transpose();
+        };
+        if self.watching.is_degraded() {
+            // Whatever is refused from here on degrades it again.
+            self.watching = Watching::Events(Arc::clone(&watcher));
+            self.watch_own();
+        }
+        let root = self.setup.engine.root.clone();
         let refused = Mutex::new(Vec::new());
+        let Some(engine) = self.engine_mut() else { return Ok(None) };
         let swept = engine.sweep_entering(&|rel| {
-            if let Err(e) = watcher.watch(&absolute(root, rel)) {
+            if let Err(e) = watcher.watch(&absolute(&root, rel)) {
                 refused.lock().unwrap_or_else(PoisonError::into_inner).push((rel.to_owned(), e));
             }
         });
@@ -44,12 +101,28 @@ impl Driver {
         // What turned out to be closed, or no folder of the set any more, needs no watch.
         refused.retain(|(rel, _)| engine.tree.watches(rel));
         refused.into_iter().for_each(|(_, e)| self.refused(e));
+        if !self.watching.is_degraded() {
+            self.setup.shared.solved(Problem::is_of_watching);
+        }
         self.count_watched();
         swept.map(Some)
     }
 
+    /// After a build: stops watching what is no folder of the set any more. The comparison that
+    /// follows watches what is new.
+    pub(super) fn watch_only_the_set(&mut self) {
+        if let (Some(watcher), Some(engine)) = (self.watching.watcher(), self.engine()) {
+            let watched: BTreeSet<&str> = engine.watched().collect();
+            watcher.unwatch_others(&|dir: &Path| {
+                let rel = dir.strip_prefix(&self.setup.engine.root).ok().and_then(Path::to_str);
+                rel.is_some_and(|rel| watched.contains(rel))
+            });
+            self.watch_own();
+        }
+    }
+
     fn count_watched(&self) {
-        let n_watched = self.watcher.as_ref().map_or(0, |watcher| watcher.n_watched()) as u64;
+        let n_watched = self.watching.watcher().map_or(0, |watcher| watcher.n_watched()) as u64;
         self.setup.shared.update(|c| c.n_watched = n_watched);
     }
 
@@ -81,7 +154,7 @@ impl Driver {
     }
 
     fn watch_dir(&mut self, dir: &Path) -> bool {
-        let Some(watcher) = &self.watcher else { return false };
+        let Some(watcher) = self.watching.watcher() else { return false };
         match watcher.watch(dir) {
             Ok(is_new) => is_new,
             Err(e) => {
@@ -93,22 +166,27 @@ impl Driver {
 
     /// Goes on without events where a folder cannot be watched.
     fn refused(&mut self, e: WatchError) {
-        if self.is_degraded || e == WatchError::Gone {
-            return;
-        }
-        self.is_degraded = true;
-        self.problem(match e {
-            WatchError::Limit => {
+        match e {
+            WatchError::Gone => {}
+            WatchError::Limit => self.degrade(
+                Problem::WatchLimit,
                 "the system's limit on watched folders is reached, so requests compare the tree: \
-                 sudo sysctl fs.inotify.max_user_watches=524288"
-            }
-            _ => "some folders cannot be watched, so requests compare the tree",
-        });
-        self.setup.shared.update(|c| c.watch = "degraded");
+                 sudo sysctl fs.inotify.max_user_watches=524288",
+            ),
+            WatchError::Refused => self.degrade(
+                Problem::Unwatchable,
+                "some folders cannot be watched, so requests compare the tree",
+            ),
+        }
+    }
+
+    fn degrade(&mut self, problem: Problem, sentence: &str) {
+        self.watching = Watching::Degraded(self.watching.watcher().cloned());
+        self.setup.shared.problem(problem, sentence.to_owned());
     }
 
     pub(super) fn unwatch(&self, folders: &BTreeSet<String>) {
-        let Some(watcher) = &self.watcher else { return };
+        let Some(watcher) = self.watching.watcher() else { return };
         for rel in folders {
             watcher.unwatch(&self.absolute(rel));
         }
@@ -121,7 +199,7 @@ impl Driver {
     /// A dirty folder may be another one of the same name by now, whose watch went with the old one:
     /// it and those below are to be watched anew. Gives all of them.
     pub(super) fn unwatch_replaced(&self, dirty: &BTreeSet<String>) -> BTreeSet<String> {
-        let Some(tree) = self.engine.as_ref().map(|engine| &engine.tree) else { return BTreeSet::new() };
+        let Some(tree) = self.engine().map(|engine| &engine.tree) else { return BTreeSet::new() };
         let replaced: Vec<&str> = dirty.iter().map(|rel| &**rel).filter(|rel| tree.watches(rel)).collect();
         let all = tree.watched().filter(|dir| replaced.iter().any(|rel| is_below(dir, rel)));
         let all = all.map(str::to_owned).collect();

@@ -7,7 +7,7 @@ use crate::codec::run::{self, RUN_NODE_BYTES};
 use crate::error::Result;
 use crate::rows::piece_key;
 use crate::store::Store;
-use crate::table::{Form, Table};
+use crate::table::{Form, SUM_BYTES, Table};
 use crate::tables::Tables;
 use heed::RwTxn;
 use rustc_hash::FxHashMap;
@@ -16,7 +16,7 @@ use rustc_hash::FxHashMap;
 const TXN_BYTES: usize = 4 << 20;
 
 /// Where the rows of a first build go, in key order within each table.
-pub(super) struct Sink<'s> {
+pub(crate) struct Sink<'s> {
     store: &'s Store,
     txn: Option<RwTxn<'s>>,
     bytes: usize,
@@ -42,9 +42,6 @@ struct OpenRun {
     /// Bytes that it may take with its key and its checksum.
     room: usize,
 }
-
-/// Bytes behind a run.
-const SUM_BYTES: usize = 4;
 
 impl<'s> Sink<'s> {
     pub fn new(store: &'s Store) -> Self {
@@ -99,7 +96,7 @@ impl<'s> Sink<'s> {
                 break;
             }
             let key = piece_key(file, piece);
-            let room = self.end(table).fill.room(NODE_BYTES_MAX) - key.len();
+            let room = self.end(table).fill.room(NODE_BYTES_MAX) - key.len() - SUM_BYTES;
             let (bytes, after) = rest.split_at(room.min(rest.len()));
             self.append_node(table, &key, &mut bytes.to_vec())?;
             rest = after;

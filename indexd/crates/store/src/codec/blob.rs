@@ -6,14 +6,15 @@
 
 use super::bytes::{Reader, put};
 use super::page::{NODE_BYTES_MAX, value_bytes};
+use crate::table::SUM_BYTES;
 use std::cell::RefCell;
 use std::io;
 use xxhash_rust::xxh3::xxh3_64;
 use zstd::bulk::{Compressor, Decompressor};
 use zstd::zstd_safe::CParameter;
 
-/// Bytes of the largest piece, with its key of 6: two fill a page.
-pub(crate) const PIECE_BYTES: usize = value_bytes(NODE_BYTES_MAX, 6);
+/// Bytes of the largest piece: with its key of 6 and its checksum, two fill a page.
+pub(crate) const PIECE_BYTES: usize = value_bytes(NODE_BYTES_MAX, 6) - SUM_BYTES;
 
 /// Level of zstd. Level 4 makes texts 6 % and facts 3 % smaller, an index 2 %, and takes a
 /// twenty-fifth of the time of a first build; the index is as large as its source with this one.
@@ -38,6 +39,13 @@ thread_local! {
     static DECOMPRESSOR: RefCell<Option<Decompressor<'static>>> = const { RefCell::new(None) };
     // Fresh memory costs a page fault for every 4 KB.
     static RAW: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
+}
+
+/// Lets go of the contexts and the memory that this thread keeps for the next blob.
+pub fn forget_scratch() {
+    COMPRESSOR.take();
+    DECOMPRESSOR.take();
+    RAW.take();
 }
 
 /// Bytes of memory that a thread keeps for the next blob.

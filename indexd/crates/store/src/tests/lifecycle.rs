@@ -77,6 +77,76 @@ fn closing_and_opening_keeps_the_index() {
 }
 
 #[test]
+fn what_a_disk_changed_after_closing_is_noticed_before_it_is_mapped() {
+    let World { store, dir } = World::build(&state(&[("f", "a: a;")]));
+    store.close_clean().expect("close");
+    let data = dir.path().join("data.mdb");
+    let whole = fs::read(&data).expect("data");
+    // The last byte belongs to no row.
+    for at in [0, whole.len() / 2, whole.len() - 1] {
+        let mut flipped = whole.clone();
+        flipped[at] ^= 1;
+        fs::write(&data, &flipped).expect("flip");
+        assert!(matches!(Store::open(dir.path(), CONFIG), Err(StoreError::Corrupt(_))), "byte {at}");
+    }
+    fs::write(&data, &whole).expect("restore");
+    assert_eq!(opened(dir.path(), CONFIG), "ready", "written anew with the same bytes");
+}
+
+#[test]
+fn a_compact_copy_is_the_same_index() {
+    let (a, b) = (state(&[("f", "a: b _x;")]), state(&[("f", "a: b _x;"), ("g", "b: a a;in: b _y;")]));
+    let World { store, dir } = World::build(&a);
+    let mut size_max = 0;
+    for round in 0..40 {
+        let long = "long: a b; _w".repeat(200 + round);
+        let mut grown = b.clone();
+        grown.tree.insert("long".into(), format!("{long}\n"));
+        for (from, to) in [(&a, &grown), (&grown, &a)] {
+            let mut txn = store.begin().expect("begins");
+            update(&mut txn, from, to);
+            txn.commit().expect("commits");
+        }
+        size_max = size_max.max(store.size_bytes());
+    }
+    let copy = dir.path().join("copy");
+    let of = store.copy_compact(&copy, &|| false).expect("copies");
+    assert_eq!(of, store.last_transaction());
+    let before = dump(&store.snapshot().expect("snapshot"));
+    crate::verify(&copy).expect("whole");
+    let Opened::Ready(copied) = Store::open_verified(&copy, CONFIG).expect("opens") else { panic!("a copy") };
+    assert_eq!(dump(&copied.snapshot().expect("snapshot")), before);
+    assert_eq!(copied.generation(), store.generation());
+    assert!(copied.size_bytes() <= size_max, "{} of {size_max}", copied.size_bytes());
+    // The copy can be written like any other index.
+    let mut txn = copied.begin().expect("begins");
+    update(&mut txn, &a, &b);
+    txn.commit().expect("commits");
+    let fresh = World::build(&b);
+    assert_eq!(dump(&copied.snapshot().expect("snapshot")), fresh.dump());
+    let stopped = store.copy_compact(&dir.path().join("other"), &|| true);
+    assert!(matches!(stopped, Err(StoreError::Busy(_))));
+}
+
+#[test]
+fn a_row_belongs_to_its_table_and_key() {
+    let World { store, dir: _dir } = World::build(&state(&[("f", "a: a;"), ("g", "b: a;")]));
+    let tables = &store.inner.tables;
+    let mut txn = store.inner.env.write_txn().expect("begins");
+    let (key, bytes) = {
+        let (key, bytes) = tables.interfaces.db.first(&txn).expect("reads").expect("a row");
+        (key.to_vec(), bytes.to_vec())
+    };
+    tables.bodies.db.put(&mut txn, &key, &bytes).expect("another table");
+    assert!(tables.bodies.get(&txn, &key).is_err());
+    let (last, _) = tables.interfaces.db.last(&txn).expect("reads").expect("a row");
+    let last = last.to_vec();
+    tables.interfaces.db.put(&mut txn, &last, &bytes).expect("another key");
+    assert!(tables.interfaces.get(&txn, &last).is_err());
+    assert!(tables.interfaces.get(&txn, &key).is_ok());
+}
+
+#[test]
 fn an_unclean_stop_is_verified_first() {
     let World { store, dir } = World::build(&state(&[("f", "a: a;")]));
     store.sync().expect("sync");

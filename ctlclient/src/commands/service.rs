@@ -1,0 +1,324 @@
+//! `ctl service`: the daemon under the user's service manager, which listens on its socket and starts
+//! it with the first request.
+
+use crate::args::{Common, ServiceCommand};
+use crate::failure::Failure;
+use crate::launch;
+use crate::output::Output;
+#[cfg(target_os = "macos")]
+use crate::session::own_uid;
+use crate::session::{self, Session, Start};
+use indexd_proto::error::ErrorCode;
+use indexd_proto::paths::Dirs;
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// One file of a service manager.
+struct Unit {
+    path: PathBuf,
+    text: String,
+}
+
+/// Commands of a service manager, run in order; the last word of a failure is its own.
+type Steps = Vec<Vec<String>>;
+
+/// Installs, removes or describes the service.
+pub fn service(common: &Common, what: ServiceCommand) -> Result<(), Failure> {
+    let dirs = session::dirs()?;
+    let units = units(&dirs, &launch::program()?);
+    match what {
+        ServiceCommand::Install => install(common, &units),
+        ServiceCommand::Uninstall => uninstall(common, &units),
+        ServiceCommand::Status => status(common, &units),
+    }
+}
+
+fn install(common: &Common, units: &[Unit]) -> Result<(), Failure> {
+    for unit in units {
+        let failed = |e: std::io::Error| {
+            Failure::new(ErrorCode::CannotCreate, format!("cannot write {}: {e}", unit.path.display()))
+        };
+        if let Some(dir) = unit.path.parent() {
+            std::fs::create_dir_all(dir).map_err(failed)?;
+        }
+        std::fs::write(&unit.path, &unit.text).map_err(failed)?;
+    }
+    // A daemon that was started by hand has the socket.
+    if let Ok(session) = Session::connect(common, Start::Never) {
+        session.stop()?;
+    }
+    run(&start_steps(units)).map_err(|said| {
+        Failure::hinted(
+            ErrorCode::NotSupported,
+            format!("the service is written and cannot be started: {said}"),
+            "start it where your session's service manager runs, with `ctl service install`",
+        )
+    })?;
+    say(common, &format!("installed {}", names(units)))
+}
+
+fn uninstall(common: &Common, units: &[Unit]) -> Result<(), Failure> {
+    if !units.iter().any(|unit| unit.path.exists()) {
+        return say(common, "not installed");
+    }
+    let stopped = run(&stop_steps(units));
+    for unit in units {
+        match std::fs::remove_file(&unit.path) {
+            Err(e) if e.kind() != std::io::ErrorKind::NotFound => return Err(e.into()),
+            _ => {}
+        }
+    }
+    // The manager forgets what it read, where it runs at all.
+    let _ = run(&reload_steps());
+    match stopped {
+        Ok(()) => say(common, &format!("removed {}", names(units))),
+        Err(said) => say(common, &format!("removed {}; it was not running: {said}", names(units))),
+    }
+}
+
+fn status(common: &Common, units: &[Unit]) -> Result<(), Failure> {
+    let is_installed = units.iter().all(|unit| unit.path.exists());
+    let is_current = units.iter().all(|u| std::fs::read_to_string(&u.path).is_ok_and(|text| text == u.text));
+    let runs = is_installed && run(&active_steps()).is_ok();
+    let mut out = Output::new();
+    if common.json {
+        out.line(
+            &serde_json::json!({
+                "schema": "ServiceStatus",
+                "schemaVersion": "1.0.0",
+                "installed": is_installed,
+                "current": is_current,
+                "active": runs,
+                "files": units.iter().map(|u| u.path.display().to_string()).collect::<Vec<_>>(),
+            })
+            .to_string(),
+        )?;
+    } else {
+        let state = match (is_installed, is_current, runs) {
+            (false, ..) => "not installed",
+            (true, false, _) => "installed for another program or other folders: run `ctl service install`",
+            (true, true, false) => "installed, not active",
+            (true, true, true) => "installed and active",
+        };
+        out.line(state)?;
+    }
+    out.finish()?;
+    if is_installed { Ok(()) } else { Err(Failure::NoResult) }
+}
+
+fn say(common: &Common, text: &str) -> Result<(), Failure> {
+    if common.quiet {
+        return Ok(());
+    }
+    let mut out = Output::new();
+    out.line(text)?;
+    out.finish()
+}
+
+fn names(units: &[Unit]) -> String {
+    units.iter().map(|u| u.path.display().to_string()).collect::<Vec<_>>().join(" and ")
+}
+
+/// Runs commands until one fails; gives what it said.
+fn run(steps: &Steps) -> Result<(), String> {
+    for step in steps {
+        let Some((program, args)) = step.split_first() else { continue };
+        let output = Command::new(program).args(args).stdin(Stdio::null()).output();
+        let output = output.map_err(|e| format!("{program}: {e}"))?;
+        if !output.status.success() {
+            let said = String::from_utf8_lossy(&output.stderr);
+            let line = said.lines().last().unwrap_or("no reason given").trim();
+            return Err(format!("{program}: {line}"));
+        }
+    }
+    Ok(())
+}
+
+fn step(words: &[&str]) -> Vec<String> {
+    words.iter().map(|w| (*w).to_owned()).collect()
+}
+
+/// The variables that decide where the daemon's files are, as this process has them.
+fn environment() -> Vec<(String, String)> {
+    let is_kept = |name: &str| {
+        matches!(name, "XDG_CONFIG_HOME" | "XDG_CACHE_HOME" | "XDG_STATE_HOME")
+            || (name.starts_with("INDEXD_") && name.ends_with("_DIR"))
+    };
+    let mut kept: Vec<_> = std::env::vars().filter(|(name, _)| is_kept(name)).collect();
+    kept.sort();
+    kept
+}
+
+#[cfg(not(target_os = "macos"))]
+const SERVICE: &str = "indexd.service";
+#[cfg(not(target_os = "macos"))]
+const SOCKET: &str = "indexd.socket";
+
+#[cfg(not(target_os = "macos"))]
+fn units(dirs: &Dirs, program: &Path) -> [Unit; 2] {
+    // Where the manager looks, which is beside our own folder of settings unless that was moved.
+    let config = std::env::var_os("XDG_CONFIG_HOME").map(PathBuf::from).filter(|p| p.is_absolute());
+    let dir = config.unwrap_or_else(|| dirs.home.join(".config")).join("systemd/user");
+    [
+        Unit { path: dir.join(SOCKET), text: systemd_socket(&dirs.socket()) },
+        Unit { path: dir.join(SERVICE), text: systemd_service(program, &environment()) },
+    ]
+}
+
+#[cfg(not(target_os = "macos"))]
+fn start_steps(_units: &[Unit]) -> Steps {
+    vec![
+        step(&["systemctl", "--user", "daemon-reload"]),
+        step(&["systemctl", "--user", "enable", SOCKET]),
+        step(&["systemctl", "--user", "restart", SOCKET]),
+    ]
+}
+
+#[cfg(not(target_os = "macos"))]
+fn stop_steps(_units: &[Unit]) -> Steps {
+    vec![step(&["systemctl", "--user", "disable", "--now", SOCKET, SERVICE])]
+}
+
+#[cfg(not(target_os = "macos"))]
+fn reload_steps() -> Steps {
+    vec![step(&["systemctl", "--user", "daemon-reload"])]
+}
+
+#[cfg(not(target_os = "macos"))]
+fn active_steps() -> Steps {
+    vec![step(&["systemctl", "--user", "is-active", SOCKET])]
+}
+
+#[cfg(target_os = "macos")]
+fn units(dirs: &Dirs, program: &Path) -> [Unit; 1] {
+    let path = dirs.home.join("Library/LaunchAgents/indexd.plist");
+    [Unit { path, text: launchd_plist(program, &environment()) }]
+}
+
+#[cfg(target_os = "macos")]
+fn domain() -> String {
+    format!("gui/{}", own_uid())
+}
+
+#[cfg(target_os = "macos")]
+fn start_steps(units: &[Unit]) -> Steps {
+    // One that is loaded already is replaced.
+    let _ = run(&stop_steps(units));
+    let path = units.first().map(|u| u.path.display().to_string()).unwrap_or_default();
+    vec![step(&["launchctl", "bootstrap", &domain(), &path])]
+}
+
+#[cfg(target_os = "macos")]
+fn stop_steps(_units: &[Unit]) -> Steps {
+    vec![step(&["launchctl", "bootout", &format!("{}/indexd", domain())])]
+}
+
+#[cfg(target_os = "macos")]
+fn reload_steps() -> Steps {
+    Vec::new()
+}
+
+#[cfg(target_os = "macos")]
+fn active_steps() -> Steps {
+    vec![step(&["launchctl", "print", &format!("{}/indexd", domain())])]
+}
+
+/// A word of a unit: `%` begins a specifier there, and quotes hold spaces.
+fn unit_word(text: &str) -> String {
+    format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\"").replace('%', "%%"))
+}
+
+/// The unit of the socket: the manager listens, and starts the service with the first client.
+fn systemd_socket(socket: &Path) -> String {
+    let path = socket.display().to_string().replace('%', "%%");
+    format!(
+        "[Unit]\nDescription=Socket of the code index\n\n\
+         [Socket]\nListenStream={path}\nSocketMode=0600\nDirectoryMode=0700\n\n\
+         [Install]\nWantedBy=sockets.target\n"
+    )
+}
+
+fn systemd_service(program: &Path, environment: &[(String, String)]) -> String {
+    let mut text = format!(
+        "[Unit]\nDescription=Code index and context packs\nRequires=indexd.socket\nAfter=indexd.socket\n\n\
+         [Service]\nExecStart={}\n",
+        unit_word(&program.display().to_string())
+    );
+    for (name, value) in environment {
+        let _ = writeln!(text, "Environment={}", unit_word(&format!("{name}={value}")));
+    }
+    text.push_str(
+        "Restart=on-failure\nRestartSec=1\nNice=5\nIOSchedulingClass=idle\nUMask=0077\n\
+         NoNewPrivileges=yes\nRestrictAddressFamilies=AF_UNIX\n\n[Install]\nAlso=indexd.socket\n",
+    );
+    text
+}
+
+#[cfg_attr(not(target_os = "macos"), allow(dead_code, reason = "used there, and tested everywhere"))]
+fn launchd_plist(program: &Path, environment: &[(String, String)]) -> String {
+    let xml = |text: &str| text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
+    let mut variables = String::from("<key>INDEXD_DAEMON_IDLE_EXIT_S</key><string>0</string>");
+    for (name, value) in environment {
+        let _ = write!(variables, "<key>{}</key><string>{}</string>", xml(name), xml(value));
+    }
+    format!(
+        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n\
+         <!DOCTYPE plist PUBLIC \"-//Apple//DTD PLIST 1.0//EN\" \
+         \"http://www.apple.com/DTDs/PropertyList-1.0.dtd\">\n\
+         <plist version=\"1.0\">\n<dict>\n\
+         \x20 <key>Label</key><string>indexd</string>\n\
+         \x20 <key>ProgramArguments</key><array><string>{}</string></array>\n\
+         \x20 <key>EnvironmentVariables</key><dict>{variables}</dict>\n\
+         \x20 <key>RunAtLoad</key><true/>\n\
+         \x20 <key>KeepAlive</key><dict><key>SuccessfulExit</key><false/></dict>\n\
+         \x20 <key>ThrottleInterval</key><integer>10</integer>\n\
+         \x20 <key>ProcessType</key><string>Background</string>\n\
+         </dict>\n</plist>\n",
+        xml(&program.display().to_string())
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn units_quote_what_managers_read_otherwise() {
+        let service = systemd_service(
+            Path::new("/opt/my programs/100%/indexd"),
+            &[("XDG_CACHE_HOME".into(), "/c d".into())],
+        );
+        assert!(service.contains("ExecStart=\"/opt/my programs/100%%/indexd\"\n"), "{service}");
+        assert!(service.contains("Environment=\"XDG_CACHE_HOME=/c d\"\n"), "{service}");
+        let socket = systemd_socket(Path::new("/run/user/1/indexd/s"));
+        assert!(socket.contains("ListenStream=/run/user/1/indexd/s\nSocketMode=0600\n"), "{socket}");
+        let plist = launchd_plist(Path::new("/a&b/indexd"), &[]);
+        assert!(plist.contains("<string>/a&amp;b/indexd</string>"), "{plist}");
+    }
+
+    /// Where the tool of the manager is installed, it has to like the units.
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn the_manager_understands_the_units() {
+        let dir = std::env::temp_dir().join(format!("indexd-units-{}", std::process::id()));
+        std::fs::create_dir_all(&dir).unwrap();
+        let paths = [dir.join(SOCKET), dir.join(SERVICE)];
+        std::fs::write(&paths[0], systemd_socket(Path::new("/run/user/1/indexd/s"))).unwrap();
+        std::fs::write(&paths[1], systemd_service(Path::new("/bin/true"), &environment())).unwrap();
+        let verified = Command::new("systemd-analyze")
+            .args(["--user", "--man=no", "verify"])
+            .args(&paths)
+            .env("XDG_RUNTIME_DIR", &dir)
+            .output();
+        std::fs::remove_dir_all(&dir).unwrap();
+        match verified {
+            Err(e) if e.kind() == std::io::ErrorKind::NotFound => {}
+            verified => {
+                let output = verified.unwrap();
+                let said = String::from_utf8_lossy(&output.stderr).into_owned();
+                assert!(output.status.success() && !said.contains("indexd."), "{said}");
+            }
+        }
+    }
+}

@@ -1,0 +1,100 @@
+//! A compact copy of an index.
+//!
+//! LMDB never makes its file smaller, keeps the memory of its largest transaction as long as the
+//! environment is open, and leaves pages and runs half full where rows came and went. A copy that is
+//! appended in order, as a first build does it, has none of that. It is made from one read
+//! transaction while the original serves on.
+
+use crate::bulk::Sink;
+use crate::error::{Result, StoreError};
+use crate::meta::Meta;
+use crate::recovery;
+use crate::store::Store;
+use crate::table::{Form, Table};
+use heed::RoTxn;
+use std::path::Path;
+
+/// Rows between two looks at whether the copy is still wanted.
+const ROWS_PER_LOOK: u32 = 4_096;
+/// Bytes of a piece's key that name its file.
+const FILE_BYTES: usize = 4;
+
+impl Store {
+    /// Writes every row of the last committed state into a new index in the folder `to`, which must
+    /// not be open. Gives the number of the transaction that it is a copy of, as
+    /// [`Store::last_transaction`] counts; open it with [`Store::open_verified`]. It is on the disk then.
+    ///
+    /// # Errors
+    /// [`StoreError::Corrupt`] when a row is not what was written, [`StoreError::Full`] or
+    /// [`StoreError::Io`] from the system, [`StoreError::Busy`] before the first build and when
+    /// `is_stopping` says so.
+    pub fn copy_compact(&self, to: &Path, is_stopping: &dyn Fn() -> bool) -> Result<u64> {
+        let txn = self.inner.env.read_txn()?;
+        Meta::read(&self.inner.tables, &txn)?.ok_or(StoreError::Busy("not built yet"))?;
+        recovery::make_dir(to)?;
+        let copy = self.create_beside(to)?;
+        let mut sink = Sink::new(&copy);
+        for (from, into) in self.inner.tables.all().into_iter().zip(copy.inner.tables.all()) {
+            copy_table(from, into, &txn, &mut sink, is_stopping)?;
+        }
+        sink.close_runs()?;
+        sink.commit()?;
+        copy.sync()?;
+        copy.mark_built()?;
+        Ok(txn.id() as u64)
+    }
+
+    /// Number of the last transaction, which grows with each, also with those that write caches only.
+    pub fn last_transaction(&self) -> u64 {
+        self.inner.env.info().last_txn_id as u64
+    }
+}
+
+fn copy_table(
+    from: &Table,
+    into: &Table,
+    txn: &RoTxn,
+    sink: &mut Sink,
+    is_stopping: &dyn Fn() -> bool,
+) -> Result<()> {
+    let mut rows = from.prefix(txn, &[])?;
+    let mut blob = Blob::default();
+    let mut value = Vec::new();
+    let mut n_rows = 0_u32;
+    while let Some(stored) = rows.advance()? {
+        if n_rows.is_multiple_of(ROWS_PER_LOOK) && is_stopping() {
+            return Err(StoreError::Busy("stopping"));
+        }
+        n_rows = n_rows.wrapping_add(1);
+        if from.form == Form::Pieces {
+            let file = rows.key().first_chunk::<FILE_BYTES>().ok_or_else(|| from.corrupt(rows.key()))?;
+            let file = u32::from_be_bytes(*file);
+            if blob.file != Some(file) {
+                blob.write(into, sink)?;
+                blob.file = Some(file);
+            }
+            blob.bytes.extend_from_slice(stored);
+        } else {
+            value.clear();
+            value.extend_from_slice(stored);
+            sink.append(into, rows.key(), &mut value)?;
+        }
+    }
+    blob.write(into, sink)
+}
+
+/// The blob of a file, put together from its pieces.
+#[derive(Default)]
+struct Blob {
+    file: Option<u32>,
+    bytes: Vec<u8>,
+}
+
+impl Blob {
+    fn write(&mut self, into: &Table, sink: &mut Sink) -> Result<()> {
+        match self.file.take() {
+            Some(file) => sink.append_blob(into, file, &std::mem::take(&mut self.bytes)),
+            None => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,105 @@
+//! Indexes that nobody needs any more: which they are, and why.
+
+use super::engine::folder_bytes;
+use super::recovery;
+use crate::config::Config;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+/// What is collected.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Collect {
+    /// Indexes that were not asked for in this time; `None` keeps them for ever.
+    unused_for: Option<Duration>,
+    /// Indexes of repositories that are gone, or of none, that were not asked for in this time.
+    gone_for: Duration,
+}
+
+/// Time that the index of a repository that is gone waits for it: a disk may be away for a while.
+const GONE_FOR: Duration = Duration::from_secs(30 * 86_400);
+
+impl Collect {
+    /// What the daemon removes by itself.
+    pub fn by_itself(config: &Config) -> Self {
+        Self { unused_for: unused_for(config), gone_for: GONE_FOR }
+    }
+
+    /// What a user who asks for it has removed: repositories that are gone do not count as away.
+    pub fn by_hand(config: &Config) -> Self {
+        Self { unused_for: unused_for(config), gone_for: Duration::ZERO }
+    }
+
+    /// Why the index in `home` goes; `root` is that of its repository, where one is registered.
+    pub fn reason(&self, home: &Path, root: Option<&Path>, now: SystemTime) -> Option<&'static str> {
+        let unasked = recovery::asked_at(home).map_or(Duration::MAX, |at| {
+            // A clock that was set back makes nothing old.
+            now.duration_since(at).unwrap_or(Duration::ZERO)
+        });
+        let is_gone = root.is_some_and(|root| matches!(root.try_exists(), Ok(false)));
+        if root.is_none() && unasked >= self.gone_for {
+            return Some("unregistered");
+        }
+        if is_gone && unasked >= self.gone_for {
+            return Some("gone");
+        }
+        self.unused_for.is_some_and(|time| unasked >= time).then_some("unused")
+    }
+}
+
+fn unused_for(config: &Config) -> Option<Duration> {
+    Some(config.workspace_keep_days).filter(|days| *days > 0).map(|days| Duration::from_secs(days * 86_400))
+}
+
+/// An index that was removed, or would be.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Collected {
+    /// The root of its repository, where one is registered.
+    pub root: Option<PathBuf>,
+    /// The name of its folder.
+    pub index: String,
+    /// `gone`, `unused` or `unregistered`.
+    pub reason: &'static str,
+    /// Bytes on disk.
+    pub bytes: u64,
+}
+
+impl Collected {
+    /// An index in a folder.
+    pub fn of(home: &Path, root: Option<&Path>, reason: &'static str) -> Self {
+        let index = home.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
+        Self { root: root.map(Path::to_owned), index, reason, bytes: folder_bytes(home) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_index_goes_when_nobody_needs_it() {
+        let tmp = tempfile::tempdir().unwrap();
+        let (home, root) = (tmp.path().join("index"), tmp.path().join("root"));
+        std::fs::create_dir_all(&home).unwrap();
+        std::fs::create_dir_all(&root).unwrap();
+        recovery::note_asked(&home);
+        let gone = tmp.path().join("gone");
+        let config = Config::default();
+        let (itself, hand) = (Collect::by_itself(&config), Collect::by_hand(&config));
+        let check = |collect: Collect, root: Option<&Path>, days: u64, want: Option<&str>| {
+            let now = SystemTime::now() + Duration::from_secs(days * 86_400);
+            assert_eq!(collect.reason(&home, root, now), want, "{collect:?} {root:?} {days}");
+        };
+        check(itself, Some(&root), 59, None);
+        check(itself, Some(&root), 61, Some("unused"));
+        check(itself, Some(&gone), 29, None);
+        check(itself, Some(&gone), 31, Some("gone"));
+        check(itself, None, 29, None);
+        check(itself, None, 31, Some("unregistered"));
+        check(hand, Some(&gone), 0, Some("gone"));
+        check(hand, None, 0, Some("unregistered"));
+        check(hand, Some(&root), 1, None);
+        let mut for_ever = Config::default();
+        for_ever.workspace_keep_days = 0;
+        check(Collect::by_itself(&for_ever), Some(&root), 1_000, None);
+    }
+}

@@ -1,0 +1,260 @@
+//! How the loop brings the index up to date: with the whole tree, or with what was noticed.
+
+use super::watching::Watching;
+use super::{Driver, State};
+use crate::workspace::condition::Problem;
+use crate::workspace::engine::EngineError;
+use crate::workspace::git::GitFolders;
+use crate::workspace::tree::ChangeSet;
+use crate::workspace::watch::Noticed;
+use crate::workspace::{rules, settings_ignored};
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// Paths. A batch up to this size whose writers are all done is taken in without waiting for more.
+const LONE_PATHS_MAX: usize = 4;
+/// Rounds of watching new folders and looking into them again; a tree that grows faster than that is
+/// compared in full.
+pub(super) const ROUNDS_MAX: usize = 16;
+
+impl Driver {
+    pub(super) fn sweep_if_due(&mut self) -> Result<(), EngineError> {
+        let is_lost = self.inbox.peek(|n| n.lost);
+        let is_time = self.sweep_at.is_some_and(|at| at <= Instant::now());
+        let is_unwatched = matches!(self.watching, Watching::Not);
+        if self.needs_sweep || is_lost || is_time || is_unwatched { self.sweep() } else { Ok(()) }
+    }
+
+    /// Compares the whole tree; whatever was noticed before is covered.
+    fn sweep(&mut self) -> Result<(), EngineError> {
+        let started = Instant::now();
+        if self.inbox.take().lost {
+            self.setup.shared.update(|c| c.n_rescans += 1);
+        }
+        self.needs_sweep = true;
+        self.sweep_at = None;
+        self.house.has_waste = true;
+        self.start_watching();
+        let Some(changes) = self.sweep_watching()? else { return Ok(()) };
+        self.head_is_dirty = true;
+        if self.absorb(changes, true)? {
+            self.needs_sweep = false;
+            self.cookies.give_up();
+            // Requests that came in meanwhile have not been heard yet; some may be covered.
+            while let Ok(event) = self.events.try_recv() {
+                self.take(event);
+            }
+            self.answer_until(started, "scan");
+        }
+        if self.watching.is_degraded() {
+            let wait = Duration::from_secs(self.setup.engine.config.watch_sweep_s.max(1));
+            self.sweep_at = Some(Instant::now() + wait);
+        }
+        Ok(())
+    }
+
+    /// Brings the index up to date with changes, after watching the folders that are new among them
+    /// and looking into those again: what was made in a folder before it was watched made no event.
+    /// False when the changes, which `are_all` since the index was as the tree, went to a build.
+    fn absorb(&mut self, mut changes: ChangeSet, are_all: bool) -> Result<bool, EngineError> {
+        for round in 0.. {
+            let gone = std::mem::take(&mut changes.folders_gone);
+            let new = std::mem::take(&mut changes.folders_new);
+            self.unwatch(&gone);
+            if new.is_empty() || self.watching.watcher().is_none() {
+                break;
+            }
+            let fresh = self.watch_all(&new);
+            let Some(engine) = self.engine_mut() else { return Ok(false) };
+            if fresh.is_empty() {
+                break;
+            }
+            changes.merge(match round {
+                0..ROUNDS_MAX => engine.examine(fresh.iter().map(String::as_str))?,
+                _ => engine.sweep()?,
+            });
+            if round > ROUNDS_MAX {
+                break;
+            }
+        }
+        if self.head_is_dirty {
+            // Another branch may lie in another folder. Watched first, so that no move is missed.
+            self.watch_own();
+        }
+        let State::Open(engine) = &mut self.state else { return Ok(false) };
+        if engine.needs_build(&changes) {
+            self.start_build(are_all.then_some(changes));
+            return Ok(false);
+        }
+        let look_at_head = std::mem::take(&mut self.head_is_dirty);
+        let shared = Arc::clone(&self.setup.shared);
+        if let Err(e) = engine.apply(&changes, look_at_head, &|| shared.is_stopping()) {
+            self.head_is_dirty |= look_at_head;
+            self.needs_sweep = true;
+            return Err(e);
+        }
+        let is_worn = engine.is_worn();
+        (self.n_rebuilds, self.n_panics) = (0, 0);
+        self.house.changed(&self.setup.engine.config, is_worn);
+        self.setup.pressure.check();
+        Ok(true)
+    }
+
+    /// Answers the requests whose changes are known to be in, or sees to it that they will be.
+    pub(super) fn answer_requests(&mut self) -> Result<(), EngineError> {
+        if !self.cookies.is_wanted() {
+            return Ok(());
+        }
+        let Watching::Events(watcher) = &self.watching else { return self.sweep() };
+        let until = Instant::now();
+        if watcher.catch_up() {
+            if self.inbox.peek(|n| n.lost) {
+                return self.sweep();
+            }
+            let noticed = self.inbox.take();
+            if self.process(&noticed)? {
+                self.answer_until(until, "queue");
+            }
+            return Ok(());
+        }
+        let has_returned =
+            self.inbox.peek(|n| n.paths.keys().any(|p| p.parent() == Some(self.cookies.dir())));
+        if has_returned {
+            self.take_in()?;
+        }
+        if !matches!(self.state, State::Open(_)) {
+            return Ok(());
+        }
+        let patience = Duration::from_millis(self.setup.engine.config.freshness_cookie_ms);
+        if self.cookies.due(patience).is_some_and(|at| at <= Instant::now()) {
+            self.cookies.give_up();
+            self.setup.shared.update(|c| c.n_rescans += 1);
+            return self.sweep();
+        }
+        match self.cookies.make() {
+            Ok(()) => Ok(()),
+            Err(_) => self.sweep(),
+        }
+    }
+
+    pub(super) fn take_in_if_due(&mut self) -> Result<(), EngineError> {
+        if self.batch_due().is_some_and(|at| at <= Instant::now()) { self.take_in() } else { Ok(()) }
+    }
+
+    /// Takes in what was noticed and answers the requests whose cookies are among it.
+    fn take_in(&mut self) -> Result<(), EngineError> {
+        let noticed = self.inbox.take();
+        let until = noticed.paths.keys().filter_map(|p| self.cookies.returned(p)).max();
+        let is_in = self.process(&noticed)?;
+        if let (true, Some(until)) = (is_in, until) {
+            self.answer_until(until, "cookie");
+        }
+        Ok(())
+    }
+
+    /// Takes in what was noticed. False when it went to a build.
+    fn process(&mut self, noticed: &Noticed) -> Result<bool, EngineError> {
+        if noticed.lost {
+            self.needs_sweep = true;
+            return Ok(false);
+        }
+        let mut dirty = self.dirty_paths(noticed);
+        if dirty.contains(rules::REPO_CONFIG) {
+            self.reload_config();
+        }
+        if std::mem::take(&mut self.needs_sweep) {
+            dirty.insert(String::new());
+        }
+        if dirty.is_empty() && !self.head_is_dirty {
+            return Ok(true);
+        }
+        let replaced = self.unwatch_replaced(&dirty);
+        let Some(engine) = self.engine_mut() else { return Ok(false) };
+        let examined = engine.examine(dirty.iter().map(String::as_str)).map(|mut changes| {
+            changes.folders_new.extend(replaced.into_iter().filter(|dir| engine.tree.watches(dir)));
+            changes
+        });
+        let absorbed = examined.and_then(|changes| self.absorb(changes, false));
+        if absorbed.is_err() {
+            self.needs_sweep = true;
+        }
+        absorbed
+    }
+
+    /// Sorts out what was noticed: gives the paths of the set, relative to the root, and notes what
+    /// says that HEAD or the rules may be others now.
+    fn dirty_paths(&mut self, noticed: &Noticed) -> BTreeSet<String> {
+        let root = self.setup.engine.root.clone();
+        let git = GitFolders::find(&root);
+        let mut dirty = BTreeSet::new();
+        for path in noticed.paths.keys() {
+            if path.starts_with(self.cookies.dir()) {
+                continue;
+            }
+            let in_git =
+                git.as_ref().is_some_and(|g| path.starts_with(&g.head) || path.starts_with(&g.common));
+            if in_git && git.as_ref().is_some_and(|g| *path != g.root.join(".git")) {
+                self.head_is_dirty |= is_head(path);
+                self.needs_sweep |= path.ends_with("info/exclude");
+                continue;
+            }
+            if path.file_name().is_some_and(|name| name == ".git")
+                && path.parent().is_some_and(|top| root.starts_with(top))
+            {
+                // A repository came or went, with its rules.
+                self.head_is_dirty = true;
+                self.needs_sweep = true;
+                continue;
+            }
+            match path.strip_prefix(&root) {
+                Ok(rel) => dirty.extend(rel.to_str().map(str::to_owned)),
+                // A rule file above the root or of the user.
+                Err(_) => self.needs_sweep |= rules::is_outside_rule(path),
+            }
+        }
+        dirty
+    }
+
+    fn reload_config(&mut self) {
+        match self.setup.user_config.for_repository(&self.setup.engine.root) {
+            Ok(config) => {
+                let config = Arc::new(config);
+                self.setup.engine.config = Arc::clone(&config);
+                self.setup.shared.solved(|kind| kind == Problem::Settings);
+                if let Some(engine) = self.engine_mut() {
+                    engine.set_config(config);
+                }
+                self.needs_sweep = true;
+            }
+            Err(e) => self.setup.shared.problem(Problem::Settings, settings_ignored(&e)),
+        }
+    }
+
+    /// When what was noticed is to be taken in.
+    pub(super) fn batch_due(&self) -> Option<Instant> {
+        let config = &self.setup.engine.config;
+        let tree = self.engine().map(|e| &e.tree);
+        let root = &self.setup.engine.root;
+        let is_known = |p: &Path| {
+            let rel = p.strip_prefix(root).ok().and_then(Path::to_str);
+            rel.is_none_or(|rel| tree.is_some_and(|t| t.holds(rel)))
+        };
+        self.inbox.peek(|n| {
+            let (first, last) = (n.first?, n.last?);
+            // A new name may be a temporary one that is about to be renamed.
+            let is_lone =
+                n.paths.len() <= LONE_PATHS_MAX && n.paths.iter().all(|(p, done)| *done && is_known(p));
+            let settled = last + Duration::from_millis(config.watch_settle_ms);
+            let at_latest = first + Duration::from_millis(config.watch_settle_max_ms);
+            Some(if is_lone || n.lost { first } else { settled.min(at_latest) })
+        })
+    }
+}
+
+/// Whether a path inside a git folder says where HEAD is.
+fn is_head(path: &Path) -> bool {
+    let name = path.file_name().and_then(|n| n.to_str()).unwrap_or_default();
+    !name.ends_with(".lock") && (name == "HEAD" || name == "packed-refs" || path.iter().any(|p| p == "refs"))
+}

@@ -1,0 +1,247 @@
+//! What the loop does for the index itself while nobody asks: flushing, counting tokens, giving
+//! memory back, copying a file that has grown.
+
+use super::{Driver, Event, State};
+use crate::config::Config;
+use crate::workspace::engine::{Copy, EngineError};
+use crate::workspace::tokens::Counting;
+use crossbeam_channel::Sender;
+use indexd_store::{Store, StoreError};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+/// Time without events or requests after which tokens are counted and memory is given back.
+const IDLE: Duration = Duration::from_millis(1_500);
+/// Time after which a daemon that still runs has not been ended by the index it opened.
+const ALIVE: Duration = Duration::from_secs(600);
+/// Time before a copy that failed, or that changes have overtaken, is tried again.
+const COPY_AGAIN: Duration = Duration::from_secs(5);
+
+/// A compact copy, or why there is none.
+pub type Copied = Result<Copy, StoreError>;
+
+/// The housekeeping of one workspace.
+pub(super) struct House {
+    counting: Counting,
+    /// Whether work has left memory that is worth giving back.
+    pub has_waste: bool,
+    /// When commits are flushed next.
+    sync_at: Option<Instant>,
+    syncing: Option<JoinHandle<()>>,
+    /// The thread that copies the index, and how it is stopped.
+    copying: Option<(JoinHandle<()>, Arc<AtomicBool>)>,
+    /// The number of the last copy that was begun.
+    copy: u64,
+    /// Requests that wait for a compact index.
+    compacting: Vec<Sender<()>>,
+    /// A copy is not begun before this.
+    copy_at: Instant,
+    /// When the index has proved that it does not end the daemon.
+    alive_at: Option<Instant>,
+}
+
+impl House {
+    pub fn new(config: &Config) -> Self {
+        Self {
+            counting: Counting::new(config.index_background_tokens, &config.pack.tokenizer),
+            has_waste: false,
+            sync_at: None,
+            syncing: None,
+            copying: None,
+            copy: 0,
+            compacting: Vec::new(),
+            copy_at: Instant::now(),
+            alive_at: None,
+        }
+    }
+
+    /// An index was opened.
+    pub fn opened(&mut self) {
+        self.alive_at = Some(Instant::now() + ALIVE);
+    }
+
+    /// The index was changed: it is to be flushed after a while, and given room again when it is
+    /// `worn`.
+    pub fn changed(&mut self, config: &Config, is_worn: bool) {
+        let at = Instant::now() + Duration::from_secs(config.workspace_sync_s);
+        self.sync_at.get_or_insert(at);
+        self.has_waste |= is_worn;
+    }
+
+    /// Another index is in place.
+    pub fn start_over(&mut self) {
+        self.counting.start_over();
+    }
+
+    /// A request wants the index compact.
+    pub fn compact(&mut self, reply: Sender<()>) {
+        self.compacting.push(reply);
+        self.copy_at = Instant::now();
+    }
+
+    /// Nothing can be done for the requests that wait for a compact index.
+    pub fn give_up(&mut self) {
+        self.compacting.clear();
+    }
+
+    /// Flushes on a thread of its own: a busy disk must not keep requests waiting.
+    fn start_sync(&mut self, store: &Store) {
+        if self.syncing.as_ref().is_some_and(|thread| !thread.is_finished()) {
+            self.sync_at = Some(Instant::now() + Duration::from_secs(1));
+            return;
+        }
+        let store = store.clone();
+        let sync = move || {
+            if let Err(e) = store.sync() {
+                // What is not flushed is verified or rebuilt after a loss of power.
+                tracing::warn!(error = %e, "the index could not be flushed");
+            }
+        };
+        self.syncing = std::thread::Builder::new().name("sync".into()).spawn(sync).ok();
+    }
+
+    /// Stops a copy that is under way, and waits for its thread.
+    pub fn stop_copying(&mut self) {
+        if let Some((thread, is_stopping)) = self.copying.take() {
+            is_stopping.store(true, Ordering::Relaxed);
+            let _ = thread.join();
+            // Its last word may be on the way.
+            self.copy += 1;
+        }
+    }
+
+    /// Waits for the threads.
+    pub fn close(&mut self) {
+        self.stop_copying();
+        if let Some(thread) = self.syncing.take() {
+            let _ = thread.join();
+        }
+    }
+}
+
+impl Driver {
+    /// When the house wants to be kept, if nothing else happens.
+    pub(super) fn house_due(&self) -> Option<Instant> {
+        let house = &self.house;
+        let quiet_at = self.last_request.max(self.last_event) + IDLE;
+        let wants_quiet = house.counting.is_wanted() || house.has_waste;
+        let copy_at = self.wants_copy().then(|| house.copy_at.max(self.copy_quiet_at()));
+        [house.sync_at, house.alive_at, wants_quiet.then_some(quiet_at), copy_at].into_iter().flatten().min()
+    }
+
+    /// When it is quiet enough for a copy; at once when a request waits for it.
+    fn copy_quiet_at(&self) -> Instant {
+        if self.house.compacting.is_empty() {
+            self.last_request.max(self.last_event) + IDLE
+        } else {
+            self.house.copy_at
+        }
+    }
+
+    fn wants_copy(&self) -> bool {
+        let is_wanted = |e: &crate::workspace::engine::Engine| {
+            e.store().is_some() && (e.is_bloated() || !self.house.compacting.is_empty())
+        };
+        self.house.copying.is_none() && self.engine().is_some_and(is_wanted)
+    }
+
+    pub(super) fn keep_house(&mut self) -> Result<(), EngineError> {
+        let now = Instant::now();
+        let is_quiet = now.saturating_duration_since(self.last_request.max(self.last_event)) >= IDLE
+            && self.events.is_empty();
+        let Some(store) = self.engine().and_then(|e| e.store()).cloned() else { return Ok(()) };
+        if store.is_damaged() {
+            return Err(StoreError::Corrupt("found while reading".into()).into());
+        }
+        if self.house.sync_at.is_some_and(|at| at <= now) {
+            self.house.sync_at = None;
+            self.house.start_sync(&store);
+        }
+        if self.house.alive_at.is_some_and(|at| at <= now) {
+            self.house.alive_at = None;
+            self.engine().into_iter().for_each(|e| e.note_alive());
+        }
+        if self.wants_copy() && self.house.copy_at.max(self.copy_quiet_at()) <= now {
+            self.start_copying();
+        }
+        if is_quiet && self.house.counting.is_wanted() {
+            self.house.has_waste = true;
+            self.house.counting.step(&store)?;
+        }
+        drop(store);
+        if is_quiet && !self.house.counting.is_wanted() && std::mem::take(&mut self.house.has_waste) {
+            self.give_back()?;
+        }
+        Ok(())
+    }
+
+    /// Gives back what changes and walks have left, in the environment and in the allocator.
+    fn give_back(&mut self) -> Result<(), EngineError> {
+        let shared = Arc::clone(&self.setup.shared);
+        if let State::Open(engine) = &mut self.state
+            && engine.is_worn()
+            && !engine.renew(&shared)?
+        {
+            // Somebody reads; it is tried again when it is quiet.
+            self.house.has_waste = true;
+            self.last_event = Instant::now();
+        }
+        crate::workspace::give_back_memory();
+        self.setup.pressure.settled();
+        Ok(())
+    }
+
+    /// Copies the index on a thread of its own; requests and changes do not wait for it.
+    fn start_copying(&mut self) {
+        let Some(job) = self.engine().and_then(|e| e.copy_job()) else { return };
+        let is_stopping = Arc::new(AtomicBool::new(false));
+        let (stop, sender) = (Arc::clone(&is_stopping), self.sender.clone());
+        self.house.copy += 1;
+        let number = self.house.copy;
+        let copy = move || {
+            // The loop waits for this thread before it ends.
+            let _ = sender.send(Event::Copied(number, job.run(&|| stop.load(Ordering::Relaxed))));
+        };
+        if let Ok(thread) = std::thread::Builder::new().name("compact".into()).spawn(copy) {
+            self.house.copying = Some((thread, is_stopping));
+        }
+        self.house.copy_at = Instant::now() + COPY_AGAIN;
+    }
+
+    /// Puts a copy in place that was made, unless the index has changed meanwhile or is not here.
+    pub(super) fn copied(&mut self, number: u64, copied: Copied) {
+        if number != self.house.copy {
+            // It was stopped; what it left is removed by the next copy or build.
+            return;
+        }
+        if let Some((thread, _)) = self.house.copying.take() {
+            let _ = thread.join();
+        }
+        let adopted = match (copied, &mut self.state) {
+            (Ok(copy), State::Open(engine)) => engine.adopt(&copy),
+            (Ok(_), _) => Ok(false),
+            (Err(e), _) => Err(e.into()),
+        };
+        match adopted {
+            Ok(true) => {
+                let store = self.engine().and_then(|e| e.store()).cloned();
+                self.setup.shared.set_store(store);
+                self.house.has_waste = true;
+                for reply in std::mem::take(&mut self.house.compacting) {
+                    // The request may have left.
+                    let _ = reply.send(());
+                }
+            }
+            Ok(false) if !self.house.compacting.is_empty() => self.house.copy_at = Instant::now(),
+            Ok(false) => {}
+            Err(EngineError::Store(StoreError::Busy(_))) => {}
+            Err(e) => {
+                self.house.compacting.clear();
+                // What a copy has met, a request will meet.
+                self.failed(e);
+            }
+        }
+    }
+}

@@ -1,0 +1,34 @@
+//! The recipe of an index: everything besides the tree that decides what it holds.
+//!
+//! Each crate whose output is stored has a version number, which its golden test holds to that
+//! output. An index of another recipe is built anew, so no row of an older program survives an
+//! upgrade. The format of the store stands here too, so that one text tells all.
+
+/// The recipe of indexes that this program builds with these settings.
+pub fn recipe(redacts: bool, history_commits_max: u64) -> String {
+    let versions = [
+        ("lang", indexd_lang::EXTRACTOR_VERSION),
+        ("text", indexd_text::TERMS_VERSION),
+        ("resolve", indexd_resolve::LINKER_VERSION),
+        ("history", indexd_history::HISTORY_VERSION),
+        ("secrets", if redacts { indexd_secrets::RULES_VERSION } else { 0 }),
+        ("store", indexd_store::FORMAT),
+        ("commits", history_commits_max.min(u64::from(u32::MAX)) as u32),
+    ];
+    versions.iter().map(|(name, version)| format!("{name} {version}\n")).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn settings_that_shape_an_index_are_in_the_recipe() {
+        let base = recipe(true, 2_000);
+        assert_ne!(base, recipe(false, 2_000));
+        assert_ne!(base, recipe(true, 0));
+        for name in ["lang", "text", "resolve", "history", "secrets", "store"] {
+            assert!(base.lines().any(|l| l.starts_with(name)), "{name}");
+        }
+    }
+}
