@@ -495,6 +495,7 @@ fn every_member_of_the_published_request_is_understood() {
             max_items: Some(1),
             max_items_per_section: Some(1),
             max_bytes_per_item: Some(1),
+            stop: Some(Stop::Value),
         }),
         context_budget: Some(ContextBudget {
             total_tokens: Some(1),
@@ -511,11 +512,41 @@ fn every_member_of_the_published_request_is_understood() {
         scoring: Some(Scoring::Graph),
         renderer: Some(Renderer::Json),
         tokenizer: Some("o200k_base".into()),
+        seen: Some(vec!["pack:sha256:0".into(), "b3:0@head".into()]),
         schema_version: Some("1.0.0".into()),
     };
     let value = serde_json::to_value(&full).unwrap();
     let understood = indexd_pack::Request::from_json(value.clone()).unwrap();
     assert_eq!(serde_json::to_value(understood).unwrap(), value);
+}
+
+/// A follow-up names the pack that the reader has: what it showed comes back as places, and a pack that
+/// the daemon does not know is told of.
+#[test]
+fn a_follow_up_repeats_nothing() {
+    run(async {
+        let world = world();
+        let c = &mut Client::of(&world.server);
+        let ask = |seen: Value| json!({"query": "how long is the delay", "seen": seen, "budgets": {"maxTotalTokens": 900}});
+        let items = |pack: &Value| -> Vec<(String, String)> {
+            let sections = pack["sections"].as_array().unwrap().iter();
+            let text = |v: &Value| v.as_str().unwrap().to_owned();
+            let items = sections.flat_map(|s| s["items"].as_array().unwrap());
+            items.map(|i| (text(&i["chunkUid"]), text(&i["form"]))).collect()
+        };
+        let first = c.call("pack", ask(json!([]))).await["result"]["pack"].clone();
+        let again = c.call("pack", ask(json!([first["packId"]]))).await["result"]["pack"].clone();
+        assert!(!items(&first).is_empty());
+        for (uid, form) in items(&first) {
+            let now = items(&again).into_iter().find(|i| i.0 == uid).map(|i| i.1);
+            match form.as_str() {
+                "head" => assert_ne!(now.as_deref(), Some("head"), "{uid}"),
+                _ => assert_eq!(now.as_deref(), Some("place"), "{uid}"),
+            }
+        }
+        let unknown = c.call("pack", ask(json!(["pack:sha256:00"]))).await["result"]["pack"].clone();
+        assert!(unknown["warnings"].to_string().contains("pack:sha256:00 is not known any more"));
+    });
 }
 
 /// Bad requests: code, JSON-RPC number, exit status, and a hint always.

@@ -257,6 +257,7 @@ fn packs(snapshot: &Snapshot, requests: &[(&str, &str, u64)]) -> Vec<String> {
     });
     let context = indexd_pack::Context {
         config: &indexd_pack::Config::default(),
+        tuning: &indexd_pack::Tuning::default(),
         counter: &**COUNTER,
         cancel: &|| false,
         tool_version: "test",
