@@ -10,7 +10,8 @@ use crate::server::edges::column;
 use indexd_model::links::evidence_kind;
 use indexd_model::view::{DefRecord, Edge, UnresolvedRecord};
 use indexd_model::{
-    DefDoc, DefIdx, EdgeKind, FileDoc, FileRoles, IndexView, Key, Language, Outcome, Role, UnresolvedReason,
+    DefDoc, DefIdx, EdgeKind, FileDoc, FileRoles, IndexView, Key, Language, LineIndex, Outcome, Role,
+    UnresolvedReason,
 };
 use indexd_proto::error::{ErrorCode, ErrorObject};
 use indexd_proto::graph::{Coverage, GraphEdge, GraphEvidence, GraphParams, UnresolvedPlace};
@@ -381,9 +382,30 @@ fn uses_without_edge(
                 return Err(cancelled());
             }
             view.unresolved(file).iter().filter(|u| u.name == *name).for_each(|u| count(view, file, u, out));
+            not_parsed(view, file, name).iter().for_each(|u| count(view, file, u, out));
         }
     }
     Ok(if names.is_empty() { String::new() } else { format!("of the name {}", names.join(", ")) })
+}
+
+/// The places of a name in a source file that was not parsed and so has no facts.
+fn not_parsed(view: &dyn IndexView, file: FileDoc, name: &Arc<str>) -> Vec<UnresolvedRecord> {
+    let record = view.file(file);
+    if record.outcome != Outcome::TextOnly || record.roles.has(FileRoles::VENDORED) {
+        return Vec::new();
+    }
+    let text = view.text(file);
+    let lines = LineIndex::new(&text);
+    let reason = UnresolvedReason::NotUnderstood;
+    let of = |at: u32| UnresolvedRecord {
+        name: Arc::clone(name),
+        at,
+        line: lines.line(at),
+        role: Role::Read,
+        reason,
+        source: view.def_doc(file, DefIdx::NONE),
+    };
+    indexd_lang::unread::places(&text, record.language, name).into_iter().map(of).collect()
 }
 
 /// Counts the calls inside the roots that have no edge. Says what was counted.
@@ -434,6 +456,7 @@ fn reason_name(reason: UnresolvedReason) -> &'static str {
         UnresolvedReason::UnknownReceiver => "unknown-receiver",
         UnresolvedReason::NotFound => "not-found",
         UnresolvedReason::Dynamic => "dynamic",
+        UnresolvedReason::NotUnderstood => "not-understood",
     }
 }
 

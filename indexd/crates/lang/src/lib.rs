@@ -20,9 +20,11 @@ pub mod outline;
 pub mod python;
 pub mod roles;
 pub mod rst;
+pub mod tokens;
+pub mod unread;
 
 pub use extract::{Extracted, extract, listed};
 
 /// Changes when the facts of any unchanged file do, or what stands for its content; part of every
 /// leaf of the index signature.
-pub const EXTRACTOR_VERSION: u32 = 4;
+pub const EXTRACTOR_VERSION: u32 = 5;

@@ -421,6 +421,10 @@ pub enum Node {
     Quoted { value: ExprId },
     /// The definition at this index, as a value or a type.
     Def { def: DefIdx },
+    /// An identifier in source that no other fact tells of: it stands inside a syntax error or
+    /// deeper than extraction follows. It may name anything; its role is [`Role::Call`] where an
+    /// opening parenthesis follows, else [`Role::Read`].
+    Unread { name: StrId },
     /// Anything else; children, if any, are separate expressions.
     Opaque,
 }

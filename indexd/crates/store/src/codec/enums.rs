@@ -53,5 +53,5 @@ bytes! {
     Role [None Read Write Call Type Decorator Base Field Key Import];
     EdgeKind [Call Usage Import Export Dataflow Inherit Implement DataflowIn];
     Rule [Scope Import Reexport Receiver Inherited Inferred Implements Dispatch UniqueName Ambiguous Tooling];
-    UnresolvedReason [External Builtin UnknownReceiver NotFound Dynamic];
+    UnresolvedReason [External Builtin UnknownReceiver NotFound Dynamic NotUnderstood];
 }
