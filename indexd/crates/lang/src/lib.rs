@@ -13,6 +13,7 @@ pub mod decode;
 pub mod digest;
 pub mod extract;
 pub mod go;
+pub mod grammars;
 pub mod lines;
 pub mod make;
 pub mod markdown;
