@@ -102,6 +102,28 @@ fn none_is_said_together_with_what_may_be_missing() {
     );
 }
 
+#[test]
+fn an_answer_says_how_far_uses_are_followed() {
+    let tree = [
+        ("a.ts", "import { used } from './b';\n\nfunction caller(x) {\n  used();\n  x.used();\n}\n"),
+        ("b.ts", "export function used() {}\n"),
+        ("c.rs", "fn lonely() {}\n\nfn other() {\n    lonely();\n}\n"),
+    ];
+    assert_eq!(
+        ask(&tree, Relation::Callers, "used", 1),
+        (
+            vec!["1 call caller -> used @4".into()],
+            "2 source files parsed; 1 use of the name used has no edge (1 unknown-receiver); \
+             within files and through imports, calls on values are not resolved"
+                .into()
+        )
+    );
+    assert_eq!(
+        ask(&tree, Relation::Callers, "lonely", 1).1,
+        "2 source files parsed; uses of names in this language are not followed"
+    );
+}
+
 /// "None" must not hide a caller that stands where the parser gave up.
 #[test]
 fn names_in_source_that_was_not_understood_are_counted() {

@@ -156,6 +156,12 @@ impl Language {
         }
     }
 
+    /// Whether its definitions are those of a program.
+    pub fn is_code(self) -> bool {
+        use Language::{GoMod, GoWork, Ini, Json, Make, Markdown, Text, Toml, Yaml};
+        !matches!(self, GoMod | GoWork | Ini | Json | Make | Markdown | Text | Toml | Yaml)
+    }
+
     /// How the uses of names in it are resolved.
     pub fn linking(self) -> Linking {
         match self {

@@ -117,6 +117,11 @@ fn compiled(language: Language) -> Option<&'static Compiled> {
     COMPILED.iter().find(|(l, _)| *l == language).map(|(_, c)| &**c)
 }
 
+/// The parser of a language that is read here; `None` for others and for those left out.
+pub fn parser(language: Language) -> Option<tree_sitter::Language> {
+    compiled(language).map(|c| c.parser.clone())
+}
+
 /// Everything that a file of such a language says by itself.
 ///
 /// Broken syntax gives the facts around it (`Outcome::Recovered`). A file that the parser gives up on,

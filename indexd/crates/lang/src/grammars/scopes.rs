@@ -313,6 +313,9 @@ impl<'s> Uses<'_, 's> {
         let role =
             if place.role == Role::Read && self.kinds.of(name).is_type { Role::Type } else { place.role };
         let (at, name) = (name.start_byte() as u32, self.slice(name));
+        if self.by_name.contains_key(&at) {
+            return self.opaque;
+        }
         let name = self.b.str(name);
         self.b.expr(Shape::Attr { base, name }, at, role)
     }
