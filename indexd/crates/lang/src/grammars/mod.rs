@@ -50,7 +50,9 @@ use crate::builder::Header;
 use crate::chunks::{assemble, header, name_idle};
 use crate::lines;
 use compiled::Compiled;
-use indexd_model::limits::{DEFS_PER_FILE_MAX, PARSE_CALLBACKS_MAX};
+use indexd_model::limits::{
+    DEFS_PER_FILE_MAX, PARSE_CALLBACKS_MAX, PARSE_CALLBACKS_MIN, PARSE_CALLBACKS_PER_KIB,
+};
 use indexd_model::{
     Chunk, ChunkKind, DefFlags, DefIdx, Facts, FileFacts, FileRoles, Key, Language, LineIndex, Outcome,
     RepoPath,
@@ -103,13 +105,15 @@ fn all() -> Vec<&'static Grammar> {
     ]
 }
 
-static COMPILED: LazyLock<Vec<(Language, LazyLock<Compiled, Box<dyn FnOnce() -> Compiled + Send>>)>> =
-    LazyLock::new(|| {
-        let of = |table: &'static Grammar| -> (Language, LazyLock<Compiled, Box<dyn FnOnce() -> Compiled + Send>>) {
-            (table.language, LazyLock::new(Box::new(move || Compiled::new(table))))
-        };
-        all().into_iter().map(of).collect()
-    });
+/// A table that is looked up when the first file of its language comes.
+type Lazy = LazyLock<Compiled, Box<dyn FnOnce() -> Compiled + Send>>;
+
+static COMPILED: LazyLock<Vec<(Language, Lazy)>> = LazyLock::new(|| {
+    let of = |table: &'static Grammar| -> (Language, Lazy) {
+        (table.language, LazyLock::new(Box::new(move || Compiled::new(table))))
+    };
+    all().into_iter().map(of).collect()
+});
 
 /// The grammar of a language, looked up once per process; `None` for languages that are read in
 /// another way, and for those that this build leaves out.
@@ -151,11 +155,16 @@ fn facts_as(
     let text_only = || lines::facts(path, text, index, language, Outcome::TextOnly, roles);
     let Some(grammar) = compiled(parsed_as) else { return text_only() };
     parsing(&grammar.parser, |parses| {
-        let Some(tree) = parses.parse(code, PARSE_CALLBACKS_MAX) else { return text_only() };
+        let Some(tree) = parses.parse(code, calls_max(code.len())) else { return text_only() };
         let facts = facts_of(path, code, index, grammar, language, roles, tree.root_node());
         std::mem::forget(tree);
         facts.unwrap_or_else(text_only)
     })
+}
+
+/// Calls of the parser's progress callback that a text of so many bytes may take.
+fn calls_max(n_bytes: usize) -> u64 {
+    (PARSE_CALLBACKS_MIN + n_bytes as u64 / 1024 * PARSE_CALLBACKS_PER_KIB).min(PARSE_CALLBACKS_MAX)
 }
 
 fn facts_of(
@@ -212,10 +221,8 @@ fn join_closings(text: &str, chunks: &mut Vec<Chunk>, index: &LineIndex) {
     for (def, n) in n_lost {
         if def != DefIdx::NONE {
             let parts = out.iter_mut().filter(|c| c.def == def);
-            let mut next = 0;
-            for chunk in parts {
-                chunk.part = next;
-                next += 1;
+            for (part, chunk) in parts.enumerate() {
+                chunk.part = part.min(usize::from(u16::MAX)) as u16;
                 chunk.n_parts = chunk.n_parts.saturating_sub(n).max(1);
             }
         }

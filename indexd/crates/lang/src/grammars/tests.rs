@@ -138,6 +138,11 @@ proptest::proptest! {
 }
 
 #[test]
+fn the_work_of_a_parser_is_bounded_by_the_size_of_the_file() {
+    assert_eq!([0, 1 << 20, 4 << 20].map(calls_max), [20_000, 101_920, 200_000]);
+}
+
+#[test]
 fn limits_hold_for_each_grammar() {
     for extension in [
         "rs", "ts", "js", "java", "c", "hpp", "cs", "rb", "php", "kt", "swift", "scala", "sh", "lua", "sql",
