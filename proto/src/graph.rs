@@ -128,6 +128,6 @@ pub struct UnresolvedPlace {
     pub file_rel_path: String,
     /// 1-based line.
     pub line: u32,
-    /// `external`, `builtin`, `unknown-receiver`, `not-found` or `dynamic`.
+    /// `external`, `builtin`, `unknown-receiver`, `not-found`, `dynamic` or `not-understood`.
     pub reason: String,
 }

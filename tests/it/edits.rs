@@ -1,4 +1,4 @@
-//! Random edit scripts over a small repository of Go, Python, Markdown and TOML files, for the tests
+//! Random edit scripts over a small repository of Go, Python, TypeScript, JavaScript and other files, for the tests
 //! that compare an index that followed them with one built from the end.
 
 use proptest::prelude::*;
@@ -8,7 +8,7 @@ use std::fs;
 use std::path::Path;
 
 /// Paths that scripts write, by kind of content.
-const FILES: [&str; 18] = [
+const FILES: [&str; 27] = [
     "go.mod",
     "a/a.go",
     "a/b.go",
@@ -27,8 +27,17 @@ const FILES: [&str; 18] = [
     "docs/guide.md",
     "pkg/data.json",
     "notes.txt",
+    "web/tsconfig.json",
+    "web/app.ts",
+    "web/lib/index.ts",
+    "web/lib/view.tsx",
+    "web/util.js",
+    "web/pkg/package.json",
+    "web/pkg/src/index.ts",
+    "src/lib.rs",
+    "src/Main.java",
 ];
-const FOLDERS: [&str; 7] = ["a", "b", "a/c", "pkg", "pkg/sub", "moved", "a/new"];
+const FOLDERS: [&str; 9] = ["a", "b", "a/c", "pkg", "pkg/sub", "moved", "a/new", "web/lib", "web/pkg"];
 const IGNORE_FILES: [&str; 4] = [".gitignore", "a/.gitignore", ".ignore", ".indexdignore"];
 const PATTERNS: [&str; 8] =
     ["*.md\n", "c/\n", "/pkg/sub\n", "b.go\n*.json\n", "!b.go\n", "*_test.go\n", "moved\n", ""];
@@ -180,6 +189,20 @@ fn content(path: &str, seed: u16) -> String {
         "py" => python(path, &mut r),
         "mod" => format!("module example.com/m{}\n\ngo 1.22\n", r.below(2)),
         "toml" => format!("[project]\nname = \"demo{}\"\nversion = \"{}\"\n", r.below(2), r.below(3)),
+        "ts" | "tsx" | "js" => ecma(&mut r),
+        "rs" => braces(&mut r, "pub fn f", "pub struct C", "use crate::other"),
+        "java" => braces(&mut r, "static int f", "class C", "import a.b.C"),
+        "json" if path.ends_with("tsconfig.json") => {
+            let target = ["lib", "pkg/src", "none"][r.below(3) as usize];
+            format!("{{\"compilerOptions\": {{\"paths\": {{\"@x/*\": [\"{target}/*\"]}}}}}}\n")
+        }
+        "json" if path.ends_with("package.json") => {
+            format!(
+                "{{\"name\": \"p{}\", \"main\": \"src/{}\"}}\n",
+                r.below(2),
+                ["index.ts", "no.ts"][r.below(2) as usize]
+            )
+        }
         "json" => {
             let key = if r.chance() { token(&mut r) } else { "none".to_owned() };
             format!("{{\"retry\": {}, \"key\": \"{key}\", \"T0\": [\"F1\"]}}\n", r.below(9))
@@ -300,6 +323,62 @@ fn python(path: &str, r: &mut Numbers) -> String {
     }
     if r.below(12) == 0 {
         out.push_str("def broken(:\n");
+    }
+    out
+}
+
+fn ecma(r: &mut Numbers) -> String {
+    let mut out = String::new();
+    for _ in 0..r.below(4) {
+        let from = ["./lib", "../util", "./util", "./view", "..", "@x/index", "p0", "p1", "react"]
+            [r.below(9) as usize];
+        let (f, c) = (r.below(3), r.below(3));
+        let line = match r.below(8) {
+            0 => format!("import * as ns from '{from}';"),
+            1 => format!("import f{f}, {{ C{c} }} from '{from}';"),
+            2 => format!("export * from '{from}';"),
+            3 => format!("export {{ f{f} as f{c} }} from '{from}';"),
+            4 => format!("const {{ f{f} }} = require('{from}');"),
+            5 => format!("const ns = require('{from}');"),
+            _ => format!("import {{ f{f}, C{c} as C{f} }} from '{from}';"),
+        };
+        let _ = writeln!(out, "{line}");
+    }
+    for i in 0..r.below(4) {
+        let base = if r.chance() { format!(" extends C{}", r.below(3)) } else { String::new() };
+        let (m, n, f) = (r.below(3), r.below(3), r.below(3));
+        let _ = writeln!(
+            out,
+            "export class C{i}{base} {{\n  static m{m}() {{ return this.m{n}() || f{f}(C{m}.m{n}()); }}\n}}"
+        );
+    }
+    for i in 0..r.below(4) {
+        let export = ["export ", "export default ", "", "exports.x = "][r.below(4) as usize];
+        let (f, g) = (r.below(3), r.below(3));
+        let _ = writeln!(
+            out,
+            "{export}function f{i}(f{f}) {{\n  // body 0\n  return f{f}(f{g}()) + ns.f{g}() + new C{f}();\n}}"
+        );
+    }
+    match r.below(6) {
+        0 => out.push_str("module.exports = { f0, f1 };\n"),
+        1 => out.push_str("export { f2 as f0, f1 };\n"),
+        2 => out.push_str("function broken( {\n"),
+        _ => {}
+    }
+    out
+}
+
+/// A file of a language whose definitions alone are known.
+fn braces(r: &mut Numbers, function: &str, class: &str, import: &str) -> String {
+    let mut out = format!("{import}{};\n", r.below(3));
+    for i in 0..r.below(5) {
+        let (head, n) = (if r.chance() { function } else { class }, r.below(3));
+        let _ = writeln!(
+            out,
+            "\n/// Says {n}.\n{head}{i}{} {{\n    // body 0\n}}",
+            if head == function { "(int a)" } else { "" }
+        );
     }
     out
 }

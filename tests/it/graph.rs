@@ -102,6 +102,50 @@ fn none_is_said_together_with_what_may_be_missing() {
     );
 }
 
+#[test]
+fn an_answer_says_how_far_uses_are_followed() {
+    let tree = [
+        ("a.ts", "import { used } from './b';\n\nfunction caller(x) {\n  used();\n  x.used();\n}\n"),
+        ("b.ts", "export function used() {}\n"),
+        ("c.rs", "fn lonely() {}\n\nfn other() {\n    lonely();\n}\n"),
+    ];
+    assert_eq!(
+        ask(&tree, Relation::Callers, "used", 1),
+        (
+            vec!["1 call caller -> used @4".into()],
+            "2 source files parsed; 1 use of the name used has no edge (1 unknown-receiver); \
+             within files and through imports, calls on values are not resolved"
+                .into()
+        )
+    );
+    assert_eq!(
+        ask(&tree, Relation::Callers, "lonely", 1).1,
+        "2 source files parsed; uses of names in this language are not followed"
+    );
+}
+
+/// "None" must not hide a caller that stands where the parser gave up.
+#[test]
+fn names_in_source_that_was_not_understood_are_counted() {
+    let many = "var x = 1\n".repeat(indexd_model::limits::DEFS_PER_FILE_MAX + 1);
+    let tree = [
+        (
+            "a.go",
+            "package a\n\nfunc used() {}\n\nfunc b() {\n\tif x {\n\t\tused() // used\n}\n\nfunc c() {}\n",
+        ),
+        ("many.go", &format!("package a\n\n{many}var y = used()\n")),
+    ];
+    assert_eq!(
+        ask(&tree, Relation::Callers, "used", 1),
+        (
+            vec![],
+            "0 source files parsed, 1 with syntax errors, 1 not parsed; 2 uses of the name used have no edge \
+             (2 not-understood)"
+                .into()
+        )
+    );
+}
+
 /// A file that imports a name depends on it; whoever imports that file for something else does not.
 #[test]
 fn impact_stops_at_files() {

@@ -105,6 +105,9 @@ fn def_kind(kind: DefKind) -> &'static str {
         DefKind::Variable => "variable",
         DefKind::Constant => "constant",
         DefKind::Section => "section",
+        DefKind::Module => "module",
+        DefKind::Enum => "enum",
+        DefKind::Macro => "macro",
     }
 }
 

@@ -10,7 +10,8 @@ use crate::server::edges::column;
 use indexd_model::links::evidence_kind;
 use indexd_model::view::{DefRecord, Edge, UnresolvedRecord};
 use indexd_model::{
-    DefDoc, DefIdx, EdgeKind, FileDoc, FileRoles, IndexView, Key, Language, Outcome, Role, UnresolvedReason,
+    DefDoc, DefIdx, EdgeKind, FileDoc, FileRoles, IndexView, Key, Language, LineIndex, Linking, Outcome,
+    Role, UnresolvedReason,
 };
 use indexd_proto::error::{ErrorCode, ErrorObject};
 use indexd_proto::graph::{Coverage, GraphEdge, GraphEvidence, GraphParams, UnresolvedPlace};
@@ -136,7 +137,14 @@ pub fn walk(
         _ => uses_without_edge(view, &roots, &mut coverage, cancel)?,
     };
     coverage.below_confidence = walker.below;
-    coverage.statement = statement(&coverage, &open);
+    coverage.statement = match followed(view, &roots) {
+        Some(Linking::None) => statement(&coverage, "") + "; uses of names in this language are not followed",
+        Some(Linking::Scopes) => {
+            statement(&coverage, &open)
+                + "; within files and through imports, calls on values are not resolved"
+        }
+        Some(Linking::Types) | None => statement(&coverage, &open),
+    };
     let symbols = roots.iter().map(|&d| convert::symbol(view, d)).collect();
     Ok(Walk { roots: symbols, edges: walker.edges, bounded: walker.bounded, coverage })
 }
@@ -261,7 +269,8 @@ pub(super) fn not_found(name: &str) -> ErrorObject {
 pub(super) fn find_all(view: &dyn IndexView, name: &str) -> Vec<DefDoc> {
     let name = name.trim();
     if name.starts_with("scip:") {
-        let parts = name.rsplit(['/', '#', '.']).map(|p| p.trim_matches(['(', ')', '`', '.']));
+        let parts = name.rsplit(['/', '#', '.']).map(|p| p.split("(+").next().unwrap_or(p));
+        let parts = parts.map(|p| p.trim_matches(['(', ')', '`', '.']));
         let last = parts.into_iter().find(|p| !p.is_empty()).unwrap_or(name);
         let mut defs = view.defs_named(last);
         defs.retain(|&d| indexd_pack::symbol_id(view, d).is_some_and(|s| s.0 == name));
@@ -353,7 +362,7 @@ fn files_covered(view: &dyn IndexView) -> Coverage {
     let mut out = Coverage::default();
     for file in view.files() {
         let record = view.file(file);
-        let linked = matches!(record.language, Language::Go | Language::Python);
+        let linked = record.language.linking() != Linking::None;
         let count = match record.outcome {
             _ if !linked => &mut out.other,
             _ if record.roles.has(FileRoles::VENDORED) => &mut out.vendored,
@@ -381,9 +390,30 @@ fn uses_without_edge(
                 return Err(cancelled());
             }
             view.unresolved(file).iter().filter(|u| u.name == *name).for_each(|u| count(view, file, u, out));
+            not_parsed(view, file, name).iter().for_each(|u| count(view, file, u, out));
         }
     }
     Ok(if names.is_empty() { String::new() } else { format!("of the name {}", names.join(", ")) })
+}
+
+/// The places of a name in a source file that was not parsed and so has no facts.
+fn not_parsed(view: &dyn IndexView, file: FileDoc, name: &Arc<str>) -> Vec<UnresolvedRecord> {
+    let record = view.file(file);
+    if record.outcome != Outcome::TextOnly || record.roles.has(FileRoles::VENDORED) {
+        return Vec::new();
+    }
+    let text = view.text(file);
+    let lines = LineIndex::new(&text);
+    let reason = UnresolvedReason::NotUnderstood;
+    let of = |at: u32| UnresolvedRecord {
+        name: Arc::clone(name),
+        at,
+        line: lines.line(at),
+        role: Role::Read,
+        reason,
+        source: view.def_doc(file, DefIdx::NONE),
+    };
+    indexd_lang::unread::places(&text, record.language, name).into_iter().map(of).collect()
 }
 
 /// Counts the calls inside the roots that have no edge. Says what was counted.
@@ -434,7 +464,14 @@ fn reason_name(reason: UnresolvedReason) -> &'static str {
         UnresolvedReason::UnknownReceiver => "unknown-receiver",
         UnresolvedReason::NotFound => "not-found",
         UnresolvedReason::Dynamic => "dynamic",
+        UnresolvedReason::NotUnderstood => "not-understood",
     }
+}
+
+/// How far the uses of names are followed in the languages of the roots; the least of them.
+fn followed(view: &dyn IndexView, roots: &[DefDoc]) -> Option<Linking> {
+    let languages = roots.iter().map(|&d| view.file(view.def(d).file).language);
+    languages.filter(|l| l.is_code()).map(Language::linking).min()
 }
 
 /// The coverage in a sentence; `open` says which uses without an edge were counted.

@@ -12,7 +12,7 @@ use indexd_model::{
     Binding, BindingId, BindingKind, Def, DefFlags, DefIdx, DefKind, Entry, Expr, ExprId, Facts, FileRoles,
     Interface, Key, Language, List, Node, Outcome, Role, Source, Span, StrId,
 };
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
 /// A binding under construction.
@@ -143,6 +143,17 @@ impl<'s> Builder<'s> {
     pub fn binding_head(&self, binding: BindingId) -> (StrId, u32, DefIdx, BindingKind) {
         let b = &self.bindings[binding.index()];
         (b.name, b.at, b.scope, b.kind)
+    }
+
+    /// Where identifiers stand that something so far tells of: uses, local names, definitions.
+    pub fn known_places(&self) -> FxHashSet<u32> {
+        let is_told = |e: &&Expr| {
+            let is_local = matches!(e.node, Node::Name { binding, .. } if binding != BindingId::NONE);
+            is_local || e.role != Role::None || matches!(e.node, Node::Keyword { .. })
+        };
+        let uses = self.exprs.iter().filter(is_told).map(|e| e.at);
+        let bindings = self.bindings.iter().map(|b| b.at);
+        uses.chain(bindings).chain(self.defs.iter().map(|d| d.name_span.start)).collect()
     }
 
     /// How many expressions there are; the next one gets this number.
@@ -537,6 +548,7 @@ pub(crate) fn children_of(node: &Node, f: &mut dyn FnMut(ExprId)) {
         | Node::StructType { .. }
         | Node::InterfaceType { .. }
         | Node::Def { .. }
+        | Node::Unread { .. }
         | Node::Opaque => {}
     }
 }
@@ -558,6 +570,7 @@ fn renumber_node(node: &mut Node, marks: &Marks, relist: &mut dyn FnMut(List) ->
             *name = marks.str(*name);
             *binding = marks.binding(*binding);
         }
+        Node::Unread { name } => *name = marks.str(*name),
         Node::Attr { base, name } => {
             *name = marks.str(*name);
             *base = marks.expr(*base);

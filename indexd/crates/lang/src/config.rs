@@ -3,6 +3,7 @@
 
 mod ini;
 mod json;
+mod modules;
 mod toml;
 mod yaml;
 
@@ -17,7 +18,10 @@ pub fn outline(path: &str, language: Language, text: &str, lines: &LineIndex) ->
     match language {
         Language::Toml => toml::outline(text, lines, manifest),
         Language::Yaml => yaml::outline(text, lines),
-        Language::Json => json::outline(text, lines, manifest),
+        Language::Json => {
+            let modules = modules::of(manifest, text);
+            Outline { modules, ..json::outline(text, lines, manifest) }
+        }
         Language::Ini => ini::outline(text, lines, manifest),
         _ => Outline::default(),
     }

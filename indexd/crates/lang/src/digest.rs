@@ -339,5 +339,6 @@ fn shape(node: &Node) -> u64 {
         Node::Def { .. } => 34,
         Node::Opaque => 35,
         Node::Item { .. } => 36,
+        Node::Unread { .. } => 37,
     }
 }

@@ -1,6 +1,6 @@
 //! Bytes of one file to everything that the file says by itself.
 
-use crate::{config, decode, go, lines, make, markdown, outline, python, roles, rst};
+use crate::{config, decode, go, grammars, lines, make, markdown, outline, python, roles, rst};
 use indexd_model::facts::Arena;
 use indexd_model::limits::{FILE_BYTES_LISTED_MAX, FILE_BYTES_PARSED_MAX, LINE_BYTES_MAX};
 use indexd_model::{
@@ -69,10 +69,14 @@ fn facts(path: &RepoPath, text: &str, lines: &LineIndex, language: Language, rol
             sections(ChunkKind::Entry, config::outline(path, language, text, lines))
         }
         Language::Make => sections(ChunkKind::Entry, make::outline(text, lines)),
+        Language::Vue | Language::Svelte | Language::Html => {
+            grammars::embedded::facts(path, text, lines, language, roles)
+        }
         Language::Text if is_restructured(path, roles) => {
             sections(ChunkKind::Section, rst::outline(text, lines))
         }
         Language::Text => lines::facts(path, text, lines, language, Outcome::Parsed, roles),
+        _ => grammars::facts(path, text, lines, language, roles),
     }
 }
 

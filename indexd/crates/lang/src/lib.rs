@@ -13,6 +13,7 @@ pub mod decode;
 pub mod digest;
 pub mod extract;
 pub mod go;
+pub mod grammars;
 pub mod lines;
 pub mod make;
 pub mod markdown;
@@ -20,9 +21,11 @@ pub mod outline;
 pub mod python;
 pub mod roles;
 pub mod rst;
+pub mod tokens;
+pub mod unread;
 
 pub use extract::{Extracted, extract, listed};
 
 /// Changes when the facts of any unchanged file do, or what stands for its content; part of every
 /// leaf of the index signature.
-pub const EXTRACTOR_VERSION: u32 = 4;
+pub const EXTRACTOR_VERSION: u32 = 5;

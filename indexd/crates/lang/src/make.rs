@@ -46,7 +46,7 @@ pub fn outline(text: &str, lines: &LineIndex) -> Outline {
             is_chunk: true,
         });
     }
-    Outline { sections, package: None }
+    Outline { sections, ..Outline::default() }
 }
 
 /// The first target of a rule; `None` for assignments, recipes, directives and special targets.

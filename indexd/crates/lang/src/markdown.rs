@@ -14,7 +14,7 @@ pub fn outline(text: &str, lines: &LineIndex) -> Outline {
     }
     let Scan { mut sections, levels, .. } = scan;
     nest(&mut sections, &levels, text.len() as u32);
-    Outline { sections, package: None }
+    Outline { sections, ..Outline::default() }
 }
 
 /// The first line after front matter (`---` or `+++` at the very start, closed by the same).

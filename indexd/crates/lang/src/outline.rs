@@ -3,7 +3,9 @@
 use crate::builder::{Builder, Header};
 use crate::chunks::{Piece, assemble};
 use crate::lines;
+use indexd_model::facts::{Import, ImportKind};
 use indexd_model::limits::DEFS_PER_FILE_MAX;
+use indexd_model::path::file_name_of;
 use indexd_model::{
     ChunkKind, DefFlags, DefIdx, DefKind, Entry, FileFacts, FileRoles, Key, Language, LineIndex, Outcome,
     RepoPath, Span,
@@ -38,6 +40,8 @@ pub struct Outline {
     pub sections: Vec<Section>,
     /// See [`indexd_model::Interface::package`].
     pub package: Option<String>,
+    /// What a manifest says of modules: a name or pattern, and the path that it stands for.
+    pub modules: Vec<(String, String)>,
 }
 
 /// The entry under which a file without a digest of its own is found.
@@ -76,10 +80,28 @@ pub fn facts(
             pieces.push(Piece { span: s.span, def, kind });
         }
     }
-    let package = outline.package.map(|p| b.string(&p));
+    for (name, module) in &outline.modules {
+        let (name, module) = (b.string(name), b.string(module));
+        let span = Span { start: 0, end: 0 };
+        b.imports.push(Import {
+            module,
+            level: 0,
+            name: Some(name),
+            alias: None,
+            kind: ImportKind::Module,
+            at: 0,
+            span,
+            scope: DefIdx::NONE,
+            conditional: false,
+        });
+    }
+    let npm = outline.package.as_deref().filter(|_| file_name_of(path) == "package.json");
+    let npm = npm.map(|name| (Key::member("npm", name), DefIdx::NONE));
+    let package = outline.package.as_deref().map(|p| b.string(p));
     let header =
         Header { language, outcome: Outcome::Parsed, roles, package, constraint: None, exports: None };
-    let (interface, body) = b.finish(header, |_| vec![(Key::file(path), DefIdx::NONE)]);
+    let (interface, body) =
+        b.finish(header, |_| npm.into_iter().chain([(Key::file(path), DefIdx::NONE)]).collect());
     FileFacts { interface, body, chunks: assemble(text, index, &pieces, kind) }
 }
 

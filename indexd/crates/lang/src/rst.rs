@@ -49,7 +49,7 @@ pub fn outline(text: &str, lines: &LineIndex) -> Outline {
         levels.push(level as u32 + 1);
     }
     nest(&mut sections, &levels, text.len() as u32);
-    Outline { sections, package: None }
+    Outline { sections, ..Outline::default() }
 }
 
 /// The character of a line of at least three equal punctuation characters.

@@ -151,17 +151,23 @@ pub enum DefKind {
     Constant,
     /// A section of a document, a key of a configuration file, a target of a makefile.
     Section,
+    /// A module or namespace inside a file.
+    Module,
+    /// An enumeration; its members are constants.
+    Enum,
+    /// A macro.
+    Macro,
 }
 
 impl DefKind {
     /// Whether instances or declarations have members.
     pub fn is_type(self) -> bool {
-        matches!(self, Self::Class | Self::Struct | Self::Interface | Self::Type | Self::Alias)
+        matches!(self, Self::Class | Self::Struct | Self::Interface | Self::Type | Self::Alias | Self::Enum)
     }
 
     /// Whether it is a function, a method or a property.
     pub fn is_callable(self) -> bool {
-        matches!(self, Self::Function | Self::Method | Self::Property)
+        matches!(self, Self::Function | Self::Method | Self::Property | Self::Macro)
     }
 }
 
@@ -421,6 +427,10 @@ pub enum Node {
     Quoted { value: ExprId },
     /// The definition at this index, as a value or a type.
     Def { def: DefIdx },
+    /// An identifier in source that no other fact tells of: it stands inside a syntax error or
+    /// deeper than extraction follows. It may name anything; its role is [`Role::Call`] where an
+    /// opening parenthesis follows, else [`Role::Read`].
+    Unread { name: StrId },
     /// Anything else; children, if any, are separate expressions.
     Opaque,
 }

@@ -26,6 +26,48 @@ pub enum Language {
     Make,
     /// Anything else that is text: chunked by lines.
     Text,
+    /// Rust.
+    Rust,
+    /// TypeScript.
+    TypeScript,
+    /// TypeScript with JSX.
+    Tsx,
+    /// JavaScript, JSX included.
+    JavaScript,
+    /// Java.
+    Java,
+    /// C.
+    C,
+    /// C++, and headers of unknown kind.
+    Cpp,
+    /// C#.
+    CSharp,
+    /// Ruby.
+    Ruby,
+    /// PHP.
+    Php,
+    /// Kotlin.
+    Kotlin,
+    /// Swift.
+    Swift,
+    /// Scala.
+    Scala,
+    /// Shell scripts.
+    Bash,
+    /// Lua.
+    Lua,
+    /// Protocol Buffers.
+    Proto,
+    /// SQL.
+    Sql,
+    /// HCL and Terraform.
+    Hcl,
+    /// Vue components; their scripts are read.
+    Vue,
+    /// Svelte components; their scripts are read.
+    Svelte,
+    /// HTML; its scripts are read.
+    Html,
 }
 
 impl Language {
@@ -43,8 +85,102 @@ impl Language {
             Self::Ini => "ini",
             Self::Make => "makefile",
             Self::Text => "plaintext",
+            Self::Rust => "rust",
+            Self::TypeScript => "typescript",
+            Self::Tsx => "typescriptreact",
+            Self::JavaScript => "javascript",
+            Self::Java => "java",
+            Self::C => "c",
+            Self::Cpp => "cpp",
+            Self::CSharp => "csharp",
+            Self::Ruby => "ruby",
+            Self::Php => "php",
+            Self::Kotlin => "kotlin",
+            Self::Swift => "swift",
+            Self::Scala => "scala",
+            Self::Bash => "shellscript",
+            Self::Lua => "lua",
+            Self::Proto => "proto",
+            Self::Sql => "sql",
+            Self::Hcl => "terraform",
+            Self::Vue => "vue",
+            Self::Svelte => "svelte",
+            Self::Html => "html",
         }
     }
+
+    /// The name in `scip.proto`, `enum Language`; empty for what it does not list.
+    pub fn scip_name(self) -> &'static str {
+        match self {
+            Self::Go => "Go",
+            Self::Python => "Python",
+            Self::Markdown => "Markdown",
+            Self::Toml => "TOML",
+            Self::Yaml => "YAML",
+            Self::Json => "JSON",
+            Self::Ini => "Ini",
+            Self::Make => "Makefile",
+            Self::GoMod | Self::GoWork | Self::Text => "",
+            Self::Rust => "Rust",
+            Self::TypeScript => "TypeScript",
+            Self::Tsx => "TypeScriptReact",
+            Self::JavaScript => "JavaScript",
+            Self::Java => "Java",
+            Self::C => "C",
+            Self::Cpp => "CPP",
+            Self::CSharp => "CSharp",
+            Self::Ruby => "Ruby",
+            Self::Php => "PHP",
+            Self::Kotlin => "Kotlin",
+            Self::Swift => "Swift",
+            Self::Scala => "Scala",
+            Self::Bash => "ShellScript",
+            Self::Lua => "Lua",
+            Self::Proto => "Protobuf",
+            Self::Sql => "SQL",
+            Self::Hcl => "HCL",
+            Self::Vue => "Vue",
+            Self::Svelte => "Svelte",
+            Self::Html => "HTML",
+        }
+    }
+
+    /// What starts a comment up to the end of the line, with a blank; empty where there is none.
+    pub fn line_comment(self) -> &'static str {
+        match self {
+            Self::Markdown | Self::Json | Self::Text | Self::Vue | Self::Svelte | Self::Html => "",
+            Self::Python | Self::Toml | Self::Yaml | Self::Ini | Self::Make => "# ",
+            Self::Ruby | Self::Bash | Self::Hcl => "# ",
+            Self::Lua | Self::Sql => "-- ",
+            _ => "// ",
+        }
+    }
+
+    /// Whether its definitions are those of a program.
+    pub fn is_code(self) -> bool {
+        use Language::{GoMod, GoWork, Ini, Json, Make, Markdown, Text, Toml, Yaml};
+        !matches!(self, GoMod | GoWork | Ini | Json | Make | Markdown | Text | Toml | Yaml)
+    }
+
+    /// How the uses of names in it are resolved.
+    pub fn linking(self) -> Linking {
+        match self {
+            Self::Go | Self::Python => Linking::Types,
+            Self::TypeScript | Self::Tsx | Self::JavaScript => Linking::Scopes,
+            _ => Linking::None,
+        }
+    }
+}
+
+/// How far the uses of names are followed.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Linking {
+    /// Not at all: definitions alone.
+    None,
+    /// Within files and through imports; calls on values are not resolved.
+    Scopes,
+    /// Through scopes, imports and the types of values.
+    Types,
 }
 
 /// What a path (and the first lines) say about a file's part in the repository. A set of bits.

@@ -24,7 +24,7 @@ pub use facts::{
 };
 pub use ids::{ChunkDoc, ChunkUid, ContentHash, DefDoc, FileDoc, SymbolId};
 pub use key::Key;
-pub use language::{FileRoles, Language, REDACTION_MARK};
+pub use language::{FileRoles, Language, Linking, REDACTION_MARK};
 pub use links::{DefRef, EdgeKind, EvidenceKind, Link, Links, Rule, Unresolved, UnresolvedReason};
 pub use path::RepoPath;
 pub use span::{LineIndex, Lines, Span};

@@ -10,9 +10,13 @@ pub const FILE_BYTES_PARSED_MAX: u64 = 4 << 20;
 pub const LINE_BYTES_MAX: usize = 20_000;
 /// Levels of syntax nesting that extraction follows; deeper code is opaque.
 pub const PARSE_DEPTH_MAX: usize = 400;
-/// Calls of the parser's progress callback before a parse is given up (about 100 per MB of
-/// ordinary source; a deterministic stand-in for a time limit).
+/// Calls of the parser's progress callback before a parse is given up (10,000 to 17,000 per MB of
+/// ordinary source, about 20 us each; a deterministic stand-in for a time limit).
 pub const PARSE_CALLBACKS_MAX: u64 = 200_000;
+/// The same for a small file in a language that is known by its definitions.
+pub const PARSE_CALLBACKS_MIN: u64 = 20_000;
+/// What each KiB of such a file adds to that: at most 2 s a MB, whatever its grammar makes of it.
+pub const PARSE_CALLBACKS_PER_KIB: u64 = 80;
 /// Definitions kept of one file; a generated table must not fill the index.
 pub const DEFS_PER_FILE_MAX: usize = 20_000;
 /// Bytes. A chunk that grows past this is cut at a line; the scored unit stays comparable.

@@ -208,6 +208,8 @@ pub enum UnresolvedReason {
     NotFound,
     /// Dynamic access (`getattr`, module `__getattr__`).
     Dynamic,
+    /// It stands in source that was not understood: a syntax error, or nesting beyond the limit.
+    NotUnderstood,
 }
 
 /// A use without an edge.

@@ -45,7 +45,8 @@ pub fn suffix(kind: DefKind) -> &'static str {
     match kind {
         DefKind::Function | DefKind::Method => "().",
         k if k.is_type() => "#",
-        DefKind::Section => "/",
+        DefKind::Section | DefKind::Module => "/",
+        DefKind::Macro => "!",
         _ => ".",
     }
 }

@@ -6,10 +6,10 @@
 //! - Go: manager `gomod`, the module of the nearest go.mod, the package directory below it as
 //!   namespaces (an external test package ends in `_test`), then the descriptors of [`names`];
 //! - Python: manager `pip`, the nearest project name, the dotted module as one namespace;
-//! - other formats: manager and package `.`, the components of the path as namespaces.
+//! - other languages and formats: manager and package `.`, the components of the path as namespaces.
 //!
-//! Several definitions of one symbol (build variants, overloads, a stub beside its module) share an
-//! id. Where a name would be ambiguous there is no id: a wrong one is worse than none.
+//! Several definitions of one symbol (build variants, overloads in Python, a stub beside its module,
+//! parts of a class) share an id; overloads of other languages are numbered, `f(+1).` the second. Where a name would be ambiguous there is no id: a wrong one is worse than none.
 
 use crate::facts::{DefFlags, DefIdx, DefKind, Facts, Interface};
 use crate::ids::{DefDoc, FileDoc, SymbolId};
@@ -67,7 +67,18 @@ impl Namespace {
         if !chain.iter().all(|d| self.is_named(&facts, *d)) {
             return None;
         }
-        Some(SymbolId(format!("{}{}", self.prefix, names::descriptor(&facts, def))))
+        let mut descriptor = names::descriptor(&facts, def);
+        let ordinal = facts.def(def).ordinal;
+        if ordinal > 0 && self.tells_overloads() && descriptor.ends_with("().") {
+            descriptor.truncate(descriptor.len() - 2);
+            descriptor.push_str(&format!("+{ordinal})."));
+        }
+        Some(SymbolId(format!("{}{descriptor}", self.prefix)))
+    }
+
+    /// Whether functions of one name in a file are numbered: overloads, by their order.
+    fn tells_overloads(&self) -> bool {
+        self.language.is_code() && !matches!(self.language, Language::Go | Language::Python)
     }
 
     /// Whether a definition can be told by its name from its siblings.
@@ -84,6 +95,7 @@ impl Namespace {
                 name != "_" && !is_init && !(d.flags.has(DefFlags::LOCAL) && has_twin(facts, def))
             }
             Language::Python => true,
+            language if language.is_code() => true,
             _ => !has_twin(facts, def),
         }
     }

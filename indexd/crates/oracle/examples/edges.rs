@@ -189,17 +189,18 @@ fn time(files: &[(RepoPath, Vec<u8>)]) -> Result<()> {
     let clock = std::time::Instant::now();
     let tree = Tree::read(files);
     let mut sums: BTreeMap<&str, [f64; 4]> = BTreeMap::new();
-    let grammars = [tree_sitter_go::LANGUAGE, tree_sitter_python::LANGUAGE].map(Into::into);
     for (i, (path, bytes)) in files.iter().enumerate() {
         let facts = &tree.files[i].1.facts;
-        let grammar = match facts.interface.language {
-            Language::Go => &grammars[0],
-            Language::Python => &grammars[1],
-            _ => continue,
-        };
+        let grammar =
+            match (indexd_lang::grammars::parser(facts.interface.language), facts.interface.language) {
+                (Some(grammar), _) => grammar,
+                (None, Language::Go) => tree_sitter_go::LANGUAGE.into(),
+                (None, Language::Python) => tree_sitter_python::LANGUAGE.into(),
+                _ => continue,
+            };
         let text = std::str::from_utf8(bytes).unwrap_or_default();
         let t0 = cpu_seconds(clock);
-        indexd_os::parsing(grammar, |parses| drop(parses.parse(text, u64::MAX)));
+        indexd_os::parsing(&grammar, |parses| drop(parses.parse(text, u64::MAX)));
         let t1 = cpu_seconds(clock);
         drop(extract(path, bytes));
         let t2 = cpu_seconds(clock);

@@ -156,6 +156,7 @@ pub fn gap(language: Language, lines: Lines, out: &mut String) {
         Language::Go | Language::GoMod | Language::GoWork => "// ",
         Language::Python | Language::Toml | Language::Yaml | Language::Ini | Language::Make => "# ",
         Language::Markdown | Language::Json | Language::Text => "",
+        other => other.line_comment(),
     };
     out.push_str(&format!("{mark}... (lines {}-{})\n", lines.start, lines.end));
 }

@@ -183,7 +183,7 @@ impl Page<'_> {
         let signature = self.text.get(def.head).trim();
         if info.signature_documentation.is_none() && !signature.is_empty() {
             info.signature_documentation = MessageField::some(Signature {
-                language: language_name(self.language).to_owned(),
+                language: Language::scip_name(self.language).to_owned(),
                 text: signature.to_owned(),
                 ..Signature::default()
             });
@@ -274,7 +274,7 @@ impl Page<'_> {
         // Readers decode a file as UTF-8; where that gives another text than ours, ours comes along.
         let is_other = self.record.size != self.text.text.len() as u64;
         Document {
-            language: language_name(self.language).to_owned(),
+            language: Language::scip_name(self.language).to_owned(),
             relative_path: self.record.path.to_string(),
             occurrences: occurrences.collect(),
             symbols: symbols.collect(),
@@ -292,21 +292,6 @@ fn range_of(r: Range) -> Vec<i32> {
         vec![r.start_line as i32, start, end]
     } else {
         vec![r.start_line as i32, start, r.end_line as i32, end]
-    }
-}
-
-/// The name of a language in `scip.proto`, `enum Language`; empty for what it does not list.
-fn language_name(language: Language) -> &'static str {
-    match language {
-        Language::Go => "Go",
-        Language::Python => "Python",
-        Language::Markdown => "Markdown",
-        Language::Toml => "TOML",
-        Language::Yaml => "YAML",
-        Language::Json => "JSON",
-        Language::Ini => "Ini",
-        Language::Make => "Makefile",
-        Language::GoMod | Language::GoWork | Language::Text => "",
     }
 }
 
@@ -334,6 +319,9 @@ fn kind(def: &DefRecord, language: Language, is_file: bool) -> Kind {
         DefKind::Constant => Kind::Constant,
         DefKind::Section if matches!(language, Language::Markdown | Language::Text) => Kind::Namespace,
         DefKind::Section => Kind::Key,
+        DefKind::Module => Kind::Namespace,
+        DefKind::Enum => Kind::Enum,
+        DefKind::Macro => Kind::Macro,
     }
 }
 

@@ -36,5 +36,5 @@ pub(super) fn outline(text: &str, lines: &LineIndex, manifest: &str) -> Outline 
             }
         }
     }
-    Outline { sections: close(starts, lines, text), package }
+    Outline { sections: close(starts, lines, text), package, ..Outline::default() }
 }

@@ -63,7 +63,7 @@ pub(super) fn outline(text: &str, lines: &LineIndex, manifest: &str) -> Outline 
     {
         last.span.end = last.span.start + text[last.span.range()][..brace].trim_end().len() as u32;
     }
-    Outline { sections, package }
+    Outline { sections, package, ..Outline::default() }
 }
 
 fn names_project(manifest: &str) -> bool {
@@ -71,7 +71,7 @@ fn names_project(manifest: &str) -> bool {
 }
 
 /// The place of the quote that closes the string opened at `at`; the last byte if none does.
-fn string_end(bytes: &[u8], at: usize) -> usize {
+pub(super) fn string_end(bytes: &[u8], at: usize) -> usize {
     let mut i = at + 1;
     while let Some(n) = bytes.get(i..).and_then(|rest| memchr::memchr2(b'"', b'\\', rest)) {
         i += n;

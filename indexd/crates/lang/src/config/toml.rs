@@ -42,7 +42,7 @@ pub(super) fn outline(text: &str, lines: &LineIndex, manifest: &str) -> Outline 
             }
         }
     }
-    Outline { sections: close(starts, lines, text), package }
+    Outline { sections: close(starts, lines, text), package, ..Outline::default() }
 }
 
 fn names_project(manifest: &str, table: &str) -> bool {

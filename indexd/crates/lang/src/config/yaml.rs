@@ -19,7 +19,7 @@ pub(super) fn outline(text: &str, lines: &LineIndex) -> Outline {
         let name_span = Span::new(span.start + key.0, span.start + key.1);
         starts.push(Start { first_line: above.unwrap_or(line), line, name_span, name: None });
     }
-    Outline { sections: close(starts, lines, text), package: None }
+    Outline { sections: close(starts, lines, text), ..Outline::default() }
 }
 
 /// Where the key of a line at the left margin stands, without quotes.

@@ -29,7 +29,8 @@ fn outcomes_follow_path_and_bytes() {
     check("a.md", b"# T\nx\n", (Parsed, Language::Markdown, false, 2, 1));
     check("a.rst", b"T\n===\n\nx\n", (Parsed, Language::Text, false, 4, 1));
     check("docs/a.txt", b"T\n===\n\nx\n", (Parsed, Language::Text, false, 4, 1));
-    check("a.c", b"int x;\n", (Parsed, Language::Text, false, 1, 1));
+    check("a.c", b"int x;\n", (Parsed, Language::C, false, 1, 1));
+    check("a.x", b"int x;\n", (Parsed, Language::Text, false, 1, 1));
     check("a.toml", b"[a]\nb = 1\n", (Parsed, Language::Toml, false, 2, 1));
     check("empty.yaml", b"", (Parsed, Language::Yaml, false, 0, 0));
     check("a.bin", b"\0\x01", (Binary, Language::Text, false, 0, 0));

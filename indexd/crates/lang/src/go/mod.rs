@@ -7,6 +7,7 @@
 
 mod declarations;
 mod expressions;
+mod modern;
 pub mod module;
 mod repair;
 mod statements;
@@ -16,6 +17,7 @@ mod visitor;
 
 use crate::builder::Header;
 use crate::chunks::{Idle, IdleKind, assemble, header, name_idle};
+use crate::unread;
 use indexd_model::limits::{DEFS_PER_FILE_MAX, PARSE_CALLBACKS_MAX};
 use indexd_model::path::file_name_of;
 use indexd_model::{
@@ -29,15 +31,20 @@ use visitor::Visitor;
 
 /// Everything that a Go file says by itself.
 ///
-/// Broken syntax gives the facts around it (`Outcome::Recovered`), see [`repair`]. A file that the parser gives up
+/// Syntax that is newer than the grammar is rewritten ([`modern`]). Broken syntax gives the facts
+/// around it (`Outcome::Recovered`), see [`repair`], and the names in it ([`unread`]). A file that the parser gives up
 /// on, or with more definitions than [`DEFS_PER_FILE_MAX`], has chunks by lines and no definitions
 /// (`Outcome::TextOnly`).
 pub fn facts(path: &RepoPath, text: &str, lines: &LineIndex, roles: FileRoles) -> FileFacts {
     parsing(&SYNTAX.language, |parses| {
         let parse = |text: &str| parses.parse(text, PARSE_CALLBACKS_MAX);
-        let Some(tree) = parse(text) else { return text_only(path, text, lines, roles) };
+        let Some(mut tree) = parse(text) else { return text_only(path, text, lines, roles) };
+        let modern = if tree.root_node().has_error() { modern::rewrite(text) } else { None };
+        if let Some(again) = modern.as_deref().and_then(parse) {
+            tree = again;
+        }
         let outcome = if tree.root_node().has_error() { Outcome::Recovered } else { Outcome::Parsed };
-        let tree = repair::repair(text, tree, &parse);
+        let tree = repair::repair(modern.as_deref().unwrap_or(text), tree, &parse);
         let facts = facts_of(path, text, lines, roles, outcome, tree.root_node());
         std::mem::forget(tree);
         facts
@@ -54,6 +61,9 @@ fn facts_of(
 ) -> FileFacts {
     let mut visitor = Visitor::new(text, root, path.ends_with("_test.go"));
     visitor.file();
+    if outcome == Outcome::Recovered || visitor.is_cut {
+        unread::add(&mut visitor.b, text, Language::Go);
+    }
     if visitor.b.defs.len() > DEFS_PER_FILE_MAX {
         return text_only(path, text, lines, roles);
     }

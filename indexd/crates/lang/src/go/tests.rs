@@ -123,6 +123,7 @@ impl Printer<'_> {
             Node::ChanType { elem } => format!("chan {}", self.expr(elem)),
             Node::StructType { .. } => "struct".into(),
             Node::InterfaceType { .. } => "interface".into(),
+            Node::Unread { name } => format!("unread {}", self.f.str(name)),
             Node::Union { left, right } => format!("{}|{}", self.expr(left), self.expr(right)),
             other => format!("{other:?}"),
         }

@@ -27,6 +27,8 @@ pub(super) struct Visitor<'s, 't> {
     /// How many function bodies are open.
     pub(super) n_bodies: u32,
     pub(super) scopes: Scopes,
+    /// Whether something was too deep to be followed.
+    pub(super) is_cut: bool,
     depth: usize,
     opaque: ExprId,
     literals: [ExprId; 6],
@@ -92,6 +94,7 @@ impl<'s, 't> Visitor<'s, 't> {
             around: DefIdx::NONE,
             n_bodies: 0,
             scopes: Scopes::default(),
+            is_cut: false,
             depth: 0,
             opaque: ExprId::NONE,
             literals: [ExprId::NONE; 6],
@@ -138,6 +141,7 @@ impl<'s, 't> Visitor<'s, 't> {
     /// Runs `f` one level deeper; beyond [`PARSE_DEPTH_MAX`] the code is opaque.
     pub(super) fn deeper(&mut self, f: impl FnOnce(&mut Self) -> ExprId) -> ExprId {
         if self.depth >= PARSE_DEPTH_MAX {
+            self.is_cut = true;
             return self.opaque();
         }
         self.depth += 1;

@@ -132,6 +132,31 @@ impl<'s> Visitor<'s, '_> {
         self.b.node(Shape::Quoted { value }, at)
     }
 
+    /// The bound of a type parameter. Its default has become, or joined, the bound in the text that
+    /// was parsed; it is a use of its names and says nothing about the values.
+    fn bound<'t>(&mut self, name: Node<'t>, bound: Node<'t>) -> Option<Node<'t>> {
+        let is_default = |v: &Self, from: Node, to: Node| {
+            let between = v.text.get(v.span(from).end as usize..v.start(to) as usize);
+            between.is_some_and(|b| b.contains('='))
+        };
+        if is_default(self, name, bound) {
+            self.annotation(bound);
+            return None;
+        }
+        let mut union = bound;
+        while kind(union) == Kind::Type {
+            union = self.kids(union).first().copied()?;
+        }
+        let sides = self.kids(union);
+        if let ([left, right], Kind::Binary) = (&sides[..], kind(union))
+            && is_default(self, *left, *right)
+        {
+            self.annotation(*right);
+            return Some(*left);
+        }
+        Some(bound)
+    }
+
     /// Opens the type parameters of `def f[T: Bound]` in the current scope; the caller rolls back.
     pub(super) fn type_params(&mut self, node: Node) -> Vec<indexd_model::BindingId> {
         let mut out = Vec::new();
@@ -139,7 +164,7 @@ impl<'s> Visitor<'s, '_> {
             let (name, bound) = match self.kids(c).first().copied() {
                 Some(inner) if kind(inner) == Kind::ConstrainedType => {
                     let kids = self.kids(inner);
-                    (kids.first().copied(), kids.get(1).copied())
+                    (kids.first().copied(), kids.get(1).and_then(|bound| self.bound(kids[0], *bound)))
                 }
                 Some(inner) => (Some(inner), None),
                 None => (None, None),

@@ -185,7 +185,13 @@ impl<'s> Visitor<'s, '_> {
 
     fn call(&mut self, node: Node) -> ExprId {
         let at = self.start(node);
-        let Some(function) = self.field(node, F.function) else { return self.opaque(at) };
+        let Some(mut function) = self.field(node, F.function) else { return self.opaque(at) };
+        // The grammar reads `[*f(x) for x in y]` as a call of `*f`.
+        if kind(function) == Kind::ListSplat
+            && let Some(called) = self.kids(function).first()
+        {
+            function = *called;
+        }
         let callee = self.expr(function, Role::Call);
         let full = self.slice(function);
         let last = full.rsplit('.').next().unwrap_or("");

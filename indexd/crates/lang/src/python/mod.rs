@@ -9,12 +9,14 @@ mod define;
 mod expr;
 mod imports;
 mod kinds;
+mod modern;
 mod narrow;
 mod scope;
 mod visit;
 
 use crate::builder::Header;
 use crate::chunks::{Idle, IdleKind, Piece, assemble, header, name_idle};
+use crate::unread;
 use indexd_model::facts::{Import, ImportKind};
 use indexd_model::limits::PARSE_CALLBACKS_MAX;
 use indexd_model::path::{dir_of, file_name_of, stem_of, tail_of};
@@ -34,15 +36,22 @@ const VALUE_LINES_MIN: u32 = 6;
 /// Conditions and blocks inside each other that are looked into for imports; each level takes two.
 const IDLE_DEPTH_MAX: u32 = 8;
 
-/// Reads a Python file or stub. A file whose parse passes the limits is chunked by lines.
+/// Reads a Python file or stub. Syntax that is newer than the grammar is rewritten ([`modern`]); the
+/// names inside a syntax error are kept ([`unread`]). A file whose parse passes the limits is chunked by lines.
 pub fn facts(path: &RepoPath, text: &str, lines: &LineIndex, roles: FileRoles) -> FileFacts {
     parsing(&tree_sitter_python::LANGUAGE.into(), |parses| {
-        let Some(tree) = parses.parse(text, PARSE_CALLBACKS_MAX) else {
+        let parse = |text: &str| parses.parse(text, PARSE_CALLBACKS_MAX);
+        let Some(mut tree) = parse(text) else {
             let mut out = crate::lines::facts(path, text, lines, Language::Python, Outcome::TextOnly, roles);
             out.interface.entries = existence(path);
             out.interface.entries.sort_unstable_by_key(|e| (e.key, e.def));
             return out;
         };
+        if tree.root_node().has_error()
+            && let Some(again) = modern::rewrite(text).as_deref().and_then(parse)
+        {
+            tree = again;
+        }
         let facts = facts_of(path, text, lines, roles, tree.root_node(), parses);
         std::mem::forget(tree);
         facts
@@ -61,6 +70,9 @@ fn facts_of<'p>(
     let mut v = Visitor::new(text, parses);
     v.block(root);
     v.pop_scope();
+    if outcome == Outcome::Recovered || v.is_cut {
+        unread::add(&mut v.b, text, Language::Python);
+    }
     let exports = match std::mem::take(&mut v.exports) {
         Exports::Names(names) => Some(names),
         Exports::Absent | Exports::Dynamic => None,

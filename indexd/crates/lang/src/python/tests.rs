@@ -160,6 +160,7 @@ impl Printer<'_> {
             Node::Yield { value } => format!("yield {}", self.expr(value)),
             Node::Union { left, right } => format!("{} | {}", self.expr(left), self.expr(right)),
             Node::Quoted { value } => format!("'{}'", self.expr(value)),
+            Node::Unread { name } => format!("unread {}", self.f.str(name)),
             Node::Def { def } => format!("<{}>", self.f.def_name(def)),
             other => format!("{other:?}"),
         }

@@ -56,6 +56,8 @@ pub(super) struct Visitor<'s, 'p> {
     pub(super) guards: Vec<Guard<'s>>,
     /// Names set by `:=` inside a comprehension.
     pub(super) walrus: Vec<(&'s str, BindingId)>,
+    /// Whether something was too deep to be followed.
+    pub(super) is_cut: bool,
     depth: usize,
     /// Conditions around the statement at file level.
     pub(super) n_conditions: u32,
@@ -74,6 +76,7 @@ impl<'s, 'p> Visitor<'s, 'p> {
             offset: 0,
             guards: Vec::new(),
             walrus: Vec::new(),
+            is_cut: false,
             depth: 0,
             n_conditions: 0,
             literals: [ExprId::NONE; 10],
@@ -209,6 +212,7 @@ impl<'s, 'p> Visitor<'s, 'p> {
     /// Runs `f` one level deeper; past the limit nothing is read and `None` comes back.
     pub(super) fn nested<T>(&mut self, f: impl FnOnce(&mut Self) -> T) -> Option<T> {
         if self.depth >= PARSE_DEPTH_MAX {
+            self.is_cut = true;
             return None;
         }
         self.depth += 1;

@@ -337,12 +337,25 @@ impl<'a> Linker<'a> {
             }
             Builtin::Make => self.type_expr(file, first),
             Builtin::New => {
-                let ty = self.type_expr(file, first);
+                let ty = match self.type_if_type(file, first) {
+                    Some(ty) => ty,
+                    None => self.new_of_value(file, first),
+                };
                 self.types.id(Ty::Pointer(ty))
             }
             Builtin::Int => self.types.basic(Basic::Int),
             Builtin::Any => self.types.id(Ty::Interface(DefAt::EMPTY)),
             Builtin::Number => self.types.id(Ty::Tuple(TyList::EMPTY)),
+        }
+    }
+
+    /// What `new` of a value points to, since Go 1.26: a variable of the value's type. Of a name from
+    /// outside the tree nobody knows whether it is a type.
+    fn new_of_value(&mut self, file: u32, value: ExprId) -> TyId {
+        let ty = self.ty(file, value);
+        match self.types.get(ty) {
+            Ty::Unknown | Ty::External(_) => self.type_expr(file, value),
+            _ => self.types.default(ty),
         }
     }
 

@@ -9,7 +9,7 @@ pub(super) enum Builtin {
     First,
     /// Its result is a value of the type named by its first argument: `make`.
     Make,
-    /// Its result is a pointer to the type named by its first argument: `new`.
+    /// Its result is a pointer to the type named by its first argument, or to the type of that: `new`.
     New,
     /// Its result is an integer: `len`, `cap`, `copy`.
     Int,

@@ -46,12 +46,12 @@ macro_rules! bytes {
 }
 
 bytes! {
-    Language [Go Python GoMod GoWork Markdown Toml Yaml Json Ini Make Text];
+    Language [Go Python GoMod GoWork Markdown Toml Yaml Json Ini Make Text Rust TypeScript Tsx JavaScript Java C Cpp CSharp Ruby Php Kotlin Swift Scala Bash Lua Proto Sql Hcl Vue Svelte Html];
     Outcome [Parsed Recovered TextOnly Binary Sensitive TooLarge];
-    DefKind [Function Method Class Struct Interface Type Alias Field Property Variable Constant Section];
+    DefKind [Function Method Class Struct Interface Type Alias Field Property Variable Constant Section Module Enum Macro];
     ChunkKind [Definition Type Between Section Entry Lines Imports Comment Stub];
     Role [None Read Write Call Type Decorator Base Field Key Import];
     EdgeKind [Call Usage Import Export Dataflow Inherit Implement DataflowIn];
     Rule [Scope Import Reexport Receiver Inherited Inferred Implements Dispatch UniqueName Ambiguous Tooling];
-    UnresolvedReason [External Builtin UnknownReceiver NotFound Dynamic];
+    UnresolvedReason [External Builtin UnknownReceiver NotFound Dynamic NotUnderstood];
 }

@@ -1,0 +1,193 @@
+//! What package.json and tsconfig.json say about where modules are.
+
+/// Objects and lists inside each other that are read.
+const DEPTH_MAX: u32 = 16;
+/// Statements kept of one file.
+const MODULES_MAX: usize = 1_000;
+
+/// A value of JSON, as far as it matters here.
+enum Value {
+    Object(Vec<(String, Value)>),
+    List(Vec<Value>),
+    Text(String),
+    Other,
+}
+
+/// The statements of a manifest of this name, in order; none for other files.
+///
+/// - package.json: `.` and the path that `exports`, `source`, `types`, `module` or `main` name; `./a` and
+///   `#a` from `exports` and `imports`;
+/// - tsconfig.json, jsconfig.json and their kind: `extends`, `baseUrl`, and the patterns of `paths`
+///   behind `paths:`.
+pub(super) fn of(manifest: &str, text: &str) -> Vec<(String, String)> {
+    let is_config =
+        (manifest.starts_with("tsconfig") || manifest.starts_with("jsconfig")) && manifest.ends_with(".json");
+    if !is_config && manifest != "package.json" {
+        return Vec::new();
+    }
+    let value = Reader { text: text.as_bytes(), at: 0 }.value(DEPTH_MAX);
+    let mut out = if is_config { config(&value) } else { package(&value) };
+    out.truncate(MODULES_MAX);
+    out
+}
+
+fn package(value: &Value) -> Vec<(String, String)> {
+    let mut out = Vec::new();
+    if let Some(exports) = value.get("exports") {
+        match exports {
+            Value::Object(members) if members.iter().any(|m| m.0.starts_with('.')) => {
+                members.iter().for_each(|(name, target)| leaves(name, target, &mut out));
+            }
+            target => leaves(".", target, &mut out),
+        }
+    }
+    for field in ["source", "types", "typings", "module", "main"] {
+        if let Some(target) = value.get(field) {
+            leaves(".", target, &mut out);
+        }
+    }
+    if let Some(Value::Object(members)) = value.get("imports") {
+        members.iter().for_each(|(name, target)| leaves(name, target, &mut out));
+    }
+    out
+}
+
+fn config(value: &Value) -> Vec<(String, String)> {
+    let mut out = Vec::new();
+    if let Some(target) = value.get("extends") {
+        leaves("extends", target, &mut out);
+    }
+    let Some(options) = value.get("compilerOptions") else { return out };
+    if let Some(target) = options.get("baseUrl") {
+        leaves("baseUrl", target, &mut out);
+    }
+    if let Some(Value::Object(paths)) = options.get("paths") {
+        paths.iter().for_each(|(pattern, targets)| leaves(&format!("paths:{pattern}"), targets, &mut out));
+    }
+    out
+}
+
+/// Every text in a value, whatever the conditions.
+fn leaves(name: &str, value: &Value, out: &mut Vec<(String, String)>) {
+    match value {
+        Value::Text(text) => out.push((name.to_owned(), text.clone())),
+        Value::List(items) => items.iter().for_each(|v| leaves(name, v, out)),
+        Value::Object(members) => members.iter().for_each(|m| leaves(name, &m.1, out)),
+        Value::Other => {}
+    }
+}
+
+impl Value {
+    fn get(&self, name: &str) -> Option<&Value> {
+        match self {
+            Self::Object(members) => members.iter().find(|m| m.0 == name).map(|m| &m.1),
+            _ => None,
+        }
+    }
+}
+
+/// Reads JSON with comments and trailing commas; what is broken ends early.
+struct Reader<'s> {
+    text: &'s [u8],
+    at: usize,
+}
+
+impl Reader<'_> {
+    fn next(&mut self) -> u8 {
+        loop {
+            match self.text.get(self.at..).unwrap_or(&[]) {
+                [b'/', b'/', rest @ ..] => self.at += 2 + memchr::memchr(b'\n', rest).unwrap_or(rest.len()),
+                [b'/', b'*', rest @ ..] => {
+                    self.at += 4 + memchr::memmem::find(rest, b"*/").unwrap_or(rest.len());
+                }
+                [b, ..] if b.is_ascii_whitespace() || *b == b',' || *b == b':' => self.at += 1,
+                [b, ..] => return *b,
+                [] => return 0,
+            }
+        }
+    }
+
+    fn value(&mut self, depth: u32) -> Value {
+        let first = self.next();
+        let Some(depth) = depth.checked_sub(1).filter(|_| first != 0) else {
+            self.at = self.text.len();
+            return Value::Other;
+        };
+        match first {
+            b'"' => Value::Text(self.string()),
+            b'{' => {
+                self.at += 1;
+                let mut members = Vec::new();
+                while self.next() == b'"' {
+                    let name = self.string();
+                    members.push((name, self.value(depth)));
+                }
+                self.at += 1;
+                Value::Object(members)
+            }
+            b'[' => {
+                self.at += 1;
+                let mut items = Vec::new();
+                while !matches!(self.next(), b']' | b'}' | 0) {
+                    items.push(self.value(depth));
+                }
+                self.at += 1;
+                Value::List(items)
+            }
+            _ => {
+                let ends = |b: &u8| b.is_ascii_whitespace() || b",:]}\"{[/".contains(b);
+                let rest = &self.text[self.at + 1..];
+                self.at += 1 + rest.iter().position(ends).unwrap_or(rest.len());
+                Value::Other
+            }
+        }
+    }
+
+    fn string(&mut self) -> String {
+        let end = super::json::string_end(self.text, self.at).min(self.text.len());
+        let raw = &self.text[(self.at + 1).min(end)..end];
+        self.at = end + 1;
+        String::from_utf8_lossy(raw).replace("\\/", "/").replace("\\\\", "\\")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(manifest: &str, text: &str, expect: &[(&str, &str)]) {
+        let got = of(manifest, text);
+        let got: Vec<(&str, &str)> = got.iter().map(|(a, b)| (&**a, &**b)).collect();
+        assert_eq!(got, expect, "{text}");
+    }
+
+    #[test]
+    fn manifests_say_where_modules_are() {
+        check(
+            "package.json",
+            r##"{"name": "a", "main": "./lib.js", "exports": {".": {"import": "./esm.js"}, "./b": "./b.js"}, "imports": {"#c": ["./c.js"]}}"##,
+            &[(".", "./esm.js"), ("./b", "./b.js"), (".", "./lib.js"), ("#c", "./c.js")],
+        );
+        check("package.json", r#"{"exports": "./x.js"}"#, &[(".", "./x.js")]);
+        check(
+            "tsconfig.base.json",
+            "{ // c\n \"extends\": \"../x\", \"compilerOptions\": { \"strict\": true, \"baseUrl\": \".\", /* d */ \"paths\": { \"@a/*\": [\"src/*\",], }, } }",
+            &[("extends", "../x"), ("baseUrl", "."), ("paths:@a/*", "src/*")],
+        );
+        check("other.json", r#"{"main": "x"}"#, &[]);
+        for broken in [
+            "",
+            "{",
+            "{\"a\"",
+            "{\"main\": ",
+            "[[[",
+            "{\"main\": \"x",
+            "{]",
+            "/*",
+            "{\"exports\": {\"a\" 1 }",
+        ] {
+            of("package.json", broken);
+        }
+        of("package.json", &"{\"exports\":[".repeat(5_000));
+    }
+}

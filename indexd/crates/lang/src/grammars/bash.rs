@@ -1,0 +1,23 @@
+//! Shell scripts.
+
+use super::table::*;
+use indexd_model::DefKind::*;
+use indexd_model::Language;
+
+/// Shell scripts.
+pub(super) const BASH: Grammar = Grammar {
+    language: Language::Bash,
+    parser: || tree_sitter_bash::LANGUAGE.into(),
+    defines: &[
+        Define::new("function_definition", Function),
+        Define::new("variable_assignment", Variable).body(&["value"]),
+    ],
+    owners: &[],
+    wrappers: &[],
+    attributes: &[],
+    comments: &["comment"],
+    imports: &[Imports { kind: "command", module: Written::Call(&["source", "."]) }],
+    exported: Exported::Without(&[]),
+    test_marks: &[],
+    scopes: None,
+};

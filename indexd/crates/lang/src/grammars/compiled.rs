@@ -1,0 +1,82 @@
+//! A [`Grammar`] with its kinds looked up: what a node does is a step in a table.
+
+use super::table::{Define, Grammar, Written};
+use rustc_hash::FxHashMap;
+use tree_sitter::{Language, Node};
+
+/// What a node is to the walk.
+#[derive(Clone, Copy)]
+pub(super) enum Action {
+    /// Its children are looked at.
+    None,
+    /// It may define something, by the first rule that fits.
+    Define(&'static [&'static Define]),
+    /// It gives members to the type in this field.
+    Owner(&'static str),
+    /// It belongs to the definition inside.
+    Wrapper,
+    /// It belongs to the definition behind.
+    Attribute,
+    Comment,
+    /// It imports.
+    Import,
+}
+
+/// A grammar ready for use.
+pub(super) struct Compiled {
+    pub(super) table: &'static Grammar,
+    pub(super) parser: Language,
+    actions: Vec<Action>,
+    /// By kind: what it imports, also where it defines or wraps as well.
+    imports: Vec<Option<&'static Written>>,
+}
+
+impl Compiled {
+    pub(super) fn new(table: &'static Grammar) -> Self {
+        let parser = (table.parser)();
+        let n_kinds = parser.node_kind_count();
+        let mut actions = vec![Action::None; n_kinds];
+        let mut imports = vec![None; n_kinds];
+        let mut ids: FxHashMap<&str, Vec<usize>> = FxHashMap::default();
+        for id in 0..n_kinds {
+            if let (Some(kind), true) =
+                (parser.node_kind_for_id(id as u16), parser.node_kind_is_named(id as u16))
+            {
+                ids.entry(kind).or_default().push(id);
+            }
+        }
+        let mut set = |kind: &str, action: Action| {
+            ids.get(kind).into_iter().flatten().for_each(|id| actions[*id] = action);
+        };
+        table.comments.iter().for_each(|kind| set(kind, Action::Comment));
+        table.attributes.iter().for_each(|kind| set(kind, Action::Attribute));
+        table.wrappers.iter().for_each(|kind| set(kind, Action::Wrapper));
+        table.owners.iter().for_each(|(kind, field)| set(kind, Action::Owner(field)));
+        for import in table.imports {
+            let is_wrapper = table.wrappers.contains(&import.kind);
+            if !is_wrapper {
+                set(import.kind, Action::Import);
+            }
+            ids.get(import.kind).into_iter().flatten().for_each(|id| imports[*id] = Some(&import.module));
+        }
+        let mut rules: Vec<(&str, Vec<&'static Define>)> = Vec::new();
+        for define in table.defines {
+            match rules.iter_mut().find(|(kind, _)| *kind == define.kind) {
+                Some((_, all)) => all.push(define),
+                None => rules.push((define.kind, vec![define])),
+            }
+        }
+        for (kind, all) in rules {
+            set(kind, Action::Define(Vec::leak(all)));
+        }
+        Self { table, parser: parser.clone(), actions, imports }
+    }
+
+    pub(super) fn action(&self, node: Node) -> Action {
+        self.actions.get(usize::from(node.kind_id())).copied().unwrap_or(Action::None)
+    }
+
+    pub(super) fn import_of(&self, node: Node) -> Option<&'static Written> {
+        self.imports.get(usize::from(node.kind_id())).copied().flatten()
+    }
+}

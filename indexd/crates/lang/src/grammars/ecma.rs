@@ -1,0 +1,298 @@
+//! Imports and exports of TypeScript and JavaScript, CommonJS included.
+//!
+//! What a file only passes on is an import of level 1: `export { a as b } from './x'`, and, with an
+//! empty module, names of its own under which others find them (`export { a as b }`,
+//! `export default a`, `module.exports = a`).
+
+use super::walk::Walk;
+use indexd_model::facts::{Import, ImportKind};
+use indexd_model::{DefFlags, DefIdx, Entry, Facts, Interface, Key};
+use rustc_hash::FxHashMap;
+use tree_sitter::Node;
+
+/// Scope of the keys of names at file level, before the path.
+pub(super) const SCOPE: &str = "ecma:";
+
+/// The name of what a module exports as a whole.
+const DEFAULT: &str = "default";
+
+/// Adds what a node imports or passes on; false when the node is to be read on as a definition or
+/// an expression.
+pub(super) fn import(walk: &mut Walk, node: Node) -> bool {
+    match node.kind() {
+        "import_statement" => import_statement(walk, node),
+        "export_statement" => {
+            export_statement(walk, node);
+            false
+        }
+        "variable_declarator" => declared(walk, node),
+        "assignment_expression" => {
+            assigned(walk, node);
+            false
+        }
+        _ => match required(walk, node) {
+            Some(source) => {
+                bare(walk, node, source);
+                true
+            }
+            None => false,
+        },
+    }
+}
+
+/// The text of a string and where it starts, without its quotes.
+fn unquoted<'s>(walk: &Walk<'s, '_>, string: Node) -> (&'s str, u32) {
+    let text = walk.slice(string);
+    let inner = text.trim_matches(['"', '\'', '`']);
+    (inner, string.start_byte() as u32 + u32::from(inner.len() < text.len()))
+}
+
+fn bare(walk: &mut Walk, node: Node, source: Node) {
+    let (module, at) = unquoted(walk, source);
+    let module = walk.b.str(module);
+    walk.add_import(node, module, None, None, ImportKind::Blank, at, 0);
+}
+
+fn children<'t>(node: Node<'t>) -> Vec<Node<'t>> {
+    let mut cursor = node.walk();
+    node.named_children(&mut cursor).collect()
+}
+
+fn import_statement(walk: &mut Walk, node: Node) -> bool {
+    let parts = children(node);
+    if let Some(clause) = parts.iter().find(|c| c.kind() == "import_require_clause") {
+        let (Some(source), Some(name)) = (clause.child_by_field_name("source"), clause.named_child(0)) else {
+            return true;
+        };
+        whole(walk, node, source, name, 0);
+        return true;
+    }
+    let Some(source) = node.child_by_field_name("source") else { return true };
+    let Some(clause) = parts.iter().find(|c| c.kind() == "import_clause") else {
+        bare(walk, node, source);
+        return true;
+    };
+    for part in children(*clause) {
+        match part.kind() {
+            "identifier" => named(walk, node, Some(source), part, Some(DEFAULT), Some(walk.slice(part)), 0),
+            "namespace_import" => {
+                if let Some(name) = part.named_child(0) {
+                    whole(walk, node, source, name, 0);
+                }
+            }
+            "named_imports" => specifiers(walk, node, Some(source), part, 0),
+            _ => {}
+        }
+    }
+    true
+}
+
+/// `* as name`, or the module as a value.
+fn whole(walk: &mut Walk, node: Node, source: Node, name: Node, level: u16) {
+    let (module, at) = unquoted(walk, source);
+    let (module, alias) = (walk.b.str(module), walk.slice(name));
+    let alias = walk.b.str(alias);
+    walk.add_import(node, module, None, Some(alias), ImportKind::Module, at, level);
+}
+
+/// One name of a module; `name` stands at `at`.
+fn named<'s>(
+    walk: &mut Walk<'s, '_>,
+    node: Node,
+    source: Option<Node>,
+    at: Node,
+    name: Option<&'s str>,
+    alias: Option<&'s str>,
+    level: u16,
+) {
+    let module = source.map_or("", |s| unquoted(walk, s).0);
+    let name = name.unwrap_or_else(|| unquoted(walk, at).0);
+    let alias = alias.unwrap_or(name);
+    let (module, name, alias) = (walk.b.str(module), walk.b.str(name), walk.b.str(alias));
+    let start = at.start_byte() as u32;
+    walk.add_import(node, module, Some(name), Some(alias), ImportKind::Name, start, level);
+}
+
+fn specifiers(walk: &mut Walk, node: Node, source: Option<Node>, list: Node, level: u16) {
+    for part in children(list) {
+        let Some(name) = part.child_by_field_name("name") else { continue };
+        let alias = part.child_by_field_name("alias").map(|a| unquoted(walk, a).0);
+        named(walk, node, source, name, None, alias, level);
+    }
+}
+
+fn export_statement(walk: &mut Walk, node: Node) {
+    let source = node.child_by_field_name("source");
+    let parts = children(node);
+    if let Some(list) = parts.iter().find(|c| c.kind() == "export_clause") {
+        return specifiers(walk, node, source, *list, 1);
+    }
+    if let Some(source) = source {
+        match parts.iter().find(|c| c.kind() == "namespace_export").and_then(|n| n.named_child(0)) {
+            Some(name) => whole(walk, node, source, name, 1),
+            None => {
+                let (module, at) = unquoted(walk, source);
+                let (module, star) = (walk.b.str(module), walk.b.str("*"));
+                walk.add_import(node, module, Some(star), None, ImportKind::All, at, 1);
+            }
+        }
+        return;
+    }
+    let mut cursor = node.walk();
+    let is_whole = node.children(&mut cursor).any(|c| matches!(c.kind(), "default" | "="));
+    let value = ["value", "declaration"].iter().find_map(|f| node.child_by_field_name(f));
+    let value = value.or_else(|| parts.iter().copied().find(|c| c.kind() == "identifier"));
+    if let (true, Some(value)) = (is_whole, value) {
+        let name = if value.kind() == "identifier" { Some(value) } else { value.child_by_field_name("name") };
+        if let Some(name) = name {
+            named(walk, node, None, name, None, Some(DEFAULT), 1);
+        }
+    }
+}
+
+/// The string of `require('x')` or `import('x')`.
+fn required<'t>(walk: &Walk, node: Node<'t>) -> Option<Node<'t>> {
+    let call = match node.kind() {
+        "await_expression" => node.named_child(0)?,
+        _ => node,
+    };
+    let function = call.child_by_field_name("function").filter(|_| call.kind() == "call_expression")?;
+    if !matches!(walk.slice(function), "require" | "import") {
+        return None;
+    }
+    call.child_by_field_name("arguments")?.named_child(0).filter(|a| a.kind() == "string")
+}
+
+/// `const x = require('y')`, `const { a, b: c } = require('y')`, `const d = require('y').d`.
+fn declared(walk: &mut Walk, node: Node) -> bool {
+    let (Some(name), Some(value)) = (node.child_by_field_name("name"), node.child_by_field_name("value"))
+    else {
+        return false;
+    };
+    let member = (value.kind() == "member_expression")
+        .then(|| Some((value.child_by_field_name("object")?, value.child_by_field_name("property")?)))
+        .flatten();
+    let source = required(walk, member.map_or(value, |m| m.0));
+    let (Some(source), name_kind) = (source, name.kind()) else { return false };
+    match (member, name_kind) {
+        (Some((_, property)), "identifier") => {
+            named(walk, node, Some(source), property, None, Some(walk.slice(name)), 0)
+        }
+        (None, "identifier") => whole(walk, node, source, name, 0),
+        (None, "object_pattern") => {
+            for part in children(name) {
+                match part.kind() {
+                    "shorthand_property_identifier_pattern" => {
+                        named(walk, node, Some(source), part, None, None, 0)
+                    }
+                    "pair_pattern" => {
+                        let (key, alias) =
+                            (part.child_by_field_name("key"), part.child_by_field_name("value"));
+                        if let (Some(key), Some(alias)) = (key, alias.filter(|a| a.kind() == "identifier")) {
+                            named(walk, node, Some(source), key, None, Some(walk.slice(alias)), 0);
+                        }
+                    }
+                    _ => {}
+                }
+            }
+        }
+        _ => return false,
+    }
+    true
+}
+
+/// `module.exports = ...` and `exports.a = ...`.
+fn assigned(walk: &mut Walk, node: Node) {
+    let (Some(left), Some(right)) = (node.child_by_field_name("left"), node.child_by_field_name("right"))
+    else {
+        return;
+    };
+    let mut right = right;
+    while right.kind() == "assignment_expression"
+        && let Some(last) = right.child_by_field_name("right")
+    {
+        right = last;
+    }
+    let target = walk.slice(left);
+    let exported = target.strip_prefix("module.").unwrap_or(target);
+    if exported == "exports" {
+        match right.kind() {
+            "identifier" => named(walk, node, None, right, None, Some(DEFAULT), 1),
+            "object" => object_exports(walk, node, right),
+            _ => {
+                let name = right.child_by_field_name("name").map(|n| walk.slice(n)).unwrap_or("exports");
+                named(walk, node, None, left, Some(name), Some(DEFAULT), 1);
+            }
+        }
+    } else if let (Some(name), Some(property)) =
+        (exported.strip_prefix("exports."), left.child_by_field_name("property"))
+    {
+        if let Some(source) = required(walk, right) {
+            return whole(walk, node, source, property, 1);
+        }
+        let (at, own) =
+            if right.kind() == "identifier" { (right, walk.slice(right)) } else { (property, name) };
+        named(walk, node, None, at, Some(own), Some(name), 1);
+    }
+}
+
+fn object_exports(walk: &mut Walk, node: Node, object: Node) {
+    for part in children(object) {
+        match part.kind() {
+            "shorthand_property_identifier" => named(walk, node, None, part, None, None, 1),
+            "pair" => {
+                let (key, value) = (part.child_by_field_name("key"), part.child_by_field_name("value"));
+                if let (Some(key), Some(value)) = (key, value.filter(|v| v.kind() == "identifier")) {
+                    let (key, value_text) = (unquoted(walk, key).0, walk.slice(value));
+                    named(walk, node, None, value, Some(value_text), Some(key), 1);
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Whether a definition is a function given to `exports.a` or `module.exports`.
+pub(super) fn is_export(facts: &Facts, def: &indexd_model::Def) -> bool {
+    let receiver = def.receiver.map_or("", |r| facts.str(r));
+    def.parent == DefIdx::NONE && matches!(receiver, "exports" | "module.exports" | "module")
+}
+
+/// Marks the definitions that a list of exports names.
+pub(super) fn mark_exported(walk: &mut Walk) {
+    let own: Vec<_> =
+        walk.b.imports.iter().filter(|i| i.level == 1 && walk.b.text(i.module).is_empty()).collect();
+    let names: Vec<_> = own.iter().filter_map(|i| i.name).collect();
+    for def in walk.b.defs.iter_mut().filter(|d| d.parent == DefIdx::NONE && names.contains(&d.name)) {
+        def.flags.set(DefFlags::EXPORTED);
+    }
+}
+
+/// Adds entries for what imports bind and pass on. Each digest covers what is found under one name.
+pub(super) fn add_import_entries(path: &str, interface: &mut Interface) {
+    let module = format!("{SCOPE}{path}");
+    let facts = Facts::outside(interface);
+    let mut digests: FxHashMap<Key, u64> = FxHashMap::default();
+    for i in &interface.imports {
+        let name = match (i.kind, i.alias) {
+            (ImportKind::All, _) => "*",
+            (_, Some(alias)) => facts.str(alias),
+            _ => continue,
+        };
+        let digest = digests.entry(Key::member(&module, name)).or_insert(7);
+        *digest = digest.rotate_left(5) ^ import_digest(&facts, i);
+    }
+    let mut keys: Vec<(Key, u64)> = digests.into_iter().collect();
+    keys.sort_unstable();
+    let added =
+        keys.into_iter().map(|(key, digest)| Entry { key, def: DefIdx::NONE, digest: digest & 0xffff_ffff });
+    interface.entries.extend(added);
+    interface.entries.sort_unstable_by_key(|e| (e.key, e.def));
+}
+
+fn import_digest(facts: &Facts, i: &Import) -> u64 {
+    let name = |s: Option<indexd_model::StrId>| s.map_or("-", |s| facts.str(s));
+    let text =
+        format!("{}|{}|{}|{}|{}", facts.str(i.module), i.level, name(i.name), name(i.alias), i.kind as u8);
+    Key::member("import", &text).0
+}

@@ -1,0 +1,255 @@
+//! Languages that are known by their definitions: one extractor, and one file of data per language.
+//!
+//! A [`Grammar`](table::Grammar) names the kinds and fields of a tree-sitter grammar that define,
+//! import, comment and test; [`walk`] does the rest. To add a language, write its table, list it in
+//! [`all`] and give it a fixture. Uses of names are followed where the table says how names are bound
+//! ([`scopes`]).
+
+#[cfg(feature = "shell")]
+mod bash;
+#[cfg(feature = "systems")]
+mod c;
+mod compiled;
+#[cfg(feature = "systems")]
+mod cpp;
+#[cfg(feature = "dotnet")]
+mod csharp;
+mod ecma;
+pub mod embedded;
+#[cfg(feature = "data")]
+mod hcl;
+#[cfg(feature = "jvm")]
+mod java;
+#[cfg(feature = "web")]
+mod javascript;
+#[cfg(feature = "jvm")]
+mod kotlin;
+#[cfg(feature = "shell")]
+mod lua;
+#[cfg(feature = "web")]
+mod php;
+#[cfg(feature = "data")]
+mod proto;
+#[cfg(feature = "shell")]
+mod ruby;
+#[cfg(feature = "systems")]
+mod rust;
+#[cfg(feature = "jvm")]
+mod scala;
+mod scopes;
+#[cfg(feature = "data")]
+mod sql;
+#[cfg(feature = "apple")]
+mod swift;
+mod table;
+#[cfg(feature = "web")]
+mod typescript;
+mod walk;
+
+use crate::builder::Header;
+use crate::chunks::{assemble, header, name_idle};
+use crate::lines;
+use compiled::Compiled;
+use indexd_model::limits::{
+    DEFS_PER_FILE_MAX, PARSE_CALLBACKS_MAX, PARSE_CALLBACKS_MIN, PARSE_CALLBACKS_PER_KIB,
+};
+use indexd_model::{
+    Chunk, ChunkKind, DefFlags, DefIdx, Facts, FileFacts, FileRoles, Key, Language, LineIndex, Outcome,
+    RepoPath,
+};
+use indexd_os::parsing;
+use std::sync::LazyLock;
+use table::Grammar;
+use tree_sitter::Node;
+use walk::Walk;
+
+/// Every table of this build.
+fn all() -> Vec<&'static Grammar> {
+    vec![
+        #[cfg(feature = "systems")]
+        &rust::RUST,
+        #[cfg(feature = "systems")]
+        &c::C,
+        #[cfg(feature = "systems")]
+        &cpp::CPP,
+        #[cfg(feature = "web")]
+        &typescript::TYPESCRIPT,
+        #[cfg(feature = "web")]
+        &typescript::TSX,
+        #[cfg(feature = "web")]
+        &javascript::JAVASCRIPT,
+        #[cfg(feature = "web")]
+        &php::PHP,
+        #[cfg(feature = "jvm")]
+        &java::JAVA,
+        #[cfg(feature = "jvm")]
+        &kotlin::KOTLIN,
+        #[cfg(feature = "jvm")]
+        &scala::SCALA,
+        #[cfg(feature = "dotnet")]
+        &csharp::CSHARP,
+        #[cfg(feature = "apple")]
+        &swift::SWIFT,
+        #[cfg(feature = "shell")]
+        &ruby::RUBY,
+        #[cfg(feature = "shell")]
+        &bash::BASH,
+        #[cfg(feature = "shell")]
+        &lua::LUA,
+        #[cfg(feature = "data")]
+        &proto::PROTO,
+        #[cfg(feature = "data")]
+        &sql::SQL,
+        #[cfg(feature = "data")]
+        &hcl::HCL,
+    ]
+}
+
+/// A table that is looked up when the first file of its language comes.
+type Lazy = LazyLock<Compiled, Box<dyn FnOnce() -> Compiled + Send>>;
+
+static COMPILED: LazyLock<Vec<(Language, Lazy)>> = LazyLock::new(|| {
+    let of = |table: &'static Grammar| -> (Language, Lazy) {
+        (table.language, LazyLock::new(Box::new(move || Compiled::new(table))))
+    };
+    all().into_iter().map(of).collect()
+});
+
+/// The grammar of a language, looked up once per process; `None` for languages that are read in
+/// another way, and for those that this build leaves out.
+fn compiled(language: Language) -> Option<&'static Compiled> {
+    COMPILED.iter().find(|(l, _)| *l == language).map(|(_, c)| &**c)
+}
+
+/// The parser of a language that is read here; `None` for others and for those left out.
+pub fn parser(language: Language) -> Option<tree_sitter::Language> {
+    compiled(language).map(|c| c.parser.clone())
+}
+
+/// Everything that a file of such a language says by itself.
+///
+/// Broken syntax gives the facts around it (`Outcome::Recovered`). A file that the parser gives up on,
+/// with more definitions than [`DEFS_PER_FILE_MAX`], or in a language that this build leaves out, is
+/// chunked by lines (`Outcome::TextOnly`).
+pub fn facts(
+    path: &RepoPath,
+    text: &str,
+    index: &LineIndex,
+    language: Language,
+    roles: FileRoles,
+) -> FileFacts {
+    facts_as(path, text, text, index, language, language, roles)
+}
+
+/// The facts of a file whose code is `code`, in the language `parsed_as`: its text with everything
+/// else blanked out.
+fn facts_as(
+    path: &RepoPath,
+    text: &str,
+    code: &str,
+    index: &LineIndex,
+    language: Language,
+    parsed_as: Language,
+    roles: FileRoles,
+) -> FileFacts {
+    let text_only = || lines::facts(path, text, index, language, Outcome::TextOnly, roles);
+    let Some(grammar) = compiled(parsed_as) else { return text_only() };
+    parsing(&grammar.parser, |parses| {
+        let Some(tree) = parses.parse(code, calls_max(code.len())) else { return text_only() };
+        let facts = facts_of(path, code, index, grammar, language, roles, tree.root_node());
+        std::mem::forget(tree);
+        facts.unwrap_or_else(text_only)
+    })
+}
+
+/// Calls of the parser's progress callback that a text of so many bytes may take.
+fn calls_max(n_bytes: usize) -> u64 {
+    (PARSE_CALLBACKS_MIN + n_bytes as u64 / 1024 * PARSE_CALLBACKS_PER_KIB).min(PARSE_CALLBACKS_MAX)
+}
+
+fn facts_of(
+    path: &RepoPath,
+    text: &str,
+    index: &LineIndex,
+    grammar: &Compiled,
+    language: Language,
+    roles: FileRoles,
+    root: Node,
+) -> Option<FileFacts> {
+    let mut walk = Walk::new(text, index, grammar, roles.has(FileRoles::TEST));
+    walk.file(root);
+    if walk.b.defs.len() > DEFS_PER_FILE_MAX {
+        return None;
+    }
+    if let Some(table) = grammar.table.scopes {
+        ecma::mark_exported(&mut walk);
+        scopes::uses(&mut walk.b, text, &grammar.parser, table, root);
+    }
+    let outcome = if root.has_error() { Outcome::Recovered } else { Outcome::Parsed };
+    let (idle, mut pieces) = (walk.idle, walk.pieces);
+    pieces.extend(header(text, index, &idle));
+    let mut chunks = assemble(text, index, &pieces, ChunkKind::Between);
+    name_idle(text, &idle, &mut chunks);
+    join_closings(text, &mut chunks, index);
+    let says = Header { language, outcome, roles, package: walk.package, constraint: None, exports: None };
+    let (mut interface, body) = walk.b.finish(says, |facts| keys(path, facts));
+    if language.linking() == indexd_model::Linking::Scopes {
+        ecma::add_import_entries(path, &mut interface);
+    }
+    Some(FileFacts { interface, body, chunks })
+}
+
+/// A chunk of nothing but closing brackets belongs to the one before: to the last member of a type
+/// whose members were cut out.
+fn join_closings(text: &str, chunks: &mut Vec<Chunk>, index: &LineIndex) {
+    let is_closing = |c: &Chunk| {
+        let words = text[c.span.range()].split(|c: char| c.is_whitespace() || "{}()[];,".contains(c));
+        words.into_iter().all(|w| matches!(w, "" | "end" | "fi" | "done"))
+    };
+    let mut out: Vec<Chunk> = Vec::with_capacity(chunks.len());
+    let mut n_lost: rustc_hash::FxHashMap<DefIdx, u16> = rustc_hash::FxHashMap::default();
+    for chunk in chunks.drain(..) {
+        match out.last_mut() {
+            Some(last) if is_closing(&chunk) && chunk.lines.start == last.lines.end + 1 && chunk.part > 0 => {
+                last.lines.end = chunk.lines.end;
+                last.span = index.lines_span(last.lines);
+                *n_lost.entry(chunk.def).or_default() += 1;
+            }
+            _ => out.push(chunk),
+        }
+    }
+    for (def, n) in n_lost {
+        if def != DefIdx::NONE {
+            let parts = out.iter_mut().filter(|c| c.def == def);
+            for (part, chunk) in parts.enumerate() {
+                chunk.part = part.min(usize::from(u16::MAX)) as u16;
+                chunk.n_parts = chunk.n_parts.saturating_sub(n).max(1);
+            }
+        }
+    }
+    *chunks = out;
+}
+
+/// Under which keys other files find the definitions: the path, and the names at file level.
+fn keys(path: &RepoPath, facts: &Facts) -> Vec<(Key, DefIdx)> {
+    let mut out = vec![(Key::file(path), DefIdx::NONE)];
+    if facts.interface.language.linking() != indexd_model::Linking::Scopes {
+        return out;
+    }
+    let module = format!("{}{path}", ecma::SCOPE);
+    for (i, def) in facts.interface.defs.iter().enumerate() {
+        if ecma::is_export(facts, def) {
+            out.push((Key::member(&module, facts.str(def.name)), DefIdx(i as u32)));
+        }
+        if !def.flags.has(DefFlags::LOCAL) && def.receiver.is_none() {
+            let name = indexd_model::names::qualified_name(facts, DefIdx(i as u32));
+            out.push((Key::member(&module, &name), DefIdx(i as u32)));
+        }
+    }
+    out.sort_unstable();
+    out.dedup();
+    out
+}
+
+#[cfg(test)]
+mod tests;

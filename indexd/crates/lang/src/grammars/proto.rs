@@ -1,0 +1,29 @@
+//! Protocol Buffers.
+
+use super::table::*;
+use indexd_model::DefKind::*;
+use indexd_model::Language;
+
+/// Protocol Buffers.
+pub(super) const PROTO: Grammar = Grammar {
+    language: Language::Proto,
+    parser: || tree_sitter_proto::LANGUAGE.into(),
+    defines: &[
+        Define::new("message", Struct).at(&["message_name"]).body(&["message_body"]),
+        Define::new("enum", Enum).at(&["enum_name"]).body(&["enum_body"]),
+        Define::new("service", Interface).at(&["service_name"]).body(&["rpc"]),
+        Define::new("rpc", Function).at(&["rpc_name"]).body(&[]),
+        Define::new("field", Field).at(&["identifier"]).body(&[]),
+        Define::new("map_field", Field).at(&["identifier"]).body(&[]),
+        Define::new("oneof_field", Field).at(&["identifier"]).body(&[]),
+        Define::new("enum_field", Constant).at(&["identifier"]).body(&[]),
+    ],
+    owners: &[],
+    wrappers: &[],
+    attributes: &[],
+    comments: &["comment"],
+    imports: &[Imports { kind: "import", module: Written::Quoted }],
+    exported: Exported::Without(&[]),
+    test_marks: &[],
+    scopes: None,
+};

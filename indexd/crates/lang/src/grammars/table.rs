@@ -1,0 +1,190 @@
+//! What a language says about itself: node kinds and fields of its grammar, as data.
+
+use indexd_model::{DefKind, Language};
+
+/// A language whose files are cut into definitions by one extractor. Names of kinds and fields that
+/// the grammar does not have are refused by a test.
+pub struct Grammar {
+    /// The language of the facts.
+    pub language: Language,
+    /// The parser.
+    pub parser: fn() -> tree_sitter::Language,
+    /// What defines something.
+    pub defines: &'static [Define],
+    /// Blocks that give members to a type named elsewhere: the kind and the field of the type.
+    pub owners: &'static [(&'static str, &'static str)],
+    /// Nodes around a definition that belong to it: an export, a template head.
+    pub wrappers: &'static [&'static str],
+    /// Siblings before a definition that belong to it: attributes, decorators.
+    pub attributes: &'static [&'static str],
+    /// Comments.
+    pub comments: &'static [&'static str],
+    /// What brings in something of another file.
+    pub imports: &'static [Imports],
+    /// What is visible from other files.
+    pub exported: Exported,
+    /// Marks of a test in what stands before its name: attributes, annotations.
+    pub test_marks: &'static [&'static str],
+    /// Where names are bound, for languages whose uses are followed.
+    pub scopes: Option<&'static Scopes>,
+}
+
+/// A node kind that defines something.
+pub struct Define {
+    /// The kind.
+    pub kind: &'static str,
+    /// What it defines. A function inside a type is a method, a variable there a field.
+    pub is: DefKind,
+    /// Where its name is.
+    pub name: Name,
+    /// Fields or kinds of children that end the signature, in order of preference.
+    pub body: &'static [&'static str],
+    /// Kinds that make it a function: of the child in the field `value`, or on the way to the name.
+    pub functions: &'static [&'static str],
+    /// A word that must stand in front of the name.
+    pub word: &'static str,
+    /// Only as a function.
+    pub only_function: bool,
+    /// Only inside a type: a method of an object is a value of it.
+    pub in_type: bool,
+    /// Only with a body: a C struct may as well be a type that is used.
+    pub needs_body: bool,
+}
+
+/// Where the name of a definition stands.
+pub enum Name {
+    /// At the end of a path of fields; a step that is no field is the kind of a child. The last step
+    /// may be repeated: a declarator lies in declarators.
+    Path(&'static [&'static str]),
+    /// In the first string among the arguments of a call of one of these functions.
+    Call(&'static [&'static str]),
+    /// A word that stands for itself.
+    Word(&'static str),
+    /// In the names and strings before the body, joined by dots.
+    Labels,
+}
+
+/// A node kind that imports.
+pub struct Imports {
+    /// The kind.
+    pub kind: &'static str,
+    /// How the module is read.
+    pub module: Written,
+}
+
+/// How the module of an import is written.
+pub enum Written {
+    /// A quoted or bracketed path.
+    Quoted,
+    /// A name behind these words, up to an alias, a list of names or the end.
+    Dotted(&'static [&'static str]),
+    /// The argument of a call of one of these functions.
+    Call(&'static [&'static str]),
+    /// An import of TypeScript or JavaScript.
+    Ecma,
+}
+
+/// What makes a definition visible from other files.
+pub enum Exported {
+    /// One of these words before the name.
+    With(&'static [&'static str]),
+    /// One of these words before the name, for what stands outside types; none of the words
+    /// `private` and `protected` inside.
+    Outside(&'static [&'static str]),
+    /// None of these words before the name.
+    Without(&'static [&'static str]),
+}
+
+/// Where names are bound and used.
+pub struct Scopes {
+    /// Kinds that open a scope and hold what is declared in them by `var`.
+    pub functions: &'static [&'static str],
+    /// Kinds that open a scope.
+    pub blocks: &'static [&'static str],
+    /// Kind and field of what binds the identifiers in it.
+    pub binds: &'static [(&'static str, &'static str)],
+    /// Kinds of binding that reach to the end of the function.
+    pub hoisted: &'static [&'static str],
+    /// Kinds of identifiers that bind or use a name.
+    pub names: &'static [&'static str],
+    /// Kinds of identifiers that name a type.
+    pub types: &'static [&'static str],
+    /// Kinds that read a member, with the fields of the value and of the name.
+    pub members: &'static [(&'static str, &'static str, &'static str)],
+    /// Kinds that call, with the field of what is called.
+    pub calls: &'static [(&'static str, &'static str)],
+    /// Kinds of what names base types.
+    pub bases: &'static [&'static str],
+    /// Kind of the word for the value whose method runs.
+    pub this: &'static str,
+    /// Kind of the body of a type, where that word stands for a value of the type.
+    pub this_from: &'static str,
+    /// Kinds inside which it stands for something else.
+    pub no_this: &'static [&'static str],
+    /// Kinds whose names are told of otherwise: imports, closing tags.
+    pub passed: &'static [&'static str],
+}
+
+impl Define {
+    /// A definition with a name in the field `name` and a body in the field `body`.
+    pub const fn new(kind: &'static str, is: DefKind) -> Self {
+        Self {
+            kind,
+            is,
+            name: Name::Path(&["name"]),
+            body: &["body"],
+            functions: &[],
+            word: "",
+            only_function: false,
+            in_type: false,
+            needs_body: false,
+        }
+    }
+
+    /// With its name elsewhere.
+    pub const fn named(mut self, name: Name) -> Self {
+        self.name = name;
+        self
+    }
+
+    /// With its name at the end of a path of fields and kinds.
+    pub const fn at(self, path: &'static [&'static str]) -> Self {
+        self.named(Name::Path(path))
+    }
+
+    /// With a body in another field or of another kind.
+    pub const fn body(mut self, body: &'static [&'static str]) -> Self {
+        self.body = body;
+        self
+    }
+
+    /// A function when its value is of one of these kinds.
+    pub const fn or_function(mut self, kinds: &'static [&'static str]) -> Self {
+        self.functions = kinds;
+        self
+    }
+
+    /// Only with this word in front of the name.
+    pub const fn with(mut self, word: &'static str) -> Self {
+        self.word = word;
+        self
+    }
+
+    /// Only when its value is of one of these kinds.
+    pub const fn only_function(mut self, kinds: &'static [&'static str]) -> Self {
+        self.only_function = true;
+        self.or_function(kinds)
+    }
+
+    /// Only inside a type.
+    pub const fn in_type(mut self) -> Self {
+        self.in_type = true;
+        self
+    }
+
+    /// Only with a body.
+    pub const fn with_body(mut self) -> Self {
+        self.needs_body = true;
+        self
+    }
+}

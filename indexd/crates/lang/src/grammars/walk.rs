@@ -1,0 +1,574 @@
+//! One pass over a syntax tree that a [`Grammar`] describes: definitions, imports and where comments
+//! stand.
+
+use super::compiled::{Action, Compiled};
+use super::ecma;
+use super::table::{Define, Exported, Name, Written};
+use crate::builder::Builder;
+use crate::chunks::{Idle, IdleKind, Piece};
+use indexd_model::facts::{Import, ImportKind};
+use indexd_model::limits::{DEFS_PER_FILE_MAX, PARSE_DEPTH_MAX};
+use indexd_model::{ChunkKind, DefFlags, DefIdx, DefKind, LineIndex, Span, StrId};
+use tree_sitter::Node;
+
+/// Lines from which a value is a chunk of its own.
+const VALUE_LINES_MIN: u32 = 6;
+/// Bytes of a name; what is longer is no name.
+const NAME_BYTES_MAX: usize = 120;
+
+/// What stands before a node and belongs to it.
+#[derive(Clone, Copy)]
+struct Lead {
+    /// From the first comment or attribute on.
+    start: u32,
+    /// The comments; empty at `start` without one.
+    doc: Span,
+    /// From the first attribute, or the node itself.
+    head: u32,
+    /// Where it ends: the next node must follow without a blank line.
+    end: u32,
+    /// The end of a node around the definition alone.
+    around: Option<u32>,
+}
+
+/// What a definition lies in.
+#[derive(Clone, Copy)]
+struct Inside {
+    /// The definition around.
+    owner: DefIdx,
+    /// The type that a block gives members to.
+    receiver: Option<StrId>,
+    /// Whether a function is around.
+    in_function: bool,
+    depth: usize,
+}
+
+/// Collects what a tree defines.
+pub(super) struct Walk<'s, 'g> {
+    pub(super) text: &'s str,
+    pub(super) b: Builder<'s>,
+    pub(super) pieces: Vec<Piece>,
+    pub(super) idle: Vec<Idle>,
+    pub(super) package: Option<StrId>,
+    lines: &'s LineIndex,
+    grammar: &'g Compiled,
+    is_test_file: bool,
+}
+
+impl<'s, 'g> Walk<'s, 'g> {
+    pub(super) fn new(
+        text: &'s str,
+        lines: &'s LineIndex,
+        grammar: &'g Compiled,
+        is_test_file: bool,
+    ) -> Self {
+        let (pieces, idle) = (Vec::new(), Vec::new());
+        Self { text, b: Builder::new(), pieces, idle, package: None, lines, grammar, is_test_file }
+    }
+
+    pub(super) fn file(&mut self, root: Node) {
+        let mut cursor = root.walk();
+        for child in root.named_children(&mut cursor) {
+            let is = match self.grammar.action(child) {
+                Action::Comment => IdleKind::Comment,
+                Action::Import => IdleKind::Import,
+                Action::Wrapper if child.child_by_field_name("source").is_some() => IdleKind::Import,
+                _ => continue,
+            };
+            self.idle.push(Idle { span: self.trimmed(child), is });
+        }
+        let inside = Inside { owner: DefIdx::NONE, receiver: None, in_function: false, depth: 0 };
+        self.children(root, inside, None);
+    }
+
+    pub(super) fn slice(&self, node: Node) -> &'s str {
+        self.text.get(node.byte_range()).unwrap_or("")
+    }
+
+    pub(super) fn span(&self, node: Node) -> Span {
+        Span { start: node.start_byte() as u32, end: node.end_byte() as u32 }
+    }
+
+    /// The span without blanks at the end: line comments of some grammars hold the end of the line.
+    fn trimmed(&self, node: Node) -> Span {
+        let span = self.span(node);
+        Span { start: span.start, end: span.start + self.slice(node).trim_end().len() as u32 }
+    }
+
+    /// Visits the children of a node; `lead` is what stands before the node when it is a wrapper.
+    fn children(&mut self, node: Node, inside: Inside, lead: Option<Lead>) {
+        if inside.depth >= PARSE_DEPTH_MAX {
+            return;
+        }
+        let inside = Inside { depth: inside.depth + 1, ..inside };
+        let mut cursor = node.walk();
+        let mut pending = lead;
+        for child in node.children(&mut cursor) {
+            if self.b.defs.len() > DEFS_PER_FILE_MAX {
+                return;
+            }
+            if !child.is_named() {
+                continue;
+            }
+            match self.grammar.action(child) {
+                Action::Comment => pending = self.after_comment(child, pending),
+                Action::Attribute => pending = Some(self.after_attribute(child, pending)),
+                action => {
+                    let lead = pending.take().filter(|l| l.around.is_some() || self.follows(l.end, child));
+                    self.visit(child, action, inside, lead);
+                    // A wrapper may hold attributes before the definition.
+                    pending = lead.filter(|l| l.around.is_some());
+                }
+            }
+        }
+    }
+
+    fn visit(&mut self, node: Node, action: Action, inside: Inside, lead: Option<Lead>) {
+        match action {
+            Action::Define(rules) => {
+                if self.imports_of(node) {
+                    return;
+                }
+                for &rule in rules {
+                    if self.define(node, rule, inside, lead) {
+                        return;
+                    }
+                }
+                self.children(node, inside, None);
+            }
+            Action::Owner(field) => self.owner(node, field, inside, lead),
+            Action::Wrapper => {
+                let at = self.lead_of(node, lead);
+                let at = Lead {
+                    around: Some(lead.and_then(|l| l.around).unwrap_or(node.end_byte() as u32)),
+                    ..at
+                };
+                self.imports_of(node);
+                self.children(node, inside, Some(at));
+            }
+            Action::Import => {
+                if !self.imports_of(node) {
+                    self.children(node, inside, None);
+                }
+            }
+            Action::Comment | Action::Attribute | Action::None => self.children(node, inside, None),
+        }
+    }
+
+    /// Whether a node starts on the line after `end` at the latest.
+    fn follows(&self, end: u32, node: Node) -> bool {
+        let between = self.text.get(end as usize..node.start_byte()).unwrap_or("");
+        between.bytes().filter(|b| *b == b'\n').count() <= 1 && between.trim().is_empty()
+    }
+
+    fn lead_of(&self, node: Node, lead: Option<Lead>) -> Lead {
+        let start = node.start_byte() as u32;
+        lead.unwrap_or(Lead { start, doc: Span { start, end: start }, head: start, end: start, around: None })
+    }
+
+    /// A comment on a line of its own starts a doc or goes on with one.
+    fn after_comment(&self, node: Node, pending: Option<Lead>) -> Option<Lead> {
+        let span = self.trimmed(node);
+        if let Some(lead) = pending.filter(|l| l.around.is_none() && self.follows(l.end, node)) {
+            return Some(Lead { doc: Span { start: lead.start, end: span.end }, end: span.end, ..lead });
+        }
+        let line = self.lines.span(self.lines.line(span.start)).start;
+        let is_first = self.text.get(line as usize..span.start as usize).unwrap_or("x").trim().is_empty();
+        let around = pending.and_then(|l| l.around);
+        if around.is_some() {
+            return pending;
+        }
+        is_first.then_some(Lead { start: span.start, doc: span, head: u32::MAX, end: span.end, around: None })
+    }
+
+    fn after_attribute(&self, node: Node, pending: Option<Lead>) -> Lead {
+        let span = self.span(node);
+        match pending.filter(|l| l.around.is_some() || self.follows(l.end, node)) {
+            Some(lead) => Lead { head: lead.head.min(span.start), end: span.end, ..lead },
+            None => {
+                let doc = Span { start: span.start, end: span.start };
+                Lead { start: span.start, doc, head: span.start, end: span.end, around: None }
+            }
+        }
+    }
+
+    fn owner(&mut self, node: Node, field: &str, inside: Inside, lead: Option<Lead>) {
+        let named = node.child_by_field_name(field).map(|n| base_name(self.slice(n)));
+        let receiver = named.filter(|n| is_name(n)).map(|n| self.b.str(n));
+        let at = self.lead_of(node, lead);
+        let span = Span { start: at.start, end: node.end_byte() as u32 };
+        if !inside.in_function {
+            self.pieces.push(Piece { span, def: DefIdx::NONE, kind: ChunkKind::Between });
+        }
+        self.children(node, Inside { receiver, ..inside }, None);
+    }
+
+    /// Adds the definition that a rule finds in a node, and what it holds; false when it finds none.
+    fn define(&mut self, node: Node, rule: &'static Define, inside: Inside, lead: Option<Lead>) -> bool {
+        let Some(found) = self.find_name(node, rule) else { return false };
+        let body = body_of(node, rule);
+        let is = self.kind_of(rule, &found, inside);
+        let is_value = !is.is_callable() && !is.is_type() && is != DefKind::Module;
+        let is_outside = rule.in_type && !self.is_type(inside.owner)
+            || rule.only_function && !found.is_function
+            // A function in a variable of a function is a local value.
+            || found.is_function && rule.is == DefKind::Variable && inside.in_function;
+        if rule.needs_body && body.is_none() || is_value && inside.in_function || is_outside {
+            return false;
+        }
+        let lead = self.lead_of(node, lead);
+        let end = lead.around.unwrap_or(node.end_byte() as u32).max(node.end_byte() as u32);
+        let head_start = lead.head.min(self.head_start(node, &lead));
+        let span = Span { start: lead.start.min(head_start), end };
+        let before = self.text.get(head_start as usize..found.span.start as usize).unwrap_or("");
+        if !rule.word.is_empty() && !has_word(before, &[rule.word]) {
+            return false;
+        }
+        let (owner, receiver) = self.owner_of(is, inside, found.receiver);
+        let name = self.b.string(&found.name);
+        let mut def = self.b.blank_def(name, is, owner, found.span, span);
+        def.receiver = receiver;
+        def.doc = lead.doc;
+        let head_end = body.map_or(end, |b| (b.start_byte() as u32).max(head_start));
+        let head = self.text.get(head_start as usize..head_end as usize).unwrap_or("");
+        let head = head.trim_end().trim_end_matches('{').trim_end();
+        def.head = Span { start: head_start, end: head_start + head.len() as u32 };
+        def.flags = self.flags(&found.name, is, before, inside, owner, rule);
+        let idx = self.b.def(def);
+        self.piece(idx, is, span, body.is_some(), inside);
+        let owns = is.is_callable() || is.is_type() || is == DefKind::Module;
+        let inner = Inside {
+            owner: if owns { idx } else { inside.owner },
+            receiver: if owns { None } else { inside.receiver },
+            in_function: inside.in_function || is.is_callable(),
+            depth: inside.depth,
+        };
+        self.children(node, inner, None);
+        true
+    }
+
+    /// Where the head starts without attributes: at the node, or at the wrapper around it.
+    fn head_start(&self, node: Node, lead: &Lead) -> u32 {
+        if lead.around.is_none() {
+            return node.start_byte() as u32;
+        }
+        // Behind the doc of the wrapper.
+        let from = lead.doc.end.max(lead.start);
+        let text = self.text.get(from as usize..node.start_byte()).unwrap_or("");
+        from + (text.len() - text.trim_start().len()) as u32
+    }
+
+    fn kind_of(&self, rule: &Define, found: &Found, inside: Inside) -> DefKind {
+        let in_type = inside.receiver.is_some() || found.receiver.is_some() || self.is_type(inside.owner);
+        let is = if found.is_function { DefKind::Function } else { rule.is };
+        match is {
+            DefKind::Function if in_type && !inside.in_function => DefKind::Method,
+            DefKind::Variable if in_type && !inside.in_function => DefKind::Field,
+            other => other,
+        }
+    }
+
+    fn is_type(&self, def: DefIdx) -> bool {
+        def.some().is_some_and(|d| self.b.defs[d.index()].kind.is_type())
+    }
+
+    /// The definition that a new one belongs to, or the name of its type. A struct in a typedef
+    /// stands beside it.
+    fn owner_of(&mut self, is: DefKind, inside: Inside, receiver: Option<String>) -> (DefIdx, Option<StrId>) {
+        let receiver = receiver.map(|r| self.b.string(&r)).or(inside.receiver);
+        let owner = match inside.owner.some() {
+            Some(o) if is.is_type() && self.b.defs[o.index()].kind == DefKind::Alias => {
+                self.b.defs[o.index()].parent
+            }
+            _ => inside.owner,
+        };
+        (owner, receiver)
+    }
+
+    fn flags(
+        &self,
+        name: &str,
+        is: DefKind,
+        before: &str,
+        inside: Inside,
+        owner: DefIdx,
+        rule: &Define,
+    ) -> DefFlags {
+        let table = self.grammar.table;
+        let mut flags = DefFlags::default();
+        let mut set = |is: bool, flag: DefFlags| {
+            if is {
+                flags.set(flag);
+            }
+        };
+        let in_type = inside.receiver.is_some() || self.is_type(owner);
+        let is_exported = match table.exported {
+            Exported::With(words) => has_word(before, words),
+            Exported::Without(words) => !has_word(before, words),
+            Exported::Outside(_) if in_type => {
+                !has_word(before, &["private", "protected"]) && !name.starts_with('#')
+            }
+            Exported::Outside(words) => has_word(before, words),
+        };
+        set(is_exported && !inside.in_function, DefFlags::EXPORTED);
+        set(inside.in_function, DefFlags::LOCAL);
+        set(has_word(before, &["static"]) && in_type, DefFlags::STATIC);
+        set(has_word(before, &["async", "suspend"]), DefFlags::ASYNC);
+        set(has_word(before, &["abstract"]), DefFlags::ABSTRACT);
+        let is_marked = table.test_marks.iter().any(|m| before.contains(m));
+        let is_named = self.is_test_file && is.is_callable() && name.starts_with("test");
+        set(is_marked || is_named || matches!(rule.name, Name::Call(_)), DefFlags::TEST);
+        flags
+    }
+
+    /// Functions, types and long values are chunks of their own.
+    fn piece(&mut self, def: DefIdx, is: DefKind, span: Span, has_body: bool, inside: Inside) {
+        let n_lines = self.lines.lines(span).count();
+        let in_type = self.is_type(inside.owner) || inside.receiver.is_some();
+        let kind = match is {
+            _ if inside.in_function => return,
+            DefKind::Macro => ChunkKind::Definition,
+            DefKind::Module => ChunkKind::Type,
+            is if is.is_type() && (n_lines > 1 || !in_type) => ChunkKind::Type,
+            is if is.is_callable() && has_body => ChunkKind::Definition,
+            _ if n_lines >= VALUE_LINES_MIN && !in_type => ChunkKind::Definition,
+            _ => return,
+        };
+        self.pieces.push(Piece { span, def, kind });
+    }
+
+    // ---- names
+
+    fn find_name(&self, node: Node, rule: &Define) -> Option<Found> {
+        let (at, mut is_function) = match rule.name {
+            Name::Path(path) => self.at_path(node, path, rule.functions)?,
+            Name::Call(functions) => return self.called_with(node, functions),
+            Name::Word(word) => {
+                let start = node.start_byte() as u32 + self.slice(node).find(word)? as u32;
+                let span = Span { start, end: start + word.len() as u32 };
+                return Some(Found { name: word.to_owned(), receiver: None, span, is_function: false });
+            }
+            Name::Labels => return self.labels(node),
+        };
+        let value = ["value", "right"].iter().find_map(|f| node.child_by_field_name(f));
+        is_function |= value.is_some_and(|v| rule.functions.contains(&v.kind()));
+        let mut found = match rule.is {
+            DefKind::Module => whole_name(self.slice(at), self.span(at))?,
+            _ => qualified(self.slice(at), self.span(at))?,
+        };
+        found.is_function = is_function;
+        Some(found)
+    }
+
+    /// The node at the end of a path, and whether the way went through one of `kinds`.
+    fn at_path<'t>(&self, node: Node<'t>, path: &[&str], kinds: &[&str]) -> Option<(Node<'t>, bool)> {
+        let mut at = node;
+        let mut is_through = false;
+        for step in path {
+            at = step_to(at, step)?;
+            is_through |= kinds.contains(&at.kind());
+        }
+        let last = path.last()?;
+        while let Some(next) = repeat_of(at, last) {
+            at = next;
+            is_through |= kinds.contains(&at.kind());
+        }
+        Some((at, is_through))
+    }
+
+    fn called_with(&self, node: Node, functions: &[&str]) -> Option<Found> {
+        let called = ["function", "method", "name"].iter().find_map(|f| node.child_by_field_name(f))?;
+        let called = self.slice(called);
+        let first = called.split(['.', '(']).next().unwrap_or("");
+        if !functions.contains(&called) && !functions.contains(&first) {
+            return None;
+        }
+        let arguments = node.child_by_field_name("arguments")?;
+        let title = arguments.named_child(0)?;
+        let (text, span) = (self.slice(title), self.span(title));
+        let inner = text.trim_matches(['"', '\'', '`']);
+        let start = span.start + (text.len() - text.trim_start_matches(['"', '\'', '`']).len()) as u32;
+        let span = Span { start, end: start + inner.len() as u32 };
+        is_title(inner).then(|| Found { name: inner.to_owned(), receiver: None, span, is_function: false })
+    }
+
+    /// `resource "a" "b" {`.
+    fn labels(&self, node: Node) -> Option<Found> {
+        let mut cursor = node.walk();
+        let labels: Vec<Node> = node
+            .named_children(&mut cursor)
+            .take_while(|c| matches!(c.kind(), "identifier" | "string_lit"))
+            .collect();
+        let name: Vec<&str> = labels.iter().map(|l| self.slice(*l).trim_matches('"')).collect();
+        let span = Span { start: labels.first()?.start_byte() as u32, end: labels.last()?.end_byte() as u32 };
+        Some(Found { name: name.join("."), receiver: None, span, is_function: false })
+    }
+
+    // ---- imports
+
+    /// Adds what a node imports; false when it is no import after all.
+    pub(super) fn imports_of(&mut self, node: Node) -> bool {
+        let Some(module) = self.grammar.import_of(node) else { return false };
+        match module {
+            Written::Ecma => return ecma::import(self, node),
+            Written::Quoted => {
+                let Some(string) = first_string(node, 4) else { return false };
+                let text = self.slice(string);
+                let inner = text.trim_matches(['"', '\'', '<', '>', '`']);
+                let at = string.start_byte() as u32 + u32::from(inner.len() < text.len());
+                self.add_module(inner, at, node);
+            }
+            Written::Dotted(words) => self.dotted(node, words),
+            Written::Call(functions) => {
+                let called = ["function", "method", "name"].iter().find_map(|f| node.child_by_field_name(f));
+                if !called.is_some_and(|c| functions.contains(&self.slice(c))) {
+                    return false;
+                }
+                let argument = ["arguments", "argument"].iter().find_map(|f| node.child_by_field_name(f));
+                let Some(string) = argument.and_then(|a| first_string(a, 3)) else { return false };
+                let text = self.slice(string);
+                let inner = text.trim_matches(['"', '\'']);
+                let at = string.start_byte() as u32 + u32::from(inner.len() < text.len());
+                self.add_module(inner, at, node);
+            }
+        }
+        true
+    }
+
+    fn dotted(&mut self, node: Node, words: &[&str]) {
+        let text = self.slice(node);
+        let mut rest = text;
+        loop {
+            rest = rest.trim_start();
+            match words
+                .iter()
+                .find_map(|w| rest.strip_prefix(w).filter(|r| r.starts_with(char::is_whitespace)))
+            {
+                Some(behind) => rest = behind,
+                None => break,
+            }
+        }
+        let is_alias = |i: &usize| !rest[..*i].contains('{');
+        let rest = rest.find('=').filter(is_alias).map_or(rest, |i| rest[i + 1..].trim_start());
+        let ends = [" as ", "{", ";", "\n"];
+        let end = ends.iter().filter_map(|e| rest.find(e)).min().unwrap_or(rest.len());
+        let module = rest[..end].trim().trim_end_matches("::").trim_end_matches('.').trim_end_matches('\\');
+        let at = node.start_byte() + (text.len() - rest.len());
+        self.add_module(module, at as u32, node);
+    }
+
+    fn add_module(&mut self, module: &'s str, at: u32, node: Node) {
+        if module.is_empty() || module.len() > NAME_BYTES_MAX * 4 {
+            return;
+        }
+        let module = self.b.str(module);
+        self.add_import(node, module, None, None, ImportKind::Module, at, 0);
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "the fields of one import, each given once")]
+    pub(super) fn add_import(
+        &mut self,
+        node: Node,
+        module: StrId,
+        name: Option<StrId>,
+        alias: Option<StrId>,
+        kind: ImportKind,
+        at: u32,
+        level: u16,
+    ) {
+        let span = self.span(node);
+        let scope = DefIdx::NONE;
+        self.b.imports.push(Import { module, level, name, alias, kind, at, span, scope, conditional: false });
+    }
+}
+
+/// A name in the source.
+struct Found {
+    name: String,
+    /// The type or table it is a member of, when the name says so.
+    receiver: Option<String>,
+    span: Span,
+    is_function: bool,
+}
+
+/// The name of a module is the whole path.
+fn whole_name(text: &str, span: Span) -> Option<Found> {
+    let inner = text.trim_matches(['"', '\'']);
+    let start = span.start + (text.len() - text.trim_start_matches(['"', '\'']).len()) as u32;
+    let span = Span { start, end: start + inner.len() as u32 };
+    let name = inner.replace("::", ".");
+    is_title(&name).then_some(Found { name, receiver: None, span, is_function: false })
+}
+
+/// Takes `a::B::m`, `M.f` and `M:g` apart.
+fn qualified(text: &str, span: Span) -> Option<Found> {
+    let text = text.trim_matches(['"', '\'', '`']);
+    let offset = u32::from(text.len() as u32 + 1 < span.len());
+    let cut = if text.contains("operator") {
+        text.rfind("::").map(|i| i + 2)
+    } else {
+        text.rfind([':', '.']).map(|i| i + 1)
+    };
+    let (owner, name) = text.split_at(cut.unwrap_or(0));
+    let owner = owner.trim_end_matches([':', '.']).replace("::", ".");
+    let receiver = (!owner.is_empty() && is_title(&owner)).then_some(owner);
+    if !is_title(name) {
+        return None;
+    }
+    let start = span.start + offset + cut.unwrap_or(0) as u32;
+    let span = Span { start, end: start + name.len() as u32 };
+    Some(Found { name: name.to_owned(), receiver, span, is_function: false })
+}
+
+fn is_title(name: &str) -> bool {
+    !name.is_empty() && name.len() <= NAME_BYTES_MAX && !name.contains(['\n', '\r'])
+}
+
+fn is_name(name: &str) -> bool {
+    is_title(name) && !name.contains(char::is_whitespace)
+}
+
+/// The name of a type without its arguments and the names around it.
+fn base_name(text: &str) -> &str {
+    let text = text.split(['<', '[', ' ']).next().unwrap_or("");
+    text.rsplit([':', '.', '&']).next().unwrap_or(text)
+}
+
+/// Whether one of `words` stands in `text` as a word.
+fn has_word(text: &str, words: &[&str]) -> bool {
+    text.split(|c: char| !c.is_alphanumeric() && c != '_').any(|w| words.contains(&w))
+}
+
+fn step_to<'t>(node: Node<'t>, step: &str) -> Option<Node<'t>> {
+    node.child_by_field_name(step).or_else(|| child_of_kind(node, step))
+}
+
+/// The next of declarators inside each other.
+fn repeat_of<'t>(node: Node<'t>, step: &str) -> Option<Node<'t>> {
+    match node.kind() {
+        "parenthesized_declarator" | "reference_declarator" => node.named_child(0),
+        _ if step == "declarator" => node.child_by_field_name(step),
+        _ => None,
+    }
+}
+
+fn child_of_kind<'t>(node: Node<'t>, kind: &str) -> Option<Node<'t>> {
+    let mut cursor = node.walk();
+    node.named_children(&mut cursor).find(|c| c.kind() == kind)
+}
+
+fn body_of<'t>(node: Node<'t>, rule: &Define) -> Option<Node<'t>> {
+    let of = |node: Node<'t>| rule.body.iter().find_map(|b| step_to(node, b));
+    of(node).or_else(|| node.child_by_field_name("value").and_then(of))
+}
+
+/// The first string in a node, not deeper than `depth`.
+fn first_string(node: Node, depth: u32) -> Option<Node> {
+    if node.kind().contains("string") && node.is_named() || node.kind() == "word" {
+        return Some(node);
+    }
+    let depth = depth.checked_sub(1)?;
+    let mut cursor = node.walk();
+    let children: Vec<Node> = node.named_children(&mut cursor).collect();
+    children.into_iter().find_map(|c| first_string(c, depth))
+}

@@ -1,0 +1,245 @@
+//! Words and marks of Go and Python source, for places where no syntax tree helps: strings and
+//! comments are left out, and nothing is ever an error.
+
+use indexd_model::{Language, Span};
+
+/// Strings inside strings that are looked into; deeper ones are strings all through.
+const NESTED_MAX: u32 = 16;
+
+/// A word, a number or a single mark.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Token {
+    /// Its bytes.
+    pub span: Span,
+    /// Whether it could be a name; keywords are words, too.
+    pub is_word: bool,
+}
+
+impl Token {
+    /// The token as written.
+    pub fn text<'s>(&self, text: &'s str) -> &'s str {
+        text.get(self.span.range()).unwrap_or("")
+    }
+}
+
+/// The tokens of Go or Python source in order, without strings and comments. What stands in the
+/// braces of an f-string or t-string of Python is code. A string or comment that does not end goes
+/// on to the end of its line, or of the file where it may have several lines. Empty for other
+/// languages.
+pub fn tokens(text: &str, language: Language) -> Vec<Token> {
+    let mut lexer = Lexer { text, bytes: text.as_bytes(), at: 0, out: Vec::new(), n_nested: 0 };
+    match language {
+        Language::Go => lexer.go(),
+        Language::Python => lexer.python(None),
+        _ => {}
+    }
+    lexer.out
+}
+
+struct Lexer<'s> {
+    text: &'s str,
+    bytes: &'s [u8],
+    at: usize,
+    out: Vec<Token>,
+    n_nested: u32,
+}
+
+/// The string of Python around a piece of code.
+#[derive(Clone, Copy)]
+struct Around {
+    is_triple: bool,
+}
+
+impl Lexer<'_> {
+    fn byte(&self, ahead: usize) -> u8 {
+        self.bytes.get(self.at + ahead).copied().unwrap_or(0)
+    }
+
+    fn is_at_end(&self) -> bool {
+        self.at >= self.bytes.len()
+    }
+
+    fn go(&mut self) {
+        while !self.is_at_end() {
+            match self.byte(0) {
+                b'/' if self.byte(1) == b'/' => self.skip_line(),
+                b'/' if self.byte(1) == b'*' => self.skip_to("*/"),
+                b'`' => self.skip_to("`"),
+                quote @ (b'"' | b'\'') => self.skip_quoted(quote),
+                _ => self.token(),
+            }
+        }
+    }
+
+    /// Code of Python up to the end of the file, or of the braces inside the string `around` it.
+    fn python(&mut self, around: Option<Around>) {
+        let mut n_open = 0u32;
+        while !self.is_at_end() {
+            match self.byte(0) {
+                b'#' => self.skip_line(),
+                b'"' | b'\'' => self.python_string(""),
+                b'}' if around.is_some() && n_open == 0 => return,
+                b':' if around.is_some() && n_open == 0 => return self.format_spec(around),
+                b'\n' if around.is_some_and(|a| !a.is_triple) => return,
+                mark => {
+                    match mark {
+                        b'(' | b'[' | b'{' => n_open += 1,
+                        b')' | b']' | b'}' => n_open = n_open.saturating_sub(1),
+                        _ => {}
+                    }
+                    self.token();
+                    self.string_after_prefix();
+                }
+            }
+        }
+    }
+
+    /// Takes back a word that turns out to be the prefix of a string, and skips the string.
+    fn string_after_prefix(&mut self) {
+        let Some(word) = self.out.last().copied() else { return };
+        let is_prefix = |w: &str| w.len() <= 2 && w.bytes().all(|b| b"rRbBuUfFtT".contains(&b));
+        if matches!(self.byte(0), b'"' | b'\'')
+            && word.is_word
+            && word.span.end as usize == self.at
+            && is_prefix(word.text(self.text))
+        {
+            self.out.pop();
+            self.python_string(&self.text[word.span.range()]);
+        }
+    }
+
+    /// Skips a string of Python; the tokens in its braces are taken if its prefix says so.
+    fn python_string(&mut self, prefix: &str) {
+        let quote = self.byte(0);
+        let is_triple = self.byte(1) == quote && self.byte(2) == quote;
+        self.at += if is_triple { 3 } else { 1 };
+        let holds_code = prefix.bytes().any(|b| b"fFtT".contains(&b)) && self.n_nested < NESTED_MAX;
+        while !self.is_at_end() {
+            match self.byte(0) {
+                b'\\' => self.at += 2,
+                b'\n' if !is_triple => return,
+                b if b == quote && !is_triple => {
+                    self.at += 1;
+                    return;
+                }
+                b if b == quote && self.byte(1) == quote && self.byte(2) == quote => {
+                    self.at += 3;
+                    return;
+                }
+                b'{' if holds_code && self.byte(1) == b'{' => self.at += 2,
+                b'{' if holds_code => self.braces(Around { is_triple }),
+                _ => self.at += 1,
+            }
+        }
+        self.at = self.bytes.len();
+    }
+
+    /// The code between braces; afterwards the closing brace has been passed, if there is one.
+    fn braces(&mut self, around: Around) {
+        self.at += 1;
+        self.n_nested += 1;
+        self.python(Some(around));
+        self.n_nested -= 1;
+        if self.byte(0) == b'}' {
+            self.at += 1;
+        }
+    }
+
+    /// What follows the colon in braces: text, with code in further braces.
+    fn format_spec(&mut self, around: Option<Around>) {
+        let Some(around) = around else { return };
+        while !self.is_at_end() {
+            match self.byte(0) {
+                b'}' => return,
+                b'\n' if !around.is_triple => return,
+                b'{' if self.n_nested < NESTED_MAX => self.braces(around),
+                _ => self.at += 1,
+            }
+        }
+    }
+
+    /// Takes a word, a number or a mark; passes a blank.
+    fn token(&mut self) {
+        let start = self.at;
+        let first = self.byte(0);
+        self.at += 1;
+        if first.is_ascii_whitespace() {
+            return;
+        }
+        let is_part = |b: u8| b.is_ascii_alphanumeric() || b == b'_' || b >= 0x80;
+        if is_part(first) {
+            while is_part(self.byte(0)) {
+                self.at += 1;
+            }
+        }
+        let span = Span { start: start as u32, end: self.at as u32 };
+        self.out.push(Token { span, is_word: is_part(first) && !first.is_ascii_digit() });
+    }
+
+    fn skip_line(&mut self) {
+        self.at = memchr::memchr(b'\n', &self.bytes[self.at..]).map_or(self.bytes.len(), |n| self.at + n);
+    }
+
+    /// Passes a comment or a raw string, whose opening mark is no longer than its closing one.
+    fn skip_to(&mut self, close: &str) {
+        let from = (self.at + close.len()).min(self.bytes.len());
+        let end = memchr::memmem::find(&self.bytes[from..], close.as_bytes());
+        self.at = end.map_or(self.bytes.len(), |n| from + n + close.len());
+    }
+
+    fn skip_quoted(&mut self, quote: u8) {
+        self.at += 1;
+        while !self.is_at_end() {
+            match self.byte(0) {
+                b'\\' if self.byte(1) != b'\n' => self.at += 2,
+                b'\n' => return,
+                b => {
+                    self.at += 1;
+                    if b == quote {
+                        return;
+                    }
+                }
+            }
+        }
+        self.at = self.bytes.len();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(language: Language, text: &str, expect: &str) {
+        let got: Vec<&str> = tokens(text, language).iter().map(|t| t.text(text)).collect();
+        assert_eq!(got.join(" "), expect, "{text:?}");
+    }
+
+    #[test]
+    fn strings_and_comments_are_left_out() {
+        check(Language::Go, "a(\"b\\\"c\", 'd') // e\n/* f\n */ g `h\ni` 0x1F", "a ( , ) g 0x1F");
+        check(Language::Go, "\"open\nnext '\\", "next");
+        check(Language::Go, "/* open", "");
+        check(Language::Python, "a = 'b' # c\nd = r\"e\\\"\" + b'''f\n''' g", "a = d = + g");
+        check(Language::Python, "x = 'open\ny = \"\"\"open\nz", "x = y =");
+        check(Language::Python, "größe", "größe");
+        check(Language::Text, "a b", "");
+    }
+
+    #[test]
+    fn braces_of_formatted_strings_hold_code() {
+        check(Language::Python, "f'{a!r:>{b}}c{{d}}' e", "a ! r b e");
+        check(Language::Python, "f\"{f\"{x[\"k\"]}\"}\" t'''{\ny}''' u'{z}'", "x [ ] y");
+        check(Language::Python, "f'{a\nb", "a b");
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn tokens_are_in_order_and_inside(text in "([a-z0-9\"'`{}:#/*\\\\ \nü]|f'|\"\"\"){0,60}") {
+            for language in [Language::Go, Language::Python] {
+                let all = tokens(&text, language);
+                proptest::prop_assert!(all.iter().all(|t| !t.text(&text).is_empty()));
+                proptest::prop_assert!(all.windows(2).all(|w| w[0].span.end <= w[1].span.start));
+            }
+        }
+    }
+}

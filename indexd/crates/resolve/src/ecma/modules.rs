@@ -1,0 +1,182 @@
+//! From the text of an import to a file: relative paths, paths of tsconfig.json, packages of the
+//! same repository.
+
+use super::Linker;
+use indexd_model::path::{dir_of, file_name_of, join};
+use indexd_model::{Facts, FileDoc, FileRoles, Key};
+
+/// What a path may end in, in the order of TypeScript; declarations stand for what they declare.
+const ENDINGS: [&str; 12] =
+    [".ts", ".tsx", ".d.ts", ".mts", ".cts", ".js", ".jsx", ".mjs", ".cjs", ".vue", ".svelte", ".json"];
+/// Endings as written, and what the source of such a file may end in.
+const SOURCES: [(&str, &[&str]); 4] = [
+    (".js", &[".ts", ".tsx", ".d.ts"]),
+    (".jsx", &[".tsx"]),
+    (".mjs", &[".mts", ".d.mts"]),
+    (".cjs", &[".cts", ".d.cts"]),
+];
+/// Configurations that extend each other.
+const EXTENDS_MAX: u32 = 4;
+
+/// What an import names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Module {
+    File(FileDoc),
+    /// A package or module outside the tree.
+    External,
+    /// A path inside the tree where nothing is.
+    Missing,
+}
+
+impl Linker<'_> {
+    /// The file that `module`, imported by the file at `from`, names.
+    pub(super) fn module(&self, from: &str, module: &str) -> Module {
+        let module = module.split(['?', '!']).next().unwrap_or(module);
+        if module.is_empty() {
+            return Module::Missing;
+        }
+        if module == "." || module == ".." || module.starts_with("./") || module.starts_with("../") {
+            let base = normal(&join(dir_of(from), module));
+            return base.and_then(|b| self.file_or_index(&b)).map_or(Module::Missing, Module::File);
+        }
+        let found = self
+            .by_config(from, module)
+            .or_else(|| self.by_own_imports(from, module))
+            .or_else(|| self.by_package(module));
+        found.map_or(Module::External, Module::File)
+    }
+
+    /// A file at a path with one of the usual endings, or the index of a folder.
+    fn file_or_index(&self, base: &str) -> Option<FileDoc> {
+        for (ending, sources) in SOURCES {
+            if let Some(stem) = base.strip_suffix(ending) {
+                let found = sources.iter().find_map(|s| self.view.file(&format!("{stem}{s}")));
+                if found.is_some() {
+                    return found;
+                }
+            }
+        }
+        let name = file_name_of(base);
+        let has_ending = ENDINGS.iter().any(|e| name.ends_with(e));
+        has_ending
+            .then(|| self.view.file(base))
+            .flatten()
+            .or_else(|| ENDINGS.iter().find_map(|e| self.view.file(&format!("{base}{e}"))))
+            .or_else(|| ENDINGS[..9].iter().find_map(|e| self.view.file(&join(base, &format!("index{e}")))))
+    }
+
+    /// `paths` and `baseUrl` of the nearest configuration.
+    fn by_config(&self, from: &str, module: &str) -> Option<FileDoc> {
+        let names = ["tsconfig.json", "jsconfig.json"];
+        let config = ancestors(dir_of(from))
+            .find_map(|dir| names.iter().find_map(|n| self.view.file(&join(dir, n))))?;
+        self.by_config_at(config, module, EXTENDS_MAX)
+    }
+
+    fn by_config_at(&self, config: FileDoc, module: &str, depth: u32) -> Option<FileDoc> {
+        let path = self.view.path_of(config);
+        let dir = dir_of(&path);
+        let stated = self.stated(config);
+        let base = stated.iter().find(|s| s.0 == "baseUrl").map_or(".", |s| &s.1);
+        let base = normal(&join(dir, base)).unwrap_or_default();
+        for (name, target) in &stated {
+            let Some(pattern) = name.strip_prefix("paths:") else { continue };
+            if let Some(target) = matched(pattern, target, module)
+                && let Some(found) = normal(&join(&base, &target)).and_then(|p| self.file_or_index(&p))
+            {
+                return Some(found);
+            }
+        }
+        if stated.iter().any(|s| s.0 == "baseUrl")
+            && let Some(found) = normal(&join(&base, module)).and_then(|p| self.file_or_index(&p))
+        {
+            return Some(found);
+        }
+        let depth = depth.checked_sub(1)?;
+        stated.iter().filter(|s| s.0 == "extends" && s.1.starts_with('.')).find_map(|(_, other)| {
+            let at = normal(&join(dir, other))?;
+            let config = self.view.file(&at).or_else(|| self.view.file(&format!("{at}.json")))?;
+            self.by_config_at(config, module, depth)
+        })
+    }
+
+    /// `#name` of the nearest package.
+    fn by_own_imports(&self, from: &str, module: &str) -> Option<FileDoc> {
+        if !module.starts_with('#') {
+            return None;
+        }
+        let package = ancestors(dir_of(from)).find_map(|dir| self.view.file(&join(dir, "package.json")))?;
+        self.by_statement(package, module)
+    }
+
+    /// A package of this repository, by its name.
+    fn by_package(&self, module: &str) -> Option<FileDoc> {
+        let n = if module.starts_with('@') { 2 } else { 1 };
+        let end = module.match_indices('/').nth(n - 1).map_or(module.len(), |m| m.0);
+        let (name, rest) = (&module[..end], module[end..].trim_start_matches('/'));
+        let all = self.view.find(Key::member("npm", name));
+        let package = all.iter().copied().find(|p| {
+            let interface = self.view.interface_of(*p);
+            let own = interface.package.map(|s| Facts::outside(&interface).str(s).to_owned());
+            !interface.roles.has(FileRoles::VENDORED) && own.as_deref() == Some(name)
+        })?;
+        let path = self.view.path_of(package);
+        let dir = dir_of(&path);
+        let entry = if rest.is_empty() { ".".to_owned() } else { format!("./{rest}") };
+        self.by_statement(package, &entry).or_else(|| {
+            let places = if rest.is_empty() { ["src/index", "index"] } else { ["", "src"] };
+            places.iter().find_map(|p| self.file_or_index(&normal(&join(&join(dir, p), rest))?))
+        })
+    }
+
+    /// What the package at this manifest says that a name stands for.
+    fn by_statement(&self, package: FileDoc, name: &str) -> Option<FileDoc> {
+        let path = self.view.path_of(package);
+        let stated = self.stated(package);
+        stated.iter().find_map(|(pattern, target)| {
+            let target = matched(pattern, target, name)?;
+            self.file_or_index(&normal(&join(dir_of(&path), &target))?)
+        })
+    }
+
+    /// The statements of a manifest.
+    fn stated(&self, manifest: FileDoc) -> Vec<(String, String)> {
+        let interface = self.view.interface_of(manifest);
+        let facts = Facts::outside(&interface);
+        let of = |i: &indexd_model::facts::Import| {
+            Some((facts.str(i.name?).to_owned(), facts.str(i.module).to_owned()))
+        };
+        interface.imports.iter().filter_map(of).collect()
+    }
+}
+
+/// The target of a pattern with at most one `*` that fits `module`.
+fn matched(pattern: &str, target: &str, module: &str) -> Option<String> {
+    match pattern.split_once('*') {
+        None => (pattern == module).then(|| target.to_owned()),
+        Some((head, tail)) => {
+            let inner = module.strip_prefix(head)?.strip_suffix(tail)?;
+            Some(target.replacen('*', inner, 1))
+        }
+    }
+}
+
+/// A path without `.` and `..`; `None` when it leads out of the tree.
+fn normal(path: &str) -> Option<String> {
+    let mut out: Vec<&str> = Vec::new();
+    for part in path.split('/') {
+        match part {
+            "" | "." => {}
+            ".." => {
+                out.pop()?;
+            }
+            part => out.push(part),
+        }
+    }
+    Some(out.join("/"))
+}
+
+/// `dir` and the folders around it, innermost first.
+fn ancestors(dir: &str) -> impl Iterator<Item = &str> {
+    std::iter::successors(Some(dir), |d| (!d.is_empty()).then(|| dir_of(d)))
+}
