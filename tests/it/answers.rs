@@ -527,15 +527,17 @@ fn a_follow_up_repeats_nothing() {
     run(async {
         let world = world();
         let c = &mut Client::of(&world.server);
-        let ask = |seen: Value| json!({"query": "how long is the delay", "seen": seen, "budgets": {"maxTotalTokens": 900}});
+        let asked = |seen: Value| json!({"query": "how long is the delay", "seen": seen, "budgets": {"maxTotalTokens": 900}});
         let items = |pack: &Value| -> Vec<(String, String)> {
             let sections = pack["sections"].as_array().unwrap().iter();
             let text = |v: &Value| v.as_str().unwrap().to_owned();
             let items = sections.flat_map(|s| s["items"].as_array().unwrap());
             items.map(|i| (text(&i["chunkUid"]), text(&i["form"]))).collect()
         };
-        let first = c.call("pack", ask(json!([]))).await["result"]["pack"].clone();
-        let again = c.call("pack", ask(json!([first["packId"]]))).await["result"]["pack"].clone();
+        let (_, answer) = ask(&world, c, "pack", asked(json!([]))).await;
+        let first = answer["result"]["pack"].clone();
+        let (_, answer) = ask(&world, c, "pack", asked(json!([first["packId"]]))).await;
+        let again = answer["result"]["pack"].clone();
         assert!(!items(&first).is_empty());
         for (uid, form) in items(&first) {
             let now = items(&again).into_iter().find(|i| i.0 == uid).map(|i| i.1);
@@ -544,7 +546,8 @@ fn a_follow_up_repeats_nothing() {
                 _ => assert_eq!(now.as_deref(), Some("place"), "{uid}"),
             }
         }
-        let unknown = c.call("pack", ask(json!(["pack:sha256:00"]))).await["result"]["pack"].clone();
+        let (_, answer) = ask(&world, c, "pack", asked(json!(["pack:sha256:00"]))).await;
+        let unknown = answer["result"]["pack"].clone();
         assert!(unknown["warnings"].to_string().contains("pack:sha256:00 is not known any more"));
     });
 }

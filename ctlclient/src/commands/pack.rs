@@ -323,7 +323,7 @@ mod tests {
 
     #[test]
     fn every_option_becomes_a_member() {
-        check(&["where is it"], json!({"query": "where is it"}));
+        check(&["where is it"], json!({"query": "where is it", "includeExplain": false}));
         check(
             &[
                 "--query",
@@ -340,7 +340,7 @@ mod tests {
                 "--exports",
             ],
             json!({
-                "query": "x", "layout": "agent", "budgets": {"maxTotalTokens": 4000},
+                "query": "x", "layout": "agent", "includeExplain": false, "budgets": {"maxTotalTokens": 4000},
                 "expansion": {"maxHops": 1, "edgeTypes": ["call", "usage"], "includeImports": false, "includeExports": true},
             }),
         );
@@ -363,7 +363,14 @@ mod tests {
                 "budgets": {"maxItems": 3}, "ordering": {"primary": "seedScore"},
             }),
         );
-        check(&["--focus-file", "a.go"], json!({"focus": {"fileRelPath": "a.go"}}));
+        check(&["--focus-file", "a.go"], json!({"includeExplain": false, "focus": {"fileRelPath": "a.go"}}));
+        check(
+            &["x", "--thrifty", "--seen", "pack:sha256:1,b3:2@head"],
+            json!({
+                "query": "x", "includeExplain": false, "budgets": {"stop": "value"},
+                "seen": ["pack:sha256:1", "b3:2@head"],
+            }),
+        );
     }
 
     #[test]

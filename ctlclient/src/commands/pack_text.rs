@@ -259,10 +259,10 @@ mod tests {
                     "fileRelPath": "net/re\u{1b}try.go", "lines": {"start": 8, "end": 19}, "title": "func delay(n int) time.Duration",
                     "symbolId": "scip:indexd gomod demo . net/Retry#delay().", "tokens": 42, "scores": {"hybridScore": 0.91, "seedScore": 1.0, "evidenceScore": 1.0},
                     "why": {"rule": "text-hit", "evidence": [{"kind": "identifier", "fileRelPath": "net/retry.go", "line": 11}]},
-                    "excerpt": {"truncated": true, "parts": [
-                        {"lines": {"start": 10, "end": 11}, "text": "func delay(n int) time.Duration {\n\treturn base << n\n"},
-                        {"lines": {"start": 15, "end": 15}, "text": "}\n"},
-                    ]},
+                    "excerpt": {
+                        "truncated": true, "text": "func delay(n int) time.Duration {\n\treturn base << n\n}\n",
+                        "parts": [{"lines": {"start": 10, "end": 11}}, {"lines": {"start": 15, "end": 15}}],
+                    },
                 }]},
                 {"name": "callers", "items": []},
             ],

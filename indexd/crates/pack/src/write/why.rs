@@ -202,7 +202,7 @@ fn text_evidence(a: &mut Selected, i: usize, source: &Source) -> Vec<Evidence> {
         out.push(Evidence {
             kind: "span",
             evidence_id: evidence_id("span", &path, source.lines().start(line), text),
-            confidence: round6(f64::from(weight / heaviest)).clamp(0.0, 1.0),
+            confidence: round6(weight / heaviest).clamp(0.0, 1.0),
             file_rel_path: path.clone(),
             line,
             via,
