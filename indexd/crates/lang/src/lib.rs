@@ -28,4 +28,4 @@ pub use extract::{Extracted, extract, listed};
 
 /// Changes when the facts of any unchanged file do, or what stands for its content; part of every
 /// leaf of the index signature.
-pub const EXTRACTOR_VERSION: u32 = 5;
+pub const EXTRACTOR_VERSION: u32 = 6;

@@ -285,11 +285,11 @@ fn report(results: &Results, options: &Options) {
     for b in budgets {
         let k = b / 1000;
         head.push_str(&format!(
-            " file {k}k | func {k}k | strict {k}k | line {k}k | most {k}k | needs {k}k | new | far | tests {k}k | tokens |"
+            " file {k}k | func {k}k | strict {k}k | line {k}k | most {k}k | needs {k}k | new | far | test files | tests {k}k | tokens |"
         ));
     }
     println!("{head} mrr | file_acc@5 | func_acc@1 | func_acc@5 | func_acc@10 | ms |");
-    println!("|---|---|{}---|---|---|---|---|---|", "---|".repeat(10 * budgets.len()));
+    println!("|---|---|{}---|---|---|---|---|---|", "---|".repeat(11 * budgets.len()));
     for ((name, _), rows) in options.variants.iter().zip(results) {
         print_row(name, rows.iter().map(|r| &r.2), budgets);
     }
@@ -332,7 +332,7 @@ fn print_row<'s>(name: &str, rows: impl Iterator<Item = &'s Scores>, budgets: &[
     for b in budgets {
         let at = |f: fn(&Metrics) -> Option<f64>| mean(&|s: &Scores| f(&s.packs[b]));
         line.push_str(&format!(
-            " {:.1} | {:.1} | {:.1} | {:.1} | {:.1} | {:.1} | {:.1} | {:.1} | {:.1} | {:.0} |",
+            " {:.1} | {:.1} | {:.1} | {:.1} | {:.1} | {:.1} | {:.1} | {:.1} | {:.1} | {:.1} | {:.0} |",
             at(|m| Some(m.file_recall)),
             at(|m| m.func_recall),
             at(|m| m.func_strict),
@@ -341,6 +341,7 @@ fn print_row<'s>(name: &str, rows: impl Iterator<Item = &'s Scores>, budgets: &[
             at(|m| m.needs_recall),
             at(|m| m.needs_new),
             at(|m| m.needs_far),
+            at(|m| m.test_files),
             at(|m| m.test_funcs),
             at(|m| Some(m.tokens)) / 100.0
         ));
