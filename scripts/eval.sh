@@ -3,10 +3,13 @@
 #
 #   EVAL_TASKS=dev.jsonl EVAL_MIRROR=DIR scripts/eval.sh            packs against tasks from history
 #   ... scripts/eval.sh --ablate --by-repo                          each signal off; each repository apart
-#   EVAL_GRAPH=DIR EVAL_TREES=DIR scripts/eval.sh                   edges against known-right answers
+#   EVAL_GRAPH=DIR EVAL_TREES=DIR scripts/eval.sh                   edges against known-right answers, and
+#                                                                   the neighbourhood of named symbols
+#   EVAL_QUESTIONS=FILE EVAL_TREES=DIR scripts/eval.sh              plain questions
 #
 # EVAL_TASKS    one task a line: text of a change, base commit, functions it touched
 # EVAL_MIRROR   bare clones as <owner>+<name>/repo
+# EVAL_QUESTIONS  a question a line, with the definitions that answer it
 # EVAL_GRAPH    score.py and a folder of truth for each tree; EVAL_TREES the trees by the same names
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -14,8 +17,12 @@ if [ -n "${EVAL_TASKS:-}" ]; then
   cargo build --release --quiet -p indexd-oracle --example relevance
   target/release/examples/relevance "$EVAL_TASKS" "${EVAL_MIRROR:?bare clones as <owner>+<name>/repo}" "$@"
 fi
+if [ -n "${EVAL_QUESTIONS:-}" ]; then
+  cargo build --release --quiet -p indexd-oracle --example relevance
+  target/release/examples/relevance questions "$EVAL_QUESTIONS" "${EVAL_TREES:?the trees}" --budget 2000,4000,8000
+fi
 if [ -n "${EVAL_GRAPH:-}" ]; then
-  cargo build --release --quiet -p indexd-oracle --example edges
+  cargo build --release --quiet -p indexd-oracle --example edges --example relevance
   for truth in "$EVAL_GRAPH"/*/; do
     tree=$(basename "$truth")
     [ -d "${EVAL_TREES:?the trees}/$tree" ] || continue
@@ -23,5 +30,8 @@ if [ -n "${EVAL_GRAPH:-}" ]; then
     target/release/examples/edges "$EVAL_TREES/$tree" >"$out"
     python3 "$EVAL_GRAPH/score.py" "${truth%/}" "$out" --min-confidence 0.5
     rm "$out"
+    if [ -f "${truth}uses.jsonl.gz" ]; then
+      target/release/examples/relevance names "${truth%/}" "$EVAL_TREES/$tree"
+    fi
   done
 fi

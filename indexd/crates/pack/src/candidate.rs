@@ -41,6 +41,8 @@ pub enum Origin {
     Neighbour,
     /// The type around a member that is shown.
     Around,
+    /// Exported by the module of a seed.
+    Export,
 }
 
 /// Anything that may become an item.

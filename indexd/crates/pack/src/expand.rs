@@ -151,6 +151,7 @@ pub fn expand(
         frontier = next.into_iter().map(Node::Reached).collect();
     }
     walk.report.records = walk.reached.len() as u32;
+    walk.report.hops = walk.reached.iter().map(|r| r.path.len() as u32).max().unwrap_or(0);
     let mut unproven = walk.unproven;
     unproven.retain(|r| !walk.at.contains_key(&r.unit.key));
     let mut seen = FxHashSet::default();

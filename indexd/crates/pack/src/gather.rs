@@ -9,12 +9,12 @@ use crate::identity::Sources;
 use crate::naming::Named;
 use crate::pack::{DropReason, ExpansionReport};
 use crate::query::{Kind, Query};
-use crate::request::{Focus, Resolved, SeedMode, Strictness};
+use crate::request::{EdgeType, Focus, Resolved, SeedMode, Strictness};
 use crate::retrieve::{Hit, Retrieved, retrieve};
 use crate::role::{Role, role_of};
 use crate::score::Scored;
 use crate::unit::{Unit, UnitKey, Units};
-use indexd_model::{ChunkDoc, IndexView, Outcome};
+use indexd_model::{ChunkDoc, DefFlags, FileDoc, IndexView, Outcome};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::rc::Rc;
 
@@ -23,6 +23,8 @@ const TEXT_PER_ROLE: usize = 16;
 /// Evidence of a candidate that comes from the text alone. An edge to a seed says more, but not so
 /// much that any test of a seed goes before the one that has the words of the text.
 const TEXT_EVIDENCE: f64 = 0.5;
+/// Definitions that the modules of seeds export and that are candidates.
+const EXPORTS_MAX: usize = 24;
 /// Candidates beside one seed.
 const NEIGHBOURS_PER_SEED: usize = 4;
 /// With fewer candidates by edges than this the graph is sparse, and neighbours fill `related`.
@@ -44,6 +46,8 @@ pub struct Gathered {
     pub report: ExpansionReport,
     /// Retrieval score of every hit, and what it is computed from.
     pub scores: FxHashMap<UnitKey, (f64, Option<Scored>)>,
+    /// Whether more hits were found than may be seeds.
+    pub is_cut: bool,
     /// What makes the best total 1.
     pub scale: f64,
     /// What retrieval says about the query.
@@ -105,6 +109,9 @@ pub fn gather(
         found.add_reached(units, r, hit, scale);
     }
     let unproven = found.candidates.split_off(n_proven);
+    if request.expansion.edge_types.contains(&EdgeType::Export) && request.expansion.max_hops > 0 {
+        add_exports(units, &mut found, &starts, &scores, &hits, scale);
+    }
     add_text(units, &mut found, &hits, &roles, scale);
     let is_sparse = n_reached < SPARSE_BELOW;
     if request.expansion.include_same_file_neighbors || is_sparse {
@@ -112,6 +119,7 @@ pub fn gather(
     }
     let score = |h: &Hit| (h.unit.key, ((h.total * scale).min(1.0), Some(h.scored)));
     let mut out = Gathered {
+        is_cut: hits.len() > ctx.tuning.seeds_max as usize,
         scale,
         scores: hits.iter().map(score).collect(),
         candidates: found.candidates,
@@ -212,6 +220,40 @@ fn add_text(units: &mut Units, found: &mut Found, hits: &[Hit], seeds: &[Role], 
                 c.scored = Some(h.scored);
                 c.distance = 1;
                 c.evidence = TEXT_EVIDENCE;
+            }
+        }
+    }
+}
+
+/// What the modules of the best seeds export (C-62): the other definitions at file level that are visible
+/// outside, in source order.
+fn add_exports(
+    units: &mut Units,
+    found: &mut Found,
+    starts: &[Rc<Unit>],
+    scores: &FxHashMap<UnitKey, usize>,
+    hits: &[Hit],
+    scale: f64,
+) {
+    let mut left = EXPORTS_MAX;
+    let mut seen: FxHashSet<FileDoc> = FxHashSet::default();
+    for seed in starts.iter().filter(|s| seen.insert(s.file)) {
+        for c in units.file(seed.file).chunks.clone() {
+            let unit = units.of_chunk(ChunkDoc(c));
+            let is_export = unit.def.some().map(|d| units.def(d)).is_some_and(|def| {
+                def.flags.has(DefFlags::EXPORTED) && def.parent.some().is_none() && unit.kind.is_definition()
+            });
+            if left == 0 || !is_export {
+                continue;
+            }
+            let hit = scores.get(&unit.key).map(|i| &hits[*i]);
+            if let Some(c) = found.push(units, unit, Origin::Export) {
+                left -= 1;
+                c.distance = 1;
+                if let Some(h) = hit {
+                    c.seed_score = (h.total * scale).min(1.0);
+                    c.scored = Some(h.scored);
+                }
             }
         }
     }

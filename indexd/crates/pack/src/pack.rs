@@ -411,6 +411,8 @@ pub struct ExpansionReport {
     pub edges: u32,
     /// Definitions reached.
     pub records: u32,
+    /// Hops at which something was reached.
+    pub hops: u32,
     /// Whether a bound stopped the walk.
     pub bounded: bool,
 }

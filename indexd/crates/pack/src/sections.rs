@@ -114,6 +114,9 @@ fn graph_claims(c: &Candidate, mode: SeedMode) -> Vec<&'static str> {
             (EdgeType::Dataflow, _) => "dataflow",
         });
     }
+    if c.origin == Origin::Export {
+        out.push("exports");
+    }
     if matches!(c.origin, Origin::Neighbour | Origin::Text | Origin::Around) {
         out.push("related");
     }

@@ -6,7 +6,14 @@
 //!     [--budget 4000,8000] [--repo cobra,gin | --without cobra] [--limit N]
 //!     [--variant NAME:key=value,key=value ...] [--ablate] [--by-repo] [--misses] [--paired]
 //!     [--against FILE] [--leave-one-out]
+//! ... relevance questions QUESTIONS.jsonl TREES [--budget 2000,4000,8000] [--variant ...] [--misses]
+//! ... relevance names TRUTH TREE [--budget 4000,8000] [--variant ...] [--misses]
+//! ... relevance show TREE TEXT [--budget 8000] [--json]
 //! ```
+//!
+//! `questions` asks plain questions of plain folders, `names` asks for symbols and looks for their
+//! neighbourhood, `show` prints one pack. Beside `TASKS.jsonl`, `TASKS.needs.jsonl` says what one must
+//! see to write each change.
 //!
 //! `MIRRORS` holds bare clones as `<owner>+<name>/repo`. A variant changes configuration by path,
 //! for example `half:weights.file=0.15`; `--ablate` adds one variant for each signal, off.
@@ -63,7 +70,7 @@ const OFF: [(&str, &str); 10] = [
     ("short as long", "weights.short=0"),
     ("no heads", "shares.references=0"),
     ("no callers", "shares.callers=0"),
-    ("no tests", "shares.tests=0"),
+    ("no test lane", "shares.tests=0"),
     ("no neighbourhood of names", "shares.named=0"),
 ];
 
@@ -260,7 +267,7 @@ fn pack(view: &indexd_oracle::Oracle, query: &str, budget: u64, settings: &Setti
     let counter = task::counter();
     let request = Request::from_json(json!({
         "query": query,
-        "includeExplain": std::env::var("EXPLAIN").is_ok(),
+        "includeExplain": true,
         "budgets": {"stop": if settings.is_thrifty { "value" } else { "budget" }, "maxTotalTokens": budget, "maxBytesPerItem": 16000, "maxItems": 250, "maxItemsPerSection": 80},
     }))?;
     let context = Context {

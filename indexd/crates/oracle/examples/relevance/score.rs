@@ -182,10 +182,6 @@ pub fn rank(task: &Task, pack: &Pack, view: &Oracle) -> Ranks {
 pub fn print_misses(task: &Task, pack: &Pack) {
     let have = shown(pack);
     let none = BTreeSet::new();
-    for (path, def) in task.needs.iter().flat_map(|n| &n.tests) {
-        let is_seen = have.get(path.as_str()).unwrap_or(&none).contains(def);
-        eprintln!("G {} {path}:{def} {}", task.id, if is_seen { "shown" } else { "missed" });
-    }
     let missed: Vec<&Gold> = task
         .gold
         .iter()

@@ -3,7 +3,7 @@
 use crate::assemble::{Claimed, Selected, State};
 use crate::error::NO_CONTENT;
 use crate::pack::{DropReason, Stats};
-use crate::request::Layout;
+use crate::request::{Layout, Stop};
 use crate::write::final_state;
 use indexd_model::DefKind;
 use std::collections::BTreeMap;
@@ -11,6 +11,8 @@ use std::collections::BTreeMap;
 /// What a word weighs at least whose absence is told: one mention in prose. Code and traces of other
 /// programs are full of words that no one expects here.
 const HINT_WEIGHT_MIN: f64 = 0.7;
+/// Percent of the budget below which it is said that nothing more was found.
+const POOL_PERCENT: u64 = 90;
 /// Words of the query that are told of at most.
 const WORDS_MAX: usize = 5;
 /// Definitions that are suggested at most: those after the best few seldom belong to the matter.
@@ -79,6 +81,26 @@ pub(super) fn of(a: &mut Selected, stats: &Stats) -> (Vec<String>, Vec<String>, 
         } else {
             format!("the best match needs {} characters", needed.chars)
         });
+    }
+    let walk = a.gathered.report;
+    if walk.bounded && walk.hops < a.request.expansion.max_hops {
+        let asked = a.request.expansion.max_hops;
+        hints.push(format!(
+            "edges were followed for {} of {asked} hops, until {} definitions were reached",
+            walk.hops, walk.records
+        ));
+    }
+    let is_all = stats.dropped_by_reason.get("budget") == Some(&0) && stats.included > 0;
+    // A small tree may be shown whole; here the bounds on candidates ended the pack.
+    if is_all
+        && (a.gathered.is_cut || walk.bounded)
+        && a.request.budgets.stop == Stop::Budget
+        && stats.budget_used_percent < POOL_PERCENT
+    {
+        let free = stats.token_budget - stats.token_count;
+        hints.push(format!(
+            "all candidates are shown and {free} tokens are free; ask for more with another text"
+        ));
     }
     if !no_room.is_empty() {
         next.extend(suggested(a));

@@ -38,6 +38,7 @@ pub(super) fn why(a: &mut Selected, i: usize, source: &Source) -> Why {
         },
         (Origin::Neighbour, _) => "same-file-neighbor",
         (Origin::Around, _) => "enclosing-type",
+        (Origin::Export, _) => "module-export",
         (Origin::Text, _) => match c.role {
             Role::Test => "test-match",
             Role::Doc => "doc-match",

@@ -216,3 +216,32 @@ fn the_envelope_of_explanations_can_be_left_out_and_reasons_stay() {
         assert!(pack.items().all(|i| !i.why.rule.is_empty() && !i.why.evidence.is_empty()));
     }
 }
+
+#[test]
+fn exports_are_what_the_module_of_a_seed_shows_to_others() {
+    let view = Oracle::of(&[(
+        "shop.py",
+        "def needle(x):\n    return x\n\n\ndef other(x):\n    return x\n\n\ndef _hidden(x):\n    return x\n",
+    )]);
+    let exports = |flag: Value| {
+        let pack = from_one_seed(&view, "needle", json!({"expansion": {"includeExports": flag}}));
+        let section = pack.sections.iter().find(|s| s.name == "exports").expect("the section");
+        section.items.iter().map(|i| (i.title.clone(), i.why.rule.clone())).collect::<Vec<_>>()
+    };
+    assert_eq!(exports(json!(true)), [("def other(x):".to_owned(), "module-export".to_owned())]);
+    assert_eq!(exports(json!(false)), []);
+}
+
+#[test]
+fn a_walk_that_bounds_stopped_says_so() {
+    let body: String = (0..250).map(|i| format!("func f{i}() {{ f{}() }}\n\n", i + 1)).collect();
+    let calls: String = (0..39).map(|i| format!("\tf{}()\n", 6 * i)).collect();
+    let text = format!("package a\n\nfunc Needle() {{\n{calls}}}\n\n{body}func f250() {{}}\n");
+    let view = Oracle::of(&[("go.mod", "module m\n"), ("a/x.go", &*text)]);
+    let said = |hops: u32| {
+        let pack =
+            from_one_seed(&view, "Needle", json!({"expansion": {"maxHops": hops, "edgeTypes": ["call"]}}));
+        pack.missing_context_hints.iter().any(|h| h.starts_with("edges were followed for "))
+    };
+    assert!(!said(1) && said(4));
+}
