@@ -6,8 +6,8 @@
 //! in common, so that a pack of N tokens asked for again with a budget of N comes out the same. In
 //! its lane an item is refused only because it does not fit, and better ones are offered first.
 
-use crate::build::Context;
 use crate::candidate::{self, Candidate, Origin};
+use crate::context::Context;
 use crate::dedup::{Fate, are_equal, dedup, seem_equal};
 use crate::error::PackError;
 use crate::excerpt::{self, Form, LineScores, Plan, Room};
@@ -192,7 +192,8 @@ impl<'a> Assembly<'a> {
         self.at = self.s.claimed.iter().enumerate().map(|(i, c)| (c.candidate.unit.key, i)).collect();
         let share = self.ctx.config.shares;
         self.show_seen();
-        let of = |percent: u32| self.scale * u64::from(percent) / 100;
+        let scale = self.scale;
+        let of = |percent: u32| scale * u64::from(percent) / 100;
         let rooms =
             [share.named, share.code, share.references, share.callers, share.tests, share.prose].map(of);
         self.show_named(rooms[0]);
@@ -207,6 +208,7 @@ impl<'a> Assembly<'a> {
             self.keep_minimum();
             return Ok(());
         }
+        self.list_named(of(LISTED_PERCENT));
         self.show_references(rooms[2]);
         self.show_callers(rooms[3]);
         self.show_tests(rooms[4]);
@@ -242,7 +244,9 @@ impl<'a> Assembly<'a> {
         let c = &self.s.claimed[i];
         let was = match c.state {
             // What the reader has stays a place.
-            State::Included if c.plan.as_ref().is_some_and(|p| p.form == Form::Place) => return None,
+            State::Included if c.plan.as_ref().is_some_and(|p| p.form == Form::Place) => {
+                return None;
+            }
             State::Included => c.plan.as_ref().map(|p| p.form),
             State::Open | State::Dropped(DropReason::Budget | DropReason::TooLarge) => None,
             _ => return None,
@@ -351,23 +355,46 @@ impl<'a> Assembly<'a> {
             if self.s.claimed[i].state != State::Open || self.cap(section).is_some() {
                 continue;
             }
-            let mut line = String::new();
-            let record = Rc::clone(&self.s.claimed[i].candidate.file);
-            render::place(&record.path, unit.lines(), &self.s.title(i, &source), &mut line);
-            let after = self.page.with_place(&line);
-            let caps = self.s.request.budgets;
-            if after.tokens > caps.max_total_tokens || after.chars > caps.max_total_chars {
-                self.s.claimed[i].state = State::Dropped(DropReason::Budget);
+            self.put_place(i, section, "seen");
+            self.page.put_seen(unit.file, unit.spans.iter().map(|(_, l)| *l));
+        }
+    }
+
+    /// Shows a candidate as its place alone, where that fits.
+    fn put_place(&mut self, i: usize, section: usize, reason: &'static str) -> Option<u64> {
+        let source = self.s.source(i);
+        let lines = self.s.claimed[i].candidate.unit.lines();
+        let mut line = String::new();
+        let record = Rc::clone(&self.s.claimed[i].candidate.file);
+        render::place(&record.path, lines, &self.s.title(i, &source), &mut line);
+        let (before, after) = (self.page.size(), self.page.with_place(&line));
+        let caps = self.s.request.budgets;
+        if after.tokens > caps.max_total_tokens || after.chars > caps.max_total_chars {
+            self.s.claimed[i].state = State::Dropped(DropReason::Budget);
+            return None;
+        }
+        self.page.put_place(i, line);
+        self.n_items += 1;
+        self.n_in_section[section] += 1;
+        self.s.claimed[i].state = State::Included;
+        self.s.claimed[i].plan = Some(Plan { form: Form::Place, parts: Vec::new(), reason: Some(reason) });
+        Some(after.tokens - before.tokens)
+    }
+
+    /// Lists the definitions of names that several bear, where none is meant more than another.
+    fn list_named(&mut self, room: u64) {
+        let mut left = room;
+        let listed = std::mem::take(&mut self.named.listed);
+        for unit in &listed {
+            let link = Link { unit: Rc::clone(unit), weight: 0.0, lines: Vec::new(), edges: Vec::new() };
+            let Some(i) = self.candidate_of(&link) else { continue };
+            let Some(section) = self.s.claimed[i].section else { continue };
+            if left == 0 || self.s.claimed[i].state != State::Open || self.cap(section).is_some() {
                 continue;
             }
-            self.page.put_place(i, line);
-            self.page.put_seen(unit.file, unit.spans.iter().map(|(_, l)| *l));
-            self.n_items += 1;
-            self.n_in_section[section] += 1;
-            self.s.claimed[i].state = State::Included;
-            self.s.claimed[i].plan =
-                Some(Plan { form: Form::Place, parts: Vec::new(), reason: Some("seen") });
+            left -= self.put_place(i, section, "listed").unwrap_or(0).min(left);
         }
+        self.named.listed = listed;
     }
 
     /// What the request says of a unit that the reader has: nothing for all of it, `head`, or the hash
@@ -420,6 +447,9 @@ impl<'a> Assembly<'a> {
 
     /// Heads of what the shown code refers to.
     fn show_references(&mut self, room: u64) {
+        if room.min(self.left()) < HEAD_TOKENS_MIN {
+            return;
+        }
         let shown = self.shown_code(|_| true);
         let allowed = self.allowed();
         let references = links::references(&mut self.s.units, &shown, &self.page, &allowed);
@@ -438,6 +468,9 @@ impl<'a> Assembly<'a> {
     /// Tests of the shown code: those that reach it, and those in the files that are named after its
     /// files, each worth more for words of the text and for good tests beside it.
     fn show_tests(&mut self, room: u64) {
+        if room.min(self.left()) < HEAD_TOKENS_MIN {
+            return;
+        }
         let mut shown = self.shown_code(|_| true);
         shown.truncate(TESTED_MAX);
         let allowed = self.allowed();
@@ -789,14 +822,18 @@ impl Selected<'_> {
 
 /// Characters of a title.
 const TITLE_CHARS_MAX: usize = 160;
+/// Percent of the budget for the places of definitions that share a named name.
+const LISTED_PERCENT: u32 = 4;
 /// Callers of what is named that are shown at most.
 const NAMED_CALLERS_MAX: usize = 12;
 /// Shown definitions whose callers are looked for, the best.
 const CALLED_MAX: usize = 4;
 /// Shown definitions whose tests are looked for, the best.
-const TESTED_MAX: usize = 40;
+const TESTED_MAX: usize = 24;
 /// What good tests of a file add to each other, against the test's own weight.
 const BESIDE_TESTS: f64 = 0.1;
+/// Tokens below which no head is looked for: a short signature and the mark of a gap take as many.
+const HEAD_TOKENS_MIN: u64 = 16;
 /// Tokens below which nothing is offered: the mark of a gap and one line take more.
 const ROOM_MIN: u64 = 4;
 /// Percent of the budget up to which a type that is not the best hit is shown whole: code is read, types

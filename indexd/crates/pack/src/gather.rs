@@ -1,8 +1,8 @@
 //! From a request to candidates: seeds, what edges reach from them, tests and documents that fit the
 //! text, and neighbours.
 
-use crate::build::Context;
 use crate::candidate::{Candidate, Origin};
+use crate::context::Context;
 use crate::error::PackError;
 use crate::expand::{self, Expanded, Reached};
 use crate::identity::Sources;

@@ -9,14 +9,13 @@ use crate::role::{Role, role_of};
 use crate::unit::{Unit, UnitKey, Units};
 use indexd_model::path::stem_of;
 use indexd_model::view::{Edge, Occurrence};
-use indexd_model::{ChunkDoc, ChunkKind, DefDoc, DefIdx, EdgeKind, FileDoc, FileRoles, Lines};
-use indexd_text::bm25::ln;
+use indexd_model::{ChunkDoc, ChunkKind, DefIdx, EdgeKind, FileDoc, FileRoles, Lines};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::rc::Rc;
 use std::sync::Arc;
 
 /// Edges read into one definition.
-const EDGES_IN_MAX: usize = 256;
+const EDGES_IN_MAX: usize = 128;
 /// Files that share the words of a name; more say nothing.
 const NAMESAKES_MAX: usize = 400;
 /// Percent. Edges below this are candidates and not uses.
@@ -63,7 +62,7 @@ impl Allowed {
             kinds.push(EdgeKind::Call);
         }
         if expansion.edge_types.contains(&EdgeType::Usage) {
-            kinds.extend([EdgeKind::Usage, EdgeKind::Inherit]);
+            kinds.extend([EdgeKind::Usage, EdgeKind::Inherit, EdgeKind::Implement]);
         }
         if expansion.max_hops == 0 {
             kinds.clear();
@@ -101,7 +100,7 @@ pub fn references(units: &mut Units, shown: &[Shown], page: &Page, allowed: &All
     }
     for s in shown {
         let source = s.unit.def.some().unwrap_or_else(|| units.view.def_doc(s.unit.file, DefIdx::NONE));
-        for edge in units.edges_from(source, &allowed.kinds) {
+        for edge in units.edges(source).iter().filter(|e| allowed.kinds.contains(&e.kind)) {
             let is_seen = |o: &&Occurrence| {
                 o.confidence >= CONFIDENCE_MIN && s.lines.iter().any(|l| l.start <= o.line && o.line <= l.end)
             };
@@ -112,13 +111,13 @@ pub fn references(units: &mut Units, shown: &[Shown], page: &Page, allowed: &All
             if unit.key == s.unit.key {
                 continue;
             }
-            let Some(step) = allowed.step(&edge, true) else { continue };
+            let Some(step) = allowed.step(edge, true) else { continue };
             let target = units.def(edge.target);
             let line = target.name_line;
             if page.shows(target.file, Lines { start: line, end: line }) {
                 continue;
             }
-            let worth = s.weight / usage(units, edge.target);
+            let worth = s.weight / units.usage(edge.target);
             let own = (unit.def != edge.target).then_some(line);
             found.add(unit, worth, own, s.item, step);
         }
@@ -141,7 +140,7 @@ pub fn referrers(
     let kinds: Vec<EdgeKind> = kinds.iter().copied().filter(|k| allowed.kinds.contains(k)).collect();
     for s in shown {
         let Some(def) = s.unit.def.some() else { continue };
-        let worth = s.weight / usage(units, def);
+        let worth = s.weight / units.usage(def);
         for edge in units.view.edges_to(def, &kinds, EDGES_IN_MAX) {
             let Some(unit) = units.of_def(edge.source) else { continue };
             let file = units.file(unit.file);
@@ -218,12 +217,6 @@ pub fn sort(units: &mut Units, links: &mut Vec<Link>) {
             .then_with(|| a.1.unit.spans[0].0.start.cmp(&b.1.unit.spans[0].0.start))
     });
     links.extend(keyed.into_iter().map(|k| k.1));
-}
-
-/// How common a definition is: the logarithm of its uses, at least that of two.
-fn usage(units: &Units, def: DefDoc) -> f64 {
-    let n = units.view.in_degree(def, EdgeKind::Call) + units.view.in_degree(def, EdgeKind::Usage);
-    ln(2.0 + f64::from(n))
 }
 
 #[derive(Default)]

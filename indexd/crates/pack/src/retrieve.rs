@@ -5,13 +5,13 @@
 //! quoted, changed lately or called by a fitting test is marked then, and may bring further units in.
 
 pub mod bridge;
+mod diversify;
 pub mod feedback;
 pub mod history;
 pub mod lexical;
 pub mod literal;
 pub mod named;
 
-use crate::diversify;
 use crate::naming::{self, Named};
 use crate::query::Query;
 use crate::request::SeedProvider;

@@ -4,6 +4,7 @@
 use crate::share::share;
 use indexd_model::view::{ChunkRecord, DefRecord, Edge, FileRecord, PathPosting};
 use indexd_model::{ChunkDoc, ChunkKind, DefDoc, EdgeKind, FileDoc, IndexView, Lines, Span};
+use indexd_text::bm25::ln;
 use indexd_text::terms;
 use rustc_hash::{FxBuildHasher, FxHashMap};
 use smallvec::{SmallVec, smallvec};
@@ -79,6 +80,7 @@ pub struct Units<'v> {
     parts: FxHashMap<DefDoc, Rc<[ChunkDoc]>>,
     def_records: FxHashMap<DefDoc, Rc<DefRecord>>,
     edges: FxHashMap<DefDoc, Rc<[Edge]>>,
+    usages: FxHashMap<DefDoc, f64>,
 }
 
 impl<'v> Units<'v> {
@@ -93,6 +95,7 @@ impl<'v> Units<'v> {
             parts: FxHashMap::default(),
             def_records: FxHashMap::with_capacity_and_hasher(UNITS_EXPECTED, FxBuildHasher),
             edges: FxHashMap::default(),
+            usages: FxHashMap::default(),
         }
     }
 
@@ -106,17 +109,21 @@ impl<'v> Units<'v> {
         Rc::clone(self.def_records.entry(def).or_insert_with(|| Rc::new(self.view.def(def))))
     }
 
-    /// Calls and uses out of a definition, inheritance among them, sorted by kind then by target;
-    /// those of the kinds asked for.
-    pub fn edges_from<'k>(
-        &mut self,
-        source: DefDoc,
-        kinds: &'k [EdgeKind],
-    ) -> impl Iterator<Item = Edge> + use<'k> {
-        const READ: [EdgeKind; 3] = [EdgeKind::Call, EdgeKind::Usage, EdgeKind::Inherit];
+    /// Calls and uses out of a definition, inheritance and implementation among them, sorted by kind then
+    /// by target.
+    pub fn edges(&mut self, source: DefDoc) -> Rc<[Edge]> {
+        const READ: [EdgeKind; 4] = [EdgeKind::Call, EdgeKind::Usage, EdgeKind::Inherit, EdgeKind::Implement];
         let edges = self.edges.entry(source).or_insert_with(|| self.view.edges_from(source, &READ).into());
-        let edges = Rc::clone(edges);
-        (0..edges.len()).map(move |i| edges[i].clone()).filter(|e| kinds.contains(&e.kind))
+        Rc::clone(edges)
+    }
+
+    /// How common a definition is: the logarithm of its calls and uses in the tree, at least that of two.
+    pub fn usage(&mut self, def: DefDoc) -> f64 {
+        let view = self.view;
+        *self.usages.entry(def).or_insert_with(|| {
+            let n = view.in_degree(def, EdgeKind::Call) + view.in_degree(def, EdgeKind::Usage);
+            ln(2.0 + f64::from(n))
+        })
     }
 
     /// The chunk's record.

@@ -4,9 +4,9 @@ mod guidance;
 mod why;
 
 use crate::assemble::{Selected, State};
-use crate::build::{Context, Decision};
 use crate::candidate::Candidate;
 use crate::canonical::round6;
+use crate::context::{Context, Decision};
 use crate::excerpt::Form;
 use crate::identity::{Source, hex};
 use crate::pack::{

@@ -33,13 +33,13 @@ pub fn mark_tests(units: &mut Units, table: &mut Table) {
         .map(|h| (h.unit.def, words(h)))
         .collect();
     for (def, strength) in tests {
-        for e in units.edges_from(def, &[EdgeKind::Call]).take(EDGES_MAX) {
+        for e in units.edges(def).iter().filter(|e| e.kind == EdgeKind::Call).take(EDGES_MAX) {
             let Some(unit) = units.of_def(e.target) else { continue };
             let hit = table.hit(units, unit);
             if hit.role == Role::Code {
                 // What everything calls says nothing about this test.
                 let callers = f64::from(units.view.in_degree(e.target, EdgeKind::Call).max(1));
-                hit.scored.features.raise(Feature::Tests, strength * confidence(&e) / callers.sqrt());
+                hit.scored.features.raise(Feature::Tests, strength * confidence(e) / callers.sqrt());
             }
         }
     }
@@ -61,7 +61,7 @@ pub fn mark_neighbours(units: &mut Units, table: &mut Table) {
     let mut sums: FxHashMap<UnitKey, f64> = FxHashMap::default();
     let mut order = Vec::new();
     for (def, key, strength) in best {
-        let out: Vec<Edge> = units.edges_from(def, &[EdgeKind::Call]).take(EDGES_MAX).collect();
+        let out = units.edges(def);
         let into = units.view.edges_to(def, &[EdgeKind::Call], EDGES_MAX);
         let n_callers = into.len().max(1) as f64;
         let mut add = |units: &mut Units, def, part: f64| {
@@ -72,9 +72,9 @@ pub fn mark_neighbours(units: &mut Units, table: &mut Table) {
             });
             *at += part;
         };
-        for e in out {
+        for e in out.iter().filter(|e| e.kind == EdgeKind::Call).take(EDGES_MAX) {
             let callers = f64::from(units.view.in_degree(e.target, EdgeKind::Call).max(1));
-            add(units, e.target, strength * confidence(&e) / callers.sqrt());
+            add(units, e.target, strength * confidence(e) / callers.sqrt());
         }
         for e in into {
             add(units, e.source, strength * confidence(&e) / n_callers.sqrt());

@@ -72,7 +72,7 @@ pub(super) fn relate(a: &mut Selected) {
     for (n, &i) in shown.iter().enumerate() {
         let has_code = a.claimed[i].plan.as_ref().is_some_and(|p| p.form >= Form::Windows);
         let Some(def) = a.claimed[i].candidate.unit.def.some().filter(|_| has_code) else { continue };
-        for edge in a.units.edges_from(def, &[EdgeKind::Call, EdgeKind::Usage, EdgeKind::Inherit]) {
+        for edge in a.units.edges(def).iter() {
             let Some(other) = a.units.of_def(edge.target).and_then(|u| number.get(&u.key).copied()) else {
                 continue;
             };
@@ -84,6 +84,7 @@ pub(super) fn relate(a: &mut Selected) {
             let (out, back) = match edge.kind {
                 EdgeKind::Call if is_own => ("calls", "called by"),
                 EdgeKind::Inherit => ("extends", "extended by"),
+                EdgeKind::Implement => ("implements", "implemented by"),
                 _ => ("uses", "used by"),
             };
             for (at, text) in

@@ -1,7 +1,7 @@
 //! Demotes what a reader of better hits would gain little by: the later units of a file, so that one
 //! file does not fill a pack, and what repeats two better ones.
 
-use crate::retrieve::Hit;
+use super::Hit;
 use crate::unit::{Unit, Units};
 use indexd_model::path::dir_of;
 use indexd_model::view::{DefRecord, digest_of};
