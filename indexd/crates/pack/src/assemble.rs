@@ -190,7 +190,7 @@ impl<'a> Assembly<'a> {
         self.n_in_section = vec![0; self.s.section_names.len()];
         self.n_items = 0;
         self.at = self.s.claimed.iter().enumerate().map(|(i, c)| (c.candidate.unit.key, i)).collect();
-        let share = self.ctx.config.shares;
+        let share = self.ctx.config.shares.of_kind(self.s.query.kind);
         self.show_seen();
         let scale = self.scale;
         let of = |percent: u32| scale * u64::from(percent) / 100;

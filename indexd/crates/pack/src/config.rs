@@ -2,6 +2,7 @@
 //!
 //! The numbers that ranking was tuned by are not settings; they stand in [`crate::tuning`].
 
+use crate::query::Kind;
 use indexd_model::limits;
 use serde::{Deserialize, Serialize};
 
@@ -176,6 +177,19 @@ settings! {
     }
 }
 
+impl Shares {
+    /// The shares for a kind of text. Who asks a question wants to read the code that answers it, and
+    /// not yet to change it: two thirds of the room for heads and tests go to code.
+    pub fn of_kind(self, kind: Kind) -> Self {
+        if kind != Kind::Question {
+            return self;
+        }
+        let (references, tests) = (self.references / 3, self.tests / 3);
+        let freed = self.references - references + self.tests - tests;
+        Self { code: self.code + freed, references, tests, ..self }
+    }
+}
+
 settings! {
     /// What counters that do not know the model's tokenizer add to their counts (BUDG-07).
     Headroom {
@@ -208,6 +222,14 @@ mod tests {
         check(|c| c.scoring.seed = -0.1, Err("it may not be negative"));
         let none = ScoringWeights { seed: 0.0, distance: 0.0, evidence: 0.0, ..Default::default() };
         assert!(Config { scoring: none, ..Config::default() }.check().is_err());
+    }
+
+    #[test]
+    fn a_question_gives_room_of_heads_to_code() {
+        let shares = Shares::default();
+        assert_eq!(shares.of_kind(Kind::Change), shares);
+        let of_question = shares.of_kind(Kind::Question);
+        assert_eq!((of_question.code, of_question.references, of_question.tests), (84, 6, 1));
     }
 
     #[test]
