@@ -53,7 +53,7 @@ pub struct Define {
 
 /// Where the name of a definition stands.
 pub enum Name {
-    /// At the end of a path of fields; a step that is no field is the kind of a child. The last step
+    /// At the end of a path of fields; a step that does not name a field is the kind of a child. The last step
     /// may be repeated: a declarator lies in declarators.
     Path(&'static [&'static str]),
     /// In the first string among the arguments of a call of one of these functions.

@@ -13,7 +13,7 @@ use tree_sitter::Node;
 
 /// Lines from which a value is a chunk of its own.
 const VALUE_LINES_MIN: u32 = 6;
-/// Bytes of a name; what is longer is no name.
+/// Bytes of a name; longer ones are left out.
 const NAME_BYTES_MAX: usize = 120;
 
 /// What stands before a node and belongs to it.
@@ -406,7 +406,7 @@ impl<'s, 'g> Walk<'s, 'g> {
 
     // ---- imports
 
-    /// Adds what a node imports; false when it is no import after all.
+    /// Adds what a node imports; false when it turns out not to be an import.
     pub(super) fn imports_of(&mut self, node: Node) -> bool {
         let Some(module) = self.grammar.import_of(node) else { return false };
         match module {
