@@ -76,6 +76,7 @@ impl World {
             config: Arc::new(Config::default()),
             parts: Parts::default(),
             verify: Verify::InProcess,
+            sharing: None,
         };
         let mut engine = Engine::open(setup).expect("an engine");
         engine.build(None, &|_| {}, &|| false).expect("an index");

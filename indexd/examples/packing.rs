@@ -60,6 +60,7 @@ fn open(root: &Path, home: &Path) -> Result<Store> {
         config: Arc::clone(&config),
         parts: Parts::default(),
         verify: Verify::InProcess,
+        sharing: None,
     };
     let mut engine = Engine::open(setup)?;
     let changes = engine.sweep()?;

@@ -203,6 +203,11 @@ options! {
     index_background_tokens: bool = true, "index.background_tokens", Off;
     /// Replace keys, tokens and passwords in files by `[REDACTED:kind]` before anything is indexed.
     index_redact_secrets: bool = true, "index.redact_secrets", Never;
+    /// Begin the index of a worktree or clone as a copy of one that is like it, and keep the facts of contents
+    /// that leave an index, for when they come back.
+    index_share: bool = true, "index.share", Never;
+    /// MiB on disk of such facts, for all repositories together; 0 keeps none.
+    index_shared_mb: u64 = 64, "index.shared_mb", Never, 0 to 65_536;
     /// Commits read for ranking; 0 switches history off.
     history_commits_max: u64 = 2_000, "history.commits_max", Lower, 0 to 1_000_000;
     /// Notice changes by events of the file system; without, every request compares the tree.

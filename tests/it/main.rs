@@ -10,6 +10,7 @@ mod imports;
 mod incremental;
 mod protocol;
 mod recovery;
+mod sharing;
 mod support;
 mod user;
 mod watching;

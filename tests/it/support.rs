@@ -1,8 +1,10 @@
 //! One repository and one index of it, driven without threads, watchers or a daemon.
 
 use indexd::config::Config;
+use indexd::workspace::contents::ContentCache;
 use indexd::workspace::engine::{Engine, Setup};
 use indexd::workspace::recovery::Verify;
+use indexd::workspace::siblings::Sharing;
 use indexd::workspace::stages::{Parts, StageLog};
 use indexd::workspace::tree::ChangeSet;
 use indexd_lang::Extracted;
@@ -21,6 +23,7 @@ pub struct Bench {
     log: Arc<StageLog>,
     engine: Option<Engine>,
     overlays: Overlays,
+    sharing: Option<Arc<Sharing>>,
 }
 
 impl Bench {
@@ -54,9 +57,33 @@ impl Bench {
             log: Arc::default(),
             engine: None,
             overlays: Overlays::default(),
+            sharing: None,
         };
         bench.reopen();
         bench
+    }
+
+    /// An index of `root` in a folder of `cache` beside others, sharing what indexes share.
+    pub fn beside(cache: &Path, root: &Path, sharing: &Arc<Sharing>) -> Self {
+        let mut bench = Self {
+            _tmp: None,
+            top: cache.to_owned(),
+            root: fs::canonicalize(root).unwrap(),
+            parts: Parts::default(),
+            log: Arc::default(),
+            engine: None,
+            overlays: Overlays::default(),
+            sharing: Some(Arc::clone(sharing)),
+        };
+        bench.reopen();
+        bench
+    }
+
+    /// Has contents that leave the index kept.
+    pub fn share(&mut self) {
+        self.engine = None;
+        self.sharing = Some(sharing(&self.top));
+        self.reopen();
     }
 
     /// The repository.
@@ -66,7 +93,8 @@ impl Bench {
 
     /// The index folder.
     pub fn home(&self) -> PathBuf {
-        self.top.join("index")
+        let name = self.root.file_name().unwrap().to_string_lossy();
+        self.top.join(format!("index-{name}"))
     }
 
     /// What ran.
@@ -191,6 +219,7 @@ impl Bench {
             config: Arc::new(config),
             parts: self.parts,
             verify: Verify::InProcess,
+            sharing: self.sharing.clone(),
         };
         let engine = Engine::open(setup).unwrap();
         self.log = Arc::clone(&engine.log);
@@ -221,6 +250,11 @@ impl Bench {
     fn engine(&mut self) -> &mut Engine {
         self.engine.as_mut().unwrap()
     }
+}
+
+/// What indexes share, kept in a folder.
+pub fn sharing(top: &Path) -> Arc<Sharing> {
+    Arc::new(Sharing::new(ContentCache::new(top.join("contents"), 4 << 20, None)))
 }
 
 /// Runs a test on a thread with the stack that the daemon's own threads have.

@@ -45,6 +45,7 @@ impl World {
             verify: Verify::InProcess,
             parts: Parts::default(),
             pressure: Pressure::none(),
+            sharing: None,
         });
         Self { _tmp: tmp, root, workspace }
     }

@@ -5,13 +5,14 @@
 //! threads. Linking runs against the interfaces in memory.
 
 use super::STACK_BYTES;
-use super::stages::{self, Parts, Stage, StageLog};
+use super::contents::ContentCache;
+use super::stages::{self, Parts, Reuse, Stage, StageLog};
 use super::status::Progress;
 use indexd_model::limits::FILE_BYTES_LISTED_MAX;
 use indexd_model::terms::Vocabulary;
 use indexd_model::{Facts, FactsView, FileDoc, RepoPath};
 use indexd_os::Root;
-use indexd_store::{Bulk, FileStat, History, Overlays, StoreError};
+use indexd_store::{Bulk, FileStat, History, Overlays, Store, StoreError};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
@@ -29,6 +30,10 @@ pub struct Build<'a> {
     pub cancelled: &'a (dyn Fn() -> bool + Sync),
     /// What imported indexes say.
     pub overlays: &'a Overlays,
+    /// Contents that left an index.
+    pub contents: Option<&'a ContentCache>,
+    /// The index of the same tree before.
+    pub before: Option<&'a Store>,
     /// Threads that parse and link.
     pub n_threads: usize,
 }
@@ -89,6 +94,9 @@ impl Build<'_> {
         let done_bytes = AtomicU64::new(0);
         self.each("parse", files.len(), || {
             let mut vocabulary = Vocabulary::default();
+            // Without it files are extracted again.
+            let before = self.before.and_then(|store| store.snapshot().ok());
+            let reuse = Reuse { contents: self.contents, before };
             let (bulk, built, done_bytes) = (&bulk, &built, &done_bytes);
             move |i| {
                 let (path, size) = &files[i];
@@ -103,9 +111,8 @@ impl Build<'_> {
                 };
                 match loaded {
                     Ok(Some(loaded)) => {
-                        self.log.ran(Stage::Extract, path);
                         let stat = loaded.stat;
-                        let extracted = stages::extract(&self.parts, &loaded);
+                        let extracted = stages::find_or_extract(&self.parts, &loaded, &reuse, self.log);
                         let input = stages::input(loaded, extracted, &mut vocabulary);
                         self.log.ran(Stage::Put, path);
                         bulk.add(input, &vocabulary)?;

@@ -46,7 +46,8 @@ impl Collect {
     }
 }
 
-fn unused_for(config: &Config) -> Option<Duration> {
+/// Time after which what nobody asks for goes; `None` keeps it for ever.
+pub fn unused_for(config: &Config) -> Option<Duration> {
     Some(config.workspace_keep_days).filter(|days| *days > 0).map(|days| Duration::from_secs(days * 86_400))
 }
 

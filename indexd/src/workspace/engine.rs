@@ -6,7 +6,7 @@
 //! the new one, and no transaction grows with the repository. `listings` spares listing folders again,
 //! `overlays` is an imported index.
 
-use super::build::{Build, BuildError};
+use super::build::{Build, BuildError, Built};
 use super::condition::Shared;
 use super::git::GitFolders;
 use super::known::KnownFiles;
@@ -15,22 +15,24 @@ use super::past;
 use super::recipe;
 use super::recovery::{self, Checked, Verify};
 use super::scan::Enter;
+use super::siblings::{Sharing, Sketch};
 use super::stages::{Parts, StageLog};
 use super::status::Progress;
 use super::tree::{ChangeSet, Tree};
 use super::update::{Cancelled, NewHistory, Update};
 use crate::config::Config;
-use indexd_model::RepoPath;
+use indexd_model::{FactsView, IndexView, Outcome, RepoPath};
 use indexd_os::{ReadError, Root};
 use indexd_proto::paths::private_dir;
 use indexd_store::{History, Opened, Overlays, Store, StoreError};
+use std::collections::BTreeMap;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// Files. A larger change set is built into a new environment instead of being one transaction.
-const UPDATE_FILES_MAX: usize = 2_000;
+pub(super) const UPDATE_FILES_MAX: usize = 2_000;
 /// Files changed after which the environment is opened anew: LMDB keeps the memory of the pages that
 /// the largest transaction wrote, some 10 KB a file, until the environment is closed.
 const RENEW_FILES: usize = 64;
@@ -82,6 +84,8 @@ pub struct Setup {
     pub parts: Parts,
     /// How an index that was not closed is checked.
     pub verify: Verify,
+    /// What it shares with other indexes; nothing by itself.
+    pub sharing: Option<Arc<Sharing>>,
 }
 
 /// The tree and the index of one workspace.
@@ -100,6 +104,8 @@ pub struct Engine {
     history: Option<[u8; 32]>,
     past: Option<past::Kept>,
     overlays: Kept,
+    /// Whether the tree is another one than when its sketch was kept.
+    is_resketched: bool,
     /// Files put or removed since the environment was opened.
     n_changed: usize,
     /// Bytes of the data file when it was compact last.
@@ -160,6 +166,7 @@ impl Engine {
             past: None,
             overlays: overlays::kept(&setup.home),
             was_damaged: false,
+            is_resketched: false,
             n_changed: 0,
             compact_bytes: recovery::compact_bytes(&setup.home).unwrap_or(0),
             setup,
@@ -178,12 +185,13 @@ impl Engine {
             };
         }
         if let Some(store) = &engine.store {
+            engine.note_open(store);
             let snapshot = store.snapshot()?;
             let mut known = KnownFiles::default();
             snapshot.all_stats(|path, stat| known.set(path, stat));
             engine.tree = Tree::new(&engine.setup.root, &engine.setup.config.index_exclude, known);
             engine.tree.load_listings(&engine.setup.home);
-            engine.head = Some(indexd_model::IndexView::head(&snapshot)).filter(|h| h != "none");
+            engine.head = Some(snapshot.head()).filter(|h| h != "none");
             engine.history = snapshot.history_digest();
         }
         Ok(engine)
@@ -210,7 +218,8 @@ impl Engine {
     }
 
     /// Builds the index of the tree into a new environment and puts it in place. The former one serves
-    /// readers until they are done.
+    /// readers until they are done. Where there was none, the index of a tree that is like it is copied
+    /// and brought to this one, if there is one.
     ///
     /// `swept` is what a sweep has just found, when there was one: where no file was known before it,
     /// these are all files, and the tree is not walked again.
@@ -224,7 +233,7 @@ impl Engine {
         cancelled: &(dyn Fn() -> bool + Sync),
     ) -> Result<(), EngineError> {
         progress(Progress { phase: "scan", done: 0, total: 0 });
-        let (files, walked) = match swept.filter(|_| self.tree.n_files() == 0) {
+        let (files, mut walked) = match swept.filter(|_| self.tree.n_files() == 0) {
             Some(changes) => (changes.changed, None),
             None => {
                 let mut tree = self.tree.afresh();
@@ -232,6 +241,105 @@ impl Engine {
                 (changes.changed, Some(tree))
             }
         };
+        let Some(sharing) = self.setup.sharing.clone() else {
+            return self.build_all(files, walked, progress, cancelled);
+        };
+        let sketch = Sketch::of(files.iter().map(|(path, size)| (&**path, *size)));
+        // Of many worktrees that are asked for at once one is built; the others begin with its index.
+        let _turn;
+        if self.store.is_none() {
+            self.tree = walked.take().unwrap_or_else(|| self.tree.take());
+            let turn = sharing.take_turn(&self.setup.home, &sketch, cancelled);
+            _turn = turn.ok_or(EngineError::Cancelled)?;
+            if self.begin_as_sibling(&sharing, &sketch, &files, cancelled)? {
+                sketch.save(&self.setup.home);
+                return Ok(());
+            }
+        }
+        self.build_all(files, walked, progress, cancelled)?;
+        sketch.save(&self.setup.home);
+        Ok(())
+    }
+
+    /// Copies the index of a tree that is like this one and brings it to this one. False when there is
+    /// none, or when that fails in a way that a build need not.
+    fn begin_as_sibling(
+        &mut self,
+        sharing: &Sharing,
+        sketch: &Sketch,
+        files: &BTreeMap<RepoPath, u64>,
+        cancelled: Cancelled,
+    ) -> Result<bool, EngineError> {
+        let (env, config) = (self.env + 1, self.signature_config());
+        let dir = self.env_dir(env);
+        recovery::remove_env(&dir);
+        let begun = self.begin_copy(sharing, sketch, files, (&dir, &config), cancelled);
+        // The pages of the first transaction are given back, as after a build.
+        self.store = None;
+        let sibling = match begun {
+            Ok(Some(sibling)) => sibling,
+            not_begun => {
+                (self.head, self.history) = (None, None);
+                self.tree.forget();
+                recovery::remove_env(&dir);
+                return match not_begun {
+                    Err(EngineError::Cancelled) => Err(EngineError::Cancelled),
+                    Err(e) => {
+                        tracing::info!(error = %e, "an index could not begin as a copy of another one");
+                        Ok(false)
+                    }
+                    Ok(_) => Ok(false),
+                };
+            }
+        };
+        let Opened::Ready(store) = Store::open_verified(&dir, &config)? else {
+            return Err(StoreError::Busy("a copy is gone").into());
+        };
+        let compact_bytes = recovery::compact_bytes(&sibling).unwrap_or_else(|| store.size_bytes());
+        self.set_current(env, compact_bytes)?;
+        self.replace(env, store);
+        tracing::info!(n_files = files.len(), "an index began as a copy of one like it");
+        Ok(true)
+    }
+
+    /// The copy, with the changes that lead from its tree to this one; gives the folder of the other
+    /// index.
+    fn begin_copy(
+        &mut self,
+        sharing: &Sharing,
+        sketch: &Sketch,
+        files: &BTreeMap<RepoPath, u64>,
+        (dir, config): (&Path, &[u8]),
+        cancelled: Cancelled,
+    ) -> Result<Option<PathBuf>, EngineError> {
+        let copied = sharing.copy_like(&self.setup.home, sketch, config, dir)?;
+        let Some(sibling) = copied else { return Ok(None) };
+        let Opened::Ready(store) = Store::open_verified(dir, config)? else { return Ok(None) };
+        let snapshot = store.snapshot()?;
+        if snapshot.overlays_digest().is_some() || self.overlays.digest.is_some() {
+            // What was imported is of one workspace.
+            return Ok(None);
+        }
+        let mut changes = ChangeSet { changed: files.clone(), ..ChangeSet::default() };
+        snapshot.all_stats(|path, _| {
+            changes.removed.extend(RepoPath::new(path).ok().filter(|path| !files.contains_key(path)));
+        });
+        self.head = Some(snapshot.head()).filter(|h| h != "none");
+        self.history = snapshot.history_digest();
+        drop(snapshot);
+        self.store = Some(store);
+        self.apply(&changes, true, cancelled)?;
+        Ok(Some(sibling))
+    }
+
+    /// Builds the index of these files; what is known of their contents is not extracted again.
+    fn build_all(
+        &mut self,
+        files: BTreeMap<RepoPath, u64>,
+        walked: Option<Tree>,
+        progress: &(dyn Fn(Progress) + Sync),
+        cancelled: &(dyn Fn() -> bool + Sync),
+    ) -> Result<(), EngineError> {
         let env = self.env + 1;
         let dir = self.env_dir(env);
         recovery::remove_env(&dir);
@@ -240,31 +348,10 @@ impl Engine {
             _ => return Err(StoreError::Busy("a new environment is not empty").into()),
         };
         let head = GitFolders::find(&self.setup.root).and_then(|git| git.head_id());
-        let commits_max = self.setup.config.history_commits_max;
-        let overlays = self.kept_overlays()?;
-        let root = self.open_root()?;
-        let build = Build {
-            root: &root,
-            parts: self.setup.parts,
-            log: &self.log,
-            progress,
-            cancelled,
-            overlays: &overlays,
-            n_threads: self.n_threads(),
-        };
-        let mut kept = self.past.take();
-        let history = || {
-            let known = kept.take().and_then(|kept| kept.open());
-            let read = past::read(&self.setup.root, commits_max, known.as_ref());
-            kept = read.as_ref().and_then(past::Kept::new);
-            read.as_ref().map(past::history)
-        };
-        let built = build.run(store.bulk()?, files, head.as_deref(), history);
-        self.past = kept;
-        let built = match built {
+        let built = match self.fill(&store, files, head.as_deref(), progress, cancelled) {
             Ok(built) => built,
             Err(e) => {
-                let e = match EngineError::from(e) {
+                let e = match e {
                     EngineError::Store(e) => EngineError::Store(recovery::explained(e, &dir)),
                     e => e,
                 };
@@ -281,7 +368,8 @@ impl Engine {
         };
         self.history = store.snapshot()?.history_digest();
         self.head = head;
-        self.set_current(env, &store)?;
+        self.keep_leaving(&store)?;
+        self.set_current(env, store.size_bytes())?;
         if let Some(tree) = walked {
             self.tree = tree;
         }
@@ -293,9 +381,68 @@ impl Engine {
         Ok(())
     }
 
-    /// Says durably that `store` is the index from now on.
-    fn set_current(&mut self, env: u64, store: &Store) -> Result<(), EngineError> {
-        self.compact_bytes = store.size_bytes();
+    /// Fills an empty environment.
+    fn fill(
+        &mut self,
+        store: &Store,
+        files: BTreeMap<RepoPath, u64>,
+        head: Option<&str>,
+        progress: &(dyn Fn(Progress) + Sync),
+        cancelled: &(dyn Fn() -> bool + Sync),
+    ) -> Result<Built, EngineError> {
+        let commits_max = self.setup.config.history_commits_max;
+        let overlays = self.kept_overlays()?;
+        let root = self.open_root()?;
+        let mut kept = self.past.take();
+        let sharing = self.setup.sharing.as_deref();
+        let before = self.store.as_ref().filter(|store| sharing.is_some() && !store.is_damaged());
+        let build = Build {
+            root: &root,
+            parts: self.setup.parts,
+            log: &self.log,
+            progress,
+            cancelled,
+            overlays: &overlays,
+            contents: sharing.map(|s| &s.contents),
+            before,
+            n_threads: self.n_threads(),
+        };
+        let history = || {
+            let known = kept.take().and_then(|kept| kept.open());
+            let read = past::read(&self.setup.root, commits_max, known.as_ref());
+            kept = read.as_ref().and_then(past::Kept::new);
+            read.as_ref().map(past::history)
+        };
+        let mut bulk = store.bulk()?;
+        before.into_iter().for_each(|before| bulk.keep_counts(before));
+        let built = build.run(bulk, files, head, history);
+        self.past = kept;
+        Ok(built?)
+    }
+
+    /// Keeps the facts of what is in the index now and not in the one that takes its place.
+    fn keep_leaving(&self, next: &Store) -> Result<(), EngineError> {
+        let (Some(sharing), Some(store)) = (&self.setup.sharing, &self.store) else { return Ok(()) };
+        if store.is_damaged() {
+            return Ok(());
+        }
+        let (before, after) = (store.snapshot()?, next.snapshot()?);
+        for file in before.files() {
+            let (path, record) = (before.path(file), before.file(file));
+            let stays = after.file_by_path(&path).is_some_and(|file| after.file(file).hash == record.hash);
+            let is_reusable = matches!(record.outcome, Outcome::Parsed | Outcome::Recovered);
+            if let (Ok(path), false, true) = (RepoPath::new(&path), stays, is_reusable) {
+                let packed = before.packed_facts(file)?;
+                sharing.contents.put(&path, &record.hash, self.setup.parts.redacts, &packed);
+            }
+        }
+        Ok(())
+    }
+
+    /// Says durably that an environment is the index from now on. When it is compact it takes so many
+    /// bytes.
+    fn set_current(&mut self, env: u64, compact_bytes: u64) -> Result<(), EngineError> {
+        self.compact_bytes = compact_bytes;
         recovery::set_current(&self.setup.home, env, self.compact_bytes)
             .map_err(|e| io_error("write", &self.setup.home, e))
     }
@@ -303,9 +450,17 @@ impl Engine {
     /// Puts an environment in place of the one before, which serves its readers until they are done.
     fn replace(&mut self, env: u64, store: Store) {
         let old = std::mem::replace(&mut self.env, env);
+        self.note_open(&store);
         self.store = Some(store);
         self.n_changed = 0;
         recovery::remove_env(&self.env_dir(old));
+    }
+
+    /// Lets other indexes begin with this one.
+    fn note_open(&self, store: &Store) {
+        if let Some(sharing) = &self.setup.sharing {
+            sharing.opened(&self.setup.home, store);
+        }
     }
 
     /// Whether the file is so much larger than a compact one that copying it pays.
@@ -337,7 +492,7 @@ impl Engine {
         let Opened::Ready(store) = Store::open_verified(&dir, &self.signature_config())? else {
             return Err(StoreError::Busy("a copy is gone").into());
         };
-        self.set_current(copy.env, &store)?;
+        self.set_current(copy.env, store.size_bytes())?;
         self.replace(copy.env, store);
         Ok(true)
     }
@@ -366,6 +521,7 @@ impl Engine {
             return Err(StoreError::Corrupt("gone while it was open".into()).into());
         };
         *slot = Some(store.clone());
+        self.note_open(&store);
         self.store = Some(store);
         self.n_changed = 0;
         Ok(true)
@@ -418,12 +574,13 @@ impl Engine {
         let new = if look_at_head { self.new_history() } else { NewHistory::default() };
         let Some(store) = &self.store else { return Ok(None) };
         let root = self.open_root()?;
-        let update = Update { root: &root, store, parts: self.setup.parts, log: &self.log, cancelled };
+        let update = self.update(&root, store, cancelled);
         let done = update.run(changes, &new).map_err(|e| match e {
             BuildError::Store(e) => EngineError::Store(recovery::explained(e, &self.setup.home)),
             BuildError::Cancelled => EngineError::Cancelled,
         })?;
         self.n_changed += changes.len();
+        self.is_resketched |= !changes.is_empty();
         for (path, stat) in done.stats {
             self.tree.remember(&path, stat);
         }
@@ -437,6 +594,11 @@ impl Engine {
             self.history = Some(history.digest);
         }
         Ok(done.generation)
+    }
+
+    fn update<'a>(&'a self, root: &'a Root, store: &'a Store, cancelled: Cancelled<'a>) -> Update<'a> {
+        let contents = self.setup.sharing.as_ref().map(|s| &s.contents);
+        Update { root, store, parts: self.setup.parts, contents, log: &self.log, cancelled }
     }
 
     /// Keeps the overlays of an import in place of those before. They count for the index with the
@@ -471,7 +633,7 @@ impl Engine {
             return Ok(false);
         }
         let root = self.open_root()?;
-        let update = Update { root: &root, store, parts: self.setup.parts, log: &self.log, cancelled };
+        let update = self.update(&root, store, cancelled);
         update.overlay(&overlays)?;
         Ok(true)
     }
@@ -530,6 +692,9 @@ impl Engine {
             tracing::warn!(error = %e, "the next start lists every folder");
         }
         if let Some(store) = self.store.take() {
+            if self.is_resketched && self.setup.sharing.is_some() {
+                sketch_of(&store)?.save(&self.setup.home);
+            }
             store.close_clean()?;
         }
         recovery::note_closed(&self.setup.home);
@@ -567,6 +732,12 @@ impl Engine {
     fn signature_config(&self) -> Vec<u8> {
         recipe::recipe(self.setup.parts.redacts, self.setup.config.history_commits_max).into_bytes()
     }
+}
+
+fn sketch_of(store: &Store) -> Result<Sketch, StoreError> {
+    let mut files = Vec::new();
+    store.snapshot()?.all_stats(|path, stat| files.push((path.to_owned(), stat.size)));
+    Ok(Sketch::of(files.iter().map(|(path, size)| (path.as_str(), *size))))
 }
 
 fn io_error(what: &'static str, path: &Path, source: io::Error) -> EngineError {

@@ -9,6 +9,7 @@ use super::head::{AtHead, HeadBlobs};
 use super::memory::Pressure;
 use super::overlays;
 use super::recovery::Verify;
+use super::siblings::Sharing;
 use super::stages::Parts;
 use super::status::{Freshness, ImportStatus, Progress, WorkspaceError, WorkspaceState, WorkspaceStatus};
 use super::watch::Watch;
@@ -48,6 +49,8 @@ pub struct WorkspaceSetup {
     pub parts: Parts,
     /// Told when work may have taken memory.
     pub pressure: Pressure,
+    /// What its index shares with others; nothing by itself.
+    pub sharing: Option<Arc<Sharing>>,
 }
 
 /// A repository root that is being indexed.
@@ -358,6 +361,7 @@ impl Workspace {
             config: Arc::clone(&self.setup.config),
             parts: self.setup.parts,
             verify: self.setup.verify.clone(),
+            sharing: self.setup.sharing.clone(),
         };
         let (sender, thread) = Driver::start(DriverSetup {
             engine,

@@ -2,7 +2,7 @@
 //!
 //! Read in this order: `rules` (which paths belong to the set), `scan` (all of them at once), `listings` (folders that need not be listed again), `known` (files as they were read),
 //! `watch` (the ones that may have changed), `engine` (a change set becomes one commit; the first
-//! build), `driver` (the event loop of one workspace, and freshness), `recovery` (what is believed
+//! build), `siblings` and `contents` (what indexes share), `driver` (the event loop of one workspace, and freshness), `recovery` (what is believed
 //! after a stop), `memory` (the ceiling of all), `why` (what became of one path), `handle` (a workspace as requests see it), `registry` (many of them). Everything
 //! here may block: callers run it on a pool.
 
@@ -10,6 +10,7 @@ mod after;
 mod build;
 mod collect;
 mod condition;
+pub mod contents;
 mod cookie;
 mod driver;
 pub mod engine;
@@ -27,6 +28,7 @@ pub mod recovery;
 mod registry;
 mod rules;
 mod scan;
+pub mod siblings;
 pub mod stages;
 mod status;
 pub mod tokens;

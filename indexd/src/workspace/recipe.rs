@@ -18,6 +18,12 @@ pub fn recipe(redacts: bool, history_commits_max: u64) -> String {
     versions.iter().map(|(name, version)| format!("{name} {version}\n")).collect()
 }
 
+/// The part of it that facts of one file depend on, besides whether secrets are taken out.
+pub fn of_facts() -> String {
+    let (lang, secrets) = (indexd_lang::EXTRACTOR_VERSION, indexd_secrets::RULES_VERSION);
+    format!("lang {lang}\nsecrets {secrets}\nstore {}\n", indexd_store::FORMAT)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

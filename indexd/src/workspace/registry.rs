@@ -1,9 +1,11 @@
 //! The workspaces of one user: which roots are registered, and which root a folder belongs to.
 
-use super::collect::{Collect, Collected};
+use super::collect::{Collect, Collected, unused_for};
+use super::contents::ContentCache;
 use super::handle::{Workspace, WorkspaceSetup};
 use super::memory::{Pressure, Workspaces};
 use super::recovery::{Verify, write_whole};
+use super::siblings::Sharing;
 use super::stages::Parts;
 use super::status::{WorkspaceError, WorkspaceStatus};
 use super::watch::{self, Watch};
@@ -39,6 +41,7 @@ pub struct Registry {
     watch: Watch,
     open: Arc<Workspaces>,
     pressure: Pressure,
+    sharing: Option<Arc<Sharing>>,
 }
 
 /// Ignores all that a folder of ours holds, as tools do with their caches. A workspace that has it
@@ -61,7 +64,10 @@ impl Registry {
         let watch = if config.watch_enabled { watch::system } else { watch::none };
         let open = Arc::<Workspaces>::default();
         let pressure = Pressure::keep_below(config.daemon_memory_mb << 20, Arc::downgrade(&open));
-        let registry = Self { dirs: dirs.clone(), config, watch, open, pressure };
+        let contents = dirs.cache.join(CONTENTS_FOLDER);
+        let contents = ContentCache::new(contents, config.index_shared_mb << 20, unused_for(&config));
+        let sharing = config.index_share.then(|| Arc::new(Sharing::new(contents)));
+        let registry = Self { dirs: dirs.clone(), config, watch, open, pressure, sharing };
         let list = registry.dirs.state.join(LIST);
         let text = match fs::read_to_string(&list) {
             Ok(text) => text,
@@ -210,6 +216,7 @@ impl Registry {
                 found.push(collected);
             }
         }
+        self.sharing.iter().filter(|_| !is_dry).for_each(|sharing| sharing.contents.collect());
         found.sort_by(|a, b| a.index.cmp(&b.index));
         found
     }
@@ -241,6 +248,7 @@ impl Registry {
             verify,
             parts: Parts::default(),
             pressure: self.pressure.clone(),
+            sharing: self.sharing.clone(),
         }))
     }
 
@@ -267,6 +275,9 @@ impl Registry {
 
 /// Indexes of another layout lie elsewhere, so that two versions do not quarrel.
 const FORMAT_FOLDER: &str = "v1";
+
+/// Holds the facts of contents that left an index, in the cache folder.
+const CONTENTS_FOLDER: &str = "contents";
 
 /// The folder that a workspace has among others: its name and a hash of its root.
 pub fn folder_name(root: &Path) -> String {

@@ -1,16 +1,18 @@
 //! One file through the stages: read, extract, terms. And a log of what ran, for tests that assert
 //! what was *not* redone.
 
+use super::contents::ContentCache;
 use super::overlays;
 use super::scan::{now_ns, remembered, stat_of_file};
 use indexd_lang::Extracted;
 use indexd_model::limits::FILE_BYTES_LISTED_MAX;
 use indexd_model::terms::Vocabulary;
 use indexd_model::{
-    ContentHash, Facts, FactsView, FileDoc, FileFacts, FileRoles, LineIndex, Links, Outcome, RepoPath,
+    ContentHash, Facts, FactsView, FileDoc, FileFacts, FileRoles, IndexView, LineIndex, Links, Outcome,
+    RepoPath,
 };
 use indexd_os::{ReadError, Root};
-use indexd_store::{FileInput, FileStat};
+use indexd_store::{FileInput, FileStat, Snapshot};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -143,6 +145,55 @@ fn hash_unread(size: u64) -> ContentHash {
     let mut hasher = blake3::Hasher::new_derive_key("indexd 2026 size of a file that is not read");
     hasher.update(&size.to_le_bytes());
     ContentHash(*hasher.finalize().as_bytes())
+}
+
+/// Where facts come from that need not be extracted again, for one thread.
+#[derive(Default)]
+pub struct Reuse<'a> {
+    /// Contents that left an index.
+    pub contents: Option<&'a ContentCache>,
+    /// The index of the same tree before.
+    pub before: Option<Snapshot>,
+}
+
+impl Reuse<'_> {
+    fn facts(&self, parts: &Parts, loaded: &Loaded) -> Option<FileFacts> {
+        let (path, hash) = (&loaded.path, &loaded.hash);
+        let stored = self.before.as_ref().and_then(|before| {
+            let file = before.file_by_path(path).filter(|file| before.file(*file).hash == *hash)?;
+            before.facts(file).ok()
+        });
+        stored.or_else(|| self.contents?.get(path, hash, parts.redacts))
+    }
+}
+
+/// Finds the facts of a file that was seen before, or extracts them.
+pub fn find_or_extract(parts: &Parts, loaded: &Loaded, reuse: &Reuse, log: &StageLog) -> Extracted {
+    let found = reuse.facts(parts, loaded).and_then(|facts| with_text(parts, loaded, facts));
+    found.unwrap_or_else(|| {
+        log.ran(Stage::Extract, &loaded.path);
+        extract(parts, loaded)
+    })
+}
+
+/// Facts with the text that they are of. Only those of parsers: the others cost less than to find them,
+/// and some are what became of a panic.
+fn with_text(parts: &Parts, loaded: &Loaded, facts: FileFacts) -> Option<Extracted> {
+    let read = loaded.bytes.as_ref().ok()?;
+    if !is_reusable(&facts) {
+        return None;
+    }
+    let is_redacted = parts.redacts && facts.interface.roles.has(FileRoles::REDACTED);
+    let redacted = if is_redacted { Some(redacted(&loaded.path, read)?) } else { None };
+    let text: Arc<str> =
+        indexd_lang::decode::decode(redacted.as_deref().map_or(&read[..], str::as_bytes))?.into();
+    let fits = facts.chunks.iter().all(|chunk| text.get(chunk.span.range()).is_some());
+    fits.then(|| Extracted { facts, lines: LineIndex::new(&text), text })
+}
+
+/// Whether facts are worth keeping.
+pub fn is_reusable(facts: &FileFacts) -> bool {
+    matches!(facts.interface.outcome, Outcome::Parsed | Outcome::Recovered)
 }
 
 /// Extracts the facts of a file, secrets in it left out. A panic costs that file its structure only:

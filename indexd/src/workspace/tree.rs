@@ -112,6 +112,12 @@ impl Tree {
         Self { listings, ..Self::new(&self.root, &self.excludes, KnownFiles::default()) }
     }
 
+    /// Takes the tree out; one that knows of nothing is left.
+    pub fn take(&mut self) -> Self {
+        let nothing = Self::new(&self.root, &self.excludes, KnownFiles::default());
+        std::mem::replace(self, nothing)
+    }
+
     /// Takes what an index folder keeps of folders that were listed before.
     pub fn load_listings(&mut self, home: &Path) {
         self.listings = Listings::load(home);

@@ -3,8 +3,9 @@
 
 use super::after::{After, Changed};
 use super::build::BuildError;
+use super::contents::ContentCache;
 use super::pool;
-use super::stages::{self, Loaded, Parts, Stage, StageLog};
+use super::stages::{self, Loaded, Parts, Reuse, Stage, StageLog};
 use super::tree::ChangeSet;
 use indexd_model::terms::Vocabulary;
 use indexd_model::{ContentHash, Facts, FactsView, FileDoc, FileFacts, Links, RepoPath};
@@ -30,6 +31,8 @@ pub struct Update<'a> {
     pub store: &'a Store,
     /// The pure stages.
     pub parts: Parts,
+    /// Contents that left an index; those that leave this one go there.
+    pub contents: Option<&'a ContentCache>,
     /// What ran.
     pub log: &'a StageLog,
     /// Asked before each file.
@@ -136,8 +139,8 @@ impl Update<'_> {
         if stored == Some(loaded.hash) {
             return Read::Same(loaded);
         }
-        self.log.ran(Stage::Extract, path);
-        let extracted = stages::extract(&self.parts, &loaded);
+        let reuse = Reuse { contents: self.contents, before: None };
+        let extracted = stages::find_or_extract(&self.parts, &loaded, &reuse, self.log);
         let mut vocabulary = Vocabulary::default();
         let input = stages::input(loaded, extracted, &mut vocabulary);
         Read::New(Box::new(input), vocabulary)
@@ -178,10 +181,11 @@ impl<'u> Work<'u> {
             }
             Read::New(input, mut vocabulary) => {
                 update.log.ran(Stage::Put, path);
-                let old = self
-                    .txn
-                    .stored(path)?
-                    .map(|(facts, text)| stages::terms(&facts, path, &text, &mut vocabulary));
+                let stored = self.txn.stored(path)?;
+                if let Some((facts, _)) = &stored {
+                    self.keep_leaving(update, path, facts)?;
+                }
+                let old = stored.map(|(facts, text)| stages::terms(&facts, path, &text, &mut vocabulary));
                 let outcome = self.txn.put_file(&input, &vocabulary, old.as_ref())?;
                 self.keys.extend(outcome.changed);
                 self.done.stats.push((path.clone(), Some(input.stat)));
@@ -196,9 +200,19 @@ impl<'u> Work<'u> {
         Ok(())
     }
 
+    /// Keeps the facts of a content that is about to leave the index.
+    fn keep_leaving(&self, update: &Update, path: &RepoPath, facts: &FileFacts) -> Result<(), StoreError> {
+        let Some(contents) = update.contents.filter(|_| stages::is_reusable(facts)) else { return Ok(()) };
+        if let Some((hash, packed)) = self.txn.packed_facts(path)? {
+            contents.put(path, &hash, update.parts.redacts, &packed);
+        }
+        Ok(())
+    }
+
     fn remove(&mut self, update: &Update, path: &RepoPath) -> Result<(), StoreError> {
         self.done.stats.push((path.clone(), None));
         let Some((facts, text)) = self.txn.stored(path)? else { return Ok(()) };
+        self.keep_leaving(update, path, &facts)?;
         update.log.ran(Stage::Remove, path);
         self.gone.extend(self.txn.file_by_path(path));
         let mut vocabulary = Vocabulary::default();

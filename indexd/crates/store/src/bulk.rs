@@ -23,7 +23,7 @@ use crate::rows::{encode_runs, in_prefix, path_key, text_prefix};
 use crate::signature::{self, Leaves};
 use crate::store::Store;
 use crate::table::Table;
-use crate::{history, sets};
+use crate::{compact, history, sets};
 use indexd_model::facts::Arena;
 use indexd_model::memory::MemoryFacts;
 use indexd_model::terms::Vocabulary;
@@ -43,6 +43,8 @@ pub struct Bulk {
     packers: Mutex<Vec<Packer>>,
     files: Mutex<Vec<Entry>>,
     sealed: OnceLock<Sealed>,
+    /// Where token counts come from.
+    counted: Option<Store>,
 }
 
 /// One file that was added.
@@ -106,7 +108,13 @@ impl Bulk {
             packers: Mutex::default(),
             files: Mutex::default(),
             sealed: OnceLock::new(),
+            counted: None,
         })
+    }
+
+    /// Has the token counts of another index taken over: they are of texts, whatever index has them.
+    pub fn keep_counts(&mut self, of: &Store) {
+        self.counted = Some(of.clone());
     }
 
     /// Takes one file. Threads may add at the same time, in any order.
@@ -256,7 +264,7 @@ impl Bulk {
     /// [`StoreError::Inconsistent`] before sealing, [`StoreError::Full`] when there is no room: the
     /// index then opens as fresh.
     pub fn finish(self, head: Option<&str>, history: Option<&History>, overlays: &Overlays) -> Result<u64> {
-        let Self { store, spill, vocabularies, sealed, .. } = self;
+        let Self { store, spill, vocabularies, sealed, counted, .. } = self;
         let sealed = sealed.into_inner().ok_or_else(|| StoreError::Inconsistent("not sealed yet".into()))?;
         let mut sink = Sink::new(&store);
         sealed.write_edges(&mut sink)?;
@@ -270,6 +278,9 @@ impl Bulk {
         sealed.write_files(&mut sink, &mut meta)?;
         sealed.write_defs(&mut sink)?;
         sealed.write_providers(&mut sink)?;
+        if let Some(counted) = counted {
+            compact::copy_counts(&counted, &mut sink)?;
+        }
         sink.close_runs()?;
         meta.root = sealed.write_leaves(&mut sink)?.unwrap_or(meta.root);
         let tables = sink.tables();

@@ -50,6 +50,22 @@ impl Store {
     }
 }
 
+/// Copies the token counts of an index, unless they are more than it should have.
+pub(crate) fn copy_counts(from: &Store, sink: &mut Sink) -> Result<()> {
+    let txn = from.inner.env.read_txn()?;
+    let (tokens, into) = (&from.inner.tables.tokens, &sink.tables().tokens);
+    let n_chunks = Meta::read(&from.inner.tables, &txn)?.map_or(0, |meta| meta.stats.n_chunks);
+    if tokens.len(&txn)? > counts_max(n_chunks) {
+        return Ok(());
+    }
+    copy_table(tokens, into, &txn, sink, &|| false)
+}
+
+/// Token counts that an index with so many chunks may have.
+pub(crate) fn counts_max(n_chunks: u64) -> u64 {
+    4 * n_chunks + 100_000
+}
+
 fn copy_table(
     from: &Table,
     into: &Table,

@@ -141,6 +141,17 @@ pub(crate) fn mark(dir: &Path, config: &[u8; 32], mark: Mark) -> io::Result<()> 
     Ok(())
 }
 
+/// The mark of an index of this config that was closed cleanly, as it stands there.
+pub(crate) fn clean_mark(dir: &Path, config: &[u8; 32]) -> Option<String> {
+    let text = fs::read_to_string(dir.join(MARK)).ok()?;
+    text.strip_prefix(&header(config))?.starts_with("clean ").then_some(text)
+}
+
+/// Writes such a mark beside a copy of the data file.
+pub(crate) fn put_mark(dir: &Path, mark: &str) -> io::Result<()> {
+    create_private(&dir.join(MARK))?.write_all(mark.as_bytes())
+}
+
 /// Marks the data file clean as it is now.
 pub(crate) fn mark_clean(dir: &Path, config: &[u8; 32]) -> io::Result<()> {
     mark(dir, config, Mark::Clean(shape(dir)?))

@@ -296,6 +296,11 @@ impl<'t> Rows<'t> {
         out.ok_or_else(|| table.corrupt(&file.to_be_bytes()))
     }
 
+    /// A blob as it is stored; empty when there is none.
+    pub fn blob(&self, table: &Table, file: u32) -> Result<Vec<u8>> {
+        self.with_blob(table, file, |blob| Some(blob.to_vec()))
+    }
+
     /// A file's interface, and the bytes it was decoded from.
     pub fn interface(&self, file: u32) -> Result<(Interface, usize)> {
         self.with_blob(&self.tables.interfaces, file, facts::unpack_interface)

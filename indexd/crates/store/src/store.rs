@@ -13,7 +13,7 @@ use crate::write::WriteTxn;
 use heed::{Env, EnvFlags, EnvOpenOptions, WithoutTls};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 /// Bytes of address space to reserve. Only space that is used takes disk; the map is never resized,
 /// since LMDB does not notice readers whose pointers dangle. Windows allocates what is mapped.
@@ -27,6 +27,17 @@ const READERS_MAX: u32 = 512;
 #[derive(Clone)]
 pub struct Store {
     pub(crate) inner: Arc<Inner>,
+}
+
+/// An index that may be closed by now.
+#[derive(Clone)]
+pub struct WeakStore(Weak<Inner>);
+
+impl WeakStore {
+    /// The index, unless it was closed.
+    pub fn upgrade(&self) -> Option<Store> {
+        self.0.upgrade().map(|inner| Store { inner })
+    }
 }
 
 /// What opening found.
@@ -216,6 +227,16 @@ impl Store {
             recovery::mark_clean(&self.inner.dir, &self.inner.config)?;
         }
         Ok(())
+    }
+
+    /// Whether it is an index of this `config`.
+    pub fn is_of(&self, config: &[u8]) -> bool {
+        self.inner.config == *blake3::hash(config).as_bytes()
+    }
+
+    /// A handle that does not keep the index open.
+    pub fn downgrade(&self) -> WeakStore {
+        WeakStore(Arc::downgrade(&self.inner))
     }
 
     /// Bytes of the data file.

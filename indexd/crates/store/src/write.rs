@@ -14,6 +14,7 @@ use crate::codec::blob::PIECE_BYTES;
 use crate::codec::bytes::put;
 use crate::codec::facts::Packer;
 use crate::codec::records::StatRow;
+use crate::compact::counts_max;
 use crate::error::{Result, StoreError};
 use crate::history;
 use crate::input::{FileInput, FileStat, History};
@@ -92,7 +93,7 @@ impl<'s> WriteTxn<'s> {
         &self.store.inner.tables
     }
 
-    fn rows(&self) -> Rows<'_> {
+    pub(crate) fn rows(&self) -> Rows<'_> {
         Rows { tables: &self.store.inner.tables, txn: &self.txn, opened: None }
     }
 
@@ -464,7 +465,7 @@ impl<'s> WriteTxn<'s> {
     /// [`StoreError::Full`] when there is no room.
     pub fn put_token_counts(&mut self, counts: &[(&str, [u8; 16], u32)]) -> Result<()> {
         let tables = self.tables();
-        if tables.tokens.len(&self.txn)? > 4 * self.meta.stats.n_chunks + 100_000 {
+        if tables.tokens.len(&self.txn)? > counts_max(self.meta.stats.n_chunks) {
             tables.tokens.clear(&mut self.txn)?;
         }
         for (tokenizer, hash, n) in counts {

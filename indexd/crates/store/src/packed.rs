@@ -1,0 +1,67 @@
+//! Facts of one file as an index holds them, for whoever keeps them elsewhere.
+
+use crate::codec::bytes::{Reader, put};
+use crate::codec::facts::{Packer, unpack_body, unpack_interface};
+use crate::error::Result;
+use crate::rows::Rows;
+use crate::snapshot::Snapshot;
+use crate::write::WriteTxn;
+use indexd_model::{ContentHash, FileDoc, FileFacts};
+
+/// The compressed blobs of a file, one behind the other.
+pub(crate) fn pack(rows: Rows, file: u32) -> Result<Vec<u8>> {
+    let interface = rows.blob(&rows.tables.interfaces, file)?;
+    let body = rows.blob(&rows.tables.bodies, file)?;
+    Ok(joined(&interface, &body))
+}
+
+/// Undoes [`Snapshot::packed_facts`] and [`WriteTxn::packed_facts`]; `None` for bytes that they did
+/// not make.
+pub fn unpack_facts(packed: &[u8]) -> Option<FileFacts> {
+    let mut r = Reader::new(packed);
+    let n = r.u32()? as usize;
+    let (interface, _) = unpack_interface(r.take(n)?)?;
+    let (body, chunks) = unpack_body(r.rest(), interface.arena.exprs.len())?;
+    Some(FileFacts { interface, body, chunks })
+}
+
+impl Snapshot {
+    /// The facts of a file, compressed.
+    ///
+    /// # Errors
+    /// [`crate::StoreError::Corrupt`] when they cannot be read.
+    pub fn packed_facts(&self, file: FileDoc) -> Result<Vec<u8>> {
+        pack(self.rows(), file.0)
+    }
+}
+
+impl WriteTxn<'_> {
+    /// The facts of a stored file, compressed, with the hash of its bytes; `None` for unknown paths.
+    ///
+    /// # Errors
+    /// [`crate::StoreError::Corrupt`] when they cannot be read.
+    pub fn packed_facts(&self, path: &str) -> Result<Option<(ContentHash, Vec<u8>)>> {
+        let Some(doc) = self.rows().file_doc(path)? else { return Ok(None) };
+        let hash = ContentHash(self.rows().file(doc)?.hash);
+        Ok(Some((hash, pack(self.rows(), doc)?)))
+    }
+}
+
+/// The facts of a file that is in no index, compressed in the same way.
+///
+/// # Errors
+/// [`crate::StoreError::Io`] when compressing fails.
+pub fn pack_facts(facts: &FileFacts) -> Result<Vec<u8>> {
+    let mut packer = Packer::default();
+    let interface = packer.interface(&facts.interface)?;
+    let body = packer.body(&facts.body, &facts.chunks, facts.interface.arena.exprs.len())?;
+    Ok(joined(&interface, &body))
+}
+
+fn joined(interface: &[u8], body: &[u8]) -> Vec<u8> {
+    let mut packed = Vec::with_capacity(interface.len() + body.len() + 4);
+    put(&mut packed, interface.len() as u64);
+    packed.extend_from_slice(interface);
+    packed.extend_from_slice(body);
+    packed
+}

@@ -1,0 +1,256 @@
+//! An index that begins as a copy of another one: of a worktree, a clone or a copy of the same
+//! repository. A copy is brought to its own tree as any index is, by the difference; whatever it began
+//! as, it comes to the index of its tree.
+//!
+//! Which index to begin with is told by a *sketch* of each, a sample of paths and sizes that says how
+//! many files two trees have in common. A wrong choice costs time and nothing else.
+
+use super::contents::ContentCache;
+use super::recovery;
+use indexd_store::{Store, StoreError, WeakStore};
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+/// Files sampled of a tree.
+const SAMPLES: usize = 512;
+/// Files of a tree below which a copy is not worth looking for one.
+const FILES_MIN: u64 = 64;
+/// Indexes tried before one is built from nothing.
+const TRIES: usize = 3;
+/// How often a build that waits for another one asks whether it is still wanted.
+const POLL: Duration = Duration::from_millis(50);
+const SKETCH: &str = "sketch";
+const MAGIC: &[u8] = b"indexd sketch 1\n";
+
+/// What the workspaces of one user share.
+pub struct Sharing {
+    /// Facts of contents that left an index.
+    pub contents: ContentCache,
+    /// Open indexes by their folders.
+    open: Mutex<BTreeMap<PathBuf, WeakStore>>,
+    /// First builds that are under way.
+    building: Mutex<BTreeMap<PathBuf, Sketch>>,
+    built: Condvar,
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    // Nothing is left half done under these locks.
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Sharing {
+    /// Shares what a cache keeps and what is open.
+    pub fn new(contents: ContentCache) -> Self {
+        Self { contents, open: Mutex::default(), building: Mutex::default(), built: Condvar::new() }
+    }
+
+    /// Notes that the index in the folder `home` is open.
+    pub fn opened(&self, home: &Path, store: &Store) {
+        lock(&self.open).insert(home.to_owned(), store.downgrade());
+    }
+
+    fn store_of(&self, home: &Path) -> Option<Store> {
+        lock(&self.open).get(home)?.upgrade()
+    }
+
+    /// Waits while a tree much like this one is being built for the first time, so that of many
+    /// worktrees that are asked for at once one is built and the others begin with its index. False
+    /// when `is_stopping`; the guard says that the own build is over.
+    pub fn take_turn<'s>(
+        &'s self,
+        home: &Path,
+        sketch: &Sketch,
+        is_stopping: &dyn Fn() -> bool,
+    ) -> Option<Turn<'s>> {
+        let mut building = lock(&self.building);
+        while building.iter().any(|(other, theirs)| other != home && sketch.is_like(theirs)) {
+            if is_stopping() {
+                return None;
+            }
+            let waited = self.built.wait_timeout(building, POLL);
+            building = waited.unwrap_or_else(PoisonError::into_inner).0;
+        }
+        building.insert(home.to_owned(), sketch.clone());
+        Some(Turn { sharing: self, home: home.to_owned() })
+    }
+
+    /// Puts a copy of the index that is most like a tree into the folder `to`; gives the folder of the
+    /// index that it is a copy of. `None` when no index is like it.
+    ///
+    /// # Errors
+    /// [`StoreError::Full`] or [`StoreError::Io`] from the system.
+    pub fn copy_like(
+        &self,
+        home: &Path,
+        sketch: &Sketch,
+        config: &[u8],
+        to: &Path,
+    ) -> Result<Option<PathBuf>, StoreError> {
+        for sibling in likely(home, sketch).into_iter().take(TRIES) {
+            let is_copied = match self.store_of(&sibling) {
+                Some(store) if store.is_damaged() || !store.is_of(config) => false,
+                Some(store) => match store.copy_file(to) {
+                    Err(StoreError::Busy(_)) => false,
+                    copied => copied.map(|()| true)?,
+                },
+                None => match recovery::current(&sibling) {
+                    Some(env) => {
+                        indexd_store::copy_closed(&sibling.join(recovery::env_name(env)), to, config)?
+                    }
+                    None => false,
+                },
+            };
+            if is_copied {
+                return Ok(Some(sibling));
+            }
+            recovery::remove_env(to);
+        }
+        Ok(None)
+    }
+}
+
+/// A build that others of the same repository wait for.
+pub struct Turn<'s> {
+    sharing: &'s Sharing,
+    home: PathBuf,
+}
+
+impl Drop for Turn<'_> {
+    fn drop(&mut self) {
+        lock(&self.sharing.building).remove(&self.home);
+        self.sharing.built.notify_all();
+    }
+}
+
+/// Folders of indexes that are like a tree, most alike first.
+fn likely(home: &Path, sketch: &Sketch) -> Vec<PathBuf> {
+    let homes = home.parent().and_then(|all| fs::read_dir(all).ok()).into_iter().flatten().flatten();
+    let like = |other: PathBuf| {
+        let theirs = Sketch::load(&other).filter(|theirs| other != home && sketch.is_like(theirs))?;
+        Some((std::cmp::Reverse(sketch.n_common(&theirs)), other))
+    };
+    let mut found: Vec<_> = homes.filter_map(|entry| like(entry.path())).collect();
+    found.sort_unstable();
+    found.into_iter().map(|(_, other)| other).collect()
+}
+
+/// A sample of the files of a tree: the least hashes of their paths and sizes (Broder 1997, "On the
+/// resemblance and containment of documents").
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Sketch {
+    n_files: u64,
+    /// Ascending.
+    least: Vec<u64>,
+}
+
+impl Sketch {
+    /// Of files with these paths and sizes in bytes, in any order.
+    pub fn of<'p>(files: impl Iterator<Item = (&'p str, u64)>) -> Self {
+        let mut all: Vec<u64> = files.map(|(path, size)| hash(path, size)).collect();
+        let n_files = all.len() as u64;
+        all.sort_unstable();
+        all.dedup();
+        all.truncate(SAMPLES);
+        Self { n_files, least: all }
+    }
+
+    /// About how many files are in both trees.
+    pub fn n_common(&self, other: &Self) -> u64 {
+        // The least of both together are a sample of all files of both trees.
+        let mut union: Vec<u64> = self.least.iter().chain(&other.least).copied().collect();
+        union.sort_unstable();
+        union.dedup();
+        union.truncate(SAMPLES);
+        let is_in = |sketch: &Self, hash: &u64| sketch.least.binary_search(hash).is_ok();
+        let n = union.iter().filter(|hash| is_in(self, hash) && is_in(other, hash)).count() as u64;
+        let n_union = union.len().max(1) as u64;
+        // n / n_union of the files of both; those in common count once among them.
+        (self.n_files + other.n_files) * n / (n_union + n)
+    }
+
+    /// Whether beginning with the index of the other tree takes less work than building this one.
+    pub fn is_like(&self, other: &Self) -> bool {
+        let n_common = self.n_common(other);
+        let n_apart = self.n_files.max(other.n_files).saturating_sub(n_common);
+        self.n_files >= FILES_MIN
+            && 2 * n_common >= self.n_files
+            && n_apart <= super::engine::UPDATE_FILES_MAX as u64
+    }
+
+    /// Keeps it in an index folder, as well as that can be done.
+    pub fn save(&self, home: &Path) {
+        let numbers = std::iter::once(&self.n_files).chain(&self.least).flat_map(|n| n.to_le_bytes());
+        let bytes: Vec<u8> = MAGIC.iter().copied().chain(numbers).collect();
+        if let Err(e) = fs::write(home.join(SKETCH), bytes) {
+            tracing::debug!(error = %e, "no other index will begin with this one");
+        }
+    }
+
+    fn load(home: &Path) -> Option<Self> {
+        let bytes = fs::read(home.join(SKETCH)).ok()?;
+        let (numbers, _) = bytes.strip_prefix(MAGIC)?.as_chunks::<8>();
+        let mut numbers = numbers.iter().map(|n| u64::from_le_bytes(*n));
+        let n_files = numbers.next()?;
+        let least: Vec<u64> = numbers.take(SAMPLES).collect();
+        least.is_sorted().then_some(Self { n_files, least })
+    }
+}
+
+fn hash(path: &str, size: u64) -> u64 {
+    let mut hasher = blake3::Hasher::new();
+    hasher.update(&size.to_le_bytes()).update(path.as_bytes());
+    hasher.finalize().as_bytes().first_chunk().map_or(0, |bytes| u64::from_le_bytes(*bytes))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tree(from: u64, to: u64) -> Sketch {
+        let paths: Vec<String> = (from..to).map(|i| format!("src/file{i}.py")).collect();
+        Sketch::of(paths.iter().map(|path| (path.as_str(), 100)))
+    }
+
+    #[test]
+    fn a_sketch_tells_how_much_two_trees_have_in_common() {
+        for (a, b, want) in [
+            ((0, 5_000), (0, 5_000), 5_000),
+            ((0, 5_000), (100, 5_100), 4_900),
+            ((0, 5_000), (2_500, 7_500), 2_500),
+            ((0, 5_000), (5_000, 10_000), 0),
+            ((0, 100), (50, 150), 50),
+            ((0, 0), (0, 0), 0),
+        ] {
+            let n = tree(a.0, a.1).n_common(&tree(b.0, b.1));
+            assert!(n.abs_diff(want) <= (b.1 - a.0) / 15, "{a:?} {b:?}: {n}, {want}");
+        }
+    }
+
+    #[test]
+    fn an_index_begins_with_one_of_a_tree_that_is_mostly_the_same() {
+        let all = tree(0, 5_000);
+        for (other, want) in [
+            (tree(0, 5_000), true),
+            (tree(100, 5_100), true),
+            (tree(4_000, 9_000), false),
+            (tree(0, 9_000), false),
+            (tree(0, 0), false),
+        ] {
+            assert_eq!(all.is_like(&other), want, "{}", other.n_files);
+        }
+        assert!(!tree(0, 10).is_like(&tree(0, 10)), "a few files are built at once");
+    }
+
+    #[test]
+    fn a_sketch_is_kept_and_a_damaged_one_is_none() {
+        let home = tempfile::tempdir().unwrap();
+        let sketch = tree(0, 900);
+        sketch.save(home.path());
+        assert_eq!(Sketch::load(home.path()), Some(sketch));
+        fs::write(home.path().join(SKETCH), "something else").unwrap();
+        assert_eq!(Sketch::load(home.path()), None);
+    }
+}
