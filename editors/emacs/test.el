@@ -143,6 +143,37 @@
                   :type 'error)
     (should (= (hash-table-count indexd--pending) 0))))
 
+;; In the order of their names.
+(ert-deftest indexd-8a-progress-and-what-is-not-fresh ()
+  (when (process-live-p indexd--connection) (delete-process indexd--connection))
+  (let* ((indexd-socket (make-temp-name (expand-file-name "indexd" temporary-file-directory)))
+         (n 0)
+         (shown nil)
+         (envelope `(:fresh :false :pending 2 :repoId "r" :root ,test-repo))
+         (answer (lambda (peer line)
+                   (let ((id (plist-get (json-parse-string line :object-type 'plist) :id))
+                         (send (lambda (m) (process-send-string peer (concat (json-serialize m :false-object :false) "\n")))))
+                     (pcase (setq n (1+ n))
+                       (1 (funcall send `(:id ,id :error (:message "no" :data (:code "POC_E_BUSY" :retryAfterMs 5)))))
+                       (2 (delete-process peer))
+                       (_ (funcall send `(:method "$/progress" :params (:id ,id :phase "parse" :done 1 :total 4)))
+                          (funcall send `(:id ,id :result (:path "a" :reason "b" :envelope ,envelope))))))))
+         (server (make-network-process :name "test" :family 'local :service indexd-socket :server t :noquery t
+                                       :filter answer)))
+    (unwind-protect
+        (cl-letf* ((real (symbol-function 'indexd--show-progress))
+                   ((symbol-function 'indexd--show-progress)
+                    (lambda (params) (funcall real params) (setq shown (indexd-mode-line)))))
+          (test-in "retry.go"
+            (should (equal (indexd-why buffer-file-name) "a: b"))
+            (should (= n 3))
+            (should (equal shown " indexd:parse"))
+            (should (equal (indexd-mode-line) " indexd:behind 2"))
+            (should (equal (indexd--freshness indexd--envelope) "NOT FRESH: 2 changed paths are missing"))))
+      (when (process-live-p indexd--connection) (delete-process indexd--connection))
+      (delete-process server)
+      (delete-file indexd-socket))))
+
 (ert-deftest indexd-9-an-unknown-program-is-told ()
   (when (process-live-p indexd--connection) (delete-process indexd--connection))
   (let ((indexd-ctl "no-such-ctl") (indexd-socket (expand-file-name "none" test-repo)))

@@ -4,6 +4,7 @@ use crate::answers::{World, ask, world};
 use crate::client::{Client, code, run};
 use crate::edits::{Edit, Repository, script};
 use crate::support::{Bench, dump_of, first_difference, number, on_large_stack, packs_of};
+use crate::user::{User, check_failure, ok};
 use indexd::workspace::stages::{Parts, StageLog};
 use indexd::workspace::update::{UnsavedText, Update};
 use indexd::workspace::why::{Place, place};
@@ -15,7 +16,9 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use std::fs;
+use std::io::Write;
 use std::path::Path;
+use std::process::Stdio;
 
 /// The dump and the packs of a view with unsaved texts.
 fn over(bench: &Bench, texts: &[UnsavedText]) -> (String, Vec<String>) {
@@ -231,4 +234,42 @@ fn secrets_in_unsaved_texts_are_replaced() {
         let said = answer.to_string();
         assert!(said.contains("func Login") && !said.contains(&secret), "{said}");
     });
+}
+
+/// By hand, as `ctl` has it: the draft in a file and on standard input.
+#[test]
+fn a_draft_is_tried_on_the_command_line() {
+    let user = User::new();
+    let draft = "package demo\n\nfunc Jitter() int { return Delay(7) }\n";
+    user.write("draft.go", draft);
+    let named = format!("jitter.go={}", user.path("draft.go").display());
+    let question = ["pack", "who waits with Jitter", "--json"];
+    let from_file = ok(&user.ctl(&[&question[..], &["--overlay", &named]].concat()));
+    let mut child = user
+        .command("ctl")
+        .args(question)
+        .args(["--overlay", "./jitter.go=-"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    child.stdin.take().unwrap().write_all(draft.as_bytes()).unwrap();
+    let from_stdin = String::from_utf8(child.wait_with_output().unwrap().stdout).unwrap();
+    let callers = ok(&user.ctl(&["callers", "Delay", "--overlay", &named]));
+    assert!(callers.contains("Jitter  jitter.go:3"), "{callers}");
+    check_failure(&user.ctl(&["symbol", "Jitter"]), 66, "POC_E_SYMBOL_NOT_FOUND");
+    user.write("repo/jitter.go", draft);
+    let saved = ok(&user.ctl(&question));
+    let id = |pack: &str| serde_json::from_str::<Value>(pack).unwrap()["packId"].clone();
+    assert_eq!([id(&from_file), id(&from_stdin)], [id(&saved), id(&saved)]);
+    for (overlays, exit, code) in [
+        (&["jitter.go"][..], 2, "POC_E_INVALID_REQUEST"),
+        (&["a.go=-", "b.go=-"], 2, "POC_E_INVALID_REQUEST"),
+        (&["a.go=/none/such"], 66, "POC_E_WORKSPACE_INVALID"),
+        (&["../a.go=/dev/null"], 2, "POC_E_INVALID_REQUEST"),
+    ] {
+        let options = overlays.iter().flat_map(|o| ["--overlay", o]);
+        let args: Vec<&str> = ["search", "x"].into_iter().chain(options).collect();
+        check_failure(&user.ctl(&args), exit, code);
+    }
 }

@@ -167,6 +167,44 @@ tests[#tests + 1] = { 'pickers', function()
   equal('none', require('indexd.pick').name(), 'select')
 end }
 
+tests[#tests + 1] = { 'progress is shown, what is not fresh says so, and what is busy is asked again', function()
+  client.close()
+  local path, server, n = vim.fn.tempname(), assert(vim.uv.new_pipe()), 0
+  local envelope = { fresh = false, pending = 2, repoId = 'r', root = repo }
+  assert(server:bind(path))
+  server:listen(8, function()
+    local peer = assert(vim.uv.new_pipe())
+    server:accept(peer)
+    peer:read_start(function(_, bytes)
+      if not bytes then return end
+      n = n + 1
+      local id = vim.json.decode(bytes).id
+      local send = function(message) peer:write(vim.json.encode(message) .. '\n') end
+      if n == 1 then return send({ id = id, error = { message = 'no', data = { code = 'POC_E_BUSY', retryAfterMs = 5 } } }) end
+      if n == 2 then return peer:close() end
+      vim.schedule(function()
+        vim.defer_fn(function() send({ method = '$/progress', params = { id = id, phase = 'parse', done = 1, total = 4 } }) end, 400)
+        vim.defer_fn(function() send({ id = id, result = { path = 'a', reason = 'b', envelope = envelope } }) end, 500)
+      end)
+    end)
+  end)
+  config.socket = path
+  open('retry.go')
+  local shown
+  vim.api.nvim_create_autocmd('User', {
+    pattern = 'IndexdProgress',
+    callback = function() shown = require('indexd').statusline() end,
+  })
+  vim.cmd.Indexd('why')
+  soon('an answer', function() return said('^a: b$') end)
+  equal('progress', shown, 'indexd: parse 25%')
+  equal('asked', n, 3)
+  holds('not fresh', said('NOT FRESH: 2 changed paths are missing'))
+  equal('the statusline', require('indexd').statusline(), 'indexd behind:2')
+  client.close()
+  server:close()
+end }
+
 tests[#tests + 1] = { 'an unknown program is said', function()
   client.close()
   config.ctl, config.socket = 'no-such-ctl', repo .. '/none'

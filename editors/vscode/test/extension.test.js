@@ -4,6 +4,9 @@
 
 const assert = require('node:assert/strict');
 const { execFileSync } = require('node:child_process');
+const fs = require('node:fs');
+const net = require('node:net');
+const os = require('node:os');
 const path = require('node:path');
 const { after, before, test } = require('node:test');
 const { activate } = require('./vscode');
@@ -167,6 +170,70 @@ test('the daemon may end in between', async () => {
   ctl('daemon', 'stop');
   const { daemon } = await at.indexd.client.request('status', {});
   assert.notEqual(daemon.pid, first);
+});
+
+/** A daemon that says what the test wants: `answer` gets each request and a function that sends. */
+async function withDaemon(answer, action) {
+  const socket = path.join(fs.mkdtempSync(path.join(os.tmpdir(), 'indexd-')), 's');
+  const server = net.createServer((connection) => {
+    connection.on('error', () => {});
+    let rest = '';
+    connection.on('data', (bytes) => {
+      const lines = (rest + bytes).split('\n');
+      rest = lines.pop();
+      for (const line of lines) answer(JSON.parse(line), (m) => connection.write(JSON.stringify(m) + '\n'), connection);
+    });
+  });
+  await new Promise((resolve) => server.listen(socket, resolve));
+  try {
+    return await action(socket);
+  } finally {
+    server.close();
+    fs.rmSync(path.dirname(socket), { recursive: true });
+  }
+}
+
+test('progress is shown, and what is not fresh says so', async () => {
+  const envelope = { fresh: false, pending: 2, repoId: 'r', root: repo };
+  const seen = [];
+  const answer = ({ id }, send) => {
+    send({ method: '$/progress', params: { id, phase: 'parse', done: 1, total: 4 } });
+    // Not before the client has seen it.
+    setTimeout(() => send({ id, result: { path: 'retry.go', reason: 'x', standing: 'indexed', envelope } }), 50);
+  };
+  await withDaemon(answer, async (socket) => {
+    const other = activate(repo, { ...settings, socket });
+    const bar = other.seen.bars[0];
+    await other.indexd.ask('why', { path: 'retry.go' }, { cwd: repo, progress: (_, text) => seen.push(text, bar.text) });
+    assert.deepEqual(seen, ['parse 25 %', '$(sync~spin) indexd parse 25 %']);
+    assert.deepEqual([bar.text, bar.tooltip], ['$(warning) indexd behind', 'r: not fresh: 2 changed paths are missing']);
+    other.dispose();
+  });
+});
+
+test('what is busy, ending or lost is asked again, and a cancel is told', async () => {
+  const heard = [];
+  const answer = ({ id, method, params }, send, connection) => {
+    heard.push(method);
+    const refuse = (code) => send({ id, error: { message: 'no', data: { code, retryAfterMs: 5 } } });
+    if (method === '$/cancelRequest') heard.push(params.id);
+    else if (heard.length === 1) refuse('POC_E_BUSY');
+    else if (heard.length === 2) refuse('POC_E_SHUTTING_DOWN');
+    else if (heard.length === 3) connection.destroy();
+    else if (method === 'status') send({ id, result: {} });
+  };
+  await withDaemon(answer, async (socket) => {
+    const client = new Client(() => ({ ctl: 'no-such-ctl', socket }));
+    await client.request('status', {});
+    assert.deepEqual(heard, ['status', 'status', 'status', 'status']);
+    const abort = new AbortController();
+    const asked = client.request('index.wait', {}, { signal: abort.signal });
+    await soon('heard', () => heard.length === 5);
+    abort.abort();
+    await assert.rejects(asked, { code: 'POC_E_CANCELLED' });
+    await soon('told', () => heard.at(-1) === 2);
+    client.dispose();
+  });
 });
 
 test('an unknown program is told', async () => {
