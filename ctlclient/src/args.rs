@@ -161,6 +161,7 @@ const PACK_EXAMPLES: &str = "Examples:
   ctl pack --focus-file net/retry.go --hops 1
   ctl pack Client.get --thrifty                               # a symbol and its neighbourhood
   ctl pack \"and who retries\" --seen pack:sha256:1f0c...     # nothing twice
+  ctl pack \"who retries\" --overlay net/retry.go=- < draft.go  # as if saved
   ctl pack \"x\" --param expansion.direction='\"in\"'";
 
 const GRAPH_EXAMPLES: &str = "The symbol is a name, Class.method, a symbol id, a path, or path:line.
@@ -329,6 +330,10 @@ pub struct WaitArgs {
     /// strict (an error when saves are not in), best, or stale (no waiting)
     #[arg(long, value_name = "MODE", default_value = "best", help_heading = "Freshness")]
     pub fresh: Fresh,
+    /// Answer as if PATH held what FILE (`-`: standard input) does; nothing is
+    /// stored
+    #[arg(long = "overlay", value_name = "PATH=FILE", help_heading = "Freshness")]
+    pub overlays: Vec<String>,
 }
 
 /// What the answer requires of the index.

@@ -1,6 +1,7 @@
 //! `graph.callers`, `graph.callees`, `graph.refs`, `graph.impact`: walks along resolved edges, with
 //! the evidence of each and a statement of what the graph may be missing.
 
+use crate::overlay::Overlay;
 use crate::search::Symbol;
 use crate::workspace::{Envelope, Wait};
 use schemars::JsonSchema;
@@ -31,6 +32,9 @@ pub struct GraphParams {
     /// What the answer requires of the index.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub wait: Option<Wait>,
+    /// Unsaved texts to answer with, as if they were saved. At most 32, of 4 MiB together.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub overlays: Vec<Overlay>,
     /// Whether to send `$/progress`.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub progress: bool,

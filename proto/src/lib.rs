@@ -16,6 +16,7 @@ pub mod graph;
 pub mod hello;
 pub mod import;
 pub mod limits;
+pub mod overlay;
 pub mod paths;
 pub mod request;
 pub mod rpc;

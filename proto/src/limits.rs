@@ -3,6 +3,10 @@
 /// Bytes of one line in either direction, its end not counted. Overlays of a few large unsaved
 /// files fit; nothing else comes near.
 pub const FRAME_BYTES_MAX: usize = 16 << 20;
+/// Unsaved texts in one request: an editor has a few at a time.
+pub const OVERLAYS_MAX: usize = 32;
+/// Bytes of all unsaved texts of one request: escaped, they still fit a line.
+pub const OVERLAY_BYTES_MAX: usize = 4 << 20;
 /// Bytes of a query text: a long issue with its stack traces has a few thousand.
 pub const QUERY_BYTES_MAX: usize = 256 << 10;
 /// Bytes of a client's own id of a request, which stands on every line of the log about it.

@@ -1,6 +1,7 @@
 //! `pack` and `preview`: what is asked. A query is enough; everything else has a default.
 
 use crate::context_pack::ContextPack;
+use crate::overlay::Overlay;
 use crate::workspace::{Envelope, Wait};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -33,6 +34,9 @@ pub struct CallOptions {
     /// What the answer requires of the index.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub wait: Option<Wait>,
+    /// Unsaved texts to answer with, as if they were saved. At most 32, of 4 MiB together.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub overlays: Vec<Overlay>,
     /// Whether to send `$/progress`.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub progress: bool,
@@ -46,7 +50,8 @@ pub struct CallOptions {
     /// names one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub default_budgets: Option<Budgets>,
-    /// Keeps a record of the pack, to be read again by its id with `pack.get`.
+    /// Keeps a record of the pack, to be read again by its id with `pack.get`. Not beside `overlays`, of
+    /// which nothing is stored.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub write: bool,
     /// The client's own id for its logs and ours: 1 to 64 of the characters `A-Z a-z 0-9 - _ . :`.

@@ -1,6 +1,7 @@
 //! `search` and `symbol`: ranked places and definitions by name.
 
 use crate::context_pack::{Lines, Range};
+use crate::overlay::Overlay;
 use crate::workspace::{Envelope, Wait};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -23,6 +24,9 @@ pub struct SearchParams {
     /// What the answer requires of the index.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub wait: Option<Wait>,
+    /// Unsaved texts to answer with, as if they were saved. At most 32, of 4 MiB together.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub overlays: Vec<Overlay>,
     /// Whether to send `$/progress`.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub progress: bool,
@@ -85,6 +89,9 @@ pub struct SymbolParams {
     /// What the answer requires of the index.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub wait: Option<Wait>,
+    /// Unsaved texts to answer with, as if they were saved. At most 32, of 4 MiB together.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub overlays: Vec<Overlay>,
     /// Whether to send `$/progress`.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub progress: bool,

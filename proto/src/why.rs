@@ -1,5 +1,6 @@
 //! `why`: whether a path is in the index, and what decides it.
 
+use crate::overlay::Overlay;
 use crate::workspace::{Envelope, Wait};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -19,6 +20,9 @@ pub struct WhyParams {
     /// What the answer requires of the index.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub wait: Option<Wait>,
+    /// Unsaved texts to answer with, as if they were saved. At most 32, of 4 MiB together.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub overlays: Vec<Overlay>,
     /// Whether to send `$/progress`.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub progress: bool,

@@ -1,5 +1,6 @@
 //! Workspaces: which repository a request is about, waiting for its index, and status.
 
+use crate::overlay::OverlayFacts;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -64,9 +65,15 @@ pub struct Envelope {
     pub index_signature: String,
     /// The workspace.
     pub repo_id: String,
+    /// Its root, absolute: paths in answers start there.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub root: String,
     /// What the user should know of the workspace, such as settings that are ignored.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
+    /// What became of the unsaved texts; absent without any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub overlays: Option<OverlayFacts>,
     /// What caches did; absent where none is asked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cache: Option<CacheFacts>,

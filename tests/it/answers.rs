@@ -14,13 +14,13 @@ use std::path::Path;
 use std::sync::Arc;
 
 /// A repository of two languages and a server over it.
-struct World {
+pub struct World {
     dir: tempfile::TempDir,
-    root: String,
-    server: Arc<Server>,
+    pub root: String,
+    pub server: Arc<Server>,
 }
 
-fn world() -> World {
+pub fn world() -> World {
     let dir = tempfile::tempdir().unwrap();
     let root = dir.path().join("repo");
     let files = [
@@ -56,7 +56,7 @@ fn world() -> World {
 }
 
 /// Asks a real server; gives the result of each request and the notifications before it.
-async fn ask(world: &World, client: &mut Client, method: &str, mut params: Value) -> (Vec<Value>, Value) {
+pub async fn ask(world: &World, client: &mut Client, method: &str, mut params: Value) -> (Vec<Value>, Value) {
     let takes_target = !matches!(method, "status" | "workspace.list" | "hello");
     if takes_target && params.get("cwd").is_none() {
         params["repo"] = json!(world.root);
@@ -108,10 +108,11 @@ fn real_answers_have_the_published_shapes() {
             );
             assert!(answer["result"]["rendered"].as_str().unwrap().contains("func Delay"));
             assert!(answer["result"]["envelope"]["fresh"].as_bool().unwrap());
-            assert!(
-                !answer.to_string().contains(&world.root),
-                "no absolute path leaves the daemon in a pack"
-            );
+            for member in ["pack", "rendered"] {
+                let said = answer["result"][member].to_string();
+                assert!(!said.contains(&world.root), "no absolute path leaves the daemon in a pack");
+            }
+            assert_eq!(answer["result"]["envelope"]["root"], world.root);
         }
         let (_, answer) = ask(&world, c, "preview", json!({"query": "delay"})).await;
         check_shape::<request::PreviewResult>("preview", &answer);
@@ -604,5 +605,24 @@ fn bad_requests_are_told_what_is_wrong() {
             assert!(!error.data.hint.is_empty() && error.data.exit == error.data.code.exit(), "{answer}");
         }
         world.server.shutdown_backend();
+    });
+}
+
+#[test]
+fn a_symbol_id_that_was_given_is_found_again() {
+    run(async {
+        let world = world();
+        let mut client = Client::of(&world.server);
+        for name in ["Delay", "base", "main", "work"] {
+            let (_, answer) = ask(&world, &mut client, "symbol", json!({"name": name})).await;
+            let given = &answer["result"]["symbols"][0];
+            for (method, params, at) in [
+                ("symbol", json!({"name": given["symbolId"]}), "/result/symbols/0"),
+                ("graph.callers", json!({"symbol": given["symbolId"]}), "/result/roots/0"),
+            ] {
+                let (_, answer) = ask(&world, &mut client, method, params).await;
+                assert_eq!(answer.pointer(at), Some(given), "{method} {name}: {answer}");
+            }
+        }
     });
 }

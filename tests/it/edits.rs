@@ -127,6 +127,15 @@ impl Repository {
         self.become_(next, root)
     }
 
+    /// What a step that only writes a file would write; `None` for any other.
+    pub fn text_of(&self, edit: &Edit) -> Option<(&'static str, String)> {
+        match edit {
+            Edit::Write(f, seed) => Some((FILES[*f], content(FILES[*f], *seed))),
+            Edit::Body(f, seed) => self.files.get(FILES[*f]).map(|text| (FILES[*f], with_body(text, *seed))),
+            _ => None,
+        }
+    }
+
     fn rename_folder(&mut self, from: &str, to: &str, root: &Path) -> Vec<String> {
         let _ = fs::remove_dir_all(root.join(to));
         fs::create_dir_all(root.join(to).parent().unwrap()).unwrap();

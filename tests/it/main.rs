@@ -12,5 +12,6 @@ mod protocol;
 mod recovery;
 mod sharing;
 mod support;
+mod unsaved;
 mod user;
 mod watching;

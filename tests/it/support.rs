@@ -231,6 +231,11 @@ impl Bench {
         self.engine.as_ref().unwrap().store().unwrap().snapshot().unwrap()
     }
 
+    /// The index.
+    pub fn store(&self) -> indexd_store::Store {
+        self.engine.as_ref().unwrap().store().unwrap().clone()
+    }
+
     /// The dump of the committed state.
     pub fn dump(&self) -> String {
         dump_of(&self.snapshot())

@@ -1,6 +1,6 @@
 //! `ctl search`, `ctl symbol` and the questions about the graph.
 
-use super::{Target, note, wait};
+use super::{Target, note, overlays, wait};
 use crate::args::{Common, GraphArgs, SearchArgs, SymbolArgs, WhyArgs};
 use crate::failure::Failure;
 use crate::output::Output;
@@ -32,6 +32,7 @@ pub fn search(common: &Common, args: &SearchArgs) -> Result<(), Failure> {
         limit: Some(args.limit),
         wait: Some(wait(&args.wait)),
         progress: progress.is_wanted(),
+        overlays: overlays(&args.wait)?,
     };
     let line = Session::open(common)?.call(Method::Search, &params, &mut progress)?;
     let answer: SearchResult = session::result(&line)?;
@@ -61,6 +62,7 @@ pub fn why(common: &Common, args: &WhyArgs) -> Result<(), Failure> {
         path: args.path.clone(),
         wait: Some(wait(&args.wait)),
         progress: progress.is_wanted(),
+        overlays: overlays(&args.wait)?,
     };
     let line = Session::open(common)?.call(Method::Why, &params, &mut progress)?;
     let answer: WhyResult = session::result(&line)?;
@@ -91,6 +93,7 @@ pub fn symbol(common: &Common, args: &SymbolArgs) -> Result<(), Failure> {
         limit: Some(args.limit),
         wait: Some(wait(&args.wait)),
         progress: progress.is_wanted(),
+        overlays: overlays(&args.wait)?,
     };
     let line = Session::open(common)?.call(Method::Symbol, &params, &mut progress)?;
     let answer: SymbolResult = session::result(&line)?;
@@ -126,6 +129,7 @@ pub fn graph(common: &Common, args: &GraphArgs, method: Method) -> Result<(), Fa
         min_confidence: Some(args.min_confidence),
         wait: Some(wait(&args.wait)),
         progress: progress.is_wanted(),
+        overlays: overlays(&args.wait)?,
     };
     let line = Session::open(common)?.call(method, &params, &mut progress)?;
     let answer: GraphResult = session::result(&line)?;

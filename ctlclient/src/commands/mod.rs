@@ -14,7 +14,10 @@ use crate::args::{Cli, Command, Common, Fresh, WaitArgs};
 use crate::failure::Failure;
 use clap::CommandFactory;
 use indexd_proto::error::ErrorCode;
+use indexd_proto::limits::OVERLAY_BYTES_MAX;
+use indexd_proto::overlay::Overlay;
 use indexd_proto::workspace::{Envelope, Wait, WaitMode};
+use std::io::Read;
 use std::path::Path;
 
 /// Runs a command line.
@@ -131,6 +134,39 @@ fn wait(args: &WaitArgs) -> Wait {
     Wait { mode, timeout_ms: None, build_timeout_ms: args.wait.map(ms) }
 }
 
+/// The texts that `--overlay PATH=FILE` names. The first `=` ends the path; at most one comes from
+/// standard input.
+fn overlays(args: &WaitArgs) -> Result<Vec<Overlay>, Failure> {
+    let mut has_read_stdin = false;
+    let read = |given: &String| {
+        let bad = |code, what: String| {
+            let message = format!("--overlay {}: {what}", crate::style::safe_line(given));
+            Failure::hinted(code, message, "write --overlay net/retry.go=draft.go")
+        };
+        let (path, file) = given
+            .split_once('=')
+            .ok_or_else(|| bad(ErrorCode::InvalidRequest, "there is no =".to_owned()))?;
+        if file == "-" && std::mem::replace(&mut has_read_stdin, true) {
+            return Err(bad(ErrorCode::InvalidRequest, "standard input was read already".to_owned()));
+        }
+        // One byte more than there may be: the daemon says what is too much.
+        let limit = OVERLAY_BYTES_MAX as u64 + 1;
+        let mut text = String::new();
+        let read = match file {
+            "-" => std::io::stdin().lock().take(limit).read_to_string(&mut text),
+            file => std::fs::File::open(file).and_then(|file| file.take(limit).read_to_string(&mut text)),
+        };
+        match read {
+            Ok(_) => Ok(Overlay { path: path.to_owned(), text }),
+            Err(e) if e.kind() == std::io::ErrorKind::InvalidData => {
+                Err(bad(ErrorCode::InvalidRequest, "the text is not UTF-8".to_owned()))
+            }
+            Err(e) => Err(bad(ErrorCode::WorkspaceInvalid, e.to_string())),
+        }
+    };
+    args.overlays.iter().map(read).collect()
+}
+
 /// Says on standard error what a reader of the answer alone would miss.
 fn note(common: &Common, envelope: &Envelope, warnings: &[String]) {
     if common.quiet {
@@ -143,6 +179,9 @@ fn note(common: &Common, envelope: &Envelope, warnings: &[String]) {
             "ctl: not fresh: {} not in the index yet",
             crate::style::count(n, "changed path is", "changed paths are")
         ),
+    }
+    for left_out in envelope.overlays.iter().flat_map(|o| &o.left_out) {
+        eprintln!("ctl: warning: the overlay does not count: {}", crate::style::safe_line(&left_out.reason));
     }
     for warning in envelope.warnings.iter().chain(warnings) {
         let plain = match warning.as_str() {

@@ -1,6 +1,6 @@
 //! `ctl pack` and `ctl preview`.
 
-use super::{Target, note, pack_text, wait};
+use super::{Target, note, overlays, pack_text, wait};
 use crate::args::{Common, PackArgs};
 use crate::failure::Failure;
 use crate::output::Output;
@@ -221,6 +221,7 @@ fn params(
             max_items_per_section: Some(CTL_ITEMS_PER_SECTION),
             ..Budgets::default()
         }),
+        overlays: overlays(&args.wait)?,
         ..CallOptions::default()
     };
     Ok(PackParams { call, request: request(args, query)? })

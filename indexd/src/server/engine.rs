@@ -7,7 +7,7 @@ use crate::server::graph::{self, Relation};
 use crate::server::limits::PROGRESS_INTERVAL;
 use crate::server::metrics::Metrics;
 use crate::server::records::{Cache, Kept, Records};
-use crate::server::{convert, edges, import, log, lookup, place, why};
+use crate::server::{convert, edges, import, log, lookup, place, unsaved, why};
 use crate::workspace::{
     Collect, Freshness, Progress, RECORDS, Registry, Workspace, WorkspaceError, WorkspaceState, folder_name,
 };
@@ -20,6 +20,7 @@ use indexd_proto::export::{ExportParams, ExportResult};
 use indexd_proto::graph::{GraphParams, GraphResult};
 use indexd_proto::import::{ImportParams, ImportResult};
 use indexd_proto::limits::{CHUNK_BYTES_MAX, FRESH_WAIT_MS_DEFAULT, WAIT_MS_MAX};
+use indexd_proto::overlay::{Overlay, OverlayFacts};
 use indexd_proto::paths::Dirs;
 use indexd_proto::request::{Budgets, CallOptions, PackGetParams, PackGetResult, PackParams, PreviewResult};
 use indexd_proto::rpc::{self, ChunkParams};
@@ -106,6 +107,8 @@ struct Reading {
     freshness: Freshness,
     waited: Duration,
     started: Instant,
+    /// What became of the unsaved texts that the state holds.
+    overlays: Option<OverlayFacts>,
 }
 
 impl Engine {
@@ -170,7 +173,43 @@ impl Engine {
         let behind = |(code, hint)| format!("the index does not follow the tree ({code}): {hint}");
         let warnings = failure.map(behind).into_iter().chain(ignored).collect();
         let repo_id = workspace.repo_id_in(&snapshot, &config);
-        Ok(Reading { workspace, snapshot, config, warnings, repo_id, freshness, waited, started })
+        Ok(Reading {
+            workspace,
+            snapshot,
+            config,
+            warnings,
+            repo_id,
+            freshness,
+            waited,
+            started,
+            overlays: None,
+        })
+    }
+
+    /// The same, with unsaved texts as if they were saved.
+    fn read_over(
+        &self,
+        target: Target,
+        wait: Option<Wait>,
+        progress: bool,
+        overlays: &[Overlay],
+        ctx: &Context,
+    ) -> Result<Reading, ErrorObject> {
+        unsaved::check(overlays)?;
+        let mut reading = self.read(target, wait, progress, ctx)?;
+        if overlays.is_empty() {
+            return Ok(reading);
+        }
+        let (root, excludes) = (reading.workspace.root(), &reading.config.index_exclude);
+        let cwd = target.cwd.map(Path::new);
+        let (texts, facts) = unsaved::texts(&reading.snapshot, root, excludes, cwd, overlays)?;
+        reading.snapshot = reading
+            .workspace
+            .unsaved(&texts, &|| ctx.cancel.is_cancelled())
+            .map_err(|e| convert::workspace_error(&e))?;
+        reading.repo_id = reading.workspace.repo_id_in(&reading.snapshot, &reading.config);
+        reading.overlays = Some(facts);
+        Ok(reading)
     }
 
     fn wait(
@@ -312,7 +351,12 @@ impl Engine {
             })?;
             call.repo = Some(root.display().to_string());
         }
-        let reading = self.read(target(&call.repo, &call.cwd), call.wait, call.progress, ctx)?;
+        if call.write && !call.overlays.is_empty() {
+            return Err(ErrorObject::new(ErrorCode::InvalidRequest, "a pack with overlays cannot be kept")
+                .with_hint("leave write or overlays out: nothing of an unsaved text is stored"));
+        }
+        let target = target(&call.repo, &call.cwd);
+        let reading = self.read_over(target, call.wait, call.progress, &call.overlays, ctx)?;
         if let Some(name) = asked.filter(|name| *name != reading.repo_id) {
             let message = format!("the repository is called {}, not {name}", reading.repo_id);
             return Err(ErrorObject::new(ErrorCode::WorkspaceInvalid, message)
@@ -386,7 +430,7 @@ impl Engine {
     }
 
     fn search(&self, p: SearchParams, ctx: &Context) -> Result<String, ErrorObject> {
-        let reading = self.read(target(&p.repo, &p.cwd), p.wait, p.progress, ctx)?;
+        let reading = self.read_over(target(&p.repo, &p.cwd), p.wait, p.progress, &p.overlays, ctx)?;
         let hits = lookup::search(&reading.snapshot, &p.query, p.limit)?;
         tracing::debug!(query = log::query_name(&p.query), hits = hits.len(), "searched");
         json(&SearchResult {
@@ -398,7 +442,7 @@ impl Engine {
     }
 
     fn symbol(&self, p: SymbolParams, ctx: &Context) -> Result<String, ErrorObject> {
-        let reading = self.read(target(&p.repo, &p.cwd), p.wait, p.progress, ctx)?;
+        let reading = self.read_over(target(&p.repo, &p.cwd), p.wait, p.progress, &p.overlays, ctx)?;
         json(&SymbolResult {
             schema: "SymbolResult".to_owned(),
             schema_version: SCHEMA_VERSION.to_owned(),
@@ -409,11 +453,13 @@ impl Engine {
     }
 
     fn why(&self, p: WhyParams, ctx: &Context) -> Result<String, ErrorObject> {
-        let reading = self.read(target(&p.repo, &p.cwd), p.wait, p.progress, ctx)?;
+        let reading = self.read_over(target(&p.repo, &p.cwd), p.wait, p.progress, &p.overlays, ctx)?;
         let root = reading.workspace.root();
         let path = place::of_path(root, p.cwd.as_deref().map(Path::new), &p.path);
         let excludes = &reading.config.index_exclude;
-        let verdict = why::verdict(&reading.snapshot, root, excludes, path.as_deref());
+        let applied = reading.overlays.as_ref().map_or(&[][..], |o| &o.applied);
+        let is_unsaved = path.as_ref().is_some_and(|path| applied.contains(path));
+        let verdict = why::verdict(&reading.snapshot, root, excludes, path.as_deref(), is_unsaved);
         json(&WhyResult {
             schema: "WhyResult".to_owned(),
             schema_version: SCHEMA_VERSION.to_owned(),
@@ -427,7 +473,7 @@ impl Engine {
     }
 
     fn graph(&self, relation: Relation, mut p: GraphParams, ctx: &Context) -> Result<String, ErrorObject> {
-        let reading = self.read(target(&p.repo, &p.cwd), p.wait, p.progress, ctx)?;
+        let reading = self.read_over(target(&p.repo, &p.cwd), p.wait, p.progress, &p.overlays, ctx)?;
         p.symbol = reading.symbol(&p.cwd, &p.symbol);
         let walk =
             graph::walk(&reading.snapshot, relation, &p, &ctx.cancel).map_err(|e| reading.qualified(e))?;
@@ -482,13 +528,16 @@ impl Engine {
             }
         };
         ctx.check()?;
-        let Reading { workspace, snapshot, config, warnings, repo_id, freshness, waited, started } = reading;
+        let Reading { workspace, snapshot, config, warnings, repo_id, freshness, waited, started, .. } =
+            reading;
         drop(snapshot);
         workspace
             .import(overlays, &|| ctx.cancel.is_cancelled(), &mut reporter(p.progress, ctx))
             .map_err(|e| convert::workspace_error(&e))?;
         let snapshot = workspace.snapshot().map_err(|e| convert::workspace_error(&e))?;
-        let reading = Reading { workspace, snapshot, config, warnings, repo_id, freshness, waited, started };
+        let overlays = None;
+        let reading =
+            Reading { workspace, snapshot, config, warnings, repo_id, freshness, waited, started, overlays };
         result.schema = "ImportResult".to_owned();
         result.schema_version = SCHEMA_VERSION.to_owned();
         result.envelope = reading.envelope(ctx);
@@ -652,7 +701,9 @@ impl Reading {
             generation: self.snapshot.generation(),
             index_signature: self.snapshot.signature(),
             repo_id: self.repo_id.clone(),
+            root: self.workspace.root().display().to_string(),
             warnings: self.warnings.clone(),
+            overlays: self.overlays.clone(),
             cache: None,
             waited_ms: ms(self.waited),
             took_ms: ms(self.started.elapsed()),

@@ -270,7 +270,8 @@ pub(super) fn find_all(view: &dyn IndexView, name: &str) -> Vec<DefDoc> {
     let name = name.trim();
     if name.starts_with("scip:") {
         let parts = name.rsplit(['/', '#', '.']).map(|p| p.split("(+").next().unwrap_or(p));
-        let parts = parts.map(|p| p.trim_matches(['(', ')', '`', '.']));
+        // What stands at the root of its package has a space before it.
+        let parts = parts.map(|p| p.trim_matches(['(', ')', '`', '.', ' ']));
         let last = parts.into_iter().find(|p| !p.is_empty()).unwrap_or(name);
         let mut defs = view.defs_named(last);
         defs.retain(|&d| indexd_pack::symbol_id(view, d).is_some_and(|s| s.0 == name));

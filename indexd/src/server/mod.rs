@@ -22,6 +22,7 @@ pub mod metrics;
 pub mod place;
 pub mod records;
 pub mod seats;
+pub mod unsaved;
 pub mod why;
 
 pub use backend::{Backend, Context};

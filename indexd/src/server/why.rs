@@ -22,7 +22,15 @@ pub struct Verdict {
 }
 
 /// What became of `path` below `root`; `None` for a path outside.
-pub fn verdict(view: &dyn IndexView, root: &Path, excludes: &[String], path: Option<&str>) -> Verdict {
+///
+/// A file that `is_unsaved` counts as saved.
+pub fn verdict(
+    view: &dyn IndexView,
+    root: &Path,
+    excludes: &[String],
+    path: Option<&str>,
+    is_unsaved: bool,
+) -> Verdict {
     let Some(path) = path else {
         let (standing, decided_by) = (Standing::Outside, String::new());
         return Verdict { standing, reason: sentence(standing, None, None), decided_by, rule: None };
@@ -30,7 +38,8 @@ pub fn verdict(view: &dyn IndexView, root: &Path, excludes: &[String], path: Opt
     let (place, decided_by) = place(root, excludes, path);
     let (mut rule, mut record) = (None, None);
     let standing = match place {
-        Place::File => {
+        Place::Missing if !is_unsaved => Standing::Missing,
+        Place::File | Place::Missing => {
             record = view.file_by_path(path).map(|file| view.file(file));
             record.as_ref().map_or_else(|| absent(root, path), standing_of)
         }
@@ -44,7 +53,6 @@ pub fn verdict(view: &dyn IndexView, root: &Path, excludes: &[String], path: Opt
         Place::Link => Standing::Link,
         Place::Special => Standing::Special,
         Place::OtherFileSystem => Standing::OtherFileSystem,
-        Place::Missing => Standing::Missing,
         Place::Unreadable => Standing::Unreadable,
     };
     let mut reason = sentence(standing, record.as_ref(), rule.as_ref());

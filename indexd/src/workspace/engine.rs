@@ -598,7 +598,8 @@ impl Engine {
 
     fn update<'a>(&'a self, root: &'a Root, store: &'a Store, cancelled: Cancelled<'a>) -> Update<'a> {
         let contents = self.setup.sharing.as_ref().map(|s| &s.contents);
-        Update { root, store, parts: self.setup.parts, contents, log: &self.log, cancelled }
+        let (parts, log) = (self.setup.parts, &*self.log);
+        Update { root, store, parts, contents, log, cancelled, has_stack: true }
     }
 
     /// Keeps the overlays of an import in place of those before. They count for the index with the

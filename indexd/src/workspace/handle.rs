@@ -1,6 +1,7 @@
 //! One repository root as requests see it. Its event loop starts with the first need and ends when
 //! nobody has asked for long; the handle stays.
 
+use super::build::BuildError;
 use super::condition::{Condition, Shared};
 use super::cookie::{Answer, Waiter};
 use super::driver::{Driver, DriverSetup, Event, Import};
@@ -10,12 +11,14 @@ use super::memory::Pressure;
 use super::overlays;
 use super::recovery::Verify;
 use super::siblings::Sharing;
-use super::stages::Parts;
+use super::stages::{Parts, StageLog};
 use super::status::{Freshness, ImportStatus, Progress, WorkspaceError, WorkspaceState, WorkspaceStatus};
+use super::update::{UnsavedText, Update};
 use super::watch::Watch;
 use crate::config::Config;
 use crossbeam_channel::{RecvTimeoutError, Sender};
 use indexd_model::{Facts, FactsView, RepoPath};
+use indexd_os::Root;
 use indexd_proto::paths::private_dir;
 use indexd_store::{Overlays, Snapshot};
 use std::path::{Path, PathBuf};
@@ -203,6 +206,36 @@ impl Workspace {
         }
         let store = self.shared.store().ok_or(WorkspaceError::Building)?;
         Ok(store.snapshot()?)
+    }
+
+    /// The committed state as it would be if `texts` were saved, for one request. Nothing is committed,
+    /// nobody writes to the index while it lives, and it must be dropped on this thread. Paths must be
+    /// ones that the index would hold.
+    ///
+    /// # Errors
+    /// Those of [`Workspace::snapshot`], `Cancelled`, `Io` when the root cannot be opened.
+    pub fn unsaved(
+        &self,
+        texts: &[UnsavedText],
+        cancel: &(dyn Fn() -> bool + Sync),
+    ) -> Result<Snapshot, WorkspaceError> {
+        self.sender()?;
+        let store = self.shared.store().ok_or(WorkspaceError::Building)?;
+        let root =
+            Root::open(&self.setup.root).map_err(|_| WorkspaceError::NotFound(self.setup.root.clone()))?;
+        let update = Update {
+            root: &root,
+            store: &store,
+            parts: self.setup.parts,
+            contents: None,
+            log: &StageLog::default(),
+            cancelled: cancel,
+            has_stack: false,
+        };
+        update.unsaved(texts).map_err(|e| match e {
+            BuildError::Cancelled => WorkspaceError::Cancelled,
+            BuildError::Store(e) => e.into(),
+        })
     }
 
     /// Copies the index compactly and waits until the copy is in place. Gives the bytes of the index

@@ -140,6 +140,18 @@ pub fn load(root: &Root, path: &RepoPath) -> Result<Option<Loaded>, ReadError> {
     Ok(Some(Loaded { path: path.clone(), stat, hash, size, bytes }))
 }
 
+/// The file as it would be read if `text` were saved at `path`.
+pub fn unsaved(path: &RepoPath, text: &str) -> Loaded {
+    let size = text.len() as u64;
+    let bytes = match indexd_lang::roles::is_sensitive_unread(path) {
+        true => Err(Outcome::Sensitive),
+        false if size > FILE_BYTES_LISTED_MAX => Err(Outcome::TooLarge),
+        false => Ok(text.as_bytes().to_vec()),
+    };
+    let hash = if bytes.is_ok() { ContentHash::of(text.as_bytes()) } else { hash_unread(size) };
+    Loaded { path: path.clone(), stat: FileStat::default(), hash, size, bytes }
+}
+
 /// What stands for the content of a file that is not read: never the hash of any bytes.
 fn hash_unread(size: u64) -> ContentHash {
     let mut hasher = blake3::Hasher::new_derive_key("indexd 2026 size of a file that is not read");

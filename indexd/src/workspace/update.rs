@@ -10,7 +10,7 @@ use super::tree::ChangeSet;
 use indexd_model::terms::Vocabulary;
 use indexd_model::{ContentHash, Facts, FactsView, FileDoc, FileFacts, Links, RepoPath};
 use indexd_os::Root;
-use indexd_store::{FileInput, FileStat, History, Overlays, Store, StoreError, WriteTxn};
+use indexd_store::{FileInput, FileStat, History, Overlays, Snapshot, Store, StoreError, WriteTxn};
 use rayon::prelude::*;
 use rustc_hash::FxHashSet;
 use std::collections::{BTreeMap, BTreeSet};
@@ -37,7 +37,12 @@ pub struct Update<'a> {
     pub log: &'a StageLog,
     /// Asked before each file.
     pub cancelled: Cancelled<'a>,
+    /// Whether the thread that runs it has the stack that parsing and linking need.
+    pub has_stack: bool,
 }
+
+/// An unsaved text: where it would be saved, and what the file would hold.
+pub type UnsavedText = (RepoPath, String);
 
 /// Whether the work is to stop.
 pub type Cancelled<'a> = &'a (dyn Fn() -> bool + Sync);
@@ -121,6 +126,35 @@ impl Update<'_> {
         work.overlaid = work.txn.put_overlays(overlays)?;
         work.link(self)?;
         Ok(work.txn.commit()?)
+    }
+
+    /// A view of the index as it would be if `texts` were saved, of which nothing is committed: the same
+    /// stages over the same transaction as a save. Nobody writes to the index while the view lives, so
+    /// it must be dropped soon, and on this thread.
+    ///
+    /// # Errors
+    /// Those of [`BuildError`]; the index is as it was before.
+    pub fn unsaved(&self, texts: &[UnsavedText]) -> Result<Snapshot, BuildError> {
+        let extract = |(path, text): &UnsavedText| {
+            self.log.ran(Stage::Extract, path);
+            let loaded = stages::unsaved(path, text);
+            let hash = loaded.hash;
+            let extracted = stages::extract(&self.parts, &loaded);
+            let mut vocabulary = Vocabulary::default();
+            (hash, Read::New(Box::new(stages::input(loaded, extracted, &mut vocabulary)), vocabulary))
+        };
+        // Before the transaction begins: nobody waits for parsers.
+        let read: Vec<(ContentHash, Read)> = pool().install(|| texts.par_iter().map(extract).collect());
+        self.go_on()?;
+        let mut work = Work::new(self.store.begin_unsaved()?);
+        for ((path, _), (hash, read)) in texts.iter().zip(read) {
+            self.go_on()?;
+            if work.txn.hash_of(path)? != Some(hash) {
+                work.take(self, path, read)?;
+            }
+        }
+        work.link(self)?;
+        Ok(work.txn.into_unsaved()?)
     }
 
     /// What was done so far is dropped with its transaction: a daemon that ends must not wait for
@@ -277,7 +311,8 @@ impl Update<'_> {
             Ok(stages::link(&self.parts, due.doc, Facts::inside(facts), imported, after))
         };
         if let [due] = batch {
-            return Ok(vec![link(&After::new(self.store.snapshot()?, changed), due)?]);
+            let link = || link(&After::new(self.store.snapshot()?, changed), due);
+            return Ok(vec![if self.has_stack { link() } else { pool().install(link) }?]);
         }
         // Neighbours look up the same names: few long runs remember better than many short ones.
         let n = batch.len().div_ceil(pool().current_num_threads() * RUNS_PER_THREAD).max(1);

@@ -1,5 +1,6 @@
 //! The one entry point for chores: `cargo xtask check` is what continuous integration runs.
 
+mod editors;
 mod layers;
 
 use anyhow::{Context, Result, bail, ensure};
@@ -16,7 +17,7 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Task {
-    /// Format, lints with warnings denied, layering, tests
+    /// Format, lints with warnings denied, layering, tests, editors
     Check {
         /// Leave the tests out
         #[arg(long)]
@@ -24,6 +25,8 @@ enum Task {
     },
     /// Compare the crates' dependencies with the codemap of ARCHITECTURE.md
     Layers,
+    /// Run the clients of proto/clients and the plugins of editors against a real daemon
+    Editors,
     /// Measure against the yardsticks; arguments go to scripts/bench.sh
     Bench {
         /// For scripts/bench.sh
@@ -37,6 +40,7 @@ fn main() -> Result<()> {
     match Cli::parse().task {
         Task::Check { no_tests } => check(&top, no_tests),
         Task::Layers => layers(&top),
+        Task::Editors => editors::run(&top),
         Task::Bench { args } => run(&top, "bash", &[&["scripts/bench.sh".to_owned()], &args[..]].concat()),
     }
 }
@@ -49,6 +53,7 @@ fn check(top: &Path, no_tests: bool) -> Result<()> {
     layers(top)?;
     if !no_tests {
         run(top, &cargo, &words("test --workspace --quiet"))?;
+        editors::run(top)?;
     }
     Ok(())
 }

@@ -9,7 +9,7 @@ use crate::codec::records::ArchivedFileRow;
 use crate::codec::run::Entries;
 use crate::error::Result;
 use crate::table::Table;
-use heed::{Env, RoTxn, WithoutTls};
+use heed::{Env, RoTxn, RwTxn, WithoutTls};
 use rustc_hash::FxHashMap;
 use std::cell::RefCell;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -29,7 +29,14 @@ pub(crate) struct ReadTxn {
     frequencies: RefCell<FxHashMap<Box<str>, (u32, bool)>>,
     /// Snapshots that used it before.
     uses: u32,
-    txn: RoTxn<'static, WithoutTls>,
+    txn: Held,
+}
+
+/// The transaction that is read.
+enum Held {
+    Read(RoTxn<'static, WithoutTls>),
+    /// One that wrote what is never committed.
+    Write(RwTxn<'static>),
 }
 
 /// Snapshots that one transaction serves, one after the other. Then it is opened afresh, and what it
@@ -44,13 +51,13 @@ impl Idle {
     /// The idle transaction, if nothing was committed since it began. One that is older ends here.
     pub fn take(&self, env: &Env<WithoutTls>) -> Option<ReadTxn> {
         let last = env.info().last_txn_id;
-        self.slot().take().filter(|txn| txn.txn.id() == last)
+        self.slot().take().filter(|txn| txn.txn().id() == last)
     }
 
     /// Keeps a transaction whose snapshot is done with it.
     pub fn put(&self, mut txn: ReadTxn) {
         txn.uses += 1;
-        if txn.uses < USES_MAX {
+        if txn.uses < USES_MAX && !txn.is_writer() {
             *self.slot() = Some(txn);
         }
     }
@@ -96,6 +103,15 @@ struct Run {
 impl ReadTxn {
     /// Takes the transaction over.
     pub fn new(txn: RoTxn<'static, WithoutTls>) -> Self {
+        Self::of(Held::Read(txn))
+    }
+
+    /// Takes a transaction over that wrote, and writes no more. It is never committed.
+    pub fn of_writer(txn: RwTxn<'static>) -> Self {
+        Self::of(Held::Write(txn))
+    }
+
+    fn of(txn: Held) -> Self {
         Self {
             chunks: RefCell::default(),
             defs: RefCell::default(),
@@ -109,7 +125,15 @@ impl ReadTxn {
 
     /// The transaction.
     pub fn txn(&self) -> &RoTxn<'static, WithoutTls> {
-        &self.txn
+        match &self.txn {
+            Held::Read(txn) => txn,
+            Held::Write(txn) => txn,
+        }
+    }
+
+    /// Whether it shows what is not committed.
+    pub fn is_writer(&self) -> bool {
+        matches!(self.txn, Held::Write(_))
     }
 
     /// The row of a chunk.
@@ -142,11 +166,12 @@ impl ReadTxn {
         &self,
         find: impl for<'t> FnOnce(&'t RoTxn) -> Result<&'t T>,
     ) -> Result<&'static T> {
-        let found: *const T = find(&self.txn)?;
+        let found: *const T = find(self.txn())?;
         #[expect(unsafe_code, reason = "Rust has no borrow of a field that lies beside it")]
         // SAFETY: `find` is for every lifetime, so what it finds lies in the pages of this transaction
         // or lives for ever. The pages stay where and as they are until the transaction ends, which
-        // is when `self` goes; nothing that is kept is looked at while `self` is dropped.
+        // is when `self` goes (one that wrote has no way to write again); nothing that is kept is
+        // looked at while `self` is dropped.
         Ok(unsafe { &*found })
     }
 

@@ -82,6 +82,33 @@ impl Snapshot {
         })
     }
 
+    /// A view of what a transaction has written and never commits. `directory` is that of the state
+    /// before where it is the same.
+    pub(crate) fn of_writer(
+        txn: ReadTxn,
+        meta: Meta,
+        directory: Option<Arc<Directory>>,
+        store: &Store,
+    ) -> Self {
+        let cell = OnceLock::new();
+        if let Some(directory) = directory {
+            let _ = cell.set(directory);
+        }
+        Self {
+            txn: Some(txn),
+            meta,
+            directory: cell,
+            second: Second::default(),
+            idle: |store| &store.inner.idle,
+            store: store.clone(),
+        }
+    }
+
+    /// Whether it shows unsaved texts. A second thread could not see them.
+    fn is_unsaved(&self) -> bool {
+        self.opened().is_writer()
+    }
+
     /// Forgets the transaction with all that was opened of it, which a panic may have left half done.
     pub(crate) fn distrust(&mut self) {
         self.txn = None;
@@ -202,6 +229,9 @@ impl Snapshot {
 
     fn directory(&self) -> &Directory {
         self.directory.get_or_init(|| {
+            if self.is_unsaved() {
+                return Arc::new(self.must(Directory::build(self.rows())));
+            }
             let mut kept = self.store.inner.directory.lock().unwrap_or_else(PoisonError::into_inner);
             match &*kept {
                 Some((generation, directory)) if *generation == self.meta.generation => Arc::clone(directory),
@@ -615,14 +645,22 @@ impl IndexView for Snapshot {
     }
 
     fn will_read(&self, files: &[FileDoc]) {
-        self.second.start(&self.store, self.generation(), Asked::Texts(files.to_vec()));
+        if !self.is_unsaved() {
+            self.second.start(&self.store, self.generation(), Asked::Texts(files.to_vec()));
+        }
     }
 
     fn will_read_interfaces(&self, files: &[FileDoc]) {
-        self.second.start(&self.store, self.generation(), Asked::Interfaces(files.to_vec()));
+        if !self.is_unsaved() {
+            self.second.start(&self.store, self.generation(), Asked::Interfaces(files.to_vec()));
+        }
     }
 
     fn both(&self, here: &mut dyn FnMut(), there: &mut (dyn FnMut(&dyn IndexView) + Send)) {
+        if self.is_unsaved() {
+            here();
+            return there(self);
+        }
         self.second.both(self, here, there);
     }
 

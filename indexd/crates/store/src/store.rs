@@ -192,6 +192,21 @@ impl Store {
         WriteTxn::begin(self)
     }
 
+    /// Starts a write transaction that is never committed, after the one before has ended: it becomes a
+    /// view with [`WriteTxn::into_unsaved`]. Nobody else writes as long as either lives. The mark of the
+    /// index stays as it is.
+    ///
+    /// # Errors
+    /// [`StoreError::Busy`] before the first build and after closing.
+    pub fn begin_unsaved(&self) -> Result<WriteTxn<'_>> {
+        match *self.marked() {
+            Marked::Clean | Marked::Dirty => {}
+            Marked::Building => return Err(StoreError::Busy("not built yet")),
+            Marked::Closed => return Err(StoreError::Busy("closed")),
+        }
+        WriteTxn::begin_unsaved(self)
+    }
+
     /// Starts the first build of an index that opened as fresh.
     ///
     /// # Errors

@@ -15,16 +15,18 @@ use crate::codec::bytes::put;
 use crate::codec::facts::Packer;
 use crate::codec::records::StatRow;
 use crate::compact::counts_max;
+use crate::directory::Directory;
 use crate::error::{Result, StoreError};
 use crate::history;
 use crate::input::{FileInput, FileStat, History};
 use crate::linked::differences;
 use crate::meta::{Free, Meta, room_for};
+use crate::opened::ReadTxn;
 use crate::prepared::{self, Blobs, FileRows};
 use crate::rows::{Rows, encode_runs, path_key, piece_key, text_prefix};
 use crate::sets;
 use crate::signature::{self, Leaves};
-use crate::snapshot;
+use crate::snapshot::{self, Snapshot};
 use crate::store::Store;
 use crate::table::Table;
 use crate::tables::Tables;
@@ -72,6 +74,15 @@ impl<'s> WriteTxn<'s> {
         store.inner.idle.clear();
         store.inner.idle_second.clear();
         store.mark_dirty()?;
+        Self::over(store, txn)
+    }
+
+    /// Nothing is told to the mark, and readers may keep their pages: nothing is committed.
+    pub(crate) fn begin_unsaved(store: &'s Store) -> Result<Self> {
+        Self::over(store, store.inner.env.write_txn()?)
+    }
+
+    fn over(store: &'s Store, txn: RwTxn<'s>) -> Result<Self> {
         let meta = Meta::read(&store.inner.tables, &txn)?.ok_or(StoreError::Busy("not built yet"))?;
         let free = Free::read(&store.inner.tables, &txn)?;
         Ok(Self {
@@ -477,16 +488,11 @@ impl<'s> WriteTxn<'s> {
         Ok(())
     }
 
-    /// Makes everything visible; gives the number of the state, a new one unless only caches were
-    /// written (stats of files, token counts).
-    ///
-    /// # Errors
-    /// [`StoreError::Inconsistent`] after an earlier error, and when an edge points to a definition
-    /// that is gone, because a dependant was not linked again. [`StoreError::Full`] when there is no
-    /// room. In every case nothing has changed.
-    pub fn commit(mut self) -> Result<u64> {
+    /// Writes what is known only when all files are put and linked: the root of the signature, and
+    /// handles that are free.
+    fn finish(&mut self) -> Result<()> {
         if self.failed {
-            return Err(StoreError::Inconsistent("committed after an error".into()));
+            return Err(StoreError::Inconsistent("ended after an error".into()));
         }
         for file in std::mem::take(&mut self.unlinked) {
             self.put_links(FileDoc(file), &Links::default())?;
@@ -496,6 +502,37 @@ impl<'s> WriteTxn<'s> {
         if let Some(root) = std::mem::take(&mut self.leaves).finish(tables, &mut self.txn)? {
             self.meta.root = root;
         }
+        Ok(())
+    }
+
+    /// A view of the state that this transaction has made, on this thread, without committing it: what
+    /// was written is gone with the view. Its generation is the committed one.
+    ///
+    /// # Errors
+    /// As [`WriteTxn::commit`].
+    pub fn into_unsaved(mut self) -> Result<Snapshot> {
+        self.finish()?;
+        let kept = self.store.inner.directory.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_same = |k: &&(u64, Arc<Directory>)| !self.moved && k.0 == self.meta.generation;
+        let directory = kept.as_ref().filter(is_same).map(|k| Arc::clone(&k.1));
+        drop(kept);
+        #[expect(unsafe_code, reason = "Rust has no borrow of a field that lies beside it")]
+        // SAFETY: the transaction borrows the environment, which lies in the `Arc` of the store. The
+        // snapshot keeps a clone of the store, and drops it after the transaction.
+        let txn = unsafe { std::mem::transmute::<RwTxn<'s>, RwTxn<'static>>(self.txn) };
+        Ok(Snapshot::of_writer(ReadTxn::of_writer(txn), self.meta, directory, self.store))
+    }
+
+    /// Makes everything visible; gives the number of the state, a new one unless only caches were
+    /// written (stats of files, token counts).
+    ///
+    /// # Errors
+    /// [`StoreError::Inconsistent`] after an earlier error, and when an edge points to a definition
+    /// that is gone, because a dependant was not linked again. [`StoreError::Full`] when there is no
+    /// room. In every case nothing has changed.
+    pub fn commit(mut self) -> Result<u64> {
+        self.finish()?;
+        let tables = self.tables();
         self.free.files.append(&mut self.freed_files);
         self.free.defs.append(&mut self.freed_defs);
         self.free.write(tables, &mut self.txn)?;

