@@ -64,8 +64,11 @@ pub struct CardResult {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct CardLinks {
-    /// How many there are; 128 stands for that and more.
+    /// How many were counted.
     pub n: u32,
+    /// Whether there are more: of a definition that is used everywhere not every use is read.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub more: bool,
     /// The first of them, at most 50, in the order of the text.
     pub first: Vec<CardLink>,
 }

@@ -14,7 +14,7 @@ use rustc_hash::FxHashSet;
 /// Tokens of a card unless a request says otherwise.
 const TOKENS_DEFAULT: u32 = 400;
 /// Edges read into one definition.
-const EDGES_IN_MAX: usize = 128;
+const EDGES_IN_MAX: usize = 512;
 /// Links of each kind in an answer.
 const LINKS_MAX: usize = 50;
 /// Callers whose own tests count as tests of the definition.
@@ -141,7 +141,9 @@ fn links(view: &dyn IndexView, def: DefDoc) -> [CardLinks; 3] {
     let record = view.def(def);
     let is_callable = record.idx != DefIdx::NONE && record.kind.is_callable();
     let uses = [EdgeKind::Call, EdgeKind::Usage, EdgeKind::Inherit, EdgeKind::Implement, EdgeKind::Import];
-    let mut into = certain(view.edges_to(def, if is_callable { &uses[..1] } else { &uses }, EDGES_IN_MAX));
+    let mut into = view.edges_to(def, if is_callable { &uses[..1] } else { &uses }, EDGES_IN_MAX);
+    let is_cut = into.len() >= EDGES_IN_MAX;
+    into = certain(into);
     if into.is_empty() && is_callable {
         into = certain(view.edges_to(def, &uses, EDGES_IN_MAX));
     }
@@ -162,9 +164,16 @@ fn links(view: &dyn IndexView, def: DefDoc) -> [CardLinks; 3] {
     } else {
         graph::members(view, def).into_iter().map(|d| link(view, d, None)).collect()
     };
-    [callers.iter().map(at_use).collect(), outgoing, tests.iter().map(at_use).collect()].map(|all: Vec<_>| {
-        CardLinks { n: all.len() as u32, first: all.into_iter().take(LINKS_MAX).collect() }
-    })
+    // Tests come before what helps them.
+    tests.sort_by_key(|e| !view.def(e.source).flags.has(DefFlags::TEST));
+    let all = [callers.iter().map(at_use).collect(), outgoing, tests.iter().map(at_use).collect()];
+    let counted = |links: Vec<CardLink>, more: bool| CardLinks {
+        n: links.len() as u32,
+        more,
+        first: links.into_iter().take(LINKS_MAX).collect(),
+    };
+    let [callers, callees, tests] = all;
+    [counted(callers, is_cut), counted(callees, false), counted(tests, is_cut)]
 }
 
 fn certain(mut edges: Vec<Edge>) -> Vec<Edge> {
@@ -232,8 +241,7 @@ impl Card {
         let labels =
             if is_callable { ["callers", "calls", "tests"] } else { ["used by", "members", "tests"] };
         for ((label, links), shown) in labels.iter().zip(&self.links).zip(shown) {
-            let n =
-                if links.n as usize >= EDGES_IN_MAX { format!("{}+", links.n) } else { links.n.to_string() };
+            let n = format!("{}{}", links.n, if links.more { "+" } else { "" });
             let colon = if shown > 0 { ":" } else { "" };
             out += &format!("{label} {n}{colon}\n");
             for link in &links.first[..shown] {

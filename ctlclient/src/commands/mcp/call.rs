@@ -338,7 +338,8 @@ fn graph(asking: &mut Asking, args: GraphArguments, method: Method) -> Result<Ou
     };
     let line = asking.call(method, &params)?;
     let answer: GraphResult = session::result(&line)?;
-    found(lookup::graph_text(&answer, STYLE), &line, &answer.envelope)
+    let text = lookup::graph_text(&answer, STYLE).replace("raise it with --limit", "raise `limit`");
+    found(text, &line, &answer.envelope)
 }
 
 /// An answer that is passed on as the daemon gave it.
