@@ -26,7 +26,9 @@ impl Style {
         let env = |name: &str| std::env::var(name).ok();
         let color = decide(when, &env, std::io::stdout().is_terminal());
         let width = rustix::termios::tcgetwinsize(std::io::stdout()).map_or(0, |w| usize::from(w.ws_col));
-        LINKS.get_or_init(|| (color && std::io::stdout().is_terminal() && follows_links(&env)).then(link_bases));
+        LINKS.get_or_init(|| {
+            (color && std::io::stdout().is_terminal() && follows_links(&env)).then(link_bases)
+        });
         Self { color, width: if width == 0 { 80 } else { width.clamp(40, 200) } }
     }
 
@@ -102,11 +104,15 @@ fn link_bases() -> (String, Vec<PathBuf>) {
 /// `shown` as a link to the file that `place`, as `path:line`, is about, if it is there.
 fn linked(shown: &str, place: &str, host: &str, bases: &[PathBuf]) -> String {
     let path = place.split(':').next().unwrap_or(place);
-    let Some(file) = bases.iter().map(|b| b.join(path)).find(|p| p.is_file()) else { return shown.to_owned() };
+    let Some(file) = bases.iter().map(|b| b.join(path)).find(|p| p.is_file()) else {
+        return shown.to_owned();
+    };
     let mut uri = format!("file://{host}");
     for byte in file.to_string_lossy().bytes() {
         match byte {
-            b'/' | b'-' | b'_' | b'.' | b'~' | b'0'..=b'9' | b'a'..=b'z' | b'A'..=b'Z' => uri.push(byte as char),
+            b'/' | b'-' | b'_' | b'.' | b'~' | b'0'..=b'9' | b'a'..=b'z' | b'A'..=b'Z' => {
+                uri.push(byte as char)
+            }
             _ => {
                 let _ = write!(uri, "%{byte:02X}");
             }

@@ -115,7 +115,9 @@ mod tests {
 
     #[test]
     fn distances_are_edits() {
-        for (a, b, d) in [("", "abc", 3), ("kitten", "sitting", 3), ("ab", "ba", 1), ("disptach", "dispatch", 1)] {
+        for (a, b, d) in
+            [("", "abc", 3), ("kitten", "sitting", 3), ("ab", "ba", 1), ("disptach", "dispatch", 1)]
+        {
             assert_eq!(distance(&letters(a), &letters(b)), d, "{a} {b}");
         }
     }
