@@ -9,7 +9,6 @@ use std::path::PathBuf;
     name = "ctl",
     max_term_width = 80,
     disable_version_flag = true,
-    arg_required_else_help = true,
     after_help = "Examples:
   ctl pack \"where is the retry delay decided\"
   ctl pack --budget 4000 --json --query-file issue.txt
@@ -87,6 +86,11 @@ pub enum Command {
     /// Find definitions by name
     #[command(after_help = "Example:\n  ctl symbol Client.get")]
     Symbol(SymbolArgs),
+    /// A definition at a glance: signature, doc, callers, callees, tests, in 400 tokens
+    #[command(after_help = "Examples:
+  ctl card Client.get
+  ctl card net/retry.go:42 --max-tokens 200 --json")]
+    Card(CardArgs),
     /// Say whether a file is in the index, and which rule or limit decides it
     #[command(after_help = "Example:\n  ctl why build/generated.go")]
     Why(WhyArgs),
@@ -130,6 +134,12 @@ pub enum Command {
     /// Show the settings in force
     #[command(subcommand)]
     Config(ConfigCommand),
+    /// Serve coding agents over MCP on standard input and output, or set a client up for it
+    #[command(after_help = MCP_EXAMPLES)]
+    Mcp(McpArgs),
+    /// Tell a coding agent of ctl, in its instructions and its hooks
+    #[command(subcommand)]
+    Agent(AgentCommand),
     /// Check what could keep this from working
     Doctor,
     /// Print a completion script for a shell
@@ -163,6 +173,15 @@ const PACK_EXAMPLES: &str = "Examples:
   ctl pack \"and who retries\" --seen pack:sha256:1f0c...     # nothing twice
   ctl pack \"who retries\" --overlay net/retry.go=- < draft.go  # as if saved
   ctl pack \"x\" --param expansion.direction='\"in\"'";
+
+const MCP_EXAMPLES: &str = "Examples:
+  ctl mcp install claude              # shows the change to its configuration
+  ctl mcp install claude --write      # makes it
+  ctl mcp                             # what the client starts
+  ctl mcp --workspace ~/a --workspace ~/b
+
+Without --workspace the client's roots are served, else the current folder's
+repository; nothing outside them.";
 
 const GRAPH_EXAMPLES: &str = "The symbol is a name, Class.method, a symbol id, a path, or path:line.
 
@@ -373,6 +392,19 @@ pub struct SymbolArgs {
     pub wait: WaitArgs,
 }
 
+/// Options of `card`.
+#[derive(Debug, Args)]
+pub struct CardArgs {
+    /// A name, Class.method, path:line, or a symbol id
+    pub symbol: String,
+    /// Tokens of the card (o200k_base), 100 to 2000
+    #[arg(long, value_name = "N", default_value_t = 400)]
+    pub max_tokens: u32,
+    /// What the index must hold.
+    #[command(flatten)]
+    pub wait: WaitArgs,
+}
+
 /// Options of `why`.
 #[derive(Debug, Args)]
 pub struct WhyArgs {
@@ -398,9 +430,108 @@ pub struct GraphArgs {
     /// Leave out edges below this, in percent
     #[arg(long, value_name = "PERCENT", default_value_t = 50)]
     pub min_confidence: u8,
+    /// Show callers of what a method implements or overrides, too (callers)
+    #[arg(long)]
+    pub dispatch: bool,
     /// What the index must hold.
     #[command(flatten)]
     pub wait: WaitArgs,
+}
+
+/// Options of `mcp`.
+#[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true)]
+pub struct McpArgs {
+    /// Set up a client instead.
+    #[command(subcommand)]
+    pub command: Option<McpCommand>,
+    /// A repository to serve; may be given several times
+    #[arg(long, value_name = "DIR")]
+    pub workspace: Vec<PathBuf>,
+    /// How names of tools are written in the list; each spelling is understood
+    #[arg(long, value_name = "HOW", default_value = "underscore")]
+    pub names: ToolNames,
+    /// Places, reasons and counts beside the text of every answer. Some clients
+    /// then show the model these alone
+    #[arg(long)]
+    pub structured: bool,
+}
+
+/// How names of tools are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ToolNames {
+    /// context_pack_create
+    Underscore,
+    /// context_pack.create, which some clients refuse
+    Dotted,
+}
+
+/// What to do for clients.
+#[derive(Debug, Subcommand)]
+pub enum McpCommand {
+    /// Show, or with --write make, the change to a client's configuration
+    Install {
+        /// The client
+        client: McpClient,
+        /// Make the change
+        #[arg(long)]
+        write: bool,
+        /// Take the entry out again
+        #[arg(long)]
+        remove: bool,
+    },
+}
+
+/// A program that speaks MCP.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum McpClient {
+    /// Claude Code: .mcp.json of this repository
+    Claude,
+    /// Cursor: .cursor/mcp.json of this repository
+    Cursor,
+    /// Visual Studio Code: .vscode/mcp.json of this repository
+    Vscode,
+    /// Codex: config.toml of this user
+    Codex,
+    /// Zed: settings.json of this user
+    Zed,
+}
+
+/// What to do for coding agents.
+#[derive(Debug, Subcommand)]
+pub enum AgentCommand {
+    /// Show, or with --write make, the changes to an agent's files in this
+    /// repository: five lines of instructions, and a hook where it has hooks
+    #[command(after_help = "Examples:
+  ctl agent install claude            # CLAUDE.md and .claude/settings.json
+  ctl agent install codex --write     # AGENTS.md
+  ctl agent install claude --remove --write")]
+    Install {
+        /// The agent
+        client: AgentClient,
+        /// Make the changes
+        #[arg(long)]
+        write: bool,
+        /// Take out what was put in
+        #[arg(long)]
+        remove: bool,
+    },
+    /// What the hook runs: reads a search from standard input, prints the card
+    /// of the name that was searched for
+    Hook,
+}
+
+/// A coding agent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum AgentClient {
+    /// Claude Code: CLAUDE.md, and a hook
+    Claude,
+    /// Codex: AGENTS.md
+    Codex,
+    /// Cursor: AGENTS.md
+    Cursor,
+    /// GitHub Copilot: .github/copilot-instructions.md
+    Copilot,
 }
 
 /// Options of `index`.

@@ -38,18 +38,26 @@ const KEPT: [&str; 14] = [
 /// # Errors
 /// `POC_E_DAEMON_UNAVAILABLE` when there is none.
 pub fn program() -> Result<PathBuf, Failure> {
-    let name = format!("indexd{}", std::env::consts::EXE_SUFFIX);
+    installed("indexd")
+}
+
+/// A program of ours: the one beside this, so that all are of one release, then that of PATH.
+///
+/// # Errors
+/// `POC_E_DAEMON_UNAVAILABLE` when there is none.
+pub fn installed(name: &str) -> Result<PathBuf, Failure> {
+    let file = format!("{name}{}", std::env::consts::EXE_SUFFIX);
     let beside =
-        std::env::current_exe().ok().and_then(|p| Some(p.canonicalize().ok()?.parent()?.join(&name)));
+        std::env::current_exe().ok().and_then(|p| Some(p.canonicalize().ok()?.parent()?.join(&file)));
     let in_path = std::env::var_os("PATH").unwrap_or_default();
     let candidates = beside
         .into_iter()
-        .chain(std::env::split_paths(&in_path).filter(|d| d.is_absolute()).map(|d| d.join(&name)));
+        .chain(std::env::split_paths(&in_path).filter(|d| d.is_absolute()).map(|d| d.join(&file)));
     candidates.into_iter().find(|p| p.is_file()).ok_or_else(|| {
         Failure::hinted(
             ErrorCode::DaemonUnavailable,
-            "the program indexd is not installed",
-            "install indexd beside ctl or into PATH",
+            format!("the program {name} is not installed"),
+            format!("install {name} beside ctl or into PATH"),
         )
     })
 }

@@ -17,11 +17,15 @@ const BAR: usize = 30;
 /// Goes to the start of the line and makes it empty.
 const CLEAR: &str = "\r\x1b[2K";
 
-/// The bar of one request.
+/// Who is told of progress where no bar is drawn.
+pub type Listener = Box<dyn FnMut(&ProgressParams)>;
+
+/// The bar of one request, or whoever is told instead.
 pub struct Progress {
     wanted: bool,
     started: Instant,
     drawn: Option<Instant>,
+    listener: Option<Listener>,
 }
 
 impl Progress {
@@ -29,7 +33,12 @@ impl Progress {
     pub fn new(quiet: bool) -> Self {
         let is_dumb = std::env::var_os("TERM").is_some_and(|t| t == "dumb");
         let wanted = !quiet && !is_dumb && std::io::stderr().is_terminal();
-        Self { wanted, started: Instant::now(), drawn: None }
+        Self { wanted, started: Instant::now(), drawn: None, listener: None }
+    }
+
+    /// Passes on what the daemon says and draws nothing; nothing is asked of the daemon without a listener.
+    pub fn told(listener: Option<Listener>) -> Self {
+        Self { wanted: listener.is_some(), started: Instant::now(), drawn: None, listener }
     }
 
     /// Whether the daemon should send notifications.
@@ -39,6 +48,9 @@ impl Progress {
 
     /// Shows how far the work has come.
     pub fn show(&mut self, p: &ProgressParams) {
+        if let Some(listener) = &mut self.listener {
+            return listener(p);
+        }
         let is_soon = self.drawn.is_some_and(|at| at.elapsed() < INTERVAL);
         if !self.wanted || self.started.elapsed() < DELAY || is_soon {
             return;

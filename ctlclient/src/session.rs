@@ -148,7 +148,15 @@ pub struct Session {
     upgraded: bool,
     /// When the daemon was heard last, or spoken to.
     heard: Instant,
+    /// Whether whoever asked no longer wants the answer.
+    stop: Option<Stop>,
 }
+
+/// Says whether whoever asked no longer wants the answer.
+pub type Stop = Box<dyn Fn() -> bool>;
+
+/// How often that is asked while a request is under way.
+const STOP_INTERVAL: Duration = Duration::from_millis(50);
 
 /// A decoder with room for most answers. It is taken from the system page by page as bytes come.
 fn decoder() -> Decoder {
@@ -196,7 +204,13 @@ impl Session {
             greeted: None,
             upgraded: false,
             heard: Instant::now(),
+            stop: None,
         })
+    }
+
+    /// Cancels requests under way when `stop` says so, within 50 ms.
+    pub fn stop_when(&mut self, stop: Stop) {
+        self.stop = Some(stop);
     }
 
     /// Sends a request and gives the line of its answer; see [`result`].
@@ -420,17 +434,29 @@ impl Session {
         if silent_at.is_some_and(|at| at <= now) {
             return Err(self.is_silent());
         }
-        let Some(until) = [self.deadline, silent_at].into_iter().flatten().min() else { return Ok(()) };
+        if self.stop.as_ref().is_some_and(|stop| stop()) {
+            self.cancel();
+            return Err(Failure::new(ErrorCode::Cancelled, "the request was cancelled"));
+        }
+        let looks_again = self.stop.is_some().then(|| now + STOP_INTERVAL);
+        let Some(until) = [self.deadline, silent_at, looks_again].into_iter().flatten().min() else {
+            return Ok(());
+        };
         let left = until.saturating_duration_since(now);
         if left.is_zero() {
-            let mut cancel = rpc::request(None, "$/cancelRequest", CancelParams { id: REQUEST });
-            cancel.push(b'\n');
-            let _ = self.transport.send(&cancel);
+            self.cancel();
             let message = format!("no answer within {} s", self.timeout_s);
             return Err(Failure::hinted(ErrorCode::Busy, message, "give it more time with --timeout SEC"));
         }
         self.transport.wait_readable(left);
         Ok(())
+    }
+
+    /// Tells the daemon that nobody waits for the answer.
+    fn cancel(&mut self) {
+        let mut cancel = rpc::request(None, "$/cancelRequest", CancelParams { id: REQUEST });
+        cancel.push(b'\n');
+        let _ = self.transport.send(&cancel);
     }
 
     /// Whether the daemon would say that it works: its greeting comes at once, and tells of that.

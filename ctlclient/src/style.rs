@@ -4,6 +4,12 @@
 use crate::args::ColorWhen;
 use std::fmt::Write as _;
 use std::io::IsTerminal;
+use std::path::PathBuf;
+use std::sync::OnceLock;
+
+/// Where places lead to on terminals that follow links: the host, and the folders that paths may be
+/// relative to.
+static LINKS: OnceLock<Option<(String, Vec<PathBuf>)>> = OnceLock::new();
 
 /// Whether and how to colour.
 #[derive(Clone, Copy, Debug)]
@@ -20,6 +26,9 @@ impl Style {
         let env = |name: &str| std::env::var(name).ok();
         let color = decide(when, &env, std::io::stdout().is_terminal());
         let width = rustix::termios::tcgetwinsize(std::io::stdout()).map_or(0, |w| usize::from(w.ws_col));
+        LINKS.get_or_init(|| {
+            (color && std::io::stdout().is_terminal() && follows_links(&env)).then(link_bases)
+        });
         Self { color, width: if width == 0 { 80 } else { width.clamp(40, 200) } }
     }
 
@@ -39,7 +48,11 @@ impl Style {
 
     /// For paths.
     pub fn path(self, text: &str) -> String {
-        self.paint("36", text)
+        let painted = self.paint("36", text);
+        match LINKS.get() {
+            Some(Some((host, bases))) if self.color => linked(&painted, text, host, bases),
+            _ => painted,
+        }
     }
 
     /// For what is right.
@@ -68,6 +81,44 @@ impl Style {
         let filled = (percent.min(100) as usize * width).div_ceil(100);
         format!("{}{}", self.good(&"█".repeat(filled)), self.dim(&"░".repeat(width - filled)))
     }
+}
+
+/// Whether a terminal shows links (OSC 8) as such; one that does not know them may print them.
+fn follows_links(env: &dyn Fn(&str) -> Option<String>) -> bool {
+    let set = |name: &str| env(name).is_some_and(|v| !v.is_empty());
+    let is = |name: &str, values: &[&str]| env(name).is_some_and(|v| values.contains(&v.as_str()));
+    let vte = env("VTE_VERSION").and_then(|v| v.parse::<u32>().ok()).is_some_and(|v| v >= 5_000);
+    vte || ["KITTY_WINDOW_ID", "WT_SESSION", "KONSOLE_VERSION", "WEZTERM_PANE"].iter().any(|n| set(n))
+        || is("TERM_PROGRAM", &["iTerm.app", "vscode", "WezTerm", "ghostty", "Hyper"])
+        || is("TERM", &["xterm-kitty", "alacritty", "foot", "xterm-ghostty"])
+}
+
+/// This machine, and the folders from the current one up to its repository's root, the root first.
+fn link_bases() -> (String, Vec<PathBuf>) {
+    let host = rustix::system::uname().nodename().to_string_lossy().into_owned();
+    let cwd = std::env::current_dir().unwrap_or_default();
+    let root = cwd.ancestors().find(|d| d.join(".git").exists()).map(PathBuf::from);
+    (host, root.into_iter().chain([cwd]).collect())
+}
+
+/// `shown` as a link to the file that `place`, as `path:line`, is about, if it is there.
+fn linked(shown: &str, place: &str, host: &str, bases: &[PathBuf]) -> String {
+    let path = place.split(':').next().unwrap_or(place);
+    let Some(file) = bases.iter().map(|b| b.join(path)).find(|p| p.is_file()) else {
+        return shown.to_owned();
+    };
+    let mut uri = format!("file://{host}");
+    for byte in file.to_string_lossy().bytes() {
+        match byte {
+            b'/' | b'-' | b'_' | b'.' | b'~' | b'0'..=b'9' | b'a'..=b'z' | b'A'..=b'Z' => {
+                uri.push(byte as char)
+            }
+            _ => {
+                let _ = write!(uri, "%{byte:02X}");
+            }
+        }
+    }
+    format!("\x1b]8;;{uri}\x1b\\{shown}\x1b]8;;\x1b\\")
 }
 
 fn decide(when: ColorWhen, env: &dyn Fn(&str) -> Option<String>, terminal: bool) -> bool {
@@ -171,6 +222,30 @@ mod tests {
         check(ColorWhen::Auto, &[("TERM", "dumb")], true, false);
         check(ColorWhen::Always, &[("NO_COLOR", "1")], false, true);
         check(ColorWhen::Never, &[("CLICOLOR_FORCE", "1")], true, false);
+    }
+
+    #[test]
+    fn places_are_links_where_terminals_follow_them() {
+        let check = |vars: &[(&str, &str)], expect| {
+            let env = |name: &str| vars.iter().find(|(n, _)| *n == name).map(|(_, v)| (*v).to_owned());
+            assert_eq!(follows_links(&env), expect, "{vars:?}");
+        };
+        check(&[], false);
+        check(&[("TERM", "xterm-256color")], false);
+        check(&[("VTE_VERSION", "7600")], true);
+        check(&[("VTE_VERSION", "4600")], false);
+        check(&[("TERM_PROGRAM", "vscode")], true);
+        check(&[("TERM_PROGRAM", "Apple_Terminal")], false);
+        check(&[("KITTY_WINDOW_ID", "1")], true);
+        let tmp = tempfile::tempdir().unwrap();
+        std::fs::write(tmp.path().join("a b.go"), "").unwrap();
+        let bases = [tmp.path().to_owned()];
+        let dir = tmp.path().display();
+        assert_eq!(
+            linked("shown", "a b.go:3-4", "host", &bases),
+            format!("\x1b]8;;file://host{dir}/a%20b.go\x1b\\shown\x1b]8;;\x1b\\")
+        );
+        assert_eq!(linked("shown", "gone.go:3", "host", &bases), "shown");
     }
 
     #[test]

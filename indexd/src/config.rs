@@ -210,6 +210,8 @@ options! {
     index_shared_mb: u64 = 64, "index.shared_mb", Never, 0 to 65_536;
     /// Commits read for ranking; 0 switches history off.
     history_commits_max: u64 = 2_000, "history.commits_max", Lower, 0 to 1_000_000;
+    /// Answer the tools of `ctl mcp`; off, each says that it is not supported.
+    mcp_enabled: bool = true, "mcp.enabled", Off;
     /// Notice changes by events of the file system; without, every request compares the tree.
     watch_enabled: bool = true, "watch.enabled", Never;
     /// Milliseconds without a change that end a burst.

@@ -1,5 +1,6 @@
 //! The closed list of methods, with their parameters.
 
+use crate::card::CardParams;
 use crate::error::{ErrorCode, ErrorObject};
 use crate::export::ExportParams;
 use crate::graph::GraphParams;
@@ -71,6 +72,8 @@ methods! {
     Search(SearchParams) = "search",
     /// Finds definitions by name.
     Symbol(SymbolParams) = "symbol",
+    /// A definition at a glance.
+    Card(CardParams) = "card",
     /// Whether a path is in the index, and what decides it.
     Why(WhyParams) = "why",
     /// Who calls it.
@@ -140,7 +143,7 @@ pub fn nearest<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -> Opt
         .map(|(_, c)| c)
 }
 
-/// Levenshtein distance.
+/// Levenshtein distance in characters.
 fn distance(a: &[char], b: &[char]) -> usize {
     let mut row: Vec<usize> = (0..=b.len()).collect();
     for (i, x) in a.iter().enumerate() {

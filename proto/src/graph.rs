@@ -29,6 +29,9 @@ pub struct GraphParams {
     /// Percent; edges below are left out and counted. Default 50.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub min_confidence: Option<u8>,
+    /// Whether callers of what a method implements or overrides stand among the edges, as `dispatch`.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub dispatch: bool,
     /// What the answer requires of the index.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub wait: Option<Wait>,
@@ -56,10 +59,28 @@ pub struct GraphResult {
     pub edges: Vec<GraphEdge>,
     /// Whether a limit stopped the walk.
     pub bounded: bool,
+    /// Of `callers`: methods of interfaces and base classes that the roots implement or override, with
+    /// how many definitions call those; each call may reach a root.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub through: Vec<Through>,
     /// What may be missing.
     pub coverage: Coverage,
     /// What is known beside it.
     pub envelope: Envelope,
+}
+
+/// A method that is called in the place of a root.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Through {
+    /// What declares it.
+    pub owner: Symbol,
+    /// The method.
+    pub method: Symbol,
+    /// The root that implements or overrides it.
+    pub root: Symbol,
+    /// Definitions that call it.
+    pub n_callers: u32,
 }
 
 /// An edge of the walk.
@@ -68,7 +89,7 @@ pub struct GraphResult {
 pub struct GraphEdge {
     /// Steps from a root, from 1.
     pub depth: u32,
-    /// `call`, `usage`, `import`, `export`, `dataflow`, `inherit` or `implement`.
+    /// `call`, `usage`, `import`, `export`, `dataflow`, `inherit`, `implement` or `dispatch`.
     pub kind: String,
     /// The definition around the use; of `dataflow` the one that a value comes from.
     pub source: Symbol,

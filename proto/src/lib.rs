@@ -8,6 +8,7 @@
 //! This crate knows nothing of the index: the daemon alone turns its types into these.
 
 pub mod call;
+pub mod card;
 pub mod context_pack;
 pub mod error;
 pub mod export;

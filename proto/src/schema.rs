@@ -1,6 +1,8 @@
 //! JSON Schemas of the wire types, generated from them.
 
-use crate::{call, context_pack, error, export, graph, hello, import, request, rpc, search, why, workspace};
+use crate::{
+    call, card, context_pack, error, export, graph, hello, import, request, rpc, search, why, workspace,
+};
 use schemars::generate::SchemaSettings;
 use serde_json::Value;
 
@@ -27,6 +29,8 @@ pub fn all() -> Vec<(String, Value)> {
         "search.result" => search::SearchResult,
         "symbol.params" => search::SymbolParams,
         "symbol.result" => search::SymbolResult,
+        "card.params" => card::CardParams,
+        "card.result" => card::CardResult,
         "why.params" => why::WhyParams,
         "why.result" => why::WhyResult,
         "graph.params" => graph::GraphParams,

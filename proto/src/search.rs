@@ -1,5 +1,6 @@
 //! `search` and `symbol`: ranked places and definitions by name.
 
+use crate::card::Neighbors;
 use crate::context_pack::{Lines, Range};
 use crate::overlay::Overlay;
 use crate::workspace::{Envelope, Wait};
@@ -21,6 +22,9 @@ pub struct SearchParams {
     /// Hits at most. Default 20, at most 500.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub limit: Option<u32>,
+    /// Whether hits come with those at the other end of their edges.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub neighbors: bool,
     /// What the answer requires of the index.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub wait: Option<Wait>,
@@ -68,6 +72,9 @@ pub struct Hit {
     /// The signals behind it.
     #[serde(default)]
     pub signals: std::collections::BTreeMap<String, f64>,
+    /// Those at the other end of its edges, when asked for and where it has a definition.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub neighbors: Option<Neighbors>,
 }
 
 /// `symbol`: definitions by symbol id, place (`path:line`), qualified name or name; where there is none of

@@ -297,7 +297,8 @@ fn the_small_forms_are_there() {
     }
     let json: Value = serde_json::from_str(&ok(&user.ctl(&["--version", "--json"]))).unwrap();
     assert_eq!(json["schema"], "Version");
-    check_failure(&user.ctl(&["--json"]), 2, "");
+    let here: Value = serde_json::from_str(&ok(&user.ctl(&["--json"]))).unwrap();
+    assert_eq!(here["schema"], "Here");
     for args in [&["export", "dump", "--json"][..], &["completions", "bash", "--json"], &["man", "--json"]] {
         let output = user.ctl(args);
         let error: Value = serde_json::from_slice(&output.stderr).unwrap();
@@ -585,4 +586,89 @@ fn exit_statuses_are_those_of_the_codes() {
         seen.insert(code.exit());
     }
     assert_eq!(seen.into_iter().collect::<Vec<_>>(), [1, 2, 65, 66, 69, 70, 73, 74, 75, 77, 78, 130]);
+}
+
+/// What a person or an agent wants to know of a name, in a few hundred tokens.
+#[test]
+fn a_card_says_what_a_definition_is_and_who_knows_it() {
+    let user = User::new();
+    user.write(
+        "repo/retry_test.go",
+        "package demo\n\nimport \"testing\"\n\nfunc TestDelay(t *testing.T) { Delay(1) }\n",
+    );
+    let many: String =
+        (0..80).map(|i| format!("func CallerNumber{i}() int {{ return Delay({i}) }}\n")).collect();
+    user.write("repo/many.go", &format!("package demo\n\n{many}"));
+    let card = ok(&user.ctl(&["card", "Delay"]));
+    for part in [
+        "function Delay  retry.go:3-4\nfunc Delay(n int) int\nDelay decides how long to wait.\n",
+        "callers 81:\n  Get  client.go:3\n",
+        "calls 0\n",
+        "tests 1:\n  TestDelay  retry_test.go:5\n",
+    ] {
+        assert!(card.contains(part), "{part:?} is not in {card}");
+    }
+    let counter = indexd_text::counter("o200k_base", &Default::default()).unwrap();
+    for max in [100, 400, 2000] {
+        let json = ok(&user.ctl(&["card", "Delay", "--max-tokens", &max.to_string(), "--json"]));
+        let card: Value = serde_json::from_str(&json).unwrap();
+        let counted = indexd_text::TokenCounter::count_tokens(&*counter, card["text"].as_str().unwrap());
+        assert!(counted <= max && card["tokens"] == counted, "{max}: {card}");
+        assert_eq!(card["callers"]["n"], 81);
+    }
+    let hits = ok(&user.ctl(&["search", "how long to wait"]));
+    assert!(
+        hits.contains("called by Get client.go:3, ") && hits.contains("(+78) · tests TestDelay"),
+        "{hits}"
+    );
+}
+
+#[test]
+fn typos_meet_the_nearest_name_path_and_command() {
+    let user = User::new();
+    for (line, near) in [
+        (["symbol", "Dealy"], "did you mean Delay?"),
+        (["card", "delya"], "did you mean Delay?"),
+        (["callers", "Client.Get"], "did you mean Get?"),
+        (["callers", "retyr.go:3"], "did you mean retry.go:3?"),
+        (["impact", "clinet.go"], "did you mean client.go?"),
+    ] {
+        let output = user.ctl(&line);
+        check_failure(&output, 66, "POC_E_SYMBOL_NOT_FOUND");
+        assert!(text(&output.stderr).contains(near), "{line:?}: {}", text(&output.stderr));
+    }
+    assert!(text(&user.ctl(&["calers", "x"]).stderr).contains("callers"));
+}
+
+#[test]
+fn callers_through_an_interface_are_told_of() {
+    let user = User::new();
+    user.write(
+        "repo/lease.go",
+        "package demo\n\ntype Lessor interface {\n\tGrant(n int) int\n}\n\ntype lessor struct{}\n\n\
+         func (l *lessor) Grant(n int) int { return n }\n\nfunc Use(l Lessor) int { return l.Grant(1) }\n\n\
+         func Again(l Lessor) int { return l.Grant(2) }\n",
+    );
+    let told = ok(&user.ctl(&["callers", "lessor.Grant"]));
+    assert!(told.contains("2 through interface Lessor  lease.go:4 (--dispatch shows them)"), "{told}");
+    assert!(!told.contains("function Use"), "{told}");
+    let shown = ok(&user.ctl(&["callers", "lessor.Grant", "--dispatch"]));
+    assert!(shown.contains("function Use  lease.go:11  dispatch"), "{shown}");
+    assert!(!ok(&user.ctl(&["callers", "Delay"])).contains("through interface"));
+}
+
+#[test]
+fn alone_it_says_what_is_indexed_and_what_to_ask_next() {
+    let user = User::new();
+    let outside = user.ctl(&[]);
+    assert_eq!(outside.status.code(), Some(2), "no repository: the help");
+    assert!(text(&outside.stderr).contains("Usage: ctl") && outside.stdout.is_empty());
+    user.write("repo/.git/HEAD", "ref: refs/heads/main\n");
+    let fresh = ok(&user.ctl(&[]));
+    assert!(fresh.contains("repo  not asked about yet") && fresh.contains("ctl pack \""), "{fresh}");
+    ok(&user.ctl(&["index", "--wait"]));
+    let known = ok(&user.ctl(&[]));
+    assert!(known.contains("ready, 3 files, index "), "{known}");
+    let json: Value = serde_json::from_str(&ok(&user.ctl(&["--json"]))).unwrap();
+    assert_eq!((&json["schema"], &json["workspace"]["state"]), (&"Here".into(), &"ready".into()));
 }

@@ -8,6 +8,7 @@ mod edits;
 mod graph;
 mod imports;
 mod incremental;
+mod mcp;
 mod protocol;
 mod recovery;
 mod sharing;

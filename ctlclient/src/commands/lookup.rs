@@ -1,13 +1,14 @@
 //! `ctl search`, `ctl symbol` and the questions about the graph.
 
 use super::{Target, note, overlays, wait};
-use crate::args::{Common, GraphArgs, SearchArgs, SymbolArgs, WhyArgs};
+use crate::args::{CardArgs, Common, GraphArgs, SearchArgs, SymbolArgs, WhyArgs};
 use crate::failure::Failure;
 use crate::output::Output;
 use crate::progress::Progress;
 use crate::session::{self, Session};
 use crate::style::{Style, safe_line};
 use indexd_proto::Method;
+use indexd_proto::card::{CardLinks, CardParams, CardResult};
 use indexd_proto::graph::{GraphEdge, GraphParams, GraphResult};
 use indexd_proto::search::{SearchParams, SearchResult, Symbol, SymbolParams, SymbolResult};
 use indexd_proto::why::{Standing, WhyParams, WhyResult};
@@ -30,6 +31,7 @@ pub fn search(common: &Common, args: &SearchArgs) -> Result<(), Failure> {
         cwd: target.cwd,
         query,
         limit: Some(args.limit),
+        neighbors: true,
         wait: Some(wait(&args.wait)),
         progress: progress.is_wanted(),
         overlays: overlays(&args.wait)?,
@@ -40,16 +42,64 @@ pub fn search(common: &Common, args: &SearchArgs) -> Result<(), Failure> {
     if common.json {
         out.line(session::raw(&line)?)?;
     } else {
-        let style = Style::of_stdout(common.color);
-        for hit in &answer.hits {
-            let place = format!("{}:{}-{}", safe_line(&hit.file_rel_path), hit.lines.start, hit.lines.end);
-            let score = format!("{:.3}", hit.score);
-            out.line(&format!("{} {}  {}", style.dim(&score), style.path(&place), safe_line(&hit.title)))?;
-        }
+        out.text(&hits_text(&answer, Style::of_stdout(common.color)))?;
     }
     out.finish()?;
     note(common, &answer.envelope, &[]);
     if answer.hits.is_empty() { Err(Failure::NoResult) } else { Ok(()) }
+}
+
+/// One line for each hit.
+pub(super) fn hits_text(answer: &SearchResult, style: Style) -> String {
+    let mut out = String::new();
+    for hit in &answer.hits {
+        let place = format!("{}:{}-{}", safe_line(&hit.file_rel_path), hit.lines.start, hit.lines.end);
+        let score = format!("{:.3}", hit.score);
+        out += &format!("{} {}  {}\n", style.dim(&score), style.path(&place), safe_line(&hit.title));
+        let Some(near) = &hit.neighbors else { continue };
+        let all = [("called by", &near.callers), ("calls", &near.callees), ("tests", &near.tests)];
+        let parts: Vec<String> =
+            all.into_iter().filter_map(|(label, links)| links_text(label, links)).collect();
+        if !parts.is_empty() {
+            out += &style.dim(&format!("      {}", parts.join(" · ")));
+            out.push('\n');
+        }
+    }
+    out
+}
+
+/// `calls a f.go:3, b g.go:4 (+2)`; none without any.
+fn links_text(label: &str, links: &CardLinks) -> Option<String> {
+    let named = links.first.iter().map(|l| format!("{} {}:{}", l.name, l.file_rel_path, l.line));
+    let named: Vec<String> = named.map(|l| safe_line(&l)).collect();
+    let left = links.n as usize - named.len().min(links.n as usize);
+    let more = if left > 0 { format!(" (+{left})") } else { String::new() };
+    (!named.is_empty()).then(|| format!("{label} {}{more}", named.join(", ")))
+}
+
+/// Prints a definition at a glance.
+pub fn card(common: &Common, args: &CardArgs) -> Result<(), Failure> {
+    let target = Target::of(common)?;
+    let mut progress = Progress::new(common.quiet);
+    let params = CardParams {
+        repo: target.repo,
+        cwd: target.cwd,
+        symbol: args.symbol.clone(),
+        max_tokens: Some(args.max_tokens),
+        wait: Some(wait(&args.wait)),
+        progress: progress.is_wanted(),
+    };
+    let line = Session::open(common)?.call(Method::Card, &params, &mut progress)?;
+    let answer: CardResult = session::result(&line)?;
+    let mut out = Output::new();
+    if common.json {
+        out.line(session::raw(&line)?)?;
+    } else {
+        out.text(&crate::style::safe(&answer.text))?;
+    }
+    out.finish()?;
+    note(common, &answer.envelope, &[]);
+    Ok(())
 }
 
 /// Says what became of a path; one that is in no way in the index is exit status 1.
@@ -127,6 +177,7 @@ pub fn graph(common: &Common, args: &GraphArgs, method: Method) -> Result<(), Fa
         depth: args.depth,
         limit: Some(args.limit),
         min_confidence: Some(args.min_confidence),
+        dispatch: args.dispatch,
         wait: Some(wait(&args.wait)),
         progress: progress.is_wanted(),
         overlays: overlays(&args.wait)?,
@@ -145,7 +196,8 @@ pub fn graph(common: &Common, args: &GraphArgs, method: Method) -> Result<(), Fa
     Ok(())
 }
 
-fn graph_text(answer: &GraphResult, style: Style) -> String {
+/// The edges of an answer and what the graph may be missing.
+pub(super) fn graph_text(answer: &GraphResult, style: Style) -> String {
     let mut out = String::new();
     for root in &answer.roots {
         out += &format!("{} of {}  {}\n", answer.relation, title(root, style), place(root, style));
@@ -158,6 +210,19 @@ fn graph_text(answer: &GraphResult, style: Style) -> String {
     }
     if answer.edges.is_empty() {
         out += &format!("  no {}\n", answer.relation);
+    }
+    let shows = answer.edges.iter().any(|e| e.kind == "dispatch");
+    for through in &answer.through {
+        let hint = if shows { "" } else { " (--dispatch shows them)" };
+        let owner = &through.owner;
+        out += &format!(
+            "  {} through {} {}  {}{}\n",
+            through.n_callers,
+            owner.kind,
+            style.bold(&safe_line(name_of(owner))),
+            place(&through.method, style),
+            style.dim(hint)
+        );
     }
     if answer.bounded {
         out += &style.warn("  more than the limit; raise it with --limit\n");

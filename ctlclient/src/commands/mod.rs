@@ -1,16 +1,22 @@
 //! One module for each family of commands.
 
 mod admin;
+mod agent;
 mod doctor;
+mod edit;
 mod export;
+mod here;
+mod hook;
 mod import;
 mod lookup;
 mod man;
+mod mcp;
+pub mod more;
 mod pack;
 mod pack_text;
 mod service;
 
-use crate::args::{Cli, Command, Common, Fresh, WaitArgs};
+use crate::args::{AgentCommand, Cli, Command, Common, Fresh, WaitArgs};
 use crate::failure::Failure;
 use clap::CommandFactory;
 use indexd_proto::error::ErrorCode;
@@ -26,23 +32,21 @@ use std::path::Path;
 /// What the command ends with.
 pub fn run(cli: Cli) -> Result<(), Failure> {
     let common = &cli.common;
-    if let Some(dir) = &common.directory {
-        std::env::set_current_dir(dir).map_err(|e| {
-            Failure::new(ErrorCode::WorkspaceInvalid, format!("cannot change to {}: {e}", dir.display()))
-        })?;
+    if !cli.command.as_ref().is_some_and(more::is_meant) {
+        change_folder(common)?;
     }
     let Some(command) = &cli.command else {
         if cli.version {
             return admin::version(common);
         }
-        let missing = clap::error::ErrorKind::MissingSubcommand;
-        Cli::command().error(missing, "a command is missing").exit();
+        return here::here(common);
     };
     match command {
         Command::Pack(args) => pack::pack(common, args),
         Command::Preview(args) => pack::preview(common, args),
         Command::Search(args) => lookup::search(common, args),
         Command::Symbol(args) => lookup::symbol(common, args),
+        Command::Card(args) => lookup::card(common, args),
         Command::Why(args) => lookup::why(common, args),
         Command::Callers(args) => lookup::graph(common, args, indexd_proto::Method::Callers),
         Command::Callees(args) => lookup::graph(common, args, indexd_proto::Method::Callees),
@@ -57,6 +61,8 @@ pub fn run(cli: Cli) -> Result<(), Failure> {
         Command::Daemon(what) => admin::daemon(common, *what),
         Command::Service(what) => service::service(common, *what),
         Command::Config(what) => admin::config(common, what),
+        Command::Agent(AgentCommand::Hook) => hook::hook(common),
+        Command::Mcp(_) | Command::Agent(AgentCommand::Install { .. }) => more::become_it(),
         Command::Doctor => doctor::doctor(common),
         Command::Completions { shell } => {
             text_only(common, "a completion script")?;
@@ -71,6 +77,14 @@ pub fn run(cli: Cli) -> Result<(), Failure> {
     }
 }
 
+/// Goes where `-C` says.
+fn change_folder(common: &Common) -> Result<(), Failure> {
+    let Some(dir) = &common.directory else { return Ok(()) };
+    std::env::set_current_dir(dir).map_err(|e| {
+        Failure::new(ErrorCode::WorkspaceInvalid, format!("cannot change to {}: {e}", dir.display()))
+    })
+}
+
 /// Refuses `--json` where the answer is no JSON object.
 fn text_only(common: &Common, what: &str) -> Result<(), Failure> {
     if !common.json {
@@ -81,6 +95,19 @@ fn text_only(common: &Common, what: &str) -> Result<(), Failure> {
         format!("{what} is not one JSON object"),
         "leave out --json",
     ))
+}
+
+/// How other programs start this one: by its name where PATH leads to it, else by its place.
+fn own_command() -> String {
+    let own = std::env::current_exe().and_then(|p| p.canonicalize()).ok();
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let first = std::env::split_paths(&path).map(|d| d.join("ctl")).find(|p| p.is_file());
+    let first = first.and_then(|p| p.canonicalize().ok());
+    // This may be the program that `ctl` became.
+    match own.map(|p| p.with_file_name(format!("ctl{}", std::env::consts::EXE_SUFFIX))) {
+        Some(own) if first.as_ref() != Some(&own) => own.display().to_string(),
+        _ => "ctl".to_owned(),
+    }
 }
 
 /// `--repo` and the current folder, absolute, as the wire has them.

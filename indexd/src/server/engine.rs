@@ -7,7 +7,7 @@ use crate::server::graph::{self, Relation};
 use crate::server::limits::PROGRESS_INTERVAL;
 use crate::server::metrics::Metrics;
 use crate::server::records::{Cache, Kept, Records};
-use crate::server::{convert, edges, import, log, lookup, place, unsaved, why};
+use crate::server::{card, convert, edges, import, log, lookup, place, unsaved, why};
 use crate::workspace::{
     Collect, Freshness, Progress, RECORDS, Registry, Workspace, WorkspaceError, WorkspaceState, folder_name,
 };
@@ -15,6 +15,7 @@ use base64::Engine as _;
 use indexd_model::IndexView;
 use indexd_pack::PackError;
 use indexd_pack::request::Request;
+use indexd_proto::card::{CardParams, CardResult};
 use indexd_proto::error::{ErrorCode, ErrorObject};
 use indexd_proto::export::{ExportParams, ExportResult};
 use indexd_proto::graph::{GraphParams, GraphResult};
@@ -50,6 +51,8 @@ const LONG_WAIT: Wait =
     Wait { mode: WaitMode::Strict, timeout_ms: Some(WAIT_MS_MAX), build_timeout_ms: None };
 /// Packs whose items are remembered for follow-ups; each takes a few kilobytes.
 const PACKS_HELD: NonZeroUsize = NonZeroUsize::new(512).expect("not zero");
+/// What the tokens of cards are counted with.
+const CARD_TOKENIZER: &str = "o200k_base";
 /// Percent. Below this a use is left out of a SCIP index, which has no place for doubt.
 const SCIP_CONFIDENCE_MIN: u8 = 50;
 
@@ -431,7 +434,7 @@ impl Engine {
 
     fn search(&self, p: SearchParams, ctx: &Context) -> Result<String, ErrorObject> {
         let reading = self.read_over(target(&p.repo, &p.cwd), p.wait, p.progress, &p.overlays, ctx)?;
-        let hits = lookup::search(&reading.snapshot, &p.query, p.limit)?;
+        let hits = lookup::search(&reading.snapshot, &p.query, p.limit, p.neighbors)?;
         tracing::debug!(query = log::query_name(&p.query), hits = hits.len(), "searched");
         json(&SearchResult {
             schema: "SearchResult".to_owned(),
@@ -448,6 +451,29 @@ impl Engine {
             schema_version: SCHEMA_VERSION.to_owned(),
             symbols: lookup::symbols(&reading.snapshot, &reading.symbol(&p.cwd, &p.name), p.limit)
                 .map_err(|e| reading.qualified(e))?,
+            envelope: reading.envelope(ctx),
+        })
+    }
+
+    fn card(&self, p: CardParams, ctx: &Context) -> Result<String, ErrorObject> {
+        let reading = self.read(target(&p.repo, &p.cwd), p.wait, p.progress, ctx)?;
+        let counter = self.counter(CARD_TOKENIZER)?;
+        let name = reading.symbol(&p.cwd, &p.symbol);
+        let card::Card { symbol, owner, doc, links: [callers, callees, tests], others, text, tokens } =
+            card::card(&reading.snapshot, &name, p.max_tokens, &*counter, &ctx.cancel)
+                .map_err(|e| reading.qualified(e))?;
+        json(&CardResult {
+            schema: "Card".to_owned(),
+            schema_version: SCHEMA_VERSION.to_owned(),
+            symbol,
+            owner,
+            doc,
+            callers,
+            callees,
+            tests,
+            others,
+            text,
+            tokens,
             envelope: reading.envelope(ctx),
         })
     }
@@ -484,6 +510,7 @@ impl Engine {
             roots: walk.roots,
             edges: walk.edges,
             bounded: walk.bounded,
+            through: walk.through,
             coverage: walk.coverage,
             envelope: reading.envelope(ctx),
         })
@@ -610,6 +637,7 @@ impl Backend for Engine {
             Call::PackGet(p) => self.pack_get(&p),
             Call::Search(p) => self.search(p, ctx),
             Call::Symbol(p) => self.symbol(p, ctx),
+            Call::Card(p) => self.card(p, ctx),
             Call::Why(p) => self.why(p, ctx),
             Call::Callers(p) => self.graph(Relation::Callers, p, ctx),
             Call::Callees(p) => self.graph(Relation::Callees, p, ctx),

@@ -7,14 +7,15 @@
 use crate::server::backend::{Cancel, cancelled};
 use crate::server::convert;
 use crate::server::edges::column;
+use crate::server::suggest;
 use indexd_model::links::evidence_kind;
 use indexd_model::view::{DefRecord, Edge, UnresolvedRecord};
 use indexd_model::{
-    DefDoc, DefIdx, EdgeKind, FileDoc, FileRoles, IndexView, Key, Language, LineIndex, Linking, Outcome,
-    Role, UnresolvedReason,
+    DefDoc, DefIdx, DefKind, EdgeKind, FileDoc, FileRoles, IndexView, Key, Language, LineIndex, Linking,
+    Outcome, Role, Rule, UnresolvedReason,
 };
 use indexd_proto::error::{ErrorCode, ErrorObject};
-use indexd_proto::graph::{Coverage, GraphEdge, GraphEvidence, GraphParams, UnresolvedPlace};
+use indexd_proto::graph::{Coverage, GraphEdge, GraphEvidence, GraphParams, Through, UnresolvedPlace};
 use indexd_proto::limits::{GRAPH_DEPTH_MAX, GRAPH_EDGES_MAX};
 use indexd_proto::search::Symbol;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -70,6 +71,8 @@ pub struct Walk {
     pub edges: Vec<GraphEdge>,
     /// Whether a limit stopped it.
     pub bounded: bool,
+    /// Methods that are called in the place of the roots.
+    pub through: Vec<Through>,
     /// What may be missing.
     pub coverage: Coverage,
 }
@@ -131,6 +134,8 @@ pub fn walk(
             break;
         }
     }
+    let through =
+        if relation == Relation::Callers { walker.through(&roots, params.dispatch) } else { Vec::new() };
     let mut coverage = files_covered(view);
     let open = match relation {
         Relation::Callees => calls_without_edge(view, &roots, &mut coverage),
@@ -146,7 +151,7 @@ pub fn walk(
         Some(Linking::Types) | None => statement(&coverage, &open),
     };
     let symbols = roots.iter().map(|&d| convert::symbol(view, d)).collect();
-    Ok(Walk { roots: symbols, edges: walker.edges, bounded: walker.bounded, coverage })
+    Ok(Walk { roots: symbols, edges: walker.edges, bounded: walker.bounded, through, coverage })
 }
 
 struct Walker<'a> {
@@ -196,6 +201,41 @@ impl Walker<'_> {
             }
         }
         Ok(next)
+    }
+
+    /// What the roots implement or override, and who calls that; with `shows` these calls are edges, too.
+    fn through(&mut self, roots: &[DefDoc], shows: bool) -> Vec<Through> {
+        let view = self.view;
+        let mut out = Vec::new();
+        for &root in roots {
+            let mut seen = FxHashSet::default();
+            let mut declared = view.edges_from(root, &[EdgeKind::Implement]);
+            declared.retain(|e| view.def(e.target).kind == DefKind::Method && seen.insert(e.target));
+            for method in declared.into_iter().map(|e| e.target) {
+                let mut calls = view.edges_to(method, &[EdgeKind::Call], GRAPH_EDGES_MAX as usize);
+                calls.retain(|e| e.occurrences.iter().any(|o| o.confidence >= self.min_confidence));
+                let Some(owner) = view.def(method).parent.some().filter(|_| !calls.is_empty()) else {
+                    continue;
+                };
+                out.push(Through {
+                    owner: self.symbol(owner),
+                    method: self.symbol(method),
+                    root: self.symbol(root),
+                    n_callers: calls.len() as u32,
+                });
+                for call in calls.iter().filter(|_| shows) {
+                    if self.edges.len() >= self.limit {
+                        self.bounded = true;
+                        break;
+                    }
+                    let mut edge = self.shown(1, call, Rule::Dispatch.confidence());
+                    edge.kind = Rule::Dispatch.name().to_owned();
+                    edge.target = self.symbol(root);
+                    self.edges.push(edge);
+                }
+            }
+        }
+        out
     }
 
     fn edges_of(&self, def: DefDoc) -> Vec<Edge> {
@@ -249,19 +289,13 @@ impl Walker<'_> {
 }
 
 /// What a name stands for; see [`find_all`].
-fn find(view: &dyn IndexView, name: &str) -> Result<Vec<DefDoc>, ErrorObject> {
+pub(super) fn find(view: &dyn IndexView, name: &str) -> Result<Vec<DefDoc>, ErrorObject> {
     if name.trim().is_empty() {
         return Err(ErrorObject::new(ErrorCode::InvalidRequest, "symbol is empty"));
     }
     let mut found = find_all(view, name);
     found.truncate(ROOTS_MAX);
-    if found.is_empty() { Err(not_found(name)) } else { Ok(found) }
-}
-
-/// The error for a name that stands for nothing.
-pub(super) fn not_found(name: &str) -> ErrorObject {
-    let shown: String = name.chars().take(80).collect();
-    ErrorObject::new(ErrorCode::SymbolNotFound, format!("no definition of {shown:?} in the index"))
+    if found.is_empty() { Err(suggest::not_found(view, name)) } else { Ok(found) }
 }
 
 /// What a name stands for: a symbol id, `path`, `path:line`, a qualified name or a name. Ordered by
@@ -327,7 +361,7 @@ fn defs_of(view: &dyn IndexView, file: FileDoc) -> impl Iterator<Item = DefDoc> 
 }
 
 /// The members of a type: definitions inside it, and Go methods with it as receiver.
-fn members(view: &dyn IndexView, def: DefDoc) -> Vec<DefDoc> {
+pub(super) fn members(view: &dyn IndexView, def: DefDoc) -> Vec<DefDoc> {
     let record = view.def(def);
     if record.idx == DefIdx::NONE || !record.kind.is_type() {
         return Vec::new();

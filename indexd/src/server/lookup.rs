@@ -27,7 +27,12 @@ const TITLE_CHARS_MAX: usize = 160;
 ///
 /// # Errors
 /// `POC_E_INVALID_REQUEST` for an empty or oversized query or limit.
-pub fn search(view: &dyn IndexView, text: &str, limit: Option<u32>) -> Result<Vec<Hit>, ErrorObject> {
+pub fn search(
+    view: &dyn IndexView,
+    text: &str,
+    limit: Option<u32>,
+    neighbors: bool,
+) -> Result<Vec<Hit>, ErrorObject> {
     let limit = checked_limit(limit)?;
     checked_text("query", text)?;
     let mut units = Units::new(view);
@@ -55,6 +60,7 @@ pub fn search(view: &dyn IndexView, text: &str, limit: Option<u32>) -> Result<Ve
             symbol_id: symbol.and_then(|s| s.symbol_id),
             title,
             score: round(hit.total / top),
+            neighbors: unit.def.some().filter(|_| neighbors).map(|def| super::card::neighbors(view, def)),
             signals: signals.filter(|(_, strength)| *strength > 0.0).collect::<BTreeMap<_, _>>(),
         });
     }
@@ -74,7 +80,7 @@ pub fn symbols(view: &dyn IndexView, name: &str, limit: Option<u32>) -> Result<V
         defs = similar(view, name);
     }
     if defs.is_empty() {
-        return Err(super::graph::not_found(name).with_hint("search for its words with `ctl search`"));
+        return Err(super::suggest::not_found(view, name));
     }
     defs.truncate(limit);
     Ok(defs.into_iter().map(|d| convert::symbol(view, d)).collect())

@@ -7,6 +7,7 @@
 //! types into those of the wire. [`log`] is the log file, [`limits`] the numbers.
 
 pub mod backend;
+pub mod card;
 pub mod connection;
 pub mod convert;
 pub mod daemon;
@@ -22,6 +23,7 @@ pub mod metrics;
 pub mod place;
 pub mod records;
 pub mod seats;
+pub mod suggest;
 pub mod unsaved;
 pub mod why;
 

@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 const FREE: [&str; 3] = ["indexd-tests", "xtask", "indexd-bench"];
 
 /// Libraries that only these crates may know.
-const EXCLUSIVE: [(&str, &[&str]); 8] = [
+const EXCLUSIVE: [(&str, &[&str]); 9] = [
     ("heed", &["indexd-store"]),
     ("rkyv", &["indexd-store"]),
     ("roaring", &["indexd-store"]),
@@ -21,6 +21,7 @@ const EXCLUSIVE: [(&str, &[&str]); 8] = [
     ("tree-sitter-python", &["indexd-lang"]),
     ("gix", &["indexd-history"]),
     ("notify", &["indexd"]),
+    ("rmcp", &["ctlclient"]),
 ];
 
 /// What each crate may use, by name.

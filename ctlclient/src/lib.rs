@@ -3,6 +3,10 @@
 //! Read [`args`] (what can be asked), [`session`] (reaching a daemon and talking to it), then
 //! `commands`. What the daemon answers to `--json` passes through as it came. Nothing here knows
 //! the index.
+//!
+//! There are two programs: `ctl` starts for every request and holds what needs little; for the few
+//! commands that need large libraries, as the protocol of agents does, it becomes `ctl-more`. In one
+//! program their tables alone made each start a twelfth longer.
 
 mod args;
 mod commands;
@@ -18,10 +22,20 @@ use clap::Parser;
 use failure::Failure;
 use std::process::ExitCode;
 
-fn main() -> ExitCode {
-    let cli = args::quick(std::env::args_os()).unwrap_or_else(Cli::parse);
+/// The program `ctl`.
+pub fn ctl() -> ExitCode {
+    let line = std::env::args_os();
+    run(args::quick(line).unwrap_or_else(Cli::parse), commands::run)
+}
+
+/// The program `ctl-more`: the same command line, for the commands that `ctl` leaves to it.
+pub fn ctl_more() -> ExitCode {
+    run(Cli::parse(), commands::more::run)
+}
+
+fn run(cli: Cli, command: fn(Cli) -> Result<(), Failure>) -> ExitCode {
     let common = cli.common.clone();
-    match commands::run(cli) {
+    match command(cli) {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
             report(&failure, common.json);

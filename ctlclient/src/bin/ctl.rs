@@ -1,0 +1,5 @@
+//! The program `ctl`; see the library beside it.
+
+fn main() -> std::process::ExitCode {
+    ctlclient::ctl()
+}

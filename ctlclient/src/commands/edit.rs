@@ -1,0 +1,276 @@
+//! Changes to the configuration files of other programs: shown first, made when asked for, and never
+//! at the cost of what else stands in them.
+
+use crate::args::Common;
+use crate::failure::Failure;
+use crate::output::Output;
+use crate::style::{Style, safe_line};
+use indexd_proto::error::ErrorCode;
+use jsonc_parser::ParseOptions;
+use jsonc_parser::cst::{CstInputValue, CstRootNode};
+use serde_json::{Value, json};
+use std::io::{ErrorKind, Write};
+use std::path::{Path, PathBuf};
+
+/// Unchanged lines shown before and after a change.
+const CONTEXT: usize = 3;
+
+/// What a file holds, and what it shall hold.
+pub struct Edit {
+    path: PathBuf,
+    before: Option<String>,
+    after: String,
+}
+
+impl Edit {
+    /// Reads a file and changes its text; a file that is not there is empty.
+    ///
+    /// # Errors
+    /// `POC_E_CONFIG` when it is there and cannot be read, and those of the change.
+    pub fn of(path: PathBuf, change: impl FnOnce(&str) -> Result<String, String>) -> Result<Self, Failure> {
+        let refuse = |why: String| {
+            let message = format!("{}: {why}", path.display());
+            Failure::hinted(ErrorCode::Config, message, "mend the file, or add the entry by hand")
+        };
+        let before = match std::fs::read_to_string(&path) {
+            Ok(text) => Some(text),
+            Err(e) if e.kind() == ErrorKind::NotFound => None,
+            Err(e) => return Err(refuse(e.to_string())),
+        };
+        let after = change(before.as_deref().unwrap_or("")).map_err(refuse)?;
+        Ok(Self { path, before, after })
+    }
+
+    fn is_change(&self) -> bool {
+        self.before.as_deref().unwrap_or("") != self.after
+    }
+
+    /// Puts the new text in the place of the old in one step. Links are looked through.
+    fn write(&self) -> Result<(), Failure> {
+        let failed = |e: std::io::Error| {
+            let code = match e.kind() {
+                ErrorKind::PermissionDenied => ErrorCode::PermissionDenied,
+                _ => ErrorCode::CannotCreate,
+            };
+            Failure::new(code, format!("cannot write {}: {e}", self.path.display()))
+        };
+        let path = std::fs::canonicalize(&self.path).unwrap_or_else(|_| self.path.clone());
+        let dir = path.parent().unwrap_or(Path::new("."));
+        std::fs::create_dir_all(dir).map_err(failed)?;
+        let name = path.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
+        let temporary = dir.join(format!(".{name}.{}", std::process::id()));
+        let put = || {
+            let mut file = std::fs::File::create(&temporary)?;
+            file.write_all(self.after.as_bytes())?;
+            if let Ok(old) = std::fs::metadata(&path) {
+                file.set_permissions(old.permissions())?;
+            }
+            std::fs::rename(&temporary, &path)
+        };
+        put().map_err(|e| {
+            let _ = std::fs::remove_file(&temporary);
+            failed(e)
+        })
+    }
+}
+
+/// Shows changes and makes them when `write`; says how to do so when not.
+///
+/// # Errors
+/// Those of writing.
+pub fn apply(common: &Common, edits: &[Edit], write: bool, done: &str) -> Result<(), Failure> {
+    let changes = edits.iter().filter(|e| e.is_change()).count();
+    if write {
+        edits.iter().filter(|e| e.is_change()).try_for_each(Edit::write)?;
+    }
+    let mut out = Output::new();
+    if common.json {
+        let files = edits.iter().map(|e| {
+            let diff = diff(e, Style { color: false, width: 80 });
+            json!({"path": e.path, "changed": e.is_change(), "written": write && e.is_change(), "diff": diff})
+        });
+        let files: Vec<Value> = files.collect();
+        out.line(&json!({"schema": "FileChanges", "schemaVersion": "1.0.0", "files": files}).to_string())?;
+        return out.finish();
+    }
+    let style = Style::of_stdout(common.color);
+    for edit in edits {
+        if edit.is_change() {
+            out.text(&diff(edit, style))?;
+        } else {
+            out.line(&format!("{}: nothing to change", safe_line(&edit.path.display().to_string())))?;
+        }
+    }
+    match (changes, write) {
+        (0, _) => {}
+        (_, true) => out.line(&format!("written. {done}"))?,
+        (_, false) => out.line("nothing is written yet: run it again with --write")?,
+    }
+    out.finish()
+}
+
+/// The lines that change, with some around them. A change here is one run of lines.
+fn diff(edit: &Edit, style: Style) -> String {
+    let before: Vec<&str> = edit.before.as_deref().unwrap_or("").lines().collect();
+    let after: Vec<&str> = edit.after.lines().collect();
+    let head = before.iter().zip(&after).take_while(|(a, b)| a == b).count();
+    let rest = before.len().min(after.len()) - head;
+    let tail = before.iter().rev().zip(after.iter().rev()).take(rest).take_while(|(a, b)| a == b).count();
+    let path = safe_line(&edit.path.display().to_string());
+    let from = if edit.before.is_some() { path.clone() } else { "/dev/null".to_owned() };
+    let mut out = format!("{}\n{}\n", style.bold(&format!("--- {from}")), style.bold(&format!("+++ {path}")));
+    let first = head.saturating_sub(CONTEXT);
+    let kept = tail.min(CONTEXT);
+    let (old, new) = (before.len() - tail, after.len() - tail);
+    let size = |n: usize| n - first + kept;
+    let start = |n: usize| if size(n) == 0 { 0 } else { first + 1 };
+    out += &format!("@@ -{},{} +{},{} @@\n", start(old), size(old), start(new), size(new));
+    let line = |mark: char, text: &&str| format!("{mark}{}", safe_line(text));
+    let mut lines: Vec<String> = before[first..head].iter().map(|l| line(' ', l)).collect();
+    lines.extend(before[head..old].iter().map(|l| style.bad(&line('-', l))));
+    lines.extend(after[head..new].iter().map(|l| style.good(&line('+', l))));
+    lines.extend(before[old..old + kept].iter().map(|l| line(' ', l)));
+    out + &lines.join("\n") + "\n"
+}
+
+/// Sets, or with `None` removes, the member at `path` of a JSON text with comments. Everything else,
+/// comments and layout included, stays as it is.
+///
+/// # Errors
+/// A sentence: the text is no JSON, or something on the path is no object.
+pub fn json_member(text: &str, path: &[&str], value: Option<&Value>) -> Result<String, String> {
+    let root =
+        CstRootNode::parse(if text.trim().is_empty() { "{}\n" } else { text }, &ParseOptions::default())
+            .map_err(|e| format!("not valid JSON: {e}"))?;
+    let mut object = root.object_value_or_create().ok_or("not a JSON object")?;
+    let (last, folders) = path.split_last().ok_or("no path")?;
+    for name in folders {
+        object = match (object.get(name), value) {
+            (None, None) => return Ok(text.to_owned()),
+            _ => object.object_value_or_create(name).ok_or(format!("{name} is no object"))?,
+        };
+    }
+    match (object.get(last), value) {
+        (None, None) => return Ok(text.to_owned()),
+        (Some(member), None) => member.remove(),
+        (None, Some(value)) => {
+            object.append(last, input(value));
+        }
+        (Some(member), Some(value)) => {
+            // An equal entry keeps the way it is written.
+            if !member.value().is_some_and(|v| is_equal(&v.to_string(), value)) {
+                member.set_value(input(value));
+            }
+        }
+    }
+    Ok(root.to_string())
+}
+
+/// Puts one entry of ours into the list at `path`, in the place of one that is there already, or takes
+/// it out. Everything else stays as it is.
+///
+/// # Errors
+/// As [`json_member`].
+pub fn json_list_entry(
+    text: &str,
+    path: &[&str],
+    is_ours: fn(&Value) -> bool,
+    entry: Option<&Value>,
+) -> Result<String, String> {
+    let root =
+        CstRootNode::parse(if text.trim().is_empty() { "{}\n" } else { text }, &ParseOptions::default())
+            .map_err(|e| format!("not valid JSON: {e}"))?;
+    let mut object = root.object_value_or_create().ok_or("not a JSON object")?;
+    let (last, folders) = path.split_last().ok_or("no path")?;
+    for name in folders {
+        if object.get(name).is_none() && entry.is_none() {
+            return Ok(text.to_owned());
+        }
+        object = object.object_value_or_create(name).ok_or(format!("{name} is no object"))?;
+    }
+    if object.get(last).is_none() && entry.is_none() {
+        return Ok(text.to_owned());
+    }
+    let list = object.array_value_or_create(last).ok_or(format!("{last} is no list"))?;
+    let read = |text: String| serde_json::from_str::<Value>(&text).ok();
+    let old = list.elements().into_iter().find(|e| read(e.to_string()).is_some_and(|v| is_ours(&v)));
+    match (old, entry) {
+        (Some(old), Some(entry)) if read(old.to_string()).as_ref() == Some(entry) => {
+            return Ok(text.to_owned());
+        }
+        (Some(old), _) => old.remove(),
+        (None, None) => return Ok(text.to_owned()),
+        (None, Some(_)) => {}
+    }
+    if let Some(entry) = entry {
+        list.append(input(entry));
+    }
+    Ok(root.to_string())
+}
+
+fn is_equal(text: &str, value: &Value) -> bool {
+    serde_json::from_str::<Value>(text).is_ok_and(|v| v == *value)
+}
+
+fn input(value: &Value) -> CstInputValue {
+    match value {
+        Value::Null => CstInputValue::Null,
+        Value::Bool(b) => CstInputValue::Bool(*b),
+        Value::Number(n) => CstInputValue::Number(n.to_string()),
+        Value::String(s) => CstInputValue::String(s.clone()),
+        Value::Array(list) => CstInputValue::Array(list.iter().map(input).collect()),
+        Value::Object(map) => CstInputValue::Object(map.iter().map(|(k, v)| (k.clone(), input(v))).collect()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(before: &str, value: Option<Value>, after: &str) {
+        assert_eq!(json_member(before, &["servers", "indexd"], value.as_ref()).unwrap(), after);
+    }
+
+    #[test]
+    fn a_member_is_set_and_the_rest_stays() {
+        let entry = || Some(json!({"command": "ctl"}));
+        check(
+            "",
+            entry(),
+            "{\n  \"servers\": {\n    \"indexd\": {\n      \"command\": \"ctl\"\n    }\n  }\n}\n",
+        );
+        let kept = "{\n\t// mine\n\t\"servers\": {\n\t\t\"other\": {\"command\": \"x\"}, // why\n\t},\n\t\"a\": 1\n}\n";
+        let with = json_member(kept, &["servers", "indexd"], entry().as_ref()).unwrap();
+        for part in ["// mine", "// why", "\"other\": {\"command\": \"x\"}", "\"a\": 1", "\t\t\"indexd\": {"]
+        {
+            assert!(with.contains(part), "{part} is not in {with}");
+        }
+        check(&with, entry(), &with);
+        let without = json_member(&with, &["servers", "indexd"], None).unwrap();
+        assert!(!without.contains("indexd") && without.contains("// why"), "{without}");
+        check("{}", None, "{}");
+    }
+
+    #[test]
+    fn what_is_no_json_is_refused() {
+        for text in ["{", "[]", "{\"servers\": 3}"] {
+            assert!(json_member(text, &["servers", "indexd"], Some(&json!(1))).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_difference_shows_what_changes() {
+        let edit = Edit {
+            path: PathBuf::from("/f"),
+            before: Some("a\nb\nc\nd\ne\n".to_owned()),
+            after: "a\nb\nc\nd\nx\ne\n".to_owned(),
+        };
+        let shown = diff(&edit, Style { color: false, width: 80 });
+        assert_eq!(shown, "--- /f\n+++ /f\n@@ -2,4 +2,5 @@\n b\n c\n d\n+x\n e\n");
+        let new = Edit { path: PathBuf::from("/f"), before: None, after: "x\n".to_owned() };
+        assert_eq!(
+            diff(&new, Style { color: false, width: 80 }),
+            "--- /dev/null\n+++ /f\n@@ -0,0 +1,1 @@\n+x\n"
+        );
+    }
+}

@@ -1,0 +1,92 @@
+//! `ctl` alone: what is known of the repository one stands in, and what to ask next.
+
+use super::Target;
+use crate::args::{Cli, Common};
+use crate::failure::Failure;
+use crate::output::Output;
+use crate::progress::Progress;
+use crate::session::{self, Session, Start};
+use crate::style::{Style, bytes, count, number, safe_line};
+use clap::CommandFactory;
+use indexd_proto::Method;
+use indexd_proto::workspace::{StatusParams, StatusResult, WorkspaceStatus};
+use serde_json::json;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+const NEXT: [(&str, &str); 5] = [
+    ("ctl pack \"where is X decided\"", "the code that a task needs"),
+    ("ctl search \"words\"", "ranked places, with who calls them"),
+    ("ctl card NAME", "one definition at a glance"),
+    ("ctl callers NAME", "who calls it; also callees, refs, impact"),
+    ("ctl --help", "everything else"),
+];
+
+/// Says what is indexed and what to ask next; outside of repositories it prints the help and ends as
+/// for a missing command.
+///
+/// # Errors
+/// Those of writing; status 2 outside of repositories.
+pub fn here(common: &Common) -> Result<(), Failure> {
+    let target = Target::of(common)?;
+    let folder = PathBuf::from(target.repo.or(target.cwd).unwrap_or_default());
+    let known = workspaces(common);
+    let holds = |w: &&WorkspaceStatus| folder.starts_with(&w.root);
+    let indexed = known.iter().flatten().filter(holds).max_by_key(|w| w.root.len());
+    let root = indexed.map(|w| PathBuf::from(&w.root)).or_else(|| repository(&folder));
+    let Some(root) = root else {
+        let help = Cli::command().render_help();
+        let _ = std::io::stderr().write_all(help.to_string().as_bytes());
+        return Err(Failure::Status(2));
+    };
+    let mut out = Output::new();
+    if common.json {
+        let answer = json!({
+            "schema": "Here", "schemaVersion": "1.0.0", "root": root, "daemon": known.is_some(), "workspace": indexed,
+        });
+        out.line(&answer.to_string())?;
+        return out.finish();
+    }
+    let style = Style::of_stdout(common.color);
+    out.line(&format!("{}  {}", style.bold(&safe_line(&root.display().to_string())), said(indexed, style)))?;
+    for (command, what) in NEXT {
+        out.line(&format!("  {command:<32} {}", style.dim(what)))?;
+    }
+    out.finish()
+}
+
+/// The workspaces of a running daemon; none is started to say that there is nothing.
+fn workspaces(common: &Common) -> Option<Vec<WorkspaceStatus>> {
+    let mut session = Session::connect(common, Start::Never).ok()?;
+    let line = session.call(Method::Status, &StatusParams {}, &mut Progress::new(true)).ok()?;
+    let status: StatusResult = session::result(&line).ok()?;
+    Some(status.workspaces)
+}
+
+/// The nearest folder with `.git`.
+fn repository(folder: &Path) -> Option<PathBuf> {
+    folder.ancestors().find(|d| d.join(".git").exists()).map(Path::to_owned)
+}
+
+fn said(workspace: Option<&WorkspaceStatus>, style: Style) -> String {
+    let Some(w) = workspace else {
+        return "not asked about yet: the first question builds the index, in seconds".to_owned();
+    };
+    let mut facts = vec![match &w.progress {
+        Some(p) if p.total > 0 => format!("indexing: {} {} of {}", p.phase, number(p.done), number(p.total)),
+        _ => w.state.clone(),
+    }];
+    facts.push(count(w.n_files, "file", "files"));
+    if w.n_pending > 0 {
+        facts.push(count(w.n_pending, "change not in yet", "changes not in yet"));
+    }
+    facts.push(format!("index {}", bytes(w.index_bytes)));
+    let mut out = safe_line(&facts.join(", "));
+    for problem in &w.problems {
+        out += &format!("\n  {}", style.warn(&safe_line(problem)));
+    }
+    if let Some(failure) = &w.failure {
+        out += &format!("\n  {}", style.bad(&safe_line(&format!("{}: {}", failure.code, failure.hint))));
+    }
+    out
+}

@@ -1,0 +1,538 @@
+//! One call of a tool: its arguments, a request to the daemon, the answer as text.
+//!
+//! A model reads the text alone. What programs want to know beside it, places, reasons and counts, is
+//! given when asked for: clients that find structured content may show it to the model in place of
+//! the text.
+
+use super::tools::{EDGES_DEFAULT, HITS_DEFAULT, TOKENS_MAX, TOKENS_MIN, Tool};
+use super::workspaces::{Workspace, Workspaces};
+use crate::args::{ColorWhen, Common};
+use crate::commands::{lookup, pack_text};
+use crate::failure::Failure;
+use crate::progress::{Listener, Progress};
+use crate::session::{self, Session, Stop};
+use crate::style::{Style, count, safe_line};
+use indexd_proto::Method;
+use indexd_proto::context_pack::ContextPack;
+use indexd_proto::error::{ErrorCode, ErrorObject};
+use indexd_proto::graph::{GraphParams, GraphResult};
+use indexd_proto::limits::{CTL_BUDGET_TOKENS, CTL_BYTES_PER_ITEM, CTL_ITEMS, CTL_ITEMS_PER_SECTION};
+use indexd_proto::request::{Budgets, CallOptions, PackAnswer, PackGetParams, PackParams};
+use indexd_proto::search::{SearchParams, SearchResult, SymbolParams, SymbolResult};
+use indexd_proto::workspace::{ConfigParams, ConfigResult, Envelope, Wait};
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value, json};
+use std::collections::{HashMap, VecDeque};
+use std::sync::{Mutex, PoisonError};
+
+/// Items of earlier packs that a request may name.
+const SEEN_MAX: usize = 2_000;
+/// Packs whose text is remembered for `context_pack_get`.
+const TEXTS_KEPT: usize = 32;
+/// Milliseconds that a call waits for a first build; clients give up after a minute.
+const BUILD_WAIT_MS: u64 = 45_000;
+/// Columns of text for models.
+const STYLE: Style = Style { color: false, width: 100 };
+
+/// What a call gives.
+pub struct Outcome {
+    /// What the model reads: the answer, then what it should know of it.
+    pub text: Vec<String>,
+    /// For programs, when asked for.
+    pub structured: Option<Value>,
+}
+
+/// What a call needs beside its arguments.
+pub struct Wanted<'a> {
+    /// What may be asked about.
+    pub workspaces: &'a Workspaces,
+    /// Whether the caller has gone.
+    pub stop: Stop,
+    /// Who is told of progress.
+    pub listener: Option<Listener>,
+}
+
+/// The state of one session: what its model was shown.
+pub struct Desk {
+    no_daemon: bool,
+    structured: bool,
+    memory: Mutex<Memory>,
+}
+
+#[derive(Default)]
+struct Memory {
+    /// By root: marks of the items shown, oldest first.
+    shown: HashMap<String, VecDeque<String>>,
+    /// Packs asked for, with what was left out of them as shown: the same question again means
+    /// that its answer is not at hand.
+    asked: HashMap<String, Vec<String>>,
+    /// The newest packs with their text.
+    texts: VecDeque<(String, String)>,
+}
+
+/// Arguments of every tool.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Shared {
+    repo: Option<String>,
+    structured: bool,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct PackArguments {
+    query: String,
+    max_tokens: Option<u64>,
+    intent: Option<String>,
+    focus_file: Option<String>,
+    #[serde(default)]
+    thrifty: bool,
+    #[serde(default)]
+    repeat: bool,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct GetArguments {
+    #[serde(rename = "packId", alias = "pack_id")]
+    pack_id: String,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct FindArguments {
+    #[serde(alias = "name")]
+    query: String,
+    limit: Option<u32>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct GraphArguments {
+    symbol: String,
+    depth: Option<u32>,
+    limit: Option<u32>,
+}
+
+/// A connection with what the call is about.
+struct Asking<'a> {
+    session: Session,
+    progress: Progress,
+    root: &'a str,
+    wants_progress: bool,
+}
+
+impl Asking<'_> {
+    fn wait(&self) -> Option<Wait> {
+        Some(Wait { build_timeout_ms: Some(BUILD_WAIT_MS), ..Wait::default() })
+    }
+
+    fn call<P: serde::Serialize>(&mut self, method: Method, params: &P) -> Result<Vec<u8>, Failure> {
+        self.session.call(method, params, &mut self.progress)
+    }
+}
+
+impl Desk {
+    /// For a session that is served by a daemon or by children, with structured content always or
+    /// when asked for.
+    pub fn new(no_daemon: bool, structured: bool) -> Self {
+        Self { no_daemon, structured, memory: Mutex::default() }
+    }
+
+    /// Answers a call.
+    ///
+    /// # Errors
+    /// What the model should know: arguments that are wrong, a workspace that is none of the
+    /// session, the daemon's errors.
+    pub fn call(&self, tool: Tool, mut args: Map<String, Value>, wanted: Wanted) -> Result<Outcome, Failure> {
+        mend(&mut args);
+        let shared = Map::from_iter(["repo", "structured"].into_iter().filter_map(|k| args.remove_entry(k)));
+        let shared: Shared = read(tool, shared)?;
+        let workspace = wanted.workspaces.pick(shared.repo.as_deref())?;
+        let mut asking = self.connect(workspace, wanted.stop, wanted.listener)?;
+        let mut outcome = match tool {
+            Tool::Build | Tool::Create => self.pack(&mut asking, read(tool, args)?, tool == Tool::Create),
+            Tool::Get => self.get(&mut asking, &read(tool, args)?),
+            Tool::Search => search(&mut asking, read(tool, args)?),
+            Tool::Locate => locate(&mut asking, read(tool, args)?),
+            Tool::Callers => graph(&mut asking, read(tool, args)?, Method::Callers),
+            Tool::Callees => graph(&mut asking, read(tool, args)?, Method::Callees),
+            Tool::Impact => graph(&mut asking, read(tool, args)?, Method::Impact),
+        }?;
+        if !(shared.structured || self.structured) {
+            outcome.structured = None;
+        }
+        Ok(outcome)
+    }
+
+    /// A connection of its own for each call: calls run side by side, and one that is cancelled takes
+    /// no other with it.
+    fn connect<'a>(
+        &self,
+        workspace: &'a Workspace,
+        stop: Stop,
+        listener: Option<Listener>,
+    ) -> Result<Asking<'a>, Failure> {
+        let common = Common {
+            repo: None,
+            directory: None,
+            json: false,
+            color: ColorWhen::Never,
+            quiet: true,
+            verbose: false,
+            timeout: None,
+            no_daemon: self.no_daemon,
+        };
+        let mut session = Session::open(&common)?;
+        session.stop_when(stop);
+        let wants_progress = listener.is_some();
+        let mut asking =
+            Asking { session, progress: Progress::told(listener), root: &workspace.root, wants_progress };
+        check_enabled(&mut asking)?;
+        Ok(asking)
+    }
+
+    fn pack(&self, asking: &mut Asking, args: PackArguments, write: bool) -> Result<Outcome, Failure> {
+        if let Some(n) = args.max_tokens.filter(|n| !(TOKENS_MIN..=TOKENS_MAX).contains(n)) {
+            let message = format!("max_tokens must be {TOKENS_MIN} to {TOKENS_MAX}, not {n}");
+            return Err(Failure::hinted(ErrorCode::InvalidRequest, message, "leave it out for 8000"));
+        }
+        let mut request = request_of(&args);
+        let key = format!("{}\n{}", asking.root, Value::Object(request.clone()));
+        let seen = if args.repeat { Vec::new() } else { self.seen(asking.root, &key) };
+        if !seen.is_empty() {
+            request.insert("seen".to_owned(), json!(seen));
+        }
+        let params = PackParams { call: options(asking, write), request };
+        let line = asking.call(Method::Pack, &params)?;
+        let answer: PackAnswer = session::result(&line)?;
+        let pack: ContextPack = serde_json::from_str(answer.pack.get()).map_err(shape)?;
+        let text = answer.rendered.unwrap_or_default();
+        self.remember(asking.root, key, seen, &pack, &text);
+        let mut texts = vec![if text.is_empty() { "No relevant code found.".to_owned() } else { text }];
+        let mut note = notes(&answer.envelope, &pack.warnings);
+        if write {
+            note.insert(0, format!("packId: {}", pack.pack_id));
+        }
+        texts.extend((!note.is_empty()).then(|| note.join("\n")));
+        Ok(Outcome { text: texts, structured: Some(places(&pack, Some(&answer.envelope))) })
+    }
+
+    fn get(&self, asking: &mut Asking, args: &GetArguments) -> Result<Outcome, Failure> {
+        let params = PackGetParams {
+            repo: Some(asking.root.to_owned()),
+            cwd: None,
+            pack_id: args.pack_id.trim().to_owned(),
+        };
+        #[derive(Deserialize)]
+        struct Got {
+            pack: ContextPack,
+        }
+        let line = asking.call(Method::PackGet, &params)?;
+        let Got { pack } = session::result(&line)?;
+        let memory = self.memory.lock().unwrap_or_else(PoisonError::into_inner);
+        let kept = memory.texts.iter().find(|(id, _)| *id == pack.pack_id).map(|(_, text)| text.clone());
+        let text = kept.unwrap_or_else(|| pack_text::render(&pack, STYLE, false, false));
+        Ok(Outcome { text: vec![text], structured: Some(places(&pack, None)) })
+    }
+
+    /// What a pack need not show again: nothing when the same question was asked before.
+    fn seen(&self, root: &str, key: &str) -> Vec<String> {
+        let memory = self.memory.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(before) = memory.asked.get(key) {
+            return before.clone();
+        }
+        memory.shown.get(root).map(|shown| shown.iter().cloned().collect()).unwrap_or_default()
+    }
+
+    fn remember(&self, root: &str, key: String, seen: Vec<String>, pack: &ContextPack, text: &str) {
+        let mut memory = self.memory.lock().unwrap_or_else(PoisonError::into_inner);
+        memory.asked.entry(key).or_insert(seen);
+        let shown = memory.shown.entry(root.to_owned()).or_default();
+        for item in pack.sections.iter().flat_map(|s| &s.items) {
+            let mark = match item.form.as_str() {
+                "head" => format!("{}@head", item.chunk_uid),
+                // A place alone showed nothing of it.
+                "place" => continue,
+                _ => item.chunk_uid.clone(),
+            };
+            if !shown.contains(&mark) {
+                shown.push_back(mark);
+            }
+        }
+        while shown.len() > SEEN_MAX {
+            shown.pop_front();
+        }
+        memory.texts.push_back((pack.pack_id.clone(), text.to_owned()));
+        while memory.texts.len() > TEXTS_KEPT {
+            memory.texts.pop_front();
+        }
+    }
+}
+
+/// Refuses where the setting `mcp.enabled` is off.
+fn check_enabled(asking: &mut Asking) -> Result<(), Failure> {
+    let params = ConfigParams { repo: Some(asking.root.to_owned()), cwd: None };
+    let line = asking.call(Method::ConfigShow, &params)?;
+    let settings: ConfigResult = session::result(&line)?;
+    let off = settings.entries.iter().find(|e| e.key == "mcp.enabled" && e.value == json!(false));
+    let Some(off) = off else { return Ok(()) };
+    Err(Failure::hinted(
+        ErrorCode::NotSupported,
+        "MCP is switched off for this repository",
+        format!("the user may set mcp.enabled, which is off in {}", safe_line(&off.origin)),
+    ))
+}
+
+fn search(asking: &mut Asking, args: FindArguments) -> Result<Outcome, Failure> {
+    let params = SearchParams {
+        repo: Some(asking.root.to_owned()),
+        cwd: None,
+        query: args.query,
+        limit: Some(args.limit.unwrap_or(HITS_DEFAULT)),
+        neighbors: true,
+        wait: asking.wait(),
+        progress: asking.wants_progress,
+    };
+    let line = asking.call(Method::Search, &params)?;
+    let answer: SearchResult = session::result(&line)?;
+    let text = match answer.hits.is_empty() {
+        true => "Nothing found. Try other words, or names as they are written in the code.".to_owned(),
+        false => lookup::hits_text(&answer, STYLE),
+    };
+    found(text, &line, &answer.envelope)
+}
+
+fn locate(asking: &mut Asking, args: FindArguments) -> Result<Outcome, Failure> {
+    let params = SymbolParams {
+        repo: Some(asking.root.to_owned()),
+        cwd: None,
+        name: args.query,
+        limit: Some(args.limit.unwrap_or(HITS_DEFAULT)),
+        wait: asking.wait(),
+        progress: asking.wants_progress,
+    };
+    let line = asking.call(Method::Symbol, &params)?;
+    let answer: SymbolResult = session::result(&line)?;
+    let mut text = String::new();
+    for s in &answer.symbols {
+        let place = format!("{}:{}-{}", safe_line(&s.file_rel_path), s.lines.start, s.lines.end);
+        text +=
+            &format!("{place}  {}\n", safe_line(if s.signature.is_empty() { &s.name } else { &s.signature }));
+    }
+    found(text, &line, &answer.envelope)
+}
+
+fn graph(asking: &mut Asking, args: GraphArguments, method: Method) -> Result<Outcome, Failure> {
+    let params = GraphParams {
+        repo: Some(asking.root.to_owned()),
+        cwd: None,
+        symbol: args.symbol,
+        depth: args.depth,
+        limit: Some(args.limit.unwrap_or(EDGES_DEFAULT)),
+        min_confidence: None,
+        dispatch: method == Method::Callers,
+        wait: asking.wait(),
+        progress: asking.wants_progress,
+    };
+    let line = asking.call(method, &params)?;
+    let answer: GraphResult = session::result(&line)?;
+    let text = lookup::graph_text(&answer, STYLE).replace("raise it with --limit", "raise `limit`");
+    found(text, &line, &answer.envelope)
+}
+
+/// An answer that is passed on as the daemon gave it.
+fn found(text: String, line: &[u8], envelope: &Envelope) -> Result<Outcome, Failure> {
+    let mut texts = vec![text];
+    let note = notes(envelope, &[]);
+    texts.extend((!note.is_empty()).then(|| note.join("\n")));
+    let structured = serde_json::from_str(session::raw(line)?).map_err(shape)?;
+    Ok(Outcome { text: texts, structured: Some(structured) })
+}
+
+/// The members of a request that its arguments set: those that `ctl pack` sets for the same question,
+/// so that both get the same pack.
+fn request_of(args: &PackArguments) -> Map<String, Value> {
+    let mut request = Map::new();
+    request.insert("query".to_owned(), json!(args.query));
+    request.insert("includeExplain".to_owned(), json!(false));
+    let mut budgets = Map::new();
+    if let Some(n) = args.max_tokens.filter(|n| *n != CTL_BUDGET_TOKENS) {
+        budgets.insert("maxTotalTokens".to_owned(), json!(n));
+    }
+    if args.thrifty {
+        budgets.insert("stop".to_owned(), json!("value"));
+    }
+    if !budgets.is_empty() {
+        request.insert("budgets".to_owned(), Value::Object(budgets));
+    }
+    if let Some(intent) = &args.intent {
+        request.insert("intent".to_owned(), json!(intent));
+    }
+    if let Some(path) = &args.focus_file {
+        request.insert("focus".to_owned(), json!({"fileRelPath": path}));
+    }
+    request
+}
+
+fn options(asking: &Asking, write: bool) -> CallOptions {
+    CallOptions {
+        repo: Some(asking.root.to_owned()),
+        wait: asking.wait(),
+        progress: asking.wants_progress,
+        rendered: true,
+        default_budgets: Some(Budgets {
+            max_total_tokens: Some(CTL_BUDGET_TOKENS),
+            max_bytes_per_item: Some(CTL_BYTES_PER_ITEM),
+            max_items: Some(CTL_ITEMS),
+            max_items_per_section: Some(CTL_ITEMS_PER_SECTION),
+            ..Budgets::default()
+        }),
+        write,
+        ..CallOptions::default()
+    }
+}
+
+/// Places, reasons and counts of a pack, without its code.
+fn places(pack: &ContextPack, envelope: Option<&Envelope>) -> Value {
+    let items = pack.sections.iter().flat_map(|s| s.items.iter().map(move |i| (s, i)));
+    let items: Vec<Value> = items
+        .map(|(section, item)| {
+            json!({
+                "section": section.name,
+                "path": item.file_rel_path,
+                "lines": [item.lines.start, item.lines.end],
+                "shown": item.excerpt.parts.iter().map(|p| [p.lines.start, p.lines.end]).collect::<Vec<_>>(),
+                "title": item.title,
+                "form": item.form,
+                "why": item.why.rule,
+                "chunkUid": item.chunk_uid,
+                "tokens": item.tokens,
+            })
+        })
+        .collect();
+    let stats = &pack.stats;
+    let mut out = json!({
+        "packId": pack.pack_id,
+        "items": items,
+        "counts": {"found": stats.found, "included": stats.included, "dropped": stats.dropped},
+        "tokens": {"used": stats.token_count, "budget": stats.token_budget},
+        "warnings": pack.warnings,
+    });
+    if let Some(envelope) = envelope {
+        out["repoId"] = json!(envelope.repo_id);
+        out["fresh"] = json!(envelope.fresh);
+        out["indexSignature"] = json!(envelope.index_signature);
+    }
+    out
+}
+
+/// What a reader of the answer alone would miss.
+fn notes(envelope: &Envelope, warnings: &[String]) -> Vec<String> {
+    let mut out = Vec::new();
+    if !envelope.fresh {
+        out.push(match envelope.pending {
+            0 => "note: not compared with the files: the last saves may be missing".to_owned(),
+            n => format!("note: {} not in the index yet", count(n, "changed file is", "changed files are")),
+        });
+    }
+    let shown = envelope.warnings.iter().chain(warnings).filter(|w| *w != ErrorCode::NoContent.name());
+    out.extend(shown.map(|w| format!("note: {}", safe_line(w))));
+    out
+}
+
+/// Numbers and truth values that a model wrote as text.
+fn mend(args: &mut Map<String, Value>) {
+    for key in ["max_tokens", "limit", "depth", "thrifty", "repeat", "structured"] {
+        if let Some(Value::String(text)) = args.get(key)
+            && let Ok(value) = serde_json::from_str::<Value>(text.trim())
+        {
+            args.insert(key.to_owned(), value);
+        }
+    }
+    args.retain(|_, value| !value.is_null());
+}
+
+fn read<T: DeserializeOwned>(tool: Tool, args: Map<String, Value>) -> Result<T, Failure> {
+    serde_json::from_value(Value::Object(args)).map_err(|e| {
+        let known = tool.schema();
+        let known = known.get("properties").and_then(Value::as_object);
+        let known: Vec<&str> = known.into_iter().flatten().map(|(name, _)| name.as_str()).collect();
+        let message = format!("{}: {e}", tool.name(false));
+        Failure::hinted(ErrorCode::InvalidRequest, message, format!("arguments: {}", known.join(", ")))
+    })
+}
+
+fn shape(e: serde_json::Error) -> Failure {
+    Failure::new(ErrorCode::ContractVersion, format!("the daemon's answer has another shape: {e}"))
+}
+
+/// What a model is told of a failure: what it was, its stable code, what to do.
+pub fn said(error: &ErrorObject) -> String {
+    // Hints of the command line, in the words of the tools.
+    let hint = match error.data.code {
+        ErrorCode::SymbolNotFound if !error.data.hint.starts_with("did you mean") => {
+            "find the name with locate_symbol (words of it) or search_code"
+        }
+        ErrorCode::Indexing => "the first index is being built: ask again in a moment",
+        ErrorCode::PackNotFound => "make it again with context_pack_create",
+        _ => &error.data.hint,
+    };
+    let mut text = format!("{} [{}]", safe_line(&error.message), error.data.code.name());
+    if !hint.is_empty() {
+        text += &format!("\nhint: {}", safe_line(hint));
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use indexd_proto::context_pack::{ContextItem, ContextSection};
+
+    #[test]
+    fn text_that_is_a_number_counts_as_one() {
+        let mut args =
+            json!({"limit": "5", "repeat": "true", "query": "7", "depth": null, "max_tokens": "many"});
+        let Value::Object(map) = &mut args else { unreachable!() };
+        mend(map);
+        assert_eq!(args, json!({"limit": 5, "repeat": true, "query": "7", "max_tokens": "many"}));
+    }
+
+    #[test]
+    fn wrong_arguments_name_the_right_ones() {
+        for (tool, args, expect) in [
+            (Tool::Build, json!({}), "missing field `query`"),
+            (Tool::Build, json!({"query": "x", "budget": 1}), "unknown field `budget`"),
+            (Tool::Build, json!({"query": "x", "max_tokens": -1}), "-1"),
+        ] {
+            let Value::Object(args) = args else { unreachable!() };
+            let Err(Failure::Error(e)) = read::<PackArguments>(tool, args) else { panic!("{expect}") };
+            assert!(e.message.contains(expect), "{}", e.message);
+            assert!(e.data.hint.contains("max_tokens"), "{}", e.data.hint);
+        }
+    }
+
+    #[test]
+    fn the_same_question_again_gets_the_same_answer_and_another_one_the_rest() {
+        let desk = Desk::new(false, false);
+        let item = |uid: &str, form: &str| json!({"chunkUid": uid, "form": form});
+        let items = [item("b3:1", "whole"), item("b3:2", "head"), item("b3:3", "place")];
+        let pack = ContextPack { sections: vec![section_of(&items)], ..ContextPack::default() };
+        assert!(desk.seen("/r", "first").is_empty());
+        desk.remember("/r", "first".to_owned(), Vec::new(), &pack, "text");
+        assert_eq!(desk.seen("/r", "second"), ["b3:1", "b3:2@head"]);
+        assert!(desk.seen("/r", "first").is_empty() && desk.seen("/other", "second").is_empty());
+    }
+
+    fn section_of(items: &[Value]) -> ContextSection {
+        let text = |item: &Value, key: &str| item[key].as_str().unwrap_or_default().to_owned();
+        let items = items.iter().map(|i| ContextItem {
+            chunk_uid: text(i, "chunkUid"),
+            form: text(i, "form"),
+            ..ContextItem::default()
+        });
+        ContextSection { items: items.collect(), ..ContextSection::default() }
+    }
+}

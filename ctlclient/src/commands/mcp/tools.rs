@@ -1,0 +1,186 @@
+//! The tools as a model reads them: names, descriptions and arguments.
+//!
+//! The list is the same for every workspace and session. It has room in 3,000 tokens.
+
+use indexd_proto::limits::CTL_BUDGET_TOKENS;
+use serde_json::{Map, Value, json};
+
+/// Edges of a graph answer unless told otherwise.
+pub const EDGES_DEFAULT: u32 = 60;
+/// Hits and definitions unless told otherwise.
+pub const HITS_DEFAULT: u32 = 15;
+/// The least budget of a pack in tokens.
+pub const TOKENS_MIN: u64 = 200;
+/// The largest budget of a pack in tokens.
+pub const TOKENS_MAX: u64 = 90_000;
+
+/// A tool.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Tool {
+    /// A pack.
+    Build,
+    /// A pack with a record.
+    Create,
+    /// A record of a pack.
+    Get,
+    /// Ranked places.
+    Search,
+    /// Definitions by name.
+    Locate,
+    /// Who calls it.
+    Callers,
+    /// What it calls.
+    Callees,
+    /// What depends on it.
+    Impact,
+}
+
+impl Tool {
+    /// Every tool, in the order of the list.
+    pub const ALL: [Self; 8] = [
+        Self::Build,
+        Self::Create,
+        Self::Get,
+        Self::Search,
+        Self::Locate,
+        Self::Callers,
+        Self::Callees,
+        Self::Impact,
+    ];
+
+    /// Its name with underscores, or as the contract writes it.
+    pub fn name(self, dotted: bool) -> &'static str {
+        match (self, dotted) {
+            (Self::Build, _) => "build_context_pack",
+            (Self::Create, false) => "context_pack_create",
+            (Self::Create, true) => "context_pack.create",
+            (Self::Get, false) => "context_pack_get",
+            (Self::Get, true) => "context_pack.get",
+            (Self::Search, _) => "search_code",
+            (Self::Locate, _) => "locate_symbol",
+            (Self::Callers, _) => "callers",
+            (Self::Callees, _) => "callees",
+            (Self::Impact, _) => "impact",
+        }
+    }
+
+    /// The tool of a name in either spelling.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|t| t.name(false) == name || t.name(true) == name)
+    }
+
+    /// For people.
+    pub fn title(self) -> &'static str {
+        match self {
+            Self::Build => "Context pack for a task",
+            Self::Create => "Context pack with a record",
+            Self::Get => "Read a context pack",
+            Self::Search => "Search code",
+            Self::Locate => "Find definitions",
+            Self::Callers => "Who calls it",
+            Self::Callees => "What it calls",
+            Self::Impact => "What depends on it",
+        }
+    }
+
+    /// For models.
+    pub fn description(self) -> &'static str {
+        match self {
+            Self::Build => {
+                "Start here for any question or task about this code base: one call gives the code that \
+                 matters (definitions, callers, callees, tests, docs) as text with path:line, within a token \
+                 budget, from an index that has every saved edit. Give the task in full sentences, an issue \
+                 text, a stack trace or symbol names. Ask again with other words to go on: what this session \
+                 was shown is named and not repeated; set `repeat` if you do not have it."
+            }
+            Self::Create => {
+                "As build_context_pack; also keeps a record and says its packId, to be read again with \
+                 context_pack_get by anyone on this machine."
+            }
+            Self::Get => "Reads a kept context pack by its packId.",
+            Self::Search => {
+                "Ranked places (path:lines, signature) for words or names, without the code. Prefer \
+                 build_context_pack when you want to read the code."
+            }
+            Self::Locate => {
+                "Definitions by exact name, Class.method, words of a name, or path:line, each with its \
+                 place and signature."
+            }
+            Self::Callers => {
+                "Who calls a function or method, resolved through imports, types and inheritance (no text \
+                 matches); ends with what could not be resolved."
+            }
+            Self::Callees => "What a function or method calls.",
+            Self::Impact => {
+                "What depends on a definition or file, step by step: look before changing a signature."
+            }
+        }
+    }
+
+    /// The schema of its arguments.
+    pub fn schema(self) -> Map<String, Value> {
+        let symbol = json!({"type": "string", "description": "Name, Class.method, path or path:line"});
+        let limit =
+            |default: u32| json!({"type": "integer", "minimum": 1, "maximum": 500, "default": default});
+        let (mut properties, required) = match self {
+            Self::Build | Self::Create => (pack_properties(), "query"),
+            Self::Get => (json!({"packId": {"type": "string", "description": "pack:sha256:..."}}), "packId"),
+            Self::Search => (json!({"query": {"type": "string"}, "limit": limit(HITS_DEFAULT)}), "query"),
+            Self::Locate => (json!({"name": symbol, "limit": limit(HITS_DEFAULT)}), "name"),
+            Self::Callers | Self::Callees | Self::Impact => (
+                json!({
+                    "symbol": symbol,
+                    "depth": {"type": "integer", "minimum": 1, "maximum": 4,
+                        "default": if self == Self::Impact { 3 } else { 1 }},
+                    "limit": limit(EDGES_DEFAULT),
+                }),
+                "symbol",
+            ),
+        };
+        properties["repo"] = json!({
+            "type": "string", "description": "Workspace by name or folder, if the session has several"
+        });
+        properties["structured"] = json!({
+            "type": "boolean", "default": false,
+            "description": "For programs: places, reasons and counts as structuredContent"
+        });
+        let schema = json!({
+            "type": "object", "properties": properties, "required": [required], "additionalProperties": false
+        });
+        match schema {
+            Value::Object(map) => map,
+            _ => Map::new(),
+        }
+    }
+}
+
+fn pack_properties() -> Value {
+    json!({
+        "query": {"type": "string", "description": "The task or question in words"},
+        "max_tokens": {"type": "integer", "minimum": TOKENS_MIN, "maximum": TOKENS_MAX,
+            "default": CTL_BUDGET_TOKENS, "description": "Of the whole text, counted exactly"},
+        "intent": {"type": "string", "enum": ["answer", "summarize", "refactor", "debug", "impact", "contract"],
+            "default": "answer"},
+        "focus_file": {"type": "string", "description": "A file to start from"},
+        "thrifty": {"type": "boolean", "default": false, "description": "End where more is worth little"},
+        "repeat": {"type": "boolean", "default": false,
+            "description": "Also show what earlier packs of this session showed"},
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_spelling_of_a_name_is_understood() {
+        for tool in Tool::ALL {
+            for dotted in [false, true] {
+                assert_eq!(Tool::named(tool.name(dotted)), Some(tool));
+            }
+            assert!(tool.description().len() <= 600, "{tool:?}");
+            assert!(tool.name(false).chars().all(|c| c.is_ascii_lowercase() || c == '_'));
+        }
+        assert_eq!(Tool::named("pack"), None);
+    }
+}

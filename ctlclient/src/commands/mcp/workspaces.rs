@@ -1,0 +1,194 @@
+//! What a session may ask about: the repositories of some folders, and nothing outside them.
+
+use crate::failure::Failure;
+use crate::style::safe_line;
+use indexd_proto::error::ErrorCode;
+use std::path::{Path, PathBuf};
+
+/// A repository of the session.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Workspace {
+    /// Its root, without links.
+    pub root: String,
+}
+
+impl Workspace {
+    /// The last part of its path.
+    fn name(&self) -> &str {
+        self.root.rsplit('/').next().unwrap_or(&self.root)
+    }
+}
+
+/// The repositories of a session, in the order in which they were named.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Workspaces(Vec<Workspace>);
+
+impl Workspaces {
+    /// Those of these folders: for each the nearest folder above it, or itself, that holds `.git`, else
+    /// itself.
+    ///
+    /// # Errors
+    /// `POC_E_WORKSPACE_INVALID` for a folder that is not there, the root of the file system, and the
+    /// home folder.
+    pub fn of(folders: &[PathBuf]) -> Result<Self, Failure> {
+        let home = std::env::var_os("HOME").and_then(|h| std::fs::canonicalize(h).ok());
+        let mut found = Vec::new();
+        for folder in folders {
+            let workspace = Workspace { root: root_of(folder, home.as_deref())? };
+            if !found.contains(&workspace) {
+                found.push(workspace);
+            }
+        }
+        Ok(Self(found))
+    }
+
+    /// Those of the current folder.
+    ///
+    /// # Errors
+    /// As [`Workspaces::of`].
+    pub fn here() -> Result<Self, Failure> {
+        let cwd = std::env::current_dir().map_err(|e| {
+            Failure::new(ErrorCode::WorkspaceInvalid, format!("the current folder cannot be used: {e}"))
+        })?;
+        Self::of(&[cwd])
+    }
+
+    /// Those of the folders that a client names by URI; others than `file:` are left out, and folders
+    /// that are not there.
+    pub fn of_uris<'a>(uris: impl Iterator<Item = &'a str>) -> Self {
+        let all = uris.filter_map(path_of).filter_map(|path| Self::of(&[path]).ok());
+        let mut found = Self::default();
+        for workspace in all.flat_map(|w| w.0) {
+            if !found.0.contains(&workspace) {
+                found.0.push(workspace);
+            }
+        }
+        found
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// The one that is meant: by its name, or by a folder inside it; the only one when none is named.
+    ///
+    /// # Errors
+    /// `POC_E_WORKSPACE_INVALID` for one that does not belong to the session, or when one of several has
+    /// to be named.
+    pub fn pick(&self, named: Option<&str>) -> Result<&Workspace, Failure> {
+        let names = self.0.iter().map(|w| safe_line(w.name())).collect::<Vec<_>>().join(", ");
+        let hint = format!("give `repo` as one of: {names}");
+        let Some(named) = named.map(str::trim).filter(|n| !n.is_empty()) else {
+            return match &self.0[..] {
+                [only] => Ok(only),
+                _ => Err(Failure::hinted(
+                    ErrorCode::WorkspaceInvalid,
+                    "there are several workspaces in this session",
+                    hint,
+                )),
+            };
+        };
+        let mut alike = self.0.iter().filter(|w| w.name() == named);
+        if let (Some(one), None) = (alike.next(), alike.next()) {
+            return Ok(one);
+        }
+        self.around(named).ok_or_else(|| {
+            let message = format!("{} is no workspace of this session", safe_line(named));
+            Failure::hinted(ErrorCode::WorkspaceInvalid, message, hint)
+        })
+    }
+
+    /// The innermost one that holds a folder.
+    fn around(&self, folder: &str) -> Option<&Workspace> {
+        let bases = self.0.iter().map(|w| Path::new(&w.root));
+        let folder = bases.map(|b| b.join(folder)).find_map(|p| std::fs::canonicalize(p).ok())?;
+        self.0.iter().filter(|w| folder.starts_with(&w.root)).max_by_key(|w| w.root.len())
+    }
+}
+
+fn root_of(folder: &Path, home: Option<&Path>) -> Result<String, Failure> {
+    let refuse = |why: String| {
+        Failure::hinted(ErrorCode::WorkspaceInvalid, why, "start it as `ctl mcp --workspace REPOSITORY`")
+    };
+    let shown = safe_line(&folder.display().to_string());
+    let folder = std::fs::canonicalize(folder).map_err(|e| refuse(format!("cannot use {shown}: {e}")))?;
+    let is_too_large = |dir: &Path| dir.parent().is_none() || Some(dir) == home;
+    let top = folder.ancestors().take_while(|d| !is_too_large(d)).find(|d| d.join(".git").exists());
+    let root = top.unwrap_or(&folder);
+    if is_too_large(root) || !root.is_dir() {
+        return Err(refuse(format!("{shown} is not a repository")));
+    }
+    root.to_str().map(str::to_owned).ok_or_else(|| refuse(format!("{shown} is not UTF-8")))
+}
+
+/// The path of a `file:` URI of this machine.
+fn path_of(uri: &str) -> Option<PathBuf> {
+    let rest = uri.strip_prefix("file://")?;
+    let path = rest.strip_prefix("localhost").unwrap_or(rest);
+    let mut bytes = Vec::with_capacity(path.len());
+    let mut left = path.bytes();
+    while let Some(byte) = left.next() {
+        if byte != b'%' {
+            bytes.push(byte);
+            continue;
+        }
+        let digits = [left.next()?, left.next()?];
+        bytes.push(u8::from_str_radix(std::str::from_utf8(&digits).ok()?, 16).ok()?);
+    }
+    let path = PathBuf::from(String::from_utf8(bytes).ok()?);
+    path.is_absolute().then_some(path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn uris_become_paths() {
+        for (uri, path) in [
+            ("file:///home/me/a%20b", Some("/home/me/a b")),
+            ("file://localhost/x", Some("/x")),
+            ("file://elsewhere/x", None),
+            ("file:///x%2", None),
+            ("https://example.com/x", None),
+            ("/x", None),
+        ] {
+            assert_eq!(path_of(uri), path.map(PathBuf::from), "{uri}");
+        }
+    }
+
+    #[test]
+    fn a_name_or_a_folder_inside_picks_a_workspace_and_nothing_else_does() {
+        let tmp = tempfile::tempdir().unwrap();
+        let top = std::fs::canonicalize(tmp.path()).unwrap();
+        for dir in ["a/.git", "a/src/deep", "b/.git", "secret", "x/b"] {
+            std::fs::create_dir_all(top.join(dir)).unwrap();
+        }
+        std::os::unix::fs::symlink(top.join("secret"), top.join("a/link")).unwrap();
+        let both = Workspaces::of(&[top.join("a/src"), top.join("b"), top.join("a")]).unwrap();
+        let at = |name: &str| top.join(name).to_str().unwrap().to_owned();
+        assert_eq!(both.0.iter().map(|w| w.root.clone()).collect::<Vec<_>>(), [at("a"), at("b")]);
+        for (named, expect) in [
+            (Some("a".to_owned()), Some("a")),
+            (Some(at("a/src/deep")), Some("a")),
+            (Some("src".to_owned()), Some("a")),
+            (Some(at("b")), Some("b")),
+            (Some(at("a/../b")), Some("b")),
+            (Some(at("secret")), None),
+            (Some(at("a/../secret")), None),
+            (Some(at("a/link")), None),
+            (Some("../secret".to_owned()), None),
+            (Some(at("bb")), None),
+            (Some("/".to_owned()), None),
+            (None, None),
+        ] {
+            let picked = both.pick(named.as_deref());
+            assert_eq!(picked.ok().map(|w| w.root.clone()), expect.map(at), "{named:?}");
+        }
+        let one = Workspaces::of(&[top.join("a")]).unwrap();
+        assert_eq!(one.pick(None).unwrap().root, at("a"));
+        assert!(Workspaces::of(&[PathBuf::from("/")]).is_err());
+        assert!(Workspaces::of(&[top.join("nowhere")]).is_err());
+    }
+}

@@ -1,0 +1,136 @@
+//! What a name that stands for nothing may have meant.
+
+use indexd_model::IndexView;
+use indexd_proto::error::{ErrorCode, ErrorObject};
+use std::collections::BTreeSet;
+
+/// Names or paths that are suggested.
+const SUGGESTED_MAX: usize = 3;
+/// Files whose names are read; the answer to a typo need not be quick, but it must end.
+const FILES_MAX: usize = 20_000;
+/// Characters of a name that are compared.
+const NAME_CHARS_MAX: usize = 80;
+
+/// The error for a name that stands for nothing, with the names that are spelled most alike.
+pub fn not_found(view: &dyn IndexView, name: &str) -> ErrorObject {
+    let shown: String = name.chars().take(NAME_CHARS_MAX).collect();
+    let error =
+        ErrorObject::new(ErrorCode::SymbolNotFound, format!("no definition of {shown:?} in the index"));
+    let near = nearest(view, &shown);
+    if near.is_empty() {
+        return error.with_hint("search for its words with `ctl search`");
+    }
+    let listed = near.join(", ");
+    error.with_hint(format!("did you mean {listed}?")).with_details(serde_json::json!({"suggestions": near}))
+}
+
+/// The names, or for a path the paths, that are spelled most alike, best first.
+fn nearest(view: &dyn IndexView, name: &str) -> Vec<String> {
+    let (path, line) = match name.rsplit_once(':') {
+        Some((path, line)) if line.parse::<u32>().is_ok() => (path, Some(line)),
+        _ => (name, None),
+    };
+    if line.is_some() || path.contains('/') || view.files().iter().any(|&f| same_suffix(&view.path(f), path))
+    {
+        let paths: BTreeSet<String> = view.files().iter().map(|&f| view.path(f).to_string()).collect();
+        let found = closest(path, paths);
+        return found.into_iter().map(|p| line.map_or(p.clone(), |l| format!("{p}:{l}"))).collect();
+    }
+    let last = name.rsplit(['.', '#']).next().unwrap_or(name);
+    let namesakes = view.defs_named(last);
+    if !namesakes.is_empty() {
+        // The name is right and what stands before it is not.
+        let all: BTreeSet<String> = namesakes.iter().map(|&d| view.def(d).qualified.to_string()).collect();
+        let mut all: Vec<String> = all.into_iter().collect();
+        all.sort_by_key(|q| distance(&letters(name), &letters(q)));
+        all.truncate(SUGGESTED_MAX);
+        return all;
+    }
+    let mut names = BTreeSet::new();
+    for file in view.files().into_iter().take(FILES_MAX) {
+        let interface = view.interface(file);
+        let own = interface.defs.iter().filter_map(|d| interface.arena.strings.get(d.name.0 as usize));
+        // Names of another length cannot be near.
+        let is_near = |n: &&String| n.chars().count().abs_diff(last.chars().count()) <= most(last);
+        names.extend(own.filter(is_near).cloned());
+    }
+    closest(last, names)
+}
+
+/// Whether a path that was written like a file name has the ending of one of the index.
+fn same_suffix(path: &str, written: &str) -> bool {
+    let suffix = |p: &str| p.rsplit_once('.').map(|(_, s)| s.to_owned());
+    written.chars().all(|c| !c.is_uppercase()) && suffix(written).is_some() && suffix(path) == suffix(written)
+}
+
+/// Edits that a word may be away from what was meant: a third of its letters.
+fn most(word: &str) -> usize {
+    (word.chars().count().max(3) / 3).min(4)
+}
+
+fn closest(word: &str, among: BTreeSet<String>) -> Vec<String> {
+    let lower = |s: &str| letters(&s.to_lowercase());
+    let wanted = lower(word);
+    let file = lower(word.rsplit('/').next().unwrap_or(word));
+    let mut near: Vec<(usize, String)> = among
+        .into_iter()
+        .filter_map(|c| {
+            let whole = distance(&wanted, &lower(&c));
+            // A file is often named without its folder.
+            let by_name = distance(&file, &lower(c.rsplit('/').next().unwrap_or(&c)));
+            let d = whole.min(by_name + usize::from(by_name != whole));
+            (d <= most(word)).then_some((d, c))
+        })
+        .collect();
+    near.sort();
+    near.into_iter().take(SUGGESTED_MAX).map(|(_, c)| c).collect()
+}
+
+/// Edits between two words: a letter more, less or another, or two neighbours in the other order
+/// (optimal string alignment).
+fn distance(a: &[char], b: &[char]) -> usize {
+    let mut before = vec![0; b.len() + 1];
+    let mut last: Vec<usize> = (0..=b.len()).collect();
+    for (i, x) in a.iter().enumerate() {
+        let mut row = vec![i + 1];
+        for (j, y) in b.iter().enumerate() {
+            let mut least = (last[j] + usize::from(x != y)).min(last[j + 1] + 1).min(row[j] + 1);
+            if i > 0 && j > 0 && *x == b[j - 1] && a[i - 1] == *y {
+                least = least.min(before[j - 1] + 1);
+            }
+            row.push(least);
+        }
+        before = std::mem::replace(&mut last, row);
+    }
+    last[b.len()]
+}
+
+fn letters(text: &str) -> Vec<char> {
+    text.chars().take(NAME_CHARS_MAX).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn distances_are_edits() {
+        for (a, b, d) in
+            [("", "abc", 3), ("kitten", "sitting", 3), ("ab", "ba", 1), ("disptach", "dispatch", 1)]
+        {
+            assert_eq!(distance(&letters(a), &letters(b)), d, "{a} {b}");
+        }
+    }
+
+    #[test]
+    fn the_nearest_come_first_and_far_ones_not_at_all() {
+        let names = |list: &[&str]| list.iter().map(|s| (*s).to_owned()).collect::<BTreeSet<_>>();
+        let all = names(&["dispatch", "Dispatcher", "patch", "discard", "x"]);
+        assert_eq!(closest("disptach", all.clone()), ["dispatch"]);
+        assert_eq!(closest("DISPATCH", all.clone()), ["dispatch", "Dispatcher"]);
+        assert!(closest("nothing", all).is_empty());
+        let paths = names(&["net/retry.go", "net/client.go", "retry_test.go"]);
+        assert_eq!(closest("net/rety.go", paths.clone()), ["net/retry.go"]);
+        assert_eq!(closest("retyr.go", paths), ["net/retry.go"]);
+    }
+}

@@ -1,0 +1,98 @@
+//! `card`: a definition at a glance, in a few hundred tokens.
+
+use crate::search::Symbol;
+use crate::workspace::{Envelope, Wait};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Parameters of `card`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+pub struct CardParams {
+    /// The root itself.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub repo: Option<String>,
+    /// A folder inside the workspace.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cwd: Option<String>,
+    /// A name, a qualified name (`Class.method`), a symbol id, or `path:line`.
+    pub symbol: String,
+    /// Tokens (`o200k_base`) of the text. Default 400, 100 to 2,000.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_tokens: Option<u32>,
+    /// What the answer requires of the index.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub wait: Option<Wait>,
+    /// Whether to send `$/progress`.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub progress: bool,
+}
+
+/// Answer to `card`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct CardResult {
+    /// Always `Card`.
+    pub schema: String,
+    /// Version of this object's shape.
+    pub schema_version: String,
+    /// The definition: of several with the name the one that is used most.
+    pub symbol: Symbol,
+    /// What it is a member of.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub owner: Option<Symbol>,
+    /// The first paragraph of what is written about it, on one line; empty when there is nothing.
+    pub doc: String,
+    /// Who calls it, or uses it when it is no function; tests are not among them.
+    pub callers: CardLinks,
+    /// What it calls; the members of a type.
+    pub callees: CardLinks,
+    /// Tests that reach it, directly or through a caller.
+    pub tests: CardLinks,
+    /// Other definitions of the name, at most 20.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub others: Vec<Symbol>,
+    /// All of it as text within the limit.
+    pub text: String,
+    /// Tokens of the text.
+    pub tokens: u32,
+    /// What is known beside it.
+    pub envelope: Envelope,
+}
+
+/// Definitions on the other side of edges.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct CardLinks {
+    /// How many were counted.
+    pub n: u32,
+    /// Whether there are more: of a definition that is used everywhere not every use is read.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub more: bool,
+    /// The first of them, at most 50, in the order of the text.
+    pub first: Vec<CardLink>,
+}
+
+/// One of them.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct CardLink {
+    /// Its name with those around it.
+    pub name: String,
+    /// Path.
+    pub file_rel_path: String,
+    /// 1-based line: of the use for callers and tests, of the definition for callees.
+    pub line: u32,
+}
+
+/// Those at the other end of a definition's edges; at most three of each kind are named.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Neighbors {
+    /// Who calls or uses it.
+    pub callers: CardLinks,
+    /// What it calls, or its members.
+    pub callees: CardLinks,
+    /// Tests that reach it.
+    pub tests: CardLinks,
+}
