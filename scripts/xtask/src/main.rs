@@ -49,6 +49,7 @@ fn check(top: &Path, no_tests: bool) -> Result<()> {
     layers(top)?;
     if !no_tests {
         run(top, &cargo, &words("test --workspace --quiet"))?;
+        run(top, "bash", &words("scripts/page_check.sh"))?;
     }
     Ok(())
 }
