@@ -1,6 +1,7 @@
 //! Integration tests: one program, one module for each promise.
 
 mod answers;
+mod changes;
 mod cli;
 mod client;
 mod daemon;
@@ -8,6 +9,7 @@ mod edits;
 mod graph;
 mod imports;
 mod incremental;
+mod packages;
 mod protocol;
 mod recovery;
 mod sharing;
