@@ -169,6 +169,9 @@ const PACK_EXAMPLES: &str = "Examples:
   ctl pack --query-file issue.txt --intent debug
   git log -1 --format=%B | ctl pack -
   ctl pack --focus-file net/retry.go --hops 1
+  ctl pack --diff main...HEAD --intent review      # what a branch does
+  gh pr diff 123 | ctl pack --diff -
+  ctl pack \"where is the retry decided\" --html pack.html
   ctl pack Client.get --thrifty                               # a symbol and its neighbourhood
   ctl pack \"and who retries\" --seen pack:sha256:1f0c...     # nothing twice
   ctl pack \"who retries\" --overlay net/retry.go=- < draft.go  # as if saved
@@ -208,10 +211,21 @@ pub struct PackArgs {
     /// Sections: graph (how it was reached) or agent (what it is)
     #[arg(short, long, value_name = "LAYOUT")]
     pub layout: Option<String>,
-    /// impact ranks by the graph first; answer, summarize, refactor, debug and
-    /// contract rank alike
+    /// impact ranks by the graph first; review orders a change for a reviewer;
+    /// answer, summarize, refactor, debug and contract rank alike
     #[arg(long, value_name = "INTENT")]
     pub intent: Option<String>,
+    /// What a change does, before and after, and what it reaches: A..B, A...B,
+    /// A (to the work tree), - (a patch on standard input), or without a value
+    /// all that is not committed
+    #[arg(long, value_name = "RANGE", num_args = 0..=1, default_missing_value = "", group = "change")]
+    pub diff: Option<String>,
+    /// The same of what is staged
+    #[arg(long, group = "change")]
+    pub staged: bool,
+    /// The same of what is not staged
+    #[arg(long, group = "change")]
+    pub worktree: bool,
     /// Show signals and what was left out
     #[arg(long, value_name = "BOOL", num_args = 0..=1, default_missing_value = "true")]
     pub explain: Option<bool>,
@@ -227,6 +241,10 @@ pub struct PackArgs {
     /// Print places and reasons without the code
     #[arg(long)]
     pub brief: bool,
+    /// Write a page to look at: one HTML file that needs nothing else; without
+    /// FILE to standard output
+    #[arg(long, value_name = "FILE", num_args = 0..=1, default_missing_value = "-", conflicts_with_all = ["json", "text", "brief", "record"])]
+    pub html: Option<PathBuf>,
 
     /// An entity to start from, by symbol id
     #[arg(long, value_name = "ID", help_heading = "Seeds", group = "focus")]

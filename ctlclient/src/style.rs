@@ -70,6 +70,16 @@ impl Style {
         self.paint("31", text)
     }
 
+    /// A line of a diff.
+    pub fn diff_line(self, line: &str) -> String {
+        match line.as_bytes().first() {
+            Some(b'+') => self.good(line),
+            Some(b'-') => self.bad(line),
+            Some(b'@' | b'\\') => self.dim(line),
+            _ => line.to_owned(),
+        }
+    }
+
     /// A heading with a rule to the end of the line.
     pub fn heading(self, text: &str) -> String {
         let rule = self.width.min(100).saturating_sub(text.chars().count() + 1);

@@ -248,6 +248,7 @@ fn pack(bencher: Bencher) {
         tool_version: "bench",
         repo_id: "bench",
         normalised: None,
+        change: None,
         created_at: "",
         matches_head: &|_| false,
         stage: &|_| {},

@@ -103,6 +103,7 @@ fn measure(kind: &str, texts: &[String], snapshot: &Snapshot) -> Result<()> {
             tool_version: "packing",
             repo_id: "tree",
             normalised: None,
+            change: None,
             created_at: "",
             matches_head: &|_| false,
             stage: &stage,

@@ -4,5 +4,6 @@
 //! [`server`] for the life of one request.
 
 pub mod config;
+pub mod page;
 pub mod server;
 pub mod workspace;

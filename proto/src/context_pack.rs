@@ -38,6 +38,9 @@ shapes! {
         request: Map<String, Value>,
         /// The limits in force.
         budgets: BudgetsResolved,
+        /// What the change does that the pack is about.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        change: Option<Change>,
         /// Where expansion started, best first.
         seeds: Vec<SeedEntry>,
         /// Sections in their fixed order; empty ones too.
@@ -59,6 +62,67 @@ shapes! {
         /// Whether too little was found to work with.
         #[serde(rename = "insufficient_context")]
         insufficient_context: bool,
+    }
+
+    /// A change between two states of the tree.
+    Change {
+        /// The state before: a commit id, `staged`, `worktree`, or `patch`.
+        from: String,
+        /// The state after, likewise.
+        to: String,
+        /// The files, in the order of the text.
+        files: Vec<ChangedFile>,
+        /// Parts whose lines are in the text.
+        shown: u64,
+        /// Parts that had no room.
+        left_out: u64,
+    }
+
+    /// What a change does to a file.
+    ChangedFile {
+        /// Path, the one before where the file is gone.
+        file_rel_path: String,
+        /// The path before, where it is another one.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        previous_path: Option<String>,
+        /// `added`, `removed`, `modified` or `renamed`.
+        status: String,
+        /// Whether the index holds the text after, in which callers and tests are looked up.
+        indexed: bool,
+        /// Why its text is not shown.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        unreadable: Option<String>,
+        /// What happens to its parts, by place.
+        parts: Vec<ChangedPart>,
+    }
+
+    /// What a change does to a definition, or to lines of none.
+    ChangedPart {
+        /// Qualified name; empty for lines that belong to no definition.
+        name: String,
+        /// The name before, where it is another one.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        previous_name: Option<String>,
+        /// `added`, `removed`, `modified` or `renamed`.
+        status: String,
+        /// Whether whoever uses it may have to change, too.
+        contract: bool,
+        /// The signature before.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        signature_before: Option<String>,
+        /// The signature after.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        signature_after: Option<String>,
+        /// Where it went or came from, in another file: `name in path`.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        elsewhere: Option<String>,
+        /// Lines added.
+        added: u32,
+        /// Lines taken away.
+        removed: u32,
+        /// Its part of the diff, as the text shows it; absent where it had no room.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        diff: Option<String>,
     }
 
     /// One limit in force.
@@ -170,7 +234,7 @@ shapes! {
         language_id: String,
         /// The signature, or a heading, or the first line.
         title: String,
-        /// How much of it is shown: `whole`, `windows`, `head` or `place`.
+        /// How much of it is shown: `diff`, `whole`, `windows`, `head` or `place`.
         form: String,
         /// What is shown.
         excerpt: Excerpt,

@@ -9,6 +9,8 @@ pub const OVERLAYS_MAX: usize = 32;
 pub const OVERLAY_BYTES_MAX: usize = 4 << 20;
 /// Bytes of a query text: a long issue with its stack traces has a few thousand.
 pub const QUERY_BYTES_MAX: usize = 256 << 10;
+/// Bytes of a patch: that of a release, as a rule.
+pub const PATCH_BYTES_MAX: usize = 4 << 20;
 /// Bytes of a client's own id of a request, which stands on every line of the log about it.
 pub const CORRELATION_ID_BYTES_MAX: usize = 64;
 /// Bytes of text in one `$/chunk` notification: far below a line even if every byte is escaped.

@@ -43,6 +43,9 @@ pub struct CallOptions {
     /// Whether the text that was budgeted stands beside the pack, as `rendered`.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub rendered: bool,
+    /// Whether the pack stands beside itself as a page to look at, one HTML document, as `page`.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub page: bool,
     /// Assembles afresh even when an equal pack is cached.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub no_cache: bool,
@@ -73,7 +76,7 @@ pub struct PackRequest {
     /// Pins one state of the index; absent means the current one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub index_signature: Option<String>,
-    /// The task in words, at most 256 KiB; may be a whole issue text. May be empty beside `focus`.
+    /// The task in words, at most 256 KiB; may be a whole issue text. May be empty beside `focus` and `change`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub query: Option<String>,
     /// What kinds of content seeds may be. Default `mixed`.
@@ -88,6 +91,9 @@ pub struct PackRequest {
     /// An entity that is a seed of score 1; one member is set.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub focus: Option<Focus>,
+    /// A change that the pack is about; `query` may be empty beside it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub change: Option<Change>,
     /// How far and along which edges to look.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub expansion: Option<Expansion>,
@@ -177,6 +183,8 @@ options! {
         Impact,
         /// State what callers may rely on.
         Contract,
+        /// Judge a change: what others rely on goes first.
+        Review,
     }
 }
 options! {
@@ -307,6 +315,25 @@ pub struct Focus {
     pub file_rel_path: Option<String>,
 }
 
+/// A change; exactly one member is set.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+pub struct Change {
+    /// `A..B`, `A...B` (from what both have in common), `A` (from there to the work tree), or empty: all
+    /// that is not committed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub diff: Option<String>,
+    /// What is staged, against HEAD.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub staged: bool,
+    /// What is not staged.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub worktree: bool,
+    /// A patch in the unified format, at most 4 MiB, applied to the work tree or not.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub patch: Option<String>,
+}
+
 /// How far and along which edges to look.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
@@ -402,6 +429,9 @@ pub struct PackResult {
     /// The text that was budgeted, when asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rendered: Option<String>,
+    /// The page, when asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub page: Option<String>,
 }
 
 /// The same as read by a client, without a copy of the pack.
@@ -415,6 +445,9 @@ pub struct PackAnswer<'a> {
     /// The text that was budgeted, when asked for.
     #[serde(default)]
     pub rendered: Option<String>,
+    /// The page, when asked for.
+    #[serde(default)]
+    pub page: Option<String>,
 }
 
 /// `pack.get`: reads a record that was kept with `write`.

@@ -16,10 +16,13 @@ use std::sync::Arc;
 /// A repository of two languages and a server over it.
 pub struct World {
     dir: tempfile::TempDir,
+    /// The root.
     pub root: String,
+    /// The server.
     pub server: Arc<Server>,
 }
 
+/// A repository with seven files.
 pub fn world() -> World {
     let dir = tempfile::tempdir().unwrap();
     let root = dir.path().join("repo");
@@ -73,7 +76,7 @@ pub async fn ask(world: &World, client: &mut Client, method: &str, mut params: V
 }
 
 /// What the type keeps of an answer must be all of it.
-fn check_shape<T: serde::Serialize + serde::de::DeserializeOwned>(method: &str, answer: &Value) -> T {
+pub fn check_shape<T: serde::Serialize + serde::de::DeserializeOwned>(method: &str, answer: &Value) -> T {
     let result = answer.get("result").unwrap_or_else(|| panic!("{method}: {answer}"));
     let typed: T =
         serde_json::from_value(result.clone()).unwrap_or_else(|e| panic!("{method}: {e}: {result}"));
@@ -461,11 +464,17 @@ fn every_member_of_the_published_request_is_understood() {
         query: Some("x".into()),
         seed_mode: Some(SeedMode::Mixed),
         seed_provider: Some(SeedProvider::Hybrid),
-        intent: Some(Intent::Contract),
+        intent: Some(Intent::Review),
         focus: Some(Focus {
             symbol_id: Some("s".into()),
             chunk_uid: Some("c".into()),
             file_rel_path: Some("f".into()),
+        }),
+        change: Some(Change {
+            diff: Some("A..B".into()),
+            staged: true,
+            worktree: true,
+            patch: Some("p".into()),
         }),
         expansion: Some(Expansion {
             max_hops: Some(1),

@@ -1,6 +1,7 @@
 //! Integration tests: one program, one module for each promise.
 
 mod answers;
+mod changes;
 mod cli;
 mod client;
 mod daemon;
@@ -9,6 +10,7 @@ mod graph;
 mod imports;
 mod incremental;
 mod mcp;
+mod packages;
 mod protocol;
 mod recovery;
 mod sharing;

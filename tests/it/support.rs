@@ -302,6 +302,7 @@ fn packs(snapshot: &Snapshot, requests: &[(&str, &str, u64)]) -> Vec<String> {
         tool_version: "test",
         repo_id: "demo",
         normalised: None,
+        change: None,
         created_at: "",
         matches_head: &|_| false,
         stage: &|_| {},

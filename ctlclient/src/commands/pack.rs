@@ -11,13 +11,14 @@ use indexd_proto::Method;
 use indexd_proto::context_pack::ContextPack;
 use indexd_proto::error::ErrorCode;
 use indexd_proto::limits::{
-    CTL_BUDGET_TOKENS, CTL_BYTES_PER_ITEM, CTL_ITEMS, CTL_ITEMS_PER_SECTION, QUERY_BYTES_MAX,
+    CTL_BUDGET_TOKENS, CTL_BYTES_PER_ITEM, CTL_ITEMS, CTL_ITEMS_PER_SECTION, PATCH_BYTES_MAX, QUERY_BYTES_MAX,
 };
 use indexd_proto::request::{Budgets, CallOptions, PackAnswer, PackGetParams, PackParams, PreviewResult};
 use indexd_proto::workspace::Envelope;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
-use std::io::Read;
+use std::io::{IsTerminal as _, Read};
+use std::path::Path;
 
 /// Assembles a pack and prints it.
 pub fn pack(common: &Common, args: &PackArgs) -> Result<(), Failure> {
@@ -29,6 +30,15 @@ pub fn pack(common: &Common, args: &PackArgs) -> Result<(), Failure> {
     let mut progress = Progress::new(common.quiet);
     let mut params = params(common, args, query.as_deref(), &progress)?;
     params.call.rendered = args.text;
+    params.call.page = args.html.is_some();
+    if args.html.is_some() && std::io::stdout().is_terminal() && args.html.as_deref() == Some(Path::new("-"))
+    {
+        return Err(Failure::hinted(
+            ErrorCode::InvalidRequest,
+            "a page is nothing to read on a terminal",
+            "name a file: --html pack.html",
+        ));
+    }
     if let Some(wanted) = &args.pack_id {
         // Nothing is kept of a pack that is another one.
         let line = session.call(Method::Pack, &params, &mut progress)?;
@@ -48,7 +58,10 @@ pub fn pack(common: &Common, args: &PackArgs) -> Result<(), Failure> {
         return out.finish();
     }
     let answer: PackAnswer = session::result(&line)?;
-    if args.write {
+    if let Some(to) = &args.html {
+        write_page(&mut out, answer.page.as_deref().unwrap_or(""), to)?;
+        note(common, &answer.envelope, &warnings(answer.pack.get())?);
+    } else if args.write {
         let pack: ContextPack = parse(answer.pack)?;
         if common.json {
             let record = json!({"schema": "PackRecord", "schemaVersion": "1.0.0", "packId": pack.pack_id});
@@ -71,6 +84,18 @@ pub fn pack(common: &Common, args: &PackArgs) -> Result<(), Failure> {
         note(common, &answer.envelope, &pack.warnings);
     }
     out.finish()
+}
+
+/// Writes a page, and says where it is.
+fn write_page(out: &mut Output, page: &str, to: &Path) -> Result<(), Failure> {
+    if to == Path::new("-") {
+        return out.text(page);
+    }
+    std::fs::write(to, page).map_err(|e| {
+        let message = format!("cannot write {}: {e}", to.display());
+        Failure::hinted(ErrorCode::CannotCreate, message, "name a file in a folder that is there")
+    })?;
+    out.line(&to.display().to_string())
 }
 
 /// The pack and the envelope of an answer as our daemon writes it, without a look at the pack, which
@@ -251,7 +276,7 @@ fn request(args: &PackArgs, query: Option<&str>) -> Result<Map<String, Value>, F
     set("layout", json!(args.layout));
     set("intent", json!(args.intent));
     // The envelope doubles the size of a pack.
-    set("includeExplain", json!(args.explain.unwrap_or(false)));
+    set("includeExplain", json!(args.explain.unwrap_or(args.html.is_some())));
     set("budgets.stop", json!(args.thrifty.then_some("value")));
     set("seen", json!(args.seen));
     set("focus.symbolId", json!(args.focus_symbol));
@@ -273,6 +298,13 @@ fn request(args: &PackArgs, query: Option<&str>) -> Result<Map<String, Value>, F
     set("ordering.stableTieBreakers", json!(args.tie_breakers));
     set("scoring", json!(args.scoring));
     set("renderer", json!(args.renderer));
+    match args.diff.as_deref() {
+        Some("-") => set("change.patch", json!(patch()?)),
+        Some(range) => set("change.diff", json!(range)),
+        None if args.staged => set("change.staged", json!(true)),
+        None if args.worktree => set("change.worktree", json!(true)),
+        None => {}
+    }
     set("indexSignature", json!(args.signature));
     for param in &args.param {
         let (key, value) = param.split_once('=').ok_or_else(|| bad_param(param, "there is no ="))?;
@@ -281,6 +313,16 @@ fn request(args: &PackArgs, query: Option<&str>) -> Result<Map<String, Value>, F
         put(&mut root, key, value);
     }
     Ok(root)
+}
+
+/// The patch on standard input.
+fn patch() -> Result<String, Failure> {
+    let mut bytes = Vec::new();
+    let stdin = std::io::stdin().lock();
+    stdin.take(PATCH_BYTES_MAX as u64 + 1).read_to_end(&mut bytes).map_err(|e| {
+        Failure::new(ErrorCode::Storage, format!("cannot read the patch from standard input: {e}"))
+    })?;
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
 fn bad_param(param: &str, why: &str) -> Failure {

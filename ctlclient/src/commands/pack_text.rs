@@ -1,7 +1,7 @@
 //! A pack for people: what was found, where, why, and the code itself.
 
 use crate::style::{Style, count, number, safe, safe_line};
-use indexd_proto::context_pack::{ContextItem, ContextPack, Part};
+use indexd_proto::context_pack::{Change, ContextItem, ContextPack, Part};
 use std::fmt::Write as _;
 
 /// Columns of the budget bar.
@@ -12,6 +12,9 @@ pub fn render(pack: &ContextPack, style: Style, brief: bool, signals: bool) -> S
     let mut out = String::new();
     head(&mut out, pack, style);
     let mut n = 0;
+    if let Some(change) = &pack.change {
+        changes(&mut out, change, style, brief);
+    }
     for section in &pack.sections {
         if section.items.is_empty() {
             continue;
@@ -23,12 +26,12 @@ pub fn render(pack: &ContextPack, style: Style, brief: bool, signals: bool) -> S
         for item in &section.items {
             n += 1;
             self::item(&mut out, n, item, style, signals);
-            if !brief {
+            if !brief && item.form != "diff" {
                 excerpt(&mut out, item, style);
             }
         }
     }
-    if n == 0 {
+    if n == 0 && pack.change.as_ref().is_none_or(|c| c.shown == 0) {
         let _ = writeln!(out, "\n{}", nothing(pack));
     }
     tail(&mut out, pack, style, signals);
@@ -71,6 +74,42 @@ fn head(out: &mut String, pack: &ContextPack, style: Style) {
         number(s.token_budget),
         s.budget_used_percent,
     );
+}
+
+/// What a change does, file by file.
+fn changes(out: &mut String, change: &Change, style: Style, brief: bool) {
+    let name = |state: &str| {
+        let is_commit = state.len() == 40 && state.bytes().all(|b| b.is_ascii_hexdigit());
+        if is_commit { state[..12].to_owned() } else { safe_line(state) }
+    };
+    let n = count(change.files.len() as u64, "file", "files");
+    let title = format!("change {} → {} ({n})", name(&change.from), name(&change.to));
+    let _ = writeln!(out, "\n{}", style.heading(&title));
+    for file in &change.files {
+        let (added, removed) =
+            file.parts.iter().fold((0, 0), |(a, r), p| (a + u64::from(p.added), r + u64::from(p.removed)));
+        let was = file.previous_path.as_ref().map_or(String::new(), |p| format!(" from {}", safe_line(p)));
+        let sizes = format!("{}{was} +{added} -{removed}", safe_line(&file.status));
+        let path = style.path(&safe_line(&file.file_rel_path));
+        let _ = writeln!(out, "  {path}  {}", style.dim(&sizes));
+        if let Some(why) = &file.unreadable {
+            let _ = writeln!(out, "    {}", style.dim(&format!("not shown: {}", safe_line(why))));
+        }
+        for part in &file.parts {
+            let name = if part.name.is_empty() { "(between definitions)" } else { &part.name };
+            let mut facts = vec![format!("{} +{} -{}", safe_line(&part.status), part.added, part.removed)];
+            facts.extend(part.contract.then(|| "changed for its users".to_owned()));
+            facts.extend(part.previous_name.as_ref().map(|p| format!("was {}", safe_line(p))));
+            let way = if part.status == "removed" { "now" } else { "was" };
+            facts.extend(part.elsewhere.as_ref().map(|e| format!("{way} {}", safe_line(e))));
+            facts.extend(part.diff.is_none().then(|| "no room".to_owned()));
+            let facts = style.dim(&facts.join(" · "));
+            let _ = writeln!(out, "    {}  {facts}", style.bold(&safe_line(name)));
+            for line in part.diff.iter().filter(|_| !brief).flat_map(|d| d.lines()) {
+                let _ = writeln!(out, "      {}", style.diff_line(&safe(line)));
+            }
+        }
+    }
 }
 
 fn item(out: &mut String, n: usize, item: &ContextItem, style: Style, signals: bool) {

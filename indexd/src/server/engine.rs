@@ -1,20 +1,21 @@
 //! The backend over real workspaces: resolve, wait, read one snapshot, answer.
 
 use crate::config::{Config, Origin};
+use crate::page;
 use crate::server::backend::{Backend, Context};
 use crate::server::dispatch::json;
 use crate::server::graph::{self, Relation};
 use crate::server::limits::PROGRESS_INTERVAL;
 use crate::server::metrics::Metrics;
 use crate::server::records::{Cache, Kept, Records};
-use crate::server::{card, convert, edges, import, log, lookup, place, unsaved, why};
+use crate::server::{card, change, convert, edges, import, log, lookup, place, unsaved, why};
 use crate::workspace::{
     Collect, Freshness, Progress, RECORDS, Registry, Workspace, WorkspaceError, WorkspaceState, folder_name,
 };
 use base64::Engine as _;
-use indexd_model::IndexView;
+use indexd_model::{FactsView as _, IndexView};
 use indexd_pack::PackError;
-use indexd_pack::request::Request;
+use indexd_pack::request::{ChangeRequest, Request};
 use indexd_proto::card::{CardParams, CardResult};
 use indexd_proto::error::{ErrorCode, ErrorObject};
 use indexd_proto::export::{ExportParams, ExportResult};
@@ -79,6 +80,14 @@ pub struct Engine {
 
 /// Milliseconds after which an index that is behind its tree may have caught up.
 const RETRY_MS: u64 = 500;
+
+/// A request as it will be answered, and what it will be answered from.
+struct Prepared {
+    call: CallOptions,
+    request: Request,
+    reading: Reading,
+    change: Option<indexd_pack::Change>,
+}
 
 /// How a request names its workspace.
 #[derive(Clone, Copy)]
@@ -272,7 +281,7 @@ impl Engine {
     }
 
     fn pack(&self, params: PackParams, ctx: &Context) -> Result<String, ErrorObject> {
-        let (call, request, reading) = self.prepare(params, ctx)?;
+        let Prepared { call, request, reading, change } = self.prepare(params, ctx)?;
         let config = &reading.config.pack;
         let (resolved, limits) = request.resolve(config).map_err(|e| convert::pack_error(&e))?;
         let normalised = resolved.normalised(&limits, &reading.repo_id, config, TOOL_VERSION);
@@ -283,7 +292,8 @@ impl Engine {
         let kept = match cached {
             Some(kept) => kept,
             None => {
-                let pack = self.assemble(&reading, &request, Some(&normalised), ctx, indexd_pack::build)?;
+                let asked = (&request, Some(&*normalised), change.as_ref());
+                let pack = self.assemble(&reading, asked, ctx, indexd_pack::build)?;
                 self.metrics.assembled(&pack.stats);
                 let held: Arc<[String]> = pack.seen().into();
                 self.held.lock().unwrap_or_else(PoisonError::into_inner).put(pack.pack_id.clone(), held);
@@ -299,14 +309,15 @@ impl Engine {
         tracing::debug!(query = log::query_name(&request.query), pack = kept.pack_id, cached = hit, "packed");
         let mut envelope = reading.envelope(ctx);
         envelope.cache = Some(CacheFacts { hit, key });
-        let answer = pack_result(&kept, &envelope, call.rendered);
+        let page = if call.page { Some(reading.page(&kept)?) } else { None };
+        let answer = pack_result(&kept, &envelope, call.rendered, page.as_deref());
         self.metrics.answered(reading.started.elapsed());
         answer
     }
 
     fn preview(&self, params: PackParams, ctx: &Context) -> Result<String, ErrorObject> {
-        let (_, request, reading) = self.prepare(params, ctx)?;
-        let pack = self.assemble(&reading, &request, None, ctx, indexd_pack::preview)?;
+        let Prepared { request, reading, change, .. } = self.prepare(params, ctx)?;
+        let pack = self.assemble(&reading, (&request, None, change.as_ref()), ctx, indexd_pack::preview)?;
         let mut preview = pack.to_json();
         for item in preview["sections"]
             .as_array_mut()
@@ -338,11 +349,7 @@ impl Engine {
     }
 
     /// The request as it will be answered, and the state of the index that answers it.
-    fn prepare(
-        &self,
-        params: PackParams,
-        ctx: &Context,
-    ) -> Result<(CallOptions, Request, Reading), ErrorObject> {
+    fn prepare(&self, params: PackParams, ctx: &Context) -> Result<Prepared, ErrorObject> {
         let mut call = params.call;
         let mut request = self.request(params.request)?;
         self.resolve_seen(&mut request);
@@ -371,7 +378,11 @@ impl Engine {
         if let Some(defaults) = &call.default_budgets {
             fill_limits(&mut request, defaults, &reading.config);
         }
-        Ok((call, request, reading))
+        let change = request.change.as_ref().map(|c| reading.change(c, &call.cwd, ctx)).transpose()?;
+        if let (Some(asked), Some(found)) = (&mut request.change, &change) {
+            asked.found = Some(found.id.clone());
+        }
+        Ok(Prepared { call, request, reading, change })
     }
 
     fn request(&self, members: serde_json::Map<String, Value>) -> Result<Request, ErrorObject> {
@@ -387,8 +398,7 @@ impl Engine {
     fn assemble(
         &self,
         reading: &Reading,
-        request: &Request,
-        normalised: Option<&str>,
+        (request, normalised, change): (&Request, Option<&str>, Option<&indexd_pack::Change>),
         ctx: &Context,
         build: fn(&dyn IndexView, &Request, &indexd_pack::Context) -> Result<indexd_pack::Pack, PackError>,
     ) -> Result<indexd_pack::Pack, ErrorObject> {
@@ -411,6 +421,7 @@ impl Engine {
             tool_version: TOOL_VERSION,
             repo_id: &reading.repo_id,
             normalised,
+            change,
             created_at: &created_at,
             matches_head: &|path| at_head.holds(path),
             stage: &stage,
@@ -696,6 +707,34 @@ impl Reading {
         place::of_file(&self.snapshot, self.workspace.root(), cwd, path).unwrap_or_else(|| path.to_owned())
     }
 
+    /// A pack of this state of the index as a page to look at.
+    fn page(&self, kept: &Kept) -> Result<String, ErrorObject> {
+        let pack = serde_json::from_str(&kept.json)
+            .map_err(|e| ErrorObject::new(ErrorCode::Internal, format!("the pack has another shape: {e}")))?;
+        let file = |path: &str| {
+            let file = self.snapshot.file_by_path(path)?;
+            Some((self.snapshot.file(file).language, self.snapshot.text(file)))
+        };
+        Ok(page::render(&pack, &file))
+    }
+
+    /// The change that a request names.
+    fn change(
+        &self,
+        asked: &ChangeRequest,
+        cwd: &Option<String>,
+        ctx: &Context,
+    ) -> Result<indexd_pack::Change, ErrorObject> {
+        let ground = change::Ground {
+            snapshot: &self.snapshot,
+            root: self.workspace.root(),
+            excludes: &self.config.index_exclude,
+            redacts: self.config.index_redact_secrets,
+            cwd: cwd.as_deref().map(Path::new),
+        };
+        change::read(asked, &ground, ctx)
+    }
+
     /// A name, or a place with its path as the index has it.
     fn symbol(&self, cwd: &Option<String>, name: &str) -> String {
         place::of_symbol(&self.snapshot, self.workspace.root(), cwd.as_deref().map(Path::new), name)
@@ -778,7 +817,12 @@ fn kept(mut pack: indexd_pack::Pack) -> Result<Kept, ErrorObject> {
 /// Writes a [`PackResult`] without reading the pack's JSON again, which is most of it.
 ///
 /// [`PackResult`]: indexd_proto::request::PackResult
-fn pack_result(kept: &Kept, envelope: &Envelope, rendered: bool) -> Result<String, ErrorObject> {
+fn pack_result(
+    kept: &Kept,
+    envelope: &Envelope,
+    rendered: bool,
+    page: Option<&str>,
+) -> Result<String, ErrorObject> {
     let mut out = String::with_capacity(kept.json.len() + 1_024);
     out += "{\"pack\":";
     out += &kept.json;
@@ -787,6 +831,10 @@ fn pack_result(kept: &Kept, envelope: &Envelope, rendered: bool) -> Result<Strin
     if rendered {
         out += ",\"rendered\":";
         out += &json(&kept.rendered)?;
+    }
+    if let Some(page) = page {
+        out += ",\"page\":";
+        out += &json(&page)?;
     }
     out.push('}');
     Ok(out)

@@ -8,6 +8,7 @@
 
 pub mod backend;
 pub mod card;
+pub mod change;
 pub mod connection;
 pub mod convert;
 pub mod daemon;

@@ -54,6 +54,7 @@ fn check(top: &Path, no_tests: bool) -> Result<()> {
     if !no_tests {
         run(top, &cargo, &words("test --workspace --quiet"))?;
         editors::run(top)?;
+        run(top, "bash", &words("scripts/page_check.sh"))?;
     }
     Ok(())
 }

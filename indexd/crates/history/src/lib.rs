@@ -9,13 +9,15 @@
 //! Nothing here runs a program, reads the environment or follows configuration outside of the
 //! repository. Commit subjects become terms and are never shown.
 
+mod changes;
 mod files;
 mod lines;
 mod repository;
 mod walk;
 
+pub use changes::{CompareError, Sides, Staged};
 pub use files::FilePast;
-pub use lines::Hunk;
+pub use lines::{Hunk, compare};
 pub use repository::{Repository, Unavailable, blob_id};
 
 use bitcode::{Decode, Encode};

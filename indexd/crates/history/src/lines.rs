@@ -26,7 +26,7 @@ pub struct Hunk {
 }
 
 /// What differs between two texts, in order; `None` for data and for more than is worth comparing.
-pub(crate) fn compare(before: &[u8], after: &[u8]) -> Option<Vec<Hunk>> {
+pub fn compare(before: &[u8], after: &[u8]) -> Option<Vec<Hunk>> {
     let is_text = |t: &[u8]| t.len() <= FILE_BYTES_MAX && !t.contains(&0);
     if !is_text(before) || !is_text(after) {
         return None;

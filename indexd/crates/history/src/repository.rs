@@ -41,9 +41,9 @@ pub enum Unavailable {
 /// An open repository, seen from a workspace at or below its work tree. Reading it never writes,
 /// locks or spawns anything.
 pub struct Repository {
-    repo: gix::Repository,
+    pub(crate) repo: gix::Repository,
     /// Where the workspace is in the work tree: empty, or a folder and a slash.
-    prefix: String,
+    pub(crate) prefix: String,
 }
 
 #[cfg(unix)]

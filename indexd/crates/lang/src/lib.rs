@@ -14,6 +14,7 @@ pub mod digest;
 pub mod extract;
 pub mod go;
 pub mod grammars;
+pub mod highlight;
 pub mod lines;
 pub mod make;
 pub mod markdown;

@@ -60,6 +60,9 @@ pub const FRAME_BYTES_MAX: usize = 16 << 20;
 /// Bytes of a query text.
 pub const QUERY_BYTES_MAX: usize = 256 << 10;
 
+/// Bytes of a patch: that of a release, as a rule; what is not shown of it costs time only.
+pub const PATCH_BYTES_MAX: usize = 4 << 20;
+
 /// Bytes of a SCIP index to import; it is held in memory while it is read.
 pub const SCIP_BYTES_MAX: usize = 1 << 30;
 /// Documents of a SCIP index, so that a hostile one cannot fill memory.

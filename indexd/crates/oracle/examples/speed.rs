@@ -54,6 +54,7 @@ fn main() -> Result<()> {
                 tool_version: "speed",
                 repo_id: "tree",
                 normalised: None,
+                change: None,
                 created_at: "",
                 matches_head: &|_| true,
                 stage: &stage,

@@ -6,6 +6,10 @@
 //! in common, so that a pack of N tokens asked for again with a budget of N comes out the same. In
 //! its lane an item is refused only because it does not fit, and better ones are offered first.
 
+mod changes;
+
+pub use changes::Changed;
+
 use crate::candidate::{self, Candidate, Origin};
 use crate::context::Context;
 use crate::dedup::{Fate, are_equal, dedup, seem_equal};
@@ -78,6 +82,8 @@ pub struct Selected<'a> {
     pub sources: Sources,
     /// What was found.
     pub gathered: Gathered,
+    /// What the change of the request does, and what is shown of it.
+    pub changed: Option<Changed<'a>>,
     /// Names of the sections.
     pub section_names: Vec<&'static str>,
     /// All candidates, best first; those that only the shown code led to come last.
@@ -143,7 +149,9 @@ impl<'a> Assembly<'a> {
         query.add_forms(weights.derived, weights.synonyms);
         let mut units = Units::new(view);
         let mut sources = Sources::default();
-        let named = naming::named(&mut units, &query);
+        let mut named = naming::named(&mut units, &query);
+        let changed = ctx.change.map(|c| Changed::new(&mut units, c, resolved.intent));
+        named.changed.extend(changed.iter().flat_map(Changed::units));
         let mut gathered = gather::gather(&mut units, &mut sources, &resolved, &query, &named, ctx)?;
         let mut candidates = std::mem::take(&mut gathered.candidates);
         candidate::sort(&mut candidates, &resolved, &ctx.config.scoring, &mut units, &mut sources);
@@ -162,6 +170,7 @@ impl<'a> Assembly<'a> {
             units,
             sources,
             gathered,
+            changed,
             section_names,
             claimed,
             shown: Vec::new(),
@@ -192,6 +201,10 @@ impl<'a> Assembly<'a> {
         self.at = self.s.claimed.iter().enumerate().map(|(i, c)| (c.candidate.unit.key, i)).collect();
         let share = self.ctx.config.shares.of_kind(self.s.query.kind);
         self.show_seen();
+        self.show_changes()?;
+        if self.s.request.is_change_alone() {
+            return Ok(());
+        }
         let scale = self.scale;
         let of = |percent: u32| scale * u64::from(percent) / 100;
         let rooms =
@@ -386,7 +399,13 @@ impl<'a> Assembly<'a> {
         let mut left = room;
         let listed = std::mem::take(&mut self.named.listed);
         for unit in &listed {
-            let link = Link { unit: Rc::clone(unit), weight: 0.0, lines: Vec::new(), edges: Vec::new() };
+            let link = Link {
+                unit: Rc::clone(unit),
+                weight: 0.0,
+                lines: Vec::new(),
+                edges: Vec::new(),
+                way: Vec::new(),
+            };
             let Some(i) = self.candidate_of(&link) else { continue };
             let Some(section) = self.s.claimed[i].section else { continue };
             if left == 0 || self.s.claimed[i].state != State::Open || self.cap(section).is_some() {
@@ -441,7 +460,7 @@ impl<'a> Assembly<'a> {
             return;
         }
         let Some(unit) = self.s.units.of_def(parent).filter(|u| u.def == parent) else { return };
-        let link = Link { unit, weight: 0.0, lines: Vec::new(), edges: Vec::new() };
+        let link = Link { unit, weight: 0.0, lines: Vec::new(), edges: Vec::new(), way: Vec::new() };
         self.show_links(&[link], u64::MAX, 1);
     }
 
@@ -574,8 +593,8 @@ impl<'a> Assembly<'a> {
         if let Some((from, step)) = link.edges.first() {
             let from = &self.s.claimed[*from].candidate;
             candidate.origin = Origin::Edge;
-            candidate.distance = from.distance + 1;
-            candidate.path = from.path.iter().copied().chain([*step]).collect();
+            candidate.distance = from.distance + 1 + link.way.len() as u32;
+            candidate.path = from.path.iter().chain(&link.way).copied().chain([*step]).collect();
             let confidence = step.evidence.map_or(0.0, |o| f64::from(o.confidence) / 100.0);
             candidate.evidence = from.evidence * confidence;
             candidate.has_gap = from.has_gap || step.evidence.is_none();
@@ -607,7 +626,7 @@ impl<'a> Assembly<'a> {
             item,
             weight: 1.0 / (rank as f64 + 2.0),
             unit: Rc::clone(&self.s.claimed[item].candidate.unit),
-            lines: self.s.claimed[item].plan.as_ref().map_or_else(Vec::new, |p| p.parts.clone()),
+            lines: self.lines_shown(item),
         };
         items.enumerate().map(shown).collect()
     }

@@ -1,5 +1,6 @@
 //! What a build needs besides the index and the request, and what it tells on the way.
 
+use crate::change::Change;
 use crate::config::Config;
 use crate::pack::Scores;
 use crate::tuning::Tuning;
@@ -22,6 +23,8 @@ pub struct Context<'a> {
     pub repo_id: &'a str,
     /// [`Resolved::normalised`] of the request, where the caller has it already.
     pub normalised: Option<&'a str>,
+    /// The change that the request names, with its texts.
+    pub change: Option<&'a Change>,
     /// ISO time for `createdAt`.
     pub created_at: &'a str,
     /// Whether the indexed bytes of a path equal the blob at HEAD (C-06).

@@ -23,6 +23,8 @@ pub enum Form {
     Windows,
     /// All of it.
     Whole,
+    /// Its part of the diff of a change; the excerpt holds those of its lines that are in it.
+    Diff,
 }
 
 /// The lines of a unit that will be shown.

@@ -80,6 +80,9 @@ pub fn gather(
             found.add_seed(units, unit, 1.0, None);
         }
     }
+    for unit in &named.changed {
+        found.add_seed(units, Rc::clone(unit), 1.0, None);
+    }
     let is_asked_for = matches!(query.kind, Kind::Name | Kind::Question);
     for unit in named.meant.iter().filter(|_| is_asked_for) {
         found.add_seed(units, Rc::clone(unit), 1.0, None);
@@ -94,8 +97,10 @@ pub fn gather(
     let starts: Vec<Rc<Unit>> =
         found.candidates.iter().take(config.expansion.seeds as usize).map(|c| Rc::clone(&c.unit)).collect();
     let is_strict = request.strictness == Strictness::Strict;
+    // What a change alone is about has its own lanes; two hops further nothing is asked for.
+    let walked = if request.is_change_alone() { &[][..] } else { &starts[..] };
     let Expanded { reached, unproven, report } =
-        expand::expand(units, &starts, &request.expansion, is_strict, &config.expansion, ctx.cancel)?;
+        expand::expand(units, walked, &request.expansion, is_strict, &config.expansion, ctx.cancel)?;
     (ctx.stage)("expand");
     let n_reached = reached.len();
     for r in reached {
@@ -113,7 +118,7 @@ pub fn gather(
         add_exports(units, &mut found, &starts, &scores, &hits, scale);
     }
     add_text(units, &mut found, &hits, &roles, scale);
-    let is_sparse = n_reached < SPARSE_BELOW;
+    let is_sparse = n_reached < SPARSE_BELOW && !request.is_change_alone();
     if request.expansion.include_same_file_neighbors || is_sparse {
         add_neighbours(units, &mut found, &starts, &scores, &hits, scale);
     }

@@ -13,6 +13,7 @@ pub mod assemble;
 pub mod build;
 pub mod candidate;
 pub mod canonical;
+pub mod change;
 pub mod config;
 pub mod context;
 pub mod dedup;
@@ -38,6 +39,7 @@ pub mod unit;
 mod write;
 
 pub use build::{build, preview};
+pub use change::Change;
 pub use config::Config;
 pub use context::{Context, Decision};
 pub use error::PackError;

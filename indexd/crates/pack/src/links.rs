@@ -9,7 +9,8 @@ use crate::role::{Role, role_of};
 use crate::unit::{Unit, UnitKey, Units};
 use indexd_model::path::stem_of;
 use indexd_model::view::{Edge, Occurrence};
-use indexd_model::{ChunkDoc, ChunkKind, DefIdx, EdgeKind, FileDoc, FileRoles, Lines};
+use indexd_model::{ChunkDoc, ChunkKind, DefDoc, DefIdx, EdgeKind, FileDoc, FileRoles, Lines};
+use indexd_text::terms;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::rc::Rc;
 use std::sync::Arc;
@@ -44,6 +45,8 @@ pub struct Link {
     pub lines: Vec<u32>,
     /// The shown items on the other side, best first, each with its edge.
     pub edges: Vec<(usize, Step)>,
+    /// The edges from the first of them up to its edge, where that does not start there.
+    pub way: Vec<Step>,
 }
 
 /// Which edges a request lets pass.
@@ -155,6 +158,67 @@ pub fn referrers(
     found.sorted(units)
 }
 
+/// Units of files with one role from which calls lead to the shown definitions, within `hops`; fewest
+/// hops first, then heaviest. Units of other roles lie between.
+pub fn reaching(units: &mut Units, shown: &[Shown], role: Role, allowed: &Allowed, hops: u32) -> Vec<Link> {
+    let kinds: Vec<EdgeKind> =
+        [EdgeKind::Call, EdgeKind::Usage].into_iter().filter(|k| allowed.kinds.contains(k)).collect();
+    if allowed.direction == Direction::Out {
+        return Vec::new();
+    }
+    let mut seen: FxHashSet<UnitKey> = shown.iter().map(|s| s.unit.key).collect();
+    let mut out: Vec<Link> = Vec::new();
+    let start = |s: &Shown| (s.unit.def, s.item, s.weight, Vec::new());
+    let mut frontier: Vec<(DefDoc, usize, f64, Vec<Step>)> = shown.iter().map(start).collect();
+    let mut left = REACHING_MAX;
+    for hop in 1..=hops {
+        let mut found = Vec::new();
+        let mut next = Vec::new();
+        for (def, item, weight, path) in frontier {
+            let Some(def) = def.some().filter(|_| left > 0) else { continue };
+            left -= 1;
+            let worth = weight / units.usage(def);
+            for edge in units.view.edges_to(def, &kinds, EDGES_IN_MAX) {
+                // Beyond the first, only calls carry a change on.
+                if hop > 1 && edge.kind != EdgeKind::Call {
+                    continue;
+                }
+                let Some(unit) = units.of_def(edge.source) else { continue };
+                let Some(at) = edge.occurrences.iter().find(|o| o.confidence >= CONFIDENCE_MIN) else {
+                    continue;
+                };
+                let Some(step) = allowed.step(&edge, false).filter(|_| !seen.contains(&unit.key)) else {
+                    continue;
+                };
+                let file = units.file(unit.file);
+                if role_of(&file) == role {
+                    let way = path.clone();
+                    found.push(Link {
+                        unit,
+                        weight: worth,
+                        lines: vec![at.line],
+                        edges: vec![(item, step)],
+                        way,
+                    });
+                } else if hop < hops {
+                    let path = path.iter().copied().chain([step]).collect();
+                    next.push((edge.source, item, worth, path));
+                }
+            }
+        }
+        sort(units, &mut found);
+        found.retain(|l| seen.insert(l.unit.key));
+        out.extend(found);
+        let mut defs: FxHashSet<DefDoc> = FxHashSet::default();
+        next.retain(|n| defs.insert(n.0));
+        frontier = next;
+    }
+    out
+}
+
+/// Definitions whose callers are looked for on the way to tests.
+const REACHING_MAX: usize = 600;
+
 /// Tests that refer to the shown definitions, and the other tests of files that are named after theirs:
 /// `parse_test.go` or `test_parse.py` after `parse`, each worth half of the best shown code of that file.
 pub fn tests(units: &mut Units, shown: &[Shown], allowed: &Allowed) -> Vec<Link> {
@@ -165,7 +229,7 @@ pub fn tests(units: &mut Units, shown: &[Shown], allowed: &Allowed) -> Vec<Link>
         for c in units.file(*file).chunks.clone() {
             let unit = units.of_chunk(ChunkDoc(c));
             if known.insert(unit.key) {
-                out.push(Link { unit, weight: 0.0, lines: Vec::new(), edges: Vec::new() });
+                out.push(Link { unit, weight: 0.0, lines: Vec::new(), edges: Vec::new(), way: Vec::new() });
             }
         }
     }
@@ -206,6 +270,49 @@ fn namesakes(units: &mut Units, shown: &[Shown]) -> Vec<(FileDoc, f64)> {
     out
 }
 
+/// Who still names what is gone: uses without an edge of the first name of each pair, wherever the whole
+/// word stands. A name that another definition bears says nothing.
+pub fn dangling(units: &mut Units, gone: &[(String, String)]) -> Vec<Link> {
+    let mut out: Vec<Link> = Vec::new();
+    for (name, _) in gone.iter().filter(|g| !g.0.is_empty()) {
+        if !units.view.defs_named(name).is_empty() {
+            continue;
+        }
+        let mut postings = Vec::new();
+        // The whole word where it has several parts, else its only one.
+        let mut term = String::new();
+        terms(name, |t| {
+            if term.is_empty() || t.starts_with('=') {
+                t.clone_into(&mut term);
+            }
+        });
+        units.view.postings(&term, &mut postings);
+        let mut files: Vec<FileDoc> = postings.iter().map(|p| units.chunk(p.chunk).file).collect();
+        files.dedup();
+        files.truncate(DANGLING_FILES_MAX);
+        for file in files {
+            for used in units.view.unresolved(file).into_iter().filter(|u| *u.name == **name) {
+                let Some(unit) = units.at(file, used.at) else { continue };
+                match out.iter_mut().find(|l| l.unit.key == unit.key) {
+                    Some(link) => link.lines.push(used.line),
+                    None => out.push(Link {
+                        unit,
+                        weight: 1.0,
+                        lines: vec![used.line],
+                        edges: Vec::new(),
+                        way: Vec::new(),
+                    }),
+                }
+            }
+        }
+    }
+    sort(units, &mut out);
+    out
+}
+
+/// Files in which uses of a name that is gone are looked for.
+const DANGLING_FILES_MAX: usize = 200;
+
 /// Sorts links, heaviest first, equal ones by path and place.
 pub fn sort(units: &mut Units, links: &mut Vec<Link>) {
     let mut keyed: Vec<(Arc<str>, Link)> =
@@ -230,7 +337,13 @@ impl Found {
         let next = self.links.len();
         let i = *self.at.entry(unit.key).or_insert(next);
         if i == next {
-            self.links.push(Link { unit, weight: 0.0, lines: Vec::new(), edges: Vec::new() });
+            self.links.push(Link {
+                unit,
+                weight: 0.0,
+                lines: Vec::new(),
+                edges: Vec::new(),
+                way: Vec::new(),
+            });
         }
         let link = &mut self.links[i];
         link.weight += weight;

@@ -26,6 +26,8 @@ pub struct Named {
     pub meant: Vec<Rc<Unit>>,
     /// Further definitions of names with several, by path and place.
     pub listed: Vec<Rc<Unit>>,
+    /// The units of what the change of the request is about.
+    pub changed: Vec<Rc<Unit>>,
 }
 
 impl Named {

@@ -1,6 +1,7 @@
 //! What comes back: a pack as typed data, with its canonical JSON and the text that was budgeted.
 
 use crate::canonical;
+use crate::change::ChangeReport;
 use crate::excerpt::Form;
 use crate::request::Resolved;
 use crate::score::Explanation;
@@ -32,6 +33,9 @@ pub struct Pack {
     pub request: PackRequest,
     /// The limits in force.
     pub budgets: Budgets,
+    /// The change that the pack is about.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub change: Option<ChangeReport>,
     /// Where expansion started, best first.
     pub seeds: Vec<SeedEntry>,
     /// Sections in their fixed order; empty ones too.

@@ -57,11 +57,32 @@ struct Block {
     size: Size,
 }
 
+/// What a change does to one file.
+#[derive(Clone, Default)]
+pub struct ChangeBlock {
+    /// Its path.
+    pub path: String,
+    /// What stands behind the path, and the lines under it.
+    pub head: String,
+    /// The parts of the diff, by number.
+    pub parts: BTreeMap<usize, String>,
+    size: Size,
+}
+
+impl ChangeBlock {
+    /// A block without parts.
+    pub fn new(path: String, head: String) -> Self {
+        Self { path, head, ..Self::default() }
+    }
+}
+
 /// A page under construction.
 pub struct Page<'c> {
     counter: &'c dyn TokenCounter,
     view: &'c dyn IndexView,
     blocks: BTreeMap<(Zone, FileDoc), Block>,
+    /// What a change does to files, by their number in the text.
+    changes: BTreeMap<usize, ChangeBlock>,
     /// The lines of items that are shown as a place, by number.
     places: BTreeMap<usize, (String, Size)>,
     /// Lines that the reader has already, by file.
@@ -86,6 +107,7 @@ impl<'c> Page<'c> {
             counter,
             view,
             blocks: BTreeMap::new(),
+            changes: BTreeMap::new(),
             places: BTreeMap::new(),
             seen: FxHashMap::default(),
             size: Size::default(),
@@ -150,6 +172,34 @@ impl<'c> Page<'c> {
         self.blocks.insert(key, block);
     }
 
+    /// What the whole comes to with this block as the `n`th of the changes, in place of what it is there.
+    pub fn with_change(&mut self, n: usize, block: &mut ChangeBlock) -> Size {
+        let mut text = String::new();
+        let parts: Vec<&str> = block.parts.values().map(String::as_str).collect();
+        render::change(&block.path, &block.head, &parts, &mut text);
+        block.size = size_of(self.counter, &text);
+        let mut after = self.size;
+        if self.changes.is_empty() {
+            after.add(self.heading(Zone::Changes));
+        }
+        if let Some(was) = self.changes.get(&n) {
+            after.sub(was.size);
+        }
+        after.add(block.size);
+        after
+    }
+
+    /// Puts a block that [`Page::with_change`] measured, for what that gave.
+    pub fn put_change(&mut self, n: usize, block: ChangeBlock, after: Size) {
+        self.size = after;
+        self.changes.insert(n, block);
+    }
+
+    /// The block of changes with this number.
+    pub fn change(&self, n: usize) -> Option<&ChangeBlock> {
+        self.changes.get(&n)
+    }
+
     /// What the whole comes to with the line of a place.
     pub fn with_place(&mut self, line: &str) -> Size {
         let mut after = self.size;
@@ -194,6 +244,13 @@ impl<'c> Page<'c> {
         }
         blocks.sort_by_key(|b| (b.0, b.1));
         let mut out = String::with_capacity(self.size.chars as usize + 64);
+        if !self.changes.is_empty() {
+            out.push_str(Zone::Changes.heading());
+        }
+        for block in self.changes.values() {
+            let parts: Vec<&str> = block.parts.values().map(String::as_str).collect();
+            render::change(&block.path, &block.head, &parts, &mut out);
+        }
         let mut zone = None;
         let mut ranges = Vec::new();
         for (of, _, block) in blocks {

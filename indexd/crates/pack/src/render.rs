@@ -22,6 +22,8 @@ use std::ops::Range;
 /// The part of the text that an item stands in, in the order in which they are shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Zone {
+    /// What a change takes away and adds.
+    Changes,
     /// Code that does the work.
     Code,
     /// Tests.
@@ -38,6 +40,7 @@ impl Zone {
     /// The heading.
     pub fn heading(self) -> &'static str {
         match self {
+            Self::Changes => "# changes\n\n",
             Self::Code => "# code\n\n",
             Self::Tests => "# tests\n\n",
             Self::Config => "# config\n\n",
@@ -94,6 +97,23 @@ pub fn place(path: &str, lines: Lines, title: &str, out: &mut String) {
     out.push_str("- ");
     push_path(path, out);
     out.push_str(&format!(":{}-{} {title}\n", lines.start, lines.end));
+}
+
+/// Appends what a change does to one file: `head` and the parts of the diff.
+pub fn change(path: &str, head: &str, parts: &[&str], out: &mut String) {
+    out.push_str("## Change: ");
+    push_path(path, out);
+    head.chars().for_each(|c| out.push(if c.is_control() && c != '\n' { ' ' } else { c }));
+    out.push('\n');
+    if parts.iter().any(|p| !p.is_empty()) {
+        let fence = "`".repeat(parts.iter().map(|p| longest_run(p) + 1).max().unwrap_or(0).max(3));
+        out.push_str(&fence);
+        out.push_str("diff\n");
+        parts.iter().for_each(|p| out.push_str(p));
+        out.push_str(&fence);
+        out.push('\n');
+    }
+    out.push('\n');
 }
 
 /// The union of runs of lines: ascending, overlapping and adjacent ones joined.

@@ -5,6 +5,7 @@
 //! is what equal requests have in common.
 
 use crate::canonical;
+use crate::change::ChangeId;
 use crate::config::Config;
 use crate::error::PackError;
 use crate::pack::{Budgets, Clamp, Limit, LimitSource};
@@ -39,6 +40,9 @@ pub struct Request {
     /// An entity that is a seed of score 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub focus: Option<Focus>,
+    /// A change that the pack is about; `query` may be empty beside it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub change: Option<ChangeRequest>,
     /// How far and along which edges to look.
     pub expansion: ExpansionRequest,
     /// Limits.
@@ -128,6 +132,8 @@ options! {
         Impact,
         /// State what callers may rely on.
         Contract,
+        /// Judge a change: what others rely on goes first.
+        Review,
     }
 }
 options! {
@@ -258,6 +264,28 @@ pub struct Focus {
     /// A file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub file_rel_path: Option<String>,
+}
+
+/// A change as asked for; exactly one of the first four members is set.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+pub struct ChangeRequest {
+    /// `A..B`, `A...B` (from what both have in common), `A` (from there to the work tree), or empty: all
+    /// that is not committed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub diff: Option<String>,
+    /// What is staged, against HEAD.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub staged: bool,
+    /// What is not staged.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub worktree: bool,
+    /// A patch in the unified format.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub patch: Option<String>,
+    /// What it stands for, filled in by the daemon.
+    #[serde(skip)]
+    pub found: Option<ChangeId>,
 }
 
 /// Expansion as asked for.
@@ -396,6 +424,9 @@ pub struct Resolved {
     /// An entity that is a seed of score 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub focus: Option<Focus>,
+    /// The change that the pack is about.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub change: Option<ChangeId>,
     /// Expansion.
     pub expansion: Expansion,
     /// Limits in force.
@@ -513,6 +544,7 @@ impl Request {
             seed_provider: self.seed_provider.unwrap_or_default(),
             intent: self.intent.unwrap_or_default(),
             focus: self.focus.clone().filter(|f| *f != Focus::default()),
+            change: self.change.as_ref().map(|c| c.found.clone().unwrap_or_default()),
             expansion: self.expansion.resolve(budgets.max_hops.value as u32),
             budgets: caps,
             ordering: self.ordering.resolve(),
@@ -560,7 +592,10 @@ impl Request {
         if named > 1 {
             return invalid("focus names more than one entity");
         }
-        if self.query.trim().is_empty() && named == 0 {
+        if let Some(change) = &self.change {
+            change.check()?;
+        }
+        if self.query.trim().is_empty() && named == 0 && self.change.is_none() {
             return invalid("query is empty");
         }
         if self.query.len() > limits::QUERY_BYTES_MAX {
@@ -679,7 +714,29 @@ impl OrderingRequest {
     }
 }
 
+impl ChangeRequest {
+    fn check(&self) -> Result<(), PackError> {
+        let invalid = |detail: &str| Err(PackError::InvalidRequest { detail: detail.to_owned() });
+        let n = usize::from(self.diff.is_some())
+            + usize::from(self.staged)
+            + usize::from(self.worktree)
+            + usize::from(self.patch.is_some());
+        if n != 1 {
+            return invalid("change names none or more than one of diff, staged, worktree and patch");
+        }
+        if self.patch.as_ref().is_some_and(|p| p.len() > limits::PATCH_BYTES_MAX) {
+            return invalid("the patch is longer than 4 MiB");
+        }
+        Ok(())
+    }
+}
+
 impl Resolved {
+    /// Whether a change is all that is asked about.
+    pub fn is_change_alone(&self) -> bool {
+        self.change.is_some() && self.query.is_empty() && self.focus.is_none()
+    }
+
     /// The bytes that equal requests have in common: canonical JSON of everything besides the index
     /// that a pack depends on. `limits` says also what was asked and where each limit comes from,
     /// which the pack repeats.

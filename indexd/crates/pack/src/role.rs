@@ -18,15 +18,20 @@ pub enum Role {
 
 /// The role of a file.
 pub fn role_of(file: &FileRecord) -> Role {
-    let is = |r| file.roles.has(r);
+    role_of_marks(file.roles, file.language)
+}
+
+/// The role of a file with these marks.
+pub fn role_of_marks(roles: FileRoles, language: Language) -> Role {
+    let is = |r| roles.has(r);
     if is(FileRoles::TEST) {
         Role::Test
-    } else if is(FileRoles::DOC) || file.language == Language::Markdown {
+    } else if is(FileRoles::DOC) || language == Language::Markdown {
         Role::Doc
     } else if is(FileRoles::CONFIG)
         || is(FileRoles::MANIFEST)
         || matches!(
-            file.language,
+            language,
             Language::GoMod
                 | Language::GoWork
                 | Language::Toml

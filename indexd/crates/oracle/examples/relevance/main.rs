@@ -278,6 +278,7 @@ fn pack(view: &indexd_oracle::Oracle, query: &str, budget: u64, settings: &Setti
         tool_version: "relevance",
         repo_id: "task",
         normalised: None,
+        change: None,
         created_at: "",
         matches_head: &|_| true,
         stage: &|_| {},

@@ -38,7 +38,11 @@ pub(super) fn of(a: &mut Selected, stats: &Stats) -> (Vec<String>, Vec<String>, 
     for (path, reason) in &a.gathered.unreadable {
         hints.push(format!("{path} is not shown: {}", reason.name()));
     }
-    let nothing = stats.included == 0;
+    if let Some(changed) = &a.changed {
+        hints.extend(changed.hint());
+        warnings.extend(changed.change.notes.iter().cloned());
+    }
+    let nothing = stats.included == 0 && !a.shows_changes();
     if nothing {
         warnings.push(NO_CONTENT.to_owned());
     }

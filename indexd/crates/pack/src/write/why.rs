@@ -46,6 +46,7 @@ pub(super) fn why(a: &mut Selected, i: usize, source: &Source) -> Why {
         },
         _ => match &c.scored {
             Some(scored) => seed_rule(&scored.features, a.query.kind),
+            None if a.is_changed(i) => "changed",
             None if a.request.focus.is_some() => "focus",
             None => "seed-symbol",
         },
@@ -254,7 +255,7 @@ fn signal_evidence(a: &Selected, i: usize, source: &Source) -> Vec<Evidence> {
     if let Some(line) = c.beside {
         said = vec![("beside", 1.0, line)];
     } else if said.is_empty() && c.origin == Origin::Seed {
-        said.push(("focus", c.seed_score, own));
+        said.push((if a.is_changed(i) { "changed" } else { "focus" }, c.seed_score, own));
     }
     said.into_iter()
         .map(|(via, strength, line)| Evidence {

@@ -72,6 +72,7 @@ pub fn context<'a>(config: &'a Config, cancel: &'a dyn Fn() -> bool) -> Context<
         tool_version: "test",
         repo_id: "fixture",
         normalised: None,
+        change: None,
         created_at: "2024-01-01T00:00:00Z",
         matches_head: &|path| path.ends_with(".go"),
         stage: &|_| {},

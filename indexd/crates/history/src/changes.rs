@@ -1,0 +1,211 @@
+//! What differs between two states of a repository: commits and what is staged.
+//!
+//! Only what git keeps is read here; how the work tree differs is for whoever holds its files, with
+//! [`Repository::staged`] saying which of them git has seen unchanged.
+
+use crate::repository::{Repository, raw};
+use crate::{CommitId, Unavailable, hex};
+use gix::bstr::{BStr, ByteSlice};
+use gix::hash::ObjectId;
+use gix::index::entry::{Mode, Stage};
+use std::collections::BTreeMap;
+
+/// Files that one comparison lists at most.
+pub const FILES_MAX: usize = 200_000;
+/// Bytes of a name of a commit.
+const NAME_BYTES_MAX: usize = 256;
+/// Folders inside each other that are entered.
+const DEPTH_MAX: usize = 256;
+
+/// Why there is nothing to compare.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum CompareError {
+    /// The repository cannot be read.
+    #[error(transparent)]
+    Unavailable(#[from] Unavailable),
+    /// No commit has this name.
+    #[error("no commit is named {0:?}")]
+    Unknown(String),
+    /// Two commits without a common past.
+    #[error("{0:?} and {1:?} have no commit in common")]
+    Unrelated(String, String),
+    /// More than [`FILES_MAX`] files.
+    #[error("more than {FILES_MAX} files")]
+    TooMany,
+}
+
+/// A file as git has it staged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Staged {
+    /// The id of its content.
+    pub id: CommitId,
+    /// Modification time of the file when its content was last known to be this: seconds and
+    /// nanoseconds, the lower 32 bits of each. `None` where the file may have changed in the same tick.
+    pub mtime: Option<(u32, u32)>,
+    /// Its size then, the lower 32 bits.
+    pub size: u32,
+}
+
+impl Repository {
+    /// The id in hexadecimal of the commit that `name` stands for, in git's own grammar of names
+    /// (`HEAD~2`, a branch, a tag, a short id).
+    ///
+    /// # Errors
+    /// [`CompareError::Unknown`] for a name that stands for no single commit.
+    pub fn commit_named(&self, name: &str) -> Result<String, CompareError> {
+        let unknown = || CompareError::Unknown(name.chars().take(NAME_BYTES_MAX).collect());
+        if name.is_empty() || name.len() > NAME_BYTES_MAX || name.starts_with('-') {
+            return Err(unknown());
+        }
+        let id = self.repo.rev_parse_single(BStr::new(name)).map_err(|_| unknown())?;
+        let object = id.object().map_err(|_| unknown())?;
+        let commit = object.peel_to_commit().map_err(|_| unknown())?;
+        Ok(hex(&raw(&commit.id)?))
+    }
+
+    /// The best common ancestor of two commits, given and returned in hexadecimal.
+    ///
+    /// # Errors
+    /// [`CompareError::Unrelated`] without one.
+    pub fn common(&self, a: &str, b: &str) -> Result<String, CompareError> {
+        let unrelated = || CompareError::Unrelated(a.to_owned(), b.to_owned());
+        let base = self.repo.merge_base(object_id(a)?, object_id(b)?).ok().flatten().ok_or_else(unrelated)?;
+        Ok(hex(&raw(&base)?))
+    }
+
+    /// The files below the workspace's root that differ between two commits, given in hexadecimal, by
+    /// path: the ids of their contents, `None` where there is no such file. Links and repositories
+    /// inside are no files.
+    ///
+    /// # Errors
+    /// [`CompareError::Unavailable`] for missing objects; [`CompareError::TooMany`].
+    pub fn differing(&self, from: &str, to: &str) -> Result<BTreeMap<String, Sides>, CompareError> {
+        let (from, to) = (self.root_of(from)?, self.root_of(to)?);
+        let mut out = BTreeMap::new();
+        self.walk([from, to], "", 0, &mut out)?;
+        Ok(out)
+    }
+
+    /// All files of a commit below the workspace's root, by path.
+    ///
+    /// # Errors
+    /// As [`Repository::differing`].
+    pub fn files_of(&self, commit: &str) -> Result<BTreeMap<String, CommitId>, CompareError> {
+        let mut out = BTreeMap::new();
+        self.walk([None, self.root_of(commit)?], "", 0, &mut out)?;
+        Ok(out.into_iter().filter_map(|(path, s)| Some((path, s.after?))).collect())
+    }
+
+    /// All files that are staged below the workspace's root, by path; those with conflicts are not.
+    ///
+    /// # Errors
+    /// [`CompareError::Unavailable`] when the index of git is broken; [`CompareError::TooMany`].
+    pub fn staged(&self) -> Result<BTreeMap<String, Staged>, CompareError> {
+        let broken = || Unavailable::Unreadable { reason: "its index is broken" };
+        let index = self.repo.index_or_empty().map_err(|_| broken())?;
+        let written = (index.timestamp().unix_seconds() as u32, index.timestamp().nanoseconds());
+        let mut out = BTreeMap::new();
+        for entry in index.entries() {
+            let is_file = matches!(entry.mode, Mode::FILE | Mode::FILE_EXECUTABLE);
+            if !is_file || entry.stage() != Stage::Unconflicted {
+                continue;
+            }
+            let Some(path) = entry.path(&index).to_str().ok().and_then(|p| p.strip_prefix(&*self.prefix))
+            else {
+                continue;
+            };
+            let mtime = (entry.stat.mtime.secs, entry.stat.mtime.nsecs);
+            let staged = Staged {
+                id: raw(&entry.id)?,
+                mtime: (mtime < written).then_some(mtime),
+                size: entry.stat.size,
+            };
+            out.insert(path.to_owned(), staged);
+            if out.len() > FILES_MAX {
+                return Err(CompareError::TooMany);
+            }
+        }
+        Ok(out)
+    }
+
+    /// The bytes of a content, unless it is larger than `bytes_max` or missing.
+    pub fn content(&self, id: &CommitId, bytes_max: u64) -> Option<Vec<u8>> {
+        let id = ObjectId::from(*id);
+        let header = self.repo.find_header(id).ok()?;
+        if header.size() > bytes_max {
+            return None;
+        }
+        self.repo.find_blob(id).ok().map(|mut b| b.take_data())
+    }
+
+    /// The tree of the workspace's root in a commit; `None` where the commit has no such folder.
+    fn root_of(&self, commit: &str) -> Result<Option<ObjectId>, CompareError> {
+        let missing = || Unavailable::Unreadable { reason: "a commit or folder is missing" };
+        let commit = self.repo.find_commit(object_id(commit)?).map_err(|_| missing())?;
+        let tree = commit.tree().map_err(|_| missing())?;
+        if self.prefix.is_empty() {
+            return Ok(Some(tree.id));
+        }
+        let names = self.prefix.split_terminator('/').map(str::as_bytes);
+        let entry = tree.lookup_entry(names).map_err(|_| missing())?;
+        Ok(entry.filter(|e| e.mode().is_tree()).map(|e| ObjectId::from(e.id())))
+    }
+
+    fn walk(
+        &self,
+        trees: [Option<ObjectId>; 2],
+        folder: &str,
+        depth: usize,
+        out: &mut BTreeMap<String, Sides>,
+    ) -> Result<(), CompareError> {
+        if trees[0] == trees[1] || depth > DEPTH_MAX {
+            return Ok(());
+        }
+        let mut names: BTreeMap<String, [Option<(bool, ObjectId)>; 2]> = BTreeMap::new();
+        for (side, tree) in trees.iter().enumerate() {
+            let Some(tree) = tree else { continue };
+            let missing = || Unavailable::Unreadable { reason: "a folder is missing" };
+            let tree = self.repo.find_tree(*tree).map_err(|_| missing())?;
+            for entry in tree.iter() {
+                let entry = entry.map_err(|_| missing())?;
+                let mode = entry.mode();
+                // A path that is not UTF-8 is none of a workspace.
+                let Ok(name) = entry.filename().to_str() else { continue };
+                if mode.is_tree() || (mode.is_blob() && !mode.is_link()) {
+                    names.entry(name.to_owned()).or_default()[side] =
+                        Some((mode.is_tree(), ObjectId::from(entry.id())));
+                }
+            }
+        }
+        for (name, sides) in names {
+            if sides[0] == sides[1] {
+                continue;
+            }
+            let path = if folder.is_empty() { name } else { format!("{folder}/{name}") };
+            let of = |side: usize, is_tree: bool| sides[side].filter(|s| s.0 == is_tree).map(|s| s.1);
+            self.walk([of(0, true), of(1, true)], &path, depth + 1, out)?;
+            let id = |side| of(side, false).map(|id| raw(&id)).transpose();
+            let sides = Sides { before: id(0)?, after: id(1)? };
+            if sides.before != sides.after {
+                out.insert(path, sides);
+            }
+            if out.len() > FILES_MAX {
+                return Err(CompareError::TooMany);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The ids of a file's content on two sides; `None` where it does not exist.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Sides {
+    /// On the first.
+    pub before: Option<CommitId>,
+    /// On the second.
+    pub after: Option<CommitId>,
+}
+
+fn object_id(commit: &str) -> Result<ObjectId, CompareError> {
+    ObjectId::from_hex(commit.as_bytes()).map_err(|_| CompareError::Unknown(commit.to_owned()))
+}

@@ -1,0 +1,495 @@
+//! The change that a request names: both sides of each file that differs, read from git's objects and
+//! from the index, or found by a patch. Secrets are taken out of what git kept as they are of what is
+//! indexed, and files that the index leaves out stay out.
+
+use crate::server::backend::Context;
+use crate::server::place;
+use crate::workspace::why::{Place, place as place_of};
+use indexd_history::{CommitId, CompareError, Repository, Sides, compare};
+use indexd_model::limits::FILE_BYTES_PARSED_MAX;
+use indexd_model::view::FactsView as _;
+use indexd_model::{IndexView as _, LineIndex, Outcome, RepoPath};
+use indexd_pack::change::patch::{self, FilePatch};
+use indexd_pack::change::{Change, ChangedFile, Run, Version};
+use indexd_pack::request::ChangeRequest;
+use indexd_proto::error::{ErrorCode, ErrorObject};
+use indexd_store::Snapshot;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+use std::sync::Arc;
+
+/// Files of a change that are looked into; a change of more is no matter for one pack.
+const FILES_MAX: usize = 2_000;
+/// Bytes of texts that are compared and parsed, both sides together; what comes later by path is named.
+const BYTES_MAX: usize = 48 << 20;
+/// Pairs of files that went and came which are compared line by line to find renamed ones.
+const PAIRS_MAX: usize = 400;
+/// Percent of the lines of the longer text that two texts have in common when one is the other renamed.
+const ALIKE_PERCENT: usize = 60;
+/// Names of the states that are no commits.
+const WORKTREE: &str = "worktree";
+const STAGED: &str = "staged";
+const PATCH: &str = "patch";
+
+/// What a change is read from.
+pub struct Ground<'a> {
+    /// The state of the index.
+    pub snapshot: &'a Snapshot,
+    /// The workspace's root.
+    pub root: &'a Path,
+    /// The setting `index.exclude`.
+    pub excludes: &'a [String],
+    /// Whether secrets are taken out.
+    pub redacts: bool,
+    /// The folder of the client.
+    pub cwd: Option<&'a Path>,
+}
+
+/// Reads the change that `asked` names.
+///
+/// # Errors
+/// `POC_E_INVALID_REQUEST` for names of no commits, a workspace without git, and a patch that fits no
+/// file; `POC_E_CANCELLED`.
+pub fn read(asked: &ChangeRequest, ground: &Ground, ctx: &Context) -> Result<Change, ErrorObject> {
+    let mut change = match &asked.patch {
+        Some(text) => of_patch(text, ground, ctx)?,
+        None => of_git(asked, ground, ctx)?,
+    };
+    find_renamed(&mut change.files);
+    change.files.sort_by(|a, b| a.path.cmp(&b.path));
+    change.id.digest = digest(&change.files);
+    Ok(change)
+}
+
+/// One side of a comparison.
+#[derive(Clone, PartialEq)]
+enum State {
+    Commit(String),
+    Staged,
+    Worktree,
+}
+
+impl State {
+    fn name(&self) -> String {
+        match self {
+            Self::Commit(id) => id.clone(),
+            Self::Staged => STAGED.to_owned(),
+            Self::Worktree => WORKTREE.to_owned(),
+        }
+    }
+}
+
+fn of_git(asked: &ChangeRequest, ground: &Ground, ctx: &Context) -> Result<Change, ErrorObject> {
+    let repository = Repository::open(ground.root).map_err(|e| refused(&CompareError::Unavailable(e)))?;
+    let (from, to) = states(asked, &repository).map_err(|e| refused(&e))?;
+    let differing = differing(&repository, &from, &to, ground, ctx).map_err(|e| refused(&e))?;
+    if differing.len() > FILES_MAX {
+        let message = format!("{} files differ; a change of at most {FILES_MAX} is read", differing.len());
+        return Err(ErrorObject::new(ErrorCode::InvalidRequest, message).with_hint("name a smaller range"));
+    }
+    let mut change = Change::default();
+    (change.id.from, change.id.to) = (from.name(), to.name());
+    let mut reader = Reader { ground, bytes: 0 };
+    let mut n_elsewhere = 0;
+    for (path, sides) in differing {
+        check(ctx)?;
+        let Ok(path) = RepoPath::new(&path) else { continue };
+        // What the index leaves out is left out here, too.
+        let there = ground.snapshot.file_by_path(&path);
+        if there.is_none() && !is_gone(ground, &path) {
+            continue;
+        }
+        let indexed = there.map(|f| ground.snapshot.text(f));
+        let blob = |id: Option<CommitId>| {
+            id.map(|id| repository.content(&id, FILE_BYTES_PARSED_MAX).ok_or("it is too large"))
+        };
+        let before = blob(sides.before);
+        let after = match &to {
+            State::Worktree => None,
+            _ => blob(sides.after),
+        };
+        let file = match to {
+            State::Worktree => reader.against_tree(&path, before, indexed.as_deref()),
+            _ => reader.against(&path, before, after, indexed.as_deref()),
+        };
+        n_elsewhere += usize::from(file.as_ref().is_some_and(|f| !f.is_indexed && f.unreadable.is_none()));
+        change.files.extend(file);
+    }
+    if n_elsewhere > 0 && to != State::Worktree {
+        change.notes.push(format!(
+            "{n_elsewhere} of {} changed files are other ones in the work tree by now: callers, tests and \
+             references are those of the work tree",
+            change.files.len()
+        ));
+    }
+    Ok(change)
+}
+
+/// The states that a request compares.
+fn states(asked: &ChangeRequest, repository: &Repository) -> Result<(State, State), CompareError> {
+    let commit = |name: &str| {
+        let name = if name.is_empty() { "HEAD" } else { name };
+        repository.commit_named(name).map(State::Commit)
+    };
+    if asked.staged {
+        return Ok((commit("HEAD")?, State::Staged));
+    }
+    if asked.worktree {
+        return Ok((State::Staged, State::Worktree));
+    }
+    let range = asked.diff.as_deref().unwrap_or("").trim();
+    if let Some((a, b)) = range.split_once("...") {
+        let (State::Commit(a), State::Commit(b)) = (commit(a)?, commit(b)?) else {
+            return Err(CompareError::Unknown(range.to_owned()));
+        };
+        return Ok((State::Commit(repository.common(&a, &b)?), State::Commit(b)));
+    }
+    match range.split_once("..") {
+        Some((a, b)) => Ok((commit(a)?, commit(b)?)),
+        None => Ok((commit(range)?, State::Worktree)),
+    }
+}
+
+/// The files that may differ, by path, with the contents that git keeps. Of the work tree those are left
+/// out of which git knows that they are as they were.
+fn differing(
+    repository: &Repository,
+    from: &State,
+    to: &State,
+    ground: &Ground,
+    ctx: &Context,
+) -> Result<BTreeMap<String, Sides>, CompareError> {
+    let staged_ids = || -> Result<BTreeMap<String, CommitId>, CompareError> {
+        Ok(repository.staged()?.into_iter().map(|(path, s)| (path, s.id)).collect())
+    };
+    let all = |state: &State| match state {
+        State::Commit(id) => repository.files_of(id),
+        _ => staged_ids(),
+    };
+    if let (State::Commit(a), State::Commit(b)) = (from, to) {
+        return repository.differing(a, b);
+    }
+    let before = all(from)?;
+    let mut out = BTreeMap::new();
+    if *to == State::Worktree {
+        let staged = repository.staged()?;
+        for file in ground.snapshot.files() {
+            if ctx.cancel.is_cancelled() {
+                break;
+            }
+            let path = ground.snapshot.path(file);
+            let known = staged.get(&*path).filter(|s| is_untouched(&ground.root.join(&*path), s));
+            let was = before.get(&*path).copied();
+            if was.is_none() || known.is_none_or(|s| Some(s.id) != was) {
+                out.insert(path.to_string(), Sides { before: was, after: None });
+            }
+        }
+        let gone = before.iter().filter(|(path, _)| ground.snapshot.file_by_path(path).is_none());
+        out.extend(gone.map(|(path, id)| (path.clone(), Sides { before: Some(*id), after: None })));
+        return Ok(out);
+    }
+    let after = all(to)?;
+    for (path, id) in &before {
+        let now = after.get(path).copied();
+        if now != Some(*id) {
+            out.insert(path.clone(), Sides { before: Some(*id), after: now });
+        }
+    }
+    let new = after.iter().filter(|(path, _)| !before.contains_key(*path));
+    out.extend(new.map(|(path, id)| (path.clone(), Sides { before: None, after: Some(*id) })));
+    Ok(out)
+}
+
+/// Whether a file has the time and the size that git noted when it last knew its content.
+#[cfg(unix)]
+fn is_untouched(path: &Path, staged: &indexd_history::Staged) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    let Ok(meta) = std::fs::symlink_metadata(path) else { return false };
+    // Where git keeps no parts of seconds, they are 0.
+    let same_time =
+        |(s, ns): (u32, u32)| meta.mtime() as u32 == s && (ns == 0 || meta.mtime_nsec() as u32 == ns);
+    staged.mtime.is_some_and(same_time) && meta.len() as u32 == staged.size
+}
+
+#[cfg(not(unix))]
+fn is_untouched(_path: &Path, _staged: &indexd_history::Staged) -> bool {
+    false
+}
+
+/// Whether nothing stands at a path that the index would hold.
+fn is_gone(ground: &Ground, path: &str) -> bool {
+    matches!(place_of(ground.root, ground.excludes, path).0, Place::Missing)
+}
+
+/// Reads texts, as many as there may be.
+struct Reader<'a> {
+    ground: &'a Ground<'a>,
+    bytes: usize,
+}
+
+/// A side as bytes: none where there is no file, or why it is not read.
+type Bytes = Option<Result<Vec<u8>, &'static str>>;
+
+impl Reader<'_> {
+    /// A file on two sides; `None` when their texts are the same.
+    fn against(
+        &mut self,
+        path: &RepoPath,
+        before: Bytes,
+        after: Bytes,
+        indexed: Option<&str>,
+    ) -> Option<ChangedFile> {
+        let texts = [before, after].map(|b| b.map(|b| b.and_then(|b| self.text(path, &b))));
+        self.file(path, texts, indexed)
+    }
+
+    /// A file as it was, against the one in the index.
+    fn against_tree(&mut self, path: &RepoPath, before: Bytes, indexed: Option<&str>) -> Option<ChangedFile> {
+        let before = before.map(|b| b.and_then(|b| self.text(path, &b)));
+        let outcome = self.ground.snapshot.file_by_path(path).map(|f| self.ground.snapshot.file(f).outcome);
+        let after = indexed.map(|text| match outcome {
+            Some(Outcome::Binary) => Err(NO_TEXT),
+            Some(Outcome::Sensitive) => Err(SENSITIVE),
+            Some(Outcome::TooLarge) => Err(TOO_LARGE),
+            _ => Ok(text.to_owned()),
+        });
+        if let (Some(Err(a)), Some(Err(b))) = (&before, &after)
+            && a == b
+            && *a != NO_TEXT
+        {
+            return None;
+        }
+        self.file(path, [before, after], indexed)
+    }
+
+    /// What git kept, as the index would hold it.
+    fn text(&self, path: &RepoPath, bytes: &[u8]) -> Result<String, &'static str> {
+        if indexd_lang::roles::is_sensitive(path, bytes) {
+            return Err(SENSITIVE);
+        }
+        let text = indexd_lang::decode::decode(bytes).ok_or(NO_TEXT)?;
+        if self.ground.redacts && !indexd_secrets::is_exempt(path) {
+            return Ok(indexd_secrets::redact(&text).0.into_owned());
+        }
+        Ok(text.into_owned())
+    }
+
+    fn file(
+        &mut self,
+        path: &RepoPath,
+        texts: [Option<Result<String, &'static str>>; 2],
+        indexed: Option<&str>,
+    ) -> Option<ChangedFile> {
+        if texts[0] == texts[1] && !matches!(texts[0], Some(Err(_))) {
+            return None;
+        }
+        let mut out = untouched(path);
+        self.bytes += texts.iter().flatten().flatten().map(String::len).sum::<usize>();
+        out.unreadable = texts.iter().flatten().find_map(|t| t.as_ref().err().copied());
+        if out.unreadable.is_none() && self.bytes > BYTES_MAX {
+            out.unreadable = Some("the change is too large");
+        }
+        if out.unreadable.is_some() {
+            return Some(out);
+        }
+        let [before, after] = texts.map(|t| t.and_then(Result::ok));
+        let of = |t: &Option<String>| t.clone().unwrap_or_default();
+        let (b, a) = (of(&before), of(&after));
+        let hunks =
+            if has_odd_lines(&b) || has_odd_lines(&a) { None } else { compare(b.as_bytes(), a.as_bytes()) };
+        let Some(hunks) = hunks else {
+            out.unreadable = Some("too much of it differs");
+            return Some(out);
+        };
+        let mut shift = 0i64;
+        for h in hunks {
+            let at = (i64::from(h.after) - shift) as u32;
+            out.hunks.push(Run { before: at, removed: h.removed, after: h.after, added: h.added });
+            shift += i64::from(h.added) - i64::from(h.removed);
+        }
+        out.is_indexed = after.as_deref() == indexed;
+        out.before = before.map(|t| version(path, &t));
+        out.after = after.map(|t| version(path, &t));
+        Some(out)
+    }
+}
+
+/// A file of which nothing is known yet but its path.
+fn untouched(path: &RepoPath) -> ChangedFile {
+    ChangedFile {
+        path: path.to_string(),
+        previous_path: None,
+        before: None,
+        after: None,
+        hunks: Vec::new(),
+        is_indexed: false,
+        unreadable: None,
+    }
+}
+
+const NO_TEXT: &str = "it is not text";
+const SENSITIVE: &str = "it may hold secrets";
+const TOO_LARGE: &str = "it is too large";
+
+/// Whether a line ends in a carriage return alone, which git does not count as an end.
+fn has_odd_lines(text: &str) -> bool {
+    text.match_indices('\r').any(|(at, _)| text.as_bytes().get(at + 1) != Some(&b'\n'))
+}
+
+fn version(path: &RepoPath, text: &str) -> Version {
+    let extracted = indexd_lang::extract(path, text.as_bytes());
+    // A text that was decoded before has no other one.
+    let text: Arc<str> = if *extracted.text == *text { extracted.text } else { Arc::from(text) };
+    Version { lines: LineIndex::new(&text), text, facts: extracted.facts }
+}
+
+fn of_patch(text: &str, ground: &Ground, ctx: &Context) -> Result<Change, ErrorObject> {
+    let files = patch::parse(text);
+    let invalid = |message: &str| {
+        ErrorObject::new(ErrorCode::InvalidRequest, message)
+            .with_hint("give a patch in the unified format, as `git diff` prints it")
+    };
+    if files.is_empty() {
+        return Err(invalid("the text holds no patch"));
+    }
+    let mut change = Change::default();
+    let (mut n_applied, mut n_not, mut misfits) = (0, 0, BTreeSet::new());
+    let mut reader = Reader { ground, bytes: 0 };
+    let n_files = files.len();
+    for file in files {
+        check(ctx)?;
+        let Some((path, texts)) = sides(&file, ground) else {
+            misfits.extend(file.paths().next().map(str::to_owned));
+            continue;
+        };
+        let there = ground.snapshot.file_by_path(&path).map(|f| ground.snapshot.text(f));
+        *(if texts.is_applied { &mut n_applied } else { &mut n_not }) += 1;
+        let Ok(path) = RepoPath::new(&path) else { continue };
+        let bytes = [texts.before, texts.after].map(|t| t.map(|t| reader.text(&path, t.as_bytes())));
+        let was = file.before.filter(|b| file.after.as_ref().is_some_and(|a| a != b));
+        let same = || was.is_some().then(|| untouched(&path));
+        let mut changed = reader.file(&path, bytes, there.as_deref()).or_else(same);
+        if let Some(changed) = &mut changed {
+            changed.previous_path = was;
+        }
+        change.files.extend(changed);
+    }
+    if misfits.len() == n_files {
+        return Err(invalid("the patch fits no file of the index, neither before nor after it is applied"));
+    }
+    for path in misfits {
+        change.notes.push(format!("the patch does not fit {path}"));
+    }
+    (change.id.from, change.id.to) = match (n_applied, n_not) {
+        (_, 0) => (PATCH.to_owned(), WORKTREE.to_owned()),
+        _ => (WORKTREE.to_owned(), PATCH.to_owned()),
+    };
+    Ok(change)
+}
+
+/// The path and both texts of a file of a patch, with the file as the index has it.
+fn sides(file: &FilePatch, ground: &Ground) -> Option<(String, patch::Texts)> {
+    for path in file.paths() {
+        let Some(at) = place::of_file(ground.snapshot, ground.root, ground.cwd, path) else { continue };
+        let there = ground.snapshot.text(ground.snapshot.file_by_path(&at)?);
+        if let Some(texts) = file.sides(Some(&there)) {
+            return Some((at, texts));
+        }
+    }
+    let path = file.paths().next()?;
+    let is_new = ground.snapshot.file_by_path(path).is_none() && is_gone(ground, path);
+    is_new.then(|| file.sides(None)).flatten().map(|texts| (path.to_owned(), texts))
+}
+
+/// Joins files that went with files that came and have most of their lines.
+fn find_renamed(files: &mut Vec<ChangedFile>) {
+    let is_gone = |f: &ChangedFile| f.before.is_some() && f.after.is_none();
+    let is_new = |f: &ChangedFile| f.before.is_none() && f.after.is_some();
+    let gone: Vec<usize> = (0..files.len()).filter(|i| is_gone(&files[*i])).collect();
+    let new: Vec<usize> = (0..files.len()).filter(|i| is_new(&files[*i])).collect();
+    if gone.len() * new.len() > PAIRS_MAX {
+        return;
+    }
+    let mut pairs: Vec<(usize, usize, usize)> = Vec::new();
+    for &g in &gone {
+        for &n in &new {
+            let (Some(before), Some(after)) = (&files[g].before, &files[n].after) else { continue };
+            if let Some(percent) = alike(&before.text, &after.text) {
+                pairs.push((percent, g, n));
+            }
+        }
+    }
+    pairs.sort_by_key(|p| (std::cmp::Reverse(p.0), p.1, p.2));
+    let mut done: Vec<usize> = Vec::new();
+    for (_, g, n) in pairs {
+        if done.contains(&g) || done.contains(&n) {
+            continue;
+        }
+        let (before, path) = (files[g].before.take(), files[g].path.clone());
+        let (Some(b), Some(a)) = (&before, &files[n].after) else { continue };
+        let Some(hunks) = compare(b.text.as_bytes(), a.text.as_bytes()) else { continue };
+        let mut shift = 0i64;
+        let runs = hunks.iter().map(|h| {
+            let at = (i64::from(h.after) - shift) as u32;
+            shift += i64::from(h.added) - i64::from(h.removed);
+            Run { before: at, removed: h.removed, after: h.after, added: h.added }
+        });
+        files[n].hunks = runs.collect();
+        (files[n].before, files[n].previous_path) = (before, Some(path));
+        done.extend([g, n]);
+    }
+    files.retain(|f| {
+        f.before.is_some() || f.after.is_some() || f.unreadable.is_some() || f.previous_path.is_some()
+    });
+}
+
+/// Percent of the lines of the longer text that both have, where it is enough.
+fn alike(a: &str, b: &str) -> Option<usize> {
+    let (na, nb) = (a.lines().count(), b.lines().count());
+    let (shorter, longer) = (na.min(nb), na.max(nb));
+    if longer == 0 || shorter * 100 < longer * ALIKE_PERCENT {
+        return None;
+    }
+    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+    a.lines().for_each(|l| *counts.entry(l).or_default() += 1);
+    let mut common = 0;
+    for line in b.lines() {
+        if let Some(n) = counts.get_mut(line).filter(|n| **n > 0) {
+            *n -= 1;
+            common += 1;
+        }
+    }
+    Some(common * 100 / longer).filter(|p| *p >= ALIKE_PERCENT)
+}
+
+fn digest(files: &[ChangedFile]) -> String {
+    let mut h = blake3::Hasher::new();
+    let mut put = |part: &[u8]| {
+        h.update(&(part.len() as u64).to_le_bytes());
+        h.update(part);
+    };
+    for f in files {
+        put(f.path.as_bytes());
+        put(f.previous_path.as_deref().unwrap_or("").as_bytes());
+        put(f.unreadable.unwrap_or("").as_bytes());
+        for side in [&f.before, &f.after] {
+            put(&[u8::from(side.is_some())]);
+            put(side.as_ref().map_or("", |v| &v.text).as_bytes());
+        }
+    }
+    format!("b3:{}", h.finalize().to_hex())
+}
+
+fn check(ctx: &Context) -> Result<(), ErrorObject> {
+    ctx.check()
+}
+
+fn refused(e: &CompareError) -> ErrorObject {
+    let hint = match e {
+        CompareError::Unavailable(_) => "give a patch with --diff -, or work in a clone of git",
+        CompareError::Unknown(_) => "name commits as git does: HEAD~2, a branch, a tag, an id",
+        CompareError::Unrelated(..) => "compare with two dots: A..B",
+        CompareError::TooMany => "name a smaller range",
+    };
+    ErrorObject::new(ErrorCode::InvalidRequest, format!("the change cannot be read: {e}")).with_hint(hint)
+}

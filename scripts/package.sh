@@ -1,0 +1,137 @@
+#!/usr/bin/env bash
+# Builds packages that carry both programs: a tarball, a Debian package and an npm package.
+#
+#   scripts/package.sh [--test] [--bin DIR] [--out DIR]
+#
+# --test installs each of them in a clean folder and packs a small repository with it.
+# --bin takes release binaries that are there already, from DIR. --out is target/package.
+#
+# A package needs the glibc of the machine that builds it, or a newer one; the script says which, and the
+# Debian package depends on it.
+set -euo pipefail
+root=$(cd "$(dirname "$0")/.." && pwd)
+target=${CARGO_TARGET_DIR:-$root/target}
+test=false bin='' out=$target/package
+while [ $# -gt 0 ]; do
+    case $1 in
+        --test) test=true ;;
+        --bin) bin=$(cd "$2" && pwd); shift ;;
+        --out) out=$2; shift ;;
+        *) sed -n '2,11s/^# \{0,1\}//p' "$0" >&2; exit 2 ;;
+    esac
+    shift
+done
+say() { printf 'package: %s\n' "$*" >&2; }
+
+version=$(sed -n '/^\[workspace.package\]/,/^\[/s/^version = "\(.*\)"/\1/p' "$root/Cargo.toml")
+if [ -z "$bin" ]; then
+    cargo build --release --locked --manifest-path "$root/Cargo.toml" -p indexd -p ctlclient
+    bin=$target/release
+fi
+rm -rf "$out"
+mkdir -p "$out"
+out=$(cd "$out" && pwd)
+work=$out/.work
+stage=$work/indexd-$version
+mkdir -p "$stage/bin" "$stage/share"
+
+# What every package holds.
+install -m 755 "$bin/ctl" "$bin/indexd" "$stage/bin/"
+share=$stage/share
+mkdir -p "$share"/{bash-completion/completions,zsh/site-functions,fish/vendor_completions.d,man/man1,doc/indexd}
+"$bin/ctl" completions bash > "$share/bash-completion/completions/ctl"
+"$bin/ctl" completions zsh > "$share/zsh/site-functions/_ctl"
+"$bin/ctl" completions fish > "$share/fish/vendor_completions.d/ctl.fish"
+"$bin/ctl" man --out "$share/man/man1" > /dev/null
+cp "$root/README.md" "$root/LICENSE-MIT" "$root/LICENSE-APACHE" "$share/doc/indexd/"
+python3 "$root/scripts/licenses.py" > "$share/doc/indexd/THIRD-PARTY.txt"
+mkdir -p "$stage/lib/systemd/user"
+cp "$root"/packaging/systemd/indexd.* "$stage/lib/systemd/user/"
+glibc=$(objdump -T "$stage/bin/ctl" "$stage/bin/indexd" | grep -o 'GLIBC_[0-9.]*' | cut -d_ -f2 | sort -Vu | tail -1)
+say "needs glibc $glibc"
+
+tarball() {
+    tar -C "$work" --sort=name --owner=0 --group=0 -czf "$out/indexd-$version-$(uname -m)-linux.tar.gz" "indexd-$version"
+}
+
+deb() {
+    local pkg=$work/deb arch
+    command -v dpkg-deb > /dev/null || { say 'no Debian package: there is no dpkg-deb'; return; }
+    arch=$(dpkg --print-architecture)
+    mkdir -p "$pkg/DEBIAN" "$pkg/usr/lib/systemd"
+    cp -r "$stage/bin" "$stage/share" "$pkg/usr/"
+    cp -r "$stage/lib/systemd/user" "$pkg/usr/lib/systemd/"
+    mkdir -p "$pkg/usr/share/zsh/vendor-completions"
+    mv "$pkg/usr/share/zsh/site-functions/_ctl" "$pkg/usr/share/zsh/vendor-completions/"
+    rmdir "$pkg/usr/share/zsh/site-functions"
+    gzip -9n "$pkg"/usr/share/man/man1/*.1
+    cat "$root/LICENSE-MIT" "$pkg/usr/share/doc/indexd/THIRD-PARTY.txt" > "$pkg/usr/share/doc/indexd/copyright"
+    sed -e "s/@VERSION@/$version/" -e "s/@ARCH@/$arch/" -e "s/@GLIBC@/$glibc/" \
+        -e "s/@SIZE@/$(du -sk "$pkg/usr" | cut -f1)/" "$root/packaging/debian/control" > "$pkg/DEBIAN/control"
+    chmod -R u=rwX,go=rX "$pkg"
+    dpkg-deb --root-owner-group --build "$pkg" "$out/indexd_${version}_$arch.deb" > /dev/null
+}
+
+npm_package() {
+    local pkg=$work/npm
+    command -v npm > /dev/null || { say 'no npm package: there is no npm'; return; }
+    mkdir -p "$pkg"
+    cp -r "$stage/bin" "$stage/share" "$pkg/"
+    cp "$root/README.md" "$root/LICENSE-MIT" "$root/LICENSE-APACHE" "$share/doc/indexd/THIRD-PARTY.txt" "$pkg/"
+    node -e '
+        const [from, to] = process.argv.slice(1);
+        const meta = JSON.parse(require("fs").readFileSync(from));
+        Object.assign(meta, { os: [process.platform], cpu: [process.arch], libc: ["glibc"] });
+        require("fs").writeFileSync(to, JSON.stringify(meta, null, 2) + "\n");
+    ' "$root/packaging/npm/package.json" "$pkg/package.json"
+    (cd "$out" && npm pack --silent "$pkg" > /dev/null)
+}
+
+# Packs a small repository with the `ctl` of a folder, in a home of its own.
+use() {
+    local what=$1 path=$2 home
+    home=$(mktemp -d)
+    mkdir -p "$home/repo" "$home/run"
+    chmod 700 "$home/run"
+    printf 'package retry\n\n// Delay says how long to wait.\nfunc Delay(n int) int { return 1 << n }\n' > "$home/repo/retry.go"
+    local clean=(env -i HOME="$home" XDG_RUNTIME_DIR="$home/run" PATH="$path:/usr/bin:/bin")
+    (cd "$home/repo" && "${clean[@]}" ctl pack 'how long is the delay' --text) | grep -q 'func Delay' \
+        || { say "$what does not pack"; exit 1; }
+    "${clean[@]}" ctl daemon stop > /dev/null
+    say "$what works: $("${clean[@]}" ctl --version | head -1)"
+    rm -rf "$home"
+}
+
+has() {
+    local what=$1 dir=$2 file
+    shift 2
+    for file in "$@"; do
+        [ -s "$dir/$file" ] || { say "$what lacks $file"; exit 1; }
+    done
+}
+
+try_all() {
+    local dir=$work/try file
+    mkdir -p "$dir"/{tar,deb,npm}
+    tar -C "$dir/tar" -xzf "$out"/indexd-*.tar.gz
+    has tarball "$dir/tar/indexd-$version" share/man/man1/ctl.1 share/doc/indexd/THIRD-PARTY.txt lib/systemd/user/indexd.socket
+    use tarball "$dir/tar/indexd-$version/bin"
+    file=$(ls "$out"/*.deb 2> /dev/null) && {
+        dpkg-deb -x "$file" "$dir/deb"
+        has 'the Debian package' "$dir/deb/usr" share/man/man1/ctl.1.gz share/doc/indexd/copyright \
+            lib/systemd/user/indexd.service share/bash-completion/completions/ctl share/zsh/vendor-completions/_ctl
+        use 'the Debian package' "$dir/deb/usr/bin"
+    }
+    file=$(ls "$out"/indexd-"$version".tgz 2> /dev/null) && {
+        (cd "$dir/npm" && npm init -y > /dev/null && npm install --silent --offline --no-audit --no-fund "$file")
+        has 'the npm package' "$dir/npm/node_modules/indexd" share/man/man1/ctl.1 THIRD-PARTY.txt
+        use 'the npm package' "$dir/npm/node_modules/.bin"
+    }
+}
+
+tarball
+deb
+npm_package
+if $test; then try_all; fi
+rm -rf "$work"
+(cd "$out" && ls -1 | sed 's/^/package: /' >&2)
