@@ -9,6 +9,7 @@
 
 pub mod call;
 pub mod context_pack;
+pub mod documents;
 pub mod error;
 pub mod export;
 pub mod frame;
@@ -21,6 +22,7 @@ pub mod request;
 pub mod rpc;
 pub mod schema;
 pub mod search;
+pub mod sources;
 pub mod why;
 pub mod workspace;
 

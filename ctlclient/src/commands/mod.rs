@@ -2,6 +2,7 @@
 
 mod admin;
 mod doctor;
+mod documents;
 mod export;
 mod import;
 mod lookup;
@@ -9,6 +10,7 @@ mod man;
 mod pack;
 mod pack_text;
 mod service;
+mod text_search;
 
 use crate::args::{Cli, Command, Common, Fresh, WaitArgs};
 use crate::failure::Failure;
@@ -37,6 +39,7 @@ pub fn run(cli: Cli) -> Result<(), Failure> {
     };
     match command {
         Command::Pack(args) => pack::pack(common, args),
+        Command::Map(args) => documents::map(common, args),
         Command::Preview(args) => pack::preview(common, args),
         Command::Search(args) => lookup::search(common, args),
         Command::Symbol(args) => lookup::symbol(common, args),
