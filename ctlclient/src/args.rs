@@ -78,6 +78,9 @@ pub enum Command {
     /// Assemble a context pack: the code a task needs, within a token budget
     #[command(alias = "context-pack", after_help = PACK_EXAMPLES)]
     Pack(Box<PackArgs>),
+    /// Describe a repository: entry points, modules, settings, side effects
+    #[command(after_help = MAP_EXAMPLES)]
+    Map(MapArgs),
     /// Say what a pack would hold, without its text
     Preview(Box<PackArgs>),
     /// Rank places for a text
@@ -175,6 +178,7 @@ const PACK_EXAMPLES: &str = "Examples:
   ctl pack Client.get --thrifty                               # a symbol and its neighbourhood
   ctl pack \"and who retries\" --seen pack:sha256:1f0c...     # nothing twice
   ctl pack \"who retries\" --overlay net/retry.go=- < draft.go  # as if saved
+  ctl pack --format md --out context_pack.md \"fix flaky login test\"
   ctl pack \"x\" --param expansion.direction='\"in\"'";
 
 const MCP_EXAMPLES: &str = "Examples:
@@ -185,6 +189,13 @@ const MCP_EXAMPLES: &str = "Examples:
 
 Without --workspace the client's roots are served, else the current folder's
 repository; nothing outside them.";
+
+const MAP_EXAMPLES: &str = "At most 500 lines of Markdown; with --json the same as data, complete.
+
+Examples:
+  ctl map
+  ctl map --out repo_map.md
+  ctl map --json | jq '.map.entrypoints'";
 
 const GRAPH_EXAMPLES: &str = "The symbol is a name, Class.method, a symbol id, a path, or path:line.
 
@@ -245,6 +256,15 @@ pub struct PackArgs {
     /// FILE to standard output
     #[arg(long, value_name = "FILE", num_args = 0..=1, default_missing_value = "-", conflicts_with_all = ["json", "text", "brief", "record"])]
     pub html: Option<PathBuf>,
+    /// md: one Markdown document of at most 12 files, 50 lines of each, 50 kB
+    #[arg(long, value_name = "FORMAT", conflicts_with_all = ["text", "brief", "write", "read"])]
+    pub format: Option<Format>,
+    /// Write the document of --format to FILE
+    #[arg(long, value_name = "FILE", requires = "format")]
+    pub out: Option<PathBuf>,
+    /// What searches for --format: the index, else rg, else git grep
+    #[arg(long, value_name = "WITH", default_value = "auto", requires = "format")]
+    pub search: SearchWith,
 
     /// An entity to start from, by symbol id
     #[arg(long, value_name = "ID", help_heading = "Seeds", group = "focus")]
@@ -353,6 +373,40 @@ pub struct PackArgs {
     /// The record to read, or the id that --write must come to
     #[arg(long, value_name = "ID", requires = "record", help_heading = "Request")]
     pub pack_id: Option<String>,
+    /// What the index must hold.
+    #[command(flatten)]
+    pub wait: WaitArgs,
+}
+
+/// A form of the answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    /// One Markdown document
+    Md,
+}
+
+/// What searches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum SearchWith {
+    /// The index where it can be asked, else rg, else git grep
+    Auto,
+    /// The index alone
+    Index,
+    /// rg, without the index
+    Rg,
+    /// git grep, without the index
+    Git,
+}
+
+/// Options of `map`.
+#[derive(Debug, Args)]
+pub struct MapArgs {
+    /// Write to FILE instead of standard output
+    #[arg(long, value_name = "FILE")]
+    pub out: Option<PathBuf>,
+    /// Make it afresh even when an equal one is at hand
+    #[arg(long)]
+    pub no_cache: bool,
     /// What the index must hold.
     #[command(flatten)]
     pub wait: WaitArgs,

@@ -1,6 +1,7 @@
 //! The closed list of methods, with their parameters.
 
 use crate::card::CardParams;
+use crate::documents::{MapParams, MarkdownParams};
 use crate::error::{ErrorCode, ErrorObject};
 use crate::export::ExportParams;
 use crate::graph::GraphParams;
@@ -8,6 +9,7 @@ use crate::hello::{HelloParams, ShutdownParams};
 use crate::import::ImportParams;
 use crate::request::{PackGetParams, PackParams};
 use crate::search::{SearchParams, SymbolParams};
+use crate::sources::SourcesParams;
 use crate::why::WhyParams;
 use crate::workspace::{
     AddParams, CompactParams, ConfigParams, GcParams, ListParams, RemoveParams, StatusParams, WaitParams,
@@ -68,6 +70,12 @@ methods! {
     Preview(PackParams) = "preview",
     /// Reads a record of a pack.
     PackGet(PackGetParams) = "pack.get",
+    /// Writes the context of a task as one Markdown document.
+    PackMarkdown(MarkdownParams) = "pack.markdown",
+    /// Packs what the caller offers into a budget.
+    ContextPack(SourcesParams) = "context.pack",
+    /// Describes the repository: entry points, modules, settings, what touches the world outside.
+    Map(MapParams) = "map",
     /// Ranks places for a text.
     Search(SearchParams) = "search",
     /// Finds definitions by name.

@@ -10,6 +10,7 @@
 pub mod call;
 pub mod card;
 pub mod context_pack;
+pub mod documents;
 pub mod error;
 pub mod export;
 pub mod frame;
@@ -23,6 +24,7 @@ pub mod request;
 pub mod rpc;
 pub mod schema;
 pub mod search;
+pub mod sources;
 pub mod why;
 pub mod workspace;
 

@@ -1,7 +1,8 @@
 //! JSON Schemas of the wire types, generated from them.
 
 use crate::{
-    call, card, context_pack, error, export, graph, hello, import, request, rpc, search, why, workspace,
+    call, card, context_pack, documents, error, export, graph, hello, import, request, rpc, search, sources, why,
+    workspace,
 };
 use schemars::generate::SchemaSettings;
 use serde_json::Value;
@@ -25,6 +26,12 @@ pub fn all() -> Vec<(String, Value)> {
         "preview.result" => request::PreviewResult,
         "pack.get.params" => request::PackGetParams,
         "pack.get.result" => request::PackGetResult,
+        "pack.markdown.params" => documents::MarkdownParams,
+        "pack.markdown.result" => documents::MarkdownResult,
+        "context.pack.params" => sources::SourcesParams,
+        "context.pack.result" => sources::SourcesResult,
+        "map.params" => documents::MapParams,
+        "map.result" => documents::MapResult,
         "search.params" => search::SearchParams,
         "search.result" => search::SearchResult,
         "symbol.params" => search::SymbolParams,

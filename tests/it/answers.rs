@@ -90,7 +90,7 @@ pub fn check_shape<T: serde::Serialize + serde::de::DeserializeOwned>(method: &s
 
 #[test]
 fn real_answers_have_the_published_shapes() {
-    use indexd_proto::{export, graph, request, search, workspace};
+    use indexd_proto::{documents, export, graph, request, search, sources, workspace};
     run(async {
         let world = world();
         let c = &mut Client::of(&world.server);
@@ -120,6 +120,48 @@ fn real_answers_have_the_published_shapes() {
         let (_, answer) = ask(&world, c, "preview", json!({"query": "delay"})).await;
         check_shape::<request::PreviewResult>("preview", &answer);
         assert!(!answer.to_string().contains("return base"), "a preview has no code");
+
+        let (_, answer) = ask(&world, c, "map", json!({"correlationId": "mine"})).await;
+        let found: documents::MapResult = check_shape("map", &answer);
+        assert_eq!((found.map.modules.len(), found.envelope.correlation_id.as_str()), (2, "mine"));
+        let offered = json!([
+            {"sourceType": "toolResult", "content": "FAIL TestDelay", "relevanceScore": 0.9},
+            {"sourceType": "openFile", "filePath": "client.go", "content": "package retry\n\n// Unsaved.\n"},
+            {"sourceType": "searchResult", "filePath": "client.go", "relevanceScore": 1.0},
+            {"sourceType": "searchResult", "filePath": "retry.go", "lineRange": {"start": 3, "end": 6}},
+            {"sourceType": "reference", "filePath": "gone.go"},
+        ]);
+        let params = json!({"sources": offered, "budget": {"totalTokens": 12_000}});
+        let (_, answer) = ask(&world, c, "context.pack", params).await;
+        let found: sources::SourcesResult = check_shape("context.pack", &answer);
+        let kinds: Vec<_> = found.packed["chunks"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|c| c["sourceType"].as_str().unwrap())
+            .collect();
+        assert_eq!(kinds, ["toolResult", "openFile", "searchResult"]);
+        let content = found.packed["content"].as_str().unwrap();
+        assert!(content.contains("Unsaved") && !content.contains("func Get"), "unsaved text wins: {content}");
+        assert!(content.contains("## File: retry.go (lines 3-6)"), "{content}");
+        assert_eq!(found.packed["partial"], true, "one source is not in the index");
+        let params =
+            json!({"sources": offered, "mode": "stats", "settings": {"priorities": {"reference": 1}}});
+        let (_, answer) = ask(&world, c, "context.pack", params).await;
+        let stats: sources::SourcesResult = check_shape("context.pack", &answer);
+        assert_eq!((&stats.packed["included"], &stats.packed["excluded"]["overlap"]), (&json!(3), &json!(1)));
+
+        let (_, answer) = ask(&world, c, "pack.markdown", json!({"query": "the delay"})).await;
+        let found: documents::MarkdownResult = check_shape("pack.markdown", &answer);
+        let paths: Vec<&str> = found.files.iter().map(|f| f.path.as_str()).collect();
+        assert_eq!(
+            (&paths[..3], found.insufficient_context),
+            (&["client.go", "README.md", "retry.go"][..], false)
+        );
+        assert!(
+            !answer.to_string().contains(&world.root),
+            "no absolute path leaves the daemon in a document"
+        );
 
         let (_, answer) = ask(&world, c, "search", json!({"query": "delay", "limit": 2})).await;
         assert_eq!(check_shape::<search::SearchResult>("search", &answer).hits.len(), 2);

@@ -4,6 +4,7 @@ mod admin;
 mod agent;
 mod doctor;
 mod edit;
+mod documents;
 mod export;
 mod here;
 mod hook;
@@ -15,6 +16,7 @@ pub mod more;
 mod pack;
 mod pack_text;
 mod service;
+mod text_search;
 
 use crate::args::{AgentCommand, Cli, Command, Common, Fresh, WaitArgs};
 use crate::failure::Failure;
@@ -43,6 +45,7 @@ pub fn run(cli: Cli) -> Result<(), Failure> {
     };
     match command {
         Command::Pack(args) => pack::pack(common, args),
+        Command::Map(args) => documents::map(common, args),
         Command::Preview(args) => pack::preview(common, args),
         Command::Search(args) => lookup::search(common, args),
         Command::Symbol(args) => lookup::symbol(common, args),

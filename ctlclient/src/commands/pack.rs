@@ -1,7 +1,7 @@
 //! `ctl pack` and `ctl preview`.
 
 use super::{Target, note, overlays, pack_text, wait};
-use crate::args::{Common, PackArgs};
+use crate::args::{Common, Format, PackArgs};
 use crate::failure::Failure;
 use crate::output::Output;
 use crate::progress::Progress;
@@ -26,6 +26,9 @@ pub fn pack(common: &Common, args: &PackArgs) -> Result<(), Failure> {
         return read(common, args);
     }
     let query = query(args)?;
+    if args.format == Some(Format::Md) {
+        return super::documents::markdown(common, args, query.as_deref().unwrap_or_default());
+    }
     let mut session = Session::open(common)?;
     let mut progress = Progress::new(common.quiet);
     let mut params = params(common, args, query.as_deref(), &progress)?;

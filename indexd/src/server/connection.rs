@@ -340,8 +340,14 @@ async fn with_heartbeats(serving: impl Future<Output = Vec<u8>>, outbox: &mpsc::
 
 /// The client's own id for its logs; it stands in ours, so it is short and plain.
 fn client_correlation(call: &Call) -> Result<Option<String>, ErrorObject> {
-    let (Call::Pack(params) | Call::Preview(params)) = call else { return Ok(None) };
-    let Some(id) = &params.call.correlation_id else { return Ok(None) };
+    let id = match call {
+        Call::Pack(p) | Call::Preview(p) => &p.call.correlation_id,
+        Call::PackMarkdown(p) => &p.correlation_id,
+        Call::Map(p) => &p.correlation_id,
+        Call::ContextPack(p) => &p.correlation_id,
+        _ => return Ok(None),
+    };
+    let Some(id) = id else { return Ok(None) };
     let plain = id.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_.:".contains(&b));
     if plain && (1..=CORRELATION_ID_BYTES_MAX).contains(&id.len()) {
         return Ok(Some(id.clone()));

@@ -253,7 +253,7 @@ impl Registry {
     }
 
     /// `<name>-<hash of the root>`: readable, and apart for roots of equal name.
-    fn home(&self, root: &Path) -> PathBuf {
+    pub fn home(&self, root: &Path) -> PathBuf {
         self.dirs.cache.join(FORMAT_FOLDER).join(folder_name(root))
     }
 

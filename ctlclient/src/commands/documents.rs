@@ -1,0 +1,186 @@
+//! `ctl map` and `ctl pack --format md`: Markdown documents for loops that render prompts from files.
+//!
+//! The index answers first. Where it cannot, because its first build is not complete or no daemon can be
+//! reached, text search takes its place for the pack: `rg`, else `git grep`; without either the command
+//! fails.
+
+use super::{Target, note, text_search, wait};
+use crate::args::{Common, MapArgs, PackArgs, SearchWith};
+use crate::failure::Failure;
+use crate::output::Output;
+use crate::progress::Progress;
+use crate::session::{self, Session};
+use crate::style::safe_line;
+use indexd_proto::Method;
+use indexd_proto::documents::{
+    DocumentCache, MapParams, MapResult, MarkdownParams, MarkdownResult, TaskFile, TaskQuery,
+};
+use indexd_proto::error::ErrorCode;
+use std::path::{Path, PathBuf};
+
+/// Prints the map of a repository, or writes it to a file.
+pub fn map(common: &Common, args: &MapArgs) -> Result<(), Failure> {
+    let target = Target::of(common)?;
+    let mut progress = Progress::new(common.quiet);
+    let params = MapParams {
+        repo: target.repo,
+        cwd: target.cwd,
+        wait: Some(wait(&args.wait)),
+        progress: progress.is_wanted(),
+        no_cache: args.no_cache,
+        correlation_id: None,
+    };
+    let line = Session::open(common)?.call(Method::Map, &params, &mut progress)?;
+    let answer: MapResult = session::result(&line)?;
+    put(common, args.out.as_deref(), &answer.markdown, || Ok(session::raw(&line)?.to_owned()))?;
+    note(common, &answer.envelope, &answer.warnings);
+    Ok(())
+}
+
+/// Prints the context of a task as one Markdown document, or writes it to a file.
+pub fn markdown(common: &Common, args: &PackArgs, query: &str) -> Result<(), Failure> {
+    let answer = match args.search {
+        SearchWith::Rg | SearchWith::Git => by_tools(common, args, query, None)?,
+        SearchWith::Index => by_index(common, args, query)?,
+        SearchWith::Auto => match by_index(common, args, query) {
+            Err(failure) if is_without_index(&failure) => by_tools(common, args, query, Some(&failure))?,
+            answer => answer?,
+        },
+    };
+    put(common, args.out.as_deref(), &answer.markdown, || json(&answer))?;
+    match &answer.envelope {
+        Some(envelope) => note(common, envelope, &answer.warnings),
+        None => warn(common, &answer.warnings),
+    }
+    if let Some(why) = answer.insufficient_reason.as_deref().filter(|_| !common.quiet) {
+        eprintln!("ctl: insufficient context: {}", safe_line(why));
+    }
+    Ok(())
+}
+
+fn warn(common: &Common, warnings: &[String]) {
+    for warning in warnings.iter().filter(|_| !common.quiet) {
+        eprintln!("ctl: warning: {}", safe_line(warning));
+    }
+}
+
+fn json(answer: &MarkdownResult) -> Result<String, Failure> {
+    serde_json::to_string(answer)
+        .map_err(|e| Failure::new(ErrorCode::Internal, format!("the answer is no JSON: {e}")))
+}
+
+fn by_index(common: &Common, args: &PackArgs, query: &str) -> Result<MarkdownResult, Failure> {
+    let target = Target::of(common)?;
+    let mut progress = Progress::new(common.quiet);
+    let params = MarkdownParams {
+        repo: target.repo,
+        cwd: target.cwd,
+        query: query.to_owned(),
+        wait: Some(wait(&args.wait)),
+        progress: progress.is_wanted(),
+        no_cache: args.no_cache,
+        correlation_id: None,
+    };
+    let line = Session::open(common)?.call(Method::PackMarkdown, &params, &mut progress)?;
+    session::result(&line)
+}
+
+/// Whether a failure says that there is no index to ask.
+fn is_without_index(failure: &Failure) -> bool {
+    let Failure::Error(e) = failure else { return false };
+    matches!(
+        e.data.code,
+        ErrorCode::Indexing | ErrorCode::IndexMissing | ErrorCode::DaemonUnavailable | ErrorCode::Storage
+    )
+}
+
+fn by_tools(
+    common: &Common,
+    args: &PackArgs,
+    query: &str,
+    failure: Option<&Failure>,
+) -> Result<MarkdownResult, Failure> {
+    let root = root(common)?;
+    let candidates = indexd_task::queries::candidates(query);
+    let found = text_search::find(&root, &candidates, args.search)?;
+    let ranking = indexd_task::ranking::rank(&candidates, &found.lines, &found.paths, &|_| Vec::new());
+    let note = format!("Searched with {}; call sites and tests were not looked for.", found.by);
+    let read = |path: &str| text_search::read(&root, path);
+    let document = indexd_task::document::write(query, &ranking, &note, &read);
+    let mut warnings = Vec::new();
+    if let Some(Failure::Error(e)) = failure {
+        warnings.push(format!("the index was not used ({}): {}", e.data.code.name(), e.message));
+    }
+    warnings.push("made without the index: secrets in the text of files are not replaced".to_owned());
+    let file = |f: indexd_task::document::File| TaskFile {
+        path: f.path,
+        points: f.points,
+        reasons: f.reasons,
+        excerpts: f.excerpts.into_iter().map(|(a, b)| [a, b]).collect(),
+    };
+    let asked = |a: &indexd_task::ranking::Asked| TaskQuery {
+        text: a.query.text.clone(),
+        kind: a.query.kind.name().to_owned(),
+        files: a.files,
+    };
+    Ok(MarkdownResult {
+        schema: "MarkdownPack".to_owned(),
+        schema_version: "1.0.0".to_owned(),
+        markdown: document.markdown,
+        files: document.files.into_iter().map(file).collect(),
+        queries: ranking.asked.iter().map(asked).collect(),
+        insufficient_context: document.insufficient.is_some(),
+        insufficient_reason: document.insufficient,
+        cache: DocumentCache::default(),
+        warnings,
+        envelope: None,
+    })
+}
+
+/// The root of the repository as it is found without a daemon: the one named, else the nearest folder
+/// above with `.git`, else the current one.
+fn root(common: &Common) -> Result<PathBuf, Failure> {
+    let start = match &common.repo {
+        Some(dir) => dir.clone(),
+        None => std::env::current_dir().map_err(|e| {
+            Failure::new(ErrorCode::WorkspaceInvalid, format!("the current folder cannot be used: {e}"))
+        })?,
+    };
+    let start = std::fs::canonicalize(&start).map_err(|e| {
+        Failure::new(ErrorCode::WorkspaceInvalid, format!("cannot open {}: {e}", start.display()))
+    })?;
+    let above = start.ancestors().find(|d| d.join(".git").exists()).map(Path::to_owned);
+    Ok(if common.repo.is_some() { start } else { above.unwrap_or(start) })
+}
+
+/// Prints a document or its JSON, or writes the document to a file: the whole one or none.
+fn put(
+    common: &Common,
+    out: Option<&Path>,
+    markdown: &str,
+    json: impl FnOnce() -> Result<String, Failure>,
+) -> Result<(), Failure> {
+    if let Some(path) = out {
+        let failed = |e: std::io::Error| {
+            Failure::hinted(
+                ErrorCode::CannotCreate,
+                format!("cannot write {}: {e}", path.display()),
+                "name a file in a folder that exists",
+            )
+        };
+        let name = path.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
+        let temporary = path.with_file_name(format!(".{name}.{}", std::process::id()));
+        std::fs::write(&temporary, markdown).map_err(failed)?;
+        if let Err(e) = std::fs::rename(&temporary, path) {
+            let _ = std::fs::remove_file(&temporary);
+            return Err(failed(e));
+        }
+    }
+    let mut output = Output::new();
+    if common.json {
+        output.line(&json()?)?;
+    } else if out.is_none() {
+        output.text(markdown)?;
+    }
+    output.finish()
+}

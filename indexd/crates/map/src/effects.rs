@@ -1,0 +1,94 @@
+//! Where a program touches the world outside: the file system, the network, other processes.
+
+use crate::imports::{Outside, Use, touches};
+use crate::known::{self, Touches, WRITTEN};
+use crate::scan;
+use crate::sources::Source;
+use indexd_model::{Language, Role};
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// A file that touches one part of the world.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Boundary {
+    /// What it touches.
+    pub touches: Touches,
+    /// The file.
+    pub path: String,
+    /// Through what, in the order of first use.
+    pub calls: Vec<Call>,
+}
+
+/// A function through which a file touches something.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Call {
+    /// Its full name (`os/exec.Command`), or the member's name with a dot before it.
+    pub name: String,
+    /// Line of the first use.
+    pub line: u32,
+    /// How often it is used.
+    pub count: u32,
+}
+
+/// By name: the line of the first use, and how often.
+type Calls = BTreeMap<String, (u32, u32)>;
+
+/// What has been found so far.
+#[derive(Default)]
+pub struct Found {
+    by: BTreeMap<(Touches, String), Calls>,
+}
+
+impl Found {
+    /// Reads one file.
+    pub fn read(&mut self, source: &Source, text: &str, uses: &Outside) {
+        for it in &uses.uses {
+            if let Some(what) = touches(source.language, uses, it, text) {
+                self.note(what, &source.path, name_of(it), it.line);
+            }
+        }
+        for (_, written, what) in WRITTEN.iter().filter(|(l, ..)| *l == source.language) {
+            let mark = source.language.line_comment();
+            let starts_word = |at: usize| at == 0 || !scan::is_word(text.as_bytes()[at - 1]);
+            let found = text.match_indices(written).map(|(at, _)| at);
+            for at in found.filter(|&at| starts_word(at) && !scan::in_comment(text, at, mark)) {
+                let name = written.trim_end_matches(['(', '.', ':', '_']).trim_start_matches("new ");
+                self.note(*what, &source.path, name.to_owned(), scan::line_of(text, at));
+            }
+        }
+    }
+
+    /// Adds a use of a known function of Go's standard library.
+    pub fn add(&mut self, path: &str, it: &Use) {
+        let full = it.full.as_deref().unwrap_or_default();
+        if let Some(what) = known::touched_by(Language::Go, full, it.role == Role::Call) {
+            self.note(what, path, name_of(it), it.line);
+        }
+    }
+
+    fn note(&mut self, what: Touches, path: &str, name: String, line: u32) {
+        let calls = self.by.entry((what, path.to_owned())).or_default();
+        let call = calls.entry(name).or_insert((line, 0));
+        call.0 = call.0.min(line);
+        call.1 += 1;
+    }
+
+    /// Everything found, by what is touched, then by path.
+    pub fn finish(self) -> Vec<Boundary> {
+        let boundary = |((touches, path), calls): ((Touches, String), Calls)| {
+            let call = |(name, (line, count))| Call { name, line, count };
+            let mut calls: Vec<Call> = calls.into_iter().map(call).collect();
+            calls.sort_by(|a, b| a.line.cmp(&b.line).then_with(|| a.name.cmp(&b.name)));
+            Boundary { touches, path, calls }
+        };
+        self.by.into_iter().map(boundary).collect()
+    }
+}
+
+fn name_of(it: &Use) -> String {
+    match &it.full {
+        Some(full) => full.strip_prefix("builtins.").unwrap_or(full).to_owned(),
+        None => format!(".{}", it.name),
+    }
+}

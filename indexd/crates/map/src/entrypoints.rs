@@ -1,0 +1,288 @@
+//! Where execution or use begins.
+
+use crate::manifests;
+use crate::scan;
+use crate::sources::Source;
+use indexd_model::path::{dir_of, file_name_of, stem_of};
+use indexd_model::{DefKind, Facts, FileRoles, IndexView, Language};
+use serde::Serialize;
+
+/// What begins there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Kind {
+    /// A program that is built or installed.
+    Program,
+    /// A file that is run by itself: a script, a tool of the repository.
+    Script,
+    /// What others import.
+    Library,
+    /// A program that shows how to use the others.
+    Example,
+}
+
+/// Where execution or use begins.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Entrypoint {
+    /// What begins there.
+    pub kind: Kind,
+    /// The name of the program or package.
+    pub name: String,
+    /// The file.
+    pub path: String,
+    /// The line.
+    pub line: u32,
+    /// How it is known, or started.
+    pub how: String,
+}
+
+/// Finds the entry points, by kind, then by path.
+pub fn find(view: &dyn IndexView, files: &[Source]) -> Vec<Entrypoint> {
+    let mut out = Vec::new();
+    manifests::find(view, files, &mut out);
+    for source in files.iter().filter(|s| s.is_own_code() && !s.roles.has(FileRoles::TEST)) {
+        match source.language {
+            Language::Go => go(view, source, &mut out),
+            Language::Python => python(view, source, files, &mut out),
+            Language::TypeScript | Language::Tsx | Language::JavaScript => ecma(source, &mut out),
+            _ => main_function(view, source, &mut out),
+        }
+    }
+    go_libraries(view, files, &mut out);
+    out.sort_by(|a, b| {
+        (a.kind, &a.path, a.line, &a.name, &a.how).cmp(&(b.kind, &b.path, b.line, &b.name, &b.how))
+    });
+    out.dedup_by(|a, b| (a.kind, &a.path, &a.name) == (b.kind, &b.path, &b.name));
+    out
+}
+
+fn kind_of(source: &Source, otherwise: Kind) -> Kind {
+    let is_example = source.roles.has(FileRoles::EXAMPLE) || source.roles.has(FileRoles::DOC);
+    if is_example { Kind::Example } else { otherwise }
+}
+
+/// The last folder of a path, or the name of the module in the root.
+fn folder_name(view: &dyn IndexView, path: &str) -> String {
+    match file_name_of(dir_of(path)) {
+        "" => module_name(view, "").map_or_else(|| stem_of(path).to_owned(), |m| last_part(&m).to_owned()),
+        name => name.to_owned(),
+    }
+}
+
+fn last_part(module: &str) -> &str {
+    let last = module.rsplit('/').next().unwrap_or(module);
+    let is_version =
+        last.strip_prefix('v').is_some_and(|v| !v.is_empty() && v.bytes().all(|b| b.is_ascii_digit()));
+    match module.rsplit_once('/') {
+        Some((rest, _)) if is_version => rest.rsplit('/').next().unwrap_or(rest),
+        _ => last,
+    }
+}
+
+/// The module path of the `go.mod` in a folder.
+fn module_name(view: &dyn IndexView, dir: &str) -> Option<String> {
+    let file = view.file_by_path(&indexd_model::path::join(dir, "go.mod"))?;
+    let interface = view.interface(file);
+    Some(Facts::outside(&interface).str(interface.package?).to_owned())
+}
+
+fn go(view: &dyn IndexView, source: &Source, out: &mut Vec<Entrypoint>) {
+    let interface = view.interface(source.doc);
+    let facts = Facts::outside(&interface);
+    if interface.package.map(|p| facts.str(p)) != Some("main") {
+        return;
+    }
+    let is_main = |d: &&indexd_model::Def| {
+        d.kind == DefKind::Function && d.receiver.is_none() && facts.str(d.name) == "main"
+    };
+    let Some(def) = interface.defs.iter().find(is_main) else { return };
+    let constraint = interface.constraint.map(|c| facts.str(c)).unwrap_or_default();
+    let is_apart = constraint.split([' ', '&', '|']).any(|c| c == "ignore");
+    let line = view.lines(source.doc).line(def.name_span.start);
+    let dir = dir_of(&source.path);
+    let at = if dir.is_empty() { ".".to_owned() } else { format!("./{dir}") };
+    let (kind, name, how) = if is_apart {
+        (Kind::Script, stem_of(&source.path).to_owned(), format!("go run {}", source.path))
+    } else {
+        (Kind::Program, folder_name(view, &source.path), format!("go run {at}"))
+    };
+    out.push(Entrypoint { kind: kind_of(source, kind), name, path: source.path.to_string(), line, how });
+}
+
+/// The package at the root of each module, where it is none that is run.
+fn go_libraries(view: &dyn IndexView, files: &[Source], out: &mut Vec<Entrypoint>) {
+    for manifest in
+        files.iter().filter(|s| s.language == Language::GoMod && !s.roles.has(FileRoles::VENDORED))
+    {
+        let dir = dir_of(&manifest.path);
+        let Some(module) = module_name(view, dir) else { continue };
+        let in_root =
+            |s: &&Source| s.is_product_code() && s.language == Language::Go && dir_of(&s.path) == dir;
+        let package_of = |s: &Source| {
+            let interface = view.interface(s.doc);
+            interface.package.map(|p| Facts::outside(&interface).str(p).to_owned())
+        };
+        let root: Vec<&Source> = files.iter().filter(in_root).collect();
+        let named = root.iter().find_map(|s| package_of(s).filter(|p| p != "main").map(|p| (p, *s)));
+        let Some((package, first)) = named else { continue };
+        let own = root.iter().find(|s| stem_of(&s.path) == "doc" || stem_of(&s.path) == package);
+        let source = own.copied().unwrap_or(first);
+        out.push(Entrypoint {
+            kind: Kind::Library,
+            name: package,
+            path: source.path.to_string(),
+            line: 1,
+            how: format!("import \"{module}\""),
+        });
+    }
+}
+
+fn python(view: &dyn IndexView, source: &Source, files: &[Source], out: &mut Vec<Entrypoint>) {
+    let (path, text) = (&*source.path, source.text(view));
+    let (dir, stem) = (dir_of(path), stem_of(path));
+    let is_package = |dir: &str| view.file_by_path(&indexd_model::path::join(dir, "__init__.py")).is_some();
+    let mut add = |kind: Kind, name: String, line: u32, how: String| {
+        out.push(Entrypoint { kind: kind_of(source, kind), name, path: path.to_owned(), line, how });
+    };
+    if stem == "__main__" {
+        let module = module_of(dir, &is_package);
+        add(Kind::Program, module.clone(), 1, format!("python -m {module}"));
+    } else if let Some(at) = main_guard(&text) {
+        let how = format!("python {path}");
+        add(Kind::Script, stem.to_owned(), scan::line_of(&text, at), how);
+    }
+    if matches!(stem, "wsgi" | "asgi")
+        && let Some(at) = text.find("\napplication =").or_else(|| text.find("\napp ="))
+    {
+        add(Kind::Program, stem.to_owned(), scan::line_of(&text, at + 1), format!("{stem} application"));
+    }
+    let is_top = stem == "__init__" && !dir.is_empty() && !is_package(dir_of(dir));
+    let installs = |d: &str| {
+        ["pyproject.toml", "setup.py", "setup.cfg"]
+            .iter()
+            .any(|m| view.file_by_path(&indexd_model::path::join(d, m)).is_some())
+    };
+    let root = dir_of(dir);
+    let is_installed =
+        installs(root) || matches!(file_name_of(root), "src" | "lib") && installs(dir_of(root));
+    let is_tool =
+        matches!(file_name_of(dir), "scripts" | "tools" | "docs" | "ci" | "benchmarks" | "profiling");
+    if is_top && is_installed && !is_tool && source.is_product_code() && has_modules(files, dir) {
+        let name = file_name_of(dir).to_owned();
+        add(Kind::Library, name.clone(), 1, format!("import {name}"));
+    }
+}
+
+/// Whether a package holds more than its first file.
+fn has_modules(files: &[Source], dir: &str) -> bool {
+    let below = |s: &&Source| {
+        s.language == Language::Python && s.path.starts_with(dir) && s.path[dir.len()..].starts_with('/')
+    };
+    files.iter().filter(below).nth(1).is_some() || files.iter().filter(below).any(|s| s.n_lines > 5)
+}
+
+/// The dotted name of the package in a folder.
+fn module_of(dir: &str, is_package: &dyn Fn(&str) -> bool) -> String {
+    let mut parts = vec![file_name_of(dir)];
+    let mut at = dir_of(dir);
+    while !at.is_empty() && is_package(at) {
+        parts.push(file_name_of(at));
+        at = dir_of(at);
+    }
+    parts.reverse();
+    parts.join(".")
+}
+
+/// Where `if __name__ == "__main__":` stands.
+fn main_guard(text: &str) -> Option<usize> {
+    let is_guard = |line: &str| {
+        let rest = line.strip_prefix("if __name__")?.trim_start().strip_prefix("==")?.trim_start();
+        rest.get(1..)?.starts_with("__main__").then_some(())
+    };
+    let mut at = 0;
+    for line in text.split_inclusive('\n') {
+        if is_guard(line).is_some() {
+            return Some(at);
+        }
+        at += line.len();
+    }
+    None
+}
+
+/// Files that a bundler or a runtime starts with by their name.
+fn ecma(source: &Source, out: &mut Vec<Entrypoint>) {
+    let path = &*source.path;
+    let (dir, stem) = (dir_of(path), stem_of(path));
+    let is_root = matches!(dir, "" | "src" | "app" | "lib")
+        || (dir.starts_with("packages/") && (dir.matches('/').count() == 1 || dir.ends_with("/src")));
+    if is_root && matches!(stem, "index" | "main" | "server" | "cli") && source.is_product_code() {
+        let how = format!("`{stem}` at the top of {}", if dir.is_empty() { "the repository" } else { dir });
+        let name = if dir.is_empty() { stem } else { dir };
+        out.push(Entrypoint {
+            kind: Kind::Program,
+            name: name.to_owned(),
+            path: path.to_owned(),
+            line: 1,
+            how,
+        });
+    }
+}
+
+/// A function `main` of other languages.
+fn main_function(view: &dyn IndexView, source: &Source, out: &mut Vec<Entrypoint>) {
+    use Language::{C, CSharp, Cpp, Java, Kotlin, Rust, Scala, Swift};
+    if !matches!(source.language, C | Cpp | CSharp | Java | Kotlin | Rust | Scala | Swift) {
+        return;
+    }
+    let interface = view.interface(source.doc);
+    let facts = Facts::outside(&interface);
+    let wanted = if source.language == CSharp { "Main" } else { "main" };
+    let Some(def) = interface.defs.iter().find(|d| d.kind.is_callable() && facts.str(d.name) == wanted)
+    else {
+        return;
+    };
+    let line = view.lines(source.doc).line(def.name_span.start);
+    let name = match stem_of(&source.path) {
+        "main" | "mod" => {
+            let dir = dir_of(&source.path).trim_end_matches("/src");
+            if dir.is_empty() || dir == "src" { "main" } else { file_name_of(dir) }
+        }
+        stem => stem,
+    };
+    let kind = if stem_of(&source.path) == "build" && source.language == Rust {
+        Kind::Script
+    } else {
+        Kind::Program
+    };
+    out.push(Entrypoint {
+        kind: kind_of(source, kind),
+        name: name.to_owned(),
+        path: source.path.to_string(),
+        line,
+        how: format!("function {wanted}"),
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn guards_stand_at_the_start_of_a_line() {
+        for (text, expect) in [
+            ("import a\nif __name__ == \"__main__\":\n    a()\n", Some(9)),
+            ("if __name__=='__main__': a()", Some(0)),
+            ("    if __name__ == '__main__':\n", None),
+            ("# if __name__ == '__main__':\n", None),
+        ] {
+            assert_eq!(main_guard(text), expect, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_version_is_no_name() {
+        for (module, expect) in [("a/b/cli/v2", "cli"), ("a/b", "b"), ("std", "std")] {
+            assert_eq!(last_part(module), expect);
+        }
+    }
+}

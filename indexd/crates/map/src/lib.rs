@@ -1,0 +1,111 @@
+//! The map of a repository: where it starts, what its parts are, which settings it reads and which of
+//! its files touch the world outside, as data and as one Markdown page.
+//!
+//! [`map`] is a pure function of one index state: facts, resolved edges and the uses that leave the
+//! repository, with the stored text where a literal has to be read. The page follows from the data
+//! alone and has at most [`LINES_MAX`] lines.
+//!
+//! Start reading at [`RepoMap`] (what there is), then [`page`](mod@page) (how it is shown).
+
+pub mod effects;
+pub mod entrypoints;
+mod imports;
+mod known;
+mod manifests;
+pub mod modules;
+pub mod page;
+mod scan;
+pub mod settings;
+mod sources;
+pub mod tree;
+
+use effects::Boundary;
+use entrypoints::Entrypoint;
+use indexd_model::IndexView;
+use modules::Module;
+use serde::Serialize;
+use settings::Setting;
+use tree::Folder;
+
+/// Lines of the page at most.
+pub const LINES_MAX: usize = 500;
+/// Levels of folders below the root.
+pub const DEPTH_MAX: usize = 3;
+/// Version of the shape of [`RepoMap`].
+pub const SCHEMA_VERSION: &str = "1.0.0";
+
+/// The request was withdrawn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Cancelled;
+
+/// The map of one index state.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct RepoMap {
+    /// Always `RepoMap`.
+    pub schema: &'static str,
+    /// [`SCHEMA_VERSION`].
+    pub schema_version: &'static str,
+    /// The workspace.
+    pub repo_id: String,
+    /// Files in the index.
+    pub files: u32,
+    /// Folders down to [`DEPTH_MAX`], in path order.
+    pub tree: Vec<Folder>,
+    /// Where execution or use begins, in the order of their kinds, then by path.
+    pub entrypoints: Vec<Entrypoint>,
+    /// Packages and other folders of code, by path.
+    pub modules: Vec<Module>,
+    /// Keys that configure the program and where each is parsed, by kind, then by name.
+    pub config: Vec<Setting>,
+    /// Files that touch the file system, the network or other processes, by kind, then by path.
+    pub side_effects: Vec<Boundary>,
+}
+
+/// A place in a file.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+pub struct Place {
+    /// Relative path.
+    pub path: String,
+    /// 1-based line.
+    pub line: u32,
+}
+
+/// Reads the map of a state of the index. `is_cancelled` is asked once a file.
+///
+/// # Errors
+/// [`Cancelled`].
+pub fn map(
+    view: &dyn IndexView,
+    repo_id: &str,
+    is_cancelled: &dyn Fn() -> bool,
+) -> Result<RepoMap, Cancelled> {
+    let files = sources::list(view);
+    let mut reading = settings::Reading::default();
+    let mut effects = effects::Found::default();
+    for source in files.iter().filter(|s| s.is_product_code()) {
+        if is_cancelled() {
+            return Err(Cancelled);
+        }
+        let text = source.text(view);
+        let uses = imports::outside_uses(view, source, &text);
+        effects.read(source, &text, &uses);
+        reading.read(view, source, &text, &uses);
+    }
+    imports::inside_uses(view, &mut |path, text, found| {
+        effects.add(path, found);
+        reading.call(view, path, text, found);
+    });
+    reading.helpers(view);
+    Ok(RepoMap {
+        schema: "RepoMap",
+        schema_version: SCHEMA_VERSION,
+        repo_id: repo_id.to_owned(),
+        files: files.len() as u32,
+        tree: tree::folders(files.iter().map(|s| &*s.path)),
+        entrypoints: entrypoints::find(view, &files),
+        modules: modules::find(view, &files),
+        config: reading.finish(),
+        side_effects: effects.finish(),
+    })
+}

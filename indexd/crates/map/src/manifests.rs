@@ -1,0 +1,203 @@
+//! Entry points that manifests declare: console scripts of Python, `main` and `bin` of packages of
+//! Node.js, binaries of Cargo.
+
+use crate::entrypoints::{Entrypoint, Kind};
+use crate::scan;
+use crate::sources::Source;
+use indexd_model::path::{dir_of, file_name_of, join};
+use indexd_model::{FileRoles, IndexView};
+use std::collections::BTreeMap;
+
+/// Reads all manifests of a repository.
+pub fn find(view: &dyn IndexView, files: &[Source], out: &mut Vec<Entrypoint>) {
+    for source in files.iter().filter(|s| is_own(s)) {
+        let read: fn(&str) -> BTreeMap<String, String> = match file_name_of(&source.path) {
+            "pyproject.toml" => pyproject,
+            "setup.cfg" => setup_cfg,
+            "setup.py" => setup_py,
+            "package.json" => {
+                node(view, source, out);
+                continue;
+            }
+            "Cargo.toml" => {
+                cargo(view, source, out);
+                continue;
+            }
+            _ => continue,
+        };
+        for (name, target) in read(&source.text(view)) {
+            out.push(script(view, &source.path, &name, &target));
+        }
+    }
+}
+
+fn is_own(source: &Source) -> bool {
+    !source.roles.has(FileRoles::VENDORED)
+        && !source.roles.has(FileRoles::TEST)
+        && !source.roles.has(FileRoles::EXAMPLE)
+}
+
+/// The scripts of a `pyproject.toml`.
+fn pyproject(text: &str) -> BTreeMap<String, String> {
+    let Ok(table) = text.parse::<toml::Table>() else { return BTreeMap::new() };
+    let tables = [
+        &["project", "scripts"][..],
+        &["project", "gui-scripts"],
+        &["tool", "poetry", "scripts"],
+        &["tool", "flit", "scripts"],
+        &["tool", "pdm", "scripts"],
+    ];
+    let mut out = BTreeMap::new();
+    for path in tables {
+        let mut at = Some(&table);
+        for key in path {
+            at = at.and_then(|t| t.get(*key)).and_then(toml::Value::as_table);
+        }
+        for (name, target) in at.into_iter().flatten() {
+            let target = target.as_str().or_else(|| target.get("callable").and_then(toml::Value::as_str));
+            // Other tools keep shell commands under this name.
+            if let Some(target) = target.filter(|t| t.contains(':') && !t.contains(' ')) {
+                out.insert(name.clone(), target.to_owned());
+            }
+        }
+    }
+    out
+}
+
+/// The lines of `name = module:function` below `console_scripts`.
+fn setup_cfg(text: &str) -> BTreeMap<String, String> {
+    let mut lines = text.lines().skip_while(|l| !l.trim_start().starts_with("console_scripts"));
+    let first = lines.next().and_then(|l| l.split_once('=')).map(|(_, rest)| rest);
+    let below = lines.take_while(|l| l.starts_with([' ', '\t']) || l.is_empty());
+    first.into_iter().chain(below).filter_map(declared).collect()
+}
+
+/// The literals of a list behind `console_scripts`.
+fn setup_py(text: &str) -> BTreeMap<String, String> {
+    let Some(at) = text.find("console_scripts") else { return BTreeMap::new() };
+    let Some(open) = text[at..].find(['[', '(']).map(|i| at + i) else { return BTreeMap::new() };
+    scan::parts(text, open + 1).iter().filter_map(|p| scan::literal(p)).filter_map(declared).collect()
+}
+
+fn declared(line: &str) -> Option<(String, String)> {
+    let (name, target) = line.split_once('=')?;
+    let target = target.split('[').next()?.trim();
+    (target.contains(':') && !target.contains(' ')).then(|| (name.trim().to_owned(), target.to_owned()))
+}
+
+/// A console script, at the function that it calls, or at its manifest where that is not found.
+fn script(view: &dyn IndexView, manifest: &str, name: &str, target: &str) -> Entrypoint {
+    let (module, function) = target.split_once(':').unwrap_or((target, ""));
+    let base = module.replace('.', "/");
+    let dir = dir_of(manifest);
+    let places = ["", "src", "lib"].map(|root| join(dir, &join(root, &base)));
+    let file = places.iter().find_map(|p| {
+        [format!("{p}.py"), format!("{p}/__init__.py")]
+            .into_iter()
+            .find_map(|f| Some((view.file_by_path(&f)?, f)))
+    });
+    let (path, line) = match file {
+        Some((doc, path)) => {
+            let defs = view.defs_named(function);
+            let here = defs.iter().map(|d| view.def(*d)).find(|d| d.file == doc && d.parent.some().is_none());
+            (path, here.map_or(1, |d| d.name_line))
+        }
+        None => (manifest.to_owned(), line_with(&view_text(view, manifest), target)),
+    };
+    let how = format!("console script `{name}` = {target}");
+    Entrypoint { kind: Kind::Program, name: name.to_owned(), path, line, how }
+}
+
+fn view_text(view: &dyn IndexView, path: &str) -> String {
+    view.file_by_path(path).map(|f| view.text(f).to_string()).unwrap_or_default()
+}
+
+fn line_with(text: &str, what: &str) -> u32 {
+    text.find(what).map_or(1, |at| scan::line_of(text, at))
+}
+
+/// `bin`, `main`, `module` and `exports` of a `package.json`.
+fn node(view: &dyn IndexView, source: &Source, out: &mut Vec<Entrypoint>) {
+    let text = source.text(view);
+    let Ok(json) = serde_json::from_str::<serde_json::Value>(&text) else { return };
+    let name = json["name"].as_str().unwrap_or_default().to_owned();
+    let dir = dir_of(&source.path);
+    let mut add = |kind: Kind, name: &str, target: &str, how: &str| {
+        let path = join(dir, target.trim_start_matches("./"));
+        let found = view.file_by_path(&path).is_some();
+        let (path, line) =
+            if found { (path, 1) } else { (source.path.to_string(), line_with(&text, target)) };
+        out.push(Entrypoint { kind, name: name.to_owned(), path, line, how: format!("{how} = {target}") });
+    };
+    match &json["bin"] {
+        serde_json::Value::String(target) => add(Kind::Program, &name, target, "package.json `bin`"),
+        serde_json::Value::Object(all) => {
+            for (bin, target) in all {
+                add(Kind::Program, bin, target.as_str().unwrap_or_default(), "package.json `bin`");
+            }
+        }
+        _ => {}
+    }
+    for key in ["main", "module", "exports"] {
+        if let Some(target) = json[key].as_str().or_else(|| json[key]["."].as_str()) {
+            add(Kind::Library, &name, target, &format!("package.json `{key}`"));
+        }
+    }
+}
+
+/// Targets of a crate: those its manifest names and those at the usual places.
+fn cargo(view: &dyn IndexView, source: &Source, out: &mut Vec<Entrypoint>) {
+    let text = source.text(view);
+    let Ok(table) = text.parse::<toml::Table>() else { return };
+    let Some(name) = table.get("package").and_then(|p| p.get("name")).and_then(toml::Value::as_str) else {
+        return;
+    };
+    let dir = dir_of(&source.path);
+    let mut add = |kind: Kind, name: &str, target: &str| {
+        let path = join(dir, target);
+        if view.file_by_path(&path).is_some() {
+            let how = if kind == Kind::Library { "crate" } else { "binary of the crate" };
+            out.push(Entrypoint { kind, name: name.to_owned(), path, line: 1, how: how.to_owned() });
+        }
+    };
+    let path_in = |table: &toml::Value| table.get("path").and_then(toml::Value::as_str).map(str::to_owned);
+    let lib = table.get("lib").and_then(path_in).unwrap_or_else(|| "src/lib.rs".to_owned());
+    add(Kind::Library, name, &lib);
+    let bins = table.get("bin").and_then(toml::Value::as_array);
+    for bin in bins.into_iter().flatten() {
+        let bin_name = bin.get("name").and_then(toml::Value::as_str).unwrap_or(name);
+        add(Kind::Program, bin_name, &path_in(bin).unwrap_or_else(|| format!("src/bin/{bin_name}.rs")));
+    }
+    if bins.is_none() {
+        add(Kind::Program, name, "src/main.rs");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pairs(found: BTreeMap<String, String>) -> Vec<(String, String)> {
+        found.into_iter().collect()
+    }
+
+    #[test]
+    fn scripts_of_python_manifests() {
+        let expect = vec![("tool".to_owned(), "pkg.cli:main".to_owned())];
+        for (read, text) in [
+            (pyproject as fn(&str) -> _, "[project.scripts]\ntool = \"pkg.cli:main\"\n"),
+            (
+                pyproject,
+                "[tool.poetry.scripts]\ntool = 'pkg.cli:main'\n[tool.pdm.scripts]\nlint = \"ruff check .\"\n",
+            ),
+            (
+                setup_cfg,
+                "[options.entry_points]\nconsole_scripts =\n    tool = pkg.cli:main [extra]\n\n[other]\nx = a:b\n",
+            ),
+            (setup_py, "setup(entry_points={'console_scripts': ['tool = pkg.cli:main']})"),
+        ] {
+            assert_eq!(pairs(read(text)), expect, "{text}");
+        }
+        assert_eq!(pairs(pyproject("[broken")), []);
+    }
+}

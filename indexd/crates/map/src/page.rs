@@ -1,0 +1,359 @@
+//! The map as one Markdown page of at most [`LINES_MAX`] lines.
+//!
+//! All five parts are always there. Where the lists are longer than the page, they are shortened in a
+//! fixed order, the tree first, and each says how many more there are.
+
+use crate::entrypoints::{Entrypoint, Kind as Begins};
+use crate::known::Touches;
+use crate::modules::Module;
+use crate::settings::{Kind, Setting};
+use crate::tree::Folder;
+use crate::{LINES_MAX, Place, RepoMap};
+use std::collections::BTreeMap;
+
+/// Characters of a list line at which the next one begins.
+const LINE_CHARS: usize = 160;
+/// Places shown of one key.
+const PLACES_SHOWN: usize = 3;
+/// Calls shown of one file.
+const CALLS_SHOWN: usize = 5;
+/// Lines of the tree that are kept before other parts are shortened.
+const TREE_LINES: usize = 60;
+/// Lines that the other parts keep, in the order in which they are shortened.
+const KEPT: [(usize, usize); 4] = [(MODULES, 90), (CONFIG, 140), (EFFECTS, 110), (ENTRY, 50)];
+const ENTRY: usize = 0;
+const MODULES: usize = 1;
+const CONFIG: usize = 2;
+const EFFECTS: usize = 3;
+/// Lines before the first part, and of each part beside its list: a blank one, its heading, a blank one.
+const HEAD_LINES: usize = 3;
+const PART_LINES: usize = 3;
+
+/// One part of the page: its lines and how one is counted.
+struct Part {
+    heading: &'static str,
+    lines: Vec<Line>,
+    left_out: usize,
+}
+
+/// A line of a part: a heading within it, or an entry.
+struct Line {
+    text: String,
+    is_heading: bool,
+}
+
+fn entry(text: String) -> Line {
+    Line { text, is_heading: false }
+}
+
+fn heading(text: &str) -> Line {
+    Line { text: text.to_owned(), is_heading: true }
+}
+
+/// Writes the page.
+pub fn page(map: &RepoMap) -> String {
+    let mut parts = [
+        Part { heading: "## Entrypoints", lines: entrypoints(&map.entrypoints), left_out: 0 },
+        Part { heading: "## Modules", lines: modules(&map.modules), left_out: 0 },
+        Part { heading: "## Config", lines: config(&map.config), left_out: 0 },
+        Part { heading: "## Side effect boundaries", lines: effects(map), left_out: 0 },
+    ];
+    let taken = |parts: &[Part]| HEAD_LINES + PART_LINES + total(parts);
+    let wanted = map.tree.len().min(TREE_LINES);
+    for (part, kept) in KEPT {
+        let over = (taken(&parts) + wanted).saturating_sub(LINES_MAX);
+        if over > 0 {
+            let spare = parts[part].lines.len().saturating_sub(kept);
+            // One line says how many are missing.
+            parts[part].left_out += shorten(&mut parts[part].lines, spare.min(over + 1));
+        }
+    }
+    let tree = tree(&map.tree, LINES_MAX.saturating_sub(taken(&parts)));
+    let mut out = format!("# Repo map: {}\n\n{} files indexed.\n", one_line(&map.repo_id), map.files);
+    for part in parts.iter().chain([&Part { heading: "## Tree", lines: tree, left_out: 0 }]) {
+        out.push_str(&format!("\n{}\n\n", part.heading));
+        if part.lines.is_empty() {
+            out.push_str("None found.\n");
+        }
+        for line in &part.lines {
+            out.push_str(&line.text);
+            out.push('\n');
+        }
+        if part.left_out > 0 {
+            out.push_str(&format!("- {} more\n", part.left_out));
+        }
+    }
+    out
+}
+
+/// Lines that these parts take.
+fn total(parts: &[Part]) -> usize {
+    parts.iter().map(|p| PART_LINES + p.lines.len().max(1) + usize::from(p.left_out > 0)).sum()
+}
+
+/// Takes entries away, the deepest or last ones first, with headings that are left without any. Says how
+/// many entries went.
+fn shorten(lines: &mut Vec<Line>, n: usize) -> usize {
+    // Every group loses its last entries evenly, so that none vanishes.
+    let mut gone = 0;
+    while gone < n {
+        let groups = groups(lines);
+        let Some(longest) = groups.iter().max_by_key(|g| (g.len(), std::cmp::Reverse(g.start))) else {
+            break;
+        };
+        if longest.is_empty() {
+            break;
+        }
+        lines.remove(longest.end - 1);
+        gone += 1;
+    }
+    gone
+}
+
+/// Runs of entries between headings.
+fn groups(lines: &[Line]) -> Vec<std::ops::Range<usize>> {
+    let mut out = Vec::from([std::ops::Range::<usize>::default()]);
+    for (i, line) in lines.iter().enumerate() {
+        if line.is_heading {
+            out.push(i + 1..i + 1);
+        } else if let Some(last) = out.last_mut() {
+            last.end = i + 1;
+        }
+    }
+    out
+}
+
+/// A text without line ends, for one line of a list.
+fn one_line(text: &str) -> String {
+    text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
+}
+
+fn code(text: &str) -> String {
+    let text = one_line(text);
+    let fence = if text.contains('`') { "``" } else { "`" };
+    format!("{fence}{text}{fence}")
+}
+
+fn entrypoints(all: &[Entrypoint]) -> Vec<Line> {
+    let mut out = Vec::new();
+    for (kind, title) in [
+        (Begins::Program, "### Programs"),
+        (Begins::Script, "### Scripts"),
+        (Begins::Library, "### Libraries"),
+        (Begins::Example, "### Examples"),
+    ] {
+        let of_kind: Vec<&Entrypoint> = all.iter().filter(|e| e.kind == kind).collect();
+        if !of_kind.is_empty() {
+            out.push(heading(title));
+        }
+        for e in of_kind {
+            out.push(entry(format!(
+                "- {}: {}:{} ({})",
+                code(&e.name),
+                one_line(&e.path),
+                e.line,
+                one_line(&e.how)
+            )));
+        }
+    }
+    out
+}
+
+fn modules(all: &[Module]) -> Vec<Line> {
+    let line = |m: &Module| {
+        let path = if m.path.is_empty() { "." } else { &m.path };
+        let mut text = format!("- {} ({}, {} files, {} lines)", code(path), m.language, m.files, m.lines);
+        let is_other = m.path.rsplit('/').next() != Some(&*m.name) && m.name != ".";
+        if is_other && m.language == "go" {
+            text += &format!(", package {}", one_line(&m.name));
+        }
+        if !m.summary.is_empty() {
+            text += &format!(": {}", one_line(&m.summary));
+        }
+        if !m.names.is_empty() {
+            let names: Vec<String> = m.names.iter().map(|n| code(n)).collect();
+            text += &format!(". Offers {}", names.join(", "));
+        }
+        entry(text)
+    };
+    // The largest first where not all can be shown is decided by their size: folders deep in the tree
+    // are folded into the one above them.
+    folded(all).iter().map(line).collect()
+}
+
+/// Modules shown before deep ones are folded into the folder above.
+const MODULES_SHOWN: usize = 120;
+
+/// The modules, with those below a level folded into the one above until few enough are left.
+fn folded(all: &[Module]) -> Vec<Module> {
+    let depth = |path: &str| if path.is_empty() { 0 } else { path.split('/').count() };
+    let deepest = all.iter().map(|m| depth(&m.path)).max().unwrap_or(0);
+    let mut level = deepest;
+    let fold = |level: usize| -> BTreeMap<String, Module> {
+        let mut by: BTreeMap<String, Module> = BTreeMap::new();
+        for m in all {
+            let path: String = m.path.split('/').take(level).collect::<Vec<_>>().join("/");
+            match by.get_mut(&path) {
+                Some(into) => {
+                    into.files += m.files;
+                    into.lines += m.lines;
+                }
+                None => {
+                    let is_own = path == m.path;
+                    let name = if is_own {
+                        m.name.clone()
+                    } else {
+                        path.rsplit('/').next().unwrap_or_default().to_owned()
+                    };
+                    let own = Module { path: path.clone(), name, ..m.clone() };
+                    let other = Module { summary: String::new(), names: Vec::new(), ..own.clone() };
+                    by.insert(path, if is_own { own } else { other });
+                }
+            }
+        }
+        by
+    };
+    let mut by = fold(level);
+    while by.len() > MODULES_SHOWN && level > 1 {
+        level -= 1;
+        by = fold(level);
+    }
+    by.into_values().collect()
+}
+
+fn config(all: &[Setting]) -> Vec<Line> {
+    let mut out = Vec::new();
+    for (kind, title) in [
+        (Kind::Environment, "### Environment"),
+        (Kind::Flag, "### Flags"),
+        (Kind::Setting, "### Settings"),
+        (Kind::Field, "### Fields of configuration types"),
+    ] {
+        let of_kind: Vec<&Setting> = all.iter().filter(|s| s.kind == kind).collect();
+        if of_kind.is_empty() {
+            continue;
+        }
+        out.push(heading(title));
+        match kind {
+            Kind::Environment => out.extend(of_kind.iter().map(|s| entry(one_key(s)))),
+            Kind::Setting if of_kind.len() <= 60 => out.extend(of_kind.iter().map(|s| entry(one_key(s)))),
+            _ => out.extend(by_file(&of_kind)),
+        }
+    }
+    out
+}
+
+fn one_key(setting: &Setting) -> String {
+    let places: Vec<String> = setting.parsed_at.iter().take(PLACES_SHOWN).map(place).collect();
+    let more = setting.parsed_at.len().saturating_sub(PLACES_SHOWN);
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    format!("- {}: {}{more}", code(&setting.key), places.join(", "))
+}
+
+fn place(p: &Place) -> String {
+    format!("{}:{}", one_line(&p.path), p.line)
+}
+
+/// Many keys, by the file that parses or declares them: `path: key (line), ...`.
+fn by_file(settings: &[&Setting]) -> Vec<Line> {
+    let mut files: BTreeMap<(String, String), Vec<(u32, String)>> = BTreeMap::new();
+    let mut filled: BTreeMap<(String, String), &Place> = BTreeMap::new();
+    for s in settings {
+        let places: Vec<&Place> = match (&s.declared_at, s.kind) {
+            (Some(at), Kind::Setting | Kind::Field) => vec![at],
+            _ => s.parsed_at.iter().collect(),
+        };
+        if let Some(at) = s.declared_at.as_ref().filter(|_| s.kind == Kind::Field)
+            && let Some(read) = s.parsed_at.iter().find(|p| *p != at)
+        {
+            filled.entry((at.path.clone(), s.of.clone())).or_insert(read);
+        }
+        for p in places {
+            files.entry((p.path.clone(), s.of.clone())).or_default().push((p.line, s.key.clone()));
+        }
+    }
+    let mut out = Vec::new();
+    for ((path, of), mut keys) in files {
+        keys.sort();
+        let read = filled.get(&(path.clone(), of.clone())).map(|p| format!(", filled at {}", place(p)));
+        let of = if of.is_empty() { String::new() } else { format!(" {}", code(&of)) };
+        let title = format!("{}{of}{}", one_line(&path), read.unwrap_or_default());
+        let mut line = format!("- {title}:");
+        for (at, key) in keys {
+            if line.len() > LINE_CHARS {
+                out.push(entry(std::mem::replace(&mut line, " ".to_owned())));
+            }
+            line += &format!(" {} ({at})", code(&key));
+        }
+        out.push(entry(line));
+    }
+    out
+}
+
+fn effects(map: &RepoMap) -> Vec<Line> {
+    let mut out = Vec::new();
+    for (touches, title) in [
+        (Touches::FileSystem, "### File system"),
+        (Touches::Network, "### Network"),
+        (Touches::Process, "### Process execution"),
+    ] {
+        let of_kind: Vec<_> = map.side_effects.iter().filter(|b| b.touches == touches).collect();
+        if !of_kind.is_empty() {
+            out.push(heading(title));
+        }
+        for b in of_kind {
+            let mut shown: Vec<String> =
+                b.calls.iter().take(CALLS_SHOWN).map(|c| format!("{} ({})", code(&c.name), c.line)).collect();
+            let more = b.calls.len().saturating_sub(CALLS_SHOWN);
+            shown.extend((more > 0).then(|| format!("{more} more")));
+            out.push(entry(format!("- {}: {}", one_line(&b.path), shown.join(", "))));
+        }
+    }
+    out
+}
+
+/// The tree in at most `room` lines: with as many children of each folder as fit, then with fewer levels.
+fn tree(folders: &[Folder], room: usize) -> Vec<Line> {
+    let depths = (0..=crate::DEPTH_MAX).rev();
+    let shapes = depths.flat_map(|depth| [usize::MAX, 60, 30, 15, 8].map(|most| (depth, most)));
+    for (depth, most) in shapes {
+        let lines = branches(folders, depth, most);
+        if lines.len() <= room.max(1) {
+            return lines;
+        }
+    }
+    Vec::new()
+}
+
+/// The folders down to a level, with at most so many children of each.
+fn branches(folders: &[Folder], depth: usize, most: usize) -> Vec<Line> {
+    let mut out = Vec::new();
+    let mut children: BTreeMap<&str, usize> = BTreeMap::new();
+    let mut hidden: Option<&str> = None;
+    for f in folders.iter().filter(|f| f.depth <= depth) {
+        let is_below = |top: &str| f.path.strip_prefix(top).is_some_and(|rest| rest.starts_with('/'));
+        if hidden.is_some_and(is_below) {
+            continue;
+        }
+        let parent = f.path.rsplit_once('/').map_or("", |(dir, _)| dir);
+        let n = children.entry(parent).or_default();
+        *n += usize::from(f.depth > 0);
+        let indent = "  ".repeat(f.depth);
+        if *n > most {
+            hidden = Some(&f.path);
+            if *n == most + 1 {
+                let all = folders.iter().filter(|o| o.depth == f.depth && is_child(&o.path, parent)).count();
+                out.push(entry(format!("{indent}- {} more", all - most)));
+            }
+            continue;
+        }
+        let name = if f.path.is_empty() { "." } else { f.path.rsplit('/').next().unwrap_or_default() };
+        let slash = if f.path.is_empty() { "" } else { "/" };
+        out.push(entry(format!("{indent}- {}{slash} ({})", one_line(name), f.files)));
+    }
+    out
+}
+
+fn is_child(path: &str, parent: &str) -> bool {
+    path.rsplit_once('/').map_or("", |(dir, _)| dir) == parent && !path.is_empty()
+}

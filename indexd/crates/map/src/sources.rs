@@ -1,0 +1,49 @@
+//! The files of an index state with what every part of the map asks of them.
+
+use indexd_model::{FileDoc, FileRoles, IndexView, Language};
+use std::sync::Arc;
+
+/// A file.
+pub struct Source {
+    /// Its handle in this state.
+    pub doc: FileDoc,
+    /// Relative path.
+    pub path: Arc<str>,
+    /// Language.
+    pub language: Language,
+    /// Roles.
+    pub roles: FileRoles,
+    /// Lines of text.
+    pub n_lines: u32,
+}
+
+impl Source {
+    /// The stored text.
+    pub fn text(&self, view: &dyn IndexView) -> Arc<str> {
+        view.text(self.doc)
+    }
+
+    /// Whether it is code that the repository itself wrote: no copy of another one, nothing generated.
+    pub fn is_own_code(&self) -> bool {
+        self.language.is_code()
+            && !self.roles.has(FileRoles::VENDORED)
+            && !self.roles.has(FileRoles::GENERATED)
+    }
+
+    /// Whether it is code of the product itself: no test, no example, no document.
+    pub fn is_product_code(&self) -> bool {
+        self.is_own_code()
+            && !self.roles.has(FileRoles::TEST)
+            && !self.roles.has(FileRoles::EXAMPLE)
+            && !self.roles.has(FileRoles::DOC)
+    }
+}
+
+/// All files, ordered by path.
+pub fn list(view: &dyn IndexView) -> Vec<Source> {
+    let read = |doc: FileDoc| {
+        let file = view.file(doc);
+        Source { doc, path: file.path, language: file.language, roles: file.roles, n_lines: file.n_lines }
+    };
+    view.files().into_iter().map(read).collect()
+}

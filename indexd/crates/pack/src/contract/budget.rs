@@ -1,0 +1,142 @@
+//! The account of a budget: one total, and limits of categories beside it.
+
+use super::{Allocation, BudgetManager, SourceType};
+use std::collections::BTreeMap;
+
+/// An allocation was larger than the room left.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Full {
+    /// The whole budget has less left.
+    Total {
+        /// What is left.
+        remaining: u64,
+    },
+    /// The category has less left.
+    Category {
+        /// What is left.
+        remaining: u64,
+    },
+}
+
+/// The account.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Ledger {
+    total: u64,
+    limits: BTreeMap<SourceType, u64>,
+    used: BTreeMap<SourceType, u64>,
+}
+
+impl Ledger {
+    /// An account of `total` tokens, with limits of some categories.
+    pub fn new(total: u64, limits: BTreeMap<SourceType, u64>) -> Self {
+        Self { total, limits, used: BTreeMap::new() }
+    }
+}
+
+impl BudgetManager for Ledger {
+    fn remaining(&self) -> u64 {
+        self.total - self.allocated()
+    }
+
+    fn allocated(&self) -> u64 {
+        self.used.values().sum()
+    }
+
+    fn allocate(&mut self, category: SourceType, tokens: u64) -> Result<Allocation, Full> {
+        let used = self.used.get(&category).copied().unwrap_or(0);
+        if let Some(limit) = self.limits.get(&category)
+            && used.saturating_add(tokens) > *limit
+        {
+            return Err(Full::Category { remaining: limit.saturating_sub(used) });
+        }
+        if tokens > self.remaining() {
+            return Err(Full::Total { remaining: self.remaining() });
+        }
+        *self.used.entry(category).or_default() += tokens;
+        Ok(Allocation { category, tokens })
+    }
+
+    fn roll_back(&mut self, allocation: Allocation) {
+        let used = self.used.entry(allocation.category).or_default();
+        *used = used.saturating_sub(allocation.tokens);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::SourceType::{OpenFile, ToolResult};
+    use super::*;
+    use crate::contract::ContextBudget;
+
+    fn budget(total_tokens: i64, response_reserve: i64, system_reserve: i64) -> ContextBudget {
+        ContextBudget { total_tokens, response_reserve, system_reserve }
+    }
+
+    #[test]
+    fn should_enforce_total_budget() {
+        let mut ledger = Ledger::new(10, BTreeMap::new());
+        assert_eq!(ledger.allocate(OpenFile, 11), Err(Full::Total { remaining: 10 }));
+        assert!(ledger.allocate(OpenFile, 10).is_ok());
+        assert_eq!(ledger.allocate(OpenFile, 1), Err(Full::Total { remaining: 0 }));
+    }
+
+    #[test]
+    fn should_reserve_response_space() {
+        let mut ledger = Ledger::new(budget(100, 30, 0).available(), BTreeMap::new());
+        assert!(ledger.allocate(OpenFile, 71).is_err() && ledger.allocate(OpenFile, 70).is_ok());
+    }
+
+    #[test]
+    fn should_reserve_system_prompt_space() {
+        let mut ledger = Ledger::new(budget(100, 0, 20).available(), BTreeMap::new());
+        assert!(ledger.allocate(OpenFile, 81).is_err() && ledger.allocate(OpenFile, 80).is_ok());
+    }
+
+    #[test]
+    fn should_calculate_available_budget() {
+        assert_eq!(ContextBudget::default().available(), 90_000);
+        assert_eq!(budget(100, 60, 60).available(), 0);
+    }
+
+    #[test]
+    fn should_track_allocated_tokens() {
+        let mut ledger = Ledger::new(10, BTreeMap::new());
+        let first = ledger.allocate(OpenFile, 4).unwrap();
+        ledger.allocate(ToolResult, 3).unwrap();
+        assert_eq!(ledger.allocated(), 7);
+        ledger.roll_back(first);
+        assert_eq!(ledger.allocated(), 3);
+    }
+
+    #[test]
+    fn should_handle_zero_budget() {
+        let mut ledger = Ledger::new(0, BTreeMap::new());
+        assert!(ledger.allocate(OpenFile, 1).is_err());
+        assert_eq!((ledger.allocated(), ledger.remaining()), (0, 0));
+    }
+
+    #[test]
+    fn should_handle_negative_reserve() {
+        assert_eq!(budget(100, -50, 10).available(), 90);
+        assert_eq!(budget(-5, 0, 0).available(), 0);
+    }
+
+    #[test]
+    fn should_allocate_by_category() {
+        let mut ledger = Ledger::new(10, [(ToolResult, 4)].into());
+        assert_eq!(ledger.allocate(ToolResult, 5), Err(Full::Category { remaining: 4 }));
+        ledger.allocate(ToolResult, 4).unwrap();
+        assert_eq!(ledger.allocate(ToolResult, 1), Err(Full::Category { remaining: 0 }));
+        assert_eq!(ledger.allocate(OpenFile, 7), Err(Full::Total { remaining: 6 }));
+        assert!(ledger.allocate(OpenFile, 6).is_ok());
+    }
+
+    #[test]
+    fn should_report_remaining_budget() {
+        let mut ledger = Ledger::new(10, BTreeMap::new());
+        let taken = ledger.allocate(OpenFile, 4).unwrap();
+        assert_eq!(ledger.remaining(), 6);
+        ledger.roll_back(taken);
+        assert_eq!(ledger.remaining(), 10);
+    }
+}

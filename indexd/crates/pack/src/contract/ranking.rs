@@ -1,0 +1,200 @@
+//! The score of a chunk: relevance, recency and the kind of its source, each 0 to 1, weighed.
+
+use super::{ContextChunk, Ranker, Settings};
+use std::cmp::Ordering;
+
+/// Recency of what has no timestamp.
+const UNKNOWN_RECENCY: f64 = 0.5;
+
+/// Ranks by the weights and priorities of the settings.
+pub struct WeightedRanker<'a>(pub &'a Settings);
+
+impl Ranker for WeightedRanker<'_> {
+    fn rank(&self, mut chunks: Vec<ContextChunk>) -> Vec<ContextChunk> {
+        let times = || chunks.iter().filter_map(|c| c.timestamp);
+        let span = times().min().zip(times().max());
+        let most = self.0.priorities.values().copied().max().unwrap_or(0).max(1);
+        for chunk in &mut chunks {
+            let priority = self.0.priorities.get(&chunk.source_type).copied().unwrap_or(0);
+            chunk.score = score(
+                self.0,
+                chunk.relevance,
+                recency(chunk.timestamp, span),
+                f64::from(priority) / f64::from(most),
+            );
+        }
+        chunks.sort_by(compare);
+        chunks
+    }
+}
+
+/// The weighted mean, 0 to 1; 0 where all weights are 0.
+fn score(settings: &Settings, relevance: f64, recency: f64, source: f64) -> f64 {
+    let weights =
+        [settings.relevance_weight, settings.recency_weight, settings.source_weight].map(unit_or_more);
+    let sum: f64 = weights.iter().sum();
+    if sum <= 0.0 {
+        return 0.0;
+    }
+    let total = weights[0] * unit(relevance) + weights[1] * recency + weights[2] * source;
+    unit(total / sum)
+}
+
+/// Between the oldest (0) and the newest (1) of all; no clock is read.
+fn recency(timestamp: Option<i64>, span: Option<(i64, i64)>) -> f64 {
+    match (timestamp, span) {
+        (Some(t), Some((oldest, newest))) if newest > oldest => {
+            (t as f64 - oldest as f64) / (newest as f64 - oldest as f64)
+        }
+        (Some(_), _) => 1.0,
+        (None, _) => UNKNOWN_RECENCY,
+    }
+}
+
+fn unit(x: f64) -> f64 {
+    if x.is_nan() { 0.0 } else { x.clamp(0.0, 1.0) }
+}
+
+fn unit_or_more(x: f64) -> f64 {
+    if x.is_finite() { x.max(0.0) } else { 0.0 }
+}
+
+/// Score, then path, line, kind and text: a total order that owes nothing to the order of the input.
+pub(super) fn compare(a: &ContextChunk, b: &ContextChunk) -> Ordering {
+    b.score
+        .total_cmp(&a.score)
+        .then_with(|| a.file_path.cmp(&b.file_path))
+        .then_with(|| {
+            (a.start_line, a.end_line, a.source_type).cmp(&(b.start_line, b.end_line, b.source_type))
+        })
+        .then_with(|| a.content.cmp(&b.content))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::SourceType::{OpenFile, Reference, SearchResult, ToolResult};
+    use super::super::{SourceType, packer::tests::piece};
+    use super::*;
+
+    fn chunk(name: &str, kind: SourceType, relevance: f64, timestamp: Option<i64>) -> ContextChunk {
+        ContextChunk { relevance, timestamp, ..piece(name, kind, 1, "x\n") }
+    }
+
+    fn names(ranked: &[ContextChunk]) -> Vec<&str> {
+        ranked.iter().map(|c| c.file_path.as_deref().unwrap()).collect()
+    }
+
+    fn rank(chunks: Vec<ContextChunk>) -> Vec<ContextChunk> {
+        WeightedRanker(&Settings::default()).rank(chunks)
+    }
+
+    #[test]
+    fn should_rank_by_relevance_score() {
+        let ranked = rank(vec![chunk("a", OpenFile, 0.2, Some(1)), chunk("b", OpenFile, 0.9, Some(1))]);
+        assert_eq!(names(&ranked), ["b", "a"]);
+    }
+
+    #[test]
+    fn should_rank_by_recency() {
+        let ranked = rank(vec![chunk("a", OpenFile, 0.5, Some(1)), chunk("b", OpenFile, 0.5, Some(2))]);
+        assert_eq!(names(&ranked), ["b", "a"]);
+    }
+
+    #[test]
+    fn should_rank_by_source_priority() {
+        let all = [Reference, SearchResult, OpenFile, ToolResult];
+        let ranked = rank(all.map(|k| chunk(k.name(), k, 0.5, None)).to_vec());
+        assert_eq!(names(&ranked), ["toolResult", "openFile", "searchResult", "reference"]);
+    }
+
+    #[test]
+    fn should_combine_scores_weighted() {
+        let ranked = rank(vec![
+            chunk("old", SearchResult, 0.8, Some(10)),
+            chunk("mid", OpenFile, 0.4, Some(20)),
+            chunk("new", ToolResult, 0.1, Some(30)),
+        ]);
+        let score = |name| ranked.iter().find(|c| c.file_path.as_deref() == Some(name)).unwrap().score;
+        assert!((score("old") - (0.5 * 0.8 + 0.3 * 0.0 + 0.2 * 0.6)).abs() < 1e-12);
+        assert!((score("mid") - (0.5 * 0.4 + 0.3 * 0.5 + 0.2 * 0.8)).abs() < 1e-12);
+        assert!((score("new") - (0.5 * 0.1 + 0.3 * 1.0 + 0.2 * 1.0)).abs() < 1e-12);
+    }
+
+    #[test]
+    fn should_apply_custom_weights() {
+        let both = || vec![chunk("tool", ToolResult, 0.1, None), chunk("ref", Reference, 0.9, None)];
+        let by = |relevance_weight, source_weight| Settings {
+            relevance_weight,
+            source_weight,
+            ..Settings::default()
+        };
+        assert_eq!(names(&WeightedRanker(&by(0.0, 1.0)).rank(both())), ["tool", "ref"]);
+        assert_eq!(names(&WeightedRanker(&by(1.0, 0.0)).rank(both())), ["ref", "tool"]);
+        let turned = Settings {
+            priorities: [(Reference, 100), (ToolResult, 1)].into(),
+            relevance_weight: 0.0,
+            ..Settings::default()
+        };
+        assert_eq!(names(&WeightedRanker(&turned).rank(both())), ["ref", "tool"]);
+    }
+
+    #[test]
+    fn should_handle_equal_scores() {
+        let ranked = rank(["b", "a", "c"].map(|n| chunk(n, OpenFile, 0.5, None)).to_vec());
+        assert_eq!(names(&ranked), ["a", "b", "c"]);
+    }
+
+    #[test]
+    fn should_handle_zero_relevance() {
+        for relevance in [0.0, -1.0, f64::NAN] {
+            let ranked = rank(vec![chunk("a", ToolResult, relevance, None)]);
+            assert!((ranked[0].score - (0.3 * 0.5 + 0.2)).abs() < 1e-12, "{relevance}");
+        }
+    }
+
+    #[test]
+    fn should_handle_missing_recency() {
+        let ranked = rank(vec![
+            chunk("a", OpenFile, 0.5, None),
+            chunk("b", OpenFile, 0.5, Some(1)),
+            chunk("c", OpenFile, 0.5, Some(9)),
+        ]);
+        assert_eq!(names(&ranked), ["c", "a", "b"]);
+        assert!((ranked[1].score - (0.25 + 0.15 + 0.16)).abs() < 1e-12);
+    }
+
+    #[test]
+    fn should_normalize_scores() {
+        let heavy = Settings {
+            relevance_weight: 50.0,
+            recency_weight: 30.0,
+            source_weight: 20.0,
+            ..Settings::default()
+        };
+        for c in WeightedRanker(&heavy)
+            .rank(vec![chunk("a", ToolResult, 7.0, Some(1)), chunk("b", Reference, -3.0, Some(0))])
+        {
+            assert!((0.0..=1.0).contains(&c.score), "{}", c.score);
+        }
+        let none = Settings {
+            relevance_weight: 0.0,
+            recency_weight: 0.0,
+            source_weight: 0.0,
+            ..Settings::default()
+        };
+        assert_eq!(WeightedRanker(&none).rank(vec![chunk("a", ToolResult, 1.0, None)])[0].score, 0.0);
+    }
+
+    #[test]
+    fn should_produce_stable_ordering() {
+        let mut all: Vec<ContextChunk> = (0..40)
+            .map(|i| {
+                chunk(&format!("f{i:02}"), SourceType::ALL[i % 4], (i % 5) as f64 / 5.0, Some((i % 3) as i64))
+            })
+            .collect();
+        let there = rank(all.clone());
+        all.reverse();
+        all.rotate_left(7);
+        assert_eq!(rank(all), there);
+    }
+}

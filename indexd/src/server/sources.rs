@@ -1,0 +1,151 @@
+//! `context.pack`: what a client offers as sources of the packer. What it only names is read from the
+//! index; secrets are replaced in both; a source that gives nothing says why and costs itself alone.
+
+use indexd_model::{FileRoles, IndexView, Lines, RepoPath};
+use indexd_pack::contract::{ContextBudget, ContextSource, LineRange, Settings, SourceType};
+use indexd_proto::error::{ErrorCode, ErrorObject};
+use indexd_proto::request;
+use indexd_proto::sources::{OfferedKind, OfferedSource};
+use serde_json::{Map, Value};
+
+/// Sources of one request.
+const SOURCES_MAX: usize = 1_000;
+
+/// What is offered, with content.
+///
+/// # Errors
+/// `POC_E_INVALID_REQUEST` for more sources than there may be.
+pub fn collect(
+    view: &dyn IndexView,
+    offered: Vec<OfferedSource>,
+    redacts: bool,
+) -> Result<Vec<ContextSource>, ErrorObject> {
+    if offered.len() > SOURCES_MAX {
+        let message = format!("{} sources are offered; {SOURCES_MAX} are taken", offered.len());
+        return Err(ErrorObject::new(ErrorCode::InvalidRequest, message));
+    }
+    Ok(offered.into_iter().map(|o| source(view, o, redacts)).collect())
+}
+
+fn source(view: &dyn IndexView, offered: OfferedSource, redacts: bool) -> ContextSource {
+    let given = match &offered.failure {
+        Some(why) => Err(why.clone()),
+        None => content(view, &offered),
+    };
+    let (content, failure) = match given {
+        Ok(text) if redacts => (indexd_secrets::redact(&text).0.into_owned(), None),
+        Ok(text) => (text, None),
+        Err(why) => (String::new(), Some(why)),
+    };
+    ContextSource {
+        source_type: match offered.source_type {
+            OfferedKind::ToolResult => SourceType::ToolResult,
+            OfferedKind::OpenFile => SourceType::OpenFile,
+            OfferedKind::SearchResult => SourceType::SearchResult,
+            OfferedKind::Reference => SourceType::Reference,
+        },
+        content,
+        file_path: offered.file_path.filter(|p| RepoPath::is_valid(p)),
+        line_range: offered.line_range.map(|r| LineRange { start: r.start, end: r.end }),
+        relevance_score: offered.relevance_score.unwrap_or(0.0),
+        timestamp: offered.timestamp,
+        failure,
+    }
+}
+
+/// The text of a source: its own, or that of the lines it names.
+fn content(view: &dyn IndexView, offered: &OfferedSource) -> Result<String, String> {
+    let file = match &offered.file_path {
+        Some(path) if !RepoPath::is_valid(path) => {
+            return Err("its path is not relative to the root".to_owned());
+        }
+        Some(path) => view.file_by_path(path),
+        None => None,
+    };
+    if file.is_some_and(|f| view.file(f).roles.has(FileRoles::SENSITIVE)) {
+        return Err("the name of its file says that it holds secrets".to_owned());
+    }
+    if let Some(content) = &offered.content {
+        return Ok(content.clone());
+    }
+    if matches!(offered.source_type, OfferedKind::ToolResult | OfferedKind::OpenFile) {
+        return Err("it has no content".to_owned());
+    }
+    let file = file.ok_or_else(|| "its file is not in the index".to_owned())?;
+    let (text, lines) = (view.text(file), view.lines(file));
+    let Some(range) = offered.line_range else { return Ok(text.to_string()) };
+    let end = range.end.min(lines.n_lines());
+    if range.start == 0 || range.start > end {
+        return Err("its file has no such lines".to_owned());
+    }
+    Ok(text[lines.lines_span(Lines { start: range.start, end }).range()].to_owned())
+}
+
+/// The budget of a request.
+pub fn budget(asked: Option<request::ContextBudget>) -> ContextBudget {
+    let (asked, default) = (asked.unwrap_or_default(), ContextBudget::default());
+    ContextBudget {
+        total_tokens: asked
+            .total_tokens
+            .map_or(default.total_tokens, |n| i64::try_from(n).unwrap_or(i64::MAX)),
+        response_reserve: asked.response_reserve.unwrap_or(default.response_reserve),
+        system_reserve: asked.system_reserve.unwrap_or(default.system_reserve),
+    }
+}
+
+/// The settings of a request over the defaults; priorities that are not named keep theirs.
+///
+/// # Errors
+/// `POC_E_NOT_SUPPORTED` for unknown members and wrong values.
+pub fn settings(asked: Option<Map<String, Value>>) -> Result<Settings, ErrorObject> {
+    let refused = |what: String| ErrorObject::new(ErrorCode::NotSupported, format!("settings: {what}"));
+    let mut settings: Settings = serde_json::from_value(Value::Object(asked.unwrap_or_default()))
+        .map_err(|e| refused(e.to_string()))?;
+    for (kind, priority) in Settings::default().priorities {
+        settings.priorities.entry(kind).or_insert(priority);
+    }
+    let weights = [settings.relevance_weight, settings.recency_weight, settings.source_weight];
+    if weights.iter().any(|w| !w.is_finite() || *w < 0.0) || weights.iter().sum::<f64>() <= 0.0 {
+        return Err(refused("weights are 0 or more, and one of them is above 0".to_owned()));
+    }
+    if settings.max_chunk_tokens == 0 || settings.min_chunk_tokens > settings.max_chunk_tokens {
+        return Err(refused(
+            "chunks have 1 token or more, and the maximum is not below the minimum".to_owned(),
+        ));
+    }
+    Ok(settings)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn read(asked: Value) -> Result<Settings, String> {
+        settings(asked.as_object().cloned()).map_err(|e| e.message)
+    }
+
+    #[test]
+    fn settings_are_laid_over_the_defaults() {
+        assert_eq!(read(json!({})), Ok(Settings::default()));
+        let some = read(json!({"recencyWeight": 0.0, "priorities": {"reference": 500}})).unwrap();
+        assert_eq!(some.priorities.values().copied().collect::<Vec<_>>(), [100, 80, 60, 500]);
+        assert_eq!((some.relevance_weight, some.recency_weight), (0.5, 0.0));
+        for (asked, says) in [
+            (json!({"weight": 1}), "unknown field"),
+            (json!({"relevanceWeight": 0, "recencyWeight": 0, "sourceWeight": 0}), "weights"),
+            (json!({"relevanceWeight": -1}), "weights"),
+            (json!({"maxChunkTokens": 10}), "chunks"),
+        ] {
+            assert!(read(asked).unwrap_err().contains(says), "{says}");
+        }
+    }
+
+    #[test]
+    fn a_budget_may_name_some_of_its_members() {
+        assert_eq!(budget(None), ContextBudget::default());
+        let some =
+            budget(Some(request::ContextBudget { total_tokens: Some(u64::MAX), ..Default::default() }));
+        assert_eq!((some.total_tokens, some.response_reserve), (i64::MAX, 8_000));
+    }
+}

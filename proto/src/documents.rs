@@ -1,0 +1,260 @@
+//! `map` and `pack.markdown`: Markdown documents for loops that render prompts from files.
+
+use crate::workspace::{Envelope, Wait};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Parameters of `map`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+pub struct MapParams {
+    /// The root itself.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub repo: Option<String>,
+    /// A folder inside the workspace.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cwd: Option<String>,
+    /// What the answer requires of the index.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub wait: Option<Wait>,
+    /// Whether to send `$/progress`.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub progress: bool,
+    /// Makes the document afresh even when an equal one is cached.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub no_cache: bool,
+    /// The client's own id for its logs and ours.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub correlation_id: Option<String>,
+}
+
+/// Parameters of `pack.markdown`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+pub struct MarkdownParams {
+    /// The root itself.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub repo: Option<String>,
+    /// A folder inside the workspace.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cwd: Option<String>,
+    /// The task in words, at most 256 KiB.
+    pub query: String,
+    /// What the answer requires of the index.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub wait: Option<Wait>,
+    /// Whether to send `$/progress`.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub progress: bool,
+    /// Makes the document afresh even when an equal one is cached.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub no_cache: bool,
+    /// The client's own id for its logs and ours.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub correlation_id: Option<String>,
+}
+
+/// What is known of the cache of documents in one answer.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub struct DocumentCache {
+    /// Whether the document came from the cache.
+    pub hit: bool,
+    /// `sha256:` over HEAD, the version and the configuration; empty outside of git, where nothing is
+    /// cached.
+    pub key: String,
+}
+
+/// The result of `map`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct MapResult {
+    /// Always `MapResult`.
+    pub schema: String,
+    /// Version of this shape.
+    pub schema_version: String,
+    /// `repo_map.md`, at most 500 lines.
+    pub markdown: String,
+    /// The same as data, complete.
+    pub map: RepoMap,
+    /// Whether it was cached.
+    pub cache: DocumentCache,
+    /// What the reader should know that is not in the document.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<String>,
+    /// How the answer came about.
+    pub envelope: Envelope,
+}
+
+/// The map of a repository.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub struct RepoMap {
+    /// Always `RepoMap`.
+    pub schema: String,
+    /// Version of this shape.
+    pub schema_version: String,
+    /// The workspace.
+    pub repo_id: String,
+    /// Files in the index.
+    pub files: u32,
+    /// Folders down to three levels, in path order.
+    pub tree: Vec<Folder>,
+    /// Where execution or use begins.
+    pub entrypoints: Vec<Entrypoint>,
+    /// Packages and other folders of code, by path.
+    pub modules: Vec<Module>,
+    /// Keys that configure the program and where each is parsed.
+    pub config: Vec<Setting>,
+    /// Files that touch the file system, the network or other processes.
+    pub side_effects: Vec<Boundary>,
+}
+
+/// A folder.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Folder {
+    /// Relative path; empty for the root.
+    pub path: String,
+    /// Levels below the root.
+    pub depth: usize,
+    /// Indexed files in it and below it.
+    pub files: u32,
+}
+
+/// Where execution or use begins.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Entrypoint {
+    /// `program`, `script`, `library` or `example`.
+    pub kind: String,
+    /// The name of the program or package.
+    pub name: String,
+    /// The file.
+    pub path: String,
+    /// The line.
+    pub line: u32,
+    /// How it is known, or started.
+    pub how: String,
+}
+
+/// A folder of code.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Module {
+    /// The folder; empty for the root.
+    pub path: String,
+    /// The name of the package, or of the folder.
+    pub name: String,
+    /// Language identifier of most of its files.
+    pub language: String,
+    /// Files of code, tests left out.
+    pub files: u32,
+    /// Their lines.
+    pub lines: u32,
+    /// The first sentence of its own documentation.
+    pub summary: String,
+    /// What it offers that is used most.
+    pub names: Vec<String>,
+}
+
+/// A key and where it is parsed.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Setting {
+    /// `environment`, `flag`, `setting` or `field`.
+    pub kind: String,
+    /// The key.
+    pub key: String,
+    /// The type it belongs to.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub of: String,
+    /// Where it is declared, for settings and fields.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub declared_at: Option<Place>,
+    /// Where it is parsed.
+    pub parsed_at: Vec<Place>,
+}
+
+/// A place in a file.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Place {
+    /// Relative path.
+    pub path: String,
+    /// 1-based line.
+    pub line: u32,
+}
+
+/// A file that touches one part of the world.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Boundary {
+    /// `fileSystem`, `network` or `process`.
+    pub touches: String,
+    /// The file.
+    pub path: String,
+    /// Through what.
+    pub calls: Vec<BoundaryCall>,
+}
+
+/// A function through which a file touches something.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct BoundaryCall {
+    /// Its full name, or the member's name with a dot before it.
+    pub name: String,
+    /// Line of the first use.
+    pub line: u32,
+    /// How often it is used.
+    pub count: u32,
+}
+
+/// The result of `pack.markdown`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct MarkdownResult {
+    /// Always `MarkdownPack`.
+    pub schema: String,
+    /// Version of this shape.
+    pub schema_version: String,
+    /// `context_pack.md`: at most 12 files, 50 lines of each and 50,000 bytes.
+    pub markdown: String,
+    /// Its files, best first.
+    pub files: Vec<TaskFile>,
+    /// What was searched.
+    pub queries: Vec<TaskQuery>,
+    /// Whether too little was found to work with; a reader should ask instead of guessing.
+    #[serde(rename = "insufficient_context")]
+    pub insufficient_context: bool,
+    /// Why.
+    #[serde(rename = "insufficient_reason", default, skip_serializing_if = "Option::is_none")]
+    pub insufficient_reason: Option<String>,
+    /// Whether it was cached.
+    pub cache: DocumentCache,
+    /// What the reader should know that is not in the document.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<String>,
+    /// How the answer came about; absent where no daemon answered.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub envelope: Option<Envelope>,
+}
+
+/// A file of a document.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub struct TaskFile {
+    /// Relative path.
+    pub path: String,
+    /// Points.
+    pub points: u32,
+    /// Why it is there.
+    pub reasons: Vec<String>,
+    /// Runs of lines that are shown, 1-based and inclusive.
+    pub excerpts: Vec<[u32; 2]>,
+}
+
+/// A query and what it found.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct TaskQuery {
+    /// Its text.
+    pub text: String,
+    /// `quoted phrase`, `error text`, `path`, `symbol` or `term`.
+    pub kind: String,
+    /// Files that hold it.
+    pub files: usize,
+}

@@ -1,0 +1,120 @@
+//! `context.pack`: packing what the caller offers, instead of what the engine finds.
+
+use crate::workspace::{Envelope, Wait};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+/// Parameters of `context.pack`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+pub struct SourcesParams {
+    /// The root itself.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub repo: Option<String>,
+    /// A folder inside the workspace.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cwd: Option<String>,
+    /// What the answer requires of the index.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub wait: Option<Wait>,
+    /// Whether to send `$/progress`.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub progress: bool,
+    /// The client's own id for its logs and ours.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub correlation_id: Option<String>,
+    /// What is wanted of it: `pack` (default), `preview` (no text) or `stats`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mode: Option<PackingMode>,
+    /// What is offered. A search result or reference without content is read from the index.
+    pub sources: Vec<OfferedSource>,
+    /// The gross budget. Default 100,000 tokens less 8,000 and 2,000.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub budget: Option<crate::request::ContextBudget>,
+    /// Weights, priorities and limits; absent members mean the default.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub settings: Option<Map<String, Value>>,
+    /// `o200k_base`, `cl100k_base`, `generic` or `claude`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tokenizer: Option<String>,
+}
+
+/// What is wanted of a packing.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum PackingMode {
+    /// The text.
+    #[default]
+    Pack,
+    /// What would be in it.
+    Preview,
+    /// Figures alone.
+    Stats,
+}
+
+/// A kind of source.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum OfferedKind {
+    /// Output of a tool.
+    ToolResult,
+    /// A file as the editor has it, saved or not.
+    OpenFile,
+    /// A hit of a search.
+    #[default]
+    SearchResult,
+    /// A definition or document that something refers to.
+    Reference,
+}
+
+/// Content that is offered.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct OfferedSource {
+    /// Its kind.
+    pub source_type: OfferedKind,
+    /// The text; of search results and references it may be left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub content: Option<String>,
+    /// Relative path, where it is a part of a file.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub file_path: Option<String>,
+    /// The 1-based lines that the text has in its file.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub line_range: Option<OfferedLines>,
+    /// How well it fits the task, 0 to 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub relevance_score: Option<f64>,
+    /// When it was made, in any unit that grows with time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub timestamp: Option<i64>,
+    /// Why there is no content: the source failed or took too long.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub failure: Option<String>,
+}
+
+/// 1-based lines, inclusive.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct OfferedLines {
+    /// First.
+    pub start: u32,
+    /// Last.
+    pub end: u32,
+}
+
+/// The result of `context.pack`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct SourcesResult {
+    /// Always `PackedContext`.
+    pub schema: String,
+    /// Version of this shape.
+    pub schema_version: String,
+    /// The result: `content`, `tokenCount`, `chunks`, `excluded`, `partial` and `warnings`; in mode
+    /// `stats` the figures.
+    pub packed: Map<String, Value>,
+    /// How the answer came about.
+    pub envelope: Envelope,
+}
