@@ -13,6 +13,7 @@ pub mod assemble;
 pub mod build;
 pub mod candidate;
 pub mod canonical;
+pub mod confidence;
 pub mod config;
 pub mod context;
 pub mod dedup;

@@ -1,6 +1,7 @@
 //! What comes back: a pack as typed data, with its canonical JSON and the text that was budgeted.
 
 use crate::canonical;
+use crate::confidence::Confidence;
 use crate::excerpt::Form;
 use crate::request::Resolved;
 use crate::score::Explanation;
@@ -53,6 +54,8 @@ pub struct Pack {
     /// Whether too little was found to work with; a reader should ask instead of guessing.
     #[serde(rename = "insufficient_context")]
     pub insufficient_context: bool,
+    /// How sure the pack is that it holds an answer; in hundredths.
+    pub confidence: Confidence,
     /// The text that was budgeted: what a model gets.
     #[serde(skip)]
     pub rendered: String,
