@@ -62,6 +62,19 @@ shapes! {
         /// Whether too little was found to work with.
         #[serde(rename = "insufficient_context")]
         insufficient_context: bool,
+        /// How sure the pack is that it holds an answer.
+        confidence: Confidence,
+    }
+
+    /// How sure a pack is that it holds an answer: `score` is 2/3 of the margin and 1/3 of the coverage, or
+    /// 1 where the text names or quotes exactly what is shown; all in 0..1, in hundredths.
+    Confidence {
+        /// All together.
+        score: f64,
+        /// How far the tenth hit falls behind the best.
+        margin: f64,
+        /// What the ten best hits hold of the words of the text.
+        coverage: f64,
     }
 
     /// A change between two states of the tree.

@@ -146,7 +146,7 @@ impl<'a> Assembly<'a> {
         budgets.exact = ctx.counter.is_exact();
         let weights = &ctx.tuning.weights;
         let mut query = Query::parse(&resolved.query, weights);
-        query.add_forms(weights.derived, weights.synonyms);
+        query.add_forms(weights);
         let mut units = Units::new(view);
         let mut sources = Sources::default();
         let mut named = naming::named(&mut units, &query);
@@ -741,7 +741,7 @@ impl<'a> Assembly<'a> {
         let c = &self.s.claimed[i].candidate;
         let is_seed = c.origin == Origin::Seed;
         let percent = if is_seed {
-            let of_rank = (e.first_percent as f64 / (1.0 + e.fade * i as f64)).min(e.most_percent as f64);
+            let of_rank = e.whole_percent(self.s.query.kind, i);
             let is_type = i > 0 && c.unit.kind == ChunkKind::Type;
             let of_kind = if is_type { TYPE_PERCENT } else { 100.0 };
             of_rank.min(of_kind).max(e.least_percent as f64)

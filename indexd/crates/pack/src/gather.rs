@@ -2,6 +2,7 @@
 //! text, and neighbours.
 
 use crate::candidate::{Candidate, Origin};
+use crate::confidence::Confidence;
 use crate::context::Context;
 use crate::error::PackError;
 use crate::expand::{self, Expanded, Reached};
@@ -52,6 +53,8 @@ pub struct Gathered {
     pub scale: f64,
     /// What retrieval says about the query.
     pub retrieved: Retrieved,
+    /// How sure it is that an answer is among the hits.
+    pub confidence: Confidence,
 }
 
 /// Collects the candidates of a request.
@@ -74,6 +77,7 @@ pub fn gather(
     }
     let mut found = Found { at: FxHashMap::default(), candidates: Vec::new() };
     let mut unreadable = Vec::new();
+    let confidence = Confidence::of(query, named, &retrieved.hits, retrieved.weighted.known);
     let hits = std::mem::take(&mut retrieved.hits);
     if let Some(focus) = &request.focus {
         for unit in focused(units, sources, focus, &mut unreadable)? {
@@ -133,6 +137,7 @@ pub fn gather(
         unreadable,
         report,
         retrieved,
+        confidence,
     };
     for c in &mut out.candidates {
         c.score(&config.scoring);

@@ -14,6 +14,7 @@ pub mod build;
 pub mod candidate;
 pub mod canonical;
 pub mod change;
+pub mod confidence;
 pub mod config;
 pub mod context;
 pub mod contract;

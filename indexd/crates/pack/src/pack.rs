@@ -2,6 +2,7 @@
 
 use crate::canonical;
 use crate::change::ChangeReport;
+use crate::confidence::Confidence;
 use crate::excerpt::Form;
 use crate::request::Resolved;
 use crate::score::Explanation;
@@ -57,6 +58,8 @@ pub struct Pack {
     /// Whether too little was found to work with; a reader should ask instead of guessing.
     #[serde(rename = "insufficient_context")]
     pub insufficient_context: bool,
+    /// How sure the pack is that it holds an answer; in hundredths.
+    pub confidence: Confidence,
     /// The text that was budgeted: what a model gets.
     #[serde(skip)]
     pub rendered: String,

@@ -7,6 +7,7 @@
 
 mod forms;
 mod mentions;
+mod relations;
 mod stopwords;
 
 pub use stopwords::VERSION as STOPWORDS_VERSION;
@@ -15,7 +16,7 @@ use crate::tuning::Weights;
 use indexd_text::bm25::ln;
 use indexd_text::{word_terms, words};
 use rustc_hash::FxHashMap;
-use stopwords::is_stopword;
+use stopwords::{is_stopword, says_nothing};
 
 /// Terms kept of a query, by weight; more only cost time.
 const TERMS_MAX: usize = 96;
@@ -210,9 +211,11 @@ impl Query {
         query
     }
 
-    /// Adds other ways to write the heaviest plain words: derived ones with `derived` of the word's
-    /// weight, abbreviations and synonyms with `synonyms` of it.
-    pub fn add_forms(&mut self, derived: f64, synonyms: f64) {
+    /// Adds other ways to write the heaviest plain words: derived ones, abbreviations and synonyms, and for
+    /// a question the words that code holds in their place, each with its part of the word's weight.
+    pub fn add_forms(&mut self, w: &Weights) {
+        let (derived, synonyms) = (w.derived, w.synonyms);
+        let relations = if self.kind == Kind::Question { w.relations } else { 0.0 };
         let is_plain = |t: &QueryTerm| t.term.bytes().all(|b| b.is_ascii_lowercase());
         let mut plain: Vec<(usize, QueryTerm)> =
             self.terms.iter().cloned().enumerate().filter(|(_, t)| is_plain(t)).collect();
@@ -224,6 +227,12 @@ impl Query {
             }
             if synonyms > 0.0 {
                 forms::synonyms(&t.term).for_each(|f| self.add_form(f.to_owned(), synonyms * t.weight, i));
+            }
+            if relations > 0.0 && t.word.is_some() {
+                // What half of the code holds is as good as what all of it does.
+                let part = |p: f64| (p / 0.5).min(1.0);
+                relations::of(&t.term)
+                    .for_each(|(f, p)| self.add_form(f.to_owned(), relations * part(p) * t.weight, i));
             }
         }
     }
@@ -268,9 +277,10 @@ impl Query {
     fn count_terms(&mut self, lines: &[(Zone, &str)], weights: &Weights) {
         let mut at: FxHashMap<String, usize> = FxHashMap::default();
         let mut sums: Vec<(String, f64, String)> = Vec::new();
+        let kind = self.kind;
         let all_stopwords = lines.iter().all(|(_, l)| {
             let mut only = true;
-            words(l, |_, w| only &= is_stopword(&w.to_lowercase()));
+            words(l, |_, w| only &= says_nothing(&w.to_lowercase(), kind));
             only
         });
         for &(zone, line) in lines {
@@ -278,13 +288,13 @@ impl Query {
             words(line, |at_byte, word| {
                 let lower = word.to_lowercase();
                 let is_part = is_part_of_number(line, at_byte, word);
-                if !all_stopwords && (is_part || is_stopword(&lower) || is_noise(&lower)) {
+                if !all_stopwords && (is_part || says_nothing(&lower, kind) || is_noise(&lower)) {
                     return;
                 }
                 let mut has_parts = false;
                 word_terms(word, |term| has_parts |= term.starts_with('='));
                 word_terms(word, |term| {
-                    if !all_stopwords && is_stopword(term) {
+                    if !all_stopwords && says_nothing(term, kind) {
                         return;
                     }
                     let is_part = has_parts && !term.starts_with('=');

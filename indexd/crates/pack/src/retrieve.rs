@@ -48,6 +48,8 @@ pub struct Hit {
     pub scored: Scored,
     /// The total.
     pub total: f64,
+    /// What the words of the text weigh that it holds in any form, in parts of those that the tree holds.
+    pub coverage: f64,
     /// The number of the type it belongs to, in no order that means anything.
     of_type: Option<u32>,
 }
@@ -67,7 +69,7 @@ pub struct Retrieved {
 /// Ranks the units of the snapshot for a text alone, without a request around it.
 pub fn search(units: &mut Units, text: &str, w: &Weights, provider: SeedProvider) -> Retrieved {
     let mut query = Query::parse(text, w);
-    query.add_forms(w.derived, w.synonyms);
+    query.add_forms(w);
     let named = naming::named(units, &query);
     retrieve(units, &query, &named, w, provider)
 }
@@ -81,6 +83,7 @@ pub fn retrieve(
     w: &Weights,
     provider: SeedProvider,
 ) -> Retrieved {
+    let w = &w.of_kind(query.kind);
     let formula = Formula::new(w, query.kind, |feature| is_of(provider, feature));
     let is_on = |feature| formula.has(feature);
     let (mut scored, chunk_hits) = Lexical::score(units, query, w);
@@ -186,6 +189,7 @@ impl Table {
             let Some(&i) = self.at.get(&unit.key) else { continue };
             // A long definition is as good as its best part: the parts share its name anyway.
             let coverage = 1.0 - self.weights.coverage + self.weights.coverage * h.coverage;
+            self.hits[i].coverage = self.hits[i].coverage.max(h.coverage);
             let features = &mut self.hits[i].scored.features;
             features.raise(Feature::Words, h.own * coverage / top);
             features.raise(Feature::Feedback, h.fed / top);
@@ -208,6 +212,7 @@ impl Table {
                 role,
                 scored: Scored { features: Features::default(), prior, crowding: 1.0, likeness: 1.0 },
                 total: 0.0,
+                coverage: 0.0,
                 of_type: None,
             });
         }

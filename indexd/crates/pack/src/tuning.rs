@@ -1,6 +1,7 @@
 //! The numbers that ranking was tuned by, each on a plateau: halving or doubling it moves no figure of
 //! the development set beyond the noise. They are not settings; `docs/ranking.md` has the trials.
 
+use crate::query::Kind;
 use indexd_text::Bm25;
 use serde::{Deserialize, Serialize};
 
@@ -48,6 +49,8 @@ numbers! {
         qualifier: f64 = 2.0,
         /// A word in its doc comment.
         doc: f64 = 0.25,
+        /// The same for questions, which are asked in the words of prose.
+        doc_question: f64 = 1.0,
         /// A word in the path of its file.
         path: f64 = 3.0,
         /// A word of the title against one of the first paragraph.
@@ -60,6 +63,8 @@ numbers! {
         derived: f64 = 0.6,
         /// Abbreviations and synonyms (`cfg`, `configuration`) against the word.
         synonyms: f64 = 0.2,
+        /// Words that stand in code for a word of a question, against the word.
+        relations: f64 = 0.3,
         /// How much a unit loses that holds only some of the words: 0 nothing, 1 their share.
         coverage: f64 = 0.3,
         /// The heaviest word that marks the best hits, against a word of the first paragraph.
@@ -81,7 +86,7 @@ numbers! {
         /// Fitting tests that call the unit.
         tests: f64 = 0.3,
         /// Calls between good hits and the unit, for questions.
-        neighbours: f64 = 0.3,
+        neighbours: f64 = 0.7,
         /// What the features of a file are worth to a unit without a word of the text, 0..1.
         gate: f64 = 0.65,
         /// What a unit of very few lines loses, 0..1.
@@ -106,12 +111,36 @@ numbers! {
         most_percent: u32 = 50,
         /// What every seed may have.
         least_percent: u32 = 5,
+        /// The same two for questions: the best hit answers four in ten, so more of them are shown, with
+        /// less of each.
+        question_most_percent: u32 = 20,
+        /// How fast the room falls for questions.
+        question_fade: f64 = 1.5,
         /// Lines around the best matches of a long definition.
         window_lines: u32 = 40,
     }
 }
 
+impl Excerpts {
+    /// The part of the budget, in percent, up to which the seed at rank `rank`, from 0, is shown whole.
+    pub fn whole_percent(&self, kind: Kind, rank: usize) -> f64 {
+        let (fade, most) = match kind {
+            Kind::Question => (self.question_fade, self.question_most_percent),
+            _ => (self.fade, self.most_percent),
+        };
+        (f64::from(self.first_percent) / (1.0 + fade * rank as f64)).min(f64::from(most))
+    }
+}
+
 impl Weights {
+    /// Those in force for a text of a kind.
+    pub fn of_kind(mut self, kind: Kind) -> Self {
+        if kind == Kind::Question {
+            self.doc = self.doc_question;
+        }
+        self
+    }
+
     /// The parameters of BM25.
     pub fn bm25(&self) -> Bm25 {
         Bm25 { k1: self.k1, b: self.b }

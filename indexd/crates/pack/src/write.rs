@@ -67,7 +67,9 @@ pub fn pack(a: &mut Selected, ctx: &Context) -> Pack {
         seeds,
         sections,
         explain,
-        insufficient_context: stats.included == 0 && !a.shows_changes(),
+        insufficient_context: (stats.included == 0 && !a.shows_changes())
+            || a.gathered.confidence.is_doubt(a.query.kind),
+        confidence: a.gathered.confidence.rounded(),
         change: a.change_report(),
         stats,
         suggested_next_queries,

@@ -244,6 +244,7 @@ fn run_repo(
                 scores.micros += started.elapsed().as_micros() as u64 / options.budgets.len() as u64;
                 scores.packs.insert(budget, score::pack(task, &pack));
                 scores.rank = score::rank(task, &pack, &view);
+                scores.confidence = pack.confidence.score;
                 scores.budget_over |= pack.stats.token_count > budget;
                 if options.misses
                     && i + 1 == options.variants.len()
@@ -325,6 +326,13 @@ fn report(results: &Results, options: &Options) {
     for (i, (name, _)) in options.variants.iter().enumerate().skip(1).filter(|_| options.paired) {
         println!("\nthe default against {name}");
         against::Other::of(&of(i), budgets).print(&of(0), budgets);
+    }
+    for &b in budgets {
+        let curve: Vec<(bool, f64)> = results[0]
+            .iter()
+            .filter_map(|r| Some((r.2.packs[&b].func_recall? > 0.0, r.2.confidence)))
+            .collect();
+        println!("area under the curve of confidence at {b}: {:.3}", score::area(&curve));
     }
     let over = results.iter().flatten().filter(|r| r.2.budget_over).count();
     println!("\npacks over budget: {over}");

@@ -5,6 +5,9 @@ use crate::score::{Shown, shown};
 use crate::tree;
 use anyhow::{Context as _, Result};
 use indexd_pack::Pack;
+use indexd_pack::request::SeedProvider;
+use indexd_pack::retrieve::search;
+use indexd_pack::unit::Units;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -53,6 +56,7 @@ struct Found {
     first: f64,
     mrr: f64,
     doubt: bool,
+    confidence: f64,
 }
 
 /// Asks every question of `file` of the trees below `root`, with each variant.
@@ -81,8 +85,9 @@ pub fn run(
                 for &budget in budgets {
                     let pack = crate::pack(&view, &q.text, budget, config)?;
                     let of = score(q, &pack);
-                    if misses && of.recall < 1.0 && budget == budgets[budgets.len() / 2] {
+                    if misses && (of.recall < 1.0 || of.first < 1.0) && budget == budgets[budgets.len() / 2] {
                         println!("{} {:.2} {}", q.id, of.recall, q.text);
+                        print_ranks(q, &view, config);
                         for i in pack.items().take(8) {
                             println!("    {}:{} {}", i.file_rel_path, i.lines.start, i.title);
                         }
@@ -112,6 +117,13 @@ pub fn run(
                 .map(|f| (f.any > 0.0, f.doubt))
                 .collect();
             let count = |any, doubt| of.iter().filter(|x| **x == (any, doubt)).count();
+            let curve: Vec<(bool, f64)> = found
+                .iter()
+                .filter(|(k, _)| k.1 == b)
+                .flat_map(|(_, f)| f)
+                .map(|f| (f.any > 0.0, f.confidence))
+                .collect();
+            println!("area under the curve at {b}: {:.3}", crate::score::area(&curve));
             println!(
                 "doubt at {b}: answered {} of {}, unanswered {} of {}",
                 count(true, true),
@@ -122,6 +134,33 @@ pub fn run(
         }
     }
     Ok(())
+}
+
+/// Prints where retrieval has the answers, and what speaks for each.
+fn print_ranks(q: &Question, view: &indexd_oracle::Oracle, config: &Settings) {
+    let mut units = Units::new(view);
+    let found = search(&mut units, &q.text, &config.tuning.weights, SeedProvider::Hybrid);
+    println!(
+        "    words: {}",
+        found.weighted.terms.iter().map(|(t, w)| format!("{t} {w:.1}")).collect::<Vec<_>>().join(", ")
+    );
+    println!(
+        "    feedback: {}",
+        found.weighted.feedback.iter().map(|(t, w)| format!("{t} {w:.1}")).collect::<Vec<_>>().join(", ")
+    );
+    for g in &q.gold {
+        let rank = found.hits.iter().position(|h| {
+            let lines = h.unit.lines();
+            *h.file.path == *g.path && lines.start <= g.start && g.start <= lines.end
+        });
+        println!("  gold {}:{}-{} rank {rank:?}", g.path, g.start, g.end);
+        if let Some(h) = rank.map(|r| &found.hits[r]) {
+            println!("       total {:.2} of {:.2} {:?}", h.total, found.hits[0].total, h.scored);
+        }
+    }
+    for (i, h) in found.hits.iter().enumerate().take(12) {
+        println!("    {i} {}:{} {:.2} {:?}", h.file.path, h.unit.lines().start, h.total, h.scored.features);
+    }
 }
 
 fn print_row(name: &str, budgets: &[u64], of: impl Fn(u64) -> Vec<Found>) {
@@ -170,5 +209,6 @@ fn score(q: &Question, pack: &Pack) -> Found {
         first: f64::from(u8::from(first)),
         mrr: rank.map_or(0.0, |r| 1.0 / (r + 1) as f64),
         doubt: pack.insufficient_context,
+        confidence: pack.confidence.score,
     }
 }

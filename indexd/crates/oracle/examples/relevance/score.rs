@@ -42,6 +42,7 @@ pub struct Scores {
     pub rank: Ranks,
     pub micros: u64,
     pub budget_over: bool,
+    pub confidence: f64,
 }
 
 pub type Shown<'p> = BTreeMap<&'p str, BTreeSet<u32>>;
@@ -230,4 +231,23 @@ pub fn print_misses(task: &Task, pack: &Pack) {
             item.why.rule
         );
     }
+}
+
+/// The area under the curve: how often a positive has a higher value than a negative, ties half.
+pub fn area(values: &[(bool, f64)]) -> f64 {
+    let of = |side| values.iter().filter(move |v| v.0 == side).map(|v| v.1);
+    let (mut sum, mut n) = (0.0, 0.0);
+    for yes in of(true) {
+        for no in of(false) {
+            sum += if yes > no {
+                1.0
+            } else if yes < no {
+                0.0
+            } else {
+                0.5
+            };
+            n += 1.0;
+        }
+    }
+    if n > 0.0 { sum / n } else { f64::NAN }
 }

@@ -4,8 +4,10 @@
 //! English and the vocabulary of asking and reporting. Words that are names in programs as often as
 //! they are prose (`file`, `default`, `value`, `name`) are not in it: their frequency weighs them.
 
+use super::Kind;
+
 /// Version of the list, shown in `explain`.
-pub const VERSION: u32 = 3;
+pub const VERSION: u32 = 4;
 
 /// The list, sorted.
 const WORDS: [&str; 312] = [
@@ -482,6 +484,18 @@ const MORE: [&str; 156] = [
     "yours",
     "yourself",
 ];
+
+/// Words that report a change where a change is asked for, and name what is looked for in a question:
+/// "who adds the help flag".
+const NAMED_BY_QUESTIONS: [&str; 12] = [
+    "add", "added", "adding", "adds", "changed", "code", "example", "help", "user", "users", "version",
+    "versions",
+];
+
+/// Whether a lower-case word says nothing in a text of a kind.
+pub fn says_nothing(word: &str, kind: Kind) -> bool {
+    is_stopword(word) && !(kind == Kind::Question && NAMED_BY_QUESTIONS.contains(&word))
+}
 
 /// Whether the lower-case `word` is on the list.
 pub fn is_stopword(word: &str) -> bool {

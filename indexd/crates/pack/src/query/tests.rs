@@ -138,9 +138,22 @@ fn neighbouring_words_of_the_title_are_joined() {
 #[test]
 fn other_forms_weigh_less_than_the_word() {
     let mut q = parse("fuzzer cfg", 1.0, 0.0);
-    q.add_forms(0.5, 0.25);
+    q.add_forms(&Weights { derived: 0.5, synonyms: 0.25, ..Weights::default() });
     let weight = |t: &str| q.terms.iter().find(|x| x.term == t).map(|x| x.weight);
     assert_eq!((weight("fuzzer"), weight("fuzz"), weight("config")), (Some(1.0), Some(0.5), Some(0.25)));
+}
+
+#[test]
+fn only_questions_bring_the_words_of_code() {
+    for (text, brings) in
+        [("how is the order of retries decided", true), ("keep the order of retries", false)]
+    {
+        let mut q = parse(text, 1.0, 0.0);
+        q.add_forms(&Weights::default());
+        let of = |form: &str| q.terms.iter().find(|t| t.term == form);
+        assert_eq!(of("backoff").is_some(), brings, "{text}");
+        assert!(of("backoff").is_none_or(|t| q.as_written(&t.term) == "retries" && t.weight < 0.3), "{text}");
+    }
 }
 
 #[test]
@@ -176,7 +189,7 @@ fn numbers_that_are_parts_of_a_version_an_address_or_a_time_are_no_terms() {
 #[test]
 fn another_form_knows_its_word() {
     let mut q = parse("import", 1.0, 0.0);
-    q.add_forms(0.6, 0.2);
+    q.add_forms(&Weights::default());
     assert!(q.terms.iter().any(|t| t.term == "importer"));
     assert!(q.terms.iter().all(|t| t.form_of == t.word.is_none().then_some(0)));
 }
@@ -184,7 +197,7 @@ fn another_form_knows_its_word() {
 #[test]
 fn a_term_is_shown_as_the_text_has_it() {
     let mut q = parse("Importing closed sockets", 1.0, 0.4);
-    q.add_forms(0.6, 0.2);
+    q.add_forms(&Weights::default());
     let of =
         |word: &str| q.terms.iter().find(|t| t.word.as_deref() == Some(word)).expect("a term").term.clone();
     for word in ["Importing", "closed", "sockets"] {

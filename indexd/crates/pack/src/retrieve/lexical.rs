@@ -46,13 +46,16 @@ pub struct ChunkHit {
     pub own: f64,
     /// What the words of feedback add.
     pub fed: f64,
-    /// Inverse document frequency, weighted, of the terms in its text, in parts of those of all.
+    /// Inverse document frequency, weighted, of the words that its text holds in any form, in parts of
+    /// those of all.
     pub coverage: f64,
 }
 
 /// A term as it is scored.
 struct Term {
     text: String,
+    /// The place in the query of the word that it is, or that it is another form of.
+    word: usize,
     idf: f64,
     weight: f64,
     postings: Place,
@@ -129,11 +132,15 @@ pub struct Weighted {
     pub terms: Vec<(String, f64)>,
     /// The same of the words of feedback.
     pub feedback: Vec<(String, f64)>,
+    /// What the words weigh that the corpus holds in some form, in parts of all words of the text, where
+    /// the others weigh as much as one that a single chunk holds.
+    pub known: f64,
 }
 
 /// The terms of one query with their postings, so that what they found can be scored again.
 pub struct Lexical {
     terms: Vec<Term>,
+    known: f64,
     n_asked: usize,
     scratch: Scratch,
 }
@@ -157,7 +164,8 @@ impl Lexical {
         let terms = read_terms(units.view, &query.terms, &mut scratch);
         let kept = choose(units.view, &terms, ranking, &mut scratch);
         let hits = second_pass(units, &terms, terms.len(), ranking, &kept, &mut scratch);
-        (Self { n_asked: terms.len(), terms, scratch }, hits)
+        let known = known(query, &terms, units.view.stats().n_chunks);
+        (Self { n_asked: terms.len(), terms, known, scratch }, hits)
     }
 
     /// Scores these chunks, none twice, with `further` terms as well: what they add stands apart.
@@ -179,7 +187,7 @@ impl Lexical {
     pub fn weighted(&self) -> Weighted {
         let weigh = |terms: &[Term]| terms.iter().map(|t| (t.text.clone(), t.idf * t.weight)).collect();
         let (asked, further) = self.terms.split_at(self.n_asked);
-        Weighted { terms: weigh(asked), feedback: weigh(further) }
+        Weighted { terms: weigh(asked), feedback: weigh(further), known: self.known }
     }
 }
 
@@ -239,7 +247,14 @@ fn read_terms(view: &dyn IndexView, terms: &[QueryTerm], s: &mut Scratch) -> Vec
         let of_word = q.form_of.and_then(|w| idfs[w]).unwrap_or(f64::INFINITY);
         let own = idf(stats.n_chunks, n).min(of_word);
         idfs[place] = Some(own);
-        let term = Term { text: q.term.clone(), idf: own, weight: q.weight, postings, paths };
+        let term = Term {
+            text: q.term.clone(),
+            word: q.form_of.unwrap_or(place),
+            idf: own,
+            weight: q.weight,
+            postings,
+            paths,
+        };
         found.push((df, term));
     }
     if found.len() > TERMS_MAX {
@@ -395,23 +410,20 @@ fn second_pass(
     let average_total = stats.field_lens.iter().sum::<u64>() as f64 / stats.n_chunks.max(1) as f64;
     let records = read_kept(units, terms, &field_weights(r), kept, s);
     let full: Vec<f64> = terms.iter().map(|t| t.idf * t.weight).collect();
-    let total: f64 = full[..n_asked].iter().sum();
+    let words = WordsOf::new(&terms[..n_asked], &full[..n_asked]);
     let paths = PathCounts::of(&records, terms, s);
     let mut hits = Vec::with_capacity(kept.len());
     for ((&c, record), row) in kept.iter().zip(&records).zip(s.matrix.chunks_exact_mut(n_terms)) {
         let len: f64 = record.lens.iter().map(|l| f64::from(*l)).sum();
         let norm = bm25.norm(len, average_total);
         // What is saturated, and what of it could be there.
-        let saturated = |row: &[f64], full: &[f64]| -> (f64, f64) {
-            let (mut sum, mut covered) = (0.0, 0.0);
-            for (tf, full) in row.iter().zip(full).filter(|(tf, _)| **tf > 0.0) {
-                sum += full * bm25.weight(*tf, norm);
-                covered += full;
-            }
-            (sum, covered)
+        let saturated = |row: &[f64], full: &[f64]| -> f64 {
+            let held = row.iter().zip(full).filter(|(tf, _)| **tf > 0.0);
+            held.map(|(tf, full)| full * bm25.weight(*tf, norm)).sum()
         };
-        let (own, covered) = saturated(&row[..n_asked], &full[..n_asked]);
-        let (fed, _) = saturated(&row[n_asked..], &full[n_asked..]);
+        let own = saturated(&row[..n_asked], &full[..n_asked]);
+        let fed = saturated(&row[n_asked..], &full[n_asked..]);
+        let covered = words.covered(&row[..n_asked]);
         let in_path = paths.of_file(record.file);
         let score = if in_path.is_empty() {
             own + fed
@@ -419,19 +431,70 @@ fn second_pass(
             for &(_, j, count) in in_path {
                 row[j as usize] += r.path * f64::from(count);
             }
-            saturated(row, &full).0
+            saturated(row, &full)
         };
         if score > 0.0 {
-            hits.push(ChunkHit {
-                chunk: ChunkDoc(c),
-                score,
-                own,
-                fed,
-                coverage: covered / total.max(f64::MIN_POSITIVE),
-            });
+            hits.push(ChunkHit { chunk: ChunkDoc(c), score, own, fed, coverage: covered });
         }
     }
     hits
+}
+
+/// [`Weighted::known`].
+fn known(query: &Query, terms: &[Term], n_chunks: u64) -> f64 {
+    let said = query.terms.iter().enumerate().filter(|(_, t)| t.word.is_some() && !t.term.starts_with('='));
+    let (mut held, mut all) = (0.0, 0.0);
+    for (place, t) in said {
+        match terms.iter().filter(|x| x.word == place).map(|x| x.idf).reduce(f64::max) {
+            Some(idf) => {
+                held += t.weight * idf;
+                all += t.weight * idf;
+            }
+            None => all += t.weight * idf(n_chunks, 1),
+        }
+    }
+    if all > 0.0 { held / all } else { 1.0 }
+}
+
+/// Which words the terms of a query are forms of.
+struct WordsOf {
+    /// The word of each term, from 0.
+    of_term: Vec<usize>,
+    /// What each weighs, in parts of all: the most of its forms.
+    weights: Vec<f64>,
+}
+
+impl WordsOf {
+    fn new(terms: &[Term], full: &[f64]) -> Self {
+        let mut numbers: FxHashMap<usize, usize> = FxHashMap::default();
+        let mut weights: Vec<f64> = Vec::new();
+        let mut of_term = Vec::with_capacity(terms.len());
+        for (t, full) in terms.iter().zip(full) {
+            let number = *numbers.entry(t.word).or_insert(weights.len());
+            if number == weights.len() {
+                weights.push(0.0);
+            }
+            weights[number] = weights[number].max(*full);
+            of_term.push(number);
+        }
+        let total: f64 = weights.iter().sum();
+        weights.iter_mut().for_each(|w| *w /= total.max(f64::MIN_POSITIVE));
+        Self { of_term, weights }
+    }
+
+    /// What the words weigh of which a row holds a form, in 0..1.
+    fn covered(&self, row: &[f64]) -> f64 {
+        // At most TERMS_MAX, so they are bits of a number.
+        let mut seen = 0_u64;
+        let mut sum = 0.0;
+        for (&word, _) in self.of_term.iter().zip(row).filter(|(_, tf)| **tf > 0.0) {
+            if seen & (1 << word) == 0 {
+                seen |= 1 << word;
+                sum += self.weights[word];
+            }
+        }
+        sum
+    }
 }
 
 /// The records of the kept chunks; what the terms weigh in each, one row a chunk, is left in the

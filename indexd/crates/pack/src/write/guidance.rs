@@ -4,6 +4,7 @@ use crate::assemble::{Claimed, Selected, State};
 use crate::error::NO_CONTENT;
 use crate::pack::{DropReason, Stats};
 use crate::request::{Layout, Stop};
+use crate::role::Role;
 use crate::write::final_state;
 use indexd_model::DefKind;
 use std::collections::BTreeMap;
@@ -71,6 +72,8 @@ pub(super) fn of(a: &mut Selected, stats: &Stats) -> (Vec<String>, Vec<String>, 
     }
     if stats.found == 0 {
         next = first(known);
+    } else if a.gathered.confidence.is_doubt(a.query.kind) {
+        hints.push(doubt(a));
     }
     let unclaimed = a.claimed.iter().filter(|c| c.state == State::Dropped(DropReason::NoRule)).count();
     if unclaimed > 0 && a.request.layout == Layout::Agent {
@@ -119,6 +122,30 @@ pub(super) fn of(a: &mut Selected, stats: &Stats) -> (Vec<String>, Vec<String>, 
         next.push("name a file, a symbol or an error message".to_owned());
     }
     (next, hints, warnings)
+}
+
+/// What makes the pack doubtful, and names of this tree that would make it surer.
+fn doubt(a: &Selected) -> String {
+    let c = a.gathered.confidence.rounded();
+    let mut names: Vec<String> = Vec::new();
+    for c in a.claimed.iter().filter(|c| c.candidate.role == Role::Code) {
+        let def = c.candidate.unit.def.some().map(|d| a.units.view.def(d));
+        if let Some(name) =
+            def.map(|d| d.qualified.to_string()).filter(|n| !n.is_empty() && !names.contains(n))
+        {
+            names.push(name);
+        }
+        if names.len() == WORDS_MAX {
+            break;
+        }
+    }
+    let name =
+        if names.is_empty() { String::new() } else { format!("; names near it: {}", names.join(", ")) };
+    format!(
+        "no hit stands out (confidence {:.2}: margin {:.2}, words covered {:.2}); name a type, a function \
+         or a file, or say it in words of the code{name}",
+        c.score, c.margin, c.coverage
+    )
 }
 
 fn has_no_room(state: State) -> bool {
