@@ -1,8 +1,8 @@
 //! JSON Schemas of the wire types, generated from them.
 
 use crate::{
-    call, card, context_pack, documents, error, export, graph, hello, import, request, rpc, search, sources, why,
-    workspace,
+    call, card, context_pack, documents, error, export, graph, hello, import, request, rpc, search, sources,
+    why, workspace,
 };
 use schemars::generate::SchemaSettings;
 use serde_json::Value;

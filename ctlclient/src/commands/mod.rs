@@ -3,8 +3,8 @@
 mod admin;
 mod agent;
 mod doctor;
-mod edit;
 mod documents;
+mod edit;
 mod export;
 mod here;
 mod hook;

@@ -294,6 +294,7 @@ fn search(asking: &mut Asking, args: FindArguments) -> Result<Outcome, Failure> 
         neighbors: true,
         wait: asking.wait(),
         progress: asking.wants_progress,
+        overlays: Vec::new(),
     };
     let line = asking.call(Method::Search, &params)?;
     let answer: SearchResult = session::result(&line)?;
@@ -312,6 +313,7 @@ fn locate(asking: &mut Asking, args: FindArguments) -> Result<Outcome, Failure> 
         limit: Some(args.limit.unwrap_or(HITS_DEFAULT)),
         wait: asking.wait(),
         progress: asking.wants_progress,
+        overlays: Vec::new(),
     };
     let line = asking.call(Method::Symbol, &params)?;
     let answer: SymbolResult = session::result(&line)?;
@@ -335,6 +337,7 @@ fn graph(asking: &mut Asking, args: GraphArguments, method: Method) -> Result<Ou
         dispatch: method == Method::Callers,
         wait: asking.wait(),
         progress: asking.wants_progress,
+        overlays: Vec::new(),
     };
     let line = asking.call(method, &params)?;
     let answer: GraphResult = session::result(&line)?;
