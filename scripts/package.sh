@@ -36,7 +36,7 @@ stage=$work/indexd-$version
 mkdir -p "$stage/bin" "$stage/share"
 
 # What every package holds.
-install -m 755 "$bin/ctl" "$bin/indexd" "$stage/bin/"
+install -m 755 "$bin/ctl" "$bin/ctl-more" "$bin/indexd" "$stage/bin/"
 share=$stage/share
 mkdir -p "$share"/{bash-completion/completions,zsh/site-functions,fish/vendor_completions.d,man/man1,doc/indexd}
 "$bin/ctl" completions bash > "$share/bash-completion/completions/ctl"
@@ -47,7 +47,7 @@ cp "$root/README.md" "$root/LICENSE-MIT" "$root/LICENSE-APACHE" "$share/doc/inde
 python3 "$root/scripts/licenses.py" > "$share/doc/indexd/THIRD-PARTY.txt"
 mkdir -p "$stage/lib/systemd/user"
 cp "$root"/packaging/systemd/indexd.* "$stage/lib/systemd/user/"
-glibc=$(objdump -T "$stage/bin/ctl" "$stage/bin/indexd" | grep -o 'GLIBC_[0-9.]*' | cut -d_ -f2 | sort -Vu | tail -1)
+glibc=$(objdump -T "$stage/bin/ctl" "$stage/bin/ctl-more" "$stage/bin/indexd" | grep -o 'GLIBC_[0-9.]*' | cut -d_ -f2 | sort -Vu | tail -1)
 say "needs glibc $glibc"
 
 tarball() {

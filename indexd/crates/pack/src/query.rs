@@ -7,7 +7,6 @@
 
 mod forms;
 mod mentions;
-mod relations;
 mod stopwords;
 
 pub use stopwords::VERSION as STOPWORDS_VERSION;
@@ -211,11 +210,10 @@ impl Query {
         query
     }
 
-    /// Adds other ways to write the heaviest plain words: derived ones, abbreviations and synonyms, and for
-    /// a question the words that code holds in their place, each with its part of the word's weight.
+    /// Adds other ways to write the heaviest plain words, derived ones, abbreviations and synonyms, each
+    /// with its part of the word's weight.
     pub fn add_forms(&mut self, w: &Weights) {
         let (derived, synonyms) = (w.derived, w.synonyms);
-        let relations = if self.kind == Kind::Question { w.relations } else { 0.0 };
         let is_plain = |t: &QueryTerm| t.term.bytes().all(|b| b.is_ascii_lowercase());
         let mut plain: Vec<(usize, QueryTerm)> =
             self.terms.iter().cloned().enumerate().filter(|(_, t)| is_plain(t)).collect();
@@ -227,12 +225,6 @@ impl Query {
             }
             if synonyms > 0.0 {
                 forms::synonyms(&t.term).for_each(|f| self.add_form(f.to_owned(), synonyms * t.weight, i));
-            }
-            if relations > 0.0 && t.word.is_some() {
-                // What half of the code holds is as good as what all of it does.
-                let part = |p: f64| (p / 0.5).min(1.0);
-                relations::of(&t.term)
-                    .for_each(|(f, p)| self.add_form(f.to_owned(), relations * part(p) * t.weight, i));
             }
         }
     }

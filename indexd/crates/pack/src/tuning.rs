@@ -63,8 +63,6 @@ numbers! {
         derived: f64 = 0.6,
         /// Abbreviations and synonyms (`cfg`, `configuration`) against the word.
         synonyms: f64 = 0.2,
-        /// Words that stand in code for a word of a question, against the word.
-        relations: f64 = 0.3,
         /// How much a unit loses that holds only some of the words: 0 nothing, 1 their share.
         coverage: f64 = 0.3,
         /// The heaviest word that marks the best hits, against a word of the first paragraph.
