@@ -158,8 +158,10 @@ fn real_answers_have_the_published_shapes() {
             (&paths[..3], found.insufficient_context),
             (&["client.go", "README.md", "retry.go"][..], false)
         );
+        let mut document = answer.clone();
+        document["result"]["envelope"] = json!(null);
         assert!(
-            !answer.to_string().contains(&world.root),
+            !document.to_string().contains(&world.root),
             "no absolute path leaves the daemon in a document"
         );
 

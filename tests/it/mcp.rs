@@ -123,7 +123,10 @@ fn user_with_much_code() -> User {
             code += &format!(
                 "\n// Retry{file}x{f} waits for the retry of request {f} before it asks again.\n\
                  func Retry{file}x{f}(n int) int {{\n\tdelay := Delay(n) * {f}\n\tif delay > {file} {{\n\t\t\
-                 return Get() + delay\n\t}}\n\treturn delay // wait {file}\n}}\n"
+                 return Get() + delay\n\t}}\n\tfor attempt := 0; attempt < {f}; attempt++ {{\n\t\t\
+                 delay += Delay(attempt) * {file} // every further attempt waits longer\n\t}}\n\t\
+                 if n > {f} && delay > Delay(n-1) {{\n\t\tdelay -= Delay(n - 1)\n\t}}\n\t\
+                 return delay // wait {file}\n}}\n"
             );
         }
         user.write(&format!("repo/retry{file}.go"), &code);
