@@ -137,7 +137,7 @@ fn diff(edit: &Edit, style: Style) -> String {
 /// comments and layout included, stays as it is.
 ///
 /// # Errors
-/// A sentence: the text is no JSON, or something on the path is no object.
+/// A sentence: the text is not JSON, or something on the path is not an object.
 pub fn json_member(text: &str, path: &[&str], value: Option<&Value>) -> Result<String, String> {
     let root =
         CstRootNode::parse(if text.trim().is_empty() { "{}\n" } else { text }, &ParseOptions::default())

@@ -72,7 +72,7 @@ pub fn path(item: &ContextItem) -> Markup {
     }
 }
 
-/// Where a walk starts: the end of its first edge that is no end of the next one, or that is not the item.
+/// Where a walk starts: the end of its first edge that is not an end of the next one, or that is not the item.
 fn first<'s>(steps: &'s [PathStep], own: &str) -> &'s str {
     let Some(step) = steps.first() else { return "" };
     let is_next = |end: &str| match steps.get(1) {

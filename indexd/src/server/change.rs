@@ -18,7 +18,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Arc;
 
-/// Files of a change that are looked into; a change of more is no matter for one pack.
+/// Files of a change that are looked into; a change of more does not fit one pack.
 const FILES_MAX: usize = 2_000;
 /// Bytes of texts that are compared and parsed, both sides together; what comes later by path is named.
 const BYTES_MAX: usize = 48 << 20;
@@ -26,7 +26,7 @@ const BYTES_MAX: usize = 48 << 20;
 const PAIRS_MAX: usize = 400;
 /// Percent of the lines of the longer text that two texts have in common when one is the other renamed.
 const ALIKE_PERCENT: usize = 60;
-/// Names of the states that are no commits.
+/// Names of the states that are not commits.
 const WORKTREE: &str = "worktree";
 const STAGED: &str = "staged";
 const PATCH: &str = "patch";

@@ -27,7 +27,7 @@ pub fn check(overlays: &[Overlay]) -> Result<(), ErrorObject> {
 }
 
 /// The texts that count, by their paths from `root`, ordered; and what became of each. A path that the
-/// rules leave out is no error: an editor does not know them.
+/// rules leave out is not an error: an editor does not know them.
 ///
 /// # Errors
 /// `POC_E_INVALID_REQUEST` for a path outside the root or one that comes twice.

@@ -75,7 +75,7 @@ impl Repository {
 
     /// The files below the workspace's root that differ between two commits, given in hexadecimal, by
     /// path: the ids of their contents, `None` where there is no such file. Links and repositories
-    /// inside are no files.
+    /// inside are not files.
     ///
     /// # Errors
     /// [`CompareError::Unavailable`] for missing objects; [`CompareError::TooMany`].

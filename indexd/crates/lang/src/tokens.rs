@@ -180,7 +180,7 @@ impl Lexer<'_> {
         self.at = memchr::memchr(b'\n', &self.bytes[self.at..]).map_or(self.bytes.len(), |n| self.at + n);
     }
 
-    /// Passes a comment or a raw string, whose opening mark is no longer than its closing one.
+    /// Passes a comment or a raw string, whose opening mark is at most as long as its closing one.
     fn skip_to(&mut self, close: &str) {
         let from = (self.at + close.len()).min(self.bytes.len());
         let end = memchr::memmem::find(&self.bytes[from..], close.as_bytes());

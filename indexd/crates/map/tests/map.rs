@@ -24,7 +24,7 @@ const GO: &[(&str, &str)] = &[
     ),
     (
         "internal/run/run.go",
-        "package run\n\nimport \"os/exec\"\n\n// Getenv is no variable of the environment.\nfunc Getenv(name string) string { return name }\n\nfunc Git() error {\n\t// exec.Command(\"rm\") stands in a comment.\n\t_ = Getenv(\"NOT_A_KEY\")\n\treturn exec.Command(\"git\").Run()\n}\n",
+        "package run\n\nimport \"os/exec\"\n\n// Getenv does not read the environment.\nfunc Getenv(name string) string { return name }\n\nfunc Git() error {\n\t// exec.Command(\"rm\") stands in a comment.\n\t_ = Getenv(\"NOT_A_KEY\")\n\treturn exec.Command(\"git\").Run()\n}\n",
     ),
     (
         "internal/run/run_test.go",

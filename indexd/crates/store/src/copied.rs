@@ -30,7 +30,7 @@ impl Store {
 }
 
 /// As [`Store::copy_file`] for an index in the folder `from` that nobody has open. False, and there is
-/// nothing to open, when it was not closed cleanly, is no index of this `config`, or is not as it was
+/// nothing to open, when it was not closed cleanly, is not an index of this `config`, or is not as it was
 /// closed.
 ///
 /// # Errors

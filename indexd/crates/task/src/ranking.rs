@@ -290,7 +290,7 @@ pub(crate) fn one_line(text: &str) -> String {
     text.chars().map(|c| if c.is_control() || c == '`' { ' ' } else { c }).collect()
 }
 
-/// Whether a word of a line begins with a term: `per` is no part of `spider`, and `retry` is one of
+/// Whether a word of a line begins with a term: `per` does not match `spider`, and `retry` is one of
 /// `isRetry` and `retrying`. `folded` is the line in small letters.
 fn begins_word(line: &str, folded: &str, term: &str) -> bool {
     if line.len() != folded.len() {

@@ -87,7 +87,7 @@ fn lines_go_to_the_definitions_they_belong_to() {
     let other = "import x\n\nf(a)\n  one\n  two\n\nh(b)\n  five\n  six six six six\n";
     let after = version(other, &[("f", 3, 5), ("h", 7, 9)]);
     check(&change(before(), Some(after), &[(6, 3, 6, 3)]), &["g removed contract +0 -3", "h added +3 -0"]);
-    // The blank line between two definitions is no change of anything.
+    // The blank line between two definitions changes nothing.
     let blank = BEFORE.replace("two\n\n", "two\n\n\n");
     let after = version(&blank, &[("f", 3, 5), ("g", 8, 10)]);
     check(&change(before(), Some(after), &[(6, 0, 6, 1)]), &[]);
