@@ -1,0 +1,120 @@
+//! Requests for places, definitions, cards and edges.
+
+use super::Engine;
+use super::SCHEMA_VERSION;
+use super::target;
+use crate::server::backend::Context;
+use crate::server::card;
+use crate::server::dispatch::json;
+use crate::server::graph;
+use crate::server::graph::Relation;
+use crate::server::log;
+use crate::server::lookup;
+use crate::server::place;
+use crate::server::why;
+use indexd_proto::card::CardParams;
+use indexd_proto::card::CardResult;
+use indexd_proto::error::ErrorObject;
+use indexd_proto::graph::GraphParams;
+use indexd_proto::graph::GraphResult;
+use indexd_proto::search::SearchParams;
+use indexd_proto::search::SearchResult;
+use indexd_proto::search::SymbolParams;
+use indexd_proto::search::SymbolResult;
+use indexd_proto::why::WhyParams;
+use indexd_proto::why::WhyResult;
+use std::path::Path;
+
+impl Engine {
+    pub(super) fn search(&self, p: SearchParams, ctx: &Context) -> Result<String, ErrorObject> {
+        let reading = self.read_over(target(&p.repo, &p.cwd), p.wait, p.progress, &p.overlays, ctx)?;
+        let hits = lookup::search(&reading.snapshot, &p.query, p.limit, p.neighbors)?;
+        tracing::debug!(query = log::query_name(&p.query), hits = hits.len(), "searched");
+        json(&SearchResult {
+            schema: "SearchResult".to_owned(),
+            schema_version: SCHEMA_VERSION.to_owned(),
+            hits,
+            envelope: reading.envelope(ctx),
+        })
+    }
+
+    pub(super) fn symbol(&self, p: SymbolParams, ctx: &Context) -> Result<String, ErrorObject> {
+        let reading = self.read_over(target(&p.repo, &p.cwd), p.wait, p.progress, &p.overlays, ctx)?;
+        json(&SymbolResult {
+            schema: "SymbolResult".to_owned(),
+            schema_version: SCHEMA_VERSION.to_owned(),
+            symbols: lookup::symbols(&reading.snapshot, &reading.symbol(&p.cwd, &p.name), p.limit)
+                .map_err(|e| reading.qualified(e))?,
+            envelope: reading.envelope(ctx),
+        })
+    }
+
+    pub(super) fn card(&self, p: CardParams, ctx: &Context) -> Result<String, ErrorObject> {
+        let reading = self.read(target(&p.repo, &p.cwd), p.wait, p.progress, ctx)?;
+        let counter = self.counter(CARD_TOKENIZER)?;
+        let name = reading.symbol(&p.cwd, &p.symbol);
+        let card::Card { symbol, owner, doc, links: [callers, callees, tests], others, text, tokens } =
+            card::card(&reading.snapshot, &name, p.max_tokens, &*counter, &ctx.cancel)
+                .map_err(|e| reading.qualified(e))?;
+        json(&CardResult {
+            schema: "Card".to_owned(),
+            schema_version: SCHEMA_VERSION.to_owned(),
+            symbol,
+            owner,
+            doc,
+            callers,
+            callees,
+            tests,
+            others,
+            text,
+            tokens,
+            envelope: reading.envelope(ctx),
+        })
+    }
+
+    pub(super) fn why(&self, p: WhyParams, ctx: &Context) -> Result<String, ErrorObject> {
+        let reading = self.read_over(target(&p.repo, &p.cwd), p.wait, p.progress, &p.overlays, ctx)?;
+        let root = reading.workspace.root();
+        let path = place::of_path(root, p.cwd.as_deref().map(Path::new), &p.path);
+        let excludes = &reading.config.index_exclude;
+        let applied = reading.overlays.as_ref().map_or(&[][..], |o| &o.applied);
+        let is_unsaved = path.as_ref().is_some_and(|path| applied.contains(path));
+        let verdict = why::verdict(&reading.snapshot, root, excludes, path.as_deref(), is_unsaved);
+        json(&WhyResult {
+            schema: "WhyResult".to_owned(),
+            schema_version: SCHEMA_VERSION.to_owned(),
+            path: path.unwrap_or(p.path),
+            standing: verdict.standing,
+            reason: verdict.reason,
+            decided_by: verdict.decided_by,
+            rule: verdict.rule,
+            envelope: reading.envelope(ctx),
+        })
+    }
+
+    pub(super) fn graph(
+        &self,
+        relation: Relation,
+        mut p: GraphParams,
+        ctx: &Context,
+    ) -> Result<String, ErrorObject> {
+        let reading = self.read_over(target(&p.repo, &p.cwd), p.wait, p.progress, &p.overlays, ctx)?;
+        p.symbol = reading.symbol(&p.cwd, &p.symbol);
+        let walk =
+            graph::walk(&reading.snapshot, relation, &p, &ctx.cancel).map_err(|e| reading.qualified(e))?;
+        json(&GraphResult {
+            schema: "GraphResult".to_owned(),
+            schema_version: SCHEMA_VERSION.to_owned(),
+            relation: relation.name().to_owned(),
+            roots: walk.roots,
+            edges: walk.edges,
+            bounded: walk.bounded,
+            through: walk.through,
+            coverage: walk.coverage,
+            envelope: reading.envelope(ctx),
+        })
+    }
+}
+
+/// What the tokens of cards are counted with.
+const CARD_TOKENIZER: &str = "o200k_base";

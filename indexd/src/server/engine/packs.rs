@@ -1,0 +1,315 @@
+//! Requests for packs: prepared, answered from the cache or assembled, previewed, read again.
+
+use super::Engine;
+use super::Reading;
+use super::SCHEMA_VERSION;
+use super::TOOL_VERSION;
+use super::target;
+use crate::config::Config;
+use crate::config::Origin;
+use crate::page;
+use crate::server::backend::Context;
+use crate::server::change;
+use crate::server::convert;
+use crate::server::dispatch::json;
+use crate::server::log;
+use crate::server::records::Kept;
+use crate::workspace::folder_name;
+use indexd_model::FactsView as _;
+use indexd_model::IndexView;
+use indexd_pack::PackError;
+use indexd_pack::request::ChangeRequest;
+use indexd_pack::request::Request;
+use indexd_proto::error::ErrorCode;
+use indexd_proto::error::ErrorObject;
+use indexd_proto::request::Budgets;
+use indexd_proto::request::CallOptions;
+use indexd_proto::request::PackGetParams;
+use indexd_proto::request::PackGetResult;
+use indexd_proto::request::PackParams;
+use indexd_proto::request::PreviewResult;
+use indexd_proto::workspace::CacheFacts;
+use indexd_proto::workspace::Envelope;
+use serde_json::Value;
+use serde_json::value::RawValue;
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::PoisonError;
+use std::time::Instant;
+use std::time::SystemTime;
+
+impl Engine {
+    pub(super) fn pack(&self, params: PackParams, ctx: &Context) -> Result<String, ErrorObject> {
+        let Prepared { call, request, reading, change } = self.prepare(params, ctx)?;
+        let config = &reading.config.pack;
+        let (resolved, limits) = request.resolve(config).map_err(|e| convert::pack_error(&e))?;
+        let normalised = resolved.normalised(&limits, &reading.repo_id, config, TOOL_VERSION);
+        let key = cache_key(&reading.snapshot.signature(), &normalised);
+        let pinned = request.index_signature.is_some();
+        let cached = if call.no_cache || pinned { None } else { self.cache.get(&key) };
+        let hit = cached.is_some();
+        let kept = match cached {
+            Some(kept) => kept,
+            None => {
+                let asked = (&request, Some(&*normalised), change.as_ref());
+                let pack = self.assemble(&reading, asked, ctx, indexd_pack::build)?;
+                self.metrics.assembled(&pack.stats);
+                let held: Arc<[String]> = pack.seen().into();
+                self.held.lock().unwrap_or_else(PoisonError::into_inner).put(pack.pack_id.clone(), held);
+                let kept = Arc::new(kept(pack)?);
+                self.cache.put(key.clone(), Arc::clone(&kept));
+                kept
+            }
+        };
+        if call.write {
+            let workspace = folder_name(reading.workspace.root());
+            self.records.write(&workspace, &kept.pack_id, &kept.json)?;
+        }
+        tracing::debug!(query = log::query_name(&request.query), pack = kept.pack_id, cached = hit, "packed");
+        let mut envelope = reading.envelope(ctx);
+        envelope.cache = Some(CacheFacts { hit, key });
+        let page = if call.page { Some(reading.page(&kept)?) } else { None };
+        let answer = pack_result(&kept, &envelope, call.rendered, page.as_deref());
+        self.metrics.answered(reading.started.elapsed());
+        answer
+    }
+
+    pub(super) fn preview(&self, params: PackParams, ctx: &Context) -> Result<String, ErrorObject> {
+        let Prepared { request, reading, change, .. } = self.prepare(params, ctx)?;
+        let pack = self.assemble(&reading, (&request, None, change.as_ref()), ctx, indexd_pack::preview)?;
+        let mut preview = pack.to_json();
+        for item in preview["sections"]
+            .as_array_mut()
+            .into_iter()
+            .flatten()
+            .flat_map(|s| s["items"].as_array_mut())
+            .flatten()
+        {
+            strip_text(item);
+        }
+        json(&PreviewResult {
+            schema: "PreviewResult".to_owned(),
+            schema_version: SCHEMA_VERSION.to_owned(),
+            preview,
+            envelope: reading.envelope(ctx),
+        })
+    }
+
+    /// Puts the items of packs that the reader has in the place of their ids; unknown ids stay.
+    fn resolve_seen(&self, request: &mut Request) {
+        let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
+        let seen = std::mem::take(&mut request.seen);
+        for id in seen {
+            match held.get(&id) {
+                Some(items) => request.seen.extend(items.iter().cloned()),
+                None => request.seen.push(id),
+            }
+        }
+    }
+
+    /// The request as it will be answered, and the state of the index that answers it.
+    fn prepare(&self, params: PackParams, ctx: &Context) -> Result<Prepared, ErrorObject> {
+        let mut call = params.call;
+        let mut request = self.request(params.request)?;
+        self.resolve_seen(&mut request);
+        let asked = request.repo_id.take();
+        if let Some(name) = asked.as_deref().filter(|_| call.repo.is_none() && call.cwd.is_none()) {
+            let root = self.registry.root_named(name).ok_or_else(|| {
+                let message = format!("no repository, or more than one, is registered as {name}");
+                ErrorObject::new(ErrorCode::WorkspaceInvalid, message)
+            })?;
+            call.repo = Some(root.display().to_string());
+        }
+        if call.write && !call.overlays.is_empty() {
+            return Err(ErrorObject::new(ErrorCode::InvalidRequest, "a pack with overlays cannot be kept")
+                .with_hint("leave write or overlays out: nothing of an unsaved text is stored"));
+        }
+        let target = target(&call.repo, &call.cwd);
+        let reading = self.read_over(target, call.wait, call.progress, &call.overlays, ctx)?;
+        if let Some(name) = asked.filter(|name| *name != reading.repo_id) {
+            let message = format!("the repository is called {}, not {name}", reading.repo_id);
+            return Err(ErrorObject::new(ErrorCode::WorkspaceInvalid, message)
+                .with_hint("leave repoId out, or name the folder of that repository"));
+        }
+        if let Some(path) = request.focus.as_mut().and_then(|f| f.file_rel_path.as_mut()) {
+            *path = reading.file(&call.cwd, path);
+        }
+        if let Some(defaults) = &call.default_budgets {
+            fill_limits(&mut request, defaults, &reading.config);
+        }
+        let change = request.change.as_ref().map(|c| reading.change(c, &call.cwd, ctx)).transpose()?;
+        if let (Some(asked), Some(found)) = (&mut request.change, &change) {
+            asked.found = Some(found.id.clone());
+        }
+        Ok(Prepared { call, request, reading, change })
+    }
+
+    pub(super) fn request(&self, members: serde_json::Map<String, Value>) -> Result<Request, ErrorObject> {
+        let request = Request::from_json(Value::Object(members)).map_err(|e| convert::pack_error(&e))?;
+        // What is wrong with a request is said before anything is waited for.
+        request.resolve(&self.config.pack).map_err(|e| convert::pack_error(&e))?;
+        if let Some(name) = &request.tokenizer {
+            self.counter(name)?;
+        }
+        Ok(request)
+    }
+
+    fn assemble(
+        &self,
+        reading: &Reading,
+        (request, normalised, change): (&Request, Option<&str>, Option<&indexd_pack::Change>),
+        ctx: &Context,
+        build: fn(&dyn IndexView, &Request, &indexd_pack::Context) -> Result<indexd_pack::Pack, PackError>,
+    ) -> Result<indexd_pack::Pack, ErrorObject> {
+        let config = &reading.config.pack;
+        let counter = self.counter(request.tokenizer.as_deref().unwrap_or(&config.tokenizer))?;
+        let created_at = convert::iso_time(SystemTime::now());
+        let timings = std::cell::RefCell::new((Instant::now(), BTreeMap::new()));
+        let stage = |name: &'static str| {
+            let (last, stages) = &mut *timings.borrow_mut();
+            *stages.entry(name.to_owned()).or_default() += last.elapsed().as_micros() as u64;
+            *last = Instant::now();
+        };
+        let at_head = reading.workspace.at_head(&reading.snapshot);
+        let tuning = indexd_pack::Tuning::default();
+        let pack_ctx = indexd_pack::Context {
+            config,
+            tuning: &tuning,
+            counter: &*counter,
+            cancel: &|| ctx.cancel.is_cancelled(),
+            tool_version: TOOL_VERSION,
+            repo_id: &reading.repo_id,
+            normalised,
+            change,
+            created_at: &created_at,
+            matches_head: &|path| at_head.holds(path),
+            stage: &stage,
+            decided: &|d| log::decision(d),
+        };
+        let mut pack = build(&reading.snapshot, request, &pack_ctx).map_err(|e| convert::pack_error(&e))?;
+        pack.stats.timings = timings.into_inner().1;
+        Ok(pack)
+    }
+
+    pub(super) fn pack_get(&self, params: &PackGetParams) -> Result<String, ErrorObject> {
+        let workspace = match target(&params.repo, &params.cwd).folder()? {
+            Some((dir, exact)) => {
+                let root = self.registry.locate(dir, exact).map_err(|e| convert::workspace_error(&e))?;
+                Some(folder_name(&root))
+            }
+            None => None,
+        };
+        json(&PackGetResult { pack: raw(self.records.read(workspace.as_deref(), &params.pack_id)?)? })
+    }
+}
+
+impl Reading {
+    /// A pack of this state of the index as a page to look at.
+    pub(super) fn page(&self, kept: &Kept) -> Result<String, ErrorObject> {
+        let pack = serde_json::from_str(&kept.json)
+            .map_err(|e| ErrorObject::new(ErrorCode::Internal, format!("the pack has another shape: {e}")))?;
+        let file = |path: &str| {
+            let file = self.snapshot.file_by_path(path)?;
+            Some((self.snapshot.file(file).language, self.snapshot.text(file)))
+        };
+        Ok(page::render(&pack, &file))
+    }
+
+    /// The change that a request names.
+    fn change(
+        &self,
+        asked: &ChangeRequest,
+        cwd: &Option<String>,
+        ctx: &Context,
+    ) -> Result<indexd_pack::Change, ErrorObject> {
+        let ground = change::Ground {
+            snapshot: &self.snapshot,
+            root: self.workspace.root(),
+            excludes: &self.config.index_exclude,
+            redacts: self.config.index_redact_secrets,
+            cwd: cwd.as_deref().map(Path::new),
+        };
+        change::read(asked, &ground, ctx)
+    }
+}
+
+/// A request as it will be answered, and what it will be answered from.
+struct Prepared {
+    call: CallOptions,
+    request: Request,
+    reading: Reading,
+    change: Option<indexd_pack::Change>,
+}
+
+/// Sets the limits that neither the request nor the configuration names to the client's own.
+fn fill_limits(request: &mut Request, defaults: &Budgets, config: &Config) {
+    let tokens = defaults.max_total_tokens.filter(|_| request.context_budget.is_none());
+    let b = &mut request.budgets;
+    for (asked, default, key) in [
+        (&mut b.max_total_chars, defaults.max_total_chars, "max_total_chars"),
+        (&mut b.max_total_tokens, tokens, "max_total_tokens"),
+        (&mut b.max_items, defaults.max_items, "max_items"),
+        (&mut b.max_items_per_section, defaults.max_items_per_section, "max_items_per_section"),
+        (&mut b.max_bytes_per_item, defaults.max_bytes_per_item, "max_bytes_per_item"),
+    ] {
+        if asked.is_none() && config.origin(&format!("pack.budgets.{key}")) == Origin::Default {
+            *asked = default;
+        }
+    }
+}
+
+fn cache_key(signature: &str, normalised: &str) -> String {
+    let mut h = blake3::Hasher::new();
+    for part in [signature, normalised] {
+        h.update(&(part.len() as u64).to_le_bytes());
+        h.update(part.as_bytes());
+    }
+    format!("b3:{}", h.finalize().to_hex())
+}
+
+fn kept(mut pack: indexd_pack::Pack) -> Result<Kept, ErrorObject> {
+    let rendered = std::mem::take(&mut pack.rendered);
+    Ok(Kept { json: json(&pack)?, rendered, pack_id: pack.pack_id })
+}
+
+/// Writes a [`PackResult`] without reading the pack's JSON again, which is most of it.
+///
+/// [`PackResult`]: indexd_proto::request::PackResult
+fn pack_result(
+    kept: &Kept,
+    envelope: &Envelope,
+    rendered: bool,
+    page: Option<&str>,
+) -> Result<String, ErrorObject> {
+    let mut out = String::with_capacity(kept.json.len() + 1_024);
+    out += "{\"pack\":";
+    out += &kept.json;
+    out += ",\"envelope\":";
+    out += &json(envelope)?;
+    if rendered {
+        out += ",\"rendered\":";
+        out += &json(&kept.rendered)?;
+    }
+    if let Some(page) = page {
+        out += ",\"page\":";
+        out += &json(&page)?;
+    }
+    out.push('}');
+    Ok(out)
+}
+
+fn raw(json: String) -> Result<Box<RawValue>, ErrorObject> {
+    RawValue::from_string(json)
+        .map_err(|e| ErrorObject::new(ErrorCode::Internal, format!("the answer is no JSON: {e}")))
+}
+
+/// Leaves the code out of an item of a preview.
+fn strip_text(item: &mut Value) {
+    if let Some(excerpt) = item.get_mut("excerpt").and_then(Value::as_object_mut) {
+        excerpt.remove("text");
+        for part in excerpt.get_mut("parts").and_then(Value::as_array_mut).into_iter().flatten() {
+            part.as_object_mut().map(|p| p.remove("text"));
+        }
+    }
+}

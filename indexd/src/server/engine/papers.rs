@@ -1,0 +1,139 @@
+//! Requests for documents: the map, the context of a task, packs of offered sources.
+
+use super::Engine;
+use super::Reading;
+use super::SCHEMA_VERSION;
+use super::TOOL_VERSION;
+use super::target;
+use crate::server::backend::Context;
+use crate::server::backend::cancelled;
+use crate::server::convert;
+use crate::server::dispatch::json;
+use crate::server::documents;
+use crate::server::log;
+use crate::server::sources;
+use indexd_model::FactsView as _;
+use indexd_model::IndexView as _;
+use indexd_model::limits::QUERY_BYTES_MAX;
+use indexd_proto::documents::MapParams;
+use indexd_proto::documents::MarkdownParams;
+use indexd_proto::documents::MarkdownResult;
+use indexd_proto::error::ErrorCode;
+use indexd_proto::error::ErrorObject;
+use indexd_proto::sources::PackingMode;
+use indexd_proto::sources::SourcesParams;
+use indexd_proto::sources::SourcesResult;
+use serde_json::Value;
+
+impl Engine {
+    /// `repo_map.md`, with the same as data.
+    pub(super) fn map(&self, p: MapParams, ctx: &Context) -> Result<String, ErrorObject> {
+        let reading = self.read(target(&p.repo, &p.cwd), p.wait, p.progress, ctx)?;
+        let entry = self.document(&reading, "repo_map");
+        let cached: Option<Value> = if p.no_cache { None } else { entry.read() };
+        let hit = cached.is_some();
+        let mut warnings = uncached(&entry, "the map");
+        let mut answer = match cached {
+            Some(answer) => answer,
+            None => {
+                let is_cancelled = || ctx.cancel.is_cancelled();
+                let map = indexd_map::map(&reading.snapshot, &reading.repo_id, &is_cancelled)
+                    .map_err(|_| cancelled())?;
+                let markdown = indexd_map::page::page(&map);
+                let answer = serde_json::json!({
+                    "schema": "MapResult", "schemaVersion": SCHEMA_VERSION, "markdown": markdown, "map": map,
+                });
+                warnings.extend(entry.write(&answer, &markdown));
+                answer
+            }
+        };
+        answer["cache"] = serde_json::json!(entry.facts(hit));
+        if !warnings.is_empty() {
+            answer["warnings"] = serde_json::json!(warnings);
+        }
+        answer["envelope"] = serde_json::json!(reading.envelope(ctx));
+        json(&answer)
+    }
+
+    /// `context_pack.md` of a task, with the same as data.
+    pub(super) fn markdown(&self, p: MarkdownParams, ctx: &Context) -> Result<String, ErrorObject> {
+        if p.query.len() > QUERY_BYTES_MAX {
+            let message = format!("the query is longer than {QUERY_BYTES_MAX} bytes");
+            return Err(ErrorObject::new(ErrorCode::InvalidRequest, message));
+        }
+        let reading = self.read(target(&p.repo, &p.cwd), p.wait, p.progress, ctx)?;
+        let name = documents::hex(&[&reading.snapshot.signature(), "task", &p.query]);
+        let entry = self.document(&reading, &format!("context_pack-{name}"));
+        let cached: Option<MarkdownResult> = if p.no_cache { None } else { entry.read() };
+        let hit = cached.is_some();
+        let mut warnings = uncached(&entry, "the document");
+        let mut answer = match cached {
+            Some(answer) => answer,
+            None => {
+                let view = &reading.snapshot;
+                let ranking = indexd_pack::evidence::ranking(view, &p.query, &|| ctx.cancel.is_cancelled())
+                    .map_err(|e| convert::pack_error(&e))?;
+                let text = |path: &str| view.file_by_path(path).map(|f| view.text(f).to_string());
+                let note = "Searched in the index, call sites and tests by resolved edges.";
+                let document = indexd_task::document::write(&p.query, &ranking, note, &text);
+                let answer = convert::markdown(&ranking, document);
+                warnings.extend(entry.write(&answer, &answer.markdown));
+                answer
+            }
+        };
+        if answer.files.is_empty() {
+            warnings.push(ErrorCode::NoContent.name().to_owned());
+        }
+        tracing::debug!(
+            query = log::query_name(&p.query),
+            files = answer.files.len(),
+            hit,
+            "wrote a document"
+        );
+        answer.cache = entry.facts(hit);
+        answer.warnings = warnings;
+        answer.envelope = Some(reading.envelope(ctx));
+        json(&answer)
+    }
+
+    /// Packs what the client offers; never cached, since open files and tool output are not the index's.
+    pub(super) fn context_pack(&self, p: SourcesParams, ctx: &Context) -> Result<String, ErrorObject> {
+        let settings = sources::settings(p.settings)?;
+        let counter = self.counter(p.tokenizer.as_deref().unwrap_or(&self.config.pack.tokenizer))?;
+        let reading = self.read(target(&p.repo, &p.cwd), p.wait, p.progress, ctx)?;
+        let offered = sources::collect(&reading.snapshot, p.sources, reading.config.index_redact_secrets)?;
+        let budget = sources::budget(p.budget);
+        let packer = indexd_pack::contract::packer::Packer::new(&settings, &*counter);
+        let cancel = || ctx.cancel.is_cancelled();
+        let packed = match p.mode.unwrap_or_default() {
+            PackingMode::Pack => packer.pack_now(&offered, &budget, &cancel).map(|x| serde_json::json!(x)),
+            PackingMode::Preview => {
+                packer.preview_now(&offered, &budget, &cancel).map(|x| serde_json::json!(x))
+            }
+            PackingMode::Stats => packer.stats_now(&offered, &budget, &cancel).map(|x| serde_json::json!(x)),
+        };
+        let packed = packed.map_err(|e| convert::pack_error(&e))?;
+        tracing::debug!(sources = offered.len(), "packed what was offered");
+        json(&SourcesResult {
+            schema: "PackedContext".to_owned(),
+            schema_version: SCHEMA_VERSION.to_owned(),
+            packed: packed.as_object().cloned().unwrap_or_default(),
+            envelope: reading.envelope(ctx),
+        })
+    }
+
+    /// The place in the cache of a document of this state of the index.
+    fn document(&self, reading: &Reading, name: &str) -> documents::Entry {
+        let settings: Vec<String> =
+            reading.config.entries().into_iter().map(|e| format!("{}={}\n", e.key, e.value)).collect();
+        let home = self.registry.home(reading.workspace.root());
+        let version = format!("{TOOL_VERSION} {}", reading.repo_id);
+        documents::Entry::new(&reading.snapshot, &home, name, &version, &settings.concat())
+    }
+}
+
+/// What is said where a document has no place in the cache.
+fn uncached(entry: &documents::Entry, what: &str) -> Vec<String> {
+    let warning = || format!("{what} is not cached: there is no commit of git to name it by");
+    if entry.is_cached() { Vec::new() } else { vec![warning()] }
+}

@@ -1,0 +1,162 @@
+//! Exports and imports, streamed piece by piece.
+
+use super::Engine;
+use super::LONG_WAIT;
+use super::Reading;
+use super::SCHEMA_VERSION;
+use super::TOOL_VERSION;
+use super::reporter;
+use super::target;
+use crate::server::backend::Context;
+use crate::server::convert;
+use crate::server::dispatch::json;
+use crate::server::edges;
+use crate::server::import;
+use base64::Engine as _;
+use indexd_proto::Id;
+use indexd_proto::error::ErrorCode;
+use indexd_proto::error::ErrorObject;
+use indexd_proto::export::ExportParams;
+use indexd_proto::export::ExportResult;
+use indexd_proto::import::ImportParams;
+use indexd_proto::import::ImportResult;
+use indexd_proto::limits::CHUNK_BYTES_MAX;
+use indexd_proto::rpc;
+use indexd_proto::rpc::ChunkParams;
+use indexd_store::Overlays;
+
+impl Engine {
+    pub(super) fn export(&self, p: ExportParams, ctx: &Context, form: Form) -> Result<String, ErrorObject> {
+        let wait = p.wait.unwrap_or(LONG_WAIT);
+        let reading = self.read(target(&p.repo, &p.cwd), Some(wait), p.progress, ctx)?;
+        let mut chunks = Chunks::new(ctx, form == Form::Scip);
+        let written = match form {
+            Form::Dump => reading.snapshot.dump(&mut chunks),
+            Form::Edges => {
+                edges::export(&reading.snapshot, &mut |text| chunks.push(text.as_bytes()))?;
+                Ok(())
+            }
+            Form::Scip => {
+                let options = indexd_scip::ExportOptions {
+                    project_root: import::uri_of(reading.workspace.root()),
+                    tool_version: TOOL_VERSION.to_owned(),
+                    confidence_min: SCIP_CONFIDENCE_MIN,
+                };
+                indexd_scip::export(&reading.snapshot, &options, &mut chunks).map(drop)
+            }
+        };
+        if let Err(e) = written {
+            return Err(chunks.failure.take().unwrap_or_else(|| {
+                ErrorObject::new(ErrorCode::Internal, format!("the index cannot be read: {e}"))
+            }));
+        }
+        chunks.finish()?;
+        json(&ExportResult { n_chunks: chunks.seq, bytes: chunks.bytes, envelope: reading.envelope(ctx) })
+    }
+
+    pub(super) fn import(&self, p: ImportParams, ctx: &Context) -> Result<String, ErrorObject> {
+        let asked = import::Asked::of(&p)?;
+        let wait = p.wait.unwrap_or(LONG_WAIT);
+        let reading = self.read(target(&p.repo, &p.cwd), Some(wait), p.progress, ctx)?;
+        let (overlays, mut result) = match asked {
+            import::Asked::Clear => (Overlays::default(), ImportResult::default()),
+            import::Asked::File(path) => {
+                import::overlays_of(path, &reading.snapshot, reading.workspace.root())?
+            }
+        };
+        ctx.check()?;
+        let Reading { workspace, snapshot, config, warnings, repo_id, freshness, waited, started, .. } =
+            reading;
+        drop(snapshot);
+        workspace
+            .import(overlays, &|| ctx.cancel.is_cancelled(), &mut reporter(p.progress, ctx))
+            .map_err(|e| convert::workspace_error(&e))?;
+        let snapshot = workspace.snapshot().map_err(|e| convert::workspace_error(&e))?;
+        let overlays = None;
+        let reading =
+            Reading { workspace, snapshot, config, warnings, repo_id, freshness, waited, started, overlays };
+        result.schema = "ImportResult".to_owned();
+        result.schema_version = SCHEMA_VERSION.to_owned();
+        result.envelope = reading.envelope(ctx);
+        json(&result)
+    }
+}
+
+/// Percent. Below this a use is left out of a SCIP index, which has no place for doubt.
+const SCIP_CONFIDENCE_MIN: u8 = 50;
+
+/// What an export prints.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Form {
+    Dump,
+    Edges,
+    Scip,
+}
+
+/// Cuts a long text into notifications of whole lines, and other bytes into notifications in Base64.
+struct Chunks<'a> {
+    ctx: &'a Context,
+    is_binary: bool,
+    buffer: Vec<u8>,
+    seq: u64,
+    bytes: u64,
+    failure: Option<ErrorObject>,
+}
+
+impl<'a> Chunks<'a> {
+    pub(super) fn new(ctx: &'a Context, is_binary: bool) -> Self {
+        Self { ctx, is_binary, buffer: Vec::new(), seq: 0, bytes: 0, failure: None }
+    }
+
+    pub(super) fn push(&mut self, bytes: &[u8]) -> Result<(), ErrorObject> {
+        self.buffer.extend_from_slice(bytes);
+        // Base64 makes four characters of three bytes.
+        let max = if self.is_binary { CHUNK_BYTES_MAX / 4 * 3 } else { CHUNK_BYTES_MAX };
+        while self.buffer.len() > max {
+            // A line longer than a chunk is cut at a character.
+            let cut = match self.buffer[..max].iter().rposition(|&b| b == b'\n') {
+                _ if self.is_binary => max,
+                Some(i) => i + 1,
+                None => (1..=max).rev().find(|&i| self.buffer[i] & 0xc0 != 0x80).unwrap_or(max),
+            };
+            let rest = self.buffer.split_off(cut);
+            let piece = std::mem::replace(&mut self.buffer, rest);
+            self.send(piece)?;
+        }
+        Ok(())
+    }
+
+    fn finish(&mut self) -> Result<(), ErrorObject> {
+        let piece = std::mem::take(&mut self.buffer);
+        if piece.is_empty() { Ok(()) } else { self.send(piece) }
+    }
+
+    pub(super) fn send(&mut self, piece: Vec<u8>) -> Result<(), ErrorObject> {
+        self.bytes += piece.len() as u64;
+        let text = if self.is_binary {
+            base64::engine::general_purpose::STANDARD.encode(piece)
+        } else {
+            String::from_utf8(piece).unwrap_or_else(|e| String::from_utf8_lossy(e.as_bytes()).into_owned())
+        };
+        let id: Id = self.ctx.id.clone();
+        self.ctx.send(rpc::request(None, "$/chunk", ChunkParams { id, seq: self.seq, text }))?;
+        self.seq += 1;
+        Ok(())
+    }
+}
+
+impl std::io::Write for Chunks<'_> {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        match self.push(bytes) {
+            Ok(()) => Ok(bytes.len()),
+            Err(e) => {
+                self.failure = Some(e);
+                Err(std::io::ErrorKind::Other.into())
+            }
+        }
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
