@@ -1,28 +1,15 @@
 //! Requests for places, definitions, cards and edges.
 
-use super::Engine;
-use super::SCHEMA_VERSION;
-use super::target;
+use super::{Engine, SCHEMA_VERSION, target};
 use crate::server::backend::Context;
-use crate::server::card;
 use crate::server::dispatch::json;
-use crate::server::graph;
-use crate::server::graph::Relation;
-use crate::server::log;
-use crate::server::lookup;
-use crate::server::place;
-use crate::server::why;
-use indexd_proto::card::CardParams;
-use indexd_proto::card::CardResult;
+use crate::server::graph::{self, Relation};
+use crate::server::{card, log, lookup, place, why};
+use indexd_proto::card::{CardParams, CardResult};
 use indexd_proto::error::ErrorObject;
-use indexd_proto::graph::GraphParams;
-use indexd_proto::graph::GraphResult;
-use indexd_proto::search::SearchParams;
-use indexd_proto::search::SearchResult;
-use indexd_proto::search::SymbolParams;
-use indexd_proto::search::SymbolResult;
-use indexd_proto::why::WhyParams;
-use indexd_proto::why::WhyResult;
+use indexd_proto::graph::{GraphParams, GraphResult};
+use indexd_proto::search::{SearchParams, SearchResult, SymbolParams, SymbolResult};
+use indexd_proto::why::{WhyParams, WhyResult};
 use std::path::Path;
 
 impl Engine {

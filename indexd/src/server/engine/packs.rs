@@ -1,43 +1,25 @@
 //! Requests for packs: prepared, answered from the cache or assembled, previewed, read again.
 
-use super::Engine;
-use super::Reading;
-use super::SCHEMA_VERSION;
-use super::TOOL_VERSION;
-use super::target;
-use crate::config::Config;
-use crate::config::Origin;
+use super::{Engine, Reading, SCHEMA_VERSION, TOOL_VERSION, target};
+use crate::config::{Config, Origin};
 use crate::page;
 use crate::server::backend::Context;
-use crate::server::change;
-use crate::server::convert;
 use crate::server::dispatch::json;
-use crate::server::log;
 use crate::server::records::Kept;
+use crate::server::{change, convert, log};
 use crate::workspace::folder_name;
-use indexd_model::FactsView as _;
-use indexd_model::IndexView;
+use indexd_model::{FactsView as _, IndexView};
 use indexd_pack::PackError;
-use indexd_pack::request::ChangeRequest;
-use indexd_pack::request::Request;
-use indexd_proto::error::ErrorCode;
-use indexd_proto::error::ErrorObject;
-use indexd_proto::request::Budgets;
-use indexd_proto::request::CallOptions;
-use indexd_proto::request::PackGetParams;
-use indexd_proto::request::PackGetResult;
-use indexd_proto::request::PackParams;
-use indexd_proto::request::PreviewResult;
-use indexd_proto::workspace::CacheFacts;
-use indexd_proto::workspace::Envelope;
+use indexd_pack::request::{ChangeRequest, Request};
+use indexd_proto::error::{ErrorCode, ErrorObject};
+use indexd_proto::request::{Budgets, CallOptions, PackGetParams, PackGetResult, PackParams, PreviewResult};
+use indexd_proto::workspace::{CacheFacts, Envelope};
 use serde_json::Value;
 use serde_json::value::RawValue;
 use std::collections::BTreeMap;
 use std::path::Path;
-use std::sync::Arc;
-use std::sync::PoisonError;
-use std::time::Instant;
-use std::time::SystemTime;
+use std::sync::{Arc, PoisonError};
+use std::time::{Instant, SystemTime};
 
 impl Engine {
     pub(super) fn pack(&self, params: PackParams, ctx: &Context) -> Result<String, ErrorObject> {

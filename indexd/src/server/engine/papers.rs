@@ -1,28 +1,14 @@
 //! Requests for documents: the map, the context of a task, packs of offered sources.
 
-use super::Engine;
-use super::Reading;
-use super::SCHEMA_VERSION;
-use super::TOOL_VERSION;
-use super::target;
-use crate::server::backend::Context;
-use crate::server::backend::cancelled;
-use crate::server::convert;
+use super::{Engine, Reading, SCHEMA_VERSION, TOOL_VERSION, target};
+use crate::server::backend::{Context, cancelled};
 use crate::server::dispatch::json;
-use crate::server::documents;
-use crate::server::log;
-use crate::server::sources;
-use indexd_model::FactsView as _;
-use indexd_model::IndexView as _;
+use crate::server::{convert, documents, log, sources};
 use indexd_model::limits::QUERY_BYTES_MAX;
-use indexd_proto::documents::MapParams;
-use indexd_proto::documents::MarkdownParams;
-use indexd_proto::documents::MarkdownResult;
-use indexd_proto::error::ErrorCode;
-use indexd_proto::error::ErrorObject;
-use indexd_proto::sources::PackingMode;
-use indexd_proto::sources::SourcesParams;
-use indexd_proto::sources::SourcesResult;
+use indexd_model::{FactsView as _, IndexView as _};
+use indexd_proto::documents::{MapParams, MarkdownParams, MarkdownResult};
+use indexd_proto::error::{ErrorCode, ErrorObject};
+use indexd_proto::sources::{PackingMode, SourcesParams, SourcesResult};
 use serde_json::Value;
 
 impl Engine {

@@ -1,28 +1,16 @@
 //! Exports and imports, streamed piece by piece.
 
-use super::Engine;
-use super::LONG_WAIT;
-use super::Reading;
-use super::SCHEMA_VERSION;
-use super::TOOL_VERSION;
-use super::reporter;
-use super::target;
+use super::{Engine, LONG_WAIT, Reading, SCHEMA_VERSION, TOOL_VERSION, reporter, target};
 use crate::server::backend::Context;
-use crate::server::convert;
 use crate::server::dispatch::json;
-use crate::server::edges;
-use crate::server::import;
+use crate::server::{convert, edges, import};
 use base64::Engine as _;
 use indexd_proto::Id;
-use indexd_proto::error::ErrorCode;
-use indexd_proto::error::ErrorObject;
-use indexd_proto::export::ExportParams;
-use indexd_proto::export::ExportResult;
-use indexd_proto::import::ImportParams;
-use indexd_proto::import::ImportResult;
+use indexd_proto::error::{ErrorCode, ErrorObject};
+use indexd_proto::export::{ExportParams, ExportResult};
+use indexd_proto::import::{ImportParams, ImportResult};
 use indexd_proto::limits::CHUNK_BYTES_MAX;
-use indexd_proto::rpc;
-use indexd_proto::rpc::ChunkParams;
+use indexd_proto::rpc::{self, ChunkParams};
 use indexd_store::Overlays;
 
 impl Engine {

@@ -1,0 +1,283 @@
+//! The lanes: what each offers, in what form, and in what order.
+
+use super::Assembly;
+use super::selected::{State, claim_all};
+use crate::candidate::{Candidate, Origin};
+use crate::dedup::Fate;
+use crate::excerpt::{self, Form};
+use crate::links::{self, Allowed, Link, Shown};
+use crate::role::{Role, role_of};
+use indexd_model::{ChunkKind, EdgeKind, FileDoc, Lines};
+use rustc_hash::FxHashMap;
+use std::rc::Rc;
+
+impl Assembly<'_> {
+    /// What the text names, with its neighbourhood.
+    pub(super) fn show_named(&mut self, room: u64) {
+        let meant: Vec<usize> =
+            self.named.meant.iter().filter_map(|u| self.at.get(&u.key).copied()).collect();
+        if meant.is_empty() {
+            return;
+        }
+        let mut room = room.min(self.tokens_max() / 2);
+        for &i in &meant {
+            if let Some(plan) = self.plan(i) {
+                room -= self.offer(i, plan, u64::MAX).unwrap_or(0).min(room);
+                self.show_type_around(i);
+            }
+        }
+        let shown = self.shown_code(|i| meant.contains(&i));
+        let allowed = self.allowed();
+        let callers = links::referrers(&mut self.s.units, &shown, Role::Code, &[EdgeKind::Call], &allowed);
+        room -= self.show_links(&callers, room / 2, NAMED_CALLERS_MAX).min(room);
+        let references = links::references(&mut self.s.units, &shown, &self.page, &allowed);
+        room -= self.show_links(&references, room, usize::MAX).min(room);
+        let tests = links::referrers(&mut self.s.units, &shown, Role::Test, &[EdgeKind::Call], &allowed);
+        self.show_links(&tests, room, 1);
+    }
+
+    /// Lists the definitions of names that several bear, where none is meant more than another.
+    pub(super) fn list_named(&mut self, room: u64) {
+        let mut left = room;
+        let listed = std::mem::take(&mut self.named.listed);
+        for unit in &listed {
+            let link = Link {
+                unit: Rc::clone(unit),
+                weight: 0.0,
+                lines: Vec::new(),
+                edges: Vec::new(),
+                way: Vec::new(),
+            };
+            let Some(i) = self.candidate_of(&link) else { continue };
+            let Some(section) = self.s.claimed[i].section else { continue };
+            if left == 0 || self.s.claimed[i].state != State::Open || self.cap(section).is_some() {
+                continue;
+            }
+            left -= self.put_place(i, section, "listed").unwrap_or(0).min(left);
+        }
+        self.named.listed = listed;
+    }
+
+    /// The best hits.
+    pub(super) fn show_seeds(&mut self, room: u64) {
+        let mut left = room;
+        for i in 0..self.s.claimed.len() {
+            let c = &self.s.claimed[i].candidate;
+            if self.is_thrifty() && self.n_items > 0 && c.seed_score < self.ctx.tuning.thrift {
+                break;
+            }
+            if c.origin != Origin::Seed || self.at_least(i) > left.min(self.left()) {
+                continue;
+            }
+            if let Some(plan) = self.plan(i)
+                && let Some(taken) = self.offer(i, plan, left)
+            {
+                left -= taken.min(left);
+                self.show_type_around(i);
+            }
+        }
+    }
+
+    /// The first line of the type that a shown member belongs to.
+    fn show_type_around(&mut self, i: usize) {
+        let unit = Rc::clone(&self.s.claimed[i].candidate.unit);
+        let Some(def) = unit.def.some() else { return };
+        let Some(parent) = self.s.units.def(def).parent.some() else { return };
+        let around = self.s.units.def(parent);
+        let line = Lines { start: around.name_line, end: around.name_line };
+        if !around.kind.is_type() || self.page.shows(around.file, line) {
+            return;
+        }
+        let Some(unit) = self.s.units.of_def(parent).filter(|u| u.def == parent) else { return };
+        let link = Link { unit, weight: 0.0, lines: Vec::new(), edges: Vec::new(), way: Vec::new() };
+        self.show_links(&[link], u64::MAX, 1);
+    }
+
+    /// Heads of what the shown code refers to.
+    pub(super) fn show_references(&mut self, room: u64) {
+        if room.min(self.left()) < HEAD_TOKENS_MIN {
+            return;
+        }
+        let shown = self.shown_code(|_| true);
+        let allowed = self.allowed();
+        let references = links::references(&mut self.s.units, &shown, &self.page, &allowed);
+        self.show_links(&references, room, usize::MAX);
+    }
+
+    /// Who calls the best of the shown code: the line of the call under the caller's signature.
+    pub(super) fn show_callers(&mut self, room: u64) {
+        let mut shown = self.shown_code(|_| true);
+        shown.truncate(CALLED_MAX);
+        let allowed = self.allowed();
+        let callers = links::referrers(&mut self.s.units, &shown, Role::Code, &[EdgeKind::Call], &allowed);
+        self.show_links(&callers, room, usize::MAX);
+    }
+
+    /// Tests of the shown code: those that reach it, and those in the files that are named after its
+    /// files, each worth more for words of the text and for good tests beside it.
+    pub(super) fn show_tests(&mut self, room: u64) {
+        if room.min(self.left()) < HEAD_TOKENS_MIN {
+            return;
+        }
+        let mut shown = self.shown_code(|_| true);
+        shown.truncate(TESTED_MAX);
+        let allowed = self.allowed();
+        let mut tests = links::tests(&mut self.s.units, &shown, &allowed);
+        for t in &mut tests {
+            let hit = self.s.gathered.scores.get(&t.unit.key);
+            t.weight += hit.map_or(0.0, |h| h.0);
+        }
+        links::sort(&mut self.s.units, &mut tests);
+        let mut files: FxHashMap<FileDoc, (f64, f64)> = FxHashMap::default();
+        for t in &tests {
+            let (sum, n) = files.entry(t.unit.file).or_insert((0.0, 0.0));
+            *n += 1.0;
+            *sum += t.weight / *n;
+        }
+        for t in &mut tests {
+            t.weight += BESIDE_TESTS * files[&t.unit.file].0;
+        }
+        links::sort(&mut self.s.units, &mut tests);
+        self.show_links(&tests, room, usize::MAX);
+    }
+
+    /// Documents and configuration that fit the text.
+    pub(super) fn show_prose(&mut self, room: u64) {
+        let mut left = room;
+        for i in 0..self.s.claimed.len() {
+            let c = &self.s.claimed[i].candidate;
+            if matches!(c.role, Role::Code | Role::Test) || c.origin == Origin::Seed || c.seed_score == 0.0 {
+                continue;
+            }
+            if let Some(plan) = self.plan(i) {
+                left -= self.offer(i, plan, left).unwrap_or(0).min(left);
+            }
+        }
+    }
+
+    /// Everything else, in the order of ranks.
+    pub(super) fn show_others(&mut self) {
+        for i in 0..self.s.claimed.len() {
+            if self.left() < ROOM_MIN {
+                break;
+            }
+            if self.at_least(i) > self.left() {
+                continue;
+            }
+            if let Some(plan) = self.plan(i) {
+                self.offer(i, plan, u64::MAX);
+            }
+        }
+    }
+
+    /// Shows heads of linked units, in order, and says how many tokens they took.
+    pub(super) fn show_links(&mut self, links: &[Link], room: u64, n_max: usize) -> u64 {
+        let (mut left, mut n) = (room, 0);
+        for link in links {
+            if n == n_max || left < ROOM_MIN || self.left() < ROOM_MIN {
+                break;
+            }
+            // A head is not shown twice, whatever else was.
+            if self.seen_mark(&link.unit).is_some() {
+                continue;
+            }
+            let Some(i) = self.candidate_of(link) else { continue };
+            let source = self.s.source(i);
+            let def = link.unit.def.some().map(|d| self.s.units.def(d));
+            let plan = match def {
+                Some(def) => excerpt::head(&source, &def, link.lines.iter().copied()),
+                None => excerpt::lines(link.lines.iter().copied()),
+            };
+            if let Some(taken) = self.offer(i, plan, left) {
+                left -= taken.min(left);
+                n += 1;
+            }
+        }
+        room - left
+    }
+
+    /// The position of the candidate for a linked unit, a new one where it was none; `None` beyond the
+    /// hops asked for.
+    pub(super) fn candidate_of(&mut self, link: &Link) -> Option<usize> {
+        if let Some(&i) = self.at.get(&link.unit.key) {
+            return Some(i);
+        }
+        let file = self.s.units.file(link.unit.file);
+        let (seed_score, scored) = self.s.gathered.scores.get(&link.unit.key).copied().unwrap_or_default();
+        let mut candidate = Candidate {
+            unit: Rc::clone(&link.unit),
+            role: role_of(&file),
+            file,
+            origin: if link.unit.kind == ChunkKind::Type { Origin::Around } else { Origin::Text },
+            seed_score,
+            scored,
+            distance: 1,
+            path: Vec::new(),
+            evidence: 0.0,
+            has_gap: false,
+            beside: None,
+            hybrid: 0.0,
+        };
+        // Without an edge it is the type of a shown member, or a test found by the name of its file.
+        if let Some((from, step)) = link.edges.first() {
+            let from = &self.s.claimed[*from].candidate;
+            candidate.origin = Origin::Edge;
+            candidate.distance = from.distance + 1 + link.way.len() as u32;
+            candidate.path = from.path.iter().chain(&link.way).copied().chain([*step]).collect();
+            let confidence = step.evidence.map_or(0.0, |o| f64::from(o.confidence) / 100.0);
+            candidate.evidence = from.evidence * confidence;
+            candidate.has_gap = from.has_gap || step.evidence.is_none();
+        }
+        if candidate.distance > self.s.request.expansion.max_hops {
+            return None;
+        }
+        candidate.score(&self.ctx.config.scoring);
+        let view = self.s.units.view;
+        let claimed = claim_all(vec![candidate], &[Fate::Kept], &self.s.request, &self.s.section_names, view);
+        self.at.insert(link.unit.key, self.s.claimed.len());
+        self.s.claimed.extend(claimed);
+        Some(self.s.claimed.len() - 1)
+    }
+
+    pub(super) fn allowed(&self) -> Allowed {
+        Allowed::of(&self.s.request.expansion, self.s.request.strictness)
+    }
+
+    /// The shown code, best first, with what each is worth.
+    pub(super) fn shown_code(&self, pick: impl Fn(usize) -> bool) -> Vec<Shown> {
+        let is_code = |i: &usize| {
+            let c = &self.s.claimed[*i];
+            let form = c.plan.as_ref().map(|p| p.form);
+            c.state == State::Included && c.candidate.role == Role::Code && form >= Some(Form::Windows)
+        };
+        let items = (0..self.s.claimed.len()).filter(is_code).filter(|i| pick(*i));
+        let shown = |(rank, item): (usize, usize)| Shown {
+            item,
+            weight: 1.0 / (rank as f64 + 2.0),
+            unit: Rc::clone(&self.s.claimed[item].candidate.unit),
+            lines: self.lines_shown(item),
+        };
+        items.enumerate().map(shown).collect()
+    }
+}
+
+/// Percent of the budget for the places of definitions that share a named name.
+pub(super) const LISTED_PERCENT: u32 = 4;
+
+/// Callers of what is named that are shown at most.
+const NAMED_CALLERS_MAX: usize = 12;
+
+/// Shown definitions whose callers are looked for, the best.
+const CALLED_MAX: usize = 4;
+
+/// Shown definitions whose tests are looked for, the best.
+const TESTED_MAX: usize = 24;
+
+/// What good tests of a file add to each other, against the test's own weight.
+const BESIDE_TESTS: f64 = 0.1;
+
+/// Tokens below which no head is looked for: a short signature and the mark of a gap take as many.
+const HEAD_TOKENS_MIN: u64 = 16;
+
+/// Tokens below which nothing is offered: the mark of a gap and one line take more.
+const ROOM_MIN: u64 = 4;

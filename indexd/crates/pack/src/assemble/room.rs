@@ -1,0 +1,128 @@
+//! How much of a candidate may be shown, and which of its lines.
+
+use super::Assembly;
+use crate::candidate::Origin;
+use crate::excerpt::{self, LineScores, Plan, Room};
+use crate::identity::Source;
+use crate::role::Role;
+use indexd_model::limits::TOTAL_CHARS_MAX;
+use indexd_model::{ChunkKind, EdgeKind};
+use std::rc::Rc;
+
+impl Assembly<'_> {
+    /// The plan of a candidate's excerpt.
+    pub(super) fn plan(&mut self, i: usize) -> Option<Plan> {
+        let source = self.s.source(i);
+        if source.text.is_empty() {
+            return None;
+        }
+        let room = self.room(i);
+        let unit = Rc::clone(&self.s.claimed[i].candidate.unit);
+        let head = unit.def.some().map(|d| self.s.units.def(d).head.start);
+        let e = self.ctx.tuning.excerpts;
+        let size: u32 = unit.spans.iter().map(|(s, _)| s.len()).sum();
+        let fits_whole = size as usize <= room.whole_bytes.min(room.bytes);
+        let scores = (!fits_whole).then(|| self.line_scores(i, &source));
+        Some(excerpt::plan(&unit, &source, head, scores.as_ref(), room, &e))
+    }
+
+    /// How much of a candidate may be shown: seeds get room by the budget, neighbours little.
+    pub(super) fn room(&self, i: usize) -> Room {
+        let e = self.ctx.tuning.excerpts;
+        let bytes = self.s.request.budgets.max_bytes_per_item as usize;
+        let budget_bytes = self.scale as usize * BYTES_PER_TOKEN;
+        let c = &self.s.claimed[i].candidate;
+        let is_seed = c.origin == Origin::Seed;
+        let percent = if is_seed {
+            let of_rank = e.whole_percent(self.s.query.kind, i);
+            let is_type = i > 0 && c.unit.kind == ChunkKind::Type;
+            let of_kind = if is_type { TYPE_PERCENT } else { 100.0 };
+            of_rank.min(of_kind).max(e.least_percent as f64)
+        } else if c.role == Role::Test {
+            TEST_PERCENT
+        } else {
+            NEIGHBOUR_PERCENT
+        };
+        let whole_bytes = (budget_bytes as f64 * percent / 100.0) as usize;
+        let lines = if is_seed {
+            (whole_bytes / BYTES_PER_LINE).max(excerpt::HEAD_LINES as usize)
+        } else {
+            NEIGHBOUR_LINES
+        };
+        let head_lines = if is_seed { excerpt::HEAD_LINES } else { NEIGHBOUR_HEAD_LINES };
+        Room { bytes, lines: lines as u32, whole_bytes, head_lines }
+    }
+
+    /// Tokens that the excerpt of a candidate hardly falls below.
+    pub(super) fn at_least(&self, i: usize) -> u64 {
+        let unit = &self.s.claimed[i].candidate.unit;
+        excerpt::bytes_at_least(unit, self.room(i)) / BYTES_PER_TOKEN_MAX
+    }
+
+    /// Terms of the query by line, and the places of edges.
+    fn line_scores(&mut self, i: usize, source: &Source) -> LineScores {
+        let lines = self.s.claimed[i].candidate.unit.lines();
+        let n = lines.count() as usize;
+        let hits = self.s.matches(i, source);
+        let mut terms = vec![Vec::new(); n];
+        for &(line, term) in &hits {
+            if let Some(at) = terms.get_mut(line as usize) {
+                at.push(term);
+            }
+        }
+        let top = self.weights.iter().sum::<f64>().max(1.0);
+        let mut places = vec![0.0; n];
+        let c = &self.s.claimed[i].candidate;
+        for step in &c.path {
+            let place = step.evidence.filter(|_| {
+                step.kind != EdgeKind::Import && self.s.units.view.def(step.site).file == c.unit.file
+            });
+            if let Some(o) = place.filter(|o| lines.start <= o.line && o.line <= lines.end) {
+                places[(o.line - lines.start) as usize] += top;
+            }
+        }
+        LineScores { terms, places, weights: Rc::clone(&self.weights) }
+    }
+}
+
+/// Percent of the budget up to which a type that is not the best hit is shown whole: code is read, types
+/// are looked up.
+const TYPE_PERCENT: f64 = 10.0;
+
+/// The same for a test that is not a hit: about 20 lines of 8,000 tokens.
+const TEST_PERCENT: f64 = 3.0;
+
+/// The same for other candidates that are not hits, and the lines of longer ones.
+const NEIGHBOUR_PERCENT: f64 = 2.0;
+
+const NEIGHBOUR_LINES: usize = 12;
+
+/// Lines of the head of such a candidate; the rest is where the edge or the text points at.
+const NEIGHBOUR_HEAD_LINES: u32 = 4;
+
+/// Typical bytes of code by token and by line; estimates only, everything is counted in the end.
+const BYTES_PER_TOKEN: usize = 3;
+
+const BYTES_PER_LINE: usize = 34;
+
+/// Source rarely has more bytes to a token; a bound for pruning.
+const BYTES_PER_TOKEN_MAX: u64 = 7;
+
+/// A size near the budget that all budgets within a fifth below it share: four to an octave.
+pub fn scale_of(budget: u64) -> u64 {
+    // 2^(1/4), 2^(1/2) and 2^(3/4) in thousandths.
+    const STEPS: [u64; 4] = [1_000, 1_189, 1_414, 1_682];
+    // A pack takes a little less than its budget: round budgets lie a little above a step.
+    let budget = budget.min(8 * u64::from(TOTAL_CHARS_MAX));
+    let wanted = budget - budget / 50;
+    let mut octave = 125;
+    loop {
+        for step in STEPS {
+            let scale = octave * step / 1_000;
+            if scale >= wanted {
+                return scale;
+            }
+        }
+        octave *= 2;
+    }
+}
