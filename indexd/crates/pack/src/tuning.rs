@@ -62,7 +62,7 @@ numbers! {
         /// Words derived from a word (`parser`, `parse`) against the word.
         derived: f64 = 0.6,
         /// Abbreviations and synonyms (`cfg`, `configuration`) against the word.
-        synonyms: f64 = 0.2,
+        synonyms: f64 = 0.5,
         /// How much a unit loses that holds only some of the words: 0 nothing, 1 their share.
         coverage: f64 = 0.3,
         /// The heaviest word that marks the best hits, against a word of the first paragraph.
