@@ -56,6 +56,8 @@ pub enum Event {
     Compact(Sender<()>),
     /// An index was imported, or the import taken back.
     Import(Import),
+    /// What is only kept for later requests is to go, and the memory of this thread with it.
+    LetGo,
     /// Close the index and end.
     Close,
 }
@@ -225,6 +227,7 @@ impl Driver {
             Event::Copied(number, copied) => self.copied(number, copied),
             Event::Compact(reply) => self.house.compact(reply),
             Event::Import(import) => self.imports.push(import),
+            Event::LetGo => self.let_go(),
             Event::Close => self.is_closing = true,
         }
     }

@@ -502,6 +502,12 @@ impl Engine {
         self.n_changed >= RENEW_FILES
     }
 
+    /// Notes pages that were written to without a change of files, as counts of tokens are, each of which
+    /// may lie on a page of its own.
+    pub fn wear(&mut self, n_pages: usize) {
+        self.n_changed += n_pages;
+    }
+
     /// Opens the environment anew when nobody reads it; whether that was done. `shared` holds the only
     /// other handle of the index.
     ///

@@ -372,6 +372,14 @@ impl Workspace {
         }
     }
 
+    /// Has the event loop, if it runs, let go of what is only kept for later requests.
+    pub fn let_go(&self) {
+        if let Some((sender, _)) = &self.running().driver {
+            // The loop may have ended.
+            let _ = sender.send(Event::LetGo);
+        }
+    }
+
     /// The way to the event loop, which is started when it does not run.
     fn sender(&self) -> Result<Sender<Event>, WorkspaceError> {
         self.setup.pressure.check_at_times();

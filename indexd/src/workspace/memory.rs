@@ -23,6 +23,13 @@ const SETTLED: Duration = Duration::from_secs(4);
 /// The part of the ceiling below which a quiet daemon keeps everything. Decoded texts are few, but each
 /// may be all that is left in a page of half a megabyte.
 const QUIET_PART: u64 = 8;
+/// The part of the ceiling above which a quiet daemon closes workspaces. An open one costs some five
+/// megabytes, a thread and the watches of its folders.
+const IDLE_PART: u64 = 5;
+/// Workspaces that a quiet daemon leaves open, however much they take: those asked last.
+const OPEN_WHEN_QUIET: usize = 3;
+/// Time in which the event loops have let go of what they keep.
+const LET_GO_TIME: Duration = Duration::from_millis(200);
 /// Signals that wait; more say nothing new.
 const SIGNALS_MAX: usize = 4;
 
@@ -105,34 +112,116 @@ fn keep_below(bytes_max: u64, workspaces: &Weak<Workspaces>, signals: &Receiver<
             }
             Err(RecvTimeoutError::Timeout) => {
                 is_settling = false;
-                if indexd_os::private_bytes() > bytes_max / QUIET_PART {
-                    indexd_store::forget_decoded();
-                    super::give_back_memory();
-                }
+                let Some(workspaces) = workspaces.upgrade() else { return };
+                settle(bytes_max, &workspaces, &indexd_os::private_bytes);
             }
             Err(RecvTimeoutError::Disconnected) => return,
         }
     }
 }
 
-/// Lowers the memory that `used` tells of to `bytes_max`, as far as that can be done.
-fn relieve(bytes_max: u64, workspaces: &Workspaces, used: &dyn Fn() -> u64) {
-    indexd_store::forget_decoded();
-    super::give_back_memory();
+/// Lets go of what is only kept for later requests, on all threads that may have taken it: those of the
+/// event loops took what they have decoded, and it was freed elsewhere. Gives all workspaces.
+fn let_go(workspaces: &Workspaces) -> Vec<Arc<Workspace>> {
     let all: Vec<Arc<Workspace>> =
         workspaces.lock().unwrap_or_else(PoisonError::into_inner).values().cloned().collect();
-    let mut idle: Vec<(Instant, Arc<Workspace>)> = all
-        .into_iter()
-        .filter_map(|w| Some((w.asked_at()?, w)))
-        .filter(|(at, w)| at.elapsed() >= ASKED_LATELY && !w.is_building())
-        .collect();
-    idle.sort_by_key(|(at, _)| *at);
-    for (_, workspace) in idle {
+    indexd_store::forget_decoded();
+    all.iter().for_each(|workspace| workspace.let_go());
+    super::give_back_memory();
+    std::thread::sleep(LET_GO_TIME);
+    all
+}
+
+/// Lowers the memory of a daemon that has come to rest, which others may want more than it does.
+fn settle(bytes_max: u64, workspaces: &Workspaces, used: &dyn Fn() -> u64) {
+    if used() <= bytes_max / QUIET_PART {
+        return;
+    }
+    let all = let_go(workspaces);
+    close_idle(bytes_max / IDLE_PART, all, OPEN_WHEN_QUIET, Instant::now(), used);
+}
+
+/// Lowers the memory that `used` tells of to `bytes_max`, as far as that can be done.
+fn relieve(bytes_max: u64, workspaces: &Workspaces, used: &dyn Fn() -> u64) {
+    let all = let_go(workspaces);
+    close_idle(bytes_max, all, 0, Instant::now(), used);
+}
+
+/// Closes workspaces until no more than `bytes_max` are used, those first that were asked least lately.
+/// The `n_kept` that were asked last stay open, as does what was asked a moment ago or is being built.
+fn close_idle(bytes_max: u64, all: Vec<Arc<Workspace>>, n_kept: usize, now: Instant, used: &dyn Fn() -> u64) {
+    let mut open: Vec<(Instant, Arc<Workspace>)> =
+        all.into_iter().filter_map(|w| Some((w.asked_at()?, w))).collect();
+    open.sort_by_key(|(at, _)| *at);
+    open.truncate(open.len().saturating_sub(n_kept));
+    open.retain(|(at, w)| now.saturating_duration_since(*at) >= ASKED_LATELY && !w.is_building());
+    for (_, workspace) in open {
         if used() <= bytes_max {
             return;
         }
         tracing::info!(root = %workspace.root().display(), "closed to make room in memory");
         workspace.close(false);
         super::give_back_memory();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::Config;
+    use crate::workspace::handle::WorkspaceSetup;
+    use crate::workspace::recovery::Verify;
+    use crate::workspace::stages::Parts;
+    use crate::workspace::watch;
+
+    /// Five workspaces, asked in the order of their names.
+    fn asked(top: &std::path::Path) -> Vec<Arc<Workspace>> {
+        let dir = |name: String| {
+            let dir = top.join(name);
+            std::fs::create_dir_all(&dir).unwrap();
+            dir
+        };
+        let ask = |i: usize| {
+            let workspace = Arc::new(Workspace::new(WorkspaceSetup {
+                root: dir(format!("root{i}")),
+                home: dir(format!("home{i}")),
+                cookies: top.join(format!("cookies{i}")),
+                config: Arc::new(Config::default()),
+                watch: watch::none,
+                verify: Verify::InProcess,
+                parts: Parts::default(),
+                pressure: Pressure::none(),
+                sharing: None,
+            }));
+            let until = Instant::now() + Duration::from_secs(20);
+            workspace.wait_fresh(until, &|| false, &mut |_| {}).unwrap();
+            workspace
+        };
+        (0..5).map(ask).collect()
+    }
+
+    fn open(all: &[Arc<Workspace>]) -> Vec<bool> {
+        all.iter().map(|w| w.asked_at().is_some()).collect()
+    }
+
+    #[test]
+    fn above_the_ceiling_workspaces_close_that_were_asked_least_lately() {
+        let tmp = tempfile::tempdir().unwrap();
+        let all = asked(tmp.path());
+        let used = || open(&all).into_iter().filter(|is_open| *is_open).count() as u64;
+        let close = |max, n_kept, now| close_idle(max, all.clone(), n_kept, now, &used);
+        close(0, 0, Instant::now());
+        assert_eq!(used(), 5, "all were asked a moment ago");
+        let later = Instant::now() + ASKED_LATELY;
+        close(5, 0, later);
+        assert_eq!(used(), 5, "as much as there may be");
+        close(4, 0, later);
+        assert_eq!(open(&all), [false, true, true, true, true]);
+        close(0, 3, later);
+        assert_eq!(open(&all), [false, false, true, true, true], "some stay, whatever they take");
+        close(0, 0, later);
+        assert_eq!(used(), 0);
+        let freshness = all[0].wait_fresh(Instant::now() + Duration::from_secs(20), &|| false, &mut |_| {});
+        assert!(freshness.unwrap().fresh, "it opens again when it is asked");
     }
 }

@@ -64,13 +64,16 @@ fn pool() -> &'static rayon::ThreadPool {
 /// Gives back what work has left: on this thread, and on those that walk, each for itself. What a
 /// thread keeps for the next file is several megabytes, and each workspace has a thread.
 fn give_back_memory() {
-    let give_back = || {
-        indexd_store::forget_scratch();
-        indexd_secrets::forget_scratch();
-        indexd_os::give_back_memory();
-    };
-    pool().spawn_broadcast(move |_| give_back());
-    give_back();
+    pool().spawn_broadcast(|_| give_back_own_memory());
+    give_back_own_memory();
+}
+
+/// The same on this thread alone. What other threads have freed of the memory that this one took is
+/// given back only here, by the thread itself.
+fn give_back_own_memory() {
+    indexd_store::forget_scratch();
+    indexd_secrets::forget_scratch();
+    indexd_os::give_back_memory();
 }
 
 /// What is said of a repository's settings that are refused.

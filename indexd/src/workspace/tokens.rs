@@ -40,13 +40,13 @@ impl Counting {
         self.is_done = false;
     }
 
-    /// Counts some chunks that have no count yet.
+    /// Counts some chunks that have no count yet; gives how many.
     ///
     /// # Errors
     /// Those of the store.
-    pub fn step(&mut self, store: &Store) -> Result<(), StoreError> {
+    pub fn step(&mut self, store: &Store) -> Result<usize, StoreError> {
         use indexd_text::TokenCounter;
-        let Some(name) = self.tokenizer.clone() else { return Ok(()) };
+        let Some(name) = self.tokenizer.clone() else { return Ok(0) };
         let options = indexd_text::CounterOptions { cache_texts: 0, ..Default::default() };
         let counter = match &self.counter {
             Some(counter) => Arc::clone(counter),
@@ -54,7 +54,7 @@ impl Counting {
                 Ok(counter) => Arc::clone(self.counter.insert(counter)),
                 Err(_) => {
                     self.tokenizer = None;
-                    return Ok(());
+                    return Ok(0);
                 }
             },
         };
@@ -93,7 +93,7 @@ impl Counting {
             txn.put_token_counts(&counts)?;
             self.generation = txn.commit()?;
         }
-        Ok(())
+        Ok(counts.len())
     }
 }
 

@@ -274,6 +274,12 @@ impl Store {
         Arc::strong_count(&self.inner) <= 1 + n_others
     }
 
+    /// Forgets the rows that requests have opened and that are kept for the next one.
+    pub fn forget_opened(&self) {
+        self.inner.idle.clear();
+        self.inner.idle_second.clear();
+    }
+
     /// Whether a read met damage: answers cannot be had, the index must be rebuilt.
     pub fn is_damaged(&self) -> bool {
         self.inner.damaged.load(Ordering::Acquire)

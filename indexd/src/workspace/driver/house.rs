@@ -16,17 +16,40 @@ use std::time::{Duration, Instant};
 const IDLE: Duration = Duration::from_millis(1_500);
 /// Time after which a daemon that still runs has not been ended by the index it opened.
 const ALIVE: Duration = Duration::from_secs(600);
+/// The longest time between two attempts to open the environment anew while somebody reads it.
+const RENEW_AGAIN_MAX: Duration = Duration::from_secs(300);
 /// Time before a copy that failed, or that changes have overtaken, is tried again.
 const COPY_AGAIN: Duration = Duration::from_secs(5);
 
 /// A compact copy, or why there is none.
 pub type Copied = Result<Copy, StoreError>;
 
+/// How long something is put off that could not be done: ever longer.
+struct PutOff {
+    until: Instant,
+    wait: Duration,
+}
+
+impl PutOff {
+    /// It could not be done now.
+    fn again(&mut self, now: Instant) {
+        self.wait = (self.wait * 2).clamp(IDLE, RENEW_AGAIN_MAX);
+        self.until = now + self.wait;
+    }
+
+    /// It was done; the next one is not put off.
+    fn end(&mut self) {
+        self.wait = Duration::ZERO;
+    }
+}
+
 /// The housekeeping of one workspace.
 pub(super) struct House {
     counting: Counting,
     /// Whether work has left memory that is worth giving back.
     pub has_waste: bool,
+    /// Memory is not given back before this.
+    put_off: PutOff,
     /// When commits are flushed next.
     sync_at: Option<Instant>,
     syncing: Option<JoinHandle<()>>,
@@ -47,6 +70,7 @@ impl House {
         Self {
             counting: Counting::new(config.index_background_tokens, &config.pack.tokenizer),
             has_waste: false,
+            put_off: PutOff { until: Instant::now(), wait: Duration::ZERO },
             sync_at: None,
             syncing: None,
             copying: None,
@@ -126,9 +150,10 @@ impl Driver {
     pub(super) fn house_due(&self) -> Option<Instant> {
         let house = &self.house;
         let quiet_at = self.last_request.max(self.last_event) + IDLE;
-        let wants_quiet = house.counting.is_wanted() || house.has_waste;
+        let waste_at = house.has_waste.then(|| quiet_at.max(house.put_off.until));
+        let count_at = house.counting.is_wanted().then_some(quiet_at);
         let copy_at = self.wants_copy().then(|| house.copy_at.max(self.copy_quiet_at()));
-        [house.sync_at, house.alive_at, wants_quiet.then_some(quiet_at), copy_at].into_iter().flatten().min()
+        [house.sync_at, house.alive_at, count_at.or(waste_at), copy_at].into_iter().flatten().min()
     }
 
     /// When it is quiet enough for a copy; at once when a request waits for it.
@@ -168,10 +193,12 @@ impl Driver {
         }
         if is_quiet && self.house.counting.is_wanted() {
             self.house.has_waste = true;
-            self.house.counting.step(&store)?;
+            let n_counted = self.house.counting.step(&store)?;
+            self.engine_mut().into_iter().for_each(|engine| engine.wear(n_counted));
         }
         drop(store);
-        if is_quiet && !self.house.counting.is_wanted() && std::mem::take(&mut self.house.has_waste) {
+        let is_time = is_quiet && self.house.put_off.until <= now && !self.house.counting.is_wanted();
+        if is_time && std::mem::take(&mut self.house.has_waste) {
             self.give_back()?;
         }
         Ok(())
@@ -180,17 +207,31 @@ impl Driver {
     /// Gives back what changes and walks have left, in the environment and in the allocator.
     fn give_back(&mut self) -> Result<(), EngineError> {
         let shared = Arc::clone(&self.setup.shared);
-        if let State::Open(engine) = &mut self.state
-            && engine.is_worn()
-            && !engine.renew(&shared)?
-        {
-            // Somebody reads; it is tried again when it is quiet.
+        let is_renewed = match &mut self.state {
+            State::Open(engine) if engine.is_worn() => engine.renew(&shared)?,
+            _ => true,
+        };
+        if is_renewed {
+            self.house.put_off.end();
+        } else {
+            // Somebody reads, perhaps for long. All but the environment is given back the first time.
             self.house.has_waste = true;
-            self.last_event = Instant::now();
+            let is_first = self.house.put_off.wait.is_zero();
+            self.house.put_off.again(Instant::now());
+            if !is_first {
+                return Ok(());
+            }
         }
         crate::workspace::give_back_memory();
         self.setup.pressure.settled();
         Ok(())
+    }
+
+    /// Lets go of what is only kept for later requests, and of what other threads have freed of the
+    /// memory that this one took.
+    pub(super) fn let_go(&self) {
+        self.engine().and_then(|e| e.store()).into_iter().for_each(Store::forget_opened);
+        crate::workspace::give_back_own_memory();
     }
 
     /// Copies the index on a thread of its own; requests and changes do not wait for it.
@@ -243,5 +284,26 @@ impl Driver {
                 self.failed(e);
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_index_that_is_read_for_long_is_renewed_ever_less_often() {
+        let begin = Instant::now();
+        let mut put_off = PutOff { until: begin, wait: Duration::ZERO };
+        let mut n_tried = 0;
+        while put_off.until < begin + Duration::from_secs(3_600) {
+            put_off.again(put_off.until);
+            n_tried += 1;
+        }
+        assert!((12..=24).contains(&n_tried), "tried {n_tried} times in an hour");
+        assert_eq!(put_off.wait, RENEW_AGAIN_MAX);
+        put_off.end();
+        put_off.again(begin);
+        assert_eq!(put_off.wait, IDLE, "from the beginning");
     }
 }
