@@ -52,7 +52,7 @@ pick() { eval "local n=\${#$1[@]}; echo \"\${$1[RANDOM % n]}\""; }
 repos=()
 for source in "$@"; do
     for ((i = 1; i <= copies; i++)); do
-        clone=$dir/repos/$(basename "$source" .git)-$i
+        clone=$dir/repos/$(basename "$source" .git)-$((${#repos[@]} + 1))
         git -c advice.detachedHead=false -c init.defaultBranch=main clone -q --no-hardlinks "$source" "$clone"
         repos+=("$clone")
     done

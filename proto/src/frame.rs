@@ -195,6 +195,17 @@ mod tests {
     }
 
     proptest! {
+        /// Whatever comes, in whatever pieces: frames below the limit, and nothing else is kept.
+        #[test]
+        fn any_bytes_are_frames_or_an_error(pieces: Vec<Vec<u8>>, max in 1usize..64) {
+            let pieces: Vec<&[u8]> = pieces.iter().map(Vec::as_slice).collect();
+            for frame in decode(max, &pieces) {
+                if let Frame::Line(line) = frame {
+                    prop_assert!(line.len() <= max && !line.contains(&b'\n'));
+                }
+            }
+        }
+
         #[test]
         fn pieces_do_not_matter(bytes in prop::collection::vec(prop::sample::select(b"ab\n\r ".to_vec()), 0..200), cuts in prop::collection::vec(1usize..9, 0..60)) {
             let whole = decode(6, &[&bytes]);

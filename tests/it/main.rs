@@ -14,6 +14,7 @@ mod mcp;
 mod packages;
 mod protocol;
 mod recovery;
+mod reliability;
 mod requirements;
 mod sharing;
 mod support;

@@ -7,7 +7,9 @@ use indexd::server::Server;
 use indexd::server::backend::{Backend, Context, cancelled};
 use indexd::server::connection::Timeouts;
 use indexd::server::dispatch::{Closing, Identity};
-use indexd::server::limits::{CONNECTIONS_MAX, IN_FLIGHT_PER_CLIENT_MAX, QUEUE_MAX, RUNNING_MAX};
+use indexd::server::limits::{
+    CONNECTIONS_MAX, HEARTBEAT, HELD_KIB_MAX, IN_FLIGHT_PER_CLIENT_MAX, QUEUE_MAX, RUNNING_MAX,
+};
 use indexd_proto::Call;
 use indexd_proto::error::ErrorObject;
 use indexd_proto::limits::FRAME_BYTES_MAX;
@@ -357,5 +359,55 @@ fn a_daemon_that_ends_finishes_what_is_in_flight() {
         assert_eq!(*server.closing().borrow(), Closing::Draining);
         server.close();
         assert_eq!(client.receive().await, None);
+    });
+}
+
+/// Who has said `hello` hears that work goes on; who has not would not know what it is told.
+#[test]
+fn work_that_takes_long_gives_signs_of_life_to_who_knows_them() {
+    run(async {
+        let (_, server) = scripted();
+        let mut told = Client::of(&server);
+        told.send(r#"{"id":"h","method":"hello","params":{"protocol":{"min":1,"max":1}}}"#).await;
+        let hello = told.answer().await;
+        assert!(hello["result"]["capabilities"].as_array().unwrap().contains(&json!("heartbeat")), "{hello}");
+        let mut plain = Client::of(&server);
+        let time = (HEARTBEAT * 5 / 2).as_millis();
+        told.search(1, &format!("sleep:{time}")).await;
+        plain.search(1, &format!("sleep:{time}")).await;
+        let (first, second) = (told.answer().await, told.answer().await);
+        assert_eq!((&first["method"], &second["method"]), (&json!("$/heartbeat"), &json!("$/heartbeat")));
+        assert_eq!(told.answer().await["id"], 1);
+        assert_eq!(plain.answer().await["id"], 1, "an answer and nothing before it");
+    });
+}
+
+/// Unfinished lines of all clients have one bound; who goes beyond it is told to come back.
+#[test]
+fn what_is_held_for_all_clients_together_is_bounded() {
+    run(async {
+        let (_, server) = scripted();
+        let part = "x".repeat(FRAME_BYTES_MAX - (1 << 20));
+        let mut clients = Vec::new();
+        for _ in 0..HELD_KIB_MAX / (part.len() >> 10) {
+            let mut client = Client::of(&server);
+            client.writer.write_all(part.as_bytes()).await.unwrap();
+            clients.push(client);
+        }
+        let mut late = Client::of(&server);
+        // It is refused within its line, when the pipe is closed.
+        let _ = late.writer.write_all(part.as_bytes()).await;
+        assert_eq!(code(&late.answer().await), "POC_E_BUSY");
+        assert_eq!(late.receive().await, None);
+        let mut short = Client::of(&server);
+        short.search(1, "quick").await;
+        assert_eq!(short.answer().await["id"], 1, "short lines need no share");
+        let left = clients.pop().unwrap();
+        drop((left.lines, left.writer));
+        left.served.await.unwrap();
+        let mut next = Client::of(&server);
+        next.writer.write_all(part.as_bytes()).await.unwrap();
+        next.send("").await;
+        assert_eq!(code(&next.answer().await), "POC_E_PARSE", "it was read to its end");
     });
 }

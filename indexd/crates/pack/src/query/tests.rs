@@ -200,3 +200,14 @@ fn a_term_is_shown_as_the_text_has_it() {
     }
     assert_eq!((q.as_written("=closedsockets"), q.as_written("other")), ("closedsockets", "other"));
 }
+
+proptest::proptest! {
+    /// Any text is a query, and what is read in it is bounded by it.
+    #[test]
+    fn any_text_is_a_query(bytes: Vec<u8>) {
+        let text = String::from_utf8_lossy(&bytes);
+        let query = parse(&text, 1.0, 0.5);
+        proptest::prop_assert!(query.literals.iter().map(String::len).sum::<usize>() <= 4 * text.len());
+        proptest::prop_assert!(query.terms.iter().all(|term| !term.term.is_empty()));
+    }
+}

@@ -5,6 +5,7 @@ use crate::{Opened, Overlays, Store, StoreError};
 use indexd_model::terms::Vocabulary;
 use indexd_model::view::{FactsView, IndexView};
 use std::fs;
+use std::os::unix::fs::FileExt;
 use std::path::Path;
 
 fn state(files: &[(&str, &str)]) -> State {
@@ -367,4 +368,42 @@ fn a_full_store_says_so_and_keeps_what_it_has() {
     drop(s);
     drop(store);
     crate::verify(dir.path()).expect("whole");
+}
+
+/// A row that was read while it was whole is checked again after a bounded number of requests.
+#[test]
+fn what_rots_on_the_disk_while_an_index_is_open_is_found_out() {
+    let path = "some/folder/rotting.x";
+    let World { store, dir } = World::build(&state(&[(path, "a: a;")]));
+    let read = || {
+        let snapshot = store.snapshot().expect("snapshot");
+        let name = snapshot.files().first().map(|file| snapshot.file(*file).path.to_string());
+        name.expect("one file")
+    };
+    assert_eq!(read(), path);
+    store.sync().expect("written");
+    let data = dir.path().join("data.mdb");
+    let bytes = fs::read(&data).expect("data");
+    let places = bytes.windows(7).enumerate().filter(|(_, w)| *w == b"rotting").map(|(at, _)| at as u64);
+    let file = fs::OpenOptions::new().write(true).open(&data).expect("opens");
+    let n_flipped = places.inspect(|at| _ = file.write_at(b"R", *at).expect("flips")).count();
+    assert!(n_flipped > 0);
+    for _ in 0..1_000 {
+        if std::panic::catch_unwind(std::panic::AssertUnwindSafe(read)).is_err() {
+            assert!(store.is_damaged(), "a request is lost to damage only");
+            return;
+        }
+        assert!(!store.is_damaged());
+    }
+    panic!("a flipped bit was not noticed in a thousand requests");
+}
+
+/// What requests have opened is kept for the next one, until memory is wanted.
+#[test]
+fn what_is_kept_for_the_next_request_can_be_let_go() {
+    let World { store, dir: _dir } = World::build(&state(&[("f", "a: a;")]));
+    drop(store.snapshot().expect("snapshot"));
+    store.forget_opened();
+    assert!(store.inner.idle.take(&store.inner.env).is_none());
+    assert_eq!(store.snapshot().expect("snapshot").files().len(), 1);
 }
