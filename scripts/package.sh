@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Builds packages that carry both programs: a tarball, a Debian package and an npm package.
+# Builds packages that carry both programs: a tarball, a Debian package, an npm package and
+# a Python wheel.
 #
 #   scripts/package.sh [--test] [--bin DIR] [--out DIR]
 #
@@ -17,7 +18,7 @@ while [ $# -gt 0 ]; do
         --test) test=true ;;
         --bin) bin=$(cd "$2" && pwd); shift ;;
         --out) out=$2; shift ;;
-        *) sed -n '2,11s/^# \{0,1\}//p' "$0" >&2; exit 2 ;;
+        *) sed -n '2,12s/^# \{0,1\}//p' "$0" >&2; exit 2 ;;
     esac
     shift
 done
@@ -87,6 +88,10 @@ npm_package() {
     (cd "$out" && npm pack --silent "$pkg" > /dev/null)
 }
 
+wheel() {
+    "$root/scripts/wheel.py" "$stage" "$version" "$glibc" "$root/README.md" "$out" > /dev/null
+}
+
 # Packs a small repository with the `ctl` of a folder, in a home of its own.
 use() {
     local what=$1 path=$2 home
@@ -112,7 +117,7 @@ has() {
 
 try_all() {
     local dir=$work/try file
-    mkdir -p "$dir"/{tar,deb,npm}
+    mkdir -p "$dir"/{tar,deb,npm,wheel}
     tar -C "$dir/tar" -xzf "$out"/indexd-*.tar.gz
     has tarball "$dir/tar/indexd-$version" share/man/man1/ctl.1 share/doc/indexd/THIRD-PARTY.txt lib/systemd/user/indexd.socket
     use tarball "$dir/tar/indexd-$version/bin"
@@ -127,11 +132,20 @@ try_all() {
         has 'the npm package' "$dir/npm/node_modules/indexd" share/man/man1/ctl.1 THIRD-PARTY.txt
         use 'the npm package' "$dir/npm/node_modules/.bin"
     }
+    file=$(ls "$out"/*.whl 2> /dev/null) && {
+        python3 -m venv "$dir/wheel"
+        "$dir/wheel/bin/pip" install --quiet --no-index --disable-pip-version-check "$file"
+        has 'the wheel' "$dir/wheel" share/man/man1/ctl.1 bin/ctl-more bin/indexd
+        use 'the wheel' "$dir/wheel/bin"
+        "$dir/wheel/bin/pip" uninstall --quiet --yes indexd
+        [ ! -e "$dir/wheel/bin/ctl" ] || { say 'the wheel leaves ctl behind'; exit 1; }
+    }
 }
 
 tarball
 deb
 npm_package
+wheel
 if $test; then try_all; fi
 rm -rf "$work"
 (cd "$out" && ls -1 | sed 's/^/package: /' >&2)

@@ -4,7 +4,6 @@
 ;; Version: 0.1.0
 ;; Package-Requires: ((emacs "28.1"))
 ;; Keywords: tools, matching
-;; URL: https://example.invalid/indexd
 ;; SPDX-License-Identifier: MIT OR Apache-2.0
 
 ;;; Commentary:

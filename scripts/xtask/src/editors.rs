@@ -314,7 +314,16 @@ impl Place {
         }
         let package = self.kept.join("indexd.vsix");
         let mut command = self.command("vsce");
-        command.args(["package", "--no-dependencies", "--out"]).arg(&package);
+        // The extension names no place of its source, so links of its README stay as they are.
+        command
+            .args([
+                "package",
+                "--no-dependencies",
+                "--allow-missing-repository",
+                "--no-rewrite-relative-links",
+                "--out",
+            ])
+            .arg(&package);
         finish(command.current_dir(self.top.join("editors/vscode")), RUN_MAX)?;
         ensure!(package.is_file(), "there is no package");
         Ok(None)
