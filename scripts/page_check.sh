@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Looks at the page of a pack in headless Chromium: axe-core, two widths, light and dark.
+# Looks at the pages of a pack and of a map, and at a picture of edges, in headless Chromium: axe-core, two
+# widths, light and dark, print.
 #
 #   scripts/page_check.sh [FOLDER FOR SCREENSHOTS]
 #
@@ -54,4 +55,10 @@ git add -A
 git -c user.name=A -c user.email=a@b -c commit.gpgsign=false commit -qm one
 sed -i 's/Delay(attempt int)/Delay(attempt, most int)/' retry.go
 "${ctl[@]}" pack --diff HEAD 'where is the delay of a retry decided' --html "$home/page.html" > /dev/null
-NODE_PATH=$modules/node_modules node "$root/scripts/page_check.js" "$home/page.html" $shots
+"${ctl[@]}" map --html "$home/map.html" > /dev/null
+"${ctl[@]}" graph Delay --svg --out "$home/graph.svg" > /dev/null
+{ printf '<!DOCTYPE html><html lang="en"><title>edges</title><main><h1>edges</h1>'; cat "$home/graph.svg"; printf '</main></html>\n'; } > "$home/graph.html"
+python3 -c 'import sys, xml.dom.minidom as x; x.parse(sys.argv[1])' "$home/graph.svg"
+for page in page map graph; do
+    NODE_PATH=$modules/node_modules node "$root/scripts/page_check.js" "$home/$page.html" $shots
+done

@@ -109,6 +109,9 @@ pub enum Command {
     /// What depends on a definition, step by step
     #[command(after_help = GRAPH_EXAMPLES)]
     Impact(GraphArgs),
+    /// Draw what stands around a definition: callers, callees, types, tests
+    #[command(after_help = PICTURE_EXAMPLES)]
+    Graph(PictureArgs),
     /// Build the index of a repository
     #[command(after_help = "Example:\n  ctl index --repo . --wait")]
     Index(IndexArgs),
@@ -195,6 +198,8 @@ const MAP_EXAMPLES: &str = "At most 500 lines of Markdown; with --json the same 
 Examples:
   ctl map
   ctl map --out repo_map.md
+  ctl map --max-tokens 2000           # for a model
+  ctl map --html map.html             # to look at
   ctl map --json | jq '.map.entrypoints'";
 
 const GRAPH_EXAMPLES: &str = "The symbol is a name, Class.method, a symbol id, a path, or path:line.
@@ -202,6 +207,13 @@ const GRAPH_EXAMPLES: &str = "The symbol is a name, Class.method, a symbol id, a
 Examples:
   ctl callers Client.get
   ctl impact net/retry.go:42 --depth 2 --json";
+
+const PICTURE_EXAMPLES: &str = "Without a format it prints one line for each edge.
+
+Examples:
+  ctl graph Client.get --svg --out get.svg
+  ctl graph Client.get --dot --depth 2 | dot -Tpng > get.png
+  ctl graph net/retry.go:42 --mermaid";
 
 /// Options of `pack` and `preview`.
 #[derive(Debug, Args)]
@@ -404,6 +416,13 @@ pub struct MapArgs {
     /// Write to FILE instead of standard output
     #[arg(long, value_name = "FILE")]
     pub out: Option<PathBuf>,
+    /// Write a page to look at: one HTML file that needs nothing else; without
+    /// FILE to standard output
+    #[arg(long, value_name = "FILE", num_args = 0..=1, default_missing_value = "-", conflicts_with_all = ["json", "out"])]
+    pub html: Option<PathBuf>,
+    /// Tokens of the document, exactly counted, 500 to 90000 [default: 500 lines]
+    #[arg(long, value_name = "TOKENS")]
+    pub max_tokens: Option<u32>,
     /// Make it afresh even when an equal one is at hand
     #[arg(long)]
     pub no_cache: bool,
@@ -505,6 +524,37 @@ pub struct GraphArgs {
     /// Show callers of what a method implements or overrides, too (callers)
     #[arg(long)]
     pub dispatch: bool,
+    /// What the index must hold.
+    #[command(flatten)]
+    pub wait: WaitArgs,
+}
+
+/// Options of `graph`.
+#[derive(Debug, Args)]
+pub struct PictureArgs {
+    /// A name, Class.method, a symbol id, a path, or path:line
+    pub symbol: String,
+    /// Draw it as SVG
+    #[arg(long, group = "picture", conflicts_with = "json")]
+    pub svg: bool,
+    /// Write it for Graphviz
+    #[arg(long, group = "picture", conflicts_with = "json")]
+    pub dot: bool,
+    /// Write it as a Mermaid flow chart, for Markdown
+    #[arg(long, group = "picture", conflicts_with = "json")]
+    pub mermaid: bool,
+    /// Write the picture to FILE instead of standard output
+    #[arg(long, value_name = "FILE", requires = "picture")]
+    pub out: Option<PathBuf>,
+    /// Steps to follow, at most 4
+    #[arg(short, long, value_name = "N", default_value_t = 1)]
+    pub depth: u32,
+    /// Edges at most
+    #[arg(short = 'n', long, value_name = "N", default_value_t = 60)]
+    pub limit: u32,
+    /// Leave out edges below this, in percent
+    #[arg(long, value_name = "PERCENT", default_value_t = 50)]
+    pub min_confidence: u8,
     /// What the index must hold.
     #[command(flatten)]
     pub wait: WaitArgs,

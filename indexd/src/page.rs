@@ -1,10 +1,13 @@
-//! A pack as a page to look at: one HTML document without anything from elsewhere.
+//! A pack, and the map of a repository, as a page to look at: one HTML document without anything from
+//! elsewhere. Edges as a picture.
 //!
 //! What comes from a repository is text and nothing else: the templates escape it, a policy in the document
 //! allows only the style and the script that are part of this program, and characters that would hide or
 //! reorder text are written out.
 
 mod code;
+pub mod graph;
+pub mod map;
 mod picture;
 
 use base64::Engine as _;
@@ -31,6 +34,18 @@ pub fn render(pack: &ContextPack, files: Files) -> String {
     let title = title(pack);
     let mut code = Code::new(files);
     let mut n = 0;
+    let main = html! {
+        @if let Some(change) = &pack.change { (change_section(change)) }
+        @for section in pack.sections.iter().filter(|s| !s.items.is_empty()) {
+            (section_of(section, &mut n, &mut code))
+        }
+        (left_out(pack))
+    };
+    document(&title, &head(pack, &title), &main, &foot(pack))
+}
+
+/// A whole document with our style, our script and our policy.
+fn document(title: &str, head: &Markup, main: &Markup, foot: &Markup) -> String {
     let page = html! {
         (DOCTYPE)
         html lang="en" {
@@ -43,15 +58,9 @@ pub fn render(pack: &ContextPack, files: Files) -> String {
                 style { (PreEscaped(STYLE)) }
             }
             body {
-                header { (head(pack, &title)) }
-                main {
-                    @if let Some(change) = &pack.change { (change_section(change)) }
-                    @for section in pack.sections.iter().filter(|s| !s.items.is_empty()) {
-                        (section_of(section, &mut n, &mut code))
-                    }
-                    (left_out(pack))
-                }
-                footer { (foot(pack)) }
+                header { (head) }
+                main { (main) }
+                footer { (foot) }
                 script { (PreEscaped(KEYS)) }
             }
         }
@@ -143,7 +152,10 @@ fn head(pack: &ContextPack, title: &str) -> Markup {
         @if query.lines().count() > 1 {
             details { summary { "the whole text" } pre tabindex="0" { (plain(query)) } }
         }
-        (picture::bar(&shares.iter().map(|s| (s.fill.as_str(), s.tokens)).collect::<Vec<_>>()))
+        (picture::bar(
+            &shares.iter().map(|s| (s.fill.as_str(), s.tokens)).collect::<Vec<_>>(),
+            "the budget by section; the table below says the same",
+        ))
         div.scroll tabindex="0" role="region" aria-label="tokens by section" {
             table {
                 thead { tr { th scope="col" { "section" } th.r scope="col" { "items" } th.r scope="col" { "tokens" } } }

@@ -92,6 +92,8 @@ methods! {
     Refs(GraphParams) = "graph.refs",
     /// What depends on it, step by step.
     Impact(GraphParams) = "graph.impact",
+    /// What stands around it: callers, callees, types, tests.
+    Around(GraphParams) = "graph.around",
     /// Registers a workspace and starts its index.
     WorkspaceAdd(AddParams) = "workspace.add",
     /// Lists the workspaces.

@@ -23,6 +23,12 @@ pub struct MapParams {
     /// Makes the document afresh even when an equal one is cached.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub no_cache: bool,
+    /// Tokens that the document may have, 500 to 90,000, counted exactly; without it 500 lines.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_tokens: Option<u32>,
+    /// Whether the map stands beside itself as a page to look at, one HTML document, as `page`.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub page: bool,
     /// The client's own id for its logs and ours.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub correlation_id: Option<String>,
@@ -77,6 +83,9 @@ pub struct MapResult {
     pub markdown: String,
     /// The same as data, complete.
     pub map: RepoMap,
+    /// The page, when asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub page: Option<String>,
     /// Whether it was cached.
     pub cache: DocumentCache,
     /// What the reader should know that is not in the document.

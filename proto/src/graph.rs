@@ -1,4 +1,4 @@
-//! `graph.callers`, `graph.callees`, `graph.refs`, `graph.impact`: walks along resolved edges, with
+//! `graph.callers`, `graph.callees`, `graph.refs`, `graph.impact`, `graph.around`: walks along resolved edges, with
 //! the evidence of each and a statement of what the graph may be missing.
 
 use crate::overlay::Overlay;
@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// Parameters of the four graph methods.
+/// Parameters of the graph methods.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct GraphParams {
@@ -32,6 +32,9 @@ pub struct GraphParams {
     /// Whether callers of what a method implements or overrides stand among the edges, as `dispatch`.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub dispatch: bool,
+    /// Whether the edges stand beside themselves as a picture, as `picture`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub picture: Option<Picture>,
     /// What the answer requires of the index.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub wait: Option<Wait>,
@@ -43,6 +46,18 @@ pub struct GraphParams {
     pub progress: bool,
 }
 
+/// How a picture of edges is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Picture {
+    /// A picture laid out and drawn, for browsers.
+    Svg,
+    /// A graph for Graphviz.
+    Dot,
+    /// A flow chart for Markdown.
+    Mermaid,
+}
+
 /// Answer to the graph methods.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
@@ -51,7 +66,7 @@ pub struct GraphResult {
     pub schema: String,
     /// Version of this object's shape.
     pub schema_version: String,
-    /// `callers`, `callees`, `refs` or `impact`.
+    /// `callers`, `callees`, `refs`, `impact` or `around`.
     pub relation: String,
     /// What the name was taken for; several when it is ambiguous, and all were walked from.
     pub roots: Vec<Symbol>,
@@ -65,6 +80,9 @@ pub struct GraphResult {
     pub through: Vec<Through>,
     /// What may be missing.
     pub coverage: Coverage,
+    /// The picture, when asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub picture: Option<String>,
     /// What is known beside it.
     pub envelope: Envelope,
 }

@@ -139,4 +139,7 @@ pub struct Symbol {
     pub line: u32,
     /// The signature, on one line.
     pub signature: String,
+    /// Whether it is a test, or stands in a file of tests.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub test: bool,
 }

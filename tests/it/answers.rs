@@ -184,6 +184,15 @@ fn real_answers_have_the_published_shapes() {
                 .any(|e| e.source.name == "main")
         );
 
+        for (picture, begins) in [("svg", "<svg "), ("dot", "digraph "), ("mermaid", "flowchart LR")] {
+            let (_, answer) =
+                ask(&world, c, "graph.around", json!({"symbol": "base", "picture": picture})).await;
+            let found: graph::GraphResult = check_shape("graph.around", &answer);
+            let drawn = found.picture.unwrap();
+            assert!(drawn.starts_with(begins) && drawn.contains("Delay"), "{drawn}");
+            assert!(!drawn.contains(&world.root), "no absolute path leaves the daemon in a picture");
+        }
+
         let (notes, answer) = ask(&world, c, "export.edges", json!({})).await;
         let exported: export::ExportResult = check_shape("export.edges", &answer);
         let text: String = notes.iter().map(|n| n["params"]["text"].as_str().unwrap()).collect();

@@ -399,7 +399,7 @@ fn many_lines_on_one_socket_from_any_language() {
 fn every_json_answer_is_one_object_with_a_schema() {
     let user = User::new();
     ok(&user.ctl(&["index", "--wait"]));
-    let cases: [&[&str]; 17] = [
+    let cases: [&[&str]; 20] = [
         &["status"],
         &["version"],
         &["doctor"],
@@ -408,6 +408,9 @@ fn every_json_answer_is_one_object_with_a_schema() {
         &["symbol", "Delay"],
         &["callers", "Delay"],
         &["impact", "retry.go:4"],
+        &["graph", "Delay"],
+        &["card", "Delay"],
+        &["map"],
         &["pack", "delay"],
         &["daemon", "start"],
         &["workspace", "list"],
@@ -655,6 +658,47 @@ fn callers_through_an_interface_are_told_of() {
     let shown = ok(&user.ctl(&["callers", "lessor.Grant", "--dispatch"]));
     assert!(shown.contains("function Use  lease.go:11  dispatch"), "{shown}");
     assert!(!ok(&user.ctl(&["callers", "Delay"])).contains("through interface"));
+}
+
+/// What stands around a definition, on a terminal, as a picture and as a file; and the page of the map.
+#[test]
+fn pictures_are_printed_or_written_whole() {
+    let user = User::new();
+    let lines = ok(&user.ctl(&["graph", "Delay"]));
+    assert!(
+        lines.contains("around function Delay") && lines.contains("  Get call Delay  client.go:"),
+        "{lines}"
+    );
+    for (format, begins) in [("--svg", "<svg "), ("--dot", "digraph indexd {"), ("--mermaid", "flowchart LR")]
+    {
+        let printed = ok(&user.ctl(&["graph", "Delay", format]));
+        assert!(
+            printed.starts_with(begins) && printed.contains("Get") && printed.ends_with('\n'),
+            "{printed}"
+        );
+        let file = user.path("picture");
+        assert_eq!(
+            ok(&user.ctl(&["graph", "Delay", format, "--out", file.to_str().unwrap()])).trim(),
+            file.display().to_string()
+        );
+        assert_eq!(std::fs::read_to_string(&file).unwrap(), printed);
+    }
+    for (args, code) in [
+        (&["graph", "nothing_alike", "--svg"][..], "POC_E_SYMBOL_NOT_FOUND"),
+        (&["graph", "Delay", "--dot", "--out", "/nowhere/x"], "POC_E_CANNOT_CREATE"),
+        (&["map", "--html", "/nowhere/x"], "POC_E_CANNOT_CREATE"),
+        (&["map", "--max-tokens", "3"], "POC_E_INVALID_REQUEST"),
+    ] {
+        let output = user.ctl(args);
+        assert!(text(&output.stderr).contains(code), "{args:?}: {}", text(&output.stderr));
+        assert_ne!(output.status.code(), Some(0), "{args:?}");
+    }
+    let page = ok(&user.ctl(&["map", "--html"]));
+    assert!(page.starts_with("<!DOCTYPE html>") && page.contains("Content-Security-Policy"), "{page}");
+    assert!(page.contains("Modules (") && !page.contains(&user.path("repo").display().to_string()));
+    let file = user.path("map.html");
+    ok(&user.ctl(&["map", "--html", file.to_str().unwrap()]));
+    assert_eq!(std::fs::read_to_string(file).unwrap(), page);
 }
 
 #[test]

@@ -53,6 +53,23 @@ fn impact_follows_what_is_written_to_those_who_read_it() {
 }
 
 #[test]
+fn around_it_stand_those_who_use_it_and_what_it_uses() {
+    let test =
+        ("p/b_test.go", "package p\n\nimport \"testing\"\n\nfunc TestGet(t *testing.T) {\n\tGet()\n}\n");
+    let tree = [GO[0], GO[1], test];
+    let near = ask(&tree, Relation::Around, "Get", 1).0;
+    assert_eq!(near, ["1 usage Get -> Count @4", "1 call main -> Get @8", "1 call TestGet -> Get @6"]);
+    let far = ask(&tree, Relation::Around, "Get", 2).0;
+    assert_eq!(far[..3], near[..]);
+    assert_eq!(far[3..], ["2 usage Set -> Count @6", "2 call main -> Set @8"], "each edge once");
+    let params = GraphParams { symbol: "Get".to_owned(), limit: Some(2), ..GraphParams::default() };
+    let cut = walk(&Oracle::of(&tree), Relation::Around, &params, &Cancel::default()).unwrap();
+    let is_used = |e: &indexd_proto::graph::GraphEdge| e.target.name == "Get";
+    assert!(cut.bounded && cut.edges.iter().any(is_used) && !cut.edges.iter().all(is_used), "cut alike");
+    assert!(cut.edges.iter().all(|e| !e.target.test));
+}
+
+#[test]
 fn a_file_is_asked_about_with_all_that_it_defines() {
     check(&GO, Relation::Callers, "p/a.go", &["1 call main -> Set @8"]);
     let refs = ask(&GO, Relation::Refs, "p/a.go", 1).0;

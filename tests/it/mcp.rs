@@ -146,6 +146,7 @@ fn both_eras_serve_every_tool() {
         ("callers", json!({"symbol": "Delay"}), "function Get"),
         ("callees", json!({"symbol": "Get"}), "function Delay"),
         ("impact", json!({"symbol": "Delay", "depth": "2"}), "function Get"),
+        ("repo_map", json!({"max_tokens": "800"}), "## Modules"),
     ];
     let mut lists = Vec::new();
     for era in ERAS {
@@ -173,6 +174,22 @@ fn both_eras_serve_every_tool() {
         assert!(made.starts_with(&read) && read.contains("func Delay"), "{read}");
     }
     assert_eq!(lists[0], lists[1]);
+}
+
+/// The map is counted as packs are: 1,000 tokens cost at most that.
+#[test]
+fn a_map_is_as_short_as_a_model_wants() {
+    let user = user_with_much_code();
+    for i in 0..200 {
+        user.write(&format!("repo/cmd/tool{i}/main.go"), "package main\n\nfunc main() {}\n");
+    }
+    let mut server = Raw::start(user.command("ctl"), ERAS[0]);
+    for most in [500, 1_000, 3_000] {
+        let text = said(&server.tool("repo_map", json!({"max_tokens": most})));
+        assert!((most / 2..=most).contains(&tokens(&text)), "{most}: {} tokens", tokens(&text));
+        assert!(text.contains("## Entrypoints") && text.contains("## Tree"), "{text}");
+        assert_eq!(text, ok(&user.ctl(&["map", "--max-tokens", &most.to_string()])));
+    }
 }
 
 /// The list is what every conversation pays for, and what clients keep: it changes on purpose alone.
@@ -255,6 +272,7 @@ fn what_a_model_can_mend_is_a_result_with_a_hint() {
         ("context_pack_get", json!({"packId": "pack:sha256:00"}), "POC_E_PACK_NOT_FOUND", "hint: "),
         ("callers", json!({"symbol": "Dealy"}), "POC_E_SYMBOL_NOT_FOUND", "did you mean Delay?"),
         ("callers", json!({"symbol": "nothing_alike"}), "POC_E_SYMBOL_NOT_FOUND", "locate_symbol"),
+        ("repo_map", json!({"max_tokens": 3}), "POC_E_INVALID_REQUEST", "500 to 90000"),
         ("search_code", json!({"query": "x", "limit": 0}), "POC_E_INVALID_REQUEST", "hint: "),
         ("impact", json!({"symbol": "Get", "repo": "/etc"}), "POC_E_WORKSPACE_INVALID", "repo"),
     ] {
@@ -497,7 +515,7 @@ fn the_client_of_rmcp_is_served_in_both_eras() {
             let mut child = tokio::process::Command::from(command).kill_on_drop(true).spawn().unwrap();
             let pipes = (child.stdout.take().unwrap(), child.stdin.take().unwrap());
             let client = rmcp::service::serve_client_with_lifecycle((), pipes, mode).await.unwrap();
-            assert_eq!(client.list_all_tools().await.unwrap().len(), 8);
+            assert_eq!(client.list_all_tools().await.unwrap().len(), 9);
             let mut call = CallToolRequestParams::new("build_context_pack");
             call.arguments = json!({"query": QUERY}).as_object().cloned();
             let result = client.call_tool(call).await.unwrap();
@@ -534,7 +552,7 @@ fn check_sdk(user: &User, output: &Output, version: Option<&str>) {
     let got: Value = serde_json::from_str(&ok(output)).unwrap();
     let printed = ok(&user.ctl(&["pack", QUERY, "--text"]));
     assert_eq!(got["text"].as_str().unwrap().trim_end(), printed.trim_end());
-    assert_eq!(got["tools"].as_array().unwrap().len(), 8);
+    assert_eq!(got["tools"].as_array().unwrap().len(), 9);
     assert!(got["wrong"].as_str().unwrap().contains("POC_E_SYMBOL_NOT_FOUND"), "{got}");
     if let Some(version) = version {
         assert_eq!(got["version"], version);

@@ -4,7 +4,7 @@
 //! reached, text search takes its place for the pack: `rg`, else `git grep`; without either the command
 //! fails.
 
-use super::{Target, note, text_search, wait};
+use super::{Target, check_page, note, text_search, wait, write_file, write_page};
 use crate::args::{Common, MapArgs, PackArgs, SearchWith};
 use crate::failure::Failure;
 use crate::output::Output;
@@ -28,10 +28,20 @@ pub fn map(common: &Common, args: &MapArgs) -> Result<(), Failure> {
         wait: Some(wait(&args.wait)),
         progress: progress.is_wanted(),
         no_cache: args.no_cache,
+        max_tokens: args.max_tokens,
+        page: args.html.is_some(),
         correlation_id: None,
     };
+    check_page(args.html.as_deref(), "map.html")?;
     let line = Session::open(common)?.call(Method::Map, &params, &mut progress)?;
     let answer: MapResult = session::result(&line)?;
+    if let Some(to) = &args.html {
+        let mut out = Output::new();
+        write_page(&mut out, answer.page.as_deref().unwrap_or(""), to)?;
+        out.finish()?;
+        note(common, &answer.envelope, &answer.warnings);
+        return Ok(());
+    }
     put(common, args.out.as_deref(), &answer.markdown, || Ok(session::raw(&line)?.to_owned()))?;
     note(common, &answer.envelope, &answer.warnings);
     Ok(())
@@ -161,20 +171,7 @@ fn put(
     json: impl FnOnce() -> Result<String, Failure>,
 ) -> Result<(), Failure> {
     if let Some(path) = out {
-        let failed = |e: std::io::Error| {
-            Failure::hinted(
-                ErrorCode::CannotCreate,
-                format!("cannot write {}: {e}", path.display()),
-                "name a file in a folder that exists",
-            )
-        };
-        let name = path.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
-        let temporary = path.with_file_name(format!(".{name}.{}", std::process::id()));
-        std::fs::write(&temporary, markdown).map_err(failed)?;
-        if let Err(e) = std::fs::rename(&temporary, path) {
-            let _ = std::fs::remove_file(&temporary);
-            return Err(failed(e));
-        }
+        write_file(path, markdown)?;
     }
     let mut output = Output::new();
     if common.json {

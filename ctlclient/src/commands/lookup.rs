@@ -1,7 +1,7 @@
 //! `ctl search`, `ctl symbol` and the questions about the graph.
 
-use super::{Target, note, overlays, wait};
-use crate::args::{CardArgs, Common, GraphArgs, SearchArgs, SymbolArgs, WhyArgs};
+use super::{Target, note, overlays, wait, write_file};
+use crate::args::{CardArgs, Common, GraphArgs, PictureArgs, SearchArgs, SymbolArgs, WhyArgs};
 use crate::failure::Failure;
 use crate::output::Output;
 use crate::progress::Progress;
@@ -9,7 +9,7 @@ use crate::session::{self, Session};
 use crate::style::{Style, safe_line};
 use indexd_proto::Method;
 use indexd_proto::card::{CardLinks, CardParams, CardResult};
-use indexd_proto::graph::{GraphEdge, GraphParams, GraphResult};
+use indexd_proto::graph::{GraphEdge, GraphParams, GraphResult, Picture};
 use indexd_proto::search::{SearchParams, SearchResult, Symbol, SymbolParams, SymbolResult};
 use indexd_proto::why::{Standing, WhyParams, WhyResult};
 use std::io::Read;
@@ -178,6 +178,7 @@ pub fn graph(common: &Common, args: &GraphArgs, method: Method) -> Result<(), Fa
         limit: Some(args.limit),
         min_confidence: Some(args.min_confidence),
         dispatch: args.dispatch,
+        picture: None,
         wait: Some(wait(&args.wait)),
         progress: progress.is_wanted(),
         overlays: overlays(&args.wait)?,
@@ -194,6 +195,71 @@ pub fn graph(common: &Common, args: &GraphArgs, method: Method) -> Result<(), Fa
     out.finish()?;
     note(common, &answer.envelope, &[]);
     Ok(())
+}
+
+/// Prints what stands around a definition as a picture, or one line for each edge.
+pub fn picture(common: &Common, args: &PictureArgs) -> Result<(), Failure> {
+    let target = Target::of(common)?;
+    let mut progress = Progress::new(common.quiet);
+    let params = GraphParams {
+        repo: target.repo,
+        cwd: target.cwd,
+        symbol: args.symbol.clone(),
+        depth: Some(args.depth),
+        limit: Some(args.limit),
+        min_confidence: Some(args.min_confidence),
+        dispatch: false,
+        picture: match (args.svg, args.dot, args.mermaid) {
+            (true, ..) => Some(Picture::Svg),
+            (_, true, _) => Some(Picture::Dot),
+            (.., true) => Some(Picture::Mermaid),
+            _ => None,
+        },
+        wait: Some(wait(&args.wait)),
+        progress: progress.is_wanted(),
+        overlays: overlays(&args.wait)?,
+    };
+    let line = Session::open(common)?.call(Method::Around, &params, &mut progress)?;
+    let answer: GraphResult = session::result(&line)?;
+    let mut out = Output::new();
+    match (&answer.picture, &args.out) {
+        (Some(picture), Some(path)) => {
+            write_file(path, picture)?;
+            out.line(&path.display().to_string())?;
+        }
+        (Some(picture), None) => out.text(picture)?,
+        _ if common.json => out.line(session::raw(&line)?)?,
+        _ => out.text(&around_text(&answer, Style::of_stdout(common.color)))?,
+    }
+    out.finish()?;
+    if answer.bounded && answer.picture.is_some() && !common.quiet {
+        eprintln!("ctl: more edges than the limit; raise it with --limit");
+    }
+    note(common, &answer.envelope, &[]);
+    Ok(())
+}
+
+/// One line for each edge, in its direction.
+fn around_text(answer: &GraphResult, style: Style) -> String {
+    let mut out = String::new();
+    for root in &answer.roots {
+        out += &format!("around {}  {}\n", title(root, style), place(root, style));
+    }
+    for edge in &answer.edges {
+        let line = edge.evidence.first().map_or(0, |e| e.line);
+        let at = style.path(&format!("{}:{line}", safe_line(&edge.source.file_rel_path)));
+        let [source, target] = [&edge.source, &edge.target].map(|s| style.bold(&safe_line(name_of(s))));
+        let test = if edge.source.test { style.dim(" test") } else { String::new() };
+        let indent = "  ".repeat(edge.depth as usize);
+        out += &format!("{indent}{source} {} {target}  {at}{test}\n", style.dim(&edge.kind));
+    }
+    if answer.edges.is_empty() {
+        out += "  no edges\n";
+    }
+    if answer.bounded {
+        out += &style.warn("  more than the limit; raise it with --limit\n");
+    }
+    out + &format!("{}\n", style.dim(&safe_line(&answer.coverage.statement)))
 }
 
 /// The edges of an answer and what the graph may be missing.

@@ -25,7 +25,7 @@ use indexd_proto::error::ErrorCode;
 use indexd_proto::limits::OVERLAY_BYTES_MAX;
 use indexd_proto::overlay::Overlay;
 use indexd_proto::workspace::{Envelope, Wait, WaitMode};
-use std::io::Read;
+use std::io::{IsTerminal as _, Read};
 use std::path::Path;
 
 /// Runs a command line.
@@ -55,6 +55,7 @@ pub fn run(cli: Cli) -> Result<(), Failure> {
         Command::Callees(args) => lookup::graph(common, args, indexd_proto::Method::Callees),
         Command::Refs(args) => lookup::graph(common, args, indexd_proto::Method::Refs),
         Command::Impact(args) => lookup::graph(common, args, indexd_proto::Method::Impact),
+        Command::Graph(args) => lookup::picture(common, args),
         Command::Index(args) => admin::index(common, args),
         Command::Compact { dir } => admin::compact(common, dir.as_deref()),
         Command::Status => admin::status(common),
@@ -78,6 +79,42 @@ pub fn run(cli: Cli) -> Result<(), Failure> {
         Command::Man { out } => man::man(common, out.as_deref()),
         Command::Version => admin::version(common),
     }
+}
+
+/// Writes a text to a file, whole or not at all.
+fn write_file(path: &Path, text: &str) -> Result<(), Failure> {
+    let failed = |e: std::io::Error| {
+        Failure::hinted(
+            ErrorCode::CannotCreate,
+            format!("cannot write {}: {e}", path.display()),
+            "name a file in a folder that exists",
+        )
+    };
+    let name = path.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
+    let temporary = path.with_file_name(format!(".{name}.{}", std::process::id()));
+    std::fs::write(&temporary, text).map_err(failed)?;
+    std::fs::rename(&temporary, path).map_err(|e| {
+        let _ = std::fs::remove_file(&temporary);
+        failed(e)
+    })
+}
+
+/// Refuses to print a page to a terminal.
+fn check_page(to: Option<&Path>, example: &str) -> Result<(), Failure> {
+    if to != Some(Path::new("-")) || !std::io::stdout().is_terminal() {
+        return Ok(());
+    }
+    let message = "a page is nothing to read on a terminal";
+    Err(Failure::hinted(ErrorCode::InvalidRequest, message, format!("name a file: --html {example}")))
+}
+
+/// Writes a page, and says where it is.
+fn write_page(out: &mut crate::output::Output, page: &str, to: &Path) -> Result<(), Failure> {
+    if to == Path::new("-") {
+        return out.text(page);
+    }
+    write_file(to, page)?;
+    out.line(&to.display().to_string())
 }
 
 /// Goes where `-C` says.

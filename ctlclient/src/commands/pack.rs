@@ -1,6 +1,6 @@
 //! `ctl pack` and `ctl preview`.
 
-use super::{Target, note, overlays, pack_text, wait};
+use super::{Target, check_page, note, overlays, pack_text, wait, write_page};
 use crate::args::{Common, Format, PackArgs};
 use crate::failure::Failure;
 use crate::output::Output;
@@ -17,8 +17,7 @@ use indexd_proto::request::{Budgets, CallOptions, PackAnswer, PackGetParams, Pac
 use indexd_proto::workspace::Envelope;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
-use std::io::{IsTerminal as _, Read};
-use std::path::Path;
+use std::io::Read;
 
 /// Assembles a pack and prints it.
 pub fn pack(common: &Common, args: &PackArgs) -> Result<(), Failure> {
@@ -34,14 +33,7 @@ pub fn pack(common: &Common, args: &PackArgs) -> Result<(), Failure> {
     let mut params = params(common, args, query.as_deref(), &progress)?;
     params.call.rendered = args.text;
     params.call.page = args.html.is_some();
-    if args.html.is_some() && std::io::stdout().is_terminal() && args.html.as_deref() == Some(Path::new("-"))
-    {
-        return Err(Failure::hinted(
-            ErrorCode::InvalidRequest,
-            "a page is nothing to read on a terminal",
-            "name a file: --html pack.html",
-        ));
-    }
+    check_page(args.html.as_deref(), "pack.html")?;
     if let Some(wanted) = &args.pack_id {
         // Nothing is kept of a pack that is another one.
         let line = session.call(Method::Pack, &params, &mut progress)?;
@@ -87,18 +79,6 @@ pub fn pack(common: &Common, args: &PackArgs) -> Result<(), Failure> {
         note(common, &answer.envelope, &pack.warnings);
     }
     out.finish()
-}
-
-/// Writes a page, and says where it is.
-fn write_page(out: &mut Output, page: &str, to: &Path) -> Result<(), Failure> {
-    if to == Path::new("-") {
-        return out.text(page);
-    }
-    std::fs::write(to, page).map_err(|e| {
-        let message = format!("cannot write {}: {e}", to.display());
-        Failure::hinted(ErrorCode::CannotCreate, message, "name a file in a folder that is there")
-    })?;
-    out.line(&to.display().to_string())
 }
 
 /// The pack and the envelope of an answer as our daemon writes it, without a look at the pack, which

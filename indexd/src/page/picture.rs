@@ -13,8 +13,8 @@ const EDGE: u32 = 40;
 /// Characters of a label that fit into a node.
 const LABEL_CHARS: usize = 42;
 
-/// The budget as a bar: what takes how much, in order, by class.
-pub fn bar(parts: &[(&str, u64)]) -> Markup {
+/// A whole as a bar: what takes how much, in order, by class.
+pub fn bar(parts: &[(&str, u64)], label: &str) -> Markup {
     let total = parts.iter().map(|p| p.1).sum::<u64>().max(1) as f64;
     let mut at = 0.0;
     let mut rects: Vec<(f64, f64, &str)> = Vec::new();
@@ -24,7 +24,7 @@ pub fn bar(parts: &[(&str, u64)]) -> Markup {
         at += width;
     }
     html! {
-        svg.bar viewBox="0 0 1000 20" preserveAspectRatio="none" role="img" aria-label="the budget by section; the table below says the same" {
+        svg.bar viewBox="0 0 1000 20" preserveAspectRatio="none" role="img" aria-label=(label) {
             @for (x, width, class) in rects.iter().filter(|r| r.1 > 0.0) {
                 rect class=(class) x=(format!("{x:.2}")) y="0" width=(format!("{width:.2}")) height="20" {}
             }
@@ -115,11 +115,16 @@ fn arrow(w: &Walked, i: u32) -> Markup {
 }
 
 fn cut(label: &str) -> String {
+    cut_to(label, LABEL_CHARS)
+}
+
+/// The beginning of a label, of at most so many characters.
+pub fn cut_to(label: &str, chars: usize) -> String {
     let plain = plain(label);
-    if plain.chars().count() <= LABEL_CHARS {
+    if plain.chars().count() <= chars {
         return plain;
     }
-    format!("{}…", plain.chars().take(LABEL_CHARS - 1).collect::<String>())
+    format!("{}…", plain.chars().take(chars - 1).collect::<String>())
 }
 
 /// The names of a symbol without its place: `Type.method`; a path for a file.
@@ -175,7 +180,7 @@ mod tests {
 
     #[test]
     fn a_bar_is_as_wide_as_its_parts() {
-        let svg = bar(&[("p0", 250), ("p1", 0), ("free", 750)]).into_string();
+        let svg = bar(&[("p0", 250), ("p1", 0), ("free", 750)], "of a thousand").into_string();
         assert_eq!(svg.matches("<rect").count(), 2);
         assert!(svg.contains("x=\"250.00\"") && svg.contains("width=\"750.00\""), "{svg}");
     }

@@ -4,7 +4,7 @@
 use crate::server::backend::{Cancel, cancelled};
 use crate::server::{convert, graph};
 use indexd_model::view::Edge;
-use indexd_model::{DefDoc, DefFlags, DefIdx, EdgeKind, FileRoles, IndexView};
+use indexd_model::{DefDoc, DefFlags, DefIdx, EdgeKind, IndexView};
 use indexd_proto::card::{CardLink, CardLinks, Neighbors};
 use indexd_proto::error::{ErrorCode, ErrorObject};
 use indexd_proto::search::Symbol;
@@ -182,8 +182,7 @@ fn certain(mut edges: Vec<Edge>) -> Vec<Edge> {
 }
 
 fn is_test(view: &dyn IndexView, def: DefDoc) -> bool {
-    let record = view.def(def);
-    record.flags.has(DefFlags::TEST) || view.file(record.file).roles.has(FileRoles::TEST)
+    convert::is_test(view, &view.def(def))
 }
 
 fn link(view: &dyn IndexView, def: DefDoc, line: Option<u32>) -> CardLink {

@@ -4,7 +4,7 @@
 use crate::config::{ConfigError, Entry};
 use crate::workspace::{Progress, WorkspaceError, WorkspaceState, WorkspaceStatus};
 use indexd_model::view::DefRecord;
-use indexd_model::{DefDoc, DefIdx, DefKind, IndexView, Lines, Span};
+use indexd_model::{DefDoc, DefFlags, DefIdx, DefKind, FileRoles, IndexView, Lines, Span};
 use indexd_pack::PackError;
 use indexd_proto::context_pack;
 use indexd_proto::documents::{DocumentCache, MarkdownResult, TaskFile, TaskQuery};
@@ -79,7 +79,13 @@ pub fn symbol(view: &dyn IndexView, def: DefDoc) -> Symbol {
         lines: lines(record.lines),
         line: if whole_file { 1 } else { record.name_line },
         signature: signature(view, &record),
+        test: is_test(view, &record),
     }
+}
+
+/// Whether it is a test or stands in a file of tests.
+pub fn is_test(view: &dyn IndexView, def: &DefRecord) -> bool {
+    def.flags.has(DefFlags::TEST) || view.file(def.file).roles.has(FileRoles::TEST)
 }
 
 /// The signature on one line.

@@ -327,6 +327,7 @@ impl Backend for Engine {
             Call::Callees(p) => self.graph(Relation::Callees, p, ctx),
             Call::Refs(p) => self.graph(Relation::Refs, p, ctx),
             Call::Impact(p) => self.graph(Relation::Impact, p, ctx),
+            Call::Around(p) => self.graph(Relation::Around, p, ctx),
             Call::WorkspaceAdd(p) => {
                 let workspace = self.workspace(target(&p.repo, &p.cwd))?;
                 json(&convert::workspace_status(workspace.status()))

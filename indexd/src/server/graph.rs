@@ -39,6 +39,8 @@ pub enum Relation {
     Refs,
     /// What depends on it, step by step; for a type, on its members too.
     Impact,
+    /// What uses it and what it uses.
+    Around,
 }
 
 impl Relation {
@@ -49,6 +51,7 @@ impl Relation {
             Self::Callees => "callees",
             Self::Refs => "refs",
             Self::Impact => "impact",
+            Self::Around => "around",
         }
     }
 
@@ -58,6 +61,7 @@ impl Relation {
             Self::Callers | Self::Callees => &[Call],
             Self::Refs => &[Call, Usage, Import, Export, Inherit, Implement],
             Self::Impact => &[Call, Usage, Import, Export, Inherit, Implement],
+            Self::Around => &[Call, Usage, Inherit, Implement],
         }
     }
 }
@@ -112,6 +116,7 @@ pub fn walk(
         cancel,
         seen: FxHashSet::default(),
         files: FxHashSet::default(),
+        walked: FxHashSet::default(),
         symbols: FxHashMap::default(),
         edges: Vec::new(),
         below: 0,
@@ -133,6 +138,13 @@ pub fn walk(
         if level.is_empty() || walker.bounded {
             break;
         }
+    }
+    if relation == Relation::Around {
+        let place = |e: &GraphEdge| {
+            let line = e.evidence.first().map_or(0, |o| o.line);
+            (e.depth, e.source.file_rel_path.clone(), line, e.target.name.clone(), e.kind.clone())
+        };
+        walker.edges.sort_by_cached_key(place);
     }
     let through =
         if relation == Relation::Callers { walker.through(&roots, params.dispatch) } else { Vec::new() };
@@ -163,6 +175,8 @@ struct Walker<'a> {
     seen: FxHashSet<DefDoc>,
     /// Files asked about as wholes, with all that they define: edges inside them say nothing.
     files: FxHashSet<FileDoc>,
+    /// Edges that were met, for walks that come to them from both ends.
+    walked: FxHashSet<(DefDoc, DefDoc, EdgeKind)>,
     symbols: FxHashMap<DefDoc, Symbol>,
     edges: Vec<GraphEdge>,
     below: u64,
@@ -185,6 +199,9 @@ impl Walker<'_> {
                 let best = edge.occurrences.iter().map(|o| o.confidence).max().unwrap_or(0);
                 if best < self.min_confidence {
                     self.below += 1;
+                    continue;
+                }
+                if !self.walked.insert((edge.source, edge.target, edge.kind)) {
                     continue;
                 }
                 if self.edges.len() >= self.limit {
@@ -242,6 +259,10 @@ impl Walker<'_> {
         let kinds = self.relation.kinds();
         match self.relation {
             Relation::Callees => self.view.edges_from(def, kinds),
+            Relation::Around => {
+                let into = self.view.edges_to(def, kinds, self.limit + 1);
+                in_turn(into, self.view.edges_from(def, kinds))
+            }
             // One more than can be shown, so that a cut is noticed.
             _ => {
                 let mut edges = self.view.edges_to(def, kinds, self.limit + 1);
@@ -285,6 +306,19 @@ impl Walker<'_> {
     fn symbol(&mut self, def: DefDoc) -> Symbol {
         let view = self.view;
         self.symbols.entry(def).or_insert_with(|| convert::symbol(view, def)).clone()
+    }
+}
+
+/// One of each in turn, so that a limit cuts both alike.
+fn in_turn(into: Vec<Edge>, from: Vec<Edge>) -> Vec<Edge> {
+    let mut out = Vec::with_capacity(into.len() + from.len());
+    let (mut into, mut from) = (into.into_iter(), from.into_iter());
+    loop {
+        let before = out.len();
+        out.extend(into.next().into_iter().chain(from.next()));
+        if out.len() == before {
+            return out;
+        }
     }
 }
 

@@ -4,7 +4,7 @@
 //! given when asked for: clients that find structured content may show it to the model in place of
 //! the text.
 
-use super::tools::{EDGES_DEFAULT, HITS_DEFAULT, TOKENS_MAX, TOKENS_MIN, Tool};
+use super::tools::{EDGES_DEFAULT, HITS_DEFAULT, MAP_TOKENS_DEFAULT, TOKENS_MAX, TOKENS_MIN, Tool};
 use super::workspaces::{Workspace, Workspaces};
 use crate::args::{ColorWhen, Common};
 use crate::commands::{lookup, pack_text};
@@ -14,6 +14,7 @@ use crate::session::{self, Session, Stop};
 use crate::style::{Style, count, safe_line};
 use indexd_proto::Method;
 use indexd_proto::context_pack::ContextPack;
+use indexd_proto::documents::{MapParams, MapResult};
 use indexd_proto::error::{ErrorCode, ErrorObject};
 use indexd_proto::graph::{GraphParams, GraphResult};
 use indexd_proto::limits::{CTL_BUDGET_TOKENS, CTL_BYTES_PER_ITEM, CTL_ITEMS, CTL_ITEMS_PER_SECTION};
@@ -115,6 +116,12 @@ struct GraphArguments {
     limit: Option<u32>,
 }
 
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct MapArguments {
+    max_tokens: Option<u32>,
+}
+
 /// A connection with what the call is about.
 struct Asking<'a> {
     session: Session,
@@ -159,6 +166,7 @@ impl Desk {
             Tool::Callers => graph(&mut asking, read(tool, args)?, Method::Callers),
             Tool::Callees => graph(&mut asking, read(tool, args)?, Method::Callees),
             Tool::Impact => graph(&mut asking, read(tool, args)?, Method::Impact),
+            Tool::Map => map(&mut asking, &read(tool, args)?),
         }?;
         if !(shared.structured || self.structured) {
             outcome.structured = None;
@@ -335,6 +343,7 @@ fn graph(asking: &mut Asking, args: GraphArguments, method: Method) -> Result<Ou
         limit: Some(args.limit.unwrap_or(EDGES_DEFAULT)),
         min_confidence: None,
         dispatch: method == Method::Callers,
+        picture: None,
         wait: asking.wait(),
         progress: asking.wants_progress,
         overlays: Vec::new(),
@@ -343,6 +352,24 @@ fn graph(asking: &mut Asking, args: GraphArguments, method: Method) -> Result<Ou
     let answer: GraphResult = session::result(&line)?;
     let text = lookup::graph_text(&answer, STYLE).replace("raise it with --limit", "raise `limit`");
     found(text, &line, &answer.envelope)
+}
+
+fn map(asking: &mut Asking, args: &MapArguments) -> Result<Outcome, Failure> {
+    let params = MapParams {
+        repo: Some(asking.root.to_owned()),
+        wait: asking.wait(),
+        progress: asking.wants_progress,
+        max_tokens: Some(args.max_tokens.unwrap_or(MAP_TOKENS_DEFAULT)),
+        ..MapParams::default()
+    };
+    let line = asking.call(Method::Map, &params)?;
+    let answer: MapResult = session::result(&line)?;
+    let structured = serde_json::to_value(&answer.map).map_err(shape)?;
+    let mut texts = vec![answer.markdown];
+    // That nothing was cached is nothing to a model.
+    let note = notes(&answer.envelope, &[]);
+    texts.extend((!note.is_empty()).then(|| note.join("\n")));
+    Ok(Outcome { text: texts, structured: Some(structured) })
 }
 
 /// An answer that is passed on as the daemon gave it.

@@ -9,6 +9,10 @@ use serde_json::{Map, Value, json};
 pub const EDGES_DEFAULT: u32 = 60;
 /// Hits and definitions unless told otherwise.
 pub const HITS_DEFAULT: u32 = 15;
+/// Tokens of a map unless told otherwise.
+pub const MAP_TOKENS_DEFAULT: u32 = 3_000;
+/// The least of a map.
+const MAP_TOKENS_MIN: u64 = 500;
 /// The least budget of a pack in tokens.
 pub const TOKENS_MIN: u64 = 200;
 /// The largest budget of a pack in tokens.
@@ -33,11 +37,13 @@ pub enum Tool {
     Callees,
     /// What depends on it.
     Impact,
+    /// What the repository is.
+    Map,
 }
 
 impl Tool {
     /// Every tool, in the order of the list.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::Build,
         Self::Create,
         Self::Get,
@@ -46,6 +52,7 @@ impl Tool {
         Self::Callers,
         Self::Callees,
         Self::Impact,
+        Self::Map,
     ];
 
     /// Its name with underscores, or as the contract writes it.
@@ -61,6 +68,7 @@ impl Tool {
             (Self::Callers, _) => "callers",
             (Self::Callees, _) => "callees",
             (Self::Impact, _) => "impact",
+            (Self::Map, _) => "repo_map",
         }
     }
 
@@ -80,6 +88,7 @@ impl Tool {
             Self::Callers => "Who calls it",
             Self::Callees => "What it calls",
             Self::Impact => "What depends on it",
+            Self::Map => "What the repository is",
         }
     }
 
@@ -114,6 +123,10 @@ impl Tool {
             Self::Impact => {
                 "What depends on a definition or file, step by step: look before changing a signature."
             }
+            Self::Map => {
+                "What this repository is: entry points, modules, settings it reads, files that touch disk, \
+                 network or processes. For a first look; a task gets more from build_context_pack."
+            }
         }
     }
 
@@ -123,6 +136,11 @@ impl Tool {
         let limit =
             |default: u32| json!({"type": "integer", "minimum": 1, "maximum": 500, "default": default});
         let (mut properties, required) = match self {
+            Self::Map => (
+                json!({"max_tokens": {"type": "integer", "minimum": MAP_TOKENS_MIN, "maximum": TOKENS_MAX,
+                    "default": MAP_TOKENS_DEFAULT}}),
+                "",
+            ),
             Self::Build | Self::Create => (pack_properties(), "query"),
             Self::Get => (json!({"packId": {"type": "string", "description": "pack:sha256:..."}}), "packId"),
             Self::Search => (json!({"query": {"type": "string"}, "limit": limit(HITS_DEFAULT)}), "query"),
@@ -144,8 +162,9 @@ impl Tool {
             "type": "boolean", "default": false,
             "description": "For programs: places, reasons and counts as structuredContent"
         });
+        let required: Vec<&str> = Some(required).into_iter().filter(|r| !r.is_empty()).collect();
         let schema = json!({
-            "type": "object", "properties": properties, "required": [required], "additionalProperties": false
+            "type": "object", "properties": properties, "required": required, "additionalProperties": false
         });
         match schema {
             Value::Object(map) => map,

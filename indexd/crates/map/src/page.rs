@@ -50,8 +50,33 @@ fn heading(text: &str) -> Line {
     Line { text: text.to_owned(), is_heading: true }
 }
 
-/// Writes the page.
+/// Writes the page of at most [`LINES_MAX`] lines.
 pub fn page(map: &RepoMap) -> String {
+    page_of(map, LINES_MAX)
+}
+
+/// Writes the longest page of which `fits` holds; where it holds of none, the lines of the shortest for
+/// which it does. A page of which it holds must hold of each that is shorter.
+pub fn page_that(map: &RepoMap, fits: &dyn Fn(&str) -> bool) -> String {
+    let whole = page(map);
+    if fits(&whole) {
+        return whole;
+    }
+    let (mut fitting, mut too_long) = (0, LINES_MAX);
+    while too_long - fitting > 1 {
+        let middle = fitting.midpoint(too_long);
+        if fits(&page_of(map, middle)) { fitting = middle } else { too_long = middle }
+    }
+    let mut text = page_of(map, fitting);
+    while !text.is_empty() && !fits(&text) {
+        let end = text.trim_end().rfind('\n').map_or(0, |at| at + 1);
+        text.truncate(end);
+    }
+    text
+}
+
+/// Writes the page with lists for so many lines; headings stay, however few these are.
+fn page_of(map: &RepoMap, lines_max: usize) -> String {
     let mut parts = [
         Part { heading: "## Entrypoints", lines: entrypoints(&map.entrypoints), left_out: 0 },
         Part { heading: "## Modules", lines: modules(&map.modules), left_out: 0 },
@@ -59,16 +84,18 @@ pub fn page(map: &RepoMap) -> String {
         Part { heading: "## Side effect boundaries", lines: effects(map), left_out: 0 },
     ];
     let taken = |parts: &[Part]| HEAD_LINES + PART_LINES + total(parts);
-    let wanted = map.tree.len().min(TREE_LINES);
+    let part_of = |lines: usize| lines * lines_max / LINES_MAX;
+    let wanted = map.tree.len().min(part_of(TREE_LINES));
     for (part, kept) in KEPT {
-        let over = (taken(&parts) + wanted).saturating_sub(LINES_MAX);
+        let kept = part_of(kept);
+        let over = (taken(&parts) + wanted).saturating_sub(lines_max);
         if over > 0 {
             let spare = parts[part].lines.len().saturating_sub(kept);
             // One line says how many are missing.
             parts[part].left_out += shorten(&mut parts[part].lines, spare.min(over + 1));
         }
     }
-    let tree = tree(&map.tree, LINES_MAX.saturating_sub(taken(&parts)));
+    let tree = tree(&map.tree, lines_max.saturating_sub(taken(&parts)));
     let mut out = format!("# Repo map: {}\n\n{} files indexed.\n", one_line(&map.repo_id), map.files);
     for part in parts.iter().chain([&Part { heading: "## Tree", lines: tree, left_out: 0 }]) {
         out.push_str(&format!("\n{}\n\n", part.heading));

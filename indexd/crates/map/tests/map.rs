@@ -1,6 +1,9 @@
 //! The map of small made-up repositories.
 
-use indexd_map::{Cancelled, LINES_MAX, map, page::page};
+use indexd_map::{
+    Cancelled, LINES_MAX, map,
+    page::{page, page_that},
+};
 use indexd_oracle::Oracle;
 
 fn of(tree: &[(&str, &str)]) -> indexd_map::RepoMap {
@@ -130,6 +133,32 @@ fn a_large_map_is_shortened_and_says_so() {
         assert!(text[at..].lines().nth(2).is_some_and(|l| !l.is_empty()), "{part}");
     }
     assert!(text.contains(" more\n"));
+}
+
+/// Shorter and shorter, each as long as it may be, and all five parts until nothing fits.
+#[test]
+fn a_map_is_as_long_as_fits() {
+    let tree: Vec<(String, String)> = (0..200)
+        .map(|i| (format!("cmd/tool{i}/main.go"), "package main\n\nfunc main() {}\n".to_owned()))
+        .collect();
+    let map = map(&Oracle::of(&tree), "many", &|| false).expect("not cancelled");
+    let of = |most: usize| page_that(&map, &|text: &str| text.len() <= most);
+    assert_eq!(of(usize::MAX), page(&map));
+    let mut before = usize::MAX;
+    for most in [20_000, 5_000, 2_000, 1_000] {
+        let text = of(most);
+        assert!(
+            text.len() <= most && text.len() > most / 2 && text.len() <= before,
+            "{most}: {}",
+            text.len()
+        );
+        for part in ["## Entrypoints", "## Modules", "## Config", "## Side effect boundaries", "## Tree"] {
+            assert!(text.contains(part), "{most}: {text}");
+        }
+        before = text.len();
+    }
+    assert!(of(60).len() <= 60 && of(60).starts_with("# Repo map: many"));
+    assert_eq!(of(0), "");
 }
 
 #[test]

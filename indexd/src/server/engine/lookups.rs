@@ -1,6 +1,7 @@
 //! Requests for places, definitions, cards and edges.
 
 use super::{Engine, SCHEMA_VERSION, target};
+use crate::page;
 use crate::server::backend::Context;
 use crate::server::dispatch::json;
 use crate::server::graph::{self, Relation};
@@ -89,7 +90,7 @@ impl Engine {
         p.symbol = reading.symbol(&p.cwd, &p.symbol);
         let walk =
             graph::walk(&reading.snapshot, relation, &p, &ctx.cancel).map_err(|e| reading.qualified(e))?;
-        json(&GraphResult {
+        let mut answer = GraphResult {
             schema: "GraphResult".to_owned(),
             schema_version: SCHEMA_VERSION.to_owned(),
             relation: relation.name().to_owned(),
@@ -98,8 +99,11 @@ impl Engine {
             bounded: walk.bounded,
             through: walk.through,
             coverage: walk.coverage,
+            picture: None,
             envelope: reading.envelope(ctx),
-        })
+        };
+        answer.picture = p.picture.map(|how| page::graph::picture(&answer, how));
+        json(&answer)
     }
 }
 

@@ -1,6 +1,7 @@
 //! Requests for documents: the map, the context of a task, packs of offered sources.
 
 use super::{Engine, Reading, SCHEMA_VERSION, TOOL_VERSION, target};
+use crate::page;
 use crate::server::backend::{Context, cancelled};
 use crate::server::dispatch::json;
 use crate::server::{convert, documents, log, sources};
@@ -9,13 +10,23 @@ use indexd_model::{FactsView as _, IndexView as _};
 use indexd_proto::documents::{MapParams, MarkdownParams, MarkdownResult};
 use indexd_proto::error::{ErrorCode, ErrorObject};
 use indexd_proto::sources::{PackingMode, SourcesParams, SourcesResult};
+use indexd_text::TokenCounter as _;
 use serde_json::Value;
+
+/// Tokens that a map may be limited to.
+const MAP_TOKENS: std::ops::RangeInclusive<u32> = 500..=90_000;
 
 impl Engine {
     /// `repo_map.md`, with the same as data.
     pub(super) fn map(&self, p: MapParams, ctx: &Context) -> Result<String, ErrorObject> {
+        if let Some(n) = p.max_tokens.filter(|n| !MAP_TOKENS.contains(n)) {
+            let message =
+                format!("maxTokens must be {} to {}, not {n}", MAP_TOKENS.start(), MAP_TOKENS.end());
+            return Err(ErrorObject::new(ErrorCode::InvalidRequest, message));
+        }
         let reading = self.read(target(&p.repo, &p.cwd), p.wait, p.progress, ctx)?;
-        let entry = self.document(&reading, "repo_map");
+        let name = p.max_tokens.map_or("repo_map".to_owned(), |n| format!("repo_map-{n}"));
+        let entry = self.document(&reading, &name);
         let cached: Option<Value> = if p.no_cache { None } else { entry.read() };
         let hit = cached.is_some();
         let mut warnings = uncached(&entry, "the map");
@@ -25,7 +36,13 @@ impl Engine {
                 let is_cancelled = || ctx.cancel.is_cancelled();
                 let map = indexd_map::map(&reading.snapshot, &reading.repo_id, &is_cancelled)
                     .map_err(|_| cancelled())?;
-                let markdown = indexd_map::page::page(&map);
+                let markdown = match p.max_tokens {
+                    None => indexd_map::page::page(&map),
+                    Some(most) => {
+                        let counter = self.counter(&self.config.pack.tokenizer)?;
+                        indexd_map::page::page_that(&map, &|text: &str| counter.count_tokens(text) <= most)
+                    }
+                };
                 let answer = serde_json::json!({
                     "schema": "MapResult", "schemaVersion": SCHEMA_VERSION, "markdown": markdown, "map": map,
                 });
@@ -33,6 +50,11 @@ impl Engine {
                 answer
             }
         };
+        if p.page {
+            let map = serde_json::from_value(answer["map"].clone());
+            let map = map.map_err(|e| ErrorObject::new(ErrorCode::Internal, format!("the map: {e}")))?;
+            answer["page"] = page::map::render(&map).into();
+        }
         answer["cache"] = serde_json::json!(entry.facts(hit));
         if !warnings.is_empty() {
             answer["warnings"] = serde_json::json!(warnings);
