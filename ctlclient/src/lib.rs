@@ -1,6 +1,6 @@
 //! `ctl`: the thin client. It turns a command line into one request and an answer into text.
 //!
-//! Read [`args`] (what can be asked), [`session`] (reaching a daemon and talking to it), then
+//! Read `args` (what can be asked), `session` (reaching a daemon and talking to it), then
 //! `commands`. What the daemon answers to `--json` passes through as it came. Nothing here knows
 //! the index.
 //!

@@ -5,7 +5,7 @@
 //! add an exclude, not raise or remove one, and settings of the machine are none of its business.
 //! In our own files an unknown key is an error that names the nearest key.
 //!
-//! Each option is declared once in [`options`], with its help, default and what a repository may do
+//! Each option is declared once in `options!`, with its help, default and what a repository may do
 //! to it. Options below `pack.` are those of [`indexd_pack::Config`].
 
 use serde_json::Value;

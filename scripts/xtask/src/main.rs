@@ -17,7 +17,7 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Task {
-    /// Format, lints with warnings denied, layering, tests, editors
+    /// Format, lints with warnings denied, layering, docs, unused dependencies, tests, editors
     Check {
         /// Leave the tests out
         #[arg(long)]
@@ -35,6 +35,9 @@ enum Task {
     },
 }
 
+/// The version of the tool that finds unused dependencies.
+const MACHETE: &str = "0.9.2";
+
 fn main() -> Result<()> {
     let top = top()?;
     match Cli::parse().task {
@@ -51,6 +54,9 @@ fn check(top: &Path, no_tests: bool) -> Result<()> {
     run(top, &cargo, &words("fmt --all --check"))?;
     run(top, &cargo, &words("clippy --workspace --all-targets --quiet -- -D warnings"))?;
     layers(top)?;
+    let doc = words("doc --workspace --no-deps --document-private-items --quiet");
+    run_with(top, &cargo, &doc, &[("RUSTDOCFLAGS", "-D warnings -A rustdoc::private-intra-doc-links")])?;
+    unused(top, &cargo)?;
     if !no_tests {
         run(top, &cargo, &words("test --workspace --quiet"))?;
         editors::run(top)?;
@@ -79,10 +85,27 @@ fn layers(top: &Path) -> Result<()> {
     Ok(())
 }
 
+/// Finds dependencies that no code names, with a `cargo-machete` of its own.
+fn unused(top: &Path, cargo: &str) -> Result<()> {
+    let root = top.join("target/tools");
+    let tool = root.join("bin/cargo-machete");
+    if !tool.exists() {
+        let root = root.to_string_lossy();
+        let install =
+            ["install", "--quiet", "--locked", "--root", &root, "--version", MACHETE, "cargo-machete"];
+        run(top, cargo, &install.map(str::to_owned))?;
+    }
+    run(top, &tool.to_string_lossy(), &[])
+}
+
 fn run(top: &Path, program: &str, args: &[String]) -> Result<()> {
+    run_with(top, program, args, &[])
+}
+
+fn run_with(top: &Path, program: &str, args: &[String], variables: &[(&str, &str)]) -> Result<()> {
     eprintln!("xtask: {program} {}", args.join(" "));
     let mut command = Command::new(program);
-    command.args(args).current_dir(top);
+    command.args(args).envs(variables.iter().copied()).current_dir(top);
     let status = command.status().with_context(|| program.to_owned())?;
     ensure!(status.success(), "`{program} {}` failed", args.join(" "));
     Ok(())

@@ -2,7 +2,7 @@
 //!
 //! A [`FileFacts`] has two halves. The [`Interface`] is all that *other* files can observe while
 //! they are linked: definitions, imports, signatures, types of fields and variables, return
-//! expressions of unannotated functions. The [`Body`] is the rest: the uses inside functions. Both
+//! expressions of unannotated functions. The body is the rest: the uses inside functions. Both
 //! share one index space: expressions, bindings, strings and lists of the interface come first, so
 //! `ExprId(7)` means the same with and without the body at hand. [`Facts`] reads either.
 //!

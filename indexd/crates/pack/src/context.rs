@@ -21,7 +21,7 @@ pub struct Context<'a> {
     pub tool_version: &'a str,
     /// The workspace.
     pub repo_id: &'a str,
-    /// [`Resolved::normalised`] of the request, where the caller has it already.
+    /// [`crate::request::Resolved::normalised`] of the request, where the caller has it already.
     pub normalised: Option<&'a str>,
     /// The change that the request names, with its texts.
     pub change: Option<&'a Change>,
@@ -47,6 +47,6 @@ pub struct Decision<'a> {
     pub section: Option<&'static str>,
     /// Its scores.
     pub scores: Scores,
-    /// `included`, `merged`, or the reason why it was left out ([`DropReason::name`]).
+    /// `included`, `merged`, or the reason why it was left out ([`crate::pack::DropReason`]).
     pub outcome: &'static str,
 }

@@ -2,7 +2,7 @@
 //!
 //! One way through: [`query`] understands the text, [`retrieve`] ranks definitions, [`expand`] walks
 //! resolved edges from the best of them, [`score`] puts everything in one total order, [`dedup`]
-//! keeps each content once, [`sections`] gives each candidate its role, [`select`] fills the budget,
+//! keeps each content once, [`sections`] gives each candidate its role, [`assemble`] fills the budget,
 //! [`render`] writes the text that a reader gets, and [`build`](fn@build) ties them together. The
 //! crate sees an index only as `&dyn IndexView`; it does no IO and reads no clock, so equal inputs
 //! give equal bytes.

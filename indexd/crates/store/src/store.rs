@@ -46,7 +46,7 @@ pub enum Opened {
     Ready(Store),
     /// An empty environment: the index must be built with [`Store::bulk`].
     Fresh(Store),
-    /// The last writer of this boot did not close the index. Run [`crate::verify`] in a child
+    /// The last writer of this boot did not close the index. Run [`crate::verify()`] in a child
     /// process; then either [`Store::open_verified`], or [`Store::quarantine`] and open again.
     Unverified,
 }
@@ -89,7 +89,7 @@ impl Store {
         Self::open_mapped(dir, config, MAP_BYTES, false)
     }
 
-    /// Opens an index that [`Store::open`] called unverified and that [`crate::verify`] accepted.
+    /// Opens an index that [`Store::open`] called unverified and that [`crate::verify()`] accepted.
     ///
     /// # Errors
     /// As [`Store::open`].

@@ -46,7 +46,7 @@ tables! {
     file_defs: Derived, Runs;
     /// File handle to stat.
     stats: Cache, Runs;
-    /// Chunk handle to [`crate::codec::records::ChunkRow`].
+    /// Chunk handle to a chunk.
     chunks: Derived, Runs;
     /// Definition handle to [`crate::codec::defs::DefRow`].
     defs: Derived, Runs;

@@ -1,6 +1,6 @@
 //! Words, scores and token counts: everything that is arithmetic on text and knows no index.
 //!
-//! Start with [`terms`] (how text becomes searchable terms, the same way for index and query), then
+//! Start with [`terms()`] (how text becomes searchable terms, the same way for index and query), then
 //! [`fields`] (the terms of a file's chunks, by field), [`bm25`] (how they are scored) and
 //! [`tokens`] (what a text costs in a model's tokens). No IO, no clock, no randomness.
 

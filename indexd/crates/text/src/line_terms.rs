@@ -15,7 +15,7 @@ pub struct LineMatcher {
 }
 
 impl LineMatcher {
-    /// Prepares for `terms`, as [`crate::terms`] makes them; each is known by its position.
+    /// Prepares for `terms`, as [`crate::terms()`] makes them; each is known by its position.
     /// A repeated term is known by its first position.
     pub fn new<'t>(terms: impl IntoIterator<Item = &'t str>) -> Self {
         let mut matcher =

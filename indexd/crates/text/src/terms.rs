@@ -2,7 +2,7 @@
 //!
 //! A *word* is a run of letters, digits and underscores. A word gives the terms of its parts
 //! (`parseHTTPRequest2` -> `pars`, `http`, `request`), lower-cased and lightly stemmed
-//! ([`crate::stem`]), and, when it has several parts, one more term for the whole identifier:
+//! ([`crate::stem()`]), and, when it has several parts, one more term for the whole identifier:
 //! `=` and the parts joined without underscores, so that `max_items`, `maxItems` and `MAX_ITEMS`
 //! share `=maxitems`, and no prose word can collide with it. Parts of a single letter or digit say
 //! nothing and are left out. Runs of Chinese, Japanese and Korean script, which has no spaces

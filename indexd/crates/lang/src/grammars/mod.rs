@@ -1,6 +1,6 @@
 //! Languages that are known by their definitions: one extractor, and one file of data per language.
 //!
-//! A [`Grammar`](table::Grammar) names the kinds and fields of a tree-sitter grammar that define,
+//! A [`Grammar`] names the kinds and fields of a tree-sitter grammar that define,
 //! import, comment and test; [`walk`] does the rest. To add a language, write its table, list it in
 //! [`all`] and give it a fixture. Uses of names are followed where the table says how names are bound
 //! ([`scopes`]).

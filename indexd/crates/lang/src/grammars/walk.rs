@@ -1,4 +1,4 @@
-//! One pass over a syntax tree that a [`Grammar`] describes: definitions, imports and where comments
+//! One pass over a syntax tree that a [`super::table::Grammar`] describes: definitions, imports and where comments
 //! stand.
 
 use super::compiled::{Action, Compiled};

@@ -173,7 +173,7 @@ impl<'a> Linker<'a> {
         }
     }
 
-    /// C3 (https://www.python.org/download/releases/2.3/mro/); where it has no answer, the order of
+    /// C3 (<https://www.python.org/download/releases/2.3/mro/>); where it has no answer, the order of
     /// a walk depth first.
     fn linearize(&self, id: ClassId, bases: &[(ClassId, Box<[Ty]>)]) -> Rc<[ClassId]> {
         let mut lists: Vec<Vec<ClassId>> =

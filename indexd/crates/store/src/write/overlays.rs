@@ -11,7 +11,7 @@ impl WriteTxn<'_> {
     /// What the stored overlays say about a path.
     ///
     /// # Errors
-    /// [`StoreError::Corrupt`] when it cannot be read.
+    /// [`crate::StoreError::Corrupt`] when it cannot be read.
     pub fn overlay(&self, path: &str) -> Result<Option<&[u8]>> {
         self.tables().overlays.get(&self.txn, &path_key(path))
     }
@@ -20,7 +20,7 @@ impl WriteTxn<'_> {
     /// order. They have to be linked again.
     ///
     /// # Errors
-    /// [`StoreError::Full`] when there is no room.
+    /// [`crate::StoreError::Full`] when there is no room.
     pub fn put_overlays(&mut self, new: &Overlays) -> Result<Vec<FileDoc>> {
         self.changed = true;
         let result = self.put_overlays_checked(new);
