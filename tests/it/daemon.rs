@@ -177,28 +177,6 @@ fn the_daemon_sets_its_own_limits() {
     assert_eq!(soft, hard);
 }
 
-/// Programs that the daemon may start inherit none of its files, sockets or indexes.
-#[cfg(target_os = "linux")]
-#[test]
-fn everything_that_is_open_is_closed_on_exec() {
-    const CLOEXEC: u32 = 0o2_000_000;
-    let user = User::new();
-    ok(&user.ctl(&["pack", "delay"]));
-    let pid = user.pid().unwrap();
-    let mut open = std::collections::BTreeMap::new();
-    for entry in std::fs::read_dir(format!("/proc/{pid}/fdinfo")).unwrap().map(Result::unwrap) {
-        let number: u32 = entry.file_name().to_str().unwrap().parse().unwrap();
-        // One may be closed meanwhile.
-        let Ok(info) = std::fs::read_to_string(entry.path()) else { continue };
-        let flags = info.lines().find_map(|l| l.strip_prefix("flags:")).unwrap().trim();
-        let target = std::fs::read_link(format!("/proc/{pid}/fd/{number}")).unwrap_or_default();
-        open.insert(number, (target, u32::from_str_radix(flags, 8).unwrap()));
-    }
-    assert!(open.values().any(|(target, _)| target.ends_with("data.mdb")), "{open:?}");
-    let inherited: Vec<_> = open.iter().filter(|(n, (_, flags))| **n > 2 && flags & CLOEXEC == 0).collect();
-    assert!(inherited.is_empty(), "{inherited:?}");
-}
-
 #[test]
 fn whatever_the_umask_nothing_is_open_to_others() {
     let user = User::new();
