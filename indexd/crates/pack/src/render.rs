@@ -188,7 +188,8 @@ fn hint(language: Language) -> &'static str {
     }
 }
 
-fn longest_run(text: &str) -> usize {
+/// The length of the longest run of backticks in a text.
+pub(crate) fn longest_run(text: &str) -> usize {
     let (mut longest, mut run) = (0, 0);
     for b in text.bytes() {
         run = if b == b'`' { run + 1 } else { 0 };

@@ -2,6 +2,7 @@
 //! closes, marks where lines are left out.
 
 use super::{ContextChunk, Formatter, SourceType};
+use crate::render::longest_run;
 use indexd_task::paths;
 
 /// Stands between two groups.
@@ -78,15 +79,6 @@ fn title(kind: SourceType) -> &'static str {
 /// A character of a path, so that it neither ends the line nor passes for markup.
 fn escaped(c: char) -> Vec<char> {
     if c.is_control() { c.escape_default().collect() } else { vec![c] }
-}
-
-fn longest_run(text: &str) -> usize {
-    let (mut longest, mut run) = (0, 0);
-    for b in text.bytes() {
-        run = if b == b'`' { run + 1 } else { 0 };
-        longest = longest.max(run);
-    }
-    longest
 }
 
 #[cfg(test)]
