@@ -8,11 +8,11 @@
 use divan::counter::{BytesCount, ItemsCount};
 use divan::{Bencher, black_box};
 use indexd::config::Config;
-use indexd::workspace::engine::{Engine, Setup};
-use indexd::workspace::known::KnownFiles;
-use indexd::workspace::recovery::Verify;
-use indexd::workspace::stages::{self, Loaded, Parts};
+use indexd::workspace::indexing::engine::{Engine, Setup};
+use indexd::workspace::indexing::recovery::Verify;
+use indexd::workspace::indexing::stages::{self, Loaded, Parts};
 use indexd::workspace::tree::Tree;
+use indexd::workspace::tree::known::KnownFiles;
 use indexd_lang::Extracted;
 use indexd_model::terms::Vocabulary;
 use indexd_model::{DefIdx, Facts, FactsView, FileDoc, IndexView, RepoPath};

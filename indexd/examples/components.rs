@@ -6,9 +6,9 @@
 //! a stage and of the yardstick take turns, so what disturbs one disturbs the other.
 
 use anyhow::{Context as _, Result, bail};
-use indexd::workspace::known::KnownFiles;
-use indexd::workspace::stages::{self, Parts};
+use indexd::workspace::indexing::stages::{self, Parts};
 use indexd::workspace::tree::Tree;
+use indexd::workspace::tree::known::KnownFiles;
 use indexd_model::limits::FILE_BYTES_PARSED_MAX;
 use indexd_model::terms::Vocabulary;
 use indexd_model::{Facts, FactsView, FileDoc, RepoPath};

@@ -8,10 +8,10 @@
 
 use anyhow::{Context as _, Result, bail};
 use indexd::config::Config;
-use indexd::workspace::engine::{Engine, Setup};
-use indexd::workspace::recovery::Verify;
-use indexd::workspace::stages::Parts;
-use indexd::workspace::tokens::Counting;
+use indexd::workspace::indexing::engine::{Engine, Setup};
+use indexd::workspace::indexing::recovery::Verify;
+use indexd::workspace::indexing::stages::Parts;
+use indexd::workspace::indexing::tokens::Counting;
 use indexd_model::{FactsView as _, IndexView};
 use indexd_pack::request::SeedProvider;
 use indexd_pack::retrieve::search;

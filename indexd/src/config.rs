@@ -8,9 +8,16 @@
 //! Each option is declared once in `options!`, with its help, default and what a repository may do
 //! to it. Options below `pack.` are those of [`indexd_pack::Config`].
 
+use ignore::gitignore::GitignoreBuilder;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+
+/// The settings file of a repository, at its root; it may narrow what the user set.
+pub const REPO_CONFIG: &str = ".indexd.toml";
+
+/// The setting that holds patterns of paths to leave out.
+pub const EXCLUDES: &str = "index.exclude";
 
 /// Why a configuration is refused.
 #[derive(Debug, thiserror::Error)]
@@ -285,7 +292,7 @@ impl Config {
     /// As [`Config::load`], and `Widens` for what a repository may not do.
     pub fn for_repository(&self, root: &Path) -> Result<Self, ConfigError> {
         let mut config = self.clone();
-        let path = root.join(crate::workspace::REPO_CONFIG);
+        let path = root.join(REPO_CONFIG);
         if !path.symlink_metadata().is_ok_and(|m| m.is_file() && m.len() <= 1 << 20) {
             return Ok(config);
         }
@@ -397,9 +404,10 @@ fn narrow_of_pack(key: &str) -> Narrow {
 /// Refuses what the type of an option allows and nothing good can come of; the type itself is
 /// checked when the value is set.
 fn checked(key: &str, value: &Value) -> Result<(), String> {
-    if key == crate::workspace::EXCLUDES {
+    if key == EXCLUDES {
         return value.as_array().into_iter().flatten().filter_map(Value::as_str).try_for_each(|pattern| {
-            crate::workspace::check_pattern(pattern).map_err(|e| format!("{pattern:?} is no pattern: {e}"))
+            let pattern_ok = GitignoreBuilder::new("").add_line(None, pattern).map(drop);
+            pattern_ok.map_err(|e| format!("{pattern:?} is not a pattern: {e}"))
         });
     }
     let names = indexd_text::tokens::NAMES;

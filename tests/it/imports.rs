@@ -101,7 +101,7 @@ fn an_import_counts_while_the_content_is_the_one_it_is_about() {
 
 #[test]
 fn an_import_links_the_files_it_is_about_and_no_others() {
-    use indexd::workspace::stages::Stage;
+    use indexd::workspace::indexing::stages::Stage;
     let mut bench = Bench::new();
     bench.write("lib.py", LIBRARY);
     bench.write("app.py", CALLER);

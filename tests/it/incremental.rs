@@ -5,7 +5,7 @@ use crate::edits::{Edit, Repository, script};
 use crate::support::{
     Bench, dump_of_fresh_build, first_difference, fresh_build, number, on_large_stack, packs_for, packs_of,
 };
-use indexd::workspace::stages::Stage;
+use indexd::workspace::indexing::stages::Stage;
 use indexd_model::{ContentHash, DefIdx, FactsView, IndexView, Language, Outcome, RepoPath};
 use indexd_oracle::LinkedTree;
 use proptest::prelude::*;

@@ -2,7 +2,7 @@
 
 use crate::edits::{Edit, Repository};
 use crate::support::{Bench, dump_of_fresh_build, number, on_large_stack};
-use indexd::workspace::stages::Parts;
+use indexd::workspace::indexing::stages::Parts;
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};

@@ -3,7 +3,7 @@
 
 use crate::edits::{Edit, Repository, script};
 use crate::support::{Bench, dump_of_fresh_build, first_difference, number, on_large_stack, sharing};
-use indexd::workspace::stages::Stage;
+use indexd::workspace::indexing::stages::Stage;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 use std::collections::BTreeMap;

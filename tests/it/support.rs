@@ -1,11 +1,11 @@
 //! One repository and one index of it, driven without threads, watchers or a daemon.
 
 use indexd::config::Config;
-use indexd::workspace::contents::ContentCache;
-use indexd::workspace::engine::{Engine, Setup};
-use indexd::workspace::recovery::Verify;
-use indexd::workspace::siblings::Sharing;
-use indexd::workspace::stages::{Parts, StageLog};
+use indexd::workspace::indexing::contents::ContentCache;
+use indexd::workspace::indexing::engine::{Engine, Setup};
+use indexd::workspace::indexing::recovery::Verify;
+use indexd::workspace::indexing::siblings::Sharing;
+use indexd::workspace::indexing::stages::{Parts, StageLog};
 use indexd::workspace::tree::ChangeSet;
 use indexd_lang::Extracted;
 use indexd_model::{FactsView, IndexView, Outcome, RepoPath};
@@ -140,7 +140,7 @@ impl Bench {
         let cancelled = || asked.fetch_add(1, std::sync::atomic::Ordering::Relaxed) >= n;
         match engine.apply(&changes, true, &cancelled) {
             Ok(_) => false,
-            Err(indexd::workspace::engine::EngineError::Cancelled) => true,
+            Err(indexd::workspace::indexing::engine::EngineError::Cancelled) => true,
             Err(e) => panic!("{e}"),
         }
     }

@@ -14,7 +14,7 @@ fn effective(
 ) -> Result<Config, ConfigError> {
     let tmp = tempfile::tempdir().unwrap();
     std::fs::write(tmp.path().join(USER_FILE), user).unwrap();
-    std::fs::write(tmp.path().join(crate::workspace::REPO_CONFIG), repo).unwrap();
+    std::fs::write(tmp.path().join(super::REPO_CONFIG), repo).unwrap();
     let pairs =
         |p: &[(&str, &str)]| p.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect::<Vec<_>>();
     Config::load(tmp.path(), pairs(env), &pairs(flags))?.for_repository(tmp.path())
@@ -95,7 +95,7 @@ fn values_that_nothing_good_can_come_of_are_refused() {
         ("history.commits_max = 1.5", "invalid type"),
         ("watch.enabled = 1", "invalid type"),
         ("index.exclude = 'one'", "invalid type"),
-        ("index.exclude = ['ok', '[z-a]']", "\"[z-a]\" is no pattern"),
+        ("index.exclude = ['ok', '[z-a]']", "\"[z-a]\" is not a pattern"),
         ("pack.tokenizer = 'foo'", "\"foo\" is none of o200k_base, cl100k_base, generic, claude"),
         ("pack.shares.code = 95", "the lanes of pack.shares may add up to 100 at most"),
         ("pack.scoring.seed = -1.0", "it may not be negative"),

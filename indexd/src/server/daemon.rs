@@ -10,7 +10,7 @@ use crate::server::limits::{
     CACHE_LOCK_TIMEOUT, CONNECTIONS_MAX, DRAIN_TIMEOUT, HOUSE_INTERVAL, LOCK_TIMEOUT, SOCKET_CHECK,
     SOCKET_CHECK_UNWATCHED,
 };
-use crate::workspace::watch::{self, Inbox, Watcher};
+use crate::workspace::noticing::watch::{self, Inbox, Watcher};
 use indexd_proto::error::{ErrorCode, ErrorObject};
 use indexd_proto::paths::{self, Dirs};
 use indexd_proto::rpc;

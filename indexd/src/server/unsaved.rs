@@ -2,7 +2,7 @@
 
 use crate::server::place;
 use crate::server::why;
-use crate::workspace::update::UnsavedText;
+use crate::workspace::indexing::update::UnsavedText;
 use crate::workspace::why::Place;
 use indexd_model::{IndexView, RepoPath};
 use indexd_proto::error::{ErrorCode, ErrorObject};

@@ -1,7 +1,8 @@
 //! `why`: the scan's verdict about one path and the index's word on it, as one answer.
 
+use crate::config::EXCLUDES;
+use crate::workspace::Rule;
 use crate::workspace::why::{Place, place};
-use crate::workspace::{EXCLUDES, Rule};
 use indexd_model::limits::{FILE_BYTES_LISTED_MAX, FILE_BYTES_PARSED_MAX, LINE_BYTES_MAX};
 use indexd_model::view::FileRecord;
 use indexd_model::{IndexView, Outcome, RepoPath};

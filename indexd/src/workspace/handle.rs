@@ -1,20 +1,20 @@
 //! One repository root as requests see it. Its event loop starts with the first need and ends when
 //! nobody has asked for long; the handle stays.
 
-use super::build::BuildError;
-use super::condition::{Condition, Shared};
-use super::cookie::{Answer, Waiter};
-use super::driver::{Driver, DriverSetup, Event, Import};
-use super::engine::{Setup, folder_bytes};
 use super::head::{AtHead, HeadBlobs};
-use super::memory::Pressure;
-use super::overlays;
-use super::recovery::Verify;
-use super::siblings::Sharing;
-use super::stages::{Parts, StageLog};
+use super::indexing::build::BuildError;
+use super::indexing::engine::{Setup, folder_bytes};
+use super::indexing::overlays;
+use super::indexing::recovery::Verify;
+use super::indexing::siblings::Sharing;
+use super::indexing::stages::{Parts, StageLog};
+use super::indexing::update::{UnsavedText, Update};
+use super::life::driver::{Driver, DriverSetup, Event, Import};
+use super::life::memory::Pressure;
+use super::noticing::condition::{Condition, Shared};
+use super::noticing::cookie::{Answer, Waiter};
+use super::noticing::watch::Watch;
 use super::status::{Freshness, ImportStatus, Progress, WorkspaceError, WorkspaceState, WorkspaceStatus};
-use super::update::{UnsavedText, Update};
-use super::watch::Watch;
 use crate::config::Config;
 use crossbeam_channel::{RecvTimeoutError, Sender};
 use indexd_model::{Facts, FactsView, RepoPath};
@@ -351,7 +351,9 @@ impl Workspace {
         let user = &self.setup.config;
         match user.for_repository(&self.setup.root) {
             Ok(config) => (config, None),
-            Err(e) => (Config::clone(user), Some(super::settings_ignored(&e))),
+            Err(e) => {
+                (Config::clone(user), Some(crate::workspace::noticing::condition::settings_ignored(&e)))
+            }
         }
     }
 

@@ -1,14 +1,14 @@
 //! The workspaces of one user: which roots are registered, and which root a folder belongs to.
 
-use super::collect::{Collect, Collected, unused_for};
-use super::contents::ContentCache;
 use super::handle::{Workspace, WorkspaceSetup};
-use super::memory::{Pressure, Workspaces};
-use super::recovery::{Verify, write_whole};
-use super::siblings::Sharing;
-use super::stages::Parts;
+use super::indexing::contents::ContentCache;
+use super::indexing::recovery::{Verify, write_whole};
+use super::indexing::siblings::Sharing;
+use super::indexing::stages::Parts;
+use super::life::collect::{Collect, Collected, unused_for};
+use super::life::memory::{Pressure, Workspaces};
+use super::noticing::watch::{self, Watch};
 use super::status::{WorkspaceError, WorkspaceStatus};
-use super::watch::{self, Watch};
 use crate::config::Config;
 use indexd_proto::paths::{Dirs, private_dir};
 use std::collections::{BTreeMap, BTreeSet};

@@ -1,7 +1,7 @@
 //! Why a path is in the set or not: the scan's own questions, asked about one path from the root
 //! down, with the place of the rule that decides.
 
-use super::rules::{Layer, Rule};
+use super::tree::rules::{Layer, Rule};
 use indexd_model::path::join;
 use std::fs;
 use std::io::ErrorKind;

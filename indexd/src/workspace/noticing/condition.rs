@@ -1,7 +1,7 @@
 //! What the threads of one workspace share: its condition, its index, the way to its event loop.
 
-use super::status::{Freshness, Progress, WorkspaceState};
 use super::watch::{Inbox, Noticed, Watcher};
+use crate::workspace::status::{Freshness, Progress, WorkspaceState};
 use indexd_store::Store;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -212,10 +212,17 @@ impl Shared {
     }
 }
 
+/// Returns the text of [`Problem::Settings`], on one line.
+pub fn settings_ignored(e: &crate::config::ConfigError) -> String {
+    let text = e.to_string();
+    let lines: Vec<&str> = text.lines().map(str::trim).filter(|l| !l.is_empty()).collect();
+    format!("the repository's settings are ignored: {}", lines.join(" "))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::workspace::watch::WatchError;
+    use crate::workspace::noticing::watch::WatchError;
     use indexd_store::Opened;
     use std::path::{Path, PathBuf};
 

@@ -4,10 +4,10 @@
 //! text lives from its being read until the store has compressed it, in as many copies as there are
 //! threads. Linking runs against the interfaces in memory.
 
-use super::STACK_BYTES;
 use super::contents::ContentCache;
 use super::stages::{self, Parts, Reuse, Stage, StageLog};
-use super::status::Progress;
+use crate::workspace::status::Progress;
+use crate::workspace::threads::STACK_BYTES;
 use indexd_model::limits::FILE_BYTES_LISTED_MAX;
 use indexd_model::terms::Vocabulary;
 use indexd_model::{Facts, FactsView, FileDoc, RepoPath};

@@ -2,12 +2,12 @@
 
 use super::Driver;
 use super::changes::ROUNDS_MAX;
-use crate::workspace::condition::Problem;
-use crate::workspace::engine::EngineError;
-use crate::workspace::git::GitFolders;
-use crate::workspace::rules;
+use crate::workspace::indexing::engine::EngineError;
+use crate::workspace::noticing::condition::Problem;
+use crate::workspace::noticing::watch::{WatchError, Watcher};
 use crate::workspace::tree::ChangeSet;
-use crate::workspace::watch::{WatchError, Watcher};
+use crate::workspace::tree::git::GitFolders;
+use crate::workspace::tree::rules;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};

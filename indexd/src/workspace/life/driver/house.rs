@@ -3,8 +3,8 @@
 
 use super::{Driver, Event, State};
 use crate::config::Config;
-use crate::workspace::engine::{Copy, EngineError};
-use crate::workspace::tokens::Counting;
+use crate::workspace::indexing::engine::{Copy, EngineError};
+use crate::workspace::indexing::tokens::Counting;
 use crossbeam_channel::Sender;
 use indexd_store::{Store, StoreError};
 use std::sync::Arc;
@@ -166,7 +166,7 @@ impl Driver {
     }
 
     fn wants_copy(&self) -> bool {
-        let is_wanted = |e: &crate::workspace::engine::Engine| {
+        let is_wanted = |e: &crate::workspace::indexing::engine::Engine| {
             e.store().is_some() && (e.is_bloated() || !self.house.compacting.is_empty())
         };
         self.house.copying.is_none() && self.engine().is_some_and(is_wanted)
@@ -222,7 +222,7 @@ impl Driver {
                 return Ok(());
             }
         }
-        crate::workspace::give_back_memory();
+        crate::workspace::threads::give_back_memory();
         self.setup.pressure.settled();
         Ok(())
     }
@@ -231,7 +231,7 @@ impl Driver {
     /// memory that this one took.
     pub(super) fn let_go(&self) {
         self.engine().and_then(|e| e.store()).into_iter().for_each(Store::forget_opened);
-        crate::workspace::give_back_own_memory();
+        crate::workspace::threads::give_back_own_memory();
     }
 
     /// Copies the index on a thread of its own; requests and changes do not wait for it.

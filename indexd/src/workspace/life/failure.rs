@@ -1,6 +1,6 @@
 //! What to do about an error of the engine. Each has one remedy; none of them ends the daemon.
 
-use super::engine::EngineError;
+use crate::workspace::indexing::engine::EngineError;
 use indexd_store::StoreError;
 use std::io::{self, ErrorKind};
 use std::time::Duration;
@@ -14,7 +14,7 @@ pub enum Remedy {
     Rebuild,
     /// The workspace says what is wrong and tries again.
     Retry {
-        /// See [`super::WorkspaceState::Failed`].
+        /// See [`crate::workspace::WorkspaceState::Failed`].
         code: &'static str,
         /// What the user can do.
         hint: String,

@@ -4,7 +4,8 @@
 //! otherwise first lets go of what is only kept for later requests, then closes workspaces, those
 //! first that were asked least lately; each opens again with its next request.
 
-use super::handle::Workspace;
+use crate::workspace::handle::Workspace;
+use crate::workspace::threads;
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -127,7 +128,7 @@ fn let_go(workspaces: &Workspaces) -> Vec<Arc<Workspace>> {
         workspaces.lock().unwrap_or_else(PoisonError::into_inner).values().cloned().collect();
     indexd_store::forget_decoded();
     all.iter().for_each(|workspace| workspace.let_go());
-    super::give_back_memory();
+    threads::give_back_memory();
     std::thread::sleep(LET_GO_TIME);
     all
 }
@@ -161,7 +162,7 @@ fn close_idle(bytes_max: u64, all: Vec<Arc<Workspace>>, n_kept: usize, now: Inst
         }
         tracing::info!(root = %workspace.root().display(), "closed to make room in memory");
         workspace.close(false);
-        super::give_back_memory();
+        threads::give_back_memory();
     }
 }
 
@@ -170,9 +171,9 @@ mod tests {
     use super::*;
     use crate::config::Config;
     use crate::workspace::handle::WorkspaceSetup;
-    use crate::workspace::recovery::Verify;
-    use crate::workspace::stages::Parts;
-    use crate::workspace::watch;
+    use crate::workspace::indexing::recovery::Verify;
+    use crate::workspace::indexing::stages::Parts;
+    use crate::workspace::noticing::watch;
 
     /// Five workspaces, asked in the order of their names.
     fn asked(top: &std::path::Path) -> Vec<Arc<Workspace>> {

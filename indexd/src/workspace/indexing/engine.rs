@@ -7,20 +7,20 @@
 //! `overlays` is an imported index.
 
 use super::build::{Build, BuildError, Built};
-use super::condition::Shared;
-use super::git::GitFolders;
-use super::known::KnownFiles;
 use super::overlays::{self, Kept};
 use super::past;
 use super::recipe;
 use super::recovery::{self, Checked, Verify};
-use super::scan::Enter;
 use super::siblings::{Sharing, Sketch};
 use super::stages::{Parts, StageLog};
-use super::status::Progress;
-use super::tree::{ChangeSet, Tree};
 use super::update::{Cancelled, NewHistory, Update};
 use crate::config::Config;
+use crate::workspace::noticing::condition::Shared;
+use crate::workspace::status::Progress;
+use crate::workspace::tree::git::GitFolders;
+use crate::workspace::tree::known::KnownFiles;
+use crate::workspace::tree::scan::Enter;
+use crate::workspace::tree::{ChangeSet, Tree};
 use indexd_model::{FactsView, IndexView, Outcome, RepoPath};
 use indexd_os::{ReadError, Root};
 use indexd_proto::paths::private_dir;
@@ -731,8 +731,8 @@ impl Engine {
 
     fn n_threads(&self) -> usize {
         match self.setup.config.index_threads {
-            0 => super::pool().current_num_threads(),
-            n => (n as usize).min(super::pool().current_num_threads()),
+            0 => crate::workspace::threads::pool().current_num_threads(),
+            n => (n as usize).min(crate::workspace::threads::pool().current_num_threads()),
         }
     }
 

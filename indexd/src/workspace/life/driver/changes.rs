@@ -2,12 +2,13 @@
 
 use super::watching::Watching;
 use super::{Driver, State};
-use crate::workspace::condition::Problem;
-use crate::workspace::engine::EngineError;
-use crate::workspace::git::GitFolders;
+use crate::workspace::indexing::engine::EngineError;
+use crate::workspace::noticing::condition::Problem;
+use crate::workspace::noticing::condition::settings_ignored;
+use crate::workspace::noticing::watch::Noticed;
 use crate::workspace::tree::ChangeSet;
-use crate::workspace::watch::Noticed;
-use crate::workspace::{rules, settings_ignored};
+use crate::workspace::tree::git::GitFolders;
+use crate::workspace::tree::rules;
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
@@ -161,7 +162,7 @@ impl Driver {
             return Ok(false);
         }
         let mut dirty = self.dirty_paths(noticed);
-        if dirty.contains(rules::REPO_CONFIG) {
+        if dirty.contains(crate::config::REPO_CONFIG) {
             self.reload_config();
         }
         if std::mem::take(&mut self.needs_sweep) {

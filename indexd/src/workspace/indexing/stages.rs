@@ -3,7 +3,7 @@
 
 use super::contents::ContentCache;
 use super::overlays;
-use super::scan::{now_ns, remembered, stat_of_file};
+use crate::workspace::tree::scan::{now_ns, remembered, stat_of_file};
 use indexd_lang::Extracted;
 use indexd_model::limits::FILE_BYTES_LISTED_MAX;
 use indexd_model::terms::Vocabulary;

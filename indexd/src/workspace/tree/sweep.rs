@@ -271,7 +271,8 @@ impl Tree {
         };
         let before = Before { files: &self.known, listings: &self.listings };
         let enter_each = enter.unwrap_or(&|_| {});
-        let mut found = super::pool().install(|| scan(&self.root, dir, &up, enter_each, before));
+        let mut found =
+            crate::workspace::threads::pool().install(|| scan(&self.root, dir, &up, enter_each, before));
         if let Some(e) = found.error.take() {
             return Err(e);
         }

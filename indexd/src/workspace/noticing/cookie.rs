@@ -5,7 +5,7 @@
 //! before the cookie has been noticed. Only a cookie made after a request arrived proves anything to
 //! that request; requests that arrive together share one. Nothing is written into the repository.
 
-use super::status::Freshness;
+use crate::workspace::status::Freshness;
 use crossbeam_channel::Sender;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -18,7 +18,7 @@ pub enum Answer {
     Is(Freshness),
     /// The workspace failed and has no index.
     Failed {
-        /// See [`super::WorkspaceState::Failed`].
+        /// See [`crate::workspace::WorkspaceState::Failed`].
         code: &'static str,
         /// What to do next.
         hint: String,

@@ -4,9 +4,9 @@
 use super::after::{After, Changed};
 use super::build::BuildError;
 use super::contents::ContentCache;
-use super::pool;
 use super::stages::{self, Loaded, Parts, Reuse, Stage, StageLog};
-use super::tree::ChangeSet;
+use crate::workspace::threads::pool;
+use crate::workspace::tree::ChangeSet;
 use indexd_model::terms::Vocabulary;
 use indexd_model::{ContentHash, Facts, FactsView, FileDoc, FileFacts, Links, RepoPath};
 use indexd_os::Root;

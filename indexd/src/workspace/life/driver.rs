@@ -20,16 +20,18 @@ mod changes;
 mod house;
 mod watching;
 
-use super::condition::{Problem, Shared};
-use super::cookie::{Answer, Cookies, Waiter};
-use super::engine::{Engine, EngineError, Setup};
 use super::failure::{self, Remedy};
 use super::memory::Pressure;
-use super::recovery;
-use super::status::{Freshness, Progress, WorkspaceState};
-use super::tree::ChangeSet;
-use super::watch::{Inbox, Watch};
 use crate::config::Config;
+use crate::workspace::indexing::engine::{Engine, EngineError, Setup};
+use crate::workspace::indexing::recovery;
+use crate::workspace::noticing::condition::settings_ignored;
+use crate::workspace::noticing::condition::{Problem, Shared};
+use crate::workspace::noticing::cookie::{Answer, Cookies, Waiter};
+use crate::workspace::noticing::watch::{Inbox, Watch};
+use crate::workspace::status::{Freshness, Progress, WorkspaceState};
+use crate::workspace::threads;
+use crate::workspace::tree::ChangeSet;
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender};
 use house::{Copied, House};
 use indexd_store::{Overlays, StoreError, Unreadable};
@@ -176,8 +178,10 @@ impl Driver {
             };
             driver.run();
         };
-        let thread =
-            std::thread::Builder::new().name("workspace".into()).stack_size(super::STACK_BYTES).spawn(run)?;
+        let thread = std::thread::Builder::new()
+            .name("workspace".into())
+            .stack_size(threads::STACK_BYTES)
+            .spawn(run)?;
         Ok((sender, thread))
     }
 
@@ -333,7 +337,7 @@ impl Driver {
             Ok(config) => self.setup.engine.config = Arc::new(config),
             Err(e) => {
                 self.setup.engine.config = Arc::clone(&self.setup.user_config);
-                self.setup.shared.problem(Problem::Settings, super::settings_ignored(&e));
+                self.setup.shared.problem(Problem::Settings, settings_ignored(&e));
             }
         }
         // An index that a fault left open would be in its own way.
@@ -380,7 +384,7 @@ impl Driver {
             // The loop waits for this before it ends.
             let _ = sender.send(event);
         };
-        match std::thread::Builder::new().name("build".into()).stack_size(super::STACK_BYTES).spawn(build) {
+        match std::thread::Builder::new().name("build".into()).stack_size(threads::STACK_BYTES).spawn(build) {
             Ok(thread) => self.state = State::Building(thread),
             Err(_) => self.stand("internal", "no thread could be started", Duration::from_secs(10)),
         }
@@ -392,7 +396,7 @@ impl Driver {
         let after = engine.map_or(State::Closed, State::Open);
         if let State::Building(thread) = std::mem::replace(&mut self.state, after) {
             let _ = thread.join();
-            super::give_back_memory();
+            threads::give_back_memory();
             self.setup.pressure.check();
         }
     }

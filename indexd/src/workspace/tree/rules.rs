@@ -11,6 +11,7 @@
 //! git's global excludes; within one kind the deepest folder wins. Fences and configured excludes
 //! only ever take away.
 
+use crate::config::{EXCLUDES, REPO_CONFIG};
 use ignore::Match;
 use ignore::gitignore::{Gitignore, GitignoreBuilder, Glob};
 use std::fs;
@@ -39,9 +40,6 @@ const KIND_CONFIG: usize = NAMES.len() + 2;
 const N_KINDS: usize = NAMES.len() + 3;
 /// Bytes. Longer ignore files are cut: no hand-written one comes near.
 const IGNORE_FILE_BYTES_MAX: usize = 1 << 20;
-
-/// The file of our own settings in a repository; it may narrow the set.
-pub const REPO_CONFIG: &str = ".indexd.toml";
 
 /// The patterns of one folder, on top of those above it; by default none.
 #[derive(Default)]
@@ -75,9 +73,6 @@ pub struct Rule {
     /// The pattern as written.
     pub pattern: String,
 }
-
-/// The setting that holds patterns.
-pub const EXCLUDES: &str = "index.exclude";
 
 /// What a set says about a path: included again or not, and where.
 type Verdict<'l> = (bool, &'l Set, &'l Glob);
@@ -254,11 +249,6 @@ fn read_rules(path: &Path) -> Option<String> {
     let mut bytes = fs::read(path).ok()?;
     bytes.truncate(IGNORE_FILE_BYTES_MAX);
     Some(String::from_utf8_lossy(&bytes).trim_start_matches('\u{feff}').to_owned())
-}
-
-/// Whether a line is a pattern; what is wrong with it otherwise.
-pub fn check_pattern(line: &str) -> Result<(), String> {
-    GitignoreBuilder::new("").add_line(None, line).map(drop).map_err(|e| e.to_string())
 }
 
 /// A set of patterns; `None` without any.

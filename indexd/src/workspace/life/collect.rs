@@ -1,8 +1,8 @@
 //! Indexes that nobody needs any more: which they are, and why.
 
-use super::engine::folder_bytes;
-use super::recovery;
 use crate::config::Config;
+use crate::workspace::indexing::engine::folder_bytes;
+use crate::workspace::indexing::recovery;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 

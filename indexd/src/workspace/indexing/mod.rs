@@ -1,0 +1,19 @@
+//! From changed paths to one commit of the index.
+//!
+//! Read `engine` (the tree and the index of a workspace), `stages` (one file, step by step), `update` (a
+//! change set becomes one commit), `build` (the first one), `after` and `past` (what linking and ranking
+//! read besides the file), `overlays` (an imported index), `siblings` and `contents` (what indexes
+//! share), `recipe` and `recovery` (which index on disk is believed), `tokens` (counting ahead).
+
+mod after;
+pub mod build;
+pub mod contents;
+pub mod engine;
+pub mod overlays;
+mod past;
+mod recipe;
+pub mod recovery;
+pub mod siblings;
+pub mod stages;
+pub mod tokens;
+pub mod update;
