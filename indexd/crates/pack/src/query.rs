@@ -204,6 +204,7 @@ impl Query {
         let mut query = Self { kind: Kind::of(text, &lines), ..Self::default() };
         mentions::collect(&lines, &mut query);
         query.count_terms(&lines, weights);
+        query.join_particles(&lines);
         if weights.joined > 0.0 {
             query.join_words(&lines, weights);
         }
@@ -239,6 +240,30 @@ impl Query {
     fn add_form(&mut self, term: String, weight: f64, of: usize) {
         if !self.terms.iter().any(|x| x.term == term) {
             self.terms.push(QueryTerm { term, weight, word: None, form_of: Some(of) });
+        }
+    }
+
+    /// Adds `login` for "logged in" and `timeout` for "timed out": programs write a verb and its particle
+    /// as one name.
+    fn join_particles(&mut self, lines: &[(Zone, &str)]) {
+        for &(_, line) in lines.iter().filter(|(z, _)| matches!(z, Zone::Title | Zone::Lead)) {
+            let mut before: Option<String> = None;
+            words(line, |_, word| {
+                let lower = word.to_lowercase();
+                let verb = before.take().filter(|_| forms::is_particle(&lower));
+                let of = verb.as_ref().and_then(|v| self.terms.iter().position(|t| t.term == *v));
+                if let (Some(verb), Some(i)) = (verb, of) {
+                    let weight = self.terms[i].weight;
+                    for name in [format!("{verb}{lower}"), format!("{verb}e{lower}")] {
+                        word_terms(&name, |term| self.add_form(term.to_owned(), weight, i));
+                    }
+                }
+                let mut stem = None;
+                if lower.bytes().all(|b| b.is_ascii_lowercase()) && !is_stopword(&lower) {
+                    word_terms(&lower, |term| stem = Some(term.to_owned()));
+                }
+                before = stem;
+            });
         }
     }
 

@@ -71,6 +71,11 @@ const GROUPS: [&[&str]; 58] = [
     &["regex", "regexp", "pattern"],
 ];
 
+/// Whether a word makes one name with the verb before it (`lookup`, `shutdown`).
+pub fn is_particle(word: &str) -> bool {
+    matches!(word, "in" | "out" | "up" | "down" | "off" | "on" | "back" | "over" | "away")
+}
+
 /// The words that stand for a term, without itself.
 pub fn synonyms(term: &str) -> impl Iterator<Item = &'static str> {
     let group = GROUPS.iter().find(|g| g.contains(&term)).copied().unwrap_or(&[]);

@@ -211,3 +211,19 @@ proptest::proptest! {
         proptest::prop_assert!(query.terms.iter().all(|term| !term.term.is_empty()));
     }
 }
+
+#[test]
+fn a_verb_and_its_particle_are_one_name() {
+    for (text, name) in [
+        ("when is a user logged in", "login"),
+        ("what happens when a call timed out", "timeout"),
+        ("shutting down the pool", "shutdown"),
+        ("who falls back to the default", "fallback"),
+    ] {
+        let query = Query::parse(text, &Weights::default());
+        let found = query.terms.iter().find(|t| t.term == name);
+        assert!(found.is_some_and(|t| t.form_of.is_some()), "{text}: {:?}", query.terms);
+    }
+    let query = Query::parse("the name of a folder", &Weights::default());
+    assert!(query.terms.iter().all(|t| t.form_of.is_none()), "{:?}", query.terms);
+}
