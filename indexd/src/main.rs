@@ -114,14 +114,11 @@ fn detach() -> Result<(), ErrorObject> {
     let unavailable = |what: String| ErrorObject::new(ErrorCode::DaemonUnavailable, what);
     let program =
         std::env::current_exe().map_err(|e| unavailable(format!("cannot find the program: {e}")))?;
-    let mut child = Command::new(program)
-        .arg("--detached")
-        .current_dir("/")
-        .stdin(Stdio::null())
-        .stdout(Stdio::null())
-        .stderr(Stdio::piped())
-        .spawn()
-        .map_err(|e| unavailable(format!("cannot start: {e}")))?;
+    let mut command = Command::new(program);
+    command.arg("--detached").current_dir("/");
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
+    indexd_os::inherit_nothing(&mut command);
+    let mut child = command.spawn().map_err(|e| unavailable(format!("cannot start: {e}")))?;
     let until = Instant::now() + LOCK_TIMEOUT;
     while Instant::now() < until {
         if daemon::answers(&dirs.socket()) {
@@ -152,8 +149,20 @@ fn detach() -> Result<(), ErrorObject> {
     })
 }
 
+/// Bytes of address space for the stacks of the threads that parse and for the map of an index.
+const ADDRESS_SPACE_MIN: u64 = 768 << 20;
+
 fn serve(args: &Args) -> Result<(), ErrorObject> {
     let dirs = dirs()?;
+    if let Some(bytes) = indexd_os::address_space().filter(|bytes| *bytes < ADDRESS_SPACE_MIN) {
+        let said = format!(
+            "the address space is limited to {} MiB, {} are needed",
+            bytes >> 20,
+            ADDRESS_SPACE_MIN >> 20
+        );
+        let error = ErrorObject::new(ErrorCode::DaemonUnavailable, said);
+        return Err(error.with_hint("run it under `ulimit -v unlimited`; what is reserved takes no memory"));
+    }
     // Before anything of a repository is in memory.
     let undumped = indexd_os::forbid_core_dumps();
     let open_files = indexd_os::raise_open_files();

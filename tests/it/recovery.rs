@@ -162,3 +162,27 @@ fn a_build_that_was_cut_off_leaves_the_old_index() {
     bench.build();
     assert_eq!(bench.dump(), dump);
 }
+
+/// The program that verifies an index inherits neither the data files of those that are open nor
+/// anything else.
+#[cfg(target_os = "linux")]
+#[test]
+fn who_verifies_an_index_inherits_no_other() {
+    use indexd::workspace::indexing::recovery::{Trust, Verify, open_checked};
+    use std::os::unix::fs::PermissionsExt;
+    let (open, _) = built();
+    let tmp = tempfile::tempdir().unwrap();
+    let program = tmp.path().join("verify");
+    let seen = tmp.path().join("seen");
+    fs::write(&program, "#!/bin/sh\n/bin/ls -l /proc/$$/fd > \"$2/../seen\"\n").unwrap();
+    fs::set_permissions(&program, PermissionsExt::from_mode(0o755)).unwrap();
+    let own = fs::read_dir("/proc/self/fd").unwrap().flatten().filter_map(|e| fs::read_link(e.path()).ok());
+    let data = environment(&open).into_iter().find(|p| p.ends_with("data.mdb")).unwrap();
+    assert!(own.into_iter().any(|path| path == data), "the data file is open here");
+    let dir = tmp.path().join("i1");
+    fs::create_dir(&dir).unwrap();
+    drop(open_checked(&dir, b"", &Verify::Child(program), Trust::Verified).unwrap());
+    let seen = fs::read_to_string(seen).unwrap();
+    assert!(seen.contains("/dev/null"), "{seen}");
+    assert!(!seen.contains("data.mdb") && !seen.contains("lock.mdb"), "{seen}");
+}

@@ -4,6 +4,7 @@
 //! `RESOLVE_NO_MAGICLINKS`), so a path component that is swapped for a link between a check and the
 //! open cannot matter. Without `openat2` each component is opened with `O_NOFOLLOW` from its parent.
 
+use crate::faults;
 use rustix::fd::{AsFd, OwnedFd};
 use rustix::fs::{FileType, Mode, OFlags, ResolveFlags};
 use rustix::io::Errno;
@@ -71,6 +72,7 @@ impl Root {
     /// # Errors
     /// [`ReadError`] when it is missing, no directory or not accessible.
     pub fn open(path: &Path) -> Result<Self, ReadError> {
+        faults::before("open", &path.to_string_lossy()).map_err(ReadError::Io)?;
         let flags = OFlags::DIRECTORY | OFlags::CLOEXEC | OFlags::RDONLY;
         Ok(Self { fd: rustix::fs::open(path, flags, Mode::empty())? })
     }
@@ -94,6 +96,7 @@ impl Root {
         const TRIES: usize = 5;
         let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY;
         let mut last = None;
+        faults::before("read", path).map_err(ReadError::Io)?;
         for _ in 0..TRIES {
             let fd = self.open_beneath(path, flags)?;
             let before = meta(&fd)?;
@@ -217,6 +220,52 @@ mod tests {
         }
         assert!(matches!(root.read("sub/a.go", 9), Err(ReadError::TooLarge(m)) if m == meta));
         assert!(root.read("sub/a.go", 10).is_ok());
+    }
+
+    /// A file and the folder above it are swapped for links out of the root, again and again, while they
+    /// are read: what lies outside is never read.
+    #[test]
+    fn what_is_swapped_for_a_link_while_it_is_read_leads_nowhere() {
+        use std::sync::atomic::{AtomicBool, Ordering};
+        let n_reads: usize =
+            std::env::var("INDEXD_TEST_READS").ok().and_then(|n| n.parse().ok()).unwrap_or(10_000);
+        let dir = tree();
+        let top = dir.path().join("root");
+        std::fs::create_dir(dir.path().join("outside")).unwrap();
+        std::fs::write(dir.path().join("outside/a.go"), "secret").unwrap();
+        symlink(dir.path().join("canary"), top.join("link.new")).unwrap();
+        let root = Root::open(&top).unwrap();
+        let is_over = AtomicBool::new(false);
+        let (mut n_ours, mut n_refused) = (0, 0);
+        std::thread::scope(|s| {
+            s.spawn(|| {
+                let place = |name: &str| top.join(name);
+                while !is_over.load(Ordering::Relaxed) {
+                    // The file, then its folder; each rename is one step.
+                    symlink(dir.path().join("canary"), place("f.new")).unwrap();
+                    std::fs::rename(place("f.new"), place("sub/a.go")).unwrap();
+                    std::fs::write(place("f.new"), "package a\n").unwrap();
+                    std::fs::rename(place("f.new"), place("sub/a.go")).unwrap();
+                    std::fs::rename(place("sub"), place("away")).unwrap();
+                    symlink(dir.path().join("outside"), place("sub")).unwrap();
+                    std::fs::remove_file(place("sub")).unwrap();
+                    std::fs::rename(place("away"), place("sub")).unwrap();
+                }
+            });
+            for _ in 0..n_reads {
+                match root.read("sub/a.go", 100) {
+                    Ok((bytes, _)) => {
+                        assert_eq!(bytes, b"package a\n");
+                        n_ours += 1;
+                    }
+                    Err(ReadError::Outside | ReadError::Missing) => n_refused += 1,
+                    Err(e) => panic!("{e}"),
+                }
+            }
+            is_over.store(true, Ordering::Relaxed);
+        });
+        assert_eq!(n_ours + n_refused, n_reads);
+        assert!(n_ours > 0, "some reads are between two swaps");
     }
 
     #[test]

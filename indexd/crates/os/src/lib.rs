@@ -8,6 +8,7 @@
 #[cfg(unix)]
 pub mod activation;
 pub mod beneath;
+pub mod faults;
 pub mod limits;
 pub mod listing;
 pub mod memory;
@@ -21,4 +22,4 @@ pub use limits::{boot_id, bytes_free, is_kernel_file_system, is_network_file_sys
 pub use listing::{EntryKind, Folder};
 pub use memory::{give_back_memory, private_bytes, while_building};
 pub use parsers::{Parses, SyntaxTree, parsing};
-pub use process::{forbid_core_dumps, own_uid, raise_open_files};
+pub use process::{address_space, forbid_core_dumps, inherit_nothing, own_uid, raise_open_files};

@@ -2,6 +2,7 @@
 //! one look at the folder, its entries, and one look at each file that the caller wants.
 
 use crate::beneath::{FileMeta, compared, file_meta};
+use crate::faults;
 use rustix::fd::{AsFd, BorrowedFd};
 use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags};
 use rustix::io::Errno;
@@ -60,6 +61,7 @@ impl Folder {
 
     fn at(base: BorrowedFd, path: &Path, flags: OFlags) -> io::Result<Self> {
         let flags = flags | OFlags::DIRECTORY | OFlags::CLOEXEC | OFlags::RDONLY;
+        faults::before("open", &path.to_string_lossy())?;
         match rustix::fs::openat(base, path, flags, Mode::empty()) {
             Ok(fd) => Ok(Self { file: File::from(fd) }),
             // How some systems call a link that is not to be followed.
@@ -81,6 +83,7 @@ impl Folder {
     /// # Errors
     /// What the system says; some entries may have been named before.
     pub fn list(&self, mut each: impl FnMut(&[u8], EntryKind)) -> io::Result<()> {
+        faults::before("list", "")?;
         raw_entries(self.file.as_fd(), |name, kind| {
             if !matches!(name.to_bytes(), b"." | b"..") {
                 each(name.to_bytes(), self.kind(name, kind));
@@ -104,9 +107,18 @@ impl Folder {
     }
 
     /// What `lstat` says at the relative path `path`; `None` unless it is a regular file.
-    pub fn file(&self, path: &str) -> Option<FileMeta> {
-        let stat = rustix::fs::statat(&self.file, path, AtFlags::SYMLINK_NOFOLLOW).ok()?;
-        file_meta(&stat).ok()
+    ///
+    /// # Errors
+    /// Nothing can be said of it: the disk or the system fails. What is gone or may not be seen is no
+    /// error.
+    pub fn file(&self, path: &str) -> io::Result<Option<FileMeta>> {
+        faults::before("stat", path)?;
+        match rustix::fs::statat(&self.file, path, AtFlags::SYMLINK_NOFOLLOW) {
+            Ok(stat) => Ok(file_meta(&stat).ok()),
+            Err(Errno::NOENT | Errno::NOTDIR | Errno::ACCESS | Errno::PERM | Errno::NAMETOOLONG) => Ok(None),
+            Err(Errno::LOOP) => Ok(None),
+            Err(e) => Err(e.into()),
+        }
     }
 
     /// What `lstat` says at the relative path `path`, empty for this folder; `None` unless it is a
@@ -169,13 +181,14 @@ mod tests {
         assert_eq!(top.folder("sub"), sub.meta().ok());
         assert_eq!(top.folder(""), top.meta().ok());
         assert!(["sub/a", "sub/link", "none"].iter().all(|n| top.folder(n).is_none()));
-        assert_eq!(sub.file("a").unwrap().size, 3);
-        assert_eq!(top.file("sub/a"), sub.file("a"));
+        let file = |folder: &Folder, name: &str| folder.file(name).unwrap();
+        assert_eq!(file(&sub, "a").unwrap().size, 3);
+        assert_eq!(file(&top, "sub/a"), file(&sub, "a"));
         assert!(top.open_in("sub/deep").is_ok());
-        assert!(["deep", "link", "none"].iter().all(|n| sub.file(n).is_none()));
+        assert!(["deep", "link", "none"].iter().all(|n| file(&sub, n).is_none()));
         assert!(["a", "link", "none"].iter().all(|n| sub.open_in(n).is_err() && sub.look_in(n).is_err()));
         let look = top.look_in("sub").unwrap();
-        assert_eq!((look.file("a"), look.folder("deep")), (sub.file("a"), sub.folder("deep")));
+        assert_eq!((file(&look, "a"), look.folder("deep")), (file(&sub, "a"), sub.folder("deep")));
         assert_eq!((look.folder(""), look.meta().ok()), (sub.folder(""), sub.meta().ok()));
     }
 

@@ -2,6 +2,7 @@
 //! its memory goes to disk, and it may hold many watches and sockets.
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+use std::process::Command;
 
 /// The effective user id; 0 where there is none.
 pub fn own_uid() -> u32 {
@@ -37,9 +38,79 @@ pub fn raise_open_files() -> std::io::Result<Option<u64>> {
     Ok(maximum)
 }
 
+/// Has a child inherit its standard input, output and error and no other descriptor, whoever opened
+/// it: libraries open files that stay open in a program that is started (the data file of LMDB), and
+/// so may whoever started this process.
+pub fn inherit_nothing(command: &mut Command) {
+    #[cfg(unix)]
+    {
+        use std::os::unix::process::CommandExt;
+        let close_others = || {
+            close_others_on_exec();
+            Ok(())
+        };
+        #[expect(unsafe_code, reason = "what runs between fork and exec may not allocate or lock")]
+        // SAFETY: the closure makes system calls and nothing else.
+        unsafe {
+            command.pre_exec(close_others)
+        };
+    }
+    #[cfg(not(unix))]
+    let _ = command;
+}
+
+/// Descriptors that are looked at one by one where the system cannot do all at once.
+#[cfg(unix)]
+const DESCRIPTORS_MAX: i32 = 4_096;
+
+/// Has every descriptor above those of standard input, output and error closed by the next exec.
+#[cfg(unix)]
+fn close_others_on_exec() {
+    const FIRST: i32 = 3;
+    #[cfg(target_os = "linux")]
+    {
+        #[expect(unsafe_code, reason = "the system call has no safe wrapper")]
+        // SAFETY: it takes three numbers and changes flags of this process's descriptors.
+        let done = unsafe {
+            libc::syscall(libc::SYS_close_range, FIRST, libc::c_uint::MAX, libc::CLOSE_RANGE_CLOEXEC)
+        };
+        if done == 0 {
+            return;
+        }
+    }
+    for number in FIRST..DESCRIPTORS_MAX {
+        #[expect(unsafe_code, reason = "descriptors are named by number here")]
+        // SAFETY: a flag is set; a number that is no descriptor is an error, which says nothing new.
+        let _ = unsafe { libc::fcntl(number, libc::F_SETFD, libc::FD_CLOEXEC) };
+    }
+}
+
+/// Bytes of address space that this process may reserve; `None` without a limit.
+pub fn address_space() -> Option<u64> {
+    getrlimit(Resource::As).current
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_child_inherits_nothing_but_its_standard_streams() {
+        let tmp = tempfile::tempdir().unwrap();
+        let path = tmp.path().join("inherited");
+        std::fs::write(&path, "").unwrap();
+        // As a library opens it: without the flag.
+        let _open = rustix::fs::open(&path, rustix::fs::OFlags::RDONLY, rustix::fs::Mode::empty()).unwrap();
+        let descriptors_of = |prepare: fn(&mut Command)| {
+            let mut command = Command::new("/bin/sh");
+            prepare(command.args(["-c", "ls -l /proc/$$/fd"]));
+            String::from_utf8(command.output().unwrap().stdout).unwrap()
+        };
+        assert!(descriptors_of(|_| {}).contains("inherited"), "without it, the file is inherited");
+        let kept = descriptors_of(inherit_nothing);
+        assert!(!kept.contains("inherited"), "{kept}");
+    }
 
     #[test]
     fn core_dumps_stay_off() {

@@ -6,6 +6,7 @@
 use crate::error::{Result, StoreError};
 use crate::recovery::{self, DATA, Found, Mark};
 use crate::store::Store;
+use indexd_os::faults;
 use std::fs;
 use std::path::Path;
 
@@ -23,6 +24,7 @@ impl Store {
         if self.generation() == 0 {
             return Err(StoreError::Busy("not built yet"));
         }
+        faults::before("copy", &to.to_string_lossy())?;
         fs::copy(self.dir().join(DATA), to.join(DATA))?;
         drop(txn);
         Ok(recovery::mark(to, &self.inner.config, Mark::Dirty)?)
@@ -40,6 +42,7 @@ pub fn copy_closed(from: &Path, to: &Path, config: &[u8]) -> Result<bool> {
     recovery::make_dir(to)?;
     // The mark is read before the file: whoever changes the file takes the mark back first.
     let Some(mark) = recovery::clean_mark(from, &config) else { return Ok(false) };
+    faults::before("copy", &to.to_string_lossy())?;
     fs::copy(from.join(DATA), to.join(DATA))?;
     recovery::put_mark(to, &mark)?;
     if recovery::inspect(to, &config)? != Found::Clean {

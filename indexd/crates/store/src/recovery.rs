@@ -10,6 +10,7 @@
 
 use crate::error::Result;
 use crate::meta::FORMAT;
+use indexd_os::faults;
 use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::Path;
@@ -80,6 +81,7 @@ pub(crate) fn make_dir(dir: &Path) -> io::Result<()> {
 }
 
 fn create_private(path: &Path) -> io::Result<File> {
+    faults::before("create", &path.to_string_lossy())?;
     let mut options = File::options();
     options.write(true).create(true).truncate(true);
     #[cfg(unix)]
@@ -97,12 +99,13 @@ fn boot_id() -> Option<String> {
     Some(id.trim().to_owned()).filter(|id| !id.is_empty())
 }
 
-/// Bytes of the data file read at a time.
-const READ_BYTES: usize = 1 << 20;
+/// Bytes of the data file read at a time: few enough to be in a core's own cache when they are summed.
+const READ_BYTES: usize = 128 << 10;
 
 /// The shape of the data file.
 fn shape(dir: &Path) -> io::Result<Shape> {
     use std::io::Read;
+    faults::before("read", &dir.to_string_lossy())?;
     let mut file = File::open(dir.join(DATA))?;
     let (mut sum, mut size) = (Xxh3::new(), 0);
     let mut bytes = vec![0; READ_BYTES];
@@ -133,8 +136,12 @@ pub(crate) fn mark(dir: &Path, config: &[u8; 32], mark: Mark) -> io::Result<()> 
     };
     let temporary = dir.join("state.new");
     let mut file = create_private(&temporary)?;
+    let shown = temporary.to_string_lossy();
+    faults::before("write", &shown)?;
     file.write_all(format!("{}{line}\n", header(config)).as_bytes())?;
+    faults::before("sync", &shown)?;
     file.sync_all()?;
+    faults::before("rename", &shown)?;
     fs::rename(&temporary, dir.join(MARK))?;
     #[cfg(unix)]
     File::open(dir)?.sync_all()?;
@@ -197,6 +204,7 @@ pub(crate) fn inspect(dir: &Path, config: &[u8; 32]) -> io::Result<Found> {
 /// Deletes an index that is of no use.
 pub(crate) fn discard(dir: &Path) -> Result<()> {
     for name in [MARK, DATA, LOCK] {
+        faults::before("remove", &dir.to_string_lossy())?;
         match fs::remove_file(dir.join(name)) {
             Err(e) if e.kind() != io::ErrorKind::NotFound => return Err(e.into()),
             _ => {}

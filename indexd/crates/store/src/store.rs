@@ -11,6 +11,7 @@ use crate::snapshot::Snapshot;
 use crate::tables::{N_TABLES, Tables};
 use crate::write::WriteTxn;
 use heed::{Env, EnvFlags, EnvOpenOptions, WithoutTls};
+use indexd_os::faults;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
@@ -223,6 +224,7 @@ impl Store {
     /// # Errors
     /// [`StoreError::Full`] or [`StoreError::Io`] from the system.
     pub fn sync(&self) -> Result<()> {
+        faults::before("sync", &self.inner.dir.to_string_lossy())?;
         Ok(self.inner.env.force_sync()?)
     }
 
@@ -329,6 +331,7 @@ impl Store {
 /// Opens LMDB with the largest map that the system grants.
 pub(crate) fn open_env(dir: &Path, map_bytes: u64) -> Result<(Env<WithoutTls>, u64)> {
     let mut bytes = map_bytes;
+    faults::before("map", &dir.to_string_lossy())?;
     loop {
         let size = usize::try_from(bytes).unwrap_or(1 << 30);
         let mut options = EnvOpenOptions::new().read_txn_without_tls();

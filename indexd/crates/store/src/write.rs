@@ -33,6 +33,7 @@ use crate::tables::Tables;
 use heed::RwTxn;
 use indexd_model::terms::{FileTerms, Vocabulary};
 use indexd_model::{ContentHash, FactsView, FileDoc, FileFacts, Interface, Key, Links};
+use indexd_os::faults;
 use rustc_hash::FxHashMap;
 use std::collections::BTreeSet;
 use std::sync::{Arc, PoisonError};
@@ -539,6 +540,7 @@ impl<'s> WriteTxn<'s> {
         let before = self.meta.generation;
         self.meta.generation += u64::from(self.changed);
         self.meta.write(tables, &mut self.txn)?;
+        faults::before("commit", &self.store.dir().to_string_lossy())?;
         self.txn.commit()?;
         self.store.set_generation(self.meta.generation);
         if !self.moved {

@@ -4,6 +4,7 @@
 //! A damaged LMDB file may kill whoever reads it, so an environment whose last writer did not close
 //! it is checked in a child process before this one maps it.
 
+use indexd_os::faults;
 use indexd_store::{Opened, Store, StoreError};
 use std::fs;
 use std::io;
@@ -26,6 +27,7 @@ impl Verify {
                 let mut command = Command::new(program);
                 command.arg("--verify").arg(dir).env_clear();
                 command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+                indexd_os::inherit_nothing(&mut command);
                 command.status().is_ok_and(|status| status.success())
             }
             Self::InProcess => indexd_store::verify(dir).is_ok(),
@@ -238,8 +240,12 @@ pub fn set_aside_current(home: &Path) {
 /// Those of the system.
 pub fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let new = path.with_extension("new");
+    let shown = path.to_string_lossy();
+    faults::before("write", &shown)?;
     fs::write(&new, bytes)?;
+    faults::before("sync", &shown)?;
     fs::File::open(&new)?.sync_all()?;
+    faults::before("rename", &shown)?;
     fs::rename(&new, path)
 }
 

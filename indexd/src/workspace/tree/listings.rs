@@ -128,6 +128,7 @@ impl Listings {
         let bytes = [MAGIC, blake3::hash(&rest).as_bytes(), &rest].concat();
         self.of = all.into_iter().collect();
         let new = file(home).with_extension("new");
+        indexd_os::faults::before("write", &new.to_string_lossy())?;
         fs::write(&new, bytes)?;
         fs::rename(&new, file(home))
     }

@@ -130,7 +130,10 @@ impl<'s> Sink<'s> {
     pub fn commit(&mut self) -> Result<()> {
         self.bytes = 0;
         match self.txn.take() {
-            Some(txn) => Ok(txn.commit()?),
+            Some(txn) => {
+                indexd_os::faults::before("commit", "")?;
+                Ok(txn.commit()?)
+            }
             None => Ok(()),
         }
     }
