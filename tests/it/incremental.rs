@@ -219,6 +219,47 @@ fn secrets_are_taken_out_before_anything_is_made_of_a_file() {
     assert_eq!(first_difference(&bench.dump(), &redacted), first_difference(&redacted, &redacted));
 }
 
+/// A file or folder whose name is a token is left out, and said to be without the token.
+#[test]
+fn a_secret_in_a_name_is_in_nothing_that_is_kept_or_answered() {
+    let token = crate::edits::token(&mut crate::edits::Numbers(11));
+    let mut bench = Bench::new();
+    bench.write("a/a.go", "package a\n\nfunc After() int { return 1 }\n");
+    bench.write(&format!("keys/{token}.txt"), "After the key");
+    bench.build();
+    bench.write(&format!("{token}/b.go"), "package b\n\nfunc After2() int { return 1 }\n");
+    bench.write(&format!("a/{token}.go"), "package a\n\nfunc After3() int { return 1 }\n");
+    bench.update(&[token.clone(), format!("a/{token}.go")]);
+    let kept = bench.dump() + &packs_for(&bench.snapshot(), &["After", "keys"]).concat();
+    assert!(kept.contains("func After()"));
+    assert!(!kept.contains(&token) && !kept.contains("After2") && !kept.contains("After3"), "{kept}");
+    let found = bench.skipped_names();
+    assert_eq!(found.len(), 3, "{found:?}");
+    assert!(found.iter().all(|name| name.contains("REDACTED") && !name.contains(&token)), "{found:?}");
+    assert_eq!(bench.dump(), dump_of_fresh_build(bench.root()));
+}
+
+/// A word that was taken out of the files is in the data file until the index is copied compactly, and
+/// not afterwards.
+#[test]
+fn what_was_removed_is_gone_from_a_compact_index() {
+    let mut bench = Bench::new();
+    let word = "zqxremovedword";
+    bench.write("a.md", &format!("# Title\n\nThe {word} stands here.\n"));
+    bench.build();
+    bench.write("a.md", "# Title\n\nNothing stands here.\n");
+    bench.update(&["a.md".to_owned()]);
+    let holds = |bench: &Bench| {
+        let data = bench.current_file("data.mdb");
+        let bytes = fs::read(data).unwrap();
+        bytes.windows(word.len()).any(|w| w == word.as_bytes())
+    };
+    assert!(holds(&bench), "LMDB leaves what it frees");
+    bench.compact();
+    assert!(!holds(&bench));
+    assert_eq!(bench.dump(), dump_of_fresh_build(bench.root()));
+}
+
 const CALLED: &str = "package a\n\n// F waits.\nfunc F() int {\n\treturn 1\n}\n\nfunc G() int { return 2 }\n";
 const CALLER: &str = "package b\n\nimport \"m/a\"\n\nfunc H() int { return a.F() }\n";
 const BESIDE: &str = "package b\n\nimport \"m/a\"\n\nfunc K() int { return a.G() }\n";

@@ -156,6 +156,24 @@ impl Bench {
         }
     }
 
+    /// Names that the last comparison of the whole tree left out.
+    pub fn skipped_names(&mut self) -> Vec<String> {
+        self.found();
+        self.engine().tree.skipped_names.clone()
+    }
+
+    /// A file of the environment in use.
+    pub fn current_file(&self, name: &str) -> PathBuf {
+        let current = fs::read_to_string(self.home().join("current")).unwrap();
+        self.home().join(current.lines().next().unwrap()).join(name)
+    }
+
+    /// Copies the index compactly and puts the copy in place.
+    pub fn compact(&mut self) {
+        let copy = self.engine().copy_job().unwrap().run(&|| false).unwrap();
+        assert!(self.engine().adopt(&copy).unwrap());
+    }
+
     /// Lays an index made by another tool over the links; no bytes take it back.
     pub fn import(&mut self, index: &[u8]) {
         self.keep_import(index);

@@ -38,6 +38,8 @@ const KIND_EXCLUDE: usize = NAMES.len();
 const KIND_GLOBAL: usize = NAMES.len() + 1;
 const KIND_CONFIG: usize = NAMES.len() + 2;
 const N_KINDS: usize = NAMES.len() + 3;
+/// What stands for the file of a rule that finds secrets; its pattern is the name of that rule.
+const SECRETS: &str = "rules for secrets";
 /// Bytes. Longer ignore files are cut: no hand-written one comes near.
 const IGNORE_FILE_BYTES_MAX: usize = 1 << 20;
 
@@ -81,6 +83,11 @@ type Verdict<'l> = (bool, &'l Set, &'l Glob);
 /// `.git`, which makes the folder a repository of its own.
 pub fn is_rule_file(name: &str) -> bool {
     name.starts_with('.') && (name == ".git" || name == REPO_CONFIG || is_ignore_file(name))
+}
+
+/// Whether an entry is left out because its name is a secret: paths are shown everywhere.
+pub fn holds_secret(name: &str) -> bool {
+    indexd_secrets::in_name(name).is_some()
 }
 
 /// Whether an entry of this name is an ignore file.
@@ -153,11 +160,15 @@ impl Layer {
     /// Whether the entry `rel` of this folder is in the set by its name, its folder being so.
     /// `.git` never is. Whether a folder is a repository of its own is for the caller to see.
     pub fn admits(&self, rel: &str, is_dir: bool) -> bool {
-        indexd_model::path::file_name_of(rel) != ".git" && self.denied_by(rel, is_dir).is_none()
+        let name = indexd_model::path::file_name_of(rel);
+        name != ".git" && !holds_secret(name) && self.denied_by(rel, is_dir).is_none()
     }
 
     /// The rule that takes the entry `rel` out of the set, its folder being in it.
     pub fn against(&self, rel: &str, is_dir: bool) -> Option<Rule> {
+        if let Some(rule) = indexd_secrets::in_name(indexd_model::path::file_name_of(rel)) {
+            return Some(Rule { source: SECRETS.into(), line: None, pattern: rule.to_owned() });
+        }
         let (_, set, glob) = self.denied_by(rel, is_dir)?;
         let text = if set.kind == KIND_CONFIG { None } else { read_rules(&set.source) };
         // Of equal lines the last one decides.

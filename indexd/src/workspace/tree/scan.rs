@@ -10,7 +10,7 @@
 
 use super::known::{Comparing, KnownFiles};
 use super::listings::{Listing, Listings};
-use super::rules::{Layer, is_ignore_file};
+use super::rules::{Layer, holds_secret, is_ignore_file};
 use indexd_model::RepoPath;
 use indexd_model::path::join;
 use indexd_os::{EntryKind, FileMeta, Folder};
@@ -111,7 +111,8 @@ pub struct Scan {
     pub n_folders_known: usize,
     /// Folders that are repositories of their own, ordered by path.
     pub nested: Vec<String>,
-    /// Names that are not UTF-8, with the bytes replaced, ordered.
+    /// Names that are not UTF-8, with the bytes replaced, and those that hold a secret, without it;
+    /// ordered.
     pub skipped_names: Vec<String>,
     /// Folders that may not be read, ordered.
     pub unreadable: Vec<String>,
@@ -251,7 +252,7 @@ impl Walk<'_> {
             if is_folder {
                 let (child, layer, base) = (path.clone(), Arc::clone(&layer), Arc::clone(&base));
                 s.spawn(move |s| self.folder(s, child, layer, base));
-            } else if let Some(meta) = base.folder.file(base.way(&path))
+            } else if let Some(meta) = self.file(&base.folder, base.way(&path))
                 && comparing.see(name, stat_of_file(meta)).is_ok()
             {
                 n_files += 1;
@@ -281,6 +282,7 @@ impl Walk<'_> {
         let mut skipped = Vec::new();
         let is_settled = is_settled(stamp.mtime_ns.max(stamp.ctime_ns), now_ns());
         folder.list(|name, kind| match std::str::from_utf8(name) {
+            Ok(name) if holds_secret(name) => skipped.push(join(rel, &indexd_secrets::redact(name).0)),
             Ok(name) => {
                 let start = names.len();
                 names.push_str(name);
@@ -314,7 +316,7 @@ impl Walk<'_> {
             if is_folder {
                 let (layer, base) = (Arc::clone(&layer), Arc::clone(base));
                 s.spawn(move |s| self.folder(s, child, layer, base));
-            } else if let Some(meta) = folder.file(name)
+            } else if let Some(meta) = self.file(&folder, name)
                 && comparing.see(name, stat_of_file(meta)).is_ok()
             {
                 n_files += 1;
@@ -325,6 +327,14 @@ impl Walk<'_> {
         found.skipped_names.append(&mut skipped);
         found.listed.push((rel.into(), listing));
         Ok(())
+    }
+
+    /// What is seen of a file. One that cannot be looked at is not gone: the walk is not complete.
+    fn file(&self, folder: &Folder, path: &str) -> Option<FileMeta> {
+        folder.file(path).unwrap_or_else(|e| {
+            self.found().error = Some(e);
+            None
+        })
     }
 
     /// The rules inside the folder `rel` with these ignore files.

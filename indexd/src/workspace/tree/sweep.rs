@@ -80,7 +80,7 @@ pub struct Tree {
     listings: Listings,
     nested: BTreeSet<String>,
     known: KnownFiles,
-    /// Names that are not UTF-8, as of the last sweep.
+    /// Names that are not UTF-8 or hold a secret, as of the last sweep.
     pub skipped_names: Vec<String>,
     /// Folders that could not be read, as of the last sweep.
     pub unreadable: Vec<String>,
@@ -208,9 +208,9 @@ impl Tree {
                 return self.sweep();
             }
             if is_rule_file(name) {
-                self.look(dir_of(path), &mut changes, &mut walks);
+                self.look(dir_of(path), &mut changes, &mut walks)?;
             }
-            self.look(path, &mut changes, &mut walks);
+            self.look(path, &mut changes, &mut walks)?;
         }
         let mut last: Option<String> = None;
         for dir in walks {
@@ -223,16 +223,16 @@ impl Tree {
     }
 
     /// Looks at one path, whose parents may be unknown: then the topmost unknown one counts.
-    fn look(&mut self, path: &str, changes: &mut ChangeSet, walks: &mut BTreeSet<String>) {
+    fn look(&mut self, path: &str, changes: &mut ChangeSet, walks: &mut BTreeSet<String>) -> io::Result<()> {
         let mut at = path;
         let layer = loop {
             match self.folders.get(dir_of(at)) {
                 Some(layer) => break Arc::clone(layer),
                 None if at.contains('/') => at = dir_of(at),
-                None => return,
+                None => return Ok(()),
             }
         };
-        let meta = fs::symlink_metadata(self.root.join(at)).ok();
+        let meta = look_at(&self.root.join(at))?;
         let kind = meta.as_ref().map(|m| m.file_type());
         if kind.is_some_and(|k| k.is_dir()) && layer.admits(at, true) {
             if let Ok(path) = RepoPath::new(at)
@@ -241,16 +241,17 @@ impl Tree {
                 changes.remove(path);
             }
             walks.insert(at.to_owned());
-            return;
+            return Ok(());
         }
         self.drop_below(at, changes);
-        let Ok(path) = RepoPath::new(at) else { return };
+        let Ok(path) = RepoPath::new(at) else { return Ok(()) };
         let seen = meta.filter(|meta| meta.is_file() && layer.admits(at, false));
         match (seen, self.known.get(&path)) {
             (Some(meta), known) if known != Some(stat_of(&meta)) => changes.change(path, meta.len()),
             (None, Some(_)) => changes.remove(path),
             _ => {}
         }
+        Ok(())
     }
 
     /// Everything below a path that is no folder of the set (any more).
@@ -336,6 +337,20 @@ impl Tree {
                 changes.removed.extend(names.filter_map(|name| RepoPath::try_from(join(folder, name)).ok()));
             }
         }
+    }
+}
+
+/// What `lstat` says; `None` for what is gone or may not be seen. What cannot be looked at because the
+/// disk or the system fails is not gone.
+fn look_at(path: &Path) -> io::Result<Option<fs::Metadata>> {
+    use io::ErrorKind::{InvalidFilename, NotADirectory, NotFound, PermissionDenied};
+    indexd_os::faults::before("stat", &path.to_string_lossy())?;
+    match fs::symlink_metadata(path) {
+        Ok(meta) => Ok(Some(meta)),
+        Err(e) if matches!(e.kind(), NotFound | NotADirectory | PermissionDenied | InvalidFilename) => {
+            Ok(None)
+        }
+        Err(e) => Err(e),
     }
 }
 
