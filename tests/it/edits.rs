@@ -8,7 +8,7 @@ use std::fs;
 use std::path::Path;
 
 /// Paths that scripts write, by kind of content.
-const FILES: [&str; 27] = [
+pub const FILES: [&str; 27] = [
     "go.mod",
     "a/a.go",
     "a/b.go",
@@ -37,9 +37,9 @@ const FILES: [&str; 27] = [
     "src/lib.rs",
     "src/Main.java",
 ];
-const FOLDERS: [&str; 9] = ["a", "b", "a/c", "pkg", "pkg/sub", "moved", "a/new", "web/lib", "web/pkg"];
-const IGNORE_FILES: [&str; 4] = [".gitignore", "a/.gitignore", ".ignore", ".indexdignore"];
-const PATTERNS: [&str; 8] =
+pub const FOLDERS: [&str; 9] = ["a", "b", "a/c", "pkg", "pkg/sub", "moved", "a/new", "web/lib", "web/pkg"];
+pub const IGNORE_FILES: [&str; 4] = [".gitignore", "a/.gitignore", ".ignore", ".indexdignore"];
+pub const PATTERNS: [&str; 8] =
     ["*.md\n", "c/\n", "/pkg/sub\n", "b.go\n*.json\n", "!b.go\n", "*_test.go\n", "moved\n", ""];
 
 /// One step of a script.
@@ -178,7 +178,8 @@ fn is_below(path: &str, dir: &str) -> bool {
 pub struct Numbers(pub u64);
 
 impl Numbers {
-    fn below(&mut self, n: u64) -> u64 {
+    /// A number below `n`.
+    pub fn below(&mut self, n: u64) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;
         z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

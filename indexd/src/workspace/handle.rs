@@ -11,6 +11,7 @@ use super::indexing::stages::{Parts, StageLog};
 use super::indexing::update::{UnsavedText, Update};
 use super::life::driver::{Driver, DriverSetup, Event, Import};
 use super::life::memory::Pressure;
+use super::noticing::clock::Clock;
 use super::noticing::condition::{Condition, Shared};
 use super::noticing::cookie::{Answer, Waiter};
 use super::noticing::watch::Watch;
@@ -413,6 +414,7 @@ impl Workspace {
             watch: self.setup.watch,
             pressure: self.setup.pressure.clone(),
             shared: Arc::clone(&self.shared),
+            clock: Clock::System,
         })
         .map_err(io)?;
         running.driver = Some((sender.clone(), thread));

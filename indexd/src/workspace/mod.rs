@@ -14,7 +14,7 @@
 pub mod handle;
 pub mod head;
 pub mod indexing;
-mod life;
+pub mod life;
 pub mod noticing;
 mod registry;
 mod status;

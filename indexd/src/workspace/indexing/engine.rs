@@ -40,6 +40,9 @@ const RENEW_FILES: usize = 64;
 /// more.
 const GROWTH_BYTES_MIN: u64 = 512 << 10;
 
+/// Files that could not be read and are tried again with a request. More say that a disk is broken.
+const READ_AGAIN_MAX: usize = 1_000;
+
 /// Why the engine cannot go on.
 #[derive(Debug, thiserror::Error)]
 pub enum EngineError {
@@ -210,6 +213,18 @@ impl Engine {
     /// Files that are there and cannot be read, ordered.
     pub fn unreadable(&self) -> &[RepoPath] {
         &self.unreadable
+    }
+
+    /// Files that could not be read though nobody forbids it: a disk or the system failed. Nothing tells
+    /// when that is over, so each request tries again.
+    pub fn to_read_again(&self) -> impl Iterator<Item = String> {
+        let is_due = |path: &&RepoPath| is_permitted(&self.setup.root.join(&***path));
+        self.unreadable.iter().take(READ_AGAIN_MAX).filter(is_due).map(|path| path.to_string())
+    }
+
+    /// Whether [`Engine::to_read_again`] gives any.
+    pub fn has_more_to_read(&self) -> bool {
+        self.to_read_again().next().is_some()
     }
 
     /// Whether a change set of this size is to be built rather than applied.
@@ -745,6 +760,14 @@ fn sketch_of(store: &Store) -> Result<Sketch, StoreError> {
     let mut files = Vec::new();
     store.snapshot()?.all_stats(|path, stat| files.push((path.to_owned(), stat.size)));
     Ok(Sketch::of(files.iter().map(|(path, size)| (path.as_str(), *size))))
+}
+
+/// Whether the user may read a file, as far as the system tells.
+fn is_permitted(path: &Path) -> bool {
+    #[cfg(unix)]
+    return rustix::fs::access(path, rustix::fs::Access::READ_OK).is_ok();
+    #[cfg(not(unix))]
+    return fs::symlink_metadata(path).is_ok();
 }
 
 fn io_error(what: &'static str, path: &Path, source: io::Error) -> EngineError {

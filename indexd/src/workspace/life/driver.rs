@@ -25,6 +25,7 @@ use super::memory::Pressure;
 use crate::config::Config;
 use crate::workspace::indexing::engine::{Engine, EngineError, Setup};
 use crate::workspace::indexing::recovery;
+use crate::workspace::noticing::clock::Clock;
 use crate::workspace::noticing::condition::settings_ignored;
 use crate::workspace::noticing::condition::{Problem, Shared};
 use crate::workspace::noticing::cookie::{Answer, Cookies, Waiter};
@@ -86,6 +87,8 @@ pub struct DriverSetup {
     pub pressure: Pressure,
     /// Shared with requests.
     pub shared: Arc<Shared>,
+    /// The time that the loop lives by.
+    pub clock: Clock,
 }
 
 /// Where the loop is.
@@ -149,35 +152,7 @@ impl Driver {
     pub fn start(setup: DriverSetup) -> std::io::Result<(Sender<Event>, JoinHandle<()>)> {
         let (sender, events) = crossbeam_channel::unbounded();
         let to_loop = sender.clone();
-        let wake = sender.clone();
-        let run = move || {
-            let inbox = Inbox::new(move || {
-                // The loop may have ended.
-                let _ = wake.send(Event::Noticed);
-            });
-            let now = Instant::now();
-            let driver = Self {
-                cookies: Cookies::new(setup.cookies.clone()),
-                house: House::new(&setup.engine.config),
-                setup,
-                events,
-                sender: to_loop,
-                inbox,
-                state: State::Closed,
-                watching: Watching::Not,
-                is_closing: false,
-                imports: Vec::new(),
-                importing: Vec::new(),
-                needs_sweep: true,
-                head_is_dirty: true,
-                sweep_at: None,
-                n_rebuilds: 0,
-                n_panics: 0,
-                last_request: now,
-                last_event: now,
-            };
-            driver.run();
-        };
+        let run = move || Self::new(setup, to_loop, events).run();
         let thread = std::thread::Builder::new()
             .name("workspace".into())
             .stack_size(threads::STACK_BYTES)
@@ -185,43 +160,94 @@ impl Driver {
         Ok((sender, thread))
     }
 
+    /// A loop that takes events out of `events`, the other end of which is `sender`. Nothing happens
+    /// before its first turn.
+    pub fn new(setup: DriverSetup, sender: Sender<Event>, events: Receiver<Event>) -> Self {
+        let wake = sender.clone();
+        let inbox = Inbox::with_clock(setup.clock.clone(), move || {
+            // The loop may have ended.
+            let _ = wake.send(Event::Noticed);
+        });
+        let now = setup.clock.now();
+        Self {
+            cookies: Cookies::new(setup.cookies.clone()),
+            house: House::new(&setup.engine.config, now),
+            setup,
+            events,
+            sender,
+            inbox,
+            state: State::Closed,
+            watching: Watching::Not,
+            is_closing: false,
+            imports: Vec::new(),
+            importing: Vec::new(),
+            needs_sweep: true,
+            head_is_dirty: true,
+            sweep_at: None,
+            n_rebuilds: 0,
+            n_panics: 0,
+            last_request: now,
+            last_event: now,
+        }
+    }
+
     fn run(mut self) {
         loop {
-            // A bug here must not leave requests without an answer or the state without a word.
-            if let Err(panic) = catch_unwind(AssertUnwindSafe(|| self.act())) {
-                self.panicked(&*panic);
-            }
-            if let Some(watcher) = self.watching.watcher().filter(|_| self.is_at_rest()) {
-                self.setup.shared.rest(watcher, &self.inbox);
-            }
-            let event = match self.next_due() {
+            let event = match self.turn() {
                 Some(at) => self.events.recv_deadline(at),
                 None => self.events.recv().map_err(|_| RecvTimeoutError::Disconnected),
             };
-            if let Some(asked) = self.setup.shared.rouse() {
-                self.last_request = self.last_request.max(asked);
-            }
-            let mut next = match event {
-                Ok(event) => Some(event),
-                Err(RecvTimeoutError::Timeout) => None,
-                Err(RecvTimeoutError::Disconnected) => break,
-            };
-            while let Some(event) = next {
-                self.take(event);
-                next = self.events.try_recv().ok();
-            }
-            if self.is_closing || self.is_idle() {
+            if !self.hear(event) {
                 break;
             }
         }
         self.close();
     }
 
+    /// Does whatever is due; gives when something is due next, if not an event comes before.
+    pub fn turn(&mut self) -> Option<Instant> {
+        // A bug here must not leave requests without an answer or the state without a word.
+        if let Err(panic) = catch_unwind(AssertUnwindSafe(|| self.act())) {
+            self.panicked(&*panic);
+        }
+        if let Some(watcher) = self.watching.watcher().filter(|_| self.is_at_rest()) {
+            self.setup.shared.rest(watcher, &self.inbox);
+        }
+        self.next_due()
+    }
+
+    /// Takes in an event, or that none came in time, and all others that are there. False when the loop
+    /// is to end, with [`Driver::close`].
+    pub fn hear(&mut self, event: Result<Event, RecvTimeoutError>) -> bool {
+        if let Some(asked) = self.setup.shared.rouse() {
+            self.last_request = self.last_request.max(asked);
+        }
+        let mut next = match event {
+            Ok(event) => Some(event),
+            Err(RecvTimeoutError::Timeout) => None,
+            Err(RecvTimeoutError::Disconnected) => return false,
+        };
+        while let Some(event) = next {
+            self.take(event);
+            next = self.events.try_recv().ok();
+        }
+        !(self.is_closing || self.is_idle())
+    }
+
+    /// Whether a thread of its own works for the loop, whose last word is still to come.
+    pub fn has_work_under_way(&self) -> bool {
+        matches!(self.state, State::Building(_)) || self.house.is_busy()
+    }
+
+    fn now(&self) -> Instant {
+        self.setup.clock.now()
+    }
+
     fn take(&mut self, event: Event) {
         match event {
-            Event::Noticed => self.last_event = Instant::now(),
+            Event::Noticed => self.last_event = self.now(),
             Event::Wait(waiter) => {
-                self.last_request = Instant::now();
+                self.last_request = self.now();
                 if let State::Failed { retry, .. } = &mut self.state {
                     retry.at = retry.at.min(retry.soonest);
                 }
@@ -229,7 +255,7 @@ impl Driver {
             }
             Event::Built(engine, result) => self.built(engine, result),
             Event::Copied(number, copied) => self.copied(number, copied),
-            Event::Compact(reply) => self.house.compact(reply),
+            Event::Compact(reply) => self.house.compact(reply, self.setup.clock.now()),
             Event::Import(import) => self.imports.push(import),
             Event::LetGo => self.let_go(),
             Event::Close => self.is_closing = true,
@@ -267,15 +293,16 @@ impl Driver {
         let is_open = matches!(&self.state, State::Open(engine) if engine.store().is_some());
         let is_behind =
             self.watching.is_degraded() || self.needs_sweep || self.head_is_dirty || self.sweep_at.is_some();
+        let is_failing = self.engine().is_some_and(Engine::has_more_to_read);
         let is_asked = self.cookies.is_wanted() || !self.imports.is_empty() || !self.importing.is_empty();
-        is_open && !is_behind && !is_asked
+        is_open && !is_behind && !is_failing && !is_asked
     }
 
     /// Does whatever is due.
     fn act(&mut self) {
         match &self.state {
             State::Building(_) => return,
-            State::Failed { retry, .. } if Instant::now() < retry.at => return,
+            State::Failed { retry, .. } if self.now() < retry.at => return,
             State::Failed { .. } => {
                 self.state = self.take_engine().map_or(State::Closed, State::Open);
             }
@@ -348,7 +375,7 @@ impl Driver {
         }
         self.setup.shared.set_store(engine.store().cloned());
         self.state = State::Open(Box::new(engine));
-        self.house.opened();
+        self.house.opened(self.setup.clock.now());
         self.needs_sweep = true;
         self.head_is_dirty = true;
         Ok(())
@@ -435,7 +462,7 @@ impl Driver {
         let patience = Duration::from_millis(self.setup.engine.config.freshness_cookie_ms);
         let idle = Duration::from_secs(self.setup.engine.config.workspace_idle_close_s);
         let dues = [
-            self.needs_sweep.then(Instant::now),
+            self.needs_sweep.then(|| self.now()),
             self.batch_due(),
             self.cookies.due(patience),
             self.sweep_at,
@@ -448,7 +475,9 @@ impl Driver {
     fn is_idle(&self) -> bool {
         let idle = Duration::from_secs(self.setup.engine.config.workspace_idle_close_s);
         let is_building = matches!(self.state, State::Building(_));
-        !is_building && !self.cookies.is_wanted() && self.last_request.elapsed() >= idle
+        !is_building
+            && !self.cookies.is_wanted()
+            && self.now().saturating_duration_since(self.last_request) >= idle
     }
 
     /// Publishes the condition after something was done.
@@ -540,7 +569,7 @@ impl Driver {
         let hint = hint.to_owned();
         self.importing.clear();
         self.house.give_up();
-        let now = Instant::now();
+        let now = self.now();
         // What was rebuilt in vain is not rebuilt for every request.
         let soonest = if code == "corrupt" { after } else { RETRY_MIN.min(after) };
         let retry = Retry { at: now + after, soonest: now + soonest };
@@ -555,10 +584,11 @@ impl Driver {
             Some(_) => Answer::Is(self.setup.shared.not_fresh()),
             None => Answer::Failed { code, hint },
         };
-        self.cookies.answer(Instant::now(), &answer);
+        self.cookies.answer(now, &answer);
     }
 
-    fn close(mut self) {
+    /// Ends the loop: the index is closed, as far as that can be done.
+    pub fn close(mut self) {
         self.setup.shared.stop();
         while matches!(self.state, State::Building(_)) {
             match self.events.recv() {

@@ -205,6 +205,29 @@ mod tests {
         all.iter().map(|w| w.asked_at().is_some()).collect()
     }
 
+    /// The thread of the ceiling itself, by what is open afterwards.
+    #[test]
+    fn a_daemon_that_comes_to_rest_keeps_few_workspaces_open_and_one_above_its_ceiling_none() {
+        let tmp = tempfile::tempdir().unwrap();
+        let all = asked(tmp.path());
+        let registered: BTreeMap<_, _> = all.iter().map(|w| (w.root().to_owned(), Arc::clone(w))).collect();
+        let workspaces = Arc::new(Mutex::new(registered));
+        // Whatever this process takes is above it.
+        let pressure = Pressure::keep_below(1, Arc::downgrade(&workspaces));
+        let n_open = || open(&all).into_iter().filter(|is_open| *is_open).count();
+        let until = |n_wanted: usize, act: &dyn Fn()| {
+            let end = Instant::now() + Duration::from_secs(60);
+            while n_open() != n_wanted {
+                assert!(Instant::now() < end, "{} are open", n_open());
+                act();
+                std::thread::sleep(SETTLED + LOOK_EVERY);
+            }
+        };
+        until(OPEN_WHEN_QUIET, &|| pressure.settled());
+        assert_eq!(open(&all), [false, false, true, true, true], "those that were asked last");
+        until(0, &|| pressure.check());
+    }
+
     #[test]
     fn above_the_ceiling_workspaces_close_that_were_asked_least_lately() {
         let tmp = tempfile::tempdir().unwrap();

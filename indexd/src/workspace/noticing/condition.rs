@@ -60,7 +60,7 @@ pub struct Condition {
     pub n_linked: u64,
     /// The tool whose index is imported.
     pub import_tool: String,
-    /// Names that are not UTF-8.
+    /// Names that are not UTF-8 or hold a secret.
     pub skipped_names: Vec<String>,
     /// What is wrong, one sentence for the user on each.
     pub problems: BTreeMap<Problem, String>,
@@ -188,7 +188,7 @@ impl Shared {
         if !rest.watcher.catch_up() || !rest.inbox.peek(Noticed::is_empty) {
             return None;
         }
-        rest.asked = Some(Instant::now());
+        rest.asked = Some(rest.inbox.now());
         Some(Freshness { fresh: true, generation: store.generation(), pending: 0, how: "queue" })
     }
 

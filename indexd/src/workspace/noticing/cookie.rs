@@ -5,6 +5,7 @@
 //! before the cookie has been noticed. Only a cookie made after a request arrived proves anything to
 //! that request; requests that arrive together share one. Nothing is written into the repository.
 
+use super::clock::Clock;
 use crate::workspace::status::Freshness;
 use crossbeam_channel::Sender;
 use std::fs::{self, File};
@@ -71,7 +72,7 @@ impl Cookies {
     ///
     /// # Errors
     /// The file cannot be made; no request is covered then.
-    pub fn make(&mut self) -> std::io::Result<()> {
+    pub fn make(&mut self, clock: &Clock) -> std::io::Result<()> {
         let covered = self.under_way.iter().map(|c| c.made).max();
         if !self.waiters.iter().any(|w| covered.is_none_or(|made| w.arrived > made)) {
             return Ok(());
@@ -79,7 +80,8 @@ impl Cookies {
         self.n_made += 1;
         let path = self.dir.join(format!("c{}", self.n_made));
         // The time is taken before the file is made: what counts is that both come after the request.
-        let made = Instant::now();
+        let made = clock.now();
+        indexd_os::faults::before("create", &path.to_string_lossy())?;
         File::create(&path)?;
         self.under_way.push(Cookie { path, made });
         Ok(())
@@ -139,13 +141,13 @@ mod tests {
         let (second, second_answer) = waiter();
         cookies.wait(first);
         cookies.wait(second);
-        cookies.make().unwrap();
-        cookies.make().unwrap();
+        cookies.make(&Clock::System).unwrap();
+        cookies.make(&Clock::System).unwrap();
         assert_eq!(fs::read_dir(tmp.path()).unwrap().count(), 1, "requests that arrive together share one");
         std::thread::sleep(Duration::from_millis(1));
         let (late, late_answer) = waiter();
         cookies.wait(late);
-        cookies.make().unwrap();
+        cookies.make(&Clock::System).unwrap();
 
         let until = cookies.returned(&tmp.path().join("c1")).unwrap();
         cookies.answer(until, &fresh());
@@ -164,7 +166,7 @@ mod tests {
         let mut cookies = Cookies::new(tmp.path().to_owned());
         for _ in 0..2 {
             cookies.wait(waiter().0);
-            cookies.make().unwrap();
+            cookies.make(&Clock::System).unwrap();
             std::thread::sleep(Duration::from_millis(1));
         }
         assert!(cookies.due(Duration::ZERO).is_some());

@@ -13,6 +13,7 @@
 mod inotify;
 pub mod portable;
 
+use super::clock::Clock;
 use rustc_hash::FxHashMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -65,6 +66,7 @@ pub type Watch = fn(&Arc<Inbox>) -> Option<Arc<dyn Watcher>>;
 /// Paths noticed and not taken yet.
 pub struct Inbox {
     state: Mutex<Noticed>,
+    clock: Clock,
     wake: Box<dyn Fn() + Send + Sync>,
 }
 
@@ -91,7 +93,17 @@ impl Noticed {
 impl Inbox {
     /// Makes an inbox that calls `wake` once when something comes in after it was taken.
     pub fn new(wake: impl Fn() + Send + Sync + 'static) -> Arc<Self> {
-        Arc::new(Self { state: Mutex::default(), wake: Box::new(wake) })
+        Self::with_clock(Clock::System, wake)
+    }
+
+    /// The same with a clock that tells when something comes in.
+    pub fn with_clock(clock: Clock, wake: impl Fn() + Send + Sync + 'static) -> Arc<Self> {
+        Arc::new(Self { state: Mutex::default(), clock, wake: Box::new(wake) })
+    }
+
+    /// The time by its clock.
+    pub fn now(&self) -> Instant {
+        self.clock.now()
     }
 
     /// Puts a dirty path in. `done` says that its writer closed or renamed it.
@@ -123,7 +135,7 @@ impl Inbox {
     }
 
     fn noticed(&self, mut state: MutexGuard<'_, Noticed>) {
-        let now = Instant::now();
+        let now = self.now();
         let is_first = state.first.is_none();
         state.first.get_or_insert(now);
         state.last = Some(now);

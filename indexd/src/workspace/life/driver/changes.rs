@@ -2,7 +2,7 @@
 
 use super::watching::Watching;
 use super::{Driver, State};
-use crate::workspace::indexing::engine::EngineError;
+use crate::workspace::indexing::engine::{Engine, EngineError};
 use crate::workspace::noticing::condition::Problem;
 use crate::workspace::noticing::condition::settings_ignored;
 use crate::workspace::noticing::watch::Noticed;
@@ -23,14 +23,14 @@ pub(super) const ROUNDS_MAX: usize = 16;
 impl Driver {
     pub(super) fn sweep_if_due(&mut self) -> Result<(), EngineError> {
         let is_lost = self.inbox.peek(|n| n.lost);
-        let is_time = self.sweep_at.is_some_and(|at| at <= Instant::now());
+        let is_time = self.sweep_at.is_some_and(|at| at <= self.now());
         let is_unwatched = matches!(self.watching, Watching::Not);
         if self.needs_sweep || is_lost || is_time || is_unwatched { self.sweep() } else { Ok(()) }
     }
 
     /// Compares the whole tree; whatever was noticed before is covered.
     fn sweep(&mut self) -> Result<(), EngineError> {
-        let started = Instant::now();
+        let started = self.now();
         if self.inbox.take().lost {
             self.setup.shared.update(|c| c.n_rescans += 1);
         }
@@ -51,7 +51,7 @@ impl Driver {
         }
         if self.watching.is_degraded() {
             let wait = Duration::from_secs(self.setup.engine.config.watch_sweep_s.max(1));
-            self.sweep_at = Some(Instant::now() + wait);
+            self.sweep_at = Some(self.now() + wait);
         }
         Ok(())
     }
@@ -98,7 +98,8 @@ impl Driver {
         }
         let is_worn = engine.is_worn();
         (self.n_rebuilds, self.n_panics) = (0, 0);
-        self.house.changed(&self.setup.engine.config, is_worn);
+        let now = self.now();
+        self.house.changed(&self.setup.engine.config, is_worn, now);
         self.setup.pressure.check();
         Ok(true)
     }
@@ -109,7 +110,7 @@ impl Driver {
             return Ok(());
         }
         let Watching::Events(watcher) = &self.watching else { return self.sweep() };
-        let until = Instant::now();
+        let until = self.now();
         if watcher.catch_up() {
             if self.inbox.peek(|n| n.lost) {
                 return self.sweep();
@@ -129,19 +130,19 @@ impl Driver {
             return Ok(());
         }
         let patience = Duration::from_millis(self.setup.engine.config.freshness_cookie_ms);
-        if self.cookies.due(patience).is_some_and(|at| at <= Instant::now()) {
+        if self.cookies.due(patience).is_some_and(|at| at <= self.now()) {
             self.cookies.give_up();
             self.setup.shared.update(|c| c.n_rescans += 1);
             return self.sweep();
         }
-        match self.cookies.make() {
+        match self.cookies.make(&self.setup.clock) {
             Ok(()) => Ok(()),
             Err(_) => self.sweep(),
         }
     }
 
     pub(super) fn take_in_if_due(&mut self) -> Result<(), EngineError> {
-        if self.batch_due().is_some_and(|at| at <= Instant::now()) { self.take_in() } else { Ok(()) }
+        if self.batch_due().is_some_and(|at| at <= self.now()) { self.take_in() } else { Ok(()) }
     }
 
     /// Takes in what was noticed and answers the requests whose cookies are among it.
@@ -168,6 +169,7 @@ impl Driver {
         if std::mem::take(&mut self.needs_sweep) {
             dirty.insert(String::new());
         }
+        dirty.extend(self.engine().into_iter().flat_map(Engine::to_read_again));
         if dirty.is_empty() && !self.head_is_dirty {
             return Ok(true);
         }

@@ -66,30 +66,30 @@ pub(super) struct House {
 }
 
 impl House {
-    pub fn new(config: &Config) -> Self {
+    pub fn new(config: &Config, now: Instant) -> Self {
         Self {
             counting: Counting::new(config.index_background_tokens, &config.pack.tokenizer),
             has_waste: false,
-            put_off: PutOff { until: Instant::now(), wait: Duration::ZERO },
+            put_off: PutOff { until: now, wait: Duration::ZERO },
             sync_at: None,
             syncing: None,
             copying: None,
             copy: 0,
             compacting: Vec::new(),
-            copy_at: Instant::now(),
+            copy_at: now,
             alive_at: None,
         }
     }
 
     /// An index was opened.
-    pub fn opened(&mut self) {
-        self.alive_at = Some(Instant::now() + ALIVE);
+    pub fn opened(&mut self, now: Instant) {
+        self.alive_at = Some(now + ALIVE);
     }
 
     /// The index was changed: it is to be flushed after a while, and given room again when it is
     /// `worn`.
-    pub fn changed(&mut self, config: &Config, is_worn: bool) {
-        let at = Instant::now() + Duration::from_secs(config.workspace_sync_s);
+    pub fn changed(&mut self, config: &Config, is_worn: bool, now: Instant) {
+        let at = now + Duration::from_secs(config.workspace_sync_s);
         self.sync_at.get_or_insert(at);
         self.has_waste |= is_worn;
     }
@@ -100,9 +100,9 @@ impl House {
     }
 
     /// A request wants the index compact.
-    pub fn compact(&mut self, reply: Sender<()>) {
+    pub fn compact(&mut self, reply: Sender<()>, now: Instant) {
         self.compacting.push(reply);
-        self.copy_at = Instant::now();
+        self.copy_at = now;
     }
 
     /// Nothing can be done for the requests that wait for a compact index.
@@ -111,9 +111,9 @@ impl House {
     }
 
     /// Flushes on a thread of its own: a busy disk must not keep requests waiting.
-    fn start_sync(&mut self, store: &Store) {
+    fn start_sync(&mut self, store: &Store, now: Instant) {
         if self.syncing.as_ref().is_some_and(|thread| !thread.is_finished()) {
-            self.sync_at = Some(Instant::now() + Duration::from_secs(1));
+            self.sync_at = Some(now + Duration::from_secs(1));
             return;
         }
         let store = store.clone();
@@ -124,6 +124,11 @@ impl House {
             }
         };
         self.syncing = std::thread::Builder::new().name("sync".into()).spawn(sync).ok();
+    }
+
+    /// Whether a copy or a flush is under way.
+    pub fn is_busy(&self) -> bool {
+        self.copying.is_some() || self.syncing.as_ref().is_some_and(|thread| !thread.is_finished())
     }
 
     /// Stops a copy that is under way, and waits for its thread.
@@ -173,7 +178,7 @@ impl Driver {
     }
 
     pub(super) fn keep_house(&mut self) -> Result<(), EngineError> {
-        let now = Instant::now();
+        let now = self.now();
         let is_quiet = now.saturating_duration_since(self.last_request.max(self.last_event)) >= IDLE
             && self.events.is_empty();
         let Some(store) = self.engine().and_then(|e| e.store()).cloned() else { return Ok(()) };
@@ -182,7 +187,7 @@ impl Driver {
         }
         if self.house.sync_at.is_some_and(|at| at <= now) {
             self.house.sync_at = None;
-            self.house.start_sync(&store);
+            self.house.start_sync(&store, now);
         }
         if self.house.alive_at.is_some_and(|at| at <= now) {
             self.house.alive_at = None;
@@ -217,7 +222,7 @@ impl Driver {
             // Somebody reads, perhaps for long. All but the environment is given back the first time.
             self.house.has_waste = true;
             let is_first = self.house.put_off.wait.is_zero();
-            self.house.put_off.again(Instant::now());
+            self.house.put_off.again(self.setup.clock.now());
             if !is_first {
                 return Ok(());
             }
@@ -248,7 +253,7 @@ impl Driver {
         if let Ok(thread) = std::thread::Builder::new().name("compact".into()).spawn(copy) {
             self.house.copying = Some((thread, is_stopping));
         }
-        self.house.copy_at = Instant::now() + COPY_AGAIN;
+        self.house.copy_at = self.now() + COPY_AGAIN;
     }
 
     /// Puts a copy in place that was made, unless the index has changed meanwhile or is not here.
@@ -275,7 +280,7 @@ impl Driver {
                     let _ = reply.send(());
                 }
             }
-            Ok(false) if !self.house.compacting.is_empty() => self.house.copy_at = Instant::now(),
+            Ok(false) if !self.house.compacting.is_empty() => self.house.copy_at = self.now(),
             Ok(false) => {}
             Err(EngineError::Store(StoreError::Busy(_))) => {}
             Err(e) => {
