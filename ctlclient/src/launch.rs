@@ -9,7 +9,7 @@ use indexd_proto::error::ErrorCode;
 use indexd_proto::paths::{self, Dirs};
 use std::fs::{File, TryLockError};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
 /// How long a daemon may take to answer on its socket.
@@ -130,19 +130,24 @@ fn spawn(dirs: &Dirs) -> Result<(), Failure> {
     let said = String::from_utf8_lossy(&output.stderr);
     let message = said.lines().next().unwrap_or("").trim_start_matches("indexd: ");
     let hint = said.lines().find_map(|l| l.strip_prefix("hint: ")).map(str::to_owned);
-    let code = match output.status.code() {
-        Some(73) => ErrorCode::CannotCreate,
-        Some(74) => ErrorCode::Storage,
-        Some(77) => ErrorCode::PermissionDenied,
-        Some(78) => ErrorCode::Config,
-        _ => ErrorCode::DaemonUnavailable,
-    };
+    let code = code_of(output.status);
     let message = format!("the daemon cannot start: {message}");
     Err(Failure::hinted(
         code,
         message,
         hint.unwrap_or_else(|| format!("see the log {}", dirs.log().display())),
     ))
+}
+
+/// The error that a daemon's exit status stands for.
+pub fn code_of(status: ExitStatus) -> ErrorCode {
+    match status.code() {
+        Some(73) => ErrorCode::CannotCreate,
+        Some(74) => ErrorCode::Storage,
+        Some(77) => ErrorCode::PermissionDenied,
+        Some(78) => ErrorCode::Config,
+        _ => ErrorCode::DaemonUnavailable,
+    }
 }
 
 /// Why the runtime folder cannot be used.

@@ -23,7 +23,7 @@ use serde::Serialize;
 use std::fs::{File, TryLockError};
 use std::io::{self, Read, Write};
 use std::path::Path;
-use std::process::{Child, Stdio};
+use std::process::{Child, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
 const HELLO: Id = Id::Number(0);
@@ -162,6 +162,9 @@ const STOP_INTERVAL: Duration = Duration::from_millis(50);
 fn decoder() -> Decoder {
     Decoder::default().with_room(512 << 10)
 }
+
+/// Time between a child's closing of its output and its end.
+const CHILD_END_TIME: Duration = Duration::from_secs(2);
 
 /// What came for the request.
 enum Event {
@@ -556,7 +559,15 @@ impl Session {
         wait_for_lock(&self.dirs, until)
     }
 
-    fn lost(&self, e: &io::Error) -> Failure {
+    fn lost(&mut self, e: &io::Error) -> Failure {
+        if let Transport::Child(child) = &mut self.transport
+            && let Ok(Some(status)) = wait_for_child(child)
+            && !status.success()
+        {
+            // It has said why on standard error, which is ours.
+            let code = launch::code_of(status);
+            return Failure::hinted(code, "indexd ended, as it says above", code.hint());
+        }
         let message = match e.kind() {
             io::ErrorKind::UnexpectedEof => "the daemon closed the connection".to_owned(),
             _ => format!("the connection to the daemon broke: {e}"),
@@ -662,6 +673,18 @@ fn reach(dirs: &Dirs, start: Start) -> Result<Transport, Failure> {
             })?;
             Ok(Transport::Child(child))
         }
+    }
+}
+
+/// How a child ended that closed its side of the connection; it is given a moment to do so.
+fn wait_for_child(child: &mut Child) -> io::Result<Option<ExitStatus>> {
+    let until = Instant::now() + CHILD_END_TIME;
+    loop {
+        let ended = child.try_wait()?;
+        if ended.is_some() || Instant::now() >= until {
+            return Ok(ended);
+        }
+        std::thread::sleep(Duration::from_millis(5));
     }
 }
 

@@ -177,6 +177,19 @@ fn the_daemon_sets_its_own_limits() {
     assert_eq!(soft, hard);
 }
 
+/// A limit under which nothing can be done is said at the start, not by a daemon that dies.
+#[cfg(target_os = "linux")]
+#[test]
+fn an_address_space_that_is_too_small_is_said_at_the_start() {
+    let user = User::new();
+    let ctl = programs().join("ctl").display().to_string();
+    let script = "ulimit -v 500000; exec \"$0\" \"$@\"";
+    for args in [&["pack", "delay"][..], &["pack", "delay", "--no-daemon"]] {
+        let out = user.run(Path::new("/bin/sh")).args(["-c", script, &ctl]).args(args).output().unwrap();
+        check_failure(&out, 69, "the address space is limited to 488 MiB");
+    }
+}
+
 #[test]
 fn whatever_the_umask_nothing_is_open_to_others() {
     let user = User::new();
@@ -224,6 +237,11 @@ fn no_daemon_means_no_daemon() {
     let pack = ok(&user.ctl(&["pack", "delay", "--no-daemon"]));
     assert!(pack.contains("func Delay"));
     assert!(user.pid().is_none() && !user.socket().exists());
+    // What keeps a daemon from starting is called the same without one.
+    for args in [&["pack", "delay"][..], &["pack", "delay", "--no-daemon"]] {
+        let out = user.command("ctl").env("XDG_CACHE_HOME", "/dev/null/x").args(args).output().unwrap();
+        check_failure(&out, 73, "POC_E_CANNOT_CREATE");
+    }
     let refused =
         user.command("ctl").env("INDEXD_NO_AUTOSTART", "1").args(["pack", "delay"]).output().unwrap();
     check_failure(&refused, 69, "POC_E_DAEMON_UNAVAILABLE");
@@ -310,4 +328,94 @@ fn no_request_is_lost_while_daemons_come_and_go() {
         }
         clients.into_iter().for_each(|c| c.join().unwrap());
     });
+}
+
+/// A machine that slept: the daemon hears of everything that happened meanwhile, however late.
+#[test]
+fn a_daemon_that_was_stopped_for_a_while_hears_what_happened() {
+    let user = User::new();
+    ok(&user.ctl(&["pack", "delay"]));
+    let pid = user.pid().unwrap();
+    kill(pid, "-STOP");
+    let n_files = crate::support::number("INDEXD_TEST_FILES", 300);
+    for i in 0..n_files {
+        user.write(&format!("repo/p{i}/f.go"), &format!("package p{i}\n\nfunc Woken{i}() {{}}\n"));
+    }
+    std::fs::remove_file(user.path("repo/client.go")).unwrap();
+    kill(pid, "-CONT");
+    let last = format!("Woken{}", n_files - 1);
+    assert!(ok(&user.ctl(&["symbol", &last])).contains(&format!("p{}/f.go", n_files - 1)));
+    check_failure(&user.ctl(&["symbol", "Get"]), 66, "");
+    assert_eq!(user.pid(), Some(pid));
+}
+
+/// Every socket that a daemon has open is of the Unix family.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_daemon_has_no_socket_of_a_network() {
+    let user = User::new();
+    ok(&user.ctl(&["pack", "delay"]));
+    let pid = user.pid().unwrap();
+    // The daemon may not be looked into by others of its user; root may.
+    let Ok(entries) = std::fs::read_dir(format!("/proc/{pid}/fd")) else { return };
+    let unix = std::fs::read_to_string(format!("/proc/{pid}/net/unix")).unwrap();
+    let mut n_sockets = 0;
+    for entry in entries.flatten() {
+        let Ok(target) = std::fs::read_link(entry.path()) else { continue };
+        let target = target.to_string_lossy().into_owned();
+        if let Some(inode) = target.strip_prefix("socket:[").and_then(|t| t.strip_suffix(']')) {
+            let is_unix = unix.lines().any(|l| l.split_whitespace().nth(6) == Some(inode));
+            assert!(is_unix, "{target} is no Unix socket");
+            n_sockets += 1;
+        }
+    }
+    assert!(n_sockets > 0);
+}
+
+/// Set for the process of another user that tries to speak to a daemon; names the socket.
+const OTHER_USER: &str = "INDEXD_TEST_OTHER_USER";
+/// The user id of nobody, and the one under which users of other namespaces appear.
+const NOBODY: u32 = 65_534;
+
+/// Not a test by itself: what the other user does.
+#[test]
+fn other_user() {
+    let Ok(socket) = std::env::var(OTHER_USER) else { return };
+    let mut stream = UnixStream::connect(socket).expect("the folders let everybody in");
+    stream.set_read_timeout(Some(Duration::from_secs(10))).unwrap();
+    // The daemon may hang up before it is asked.
+    let _ = stream.write_all(b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"status\",\"params\":{}}\n");
+    let mut said = String::new();
+    let _ = BufReader::new(stream).read_line(&mut said);
+    println!("other user heard {said:?}");
+    assert!(!said.contains("result"), "{said}");
+}
+
+/// Whatever the modes of the folders are, the daemon answers its own user alone. Only root can become
+/// another user, so that elsewhere this looks at nothing.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_connection_of_another_user_is_refused() {
+    use std::os::unix::process::CommandExt;
+    if !std::fs::metadata("/proc/self").is_ok_and(|m| std::os::unix::fs::MetadataExt::uid(&m) == 0) {
+        return;
+    }
+    let user = User::new();
+    ok(&user.ctl(&["pack", "delay"]));
+    let open = |path: &Path, mode| std::fs::set_permissions(path, PermissionsExt::from_mode(mode)).unwrap();
+    for folder in ["", "run", "run/indexd"] {
+        open(&user.path(folder), 0o755);
+    }
+    open(&user.socket(), 0o666);
+    let mut command = std::process::Command::new(std::env::current_exe().unwrap());
+    command.args(["--exact", "daemon::other_user", "--nocapture"]).env(OTHER_USER, user.socket());
+    match command.uid(NOBODY).gid(NOBODY).output() {
+        Ok(out) => assert!(ok(&out).contains("other user heard"), "{out:?}"),
+        // The test program itself lies where others may not go.
+        Err(e) => assert_eq!(e.kind(), std::io::ErrorKind::PermissionDenied),
+    }
+    ok(&user.ctl(&["status"]));
+    for folder in ["run/indexd", "run"] {
+        open(&user.path(folder), 0o700);
+    }
 }

@@ -19,6 +19,96 @@ fn functions(dir: &Path, found: &mut BTreeSet<String>) {
     }
 }
 
+fn packages() -> Vec<toml::Table> {
+    let top = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let lock: toml::Table = fs::read_to_string(top.join("Cargo.lock")).unwrap().parse().unwrap();
+    lock["package"].as_array().unwrap().iter().map(|p| p.as_table().unwrap().clone()).collect()
+}
+
+/// Nothing that speaks a protocol of networks is part of the programs.
+#[test]
+fn no_crate_of_a_network_protocol_is_locked() {
+    const PROTOCOLS: [&str; 24] = [
+        "actix-web",
+        "attohttpc",
+        "axum",
+        "curl",
+        "curl-sys",
+        "h2",
+        "h3",
+        "hickory-resolver",
+        "hyper",
+        "isahc",
+        "libssh2-sys",
+        "minreq",
+        "native-tls",
+        "openssl",
+        "openssl-sys",
+        "quinn",
+        "reqwest",
+        "rustls",
+        "russh",
+        "ssh2",
+        "tonic",
+        "tungstenite",
+        "ureq",
+        "websocket",
+    ];
+    let names: BTreeSet<String> = packages().iter().map(|p| p["name"].as_str().unwrap().to_owned()).collect();
+    assert!(names.contains("heed"), "the file is read");
+    let found: Vec<&&str> = PROTOCOLS.iter().filter(|name| names.contains(**name)).collect();
+    assert!(found.is_empty(), "{found:?}");
+}
+
+/// Every crate comes from the registry, with its checksum, or is our own.
+#[test]
+fn crates_come_from_the_registry_alone() {
+    for package in packages() {
+        let name = package["name"].as_str().unwrap();
+        match package.get("source").and_then(|s| s.as_str()) {
+            Some(source) => {
+                assert!(
+                    source.starts_with("registry+https://github.com/rust-lang/crates.io-index"),
+                    "{name}"
+                );
+                assert!(package.contains_key("checksum"), "{name}");
+            }
+            None => assert!(name.starts_with("indexd") || name == "ctlclient" || name == "xtask", "{name}"),
+        }
+    }
+}
+
+/// Lines of Rust files below a folder that hold unsafe code.
+fn unsafe_lines(dir: &Path, found: &mut Vec<String>) {
+    for entry in fs::read_dir(dir).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() && path.file_name().is_some_and(|name| name != "target") {
+            unsafe_lines(&path, found);
+        } else if path.extension().is_some_and(|e| e == "rs") {
+            let text = fs::read_to_string(&path).unwrap();
+            let is_unsafe = |line: &&str| {
+                let line = line.trim_start();
+                let code = line.split("//").next().unwrap_or_default();
+                ["unsafe {", "unsafe fn", "unsafe impl", "unsafe extern"].iter().any(|w| code.contains(w))
+                    && !code.contains('"')
+            };
+            found.extend(text.lines().filter(is_unsafe).map(|line| format!("{}: {line}", path.display())));
+        }
+    }
+}
+
+#[test]
+fn unsafe_code_is_in_two_crates() {
+    let top = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let mut found = Vec::new();
+    for dir in ["indexd", "ctlclient", "proto"] {
+        unsafe_lines(&top.join(dir), &mut found);
+    }
+    assert!(!found.is_empty(), "some there is");
+    found.retain(|line| !line.contains("/crates/store/") && !line.contains("/crates/os/"));
+    assert!(found.is_empty(), "{found:#?}");
+}
+
 #[test]
 fn every_promise_has_a_line_and_every_test_named_there_exists() {
     let top = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");

@@ -489,3 +489,49 @@ fn an_idle_workspace_is_closed_and_opens_again() {
     world.fresh();
     assert_eq!(world.text("a.md").as_deref(), Some("1"));
 }
+
+/// Branches of many files are switched while clients ask: what a client wrote itself is in its next
+/// answer, and the end is the index of the tree. Few files by default, `INDEXD_TEST_FILES=20000`.
+#[test]
+fn a_storm_of_checkouts_under_four_clients_ends_in_its_tree() {
+    let n_files = crate::support::number("INDEXD_TEST_FILES", 250);
+    let n_switches = 10;
+    let world = World::new(watch::system);
+    let branch = |branch: usize| {
+        for i in 0..n_files {
+            let calls = format!("package p{i}\n\nfunc F{i}() int {{ return {branch} }}\n");
+            // Some files are of one branch alone.
+            match i % 7 == branch {
+                true => _ = fs::remove_file(world.root.join(format!("p{i}/f.go"))),
+                false => world.write(&format!("p{i}/f.go"), &calls),
+            }
+        }
+    };
+    branch(0);
+    world.watching();
+    let is_over = std::sync::atomic::AtomicBool::new(false);
+    std::thread::scope(|s| {
+        let (world, is_over) = (&world, &is_over);
+        for client in 0..4 {
+            s.spawn(move || {
+                for turn in 0.. {
+                    let (path, text) = (format!("client{client}.md"), format!("{client} {turn}"));
+                    world.write(&path, &text);
+                    let deadline = Instant::now() + Duration::from_secs(300);
+                    let freshness = world.workspace.wait_fresh(deadline, &|| false, &mut |_| {}).unwrap();
+                    assert!(freshness.fresh, "{freshness:?}");
+                    assert_eq!(world.text(&path), Some(text));
+                    if is_over.load(std::sync::atomic::Ordering::Relaxed) {
+                        break;
+                    }
+                }
+            });
+        }
+        for switch in 1..=n_switches {
+            branch(switch % 2);
+        }
+        is_over.store(true, std::sync::atomic::Ordering::Relaxed);
+    });
+    world.fresh();
+    world.check_dump();
+}

@@ -12,7 +12,7 @@ use crate::style::{Style, bytes, safe_line};
 use indexd_proto::Method;
 use indexd_proto::error::ErrorCode;
 use indexd_proto::paths::Dirs;
-use indexd_proto::workspace::{ConfigParams, ConfigResult, StatusParams, StatusResult};
+use indexd_proto::workspace::{ConfigParams, ConfigResult, StatusParams, StatusResult, WorkspaceStatus};
 use serde::Serialize;
 use std::path::Path;
 use std::time::{Duration, SystemTime};
@@ -339,15 +339,63 @@ fn daemon(common: &Common, dirs: &Dirs) -> Vec<Check> {
         Err(Failure::Error(e)) => fail("config", e.message.clone(), e.data.hint.clone()),
         Err(_) => fail("config", "cannot be read", "ctl config show"),
     });
-    for w in &status.workspaces {
-        if let Some(f) = &w.failure {
-            checks.push(fail("workspace", format!("{}: {}", w.root, f.code), f.hint.clone()));
-        } else if !w.problems.is_empty() || w.watch == "degraded" {
-            let problems = if w.problems.is_empty() { w.watch.clone() } else { w.problems.join("; ") };
-            checks.push(warn("workspace", format!("{}: {problems}", w.root), "ctl status"));
-        } else {
-            checks.push(ok("workspace", format!("{}: {}", w.root, w.state)));
-        }
-    }
+    checks.extend(status.workspaces.iter().map(workspace));
     checks
+}
+
+/// How a workspace does. One whose folders the system does not watch answers truly and slowly, and
+/// will do so until somebody does something: that fails.
+fn workspace(w: &WorkspaceStatus) -> Check {
+    let name = "workspace";
+    let problems = if w.problems.is_empty() { w.watch.clone() } else { w.problems.join("; ") };
+    if let Some(f) = &w.failure {
+        fail(name, format!("{}: {}", w.root, f.code), f.hint.clone())
+    } else if w.watch == "degraded" {
+        let (said, fix) = problems.split_once(": sudo ").unwrap_or((&problems, ""));
+        let fix = if fix.is_empty() { "ctl status".to_owned() } else { format!("sudo {fix}") };
+        fail(name, format!("{}: {said}", w.root), fix)
+    } else if !w.problems.is_empty() {
+        warn(name, format!("{}: {problems}", w.root), "ctl status")
+    } else {
+        ok(name, format!("{}: {}", w.root, w.state))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn folders_that_cannot_be_watched_fail() {
+        let status = |watch: &str, problem: &str| WorkspaceStatus {
+            root: "/r".into(),
+            repo_id: "r".into(),
+            state: "ready".into(),
+            failure: None,
+            generation: 1,
+            n_files: 1,
+            n_pending: 0,
+            watch: watch.into(),
+            n_watched: 0,
+            n_rescans: 0,
+            n_extracted: 0,
+            n_linked: 0,
+            import: None,
+            skipped_names: Vec::new(),
+            n_skipped_names: 0,
+            problems: [problem].into_iter().filter(|p| !p.is_empty()).map(str::to_owned).collect(),
+            progress: None,
+            index_bytes: 0,
+        };
+        let check = |watch, problem, verdict, fix: &str| {
+            let check = workspace(&status(watch, problem));
+            assert_eq!((check.verdict, check.fix.as_str()), (verdict, fix), "{}", check.reason);
+        };
+        check("events", "", Verdict::Ok, "");
+        check("events", "1 file may not be read and is not indexed", Verdict::Warn, "ctl status");
+        check("scan", "the file system is remote", Verdict::Warn, "ctl status");
+        let limit = "the limit is reached: sudo sysctl fs.inotify.max_user_watches=524288";
+        check("degraded", limit, Verdict::Fail, "sudo sysctl fs.inotify.max_user_watches=524288");
+        check("degraded", "some folders cannot be watched", Verdict::Fail, "ctl status");
+    }
 }
