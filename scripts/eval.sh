@@ -6,10 +6,12 @@
 #   EVAL_GRAPH=DIR EVAL_TREES=DIR scripts/eval.sh                   edges against known-right answers, and
 #                                                                   the neighbourhood of named symbols
 #   EVAL_QUESTIONS=FILE EVAL_TREES=DIR scripts/eval.sh              plain questions
+#   ... scripts/eval.sh --ablate | --leave-one-out                  each signal off; tuned without each tree
 #
 # EVAL_TASKS    one task a line: text of a change, base commit, functions it touched
 # EVAL_MIRROR   bare clones as <owner>+<name>/repo
-# EVAL_QUESTIONS  a question a line, with the definitions that answer it
+# EVAL_QUESTIONS  a question a line, with the definitions that answer it; scripts/bench/questions.jsonl has
+#               forty, with the repositories and commits of their trees in its first lines
 # EVAL_GRAPH    score.py and a folder of truth for each tree; EVAL_TREES the trees by the same names
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -19,7 +21,7 @@ if [ -n "${EVAL_TASKS:-}" ]; then
 fi
 if [ -n "${EVAL_QUESTIONS:-}" ]; then
   cargo build --release --quiet -p indexd-oracle --example relevance
-  target/release/examples/relevance questions "$EVAL_QUESTIONS" "${EVAL_TREES:?the trees}" --budget 2000,4000,8000
+  target/release/examples/relevance questions "$EVAL_QUESTIONS" "${EVAL_TREES:?the trees}" --budget 2000,4000,8000 "$@"
 fi
 if [ -n "${EVAL_GRAPH:-}" ]; then
   cargo build --release --quiet -p indexd-oracle --example edges --example relevance

@@ -7,11 +7,12 @@
 //!     [--variant NAME:key=value,key=value ...] [--ablate] [--by-repo] [--misses] [--paired]
 //!     [--against FILE] [--leave-one-out]
 //! ... relevance questions QUESTIONS.jsonl TREES [--budget 2000,4000,8000] [--variant ...] [--misses]
+//!     [--ablate] [--leave-one-out]
 //! ... relevance names TRUTH TREE [--budget 4000,8000] [--variant ...] [--misses]
 //! ... relevance show TREE TEXT [--budget 8000] [--json]
 //! ```
 //!
-//! `questions` asks plain questions of plain folders, `names` asks for symbols and looks for their
+//! `questions` asks plain questions of folders, which may be clones, `names` asks for symbols and looks for their
 //! neighbourhood, `show` prints one pack. Beside `TASKS.jsonl`, `TASKS.needs.jsonl` says what one must
 //! see to write each change.
 //!
@@ -24,6 +25,7 @@
 //! History is read from the commits before each task's base. Metrics are means in percent.
 
 mod against;
+mod apart;
 mod names;
 mod plain;
 mod score;
@@ -105,6 +107,9 @@ fn main() -> Result<()> {
     let tasks_path = args.first().context("usage: relevance TASKS.jsonl MIRRORS")?;
     if let ("questions" | "names", [_, truth, root, ..]) = (tasks_path.as_str(), &args[..]) {
         let variants = variants(&args)?;
+        if has("--leave-one-out") {
+            return apart::leave_one_out(truth, root, &budgets);
+        }
         let ask = if tasks_path == "names" { names::run } else { plain::run };
         return ask(truth, root, &budgets, &variants, has("--misses"));
     }
@@ -135,15 +140,7 @@ fn main() -> Result<()> {
         tasks = tasks.into_iter().step_by(n).collect();
     }
     tasks.truncate(value("--limit").map_or(Ok(usize::MAX), |n| n.parse())?);
-    let mut variants = variants(&args)?;
-    if has("--ablate") {
-        for w in FEATURES {
-            variants.push(variant(&format!("no {w}:weights.{w}=0"))?);
-        }
-        for (name, change) in OFF {
-            variants.push(variant(&format!("{name}:{change}"))?);
-        }
-    }
+    let variants = variants(&args)?;
     let mut options = Options {
         budgets,
         variants,
@@ -161,11 +158,19 @@ fn main() -> Result<()> {
     Ok(())
 }
 
-/// The default configuration and what `--variant` asks for beside it.
+/// The default configuration and what `--variant` and `--ablate` ask for beside it.
 fn variants(args: &[String]) -> Result<Vec<(String, Settings)>> {
     let mut out = vec![("default".to_owned(), Settings::default())];
     for (i, _) in args.iter().enumerate().filter(|(_, a)| *a == "--variant") {
         out.push(variant(args.get(i + 1).context("--variant needs NAME:key=value")?)?);
+    }
+    if args.iter().any(|a| a == "--ablate") {
+        for w in FEATURES {
+            out.push(variant(&format!("no {w}:weights.{w}=0"))?);
+        }
+        for (name, change) in OFF {
+            out.push(variant(&format!("{name}:{change}"))?);
+        }
     }
     Ok(out)
 }

@@ -1,9 +1,10 @@
-//! Plain questions with known answers, over plain folders: does the pack show the code that answers?
+//! Plain questions with known answers, over folders: does the pack show the code that answers?
 
 use crate::Settings;
 use crate::score::{Shown, shown};
 use crate::tree;
 use anyhow::{Context as _, Result};
+use indexd_oracle::Oracle;
 use indexd_pack::Pack;
 use indexd_pack::request::SeedProvider;
 use indexd_pack::retrieve::search;
@@ -49,15 +50,84 @@ impl Question {
     }
 }
 
+/// How well a pack answers, each in 0..1.
 #[derive(Clone, Copy, Default)]
-struct Found {
-    recall: f64,
+pub struct Found {
+    /// Answers shown, in parts of all.
+    pub recall: f64,
     any: f64,
-    first: f64,
-    mrr: f64,
+    /// Whether the first item is an answer.
+    pub first: f64,
+    /// `1 / rank` of the first answer.
+    pub mrr: f64,
     doubt: bool,
     confidence: f64,
 }
+
+/// Questions with the indexes of their trees.
+pub struct Asked {
+    questions: Vec<Question>,
+    /// The trees that are there, by name.
+    views: BTreeMap<String, Oracle>,
+}
+
+impl Asked {
+    /// Reads the questions of `file` and the trees below `root`; questions of other trees are left out.
+    pub fn read(file: &str, root: &str) -> Result<Self> {
+        let text = std::fs::read_to_string(file).with_context(|| file.to_owned())?;
+        let lines: Vec<Value> = text.lines().map(serde_json::from_str).collect::<Result<_, _>>()?;
+        // Other lines say where the trees come from.
+        let mut questions: Vec<Question> =
+            lines.iter().filter(|v| v["question"].is_string()).map(Question::read).collect();
+        let mut views = BTreeMap::new();
+        for name in questions.iter().map(|q| q.tree.clone()).collect::<BTreeSet<_>>() {
+            let folder = format!("{root}/{name}");
+            if std::path::Path::new(&folder).is_dir() {
+                views.insert(name, tree::folder(&folder)?);
+            } else {
+                eprintln!("no tree {folder}");
+            }
+        }
+        questions.retain(|q| views.contains_key(&q.tree));
+        Ok(Self { questions, views })
+    }
+
+    /// The names of the trees, ascending.
+    pub fn trees(&self) -> Vec<&str> {
+        self.views.keys().map(String::as_str).collect()
+    }
+
+    /// Asks every question at every budget.
+    pub fn ask(&self, settings: &Settings, budgets: &[u64]) -> Result<Answers<'_>> {
+        let mut found: Answers = BTreeMap::new();
+        for q in &self.questions {
+            for &budget in budgets {
+                let pack = crate::pack(&self.views[&q.tree], &q.text, budget, settings)?;
+                found.entry((&q.tree, budget)).or_default().push(score(q, &pack));
+            }
+        }
+        Ok(found)
+    }
+
+    fn print_misses(&self, settings: &Settings, budget: u64) -> Result<()> {
+        for q in &self.questions {
+            let view = &self.views[&q.tree];
+            let pack = crate::pack(view, &q.text, budget, settings)?;
+            let of = score(q, &pack);
+            if of.recall < 1.0 || of.first < 1.0 {
+                println!("{} {:.2} {}", q.id, of.recall, q.text);
+                print_ranks(q, view, settings);
+                for i in pack.items().take(8) {
+                    println!("    {}:{} {}", i.file_rel_path, i.lines.start, i.title);
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// What was found, by tree and budget.
+pub type Answers<'q> = BTreeMap<(&'q str, u64), Vec<Found>>;
 
 /// Asks every question of `file` of the trees below `root`, with each variant.
 pub fn run(
@@ -67,77 +137,42 @@ pub fn run(
     variants: &[(String, Settings)],
     misses: bool,
 ) -> Result<()> {
-    let text = std::fs::read_to_string(file).with_context(|| file.to_owned())?;
-    let questions: Vec<Question> =
-        text.lines().map(|l| Ok(Question::read(&serde_json::from_str(l)?))).collect::<Result<_>>()?;
-    let trees: BTreeSet<&str> = questions.iter().map(|q| q.tree.as_str()).collect();
-    // By variant, then by tree and budget.
-    let mut all: Vec<BTreeMap<(&str, u64), Vec<Found>>> = vec![BTreeMap::new(); variants.len()];
-    for name in trees {
-        let folder = format!("{root}/{name}");
-        if !std::path::Path::new(&folder).is_dir() {
-            eprintln!("no tree {folder}");
-            continue;
-        }
-        let view = tree::folder(&folder)?;
-        for q in questions.iter().filter(|q| q.tree == name) {
-            for ((_, config), found) in variants.iter().zip(&mut all) {
-                for &budget in budgets {
-                    let pack = crate::pack(&view, &q.text, budget, config)?;
-                    let of = score(q, &pack);
-                    if misses && (of.recall < 1.0 || of.first < 1.0) && budget == budgets[budgets.len() / 2] {
-                        println!("{} {:.2} {}", q.id, of.recall, q.text);
-                        print_ranks(q, &view, config);
-                        for i in pack.items().take(8) {
-                            println!("    {}:{} {}", i.file_rel_path, i.lines.start, i.title);
-                        }
-                    }
-                    found.entry((name, budget)).or_default().push(of);
-                }
-            }
-        }
+    let asked = Asked::read(file, root)?;
+    if let Some((_, settings)) = variants.last().filter(|_| misses) {
+        asked.print_misses(settings, budgets[budgets.len() / 2])?;
     }
     let cells: Vec<String> = budgets.iter().map(|b| format!("{b}: recall | any | first | mrr")).collect();
     println!("| questions | n | {} |\n|---|---|{}", cells.join(" | "), "---|".repeat(4 * budgets.len()));
-    for ((name, _), found) in variants.iter().zip(&all) {
-        print_row(name, budgets, |b| {
-            found.iter().filter(|(k, _)| k.1 == b).flat_map(|(_, f)| f).copied().collect()
-        });
+    for (name, settings) in variants {
+        let found = asked.ask(settings, budgets)?;
+        let at = |b: u64| found.iter().filter(move |(k, _)| k.1 == b).flat_map(|(_, f)| f).copied();
+        print_row(name, budgets, |b| at(b).collect());
         if variants.len() == 1 {
-            let names: BTreeSet<&str> = found.keys().map(|k| k.0).collect();
-            for tree in names {
+            for tree in asked.trees() {
                 print_row(tree, budgets, |b| found[&(tree, b)].clone());
             }
-        }
-        for &b in budgets {
-            let of: Vec<(bool, bool)> = found
-                .iter()
-                .filter(|(k, _)| k.1 == b)
-                .flat_map(|(_, f)| f)
-                .map(|f| (f.any > 0.0, f.doubt))
-                .collect();
-            let count = |any, doubt| of.iter().filter(|x| **x == (any, doubt)).count();
-            let curve: Vec<(bool, f64)> = found
-                .iter()
-                .filter(|(k, _)| k.1 == b)
-                .flat_map(|(_, f)| f)
-                .map(|f| (f.any > 0.0, f.confidence))
-                .collect();
-            println!("area under the curve at {b}: {:.3}", crate::score::area(&curve));
-            println!(
-                "doubt at {b}: answered {} of {}, unanswered {} of {}",
-                count(true, true),
-                count(true, true) + count(true, false),
-                count(false, true),
-                count(false, true) + count(false, false)
-            );
+            budgets.iter().for_each(|&b| print_doubt(b, &at(b).collect::<Vec<_>>()));
         }
     }
     Ok(())
 }
 
+/// Prints how well confidence tells answered questions from others.
+fn print_doubt(budget: u64, found: &[Found]) {
+    let count = |any, doubt| found.iter().filter(|f| (f.any > 0.0, f.doubt) == (any, doubt)).count();
+    let curve: Vec<(bool, f64)> = found.iter().map(|f| (f.any > 0.0, f.confidence)).collect();
+    println!("area under the curve at {budget}: {:.3}", crate::score::area(&curve));
+    println!(
+        "doubt at {budget}: answered {} of {}, unanswered {} of {}",
+        count(true, true),
+        count(true, true) + count(true, false),
+        count(false, true),
+        count(false, true) + count(false, false)
+    );
+}
+
 /// Prints where retrieval has the answers, and what speaks for each.
-fn print_ranks(q: &Question, view: &indexd_oracle::Oracle, config: &Settings) {
+fn print_ranks(q: &Question, view: &Oracle, config: &Settings) {
     let mut units = Units::new(view);
     let found = search(&mut units, &q.text, &config.tuning.weights, SeedProvider::Hybrid);
     println!(

@@ -98,21 +98,26 @@ impl Trees {
     /// The history before `commit`, read as the daemon reads it.
     fn add_history(&mut self, commit: &str, view: &mut Oracle) -> Result<()> {
         let past = self.repository.past_of(commit, &Limits::default(), self.past.as_ref())?;
-        let all = past.files();
-        let files: Vec<_> = all
-            .iter()
-            .map(|(path, f)| (path.as_str(), FileHistory { n_commits: f.n_commits, newest: f.newest }))
-            .collect();
-        let terms: Vec<_> = all
-            .iter()
-            .flat_map(|(path, f)| f.terms.iter().map(move |(t, n)| (t.as_str(), path.as_str(), *n)))
-            .collect();
-        view.set_history(commit, &files, &terms);
-        for (path, f) in &all {
-            view.set_touched(path, f.touched.clone());
-        }
+        set_past(&past, commit, view);
         self.past = Some(past);
         Ok(())
+    }
+}
+
+/// Gives an index the history that ends at `commit`.
+fn set_past(past: &Past, commit: &str, view: &mut Oracle) {
+    let all = past.files();
+    let files: Vec<_> = all
+        .iter()
+        .map(|(path, f)| (path.as_str(), FileHistory { n_commits: f.n_commits, newest: f.newest }))
+        .collect();
+    let terms: Vec<_> = all
+        .iter()
+        .flat_map(|(path, f)| f.terms.iter().map(move |(t, n)| (t.as_str(), path.as_str(), *n)))
+        .collect();
+    view.set_history(commit, &files, &terms);
+    for (path, f) in &all {
+        view.set_touched(path, f.touched.clone());
     }
 }
 
@@ -124,7 +129,7 @@ impl Drop for Trees {
     }
 }
 
-/// The index of a plain folder, without history.
+/// The index of a folder, with the history of its commit where it is the root of a clone.
 pub fn folder(root: &str) -> Result<Oracle> {
     fn walk(root: &Path, dir: &str, out: &mut Vec<OracleFile>) -> Result<()> {
         for entry in std::fs::read_dir(root.join(dir))? {
@@ -143,5 +148,11 @@ pub fn folder(root: &str) -> Result<Oracle> {
     }
     let mut files = Vec::new();
     walk(Path::new(root), "", &mut files)?;
-    Ok(Oracle::build(files, &mut Shared::default()))
+    let mut view = Oracle::build(files, &mut Shared::default());
+    if Path::new(root).join(".git").exists() {
+        let repository = Repository::open(Path::new(root))?;
+        let head = repository.head()?;
+        set_past(&repository.past_of(&head, &Limits::default(), None)?, &head, &mut view);
+    }
+    Ok(view)
 }

@@ -25,7 +25,7 @@ const TOGETHER_MAX: usize = 12;
 const GAIN_MIN: f64 = 0.02;
 
 /// A setting and its new value.
-type Step = (String, Value);
+pub type Step = (String, Value);
 
 /// Prints one line for each repository: its figures with the defaults, and with what the others chose.
 pub fn leave_one_out(tasks: &[Task], options: &mut Options) -> Result<()> {
@@ -145,7 +145,7 @@ fn steps() -> Result<Vec<Step>> {
 const SHARES: [&str; 6] = [".part", ".b", ".coverage", ".gate", ".short", ".likeness"];
 
 /// One number at a factor of its default.
-fn step(name: String, value: &Value, factor: f64) -> Option<Step> {
+pub fn step(name: String, value: &Value, factor: f64) -> Option<Step> {
     let was = value.as_f64()?;
     let is_share = SHARES.iter().any(|s| name.ends_with(s));
     let is = if is_share { (was * factor).min(1.0) } else { was * factor };
@@ -154,7 +154,7 @@ fn step(name: String, value: &Value, factor: f64) -> Option<Step> {
 }
 
 /// The defaults with these steps.
-fn config(steps: &[Step]) -> Result<Settings> {
+pub fn config(steps: &[Step]) -> Result<Settings> {
     let mut config = serde_json::to_value(Tuning::default())?;
     for (name, value) in steps {
         let pointer = format!("/{}", name.replace('.', "/"));
