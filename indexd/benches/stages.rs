@@ -14,6 +14,7 @@ use indexd::workspace::indexing::stages::{self, Loaded, Parts};
 use indexd::workspace::tree::Tree;
 use indexd::workspace::tree::known::KnownFiles;
 use indexd_lang::Extracted;
+use indexd_lang::Parses;
 use indexd_model::terms::Vocabulary;
 use indexd_model::{DefIdx, Facts, FactsView, FileDoc, IndexView, RepoPath};
 use indexd_os::Root;
@@ -159,7 +160,7 @@ fn parse(bencher: Bencher, language: &str) {
     bencher.counter(bytes(&files)).bench_local(|| {
         for file in &files {
             let text = std::str::from_utf8(file.bytes.as_deref().unwrap_or_default()).unwrap_or_default();
-            indexd_os::parsing(&grammar, |parses| drop(black_box(parses.parse(text, u64::MAX))));
+            drop(black_box(Parses::new(&grammar).parse(text, u64::MAX)));
         }
     });
 }

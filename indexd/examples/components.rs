@@ -49,7 +49,7 @@ fn main() -> Result<()> {
     // Only for profilers: with a stage named, the yardstick does not run.
     let is_profiled = args.next().is_some();
     // Parsers recurse with the nesting of the source.
-    let run = move || indexd_os::while_building(|| run(Path::new(&root), is_profiled));
+    let run = move || run(Path::new(&root), is_profiled);
     let thread = std::thread::Builder::new().stack_size(64 << 20).spawn(run)?;
     match thread.join() {
         Ok(result) => result,
@@ -57,13 +57,13 @@ fn main() -> Result<()> {
     }
 }
 
-/// The yardstick: parsers with the memory that a build gives them.
+/// The yardstick: parsers alone.
 fn yardstick(path: &str, bytes: &[u8]) {
     let grammars = [tree_sitter_go::LANGUAGE, tree_sitter_python::LANGUAGE];
     if let Some(i) = language(path).filter(|_| bytes.len() as u64 <= FILE_BYTES_PARSED_MAX)
         && let Ok(text) = std::str::from_utf8(bytes)
     {
-        indexd_os::parsing(&grammars[i].into(), |parses| drop(parses.parse(text, u64::MAX)));
+        drop(indexd_lang::Parses::new(&grammars[i].into()).parse(text, u64::MAX));
     }
 }
 

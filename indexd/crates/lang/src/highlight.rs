@@ -2,9 +2,9 @@
 //! functions. Read off the syntax tree by the kinds that grammars have in common, so one table serves all.
 
 use crate::grammars;
+use crate::parse::Parses;
 use indexd_model::limits::PARSE_CALLBACKS_MAX;
 use indexd_model::{Language, Span};
-use indexd_os::parsing;
 use tree_sitter::Node;
 
 /// What a piece of text is to the eye.
@@ -35,13 +35,10 @@ pub fn highlight(language: Language, text: &str, shown: &[Span]) -> Vec<(Span, C
             None => return Vec::new(),
         },
     };
-    parsing(&grammar, |parses| {
-        let Some(tree) = parses.parse(text, PARSE_CALLBACKS_MAX) else { return Vec::new() };
-        let mut out = Vec::new();
-        walk(tree.root_node(), text, shown, &mut out);
-        std::mem::forget(tree);
-        out
-    })
+    let Some(tree) = Parses::new(&grammar).parse(text, PARSE_CALLBACKS_MAX) else { return Vec::new() };
+    let mut out = Vec::new();
+    walk(tree.root_node(), text, shown, &mut out);
+    out
 }
 
 /// What stands around a node.

@@ -19,6 +19,7 @@ pub mod lines;
 pub mod make;
 pub mod markdown;
 pub mod outline;
+pub mod parse;
 pub mod python;
 pub mod roles;
 pub mod rst;
@@ -26,6 +27,7 @@ pub mod tokens;
 pub mod unread;
 
 pub use extract::{Extracted, extract, listed};
+pub use parse::Parses;
 
 /// Changes when the facts of any unchanged file do, or what stands for its content; part of every
 /// leaf of the index signature.

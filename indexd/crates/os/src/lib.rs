@@ -1,6 +1,6 @@
 //! What the daemon asks of the operating system beyond plain files: reading beneath a root
 //! without being led out of it, listing folders, the boot id, kinds of file systems, free space, core
-//! dumps, memory given back, a socket that was passed, parsers and their memory.
+//! dumps, memory given back, a socket that was passed.
 //!
 //! Nearly everything is safe code over `rustix`. Linux has the real thing; other systems get the plain
 //! equivalents where they exist and say so where they do not.
@@ -12,14 +12,12 @@ pub mod faults;
 pub mod limits;
 pub mod listing;
 pub mod memory;
-pub mod parsers;
 pub mod process;
 
 #[cfg(unix)]
 pub use activation::passed_socket;
 pub use beneath::{FileMeta, ReadError, Root};
-pub use limits::{boot_id, bytes_free, is_kernel_file_system, is_network_file_system, stamps_folders};
+pub use limits::{boot_id, bytes_free, is_kernel_file_system, is_network_file_system};
 pub use listing::{EntryKind, Folder};
-pub use memory::{give_back_memory, private_bytes, while_building};
-pub use parsers::{Parses, SyntaxTree, parsing};
+pub use memory::{give_back_memory, private_bytes};
 pub use process::{address_space, forbid_core_dumps, inherit_nothing, own_uid, raise_open_files};

@@ -69,12 +69,6 @@ pub fn is_kernel_file_system(path: &Path) -> bool {
     }
 }
 
-/// Whether a folder on the file system of `path` gets another stamp whenever a name in it comes or
-/// goes. All local file systems of Linux do so; where nothing is known, none does.
-pub fn stamps_folders(path: &Path) -> bool {
-    cfg!(target_os = "linux") && !is_network_file_system(path)
-}
-
 /// Bytes free for this user on the file system of `path`; `None` when it cannot be told.
 pub fn bytes_free(path: &Path) -> Option<u64> {
     let s = rustix::fs::statvfs(path).ok()?;

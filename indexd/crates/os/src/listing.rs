@@ -22,12 +22,6 @@ pub enum EntryKind {
     Other,
 }
 
-/// How a folder is opened for looks alone.
-#[cfg(target_os = "linux")]
-const LOOK: OFlags = OFlags::PATH;
-#[cfg(not(target_os = "linux"))]
-const LOOK: OFlags = OFlags::empty();
-
 /// An open folder.
 pub struct Folder {
     file: File,
@@ -49,14 +43,6 @@ impl Folder {
     /// As [`Folder::open`].
     pub fn open_in(&self, path: &str) -> io::Result<Self> {
         Self::at(self.file.as_fd(), Path::new(path), OFlags::NOFOLLOW)
-    }
-
-    /// Opens the same folder to look at what is in it and below; it cannot be listed. Costs less.
-    ///
-    /// # Errors
-    /// As [`Folder::open`].
-    pub fn look_in(&self, path: &str) -> io::Result<Self> {
-        Self::at(self.file.as_fd(), Path::new(path), OFlags::NOFOLLOW | LOOK)
     }
 
     fn at(base: BorrowedFd, path: &Path, flags: OFlags) -> io::Result<Self> {
@@ -120,14 +106,6 @@ impl Folder {
             Err(e) => Err(e.into()),
         }
     }
-
-    /// What `lstat` says at the relative path `path`, empty for this folder; `None` unless it is a
-    /// folder.
-    pub fn folder(&self, path: &str) -> Option<FileMeta> {
-        let path = if path.is_empty() { "." } else { path };
-        let stat = rustix::fs::statat(&self.file, path, AtFlags::SYMLINK_NOFOLLOW).ok()?;
-        FileType::from_raw_mode(stat.st_mode).is_dir().then(|| compared(&stat))
-    }
 }
 
 #[cfg(target_os = "linux")]
@@ -178,18 +156,12 @@ mod tests {
         let want = [("a", EntryKind::File), ("deep", EntryKind::Folder), ("link", EntryKind::Other)];
         assert_eq!(listed(&sub), want.map(|(n, k)| (n.to_owned(), k)).into());
         assert_eq!(sub.meta().unwrap().dev, top.meta().unwrap().dev);
-        assert_eq!(top.folder("sub"), sub.meta().ok());
-        assert_eq!(top.folder(""), top.meta().ok());
-        assert!(["sub/a", "sub/link", "none"].iter().all(|n| top.folder(n).is_none()));
         let file = |folder: &Folder, name: &str| folder.file(name).unwrap();
         assert_eq!(file(&sub, "a").unwrap().size, 3);
         assert_eq!(file(&top, "sub/a"), file(&sub, "a"));
         assert!(top.open_in("sub/deep").is_ok());
         assert!(["deep", "link", "none"].iter().all(|n| file(&sub, n).is_none()));
-        assert!(["a", "link", "none"].iter().all(|n| sub.open_in(n).is_err() && sub.look_in(n).is_err()));
-        let look = top.look_in("sub").unwrap();
-        assert_eq!((file(&look, "a"), look.folder("deep")), (file(&sub, "a"), sub.folder("deep")));
-        assert_eq!((look.folder(""), look.meta().ok()), (sub.folder(""), sub.meta().ok()));
+        assert!(["a", "link", "none"].iter().all(|n| sub.open_in(n).is_err()));
     }
 
     #[test]

@@ -1,7 +1,5 @@
 //! Memory that the allocator keeps for the next time.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
-
 /// Gives pages that nothing uses back to the system, now and not when the allocator gets to it.
 ///
 /// The allocator of the daemon keeps freed pages for a while, since most of them are soon used
@@ -23,38 +21,8 @@ pub fn private_bytes() -> u64 {
     line.and_then(|l| l.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()).map_or(0, |kb| kb * 1024)
 }
 
-/// Builds that run.
-static N_BUILDING: AtomicUsize = AtomicUsize::new(0);
-
-/// Runs a build, whose threads keep memory from one file to the next. Several may run at a time.
-pub fn while_building<T>(build: impl FnOnce() -> T) -> T {
-    /// Ends with the build, also with one that panics.
-    struct Building;
-    impl Drop for Building {
-        fn drop(&mut self) {
-            N_BUILDING.fetch_sub(1, Ordering::Relaxed);
-        }
-    }
-    N_BUILDING.fetch_add(1, Ordering::Relaxed);
-    let _building = Building;
-    build()
-}
-
-/// Whether something is built now.
-pub(crate) fn is_building() -> bool {
-    N_BUILDING.load(Ordering::Relaxed) > 0
-}
-
 #[cfg(test)]
 mod tests {
-    #[test]
-    fn builds_are_counted() {
-        super::while_building(|| {
-            super::while_building(|| assert!(super::is_building()));
-            assert!(super::is_building());
-        });
-    }
-
     #[test]
     #[cfg(target_os = "linux")]
     fn memory_in_use_is_counted() {

@@ -404,7 +404,7 @@ impl Driver {
                 let progress = |p| shared.update(|c| c.progress = Some(p));
                 engine.build(swept, &progress, &|| shared.is_stopping())
             });
-            let event = match indexd_os::while_building(|| catch_unwind(run)) {
+            let event = match catch_unwind(run) {
                 Ok(result) => Event::Built(Some(engine), result),
                 Err(_) => Event::Built(None, Err(EngineError::Cancelled)),
             };

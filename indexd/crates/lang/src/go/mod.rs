@@ -17,6 +17,7 @@ mod visitor;
 
 use crate::builder::Header;
 use crate::chunks::{Idle, IdleKind, assemble, header, name_idle};
+use crate::parse::Parses;
 use crate::unread;
 use indexd_model::limits::{DEFS_PER_FILE_MAX, PARSE_CALLBACKS_MAX};
 use indexd_model::path::file_name_of;
@@ -24,7 +25,6 @@ use indexd_model::{
     ChunkKind, DefFlags, DefIdx, DefKind, Entry, Facts, FileFacts, FileRoles, Interface, Key, Language,
     LineIndex, Outcome, RepoPath, Span,
 };
-use indexd_os::parsing;
 use syntax::SYNTAX;
 use tree_sitter::Node;
 use visitor::Visitor;
@@ -36,19 +36,16 @@ use visitor::Visitor;
 /// on, or with more definitions than [`DEFS_PER_FILE_MAX`], has chunks by lines and no definitions
 /// (`Outcome::TextOnly`).
 pub fn facts(path: &RepoPath, text: &str, lines: &LineIndex, roles: FileRoles) -> FileFacts {
-    parsing(&SYNTAX.language, |parses| {
-        let parse = |text: &str| parses.parse(text, PARSE_CALLBACKS_MAX);
-        let Some(mut tree) = parse(text) else { return text_only(path, text, lines, roles) };
-        let modern = if tree.root_node().has_error() { modern::rewrite(text) } else { None };
-        if let Some(again) = modern.as_deref().and_then(parse) {
-            tree = again;
-        }
-        let outcome = if tree.root_node().has_error() { Outcome::Recovered } else { Outcome::Parsed };
-        let tree = repair::repair(modern.as_deref().unwrap_or(text), tree, &parse);
-        let facts = facts_of(path, text, lines, roles, outcome, tree.root_node());
-        std::mem::forget(tree);
-        facts
-    })
+    let parses = Parses::new(&SYNTAX.language);
+    let parse = |text: &str| parses.parse(text, PARSE_CALLBACKS_MAX);
+    let Some(mut tree) = parse(text) else { return text_only(path, text, lines, roles) };
+    let modern = if tree.root_node().has_error() { modern::rewrite(text) } else { None };
+    if let Some(again) = modern.as_deref().and_then(parse) {
+        tree = again;
+    }
+    let outcome = if tree.root_node().has_error() { Outcome::Recovered } else { Outcome::Parsed };
+    let tree = repair::repair(modern.as_deref().unwrap_or(text), tree, &parse);
+    facts_of(path, text, lines, roles, outcome, tree.root_node())
 }
 
 fn facts_of(

@@ -6,19 +6,14 @@
 //! Offsets do not change, and the broken function keeps its name and signature.
 
 use super::syntax::{Kind, SYNTAX};
-use indexd_os::SyntaxTree;
-use tree_sitter::Node;
+use tree_sitter::{Node, Tree};
 
 /// Broken declarations that are mended in one file.
 const REPAIRS_MAX: usize = 8;
 
 /// The tree of `text`, or of a text in which broken declarations are blanked out when they swallowed
 /// others. `tree` is that of `text`.
-pub(super) fn repair<'p>(
-    text: &str,
-    mut tree: SyntaxTree<'p>,
-    parse: &dyn Fn(&str) -> Option<SyntaxTree<'p>>,
-) -> SyntaxTree<'p> {
+pub(super) fn repair(text: &str, mut tree: Tree, parse: &dyn Fn(&str) -> Option<Tree>) -> Tree {
     if !tree.root_node().has_error() {
         return tree;
     }
@@ -52,7 +47,7 @@ fn is_declaration(line: &str) -> bool {
 
 /// Where the broken declaration starts that keeps the first lost one from being seen: the one that
 /// lies around it, the one before it when there is an error in its text, or the lost one itself.
-fn guilty(tree: &SyntaxTree, starts: &[usize], seen: &[usize]) -> Option<usize> {
+fn guilty(tree: &Tree, starts: &[usize], seen: &[usize]) -> Option<usize> {
     let root = tree.root_node();
     let mut cursor = root.walk();
     let mut found: Vec<(usize, usize)> = Vec::new();

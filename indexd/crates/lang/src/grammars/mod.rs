@@ -49,6 +49,7 @@ mod walk;
 use crate::builder::Header;
 use crate::chunks::{assemble, header, name_idle};
 use crate::lines;
+use crate::parse::Parses;
 use compiled::Compiled;
 use indexd_model::limits::{
     DEFS_PER_FILE_MAX, PARSE_CALLBACKS_MAX, PARSE_CALLBACKS_MIN, PARSE_CALLBACKS_PER_KIB,
@@ -57,7 +58,6 @@ use indexd_model::{
     Chunk, ChunkKind, DefFlags, DefIdx, Facts, FileFacts, FileRoles, Key, Language, LineIndex, Outcome,
     RepoPath,
 };
-use indexd_os::parsing;
 use std::sync::LazyLock;
 use table::Grammar;
 use tree_sitter::Node;
@@ -154,12 +154,9 @@ fn facts_as(
 ) -> FileFacts {
     let text_only = || lines::facts(path, text, index, language, Outcome::TextOnly, roles);
     let Some(grammar) = compiled(parsed_as) else { return text_only() };
-    parsing(&grammar.parser, |parses| {
-        let Some(tree) = parses.parse(code, calls_max(code.len())) else { return text_only() };
-        let facts = facts_of(path, code, index, grammar, language, roles, tree.root_node());
-        std::mem::forget(tree);
-        facts.unwrap_or_else(text_only)
-    })
+    let tree = Parses::new(&grammar.parser).parse(code, calls_max(code.len()));
+    let facts = tree.and_then(|tree| facts_of(path, code, index, grammar, language, roles, tree.root_node()));
+    facts.unwrap_or_else(text_only)
 }
 
 /// Calls of the parser's progress callback that a text of so many bytes may take.

@@ -16,6 +16,7 @@ mod visit;
 
 use crate::builder::Header;
 use crate::chunks::{Idle, IdleKind, Piece, assemble, header, name_idle};
+use crate::parse::Parses;
 use crate::unread;
 use indexd_model::facts::{Import, ImportKind};
 use indexd_model::limits::PARSE_CALLBACKS_MAX;
@@ -24,7 +25,6 @@ use indexd_model::{
     ChunkKind, Def, DefFlags, DefIdx, DefKind, Facts, FileFacts, FileRoles, Interface, Key, Language,
     LineIndex, Outcome, RepoPath, Span,
 };
-use indexd_os::{Parses, parsing};
 use kinds::{Kind, kind};
 use rustc_hash::FxHashMap;
 use tree_sitter::Node;
@@ -39,32 +39,29 @@ const IDLE_DEPTH_MAX: u32 = 8;
 /// Reads a Python file or stub. Syntax that is newer than the grammar is rewritten ([`modern`]); the
 /// names inside a syntax error are kept ([`unread`]). A file whose parse passes the limits is chunked by lines.
 pub fn facts(path: &RepoPath, text: &str, lines: &LineIndex, roles: FileRoles) -> FileFacts {
-    parsing(&tree_sitter_python::LANGUAGE.into(), |parses| {
-        let parse = |text: &str| parses.parse(text, PARSE_CALLBACKS_MAX);
-        let Some(mut tree) = parse(text) else {
-            let mut out = crate::lines::facts(path, text, lines, Language::Python, Outcome::TextOnly, roles);
-            out.interface.entries = existence(path);
-            out.interface.entries.sort_unstable_by_key(|e| (e.key, e.def));
-            return out;
-        };
-        if tree.root_node().has_error()
-            && let Some(again) = modern::rewrite(text).as_deref().and_then(parse)
-        {
-            tree = again;
-        }
-        let facts = facts_of(path, text, lines, roles, tree.root_node(), parses);
-        std::mem::forget(tree);
-        facts
-    })
+    let parses = &Parses::new(&tree_sitter_python::LANGUAGE.into());
+    let parse = |text: &str| parses.parse(text, PARSE_CALLBACKS_MAX);
+    let Some(mut tree) = parse(text) else {
+        let mut out = crate::lines::facts(path, text, lines, Language::Python, Outcome::TextOnly, roles);
+        out.interface.entries = existence(path);
+        out.interface.entries.sort_unstable_by_key(|e| (e.key, e.def));
+        return out;
+    };
+    if tree.root_node().has_error()
+        && let Some(again) = modern::rewrite(text).as_deref().and_then(parse)
+    {
+        tree = again;
+    }
+    facts_of(path, text, lines, roles, tree.root_node(), parses)
 }
 
-fn facts_of<'p>(
+fn facts_of(
     path: &RepoPath,
     text: &str,
     lines: &LineIndex,
     roles: FileRoles,
     root: Node<'_>,
-    parses: &'p Parses<'p>,
+    parses: &Parses,
 ) -> FileFacts {
     let outcome = if root.has_error() { Outcome::Recovered } else { Outcome::Parsed };
     let mut v = Visitor::new(text, parses);

@@ -7,10 +7,10 @@
 use super::kinds::{F, Kind, kind};
 use super::scope::{Changes, Joins, Scope, ScopeKind};
 use crate::builder::Builder;
+use crate::parse::Parses;
 use indexd_model::facts::LiteralKind;
 use indexd_model::limits::PARSE_DEPTH_MAX;
 use indexd_model::{BindingId, BindingKind, DefIdx, ExprId, Node as Shape, Role, Source, Span, StrId};
-use indexd_os::Parses;
 use smallvec::SmallVec;
 use tree_sitter::Node;
 
@@ -47,7 +47,7 @@ pub(super) enum Exports {
 pub(super) struct Visitor<'s, 'p> {
     pub(super) text: &'s str,
     pub(super) b: Builder<'s>,
-    pub(super) parses: &'p Parses<'p>,
+    pub(super) parses: &'p Parses,
     pub(super) scopes: Vec<Scope<'s>>,
     pub(super) joins: Joins,
     pub(super) exports: Exports,
@@ -65,7 +65,7 @@ pub(super) struct Visitor<'s, 'p> {
 }
 
 impl<'s, 'p> Visitor<'s, 'p> {
-    pub(super) fn new(text: &'s str, parses: &'p Parses<'p>) -> Self {
+    pub(super) fn new(text: &'s str, parses: &'p Parses) -> Self {
         Self {
             text,
             b: Builder::new(),
