@@ -3,8 +3,7 @@
 //!
 //! Layout of the index folder: `current` names the environment in use, a folder beside it. A build
 //! writes a new environment and moves `current`, so a crash at any instruction leaves the old one or
-//! the new one, and no transaction grows with the repository. `listings` spares listing folders again,
-//! `overlays` is an imported index.
+//! the new one, and no transaction grows with the repository. `overlays` is an imported index.
 
 use super::build::{Build, BuildError, Built};
 use super::overlays::{self, Kept};
@@ -193,7 +192,6 @@ impl Engine {
             let mut known = KnownFiles::default();
             snapshot.all_stats(|path, stat| known.set(path, stat));
             engine.tree = Tree::new(&engine.setup.root, &engine.setup.config.index_exclude, known);
-            engine.tree.load_listings(&engine.setup.home);
             engine.head = Some(snapshot.head()).filter(|h| h != "none");
             engine.history = snapshot.history_digest();
         }
@@ -710,9 +708,6 @@ impl Engine {
     /// # Errors
     /// Those of the store; the index is verified when it is opened next.
     pub fn close(mut self) -> Result<(), EngineError> {
-        if let Err(e) = self.tree.save_listings(&self.setup.home) {
-            tracing::warn!(error = %e, "the next start lists every folder");
-        }
         if let Some(store) = self.store.take() {
             if self.is_resketched && self.setup.sharing.is_some() {
                 sketch_of(&store)?.save(&self.setup.home);

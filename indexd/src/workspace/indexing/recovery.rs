@@ -304,10 +304,10 @@ mod tests {
             fs::write(home.path().join(name), "x").unwrap();
             fs::set_permissions(home.path().join(name), fs::Permissions::from_mode(mode)).unwrap();
         }
-        symlink("/etc/hostname", home.path().join("listings")).unwrap();
+        symlink("/etc/hostname", home.path().join("overlays")).unwrap();
         remove_foreign(home.path(), uid);
         let left = |name: &str| fs::symlink_metadata(home.path().join(name)).is_ok();
-        assert_eq!(["i1/data.mdb", "i1/state", "current", "listings"].map(left), [false, true, true, false]);
+        assert_eq!(["i1/data.mdb", "i1/state", "current", "overlays"].map(left), [false, true, true, false]);
         remove_foreign(home.path(), uid + 1);
         assert!(!left("i1") && !left("current"));
     }

@@ -6,7 +6,9 @@ use indexd_model::RepoPath;
 use indexd_model::path::{InvalidPath, dir_of, file_name_of, join};
 use indexd_store::FileStat;
 use rustc_hash::FxHashMap;
-use std::cmp::Ordering;
+use std::collections::BTreeMap;
+use std::iter::{Flatten, Peekable};
+use std::option;
 
 /// Stats by path.
 #[derive(Clone, Default)]
@@ -15,14 +17,8 @@ pub struct KnownFiles {
     n_files: usize,
 }
 
-/// The files of one folder, ordered by name.
-#[derive(Clone, Default)]
-pub struct KnownFolder {
-    /// All names, one after the other.
-    names: String,
-    /// Where the name of a file ends, and its stat.
-    files: Vec<(usize, FileStat)>,
-}
+/// The files of one folder, by name.
+pub type KnownFolder = BTreeMap<Box<str>, FileStat>;
 
 impl KnownFiles {
     /// Files.
@@ -37,8 +33,7 @@ impl KnownFiles {
 
     /// The stat of a file.
     pub fn get(&self, path: &str) -> Option<FileStat> {
-        let folder = self.folders.get(dir_of(path))?;
-        folder.find(file_name_of(path)).ok().map(|at| folder.files[at].1)
+        self.folders.get(dir_of(path))?.get(file_name_of(path)).copied()
     }
 
     /// What is known of the files right in a folder, which are some.
@@ -51,22 +46,21 @@ impl KnownFiles {
         self.folders.keys().map(|dir| &**dir)
     }
 
-    /// Remembers a file, whose path is valid. Best in the order of paths: a file that comes before others
-    /// of its folder moves them.
+    /// Remembers a file, whose path is valid.
     pub fn set(&mut self, path: &str, stat: FileStat) {
         let (dir, name) = path.rsplit_once('/').unwrap_or(("", path));
         let folder = match self.folders.get_mut(dir) {
             Some(folder) => folder,
             None => self.folders.entry(dir.into()).or_default(),
         };
-        self.n_files += usize::from(folder.set(name, stat));
+        self.n_files += usize::from(folder.insert(name.into(), stat).is_none());
     }
 
     /// Forgets a file.
     pub fn remove(&mut self, path: &str) {
         let Some(folder) = self.folders.get_mut(dir_of(path)) else { return };
-        self.n_files -= usize::from(folder.remove(file_name_of(path)));
-        if folder.files.is_empty() {
+        self.n_files -= usize::from(folder.remove(file_name_of(path)).is_some());
+        if folder.is_empty() {
             self.folders.remove(dir_of(path));
         }
     }
@@ -77,71 +71,12 @@ impl KnownFiles {
     }
 }
 
-impl KnownFolder {
-    /// Names, ordered.
-    pub fn names(&self) -> impl Iterator<Item = &str> {
-        (0..self.files.len()).map(|at| self.name(at))
-    }
-
-    fn start(&self, at: usize) -> usize {
-        at.checked_sub(1).map_or(0, |before| self.files[before].0)
-    }
-
-    fn name(&self, at: usize) -> &str {
-        &self.names[self.start(at)..self.files[at].0]
-    }
-
-    /// Where a name is, or where it would be.
-    fn find(&self, name: &str) -> Result<usize, usize> {
-        let (mut low, mut high) = (0, self.files.len());
-        // Whoever fills a folder comes with its files in order.
-        if high > 0 && self.name(high - 1) < name {
-            return Err(high);
-        }
-        while low < high {
-            let middle = low + (high - low) / 2;
-            match self.name(middle).cmp(name) {
-                Ordering::Less => low = middle + 1,
-                Ordering::Equal => return Ok(middle),
-                Ordering::Greater => high = middle,
-            }
-        }
-        Err(low)
-    }
-
-    /// Whether the file is new.
-    fn set(&mut self, name: &str, stat: FileStat) -> bool {
-        match self.find(name) {
-            Ok(at) => {
-                self.files[at].1 = stat;
-                false
-            }
-            Err(at) => {
-                let start = self.start(at);
-                self.names.insert_str(start, name);
-                self.files.insert(at, (start, stat));
-                self.files[at..].iter_mut().for_each(|(end, _)| *end += name.len());
-                true
-            }
-        }
-    }
-
-    /// Whether there was such a file.
-    fn remove(&mut self, name: &str) -> bool {
-        let Ok(at) = self.find(name) else { return false };
-        let start = self.start(at);
-        self.names.drain(start..start + name.len());
-        self.files.remove(at);
-        self.files[at..].iter_mut().for_each(|(end, _)| *end -= name.len());
-        true
-    }
-}
-
 /// Compares the files of one folder, as they are seen one by one, with what is known of them.
 pub struct Comparing<'k> {
     dir: &'k str,
-    known: Option<&'k KnownFolder>,
-    n_passed: usize,
+    is_known: bool,
+    /// Those of the folder that come next.
+    left: Peekable<Flatten<option::IntoIter<&'k KnownFolder>>>,
     /// Files that are new or have another stat, with their size in bytes, ordered.
     pub changed: Vec<(RepoPath, u64)>,
     /// Files that are known and were not seen, ordered.
@@ -151,7 +86,9 @@ pub struct Comparing<'k> {
 impl<'k> Comparing<'k> {
     /// Starts before the first name in the folder `dir`.
     pub fn new(dir: &'k str, known: &'k KnownFiles) -> Self {
-        Self { dir, known: known.folder(dir), n_passed: 0, changed: Vec::new(), removed: Vec::new() }
+        let folder = known.folder(dir);
+        let left = folder.into_iter().flatten().peekable();
+        Self { dir, is_known: folder.is_some(), left, changed: Vec::new(), removed: Vec::new() }
     }
 
     /// A file is there. Names come in order.
@@ -159,18 +96,11 @@ impl<'k> Comparing<'k> {
     /// # Errors
     /// The name is none that a path can have; the file counts as not seen.
     pub fn see(&mut self, name: &str, stat: FileStat) -> Result<(), InvalidPath> {
-        while let Some((passed, was)) = self.next_known() {
-            match passed.cmp(name) {
-                Ordering::Less => self.pass(passed),
-                Ordering::Equal => {
-                    self.n_passed += 1;
-                    if was == stat {
-                        return Ok(());
-                    }
-                    break;
-                }
-                Ordering::Greater => break,
-            }
+        while let Some((passed, _)) = self.left.next_if(|(known, _)| &***known < name) {
+            self.pass(passed);
+        }
+        if self.left.next_if(|(known, _)| &***known == name).is_some_and(|(_, was)| *was == stat) {
+            return Ok(());
         }
         self.changed.push((RepoPath::try_from(join(self.dir, name))?, stat.size));
         Ok(())
@@ -178,23 +108,17 @@ impl<'k> Comparing<'k> {
 
     /// All that are there were seen.
     pub fn end(&mut self) {
-        while let Some((passed, _)) = self.next_known() {
+        while let Some((passed, _)) = self.left.next() {
             self.pass(passed);
         }
     }
 
     /// Whether files of the folder are known.
     pub fn is_known(&self) -> bool {
-        self.known.is_some()
-    }
-
-    fn next_known(&self) -> Option<(&'k str, FileStat)> {
-        let known = self.known.filter(|known| self.n_passed < known.files.len())?;
-        Some((known.name(self.n_passed), known.files[self.n_passed].1))
+        self.is_known
     }
 
     fn pass(&mut self, name: &str) {
-        self.n_passed += 1;
         // What is known has a valid path.
         self.removed.extend(RepoPath::try_from(join(self.dir, name)));
     }
@@ -204,7 +128,6 @@ impl<'k> Comparing<'k> {
 mod tests {
     use super::*;
     use proptest::prelude::*;
-    use std::collections::BTreeMap;
 
     fn stat(size: u64) -> FileStat {
         FileStat { size, ..FileStat::default() }
@@ -234,7 +157,7 @@ mod tests {
             }
             let mut all = Vec::new();
             for dir in known.folders() {
-                let names: Vec<&str> = known.folder(dir).unwrap().names().collect();
+                let names: Vec<&str> = known.folder(dir).unwrap().keys().map(|name| &**name).collect();
                 prop_assert!(!names.is_empty() && names.is_sorted());
                 all.extend(names.into_iter().map(|name| join(dir, name)));
             }

@@ -52,7 +52,6 @@ pub struct Layer {
     prefix: Box<str>,
     sets: Vec<Set>,
     up: Option<Arc<Layer>>,
-    digest: [u8; 32],
 }
 
 /// The patterns of one file.
@@ -91,7 +90,7 @@ pub fn holds_secret(name: &str) -> bool {
 }
 
 /// Whether an entry of this name is an ignore file.
-pub fn is_ignore_file(name: &str) -> bool {
+fn is_ignore_file(name: &str) -> bool {
     name.starts_with('.') && NAMES.contains(&name)
 }
 
@@ -137,24 +136,7 @@ impl Layer {
     }
 
     fn new(base_len: usize, prefix: &str, sets: Vec<Set>, up: Option<Arc<Self>>) -> Arc<Self> {
-        let mut h = blake3::Hasher::new_derive_key("indexd 2026 ignore rules");
-        h.update(&up.as_ref().map(|up| up.digest).unwrap_or_default());
-        h.update(&(base_len as u64).to_le_bytes());
-        for text in std::iter::once(prefix).chain(sets.iter().map(|set| &*set.text)) {
-            h.update(&(text.len() as u64).to_le_bytes());
-            h.update(text.as_bytes());
-        }
-        for set in &sets {
-            h.update(&(set.kind as u64).to_le_bytes());
-        }
-        let digest = *h.finalize().as_bytes();
-        Arc::new(Self { base_len, prefix: prefix.into(), sets, up, digest })
-    }
-
-    /// Names the rules: the same for two layers that admit the same paths of one folder, whenever
-    /// they were read.
-    pub fn digest(&self) -> &[u8; 32] {
-        &self.digest
+        Arc::new(Self { base_len, prefix: prefix.into(), sets, up })
     }
 
     /// Whether the entry `rel` of this folder is in the set by its name, its folder being so.
@@ -319,18 +301,6 @@ mod tests {
         let above = Layer::new(0, "pkg/", sets, None);
         assert!(!above.admits("gen", true));
         assert!(above.admits("other", false));
-    }
-
-    #[test]
-    fn rules_have_the_digest_of_what_they_say_and_where() {
-        let top = || layer(None, 0, &[(KIND_GITIGNORE, "*.log\n")]);
-        let below = |base_len, kind, text| *layer(Some(top()), base_len, &[(kind, text)]).digest();
-        assert_eq!(top().digest(), top().digest());
-        assert_eq!(below(4, 0, "a"), below(4, 0, "a"));
-        let all = [*top().digest(), below(4, 0, "a"), below(5, 0, "a"), below(4, 1, "a"), below(4, 0, "b")];
-        for (i, digest) in all.iter().enumerate() {
-            assert!(!all[..i].contains(digest), "{i}");
-        }
     }
 
     #[test]

@@ -1,21 +1,18 @@
 //! The scan: every file of the set with its stat, found by one parallel walk.
 //!
-//! A folder that still has the stamp under which it was listed before is not listed again
-//! ([`Listings`]): it costs one look at itself and one at each of its files.
-//!
 //! Symbolic links are not followed and do not count as files; other file systems, nested
 //! repositories and submodules are left out. The walk compares what it sees with the files that are
 //! known ([`KnownFiles`]) and keeps what differs, so a tree that is as it was costs little more than
 //! the looks.
 
 use super::known::{Comparing, KnownFiles};
-use super::listings::{Listing, Listings};
-use super::rules::{Layer, holds_secret, is_ignore_file};
+use super::rules::{Layer, holds_secret};
 use indexd_model::RepoPath;
 use indexd_model::path::join;
 use indexd_os::{EntryKind, FileMeta, Folder};
 use indexd_store::FileStat;
 use rustc_hash::FxHashMap;
+use std::collections::BTreeMap;
 use std::fs::Metadata;
 use std::io::ErrorKind;
 use std::path::Path;
@@ -86,15 +83,6 @@ pub type Folders = FxHashMap<Box<str>, Arc<Layer>>;
 /// the listing does not show.
 pub type Enter<'e> = &'e (dyn Fn(&str) + Sync);
 
-/// What is known from before and spares a walk work, each on its own.
-#[derive(Clone, Copy)]
-pub struct Before<'e> {
-    /// Files with their stats.
-    pub files: &'e KnownFiles,
-    /// Folders as they were listed.
-    pub listings: &'e Listings,
-}
-
 /// What a walk found.
 #[derive(Default)]
 pub struct Scan {
@@ -116,8 +104,6 @@ pub struct Scan {
     pub skipped_names: Vec<String>,
     /// Folders that may not be read, ordered.
     pub unreadable: Vec<String>,
-    /// The folders that were listed, in no order, each with what is to be remembered of it.
-    pub listed: Vec<(Box<str>, Option<Listing>)>,
     /// Why the walk is not complete: the system is short of something.
     pub error: Option<std::io::Error>,
 }
@@ -149,7 +135,7 @@ impl Scan {
 /// vanished. `enter` is called with each folder, by relative path, before it is looked at.
 ///
 /// The walk runs on the current rayon pool. A folder that vanishes meanwhile counts as empty.
-pub fn scan(root: &Path, rel: &str, up: &Arc<Layer>, enter: Enter, before: Before) -> Scan {
+pub fn scan(root: &Path, rel: &str, up: &Arc<Layer>, enter: Enter, known: &KnownFiles) -> Scan {
     let opened = Folder::open(root).and_then(|top| Ok((top.meta()?.dev, top)));
     let (device, top) = match opened {
         Ok(opened) => opened,
@@ -159,10 +145,8 @@ pub fn scan(root: &Path, rel: &str, up: &Arc<Layer>, enter: Enter, before: Befor
             return scan;
         }
     };
-    let remembers = indexd_os::stamps_folders(root);
-    let walk = Walk { root, device, enter, before, remembers, found: Mutex::new(Scan::default()) };
-    let top = Arc::new(Base { folder: top, skipped_len: 0, n_above: 0 });
-    rayon::scope(|s| walk.folder(s, rel.to_owned(), Arc::clone(up), top));
+    let walk = Walk { root, top, device, enter, known, found: Mutex::new(Scan::default()) };
+    rayon::scope(|s| walk.folder(s, rel, up));
     let mut scan = walk.found.into_inner().unwrap_or_else(PoisonError::into_inner);
     scan.nested.sort_unstable();
     scan.skipped_names.sort_unstable();
@@ -170,152 +154,55 @@ pub fn scan(root: &Path, rel: &str, up: &Arc<Layer>, enter: Enter, before: Befor
     scan
 }
 
-/// An open folder from which those below are looked at: the way from the root is longer.
-struct Base {
-    folder: Folder,
-    /// Bytes of its own path with its slash.
-    skipped_len: usize,
-    /// Open folders on the way to it.
-    n_above: usize,
-}
-
-/// Entries. A folder with so many, or more, is worth opening for looks: it costs two of them, and each
-/// look from there saves a part.
-const BASE_ENTRIES_MIN: usize = 8;
-/// Folders. No walk keeps more of them open on one way down: files can be opened by so many only.
-const BASES_MAX: usize = 16;
-
-impl Base {
-    /// The way from here to a path that is at or below it.
-    fn way<'p>(&self, path: &'p str) -> &'p str {
-        path.get(self.skipped_len..).unwrap_or_default()
-    }
-
-    /// The folder `rel`, at or below this one, when that is worth it and can be.
-    fn nearer(self: &Arc<Self>, rel: &str, listing: &Listing) -> Arc<Self> {
-        let is_worth_it = listing.has_at_least(BASE_ENTRIES_MIN) && self.n_above < BASES_MAX;
-        let way = self.way(rel);
-        let folder = if is_worth_it && !way.is_empty() { self.folder.look_in(way).ok() } else { None };
-        folder.map_or_else(
-            || Arc::clone(self),
-            |folder| Arc::new(Self { folder, skipped_len: rel.len() + 1, n_above: self.n_above + 1 }),
-        )
-    }
-}
-
 struct Walk<'e> {
     root: &'e Path,
+    /// The root, opened: folders below are opened relative to it.
+    top: Folder,
     device: u64,
     enter: Enter<'e>,
-    before: Before<'e>,
-    /// Whether folders are worth remembering here.
-    remembers: bool,
+    known: &'e KnownFiles,
     found: Mutex<Scan>,
 }
 
 impl Walk<'_> {
-    fn folder<'s>(&'s self, s: &rayon::Scope<'s>, rel: String, up: Arc<Layer>, base: Arc<Base>) {
-        if let Some(known) = self.before.listings.get(&rel) {
-            // Before the look at its stamp: what changes between the two must not stay unnoticed.
-            (self.enter)(&rel);
-            let meta =
-                base.folder.folder(base.way(&rel)).filter(|meta| self.remembers && meta.dev == self.device);
-            if meta.is_some_and(|meta| known.is_of(meta)) {
-                let layer = self.rules(&rel, &up, known.rule_files());
-                if known.is_under(layer.digest()) {
-                    return self.again(s, rel, layer, &base, known);
-                }
-            }
-        }
-        if let Err(e) = self.list(s, &rel, &up, &base) {
-            self.found().missed(&rel, e);
+    fn folder<'s>(&'s self, s: &rayon::Scope<'s>, rel: &str, up: &Arc<Layer>) {
+        if let Err(e) = self.list(s, rel, up) {
+            self.found().missed(rel, e);
         }
     }
 
-    /// A folder that is as it was when it was listed.
-    fn again<'s>(
-        &'s self,
-        s: &rayon::Scope<'s>,
-        rel: String,
-        layer: Arc<Layer>,
-        base: &Arc<Base>,
-        known: &Listing,
-    ) {
-        let base = base.nearer(&rel, known);
-        let mut n_files = 0;
-        let mut comparing = Comparing::new(&rel, self.before.files);
-        let mut path = join(&rel, "");
-        let dir_len = path.len();
-        for (name, is_folder) in known.entries() {
-            path.truncate(dir_len);
-            path.push_str(name);
-            if is_folder {
-                let (child, layer, base) = (path.clone(), Arc::clone(&layer), Arc::clone(&base));
-                s.spawn(move |s| self.folder(s, child, layer, base));
-            } else if let Some(meta) = self.file(&base.folder, base.way(&path))
-                && comparing.see(name, stat_of_file(meta)).is_ok()
-            {
-                n_files += 1;
-            }
-        }
-        self.found().take(rel.as_str().into(), layer, n_files, comparing);
-    }
-
-    fn list<'s>(
-        &'s self,
-        s: &rayon::Scope<'s>,
-        rel: &str,
-        up: &Arc<Layer>,
-        base: &Arc<Base>,
-    ) -> std::io::Result<()> {
+    fn list<'s>(&'s self, s: &rayon::Scope<'s>, rel: &str, up: &Arc<Layer>) -> std::io::Result<()> {
         let folder = match rel {
             "" => Folder::open(self.root)?,
-            _ => base.folder.open_in(base.way(rel))?,
+            _ => self.top.open_in(rel)?,
         };
-        let stamp = folder.meta()?;
-        if stamp.dev != self.device {
+        if folder.meta()?.dev != self.device {
             return Ok(());
         }
         (self.enter)(rel);
-        let mut names = String::new();
-        let mut listed = Vec::new();
+        let mut listed: BTreeMap<String, EntryKind> = BTreeMap::new();
         let mut skipped = Vec::new();
-        let is_settled = is_settled(stamp.mtime_ns.max(stamp.ctime_ns), now_ns());
         folder.list(|name, kind| match std::str::from_utf8(name) {
             Ok(name) if holds_secret(name) => skipped.push(join(rel, &indexd_secrets::redact(name).0)),
-            Ok(name) => {
-                let start = names.len();
-                names.push_str(name);
-                listed.push((start..names.len(), kind));
-            }
+            Ok(name) => drop(listed.insert(name.to_owned(), kind)),
             Err(_) => skipped.push(join(rel, &String::from_utf8_lossy(name))),
         })?;
-        // The order in which known files are compared, here and when the listing is used.
-        listed.sort_unstable_by(|a, b| names[a.0.clone()].cmp(&names[b.0.clone()]));
-        let has = |wanted: &str| listed.iter().any(|(name, _)| names[name.clone()] == *wanted);
-        if !rel.is_empty() && has(".git") {
+        if !rel.is_empty() && listed.contains_key(".git") {
             self.found().nested.push(rel.to_owned());
             return Ok(());
         }
-        let rule_files = || listed.iter().map(|(name, _)| &names[name.clone()]).filter(|n| is_ignore_file(n));
-        let layer = self.rules(rel, up, rule_files());
-        let lasts = self.remembers && is_settled && skipped.is_empty();
-        let mut listing = lasts.then(|| Listing::new(stamp, layer.digest(), rule_files()));
+        let layer = self.rules(rel, up, &listed);
         let mut n_files = 0;
-        let mut comparing = Comparing::new(rel, self.before.files);
-        for (name, kind) in listed {
-            let name = &names[name];
+        let mut comparing = Comparing::new(rel, self.known);
+        for (name, kind) in &listed {
             let child = join(rel, name);
-            let is_folder = kind == EntryKind::Folder;
-            if kind == EntryKind::Other || !layer.admits(&child, is_folder) {
+            let is_folder = *kind == EntryKind::Folder;
+            if *kind == EntryKind::Other || !layer.admits(&child, is_folder) {
                 continue;
             }
-            if let Some(listing) = &mut listing {
-                listing.push(name, is_folder);
-            }
             if is_folder {
-                let (layer, base) = (Arc::clone(&layer), Arc::clone(base));
-                s.spawn(move |s| self.folder(s, child, layer, base));
+                let layer = Arc::clone(&layer);
+                s.spawn(move |s| self.folder(s, &child, &layer));
             } else if let Some(meta) = self.file(&folder, name)
                 && comparing.see(name, stat_of_file(meta)).is_ok()
             {
@@ -325,7 +212,6 @@ impl Walk<'_> {
         let mut found = self.found();
         found.take(rel.into(), layer, n_files, comparing);
         found.skipped_names.append(&mut skipped);
-        found.listed.push((rel.into(), listing));
         Ok(())
     }
 
@@ -337,14 +223,10 @@ impl Walk<'_> {
         })
     }
 
-    /// The rules inside the folder `rel` with these ignore files.
-    fn rules<'n>(&self, rel: &str, up: &Arc<Layer>, names: impl Iterator<Item = &'n str>) -> Arc<Layer> {
-        let names: Vec<&str> = names.collect();
-        if names.is_empty() {
-            return Arc::clone(up);
-        }
+    /// The rules inside the folder `rel`, whose entries are `listed`.
+    fn rules(&self, rel: &str, up: &Arc<Layer>, listed: &BTreeMap<String, EntryKind>) -> Arc<Layer> {
         let dir = if rel.is_empty() { self.root.to_owned() } else { self.root.join(rel) };
-        Layer::enter(up, &dir, rel, |name| names.contains(&name))
+        Layer::enter(up, &dir, rel, |name| listed.contains_key(name))
     }
 
     fn found(&self) -> std::sync::MutexGuard<'_, Scan> {

@@ -1,14 +1,13 @@
 //! The tree as the index knows it, and what changed since.
 //!
-//! A [`Tree`] remembers the stat of every file in the index, and the rules and the listing of every
+//! A [`Tree`] remembers the stat of every file in the index, and the rules of every
 //! folder in the set. [`Tree::sweep`] compares everything, [`Tree::examine`] what lies at given dirty
 //! paths; both give a [`ChangeSet`] and neither reads a file. An edited ignore file, a new or vanished
 //! `.git` and an edited `.indexd.toml` are dirty folders: what they decide is walked again.
 
 use super::known::KnownFiles;
-use super::listings::Listings;
 use super::rules::{Layer, is_rule_file};
-use super::scan::{Before, Enter, Folders, Scan, scan, stat_of};
+use super::scan::{Enter, Folders, Scan, scan, stat_of};
 use indexd_model::RepoPath;
 use indexd_model::path::{dir_of, file_name_of, join};
 use indexd_store::FileStat;
@@ -77,15 +76,12 @@ pub struct Tree {
     excludes: Vec<String>,
     top: Arc<Layer>,
     folders: Folders,
-    listings: Listings,
     nested: BTreeSet<String>,
     known: KnownFiles,
     /// Names that are not UTF-8 or hold a secret, as of the last sweep.
     pub skipped_names: Vec<String>,
     /// Folders that could not be read, as of the last sweep.
     pub unreadable: Vec<String>,
-    /// Folders that the last walk had to list; the others were as they had been listed before.
-    pub n_listed: usize,
 }
 
 impl Tree {
@@ -96,44 +92,27 @@ impl Tree {
             excludes: excludes.to_vec(),
             top: Arc::default(),
             folders: Folders::default(),
-            listings: Listings::default(),
             nested: BTreeSet::new(),
             known,
             skipped_names: Vec::new(),
             unreadable: Vec::new(),
-            n_listed: 0,
         }
     }
 
-    /// The same tree as if no file of it were known; a sweep has to follow. What is kept of folders
-    /// that were listed goes along.
-    pub fn afresh(&mut self) -> Self {
-        let listings = std::mem::take(&mut self.listings);
-        Self { listings, ..Self::new(&self.root, &self.excludes, KnownFiles::default()) }
+    /// The same tree as if no file of it were known; a sweep has to follow.
+    pub fn afresh(&self) -> Self {
+        Self::new(&self.root, &self.excludes, KnownFiles::default())
     }
 
     /// Takes the tree out; one that knows of nothing is left.
     pub fn take(&mut self) -> Self {
-        let nothing = Self::new(&self.root, &self.excludes, KnownFiles::default());
+        let nothing = self.afresh();
         std::mem::replace(self, nothing)
-    }
-
-    /// Takes what an index folder keeps of folders that were listed before.
-    pub fn load_listings(&mut self, home: &Path) {
-        self.listings = Listings::load(home);
     }
 
     /// Whether a folder is one of those to watch.
     pub fn watches(&self, dir: &str) -> bool {
         self.folders.contains_key(dir) || self.nested.contains(dir)
-    }
-
-    /// Keeps what is known of folders in an index folder, for the next start.
-    ///
-    /// # Errors
-    /// The folder cannot be written.
-    pub fn save_listings(&mut self, home: &Path) -> io::Result<()> {
-        self.listings.save(home, |dir| self.folders.contains_key(dir))
     }
 
     /// Folders to watch, by relative path and in no order: those of the set, and nested repositories,
@@ -270,19 +249,14 @@ impl Tree {
                 None => return Ok(()),
             },
         };
-        let before = Before { files: &self.known, listings: &self.listings };
         let enter_each = enter.unwrap_or(&|_| {});
         let mut found =
-            crate::workspace::threads::pool().install(|| scan(&self.root, dir, &up, enter_each, before));
+            crate::workspace::threads::pool().install(|| scan(&self.root, dir, &up, enter_each, &self.known));
         if let Some(e) = found.error.take() {
             return Err(e);
         }
         if found.n_files == 0 && !self.root.is_dir() {
             return Err(io::Error::from(io::ErrorKind::NotFound));
-        }
-        self.n_listed = found.listed.len();
-        for (dir, listing) in std::mem::take(&mut found.listed) {
-            self.listings.set(dir, listing);
         }
         if dir.is_empty() {
             self.skipped_names = std::mem::take(&mut found.skipped_names);
@@ -325,15 +299,12 @@ impl Tree {
             }
             self.nested.insert(folder);
         }
-        for dir in gone.into_keys().map(String::from).chain(gone_nested) {
-            self.listings.set(dir.as_str().into(), None);
-            changes.folders_gone.insert(dir);
-        }
+        changes.folders_gone.extend(gone.into_keys().map(String::from).chain(gone_nested));
         // Most often the walk came to every folder of which files are known.
         if !dir.is_empty() || found.n_folders_known != self.known.folders().len() {
             let left = self.known.folders().filter(|k| is_in(k) && !self.folders.contains_key(*k));
             for folder in left {
-                let names = self.known.folder(folder).into_iter().flat_map(|files| files.names());
+                let names = self.known.folder(folder).into_iter().flat_map(|files| files.keys());
                 changes.removed.extend(names.filter_map(|name| RepoPath::try_from(join(folder, name)).ok()));
             }
         }

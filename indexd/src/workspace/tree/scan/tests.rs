@@ -11,8 +11,7 @@ fn write(root: &Path, path: &str, text: &str) {
 
 /// What a walk finds that knows nothing.
 fn all(root: &Path) -> Scan {
-    let (files, listings) = (KnownFiles::default(), Listings::default());
-    scan(root, "", &Layer::top(root, &[]), &|_| {}, Before { files: &files, listings: &listings })
+    scan(root, "", &Layer::top(root, &[]), &|_| {}, &KnownFiles::default())
 }
 
 fn names(all: &Scan) -> Vec<String> {
