@@ -20,6 +20,7 @@ mod generics;
 mod members;
 mod modules;
 mod names;
+mod std_table;
 mod stdlib;
 mod types;
 mod uses;

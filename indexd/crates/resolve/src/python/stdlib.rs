@@ -1,11 +1,12 @@
 //! What the language's own containers and functions do with the types put into them.
 //!
-//! Only what carries a type of the tree from one place to another is here: element types, results
-//! of `dict.get`, `zip`, `functools.partial` and their like. Everything else of the standard library
-//! gives [`Ty::EXTERNAL`].
+//! Only what carries a type of the tree from one place to another counts: element types, results of
+//! `dict.get`, `zip`, `functools.partial` and their like, in `stdlib.txt`. Everything else of the
+//! standard library gives [`Ty::EXTERNAL`].
 
 use super::Linker;
 use super::eval::Site;
+use super::std_table::{Given, STD};
 use super::types::{File, Std, Ty, Type};
 use indexd_model::{ExprId, Node};
 
@@ -16,61 +17,11 @@ impl<'a> Linker<'a> {
         if module != "builtins" && !super::names::is_stdlib(module) {
             return Ty::EXTERNAL;
         }
-        let arg = |i: usize| args.get(i).copied().unwrap_or(Ty::UNKNOWN);
-        let (kind, n) = match last {
-            "str" | "unicode" | "basestring" | "Text" | "AnyStr" | "LiteralString" => (Std::Str, 0),
-            "bytes" | "bytearray" => (Std::Bytes, 0),
-            "int" | "long" => (Std::Int, 0),
-            "float" => (Std::Float, 0),
-            "bool" | "TypeGuard" | "TypeIs" => (Std::Bool, 0),
-            "list" | "List" | "deque" | "Deque" | "MutableSequence" => (Std::List, 1),
-            "set" | "Set" | "frozenset" | "FrozenSet" | "MutableSet" | "AbstractSet" | "KeysView"
-            | "WeakSet" => (Std::Set, 1),
-            "Iterable" | "Iterator" | "Generator" | "Sequence" | "Collection" | "Container"
-            | "Reversible" | "AsyncIterable" | "AsyncIterator" | "AsyncGenerator" | "ValuesView" => {
-                (Std::Iter, 1)
-            }
-            "dict"
-            | "Dict"
-            | "Mapping"
-            | "MutableMapping"
-            | "OrderedDict"
-            | "defaultdict"
-            | "DefaultDict"
-            | "WeakValueDictionary"
-            | "WeakKeyDictionary"
-            | "ChainMap" => (Std::Dict, 2),
-            "tuple" | "Tuple" if args.is_empty() => (Std::Tuples, 1),
-            "tuple" | "Tuple" => (Std::Tuple, args.len()),
-            "Awaitable" | "Task" | "Future" => (Std::Awaitable, 1),
-            "Coroutine" => {
-                let result = if args.len() == 3 { arg(2) } else { Ty::UNKNOWN };
-                return self.types.std(Std::Awaitable, &[result]);
-            }
-            "ItemsView" => {
-                let pair = self.types.std(Std::Tuple, &[arg(0), arg(1)]);
-                return self.types.std(Std::Iter, &[pair]);
-            }
-            "ContextManager"
-            | "AbstractContextManager"
-            | "AsyncContextManager"
-            | "AbstractAsyncContextManager" => (Std::Context, 1),
-            "Callable" => (Std::Callable, 1),
-            "ContextVar" | "Queue" | "LifoQueue" | "PriorityQueue" | "SimpleQueue" => (Std::Cell, 1),
-            "Optional" => return self.types.union(&[arg(0), Ty::NONE]),
-            "Union" => return self.types.union(args),
-            "Annotated" | "ClassVar" | "Final" | "Required" | "NotRequired" | "ReadOnly" | "InitVar"
-            | "Unpack" => return arg(0),
-            "Type" | "type" => {
-                let of = arg(0);
-                return if of == Ty::UNKNOWN { Ty::EXTERNAL } else { self.class_of_instance(of) };
-            }
-            "None" | "NoneType" => return Ty::NONE,
-            "Any" | "object" => return Ty::UNKNOWN,
-            _ => return Ty::EXTERNAL,
-        };
-        let args: Vec<Ty> = (0..n).map(arg).collect();
-        self.types.std(kind, &args)
+        let given = Given { params: args, receiver: Ty::UNKNOWN, site: None };
+        match STD.instances.get(last, args.len()) {
+            Some(term) => self.std_term(term, given),
+            None => Ty::EXTERNAL,
+        }
     }
 
     /// An attribute of a container: a method waiting for its call.
@@ -92,87 +43,53 @@ impl<'a> Linker<'a> {
     /// The result of a container's method.
     pub(super) fn std_call(&mut self, method: &str, receiver: Ty, site: Option<Site>) -> Ty {
         let Type::Std(kind, args) = self.types.get(receiver).clone() else { return Ty::EXTERNAL };
-        let arg = |i: usize| args.get(i).copied().unwrap_or(Ty::UNKNOWN);
-        match (kind, method) {
-            (Std::Dict, "get" | "pop" | "setdefault" | "__getitem__") => {
-                let default = self.argument(site, 1);
-                self.types.union(&[arg(1), default])
+        let given = Given { params: &args, receiver, site };
+        let own = STD.methods.get(&format!("{}.{method}", kind.name()), 0);
+        if let Some(term) = own.or_else(|| STD.methods.get(method, 0)) {
+            return self.std_term(term, given);
+        }
+        match kind {
+            Std::Int | Std::Float if method.starts_with("__") => {
+                // `3 * vector`: the other side may know better than the number.
+                let other = self.argument(site, 0);
+                let is_object = matches!(self.types.get(other), Type::Instance(..) | Type::SelfOf(_));
+                if is_object { other } else { receiver }
             }
-            (Std::Dict, "values" | "itervalues") => self.types.std(Std::Iter, &[arg(1)]),
-            (Std::Dict, "keys" | "iterkeys" | "__iter__") => self.types.std(Std::Iter, &[arg(0)]),
-            (Std::Dict, "items" | "iteritems") => {
-                let pair = self.types.std(Std::Tuple, &[arg(0), arg(1)]);
-                self.types.std(Std::Iter, &[pair])
-            }
-            (Std::Dict, "popitem") => self.types.std(Std::Tuple, &[arg(0), arg(1)]),
-            (
-                Std::List | Std::Set | Std::Dict,
-                "copy" | "union" | "intersection" | "difference" | "__or__" | "__and__" | "__sub__",
-            ) => receiver,
-            (Std::List, "pop" | "popleft" | "__getitem__") | (Std::Set, "pop") => arg(0),
-            (Std::Tuple | Std::Tuples | Std::List, "__add__") => {
-                let (mine, other) = (self.element(receiver), self.argument(site, 0));
-                let other = self.element(other);
-                let elem = self.types.union(&[mine, other]);
-                let kind = if kind == Std::List { Std::List } else { Std::Tuples };
-                self.types.std(kind, &[elem])
-            }
-            (Std::List | Std::Tuple | Std::Tuples, "__mul__") => receiver,
-            (_, "__iter__" | "__aiter__" | "__reversed__") => {
-                let elem = self.element(receiver);
-                self.types.std(Std::Iter, &[elem])
-            }
-            (Std::Iter, "__next__" | "__anext__" | "send") => arg(0),
-            (Std::Iter, "__getitem__") => arg(0),
-            (Std::Awaitable, "result" | "__await__") => arg(0),
-            (Std::Context, "__enter__" | "__aenter__") | (Std::Cell, "get" | "get_nowait") => arg(0),
-            (Std::Str, "encode") => self.types.std(Std::Bytes, &[]),
-            (Std::Bytes, "decode") => self.types.std(Std::Str, &[]),
-            (Std::Str | Std::Bytes, "split" | "rsplit" | "splitlines") => {
-                self.types.std(Std::List, &[receiver])
-            }
-            (Std::Str | Std::Bytes, "partition" | "rpartition") => {
-                self.types.std(Std::Tuple, &[receiver, receiver, receiver])
-            }
-            (Std::Str, "startswith" | "endswith" | "isdigit") => self.types.std(Std::Bool, &[]),
-            (Std::Str | Std::Bytes, "find" | "index" | "count" | "rfind") => self.types.std(Std::Int, &[]),
-            (Std::Str | Std::Bytes | Std::Int | Std::Float, _) => {
-                if method.starts_with("__") || matches!(kind, Std::Str | Std::Bytes) {
-                    // `3 * vector`: the other side may know better than the number.
-                    let other = self.argument(site, 0);
-                    if method.starts_with("__")
-                        && matches!(kind, Std::Int | Std::Float)
-                        && matches!(self.types.get(other), Type::Instance(..) | Type::SelfOf(_))
-                    {
-                        return other;
-                    }
-                    return receiver;
-                }
-                Ty::EXTERNAL
-            }
+            Std::Str | Std::Bytes => receiver,
             _ => Ty::EXTERNAL,
         }
     }
 
-    fn argument_expr(&self, site: Option<Site>, index: usize) -> Option<(File, ExprId)> {
-        let site = site?;
-        let facts = self.facts(site.file);
-        let args = facts.list(site.args);
-        let plain = args
-            .iter()
-            .filter(|a| !matches!(facts.expr(**a).node, Node::Keyword { .. } | Node::Spread { .. }));
-        plain.copied().nth(index).map(|e| (site.file, e))
+    fn arguments(&self, site: Option<Site>) -> impl Iterator<Item = (File, ExprId)> {
+        let (file, args) = site.map_or((None, Default::default()), |s| (Some(s.file), s.args));
+        file.into_iter().flat_map(move |file| {
+            let facts = self.facts(file);
+            let plain = facts
+                .list(args)
+                .iter()
+                .filter(move |a| !matches!(facts.expr(**a).node, Node::Keyword { .. } | Node::Spread { .. }));
+            plain.map(move |e| (file, *e))
+        })
+    }
+
+    /// The number of positional arguments.
+    pub(super) fn n_arguments(&self, site: Option<Site>) -> usize {
+        self.arguments(site).count()
+    }
+
+    pub(super) fn argument_expr(&self, site: Option<Site>, index: usize) -> Option<(File, ExprId)> {
+        self.arguments(site).nth(index)
     }
 
     /// The type of the `index`-th positional argument.
-    fn argument(&mut self, site: Option<Site>, index: usize) -> Ty {
+    pub(super) fn argument(&mut self, site: Option<Site>, index: usize) -> Ty {
         match self.argument_expr(site, index) {
             Some((f, e)) => self.eval(f, e).ty,
             None => Ty::UNKNOWN,
         }
     }
 
-    fn element_of_argument(&mut self, site: Option<Site>, index: usize) -> Ty {
+    pub(super) fn element_of_argument(&mut self, site: Option<Site>, index: usize) -> Ty {
         let of = self.argument(site, index);
         self.element(of)
     }
@@ -180,153 +97,26 @@ impl<'a> Linker<'a> {
     /// The result of calling something outside the tree.
     pub(super) fn named_call(&mut self, name: &str, site: Option<Site>) -> Ty {
         let (module, last) = name.rsplit_once('.').unwrap_or(("", name));
-        if module == "pytest" && matches!(last, "raises" | "warns") {
-            let class = self.argument(site, 0);
-            let exception = self.instance_of_class(class);
-            let raises = self.types.std(Std::Raises, &[exception]);
-            return self.types.std(Std::Context, &[raises]);
-        }
         if last == "__new__" {
             let class = self.argument(site, 0);
             return self.instance_of_class(class);
         }
+        let (n, given) = (self.n_arguments(site), Given { params: &[], receiver: Ty::UNKNOWN, site });
+        if let Some(term) = STD.functions.get(name, n).filter(|_| !module.is_empty()) {
+            return self.std_term(term, given);
+        }
         if module != "builtins" && !super::names::is_stdlib(module) {
             return Ty::EXTERNAL;
         }
-        let of = |linker: &mut Self, kind: Std, index: usize| {
-            let elem = linker.element_of_argument(site, index);
-            linker.types.std(kind, &[elem])
-        };
-        match last {
-            "list" | "sorted" | "deque" => of(self, Std::List, 0),
-            "set" | "frozenset" => of(self, Std::Set, 0),
-            "tuple" => of(self, Std::Tuples, 0),
-            "iter" | "reversed" | "islice" | "cycle" | "aiter" => of(self, Std::Iter, 0),
-            "filter" | "takewhile" | "dropwhile" | "filterfalse" => of(self, Std::Iter, 1),
-            "next" | "anext" => {
-                let elem = self.element_of_argument(site, 0);
-                let default = self.argument(site, 1);
-                self.types.union(&[elem, default])
-            }
-            "enumerate" => {
-                let elem = self.element_of_argument(site, 0);
-                let n = self.types.std(Std::Int, &[]);
-                let pair = self.types.std(Std::Tuple, &[n, elem]);
-                self.types.std(Std::Iter, &[pair])
-            }
-            "zip" | "zip_longest" | "product" => {
-                let mut parts = Vec::new();
-                while self.argument_expr(site, parts.len()).is_some() {
-                    parts.push(self.element_of_argument(site, parts.len()));
-                }
-                let tuple = self.types.std(Std::Tuple, &parts);
-                self.types.std(Std::Iter, &[tuple])
-            }
-            "chain" => {
-                let mut parts = Vec::new();
-                while self.argument_expr(site, parts.len()).is_some() {
-                    parts.push(self.element_of_argument(site, parts.len()));
-                }
-                let elem = self.types.union(&parts);
-                self.types.std(Std::Iter, &[elem])
-            }
-            "from_iterable" => {
-                let outer = self.element_of_argument(site, 0);
-                let elem = self.element(outer);
-                self.types.std(Std::Iter, &[elem])
-            }
-            "map" | "imap" => {
-                let f = self.argument(site, 0);
-                let result = self.call(f, None).ty;
-                self.types.std(Std::Iter, &[result])
-            }
-            "min" | "max" if self.argument_expr(site, 1).is_none() => self.element_of_argument(site, 0),
-            "min" | "max" => {
-                let (a, b) = (self.argument(site, 0), self.argument(site, 1));
-                self.types.union(&[a, b])
-            }
-            "dict" | "OrderedDict" => {
-                let from = self.argument(site, 0);
-                if self.std_kind(from) == Some(Std::Dict) {
-                    return from;
-                }
-                let pair = self.element(from);
-                let (k, v) = (self.item(pair, 0), self.item(pair, 1));
-                self.types.std(Std::Dict, &[k, v])
-            }
-            "defaultdict" => {
-                let made = self.argument(site, 0);
-                let value = self.call(made, None).ty;
-                self.types.std(Std::Dict, &[Ty::UNKNOWN, value])
-            }
-            "super" => self.super_of(site),
-            "type" if self.argument_expr(site, 1).is_none() => {
-                let of = self.argument(site, 0);
-                self.class_of_instance(of)
-            }
-            "len" | "hash" | "id" | "ord" => self.types.std(Std::Int, &[]),
-            "isinstance" | "issubclass" | "callable" | "hasattr" | "any" | "all" => {
-                self.types.std(Std::Bool, &[])
-            }
-            "repr" | "chr" | "hex" | "ascii" => self.types.std(Std::Str, &[]),
-            "property" | "cached_property" | "abstractproperty" => {
-                let getter = self.argument(site, 0);
-                let n = self.types.name("property");
-                self.types.make(Type::StdMethod(n, getter))
-            }
-            "staticmethod"
-            | "classmethod"
-            | "copy"
-            | "deepcopy"
-            | "replace"
-            | "closing"
-            | "nullcontext"
-            | "proxy"
-            | "lru_cache"
-            | "cache"
-            | "wait_for"
-            | "shield"
-            | "enter_context"
-            | "enter_async_context"
-            | "final"
-            | "run_coroutine_threadsafe"
-                if module != "os" && module != "builtins.str" =>
-            {
-                let value = self.argument(site, 0);
-                match last {
-                    "closing" | "nullcontext" => self.types.std(Std::Context, &[value]),
-                    "enter_context" | "enter_async_context" => self.entered(value),
-                    _ if value == Ty::UNKNOWN => Ty::EXTERNAL,
-                    _ => value,
-                }
-            }
-            "partial" | "partialmethod" => {
-                let f = self.argument(site, 0);
-                if f == Ty::UNKNOWN { Ty::EXTERNAL } else { self.types.make(Type::Partial(f)) }
-            }
-            "ref" | "WeakMethod" => {
-                let value = self.argument(site, 0);
-                self.types.std(Std::Callable, &[value])
-            }
-            "cast" => match self.argument_expr(site, 0) {
-                Some((f, e)) => self.annotation(f, e),
-                None => Ty::UNKNOWN,
-            },
-            "create_task" | "ensure_future" | "gather" => self.argument(site, 0),
-            "run" if module == "asyncio" => {
-                let value = self.argument(site, 0);
-                self.awaited(value)
-            }
-            "reduce" | "getattr" | "vars" | "eval" | "__import__" | "import_module" => Ty::UNKNOWN,
-            _ => {
-                let instance = self.named_instance(name, &[]);
-                if instance == Ty::UNKNOWN { Ty::EXTERNAL } else { instance }
-            }
+        if let Some(term) = STD.functions.get(last, n) {
+            return self.std_term(term, given);
         }
+        let instance = self.named_instance(name, &[]);
+        if instance == Ty::UNKNOWN { Ty::EXTERNAL } else { instance }
     }
 
     /// `super()` or `super(C, self)`.
-    fn super_of(&mut self, site: Option<Site>) -> Ty {
+    pub(super) fn super_of(&mut self, site: Option<Site>) -> Ty {
         let Some(site) = site else { return Ty::UNKNOWN };
         let Some((around, function)) = self.class_around(site.file, site.at) else { return Ty::EXTERNAL };
         let class = match self.argument(Some(site), 0) {

@@ -52,6 +52,49 @@ pub(super) enum Std {
     Raises,
 }
 
+impl Std {
+    pub(super) const ALL: [Self; 16] = [
+        Self::Str,
+        Self::Bytes,
+        Self::Int,
+        Self::Float,
+        Self::Bool,
+        Self::List,
+        Self::Set,
+        Self::Dict,
+        Self::Tuple,
+        Self::Tuples,
+        Self::Iter,
+        Self::Awaitable,
+        Self::Context,
+        Self::Callable,
+        Self::Cell,
+        Self::Raises,
+    ];
+
+    /// The word of `stdlib.txt`.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Str => "str",
+            Self::Bytes => "bytes",
+            Self::Int => "int",
+            Self::Float => "float",
+            Self::Bool => "bool",
+            Self::List => "list",
+            Self::Set => "set",
+            Self::Dict => "dict",
+            Self::Tuple => "tuple",
+            Self::Tuples => "tuples",
+            Self::Iter => "iter",
+            Self::Awaitable => "awaitable",
+            Self::Context => "context",
+            Self::Callable => "callable",
+            Self::Cell => "cell",
+            Self::Raises => "raises",
+        }
+    }
+}
+
 /// What identifies a type variable.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(super) enum VarKey {

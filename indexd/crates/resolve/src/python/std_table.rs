@@ -1,0 +1,227 @@
+//! The table of the standard library, `stdlib.txt`: its reader, and what a row gives at a place.
+
+use super::Linker;
+use super::eval::Site;
+use super::types::{Std, Ty, Type};
+use rustc_hash::FxHashMap;
+use std::sync::LazyLock;
+
+/// The sections of `stdlib.txt`.
+pub(super) struct StdTable {
+    /// Instances of classes.
+    pub instances: Rows,
+    /// Results of methods, by kind of receiver and name.
+    pub methods: Rows,
+    /// Results of calls.
+    pub functions: Rows,
+}
+
+/// Rows by name, each for a number of arguments at most, smallest first.
+#[derive(Default)]
+pub(super) struct Rows(FxHashMap<&'static str, Vec<(usize, Term)>>);
+
+/// A type as a row writes it.
+pub(super) enum Term {
+    Param(usize),
+    Params,
+    Argument(usize),
+    Element(usize),
+    Elements,
+    Apply(Op, Vec<Term>),
+}
+
+/// What is made of the types in brackets.
+#[derive(Clone, Copy)]
+pub(super) enum Op {
+    Make(Std),
+    Union,
+    Unknown,
+    External,
+    None,
+    Receiver,
+    Element,
+    Mapping,
+    Entered,
+    Awaited,
+    Class,
+    Instance,
+    Result,
+    Known,
+    Property,
+    Partial,
+    Annotation,
+    Super,
+}
+
+/// What the terms of a row refer to.
+#[derive(Clone, Copy)]
+pub(super) struct Given<'g> {
+    /// Type arguments of the class or the receiver.
+    pub params: &'g [Ty],
+    pub receiver: Ty,
+    pub site: Option<Site>,
+}
+
+/// The table, read once.
+pub(super) static STD: LazyLock<StdTable> = LazyLock::new(|| {
+    let text = include_str!("stdlib.txt");
+    let (_, text) = text.split_once("[instances]\n").expect("a section");
+    let (instances, text) = text.split_once("[methods]\n").expect("a section");
+    let (methods, functions) = text.split_once("[functions]\n").expect("a section");
+    StdTable {
+        instances: Rows::read(instances),
+        methods: Rows::read(methods),
+        functions: Rows::read(functions),
+    }
+});
+
+impl Rows {
+    fn read(text: &'static str) -> Self {
+        let mut rows = Self::default();
+        for line in text.lines().filter(|l| !l.is_empty()) {
+            let (names, term) = line.split_once(" = ").expect("a row");
+            for name in names.split(' ') {
+                let (name, n_max) = match name.split_once('/') {
+                    Some((name, n)) => (name, n.parse().expect("a number")),
+                    None => (name, usize::MAX),
+                };
+                rows.0.entry(name).or_default().push((n_max, Term::read(&mut { term })));
+            }
+        }
+        rows
+    }
+
+    /// The row of a name for `n` arguments.
+    pub(super) fn get(&self, name: &str, n: usize) -> Option<&Term> {
+        let rows = self.0.get(name)?;
+        rows.iter().find(|(n_max, _)| n <= *n_max).map(|(_, term)| term)
+    }
+}
+
+impl Term {
+    /// Reads one term and moves `text` behind it.
+    fn read(text: &mut &'static str) -> Self {
+        let end = text.find([' ', '[', ']']).unwrap_or(text.len());
+        let (word, rest) = text.split_at(end);
+        *text = rest;
+        let mut within = Vec::new();
+        if text.starts_with('[') {
+            while !text.starts_with(']') {
+                *text = &text[1..];
+                within.push(Self::read(text));
+            }
+            *text = &text[1..];
+        }
+        let number = || word[1..].parse().expect("a number");
+        match word.as_bytes() {
+            b"@*" => Self::Params,
+            b"**" => Self::Elements,
+            [b'@', ..] => Self::Param(number()),
+            [b'$', ..] => Self::Argument(number()),
+            [b'*', ..] => Self::Element(number()),
+            _ => Self::Apply(Op::read(word), within),
+        }
+    }
+}
+
+impl Op {
+    fn read(word: &str) -> Self {
+        match word {
+            "union" => Self::Union,
+            "unknown" => Self::Unknown,
+            "external" => Self::External,
+            "none" => Self::None,
+            "self" => Self::Receiver,
+            "element" => Self::Element,
+            "mapping" => Self::Mapping,
+            "entered" => Self::Entered,
+            "awaited" => Self::Awaited,
+            "class" => Self::Class,
+            "instance" => Self::Instance,
+            "result" => Self::Result,
+            "known" => Self::Known,
+            "property" => Self::Property,
+            "partial" => Self::Partial,
+            "annotation" => Self::Annotation,
+            "super" => Self::Super,
+            kind => Self::Make(Std::ALL.into_iter().find(|k| k.name() == kind).expect("a word of the table")),
+        }
+    }
+}
+
+impl Linker<'_> {
+    /// The type that a row gives.
+    pub(super) fn std_term(&mut self, term: &Term, given: Given) -> Ty {
+        match term {
+            Term::Param(i) => given.params.get(*i).copied().unwrap_or(Ty::UNKNOWN),
+            Term::Argument(i) => self.argument(given.site, *i),
+            Term::Element(i) => self.element_of_argument(given.site, *i),
+            Term::Apply(op, within) => {
+                let mut of = Vec::with_capacity(within.len());
+                for term in within {
+                    match term {
+                        Term::Params => of.extend(given.params),
+                        Term::Elements => {
+                            let n = self.n_arguments(given.site);
+                            of.extend((0..n).map(|i| self.element_of_argument(given.site, i)));
+                        }
+                        term => of.push(self.std_term(term, given)),
+                    }
+                }
+                self.std_apply(*op, &of, given)
+            }
+            // Only in brackets.
+            Term::Params | Term::Elements => Ty::UNKNOWN,
+        }
+    }
+
+    fn std_apply(&mut self, op: Op, of: &[Ty], given: Given) -> Ty {
+        let ty = of.first().copied().unwrap_or(Ty::UNKNOWN);
+        match op {
+            Op::Make(kind) => self.types.std(kind, of),
+            Op::Union => self.types.union(of),
+            Op::Unknown => Ty::UNKNOWN,
+            Op::External => Ty::EXTERNAL,
+            Op::None => Ty::NONE,
+            Op::Receiver => given.receiver,
+            Op::Element => self.element(ty),
+            Op::Mapping if self.std_kind(ty) == Some(Std::Dict) => ty,
+            Op::Mapping => {
+                let pair = self.element(ty);
+                let (key, value) = (self.item(pair, 0), self.item(pair, 1));
+                self.types.std(Std::Dict, &[key, value])
+            }
+            Op::Entered => self.entered(ty),
+            Op::Awaited => self.awaited(ty),
+            Op::Class => self.class_of_instance(ty),
+            Op::Instance => self.instance_of_class(ty),
+            Op::Result => self.call(ty, None).ty,
+            Op::Known | Op::Partial if ty == Ty::UNKNOWN => Ty::EXTERNAL,
+            Op::Known => ty,
+            Op::Partial => self.types.make(Type::Partial(ty)),
+            Op::Property => {
+                let n = self.types.name("property");
+                self.types.make(Type::StdMethod(n, ty))
+            }
+            Op::Annotation => match self.argument_expr(given.site, 0) {
+                Some((f, e)) => self.annotation(f, e),
+                None => Ty::UNKNOWN,
+            },
+            Op::Super => self.super_of(given.site),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_row_can_be_read_and_some_are_found() {
+        assert!(STD.instances.get("tuple", 0).is_some() && STD.methods.get("dict.items", 0).is_some());
+        let one = STD.functions.get("max", 1).unwrap();
+        assert!(matches!(one, Term::Element(0)));
+        assert!(matches!(STD.functions.get("max", 2), Some(Term::Apply(Op::Union, two)) if two.len() == 2));
+        assert!(STD.functions.get("type", 3).is_none());
+    }
+}
