@@ -236,8 +236,6 @@ options! {
     workspace_idle_close_s: u64 = 1_800, "workspace.idle_close_s", Never, 1 to 31_536_000;
     /// Seconds between a change and its being flushed to the disk.
     workspace_sync_s: u64 = 2, "workspace.sync_s", Never, 0 to 3_600;
-    /// Texts whose token counts each counter remembers; 0 for none. One takes about 100 bytes.
-    tokens_cached: u64 = indexd_text::CACHE_TEXTS as u64, "tokens.cached", Never, 0 to 10_000_000;
     /// MiB of private memory above which the daemon lets go of what it keeps for later requests, then
     /// closes the workspaces that were asked least lately.
     daemon_memory_mb: u64 = 512, "daemon.memory_mb", Never, 64 to 1_048_576;
@@ -367,12 +365,12 @@ impl Config {
         };
         checked(key, &value).map_err(wrong)?;
         match key.strip_prefix("pack.") {
+            Some(rest) if !pack_leaves(&self.pack).contains_key(rest) => return Err(unknown(key, origin)),
             Some(rest) => {
                 let mut tree = serde_json::to_value(&self.pack).unwrap_or(Value::Null);
                 let pointer: String = rest.split('.').map(|part| format!("/{}", camel(part))).collect();
-                match tree.pointer_mut(&pointer) {
-                    Some(place) if !place.is_object() => *place = value,
-                    _ => return Err(unknown(key, origin)),
+                if let Some(place) = tree.pointer_mut(&pointer) {
+                    *place = value;
                 }
                 let pack: indexd_pack::Config =
                     serde_json::from_value(tree).map_err(|e| wrong(e.to_string()))?;
@@ -395,7 +393,7 @@ impl Config {
 fn narrow_of_pack(key: &str) -> Narrow {
     match key {
         "min_items" => Narrow::Lower,
-        _ if key.starts_with("budgets.") || key.starts_with("expansion.") => Narrow::Lower,
+        _ if key.starts_with("budgets.") => Narrow::Lower,
         _ if key.starts_with("headroom.") => Narrow::Never,
         _ => Narrow::Any,
     }
@@ -478,11 +476,16 @@ fn leaves(prefix: &str, value: &Value, f: &mut dyn FnMut(&str, &Value)) {
     }
 }
 
+/// Tables of [`indexd_pack::Config`] that hold constants: programs that measure ranking set them, users
+/// do not.
+const CONSTANTS: [&str; 3] = ["expansion", "scoring", "shares"];
+
 /// The settings of packs by dotted key; files spell them with underscores.
 fn pack_leaves(config: &indexd_pack::Config) -> BTreeMap<String, Value> {
     let mut out = BTreeMap::new();
-    if let Ok(tree) = serde_json::to_value(config) {
-        leaves("", &tree, &mut |key, value| {
+    if let Ok(Value::Object(tree)) = serde_json::to_value(config) {
+        let settings = tree.into_iter().filter(|(name, _)| !CONSTANTS.contains(&&**name)).collect();
+        leaves("", &Value::Object(settings), &mut |key, value| {
             out.insert(snake(key), value.clone());
         });
     }

@@ -40,7 +40,7 @@ fn a_repository_narrows_and_never_widens() {
     for repo in ["pack.budgets.max_items = 100000", "watch.enabled = false", "history.commits_max = 99999"] {
         assert!(matches!(effective("", repo, &[], &[]), Err(ConfigError::Widens { .. })), "{repo}");
     }
-    for repo in ["pack.expansion.nodes = 41", "pack.min_items = 2"] {
+    for repo in ["pack.budgets.max_hops = 3", "pack.min_items = 2"] {
         assert!(matches!(effective("", repo, &[], &[]), Err(ConfigError::Widens { .. })), "{repo}");
     }
     let headroom = effective("", "pack.headroom.generic = 0", &[], &[]);
@@ -72,14 +72,14 @@ fn a_variable_that_sets_nothing_is_named() {
 fn a_wrong_key_names_the_nearest_and_a_wrong_value_its_place() {
     let message = |user: &str| effective(user, "", &[], &[]).unwrap_err().to_string();
     assert!(message("[watch]\nsetle_ms = 3").ends_with("did you mean `watch.settle_ms`?"));
-    assert!(message("[pack.shares]\nreferenses = 10").ends_with("did you mean `pack.shares.references`?"));
-    assert!(message("[pack]\nshares = 1").contains("unknown key `pack.shares`"));
+    assert!(message("[pack.budgets]\nmax_item = 10").ends_with("did you mean `pack.budgets.max_items`?"));
+    assert!(message("[pack]\nbudgets = 1").contains("unknown key `pack.budgets`"));
+    assert!(message("[pack.shares]\ncode = 10").contains("unknown key `pack.shares.code`"), "a constant");
     assert!(message("watch.settle_ms = 'soon'").starts_with("wrong value for `watch.settle_ms` in /"));
     assert!(message("watch = [").contains("not valid TOML"));
     for (user, what) in [
         ("pack.budgets.max_items = 251", "it may be at most 250"),
-        ("pack.expansion.nodes = 4000000000", "it may be at most 1000"),
-        ("pack.scoring.seed = -5.0", "it may not be negative"),
+        ("pack.min_items = 4000000000", "it may be at most 250"),
     ] {
         assert!(message(user).ends_with(what), "{}", message(user));
     }
@@ -97,8 +97,6 @@ fn values_that_nothing_good_can_come_of_are_refused() {
         ("index.exclude = 'one'", "invalid type"),
         ("index.exclude = ['ok', '[z-a]']", "\"[z-a]\" is not a pattern"),
         ("pack.tokenizer = 'foo'", "\"foo\" is none of o200k_base, cl100k_base, generic, claude"),
-        ("pack.shares.code = 95", "the lanes of pack.shares may add up to 100 at most"),
-        ("pack.scoring.seed = -1.0", "it may not be negative"),
         ("pack.budgets.max_items = -3", "invalid value"),
     ] {
         let message = effective(user, "", &[], &[]).unwrap_err().to_string();

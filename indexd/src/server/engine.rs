@@ -244,7 +244,7 @@ impl Engine {
         let options = CounterOptions {
             generic_headroom_percent: headroom.generic,
             claude_headroom_percent: headroom.claude,
-            cache_texts: self.config.tokens_cached as usize,
+            cache_texts: indexd_text::CACHE_TEXTS,
         };
         let counter = indexd_text::counter(name, &options)
             .map_err(|e| convert::pack_error(&PackError::NotSupported { what: e.to_string() }))?;
