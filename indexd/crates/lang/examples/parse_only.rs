@@ -18,7 +18,7 @@ fn main() {
         .collect();
     let bytes: usize = sources.iter().map(|(_, b)| b.len()).sum();
     let lines: usize = sources.iter().map(|(_, b)| b.iter().filter(|c| **c == b'\n').count()).sum();
-    let [mut go, mut python] = [parser(), parser()];
+    let [mut go, mut python] = [tree_sitter::Parser::new(), tree_sitter::Parser::new()];
     go.set_language(&tree_sitter_go::LANGUAGE.into()).expect("go grammar");
     python.set_language(&tree_sitter_python::LANGUAGE.into()).expect("python grammar");
     let before = cpu();
@@ -32,12 +32,6 @@ fn main() {
         "{{\"files\":{},\"bytes\":{bytes},\"lines\":{lines},\"nodes\":{nodes},\"cpu_seconds\":{seconds:.3}}}",
         sources.len()
     );
-}
-
-/// A parser as tree-sitter gives it; nothing else here parses.
-#[expect(clippy::disallowed_methods, reason = "what is measured")]
-fn parser() -> tree_sitter::Parser {
-    tree_sitter::Parser::new()
 }
 
 /// User and system time of this process, from `/proc/self/stat` (fields 14 and 15, 100 Hz).
