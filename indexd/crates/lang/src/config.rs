@@ -36,7 +36,7 @@ struct Start {
     name: Option<String>,
 }
 
-/// Ends each section where the next starts. Sections of a single line are no chunks of their own:
+/// Ends each section where the next starts, and no sooner than its heading ends. Sections of a single line are no chunks of their own:
 /// they would be fragments.
 fn close(starts: Vec<Start>, lines: &LineIndex, text: &str) -> Vec<Section> {
     let ends: Vec<u32> =
@@ -46,8 +46,9 @@ fn close(starts: Vec<Start>, lines: &LineIndex, text: &str) -> Vec<Section> {
         .zip(ends)
         .map(|(s, end)| {
             let start = lines.start(s.first_line);
-            let trimmed = text[start as usize..end as usize].trim_end();
             let head = lines.span(s.line);
+            // The next one may start on the same line.
+            let trimmed = text[start as usize..end.max(head.end) as usize].trim_end();
             Section {
                 name_span: s.name_span,
                 name: s.name,

@@ -74,6 +74,7 @@ fn json_has_keys_of_the_top_object() {
     );
     check("a.json", "[{\"a\": 1}]\n", None, &["[1-1:-]"]);
     check("b.json", "{\"a\": 1}", None, &["1-1 a", "[1-1:-]"]);
+    check("c.json", "{\"a\": 1, \"b\": 2}", None, &["1-1 a", "1-1 b", "[1-1:-]"]);
 }
 
 proptest! {
