@@ -60,6 +60,9 @@ pub struct Common {
     /// Give up after SEC seconds
     #[arg(long, value_name = "SEC", global = true, help_heading = "Common options")]
     pub timeout: Option<f64>,
+    /// Name the request in the daemon's log: 1 to 64 of A-Z a-z 0-9 - _ . :
+    #[arg(long, value_name = "ID", global = true, help_heading = "Common options")]
+    pub correlation_id: Option<String>,
     /// Do not start a daemon: serve this one request from a child process
     #[arg(long, global = true, help_heading = "Common options")]
     pub no_daemon: bool,
@@ -126,6 +129,12 @@ pub enum Command {
     },
     /// Show the daemon and its workspaces
     Status,
+    /// Print the figures of the daemon for Prometheus
+    #[command(after_help = "Example:\n  ctl metrics > /var/lib/node_exporter/indexd.prom")]
+    Metrics,
+    /// Show what a pack held and what it cost
+    #[command(subcommand)]
+    Context(ContextCommand),
     /// Print the index, its edges, or both for other tools
     #[command(subcommand)]
     Export(ExportCommand),
@@ -484,6 +493,17 @@ pub enum ExportCommand {
         #[arg(long)]
         jsonl: bool,
     },
+    /// The index and the packs that were written, as JSON lines in files of a folder
+    #[command(
+        after_help = "Example:\n  ctl export artifacts /tmp/index && jq .name /tmp/index/symbols.jsonl"
+    )]
+    Artifacts {
+        /// The folder: a new or an empty one, or that of an earlier export
+        dir: PathBuf,
+        /// Bytes of a file at most; longer ones are cut between lines
+        #[arg(long, value_name = "N", default_value_t = 16 << 20)]
+        max_shard_bytes: u64,
+    },
     /// Definitions and uses as a SCIP index, for other tools
     #[command(after_help = "Examples:
   ctl export scip --out index.scip
@@ -562,6 +582,21 @@ pub enum ServiceCommand {
     Uninstall,
     /// Say whether it is installed and active
     Status,
+}
+
+/// What to do with packs that were made.
+#[derive(Debug, Subcommand)]
+pub enum ContextCommand {
+    /// Print what a pack held and cost: budget, sources, chunks, settings
+    #[command(after_help = "Examples:
+  ctl context show
+  ctl context show --pack-id pack:sha256:1f0c... --json")]
+    Show {
+        /// The pack, one of the latest or one that was written [default: the last
+        /// one of this repository]
+        #[arg(long, value_name = "ID")]
+        pack_id: Option<String>,
+    },
 }
 
 /// What to do with settings.

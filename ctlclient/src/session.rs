@@ -15,7 +15,7 @@ use indexd_proto::hello::{
 };
 use indexd_proto::paths::Dirs;
 use indexd_proto::rpc::{self, CancelParams, ChunkParams, ProgressParams};
-use indexd_proto::{Id, Method, Outgoing};
+use indexd_proto::{Id, Method, Outgoing, correlation};
 use interprocess::ConnectWaitMode;
 use interprocess::local_socket::traits::{Stream as _, StreamCommon as _};
 use interprocess::local_socket::{ConnectOptions, GenericFilePath, Stream, ToFsName};
@@ -144,6 +144,8 @@ pub struct Session {
     start: Start,
     deadline: Option<Instant>,
     timeout_s: f64,
+    /// The user's own name of the request.
+    correlation_id: Option<String>,
     greeted: Option<HelloResult>,
     upgraded: bool,
     /// When the daemon was heard last, or spoken to.
@@ -204,6 +206,7 @@ impl Session {
             start,
             deadline,
             timeout_s,
+            correlation_id: common.correlation_id.clone(),
             greeted: None,
             upgraded: false,
             heard: Instant::now(),
@@ -229,6 +232,20 @@ impl Session {
         self.call_with(method, params, progress, &mut |_| Ok(()))
     }
 
+    /// The line of a request, under the name that the user gave it.
+    fn request<P: Serialize>(&self, method: Method, params: &P) -> Result<Vec<u8>, Failure> {
+        let Some(id) = &self.correlation_id else {
+            return Ok(rpc::request(Some(REQUEST), method.name(), params));
+        };
+        if !correlation::is_valid(id) {
+            return Err(Failure::Error(Box::new(correlation::refused())));
+        }
+        let mut params = serde_json::to_value(params)
+            .map_err(|e| Failure::new(ErrorCode::Internal, format!("the parameters: {e}")))?;
+        params[correlation::MEMBER] = id.as_str().into();
+        Ok(rpc::request(Some(REQUEST), method.name(), params))
+    }
+
     /// The same for answers that come in pieces, each given to `chunk`.
     ///
     /// # Errors
@@ -240,7 +257,7 @@ impl Session {
         progress: &mut Progress,
         chunk: &mut dyn FnMut(&str) -> Result<(), Failure>,
     ) -> Result<Vec<u8>, Failure> {
-        let request = rpc::request(Some(REQUEST), method.name(), params);
+        let request = self.request(method, params)?;
         let mut tries = RECONNECTS_MAX;
         // What was passed on cannot be taken back, so the rest must come from the same answer.
         let has_chunks = std::cell::Cell::new(false);

@@ -18,6 +18,16 @@ use indexd_lang::Parses;
 use indexd_model::terms::Vocabulary;
 use indexd_model::{DefIdx, Facts, FactsView, FileDoc, IndexView, RepoPath};
 use indexd_os::Root;
+use indexd_pack::contract::budget::Ledger;
+use indexd_pack::contract::chunking::LineChunker;
+use indexd_pack::contract::dedup::ContentDeduplicator;
+use indexd_pack::contract::format::MarkdownFormatter;
+use indexd_pack::contract::ranking::WeightedRanker;
+use indexd_pack::contract::selection::RankSelector;
+use indexd_pack::contract::{
+    Chunker as _, ContextChunk, Deduplicator as _, Formatter as _, Ranker as _, Selector as _, Settings,
+    SourceType,
+};
 use indexd_pack::request::SeedProvider;
 use indexd_pack::retrieve::search;
 use indexd_pack::unit::Units;
@@ -241,10 +251,23 @@ fn pack(bencher: Bencher) {
     let (view, queries, config) = (world().snapshot(), world().queries(), indexd_pack::Config::default());
     let counter = indexd_text::counter(&config.tokenizer, &indexd_text::CounterOptions::default());
     let counter = counter.expect("a known tokenizer");
+    bencher.counter(ItemsCount::new(queries.len())).bench_local(|| {
+        for text in &queries {
+            black_box(packed(&view, text, &config, &*counter));
+        }
+    });
+}
+
+fn packed(
+    view: &Snapshot,
+    text: &str,
+    config: &indexd_pack::Config,
+    counter: &dyn indexd_text::TokenCounter,
+) -> indexd_pack::Pack {
     let context = indexd_pack::Context {
-        config: &config,
+        config,
         tuning: &indexd_pack::Tuning::default(),
-        counter: &*counter,
+        counter,
         cancel: &|| false,
         tool_version: "bench",
         repo_id: "bench",
@@ -255,13 +278,9 @@ fn pack(bencher: Bencher) {
         stage: &|_| {},
         decided: &|_| {},
     };
-    bencher.counter(ItemsCount::new(queries.len())).bench_local(|| {
-        for text in &queries {
-            let request = serde_json::json!({"query": text, "budgets": {"maxTotalTokens": 8_000}});
-            let request = indexd_pack::Request::from_json(request).expect("a request");
-            black_box(indexd_pack::build(&view, &request, &context).expect("a pack"));
-        }
-    });
+    let request = serde_json::json!({"query": text, "budgets": {"maxTotalTokens": 8_000}});
+    let request = indexd_pack::Request::from_json(request).expect("a request");
+    indexd_pack::build(view, &request, &context).expect("a pack")
 }
 
 /// Counting tokens of whole files, nothing remembered.
@@ -278,4 +297,97 @@ fn count_tokens(bencher: Bencher, language: &str) {
     bencher
         .counter(bytes(&files))
         .bench_local(|| texts.iter().map(|t| u64::from(counter.count_tokens(t))).sum::<u64>());
+}
+
+/// Chunks as a packer ranks them: four kinds, two files of each, texts of about 100 tokens.
+fn chunks(n: usize) -> Vec<ContextChunk> {
+    let of = |i: usize| ContextChunk {
+        content: format!("func F{i}() int {{\n\treturn {i} + base({i})\n}}\n").repeat(6),
+        file_path: Some(format!("pkg/file{}.go", i % (n / 8 + 1))),
+        start_line: (i as u32 % 50) * 20 + 1,
+        end_line: (i as u32 % 50) * 20 + 18,
+        token_count: 110,
+        source_type: SourceType::ALL[i % 4],
+        source: i,
+        relevance: (i * 7919 % 1000) as f64 / 1000.0,
+        timestamp: Some((i * 31 % 977) as i64),
+        score: 0.0,
+        merged_from: Vec::new(),
+        also_from: Vec::new(),
+    };
+    (0..n).map(of).collect()
+}
+
+const CHUNKS: [usize; 2] = [100, 1_000];
+
+/// Ranking: at most 50 ms for 100 chunks and 100 ms for 1,000.
+#[divan::bench(args = CHUNKS)]
+fn packer_rank(bencher: Bencher, n: usize) {
+    let settings = Settings::default();
+    bencher.with_inputs(|| chunks(n)).bench_local_values(|c| WeightedRanker(&settings).rank(c));
+}
+
+/// Deduplication: at most 50 ms.
+#[divan::bench(args = CHUNKS)]
+fn packer_dedup(bencher: Bencher, n: usize) {
+    let counter = indexd_text::counter("o200k_base", &Default::default()).expect("a known tokenizer");
+    let settings = Settings::default();
+    let ranked = || WeightedRanker(&settings).rank(chunks(n));
+    bencher.with_inputs(ranked).bench_local_values(|c| ContentDeduplicator.deduplicate(c, &*counter));
+}
+
+/// Selection: at most 25 ms.
+#[divan::bench(args = CHUNKS)]
+fn packer_select(bencher: Bencher, n: usize) {
+    let settings = Settings::default();
+    let ranked = || WeightedRanker(&settings).rank(chunks(n));
+    bencher.with_inputs(ranked).bench_local_values(|c| {
+        let mut ledger = Ledger::new(60_000, Default::default());
+        RankSelector(&settings).select(c, &mut ledger, &|c| u64::from(c.token_count) + 24).chosen.len()
+    });
+}
+
+/// Formatting: at most 50 ms.
+#[divan::bench(args = CHUNKS)]
+fn packer_format(bencher: Bencher, n: usize) {
+    let chosen = chunks(n);
+    bencher.bench_local(|| MarkdownFormatter.format(&chosen));
+}
+
+/// Chunking a file of 1 MB: at most 200 ms, for the engine (parsing included) and for the packer.
+#[divan::bench(args = ["engine", "packer"])]
+fn chunk_1_mb(bencher: Bencher, who: &str) {
+    let one = "// F counts.\nfunc F%(n int) int {\n\ttotal := 0\n\tfor i := 0; i < n; i++ {\n\t\ttotal += i * %\n\t}\n\treturn total\n}\n\n";
+    let mut text = "package big\n\n".to_owned();
+    for n in 0.. {
+        if text.len() >= 1_000_000 {
+            break;
+        }
+        text += &one.replace('%', &n.to_string());
+    }
+    let path = RepoPath::new("big.go").expect("a path");
+    let counter = indexd_text::counter("o200k_base", &Default::default()).expect("a known tokenizer");
+    let settings = Settings::default();
+    bencher.counter(BytesCount::new(text.len())).bench_local(|| match who {
+        "engine" => indexd_lang::extract(&path, text.as_bytes()).facts.chunks.len(),
+        _ => LineChunker(&settings).chunk(&text, Some("big.go"), &*counter).len(),
+    });
+}
+
+/// How often counts of tokens are remembered while packs are built: printed, at least 80 % are wanted.
+#[divan::bench(sample_count = 1, sample_size = 1)]
+fn token_cache() {
+    let (view, queries, config) = (world().snapshot(), world().queries(), indexd_pack::Config::default());
+    let counter = indexd_text::counter(&config.tokenizer, &Default::default()).expect("a known tokenizer");
+    for _ in 0..2 {
+        for text in &queries {
+            packed(&view, text, &config, &*counter);
+        }
+    }
+    let (hits, misses) = counter.lookups();
+    println!(
+        "token_cache: {} % of {} counts were remembered",
+        hits * 100 / (hits + misses).max(1),
+        hits + misses
+    );
 }

@@ -1,7 +1,7 @@
 //! Configuration: one typed struct, TOML files, and where each value came from.
 //!
-//! Precedence, strongest first: flags, `INDEXD_*` variables, the repository's `.indexd.toml`, the
-//! user's `config.toml`, defaults. A repository may narrow and never widen: it can lower a budget or
+//! Precedence, strongest first: flags, `INDEXD_*` variables, for `context.*` the repository's
+//! `.agent/config.yml` and `rauf.yaml`, its `.indexd.toml`, the user's `config.toml`, defaults. A repository may narrow and never widen: it can lower a budget or
 //! add an exclude, not raise or remove one, and settings of the machine are none of its business.
 //! In our own files an unknown key is an error that names the nearest key.
 //!
@@ -9,6 +9,8 @@
 //! to it. Options below `pack.` are those of [`indexd_pack::Config`].
 
 use ignore::gitignore::GitignoreBuilder;
+mod foreign;
+
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -175,6 +177,8 @@ macro_rules! options {
             pub pack: indexd_pack::Config,
             origins: BTreeMap<String, Origin>,
             ignored: Vec<Ignored>,
+            /// What files of other tools say that is not used, one sentence each.
+            unused: Vec<String>,
         }
 
         impl Default for Config {
@@ -184,6 +188,7 @@ macro_rules! options {
                     pack: indexd_pack::Config::default(),
                     origins: BTreeMap::new(),
                     ignored: Vec::new(),
+                    unused: Vec::new(),
                 }
             }
         }
@@ -200,6 +205,37 @@ macro_rules! options {
 }
 
 options! {
+    /// Tokens of the whole window for packs of offered sources; the reserves are taken off it.
+    context_budget_total: u64 = 100_000, "context.budget.total", Lower, 0 to 100_000_000;
+    /// Tokens of it that are kept free for the response.
+    context_budget_response_reserve: u64 = 8_000, "context.budget.response_reserve", Any, 0 to 100_000_000;
+    /// Tokens of it that are kept free for the system prompt.
+    context_budget_system_reserve: u64 = 2_000, "context.budget.system_reserve", Any, 0 to 100_000_000;
+    /// Tokens of a chunk of an offered source at most.
+    context_max_chunk_tokens: u64 = 2_000, "context.chunking.max_chunk_tokens", Any, 1 to 1_000_000;
+    /// Tokens of such a chunk at least, where more text is at hand.
+    context_min_chunk_tokens: u64 = 100, "context.chunking.min_chunk_tokens", Any, 0 to 1_000_000;
+    /// Whether such chunks end where definitions and sections end.
+    context_prefer_structural: bool = true, "context.chunking.prefer_structural", Any;
+    /// Weight of relevance among offered sources; what counts is its share of the three weights.
+    context_relevance_weight: f64 = 0.5, "context.ranking.relevance_weight", Any, 0 to 1_000;
+    /// Weight of recency.
+    context_recency_weight: f64 = 0.3, "context.ranking.recency_weight", Any, 0 to 1_000;
+    /// Weight of the kind of source.
+    context_source_weight: f64 = 0.2, "context.ranking.source_weight", Any, 0 to 1_000;
+    /// What output of tools counts; what matters is the ratio to the highest of the four.
+    context_priority_tool_results: u64 = 100, "context.source_priority.tool_results", Any, 0 to 1_000_000;
+    /// What files open in an editor count.
+    context_priority_open_files: u64 = 80, "context.source_priority.open_files", Any, 0 to 1_000_000;
+    /// What hits of searches count.
+    context_priority_search_results: u64 = 60, "context.source_priority.search_results", Any, 0 to 1_000_000;
+    /// What references count.
+    context_priority_references: u64 = 40, "context.source_priority.references", Any, 0 to 1_000_000;
+    /// Answer requests for packs; off, each says that it is not supported, and previews, figures, records
+    /// and searches are still there.
+    context_pack_enabled: bool = true, "context_pack.enabled", Off;
+    /// Build a pack beside each search for text and record how far both agree; the answer is the search's.
+    context_pack_shadow: bool = false, "context_pack.shadow", Any;
     /// The repository's id; empty for the name of its module or project.
     index_name: String = String::new(), "index.name", Any;
     /// Paths to leave out, as in `.gitignore`, relative to the root.
@@ -275,6 +311,7 @@ impl Config {
             config.set_text(key, text, Origin::Flag)?;
         }
         config.ignored = ignored(env.keys());
+        config.check_context()?;
         Ok(config)
     }
 
@@ -283,31 +320,111 @@ impl Config {
         &self.ignored
     }
 
-    /// These settings narrowed by the `.indexd.toml` of the repository at `root`. What a flag or a
-    /// variable set stays.
+    /// What files of other tools say that is not used, one sentence each.
+    pub fn unused(&self) -> &[String] {
+        &self.unused
+    }
+
+    /// These settings narrowed by the `.indexd.toml` of the repository at `root`, and by what files of
+    /// other tools there say of `context.*`. What a flag or a variable set stays.
     ///
     /// # Errors
     /// As [`Config::load`], and `Widens` for what a repository may not do.
     pub fn for_repository(&self, root: &Path) -> Result<Self, ConfigError> {
         let mut config = self.clone();
         let path = root.join(REPO_CONFIG);
-        if !path.symlink_metadata().is_ok_and(|m| m.is_file() && m.len() <= 1 << 20) {
-            return Ok(config);
-        }
-        for (key, value) in read_file(&path)? {
-            let origin = Origin::Repository(path.clone());
-            let narrow = config.narrow_of(&key).ok_or_else(|| unknown(&key, origin.clone()))?;
-            let old = config.get(&key).unwrap_or(Value::Null);
-            let value = narrowed(narrow, &old, value).map_err(|message| ConfigError::Widens {
-                key: key.clone(),
-                message,
-                origin: origin.clone(),
-            })?;
-            if config.origin(&key) < origin {
-                config.set(&key, value, origin)?;
+        if path.symlink_metadata().is_ok_and(|m| m.is_file() && m.len() <= 1 << 20) {
+            for (key, value) in read_file(&path)? {
+                config.narrow(&key, value, Origin::Repository(path.clone()))?;
             }
+            config.check_context()?;
+        }
+        for (name, blocks) in foreign::FILES {
+            config.narrow_by_foreign(root, name, blocks);
         }
         Ok(config)
+    }
+
+    /// Sets what a repository may set.
+    fn narrow(&mut self, key: &str, value: Value, origin: Origin) -> Result<(), ConfigError> {
+        let narrow = self.narrow_of(key).ok_or_else(|| unknown(key, origin.clone()))?;
+        let old = self.get(key).unwrap_or(Value::Null);
+        let value = narrowed(narrow, &old, value).map_err(|message| ConfigError::Widens {
+            key: key.to_owned(),
+            message,
+            origin: origin.clone(),
+        })?;
+        match self.origin(key) {
+            Origin::Environment(_) | Origin::Flag => Ok(()),
+            _ => self.set(key, value, origin),
+        }
+    }
+
+    /// Sets what a file of another tool says of `context.*`. What cannot be used is named.
+    fn narrow_by_foreign(&mut self, root: &Path, name: &str, blocks: &[&str]) {
+        let found = match foreign::read(root, name, blocks) {
+            Ok(found) => found,
+            Err(why) => return self.unused.push(why),
+        };
+        let origin = Origin::Repository(root.join(name));
+        let before = self.clone();
+        for (key, value) in found {
+            let here = Origin::Repository(root.to_owned());
+            let old = matches!(self.origin(&key), Origin::Repository(_)).then(|| self.get(&key)).flatten();
+            if let Some(old) = old.filter(|old| *old != value) {
+                let from = self.origin(&key).to_string().replace(&format!("{here}/"), "");
+                self.unused.push(format!("`{key}` is {value} by {name}, and {old} by {from} does not count"));
+            }
+            if let Err(e) = self.narrow(&key, value, origin.clone()) {
+                self.unused.push(e.to_string().replace(&format!("{here}/"), ""));
+            }
+        }
+        if let Err(e) = self.check_context() {
+            let unused = std::mem::take(&mut self.unused);
+            *self = before;
+            self.unused.extend(unused);
+            self.unused.push(format!("{name} is ignored: {e}"));
+        }
+    }
+
+    /// What can be wrong with several settings together.
+    fn check_context(&self) -> Result<(), ConfigError> {
+        let wrong = |key: &str, message: &str| ConfigError::WrongValue {
+            key: key.to_owned(),
+            message: message.to_owned(),
+            origin: self.origin(key),
+        };
+        if self.context_relevance_weight + self.context_recency_weight + self.context_source_weight <= 0.0 {
+            let message = "one weight of context.ranking must be above 0";
+            return Err(wrong("context.ranking.relevance_weight", message));
+        }
+        if self.context_min_chunk_tokens > self.context_max_chunk_tokens {
+            let message = "it is above context.chunking.max_chunk_tokens";
+            return Err(wrong("context.chunking.min_chunk_tokens", message));
+        }
+        Ok(())
+    }
+
+    /// How the packer of offered sources is set.
+    pub fn packer(&self) -> indexd_pack::contract::Settings {
+        use indexd_pack::contract::SourceType::{OpenFile, Reference, SearchResult, ToolResult};
+        let short = |n: u64| u32::try_from(n).unwrap_or(u32::MAX);
+        indexd_pack::contract::Settings {
+            relevance_weight: self.context_relevance_weight,
+            recency_weight: self.context_recency_weight,
+            source_weight: self.context_source_weight,
+            priorities: [
+                (ToolResult, short(self.context_priority_tool_results)),
+                (OpenFile, short(self.context_priority_open_files)),
+                (SearchResult, short(self.context_priority_search_results)),
+                (Reference, short(self.context_priority_references)),
+            ]
+            .into(),
+            max_chunk_tokens: short(self.context_max_chunk_tokens),
+            min_chunk_tokens: short(self.context_min_chunk_tokens),
+            prefer_structural: self.context_prefer_structural,
+            ..indexd_pack::contract::Settings::default()
+        }
     }
 
     /// Every option in order of its key.

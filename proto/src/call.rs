@@ -9,6 +9,7 @@ use crate::hello::{HelloParams, ShutdownParams};
 use crate::import::ImportParams;
 use crate::request::{PackGetParams, PackParams};
 use crate::search::{SearchParams, SymbolParams};
+use crate::shown::ShowParams;
 use crate::sources::SourcesParams;
 use crate::why::WhyParams;
 use crate::workspace::{
@@ -74,6 +75,8 @@ methods! {
     PackMarkdown(MarkdownParams) = "pack.markdown",
     /// Packs what the caller offers into a budget.
     ContextPack(SourcesParams) = "context.pack",
+    /// What a pack held and what it cost, without its content.
+    ContextShow(ShowParams) = "context.show",
     /// Describes the repository: entry points, modules, settings, what touches the world outside.
     Map(MapParams) = "map",
     /// Ranks places for a text.
@@ -110,6 +113,8 @@ methods! {
     ExportDump(ExportParams) = "export.dump",
     /// Prints the resolved edges, one JSON object a line.
     ExportEdges(ExportParams) = "export.edges",
+    /// Prints the index and the packs that were written as artifacts, one JSON object a line.
+    ExportArtifacts(ExportParams) = "export.artifacts",
     /// Prints the index in the SCIP format.
     ExportScip(ExportParams) = "export.scip",
     /// Lays an index made by another tool over the links.

@@ -29,9 +29,6 @@ pub struct MapParams {
     /// Whether the map stands beside itself as a page to look at, one HTML document, as `page`.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub page: bool,
-    /// The client's own id for its logs and ours.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub correlation_id: Option<String>,
 }
 
 /// Parameters of `pack.markdown`.
@@ -55,9 +52,6 @@ pub struct MarkdownParams {
     /// Makes the document afresh even when an equal one is cached.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub no_cache: bool,
-    /// The client's own id for its logs and ours.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub correlation_id: Option<String>,
 }
 
 /// What is known of the cache of documents in one answer.

@@ -10,6 +10,7 @@
 pub mod call;
 pub mod card;
 pub mod context_pack;
+pub mod correlation;
 pub mod documents;
 pub mod error;
 pub mod export;
@@ -24,6 +25,7 @@ pub mod request;
 pub mod rpc;
 pub mod schema;
 pub mod search;
+pub mod shown;
 pub mod sources;
 pub mod why;
 pub mod workspace;

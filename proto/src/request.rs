@@ -57,9 +57,6 @@ pub struct CallOptions {
     /// which nothing is stored.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub write: bool,
-    /// The client's own id for its logs and ours: 1 to 64 of the characters `A-Z a-z 0-9 - _ . :`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub correlation_id: Option<String>,
 }
 
 /// The options that determine a pack. Absent members mean the default.

@@ -1,8 +1,8 @@
 //! JSON Schemas of the wire types, generated from them.
 
 use crate::{
-    call, card, context_pack, documents, error, export, graph, hello, import, request, rpc, search, sources,
-    why, workspace,
+    call, card, context_pack, documents, error, export, graph, hello, import, request, rpc, search, shown,
+    sources, why, workspace,
 };
 use schemars::generate::SchemaSettings;
 use serde_json::Value;
@@ -30,6 +30,8 @@ pub fn all() -> Vec<(String, Value)> {
         "pack.markdown.result" => documents::MarkdownResult,
         "context.pack.params" => sources::SourcesParams,
         "context.pack.result" => sources::SourcesResult,
+        "context.show.params" => shown::ShowParams,
+        "context.show.result" => shown::ContextSummary,
         "map.params" => documents::MapParams,
         "map.result" => documents::MapResult,
         "search.params" => search::SearchParams,
@@ -69,7 +71,24 @@ pub fn all() -> Vec<(String, Value)> {
         "chunk.params" => rpc::ChunkParams,
         "cancel.params" => rpc::CancelParams,
     }
+    let methods: Vec<String> = call::Method::ALL.iter().map(|m| file_of(*m, "params")).collect();
+    for (_, schema) in out.iter_mut().filter(|(name, _)| methods.contains(name)) {
+        add_correlation(schema);
+    }
     out
+}
+
+/// The member that the parameters of every method may have.
+fn add_correlation(schema: &mut Value) {
+    let member = serde_json::json!({
+        "description": "The client's own id for its logs and ours: 1 to 64 of the characters `A-Z a-z 0-9 - _ . :`.",
+        "type": ["string", "null"],
+        "default": null,
+    });
+    if let Some(object) = schema.as_object_mut() {
+        let properties = object.entry("properties").or_insert_with(|| serde_json::json!({}));
+        properties[crate::correlation::MEMBER] = member;
+    }
 }
 
 fn document<T: schemars::JsonSchema>(name: &str) -> Value {

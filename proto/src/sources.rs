@@ -21,9 +21,6 @@ pub struct SourcesParams {
     /// Whether to send `$/progress`.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub progress: bool,
-    /// The client's own id for its logs and ours.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub correlation_id: Option<String>,
     /// What is wanted of it: `pack` (default), `preview` (no text) or `stats`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mode: Option<PackingMode>,

@@ -363,6 +363,24 @@ pub struct PackCounts {
     pub items: u64,
     /// Candidates that live on in another's item, because they are equal, alike or inside it.
     pub merged: u64,
+    /// Candidates left out because what they hold is shown already.
+    #[serde(default)]
+    pub duplicates: u64,
+    /// Requests that the cache of packs had the answer of.
+    #[serde(default)]
+    pub cache_hits: u64,
+    /// Requests that it was asked for in vain.
+    #[serde(default)]
+    pub cache_misses: u64,
+    /// Counts of tokens that were remembered.
+    #[serde(default)]
+    pub token_cache_hits: u64,
+    /// Counts of tokens that had to be made, or read from the index.
+    #[serde(default)]
+    pub token_cache_misses: u64,
+    /// Packs built beside a search (`context_pack.shadow`).
+    #[serde(default)]
+    pub shadow: ShadowCounts,
     /// Tokens of the assembled ones.
     pub tokens: u64,
     /// Share of their budgets that is in use, in percent, rounded down.
@@ -374,6 +392,22 @@ pub struct PackCounts {
     pub latency_micros_p99: u64,
     /// The longest, likewise.
     pub latency_micros_max: u64,
+}
+
+/// Packs that were built beside searches and compared with what these found, by chunk.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub struct ShadowCounts {
+    /// Comparisons.
+    pub runs: u64,
+    /// Packs that failed; the search was answered all the same.
+    pub failed: u64,
+    /// Chunks in both.
+    pub in_both: u64,
+    /// Chunks that the search alone had.
+    pub search_only: u64,
+    /// Chunks that the pack alone had.
+    pub pack_only: u64,
 }
 
 /// A workspace's condition.

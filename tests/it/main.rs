@@ -1,16 +1,20 @@
 //! Integration tests: one program, one module for each promise.
 
 mod answers;
+mod artifacts;
 mod changes;
 mod cli;
 mod client;
+mod context;
 mod daemon;
 mod documents;
 mod edits;
+mod golden;
 mod graph;
 mod hostile;
 mod imports;
 mod incremental;
+mod large;
 mod mcp;
 mod packages;
 mod protocol;

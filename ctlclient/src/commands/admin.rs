@@ -75,6 +75,7 @@ pub fn status(common: &Common) -> Result<(), Failure> {
             ("memory", format!("{} private", bytes(d.private_bytes))),
             ("requests", requests(&status)),
             ("packs", packs(&status.packs)),
+            ("caches", caches(&status.packs)),
         ];
         for (name, value) in facts {
             out.line(&format!("  {} {}", style.dim(&format!("{name:<9}")), safe_line(&value)))?;
@@ -129,6 +130,29 @@ fn packs(p: &PackCounts) -> String {
         ms(p.latency_micros_p50),
         ms(p.latency_micros_p99)
     )
+}
+
+fn caches(p: &PackCounts) -> String {
+    let rate = |hits: u64, misses: u64| match hits + misses {
+        0 => "not asked yet".to_owned(),
+        n => format!("{} % of {}", hits * 100 / n, number(n)),
+    };
+    let mut out = format!(
+        "packs {}, counts of tokens {}",
+        rate(p.cache_hits, p.cache_misses),
+        rate(p.token_cache_hits, p.token_cache_misses)
+    );
+    let s = &p.shadow;
+    if s.runs + s.failed > 0 {
+        out += &format!(
+            "; {} beside searches: {} chunks in both, {} in the search alone, {} in the pack alone",
+            count(s.runs, "pack", "packs"),
+            number(s.in_both),
+            number(s.search_only),
+            number(s.pack_only)
+        );
+    }
+    out
 }
 
 fn workspace_text(w: &WorkspaceStatus, style: Style) -> String {

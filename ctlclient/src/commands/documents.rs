@@ -30,7 +30,6 @@ pub fn map(common: &Common, args: &MapArgs) -> Result<(), Failure> {
         no_cache: args.no_cache,
         max_tokens: args.max_tokens,
         page: args.html.is_some(),
-        correlation_id: None,
     };
     check_page(args.html.as_deref(), "map.html")?;
     let line = Session::open(common)?.call(Method::Map, &params, &mut progress)?;
@@ -89,7 +88,6 @@ fn by_index(common: &Common, args: &PackArgs, query: &str) -> Result<MarkdownRes
         wait: Some(wait(&args.wait)),
         progress: progress.is_wanted(),
         no_cache: args.no_cache,
-        correlation_id: None,
     };
     let line = Session::open(common)?.call(Method::PackMarkdown, &params, &mut progress)?;
     session::result(&line)

@@ -25,6 +25,9 @@ pub fn export(common: &Common, what: &ExportCommand) -> Result<(), Failure> {
         }
         // Lines of JSON are the only format, with the flag and without.
         ExportCommand::Edges { .. } => text(common, Method::ExportEdges),
+        ExportCommand::Artifacts { dir, max_shard_bytes } => {
+            super::artifacts::artifacts(common, dir, *max_shard_bytes)
+        }
         ExportCommand::Scip { out: Some(path) } => {
             let mut file = Replacement::new(path)?;
             bytes(common, &mut |bytes| file.write(bytes))?;

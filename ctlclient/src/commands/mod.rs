@@ -2,6 +2,8 @@
 
 mod admin;
 mod agent;
+mod artifacts;
+mod context;
 mod doctor;
 mod documents;
 mod edit;
@@ -12,6 +14,7 @@ mod import;
 mod lookup;
 mod man;
 mod mcp;
+mod metrics;
 pub mod more;
 mod pack;
 mod pack_text;
@@ -59,6 +62,8 @@ pub fn run(cli: Cli) -> Result<(), Failure> {
         Command::Index(args) => admin::index(common, args),
         Command::Compact { dir } => admin::compact(common, dir.as_deref()),
         Command::Status => admin::status(common),
+        Command::Metrics => metrics::metrics(common),
+        Command::Context(what) => context::context(common, what),
         Command::Export(what) => export::export(common, what),
         Command::Import(what) => import::import(common, what),
         Command::Workspace(what) => admin::workspace(common, what),

@@ -148,3 +148,96 @@ fn the_reference_lists_every_key_and_default() {
         assert!(row[2].contains(help(&entry.key)) && row[2].len() > 3, "{}: {}", entry.key, help(&entry.key));
     }
 }
+
+/// Names of variables in the sources of the programs, as string literals.
+fn variables_of(dir: &Path, out: &mut std::collections::BTreeSet<String>) {
+    for entry in std::fs::read_dir(dir).unwrap() {
+        let path = entry.unwrap().path();
+        let name = path.file_name().unwrap().to_string_lossy().into_owned();
+        if path.is_dir() {
+            if !matches!(name.as_str(), "tests" | "target" | "snapshots") {
+                variables_of(&path, out);
+            }
+        } else if name.ends_with(".rs") && name != "tests.rs" {
+            let text = std::fs::read_to_string(&path).unwrap();
+            let product = text.split("#[cfg(test)]\nmod tests {").next().unwrap();
+            for literal in product.split('"').skip(1).step_by(2) {
+                let is_name = literal.len() > 5
+                    && ["INDEXD_", "XDG_", "LISTEN_", "NO_COLOR", "CLICOLOR"]
+                        .iter()
+                        .any(|p| literal.starts_with(p))
+                    && literal.bytes().all(|b| b.is_ascii_uppercase() || b == b'_')
+                    && !literal.ends_with('_');
+                if is_name {
+                    out.insert(literal.to_owned());
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn the_reference_lists_every_variable() {
+    let top = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let mut used = std::collections::BTreeSet::new();
+    for folder in ["indexd/src", "indexd/crates", "proto/src", "ctlclient/src"] {
+        variables_of(&top.join(folder), &mut used);
+    }
+    used.extend(OTHER_VARIABLES.map(str::to_owned));
+    assert!(used.len() > 12, "{used:?}");
+    let text = include_str!("../../../docs/configuration.md");
+    let section = text.split("## Environment").nth(1).unwrap().split("\n## ").next().unwrap();
+    let of_keys: Vec<String> = keys().iter().map(|k| variable(k)).collect();
+    for name in used.iter().filter(|n| !of_keys.contains(n)) {
+        assert!(section.contains(&format!("`{name}`")), "{name} is not in docs/configuration.md");
+    }
+}
+
+#[test]
+fn settings_of_the_packer_come_from_files_of_other_tools() {
+    let read = |agent: &str, rauf: &str, own: &str, env: &[(&str, &str)]| {
+        let tmp = tempfile::tempdir().unwrap();
+        std::fs::create_dir_all(tmp.path().join(".agent")).unwrap();
+        std::fs::write(tmp.path().join(".agent/config.yml"), agent).unwrap();
+        std::fs::write(tmp.path().join("rauf.yaml"), rauf).unwrap();
+        std::fs::write(tmp.path().join(super::REPO_CONFIG), own).unwrap();
+        let env: Vec<_> = env.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect();
+        Config::load(Path::new("/nonexistent"), env, &[]).unwrap().for_repository(tmp.path()).unwrap()
+    };
+    let agent =
+        "context: {budget: {total: 5000}, ranking: {recency_weight: 0.9}, source_priority: {references: 90}}";
+    let config = read(agent, "", "", &[]);
+    assert_eq!((config.context_budget_total, config.context_recency_weight), (5_000, 0.9));
+    assert_eq!(config.packer().priorities.values().copied().collect::<Vec<_>>(), [100, 80, 60, 90]);
+    assert!(config.unused().is_empty(), "{:?}", config.unused());
+    assert!(
+        matches!(config.origin("context.budget.total"), Origin::Repository(p) if p.ends_with(".agent/config.yml"))
+    );
+    // Weaker than a variable, stronger than our own file; the other tool's file is the weaker of the two.
+    let config = read(agent, "", "context.budget.total = 7000", &[("INDEXD_CONTEXT_BUDGET_TOTAL", "9000")]);
+    assert_eq!(config.context_budget_total, 9_000);
+    let config = read(
+        agent,
+        "context_builder: {budget: {total: 6000, system_reserve: 1}}",
+        "context.budget.total = 7000",
+        &[],
+    );
+    assert_eq!((config.context_budget_total, config.context_budget_system_reserve), (5_000, 1));
+    let said = config.unused().join("; ");
+    assert!(said.contains("5000 by .agent/config.yml, and 6000 by rauf.yaml does not count"), "{said}");
+    // Nothing in such a file stops anything else.
+    for (agent, says) in [
+        ("context: {budget: {totl: 1}}", "did you mean `context.budget.total`?"),
+        ("context: {budget: {total: 200000}}", "it may only be lowered"),
+        ("context: {ranking: {relevance_weight: -1}}", "-1 is not from 0 to 1000"),
+        ("context: {ranking: {relevance_weight: 0, recency_weight: 0, source_weight: 0}}", "must be above 0"),
+        ("context: {chunking: {max_chunk_tokens: 50}}", "above context.chunking.max_chunk_tokens"),
+        ("context: [", "not valid YAML"),
+        ("context: 7", "unknown key `context`"),
+    ] {
+        let config = read(agent, "", "index.name = 'kept'", &[]);
+        let said = config.unused().join("; ");
+        assert!(said.contains(says), "{agent}: {said}");
+        assert_eq!((config.index_name.as_str(), config.packer()), ("kept", Default::default()), "{agent}");
+    }
+}

@@ -12,9 +12,9 @@ use crate::server::limits::{
 };
 use indexd_proto::error::{ErrorCode, ErrorObject};
 use indexd_proto::frame::{Decoder, Frame};
-use indexd_proto::limits::{CORRELATION_ID_BYTES_MAX, FRAME_BYTES_MAX};
+use indexd_proto::limits::FRAME_BYTES_MAX;
 use indexd_proto::rpc::{self, CancelParams, Incoming};
-use indexd_proto::{Call, Id, hello};
+use indexd_proto::{Call, Id, correlation, hello};
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -252,8 +252,10 @@ impl Connection {
             self.notification(&message.method, message.params);
             return true;
         };
-        match Call::parse(&message.method, message.params) {
-            Ok(call) => self.begin(id, call).await,
+        let parsed = correlation::split(message.params)
+            .and_then(|(own, params)| Ok((own, Call::parse(&message.method, &params)?)));
+        match parsed {
+            Ok((own, call)) => self.begin(id, call, own).await,
             Err(error) => self.send(rpc::error(Some(&id), &error), None).await,
         }
     }
@@ -267,14 +269,11 @@ impl Connection {
         }
     }
 
-    async fn begin(&self, id: Id, call: Call) -> bool {
+    async fn begin(&self, id: Id, call: Call, own_name: Option<String>) -> bool {
         if matches!(call, Call::Hello(_)) {
             self.has_greeted.store(true, Ordering::Relaxed);
         }
-        let correlation_id = match client_correlation(&call) {
-            Ok(own) => own.unwrap_or_else(|| self.server.correlation_id(self.number)),
-            Err(error) => return self.send(rpc::error(Some(&id), &error), None).await,
-        };
+        let correlation_id = own_name.unwrap_or_else(|| self.server.correlation_id(self.number));
         let cancel = Cancel::default();
         let refused = self.in_flight.with(|map| {
             if map.contains_key(&id) {
@@ -336,26 +335,6 @@ async fn with_heartbeats(serving: impl Future<Output = Vec<u8>>, outbox: &mpsc::
             }
         }
     }
-}
-
-/// The client's own id for its logs; it stands in ours, so it is short and plain.
-fn client_correlation(call: &Call) -> Result<Option<String>, ErrorObject> {
-    let id = match call {
-        Call::Pack(p) | Call::Preview(p) => &p.call.correlation_id,
-        Call::PackMarkdown(p) => &p.correlation_id,
-        Call::Map(p) => &p.correlation_id,
-        Call::ContextPack(p) => &p.correlation_id,
-        _ => return Ok(None),
-    };
-    let Some(id) = id else { return Ok(None) };
-    let plain = id.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_.:".contains(&b));
-    if plain && (1..=CORRELATION_ID_BYTES_MAX).contains(&id.len()) {
-        return Ok(Some(id.clone()));
-    }
-    let message = format!(
-        "correlationId must be 1 to {CORRELATION_ID_BYTES_MAX} of the characters A-Z a-z 0-9 - _ . :"
-    );
-    Err(ErrorObject::new(ErrorCode::InvalidRequest, message).with_hint("leave it out, and one is made"))
 }
 
 /// Sends from the blocking thread of a request. A slow client holds its own thread here until it

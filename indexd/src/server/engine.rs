@@ -12,6 +12,7 @@ use crate::server::graph::Relation;
 use crate::server::limits::PROGRESS_INTERVAL;
 use crate::server::metrics::Metrics;
 use crate::server::records::{Cache, Records};
+use crate::server::shown::Shown;
 use crate::server::{convert, place, unsaved};
 use crate::workspace::{
     Collect, Freshness, Progress, RECORDS, Registry, Workspace, WorkspaceError, WorkspaceState,
@@ -53,6 +54,8 @@ pub struct Engine {
     /// What the packs that were answered last held, by pack id: [`indexd_pack::Pack::seen`].
     held: Mutex<LruCache<String, Arc<[String]>>>,
     records: Records,
+    /// What the latest packs held and cost.
+    shown: Shown,
     metrics: Metrics,
     /// Counters by name; each remembers counts, so there is one for all requests.
     counters: Mutex<BTreeMap<String, Arc<CachedCounter>>>,
@@ -108,6 +111,7 @@ impl Engine {
             cache: Cache::default(),
             held: Mutex::new(LruCache::new(PACKS_HELD)),
             records: Records::new(dirs.state.join(RECORDS)),
+            shown: Shown::default(),
             metrics: Metrics::default(),
             counters: Mutex::default(),
         })
@@ -319,6 +323,7 @@ impl Backend for Engine {
             Call::PackMarkdown(p) => self.markdown(p, ctx),
             Call::Map(p) => self.map(p, ctx),
             Call::ContextPack(p) => self.context_pack(p, ctx),
+            Call::ContextShow(p) => self.context_show(&p),
             Call::Search(p) => self.search(p, ctx),
             Call::Symbol(p) => self.symbol(p, ctx),
             Call::Card(p) => self.card(p, ctx),
@@ -346,6 +351,7 @@ impl Backend for Engine {
             Call::IndexWait(p) => self.index_wait(p, ctx),
             Call::ExportDump(p) => self.export(p, ctx, Form::Dump),
             Call::ExportEdges(p) => self.export(p, ctx, Form::Edges),
+            Call::ExportArtifacts(p) => self.export(p, ctx, Form::Artifacts),
             Call::ExportScip(p) => self.export(p, ctx, Form::Scip),
             Call::ImportScip(p) => self.import(p, ctx),
             Call::ConfigShow(p) => self.config_show(&p),
@@ -360,7 +366,10 @@ impl Backend for Engine {
     }
 
     fn packs(&self) -> wire::PackCounts {
-        self.metrics.counts()
+        let counters = self.counters.lock().unwrap_or_else(PoisonError::into_inner);
+        let lookups = counters.values().map(|c| c.lookups());
+        let (hits, misses) = lookups.fold((0, 0), |(h, m), (hits, misses)| (h + hits, m + misses));
+        wire::PackCounts { token_cache_hits: hits, token_cache_misses: misses, ..self.metrics.counts() }
     }
 
     fn keep_house(&self) {

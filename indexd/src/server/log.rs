@@ -2,9 +2,15 @@
 //!
 //! It holds no content of files and no query: a query is named by its hash and length (see
 //! [`query_name`]). Relative paths appear at level debug only. `INDEXD_LOG` sets the filter.
+//!
+//! At the default level each pack leaves one line, the audit trail: its id, what it cost, and the chunks
+//! that it selected, by the beginnings of their uids.
 
 use crate::server::limits::{LOG_BYTES_MAX, LOG_FILES_MAX};
+use crate::server::metrics::Compared;
+use crate::server::records::Kept;
 use indexd_proto::paths::{self, Dirs};
+use indexd_proto::shown::{ContextSummary, ShownChunk};
 use std::fs::File;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -39,6 +45,43 @@ pub fn init(dirs: &Dirs) -> io::Result<()> {
 /// What stands for a query in the log.
 pub fn query_name(query: &str) -> String {
     format!("b3:{}/{}", &blake3::hash(query.as_bytes()).to_hex()[..16], query.len())
+}
+
+/// Logs a pack that was answered: the audit trail.
+pub fn packed(query: &str, kept: &Kept, cached: bool) {
+    let budget = kept.summary.budget;
+    tracing::info!(
+        query = query_name(query),
+        pack = kept.pack_id,
+        cached,
+        used_tokens = budget.used_tokens,
+        budget_tokens = budget.total_tokens,
+        items = kept.summary.chunks.len(),
+        selected = kept.selected,
+        "packed"
+    );
+}
+
+/// Logs a packing of offered sources, likewise.
+pub fn packed_sources(offered: usize, summary: &ContextSummary, partial: bool) {
+    let chunk = |c: &ShownChunk| format!("{:?}:{}-{}/{}", c.origin, c.start_line, c.end_line, c.tokens);
+    let selected: Vec<String> = summary.chunks.iter().map(chunk).collect();
+    tracing::info!(
+        sources = offered,
+        partial,
+        used_tokens = summary.budget.used_tokens,
+        budget_tokens = summary.budget.total_tokens,
+        items = summary.chunks.len(),
+        selected = selected.join(" "),
+        "packed what was offered"
+    );
+}
+
+/// Logs how far a search and the pack of its text agree.
+pub fn shadowed(query: &str, pack_id: &str, compared: Compared) {
+    let Compared { in_both, search_only, pack_only } = compared;
+    let query = query_name(query);
+    tracing::info!(query, pack = pack_id, in_both, search_only, pack_only, "packed beside a search");
 }
 
 /// Logs how a candidate of a pack was scored and where it ended, at level debug.

@@ -1,7 +1,8 @@
 //! What packs cost and held since the start of the daemon.
 
 use indexd_pack::pack::Stats;
-use indexd_proto::workspace::PackCounts;
+use indexd_proto::workspace::{PackCounts, ShadowCounts};
+use std::collections::BTreeSet;
 use std::collections::VecDeque;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
@@ -30,6 +31,7 @@ impl Metrics {
             c.candidates += stats.found;
             c.items += stats.included;
             c.merged += stats.merged;
+            c.duplicates += stats.dropped_by_reason.get("duplicate").copied().unwrap_or_default();
             c.tokens += stats.token_count;
             m.budget_tokens += stats.token_budget;
         });
@@ -44,6 +46,27 @@ impl Metrics {
                 m.latencies.pop_front();
             }
             m.latencies.push_back(took.as_micros() as u64);
+        });
+    }
+
+    /// Counts a look into the cache of packs.
+    pub fn looked_up(&self, hit: bool) {
+        self.with(|m| *if hit { &mut m.counts.cache_hits } else { &mut m.counts.cache_misses } += 1);
+    }
+
+    /// Counts a comparison of a search with the pack of the same text; `None` for one that failed.
+    pub fn shadowed(&self, compared: Option<Compared>) {
+        self.with(|m| match compared {
+            None => m.counts.shadow.failed += 1,
+            Some(c) => {
+                let s = &mut m.counts.shadow;
+                let ShadowCounts { runs, in_both, search_only, pack_only, .. } = s;
+                for (sum, n) in
+                    [(runs, 1), (in_both, c.in_both), (search_only, c.search_only), (pack_only, c.pack_only)]
+                {
+                    *sum += n;
+                }
+            }
         });
     }
 
@@ -69,9 +92,49 @@ impl Metrics {
     }
 }
 
+/// How far a search and a pack agree, in chunks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Compared {
+    /// In both.
+    pub in_both: u64,
+    /// In the search alone.
+    pub search_only: u64,
+    /// In the pack alone.
+    pub pack_only: u64,
+}
+
+impl Compared {
+    /// Compares by chunk uid.
+    pub fn of<'a>(search: impl Iterator<Item = &'a str>, pack: impl Iterator<Item = &'a str>) -> Self {
+        let (search, pack): (BTreeSet<&str>, BTreeSet<&str>) = (search.collect(), pack.collect());
+        let in_both = search.intersection(&pack).count() as u64;
+        Self { in_both, search_only: search.len() as u64 - in_both, pack_only: pack.len() as u64 - in_both }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn searches_and_packs_are_compared_by_chunk() {
+        let metrics = Metrics::default();
+        let compared = Compared::of(["a", "b", "b"].into_iter(), ["b", "c", "d"].into_iter());
+        assert_eq!(compared, Compared { in_both: 1, search_only: 1, pack_only: 2 });
+        metrics.shadowed(Some(compared));
+        metrics.shadowed(Some(compared));
+        metrics.shadowed(None);
+        let s = metrics.counts().shadow;
+        assert_eq!((s.runs, s.failed, s.in_both, s.search_only, s.pack_only), (2, 1, 2, 2, 4));
+    }
+
+    #[test]
+    fn hits_are_counted_apart_from_misses() {
+        let metrics = Metrics::default();
+        [true, false, true].into_iter().for_each(|hit| metrics.looked_up(hit));
+        let c = metrics.counts();
+        assert_eq!((c.cache_hits, c.cache_misses), (2, 1));
+    }
 
     #[test]
     fn percentiles_are_of_the_latest_answers() {

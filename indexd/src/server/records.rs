@@ -5,6 +5,7 @@
 
 use indexd_proto::error::{ErrorCode, ErrorObject};
 use indexd_proto::paths;
+use indexd_proto::shown::ContextSummary;
 use std::io::ErrorKind;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
@@ -18,7 +19,7 @@ const CACHE_BYTES_MAX: usize = 8 << 20;
 const RECORDS_MAX: usize = 1_000;
 
 /// A pack as it is sent.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug)]
 pub struct Kept {
     /// Its JSON.
     pub json: String,
@@ -26,11 +27,15 @@ pub struct Kept {
     pub rendered: String,
     /// Its id.
     pub pack_id: String,
+    /// What it held and cost.
+    pub summary: Arc<ContextSummary>,
+    /// What it selected, for the audit trail.
+    pub selected: String,
 }
 
 impl Kept {
     fn bytes(&self) -> usize {
-        self.json.len() + self.rendered.len()
+        self.json.len() + self.rendered.len() + self.selected.len()
     }
 }
 
@@ -78,11 +83,12 @@ impl Records {
         Self { dir }
     }
 
-    /// Writes a record of a workspace, named by its folder, unless it is there already.
+    /// Writes a record of a workspace, named by its folder, unless it is there already. Gives how many
+    /// old records made room for it.
     ///
     /// # Errors
     /// `POC_E_CANNOT_CREATE` or `POC_E_STORAGE`.
-    pub fn write(&self, workspace: &str, pack_id: &str, json: &str) -> Result<(), ErrorObject> {
+    pub fn write(&self, workspace: &str, pack_id: &str, json: &str) -> Result<usize, ErrorObject> {
         let failed = |e: std::io::Error| {
             let code =
                 if e.kind() == ErrorKind::StorageFull { ErrorCode::Storage } else { ErrorCode::CannotCreate };
@@ -92,14 +98,40 @@ impl Records {
         let dir = self.dir.join(workspace);
         let path = dir.join(&name);
         if path.exists() {
-            return Ok(());
+            return Ok(0);
         }
         paths::private_dir(&self.dir, indexd_os::own_uid()).map_err(failed)?;
         paths::private_dir(&dir, indexd_os::own_uid()).map_err(failed)?;
-        make_room(&dir, RECORDS_MAX - 1).map_err(failed)?;
+        let removed = make_room(&dir, RECORDS_MAX - 1).map_err(failed)?;
         // Readers see the whole record or none.
         let temporary = dir.join(format!("{}.{name}", std::process::id()));
-        std::fs::write(&temporary, json).and_then(|()| std::fs::rename(&temporary, &path)).map_err(failed)
+        std::fs::write(&temporary, json).and_then(|()| std::fs::rename(&temporary, &path)).map_err(failed)?;
+        Ok(removed)
+    }
+
+    /// Gives each record of a workspace to `f`, in the order of their ids.
+    ///
+    /// # Errors
+    /// `POC_E_STORAGE`, and those of `f`.
+    pub fn each(
+        &self,
+        workspace: &str,
+        f: &mut dyn FnMut(&str) -> Result<(), ErrorObject>,
+    ) -> Result<(), ErrorObject> {
+        let failed =
+            |e| ErrorObject::new(ErrorCode::Storage, format!("cannot read the records of packs: {e}"));
+        let mut files = entries(&self.dir.join(workspace)).map_err(failed)?;
+        files.retain(|path| path.extension().is_some_and(|e| e == "json"));
+        files.sort();
+        for path in files {
+            match std::fs::read_to_string(&path) {
+                Ok(record) => f(&record)?,
+                // It made room for another one meanwhile.
+                Err(e) if e.kind() == ErrorKind::NotFound => {}
+                Err(e) => return Err(failed(e)),
+            }
+        }
+        Ok(())
     }
 
     /// Reads a record of one workspace, or of any when none is named: an id is one of its kind.
@@ -141,24 +173,25 @@ fn entries(dir: &Path) -> std::io::Result<Vec<PathBuf>> {
     }
 }
 
-/// Deletes the oldest files until at most `keep` are left. Other requests may do the same meanwhile:
-/// what is gone is gone.
-fn make_room(dir: &Path, keep: usize) -> std::io::Result<()> {
+/// Deletes the oldest files until at most `keep` are left, and gives how many it deleted. Other requests
+/// may do the same meanwhile: what is gone is gone.
+fn make_room(dir: &Path, keep: usize) -> std::io::Result<usize> {
     let files = entries(dir)?;
     if files.len() <= keep {
-        return Ok(());
+        return Ok(0);
     }
     let written = |path: PathBuf| Some((path.symlink_metadata().and_then(|m| m.modified()).ok()?, path));
     let mut files: Vec<_> = files.into_iter().filter_map(written).collect();
     files.sort();
     let over = files.len().saturating_sub(keep);
+    let mut removed = 0;
     for (_, path) in &files[..over] {
         match std::fs::remove_file(path) {
             Err(e) if e.kind() != ErrorKind::NotFound => return Err(e),
-            _ => {}
+            done => removed += usize::from(done.is_ok()),
         }
     }
-    Ok(())
+    Ok(removed)
 }
 
 fn not_found(pack_id: &str) -> ErrorObject {
@@ -171,7 +204,13 @@ mod tests {
     use super::*;
 
     fn kept(bytes: usize) -> Arc<Kept> {
-        Arc::new(Kept { json: "x".repeat(bytes), rendered: String::new(), pack_id: String::new() })
+        Arc::new(Kept {
+            json: "x".repeat(bytes),
+            rendered: String::new(),
+            pack_id: String::new(),
+            summary: Arc::default(),
+            selected: String::new(),
+        })
     }
 
     #[test]
@@ -217,7 +256,7 @@ mod tests {
         }
         make_room(dir.path(), 3).unwrap();
         assert_eq!(entries(dir.path()).unwrap().len(), 3);
-        make_room(dir.path(), 1).unwrap();
+        assert_eq!(make_room(dir.path(), 1).unwrap(), 2);
         assert_eq!(entries(dir.path()).unwrap(), [dir.path().join("b")]);
     }
 
@@ -227,7 +266,8 @@ mod tests {
         (0..400).for_each(|n| std::fs::write(dir.path().join(n.to_string()), "").unwrap());
         std::thread::scope(|s| {
             let all: Vec<_> = (0..4).map(|_| s.spawn(|| make_room(dir.path(), 1))).collect();
-            all.into_iter().for_each(|t| t.join().unwrap().unwrap());
+            let removed: usize = all.into_iter().map(|t| t.join().unwrap().unwrap()).sum();
+            assert_eq!(removed, 399);
         });
         assert_eq!(entries(dir.path()).unwrap().len(), 1, "the newest is kept by all");
     }

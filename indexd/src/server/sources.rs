@@ -1,6 +1,7 @@
 //! `context.pack`: what a client offers as sources of the packer. What it only names is read from the
 //! index; secrets are replaced in both; a source that gives nothing says why and costs itself alone.
 
+use crate::config::Config;
 use indexd_model::{FileRoles, IndexView, Lines, RepoPath};
 use indexd_pack::contract::{ContextBudget, ContextSource, LineRange, Settings, SourceType};
 use indexd_proto::error::{ErrorCode, ErrorObject};
@@ -81,27 +82,32 @@ fn content(view: &dyn IndexView, offered: &OfferedSource) -> Result<String, Stri
     Ok(text[lines.lines_span(Lines { start: range.start, end }).range()].to_owned())
 }
 
-/// The budget of a request.
-pub fn budget(asked: Option<request::ContextBudget>) -> ContextBudget {
-    let (asked, default) = (asked.unwrap_or_default(), ContextBudget::default());
+/// The budget of a request; what it does not name is as configured.
+pub fn budget(asked: Option<request::ContextBudget>, config: &Config) -> ContextBudget {
+    let asked = asked.unwrap_or_default();
+    let whole = |n: u64| i64::try_from(n).unwrap_or(i64::MAX);
     ContextBudget {
-        total_tokens: asked
-            .total_tokens
-            .map_or(default.total_tokens, |n| i64::try_from(n).unwrap_or(i64::MAX)),
-        response_reserve: asked.response_reserve.unwrap_or(default.response_reserve),
-        system_reserve: asked.system_reserve.unwrap_or(default.system_reserve),
+        total_tokens: whole(asked.total_tokens.unwrap_or(config.context_budget_total)),
+        response_reserve: asked.response_reserve.unwrap_or(whole(config.context_budget_response_reserve)),
+        system_reserve: asked.system_reserve.unwrap_or(whole(config.context_budget_system_reserve)),
     }
 }
 
-/// The settings of a request over the defaults; priorities that are not named keep theirs.
+/// The settings of a request over the configured ones; priorities that are not named keep theirs.
 ///
 /// # Errors
 /// `POC_E_NOT_SUPPORTED` for unknown members and wrong values.
-pub fn settings(asked: Option<Map<String, Value>>) -> Result<Settings, ErrorObject> {
+pub fn settings(asked: Option<Map<String, Value>>, config: &Config) -> Result<Settings, ErrorObject> {
     let refused = |what: String| ErrorObject::new(ErrorCode::NotSupported, format!("settings: {what}"));
-    let mut settings: Settings = serde_json::from_value(Value::Object(asked.unwrap_or_default()))
-        .map_err(|e| refused(e.to_string()))?;
-    for (kind, priority) in Settings::default().priorities {
+    let configured = config.packer();
+    let mut members = match serde_json::to_value(&configured) {
+        Ok(Value::Object(members)) => members,
+        _ => Map::new(),
+    };
+    members.extend(asked.unwrap_or_default());
+    let mut settings: Settings =
+        serde_json::from_value(Value::Object(members)).map_err(|e| refused(e.to_string()))?;
+    for (kind, priority) in configured.priorities {
         settings.priorities.entry(kind).or_insert(priority);
     }
     let weights = [settings.relevance_weight, settings.recency_weight, settings.source_weight];
@@ -122,7 +128,7 @@ mod tests {
     use serde_json::json;
 
     fn read(asked: Value) -> Result<Settings, String> {
-        settings(asked.as_object().cloned()).map_err(|e| e.message)
+        settings(asked.as_object().cloned(), &Config::default()).map_err(|e| e.message)
     }
 
     #[test]
@@ -143,9 +149,10 @@ mod tests {
 
     #[test]
     fn a_budget_may_name_some_of_its_members() {
-        assert_eq!(budget(None), ContextBudget::default());
-        let some =
-            budget(Some(request::ContextBudget { total_tokens: Some(u64::MAX), ..Default::default() }));
+        let config = Config::default();
+        assert_eq!(budget(None, &config), ContextBudget::default());
+        let asked = request::ContextBudget { total_tokens: Some(u64::MAX), ..Default::default() };
+        let some = budget(Some(asked), &config);
         assert_eq!((some.total_tokens, some.response_reserve), (i64::MAX, 8_000));
     }
 }

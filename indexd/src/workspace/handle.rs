@@ -347,13 +347,16 @@ impl Workspace {
         self.settings().0
     }
 
-    /// The settings in force, and a sentence about the repository's when they are refused.
-    pub fn settings(&self) -> (Config, Option<String>) {
+    /// The settings in force, and sentences about what of the repository's is not used.
+    pub fn settings(&self) -> (Config, Vec<String>) {
         let user = &self.setup.config;
         match user.for_repository(&self.setup.root) {
-            Ok(config) => (config, None),
+            Ok(config) => {
+                let unused = config.unused().to_vec();
+                (config, unused)
+            }
             Err(e) => {
-                (Config::clone(user), Some(crate::workspace::noticing::condition::settings_ignored(&e)))
+                (Config::clone(user), vec![crate::workspace::noticing::condition::settings_ignored(&e)])
             }
         }
     }

@@ -1,5 +1,6 @@
 //! The one entry point for chores: `cargo xtask check` is what continuous integration runs.
 
+mod complexity;
 mod editors;
 mod layers;
 
@@ -17,7 +18,7 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Task {
-    /// Format, lints with warnings denied, layering, docs, unused dependencies, tests, editors
+    /// Format, lints with warnings denied, layering, reasons of goldens, docs, unused dependencies, tests, editors
     Check {
         /// Leave the tests out
         #[arg(long)]
@@ -25,6 +26,12 @@ enum Task {
     },
     /// Compare the crates' dependencies with the codemap of ARCHITECTURE.md
     Layers,
+    /// Measure how many ways lead through each function
+    Complexity {
+        /// Functions to print, the largest first
+        #[arg(long, default_value_t = 20)]
+        show: usize,
+    },
     /// Run the clients of proto/clients and the plugins of editors against a real daemon
     Editors,
     /// Measure against the yardsticks; arguments go to scripts/bench.sh
@@ -43,6 +50,12 @@ fn main() -> Result<()> {
     match Cli::parse().task {
         Task::Check { no_tests } => check(&top, no_tests),
         Task::Layers => layers(&top),
+        Task::Complexity { show } => {
+            for m in complexity::measure(&top)?.iter().take(show) {
+                println!("{} {}", m.number, m.name);
+            }
+            complexity::check(&top)
+        }
         Task::Editors => editors::run(&top),
         Task::Bench { args } => run(&top, "bash", &[&["scripts/bench.sh".to_owned()], &args[..]].concat()),
     }
@@ -54,6 +67,7 @@ fn check(top: &Path, no_tests: bool) -> Result<()> {
     run(top, &cargo, &words("fmt --all --check"))?;
     run(top, &cargo, &words("clippy --workspace --all-targets --quiet -- -D warnings"))?;
     layers(top)?;
+    run(top, "bash", &words("scripts/golden-reasons.sh"))?;
     let doc = words("doc --workspace --no-deps --document-private-items --quiet");
     run_with(top, &cargo, &doc, &[("RUSTDOCFLAGS", "-D warnings -A rustdoc::private-intra-doc-links")])?;
     unused(top, &cargo)?;

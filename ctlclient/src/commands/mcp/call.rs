@@ -190,6 +190,7 @@ impl Desk {
             quiet: true,
             verbose: false,
             timeout: None,
+            correlation_id: None,
             no_daemon: self.no_daemon,
         };
         let mut session = Session::open(&common)?;

@@ -35,6 +35,7 @@ mod table;
 mod tables;
 mod task;
 mod verify;
+mod vocabulary;
 mod write;
 
 #[cfg(test)]

@@ -12,6 +12,7 @@ use bpe::Encoding;
 use indexd_model::ContentHash;
 use lru::LruCache;
 use std::num::NonZeroUsize;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Percent added to `o200k_base` by `generic`: models' own tokenizers differ by a few percent.
@@ -19,8 +20,17 @@ pub const GENERIC_HEADROOM_PERCENT: u32 = 10;
 /// Percent added to `o200k_base` by `claude`. No tokenizer of current Claude models is published;
 /// the one for models before Claude 3 (npm `@anthropic-ai/tokenizer` 0.0.4) counted 12% more than
 /// `o200k_base` on 539 pieces of 40 lines of Django, sympy, Scrapy and Go's standard library, and
-/// never more than 44% on one of them. Short texts and scripts other than Latin can exceed it.
+/// never more than 44% on one of them.
 pub const CLAUDE_HEADROOM_PERCENT: u32 = 45;
+/// Percent of a token that `claude` adds for each character outside ASCII, since that tokenizer knows
+/// other scripts less well than `o200k_base`.
+const CLAUDE_OTHER_SCRIPTS_PERCENT: u32 = 50;
+/// How far `claude` may be from the counts recorded of that tokenizer, in tokens: below, on short texts of
+/// rare signs such as paths and runs of line ends.
+pub const CLAUDE_TOKENS_BELOW: u32 = 2;
+/// Above, in percent of the recorded count and in tokens beside it: the headroom, and texts on which that
+/// tokenizer counts less than `o200k_base`.
+pub const CLAUDE_ABOVE: (u32, u32) = (75, 4);
 /// Texts whose counts are remembered by default; an entry takes about 100 bytes.
 pub const CACHE_TEXTS: usize = 100_000;
 
@@ -85,8 +95,16 @@ pub fn counter(name: &str, options: &CounterOptions) -> Result<Arc<CachedCounter
     let plain: Box<dyn TokenCounter> = match name {
         "o200k_base" => Box::new(Exact { name: "o200k_base", encoding: Encoding::O200k }),
         "cl100k_base" => Box::new(Exact { name: "cl100k_base", encoding: Encoding::Cl100k }),
-        "generic" => Box::new(WithHeadroom { name: "generic", percent: options.generic_headroom_percent }),
-        "claude" => Box::new(WithHeadroom { name: "claude", percent: options.claude_headroom_percent }),
+        "generic" => Box::new(WithHeadroom {
+            name: "generic",
+            percent: options.generic_headroom_percent,
+            other_scripts_percent: 0,
+        }),
+        "claude" => Box::new(WithHeadroom {
+            name: "claude",
+            percent: options.claude_headroom_percent,
+            other_scripts_percent: CLAUDE_OTHER_SCRIPTS_PERCENT,
+        }),
         _ => return Err(UnknownTokenizer { name: name.to_owned() }),
     };
     Ok(Arc::new(CachedCounter::new(plain, options.cache_texts)))
@@ -118,6 +136,8 @@ impl TokenCounter for Exact {
 struct WithHeadroom {
     name: &'static str,
     percent: u32,
+    /// Percent of a token for each character outside ASCII.
+    other_scripts_percent: u32,
 }
 
 impl TokenCounter for WithHeadroom {
@@ -131,7 +151,10 @@ impl TokenCounter for WithHeadroom {
 
     fn count_tokens(&self, text: &str) -> u32 {
         let count = u64::from(bpe::count(Encoding::O200k, text));
-        let with_headroom = (count * (100 + u64::from(self.percent))).div_ceil(100);
+        let others = if text.is_ascii() { 0 } else { text.chars().filter(|c| !c.is_ascii()).count() as u64 };
+        let hundredths =
+            count * (100 + u64::from(self.percent)) + others * u64::from(self.other_scripts_percent);
+        let with_headroom = hundredths.div_ceil(100);
         u32::try_from(with_headroom).unwrap_or(u32::MAX)
     }
 }
@@ -140,12 +163,15 @@ impl TokenCounter for WithHeadroom {
 pub struct CachedCounter {
     plain: Box<dyn TokenCounter>,
     known: Option<Mutex<LruCache<[u8; 16], u32>>>,
+    hits: AtomicU64,
+    misses: AtomicU64,
 }
 
 impl CachedCounter {
     /// Wraps `plain`; a cache of 0 texts remembers nothing.
     pub fn new(plain: Box<dyn TokenCounter>, cache_texts: usize) -> Self {
-        Self { plain, known: NonZeroUsize::new(cache_texts).map(|n| Mutex::new(LruCache::sparse(n))) }
+        let known = NonZeroUsize::new(cache_texts).map(|n| Mutex::new(LruCache::sparse(n)));
+        Self { plain, known, hits: AtomicU64::new(0), misses: AtomicU64::new(0) }
     }
 
     /// The key of a text in this cache and in stored counts: the first half of its BLAKE3 hash.
@@ -157,7 +183,14 @@ impl CachedCounter {
 
     /// The count of the text with this [`CachedCounter::key`], if it is remembered.
     pub fn known(&self, key: [u8; 16]) -> Option<u32> {
-        self.lock()?.get(&key).copied()
+        let found = self.lock()?.get(&key).copied();
+        if found.is_some() { &self.hits } else { &self.misses }.fetch_add(1, Ordering::Relaxed);
+        found
+    }
+
+    /// How often a count was asked for that was remembered, and that was not.
+    pub fn lookups(&self) -> (u64, u64) {
+        (self.hits.load(Ordering::Relaxed), self.misses.load(Ordering::Relaxed))
     }
 
     /// Remembers a count that was stored elsewhere.

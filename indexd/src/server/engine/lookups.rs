@@ -1,15 +1,16 @@
 //! Requests for places, definitions, cards and edges.
 
-use super::{Engine, SCHEMA_VERSION, target};
+use super::{Engine, Reading, SCHEMA_VERSION, target};
 use crate::page;
 use crate::server::backend::Context;
 use crate::server::dispatch::json;
 use crate::server::graph::{self, Relation};
+use crate::server::metrics::Compared;
 use crate::server::{card, log, lookup, place, why};
 use indexd_proto::card::{CardParams, CardResult};
 use indexd_proto::error::ErrorObject;
 use indexd_proto::graph::{GraphParams, GraphResult};
-use indexd_proto::search::{SearchParams, SearchResult, SymbolParams, SymbolResult};
+use indexd_proto::search::{Hit, SearchParams, SearchResult, SymbolParams, SymbolResult};
 use indexd_proto::why::{WhyParams, WhyResult};
 use std::path::Path;
 
@@ -18,12 +19,37 @@ impl Engine {
         let reading = self.read_over(target(&p.repo, &p.cwd), p.wait, p.progress, &p.overlays, ctx)?;
         let hits = lookup::search(&reading.snapshot, &p.query, p.limit, p.neighbors)?;
         tracing::debug!(query = log::query_name(&p.query), hits = hits.len(), "searched");
+        if reading.config.context_pack_shadow {
+            self.shadow(&reading, &p.query, &hits, ctx);
+        }
         json(&SearchResult {
             schema: "SearchResult".to_owned(),
             schema_version: SCHEMA_VERSION.to_owned(),
             hits,
             envelope: reading.envelope(ctx),
         })
+    }
+
+    /// Builds the pack of the same text and records how far it agrees with what the search found. What
+    /// fails here costs the search nothing but time.
+    fn shadow(&self, reading: &Reading, query: &str, hits: &[Hit], ctx: &Context) {
+        let mut members = serde_json::Map::new();
+        members.insert("query".to_owned(), query.into());
+        let pack = self
+            .request(members)
+            .and_then(|request| self.assemble(reading, (&request, None, None), ctx, indexd_pack::build));
+        match pack {
+            Ok(pack) => {
+                let found = hits.iter().map(|h| h.chunk_uid.as_str());
+                let compared = Compared::of(found, pack.items().map(|i| i.chunk_uid.as_str()));
+                log::shadowed(query, &pack.pack_id, compared);
+                self.metrics.shadowed(Some(compared));
+            }
+            Err(e) => {
+                tracing::warn!(code = e.data.code.name(), "a pack beside a search failed");
+                self.metrics.shadowed(None);
+            }
+        }
     }
 
     pub(super) fn symbol(&self, p: SymbolParams, ctx: &Context) -> Result<String, ErrorObject> {

@@ -6,16 +6,18 @@ use crate::page;
 use crate::server::backend::Context;
 use crate::server::dispatch::json;
 use crate::server::records::Kept;
-use crate::server::{change, convert, log};
+use crate::server::{change, convert, log, shown};
 use crate::workspace::folder_name;
 use indexd_model::{FactsView as _, IndexView};
 use indexd_pack::PackError;
 use indexd_pack::request::{ChangeRequest, Request};
 use indexd_proto::error::{ErrorCode, ErrorObject};
 use indexd_proto::request::{Budgets, CallOptions, PackGetParams, PackGetResult, PackParams, PreviewResult};
+use indexd_proto::shown::{ContextSummary, ShowParams};
 use indexd_proto::workspace::{CacheFacts, Envelope};
 use serde_json::Value;
 use serde_json::value::RawValue;
+use sha2::{Digest as _, Sha256};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::{Arc, PoisonError};
@@ -24,13 +26,18 @@ use std::time::{Instant, SystemTime};
 impl Engine {
     pub(super) fn pack(&self, params: PackParams, ctx: &Context) -> Result<String, ErrorObject> {
         let Prepared { call, request, reading, change } = self.prepare(params, ctx)?;
+        reading.check_enabled()?;
         let config = &reading.config.pack;
         let (resolved, limits) = request.resolve(config).map_err(|e| convert::pack_error(&e))?;
         let normalised = resolved.normalised(&limits, &reading.repo_id, config, TOOL_VERSION);
         let key = cache_key(&reading.snapshot.signature(), &normalised);
         let pinned = request.index_signature.is_some();
-        let cached = if call.no_cache || pinned { None } else { self.cache.get(&key) };
+        let asks = !call.no_cache && !pinned;
+        let cached = if asks { self.cache.get(&key) } else { None };
         let hit = cached.is_some();
+        if asks {
+            self.metrics.looked_up(hit);
+        }
         let kept = match cached {
             Some(kept) => kept,
             None => {
@@ -39,18 +46,25 @@ impl Engine {
                 self.metrics.assembled(&pack.stats);
                 let held: Arc<[String]> = pack.seen().into();
                 self.held.lock().unwrap_or_else(PoisonError::into_inner).put(pack.pack_id.clone(), held);
-                let kept = Arc::new(kept(pack)?);
+                let unsaved = reading.overlays.as_ref().map_or(&[][..], |o| &o.applied);
+                let summary = shown::of_pack(&pack, &reading.config, unsaved);
+                let kept = Arc::new(kept(pack, summary)?);
                 self.cache.put(key.clone(), Arc::clone(&kept));
                 kept
             }
         };
+        let mut removed = 0;
         if call.write {
             let workspace = folder_name(reading.workspace.root());
-            self.records.write(&workspace, &kept.pack_id, &kept.json)?;
+            removed = self.records.write(&workspace, &kept.pack_id, &kept.json)?;
         }
-        tracing::debug!(query = log::query_name(&request.query), pack = kept.pack_id, cached = hit, "packed");
+        self.shown.put(reading.workspace.root(), &kept.summary);
+        log::packed(&request.query, &kept, hit);
         let mut envelope = reading.envelope(ctx);
         envelope.cache = Some(CacheFacts { hit, key });
+        if removed > 0 {
+            envelope.warnings.push(format!("the oldest records of packs made room: {removed} deleted"));
+        }
         let page = if call.page { Some(reading.page(&kept)?) } else { None };
         let answer = pack_result(&kept, &envelope, call.rendered, page.as_deref());
         self.metrics.answered(reading.started.elapsed());
@@ -137,7 +151,7 @@ impl Engine {
         Ok(request)
     }
 
-    fn assemble(
+    pub(super) fn assemble(
         &self,
         reading: &Reading,
         (request, normalised, change): (&Request, Option<&str>, Option<&indexd_pack::Change>),
@@ -174,6 +188,38 @@ impl Engine {
         Ok(pack)
     }
 
+    /// What a pack held and cost: the last one of a workspace, or the one of an id.
+    pub(super) fn context_show(&self, p: &ShowParams) -> Result<String, ErrorObject> {
+        let root = match target(&p.repo, &p.cwd).folder()? {
+            Some((dir, exact)) => {
+                Some(self.registry.locate(dir, exact).map_err(|e| convert::workspace_error(&e))?)
+            }
+            None => None,
+        };
+        let summary = match (&p.pack_id, &root) {
+            (Some(id), _) => match self.shown.by_id(id) {
+                Some(summary) => summary,
+                None => {
+                    let workspace = root.as_deref().map(folder_name);
+                    let record = self.records.read(workspace.as_deref(), id)?;
+                    let record = serde_json::from_str(&record).map_err(|e| {
+                        ErrorObject::new(ErrorCode::Storage, format!("the record of the pack: {e}"))
+                    })?;
+                    Arc::new(shown::of_record(&record))
+                }
+            },
+            (None, Some(root)) => self.shown.last(root).ok_or_else(|| {
+                let message = "no pack of this repository was made since the daemon started";
+                ErrorObject::new(ErrorCode::PackNotFound, message).with_hint("name one with packId")
+            })?,
+            (None, None) => {
+                let message = "neither a repository nor packId is given";
+                return Err(ErrorObject::new(ErrorCode::InvalidRequest, message));
+            }
+        };
+        json(&*summary)
+    }
+
     pub(super) fn pack_get(&self, params: &PackGetParams) -> Result<String, ErrorObject> {
         let workspace = match target(&params.repo, &params.cwd).folder()? {
             Some((dir, exact)) => {
@@ -187,6 +233,18 @@ impl Engine {
 }
 
 impl Reading {
+    /// Refuses where `context_pack.enabled` is off.
+    pub(super) fn check_enabled(&self) -> Result<(), ErrorObject> {
+        if self.config.context_pack_enabled {
+            return Ok(());
+        }
+        let origin = self.config.origin("context_pack.enabled");
+        Err(ErrorObject::new(ErrorCode::NotSupported, "packs are switched off for this repository")
+            .with_hint(format!(
+                "context_pack.enabled is off in {origin}; preview, search and status are still there"
+            )))
+    }
+
     /// A pack of this state of the index as a page to look at.
     pub(super) fn page(&self, kept: &Kept) -> Result<String, ErrorObject> {
         let pack = serde_json::from_str(&kept.json)
@@ -241,18 +299,17 @@ fn fill_limits(request: &mut Request, defaults: &Budgets, config: &Config) {
     }
 }
 
+/// The key of a pack in the cache: the digest that its id ends with.
 fn cache_key(signature: &str, normalised: &str) -> String {
-    let mut h = blake3::Hasher::new();
-    for part in [signature, normalised] {
-        h.update(&(part.len() as u64).to_le_bytes());
-        h.update(part.as_bytes());
-    }
-    format!("b3:{}", h.finalize().to_hex())
+    let digest = Sha256::new().chain_update(signature.as_bytes()).chain_update(normalised.as_bytes());
+    let hex: String = digest.finalize().iter().map(|b| format!("{b:02x}")).collect();
+    format!("sha256:{hex}")
 }
 
-fn kept(mut pack: indexd_pack::Pack) -> Result<Kept, ErrorObject> {
+fn kept(mut pack: indexd_pack::Pack, summary: ContextSummary) -> Result<Kept, ErrorObject> {
     let rendered = std::mem::take(&mut pack.rendered);
-    Ok(Kept { json: json(&pack)?, rendered, pack_id: pack.pack_id })
+    let selected = shown::selected(&pack);
+    Ok(Kept { json: json(&pack)?, rendered, pack_id: pack.pack_id, summary: Arc::new(summary), selected })
 }
 
 /// Writes a [`PackResult`] without reading the pack's JSON again, which is most of it.

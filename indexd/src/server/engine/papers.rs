@@ -4,7 +4,7 @@ use super::{Engine, Reading, SCHEMA_VERSION, TOOL_VERSION, target};
 use crate::page;
 use crate::server::backend::{Context, cancelled};
 use crate::server::dispatch::json;
-use crate::server::{convert, documents, log, sources};
+use crate::server::{convert, documents, log, shown, sources};
 use indexd_model::limits::QUERY_BYTES_MAX;
 use indexd_model::{FactsView as _, IndexView as _};
 use indexd_proto::documents::{MapParams, MarkdownParams, MarkdownResult};
@@ -12,6 +12,7 @@ use indexd_proto::error::{ErrorCode, ErrorObject};
 use indexd_proto::sources::{PackingMode, SourcesParams, SourcesResult};
 use indexd_text::TokenCounter as _;
 use serde_json::Value;
+use std::sync::Arc;
 
 /// Tokens that a map may be limited to.
 const MAP_TOKENS: std::ops::RangeInclusive<u32> = 500..=90_000;
@@ -70,6 +71,7 @@ impl Engine {
             return Err(ErrorObject::new(ErrorCode::InvalidRequest, message));
         }
         let reading = self.read(target(&p.repo, &p.cwd), p.wait, p.progress, ctx)?;
+        reading.check_enabled()?;
         let name = documents::hex(&[&reading.snapshot.signature(), "task", &p.query]);
         let entry = self.document(&reading, &format!("context_pack-{name}"));
         let cached: Option<MarkdownResult> = if p.no_cache { None } else { entry.read() };
@@ -92,7 +94,7 @@ impl Engine {
         if answer.files.is_empty() {
             warnings.push(ErrorCode::NoContent.name().to_owned());
         }
-        tracing::debug!(
+        tracing::info!(
             query = log::query_name(&p.query),
             files = answer.files.len(),
             hit,
@@ -106,22 +108,30 @@ impl Engine {
 
     /// Packs what the client offers; never cached, since open files and tool output are not the index's.
     pub(super) fn context_pack(&self, p: SourcesParams, ctx: &Context) -> Result<String, ErrorObject> {
-        let settings = sources::settings(p.settings)?;
         let counter = self.counter(p.tokenizer.as_deref().unwrap_or(&self.config.pack.tokenizer))?;
         let reading = self.read(target(&p.repo, &p.cwd), p.wait, p.progress, ctx)?;
+        let mode = p.mode.unwrap_or_default();
+        if mode == PackingMode::Pack {
+            reading.check_enabled()?;
+        }
+        let settings = sources::settings(p.settings, &reading.config)?;
         let offered = sources::collect(&reading.snapshot, p.sources, reading.config.index_redact_secrets)?;
-        let budget = sources::budget(p.budget);
+        let budget = sources::budget(p.budget, &reading.config);
         let packer = indexd_pack::contract::packer::Packer::new(&settings, &*counter);
         let cancel = || ctx.cancel.is_cancelled();
-        let packed = match p.mode.unwrap_or_default() {
-            PackingMode::Pack => packer.pack_now(&offered, &budget, &cancel).map(|x| serde_json::json!(x)),
+        let packed = match mode {
+            PackingMode::Pack => packer.pack_now(&offered, &budget, &cancel).map(|packed| {
+                let summary = shown::of_sources(&packed.chunks, packed.token_count, &budget, &settings);
+                log::packed_sources(offered.len(), &summary, packed.partial);
+                self.shown.put(reading.workspace.root(), &Arc::new(summary));
+                serde_json::json!(packed)
+            }),
             PackingMode::Preview => {
                 packer.preview_now(&offered, &budget, &cancel).map(|x| serde_json::json!(x))
             }
             PackingMode::Stats => packer.stats_now(&offered, &budget, &cancel).map(|x| serde_json::json!(x)),
         };
         let packed = packed.map_err(|e| convert::pack_error(&e))?;
-        tracing::debug!(sources = offered.len(), "packed what was offered");
         json(&SourcesResult {
             schema: "PackedContext".to_owned(),
             schema_version: SCHEMA_VERSION.to_owned(),

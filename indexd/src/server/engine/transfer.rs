@@ -4,7 +4,9 @@ use super::{Engine, LONG_WAIT, Reading, SCHEMA_VERSION, TOOL_VERSION, reporter, 
 use crate::server::backend::Context;
 use crate::server::dispatch::json;
 use crate::server::{convert, edges, import};
+use crate::workspace::folder_name;
 use base64::Engine as _;
+use indexd_artifact::{Artifact, Vocabulary};
 use indexd_proto::Id;
 use indexd_proto::error::{ErrorCode, ErrorObject};
 use indexd_proto::export::{ExportParams, ExportResult};
@@ -24,6 +26,10 @@ impl Engine {
                 edges::export(&reading.snapshot, &mut |text| chunks.push(text.as_bytes()))?;
                 Ok(())
             }
+            Form::Artifacts => {
+                self.artifacts(&reading, &mut chunks)?;
+                Ok(())
+            }
             Form::Scip => {
                 let options = indexd_scip::ExportOptions {
                     project_root: import::uri_of(reading.workspace.root()),
@@ -40,6 +46,36 @@ impl Engine {
         }
         chunks.finish()?;
         json(&ExportResult { n_chunks: chunks.seq, bytes: chunks.bytes, envelope: reading.envelope(ctx) })
+    }
+
+    /// Writes the index as artifacts, then the packs of the workspace that were written. Before the lines
+    /// of each artifact stands one with its name.
+    fn artifacts(&self, reading: &Reading, chunks: &mut Chunks) -> Result<(), ErrorObject> {
+        let view = &reading.snapshot;
+        let unreadable = |e| ErrorObject::new(ErrorCode::Storage, format!("the index cannot be read: {e}"));
+        let [texts, paths, commits] = view.vocabulary().map_err(unreadable)?;
+        let heading = |name: &str| format!("{{\"artifact\":\"{name}\"}}\n");
+        // One without lines is written all the same, so the artifacts of every index are the same.
+        let mut rest = Artifact::ALL.into_iter().peekable();
+        let mut begun = None;
+        indexd_artifact::write(view, &Vocabulary { texts, paths, commits }, &mut |artifact, line: &str| {
+            while begun != Some(artifact)
+                && let Some(next) = rest.next()
+            {
+                chunks.push(heading(next.name()).as_bytes())?;
+                begun = Some(next);
+            }
+            chunks.push(line.as_bytes())?;
+            chunks.push(b"\n")
+        })?;
+        for artifact in rest {
+            chunks.push(heading(artifact.name()).as_bytes())?;
+        }
+        chunks.push(heading(PACKS).as_bytes())?;
+        self.records.each(&folder_name(reading.workspace.root()), &mut |record| {
+            chunks.push(record.trim_end().as_bytes())?;
+            chunks.push(b"\n")
+        })
     }
 
     pub(super) fn import(&self, p: ImportParams, ctx: &Context) -> Result<String, ErrorObject> {
@@ -73,11 +109,15 @@ impl Engine {
 /// Percent. Below this a use is left out of a SCIP index, which has no place for doubt.
 const SCIP_CONFIDENCE_MIN: u8 = 50;
 
+/// The name of the artifact of packs.
+const PACKS: &str = "context_packs";
+
 /// What an export prints.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Form {
     Dump,
     Edges,
+    Artifacts,
     Scip,
 }
 

@@ -1,0 +1,147 @@
+//! Settings of the packer of offered sources in files of other tools: the block `context:` of
+//! `.agent/config.yml` and the block `context_builder:` of `rauf.yaml`, both in the root of a
+//! repository. Both have the keys of `context.*`, without that word.
+//!
+//! These files belong to others, so nothing in them is an error of ours: what cannot be used is left
+//! out and named in a sentence. YAML is read event by event: no aliases, which could make a small file
+//! large, and no deep nesting.
+
+use serde_json::{Map, Value};
+use std::path::Path;
+use yaml_rust2::Event;
+use yaml_rust2::parser::Parser;
+use yaml_rust2::scanner::TScalarStyle;
+
+/// The files with the names of their blocks, the weaker one first: where both set a key, the later one
+/// counts.
+pub const FILES: [(&str, &[&str]); 2] =
+    [("rauf.yaml", &["context_builder", "context-builder"]), (".agent/config.yml", &["context"])];
+/// Bytes of such a file; a longer one is not read.
+const BYTES_MAX: u64 = 1 << 20;
+/// Levels of nesting: the keys have three.
+const DEPTH_MAX: usize = 32;
+
+/// The settings of one file as dotted keys of ours, in the order of the file. Nothing when there is no
+/// such file or block.
+///
+/// # Errors
+/// Why the file cannot be used, as a sentence.
+pub fn read(root: &Path, name: &str, blocks: &[&str]) -> Result<Vec<(String, Value)>, String> {
+    let path = root.join(name);
+    let Ok(meta) = path.symlink_metadata() else { return Ok(Vec::new()) };
+    if !meta.is_file() {
+        return Ok(Vec::new());
+    }
+    if meta.len() > BYTES_MAX {
+        return Err(format!("{name} is ignored: it is larger than {BYTES_MAX} bytes"));
+    }
+    let text = std::fs::read_to_string(&path).map_err(|e| format!("{name} is ignored: {e}"))?;
+    // Most such files have no block of ours; what else is in them need not be YAML that we can read.
+    if !blocks.iter().any(|b| text.contains(b)) {
+        return Ok(Vec::new());
+    }
+    let tree = tree(&text).map_err(|e| format!("{name} is ignored: {e}"))?;
+    let Some(block) = blocks.iter().find_map(|b| tree.get(b)) else { return Ok(Vec::new()) };
+    let mut out = Vec::new();
+    super::leaves("context", block, &mut |key, value| out.push((key.to_owned(), value.clone())));
+    Ok(out)
+}
+
+/// A collection that is being read.
+enum Open {
+    Map(Map<String, Value>, Option<String>),
+    List(Vec<Value>),
+}
+
+/// The first document of a YAML text.
+fn tree(text: &str) -> Result<Value, String> {
+    let mut parser = Parser::new_from_str(text);
+    let mut open: Vec<Open> = Vec::new();
+    loop {
+        let (event, at) = parser.next_token().map_err(|e| format!("it is not valid YAML: {e}"))?;
+        let value = match event {
+            Event::MappingStart(..) => {
+                open.push(Open::Map(Map::new(), None));
+                None
+            }
+            Event::SequenceStart(..) => {
+                open.push(Open::List(Vec::new()));
+                None
+            }
+            Event::MappingEnd | Event::SequenceEnd => match open.pop() {
+                Some(Open::Map(map, _)) => Some(Value::Object(map)),
+                Some(Open::List(list)) => Some(Value::Array(list)),
+                None => None,
+            },
+            Event::Scalar(text, style, ..) => Some(scalar(text, style)),
+            Event::Alias(_) => return Err(format!("aliases are not followed (line {})", at.line())),
+            Event::DocumentEnd | Event::StreamEnd => return Ok(Value::Null),
+            _ => None,
+        };
+        if open.len() > DEPTH_MAX {
+            return Err(format!("it is nested more than {DEPTH_MAX} levels deep (line {})", at.line()));
+        }
+        let Some(value) = value else { continue };
+        match open.last_mut() {
+            None => return Ok(value),
+            Some(Open::List(list)) => list.push(value),
+            Some(Open::Map(map, key)) => match key.take() {
+                Some(key) => {
+                    map.insert(key, value);
+                }
+                None => *key = Some(value.as_str().map_or_else(|| value.to_string(), str::to_owned)),
+            },
+        }
+    }
+}
+
+/// A scalar by YAML's core schema; what is quoted is text.
+fn scalar(text: String, style: TScalarStyle) -> Value {
+    if style != TScalarStyle::Plain {
+        return Value::String(text);
+    }
+    match text.as_str() {
+        "" | "~" | "null" | "Null" | "NULL" => Value::Null,
+        "true" | "True" | "TRUE" => Value::Bool(true),
+        "false" | "False" | "FALSE" => Value::Bool(false),
+        _ if text.starts_with(|c: char| c.is_ascii_digit() || "+-.".contains(c)) => {
+            let number = text.strip_prefix('+').unwrap_or(&text);
+            let float = || number.parse::<f64>().ok().filter(|n| n.is_finite()).map(Value::from);
+            let whole = number.parse::<i64>().map(Value::from).ok();
+            whole.or_else(float).unwrap_or(Value::String(text))
+        }
+        _ => Value::String(text),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn yaml_is_read_as_others_read_it() {
+        let check = |text: &str, want: Value| assert_eq!(tree(text), Ok(want), "{text}");
+        check("", Value::Null);
+        check("a: 1\nb: [x, 2.5, true, ~, \"7\"]\n", json!({"a": 1, "b": ["x", 2.5, true, null, "7"]}));
+        check(
+            "context:\n  budget:\n    total: 5000 # less\n",
+            json!({"context": {"budget": {"total": 5000}}}),
+        );
+        check("1: .5\n--- \nb: 2", json!({"1": 0.5}));
+        check("a: 10.0.0.1\nb: -3\nc: +4", json!({"a": "10.0.0.1", "b": -3, "c": 4}));
+    }
+
+    #[test]
+    fn small_files_stay_small() {
+        for (text, says) in [
+            ("a: &a [x]\nb: [*a, *a]".to_owned(), "aliases are not followed (line 2)"),
+            ("[".repeat(50_000), "nested"),
+            ("a: [".to_owned(), "not valid YAML"),
+            ("a: b: c".to_owned(), "not valid YAML"),
+        ] {
+            let error = tree(&text).unwrap_err();
+            assert!(error.contains(says), "{error}");
+        }
+    }
+}

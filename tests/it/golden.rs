@@ -1,0 +1,101 @@
+//! Golden packs, compared byte for byte. `UPDATE_GOLDEN=1 cargo test -p indexd-tests golden` writes them;
+//! the commit that changes one says why in its body (`scripts/golden-reasons.sh`).
+
+use indexd_oracle::Oracle;
+use indexd_pack::{Config, Context, Pack, PackError, Request, Tuning};
+use indexd_text::CounterOptions;
+use serde_json::{Value, json};
+use std::path::{Path, PathBuf};
+
+fn top() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
+}
+
+fn tree(dir: &Path, prefix: &str, out: &mut Vec<(String, Vec<u8>)>) {
+    for entry in std::fs::read_dir(dir).unwrap() {
+        let path = entry.unwrap().path();
+        let name = format!("{prefix}{}", path.file_name().unwrap().to_str().unwrap());
+        match path.is_dir() {
+            true => tree(&path, &format!("{name}/"), out),
+            false => out.push((name, std::fs::read(&path).unwrap())),
+        }
+    }
+}
+
+fn pack(request: Value) -> Result<Pack, PackError> {
+    let mut files = Vec::new();
+    tree(&top().join("fixtures/packs/go"), "", &mut files);
+    let (config, tuning) = (Config::default(), Tuning::default());
+    let counter = indexd_text::counter("o200k_base", &CounterOptions::default()).unwrap();
+    let context = Context {
+        config: &config,
+        tuning: &tuning,
+        counter: &*counter,
+        cancel: &|| false,
+        tool_version: "test",
+        repo_id: "fixture",
+        normalised: None,
+        change: None,
+        created_at: "2024-01-01T00:00:00Z",
+        matches_head: &|_| true,
+        stage: &|_| {},
+        decided: &|_| {},
+    };
+    let request = Request::from_json(request)?;
+    indexd_pack::build(&Oracle::of(&files), &request, &context)
+}
+
+/// Compares with the golden of this name, or writes it.
+fn check(name: &str, text: &str) {
+    let path = top().join("tests/golden").join(name);
+    if std::env::var_os("UPDATE_GOLDEN").is_some() {
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(&path, text).unwrap();
+    }
+    let golden = std::fs::read_to_string(&path).unwrap_or_default();
+    let differs = golden.lines().zip(text.lines()).position(|(a, b)| a != b);
+    assert!(
+        golden == text,
+        "{name} is another from line {:?} on. Is the new pack right? Then run UPDATE_GOLDEN=1 cargo test -p \
+         indexd-tests golden, and say why in the body of the commit: \"golden: ...\"",
+        differs.map(|n| n + 1)
+    );
+}
+
+/// The canonical bytes of one pack: no white space, sorted keys, nothing volatile.
+#[test]
+fn context_pack_v1() {
+    let request = json!({
+        "query": "The retry delay should never exceed MaxDelay",
+        "budgets": {"maxTotalTokens": 1200, "maxItems": 12},
+    });
+    check("context_pack_v1.json", &pack(request).unwrap().canonical());
+}
+
+/// One text for each layout and renderer that there is.
+#[test]
+fn each_layout_and_renderer() {
+    let mut written = Vec::new();
+    for layout in ["graph", "agent", "flat"] {
+        for renderer in ["text", "markdown", "template", "json"] {
+            let request = json!({
+                "query": "The retry delay should never exceed MaxDelay", "layout": layout, "renderer": renderer,
+                "budgets": {"maxTotalTokens": 700},
+            });
+            let name = format!("{layout}-{renderer}.txt");
+            match pack(request) {
+                Ok(pack) => {
+                    check(&name, &pack.rendered);
+                    written.push(name);
+                }
+                Err(PackError::NotSupported { .. }) => {}
+                Err(e) => panic!("{name}: {e}"),
+            }
+        }
+    }
+    assert!(written.len() >= 2, "{written:?}");
+    for entry in std::fs::read_dir(top().join("tests/golden")).unwrap() {
+        let name = entry.unwrap().file_name().into_string().unwrap();
+        assert!(name == "context_pack_v1.json" || written.contains(&name), "{name} is the golden of nothing");
+    }
+}
