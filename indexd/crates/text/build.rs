@@ -5,12 +5,12 @@
 //! ranks of all pairs of bytes; the places of short tokens, 64 bits of key and the rank each; the
 //! places of long tokens, a part of the hash and where in the rest the token stands each; and the
 //! rest: rank, length (one byte) and bytes of each long token. Hash tables are searched place by
-//! place from where the hash points, up to a free one; they are at most half full.
+//! place from where the hash points, up to a free one; they are half full.
 
 #[path = "src/tokens/layout.rs"]
 mod layout;
 
-use layout::{FREE, NONE, SHORT_MAX, hash_long, hash_short, pack};
+use layout::{FREE, NONE, SHORT_MAX, hash_long, hash_short, next, pack};
 use std::error::Error;
 use std::path::Path;
 
@@ -31,8 +31,8 @@ fn main() -> Result<(), Box<dyn Error>> {
 fn table(tokens: &[Vec<u8>]) -> Result<Vec<u8>, Box<dyn Error>> {
     let n_short = tokens.iter().filter(|t| t.len() <= SHORT_MAX).count();
     let mut pairs = vec![NONE; 1 << 16];
-    let mut short = vec![(u64::from(FREE), 0u32); (n_short * 2).next_power_of_two()];
-    let mut long = vec![(0u32, FREE); ((tokens.len() - n_short) * 2).next_power_of_two()];
+    let mut short = vec![(u64::from(FREE), 0u32); n_short * 2];
+    let mut long = vec![(0u32, FREE); (tokens.len() - n_short) * 2];
     // Where nothing stands, a place can be free.
     let mut rest = vec![0u8];
     for (rank, token) in (0u32..).zip(tokens) {
@@ -42,14 +42,14 @@ fn table(tokens: &[Vec<u8>]) -> Result<Vec<u8>, Box<dyn Error>> {
                 let key = pack(token);
                 let mut at = hash_short(key, short.len());
                 while short[at].0 != u64::from(FREE) {
-                    at = (at + 1) % short.len();
+                    at = next(at, short.len());
                 }
                 short[at] = (key, rank);
             }
             _ => {
                 let (mut at, part) = hash_long(token, long.len());
                 while long[at].1 != FREE {
-                    at = (at + 1) % long.len();
+                    at = next(at, long.len());
                 }
                 long[at] = (part, u32::try_from(rest.len())?);
                 rest.extend(rank.to_le_bytes());

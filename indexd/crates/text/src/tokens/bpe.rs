@@ -6,7 +6,7 @@
 //! of vectors, and keeps 128 copies of the expression: counting here takes a fifth of the time, and
 //! no memory but that of the program's file.
 
-use super::layout::{FREE, NONE, SHORT_MAX, hash_long, hash_short, pack};
+use super::layout::{FREE, NONE, SHORT_MAX, hash_long, hash_short, next, pack};
 use super::split::{self, Pieces};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -117,7 +117,7 @@ impl Vocabulary {
             match u64::from_le_bytes([k0, k1, k2, k3, k4, k5, k6, k7]) {
                 found if found == key => return Some(u32::from_le_bytes(rank)),
                 0 => return None,
-                _ => at = (at + 1) & (self.short.len() - 1),
+                _ => at = next(at, self.short.len()),
             }
         }
     }
@@ -137,7 +137,7 @@ impl Vocabulary {
             {
                 return Some(u32::from_le_bytes(*rank));
             }
-            at = (at + 1) & (self.long.len() - 1);
+            at = next(at, self.long.len());
         }
     }
 }

@@ -12,13 +12,13 @@ pub fn pack(bytes: &[u8]) -> u64 {
     bytes.iter().fold(bytes.len() as u64, |packed, b| packed << 8 | u64::from(*b))
 }
 
-/// Where to look first for a short token in a table of `n` places, a power of two.
+/// Where to look first for a short token in a table of `n` places.
 pub fn hash_short(key: u64, n: usize) -> usize {
     place(key.wrapping_mul(MIX), n)
 }
 
-/// Where to look first for a long token in a table of `n` places, a power of two, and what tells it
-/// from most others that are found there.
+/// Where to look first for a long token in a table of `n` places, and what tells it from most others
+/// that are found there.
 pub fn hash_long(bytes: &[u8], n: usize) -> (usize, u32) {
     let (words, rest) = bytes.as_chunks();
     let words = words.iter().map(|w| u64::from_le_bytes(*w)).chain([pack(rest)]);
@@ -26,9 +26,15 @@ pub fn hash_long(bytes: &[u8], n: usize) -> (usize, u32) {
     (place(hash, n), (hash >> 12) as u32)
 }
 
-/// The upper bits of a product, which all bits of its factors have a part in.
+/// A share of `n` places as large as the product is of all numbers: its upper bits count, which all bits of
+/// its factors have a part in.
 fn place(product: u64, n: usize) -> usize {
-    (product >> (64 - n.ilog2())) as usize
+    ((u128::from(product) * n as u128) >> 64) as usize
+}
+
+/// The place after one.
+pub fn next(at: usize, n: usize) -> usize {
+    if at + 1 == n { 0 } else { at + 1 }
 }
 
 /// Odd, with bits all over: the fraction of the golden ratio.
