@@ -163,8 +163,34 @@ tests[#tests + 1] = { 'pickers', function()
   package.loaded.snacks = { picker = function(opts) got = opts.items[1] end }
   require('indexd.pick').pick(places, 'p')
   equal('snacks', { got.file, got.pos }, { repo .. '/retry.go', { 4, 5 } })
+  package.loaded.snacks = { picker = function() error('too old') end }
+  choices = nil
+  require('indexd.pick').pick(places, 'p')
+  equal('one that fails gives way', choices, { 'x' })
+  holds('and is named', said('snacks failed: .*too old'))
   package.loaded.snacks = nil
   equal('none', require('indexd.pick').name(), 'select')
+end }
+
+tests[#tests + 1] = { 'telescope', function()
+  local opened, shown
+  local stubs = {
+    ['telescope.pickers'] = { new = function(_, opts) return { find = function() opened = opts end } end },
+    ['telescope.finders'] = { new_table = function(opts) return opts end },
+    ['telescope.config'] = { values = {
+      grep_previewer = function() return 'previewer' end,
+      generic_sorter = function() return 'sorter' end,
+    } },
+  }
+  for name, stub in pairs(stubs) do package.loaded[name] = stub end
+  local places = { { path = repo .. '/retry.go', line = 4, column = 6, label = 'func Delay' } }
+  equal('the name', require('indexd.pick').name(), 'telescope')
+  require('indexd.pick').pick(places, 'callers of Delay')
+  equal('the window', { opened.prompt_title, opened.previewer, opened.sorter }, { 'callers of Delay', 'previewer', 'sorter' })
+  shown = opened.finder.entry_maker(opened.finder.results[1])
+  equal('an entry', { shown.display, shown.ordinal, shown.filename, shown.lnum, shown.col },
+    { 'func Delay', 'func Delay', repo .. '/retry.go', 4, 6 })
+  for name in pairs(stubs) do package.loaded[name] = nil end
 end }
 
 tests[#tests + 1] = { 'progress is shown, what is not fresh says so, and what is busy is asked again', function()
