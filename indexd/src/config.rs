@@ -8,6 +8,10 @@
 //! Each option is declared once in `options!`, with its help, default and what a repository may do
 //! to it. Options below `pack.` are those of [`indexd_pack::Config`].
 
+mod path_map;
+
+pub use path_map::{Mount, PathMap};
+
 use ignore::gitignore::GitignoreBuilder;
 mod foreign;
 
@@ -275,6 +279,8 @@ options! {
     /// MiB of private memory above which the daemon lets go of what it keeps for later requests, then
     /// closes the workspaces that were asked least lately.
     daemon_memory_mb: u64 = 512, "daemon.memory_mb", Never, 64 to 1_048_576;
+    /// Folders that containers know by another path, as `HOST=CONTAINER`.
+    daemon_path_map: PathMap = PathMap::default(), "daemon.path_map", Never;
     /// Days after which the index of a repository that nobody asked for is removed; 0 for never.
     workspace_keep_days: u64 = 60, "workspace.keep_days", Never, 0 to 36_500;
     /// Seconds without a connection after which the daemon exits; 0 for never.

@@ -5,6 +5,7 @@ mod artifacts;
 mod changes;
 mod cli;
 mod client;
+mod containers;
 mod context;
 mod daemon;
 mod documents;

@@ -1,5 +1,6 @@
 //! What serves a request, and what it may know of its caller.
 
+use crate::config::{Mount, PathMap};
 use indexd_proto::error::{ErrorCode, ErrorObject};
 use indexd_proto::workspace::{PackCounts, WorkspaceStatus};
 use indexd_proto::{Call, Id};
@@ -20,6 +21,11 @@ pub trait Backend: Send + Sync + 'static {
 
     /// What packs cost and held.
     fn packs(&self) -> PackCounts;
+
+    /// The folders that clients may know by another path.
+    fn path_map(&self) -> Option<&PathMap> {
+        None
+    }
 
     /// Removes what nobody needs any more. Called at the start and once a day.
     fn keep_house(&self) {}
@@ -66,6 +72,8 @@ pub struct Context {
     pub correlation_id: String,
     /// Whether the answer is still wanted.
     pub cancel: Cancel,
+    /// Where the workspace lies for a client that knows it by another path.
+    pub mount: Option<Mount>,
     /// Takes notifications for the client; false when the client is gone.
     pub notify: Box<dyn Fn(Vec<u8>) -> bool + Send + Sync>,
 }
@@ -77,6 +85,12 @@ impl Context {
     /// `POC_E_CANCELLED`.
     pub fn check(&self) -> Result<(), ErrorObject> {
         if self.cancel.is_cancelled() { Err(cancelled()) } else { Ok(()) }
+    }
+
+    /// A root as the client knows it.
+    pub fn root(&self, root: &std::path::Path) -> String {
+        let root = root.display().to_string();
+        self.mount.as_ref().map_or_else(|| root.clone(), |m| m.container_of(&root))
     }
 
     /// Sends a notification, waiting while the client is slow.

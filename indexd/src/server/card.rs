@@ -60,7 +60,8 @@ pub fn card(
     let max = max_tokens.unwrap_or(TOKENS_DEFAULT);
     if !(100..=2_000).contains(&max) {
         let message = format!("maxTokens must be 100 to 2000, not {max}");
-        return Err(ErrorObject::new(ErrorCode::InvalidRequest, message));
+        return Err(ErrorObject::new(ErrorCode::InvalidRequest, message)
+            .with_hint("give a number of tokens between them"));
     }
     let mut defs = graph::find(view, name)?;
     // Stable: equals stay in the order of their places.

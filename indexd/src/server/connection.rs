@@ -4,6 +4,7 @@
 //! in which they are ready. A client that leaves, stops reading, or stops within a line costs its
 //! own requests only.
 
+use crate::config::Mount;
 use crate::server::backend::{Cancel, Context};
 use crate::server::dispatch::{Closing, Connected, Server, busy};
 use crate::server::limits::{
@@ -15,6 +16,7 @@ use indexd_proto::frame::{Decoder, Frame};
 use indexd_proto::limits::FRAME_BYTES_MAX;
 use indexd_proto::rpc::{self, CancelParams, Incoming};
 use indexd_proto::{Call, Id, correlation, hello};
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -252,10 +254,14 @@ impl Connection {
             self.notification(&message.method, message.params);
             return true;
         };
-        let parsed = correlation::split(message.params)
+        let (params, mount) = match self.server.inward(message.params) {
+            Some((params, mount)) => (Cow::Owned(params), Some(mount)),
+            None => (Cow::Borrowed(message.params), None),
+        };
+        let parsed = correlation::split(&params)
             .and_then(|(own, params)| Ok((own, Call::parse(&message.method, &params)?)));
         match parsed {
-            Ok((own, call)) => self.begin(id, call, own).await,
+            Ok((own, call)) => self.begin(id, call, own, mount).await,
             Err(error) => self.send(rpc::error(Some(&id), &error), None).await,
         }
     }
@@ -269,7 +275,7 @@ impl Connection {
         }
     }
 
-    async fn begin(&self, id: Id, call: Call, own_name: Option<String>) -> bool {
+    async fn begin(&self, id: Id, call: Call, own_name: Option<String>, mount: Option<Mount>) -> bool {
         if matches!(call, Call::Hello(_)) {
             self.has_greeted.store(true, Ordering::Relaxed);
         }
@@ -300,6 +306,7 @@ impl Connection {
             received: Instant::now(),
             correlation_id,
             cancel,
+            mount,
             notify: notifier(self.outbox.clone(), Arc::clone(self.server.room())),
         };
         let server = Arc::clone(&self.server);

@@ -4,6 +4,7 @@
 //! [`RUNNING_MAX`] run, at most [`QUEUE_MAX`] wait for a place, and more are refused at once, so
 //! that a flood costs its sender and not the daemon.
 
+use crate::config::Mount;
 use crate::server::backend::{Backend, Cancel, Context, cancelled};
 use crate::server::convert;
 use crate::server::limits::{BUSY_RETRY, HELD_KIB_MAX, QUEUE_MAX, RUNNING_MAX};
@@ -132,6 +133,12 @@ impl Server {
     /// KiB that may still be held for clients, all together.
     pub(super) fn room(&self) -> &Arc<Semaphore> {
         &self.room
+    }
+
+    /// The parameters of a request with paths of a container as this machine has them; `None` where nothing
+    /// is another path.
+    pub(super) fn inward(&self, params: &str) -> Option<(String, Mount)> {
+        self.backend.path_map()?.inward(params)
     }
 
     /// Stops taking requests; those in flight go on.

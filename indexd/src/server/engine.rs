@@ -5,7 +5,7 @@ mod packs;
 mod papers;
 mod transfer;
 
-use crate::config::Config;
+use crate::config::{Config, PathMap};
 use crate::server::backend::{Backend, Context};
 use crate::server::dispatch::json;
 use crate::server::graph::Relation;
@@ -335,7 +335,8 @@ impl Backend for Engine {
             Call::Around(p) => self.graph(Relation::Around, p, ctx),
             Call::WorkspaceAdd(p) => {
                 let workspace = self.workspace(target(&p.repo, &p.cwd))?;
-                json(&convert::workspace_status(workspace.status()))
+                let root = ctx.root(workspace.root());
+                json(&wire::WorkspaceStatus { root, ..convert::workspace_status(workspace.status()) })
             }
             Call::WorkspaceList(_) => json(&wire::ListResult {
                 schema: "WorkspaceList".to_owned(),
@@ -370,6 +371,10 @@ impl Backend for Engine {
         let lookups = counters.values().map(|c| c.lookups());
         let (hits, misses) = lookups.fold((0, 0), |(h, m), (hits, misses)| (h + hits, m + misses));
         wire::PackCounts { token_cache_hits: hits, token_cache_misses: misses, ..self.metrics.counts() }
+    }
+
+    fn path_map(&self) -> Option<&PathMap> {
+        Some(&self.config.daemon_path_map)
     }
 
     fn keep_house(&self) {
@@ -423,7 +428,7 @@ impl Reading {
             generation: self.snapshot.generation(),
             index_signature: self.snapshot.signature(),
             repo_id: self.repo_id.clone(),
-            root: self.workspace.root().display().to_string(),
+            root: ctx.root(self.workspace.root()),
             warnings: self.warnings.clone(),
             overlays: self.overlays.clone(),
             cache: None,

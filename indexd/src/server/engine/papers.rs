@@ -23,7 +23,8 @@ impl Engine {
         if let Some(n) = p.max_tokens.filter(|n| !MAP_TOKENS.contains(n)) {
             let message =
                 format!("maxTokens must be {} to {}, not {n}", MAP_TOKENS.start(), MAP_TOKENS.end());
-            return Err(ErrorObject::new(ErrorCode::InvalidRequest, message));
+            return Err(ErrorObject::new(ErrorCode::InvalidRequest, message)
+                .with_hint("give a number of tokens between them"));
         }
         let reading = self.read(target(&p.repo, &p.cwd), p.wait, p.progress, ctx)?;
         let name = p.max_tokens.map_or("repo_map".to_owned(), |n| format!("repo_map-{n}"));
