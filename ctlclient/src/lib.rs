@@ -20,6 +20,7 @@ mod style;
 use args::Cli;
 use clap::Parser;
 use failure::Failure;
+use indexd_proto::printed::{Failed, Printed};
 use std::process::ExitCode;
 
 /// The program `ctl`.
@@ -48,7 +49,8 @@ fn report(failure: &Failure, json: bool) {
     use std::io::Write;
     let Failure::Error(error) = failure else { return };
     let text = if json {
-        format!("{}\n", serde_json::json!({"schema": "Error", "schemaVersion": "1.0.0", "error": error}))
+        let failed = Printed::new("Error", Failed { error: (**error).clone() });
+        format!("{}\n", serde_json::to_string(&failed).unwrap_or_default())
     } else {
         let data = &error.data;
         let mut text = format!("ctl: {} [{}]\n", style::safe_line(&error.message), data.code.name());

@@ -1,6 +1,8 @@
 //! Standard output: written through one buffer, ended cleanly, silent when its reader has gone.
 
 use crate::failure::Failure;
+use indexd_proto::error::ErrorCode;
+use indexd_proto::printed::Printed;
 use std::io::{self, BufWriter, Write};
 
 /// Standard output.
@@ -57,6 +59,16 @@ impl Output {
     pub fn line(&mut self, text: &str) -> Result<(), Failure> {
         self.text(text)?;
         self.text("\n")
+    }
+
+    /// Writes a line with an object of our own, which says what it is.
+    ///
+    /// # Errors
+    /// As [`Failure::from`] an IO error.
+    pub fn object<T: serde::Serialize>(&mut self, schema: &str, members: T) -> Result<(), Failure> {
+        let text = serde_json::to_string(&Printed::new(schema, members))
+            .map_err(|e| Failure::new(ErrorCode::Internal, format!("the answer is no JSON: {e}")))?;
+        self.line(&text)
     }
 
     /// Writes what is still in the buffer.

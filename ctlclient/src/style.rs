@@ -26,10 +26,14 @@ impl Style {
         let env = |name: &str| std::env::var(name).ok();
         let color = decide(when, &env, std::io::stdout().is_terminal());
         let width = rustix::termios::tcgetwinsize(std::io::stdout()).map_or(0, |w| usize::from(w.ws_col));
-        LINKS.get_or_init(|| {
-            (color && std::io::stdout().is_terminal() && follows_links(&env)).then(link_bases)
-        });
+        // Colours in a pipe were asked for: they go to a pager, which passes links on as well.
+        LINKS.get_or_init(|| (color && follows_links(&env)).then(link_bases));
         Self { color, width: if width == 0 { 80 } else { width.clamp(40, 200) } }
+    }
+
+    /// Whether what is drawn on the terminal, and not written to standard output, has colours.
+    pub fn has_color_on_terminal(when: ColorWhen) -> bool {
+        decide(when, &|name| std::env::var(name).ok(), true)
     }
 
     fn paint(self, code: &str, text: &str) -> String {

@@ -21,6 +21,7 @@ pub mod import;
 pub mod limits;
 pub mod overlay;
 pub mod paths;
+pub mod printed;
 pub mod request;
 pub mod rpc;
 pub mod schema;

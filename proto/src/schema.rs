@@ -1,8 +1,8 @@
 //! JSON Schemas of the wire types, generated from them.
 
 use crate::{
-    call, card, context_pack, documents, error, export, graph, hello, import, request, rpc, search, shown,
-    sources, why, workspace,
+    call, card, context_pack, documents, error, export, graph, hello, import, printed, request, rpc, search,
+    shown, sources, why, workspace,
 };
 use schemars::generate::SchemaSettings;
 use serde_json::Value;
@@ -70,6 +70,16 @@ pub fn all() -> Vec<(String, Value)> {
         "progress.params" => rpc::ProgressParams,
         "chunk.params" => rpc::ChunkParams,
         "cancel.params" => rpc::CancelParams,
+        "ctl.error" => printed::Printed<printed::Failed>,
+        "ctl.message" => printed::Printed<printed::Message>,
+        "ctl.pack-record" => printed::Printed<printed::PackRecord>,
+        "ctl.version" => printed::Printed<printed::Version>,
+        "ctl.here" => printed::Printed<printed::Here>,
+        "ctl.doctor" => printed::Printed<printed::Doctor>,
+        "ctl.service-status" => printed::Printed<printed::ServiceStatus>,
+        "ctl.file-changes" => printed::Printed<printed::FileChanges>,
+        "ctl.workspace" => printed::Printed<workspace::WorkspaceStatus>,
+        "ctl.workspace-removed" => printed::Printed<workspace::RemoveResult>,
     }
     let methods: Vec<String> = call::Method::ALL.iter().map(|m| file_of(*m, "params")).collect();
     for (_, schema) in out.iter_mut().filter(|(name, _)| methods.contains(name)) {

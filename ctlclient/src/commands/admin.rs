@@ -10,6 +10,7 @@ use crate::session::{self, Session, Start};
 use crate::style::{Style, bytes, count, number, safe_line};
 use indexd_proto::error::ErrorCode;
 use indexd_proto::hello::{HelloParams, HelloResult, ProtocolRange};
+use indexd_proto::printed::{DaemonVersion, Message, OwnVersion, Version};
 use indexd_proto::workspace::{
     AddParams, CompactParams, CompactResult, ConfigParams, ConfigResult, GcParams, GcResult, ListParams,
     ListResult, PackCounts, RemoveParams, RemoveResult, StatusParams, StatusResult, Wait, WaitMode,
@@ -28,7 +29,7 @@ pub fn index(common: &Common, args: &IndexArgs) -> Result<(), Failure> {
         let line = session.call(Method::WorkspaceAdd, &params, &mut Progress::new(true))?;
         let status: WorkspaceStatus = session::result(&line)?;
         if common.json {
-            out.line(&named("Workspace", &status)?)?;
+            out.object("Workspace", &status)?;
         } else {
             out.text(&workspace_text(&status, Style::of_stdout(common.color)))?;
         }
@@ -85,20 +86,6 @@ pub fn status(common: &Common) -> Result<(), Failure> {
         }
     }
     out.finish()
-}
-
-/// A result that has no name on the wire, as an object with one: what a command prints says what it is.
-fn named<T: serde::Serialize>(schema: &'static str, result: &T) -> Result<String, Failure> {
-    #[derive(serde::Serialize)]
-    #[serde(rename_all = "camelCase")]
-    struct Named<'a, T> {
-        schema: &'static str,
-        schema_version: &'static str,
-        #[serde(flatten)]
-        result: &'a T,
-    }
-    serde_json::to_string(&Named { schema, schema_version: "1.0.0", result })
-        .map_err(|e| Failure::new(ErrorCode::Internal, format!("the answer is no JSON: {e}")))
 }
 
 fn requests(status: &StatusResult) -> String {
@@ -237,7 +224,7 @@ pub fn workspace(common: &Common, what: &WorkspaceCommand) -> Result<(), Failure
             )?;
             let status: WorkspaceStatus = session::result(&line)?;
             match common.json {
-                true => out.line(&named("Workspace", &status)?)?,
+                true => out.object("Workspace", &status)?,
                 false => out.text(&workspace_text(&status, style))?,
             }
         }
@@ -257,7 +244,7 @@ pub fn workspace(common: &Common, what: &WorkspaceCommand) -> Result<(), Failure
             let line = session.call(Method::WorkspaceRemove, &RemoveParams { repo: root.clone() }, quiet)?;
             let removed: RemoveResult = session::result(&line)?;
             match common.json {
-                true => out.line(&named("WorkspaceRemoved", &removed)?)?,
+                true => out.object("WorkspaceRemoved", &removed)?,
                 false => out.line(&format!("forgot {}", safe_line(&root)))?,
             }
         }
@@ -346,9 +333,7 @@ pub fn daemon(common: &Common, what: DaemonCommand) -> Result<(), Failure> {
 fn say(common: &Common, text: &str) -> Result<(), Failure> {
     let mut out = Output::new();
     if common.json {
-        out.line(
-            &serde_json::json!({"schema": "Message", "schemaVersion": "1.0.0", "message": text}).to_string(),
-        )?;
+        out.object("Message", Message { message: text.to_owned() })?;
     } else if !common.quiet {
         out.line(text)?;
     }
@@ -389,12 +374,11 @@ pub fn version(common: &Common) -> Result<(), Failure> {
     let daemon = Session::connect(common, Start::Never).and_then(|mut s| greet(&mut s)).ok();
     let mut out = Output::new();
     if common.json {
-        let object = serde_json::json!({
-            "schema": "Version", "schemaVersion": "1.0.0",
-            "ctl": {"version": env!("CARGO_PKG_VERSION"), "protocol": {"min": PROTOCOL_VERSION_MIN, "max": PROTOCOL_VERSION}},
-            "daemon": daemon.map(|d| serde_json::json!({"version": d.server.version, "protocol": d.supported, "pid": d.pid})),
-        });
-        out.line(&object.to_string())?;
+        let ours =
+            OwnVersion { version: env!("CARGO_PKG_VERSION").to_owned(), protocol: ProtocolRange::OURS };
+        let theirs =
+            daemon.map(|d| DaemonVersion { version: d.server.version, protocol: d.supported, pid: d.pid });
+        out.object("Version", Version { ctl: ours, daemon: theirs })?;
     } else {
         out.line(&format!(
             "ctl {} (protocol {PROTOCOL_VERSION_MIN} to {PROTOCOL_VERSION})",

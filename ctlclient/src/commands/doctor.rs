@@ -12,8 +12,8 @@ use crate::style::{Style, bytes, safe_line};
 use indexd_proto::Method;
 use indexd_proto::error::ErrorCode;
 use indexd_proto::paths::Dirs;
+use indexd_proto::printed::{Check, Doctor, Verdict};
 use indexd_proto::workspace::{ConfigParams, ConfigResult, StatusParams, StatusResult, WorkspaceStatus};
-use serde::Serialize;
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
@@ -24,33 +24,16 @@ const FILES_WANTED: u64 = 1_024;
 /// Watched folders that a large repository needs.
 const WATCHES_WANTED: u64 = 65_536;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[serde(rename_all = "lowercase")]
-enum Verdict {
-    Ok,
-    Warn,
-    Fail,
-}
-
-#[derive(Debug, Serialize)]
-struct Check {
-    name: &'static str,
-    verdict: Verdict,
-    reason: String,
-    #[serde(skip_serializing_if = "String::is_empty")]
-    fix: String,
-}
-
 fn ok(name: &'static str, reason: impl Into<String>) -> Check {
-    Check { name, verdict: Verdict::Ok, reason: reason.into(), fix: String::new() }
+    Check { name: name.to_owned(), verdict: Verdict::Ok, reason: reason.into(), fix: String::new() }
 }
 
 fn warn(name: &'static str, reason: impl Into<String>, fix: impl Into<String>) -> Check {
-    Check { name, verdict: Verdict::Warn, reason: reason.into(), fix: fix.into() }
+    Check { name: name.to_owned(), verdict: Verdict::Warn, reason: reason.into(), fix: fix.into() }
 }
 
 fn fail(name: &'static str, reason: impl Into<String>, fix: impl Into<String>) -> Check {
-    Check { name, verdict: Verdict::Fail, reason: reason.into(), fix: fix.into() }
+    Check { name: name.to_owned(), verdict: Verdict::Fail, reason: reason.into(), fix: fix.into() }
 }
 
 /// Runs every check; exit status 69 when one fails.
@@ -69,8 +52,7 @@ pub fn doctor(common: &Common) -> Result<(), Failure> {
     let failed = checks.iter().any(|c| c.verdict == Verdict::Fail);
     let mut out = Output::new();
     if common.json {
-        let object = serde_json::json!({"schema": "Doctor", "schemaVersion": "1.0.0", "ok": !failed, "checks": checks});
-        out.line(&object.to_string())?;
+        out.object("Doctor", Doctor { ok: !failed, checks })?;
     } else {
         let style = Style::of_stdout(common.color);
         for c in &checks {

@@ -6,9 +6,10 @@ use crate::failure::Failure;
 use crate::output::Output;
 use crate::style::{Style, safe_line};
 use indexd_proto::error::ErrorCode;
+use indexd_proto::printed::{FileChange, FileChanges};
 use jsonc_parser::ParseOptions;
 use jsonc_parser::cst::{CstInputValue, CstRootNode};
-use serde_json::{Value, json};
+use serde_json::Value;
 use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
@@ -87,10 +88,10 @@ pub fn apply(common: &Common, edits: &[Edit], write: bool, done: &str) -> Result
     if common.json {
         let files = edits.iter().map(|e| {
             let diff = diff(e, Style { color: false, width: 80 });
-            json!({"path": e.path, "changed": e.is_change(), "written": write && e.is_change(), "diff": diff})
+            let (path, changed) = (e.path.display().to_string(), e.is_change());
+            FileChange { path, changed, written: write && changed, diff }
         });
-        let files: Vec<Value> = files.collect();
-        out.line(&json!({"schema": "FileChanges", "schemaVersion": "1.0.0", "files": files}).to_string())?;
+        out.object("FileChanges", FileChanges { files: files.collect() })?;
         return out.finish();
     }
     let style = Style::of_stdout(common.color);
@@ -226,6 +227,7 @@ fn input(value: &Value) -> CstInputValue {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use serde_json::json;
 
     fn check(before: &str, value: Option<Value>, after: &str) {
         assert_eq!(json_member(before, &["servers", "indexd"], value.as_ref()).unwrap(), after);

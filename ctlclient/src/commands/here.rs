@@ -9,8 +9,8 @@ use crate::session::{self, Session, Start};
 use crate::style::{Style, bytes, count, number, safe_line};
 use clap::CommandFactory;
 use indexd_proto::Method;
+use indexd_proto::printed::Here;
 use indexd_proto::workspace::{StatusParams, StatusResult, WorkspaceStatus};
-use serde_json::json;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
@@ -41,10 +41,8 @@ pub fn here(common: &Common) -> Result<(), Failure> {
     };
     let mut out = Output::new();
     if common.json {
-        let answer = json!({
-            "schema": "Here", "schemaVersion": "1.0.0", "root": root, "daemon": known.is_some(), "workspace": indexed,
-        });
-        out.line(&answer.to_string())?;
+        let root = root.display().to_string();
+        out.object("Here", Here { root, daemon: known.is_some(), workspace: indexed.cloned() })?;
         return out.finish();
     }
     let style = Style::of_stdout(common.color);

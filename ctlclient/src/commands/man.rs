@@ -10,6 +10,9 @@ use std::collections::BTreeMap;
 use std::io;
 use std::path::Path;
 
+/// The day of this release: pages that are made again are the same.
+const DATE: &str = "2026-11-24";
+
 /// Prints the page of `ctl`, or writes that and one for each command to a folder.
 ///
 /// # Errors
@@ -49,10 +52,13 @@ fn add(command: &Command, name: &str, pages: &mut BTreeMap<String, String>) {
     let mut text = Vec::new();
     let title = name.to_owned();
     // Writing to memory does not fail; the title of the page is its own name, the synopsis that of the line.
-    let page = Man::new(command.clone()).title(title).section("1").source(version());
+    let page = Man::new(command.clone()).title(title).section("1").date(DATE).source(version());
     let is_written = page.render(&mut text).and_then(|()| exit_status(&mut text));
     debug_assert!(is_written.is_ok());
-    pages.insert(name.to_owned(), String::from_utf8_lossy(&text).into_owned());
+    // An empty line between two breaks is a space between paragraphs, and readers of pages warn of breaks
+    // beside one.
+    let text = String::from_utf8_lossy(&text).replace(".br\n\n.br\n", ".sp\n");
+    pages.insert(name.to_owned(), text);
 }
 
 fn version() -> String {

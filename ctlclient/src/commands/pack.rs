@@ -13,6 +13,7 @@ use indexd_proto::error::ErrorCode;
 use indexd_proto::limits::{
     CTL_BUDGET_TOKENS, CTL_BYTES_PER_ITEM, CTL_ITEMS, CTL_ITEMS_PER_SECTION, PATCH_BYTES_MAX, QUERY_BYTES_MAX,
 };
+use indexd_proto::printed::PackRecord;
 use indexd_proto::request::{Budgets, CallOptions, PackAnswer, PackGetParams, PackParams, PreviewResult};
 use indexd_proto::workspace::Envelope;
 use serde_json::value::RawValue;
@@ -59,8 +60,7 @@ pub fn pack(common: &Common, args: &PackArgs) -> Result<(), Failure> {
     } else if args.write {
         let pack: ContextPack = parse(answer.pack)?;
         if common.json {
-            let record = json!({"schema": "PackRecord", "schemaVersion": "1.0.0", "packId": pack.pack_id});
-            out.line(&record.to_string())?;
+            out.object("PackRecord", PackRecord { pack_id: pack.pack_id })?;
         } else {
             out.line(&pack.pack_id)?;
         }
@@ -173,7 +173,7 @@ fn warnings(pack: &str) -> Result<Vec<String>, Failure> {
     serde_json::from_str(pack).map(|w: Warnings| w.warnings).map_err(shape)
 }
 
-fn parse(pack: &RawValue) -> Result<ContextPack, Failure> {
+pub(super) fn parse(pack: &RawValue) -> Result<ContextPack, Failure> {
     serde_json::from_str(pack.get()).map_err(shape)
 }
 
@@ -182,7 +182,7 @@ fn shape(e: serde_json::Error) -> Failure {
 }
 
 /// The task in words, from wherever it comes.
-fn query(args: &PackArgs) -> Result<Option<String>, Failure> {
+pub(super) fn query(args: &PackArgs) -> Result<Option<String>, Failure> {
     let unreadable = |what: &str, e: std::io::Error| {
         let code = match e.kind() {
             std::io::ErrorKind::NotFound => ErrorCode::WorkspaceInvalid,
@@ -209,7 +209,7 @@ fn query(args: &PackArgs) -> Result<Option<String>, Failure> {
     Ok(Some(String::from_utf8_lossy(&bytes).into_owned()))
 }
 
-fn params(
+pub(super) fn params(
     common: &Common,
     args: &PackArgs,
     query: Option<&str>,

@@ -10,6 +10,7 @@ use crate::session::own_uid;
 use crate::session::{self, Session, Start};
 use indexd_proto::error::ErrorCode;
 use indexd_proto::paths::Dirs;
+use indexd_proto::printed::ServiceStatus;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -83,17 +84,9 @@ fn status(common: &Common, units: &[Unit]) -> Result<(), Failure> {
     let runs = is_installed && run(&active_steps()).is_ok();
     let mut out = Output::new();
     if common.json {
-        out.line(
-            &serde_json::json!({
-                "schema": "ServiceStatus",
-                "schemaVersion": "1.0.0",
-                "installed": is_installed,
-                "current": is_current,
-                "active": runs,
-                "files": units.iter().map(|u| u.path.display().to_string()).collect::<Vec<_>>(),
-            })
-            .to_string(),
-        )?;
+        let files = units.iter().map(|u| u.path.display().to_string()).collect();
+        let status = ServiceStatus { installed: is_installed, current: is_current, active: runs, files };
+        out.object("ServiceStatus", status)?;
     } else {
         let state = match (is_installed, is_current, runs) {
             (false, ..) => "not installed",
