@@ -191,6 +191,7 @@ const PACK_EXAMPLES: &str = "Examples:
   ctl pack --diff main...HEAD --intent review      # what a branch does
   gh pr diff 123 | ctl pack --diff -
   ctl pack \"where is the retry decided\" --html pack.html
+  ctl pack -i \"where is the retry decided\" > context.md     # choose first
   ctl pack Client.get --thrifty                               # a symbol and its neighbourhood
   ctl pack \"and who retries\" --seen pack:sha256:1f0c...     # nothing twice
   ctl pack \"who retries\" --overlay net/retry.go=- < draft.go  # as if saved

@@ -53,6 +53,10 @@ pub struct PackArgs {
     /// Print places and reasons without the code
     #[arg(long)]
     pub brief: bool,
+    /// Choose on the terminal: drop and add items, watch the budget, then print or
+    /// copy the text
+    #[arg(short, long, conflicts_with_all = ["json", "text", "brief", "html", "format", "record", "change", "overlays"])]
+    pub interactive: bool,
     /// Write a page to look at: one HTML file that needs nothing else; without
     /// FILE to standard output
     #[arg(long, value_name = "FILE", num_args = 0..=1, default_missing_value = "-", conflicts_with_all = ["json", "text", "brief", "record"])]

@@ -18,6 +18,7 @@ mod metrics;
 pub mod more;
 mod pack;
 mod pack_text;
+mod pick;
 mod service;
 mod text_search;
 
@@ -47,6 +48,7 @@ pub fn run(cli: Cli) -> Result<(), Failure> {
         return here::here(common);
     };
     match command {
+        Command::Pack(args) if args.interactive => more::become_it(),
         Command::Pack(args) => pack::pack(common, args),
         Command::Map(args) => documents::map(common, args),
         Command::Preview(args) => pack::preview(common, args),

@@ -1,6 +1,6 @@
 //! The commands of `ctl-more`, and how `ctl` becomes it.
 
-use super::{agent, change_folder, mcp};
+use super::{agent, change_folder, mcp, pick};
 use crate::args::{AgentCommand, Cli, Command};
 use crate::failure::Failure;
 use crate::launch;
@@ -8,7 +8,10 @@ use indexd_proto::error::ErrorCode;
 
 /// Whether a command is one of `ctl-more`.
 pub fn is_meant(command: &Command) -> bool {
-    matches!(command, Command::Mcp(_) | Command::Agent(AgentCommand::Install { .. }))
+    match command {
+        Command::Pack(args) => args.interactive,
+        command => matches!(command, Command::Mcp(_) | Command::Agent(AgentCommand::Install { .. })),
+    }
 }
 
 /// Runs a command line.
@@ -22,6 +25,7 @@ pub fn run(cli: Cli) -> Result<(), Failure> {
         Some(Command::Agent(AgentCommand::Install { client, write, remove })) => {
             agent::install(&cli.common, *client, *write, *remove)
         }
+        Some(Command::Pack(args)) if args.interactive => pick::pick(&cli.common, args),
         _ => Err(Failure::hinted(
             ErrorCode::InvalidRequest,
             "ctl-more has no such command",

@@ -155,7 +155,7 @@ fn owner(symbol: &str) -> Option<String> {
 }
 
 /// One sentence: the rule with its best evidence, and what else connects the item with others.
-fn why(item: &ContextItem) -> String {
+pub(super) fn why(item: &ContextItem) -> String {
     let mut sentence = match item.why.evidence.first() {
         Some(e) if e.line > 0 => {
             let what = if e.via.is_empty() { &e.kind } else { &e.via };

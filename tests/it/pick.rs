@@ -1,0 +1,131 @@
+//! `ctl pack -i` on a terminal.
+
+use crate::terminal::{Terminal, ended};
+use crate::user::{User, check_failure, kill, ok, text};
+use base64::Engine as _;
+use std::os::unix::process::ExitStatusExt;
+use std::process::{Child, Command};
+
+/// A picker that shows its list.
+fn started(user: &User, terminal: &Terminal, args: &[&str]) -> Child {
+    let mut command = user.command("ctl");
+    command.args(["pack", "-i", "where is the delay decided"]).args(args);
+    let child = terminal.spawn(&command);
+    terminal.until("the list", |screen| screen.contains("[x] retry.go:") && screen.contains("tokens"));
+    child
+}
+
+fn is_dropped(screen: &str) -> bool {
+    screen.contains(">[ ] retry.go:")
+}
+
+#[test]
+fn what_is_chosen_on_a_terminal_is_printed() {
+    let user = User::new();
+    let whole = ok(&user.ctl(&["pack", "where is the delay decided", "--text"]));
+    assert!(whole.contains("func Delay") && whole.contains("func Get"), "{whole}");
+    let mut terminal = Terminal::new();
+    let before = terminal.settings();
+    let child = started(&user, &terminal, &[]);
+    let shown = terminal.screen();
+    assert!(shown.contains("4 │ func Delay(n int) int { return 1 << n }"), "{shown}");
+    assert!(shown.contains("of 8,000 tokens"), "{shown}");
+    terminal.type_in(" ");
+    terminal.until("the first item is dropped", is_dropped);
+    terminal.type_in("\r");
+    let (status, printed) = ended(child);
+    assert_eq!(status.code(), Some(0));
+    assert!(!printed.contains("func Delay") && printed.contains("func Get"), "{printed}");
+    terminal.until("the terminal is given back", |_| terminal.is_given_back());
+    assert_eq!(format!("{before:?}"), format!("{:?}", terminal.settings()));
+    // Dropped and taken in again it is the pack as everybody has it.
+    let mut terminal = Terminal::new();
+    let child = started(&user, &terminal, &[]);
+    terminal.type_in(" ");
+    terminal.until("the first item is dropped", is_dropped);
+    terminal.type_in(" \r");
+    assert_eq!(ended(child).1.trim_end(), whole.trim_end());
+}
+
+#[test]
+fn the_text_is_copied_through_the_terminal() {
+    let user = User::new();
+    let whole = ok(&user.ctl(&["pack", "where is the delay decided", "--text"]));
+    let mut terminal = Terminal::new();
+    let child = started(&user, &terminal, &[]);
+    terminal.type_in("y");
+    let (status, printed) = ended(child);
+    assert_eq!((status.code(), printed.as_str()), (Some(0), ""));
+    terminal.until("it says so", |screen| screen.contains("copied"));
+    let bytes = text(&terminal.bytes());
+    let copied = bytes.split("\x1b]52;c;").nth(1).and_then(|t| t.split('\x07').next()).unwrap();
+    let copied = base64::engine::general_purpose::STANDARD.decode(copied).unwrap();
+    assert_eq!(text(&copied).trim_end(), whole.trim_end());
+}
+
+#[test]
+fn a_terminal_is_given_back_at_every_end() {
+    let user = User::new();
+    for (keys, signal) in [("q", None), ("\x03", None), ("", Some("-TERM")), ("", Some("-HUP"))] {
+        let mut terminal = Terminal::new();
+        let before = terminal.settings();
+        let child = started(&user, &terminal, &[]);
+        assert_ne!(format!("{before:?}"), format!("{:?}", terminal.settings()));
+        match signal {
+            Some(signal) => kill(child.id(), signal),
+            None => terminal.type_in(keys),
+        }
+        let (status, printed) = ended(child);
+        match signal {
+            Some(_) => assert!(status.signal().is_some(), "{status:?}"),
+            None => assert_eq!(status.code(), Some(130)),
+        }
+        assert_eq!(printed, "");
+        terminal.until("the terminal is given back", |_| terminal.is_given_back());
+        assert_eq!(format!("{before:?}"), format!("{:?}", terminal.settings()), "{keys:?} {signal:?}");
+    }
+}
+
+#[test]
+fn what_was_dropped_makes_room_and_an_item_is_where_to_start_from() {
+    let user = User::new();
+    let mut terminal = Terminal::new();
+    let child = started(&user, &terminal, &[]);
+    terminal.type_in("r");
+    terminal.until("there is nothing to fill", |screen| screen.contains("nothing was dropped"));
+    terminal.type_in(" r");
+    terminal.until("it stays out", |screen| screen.contains("[ ] retry.go:"));
+    terminal.type_in("jf");
+    terminal.until("another pack", |screen| screen.contains("[x]"));
+    terminal.type_in("?");
+    terminal.until("keys", |screen| screen.contains("print the text and end"));
+    terminal.type_in("xq");
+    assert_eq!(ended(child).0.code(), Some(130));
+}
+
+#[test]
+fn without_colours_or_a_terminal() {
+    let user = User::new();
+    let colorful = Terminal::new();
+    let child = started(&user, &colorful, &[]);
+    assert!(colorful.has_colors());
+    kill(child.id(), "-TERM");
+    ended(child);
+    let plain = Terminal::new();
+    let child = started(&user, &plain, &["--color", "never"]);
+    assert!(!plain.has_colors(), "{}", plain.screen());
+    kill(child.id(), "-TERM");
+    ended(child);
+    // A session without a terminal.
+    let ctl = user.command("ctl");
+    let mut alone = user.run(std::path::Path::new("/usr/bin/setsid"));
+    let alone = alone.arg("--wait").arg(ctl.get_program()).args(["pack", "-i", "delay"]);
+    check_failure(&alone.output().unwrap(), 2, "POC_E_NOT_SUPPORTED");
+    let mut dumb: Command = user.command("ctl");
+    check_failure(
+        &dumb.env("TERM", "dumb").args(["pack", "-i", "delay"]).output().unwrap(),
+        2,
+        "-i needs a terminal",
+    );
+    check_failure(&user.ctl(&["pack", "-i", "delay", "--json"]), 2, "cannot be used with");
+}
