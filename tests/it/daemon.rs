@@ -312,11 +312,11 @@ fn no_request_is_lost_while_daemons_come_and_go() {
     let user = User::new();
     ok(&user.ctl(&["index", "--wait"]));
     std::thread::scope(|scope| {
-        let clients: Vec<_> = (0..4)
+        let clients: Vec<_> = (0..20)
             .map(|n| {
                 let user = &user;
                 scope.spawn(move || {
-                    for i in 0..10 {
+                    for i in 0..4 {
                         ok(&user.ctl(&["pack", &format!("delay {n} {i}"), "--json"]));
                     }
                 })

@@ -7,6 +7,7 @@ mod cli;
 mod client;
 mod containers;
 mod context;
+mod conventions;
 mod daemon;
 mod documents;
 mod edits;

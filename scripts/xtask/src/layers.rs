@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 const FREE: [&str; 3] = ["indexd-tests", "xtask", "indexd-bench"];
 
 /// Libraries that only these crates may know.
-const EXCLUSIVE: [(&str, &[&str]); 9] = [
+const EXCLUSIVE: [(&str, &[&str]); 10] = [
     ("heed", &["indexd-store"]),
     ("rkyv", &["indexd-store"]),
     ("roaring", &["indexd-store"]),
@@ -22,6 +22,7 @@ const EXCLUSIVE: [(&str, &[&str]); 9] = [
     ("gix", &["indexd-history"]),
     ("notify", &["indexd"]),
     ("rmcp", &["ctlclient"]),
+    ("ratatui", &["ctlclient"]),
 ];
 
 /// What each crate may use, by name.

@@ -72,6 +72,7 @@ fn check(top: &Path, no_tests: bool) -> Result<()> {
     run_with(top, &cargo, &doc, &[("RUSTDOCFLAGS", "-D warnings -A rustdoc::private-intra-doc-links")])?;
     unused(top, &cargo)?;
     if !no_tests {
+        obtain_shells();
         run(top, &cargo, &words("test --workspace --quiet"))?;
         editors::run(top)?;
         run(top, "bash", &words("scripts/page_check.sh"))?;
@@ -97,6 +98,26 @@ fn layers(top: &Path) -> Result<()> {
         bail!("the crates do not follow the codemap of ARCHITECTURE.md:\n{}", wrong.join("\n"));
     }
     Ok(())
+}
+
+/// Where this is continuous integration on Debian: installs the programs that read completions and manuals
+/// in tests. A test says which it does without.
+fn obtain_shells() {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let has = |program: &str| std::env::split_paths(&path).any(|dir| dir.join(program).is_file());
+    let missing: Vec<&str> = ["zsh", "fish", "mandoc"].into_iter().filter(|p| !has(p)).collect();
+    if missing.is_empty() || std::env::var_os("CI").is_none() || !has("apt-get") {
+        return;
+    }
+    let apt_get = |args: &[&str]| {
+        let status = Command::new("apt-get").args(args).env("DEBIAN_FRONTEND", "noninteractive").status();
+        status.is_ok_and(|s| s.success())
+    };
+    let install = [&["install", "-q", "-y", "--no-install-recommends"][..], &missing].concat();
+    let is_installed = apt_get(&install) || (apt_get(&["update", "-q"]) && apt_get(&install));
+    if !is_installed {
+        eprintln!("xtask: {} cannot be installed; tests go on without", missing.join(", "));
+    }
 }
 
 /// Finds dependencies that no code names, with a `cargo-machete` of its own.
