@@ -2,23 +2,26 @@
 # Builds packages that carry both programs: a tarball, a Debian package, an npm package and
 # a Python wheel.
 #
-#   scripts/package.sh [--test] [--bin DIR] [--out DIR]
+#   scripts/package.sh [--test] [--bin DIR] [--out DIR] [--glibc VERSION|own]
 #
 # --test installs each of them in a clean folder and packs a small repository with it.
 # --bin takes release binaries that are there already, from DIR. --out is target/package.
 #
-# A package needs the glibc of the machine that builds it, or a newer one; the script says which, and the
-# Debian package depends on it.
+# With cargo-zigbuild and zig (both are on PyPI: pip install cargo-zigbuild ziglang) the programs are linked
+# against the glibc of --glibc, 2.31 without it, which Debian 11 has; a symbol of a newer one is an error.
+# Without them, or with --glibc own, a package needs the glibc of the machine that builds it, or a newer
+# one. The script says which it is, and the Debian package depends on it.
 set -euo pipefail
 root=$(cd "$(dirname "$0")/.." && pwd)
 target=${CARGO_TARGET_DIR:-$root/target}
-test=false bin='' out=$target/package
+test=false bin='' out=$target/package glibc_max=''
 while [ $# -gt 0 ]; do
     case $1 in
         --test) test=true ;;
         --bin) bin=$(cd "$2" && pwd); shift ;;
         --out) out=$2; shift ;;
-        *) sed -n '2,12s/^# \{0,1\}//p' "$0" >&2; exit 2 ;;
+        --glibc) glibc_max=$2; shift ;;
+        *) sed -n '2,14s/^# \{0,1\}//p' "$0" >&2; exit 2 ;;
     esac
     shift
 done
@@ -26,8 +29,17 @@ say() { printf 'package: %s\n' "$*" >&2; }
 
 version=$(sed -n '/^\[workspace.package\]/,/^\[/s/^version = "\(.*\)"/\1/p' "$root/Cargo.toml")
 if [ -z "$bin" ]; then
-    cargo build --release --locked --manifest-path "$root/Cargo.toml" -p indexd -p ctlclient
-    bin=$target/release
+    build=(--release --locked --manifest-path "$root/Cargo.toml" -p indexd -p ctlclient)
+    if [ "$glibc_max" != own ] && command -v cargo-zigbuild > /dev/null; then
+        glibc_max=${glibc_max:-2.31}
+        host=$(rustc -vV | sed -n 's/^host: //p')
+        CARGO_TARGET_DIR=$target cargo zigbuild "${build[@]}" --target "$host.$glibc_max"
+        bin=$target/$host/release
+    else
+        case $glibc_max in '' | own) ;; *) say 'there is no cargo-zigbuild: pip install cargo-zigbuild ziglang'; exit 1 ;; esac
+        cargo build "${build[@]}"
+        bin=$target/release
+    fi
 fi
 rm -rf "$out"
 mkdir -p "$out"
@@ -50,6 +62,10 @@ mkdir -p "$stage/lib/systemd/user"
 cp "$root"/packaging/systemd/indexd.* "$stage/lib/systemd/user/"
 glibc=$(objdump -T "$stage/bin/ctl" "$stage/bin/ctl-more" "$stage/bin/indexd" | grep -o 'GLIBC_[0-9.]*' | cut -d_ -f2 | sort -Vu | tail -1)
 say "needs glibc $glibc"
+case $glibc_max in
+    '' | own) ;;
+    *) [ "$(printf '%s\n' "$glibc" "$glibc_max" | sort -V | tail -1)" = "$glibc_max" ] || { say "more than $glibc_max"; exit 1; } ;;
+esac
 
 tarball() {
     tar -C "$work" --sort=name --owner=0 --group=0 -czf "$out/indexd-$version-$(uname -m)-linux.tar.gz" "indexd-$version"
