@@ -1,6 +1,7 @@
 //! Random edit scripts over a small repository of Go, Python, TypeScript, JavaScript and other files, for the tests
 //! that compare an index that followed them with one built from the end.
 
+use crate::importing;
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -8,7 +9,7 @@ use std::fs;
 use std::path::Path;
 
 /// Paths that scripts write, by kind of content.
-pub const FILES: [&str; 27] = [
+pub const FILES: [&str; 45] = [
     "go.mod",
     "a/a.go",
     "a/b.go",
@@ -34,8 +35,26 @@ pub const FILES: [&str; 27] = [
     "web/util.js",
     "web/pkg/package.json",
     "web/pkg/src/index.ts",
+    "Cargo.toml",
     "src/lib.rs",
+    "src/m0.rs",
+    "src/m1/mod.rs",
+    "src/m1/m2.rs",
+    "lib/Cargo.toml",
+    "lib/src/lib.rs",
     "src/Main.java",
+    "b/C0.java",
+    "b/C1.kt",
+    "c/a.c",
+    "c/b.c",
+    "c/a.h",
+    "c/b.h",
+    "lib/a.rb",
+    "lib/b.rb",
+    "php/A.php",
+    "php/B.php",
+    "lib/a.lua",
+    "lib/b.sh",
 ];
 pub const FOLDERS: [&str; 9] = ["a", "b", "a/c", "pkg", "pkg/sub", "moved", "a/new", "web/lib", "web/pkg"];
 pub const IGNORE_FILES: [&str; 4] = [".gitignore", "a/.gitignore", ".ignore", ".indexdignore"];
@@ -187,7 +206,7 @@ impl Numbers {
         (z ^ (z >> 31)) % n
     }
 
-    fn chance(&mut self) -> bool {
+    pub fn chance(&mut self) -> bool {
         self.below(2) == 0
     }
 }
@@ -198,10 +217,10 @@ fn content(path: &str, seed: u16) -> String {
         "go" => go(path, &mut r),
         "py" => python(path, &mut r),
         "mod" => format!("module example.com/m{}\n\ngo 1.22\n", r.below(2)),
+        "toml" if path.ends_with("Cargo.toml") => format!("[package]\nname = \"m{}\"\n", r.below(4)),
         "toml" => format!("[project]\nname = \"demo{}\"\nversion = \"{}\"\n", r.below(2), r.below(3)),
         "ts" | "tsx" | "js" => ecma(&mut r),
-        "rs" => braces(&mut r, "pub fn f", "pub struct C", "use crate::other"),
-        "java" => braces(&mut r, "static int f", "class C", "import a.b.C"),
+        "rs" | "java" | "kt" | "c" | "h" | "rb" | "php" | "lua" | "sh" => importing::content(path, &mut r),
         "json" if path.ends_with("tsconfig.json") => {
             let target = ["lib", "pkg/src", "none"][r.below(3) as usize];
             format!("{{\"compilerOptions\": {{\"paths\": {{\"@x/*\": [\"{target}/*\"]}}}}}}\n")
@@ -380,19 +399,6 @@ fn ecma(r: &mut Numbers) -> String {
 }
 
 /// A file of a language whose definitions alone are known.
-fn braces(r: &mut Numbers, function: &str, class: &str, import: &str) -> String {
-    let mut out = format!("{import}{};\n", r.below(3));
-    for i in 0..r.below(5) {
-        let (head, n) = (if r.chance() { function } else { class }, r.below(3));
-        let _ = writeln!(
-            out,
-            "\n/// Says {n}.\n{head}{i}{} {{\n    // body 0\n}}",
-            if head == function { "(int a)" } else { "" }
-        );
-    }
-    out
-}
-
 /// The same file with other comments inside functions.
 fn with_body(text: &str, seed: u8) -> String {
     match text.find(" body ") {

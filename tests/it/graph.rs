@@ -124,20 +124,30 @@ fn an_answer_says_how_far_uses_are_followed() {
     let tree = [
         ("a.ts", "import { used } from './b';\n\nfunction caller(x) {\n  used();\n  x.used();\n}\n"),
         ("b.ts", "export function used() {}\n"),
-        ("c.rs", "fn lonely() {}\n\nfn other() {\n    lonely();\n}\n"),
+        ("c.rs", "fn lonely() {}\n\nfn other(x: X) {\n    lonely();\n    x.lonely();\n}\n"),
+        ("d.cs", "class C {\n    void Other() { Alone(); }\n    void Alone() {}\n}\n"),
     ];
     assert_eq!(
         ask(&tree, Relation::Callers, "used", 1),
         (
             vec!["1 call caller -> used @4".into()],
-            "2 source files parsed; 1 use of the name used has no edge (1 unknown-receiver); \
+            "3 source files parsed; 1 use of the name used has no edge (1 unknown-receiver); \
              within files and through imports, calls on values are not resolved"
                 .into()
         )
     );
     assert_eq!(
-        ask(&tree, Relation::Callers, "lonely", 1).1,
-        "2 source files parsed; uses of names in this language are not followed"
+        ask(&tree, Relation::Callers, "lonely", 1),
+        (
+            vec!["1 call other -> lonely @4".into()],
+            "3 source files parsed; 1 use of the name lonely has no edge (1 unknown-receiver); \
+             within files and through imports, calls on values are not resolved"
+                .into()
+        )
+    );
+    assert_eq!(
+        ask(&tree, Relation::Callers, "Alone", 1).1,
+        "3 source files parsed; uses of names in this language are not followed"
     );
 }
 

@@ -14,6 +14,7 @@ mod edits;
 mod golden;
 mod graph;
 mod hostile;
+mod importing;
 mod imports;
 mod incremental;
 mod large;

@@ -142,6 +142,11 @@ impl<'a> Digester<'a> {
             h.write(s.map_or("", |s| self.facts.str(s)).as_bytes());
             h.write(&[0]);
         }
+        if matches!(self.facts.interface.language, Language::C | Language::Cpp) {
+            // A declaration is told from a definition, and equals by their order.
+            h.write(&[u8::from(d.span.end > d.head.end + 1)]);
+            h.write_u64(u64::from(d.ordinal));
+        }
         h.write_u64(self.expr(d.ty, 0));
         h.write_u64(u64::from(d.value_index));
         if d.ty.some().is_none() {

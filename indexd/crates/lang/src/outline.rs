@@ -95,14 +95,24 @@ pub fn facts(
             conditional: false,
         });
     }
-    let npm = outline.package.as_deref().filter(|_| file_name_of(path) == "package.json");
-    let npm = npm.map(|name| (Key::member("npm", name), DefIdx::NONE));
+    let registry = match file_name_of(path) {
+        "package.json" => Some("npm"),
+        "Cargo.toml" => Some("cargo"),
+        _ => None,
+    };
+    let named = registry.zip(outline.package.as_deref());
+    let named = named.map(|(registry, name)| (Key::member(registry, &in_code(registry, name)), DefIdx::NONE));
     let package = outline.package.as_deref().map(|p| b.string(p));
     let header =
         Header { language, outcome: Outcome::Parsed, roles, package, constraint: None, exports: None };
     let (interface, body) =
-        b.finish(header, |_| npm.into_iter().chain([(Key::file(path), DefIdx::NONE)]).collect());
+        b.finish(header, |_| named.into_iter().chain([(Key::file(path), DefIdx::NONE)]).collect());
     FileFacts { interface, body, chunks: assemble(text, index, &pieces, kind) }
+}
+
+/// The name of a package as code writes it.
+fn in_code(registry: &str, name: &str) -> String {
+    if registry == "cargo" { name.replace('-', "_") } else { name.to_owned() }
 }
 
 /// `name` without surrounding blanks, cut at a character boundary.

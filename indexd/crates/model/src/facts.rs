@@ -282,7 +282,8 @@ pub struct Import {
     /// Module or package path as written (`os.path`, `net/http`); for relative Python imports
     /// without the dots. Empty for `from . import x`.
     pub module: StrId,
-    /// Python: number of leading dots.
+    /// Python: number of leading dots. TypeScript and JavaScript: 1 for what is passed on. Includes,
+    /// `mod` of Rust and the like: 1 for a path from the folder of this file.
     pub level: u16,
     /// `from module import name`: the name; `*` for a star import; `None` imports the module.
     pub name: Option<StrId>,
@@ -296,7 +297,7 @@ pub struct Import {
     pub at: u32,
     /// The whole statement or import spec.
     pub span: Span,
-    /// The function around the statement; [`DefIdx::NONE`] at file level.
+    /// The function (Rust: or module) around the statement; [`DefIdx::NONE`] at file level.
     pub scope: DefIdx,
     /// Inside `if`, `try` or another condition.
     pub conditional: bool,

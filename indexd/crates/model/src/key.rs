@@ -21,7 +21,9 @@ impl Key {
 
     /// A named member of a scope. Scopes by language: Go `go:<dir>` (`go:<dir>_test` for the
     /// external test package) and `go:<dir>#<Type>` for fields and methods; Python `py:<path>` for
-    /// module level and `py:<path>#<Class>` (`Outer.Inner` when nested) for members.
+    /// module level and `py:<path>#<Class>` (`Outer.Inner` when nested) for members; other languages
+    /// `names:<path>` with qualified names, `jvm:<package>`, `php:<namespace>`, and `npm` and `cargo` for
+    /// packages.
     pub fn member(scope: &str, name: &str) -> Self {
         Self::new(1, scope, name)
     }

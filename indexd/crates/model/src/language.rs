@@ -167,6 +167,8 @@ impl Language {
         match self {
             Self::Go | Self::Python => Linking::Types,
             Self::TypeScript | Self::Tsx | Self::JavaScript => Linking::Scopes,
+            Self::Rust | Self::C | Self::Cpp | Self::Java | Self::Kotlin | Self::Scala => Linking::Scopes,
+            Self::Php | Self::Ruby | Self::Lua | Self::Bash => Linking::Scopes,
             _ => Linking::None,
         }
     }

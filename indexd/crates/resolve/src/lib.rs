@@ -8,6 +8,7 @@
 mod ecma;
 mod go;
 mod loaded;
+mod paths;
 mod python;
 mod recorder;
 
@@ -18,7 +19,7 @@ use indexd_model::links::{Unresolved, UnresolvedReason};
 use indexd_model::{DefIdx, ExprId, Facts, FactsView, FileDoc, Language, Linking, Links, Node};
 
 /// Changes when equal facts get other links or lookups; part of the recipe of an index.
-pub const LINKER_VERSION: u32 = 2;
+pub const LINKER_VERSION: u32 = 3;
 
 /// Resolves the uses of `file`, whose facts, body and all, are `facts`, against `view`.
 ///
@@ -29,7 +30,8 @@ pub fn link(file: FileDoc, facts: Facts, view: &dyn FactsView) -> Links {
     let mut links = match facts.interface.language {
         Language::Go => go::link(file, facts, &recorder),
         Language::Python => python::link(file, facts, &recorder),
-        language if language.linking() == Linking::Scopes => ecma::link(file, facts, &recorder),
+        Language::TypeScript | Language::Tsx | Language::JavaScript => ecma::link(file, facts, &recorder),
+        language if language.linking() == Linking::Scopes => paths::link(file, facts, &recorder),
         _ => Links::default(),
     };
     links.unresolved.extend(unread(facts));
@@ -93,6 +95,9 @@ fn around(facts: Facts, at: u32) -> DefIdx {
     let held = defs.filter(|(_, d)| (d.kind.is_callable() || d.kind.is_type()) && d.span.holds(at));
     held.min_by_key(|(_, d)| d.span.len()).map_or(DefIdx::NONE, |(i, _)| DefIdx(i as u32))
 }
+
+#[cfg(test)]
+mod trees;
 
 #[cfg(test)]
 mod tests;

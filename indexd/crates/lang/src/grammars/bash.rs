@@ -4,6 +4,14 @@ use super::table::*;
 use indexd_model::DefKind::*;
 use indexd_model::Language;
 
+/// What is used: commands.
+const SCOPES: Scopes = Scopes {
+    names: &["command_name"],
+    calls: &[("command", "name")],
+    has_plain_locals: true,
+    ..Scopes::NONE
+};
+
 /// Shell scripts.
 pub(super) const BASH: Grammar = Grammar {
     language: Language::Bash,
@@ -19,5 +27,6 @@ pub(super) const BASH: Grammar = Grammar {
     imports: &[Imports { kind: "command", module: Written::Call(&["source", "."]) }],
     exported: Exported::Without(&[]),
     test_marks: &[],
-    scopes: None,
+    packages: &[],
+    scopes: Some(&SCOPES),
 };

@@ -4,6 +4,19 @@ use super::table::*;
 use indexd_model::DefKind::*;
 use indexd_model::Language;
 
+/// Where names are bound and used.
+const SCOPES: Scopes = Scopes {
+    functions: &["function_definition"],
+    blocks: &["compound_statement", "for_statement"],
+    binds: &[("parameter_declaration", "declarator"), ("declaration", "declarator")],
+    names: &["identifier"],
+    types: &["type_identifier"],
+    calls: &[("call_expression", "function")],
+    passed: &["preproc_include", "goto_statement"],
+    has_plain_locals: true,
+    ..Scopes::NONE
+};
+
 /// C.
 pub(super) const C: Grammar = Grammar {
     language: Language::C,
@@ -33,5 +46,6 @@ pub(super) const C: Grammar = Grammar {
     imports: &[Imports { kind: "preproc_include", module: Written::Quoted }],
     exported: Exported::Without(&["static"]),
     test_marks: &[],
-    scopes: None,
+    packages: &[],
+    scopes: Some(&SCOPES),
 };

@@ -1,8 +1,43 @@
 //! C++.
 
+use super::scopes::FIRST;
 use super::table::*;
 use indexd_model::DefKind::*;
 use indexd_model::Language;
+
+/// Where names are bound and used.
+const SCOPES: Scopes = Scopes {
+    functions: &["function_definition", "lambda_expression"],
+    blocks: &[
+        "compound_statement",
+        "for_statement",
+        "for_range_loop",
+        "catch_clause",
+        "if_statement",
+        "while_statement",
+        "template_declaration",
+    ],
+    binds: &[
+        ("parameter_declaration", "declarator"),
+        ("optional_parameter_declaration", "declarator"),
+        ("variadic_parameter_declaration", "declarator"),
+        ("declaration", "declarator"),
+        ("for_range_loop", "declarator"),
+        ("lambda_capture_initializer", "left"),
+        ("type_parameter_declaration", FIRST),
+        ("optional_type_parameter_declaration", "name"),
+        ("variadic_type_parameter_declaration", FIRST),
+    ],
+    names: &["identifier", "namespace_identifier", "this"],
+    types: &["type_identifier"],
+    members: &[("field_expression", "argument", "field"), ("qualified_identifier", "scope", "name")],
+    calls: &[("call_expression", "function"), ("new_expression", "type")],
+    through: &["template_function", "template_type"],
+    bases: &["base_class_clause"],
+    passed: &["preproc_include", "using_declaration", "goto_statement"],
+    has_plain_locals: true,
+    ..Scopes::NONE
+};
 
 /// C++.
 pub(super) const CPP: Grammar = Grammar {
@@ -40,5 +75,6 @@ pub(super) const CPP: Grammar = Grammar {
     ],
     exported: Exported::Without(&["static"]),
     test_marks: &[],
-    scopes: None,
+    packages: &[],
+    scopes: Some(&SCOPES),
 };

@@ -39,5 +39,6 @@ pub(super) const CSHARP: Grammar = Grammar {
     imports: &[Imports { kind: "using_directive", module: Written::Dotted(&["global", "using", "static"]) }],
     exported: Exported::With(&["public", "internal", "protected"]),
     test_marks: &["[Fact", "[Test", "[Theory", "[TestMethod"],
+    packages: &[],
     scopes: None,
 };

@@ -5,16 +5,17 @@
 //! `export default a`, `module.exports = a`).
 
 use super::walk::Walk;
-use indexd_model::facts::{Import, ImportKind};
-use indexd_model::{DefFlags, DefIdx, Entry, Facts, Interface, Key};
-use rustc_hash::FxHashMap;
+use indexd_model::facts::ImportKind;
+use indexd_model::{DefFlags, DefIdx, Facts, Language};
 use tree_sitter::Node;
-
-/// Scope of the keys of names at file level, before the path.
-pub(super) const SCOPE: &str = "ecma:";
 
 /// The name of what a module exports as a whole.
 const DEFAULT: &str = "default";
+
+/// Whether a language is TypeScript or JavaScript.
+pub(super) fn is_ecma(language: Language) -> bool {
+    matches!(language, Language::TypeScript | Language::Tsx | Language::JavaScript)
+}
 
 /// Adds what a node imports or passes on; false when the node is to be read on as a definition or
 /// an expression.
@@ -266,33 +267,4 @@ pub(super) fn mark_exported(walk: &mut Walk) {
     for def in walk.b.defs.iter_mut().filter(|d| d.parent == DefIdx::NONE && names.contains(&d.name)) {
         def.flags.set(DefFlags::EXPORTED);
     }
-}
-
-/// Adds entries for what imports bind and pass on. Each digest covers what is found under one name.
-pub(super) fn add_import_entries(path: &str, interface: &mut Interface) {
-    let module = format!("{SCOPE}{path}");
-    let facts = Facts::outside(interface);
-    let mut digests: FxHashMap<Key, u64> = FxHashMap::default();
-    for i in &interface.imports {
-        let name = match (i.kind, i.alias) {
-            (ImportKind::All, _) => "*",
-            (_, Some(alias)) => facts.str(alias),
-            _ => continue,
-        };
-        let digest = digests.entry(Key::member(&module, name)).or_insert(7);
-        *digest = digest.rotate_left(5) ^ import_digest(&facts, i);
-    }
-    let mut keys: Vec<(Key, u64)> = digests.into_iter().collect();
-    keys.sort_unstable();
-    let added =
-        keys.into_iter().map(|(key, digest)| Entry { key, def: DefIdx::NONE, digest: digest & 0xffff_ffff });
-    interface.entries.extend(added);
-    interface.entries.sort_unstable_by_key(|e| (e.key, e.def));
-}
-
-fn import_digest(facts: &Facts, i: &Import) -> u64 {
-    let name = |s: Option<indexd_model::StrId>| s.map_or("-", |s| facts.str(s));
-    let text =
-        format!("{}|{}|{}|{}|{}", facts.str(i.module), i.level, name(i.name), name(i.alias), i.kind as u8);
-    Key::member("import", &text).0
 }

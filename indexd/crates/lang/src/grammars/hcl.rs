@@ -16,5 +16,6 @@ pub(super) const HCL: Grammar = Grammar {
     imports: &[],
     exported: Exported::Without(&[]),
     test_marks: &[],
+    packages: &[],
     scopes: None,
 };

@@ -64,6 +64,7 @@ const SCOPES: Scopes = Scopes {
         "generator_function_declaration",
     ],
     passed: &["import_statement", "export_clause", "namespace_export", "jsx_closing_element"],
+    ..Scopes::NONE
 };
 
 /// JavaScript, JSX included.
@@ -98,5 +99,6 @@ pub(super) const JAVASCRIPT: Grammar = Grammar {
     ],
     exported: Exported::Outside(&["export"]),
     test_marks: &[],
+    packages: &[],
     scopes: Some(&SCOPES),
 };

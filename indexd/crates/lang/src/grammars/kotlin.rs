@@ -1,8 +1,39 @@
 //! Kotlin.
 
+use super::scopes::FIRST;
 use super::table::*;
 use indexd_model::DefKind::*;
 use indexd_model::Language;
+
+/// Where names are bound and used.
+const SCOPES: Scopes = Scopes {
+    functions: &["function_declaration", "lambda_literal", "anonymous_function", "secondary_constructor"],
+    blocks: &[
+        "block",
+        "for_statement",
+        "catch_block",
+        "when_expression",
+        "class_declaration",
+        "object_declaration",
+        "getter",
+        "setter",
+    ],
+    binds: &[
+        ("parameter", FIRST),
+        ("class_parameter", "identifier"),
+        ("variable_declaration", FIRST),
+        ("catch_block", "identifier"),
+        ("type_parameter", "identifier"),
+    ],
+    names: &["identifier", "this_expression"],
+    calls: &[("call_expression", FIRST)],
+    through: &["constructor_invocation"],
+    chains: &["navigation_expression", "user_type", "callable_reference"],
+    bases: &["delegation_specifiers"],
+    passed: &["import", "package_header", "label"],
+    has_plain_locals: true,
+    ..Scopes::NONE
+};
 
 /// Kotlin.
 pub(super) const KOTLIN: Grammar = Grammar {
@@ -26,8 +57,9 @@ pub(super) const KOTLIN: Grammar = Grammar {
     wrappers: &[],
     attributes: &[],
     comments: &["line_comment", "block_comment"],
-    imports: &[Imports { kind: "import", module: Written::Dotted(&["import"]) }],
+    imports: &[Imports { kind: "import", module: Written::Paths(&["import"]) }],
     exported: Exported::Without(&["private"]),
     test_marks: &["@Test", "@ParameterizedTest"],
-    scopes: None,
+    packages: &["package_header"],
+    scopes: Some(&SCOPES),
 };

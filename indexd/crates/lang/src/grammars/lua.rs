@@ -4,6 +4,32 @@ use super::table::*;
 use indexd_model::DefKind::*;
 use indexd_model::Language;
 
+/// Where names are bound and used.
+const SCOPES: Scopes = Scopes {
+    functions: &["function_declaration", "function_definition"],
+    blocks: &[
+        "do_statement",
+        "while_statement",
+        "repeat_statement",
+        "if_statement",
+        "elseif_statement",
+        "else_statement",
+        "for_statement",
+    ],
+    binds: &[
+        ("parameters", ""),
+        ("variable_declaration", "variable_list"),
+        ("variable_declaration", "assignment_statement"),
+        ("for_generic_clause", "variable_list"),
+        ("for_numeric_clause", "name"),
+    ],
+    names: &["identifier"],
+    members: &[("dot_index_expression", "table", "field"), ("method_index_expression", "table", "method")],
+    calls: &[("function_call", "name")],
+    has_plain_locals: true,
+    ..Scopes::NONE
+};
+
 /// Lua.
 pub(super) const LUA: Grammar = Grammar {
     language: Language::Lua,
@@ -23,5 +49,6 @@ pub(super) const LUA: Grammar = Grammar {
     imports: &[Imports { kind: "function_call", module: Written::Call(&["require", "dofile"]) }],
     exported: Exported::Without(&["local"]),
     test_marks: &[],
-    scopes: None,
+    packages: &[],
+    scopes: Some(&SCOPES),
 };

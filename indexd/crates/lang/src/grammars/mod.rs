@@ -26,6 +26,7 @@ mod javascript;
 mod kotlin;
 #[cfg(feature = "shell")]
 mod lua;
+mod paths;
 #[cfg(feature = "web")]
 mod php;
 #[cfg(feature = "data")]
@@ -179,8 +180,14 @@ fn facts_of(
         return None;
     }
     if let Some(table) = grammar.table.scopes {
-        ecma::mark_exported(&mut walk);
+        let is_ecma = ecma::is_ecma(grammar.table.language);
+        if is_ecma {
+            ecma::mark_exported(&mut walk);
+        }
         scopes::uses(&mut walk.b, text, &grammar.parser, table, root);
+        if !is_ecma {
+            paths::give_bases(&mut walk.b);
+        }
     }
     let outcome = if root.has_error() { Outcome::Recovered } else { Outcome::Parsed };
     let (idle, mut pieces) = (walk.idle, walk.pieces);
@@ -188,10 +195,11 @@ fn facts_of(
     let mut chunks = assemble(text, index, &pieces, ChunkKind::Between);
     name_idle(text, &idle, &mut chunks);
     join_closings(text, &mut chunks, index);
-    let says = Header { language, outcome, roles, package: walk.package, constraint: None, exports: None };
+    let package = paths::table_of_lua(&walk.b, language).or(walk.package);
+    let says = Header { language, outcome, roles, package, constraint: None, exports: None };
     let (mut interface, body) = walk.b.finish(says, |facts| keys(path, facts));
     if language.linking() == indexd_model::Linking::Scopes {
-        ecma::add_import_entries(path, &mut interface);
+        paths::add_import_entries(path, &mut interface);
     }
     Some(FileFacts { interface, body, chunks })
 }
@@ -233,14 +241,19 @@ fn keys(path: &RepoPath, facts: &Facts) -> Vec<(Key, DefIdx)> {
     if facts.interface.language.linking() != indexd_model::Linking::Scopes {
         return out;
     }
-    let module = format!("{}{path}", ecma::SCOPE);
+    let is_ecma = ecma::is_ecma(facts.interface.language);
+    let module = format!("{}{path}", paths::SCOPE);
     for (i, def) in facts.interface.defs.iter().enumerate() {
-        if ecma::is_export(facts, def) {
-            out.push((Key::member(&module, facts.str(def.name)), DefIdx(i as u32)));
+        let idx = DefIdx(i as u32);
+        if is_ecma && ecma::is_export(facts, def) {
+            out.push((Key::member(&module, facts.str(def.name)), idx));
         }
-        if !def.flags.has(DefFlags::LOCAL) && def.receiver.is_none() {
-            let name = indexd_model::names::qualified_name(facts, DefIdx(i as u32));
-            out.push((Key::member(&module, &name), DefIdx(i as u32)));
+        if !def.flags.has(DefFlags::LOCAL) && (!is_ecma || def.receiver.is_none()) {
+            let name = indexd_model::names::qualified_name(facts, idx);
+            out.push((Key::member(&module, &name), idx));
+        }
+        if !is_ecma {
+            out.extend(paths::shared_keys(facts, idx));
         }
     }
     out.sort_unstable();

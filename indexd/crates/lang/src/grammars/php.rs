@@ -1,8 +1,30 @@
 //! PHP.
 
+use super::scopes::FIRST;
 use super::table::*;
 use indexd_model::DefKind::*;
 use indexd_model::Language;
+
+/// Where names are used; variables have names of their own.
+const SCOPES: Scopes = Scopes {
+    names: &["name", "qualified_name", "relative_scope", "variable_name"],
+    members: &[
+        ("member_access_expression", "object", "name"),
+        ("nullsafe_member_access_expression", "object", "name"),
+        ("scoped_property_access_expression", "scope", "name"),
+    ],
+    chains: &["class_constant_access_expression"],
+    methods: &[
+        ("member_call_expression", "object", "name"),
+        ("nullsafe_member_call_expression", "object", "name"),
+        ("scoped_call_expression", "scope", "name"),
+    ],
+    calls: &[("function_call_expression", "function"), ("object_creation_expression", FIRST)],
+    bases: &["base_clause", "class_interface_clause"],
+    passed: &["namespace_use_declaration", "namespace_name", "named_label_statement"],
+    has_plain_locals: true,
+    ..Scopes::NONE
+};
 
 /// PHP.
 pub(super) const PHP: Grammar = Grammar {
@@ -24,7 +46,7 @@ pub(super) const PHP: Grammar = Grammar {
     attributes: &[],
     comments: &["comment"],
     imports: &[
-        Imports { kind: "namespace_use_declaration", module: Written::Dotted(&["use", "function", "const"]) },
+        Imports { kind: "namespace_use_declaration", module: Written::Paths(&["use", "function", "const"]) },
         Imports { kind: "require_once_expression", module: Written::Quoted },
         Imports { kind: "require_expression", module: Written::Quoted },
         Imports { kind: "include_once_expression", module: Written::Quoted },
@@ -32,5 +54,6 @@ pub(super) const PHP: Grammar = Grammar {
     ],
     exported: Exported::Without(&["private"]),
     test_marks: &["#[Test", "@test"],
-    scopes: None,
+    packages: &["namespace_definition"],
+    scopes: Some(&SCOPES),
 };

@@ -25,5 +25,6 @@ pub(super) const PROTO: Grammar = Grammar {
     imports: &[Imports { kind: "import", module: Written::Quoted }],
     exported: Exported::Without(&[]),
     test_marks: &[],
+    packages: &[],
     scopes: None,
 };

@@ -4,6 +4,28 @@ use super::table::*;
 use indexd_model::DefKind::*;
 use indexd_model::Language;
 
+/// Where names are bound and used.
+const SCOPES: Scopes = Scopes {
+    functions: &["method", "singleton_method", "lambda"],
+    blocks: &["block", "do_block", "class", "module"],
+    binds: &[
+        ("method_parameters", ""),
+        ("block_parameters", ""),
+        ("lambda_parameters", ""),
+        ("assignment", "identifier"),
+        ("assignment", "left_assignment_list"),
+        ("operator_assignment", "identifier"),
+        ("exception_variable", ""),
+        ("for", "pattern"),
+    ],
+    names: &["identifier", "constant", "self"],
+    members: &[("scope_resolution", "scope", "name")],
+    methods: &[("call", "receiver", "method")],
+    bases: &["superclass"],
+    has_plain_locals: true,
+    ..Scopes::NONE
+};
+
 /// Ruby.
 pub(super) const RUBY: Grammar = Grammar {
     language: Language::Ruby,
@@ -33,5 +55,6 @@ pub(super) const RUBY: Grammar = Grammar {
     }],
     exported: Exported::Without(&["private"]),
     test_marks: &[],
-    scopes: None,
+    packages: &[],
+    scopes: Some(&SCOPES),
 };

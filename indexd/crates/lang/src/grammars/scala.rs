@@ -1,8 +1,46 @@
 //! Scala.
 
+use super::scopes::FIRST;
 use super::table::*;
 use indexd_model::DefKind::*;
 use indexd_model::Language;
+
+/// Where names are bound and used.
+const SCOPES: Scopes = Scopes {
+    functions: &["function_definition", "lambda_expression"],
+    blocks: &[
+        "block",
+        "case_clause",
+        "for_expression",
+        "class_definition",
+        "trait_definition",
+        "object_definition",
+        "indented_block",
+    ],
+    binds: &[
+        ("parameter", "name"),
+        ("class_parameter", "name"),
+        ("val_definition", "pattern"),
+        ("var_definition", "pattern"),
+        ("case_clause", "pattern"),
+        ("enumerator", FIRST),
+        ("bindings", ""),
+        ("binding", "name"),
+        ("lambda_expression", "parameters"),
+        ("type_parameters", "name"),
+    ],
+    names: &["identifier"],
+    types: &["type_identifier"],
+    members: &[("field_expression", "value", "field")],
+    calls: &[("call_expression", "function"), ("instance_expression", FIRST)],
+    chains: &["stable_identifier", "stable_type_identifier"],
+    through: &["generic_type", "generic_function"],
+    bases: &["extends_clause"],
+    passed: &["import_declaration", "package_identifier"],
+    has_constant_patterns: true,
+    has_plain_locals: true,
+    ..Scopes::NONE
+};
 
 /// Scala.
 pub(super) const SCALA: Grammar = Grammar {
@@ -28,8 +66,9 @@ pub(super) const SCALA: Grammar = Grammar {
     wrappers: &[],
     attributes: &[],
     comments: &["comment", "block_comment"],
-    imports: &[Imports { kind: "import_declaration", module: Written::Dotted(&["import"]) }],
+    imports: &[Imports { kind: "import_declaration", module: Written::Paths(&["import"]) }],
     exported: Exported::Without(&["private"]),
     test_marks: &["@Test"],
-    scopes: None,
+    packages: &["package_clause"],
+    scopes: Some(&SCOPES),
 };

@@ -8,7 +8,7 @@
 use super::table::Scopes;
 use crate::builder::Builder;
 use indexd_model::limits::PARSE_DEPTH_MAX;
-use indexd_model::{BindingId, BindingKind, DefIdx, ExprId, Node as Shape, Role, Source};
+use indexd_model::{BindingId, BindingKind, DefFlags, DefIdx, ExprId, Node as Shape, Role, Source};
 use rustc_hash::{FxHashMap, FxHashSet};
 use tree_sitter::{Language, Node};
 
@@ -23,13 +23,16 @@ pub(super) fn uses<'s>(
     let kinds = Kinds::new(parser, table);
     let by_name = b.defs.iter().enumerate().map(|(i, d)| (d.name_span.start, DefIdx(i as u32))).collect();
     let opaque = b.node(Shape::Opaque, 0);
-    let mut it =
-        Uses { b, text, kinds, by_name, scopes: Vec::new(), bound: FxHashSet::default(), opaque, next: 0 };
+    let (scopes, bound) = (Vec::new(), FxHashSet::default());
+    let mut it = Uses { b, text, table, kinds, by_name, scopes, bound, opaque, next: 0 };
     it.scopes.push(Scope { names: FxHashMap::default(), is_function: true });
     it.collect(root, &mut vec![0], 0);
     it.next = 1;
     it.walk(root, Place { scopes: &[0], role: Role::Read, this: DefIdx::NONE, depth: 0 });
 }
+
+/// Stands for the first child where a table names a field.
+pub(super) const FIRST: &str = "0";
 
 /// What a kind of node is to scopes.
 #[derive(Clone, Copy, Default)]
@@ -45,7 +48,11 @@ struct Kind {
     is_passed: bool,
     bind: Option<&'static str>,
     member: Option<(&'static str, &'static str)>,
+    method: Option<(&'static str, &'static str)>,
     call: Option<&'static str>,
+    is_chain: bool,
+    is_through: bool,
+    is_tokens: bool,
 }
 
 struct Kinds(Vec<Kind>);
@@ -70,7 +77,11 @@ impl Kinds {
             kind.is_passed = has(table.passed);
             kind.bind = table.binds.iter().find(|b| b.0 == name).map(|b| b.1);
             kind.member = table.members.iter().find(|m| m.0 == name).map(|m| (m.1, m.2));
+            kind.method = table.methods.iter().find(|m| m.0 == name).map(|m| (m.1, m.2));
             kind.call = table.calls.iter().find(|c| c.0 == name).map(|c| c.1);
+            kind.is_chain = has(table.chains);
+            kind.is_through = has(table.through);
+            kind.is_tokens = has(table.tokens);
         }
         Self(all)
     }
@@ -98,6 +109,7 @@ struct Scope<'s> {
 struct Uses<'b, 's> {
     b: &'b mut Builder<'s>,
     text: &'s str,
+    table: &'static Scopes,
     kinds: Kinds,
     by_name: FxHashMap<u32, DefIdx>,
     scopes: Vec<Scope<'s>>,
@@ -153,22 +165,37 @@ impl<'s> Uses<'_, 's> {
 
     fn bind(&mut self, node: Node, kind: Kind, open: &[usize]) {
         let Some(field) = kind.bind else { return };
-        let pattern = if field.is_empty() { Some(node) } else { node.child_by_field_name(field) };
-        let Some(pattern) = pattern else { return };
+        let is_pattern = self.table.has_constant_patterns && !node.kind().contains("parameter");
+        let mut cursor = node.walk();
+        let patterns: Vec<Node> = match field {
+            "" => vec![node],
+            FIRST => node.named_children(&mut cursor).take(1).collect(),
+            field => match node.child_by_field_name(field) {
+                Some(_) => node.children_by_field_name(field, &mut cursor).collect(),
+                None => node.named_children(&mut cursor).filter(|c| c.kind() == field).collect(),
+            },
+        };
         let is_hoisted = node.parent().is_some_and(|p| self.kinds.of(p).is_hoisted);
         let scope = match is_hoisted {
             true => open.iter().rev().find(|s| self.scopes[**s].is_function),
             false => open.last(),
         };
         let scope = scope.copied().unwrap_or(0);
-        self.bind_pattern(pattern, scope, 0);
+        patterns.into_iter().for_each(|p| self.bind_pattern(p, scope, is_pattern, 0));
     }
 
-    fn bind_pattern(&mut self, pattern: Node, scope: usize, depth: usize) {
+    fn bind_pattern(&mut self, pattern: Node, scope: usize, is_pattern: bool, depth: usize) {
         let kind = self.kinds.of(pattern);
+        if kind.member.is_some() || kind.method.is_some() || kind.is_chain {
+            return;
+        }
         if kind.is_name || kind.is_type {
             let (name, at) = (self.slice(pattern), pattern.start_byte() as u32);
+            if is_pattern && name.starts_with(char::is_uppercase) {
+                return;
+            }
             let what = match self.by_name.get(&at) {
+                Some(def) if self.is_plain_local(*def) => Bound::Local,
                 Some(def) if self.b.defs[def.index()].parent == DefIdx::NONE => Bound::File,
                 Some(def) => Bound::Def(*def),
                 None => Bound::Local,
@@ -191,15 +218,23 @@ impl<'s> Uses<'_, 's> {
         }
         loop {
             // Defaults, keys and types are uses.
-            let is_pattern = !matches!(cursor.field_name(), Some("right" | "key" | "type" | "value"))
-                || pattern.kind() == "pair_pattern" && cursor.field_name() == Some("value");
-            if is_pattern && cursor.node().is_named() {
-                self.bind_pattern(cursor.node(), scope, depth + 1);
+            let binds = !matches!(
+                cursor.field_name(),
+                Some("right" | "key" | "type" | "value" | "size" | "default_value" | "condition")
+            ) || pattern.kind() == "pair_pattern" && cursor.field_name() == Some("value");
+            if binds && cursor.node().is_named() {
+                self.bind_pattern(cursor.node(), scope, is_pattern, depth + 1);
             }
             if !cursor.goto_next_sibling() {
                 return;
             }
         }
+    }
+
+    fn is_plain_local(&self, def: DefIdx) -> bool {
+        let def = &self.b.defs[def.index()];
+        let is_value = !def.kind.is_callable() && !def.kind.is_type();
+        self.table.has_plain_locals && def.flags.has(DefFlags::LOCAL) && is_value
     }
 
     fn is_import(&self, name: &str) -> bool {
@@ -223,6 +258,15 @@ impl<'s> Uses<'_, 's> {
         if let Some((object, name)) = kind.member {
             return self.member(node, object, name, place);
         }
+        if let Some((object, name)) = kind.method {
+            return self.method(node, object, name, place);
+        }
+        if kind.is_chain {
+            return self.chain(node, place);
+        }
+        if kind.is_tokens {
+            return self.tokens(node, place);
+        }
         let opened: Vec<usize>;
         let mut inner = Place { depth: place.depth + 1, role: Role::Read, ..place };
         if kind.opens.is_some() {
@@ -245,22 +289,31 @@ impl<'s> Uses<'_, 's> {
         if !cursor.goto_first_child() {
             return self.opaque;
         }
+        let mut passed_on = kind.is_through.then_some(place.role);
+        let mut of_first = self.opaque;
+        let is_first_called = kind.call == Some(FIRST);
+        let mut is_first = true;
         loop {
             if cursor.node().is_named() {
-                let is_called = kind.call.is_some() && cursor.field_name() == kind.call;
+                let is_called = kind.call.is_some() && cursor.field_name() == kind.call
+                    || is_first_called && std::mem::replace(&mut is_first, false);
                 let is_argument = matches!(cursor.field_name(), Some("arguments" | "type_arguments"));
                 let role = match inner.role {
+                    _ if passed_on.is_some() => passed_on.unwrap_or(inner.role),
                     _ if is_called => Role::Call,
                     Role::Base if is_argument || cursor.node().kind() == "type_arguments" => Role::Read,
                     role => role,
                 };
-                self.walk(cursor.node(), Place { role, ..inner });
+                let walked = self.walk(cursor.node(), Place { role, ..inner });
+                if passed_on.take().is_some() {
+                    of_first = walked;
+                }
             }
             if !cursor.goto_next_sibling() {
                 break;
             }
         }
-        self.opaque
+        of_first
     }
 
     fn name(&mut self, node: Node, kind: Kind, place: Place) -> ExprId {
@@ -269,6 +322,11 @@ impl<'s> Uses<'_, 's> {
             return self.opaque;
         }
         let text = self.slice(node);
+        if text != "$this" && text.starts_with(['$', '"', '\'', '-', '/'])
+            || text.contains(char::is_whitespace)
+        {
+            return self.opaque;
+        }
         let role = if kind.is_type && place.role == Role::Read { Role::Type } else { place.role };
         // Elements of JSX that start with a small letter are of the page.
         let is_element = role == Role::Call && text.starts_with(|c: char| c.is_lowercase());
@@ -318,6 +376,97 @@ impl<'s> Uses<'_, 's> {
         }
         let name = self.b.str(name);
         self.b.expr(Shape::Attr { base, name }, at, role)
+    }
+}
+
+/// Calls with a place for the value, chains of names, and tokens.
+impl Uses<'_, '_> {
+    fn method(&mut self, node: Node, object: &str, name: &str, place: Place) -> ExprId {
+        let inner = Place { role: Role::Read, depth: place.depth + 1, ..place };
+        let object = node.child_by_field_name(object);
+        let name = node.child_by_field_name(name);
+        let base = object.map(|o| self.walk(o, inner));
+        if let Some(name) = name.filter(|n| n.child_count() == 0) {
+            let (at, text) = (name.start_byte() as u32, self.slice(name));
+            if !self.by_name.contains_key(&at) && !text.starts_with('$') {
+                let name = self.b.str(text);
+                let shape = match base {
+                    Some(base) => Shape::Attr { base, name },
+                    None => Shape::Name { name, binding: BindingId::NONE },
+                };
+                self.b.expr(shape, at, Role::Call);
+            }
+        }
+        let mut cursor = node.walk();
+        for child in node.named_children(&mut cursor) {
+            if Some(child) != object && Some(child) != name {
+                self.walk(child, inner);
+            }
+        }
+        self.opaque
+    }
+
+    /// `a.b.C<D>`: the first child is a value, each name behind it a member.
+    fn chain(&mut self, node: Node, place: Place) -> ExprId {
+        let inner = Place { role: Role::Read, depth: place.depth + 1, ..place };
+        let mut cursor = node.walk();
+        let parts: Vec<Node> = node.named_children(&mut cursor).collect();
+        let is_link =
+            |n: &Node| n.child_count() == 0 && (self.kinds.of(*n).is_name || self.kinds.of(*n).is_type);
+        let last = parts.iter().rposition(is_link).unwrap_or(0);
+        let is_type = node.kind().contains("type");
+        let mut base = None;
+        for (i, part) in parts.into_iter().enumerate() {
+            let role = match place.role {
+                _ if i != last => Role::Read,
+                Role::Read if is_type => Role::Type,
+                role => role,
+            };
+            let link =
+                part.child_count() == 0 && (self.kinds.of(part).is_name || self.kinds.of(part).is_type);
+            match base {
+                None => base = Some(self.walk(part, Place { role, ..inner })),
+                Some(of) if link => {
+                    let (at, name) = (part.start_byte() as u32, self.b.str(self.slice(part)));
+                    base = Some(self.b.expr(Shape::Attr { base: of, name }, at, role));
+                }
+                Some(_) => {
+                    self.walk(part, inner);
+                }
+            }
+        }
+        base.unwrap_or(self.opaque)
+    }
+
+    /// The arguments of a macro: names behind `::` are members, those behind a dot members of a
+    /// value, and a name before brackets is called.
+    fn tokens(&mut self, node: Node, place: Place) -> ExprId {
+        let inner = Place { role: Role::Read, depth: place.depth + 1, ..place };
+        let mut cursor = node.walk();
+        let all: Vec<Node> = node.children(&mut cursor).collect();
+        let mut base: Option<ExprId> = None;
+        for (i, part) in all.iter().enumerate() {
+            let kind = self.kinds.of(*part);
+            if !(kind.is_name || kind.is_type) {
+                if !matches!(part.kind(), "." | "::") {
+                    base = None;
+                    self.walk(*part, inner);
+                }
+                continue;
+            }
+            let next = all.get(i + 1).map_or("", |n| self.slice(*n));
+            let role = if next.starts_with('(') { Role::Call } else { Role::Read };
+            let before = i.checked_sub(1).map_or("", |b| all[b].kind());
+            base = Some(match before {
+                "." | "::" => {
+                    let (at, name) = (part.start_byte() as u32, self.b.str(self.slice(*part)));
+                    let of = base.unwrap_or(self.opaque);
+                    self.b.expr(Shape::Attr { base: of, name }, at, role)
+                }
+                _ => self.walk(*part, Place { role, ..inner }),
+            });
+        }
+        self.opaque
     }
 }
 

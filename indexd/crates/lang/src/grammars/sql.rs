@@ -27,5 +27,6 @@ pub(super) const SQL: Grammar = Grammar {
     imports: &[],
     exported: Exported::Without(&[]),
     test_marks: &[],
+    packages: &[],
     scopes: None,
 };

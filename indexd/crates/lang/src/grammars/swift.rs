@@ -35,5 +35,6 @@ pub(super) const SWIFT: Grammar = Grammar {
     imports: &[Imports { kind: "import_declaration", module: Written::Dotted(&["@testable", "import"]) }],
     exported: Exported::Without(&["private", "fileprivate"]),
     test_marks: &["@Test"],
+    packages: &[],
     scopes: None,
 };

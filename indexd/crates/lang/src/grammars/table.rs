@@ -25,6 +25,8 @@ pub struct Grammar {
     pub exported: Exported,
     /// Marks of a test in what stands before its name: attributes, annotations.
     pub test_marks: &'static [&'static str],
+    /// What names the package or namespace of the file.
+    pub packages: &'static [&'static str],
     /// Where names are bound, for languages whose uses are followed.
     pub scopes: Option<&'static Scopes>,
 }
@@ -82,6 +84,10 @@ pub enum Written {
     Call(&'static [&'static str]),
     /// An import of TypeScript or JavaScript.
     Ecma,
+    /// Paths behind these words: lists in braces, aliases, `*` for everything.
+    Paths(&'static [&'static str]),
+    /// A module of its name in a file of its own, where it has no body.
+    Module,
 }
 
 /// What makes a definition visible from other files.
@@ -123,6 +129,44 @@ pub struct Scopes {
     pub no_this: &'static [&'static str],
     /// Kinds whose names are told of otherwise: imports, closing tags.
     pub passed: &'static [&'static str],
+    /// Kinds that call a method, with the fields of the value, which may be absent, and of the name.
+    /// Such a name is never that of a local variable.
+    pub methods: &'static [(&'static str, &'static str, &'static str)],
+    /// Kinds whose children are a value and the names of members after each other.
+    pub chains: &'static [&'static str],
+    /// Kinds whose first child is what the place does something with.
+    pub through: &'static [&'static str],
+    /// Kinds that hold tokens as they are written.
+    pub tokens: &'static [&'static str],
+    /// Whether a name in a pattern that begins with a capital is a constant.
+    pub has_constant_patterns: bool,
+    /// Whether variables of functions are not worth edges, though they are definitions.
+    pub has_plain_locals: bool,
+}
+
+impl Scopes {
+    /// Nothing binds and nothing is used.
+    pub const NONE: Self = Self {
+        functions: &[],
+        blocks: &[],
+        binds: &[],
+        hoisted: &[],
+        names: &[],
+        types: &[],
+        members: &[],
+        calls: &[],
+        bases: &[],
+        this: "",
+        this_from: "",
+        no_this: &[],
+        passed: &[],
+        methods: &[],
+        chains: &[],
+        through: &[],
+        tokens: &[],
+        has_constant_patterns: false,
+        has_plain_locals: false,
+    };
 }
 
 impl Define {

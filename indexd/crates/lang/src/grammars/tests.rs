@@ -12,7 +12,11 @@ fn render(text: &str, facts: &FileFacts) -> String {
     for i in &facts.interface.imports {
         let name = i.name.map_or(String::new(), |n| format!(" {}", read.str(n)));
         let alias = i.alias.map_or(String::new(), |a| format!(" as {}", read.str(a)));
-        let passed = if i.level == 1 { " passed on" } else { "" };
+        let passed = match i.level {
+            0 => "",
+            _ if ecma::is_ecma(facts.interface.language) => " passed on",
+            _ => " from this folder",
+        };
         let _ = writeln!(out, "import {:?}{name}{alias}{passed}", read.str(i.module));
     }
     for (i, d) in facts.interface.defs.iter().enumerate() {

@@ -127,6 +127,7 @@ const SCOPES: Scopes = Scopes {
         "generator_function_declaration",
     ],
     passed: &["import_statement", "export_clause", "namespace_export", "jsx_closing_element"],
+    ..Scopes::NONE
 };
 
 /// TypeScript, with JSX and without.
@@ -147,6 +148,7 @@ pub(super) const TYPESCRIPT: Grammar = Grammar {
     ],
     exported: Exported::Outside(&["export"]),
     test_marks: &[],
+    packages: &[],
     scopes: Some(&SCOPES),
 };
 
@@ -168,5 +170,6 @@ pub(super) const TSX: Grammar = Grammar {
     ],
     exported: Exported::Outside(&["export"]),
     test_marks: &[],
+    packages: &[],
     scopes: Some(&SCOPES),
 };

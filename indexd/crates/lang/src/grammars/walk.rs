@@ -2,8 +2,8 @@
 //! stand.
 
 use super::compiled::{Action, Compiled};
-use super::ecma;
 use super::table::{Define, Exported, Name, Written};
+use super::{ecma, paths};
 use crate::builder::Builder;
 use crate::chunks::{Idle, IdleKind, Piece};
 use indexd_model::facts::{Import, ImportKind};
@@ -53,6 +53,8 @@ pub(super) struct Walk<'s, 'g> {
     lines: &'s LineIndex,
     grammar: &'g Compiled,
     is_test_file: bool,
+    /// The module or function that is being read, for imports in it.
+    around: DefIdx,
 }
 
 impl<'s, 'g> Walk<'s, 'g> {
@@ -63,12 +65,19 @@ impl<'s, 'g> Walk<'s, 'g> {
         is_test_file: bool,
     ) -> Self {
         let (pieces, idle) = (Vec::new(), Vec::new());
-        Self { text, b: Builder::new(), pieces, idle, package: None, lines, grammar, is_test_file }
+        let (package, around) = (None, DefIdx::NONE);
+        Self { text, b: Builder::new(), pieces, idle, package, lines, grammar, is_test_file, around }
     }
 
     pub(super) fn file(&mut self, root: Node) {
         let mut cursor = root.walk();
+        let mut n_packages = 0;
         for child in root.named_children(&mut cursor) {
+            if self.grammar.table.packages.contains(&child.kind()) {
+                n_packages += 1;
+                let name = paths::package(self.slice(child)).map(|name| self.b.str(name));
+                self.package = name.filter(|_| n_packages == 1);
+            }
             let is = match self.grammar.action(child) {
                 Action::Comment => IdleKind::Comment,
                 Action::Import => IdleKind::Import,
@@ -243,7 +252,11 @@ impl<'s, 'g> Walk<'s, 'g> {
             in_function: inside.in_function || is.is_callable(),
             depth: inside.depth,
         };
+        let has_scope = self.grammar.table.language == indexd_model::Language::Rust
+            && (is == DefKind::Module || is.is_callable());
+        let around = if has_scope { std::mem::replace(&mut self.around, idx) } else { self.around };
         self.children(node, inner, None);
+        self.around = around;
         true
     }
 
@@ -416,7 +429,24 @@ impl<'s, 'g> Walk<'s, 'g> {
                 let text = self.slice(string);
                 let inner = text.trim_matches(['"', '\'', '<', '>', '`']);
                 let at = string.start_byte() as u32 + u32::from(inner.len() < text.len());
-                self.add_module(inner, at, node);
+                let is_local = match node.kind() {
+                    "preproc_include" => text.starts_with('"'),
+                    _ => self.slice(node).contains("__DIR__"),
+                };
+                self.add_file(inner, at, node, is_local);
+            }
+            Written::Paths(words) => {
+                for part in paths::parts(self.slice(node), words) {
+                    self.add_path(&part, node);
+                }
+            }
+            Written::Module => {
+                let name = node.child_by_field_name("name");
+                let Some(name) = name.filter(|_| node.child_by_field_name("body").is_none()) else {
+                    return false;
+                };
+                let (module, at) = (self.b.str(self.slice(name)), name.start_byte() as u32);
+                self.add_import(node, module, None, Some(module), ImportKind::Module, at, 1);
             }
             Written::Dotted(words) => self.dotted(node, words),
             Written::Call(functions) => {
@@ -429,10 +459,52 @@ impl<'s, 'g> Walk<'s, 'g> {
                 let text = self.slice(string);
                 let inner = text.trim_matches(['"', '\'']);
                 let at = string.start_byte() as u32 + u32::from(inner.len() < text.len());
-                self.add_module(inner, at, node);
+                let called = called.map_or("", |c| self.slice(c));
+                self.called_import(called, inner, at, node);
             }
         }
         true
+    }
+
+    /// An import by a call: `require_relative` and `source` name a file, `require` of Lua may be
+    /// bound to a name.
+    fn called_import(&mut self, called: &str, inner: &'s str, at: u32, node: Node) {
+        if matches!(called, "source" | ".") {
+            let (cut, is_local) = paths::beside_script(inner);
+            return self.add_file(&inner[cut..], at + cut as u32, node, is_local);
+        }
+        if called == "require_relative" {
+            return self.add_file(inner, at, node, true);
+        }
+        let list = node.parent().filter(|p| p.kind() == "expression_list" && p.named_child_count() == 1);
+        let bound = list.and_then(|l| l.parent()?.named_child(0)).filter(|v| v.named_child_count() == 1);
+        match bound.filter(|v| v.kind() == "variable_list") {
+            Some(bound) if is_name(self.slice(bound)) => {
+                let (module, alias) = (self.b.str(inner), self.b.str(self.slice(bound)));
+                self.add_import(node, module, None, Some(alias), ImportKind::Module, at, 0);
+            }
+            _ => self.add_module(inner, at, node),
+        }
+    }
+
+    /// A file whose names all become visible; `is_local` where its path starts at the folder of this one.
+    fn add_file(&mut self, path: &'s str, at: u32, node: Node, is_local: bool) {
+        if path.is_empty() || path.len() > NAME_BYTES_MAX * 4 {
+            return;
+        }
+        let module = self.b.str(path);
+        self.add_import(node, module, None, None, ImportKind::All, at, u16::from(is_local));
+    }
+
+    fn add_path(&mut self, part: &paths::Part<'s>, node: Node) {
+        if part.path.is_empty() || part.path.len() > NAME_BYTES_MAX * 4 {
+            return;
+        }
+        let module = self.b.string(&part.path);
+        let alias = part.alias.map(|a| self.b.str(a));
+        let kind = if part.is_all { ImportKind::All } else { ImportKind::Module };
+        let at = node.start_byte() as u32 + part.at as u32;
+        self.add_import(node, module, None, alias, kind, at, 0);
     }
 
     fn dotted(&mut self, node: Node, words: &[&str]) {
@@ -477,7 +549,7 @@ impl<'s, 'g> Walk<'s, 'g> {
         level: u16,
     ) {
         let span = self.span(node);
-        let scope = DefIdx::NONE;
+        let scope = self.around;
         self.b.imports.push(Import { module, level, name, alias, kind, at, span, scope, conditional: false });
     }
 }

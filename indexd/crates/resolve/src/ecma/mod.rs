@@ -125,7 +125,7 @@ impl Linker<'_> {
         if file == self.file {
             return Arc::clone(&self.own);
         }
-        self.view.find(Key::member(&format!("ecma:{}", self.view.path_of(file)), name));
+        self.view.find(Key::member(&format!("names:{}", self.view.path_of(file)), name));
         self.view.interface_of(file)
     }
 

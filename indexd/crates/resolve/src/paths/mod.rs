@@ -1,0 +1,537 @@
+//! The linker for languages that are followed within files and through imports: Rust, Java, Kotlin,
+//! Scala, C, C++, PHP, Ruby, Lua and shell scripts.
+//!
+//! A name that no scope binds is looked for in the definitions around it, in its file, and in what
+//! the file imports; [`rust`], [`packages`] and [`files`] say what an import names. A member is resolved
+//! where what stands before it is a module, a type, or the word for the value whose method runs, and
+//! the type has it in the same file. Behind a type with bases a name may be inherited: it is left
+//! open, as are members of other values.
+
+mod files;
+mod packages;
+mod rust;
+
+use crate::recorder::Recorder;
+use indexd_model::facts::{Import, ImportKind};
+use indexd_model::{
+    DefFlags, DefIdx, DefKind, DefRef, EdgeKind, ExprId, Facts, FactsView, FileDoc, FileRoles, Interface,
+    Key, Language, Link, Links, Node, Role, Rule, Source, StrId, Unresolved, UnresolvedReason,
+};
+use rustc_hash::FxHashMap;
+use std::cell::{Cell, OnceCell, RefCell};
+use std::sync::Arc;
+
+/// Steps from one name to what it stands for.
+const STEPS_MAX: u32 = 12;
+/// Modules that are asked for one name of a use, globs and re-exports included.
+const ASKED_MAX: u32 = 200;
+/// Definitions that one name may stand for; of more, none is meant.
+const EQUALS_MAX: usize = 4;
+
+/// Links one file. A vendored copy is not linked.
+pub(crate) fn link(file: FileDoc, facts: Facts, recorder: &Recorder) -> Links {
+    if facts.interface.roles.has(FileRoles::VENDORED) {
+        return Links::default();
+    }
+    let own = recorder.interface(file);
+    let path = recorder.path(file);
+    let (opened, included, known) = (RefCell::default(), OnceCell::new(), RefCell::default());
+    let (n_left, asking) = (Cell::new(0), RefCell::default());
+    let linker = Linker { file, path, facts, own, recorder, opened, included, known, n_left, asking };
+    let mut out = Links::default();
+    linker.imports(&mut out);
+    linker.uses(&mut out);
+    crate::assign_sources(facts, &mut out);
+    out
+}
+
+struct Linker<'a> {
+    file: FileDoc,
+    path: Arc<str>,
+    facts: Facts<'a>,
+    own: Arc<Interface>,
+    recorder: &'a Recorder<'a>,
+    opened: RefCell<FxHashMap<FileDoc, Arc<Interface>>>,
+    /// The files whose names this one includes, and by what rule.
+    included: OnceCell<FxHashMap<FileDoc, Rule>>,
+    /// Names that were looked up, by the definition and the module around.
+    known: RefCell<FxHashMap<(StrId, Role, DefIdx, DefIdx), Found>>,
+    /// Modules that may still be asked for the name at hand.
+    n_left: Cell<u32>,
+    /// The modules and names that are being asked, innermost last: globs lead in circles.
+    asking: RefCell<Vec<(DefRef, String)>>,
+}
+
+/// What a name leads to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Target {
+    /// Definitions of one name: overloads, or the two halves of a type.
+    Defs(Vec<DefRef>),
+    /// A file, or a module inside one.
+    Module(DefRef),
+    /// A package that several files make up.
+    Package(String),
+    /// The value whose method runs: its type.
+    This(DefRef),
+    External,
+    NotFound,
+    /// A value whose type is not known.
+    Value,
+}
+
+/// A target, and how it was reached.
+#[derive(Clone, Debug)]
+struct Found {
+    target: Target,
+    rule: Rule,
+}
+
+impl Found {
+    fn new(target: Target, rule: Rule) -> Self {
+        Self { target, rule }
+    }
+
+    fn nothing() -> Self {
+        Self::new(Target::NotFound, Rule::Scope)
+    }
+
+    fn is_nothing(&self) -> bool {
+        self.target == Target::NotFound
+    }
+
+    /// Reached through `rule` as well.
+    fn through(self, rule: Rule) -> Self {
+        let rule =
+            if rule.confidence() <= self.rule.confidence() && rule != Rule::Scope { rule } else { self.rule };
+        Self { rule, ..self }
+    }
+}
+
+impl Linker<'_> {
+    fn language(&self) -> Language {
+        self.facts.interface.language
+    }
+
+    fn interface(&self, file: FileDoc) -> Arc<Interface> {
+        if file == self.file {
+            return Arc::clone(&self.own);
+        }
+        let mut opened = self.opened.borrow_mut();
+        Arc::clone(opened.entry(file).or_insert_with(|| self.recorder.interface(file)))
+    }
+
+    /// The interface of a file, asked for one name: its own needs no look-up.
+    fn observed(&self, file: FileDoc, name: &str) -> Arc<Interface> {
+        if file != self.file {
+            self.recorder.find(Key::member(&format!("names:{}", self.recorder.path(file)), name));
+        }
+        self.interface(file)
+    }
+
+    // ---- names
+
+    /// What `name` means at a place of this file; asked once for each definition around.
+    fn name(&self, id: StrId, role: Role, at: u32) -> Found {
+        let around = crate::around(self.facts, at);
+        let module = match self.language() {
+            Language::Rust => rust::module_around(&self.facts, at),
+            _ => DefIdx::NONE,
+        };
+        let key = (id, role, around, module);
+        if let Some(known) = self.known.borrow().get(&key) {
+            return known.clone();
+        }
+        let found = self.look_up(self.facts.str(id), role, at, around, module);
+        self.known.borrow_mut().insert(key, found.clone());
+        found
+    }
+
+    fn look_up(&self, name: &str, role: Role, at: u32, around: DefIdx, module: DefIdx) -> Found {
+        if let Some(this) = self.word(name, around) {
+            return this;
+        }
+        for def in std::iter::successors(around.some(), |d| self.facts.def(*d).parent.some()) {
+            if let Some(found) = self.within(def, name, role) {
+                return found;
+            }
+        }
+        let place = DefRef { file: self.file, def: module };
+        let found = self.in_module(place, name, role, STEPS_MAX);
+        if found.is_nothing() { self.elsewhere(name, role, at) } else { found }
+    }
+
+    /// `this`, `self`, `Self`: the type around.
+    fn word(&self, name: &str, around: DefIdx) -> Option<Found> {
+        let is_this = match self.language() {
+            Language::Rust => matches!(name, "self" | "Self"),
+            Language::Php => matches!(name, "$this" | "self" | "static"),
+            Language::Ruby => name == "self",
+            Language::Lua | Language::C | Language::Bash => false,
+            _ => name == "this" || name.starts_with("this@"),
+        };
+        if !is_this {
+            return None;
+        }
+        let owner = std::iter::successors(around.some(), |d| self.facts.def(*d).parent.some()).find(|d| {
+            self.facts.def(*d).flags.has(DefFlags::LOCAL)
+                || self.owner_of(*d).is_some()
+                || self.facts.def(*d).kind.is_type()
+        });
+        let ty = owner.and_then(|d| {
+            let def = self.facts.def(d);
+            if def.kind.is_type() { Some(d) } else { self.owner_of(d) }
+        });
+        if ty.is_none() && name == "self" && self.language() == Language::Rust {
+            return None;
+        }
+        let target = ty.map_or(Target::Value, |def| Target::This(DefRef { file: self.file, def }));
+        Some(Found::new(target, Rule::Scope))
+    }
+
+    /// The type that a method belongs to, where it is in this file.
+    fn owner_of(&self, def: DefIdx) -> Option<DefIdx> {
+        let it = self.facts.def(def);
+        let parent = it.parent.some().filter(|p| self.facts.def(*p).kind.is_type());
+        parent.or_else(|| {
+            let receiver = self.facts.str(it.receiver?);
+            let last = receiver.rsplit('.').next().unwrap_or(receiver);
+            let is_it = |d: &DefIdx| {
+                let other = self.facts.def(*d);
+                other.kind.is_type() && self.facts.str(other.name) == last && other.parent == it.parent
+            };
+            (0..self.facts.interface.defs.len() as u32).map(DefIdx).find(is_it)
+        })
+    }
+
+    /// What `name` means inside a definition: one of its own, or a member that needs no receiver.
+    /// `None` sends the search further out.
+    fn within(&self, def: DefIdx, name: &str, role: Role) -> Option<Found> {
+        let it = self.facts.def(def);
+        if self.language() == Language::Rust {
+            return if it.kind.is_callable() { self.in_rust_function(def, name, role) } else { None };
+        }
+        if it.kind.is_callable() || it.kind == DefKind::Module {
+            let locals: Vec<DefIdx> =
+                self.facts.children(def).filter(|d| self.facts.def_name(*d) == name).collect();
+            if let Some(found) = self.best(self.file, locals, role, Rule::Scope) {
+                return Some(found);
+            }
+            let (owner, has_members) = (self.owner_of(def), self.has_bare_members());
+            // The type of a method that stands outside it may be in another file.
+            if has_members && it.receiver.is_some() && owner.is_none() && self.language() == Language::Cpp {
+                return (role == Role::Call).then(|| Found::new(Target::Value, Rule::Scope));
+            }
+            return owner
+                .filter(|_| has_members && it.receiver.is_some())
+                .and_then(|o| self.bare_member(o, name, role));
+        }
+        if !it.kind.is_type() || !self.has_bare_members() {
+            return None;
+        }
+        self.bare_member(def, name, role)
+    }
+
+    /// Whether members of the type around are named without a receiver.
+    fn has_bare_members(&self) -> bool {
+        use Language::{Cpp, Java, Kotlin, Ruby, Scala};
+        matches!(self.language(), Java | Kotlin | Scala | Cpp | Ruby)
+    }
+
+    fn bare_member(&self, ty: DefIdx, name: &str, role: Role) -> Option<Found> {
+        let own = self.members(self.file, ty, name);
+        if let Some(found) = self.best(self.file, own, role, Rule::Receiver) {
+            return Some(found);
+        }
+        let is_type = matches!(role, Role::Type | Role::Base) || name.starts_with(char::is_uppercase);
+        let may_inherit = !self.facts.def(ty).bases.is_empty() && !is_type;
+        may_inherit.then(|| Found::new(Target::Value, Rule::Scope))
+    }
+
+    /// Members of a type by name: those inside, and those given to it elsewhere in its file.
+    fn members(&self, file: FileDoc, ty: DefIdx, name: &str) -> Vec<DefIdx> {
+        let interface = self.interface(file);
+        let qualified = indexd_model::names::qualified_name(&Facts::outside(&interface), ty);
+        let interface = self.observed(file, &format!("{qualified}.{name}"));
+        let facts = Facts::outside(&interface);
+        let it = facts.def(ty);
+        let is_member = |d: &DefIdx| {
+            let def = facts.def(*d);
+            if facts.str(def.name) != name {
+                return false;
+            }
+            let receiver = def.receiver.map(|r| facts.str(r));
+            def.parent == ty || def.parent == it.parent && receiver == Some(facts.str(it.name))
+        };
+        (0..interface.defs.len() as u32).map(DefIdx).filter(is_member).collect()
+    }
+
+    /// What a module says of a name: its definitions and what it imports.
+    fn in_module(&self, place: DefRef, name: &str, role: Role, steps: u32) -> Found {
+        let is_asked = self.asking.borrow().iter().any(|a| a.0 == place && a.1 == name);
+        let left = self.n_left.get().checked_sub(1).filter(|_| !is_asked);
+        let (Some(steps), Some(left)) = (steps.checked_sub(1), left) else { return Found::nothing() };
+        self.n_left.set(left);
+        self.asking.borrow_mut().push((place, name.to_owned()));
+        let found = self.asked(place, name, role, steps);
+        self.asking.borrow_mut().pop();
+        found
+    }
+
+    fn asked(&self, place: DefRef, name: &str, role: Role, steps: u32) -> Found {
+        if place.def != DefIdx::NONE {
+            let interface = self.interface(place.file);
+            let inner = indexd_model::names::qualified_name(&Facts::outside(&interface), place.def);
+            self.observed(place.file, &format!("{inner}.{name}"));
+        }
+        let interface = self.observed(place.file, name);
+        let facts = Facts::outside(&interface);
+        let is_it = |d: &DefIdx| {
+            let def = facts.def(*d);
+            let is_here = def.parent == place.def || is_enumerator(&facts, *d);
+            is_here && def.receiver.is_none() && facts.str(def.name) == name
+        };
+        let all: Vec<DefIdx> = (0..interface.defs.len() as u32).map(DefIdx).filter(is_it).collect();
+        if let [module] = all[..]
+            && facts.def(module).kind == DefKind::Module
+            && self.language() == Language::Rust
+        {
+            return Found::new(Target::Module(DefRef { file: place.file, def: module }), Rule::Scope);
+        }
+        let rule = if place.file == self.file { Rule::Scope } else { Rule::Import };
+        let named = |i: &&Import| i.scope == place.def && i.alias.is_some_and(|a| facts.str(a) == name);
+        let import = interface.imports.iter().find(named);
+        // A variable of Lua that is given a module stands for it.
+        let is_module = self.language() == Language::Lua && import.is_some();
+        if let Some(found) = self.best(place.file, all, role, rule).filter(|_| !is_module) {
+            return found;
+        }
+        if let Some(import) = import {
+            let found = self.follow(place, &facts, import, role, steps);
+            let rule = if place.file == self.file { Rule::Import } else { Rule::Reexport };
+            return found.through(rule);
+        }
+        if self.language() != Language::Rust {
+            return Found::nothing();
+        }
+        let interface = self.observed(place.file, "*");
+        let facts = Facts::outside(&interface);
+        for import in interface.imports.iter().filter(|i| i.scope == place.def && i.kind == ImportKind::All) {
+            let found = match self.follow(place, &facts, import, role, steps).target {
+                Target::Module(module) if module != place => self.in_module(module, name, role, steps / 2),
+                Target::Defs(types) if types.len() == 1 => self.member(&types, name, role, Rule::Import),
+                _ => continue,
+            };
+            if !matches!(found.target, Target::NotFound | Target::Value) {
+                return found.through(Rule::Import);
+            }
+        }
+        Found::nothing()
+    }
+
+    /// What an import brings.
+    fn follow(&self, place: DefRef, facts: &Facts, import: &Import, role: Role, steps: u32) -> Found {
+        let path = facts.str(import.module);
+        match self.language() {
+            Language::Rust => self.rust_import(place, import, path, role, steps),
+            Language::Java | Language::Kotlin | Language::Scala => self.by_full_name("jvm", ".", path, role),
+            Language::Php if import.kind != ImportKind::All => self.by_full_name("php", "\\", path, role),
+            Language::Lua => self.lua_module(path),
+            _ => self.included_file(place.file, import, path),
+        }
+    }
+
+    /// A name that the file neither defines nor imports by name.
+    fn elsewhere(&self, name: &str, role: Role, at: u32) -> Found {
+        match self.language() {
+            Language::Rust if role == Role::Read && name.starts_with(char::is_lowercase) => {
+                self.rust_root(name, at)
+            }
+            Language::Java | Language::Kotlin | Language::Scala => self.in_packages("jvm", ".", name, role),
+            Language::Php => self.in_packages("php", "\\", name, role),
+            Language::C | Language::Cpp | Language::Ruby | Language::Bash => self.in_included(name, role),
+            _ => Found::nothing(),
+        }
+    }
+
+    /// The definitions that fit a role best; overloads share the confidence. `None` when there are none.
+    fn best(&self, file: FileDoc, mut all: Vec<DefIdx>, role: Role, rule: Rule) -> Option<Found> {
+        let interface = self.interface(file);
+        let facts = Facts::outside(&interface);
+        let rank = |d: DefIdx| {
+            let kind = facts.def(d).kind;
+            match role {
+                Role::Call => {
+                    if kind.is_callable() {
+                        0
+                    } else if kind.is_type() {
+                        1
+                    } else {
+                        2
+                    }
+                }
+                Role::Type | Role::Base => u8::from(!kind.is_type()),
+                _ => {
+                    if kind == DefKind::Module {
+                        2
+                    } else {
+                        u8::from(kind.is_callable())
+                    }
+                }
+            }
+        };
+        let first = all.iter().map(|d| rank(*d)).min()?;
+        all.retain(|d| rank(*d) == first);
+        // The two halves of a type, and a declaration beside its definition, are one thing.
+        if self.language() == Language::C {
+            let body = all.iter().copied().find(|d| has_body(facts.def(*d)));
+            all = vec![body.unwrap_or(all[0])];
+        } else if facts.def(all[0]).kind.is_type() {
+            all.truncate(1);
+        }
+        let all = all.into_iter().map(|def| DefRef { file, def }).collect();
+        Some(Found::new(Target::Defs(all), rule))
+    }
+
+    // ---- uses
+
+    fn uses(&self, out: &mut Links) {
+        for i in 0..self.facts.n_exprs() as u32 {
+            let expr = self.facts.expr(ExprId(i));
+            let name = match expr.node {
+                Node::Name { name, .. } | Node::Attr { name, .. } if expr.role != Role::None => name,
+                _ => continue,
+            };
+            self.n_left.set(ASKED_MAX);
+            let found = self.eval(ExprId(i), expr.role, 0);
+            self.emit(found, name, expr.at, expr.role, out);
+        }
+    }
+
+    fn eval(&self, e: ExprId, role: Role, depth: u32) -> Found {
+        let unknown = Found::new(Target::Value, Rule::Scope);
+        if depth > 8 {
+            return unknown;
+        }
+        let expr = self.facts.expr(e);
+        match expr.node {
+            Node::Name { name, binding } => match self.facts.binding(binding) {
+                Some(binding) => {
+                    let of = self.facts.sources(binding).iter().find_map(|s| match s {
+                        Source::Def(def) => Some(Target::Defs(vec![DefRef { file: self.file, def: *def }])),
+                        _ => None,
+                    });
+                    of.map_or(unknown, |target| Found::new(target, Rule::Scope))
+                }
+                None => self.name(name, role, expr.at),
+            },
+            Node::Attr { base, name } => {
+                let of = self.eval(base, Role::Read, depth + 1);
+                self.attribute(of, self.facts.str(name), role)
+            }
+            _ => unknown,
+        }
+    }
+
+    fn attribute(&self, of: Found, name: &str, role: Role) -> Found {
+        match of.target {
+            Target::Module(place) if self.language() == Language::Lua => self.lua_member(place, name, role),
+            Target::Module(place) => self.in_module(place, name, role, STEPS_MAX).through(of.rule),
+            Target::Defs(defs) => self.member(&defs, name, role, of.rule),
+            Target::This(ty) => {
+                let own = self.members(ty.file, ty.def, name);
+                self.best(ty.file, own, role, Rule::Receiver)
+                    .unwrap_or(Found::new(Target::Value, Rule::Scope))
+            }
+            Target::Package(package) => self.in_package(&package, name, role),
+            Target::External => of,
+            Target::NotFound | Target::Value => Found::new(Target::Value, Rule::Scope),
+        }
+    }
+
+    /// A member of a type by its name.
+    fn member(&self, of: &[DefRef], name: &str, role: Role, rule: Rule) -> Found {
+        let unknown = Found::new(Target::Value, Rule::Scope);
+        let [ty] = of else { return unknown };
+        let kind = Facts::outside(&self.interface(ty.file)).def(ty.def).kind;
+        if !kind.is_type() && kind != DefKind::Module && self.language() != Language::Lua {
+            return unknown;
+        }
+        let own = self.members(ty.file, ty.def, name);
+        self.best(ty.file, own, role, rule).unwrap_or(unknown)
+    }
+
+    fn emit(&self, found: Found, name: StrId, at: u32, role: Role, out: &mut Links) {
+        let reason = match found.target {
+            Target::Defs(defs) if defs.len() <= EQUALS_MAX => {
+                let kind = match role {
+                    Role::Call => EdgeKind::Call,
+                    Role::Base => EdgeKind::Inherit,
+                    Role::Import => EdgeKind::Import,
+                    _ => EdgeKind::Usage,
+                };
+                let rule = if defs.len() > 1 { Rule::Ambiguous } else { found.rule };
+                let confidence = rule.confidence() / defs.len().max(1) as u8;
+                let len = self.facts.str(name).len().min(usize::from(u16::MAX)) as u16;
+                let link =
+                    |target| Link { kind, source: DefIdx::NONE, target, at, len, role, rule, confidence };
+                out.links.extend(defs.into_iter().map(link));
+                return;
+            }
+            Target::Module(target) if role == Role::Import => {
+                let len = self.facts.str(name).len().min(usize::from(u16::MAX)) as u16;
+                let (rule, confidence) = (found.rule, found.rule.confidence());
+                let (kind, source) = (EdgeKind::Import, DefIdx::NONE);
+                out.links.push(Link { kind, source, target, at, len, role, rule, confidence });
+                return;
+            }
+            // Modules and the value itself are qualifiers.
+            Target::Module(_) | Target::This(_) => return,
+            Target::External => UnresolvedReason::External,
+            Target::NotFound | Target::Package(_) => UnresolvedReason::NotFound,
+            Target::Value | Target::Defs(_) => UnresolvedReason::UnknownReceiver,
+        };
+        out.unresolved.push(Unresolved { source: DefIdx::NONE, name, at, role, reason });
+    }
+
+    fn imports(&self, out: &mut Links) {
+        for import in &self.facts.interface.imports {
+            self.n_left.set(ASKED_MAX);
+            let place = DefRef { file: self.file, def: import.scope };
+            let found = self.follow(place, &self.facts, import, Role::Import, STEPS_MAX);
+            let found = found.through(Rule::Import);
+            // A package is no one file.
+            if matches!(found.target, Target::Package(_)) {
+                continue;
+            }
+            let path = self.facts.str(import.module);
+            let last = path.rsplit([':', '.', '\\']).next().unwrap_or(path);
+            let first = out.links.len();
+            self.emit(found, import.module, import.at, Role::Import, out);
+            let is_dotted = matches!(
+                self.language(),
+                Language::Rust | Language::Java | Language::Kotlin | Language::Scala | Language::Php
+            );
+            if is_dotted {
+                let len = if import.kind == ImportKind::All { 1 } else { last.len() };
+                let len = len.min(usize::from(u16::MAX)) as u16;
+                out.links[first..].iter_mut().for_each(|l| l.len = len);
+            }
+        }
+    }
+}
+
+/// Whether a definition is a constant of an enumeration of C, which is seen outside of it.
+fn is_enumerator(facts: &Facts, def: DefIdx) -> bool {
+    let def = facts.def(def);
+    let is_c = matches!(facts.interface.language, Language::C | Language::Cpp);
+    let is_constant = is_c && def.kind == DefKind::Constant;
+    is_constant && def.parent.some().is_some_and(|p| facts.def(p).kind == DefKind::Enum)
+}
+
+/// Whether a definition has a body: behind its head stands more than the end of a statement.
+fn has_body(def: &indexd_model::Def) -> bool {
+    def.span.end > def.head.end + 1
+}
+
+#[cfg(test)]
+mod tests;

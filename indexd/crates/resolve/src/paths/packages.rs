@@ -1,0 +1,95 @@
+//! Packages and namespaces that files declare: Java, Kotlin, Scala and PHP.
+
+use super::{EQUALS_MAX, Found, Linker, Target};
+use indexd_model::facts::ImportKind;
+use indexd_model::{DefIdx, DefRef, Facts, Key, Role, Rule};
+
+impl Linker<'_> {
+    /// What a name is in a package: every file that declares the package is asked.
+    fn packaged(&self, group: &str, package: &str, name: &str, role: Role) -> Option<Found> {
+        let files = self.recorder.find(Key::member(&format!("{group}:{package}"), name));
+        let mut all: Vec<DefRef> = Vec::new();
+        let mut n_files = 0;
+        for &file in files.iter() {
+            let interface = self.interface(file);
+            let facts = Facts::outside(&interface);
+            if interface.package.map_or("", |p| facts.str(p)) != package {
+                continue;
+            }
+            let is_it = |d: &DefIdx| {
+                let def = facts.def(*d);
+                def.parent == DefIdx::NONE && def.receiver.is_none() && facts.str(def.name) == name
+            };
+            let defs = (0..interface.defs.len() as u32).map(DefIdx).filter(is_it).collect();
+            if let Some(Found { target: Target::Defs(defs), .. }) = self.best(file, defs, role, Rule::Import)
+            {
+                n_files += 1;
+                all.extend(defs);
+            }
+        }
+        if n_files > 1 && all.len() > EQUALS_MAX {
+            return None;
+        }
+        (!all.is_empty()).then(|| Found::new(Target::Defs(all), Rule::Import))
+    }
+
+    /// `a.b.C`, `a.b.C.member` or the package `a.b` of an import.
+    pub(super) fn by_full_name(&self, group: &str, joint: &str, path: &str, role: Role) -> Found {
+        let mut end = path.len();
+        while let Some(cut) = path[..end].rfind(joint) {
+            let (package, name) = (&path[..cut], &path[cut + joint.len()..end]);
+            if let Some(mut found) =
+                self.packaged(group, package, name, if end < path.len() { Role::Type } else { role })
+            {
+                for member in path[end..].split(joint).filter(|m| !m.is_empty()) {
+                    let Target::Defs(defs) = &found.target else { break };
+                    found = self.member(defs, member, role, Rule::Import);
+                }
+                return found;
+            }
+            end = cut;
+        }
+        Found::new(Target::Package(path.to_owned()), Rule::Import)
+    }
+
+    /// A name of the same package, of packages that are imported whole, or the first part of a package's name.
+    pub(super) fn in_packages(&self, group: &str, joint: &str, name: &str, role: Role) -> Found {
+        let own = self.own.package.map_or(String::new(), |p| Facts::outside(&self.own).str(p).to_owned());
+        if let Some(found) = self.packaged(group, &own, name, role) {
+            return found;
+        }
+        if let Some(inner) = name.strip_prefix('\\') {
+            return self.by_full_name(group, joint, inner, role);
+        }
+        for import in self.own.imports.iter().filter(|i| i.kind == ImportKind::All) {
+            let opened = Facts::outside(&self.own).str(import.module).to_owned();
+            if let Some(found) = self.packaged(group, &opened, name, role) {
+                return found;
+            }
+            if let Target::Defs(defs) = self.by_full_name(group, joint, &opened, Role::Type).target {
+                let found = self.member(&defs, name, role, Rule::Import);
+                if matches!(found.target, Target::Defs(_)) {
+                    return found;
+                }
+            }
+        }
+        if group == "php" && !own.is_empty() && role == Role::Call {
+            return self.packaged(group, "", name, role).unwrap_or(Found::nothing());
+        }
+        let is_package = group == "jvm" && name.starts_with(char::is_lowercase) && role == Role::Read;
+        if is_package { Found::new(Target::Package(name.to_owned()), Rule::Import) } else { Found::nothing() }
+    }
+
+    /// A name behind the name of a package.
+    pub(super) fn in_package(&self, package: &str, name: &str, role: Role) -> Found {
+        if name.starts_with(char::is_uppercase) {
+            return self
+                .packaged("jvm", package, name, role)
+                .unwrap_or(Found::new(Target::Value, Rule::Scope));
+        }
+        match role {
+            Role::Read => Found::new(Target::Package(format!("{package}.{name}")), Rule::Import),
+            _ => Found::new(Target::Value, Rule::Scope),
+        }
+    }
+}

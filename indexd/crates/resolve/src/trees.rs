@@ -1,0 +1,105 @@
+//! Small trees as specifications of linkers, in the notation of the fixtures for Go: files under
+//! `-- path --` lines, and behind a line, after `//= `, what its names lead to.
+
+use indexd_lang::extract;
+use indexd_model::memory::MemoryFacts;
+use indexd_model::{EdgeKind, Facts, FileDoc, FileFacts, LineIndex, Links, RepoPath, Rule};
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::sync::Arc;
+
+struct Tree {
+    paths: Vec<String>,
+    texts: Vec<String>,
+    facts: Vec<FileFacts>,
+    view: MemoryFacts,
+}
+
+impl Tree {
+    fn parse(fixture: &str) -> Self {
+        let mut files: BTreeMap<String, String> = BTreeMap::new();
+        let mut open = String::new();
+        for line in fixture.lines() {
+            match line.strip_prefix("-- ").and_then(|l| l.strip_suffix(" --")) {
+                Some(path) => open = path.to_owned(),
+                None => {
+                    let code = line.split_once(" //=").map_or(line, |l| l.0);
+                    let _ = writeln!(files.entry(open.clone()).or_default(), "{code}");
+                }
+            }
+        }
+        let facts: Vec<FileFacts> = files
+            .iter()
+            .map(|(p, text)| extract(&RepoPath::new(p).unwrap(), text.as_bytes()).facts)
+            .collect();
+        let known = files.keys().zip(&facts);
+        let known = known.map(|(p, f)| (RepoPath::new(p).unwrap(), Arc::new(f.interface.clone())));
+        let view = MemoryFacts::new(known.collect());
+        let (paths, texts) = files.into_iter().unzip();
+        Self { paths, texts, facts, view }
+    }
+
+    fn link(&self, file: usize) -> Links {
+        crate::link(FileDoc(file as u32), Facts::inside(&self.facts[file]), &self.view)
+    }
+
+    /// What each line of a file says.
+    fn lines(&self, file: usize) -> BTreeMap<u32, String> {
+        let links = self.link(file);
+        let index = LineIndex::new(&self.texts[file]);
+        let mut all: Vec<(u32, String)> = Vec::new();
+        let facts = Facts::inside(&self.facts[file]);
+        for l in links.links.iter().filter(|l| l.kind != EdgeKind::Export) {
+            let target = l.target.file.index();
+            let line = l.target.def.some().map_or(1, |d| {
+                LineIndex::new(&self.texts[target])
+                    .line(Facts::inside(&self.facts[target]).def(d).name_span.start)
+            });
+            let name = &self.texts[file][l.at as usize..l.at as usize + usize::from(l.len)];
+            let kind = if l.kind == EdgeKind::Usage { String::new() } else { format!(" {}", l.kind.name()) };
+            let rule = if l.rule == Rule::Scope { String::new() } else { format!(" {}", l.rule.name()) };
+            all.push((l.at, format!("{name} -> {}:{line}{kind}{rule}", self.paths[target])));
+        }
+        for u in &links.unresolved {
+            all.push((u.at, format!("{} ! {:?}", facts.str(u.name), u.reason)));
+        }
+        all.sort_by_key(|a| a.0);
+        let mut out: BTreeMap<u32, Vec<String>> = BTreeMap::new();
+        for (at, it) in all {
+            out.entry(index.line(at)).or_default().push(it);
+        }
+        out.into_iter().map(|(line, all)| (line, all.join("; "))).collect()
+    }
+}
+
+/// Every fixture in a folder below `src` says what it expects; `UPDATE_FIXTURES=1` writes what is found.
+pub(crate) fn check(folder: &str, n_min: usize) {
+    let dir = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("src").join(folder);
+    let mut paths: Vec<_> = std::fs::read_dir(&dir).unwrap().map(|e| e.unwrap().path()).collect();
+    paths.sort();
+    assert!(paths.len() >= n_min);
+    for path in paths {
+        let fixture = std::fs::read_to_string(&path).unwrap();
+        let tree = Tree::parse(&fixture);
+        let found: Vec<BTreeMap<u32, String>> = (0..tree.paths.len()).map(|i| tree.lines(i)).collect();
+        let mut got = String::new();
+        let (mut file, mut line) = (None, 0);
+        for text in fixture.lines() {
+            if let Some(name) = text.strip_prefix("-- ").and_then(|l| l.strip_suffix(" --")) {
+                (file, line) = (tree.paths.iter().position(|p| p == name), 0);
+            } else {
+                line += 1;
+            }
+            got.push_str(text.split_once(" //=").map_or(text, |t| t.0));
+            if let Some(it) = file.and_then(|f| found[f].get(&line)) {
+                let _ = write!(got, " //= {it}");
+            }
+            got.push('\n');
+        }
+        if std::env::var_os("UPDATE_FIXTURES").is_some() {
+            std::fs::write(&path, &got).unwrap();
+            continue;
+        }
+        assert_eq!(got, fixture, "{}", path.display());
+    }
+}
