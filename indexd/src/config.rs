@@ -8,13 +8,13 @@
 //! Each option is declared once in `options!`, with its help, default and what a repository may do
 //! to it. Options below `pack.` are those of [`indexd_pack::Config`].
 
+mod foreign;
 mod path_map;
 
 pub use path_map::{Mount, PathMap};
 
 use ignore::gitignore::GitignoreBuilder;
-mod foreign;
-
+use indexd_pack::pack::LimitSource;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -90,6 +90,18 @@ pub enum Origin {
     Environment(String),
     /// A command-line option.
     Flag,
+}
+
+impl Origin {
+    fn limit_source(&self) -> LimitSource {
+        match self {
+            Self::Default => LimitSource::Default,
+            Self::User(_) => LimitSource::UserFile,
+            Self::Repository(_) => LimitSource::RepositoryFile,
+            Self::Environment(_) => LimitSource::Environment,
+            Self::Flag => LimitSource::CommandLine,
+        }
+    }
 }
 
 impl std::fmt::Display for Origin {
@@ -495,9 +507,13 @@ impl Config {
                 if let Some(place) = tree.pointer_mut(&pointer) {
                     *place = value;
                 }
-                let pack: indexd_pack::Config =
+                let mut pack: indexd_pack::Config =
                     serde_json::from_value(tree).map_err(|e| wrong(e.to_string()))?;
                 pack.check().map_err(wrong)?;
+                pack.origins = std::mem::take(&mut self.pack.origins);
+                if let Some(name) = rest.strip_prefix("budgets.") {
+                    pack.origins.insert(camel(name), origin.limit_source());
+                }
                 self.pack = pack;
             }
             None => {
@@ -516,6 +532,8 @@ impl Config {
 fn narrow_of_pack(key: &str) -> Narrow {
     match key {
         "min_items" => Narrow::Lower,
+        // A smaller reserve would be a larger budget.
+        "budgets.response_reserve" | "budgets.system_reserve" => Narrow::Never,
         _ if key.starts_with("budgets.") => Narrow::Lower,
         _ if key.starts_with("headroom.") => Narrow::Never,
         _ => Narrow::Any,

@@ -142,7 +142,8 @@ shapes! {
     Limit {
         /// The value.
         value: u64,
-        /// `default`, `request` or `hardCap`.
+        /// `default`, `userFile`, `repositoryFile`, `environment`, `commandLine`, `client`, `request` or
+        /// `hardCap`.
         source: String,
     }
 

@@ -2,9 +2,12 @@
 //!
 //! The numbers that ranking was tuned by are not settings; they stand in [`crate::tuning`].
 
+use crate::pack::{Limit, LimitSource};
 use crate::query::Kind;
+use crate::request::ContextBudget;
 use indexd_model::limits;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 /// Configuration of the packing engine.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -24,6 +27,10 @@ pub struct Config {
     pub headroom: Headroom,
     /// Items guaranteed whenever there is content and a positive budget.
     pub min_items: u32,
+    /// Where the limits of [`Config::budgets`] that are set come from, by their names in this struct's
+    /// JSON. It shapes no pack; a pack says it of its limits.
+    #[serde(skip)]
+    pub origins: BTreeMap<String, LimitSource>,
 }
 
 impl Default for Config {
@@ -36,6 +43,7 @@ impl Default for Config {
             shares: Shares::default(),
             headroom: Headroom::default(),
             min_items: 1,
+            origins: BTreeMap::new(),
         }
     }
 }
@@ -56,6 +64,35 @@ const HIGHEST: [(&str, f64); 11] = [
 ];
 
 impl Config {
+    /// A limit of [`Config::budgets`] by its name there, with where it comes from.
+    pub(crate) fn limit(&self, name: &str, value: u64) -> Limit {
+        let source = self.origins.get(name).copied().unwrap_or(LimitSource::Default);
+        Limit { value, source }
+    }
+
+    /// The window that a request has when it names none of its parts.
+    pub fn window(&self) -> ContextBudget {
+        let b = &self.budgets;
+        let reserve = |tokens: u64| i64::try_from(tokens).unwrap_or(i64::MAX);
+        ContextBudget {
+            total_tokens: b.total,
+            response_reserve: reserve(b.response_reserve),
+            system_reserve: reserve(b.system_reserve),
+        }
+    }
+
+    /// Tokens of a request that names no budget: what the window leaves, and `maxTotalTokens` at most.
+    pub(crate) fn tokens(&self) -> Limit {
+        let most = self.limit("maxTotalTokens", self.budgets.max_total_tokens);
+        let left = self.window().available();
+        if most.value <= left {
+            return most;
+        }
+        let parts = ["total", "responseReserve", "systemReserve"];
+        let set = parts.iter().find_map(|name| self.origins.get(*name));
+        Limit { value: left, source: set.copied().unwrap_or(LimitSource::Default) }
+    }
+
     /// Whether packs can be made with these settings: no number is negative or above its hard
     /// limit, and some part of the hybrid score has weight.
     ///
@@ -114,9 +151,14 @@ settings! {
     BudgetDefaults {
         /// Characters of the rendering.
         max_total_chars: u64 = 200_000,
-        /// Tokens of the rendering: a window of 100,000 less 8,000 for the response and 2,000 for
-        /// the system prompt.
+        /// Tokens of the rendering, where the window leaves as many.
         max_total_tokens: u64 = 90_000,
+        /// Tokens of the whole window.
+        total: u64 = 100_000,
+        /// Tokens of the window kept free for the response.
+        response_reserve: u64 = 8_000,
+        /// Tokens of the window kept free for the system prompt.
+        system_reserve: u64 = 2_000,
         /// Items.
         max_items: u64 = 80,
         /// Items of one section.

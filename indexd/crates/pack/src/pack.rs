@@ -73,6 +73,8 @@ pub struct PackRequest {
     pub repo_id: String,
     /// `workspace:<repoId>`; the real root is never shown.
     pub index_root: String,
+    /// The snapshot that answers, pinned or not.
+    pub index_signature: String,
     /// The options in force.
     #[serde(flatten)]
     pub options: Resolved,
@@ -91,9 +93,19 @@ pub struct Limit {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub enum LimitSource {
-    /// The default or the configuration.
+    /// The built-in default.
     Default,
-    /// The request.
+    /// The user's configuration file.
+    UserFile,
+    /// The repository's configuration file.
+    RepositoryFile,
+    /// An environment variable of the daemon.
+    Environment,
+    /// An option on the daemon's command line.
+    CommandLine,
+    /// The default of the client, which holds where no configuration names one.
+    Client,
+    /// The request, where it differs from what would hold without it.
     Request,
     /// The hard cap, below what was asked for.
     HardCap,
@@ -404,7 +416,7 @@ pub struct Explain {
     /// Items whose path lacks required evidence, by chunk uid.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub evidence_gaps: Vec<EvidenceGap>,
-    /// Candidates left out, best first, at most `maxItems`.
+    /// Candidates left out, best first, then named files that are not read; at most `maxItems`.
     pub excluded: Vec<Excluded>,
     /// How many more were left out.
     pub excluded_more: u64,
@@ -440,7 +452,7 @@ pub struct EvidenceGap {
 pub struct Excluded {
     /// Path.
     pub file_rel_path: String,
-    /// Lines.
+    /// Lines; 0 to 0 for a file that is not read.
     pub lines: LineRange,
     /// Title.
     pub title: String,

@@ -49,7 +49,10 @@ pub struct Request {
     pub budgets: BudgetsRequest,
     /// Gross budget; an alternative to `budgets.maxTotalTokens`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub context_budget: Option<ContextBudget>,
+    pub context_budget: Option<ContextBudgetRequest>,
+    /// Limits of the client, filled in by the daemon, for those that the request does not name.
+    #[serde(skip)]
+    pub client_budgets: BudgetsRequest,
     /// How items are ordered.
     pub ordering: OrderingRequest,
     /// What happens at a hard cap and where evidence is missing. Default `warn`.
@@ -345,34 +348,45 @@ pub struct BudgetsRequest {
     pub stop: Option<Stop>,
 }
 
-/// A gross budget: what is left after the reserves is available.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct ContextBudget {
+/// A gross budget as asked for; absent members are those of the configuration.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+pub struct ContextBudgetRequest {
     /// Tokens of the whole window. Default 100,000.
-    #[serde(default = "ContextBudget::total")]
-    pub total_tokens: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub total_tokens: Option<u64>,
     /// Tokens kept free for the response; a negative value counts as 0. Default 8,000.
-    #[serde(default = "ContextBudget::response")]
-    pub response_reserve: i64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub response_reserve: Option<i64>,
     /// Tokens kept free for the system prompt; a negative value counts as 0. Default 2,000.
-    #[serde(default = "ContextBudget::system")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub system_reserve: Option<i64>,
+}
+
+impl ContextBudgetRequest {
+    fn resolve(self, config: &Config) -> ContextBudget {
+        let default = config.window();
+        ContextBudget {
+            total_tokens: self.total_tokens.unwrap_or(default.total_tokens),
+            response_reserve: self.response_reserve.unwrap_or(default.response_reserve),
+            system_reserve: self.system_reserve.unwrap_or(default.system_reserve),
+        }
+    }
+}
+
+/// A gross budget: what is left after the reserves is available.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ContextBudget {
+    /// Tokens of the whole window.
+    pub total_tokens: u64,
+    /// Tokens kept free for the response; a negative value counts as 0.
+    pub response_reserve: i64,
+    /// Tokens kept free for the system prompt; a negative value counts as 0.
     pub system_reserve: i64,
 }
 
 impl ContextBudget {
-    fn total() -> u64 {
-        100_000
-    }
-
-    fn response() -> i64 {
-        8_000
-    }
-
-    fn system() -> i64 {
-        2_000
-    }
-
     /// The reserves that are negative, by name.
     fn negative(self) -> Vec<&'static str> {
         let reserves = [("responseReserve", self.response_reserve), ("systemReserve", self.system_reserve)];
@@ -384,16 +398,6 @@ impl ContextBudget {
         self.total_tokens
             .saturating_sub(self.response_reserve.max(0) as u64)
             .saturating_sub(self.system_reserve.max(0) as u64)
-    }
-}
-
-impl Default for ContextBudget {
-    fn default() -> Self {
-        Self {
-            total_tokens: Self::total(),
-            response_reserve: Self::response(),
-            system_reserve: Self::system(),
-        }
     }
 }
 
@@ -431,6 +435,9 @@ pub struct Resolved {
     pub expansion: Expansion,
     /// Limits in force.
     pub budgets: Caps,
+    /// The gross budget that the tokens come from, where it is not the one of the configuration.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub context_budget: Option<ContextBudget>,
     /// Order.
     pub ordering: Ordering,
     /// Strictness.
@@ -458,6 +465,12 @@ pub struct Expansion {
     pub max_hops: u32,
     /// Kinds of edges, sorted, without repeats.
     pub edge_types: Vec<EdgeType>,
+    /// Whether `import` is among them.
+    pub include_imports: bool,
+    /// Whether `export` is among them.
+    pub include_exports: bool,
+    /// Whether `dataflow` is among them.
+    pub include_dataflow: bool,
     /// Which way.
     pub direction: Direction,
     /// Whether neighbours in the file of a seed are candidates.
@@ -547,6 +560,7 @@ impl Request {
             change: self.change.as_ref().map(|c| c.found.clone().unwrap_or_default()),
             expansion: self.expansion.resolve(budgets.max_hops.value as u32),
             budgets: caps,
+            context_budget: self.gross(config),
             ordering: self.ordering.resolve(),
             strictness,
             include_explain: self.include_explain.unwrap_or(true),
@@ -613,41 +627,67 @@ impl Request {
         Ok(())
     }
 
+    /// The gross budget asked for; none where it says no more than the configuration does.
+    fn gross(&self, config: &Config) -> Option<ContextBudget> {
+        let asked = self.context_budget.map(|c| c.resolve(config))?;
+        let says_nothing = asked == config.window() && asked.available() == self.tokens(config).value;
+        (!says_nothing).then_some(asked)
+    }
+
+    /// Tokens where the request names no budget.
+    fn tokens(&self, config: &Config) -> Limit {
+        let client = self.client_budgets.max_total_tokens;
+        client.map_or_else(|| config.tokens(), |value| Limit { value, source: LimitSource::Client })
+    }
+
     fn budgets(&self, config: &Config) -> Budgets {
         let mut clamped = Vec::new();
-        let mut limit = |name: &'static str, asked: Option<u64>, default: u64, cap: Option<u64>| {
-            let (value, source) =
-                asked.map_or((default, LimitSource::Default), |v| (v, LimitSource::Request));
-            match cap {
-                Some(cap) if value > cap => {
-                    clamped.push(Clamp { limit: name, asked: value, granted: cap });
+        // A limit that is written out and holds anyway changes nothing, not even where it comes from:
+        // equal requests have equal packs.
+        let mut limit = |name: &'static str, asked: Option<u64>, default: Limit, cap: Option<u32>| {
+            let asked = asked.filter(|v| *v != default.value);
+            let limit = asked.map_or(default, |value| Limit { value, source: LimitSource::Request });
+            match cap.map(u64::from) {
+                Some(cap) if limit.value > cap => {
+                    clamped.push(Clamp { limit: name, asked: limit.value, granted: cap });
                     Limit { value: cap, source: LimitSource::HardCap }
                 }
-                _ => Limit { value, source },
+                _ => limit,
             }
         };
-        let b = &self.budgets;
-        let d = &config.budgets;
-        let asked_tokens = b.max_total_tokens.or_else(|| self.context_budget.map(ContextBudget::available));
-        let chars = Some(u64::from(limits::TOTAL_CHARS_MAX));
-        let items = Some(u64::from(limits::ITEMS_MAX));
-        let per_section = Some(u64::from(limits::ITEMS_PER_SECTION_MAX));
-        let bytes = Some(u64::from(limits::BYTES_PER_ITEM_MAX));
-        let hops = Some(u64::from(limits::HOPS_MAX));
+        let (b, client, d) = (&self.budgets, &self.client_budgets, &config.budgets);
+        let default = |name: &str, client: Option<u64>, value: u64| match client {
+            Some(value) => Limit { value, source: LimitSource::Client },
+            None => config.limit(name, value),
+        };
+        let gross = self.context_budget.map(|c| c.resolve(config));
+        let chars = default("maxTotalChars", client.max_total_chars, d.max_total_chars);
+        let items = default("maxItems", client.max_items, d.max_items);
+        let per_section =
+            default("maxItemsPerSection", client.max_items_per_section, d.max_items_per_section);
+        let bytes = default("maxBytesPerItem", client.max_bytes_per_item, d.max_bytes_per_item);
+        let hops = config.limit("maxHops", d.max_hops);
+        let asked_tokens = b.max_total_tokens.or_else(|| gross.map(ContextBudget::available));
+        let asked_hops = self.expansion.max_hops.map(u64::from);
         Budgets {
-            max_total_chars: limit("maxTotalChars", b.max_total_chars, d.max_total_chars, chars),
-            max_total_tokens: limit("maxTotalTokens", asked_tokens, d.max_total_tokens, None),
-            max_items: limit("maxItems", b.max_items, d.max_items, items),
+            max_total_chars: limit("maxTotalChars", b.max_total_chars, chars, Some(limits::TOTAL_CHARS_MAX)),
+            max_total_tokens: limit("maxTotalTokens", asked_tokens, self.tokens(config), None),
+            max_items: limit("maxItems", b.max_items, items, Some(limits::ITEMS_MAX)),
             max_items_per_section: limit(
                 "maxItemsPerSection",
                 b.max_items_per_section,
-                d.max_items_per_section,
                 per_section,
+                Some(limits::ITEMS_PER_SECTION_MAX),
             ),
-            max_bytes_per_item: limit("maxBytesPerItem", b.max_bytes_per_item, d.max_bytes_per_item, bytes),
-            max_hops: limit("maxHops", self.expansion.max_hops.map(u64::from), d.max_hops, hops),
+            max_bytes_per_item: limit(
+                "maxBytesPerItem",
+                b.max_bytes_per_item,
+                bytes,
+                Some(limits::BYTES_PER_ITEM_MAX),
+            ),
+            max_hops: limit("maxHops", asked_hops, hops, Some(limits::HOPS_MAX)),
             clamped,
-            negative_reserves: self.context_budget.map_or_else(Vec::new, ContextBudget::negative),
+            negative_reserves: gross.map_or_else(Vec::new, ContextBudget::negative),
             tokenizer: String::new(),
             exact: true,
         }
@@ -686,6 +726,9 @@ impl ExpansionRequest {
         evidence_kinds.dedup();
         Expansion {
             max_hops,
+            include_imports: edge_types.contains(&EdgeType::Import),
+            include_exports: edge_types.contains(&EdgeType::Export),
+            include_dataflow: edge_types.contains(&EdgeType::Dataflow),
             edge_types,
             direction: self.direction.unwrap_or_default(),
             include_same_file_neighbors: self.include_same_file_neighbors.unwrap_or(false),

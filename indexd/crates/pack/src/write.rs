@@ -10,8 +10,8 @@ use crate::context::{Context, Decision};
 use crate::excerpt::Form;
 use crate::identity::{Source, hex};
 use crate::pack::{
-    DropReason, EvidenceGap, Excerpt, Excluded, Explain, Item, Pack, PackRequest, Part, Place, Provenance,
-    SCHEMA_VERSION, Scores, Section, SeedEntry, Stats, Truncation,
+    DropReason, EvidenceGap, Excerpt, Excluded, Explain, Item, LineRange, Pack, PackRequest, Part, Place,
+    Provenance, SCHEMA_VERSION, Scores, Section, SeedEntry, Stats, Truncation,
 };
 use crate::query::STOPWORDS_VERSION;
 use crate::request::{Layout, Strictness};
@@ -61,6 +61,7 @@ pub fn pack(a: &mut Selected, ctx: &Context) -> Pack {
         request: PackRequest {
             repo_id: ctx.repo_id.to_owned(),
             index_root: format!("workspace:{}", ctx.repo_id),
+            index_signature: signature.clone(),
             options: a.request.clone(),
         },
         budgets: a.budgets.clone(),
@@ -355,6 +356,19 @@ fn explain(a: &mut Selected, ctx: &Context) -> Explain {
                 lines: lines.into(),
                 title: qualified.unwrap_or_else(|| format!("lines {}-{}", lines.start, lines.end)),
                 hybrid_score: round6(c.hybrid),
+                reason: reason.name(),
+            });
+        }
+    }
+    // Without chunks there are no lines and no score.
+    for (path, reason) in &a.gathered.unreadable {
+        n_excluded += 1;
+        if excluded.len() < max {
+            excluded.push(Excluded {
+                file_rel_path: path.clone(),
+                lines: LineRange { start: 0, end: 0 },
+                title: path.clone(),
+                hybrid_score: 0.0,
                 reason: reason.name(),
             });
         }

@@ -284,17 +284,19 @@ struct Prepared {
 
 /// Sets the limits that neither the request nor the configuration names to the client's own.
 fn fill_limits(request: &mut Request, defaults: &Budgets, config: &Config) {
-    let tokens = defaults.max_total_tokens.filter(|_| request.context_budget.is_none());
-    let b = &mut request.budgets;
-    for (asked, default, key) in [
+    let window = ["total", "response_reserve", "system_reserve"];
+    let has_window = window.iter().any(|k| config.origin(&format!("pack.budgets.{k}")) != Origin::Default);
+    let tokens = defaults.max_total_tokens.filter(|_| request.context_budget.is_none() && !has_window);
+    let b = &mut request.client_budgets;
+    for (held, default, key) in [
         (&mut b.max_total_chars, defaults.max_total_chars, "max_total_chars"),
         (&mut b.max_total_tokens, tokens, "max_total_tokens"),
         (&mut b.max_items, defaults.max_items, "max_items"),
         (&mut b.max_items_per_section, defaults.max_items_per_section, "max_items_per_section"),
         (&mut b.max_bytes_per_item, defaults.max_bytes_per_item, "max_bytes_per_item"),
     ] {
-        if asked.is_none() && config.origin(&format!("pack.budgets.{key}")) == Origin::Default {
-            *asked = default;
+        if config.origin(&format!("pack.budgets.{key}")) == Origin::Default {
+            *held = default;
         }
     }
 }

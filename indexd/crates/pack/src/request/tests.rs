@@ -67,6 +67,14 @@ fn equal_requests_become_equal_bytes() {
         json!({"query": "x", "repoId": "r", "indexRoot": "/secret", "indexSignature": "b3:1"}),
         json!({"query": "x", "ordering": {"stableTieBreakers": ["fileRelPath"]}}),
         json!({"query": "x", "focus": {}}),
+        // Defaults, written out.
+        json!({"query": "x", "budgets": {"maxItems": 80, "maxTotalTokens": 90_000, "maxItemsPerSection": 25}}),
+        json!({"query": "x", "budgets": {"maxTotalChars": 200_000, "maxBytesPerItem": 4_096, "stop": "budget"}}),
+        json!({"query": "x", "expansion": {"maxHops": 2, "includeImports": true, "includeExports": false}}),
+        json!({"query": "x", "contextBudget": {}}),
+        json!({"query": "x", "contextBudget": {"totalTokens": 100_000, "responseReserve": 8_000}}),
+        json!({"query": "x", "intent": "answer", "includeExplain": true, "tokenizer": "o200k_base"}),
+        json!({"query": "x", "ordering": {"primary": "hybridScore"}, "schemaVersion": "1.0.0"}),
     ] {
         assert_eq!(normal(same.clone()), base, "{same}");
     }
@@ -75,8 +83,9 @@ fn equal_requests_become_equal_bytes() {
         json!({"query": "x", "layout": "agent"}),
         json!({"query": "x", "expansion": {"includeImports": false}}),
         json!({"query": "x", "ordering": {"stableTieBreakers": ["symbolId"]}}),
-        // The pack says where each limit comes from.
-        json!({"query": "x", "budgets": {"maxItems": 80}}),
+        json!({"query": "x", "budgets": {"maxItems": 79}}),
+        // The same tokens from another window.
+        json!({"query": "x", "contextBudget": {"totalTokens": 90_000, "responseReserve": 0, "systemReserve": 0}}),
     ] {
         assert_ne!(normal(other.clone()), base, "{other}");
     }
@@ -98,4 +107,60 @@ fn reserves_cannot_enlarge_a_budget() {
     }
     let request = json!({"query": "x", "contextBudget": {}});
     assert_eq!(code(request).unwrap().budgets.max_total_tokens, 90_000);
+}
+
+#[test]
+fn a_gross_budget_and_flags_are_echoed() {
+    let asked = json!({
+        "query": "x",
+        "contextBudget": {"totalTokens": 50_000, "responseReserve": 1_000, "systemReserve": -5},
+        "expansion": {"includeImports": false, "includeExports": true},
+    });
+    let shown = serde_json::to_value(code(asked.clone()).unwrap()).unwrap();
+    assert_eq!(shown["contextBudget"], asked["contextBudget"]);
+    assert_eq!(shown["budgets"]["maxTotalTokens"], 49_000);
+    let flags = ["includeImports", "includeExports", "includeDataflow"].map(|f| &shown["expansion"][f]);
+    assert_eq!(flags, [&json!(false), &json!(true), &json!(false)]);
+}
+
+#[test]
+fn a_limit_says_where_it_comes_from() {
+    use LimitSource as Of;
+    let mut config = Config::default();
+    config.budgets.max_items = 33;
+    config.origins.insert("maxItems".to_owned(), Of::RepositoryFile);
+    let resolve = |config: &Config, client: BudgetsRequest, asked: Value| {
+        let request = Request { client_budgets: client, ..Request::from_json(asked).unwrap() };
+        request.resolve(config).unwrap().1
+    };
+    let items = |client: Option<u64>, asked: Value| {
+        let client = BudgetsRequest { max_items: client, ..Default::default() };
+        let limit = resolve(&config, client, asked).max_items;
+        (limit.value, limit.source)
+    };
+    let ask = |n: u64| json!({"query": "x", "budgets": {"maxItems": n}});
+    assert_eq!(items(None, json!({"query": "x"})), (33, Of::RepositoryFile));
+    assert_eq!(items(None, ask(33)), (33, Of::RepositoryFile));
+    assert_eq!(items(None, ask(80)), (80, Of::Request));
+    assert_eq!(items(None, ask(999)), (250, Of::HardCap));
+    assert_eq!(items(Some(250), json!({"query": "x"})), (250, Of::Client));
+    assert_eq!(items(Some(250), ask(20)), (20, Of::Request));
+
+    let tokens = |config: &Config, asked: Value| {
+        let limit = resolve(config, BudgetsRequest::default(), asked).max_total_tokens;
+        (limit.value, limit.source)
+    };
+    let plain = json!({"query": "x"});
+    assert_eq!(tokens(&config, plain.clone()), (90_000, Of::Default));
+    // The window of the configuration: its parts hold for those that a request leaves out.
+    config.budgets.total = 60_000;
+    config.budgets.response_reserve = 5_000;
+    config.origins.insert("total".to_owned(), Of::UserFile);
+    assert_eq!(tokens(&config, plain.clone()), (53_000, Of::UserFile));
+    assert_eq!(tokens(&config, json!({"query": "x", "contextBudget": {}})), (53_000, Of::UserFile));
+    let wide = json!({"query": "x", "contextBudget": {"totalTokens": 70_000}});
+    assert_eq!(tokens(&config, wide), (63_000, Of::Request));
+    config.budgets.max_total_tokens = 9_000;
+    config.origins.insert("maxTotalTokens".to_owned(), Of::Environment);
+    assert_eq!(tokens(&config, plain), (9_000, Of::Environment));
 }
