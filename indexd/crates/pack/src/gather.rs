@@ -323,7 +323,8 @@ fn focused(
         let record = units.file(file);
         match record.outcome {
             Outcome::Sensitive => unreadable.push((path.clone(), DropReason::Sensitive)),
-            Outcome::Binary | Outcome::TooLarge => unreadable.push((path.clone(), DropReason::Binary)),
+            Outcome::Binary => unreadable.push((path.clone(), DropReason::Binary)),
+            Outcome::TooLarge => unreadable.push((path.clone(), DropReason::TooLarge)),
             _ => {}
         }
         let mut out: Vec<Rc<Unit>> = Vec::new();

@@ -69,7 +69,7 @@ pub fn group(g: &Group, out: &mut String, ranges: &mut Vec<Range<usize>>) {
     let text_of = |run: &Lines| g.source.slice(g.source.lines().lines_span(*run));
     let fence = "`".repeat(g.runs.iter().map(|r| longest_run(text_of(r)) + 1).max().unwrap_or(0).max(3));
     out.push_str(&fence);
-    out.push_str(hint(g.language));
+    out.push_str(hint(g.language, g.path));
     out.push('\n');
     let mut after = first.start;
     for run in g.runs {
@@ -181,11 +181,15 @@ pub fn gap(language: Language, lines: Lines, out: &mut String) {
     out.push_str(&format!("{mark}... (lines {}-{})\n", lines.start, lines.end));
 }
 
-fn hint(language: Language) -> &'static str {
-    match language {
-        Language::Text => "",
-        other => other.id(),
+/// What a fence says of the language: its id, or the extension of a file whose language is not known.
+fn hint(language: Language, path: &str) -> &str {
+    if language != Language::Text {
+        return language.id();
     }
+    let name = path.rsplit('/').next().unwrap_or(path);
+    let extension = name.rsplit_once('.').filter(|(stem, _)| !stem.is_empty()).map_or("", |(_, e)| e);
+    let is_plain = extension.len() <= 12 && extension.bytes().all(|b| b.is_ascii_alphanumeric());
+    if is_plain { extension } else { "" }
 }
 
 /// The length of the longest run of backticks in a text.
@@ -234,6 +238,22 @@ mod tests {
             &[(1, 1), (5, 5), (7, 7)],
             "## File: a.go (lines 1-7)\n```go\none\n// ... (lines 2-4)\nfive\n// ... (lines 6-6)\nseven\n```\n\n",
         );
+    }
+
+    #[test]
+    fn a_fence_names_the_language_or_the_extension() {
+        for (language, path, expect) in [
+            (Language::Go, "a.go", "go"),
+            (Language::Python, "bin/tool", "python"),
+            (Language::Text, "api/v1/retry.proto", "proto"),
+            (Language::Text, "a.b/LICENSE", ""),
+            (Language::Text, "web/.env", ""),
+            (Language::Text, "a.x`y", ""),
+            (Language::Text, "a.tar.gz", "gz"),
+            (Language::Text, "a.c d", ""),
+        ] {
+            assert_eq!(hint(language, path), expect, "{path}");
+        }
     }
 
     #[test]

@@ -118,8 +118,9 @@ pub(super) fn of(a: &mut Selected, stats: &Stats) -> (Vec<String>, Vec<String>, 
         }));
         hints.extend(cut_sections(a, stats));
     }
+    // What is suggested can be asked as it stands; advice is a hint.
     if nothing && next.is_empty() {
-        next.push("name a file, a symbol or an error message".to_owned());
+        hints.push("name a file, a symbol or an error message".to_owned());
     }
     (next, hints, warnings)
 }
@@ -153,7 +154,8 @@ fn has_no_room(state: State) -> bool {
 }
 
 /// The best definitions that had no room and match the text well, by name and place: as a query, that
-/// finds each of them first, and whoever can read files knows where to look.
+/// finds each of them first, and whoever can read files knows where to look. Where none matches well,
+/// the best candidate that had no room.
 fn suggested(a: &Selected) -> Vec<String> {
     let mut out: Vec<String> = Vec::new();
     let is_good = |c: &Claimed| has_no_room(c.state) && c.candidate.seed_score >= SUGGESTED_SEED_MIN;
@@ -168,7 +170,18 @@ fn suggested(a: &Selected) -> Vec<String> {
             break;
         }
     }
+    if out.is_empty() {
+        out.extend(a.claimed.iter().find(|c| has_no_room(c.state)).map(|c| name_and_place(a, c)));
+    }
     out
+}
+
+/// A candidate as a query: the qualified name, where it has one, and the place.
+fn name_and_place(a: &Selected, c: &Claimed) -> String {
+    let def = c.candidate.unit.def.some().map(|d| a.units.view.def(d));
+    let name = def.filter(|d| d.kind != DefKind::Section && !d.qualified.is_empty());
+    let place = format!("{}:{}", c.candidate.file.path, c.candidate.unit.lines().start);
+    name.map_or(place.clone(), |d| format!("{} {place}", d.qualified))
 }
 
 /// The sections that show nothing for want of room, and how much of each was found.

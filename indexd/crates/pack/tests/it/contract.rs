@@ -159,6 +159,10 @@ fn every_reason_to_drop_is_reached() {
         let hint = pack.missing_context_hints.iter().find_map(|h| h.split_once(" is not shown: "));
         let (named, reason) = hint.expect("a hint");
         assert_eq!((named, pack.stats.dropped_by_reason["unsupported"]), (path, 1));
+        let explain = pack.explain.as_ref().expect("explain is on");
+        let listed: Vec<(&str, &str)> =
+            explain.excluded.iter().map(|e| (e.file_rel_path.as_str(), e.reason)).collect();
+        assert_eq!((&listed[..], explain.excluded_more), (&[(path, reason)][..], 0));
         got.extend(DropReason::ALL.iter().map(|r| r.name()).filter(|r| *r == reason));
     }
     // Our extractor cuts a file without overlaps; a view may hold another's.
@@ -280,8 +284,9 @@ fn nothing_found_is_a_success_that_says_so() {
     let pack = pack(&go(), json!({"query": "zzyzx quuxification"}));
     assert_eq!((pack.items().count(), pack.stats.token_count, pack.rendered.as_str()), (0, 0, ""));
     assert!(pack.insufficient_context && pack.warnings.iter().any(|w| w == "ACODE-CTX-004"));
-    assert!(!pack.suggested_next_queries.is_empty());
-    assert!(pack.missing_context_hints.iter().any(|h| h.contains("zzyzx")));
+    for hint in ["zzyzx", "name a file, a symbol or an error message"] {
+        assert!(pack.missing_context_hints.iter().any(|h| h.contains(hint)), "{hint}");
+    }
 }
 
 #[test]

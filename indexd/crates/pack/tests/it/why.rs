@@ -115,6 +115,20 @@ fn what_matches_well_and_had_no_room_is_suggested_by_name_and_place() {
     }
 }
 
+/// What only edges led to matches no word of the text.
+#[test]
+fn whatever_had_no_room_something_that_can_be_asked_is_suggested() {
+    let text = "package a\n\nfunc top() {\n\tNeedle()\n}\n\nfunc Needle() {\n\tleaf()\n}\n\nfunc leaf() {}\n";
+    let view = Oracle::of(&[("a/x.go", text), ("go.mod", "module m\n")]);
+    let small = with_seeds(&view, json!({"query": "Needle", "budgets": {"maxItems": 1}}), 1);
+    assert_eq!(small.suggested_next_queries.len(), 1, "{:?}", small.suggested_next_queries);
+    let next = pack(&view, json!({"query": small.suggested_next_queries[0], "budgets": {"maxItems": 1}}));
+    let found = next.items().next().expect("an item");
+    let place = format!("{}:{}", found.file_rel_path, found.lines.start);
+    assert!(small.suggested_next_queries[0].ends_with(&place), "{place}");
+    assert!(small.items().all(|i| i.chunk_uid != found.chunk_uid), "it was left out");
+}
+
 #[test]
 fn sections_that_are_cut_whole_are_named() {
     let text = "package a\n\nfunc top() {\n\tNeedle()\n}\n\nfunc Needle() {\n\tleaf()\n}\n\nfunc leaf() {}\n";
@@ -134,5 +148,7 @@ fn sections_that_are_cut_whole_are_named() {
 fn what_is_nowhere_is_not_suggested() {
     let view = Oracle::of(&[("a/x.go", "package a\n\nfunc Needle() {}\n")]);
     let none = pack(&view, json!({"query": "zzyzx quuxification"}));
-    assert_eq!(none.suggested_next_queries, ["name a file, a symbol or an error message"]);
+    assert_eq!(none.suggested_next_queries, [] as [&str; 0], "nothing that could be asked");
+    let advice = none.missing_context_hints.last().map(String::as_str);
+    assert_eq!(advice, Some("name a file, a symbol or an error message"));
 }
