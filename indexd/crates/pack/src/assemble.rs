@@ -11,6 +11,8 @@ mod lanes;
 mod room;
 mod seen;
 mod selected;
+#[cfg(test)]
+mod tests;
 
 pub use changes::Changed;
 pub use room::scale_of;
@@ -32,8 +34,8 @@ use crate::request::{Request, Stop};
 use crate::role::Role;
 use crate::sections::sections;
 use crate::unit::{Unit, UnitKey, Units, files_of};
-use indexd_model::IndexView;
 use indexd_model::limits::TOTAL_CHARS_MAX;
+use indexd_model::{IndexView, Lines};
 use indexd_text::LineMatcher;
 use lanes::LISTED_PERCENT;
 use rustc_hash::FxHashMap;
@@ -56,7 +58,21 @@ pub fn assemble<'a>(
         a.tell_apart();
         a.fill()?;
     }
+    if a.lacks_items() {
+        a.tell_apart();
+        a.is_minimum_first = true;
+        a.fill()?;
+    }
     Ok(a.finish())
+}
+
+fn zone_of(c: &Candidate) -> Zone {
+    match c.role {
+        Role::Code => Zone::Code,
+        Role::Test => Zone::Tests,
+        Role::Config => Zone::Config,
+        Role::Doc => Zone::Docs,
+    }
 }
 
 struct Assembly<'a> {
@@ -69,6 +85,19 @@ struct Assembly<'a> {
     n_in_section: Vec<u64>,
     n_items: u64,
     scale: u64,
+    /// Excerpts that were planned, by candidate.
+    plans: FxHashMap<usize, Option<Plan>>,
+    /// What was refused last, by candidate.
+    refusals: FxHashMap<usize, Refusal>,
+    /// Whether the guaranteed items go first, each with one line.
+    is_minimum_first: bool,
+}
+
+/// An excerpt that had no room: what it would have taken, as long as its file is in the same state.
+struct Refusal {
+    parts: Vec<Lines>,
+    state: u64,
+    taken: Size,
 }
 
 impl<'a> Assembly<'a> {
@@ -127,6 +156,9 @@ impl<'a> Assembly<'a> {
             n_in_section: Vec::new(),
             n_items: 0,
             scale,
+            plans: FxHashMap::default(),
+            refusals: FxHashMap::default(),
+            is_minimum_first: false,
             s,
         })
     }
@@ -136,12 +168,17 @@ impl<'a> Assembly<'a> {
         self.page = Page::new(self.s.units.view, self.ctx.counter);
         self.n_in_section = vec![0; self.s.section_names.len()];
         self.n_items = 0;
+        self.plans.clear();
+        self.refusals.clear();
         self.at = self.s.claimed.iter().enumerate().map(|(i, c)| (c.candidate.unit.key, i)).collect();
         let share = self.ctx.config.shares.of_kind(self.s.query.kind);
         self.show_seen();
         self.show_changes()?;
         if self.s.request.is_change_alone() {
             return Ok(());
+        }
+        if self.is_minimum_first {
+            self.show_minimum();
         }
         let scale = self.scale;
         let of = |percent: u32| scale * u64::from(percent) / 100;
@@ -168,8 +205,7 @@ impl<'a> Assembly<'a> {
         self.show_seeds(u64::MAX);
         self.show_references(u64::MAX);
         self.show_tests(u64::MAX);
-        self.show_others();
-        self.check_cancelled()?;
+        self.use_up()?;
         self.keep_minimum();
         Ok(())
     }
@@ -217,17 +253,29 @@ impl<'a> Assembly<'a> {
             self.s.claimed[i].state = State::Dropped(cap);
             return None;
         }
-        let spot = self.spot(i);
-        let before = self.page.size();
-        let change = self.page.with(i, &spot, &plan.parts);
-        let caps = self.s.request.budgets;
-        let taken = change.after.tokens.saturating_sub(before.tokens);
-        if change.after.tokens > caps.max_total_tokens
-            || change.after.chars > caps.max_total_chars
-            || taken > room
-        {
+        let (before, caps) = (self.page.size(), self.s.request.budgets);
+        let fits = |taken: Size| {
+            before.tokens + taken.tokens <= caps.max_total_tokens
+                && before.chars + taken.chars <= caps.max_total_chars
+                && taken.tokens <= room
+        };
+        let state =
+            self.page.state(zone_of(&self.s.claimed[i].candidate), self.s.claimed[i].candidate.unit.file);
+        let refused = self.refusals.get(&i);
+        if refused.is_some_and(|r| r.state == state && r.parts == plan.parts && !fits(r.taken)) {
             return None;
         }
+        let spot = self.spot(i);
+        let change = self.page.with(i, &spot, &plan.parts);
+        let taken = Size {
+            tokens: change.after.tokens.saturating_sub(before.tokens),
+            chars: change.after.chars.saturating_sub(before.chars),
+        };
+        if !fits(taken) {
+            self.refusals.insert(i, Refusal { parts: plan.parts, state, taken });
+            return None;
+        }
+        let taken = taken.tokens;
         self.page.put(i, &spot, &plan.parts, &change);
         if was.is_none() {
             self.n_items += 1;
@@ -252,13 +300,7 @@ impl<'a> Assembly<'a> {
 
     fn spot(&mut self, i: usize) -> Spot {
         let c = &self.s.claimed[i].candidate;
-        let zone = match c.role {
-            Role::Code => Zone::Code,
-            Role::Test => Zone::Tests,
-            Role::Config => Zone::Config,
-            Role::Doc => Zone::Docs,
-        };
-        Spot { zone, file: c.unit.file, record: Rc::clone(&c.file), source: self.s.source(i) }
+        Spot { zone: zone_of(c), file: c.unit.file, record: Rc::clone(&c.file), source: self.s.source(i) }
     }
 
     /// Whether the pack ends where what follows is worth little.
@@ -286,6 +328,31 @@ impl<'a> Assembly<'a> {
         let pairs: Vec<(Rc<Unit>, Rc<Unit>)> =
             shown.flat_map(|i| self.s.claimed[i].merged.iter().map(move |j| (unit(i), unit(*j)))).collect();
         pairs.iter().all(|(a, b)| are_equal(&self.s.units, &mut self.s.sources, a, b))
+    }
+
+    /// Whether fewer items are shown than are guaranteed, though there are more.
+    fn lacks_items(&self) -> bool {
+        let wanted = u64::from(self.ctx.config.min_items).min(self.s.request.budgets.max_items);
+        wanted > 1
+            && self.n_items < wanted
+            && !self.s.request.is_change_alone()
+            && self.s.claimed.iter().any(|c| c.state == State::Open)
+    }
+
+    /// Shows the first line of the guaranteed number of items, best first; the lanes add the rest of each.
+    fn show_minimum(&mut self) {
+        let wanted = u64::from(self.ctx.config.min_items).min(self.s.request.budgets.max_items);
+        for i in 0..self.s.claimed.len() {
+            if self.n_items >= wanted {
+                return;
+            }
+            if self.s.claimed[i].state != State::Open {
+                continue;
+            }
+            let Some(full) = self.plan(i).filter(|p| !p.parts.is_empty()) else { continue };
+            let line = Plan { form: Form::Head, ..excerpt::shorten(&full, 1) };
+            self.offer(i, line, u64::MAX);
+        }
     }
 
     /// With content and a positive budget, the best items are reduced to whole lines until the

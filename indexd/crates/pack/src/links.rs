@@ -15,8 +15,6 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use std::rc::Rc;
 use std::sync::Arc;
 
-/// Edges read into one definition.
-const EDGES_IN_MAX: usize = 128;
 /// Files that share the words of a name; more say nothing.
 const NAMESAKES_MAX: usize = 400;
 /// Percent. Edges below this are candidates and not uses.
@@ -144,14 +142,14 @@ pub fn referrers(
     for s in shown {
         let Some(def) = s.unit.def.some() else { continue };
         let worth = s.weight / units.usage(def);
-        for edge in units.view.edges_to(def, &kinds, EDGES_IN_MAX) {
+        for edge in units.edges_in(def, &kinds).iter() {
             let Some(unit) = units.of_def(edge.source) else { continue };
             let file = units.file(unit.file);
             if unit.key == s.unit.key || role_of(&file) != role || file.roles.has(FileRoles::VENDORED) {
                 continue;
             }
             let Some(at) = edge.occurrences.iter().find(|o| o.confidence >= CONFIDENCE_MIN) else { continue };
-            let Some(step) = allowed.step(&edge, false) else { continue };
+            let Some(step) = allowed.step(edge, false) else { continue };
             found.add(unit, worth, Some(at.line), s.item, step);
         }
     }
@@ -178,7 +176,7 @@ pub fn reaching(units: &mut Units, shown: &[Shown], role: Role, allowed: &Allowe
             let Some(def) = def.some().filter(|_| left > 0) else { continue };
             left -= 1;
             let worth = weight / units.usage(def);
-            for edge in units.view.edges_to(def, &kinds, EDGES_IN_MAX) {
+            for edge in units.edges_in(def, &kinds).iter() {
                 // Beyond the first, only calls carry a change on.
                 if hop > 1 && edge.kind != EdgeKind::Call {
                     continue;
@@ -187,7 +185,7 @@ pub fn reaching(units: &mut Units, shown: &[Shown], role: Role, allowed: &Allowe
                 let Some(at) = edge.occurrences.iter().find(|o| o.confidence >= CONFIDENCE_MIN) else {
                     continue;
                 };
-                let Some(step) = allowed.step(&edge, false).filter(|_| !seen.contains(&unit.key)) else {
+                let Some(step) = allowed.step(edge, false).filter(|_| !seen.contains(&unit.key)) else {
                     continue;
                 };
                 let file = units.file(unit.file);
@@ -253,11 +251,11 @@ fn namesakes(units: &mut Units, shown: &[Shown]) -> Vec<(FileDoc, f64)> {
     for s in shown.iter().filter(|s| seen.insert(s.unit.file)) {
         let path = Arc::clone(&units.file(s.unit.file).path);
         let stem = stem_of(&path).trim_matches('_');
-        let files = units.files_with(stem);
+        let files = units.known_files_with(stem);
         if files.len() > NAMESAKES_MAX {
             continue;
         }
-        for file in files {
+        for &file in files.iter() {
             let record = units.file(file);
             let test = stem_of(&record.path);
             let of = test.strip_suffix("_test").or_else(|| test.strip_prefix("test_")).unwrap_or("");

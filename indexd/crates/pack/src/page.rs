@@ -55,6 +55,8 @@ struct Block {
     /// The shown lines of each item, by its number.
     items: BTreeMap<usize, Vec<Lines>>,
     size: Size,
+    /// When it changed last.
+    state: u64,
 }
 
 /// What a change does to one file.
@@ -91,7 +93,12 @@ pub struct Page<'c> {
     /// Tokens of runs of lines that were counted already.
     counted: FxHashMap<(FileDoc, Lines), u64>,
     headings: FxHashMap<Zone, Size>,
+    /// How often a block changed, from 2: 0 and 1 are the states of a block that is not there.
+    clock: u64,
 }
+
+/// The zones that have blocks.
+const ZONES: [Zone; 4] = [Zone::Code, Zone::Tests, Zone::Config, Zone::Docs];
 
 /// A change that was counted and may be made.
 pub struct Change {
@@ -113,7 +120,20 @@ impl<'c> Page<'c> {
             size: Size::default(),
             counted: FxHashMap::default(),
             headings: FxHashMap::default(),
+            clock: 1,
         }
+    }
+
+    /// A number that stays the same as long as the same lines of a file cost the same in a zone.
+    pub fn state(&self, zone: Zone, file: FileDoc) -> u64 {
+        match self.blocks.get(&(zone, file)) {
+            Some(block) => block.state,
+            None => u64::from(self.has_zone(zone)),
+        }
+    }
+
+    fn has_zone(&self, zone: Zone) -> bool {
+        self.blocks.keys().any(|k| k.0 == zone)
     }
 
     /// The size of the whole.
@@ -131,7 +151,7 @@ impl<'c> Page<'c> {
                 after.sub(block.size);
                 runs.extend(block.items.iter().filter(|(j, _)| **j != i).flat_map(|(_, l)| l));
             }
-            None if !self.blocks.keys().any(|k| k.0 == spot.zone) => after.add(self.heading(spot.zone)),
+            None if !self.has_zone(spot.zone) => after.add(self.heading(spot.zone)),
             None => {}
         }
         let runs = render::joined(&spot.source, runs);
@@ -148,9 +168,12 @@ impl<'c> Page<'c> {
             spot: spot.clone(),
             items: BTreeMap::new(),
             size: Size::default(),
+            state: 0,
         });
         block.items.insert(i, lines.to_vec());
         block.size = change.block;
+        self.clock += 1;
+        block.state = self.clock;
     }
 
     /// Takes item `i` out of `spot` again.
@@ -160,7 +183,7 @@ impl<'c> Page<'c> {
         self.size.sub(block.size);
         block.items.remove(&i);
         if block.items.is_empty() {
-            if !self.blocks.keys().any(|k| k.0 == spot.zone) {
+            if !self.has_zone(spot.zone) {
                 let heading = self.heading(spot.zone);
                 self.size.sub(heading);
             }
@@ -169,6 +192,8 @@ impl<'c> Page<'c> {
         let runs = render::joined(&block.spot.source, block.items.values().flatten().copied());
         block.size = self.measure(spot, &runs);
         self.size.add(block.size);
+        self.clock += 1;
+        block.state = self.clock;
         self.blocks.insert(key, block);
     }
 
@@ -225,7 +250,7 @@ impl<'c> Page<'c> {
     /// Whether every line of `lines` is shown, in whatever zone, or known to the reader.
     pub fn shows(&self, file: FileDoc, lines: Lines) -> bool {
         (lines.start..=lines.end).all(|line| {
-            let blocks = self.blocks.values().filter(|b| b.spot.file == file);
+            let blocks = ZONES.iter().filter_map(|zone| self.blocks.get(&(*zone, file)));
             let seen = self.seen.get(&file).into_iter().flatten();
             blocks
                 .flat_map(|b| b.items.values())
@@ -233,6 +258,12 @@ impl<'c> Page<'c> {
                 .chain(seen)
                 .any(|l| l.start <= line && line <= l.end)
         })
+    }
+
+    /// Whether any of `lines` is shown, in whatever zone.
+    pub fn touches(&self, file: FileDoc, lines: Lines) -> bool {
+        let blocks = ZONES.iter().filter_map(|zone| self.blocks.get(&(*zone, file)));
+        blocks.flat_map(|b| b.items.values()).flatten().any(|l| l.start <= lines.end && lines.start <= l.end)
     }
 
     /// The text: zones in their order, files in the order of their best item, places last.

@@ -66,6 +66,9 @@ pub fn files_of<'u>(units: impl Iterator<Item = &'u Unit>) -> Vec<FileDoc> {
     files
 }
 
+/// Edges read into one definition.
+const EDGES_IN_MAX: usize = 128;
+
 /// Files looked at for one name.
 pub const FILES_NAMED_MAX: usize = 1_000;
 
@@ -80,6 +83,10 @@ pub struct Units<'v> {
     parts: FxHashMap<DefDoc, Rc<[ChunkDoc]>>,
     def_records: FxHashMap<DefDoc, Rc<DefRecord>>,
     edges: FxHashMap<DefDoc, Rc<[Edge]>>,
+    /// Edges into definitions, by the kinds that were read.
+    edges_in: FxHashMap<(DefDoc, Vec<EdgeKind>), Rc<[Edge]>>,
+    /// Files by the words of their path.
+    files_with: FxHashMap<String, Rc<[FileDoc]>>,
     usages: FxHashMap<DefDoc, f64>,
 }
 
@@ -95,6 +102,8 @@ impl<'v> Units<'v> {
             parts: FxHashMap::default(),
             def_records: FxHashMap::with_capacity_and_hasher(UNITS_EXPECTED, FxBuildHasher),
             edges: FxHashMap::default(),
+            edges_in: FxHashMap::default(),
+            files_with: FxHashMap::default(),
             usages: FxHashMap::default(),
         }
     }
@@ -115,6 +124,12 @@ impl<'v> Units<'v> {
         const READ: [EdgeKind; 4] = [EdgeKind::Call, EdgeKind::Usage, EdgeKind::Inherit, EdgeKind::Implement];
         let edges = self.edges.entry(source).or_insert_with(|| self.view.edges_from(source, &READ).into());
         Rc::clone(edges)
+    }
+
+    /// Edges of some kinds into a definition, [`EDGES_IN_MAX`] at most.
+    pub fn edges_in(&mut self, target: DefDoc, kinds: &[EdgeKind]) -> Rc<[Edge]> {
+        let read = || self.view.edges_to(target, kinds, EDGES_IN_MAX).into();
+        Rc::clone(self.edges_in.entry((target, kinds.to_vec())).or_insert_with(read))
     }
 
     /// How common a definition is: the logarithm of its calls and uses in the tree, at least that of two.
@@ -199,6 +214,16 @@ impl<'v> Units<'v> {
             .filter(|f| others.iter().all(|l| l.binary_search_by_key(f, |p| p.file).is_ok()))
             .take(FILES_NAMED_MAX + 1)
             .collect()
+    }
+
+    /// What [`Units::files_with`] gives, read once for a name.
+    pub fn known_files_with(&mut self, name: &str) -> Rc<[FileDoc]> {
+        if let Some(known) = self.files_with.get(name) {
+            return Rc::clone(known);
+        }
+        let files: Rc<[FileDoc]> = self.files_with(name).into();
+        self.files_with.insert(name.to_owned(), Rc::clone(&files));
+        files
     }
 
     fn parts(&mut self, def: DefDoc) -> Rc<[ChunkDoc]> {

@@ -4,6 +4,7 @@ use super::Assembly;
 use super::selected::{State, claim_all};
 use crate::candidate::{Candidate, Origin};
 use crate::dedup::Fate;
+use crate::error::PackError;
 use crate::excerpt::{self, Form};
 use crate::links::{self, Allowed, Link, Shown};
 use crate::role::{Role, role_of};
@@ -155,19 +156,56 @@ impl Assembly<'_> {
         }
     }
 
-    /// Everything else, in the order of ranks.
-    pub(super) fn show_others(&mut self) {
+    /// Gives the room that is left to whatever fits into it: what is not shown yet, then the rest of what
+    /// is cut, and what the new lines refer to, until nothing more fits.
+    pub(super) fn use_up(&mut self) -> Result<(), PackError> {
+        loop {
+            let before = (self.page.size(), self.n_items);
+            self.show_others();
+            self.widen();
+            if (self.page.size(), self.n_items) == before {
+                return Ok(());
+            }
+            self.check_cancelled()?;
+            self.show_references(u64::MAX);
+            self.show_tests(u64::MAX);
+        }
+    }
+
+    /// Everything else, in the order of ranks, each as it is planned.
+    fn show_others(&mut self) {
         for i in 0..self.s.claimed.len() {
             if self.left() < ROOM_MIN {
                 break;
             }
-            if self.at_least(i) > self.left() {
+            if self.at_least(i) > self.left() && !self.touches_page(i) {
                 continue;
             }
             if let Some(plan) = self.plan(i) {
                 self.offer(i, plan, u64::MAX);
             }
         }
+    }
+
+    /// Shows whole what is shown in part, best first, where that fits.
+    pub(super) fn widen(&mut self) {
+        for i in 0..self.s.claimed.len() {
+            if self.left() < ROOM_MIN {
+                break;
+            }
+            let c = &self.s.claimed[i];
+            let is_cut = c.state == State::Included
+                && c.plan.as_ref().is_some_and(|p| matches!(p.form, Form::Head | Form::Windows));
+            if is_cut && let Some(plan) = self.widest(i).filter(|p| p.form == Form::Whole) {
+                self.offer(i, plan, u64::MAX);
+            }
+        }
+    }
+
+    /// Whether lines of a candidate are shown already, so that it may cost less than its text.
+    fn touches_page(&self, i: usize) -> bool {
+        let unit = &self.s.claimed[i].candidate.unit;
+        self.page.touches(unit.file, unit.lines())
     }
 
     /// Shows heads of linked units, in order, and says how many tokens they took.
@@ -280,4 +318,4 @@ const BESIDE_TESTS: f64 = 0.1;
 const HEAD_TOKENS_MIN: u64 = 16;
 
 /// Tokens below which nothing is offered: the mark of a gap and one line take more.
-const ROOM_MIN: u64 = 4;
+pub(super) const ROOM_MIN: u64 = 4;

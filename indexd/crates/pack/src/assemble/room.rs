@@ -12,6 +12,28 @@ use std::rc::Rc;
 impl Assembly<'_> {
     /// The plan of a candidate's excerpt.
     pub(super) fn plan(&mut self, i: usize) -> Option<Plan> {
+        if let Some(known) = self.plans.get(&i) {
+            return known.clone();
+        }
+        let plan = self.new_plan(i);
+        self.plans.insert(i, plan.clone());
+        plan
+    }
+
+    /// All of a candidate that one item may hold.
+    pub(super) fn widest(&mut self, i: usize) -> Option<Plan> {
+        let source = self.s.source(i);
+        if source.text.is_empty() {
+            return None;
+        }
+        let unit = Rc::clone(&self.s.claimed[i].candidate.unit);
+        let head = unit.def.some().map(|d| self.s.units.def(d).head.start);
+        let bytes = self.s.request.budgets.max_bytes_per_item as usize;
+        let room = Room { bytes, lines: u32::MAX, whole_bytes: bytes, head_lines: excerpt::HEAD_LINES };
+        Some(excerpt::plan(&unit, &source, head, None, room, &self.ctx.tuning.excerpts))
+    }
+
+    fn new_plan(&mut self, i: usize) -> Option<Plan> {
         let source = self.s.source(i);
         if source.text.is_empty() {
             return None;

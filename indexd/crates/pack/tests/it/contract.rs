@@ -5,6 +5,7 @@ use crate::support::{
 };
 use indexd_model::IndexView;
 use indexd_oracle::Oracle;
+use indexd_pack::excerpt::Form;
 use indexd_pack::pack::DropReason;
 use indexd_pack::{Config, Request, Tuning, build};
 use serde_json::{Value, json};
@@ -520,6 +521,38 @@ fn the_guaranteed_items_keep_to_the_caps() {
         assert!(pack.sections.iter().all(|s| s.items.len() <= most), "{limit} {most}");
         assert!(pack.items().count() > 3 && pack.stats.token_count <= 600);
     }
+}
+
+#[test]
+fn the_guaranteed_items_are_there_from_the_first_budget_that_holds_them() {
+    let body = "\tneedle(\"a rather long line of arguments\")\n".repeat(9);
+    let text: String = (0..5).map(|i| format!("func Needle{i}() {{\n{body}}}\n\n")).collect();
+    let view = Oracle::of(&[("a/f.go", format!("package a\n\n{text}").as_str())]);
+    let config = Config { min_items: 3, ..Config::default() };
+    let items = |tokens: u64| {
+        let request = json!({"query": "needle", "budgets": {"maxTotalTokens": tokens}});
+        try_build(&view, request, &config).expect("a pack").items().count()
+    };
+    let first = (1..200).find(|n| items(*n) >= 3).expect("three items");
+    // A header, three signatures, and the marks of two gaps.
+    assert!(first <= 80, "{first}");
+    for tokens in first..400 {
+        assert!(items(tokens) >= 3, "{tokens}");
+    }
+}
+
+#[test]
+fn excerpts_widen_into_free_room() {
+    let body: String = (0..40).map(|i| format!("\tstep{i}(\"one of many\")\n")).collect();
+    let text = format!("package a\n\nfunc Needle() {{}}\n\nfunc outer() {{\n{body}\tNeedle()\n}}\n");
+    let view = Oracle::of(&[("a/x.go", text.as_str())]);
+    let form = |tokens: u64| {
+        let budgets = json!({"maxTotalTokens": tokens, "maxBytesPerItem": 10_000});
+        let pack = pack(&view, json!({"query": "Needle", "budgets": budgets}));
+        pack.items().find(|i| i.title.contains("outer")).map(|i| i.form)
+    };
+    assert!(form(200).is_some_and(|f| f < Form::Whole), "{:?}", form(200));
+    assert_eq!(form(900), Some(Form::Whole));
 }
 
 #[test]
