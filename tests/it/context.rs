@@ -58,7 +58,7 @@ fn the_last_pack_is_summed_up() {
             origins.contains(&json!(["openFile", true])) && origins.contains(&json!(["searchResult", true])),
             "{origins:?}"
         );
-        assert_eq!(s.settings["pack.scoring.seed"], json!(0.7));
+        assert_eq!(s.settings["scoring.seed"], json!(0.7));
         // An equal pack out of the cache is the last one again; a packing of sources follows it.
         let (_, packed) = ask(&world, c, "context.pack", json!({"sources": sources()})).await;
         let (_, shown) = ask(&world, c, "context.show", json!({})).await;
@@ -93,7 +93,7 @@ fn should_show_context_debug_command() {
         "  1. retry.go:",
         "[search]",
         "Settings:",
-        "pack.scoring.seed = 0.7",
+        "scoring.seed = 0.7",
     ] {
         assert!(summary.contains(part), "{part}: {summary}");
     }

@@ -118,7 +118,14 @@ fn order_after_commits_to(touched: Option<&str>) -> Vec<String> {
     .unwrap();
     let hits = found["hits"].as_array().unwrap().iter();
     let files = hits.map(|h| h["fileRelPath"].as_str().unwrap().to_owned());
-    files.filter(|f| f == "east.go" || f == "west.go").collect()
+    // A file may have several hits: its best one counts.
+    let mut order: Vec<String> = Vec::new();
+    for file in files.filter(|f| f == "east.go" || f == "west.go") {
+        if !order.contains(&file) {
+            order.push(file);
+        }
+    }
+    order
 }
 
 /// History goes from commits to ranking: it decides between two that are equal without it.

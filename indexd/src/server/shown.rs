@@ -6,7 +6,7 @@ use indexd_pack::contract::{ContextBudget, ContextChunk, Settings, SourceType};
 use indexd_proto::Method;
 use indexd_proto::shown::{ContextSummary, OriginTag, ShownBudget, ShownChunk};
 use lru::LruCache;
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
@@ -66,11 +66,10 @@ pub fn of_pack(pack: &indexd_pack::Pack, config: &Config, unsaved: &[String]) ->
         }
     };
     let mut settings = budgets(&serde_json::to_value(&pack.budgets).unwrap_or_default());
-    let weights = config
-        .entries()
-        .into_iter()
-        .filter(|e| ["pack.scoring.", "pack.shares."].iter().any(|p| e.key.starts_with(p)));
-    settings.extend(weights.map(|e| (e.key, e.value)));
+    for (group, of) in [("scoring", json!(config.pack.scoring)), ("shares", json!(config.pack.shares))] {
+        let numbers = of.as_object().into_iter().flatten();
+        settings.extend(numbers.map(|(name, value)| (format!("{group}.{name}"), value.clone())));
+    }
     let budget = ShownBudget::new(pack.stats.token_budget, pack.stats.token_budget, pack.stats.token_count);
     summary(Some(pack.pack_id.clone()), Method::Pack, budget, pack.items().map(chunk).collect(), settings)
 }
