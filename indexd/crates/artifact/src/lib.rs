@@ -1,7 +1,7 @@
 //! An index as JSON lines, for tools that read it elsewhere and later: what each artifact holds, how it
 //! is written from any view, and a view over what was written.
 //!
-//! [`Artifact`] is the list; [`line`] has the shape of each line; [`write`](fn@write) goes from a view to
+//! [`Artifact`] is the list; [`mod@line`] has the shape of each line; [`write`](fn@write) goes from a view to
 //! lines; [`ArtifactView`] goes back, so that whatever reads an index can read artifacts: a pack built from
 //! them equals the one from the index that they were written from, to the byte.
 //!
