@@ -19,7 +19,9 @@ use choice::{Choice, Gathered, Packer};
 use indexd_proto::Method;
 use indexd_proto::context_pack::{ContextPack, Lines};
 use indexd_proto::request::{ContextBudget, PackAnswer, PackParams};
-use indexd_proto::sources::{OfferedKind, OfferedLines, OfferedSource, SourcesParams, SourcesResult};
+use indexd_proto::sources::{
+    OfferedKind, OfferedLines, OfferedSource, PackingMode, SourcesParams, SourcesResult,
+};
 use screen::Screen;
 use serde_json::{Value, json};
 use view::{Picker, Step};
@@ -154,6 +156,8 @@ impl Daemon {
         let params = SourcesParams {
             repo: self.target.repo.clone(),
             cwd: self.target.cwd.clone(),
+            // Its chunks have text and tokens, and no pack is said to have been made.
+            mode: Some(PackingMode::Preview),
             sources: vec![source],
             budget: Some(ContextBudget {
                 total_tokens: Some(COUNTED_TOKENS_MAX),
