@@ -264,20 +264,8 @@ fn packed(
     config: &indexd_pack::Config,
     counter: &dyn indexd_text::TokenCounter,
 ) -> indexd_pack::Pack {
-    let context = indexd_pack::Context {
-        config,
-        tuning: &indexd_pack::Tuning::default(),
-        counter,
-        cancel: &|| false,
-        tool_version: "bench",
-        repo_id: "bench",
-        normalised: None,
-        change: None,
-        created_at: "",
-        matches_head: &|_| false,
-        stage: &|_| {},
-        decided: &|_| {},
-    };
+    let tuning = indexd_pack::Tuning::default();
+    let context = indexd_pack::Context::new(config, &tuning, counter);
     let request = serde_json::json!({"query": text, "budgets": {"maxTotalTokens": 8_000}});
     let request = indexd_pack::Request::from_json(request).expect("a request");
     indexd_pack::build(view, &request, &context).expect("a pack")

@@ -95,20 +95,7 @@ fn measure(kind: &str, texts: &[String], snapshot: &Snapshot) -> Result<()> {
     for (i, text) in texts.iter().enumerate() {
         let budgets = json!({"maxTotalTokens": 8000, "maxBytesPerItem": 16_000});
         let request = Request::from_json(json!({"query": text, "budgets": budgets}))?;
-        let context = Context {
-            config: &config,
-            tuning: &tuning,
-            counter: &*counter,
-            cancel: &|| false,
-            tool_version: "packing",
-            repo_id: "tree",
-            normalised: None,
-            change: None,
-            created_at: "",
-            matches_head: &|_| false,
-            stage: &stage,
-            decided: &|_| {},
-        };
+        let context = Context { stage: &stage, ..Context::new(&config, &tuning, &*counter) };
         let started = now();
         last.replace(started);
         let pack = build(snapshot, &request, &context)?;

@@ -1,13 +1,11 @@
 //! An index as files of JSON lines: what is written, how it is cut, and that packs built from it equal
 //! those of the index.
 
-use crate::support::Bench;
+use crate::support::{Bench, pack_of};
 use crate::user::{User, check_failure, ok, text};
 use indexd_artifact::{Artifact, ArtifactView, Builder, Vocabulary};
 use indexd_model::IndexView;
-use indexd_pack::{Config, Context, Request, Tuning};
 use indexd_store::Snapshot;
-use indexd_text::CounterOptions;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -34,28 +32,11 @@ fn view_of<'l>(lines: impl Iterator<Item = (Artifact, &'l str)>) -> ArtifactView
 }
 
 fn pack(view: &dyn IndexView, request: &Value) -> String {
-    let (config, tuning) = (Config::default(), Tuning::default());
-    let counter = indexd_text::counter("o200k_base", &CounterOptions::default()).unwrap();
-    let context = Context {
-        config: &config,
-        tuning: &tuning,
-        counter: &*counter,
-        cancel: &|| false,
-        tool_version: "test",
-        repo_id: "fixture",
-        normalised: None,
-        change: None,
-        created_at: "2024-01-01T00:00:00Z",
-        matches_head: &|_| false,
-        stage: &|_| {},
-        decided: &|_| {},
-    };
-    let request = Request::from_json(request.clone()).unwrap();
-    let pack = indexd_pack::build(view, &request, &context).unwrap();
+    let pack = pack_of(view, request).unwrap();
     format!("{}\n{}", pack.canonical(), pack.rendered)
 }
 
-/// Two languages, documents, a secret, text that is no code.
+/// Two languages, documents, a secret, text that is not code.
 fn bench() -> Bench {
     let mut bench = Bench::new();
     let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("../fixtures/packs");

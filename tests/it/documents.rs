@@ -4,7 +4,7 @@
 use crate::user::{User, check_failure, ok, text};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::Output;
 
 /// The folder of a program of this machine.
 fn folder_of(program: &str) -> Option<PathBuf> {
@@ -12,20 +12,10 @@ fn folder_of(program: &str) -> Option<PathBuf> {
     std::env::split_paths(&folders).find(|d| d.join(program).is_file())
 }
 
-fn git(user: &User, args: &[&str]) {
-    let done = Command::new("git")
-        .args(["-c", "user.name=a", "-c", "user.email=a@b", "-c", "init.defaultBranch=main"])
-        .args(args)
-        .current_dir(user.path("repo"))
-        .env("GIT_CONFIG_GLOBAL", "/dev/null")
-        .output();
-    assert!(done.is_ok_and(|o| o.status.success()), "git {args:?}");
-}
-
 fn with_commit(user: &User) {
-    git(user, &["init", "-q"]);
-    git(user, &["add", "."]);
-    git(user, &["commit", "-qm", "first"]);
+    user.git(&["init", "-q"]);
+    user.git(&["add", "."]);
+    user.git(&["commit", "-qm", "first"]);
 }
 
 fn more(user: &User) {
@@ -101,8 +91,8 @@ fn a_document_is_cached_until_something_it_depends_on_changes() {
     let (hit, second) = map();
     assert!(!hit && second != first);
     // HEAD.
-    git(&user, &["add", "."]);
-    git(&user, &["commit", "-qm", "second"]);
+    user.git(&["add", "."]);
+    user.git(&["commit", "-qm", "second"]);
     let (hit, third) = map();
     assert!(!hit && third != second && third != first);
     assert!(!pack("delay").0);

@@ -1,9 +1,9 @@
 //! Golden packs, compared byte for byte. `UPDATE_GOLDEN=1 cargo test -p indexd-tests golden` writes them;
 //! the commit that changes one says why in its body (`scripts/golden-reasons.sh`).
 
+use crate::support::pack_of;
 use indexd_oracle::Oracle;
-use indexd_pack::{Config, Context, Pack, PackError, Request, Tuning};
-use indexd_text::CounterOptions;
+use indexd_pack::{Pack, PackError};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 
@@ -25,24 +25,7 @@ fn tree(dir: &Path, prefix: &str, out: &mut Vec<(String, Vec<u8>)>) {
 fn pack(request: Value) -> Result<Pack, PackError> {
     let mut files = Vec::new();
     tree(&top().join("fixtures/packs/go"), "", &mut files);
-    let (config, tuning) = (Config::default(), Tuning::default());
-    let counter = indexd_text::counter("o200k_base", &CounterOptions::default()).unwrap();
-    let context = Context {
-        config: &config,
-        tuning: &tuning,
-        counter: &*counter,
-        cancel: &|| false,
-        tool_version: "test",
-        repo_id: "fixture",
-        normalised: None,
-        change: None,
-        created_at: "2024-01-01T00:00:00Z",
-        matches_head: &|_| true,
-        stage: &|_| {},
-        decided: &|_| {},
-    };
-    let request = Request::from_json(request)?;
-    indexd_pack::build(&Oracle::of(&files), &request, &context)
+    pack_of(&Oracle::of(&files), &request)
 }
 
 /// Compares with the golden of this name, or writes it.

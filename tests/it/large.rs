@@ -6,7 +6,6 @@ use crate::user::{User, ok};
 use indexd_text::{CounterOptions, TokenCounter as _};
 use serde_json::{Value, json};
 use std::path::Path;
-use std::process::Command;
 
 /// Files that call each other across folders, each with the words of the query.
 fn fill(world: &World, n: usize, body: &str) {
@@ -80,16 +79,6 @@ fn should_handle_many_small_files() {
     });
 }
 
-fn git(user: &User, args: &[&str]) {
-    let done = Command::new("git")
-        .args(["-c", "user.name=a", "-c", "user.email=a@b", "-c", "init.defaultBranch=main"])
-        .args(args)
-        .current_dir(user.path("repo"))
-        .env("GIT_CONFIG_GLOBAL", "/dev/null")
-        .output();
-    assert!(done.is_ok_and(|o| o.status.success()), "git {args:?}");
-}
-
 /// Two functions that words cannot tell apart, and commits about the one of `touched`: the files of the
 /// hits in their order.
 fn order_after_commits_to(touched: Option<&str>) -> Vec<String> {
@@ -100,14 +89,14 @@ fn order_after_commits_to(touched: Option<&str>) -> Vec<String> {
     for (file, name) in [("east.go", "East"), ("west.go", "West")] {
         user.write(&format!("repo/{file}"), &of(name, 1));
     }
-    git(&user, &["init", "-q"]);
-    git(&user, &["add", "."]);
-    git(&user, &["commit", "-qm", "begin"]);
+    user.git(&["init", "-q"]);
+    user.git(&["add", "."]);
+    user.git(&["commit", "-qm", "begin"]);
     for n in 2..5 {
         if let Some(file) = touched {
             let name = if file == "east.go" { "East" } else { "West" };
             user.write(&format!("repo/{file}"), &of(name, n));
-            git(&user, &["commit", "-qam", &format!("fix how a parcel is weighed, {n}")]);
+            user.git(&["commit", "-qam", &format!("fix how a parcel is weighed, {n}")]);
         }
     }
     let found: Value = serde_json::from_str(&ok(&user.ctl(&[

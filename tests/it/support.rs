@@ -309,30 +309,31 @@ pub fn packs_for(snapshot: &Snapshot, queries: &[&str]) -> Vec<String> {
 }
 
 fn packs(snapshot: &Snapshot, requests: &[(&str, &str, u64)]) -> Vec<String> {
-    static COUNTER: LazyLock<Arc<indexd_text::CachedCounter>> = LazyLock::new(|| {
-        indexd_text::counter("o200k_base", &indexd_text::CounterOptions::default()).unwrap()
-    });
-    let context = indexd_pack::Context {
-        config: &indexd_pack::Config::default(),
-        tuning: &indexd_pack::Tuning::default(),
-        counter: &**COUNTER,
-        cancel: &|| false,
-        tool_version: "test",
-        repo_id: "demo",
-        normalised: None,
-        change: None,
-        created_at: "",
-        matches_head: &|_| false,
-        stage: &|_| {},
-        decided: &|_| {},
-    };
     let pack = |(query, layout, budget): &(&str, &str, u64)| {
         let request =
             serde_json::json!({"query": query, "layout": layout, "budgets": {"maxTotalTokens": budget}});
-        let request = indexd_pack::Request::from_json(request).unwrap();
-        indexd_pack::build(snapshot, &request, &context).unwrap().canonical()
+        pack_of(snapshot, &request).unwrap().canonical()
     };
     requests.iter().map(pack).collect()
+}
+
+/// The pack that answers a request from a view, all of whose files are those of HEAD.
+pub fn pack_of(
+    view: &dyn IndexView,
+    request: &serde_json::Value,
+) -> Result<indexd_pack::Pack, indexd_pack::PackError> {
+    static COUNTER: LazyLock<Arc<indexd_text::CachedCounter>> = LazyLock::new(|| {
+        indexd_text::counter("o200k_base", &indexd_text::CounterOptions::default()).unwrap()
+    });
+    let (config, tuning) = (indexd_pack::Config::default(), indexd_pack::Tuning::default());
+    let context = indexd_pack::Context {
+        tool_version: "test",
+        repo_id: "fixture",
+        created_at: "2024-01-01T00:00:00Z",
+        matches_head: &|_| true,
+        ..indexd_pack::Context::new(&config, &tuning, &**COUNTER)
+    };
+    indexd_pack::build(view, &indexd_pack::Request::from_json(request.clone())?, &context)
 }
 
 /// A snapshot's dump.

@@ -135,20 +135,20 @@ mod tests {
     use super::*;
     use std::process::{Command, Stdio};
 
-    #[test]
-    #[ignore = "needs a terminal; the test beside it gives it one"]
-    fn panics_while_it_draws() {
-        let mut screen = Screen::open().unwrap();
-        screen.draw(|_| panic!("a fault of drawing")).unwrap();
-    }
+    /// Set in the run of this test that draws, on a terminal of its own.
+    const DRAWS: &str = "INDEXD_TEST_DRAWS";
 
     #[test]
     fn what_a_panic_says_stands_on_the_terminal_of_before() {
+        if std::env::var_os(DRAWS).is_some() {
+            let mut screen = Screen::open().unwrap();
+            screen.draw(|_| panic!("a fault of drawing")).unwrap();
+        }
         let own = std::env::current_exe().unwrap();
-        let name = "commands::pick::screen::tests::panics_while_it_draws";
-        let line = format!("'{}' --exact --ignored --nocapture {name}", own.display());
+        let name = "commands::pick::screen::tests::what_a_panic_says_stands_on_the_terminal_of_before";
+        let line = format!("'{}' --exact --nocapture {name}", own.display());
         let mut script = Command::new("script");
-        script.args(["-qec", &line, "/dev/null"]).env("TERM", "xterm").stdin(Stdio::null());
+        script.args(["-qec", &line, "/dev/null"]).env("TERM", "xterm").env(DRAWS, "1").stdin(Stdio::null());
         let Ok(run) = script.output() else {
             return eprintln!("skipped: there is no script (util-linux)");
         };

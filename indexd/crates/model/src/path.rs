@@ -79,6 +79,26 @@ pub fn join(dir: &str, rest: &str) -> String {
     if dir.is_empty() { rest.to_owned() } else { format!("{dir}/{rest}") }
 }
 
+/// `path` without `.` and `..`; `None` when it leads out of the tree.
+pub fn normalized(path: &str) -> Option<String> {
+    let mut out: Vec<&str> = Vec::new();
+    for part in path.split('/') {
+        match part {
+            "" | "." => {}
+            ".." => {
+                out.pop()?;
+            }
+            part => out.push(part),
+        }
+    }
+    Some(out.join("/"))
+}
+
+/// `dir` and the folders around it, innermost first; the last is the root, which is empty.
+pub fn ancestors(dir: &str) -> impl Iterator<Item = &str> {
+    std::iter::successors(Some(dir), |d| (!d.is_empty()).then(|| dir_of(d)))
+}
+
 impl Deref for RepoPath {
     type Target = str;
     fn deref(&self) -> &str {

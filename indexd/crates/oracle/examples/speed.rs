@@ -46,20 +46,7 @@ fn main() -> Result<()> {
             };
             let budgets = json!({"maxTotalTokens": 8000, "maxBytesPerItem": 16000, "maxItems": 250, "maxItemsPerSection": 80});
             let request = Request::from_json(json!({"query": text, "budgets": budgets}))?;
-            let context = Context {
-                config: &config,
-                tuning: &tuning,
-                counter: &*counter,
-                cancel: &|| false,
-                tool_version: "speed",
-                repo_id: "tree",
-                normalised: None,
-                change: None,
-                created_at: "",
-                matches_head: &|_| true,
-                stage: &stage,
-                decided: &|_| {},
-            };
+            let context = Context { stage: &stage, ..Context::new(&config, &tuning, &*counter) };
             let started = Instant::now();
             let pack = build(&view, &request, &context)?;
             let took = started.elapsed().as_micros() as u64;

@@ -36,6 +36,27 @@ pub struct Context<'a> {
     pub decided: &'a dyn Fn(&Decision),
 }
 
+impl<'a> Context<'a> {
+    /// A context with these parts and nothing else: it is not cancelled, tells nothing, and has no change,
+    /// no time and no bytes at HEAD.
+    pub fn new(config: &'a Config, tuning: &'a Tuning, counter: &'a dyn TokenCounter) -> Self {
+        Self {
+            config,
+            tuning,
+            counter,
+            cancel: &|| false,
+            tool_version: env!("CARGO_PKG_VERSION"),
+            repo_id: "",
+            normalised: None,
+            change: None,
+            created_at: "",
+            matches_head: &|_| false,
+            stage: &|_| {},
+            decided: &|_| {},
+        }
+    }
+}
+
 /// How one candidate was scored and where it ended: places and numbers, no text.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Decision<'a> {

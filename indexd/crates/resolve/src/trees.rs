@@ -1,18 +1,18 @@
-//! Small trees as specifications of linkers, in the notation of the fixtures for Go: files under
-//! `-- path --` lines, and behind a line, after `//= `, what its names lead to.
+//! Small trees as specifications of linkers: files under `-- path --` lines, and behind a source line,
+//! after `//= `, what its names lead to.
 
 use indexd_lang::extract;
 use indexd_model::memory::MemoryFacts;
-use indexd_model::{EdgeKind, Facts, FileDoc, FileFacts, LineIndex, Links, RepoPath, Rule};
+use indexd_model::{EdgeKind, Facts, FileDoc, FileFacts, LineIndex, Link, Links, RepoPath, Rule};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::sync::Arc;
 
-struct Tree {
-    paths: Vec<String>,
-    texts: Vec<String>,
-    facts: Vec<FileFacts>,
-    view: MemoryFacts,
+pub(crate) struct Tree {
+    pub(crate) paths: Vec<String>,
+    pub(crate) texts: Vec<String>,
+    pub(crate) facts: Vec<FileFacts>,
+    pub(crate) view: MemoryFacts,
 }
 
 impl Tree {
@@ -28,6 +28,10 @@ impl Tree {
                 }
             }
         }
+        Self::new(files)
+    }
+
+    pub(crate) fn new(files: BTreeMap<String, String>) -> Self {
         let facts: Vec<FileFacts> = files
             .iter()
             .map(|(p, text)| extract(&RepoPath::new(p).unwrap(), text.as_bytes()).facts)
@@ -39,27 +43,35 @@ impl Tree {
         Self { paths, texts, facts, view }
     }
 
-    fn link(&self, file: usize) -> Links {
+    pub(crate) fn link(&self, file: usize) -> Links {
         crate::link(FileDoc(file as u32), Facts::inside(&self.facts[file]), &self.view)
     }
 
-    /// What each line of a file says.
-    fn lines(&self, file: usize) -> BTreeMap<u32, String> {
+    /// `path:line` of what a link leads to.
+    pub(crate) fn place(&self, link: &Link) -> String {
+        let target = link.target.file.index();
+        let line = link.target.def.some().map_or(1, |d| {
+            let def = Facts::inside(&self.facts[target]).def(d);
+            LineIndex::new(&self.texts[target]).line(def.name_span.start)
+        });
+        format!("{}:{line}", self.paths[target])
+    }
+
+    /// What each line of a file says, where `say` puts a link into words and passes over others.
+    pub(crate) fn lines(
+        &self,
+        file: usize,
+        say: impl Fn(&Self, &Link, &str) -> Option<String>,
+    ) -> BTreeMap<u32, String> {
         let links = self.link(file);
-        let index = LineIndex::new(&self.texts[file]);
+        let text = &self.texts[file];
+        let index = LineIndex::new(text);
         let mut all: Vec<(u32, String)> = Vec::new();
-        let facts = Facts::inside(&self.facts[file]);
-        for l in links.links.iter().filter(|l| l.kind != EdgeKind::Export) {
-            let target = l.target.file.index();
-            let line = l.target.def.some().map_or(1, |d| {
-                LineIndex::new(&self.texts[target])
-                    .line(Facts::inside(&self.facts[target]).def(d).name_span.start)
-            });
-            let name = &self.texts[file][l.at as usize..l.at as usize + usize::from(l.len)];
-            let kind = if l.kind == EdgeKind::Usage { String::new() } else { format!(" {}", l.kind.name()) };
-            let rule = if l.rule == Rule::Scope { String::new() } else { format!(" {}", l.rule.name()) };
-            all.push((l.at, format!("{name} -> {}:{line}{kind}{rule}", self.paths[target])));
+        for l in &links.links {
+            let name = &text[l.at as usize..l.at as usize + usize::from(l.len)];
+            all.extend(say(self, l, name).map(|it| (l.at, it)));
         }
+        let facts = Facts::inside(&self.facts[file]);
         for u in &links.unresolved {
             all.push((u.at, format!("{} ! {:?}", facts.str(u.name), u.reason)));
         }
@@ -72,8 +84,25 @@ impl Tree {
     }
 }
 
+/// `name -> path:line`, with ` kind` where it is not a usage and ` rule` where it is not scope; exports
+/// are left out.
+fn said(tree: &Tree, l: &Link, name: &str) -> Option<String> {
+    let kind = if l.kind == EdgeKind::Usage { String::new() } else { format!(" {}", l.kind.name()) };
+    let rule = if l.rule == Rule::Scope { String::new() } else { format!(" {}", l.rule.name()) };
+    (l.kind != EdgeKind::Export).then(|| format!("{name} -> {}{kind}{rule}", tree.place(l)))
+}
+
 /// Every fixture in a folder below `src` says what it expects; `UPDATE_FIXTURES=1` writes what is found.
 pub(crate) fn check(folder: &str, n_min: usize) {
+    check_with(folder, n_min, |tree, file, _| tree.lines(file, said));
+}
+
+/// [`check`], where `lines` says what each line of a file of a tree leads to, by the fixture's name.
+pub(crate) fn check_with(
+    folder: &str,
+    n_min: usize,
+    lines: impl Fn(&Tree, usize, &str) -> BTreeMap<u32, String>,
+) {
     let dir = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("src").join(folder);
     let mut paths: Vec<_> = std::fs::read_dir(&dir).unwrap().map(|e| e.unwrap().path()).collect();
     paths.sort();
@@ -81,7 +110,9 @@ pub(crate) fn check(folder: &str, n_min: usize) {
     for path in paths {
         let fixture = std::fs::read_to_string(&path).unwrap();
         let tree = Tree::parse(&fixture);
-        let found: Vec<BTreeMap<u32, String>> = (0..tree.paths.len()).map(|i| tree.lines(i)).collect();
+        let name = path.file_name().unwrap().to_string_lossy();
+        let found: Vec<BTreeMap<u32, String>> =
+            (0..tree.paths.len()).map(|i| lines(&tree, i, &name)).collect();
         let mut got = String::new();
         let (mut file, mut line) = (None, 0);
         for text in fixture.lines() {

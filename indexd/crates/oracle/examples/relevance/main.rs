@@ -276,20 +276,8 @@ fn pack(view: &indexd_oracle::Oracle, query: &str, budget: u64, settings: &Setti
         "includeExplain": true,
         "budgets": {"stop": if settings.is_thrifty { "value" } else { "budget" }, "maxTotalTokens": budget, "maxBytesPerItem": 16000, "maxItems": 250, "maxItemsPerSection": 80},
     }))?;
-    let context = Context {
-        config: &settings.config,
-        tuning: &settings.tuning,
-        counter,
-        cancel: &|| false,
-        tool_version: "relevance",
-        repo_id: "task",
-        normalised: None,
-        change: None,
-        created_at: "",
-        matches_head: &|_| true,
-        stage: &|_| {},
-        decided: &|_| {},
-    };
+    let context =
+        Context { matches_head: &|_| true, ..Context::new(&settings.config, &settings.tuning, counter) };
     Ok(build(view, &request, &context)?)
 }
 

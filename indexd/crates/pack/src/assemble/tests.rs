@@ -52,20 +52,7 @@ proptest! {
         let view = tree("go", GO);
         let counter = counter("o200k_base", &CounterOptions::default()).expect("a known name");
         let (config, tuning) = (Config::default(), Tuning::default());
-        let ctx = Context {
-            config: &config,
-            tuning: &tuning,
-            counter: &*counter,
-            cancel: &|| false,
-            tool_version: "test",
-            repo_id: "fixture",
-            normalised: None,
-            change: None,
-            created_at: "2024-01-01T00:00:00Z",
-            matches_head: &|_| true,
-            stage: &|_| {},
-            decided: &|_| {},
-        };
+        let ctx = Context::new(&config, &tuning, &*counter);
         let budgets = json!({"maxTotalTokens": budget, "maxBytesPerItem": bytes});
         let request = Request::from_json(json!({"query": words.join(" "), "budgets": budgets})).expect("a request");
         let mut a = Assembly::new(&view, &request, &ctx).expect("candidates");

@@ -65,18 +65,12 @@ pub fn pack(view: &dyn IndexView, request: Value) -> Pack {
 
 pub fn context<'a>(config: &'a Config, cancel: &'a dyn Fn() -> bool) -> Context<'a> {
     Context {
-        config,
-        tuning: tuning(),
-        counter: tokens(),
         cancel,
         tool_version: "test",
         repo_id: "fixture",
-        normalised: None,
-        change: None,
         created_at: "2024-01-01T00:00:00Z",
         matches_head: &|path| path.ends_with(".go"),
-        stage: &|_| {},
-        decided: &|_| {},
+        ..Context::new(config, tuning(), tokens())
     }
 }
 

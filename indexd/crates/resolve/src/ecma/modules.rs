@@ -2,7 +2,7 @@
 //! same repository.
 
 use super::Linker;
-use indexd_model::path::{dir_of, file_name_of, join};
+use indexd_model::path::{ancestors, dir_of, file_name_of, join, normalized};
 use indexd_model::{Facts, FileDoc, FileRoles, Key};
 
 /// What a path may end in, in the order of TypeScript; declarations stand for what they declare.
@@ -36,7 +36,7 @@ impl Linker<'_> {
             return Module::Missing;
         }
         if module == "." || module == ".." || module.starts_with("./") || module.starts_with("../") {
-            let base = normal(&join(dir_of(from), module));
+            let base = normalized(&join(dir_of(from), module));
             return base.and_then(|b| self.file_or_index(&b)).map_or(Module::Missing, Module::File);
         }
         let found = self
@@ -78,23 +78,23 @@ impl Linker<'_> {
         let dir = dir_of(&path);
         let stated = self.stated(config);
         let base = stated.iter().find(|s| s.0 == "baseUrl").map_or(".", |s| &s.1);
-        let base = normal(&join(dir, base)).unwrap_or_default();
+        let base = normalized(&join(dir, base)).unwrap_or_default();
         for (name, target) in &stated {
             let Some(pattern) = name.strip_prefix("paths:") else { continue };
             if let Some(target) = matched(pattern, target, module)
-                && let Some(found) = normal(&join(&base, &target)).and_then(|p| self.file_or_index(&p))
+                && let Some(found) = normalized(&join(&base, &target)).and_then(|p| self.file_or_index(&p))
             {
                 return Some(found);
             }
         }
         if stated.iter().any(|s| s.0 == "baseUrl")
-            && let Some(found) = normal(&join(&base, module)).and_then(|p| self.file_or_index(&p))
+            && let Some(found) = normalized(&join(&base, module)).and_then(|p| self.file_or_index(&p))
         {
             return Some(found);
         }
         let depth = depth.checked_sub(1)?;
         stated.iter().filter(|s| s.0 == "extends" && s.1.starts_with('.')).find_map(|(_, other)| {
-            let at = normal(&join(dir, other))?;
+            let at = normalized(&join(dir, other))?;
             let config = self.view.file(&at).or_else(|| self.view.file(&format!("{at}.json")))?;
             self.by_config_at(config, module, depth)
         })
@@ -125,7 +125,7 @@ impl Linker<'_> {
         let entry = if rest.is_empty() { ".".to_owned() } else { format!("./{rest}") };
         self.by_statement(package, &entry).or_else(|| {
             let places = if rest.is_empty() { ["src/index", "index"] } else { ["", "src"] };
-            places.iter().find_map(|p| self.file_or_index(&normal(&join(&join(dir, p), rest))?))
+            places.iter().find_map(|p| self.file_or_index(&normalized(&join(&join(dir, p), rest))?))
         })
     }
 
@@ -135,7 +135,7 @@ impl Linker<'_> {
         let stated = self.stated(package);
         stated.iter().find_map(|(pattern, target)| {
             let target = matched(pattern, target, name)?;
-            self.file_or_index(&normal(&join(dir_of(&path), &target))?)
+            self.file_or_index(&normalized(&join(dir_of(&path), &target))?)
         })
     }
 
@@ -159,24 +159,4 @@ fn matched(pattern: &str, target: &str, module: &str) -> Option<String> {
             Some(target.replacen('*', inner, 1))
         }
     }
-}
-
-/// A path without `.` and `..`; `None` when it leads out of the tree.
-fn normal(path: &str) -> Option<String> {
-    let mut out: Vec<&str> = Vec::new();
-    for part in path.split('/') {
-        match part {
-            "" | "." => {}
-            ".." => {
-                out.pop()?;
-            }
-            part => out.push(part),
-        }
-    }
-    Some(out.join("/"))
-}
-
-/// `dir` and the folders around it, innermost first.
-fn ancestors(dir: &str) -> impl Iterator<Item = &str> {
-    std::iter::successors(Some(dir), |d| (!d.is_empty()).then(|| dir_of(d)))
 }

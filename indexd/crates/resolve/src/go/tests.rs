@@ -11,151 +11,39 @@
 //! there too: `name => path:line` into a parameter or a variable, `name <= path:line` out of a result or
 //! a variable.
 
-use indexd_lang::extract;
-use indexd_model::memory::MemoryFacts;
-use indexd_model::{
-    DefIdx, EdgeKind, Facts, FactsView, FileDoc, FileFacts, Interface, Key, LineIndex, Link, Links, RepoPath,
-    Rule,
-};
-use std::collections::BTreeMap;
+use crate::trees::{Tree, check_with};
+use indexd_model::{DefIdx, EdgeKind, Facts, FactsView, Interface, Key, Link, Rule};
 use std::fmt::Write;
-use std::sync::Arc;
 
-struct Tree {
-    paths: Vec<String>,
-    texts: Vec<String>,
-    facts: Vec<FileFacts>,
-    view: MemoryFacts,
-}
-
-impl Tree {
-    fn parse(fixture: &str) -> Self {
-        let mut files: BTreeMap<String, String> = BTreeMap::new();
-        let mut open: Option<String> = None;
-        for line in fixture.lines() {
-            match line.strip_prefix("-- ").and_then(|l| l.strip_suffix(" --")) {
-                Some(path) => open = Some(path.to_owned()),
-                None => {
-                    if let Some(path) = &open {
-                        let _ = writeln!(files.entry(path.clone()).or_default(), "{line}");
-                    }
-                }
-            }
-        }
-        Self::new(files)
-    }
-
-    fn new(files: BTreeMap<String, String>) -> Self {
-        let facts: Vec<FileFacts> = files
-            .iter()
-            .map(|(p, text)| extract(&RepoPath::new(p).unwrap(), text.as_bytes()).facts)
-            .collect();
-        let view = MemoryFacts::new(
-            files
-                .keys()
-                .zip(&facts)
-                .map(|(p, f)| (RepoPath::new(p).unwrap(), Arc::new(f.interface.clone())))
-                .collect(),
-        );
-        let (paths, texts) = files.into_iter().unzip();
-        Self { paths, texts, facts, view }
-    }
-
-    fn link(&self, file: usize) -> Links {
-        crate::link(FileDoc(file as u32), Facts::inside(&self.facts[file]), &self.view)
-    }
-
-    fn place(&self, link: &Link) -> String {
-        let target = link.target.file.index();
-        let line = link.target.def.some().map_or(1, |d| {
-            let def = Facts::inside(&self.facts[target]).def(d);
-            LineIndex::new(&self.texts[target]).line(def.name_span.start)
-        });
-        format!("{}:{line}", self.paths[target])
-    }
-
-    /// What each line of a file says, in the notation of the fixtures.
-    fn lines(&self, file: usize, with_flow: bool) -> BTreeMap<u32, String> {
-        let links = self.link(file);
-        let text = &self.texts[file];
-        let index = LineIndex::new(text);
-        let mut all: Vec<(u32, String)> = Vec::new();
-        for l in &links.links {
-            let name = &text[l.at as usize..l.at as usize + usize::from(l.len)];
-            let flow = match l.kind {
-                EdgeKind::Dataflow => Some("=>"),
-                EdgeKind::DataflowIn => Some("<="),
-                _ => None,
-            };
-            if let Some(arrow) = flow {
-                if with_flow {
-                    all.push((l.at, format!("{name} {arrow} {}", self.place(l))));
-                }
-                continue;
-            }
-            let mut it = format!("{name} -> {}", self.place(l));
-            match l.kind {
-                EdgeKind::Usage => {}
-                EdgeKind::Call => it.push_str(" call"),
-                kind => {
-                    let _ = write!(it, " {}", kind.name());
-                }
-            }
-            if l.confidence != 100 {
-                let _ = write!(it, " ~{}", l.confidence);
-            }
-            if !matches!(l.rule, Rule::Scope | Rule::Import | Rule::Receiver) {
-                let _ = write!(it, " {}", l.rule.name());
-            }
-            all.push((l.at, it));
-        }
-        let facts = Facts::inside(&self.facts[file]);
-        for u in &links.unresolved {
-            all.push((u.at, format!("{} ! {:?}", facts.str(u.name), u.reason)));
-        }
-        all.sort_by_key(|a| a.0);
-        let mut out: BTreeMap<u32, Vec<String>> = BTreeMap::new();
-        for (at, it) in all {
-            out.entry(index.line(at)).or_default().push(it);
-        }
-        out.into_iter().map(|(line, all)| (line, all.join("; "))).collect()
-    }
-}
-
-/// Every fixture says what it expects; `UPDATE_FIXTURES=1` writes what is found.
 #[test]
 fn fixtures() {
-    let dir = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("src/go/fixtures");
-    let mut names: Vec<_> = std::fs::read_dir(&dir).unwrap().map(|e| e.unwrap().path()).collect();
-    names.sort();
-    assert!(names.len() >= 20);
-    for path in names {
-        let fixture = std::fs::read_to_string(&path).unwrap();
-        let tree = Tree::parse(&fixture);
-        let with_flow = path.file_name().is_some_and(|n| n.to_string_lossy().starts_with("dataflow"));
-        let found: Vec<BTreeMap<u32, String>> =
-            (0..tree.paths.len()).map(|i| tree.lines(i, with_flow)).collect();
-        let mut got = String::new();
-        let (mut file, mut line) = (None, 0);
-        for text in fixture.lines() {
-            if let Some(name) = text.strip_prefix("-- ").and_then(|l| l.strip_suffix(" --")) {
-                (file, line) = (tree.paths.iter().position(|p| p == name), 0);
-            } else {
-                line += 1;
-            }
-            let (code, _) = text.split_once(" //=").unwrap_or((text, ""));
-            got.push_str(code);
-            if let Some(it) = file.and_then(|f| found[f].get(&line)) {
-                let _ = write!(got, " //= {it}");
-            }
-            got.push('\n');
-        }
-        if std::env::var_os("UPDATE_FIXTURES").is_some() {
-            std::fs::write(&path, &got).unwrap();
-            continue;
-        }
-        assert_eq!(got, fixture, "{}", path.display());
+    check_with("go/fixtures", 20, |tree, file, fixture| {
+        let with_flow = fixture.starts_with("dataflow");
+        tree.lines(file, |tree, l, name| said(tree, l, name, with_flow))
+    });
+}
+
+/// A link in the notation of the fixtures.
+fn said(tree: &Tree, l: &Link, name: &str, with_flow: bool) -> Option<String> {
+    let flow = match l.kind {
+        EdgeKind::Dataflow => Some("=>"),
+        EdgeKind::DataflowIn => Some("<="),
+        _ => None,
+    };
+    if let Some(arrow) = flow {
+        return with_flow.then(|| format!("{name} {arrow} {}", tree.place(l)));
     }
+    let mut it = format!("{name} -> {}", tree.place(l));
+    if l.kind != EdgeKind::Usage {
+        let _ = write!(it, " {}", l.kind.name());
+    }
+    if l.confidence != 100 {
+        let _ = write!(it, " ~{}", l.confidence);
+    }
+    if !matches!(l.rule, Rule::Scope | Rule::Import | Rule::Receiver) {
+        let _ = write!(it, " {}", l.rule.name());
+    }
+    Some(it)
 }
 
 fn tree(files: &[(&str, &str)]) -> Tree {

@@ -3,7 +3,7 @@
 
 use super::{EQUALS_MAX, Found, Linker, Target, has_body, is_enumerator};
 use indexd_model::facts::{Import, ImportKind};
-use indexd_model::path::{dir_of, join};
+use indexd_model::path::{ancestors, dir_of, join, normalized};
 use indexd_model::{DefFlags, DefIdx, DefRef, Facts, FactsView, FileDoc, Key, Language, Role, Rule};
 use rustc_hash::FxHashMap;
 
@@ -26,7 +26,7 @@ impl Linker<'_> {
     fn path_of_import(&self, from: FileDoc, is_local: bool, path: &str) -> Option<(FileDoc, Rule)> {
         let own = self.recorder.path(from);
         if is_local {
-            let base = normal(&join(dir_of(&own), path.trim_start_matches('/')))?;
+            let base = normalized(&join(dir_of(&own), path.trim_start_matches('/')))?;
             let found = self.recorder.file(&base);
             let found = found.or_else(|| match self.language() {
                 Language::Ruby => self.recorder.file(&format!("{base}.rb")),
@@ -39,11 +39,11 @@ impl Linker<'_> {
         if !matches!(self.language(), Language::C | Language::Cpp) || !is_local && !path.contains('/') {
             return None;
         }
-        let mut dirs = std::iter::successors(Some(dir_of(&own)), |d| (!d.is_empty()).then(|| dir_of(d)));
+        let mut dirs = ancestors(dir_of(&own));
         let found = dirs.find_map(|dir| {
             ["", "include", "src"]
                 .iter()
-                .find_map(|s| self.recorder.file(&normal(&join(&join(dir, s), path))?))
+                .find_map(|s| self.recorder.file(&normalized(&join(&join(dir, s), path))?))
         });
         found.map(|file| (file, Rule::Inferred))
     }
@@ -158,8 +158,7 @@ impl Linker<'_> {
     /// `require "a.b"`: `a/b.lua` or `a/b/init.lua` in a folder around the file, in `lua` or `src` there.
     pub(super) fn lua_module(&self, path: &str) -> Found {
         let path = path.replace('.', "/");
-        let mut dirs =
-            std::iter::successors(Some(dir_of(&self.path)), |d| (!d.is_empty()).then(|| dir_of(d)));
+        let mut dirs = ancestors(dir_of(&self.path));
         let found = dirs.find_map(|dir| {
             ["", "lua", "src"].iter().find_map(|s| {
                 let base = join(&join(dir, s), &path);
@@ -185,19 +184,4 @@ impl Linker<'_> {
         let all = (0..interface.defs.len() as u32).map(DefIdx).filter(is_it).collect();
         self.best(place.file, all, role, Rule::Inferred).unwrap_or(unknown)
     }
-}
-
-/// A path without `.` and `..`; `None` when it leads out of the tree.
-fn normal(path: &str) -> Option<String> {
-    let mut out: Vec<&str> = Vec::new();
-    for part in path.split('/') {
-        match part {
-            "" | "." => {}
-            ".." => {
-                out.pop()?;
-            }
-            part => out.push(part),
-        }
-    }
-    Some(out.join("/"))
 }

@@ -2,7 +2,7 @@
 
 use super::{Found, Linker, STEPS_MAX, Target};
 use indexd_model::facts::{Import, ImportKind};
-use indexd_model::path::{dir_of, file_name_of, join};
+use indexd_model::path::{ancestors, dir_of, file_name_of, join};
 use indexd_model::{DefIdx, DefKind, DefRef, Facts, FactsView, FileDoc, Key, Role, Rule};
 
 /// Folders of a package whose files, or folders with a `main.rs`, are crates of their own.
@@ -71,7 +71,7 @@ impl Linker<'_> {
         Some(found.through(Rule::Import))
     }
 
-    /// A function is no place where names are found: the module around it is.
+    /// The module around a place: a function does not hold the names that paths begin with.
     fn module_of(&self, place: DefRef) -> DefRef {
         let interface = self.interface(place.file);
         let facts = Facts::outside(&interface);
@@ -117,7 +117,7 @@ impl Linker<'_> {
 
     /// The folder of the nearest manifest above a file.
     fn package_dir(&self, path: &str) -> Option<String> {
-        let mut dirs = std::iter::successors(Some(dir_of(path)), |d| (!d.is_empty()).then(|| dir_of(d)));
+        let mut dirs = ancestors(dir_of(path));
         dirs.find(|d| self.recorder.file(&join(d, "Cargo.toml")).is_some()).map(str::to_owned)
     }
 
