@@ -44,7 +44,7 @@ impl Output {
         Ok(self.out.write_all(text.as_bytes())?)
     }
 
-    /// Writes bytes that are no text.
+    /// Writes bytes that are not text.
     ///
     /// # Errors
     /// As [`Failure::from`] an IO error.

@@ -221,7 +221,8 @@ macro_rules! options {
 }
 
 options! {
-    /// Tokens of the whole window for packs of offered sources; the reserves are taken off it.
+    /// Tokens of the whole window; the reserves are taken off it, and packs of the index and of offered
+    /// sources have at most the rest.
     context_budget_total: u64 = 100_000, "context.budget.total", Lower, 0 to 100_000_000;
     /// Tokens of it that are kept free for the response.
     context_budget_response_reserve: u64 = 8_000, "context.budget.response_reserve", Any, 0 to 100_000_000;
@@ -492,6 +493,16 @@ impl Config {
         self.set(key, value, origin)
     }
 
+    /// The window of packs, offered sources included.
+    fn window(&self) -> indexd_pack::request::ContextBudget {
+        let reserve = |tokens: u64| i64::try_from(tokens).unwrap_or(i64::MAX);
+        indexd_pack::request::ContextBudget {
+            total_tokens: self.context_budget_total,
+            response_reserve: reserve(self.context_budget_response_reserve),
+            system_reserve: reserve(self.context_budget_system_reserve),
+        }
+    }
+
     fn set(&mut self, key: &str, value: Value, origin: Origin) -> Result<(), ConfigError> {
         let wrong = |message: String| ConfigError::WrongValue {
             key: key.to_owned(),
@@ -520,6 +531,10 @@ impl Config {
                 let option =
                     OPTIONS.iter().find(|o| o.key == key).ok_or_else(|| unknown(key, origin.clone()))?;
                 (option.set)(self, value).map_err(|e| wrong(e.to_string()))?;
+                if key.starts_with("context.budget.") {
+                    self.pack.window = self.window();
+                    self.pack.origins.insert("window".to_owned(), origin.limit_source());
+                }
             }
         }
         self.origins.insert(key.to_owned(), origin);
@@ -532,8 +547,6 @@ impl Config {
 fn narrow_of_pack(key: &str) -> Narrow {
     match key {
         "min_items" => Narrow::Lower,
-        // A smaller reserve would be a larger budget.
-        "budgets.response_reserve" | "budgets.system_reserve" => Narrow::Never,
         _ if key.starts_with("budgets.") => Narrow::Lower,
         _ if key.starts_with("headroom.") => Narrow::Never,
         _ => Narrow::Any,
@@ -617,9 +630,9 @@ fn leaves(prefix: &str, value: &Value, f: &mut dyn FnMut(&str, &Value)) {
     }
 }
 
-/// Tables of [`indexd_pack::Config`] that hold constants: programs that measure ranking set them, users
-/// do not.
-const CONSTANTS: [&str; 3] = ["expansion", "scoring", "shares"];
+/// Tables of [`indexd_pack::Config`] that are not settings below `pack`: constants, which programs that
+/// measure ranking set, and the window, which is `context.budget`.
+const CONSTANTS: [&str; 4] = ["expansion", "scoring", "shares", "window"];
 
 /// The settings of packs by dotted key; files spell them with underscores.
 fn pack_leaves(config: &indexd_pack::Config) -> BTreeMap<String, Value> {

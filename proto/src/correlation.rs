@@ -18,7 +18,7 @@ pub fn split(params: &str) -> Result<(Option<String>, Cow<'_, str>), ErrorObject
     if !params.contains(MEMBER) {
         return Ok((None, Cow::Borrowed(params)));
     }
-    // What is no object is refused where the method reads its parameters.
+    // Anything but an object is refused where the method reads its parameters.
     let Ok(mut members) = serde_json::from_str::<BTreeMap<String, &RawValue>>(params) else {
         return Ok((None, Cow::Borrowed(params)));
     };

@@ -73,7 +73,7 @@ pub struct ShownSource {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ShownChunk {
-    /// Relative path; absent where it is no part of a file.
+    /// Relative path; absent where the text is not part of a file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub file_path: Option<String>,
     /// First line, from 1.

@@ -440,6 +440,7 @@ fn a_client_s_defaults_give_way_to_the_configuration() {
         check("", json!({}), 700).await;
         check(lower, json!({}), 300).await;
         check(lower, json!({"budgets": {"maxTotalTokens": 500}}), 500).await;
+        check("[context.budget]\ntotal = 10400\n", json!({}), 400).await;
         let window =
             json!({"contextBudget": {"totalTokens": 1000, "responseReserve": 100, "systemReserve": 0}});
         check("", window, 900).await;

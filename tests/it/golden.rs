@@ -2,6 +2,7 @@
 //! the commit that changes one says why in its body (`scripts/golden-reasons.sh`).
 
 use crate::support::pack_of;
+use crate::user::User;
 use indexd_oracle::Oracle;
 use indexd_pack::{Pack, PackError};
 use serde_json::{Value, json};
@@ -81,4 +82,27 @@ fn each_layout_and_renderer() {
         let name = entry.unwrap().file_name().into_string().unwrap();
         assert!(name == "context_pack_v1.json" || written.contains(&name), "{name} is the golden of nothing");
     }
+}
+
+/// A commit that changes a golden is found unless its body says why.
+#[test]
+fn a_changed_golden_has_a_reason() {
+    let user = User::new();
+    std::fs::create_dir_all(user.path("repo/scripts")).unwrap();
+    let script = "scripts/golden-reasons.sh";
+    std::fs::copy(top().join(script), user.path("repo").join(script)).unwrap();
+    user.write("repo/tests/golden/a.json", "1\n");
+    user.git(&["init", "-q"]);
+    user.git(&["add", "."]);
+    user.git(&["commit", "-qm", "begin"]);
+    let check = |text: &str, message: &str| {
+        user.write("repo/tests/golden/a.json", text);
+        user.git(&["commit", "-qam", message]);
+        let run =
+            std::process::Command::new("bash").arg(user.path("repo").join(script)).arg("HEAD~1").output();
+        run.unwrap().status.success()
+    };
+    assert!(!check("2\n", "pack: something else"));
+    assert!(!check("3\n", "pack: something else\n\ngolden: so\n"), "a reason is longer");
+    assert!(check("4\n", "pack: something else\n\ngolden: the new order is the documented one\n"));
 }

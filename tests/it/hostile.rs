@@ -107,7 +107,7 @@ const REPOSITORIES: [(&str, Make); 34] = [
         );
         write(r, &"a".repeat(200), "x");
     }),
-    ("bytes that are no text", |r, n| {
+    ("bytes that are not text", |r, n| {
         let mut numbers = crate::edits::Numbers(5);
         write(r, "a.go", (0..50_000 * n).map(|_| numbers.below(256) as u8).collect::<Vec<_>>());
         write(r, "b.py", b"def \xff\xfe(\xc3\x28):\n\treturn \xf0\x28\x8c\x28\n");

@@ -129,7 +129,7 @@ fn earlier(dir: &Path) -> Result<BTreeSet<String>, Failure> {
     }
     let is_used = fs::read_dir(dir).is_ok_and(|mut entries| entries.next().is_some());
     if is_used {
-        let message = format!("{} holds something that is no earlier export", dir.display());
+        let message = format!("{} holds something other than an earlier export", dir.display());
         return Err(Failure::hinted(ErrorCode::CannotCreate, message, "name an empty or a new folder"));
     }
     Ok(BTreeSet::new())

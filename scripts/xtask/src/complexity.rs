@@ -110,7 +110,7 @@ fn decisions(node: Node) -> u32 {
         n += match child.kind() {
             "function_item" => continue,
             "if_expression" | "while_expression" | "for_expression" | "match_expression" | "&&" | "||" => 1,
-            // `||` may also begin a closure without parameters, which is no decision.
+            // `||` may also begin a closure without parameters, which is not a decision.
             _ => 0,
         };
         // The guard of an arm.

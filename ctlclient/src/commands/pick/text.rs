@@ -80,7 +80,7 @@ impl Known {
         out
     }
 
-    /// The lines of a gap where they are no longer than its mark.
+    /// The lines of a gap, if they take at most as much room as the mark that would stand for them.
     fn between(&self, path: &str, gap: &Lines) -> Option<String> {
         let file = self.0.get(path)?;
         let text =

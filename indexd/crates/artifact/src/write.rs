@@ -93,7 +93,7 @@ struct Writer<'a, E> {
 
 impl<E> Writer<'_, E> {
     fn line(&mut self, artifact: Artifact, line: &impl Serialize) -> Result<(), E> {
-        // Lines hold no map with keys that are no strings.
+        // The keys of every map in a line are strings.
         let text = serde_json::to_string(line).expect("lines always serialise");
         (self.out)(artifact, &text)
     }

@@ -36,8 +36,8 @@ struct Start {
     name: Option<String>,
 }
 
-/// Ends each section where the next starts, and no sooner than its heading ends. Sections of a single line are no chunks of their own:
-/// they would be fragments.
+/// Ends each section where the next starts, but not before its heading ends. Sections of a single line are
+/// not chunks of their own, since they would be fragments.
 fn close(starts: Vec<Start>, lines: &LineIndex, text: &str) -> Vec<Section> {
     let ends: Vec<u32> =
         starts.iter().skip(1).map(|s| lines.start(s.first_line)).chain([text.len() as u32]).collect();

@@ -80,7 +80,7 @@ fn close_others_on_exec() {
     }
     for number in FIRST..DESCRIPTORS_MAX {
         #[expect(unsafe_code, reason = "descriptors are named by number here")]
-        // SAFETY: a flag is set; a number that is no descriptor is an error, which says nothing new.
+        // SAFETY: the call sets a flag; a number that is not a descriptor gives an error, which is ignored.
         let _ = unsafe { libc::fcntl(number, libc::F_SETFD, libc::FD_CLOEXEC) };
     }
 }

@@ -27,8 +27,10 @@ pub struct Config {
     pub headroom: Headroom,
     /// Items guaranteed whenever there is content and a positive budget.
     pub min_items: u32,
+    /// The window of a request, for the parts of it that the request does not name.
+    pub window: ContextBudget,
     /// Where the limits of [`Config::budgets`] that are set come from, by their names in this struct's
-    /// JSON. It shapes no pack; a pack says it of its limits.
+    /// JSON, and `window` for any part of the window. A pack says it of its limits and is not shaped by it.
     #[serde(skip)]
     pub origins: BTreeMap<String, LimitSource>,
 }
@@ -43,6 +45,7 @@ impl Default for Config {
             shares: Shares::default(),
             headroom: Headroom::default(),
             min_items: 1,
+            window: ContextBudget::default(),
             origins: BTreeMap::new(),
         }
     }
@@ -70,27 +73,13 @@ impl Config {
         Limit { value, source }
     }
 
-    /// The window that a request has when it names none of its parts.
-    pub fn window(&self) -> ContextBudget {
-        let b = &self.budgets;
-        let reserve = |tokens: u64| i64::try_from(tokens).unwrap_or(i64::MAX);
-        ContextBudget {
-            total_tokens: b.total,
-            response_reserve: reserve(b.response_reserve),
-            system_reserve: reserve(b.system_reserve),
-        }
-    }
-
-    /// Tokens of a request that names no budget: what the window leaves, and `maxTotalTokens` at most.
-    pub(crate) fn tokens(&self) -> Limit {
-        let most = self.limit("maxTotalTokens", self.budgets.max_total_tokens);
-        let left = self.window().available();
-        if most.value <= left {
-            return most;
-        }
-        let parts = ["total", "responseReserve", "systemReserve"];
-        let set = parts.iter().find_map(|name| self.origins.get(*name));
-        Limit { value: left, source: set.copied().unwrap_or(LimitSource::Default) }
+    /// Tokens of a request that names no budget: those of its client or else `maxTotalTokens`, and at
+    /// most what the window leaves.
+    pub(crate) fn tokens(&self, client: Option<u64>) -> Limit {
+        let configured = || self.limit("maxTotalTokens", self.budgets.max_total_tokens);
+        let most = client.map_or_else(configured, |value| Limit { value, source: LimitSource::Client });
+        let left = self.window.available();
+        if most.value <= left { most } else { self.limit("window", left) }
     }
 
     /// Whether packs can be made with these settings: no number is negative or above its hard
@@ -153,12 +142,6 @@ settings! {
         max_total_chars: u64 = 200_000,
         /// Tokens of the rendering, where the window leaves as many.
         max_total_tokens: u64 = 90_000,
-        /// Tokens of the whole window.
-        total: u64 = 100_000,
-        /// Tokens of the window kept free for the response.
-        response_reserve: u64 = 8_000,
-        /// Tokens of the window kept free for the system prompt.
-        system_reserve: u64 = 2_000,
         /// Items.
         max_items: u64 = 80,
         /// Items of one section.

@@ -365,7 +365,7 @@ pub struct ContextBudgetRequest {
 
 impl ContextBudgetRequest {
     fn resolve(self, config: &Config) -> ContextBudget {
-        let default = config.window();
+        let default = config.window;
         ContextBudget {
             total_tokens: self.total_tokens.unwrap_or(default.total_tokens),
             response_reserve: self.response_reserve.unwrap_or(default.response_reserve),
@@ -375,7 +375,7 @@ impl ContextBudgetRequest {
 }
 
 /// A gross budget: what is left after the reserves is available.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ContextBudget {
     /// Tokens of the whole window.
@@ -384,6 +384,12 @@ pub struct ContextBudget {
     pub response_reserve: i64,
     /// Tokens kept free for the system prompt; a negative value counts as 0.
     pub system_reserve: i64,
+}
+
+impl Default for ContextBudget {
+    fn default() -> Self {
+        Self { total_tokens: 100_000, response_reserve: 8_000, system_reserve: 2_000 }
+    }
 }
 
 impl ContextBudget {
@@ -630,14 +636,13 @@ impl Request {
     /// The gross budget asked for; none where it says no more than the configuration does.
     fn gross(&self, config: &Config) -> Option<ContextBudget> {
         let asked = self.context_budget.map(|c| c.resolve(config))?;
-        let says_nothing = asked == config.window() && asked.available() == self.tokens(config).value;
+        let says_nothing = asked == config.window && asked.available() == self.tokens(config).value;
         (!says_nothing).then_some(asked)
     }
 
     /// Tokens where the request names no budget.
     fn tokens(&self, config: &Config) -> Limit {
-        let client = self.client_budgets.max_total_tokens;
-        client.map_or_else(|| config.tokens(), |value| Limit { value, source: LimitSource::Client })
+        config.tokens(self.client_budgets.max_total_tokens)
     }
 
     fn budgets(&self, config: &Config) -> Budgets {

@@ -66,8 +66,8 @@ fn replace(secret: &str, rule: &str, out: &mut String) {
     }
 }
 
-/// The rule by which a name of a file or folder holds a secret that its issuer marks. Names that only
-/// speak of secrets, as passwords in assignments do, are no business of this.
+/// Returns the rule by which the name of a file or folder holds a token that its issuer marks. Names like
+/// `password` are left alone: they are about secrets and do not hold one.
 pub fn in_name(name: &str) -> Option<&'static str> {
     // Nearly all names are shorter than a token, or hold no digit.
     if name.len() < NAME_BYTES_MIN || !name.bytes().any(|b| b.is_ascii_digit()) {

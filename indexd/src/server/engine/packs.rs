@@ -284,9 +284,7 @@ struct Prepared {
 
 /// Sets the limits that neither the request nor the configuration names to the client's own.
 fn fill_limits(request: &mut Request, defaults: &Budgets, config: &Config) {
-    let window = ["total", "response_reserve", "system_reserve"];
-    let has_window = window.iter().any(|k| config.origin(&format!("pack.budgets.{k}")) != Origin::Default);
-    let tokens = defaults.max_total_tokens.filter(|_| request.context_budget.is_none() && !has_window);
+    let tokens = defaults.max_total_tokens.filter(|_| request.context_budget.is_none());
     let b = &mut request.client_budgets;
     for (held, default, key) in [
         (&mut b.max_total_chars, defaults.max_total_chars, "max_total_chars"),

@@ -153,9 +153,8 @@ fn a_limit_says_where_it_comes_from() {
     let plain = json!({"query": "x"});
     assert_eq!(tokens(&config, plain.clone()), (90_000, Of::Default));
     // The window of the configuration: its parts hold for those that a request leaves out.
-    config.budgets.total = 60_000;
-    config.budgets.response_reserve = 5_000;
-    config.origins.insert("total".to_owned(), Of::UserFile);
+    config.window = ContextBudget { total_tokens: 60_000, response_reserve: 5_000, ..config.window };
+    config.origins.insert("window".to_owned(), Of::UserFile);
     assert_eq!(tokens(&config, plain.clone()), (53_000, Of::UserFile));
     assert_eq!(tokens(&config, json!({"query": "x", "contextBudget": {}})), (53_000, Of::UserFile));
     let wide = json!({"query": "x", "contextBudget": {"totalTokens": 70_000}});

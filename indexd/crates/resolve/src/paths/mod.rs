@@ -499,7 +499,7 @@ impl Linker<'_> {
             let place = DefRef { file: self.file, def: import.scope };
             let found = self.follow(place, &self.facts, import, Role::Import, STEPS_MAX);
             let found = found.through(Rule::Import);
-            // A package is no one file.
+            // A package is several files.
             if matches!(found.target, Target::Package(_)) {
                 continue;
             }
