@@ -79,6 +79,8 @@ struct Assembly<'a> {
     ctx: &'a Context<'a>,
     s: Selected<'a>,
     named: Named,
+    /// Lines of calls of what the text names, by caller, where the text asks about it.
+    calls_of_named: FxHashMap<UnitKey, Vec<u32>>,
     at: FxHashMap<UnitKey, usize>,
     page: Page<'a>,
     weights: Rc<[f64]>,
@@ -150,6 +152,7 @@ impl<'a> Assembly<'a> {
         Ok(Self {
             ctx,
             named,
+            calls_of_named: FxHashMap::default(),
             at: FxHashMap::default(),
             page: Page::new(view, ctx.counter),
             weights,

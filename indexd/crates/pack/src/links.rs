@@ -7,7 +7,7 @@ use crate::page::Page;
 use crate::request::{Direction, EdgeType, EvidenceFilter, Expansion, Strictness};
 use crate::role::{Role, role_of};
 use crate::unit::{Unit, UnitKey, Units};
-use indexd_model::path::stem_of;
+use indexd_model::path::{dir_of, stem_of};
 use indexd_model::view::{Edge, Occurrence};
 use indexd_model::{ChunkDoc, ChunkKind, DefDoc, DefIdx, EdgeKind, FileDoc, FileRoles, Lines};
 use indexd_text::terms;
@@ -109,11 +109,12 @@ pub fn references(units: &mut Units, shown: &[Shown], page: &Page, allowed: &All
                 continue;
             }
             let Some(unit) = units.of_def(edge.target) else { continue };
-            if unit.key == s.unit.key {
+            let target = units.def(edge.target);
+            // The first line of a module says nothing of what is used of it.
+            if unit.key == s.unit.key || target.idx.some().is_none() {
                 continue;
             }
             let Some(step) = allowed.step(edge, true) else { continue };
-            let target = units.def(edge.target);
             let line = target.name_line;
             if page.shows(target.file, Lines { start: line, end: line }) {
                 continue;
@@ -266,6 +267,25 @@ fn namesakes(units: &mut Units, shown: &[Shown]) -> Vec<(FileDoc, f64)> {
         }
     }
     out
+}
+
+/// Puts the first link of each file before the second ones, and so on; the order is kept otherwise.
+pub fn spread(links: &mut [Link]) {
+    let mut n_of: FxHashMap<FileDoc, usize> = FxHashMap::default();
+    let mut nth: FxHashMap<UnitKey, usize> = FxHashMap::default();
+    for link in links.iter() {
+        let n = n_of.entry(link.unit.file).or_default();
+        nth.insert(link.unit.key, *n);
+        *n += 1;
+    }
+    links.sort_by_key(|l| nth[&l.unit.key]);
+}
+
+/// Puts links in the folders of shown items before others; the order is kept otherwise.
+pub fn nearest_first(units: &mut Units, links: &mut [Link], shown: &[Shown]) {
+    let folders: FxHashSet<String> =
+        shown.iter().map(|s| dir_of(&units.file(s.unit.file).path).to_owned()).collect();
+    links.sort_by_cached_key(|l| !folders.contains(dir_of(&units.file(l.unit.file).path)));
 }
 
 /// Who still names what is gone: uses without an edge of the first name of each pair, wherever the whole

@@ -5,8 +5,9 @@ use super::selected::{State, claim_all};
 use crate::candidate::{Candidate, Origin};
 use crate::dedup::Fate;
 use crate::error::PackError;
-use crate::excerpt::{self, Form};
+use crate::excerpt::{self, Form, Plan};
 use crate::links::{self, Allowed, Link, Shown};
+use crate::query::Kind;
 use crate::role::{Role, role_of};
 use indexd_model::{ChunkKind, EdgeKind, FileDoc, Lines};
 use rustc_hash::FxHashMap;
@@ -29,11 +30,17 @@ impl Assembly<'_> {
         }
         let shown = self.shown_code(|i| meant.contains(&i));
         let allowed = self.allowed();
-        let callers = links::referrers(&mut self.s.units, &shown, Role::Code, &[EdgeKind::Call], &allowed);
+        let mut callers =
+            links::referrers(&mut self.s.units, &shown, Role::Code, &[EdgeKind::Call], &allowed);
+        links::spread(&mut callers);
         room -= self.show_links(&callers, room / 2, NAMED_CALLERS_MAX).min(room);
+        if matches!(self.s.query.kind, Kind::Name | Kind::Question) {
+            self.calls_of_named = callers.iter().map(|c| (c.unit.key, c.lines.clone())).collect();
+        }
         let references = links::references(&mut self.s.units, &shown, &self.page, &allowed);
         room -= self.show_links(&references, room, usize::MAX).min(room);
-        let tests = links::referrers(&mut self.s.units, &shown, Role::Test, &[EdgeKind::Call], &allowed);
+        let mut tests = links::referrers(&mut self.s.units, &shown, Role::Test, &[EdgeKind::Call], &allowed);
+        links::nearest_first(&mut self.s.units, &mut tests, &shown);
         self.show_links(&tests, room, 1);
     }
 
@@ -61,7 +68,7 @@ impl Assembly<'_> {
 
     /// The best hits.
     pub(super) fn show_seeds(&mut self, room: u64) {
-        let mut left = room;
+        let (mut left, mut n) = (room, 0);
         for i in 0..self.s.claimed.len() {
             let c = &self.s.claimed[i].candidate;
             if self.is_thrifty() && self.n_items > 0 && c.seed_score < self.ctx.tuning.thrift {
@@ -70,12 +77,27 @@ impl Assembly<'_> {
             if c.origin != Origin::Seed || self.at_least(i) > left.min(self.left()) {
                 continue;
             }
-            if let Some(plan) = self.plan(i)
+            let plan = if n < WHOLE_CALLERS_MAX { self.plan(i) } else { self.plan_of_seed(i) };
+            n += 1;
+            if let Some(plan) = plan
                 && let Some(taken) = self.offer(i, plan, left)
             {
                 left -= taken.min(left);
                 self.show_type_around(i);
             }
+        }
+    }
+
+    /// How a hit is shown: as it is planned, but the line of the call where it only calls what the text
+    /// names, since many callers are alike.
+    fn plan_of_seed(&mut self, i: usize) -> Option<Plan> {
+        let unit = Rc::clone(&self.s.claimed[i].candidate.unit);
+        match (self.calls_of_named.get(&unit.key).cloned(), unit.def.some()) {
+            (Some(lines), Some(def)) => {
+                let def = self.s.units.def(def);
+                Some(excerpt::head(&self.s.source(i), &def, lines.into_iter()))
+            }
+            _ => self.plan(i),
         }
     }
 
@@ -304,6 +326,9 @@ pub(super) const LISTED_PERCENT: u32 = 4;
 
 /// Callers of what is named that are shown at most.
 const NAMED_CALLERS_MAX: usize = 12;
+
+/// Hits, the best, that are shown whole although they call what the text names.
+const WHOLE_CALLERS_MAX: usize = 5;
 
 /// Shown definitions whose callers are looked for, the best.
 const CALLED_MAX: usize = 4;

@@ -2,6 +2,7 @@
 
 mod contract;
 mod golden;
+mod named;
 mod options;
 mod properties;
 mod ranking;

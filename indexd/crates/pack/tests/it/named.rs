@@ -1,0 +1,74 @@
+//! The neighbourhood of a definition that the text names.
+
+use crate::support::pack;
+use indexd_oracle::Oracle;
+use indexd_pack::pack::Pack;
+use serde_json::json;
+
+/// `Bell.Ring` with callers in as many packages as `n_packages`, three in each, and tests near and far.
+fn bells(n_packages: usize) -> Oracle {
+    let mut files = vec![
+        ("go.mod".to_owned(), "module m\n".to_owned()),
+        ("bell/bell.go".to_owned(), "package bell\n\ntype Bell struct{}\n\nfunc (b *Bell) Ring() {}\n".to_owned()),
+        (
+            "bell/bell_test.go".to_owned(),
+            "package bell\n\nimport \"testing\"\n\nfunc TestRing(t *testing.T) {\n\tnew(Bell).Ring()\n}\n".to_owned(),
+        ),
+        (
+            "alarm/alarm_test.go".to_owned(),
+            "package alarm\n\nimport (\n\t\"testing\"\n\t\"m/bell\"\n)\n\nfunc TestAlarm(t *testing.T) {\n\tnew(bell.Bell).Ring()\n}\n".to_owned(),
+        ),
+    ];
+    for i in 0..n_packages {
+        let mut text = format!("package p{i}\n\nimport \"m/bell\"\n");
+        for j in 0..3 {
+            let work: String = (0..30).map(|k| format!("\twork(\"{i} {j} {k}\")\n")).collect();
+            text += &format!("\nfunc Visit{i}x{j}(b *bell.Bell) {{\n{work}\tb.Ring()\n}}\n");
+        }
+        files.push((format!("p{i}/p.go"), text));
+    }
+    let files: Vec<(&str, &str)> = files.iter().map(|(p, t)| (&**p, &**t)).collect();
+    Oracle::of(&files)
+}
+
+/// Lines of each caller that are shown, by path, in the order of the pack.
+fn callers(pack: &Pack) -> Vec<(String, usize)> {
+    let calls = pack.items().filter(|i| i.title.contains("Visit"));
+    calls.map(|i| (i.file_rel_path.clone(), i.excerpt.text.lines().count())).collect()
+}
+
+#[test]
+fn callers_of_what_is_named_are_shown_by_their_calls_from_many_files() {
+    let view = bells(12);
+    for query in ["Bell.Ring", "who rings Bell.Ring?"] {
+        let pack = pack(&view, json!({"query": query, "budgets": {"maxTotalTokens": 2000}}));
+        let callers = callers(&pack);
+        let by_their_call = callers.iter().filter(|c| c.1 <= 3).count();
+        assert!(by_their_call >= 12, "{query}: {callers:?}");
+        let mut files: Vec<&String> = callers.iter().map(|c| &c.0).collect();
+        files.sort();
+        files.dedup();
+        assert!(files.len() >= 10, "{query}: {callers:?}");
+    }
+}
+
+#[test]
+fn a_test_beside_what_is_named_comes_before_one_elsewhere() {
+    let budgets = json!({"maxTotalTokens": 2000, "maxItemsPerSection": 1});
+    let pack = pack(&bells(1), json!({"query": "Bell.Ring", "budgets": budgets}));
+    let tests: Vec<&str> =
+        pack.items().filter(|i| i.file_rel_path.ends_with("_test.go")).map(|i| &*i.file_rel_path).collect();
+    assert_eq!(tests, ["bell/bell_test.go"]);
+}
+
+#[test]
+fn a_module_that_is_used_is_not_shown_by_its_first_line() {
+    let tools = "import os\n\n\ndef cut(text):\n    return text[1:]\n";
+    let needle = "from a import tools\n\n\ndef needle(text):\n    return tools.cut(text)\n";
+    let view = Oracle::of(&[("a/__init__.py", ""), ("a/tools.py", tools), ("a/needle.py", needle)]);
+    // Room for the needle and one head, which the module, being used as often, would take by its path.
+    let request = json!({"query": "needle", "seedMode": "code", "budgets": {"maxTotalTokens": 60}});
+    let pack = pack(&view, request);
+    let titles: Vec<&str> = pack.items().map(|i| &*i.title).collect();
+    assert!(titles.contains(&"def cut(text):") && !titles.contains(&"import os"), "{titles:?}");
+}
