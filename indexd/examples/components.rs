@@ -9,9 +9,10 @@ use anyhow::{Context as _, Result, bail};
 use indexd::workspace::indexing::stages::{self, Parts};
 use indexd::workspace::tree::Tree;
 use indexd::workspace::tree::known::KnownFiles;
+use indexd_lang::Parses;
 use indexd_model::limits::FILE_BYTES_PARSED_MAX;
 use indexd_model::terms::Vocabulary;
-use indexd_model::{Facts, FactsView, FileDoc, RepoPath};
+use indexd_model::{Facts, FactsView, FileDoc, Language, RepoPath};
 use indexd_os::Root;
 use indexd_store::{Opened, Overlays, Store};
 use rustix::time::{ClockId, clock_gettime};
@@ -59,19 +60,19 @@ fn main() -> Result<()> {
 
 /// The yardstick: parsers alone.
 fn yardstick(path: &str, bytes: &[u8]) {
-    let grammars = [tree_sitter_go::LANGUAGE, tree_sitter_python::LANGUAGE];
-    if let Some(i) = language(path).filter(|_| bytes.len() as u64 <= FILE_BYTES_PARSED_MAX)
+    if let Some(parses) = parses(path).filter(|_| bytes.len() as u64 <= FILE_BYTES_PARSED_MAX)
         && let Ok(text) = std::str::from_utf8(bytes)
     {
-        drop(indexd_lang::Parses::new(&grammars[i].into()).parse(text, u64::MAX));
+        drop(parses.parse(text, u64::MAX));
     }
 }
 
-fn language(path: &str) -> Option<usize> {
-    match path.rsplit_once('.')?.1 {
-        "go" => Some(0),
-        "py" | "pyi" => Some(1),
-        _ => None,
+/// The parser of a file of code, by its name.
+fn parses(path: &str) -> Option<Parses> {
+    match indexd_lang::roles::language(path) {
+        Language::Go => Some(Parses::new(&tree_sitter_go::LANGUAGE.into())),
+        Language::Python => Some(Parses::new(&tree_sitter_python::LANGUAGE.into())),
+        other => indexd_lang::grammars::parser(other).map(|p| Parses::new(&p)),
     }
 }
 
@@ -100,7 +101,7 @@ fn run(root: &Path, is_profiled: bool) -> Result<()> {
         }
         let extracted = clock.time("extract", || stages::extract(&parts, &loaded));
         n_lines += u64::from(extracted.lines.n_lines());
-        let is_code = language(path).is_some();
+        let is_code = parses(path).is_some();
         let terms = if is_code { "terms of code" } else { "terms of text" };
         let input = clock.time(terms, || stages::input(loaded, extracted, &mut vocabulary));
         clock.time("store: add", || bulk.add(input, &vocabulary))?;

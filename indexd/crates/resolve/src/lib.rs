@@ -5,6 +5,7 @@
 //! looked up, found or not, is recorded in [`Links::lookups`]: those are the keys whose change makes
 //! the file due for linking again. Start with [`recorder`], then one folder per language.
 
+mod around;
 mod ecma;
 mod go;
 mod loaded;
@@ -43,10 +44,11 @@ pub fn link(file: FileDoc, facts: Facts, view: &dyn FactsView) -> Links {
 
 /// The names in source that was not understood, as uses of what nobody knows.
 fn unread(facts: Facts) -> Vec<Unresolved> {
+    let around = around::Around::new(facts, |d| d.kind.is_callable() || d.kind.is_type());
     let all = (0..facts.n_exprs() as u32).map(|i| facts.expr(ExprId(i)));
     let of = |e: indexd_model::Expr| match e.node {
         Node::Unread { name } => Some(Unresolved {
-            source: around(facts, e.at),
+            source: around.at(e.at),
             name,
             at: e.at,
             role: e.role,
@@ -87,13 +89,6 @@ fn assign_sources(facts: Facts, out: &mut Links) {
     out.links.iter_mut().zip(links).for_each(|(l, source)| l.source = source);
     let unresolved = sources(out.unresolved.iter().map(|u| u.at).collect());
     out.unresolved.iter_mut().zip(unresolved).for_each(|(u, source)| u.source = source);
-}
-
-/// The innermost function, method or type around a place.
-fn around(facts: Facts, at: u32) -> DefIdx {
-    let defs = facts.interface.defs.iter().enumerate();
-    let held = defs.filter(|(_, d)| (d.kind.is_callable() || d.kind.is_type()) && d.span.holds(at));
-    held.min_by_key(|(_, d)| d.span.len()).map_or(DefIdx::NONE, |(i, _)| DefIdx(i as u32))
 }
 
 #[cfg(test)]

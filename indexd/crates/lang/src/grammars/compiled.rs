@@ -72,8 +72,9 @@ impl Compiled {
         Self { table, parser: parser.clone(), actions, imports }
     }
 
-    pub(super) fn action(&self, node: Node) -> Action {
-        self.actions.get(usize::from(node.kind_id())).copied().unwrap_or(Action::None)
+    /// What a node of a kind is to the walk.
+    pub(super) fn action(&self, kind_id: usize) -> Action {
+        self.actions.get(kind_id).copied().unwrap_or(Action::None)
     }
 
     pub(super) fn import_of(&self, node: Node) -> Option<&'static Written> {

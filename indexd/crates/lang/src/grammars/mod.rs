@@ -16,6 +16,7 @@ mod cpp;
 mod csharp;
 mod ecma;
 pub mod embedded;
+mod flat;
 #[cfg(feature = "data")]
 mod hcl;
 #[cfg(feature = "jvm")]
@@ -52,6 +53,7 @@ use crate::chunks::{assemble, header, name_idle};
 use crate::lines;
 use crate::parse::Parses;
 use compiled::Compiled;
+use flat::Flat;
 use indexd_model::limits::{
     DEFS_PER_FILE_MAX, PARSE_CALLBACKS_MAX, PARSE_CALLBACKS_MIN, PARSE_CALLBACKS_PER_KIB,
 };
@@ -174,8 +176,9 @@ fn facts_of(
     roles: FileRoles,
     root: Node,
 ) -> Option<FileFacts> {
-    let mut walk = Walk::new(text, index, grammar, roles.has(FileRoles::TEST));
-    walk.file(root);
+    let tree = Flat::new(root);
+    let mut walk = Walk::new(text, index, grammar, &tree, roles.has(FileRoles::TEST));
+    walk.file();
     if walk.b.defs.len() > DEFS_PER_FILE_MAX {
         return None;
     }
@@ -184,7 +187,7 @@ fn facts_of(
         if is_ecma {
             ecma::mark_exported(&mut walk);
         }
-        scopes::uses(&mut walk.b, text, &grammar.parser, table, root);
+        scopes::uses(&mut walk.b, text, &grammar.parser, table, &tree);
         if !is_ecma {
             paths::give_bases(&mut walk.b);
         }

@@ -1,16 +1,17 @@
 //! Uses of names, as far as the scopes of one file tell what they are not: a name that a function or
 //! block around it binds is local, any other is a name of the file or comes from outside.
 //!
-//! Two passes over the tree. The first notes what each scope binds, wherever in it, which is how
+//! Two passes over the nodes. The first notes what each scope binds, wherever in it, which is how
 //! hoisting works and errs on the side of "local" elsewhere; the second walks in the same order and
 //! adds an expression for each use.
 
+use super::flat::Flat;
 use super::table::Scopes;
 use crate::builder::Builder;
 use indexd_model::limits::PARSE_DEPTH_MAX;
 use indexd_model::{BindingId, BindingKind, DefFlags, DefIdx, ExprId, Node as Shape, Role, Source};
 use rustc_hash::{FxHashMap, FxHashSet};
-use tree_sitter::{Language, Node};
+use tree_sitter::Language;
 
 /// Adds the uses of names in the tree of `text`, whose definitions are in `b`.
 pub(super) fn uses<'s>(
@@ -18,23 +19,23 @@ pub(super) fn uses<'s>(
     text: &'s str,
     parser: &Language,
     table: &'static Scopes,
-    root: Node,
+    tree: &Flat,
 ) {
     let kinds = Kinds::new(parser, table);
     let by_name = b.defs.iter().enumerate().map(|(i, d)| (d.name_span.start, DefIdx(i as u32))).collect();
     let opaque = b.node(Shape::Opaque, 0);
     let (scopes, bound) = (Vec::new(), FxHashSet::default());
-    let mut it = Uses { b, text, table, kinds, by_name, scopes, bound, opaque, next: 0 };
+    let mut it = Uses { b, text, tree, table, kinds, by_name, scopes, bound, opaque, next: 0 };
     it.scopes.push(Scope { names: FxHashMap::default(), is_function: true });
-    it.collect(root, &mut vec![0], 0);
+    it.collect(0, &mut vec![0], 0);
     it.next = 1;
-    it.walk(root, Place { scopes: &[0], role: Role::Read, this: DefIdx::NONE, depth: 0 });
+    it.walk(0, Place { scopes: &[0], role: Role::Read, this: DefIdx::NONE, depth: 0 });
 }
 
 /// Stands for the first child where a table names a field.
 pub(super) const FIRST: &str = "0";
 
-/// What a kind of node is to scopes.
+/// What a kind of node is to scopes; fields are meant by their number in the grammar.
 #[derive(Clone, Copy, Default)]
 struct Kind {
     opens: Option<bool>,
@@ -46,20 +47,45 @@ struct Kind {
     gives_this: bool,
     drops_this: bool,
     is_passed: bool,
-    bind: Option<&'static str>,
-    member: Option<(&'static str, &'static str)>,
-    method: Option<(&'static str, &'static str)>,
-    call: Option<&'static str>,
+    bind: Option<Bind>,
+    member: Option<(u16, u16)>,
+    method: Option<(u16, u16)>,
+    call: Option<u16>,
     is_chain: bool,
     is_through: bool,
     is_tokens: bool,
+    is_declaration: bool,
+    is_parameter: bool,
+    is_pair_pattern: bool,
+    is_type_arguments: bool,
+    is_of_page: bool,
 }
 
-struct Kinds(Vec<Kind>);
+/// Where the patterns of what binds stand.
+#[derive(Clone, Copy)]
+enum Bind {
+    Whole,
+    First,
+    /// In a field, else in children of a kind.
+    Field(u16, &'static str),
+}
+
+/// Stands for the first child among the fields of what is called.
+const FIRST_FIELD: u16 = u16::MAX;
+
+struct Kinds {
+    all: Vec<Kind>,
+    arguments: [u16; 2],
+    /// Fields inside a pattern that hold uses.
+    used: [u16; 7],
+    value: u16,
+    name: u16,
+}
 
 impl Kinds {
     fn new(parser: &Language, table: &'static Scopes) -> Self {
         let mut all = vec![Kind::default(); parser.node_kind_count()];
+        let field = |name: &str| parser.field_id_for_name(name).map_or(0, |f| f.get());
         for (id, kind) in all.iter_mut().enumerate() {
             let Some(name) = parser.node_kind_for_id(id as u16) else { continue };
             if !parser.node_kind_is_named(id as u16) {
@@ -75,19 +101,31 @@ impl Kinds {
             kind.gives_this = name == table.this_from;
             kind.drops_this = has(table.no_this);
             kind.is_passed = has(table.passed);
-            kind.bind = table.binds.iter().find(|b| b.0 == name).map(|b| b.1);
-            kind.member = table.members.iter().find(|m| m.0 == name).map(|m| (m.1, m.2));
-            kind.method = table.methods.iter().find(|m| m.0 == name).map(|m| (m.1, m.2));
-            kind.call = table.calls.iter().find(|c| c.0 == name).map(|c| c.1);
+            kind.bind = table.binds.iter().find(|b| b.0 == name).map(|b| match b.1 {
+                "" => Bind::Whole,
+                FIRST => Bind::First,
+                name => Bind::Field(field(name), name),
+            });
+            kind.member = table.members.iter().find(|m| m.0 == name).map(|m| (field(m.1), field(m.2)));
+            kind.method = table.methods.iter().find(|m| m.0 == name).map(|m| (field(m.1), field(m.2)));
+            let call = table.calls.iter().find(|c| c.0 == name);
+            kind.call = call.map(|c| if c.1 == FIRST { FIRST_FIELD } else { field(c.1) });
+            kind.is_declaration = is_declaration(name);
+            kind.is_parameter = name.contains("parameter");
+            kind.is_pair_pattern = name == "pair_pattern";
+            kind.is_type_arguments = name == "type_arguments";
+            kind.is_of_page = name.starts_with("jsx_");
             kind.is_chain = has(table.chains);
             kind.is_through = has(table.through);
             kind.is_tokens = has(table.tokens);
         }
-        Self(all)
+        let used = ["right", "key", "type", "value", "size", "default_value", "condition"].map(field);
+        let arguments = ["arguments", "type_arguments"].map(field);
+        Self { all, arguments, used, value: field("value"), name: field("name") }
     }
 
-    fn of(&self, node: Node) -> Kind {
-        self.0.get(usize::from(node.kind_id())).copied().unwrap_or_default()
+    fn of(&self, kind_id: usize) -> Kind {
+        self.all.get(kind_id).copied().unwrap_or_default()
     }
 }
 
@@ -109,6 +147,7 @@ struct Scope<'s> {
 struct Uses<'b, 's> {
     b: &'b mut Builder<'s>,
     text: &'s str,
+    tree: &'b Flat<'b>,
     table: &'static Scopes,
     kinds: Kinds,
     by_name: FxHashMap<u32, DefIdx>,
@@ -131,19 +170,27 @@ struct Place<'p> {
 }
 
 impl<'s> Uses<'_, 's> {
-    fn slice(&self, node: Node) -> &'s str {
-        self.text.get(node.byte_range()).unwrap_or("")
+    fn slice(&self, at: usize) -> &'s str {
+        self.text.get(self.tree.node(at).byte_range()).unwrap_or("")
+    }
+
+    fn kind(&self, at: usize) -> Kind {
+        self.kinds.of(self.tree.kind_id(at))
+    }
+
+    fn start(&self, at: usize) -> u32 {
+        self.tree.node(at).start_byte() as u32
     }
 
     // ---- first pass
 
-    fn collect(&mut self, node: Node, open: &mut Vec<usize>, depth: usize) {
+    fn collect(&mut self, node: usize, open: &mut Vec<usize>, depth: usize) {
         if depth >= PARSE_DEPTH_MAX {
             return;
         }
-        let kind = self.kinds.of(node);
+        let kind = self.kind(node);
         // A declaration binds its name around itself, an expression inside.
-        let is_outer = kind.opens.is_some() && is_declaration(node.kind());
+        let is_outer = kind.opens.is_some() && kind.is_declaration;
         if is_outer {
             self.bind(node, kind, open);
         }
@@ -154,8 +201,8 @@ impl<'s> Uses<'_, 's> {
         if !is_outer {
             self.bind(node, kind, open);
         }
-        let mut cursor = node.walk();
-        for child in node.named_children(&mut cursor) {
+        let tree = self.tree;
+        for child in tree.children(node) {
             self.collect(child, open, depth + 1);
         }
         if kind.opens.is_some() {
@@ -163,19 +210,19 @@ impl<'s> Uses<'_, 's> {
         }
     }
 
-    fn bind(&mut self, node: Node, kind: Kind, open: &[usize]) {
-        let Some(field) = kind.bind else { return };
-        let is_pattern = self.table.has_constant_patterns && !node.kind().contains("parameter");
-        let mut cursor = node.walk();
-        let patterns: Vec<Node> = match field {
-            "" => vec![node],
-            FIRST => node.named_children(&mut cursor).take(1).collect(),
-            field => match node.child_by_field_name(field) {
-                Some(_) => node.children_by_field_name(field, &mut cursor).collect(),
-                None => node.named_children(&mut cursor).filter(|c| c.kind() == field).collect(),
+    fn bind(&mut self, node: usize, kind: Kind, open: &[usize]) {
+        let Some(bind) = kind.bind else { return };
+        let is_pattern = self.table.has_constant_patterns && !kind.is_parameter;
+        let tree = self.tree;
+        let patterns: Vec<usize> = match bind {
+            Bind::Whole => vec![node],
+            Bind::First => tree.children(node).take(1).collect(),
+            Bind::Field(field, name) => match tree.in_field(node, field) {
+                Some(_) => tree.tokens(node).filter(|c| tree.field(*c) == field).collect(),
+                None => tree.children(node).filter(|c| tree.node(*c).kind() == name).collect(),
             },
         };
-        let is_hoisted = node.parent().is_some_and(|p| self.kinds.of(p).is_hoisted);
+        let is_hoisted = tree.parent(node).is_some_and(|p| self.kind(p).is_hoisted);
         let scope = match is_hoisted {
             true => open.iter().rev().find(|s| self.scopes[**s].is_function),
             false => open.last(),
@@ -184,13 +231,13 @@ impl<'s> Uses<'_, 's> {
         patterns.into_iter().for_each(|p| self.bind_pattern(p, scope, is_pattern, 0));
     }
 
-    fn bind_pattern(&mut self, pattern: Node, scope: usize, is_pattern: bool, depth: usize) {
-        let kind = self.kinds.of(pattern);
+    fn bind_pattern(&mut self, pattern: usize, scope: usize, is_pattern: bool, depth: usize) {
+        let kind = self.kind(pattern);
         if kind.member.is_some() || kind.method.is_some() || kind.is_chain {
             return;
         }
         if kind.is_name || kind.is_type {
-            let (name, at) = (self.slice(pattern), pattern.start_byte() as u32);
+            let (name, at) = (self.slice(pattern), self.start(pattern));
             if is_pattern && name.starts_with(char::is_uppercase) {
                 return;
             }
@@ -212,21 +259,13 @@ impl<'s> Uses<'_, 's> {
         if depth > 16 {
             return;
         }
-        let mut cursor = pattern.walk();
-        if !cursor.goto_first_child() {
-            return;
-        }
-        loop {
+        let tree = self.tree;
+        for child in tree.children(pattern) {
             // Defaults, keys and types are uses.
-            let binds = !matches!(
-                cursor.field_name(),
-                Some("right" | "key" | "type" | "value" | "size" | "default_value" | "condition")
-            ) || pattern.kind() == "pair_pattern" && cursor.field_name() == Some("value");
-            if binds && cursor.node().is_named() {
-                self.bind_pattern(cursor.node(), scope, is_pattern, depth + 1);
-            }
-            if !cursor.goto_next_sibling() {
-                return;
+            let field = tree.field(child);
+            let is_used = field != 0 && self.kinds.used.contains(&field);
+            if !is_used || kind.is_pair_pattern && field == self.kinds.value {
+                self.bind_pattern(child, scope, is_pattern, depth + 1);
             }
         }
     }
@@ -244,8 +283,8 @@ impl<'s> Uses<'_, 's> {
     // ---- second pass
 
     /// Adds the uses in a node; gives the expression of a name or member, else the opaque one.
-    fn walk(&mut self, node: Node, place: Place) -> ExprId {
-        let kind = self.kinds.of(node);
+    fn walk(&mut self, node: usize, place: Place) -> ExprId {
+        let kind = self.kind(node);
         if place.depth >= PARSE_DEPTH_MAX || kind.is_passed {
             return self.opaque;
         }
@@ -275,49 +314,41 @@ impl<'s> Uses<'_, 's> {
             inner.scopes = &opened;
         }
         if kind.gives_this {
-            let named = node.parent().and_then(|p| p.child_by_field_name("name"));
-            inner.this = named
-                .and_then(|n| self.by_name.get(&(n.start_byte() as u32)).copied())
-                .unwrap_or(DefIdx::NONE);
+            let named = self.tree.parent(node).and_then(|p| self.tree.in_field(p, self.kinds.name));
+            inner.this =
+                named.and_then(|n| self.by_name.get(&self.start(n)).copied()).unwrap_or(DefIdx::NONE);
         } else if kind.drops_this {
             inner.this = DefIdx::NONE;
         }
         if kind.is_base || place.role == Role::Base && kind.call.is_none() {
             inner.role = Role::Base;
         }
-        let mut cursor = node.walk();
-        if !cursor.goto_first_child() {
-            return self.opaque;
-        }
         let mut passed_on = kind.is_through.then_some(place.role);
         let mut of_first = self.opaque;
-        let is_first_called = kind.call == Some(FIRST);
+        let is_first_called = kind.call == Some(FIRST_FIELD);
         let mut is_first = true;
-        loop {
-            if cursor.node().is_named() {
-                let is_called = kind.call.is_some() && cursor.field_name() == kind.call
-                    || is_first_called && std::mem::replace(&mut is_first, false);
-                let is_argument = matches!(cursor.field_name(), Some("arguments" | "type_arguments"));
-                let role = match inner.role {
-                    _ if passed_on.is_some() => passed_on.unwrap_or(inner.role),
-                    _ if is_called => Role::Call,
-                    Role::Base if is_argument || cursor.node().kind() == "type_arguments" => Role::Read,
-                    role => role,
-                };
-                let walked = self.walk(cursor.node(), Place { role, ..inner });
-                if passed_on.take().is_some() {
-                    of_first = walked;
-                }
-            }
-            if !cursor.goto_next_sibling() {
-                break;
+        let tree = self.tree;
+        for child in tree.children(node) {
+            let field = tree.field(child);
+            let is_called = field != 0 && kind.call == Some(field)
+                || is_first_called && std::mem::replace(&mut is_first, false);
+            let is_argument = field != 0 && self.kinds.arguments.contains(&field);
+            let role = match inner.role {
+                _ if passed_on.is_some() => passed_on.unwrap_or(inner.role),
+                _ if is_called => Role::Call,
+                Role::Base if is_argument || self.kind(child).is_type_arguments => Role::Read,
+                role => role,
+            };
+            let walked = self.walk(child, Place { role, ..inner });
+            if passed_on.take().is_some() {
+                of_first = walked;
             }
         }
         of_first
     }
 
-    fn name(&mut self, node: Node, kind: Kind, place: Place) -> ExprId {
-        let at = node.start_byte() as u32;
+    fn name(&mut self, node: usize, kind: Kind, place: Place) -> ExprId {
+        let at = self.start(node);
         if self.bound.contains(&at) || self.by_name.contains_key(&at) {
             return self.opaque;
         }
@@ -330,7 +361,7 @@ impl<'s> Uses<'_, 's> {
         let role = if kind.is_type && place.role == Role::Read { Role::Type } else { place.role };
         // Elements of JSX that start with a small letter are of the page.
         let is_element = role == Role::Call && text.starts_with(|c: char| c.is_lowercase());
-        if is_element && node.parent().is_some_and(|p| p.kind().starts_with("jsx_")) {
+        if is_element && self.tree.parent(node).is_some_and(|p| self.kind(p).is_of_page) {
             return self.opaque;
         }
         let name = self.b.str(text);
@@ -346,31 +377,28 @@ impl<'s> Uses<'_, 's> {
         }
     }
 
-    fn this(&mut self, node: Node, place: Place) -> ExprId {
+    fn this(&mut self, node: usize, place: Place) -> ExprId {
         if place.this == DefIdx::NONE {
             return self.opaque;
         }
-        let at = node.start_byte() as u32;
+        let at = self.start(node);
         let name = self.b.str("this");
         let binding = self.b.bind(name, at, DefIdx::NONE, BindingKind::Receiver);
         self.b.source(binding, Source::Def(place.this));
         self.b.node(Shape::Name { name, binding }, at)
     }
 
-    fn member(&mut self, node: Node, object: &str, name: &str, place: Place) -> ExprId {
-        let (Some(object), Some(name)) = (node.child_by_field_name(object), node.child_by_field_name(name))
-        else {
-            return self.opaque;
-        };
+    fn member(&mut self, node: usize, object: u16, name: u16, place: Place) -> ExprId {
+        let (object, name) = (self.tree.in_field(node, object), self.tree.in_field(node, name));
+        let (Some(object), Some(name)) = (object, name) else { return self.opaque };
         let inner = Place { role: Role::Read, depth: place.depth + 1, ..place };
         let base = self.walk(object, inner);
-        if name.child_count() > 0 {
+        if !self.tree.is_leaf(name) {
             self.walk(name, inner);
             return self.opaque;
         }
-        let role =
-            if place.role == Role::Read && self.kinds.of(name).is_type { Role::Type } else { place.role };
-        let (at, name) = (name.start_byte() as u32, self.slice(name));
+        let role = if place.role == Role::Read && self.kind(name).is_type { Role::Type } else { place.role };
+        let (at, name) = (self.start(name), self.slice(name));
         if self.by_name.contains_key(&at) {
             return self.opaque;
         }
@@ -381,13 +409,13 @@ impl<'s> Uses<'_, 's> {
 
 /// Calls with a place for the value, chains of names, and tokens.
 impl Uses<'_, '_> {
-    fn method(&mut self, node: Node, object: &str, name: &str, place: Place) -> ExprId {
+    fn method(&mut self, node: usize, object: u16, name: u16, place: Place) -> ExprId {
         let inner = Place { role: Role::Read, depth: place.depth + 1, ..place };
-        let object = node.child_by_field_name(object);
-        let name = node.child_by_field_name(name);
+        let object = self.tree.in_field(node, object);
+        let name = self.tree.in_field(node, name);
         let base = object.map(|o| self.walk(o, inner));
-        if let Some(name) = name.filter(|n| n.child_count() == 0) {
-            let (at, text) = (name.start_byte() as u32, self.slice(name));
+        if let Some(name) = name.filter(|n| self.tree.is_leaf(*n)) {
+            let (at, text) = (self.start(name), self.slice(name));
             if !self.by_name.contains_key(&at) && !text.starts_with('$') {
                 let name = self.b.str(text);
                 let shape = match base {
@@ -397,8 +425,8 @@ impl Uses<'_, '_> {
                 self.b.expr(shape, at, Role::Call);
             }
         }
-        let mut cursor = node.walk();
-        for child in node.named_children(&mut cursor) {
+        let tree = self.tree;
+        for child in tree.children(node) {
             if Some(child) != object && Some(child) != name {
                 self.walk(child, inner);
             }
@@ -407,14 +435,12 @@ impl Uses<'_, '_> {
     }
 
     /// `a.b.C<D>`: the first child is a value, each name behind it a member.
-    fn chain(&mut self, node: Node, place: Place) -> ExprId {
+    fn chain(&mut self, node: usize, place: Place) -> ExprId {
         let inner = Place { role: Role::Read, depth: place.depth + 1, ..place };
-        let mut cursor = node.walk();
-        let parts: Vec<Node> = node.named_children(&mut cursor).collect();
-        let is_link =
-            |n: &Node| n.child_count() == 0 && (self.kinds.of(*n).is_name || self.kinds.of(*n).is_type);
-        let last = parts.iter().rposition(is_link).unwrap_or(0);
-        let is_type = node.kind().contains("type");
+        let parts: Vec<usize> = self.tree.children(node).collect();
+        let is_link = |it: &Self, n: usize| it.tree.is_leaf(n) && (it.kind(n).is_name || it.kind(n).is_type);
+        let last = parts.iter().rposition(|n| is_link(self, *n)).unwrap_or(0);
+        let is_type = self.tree.node(node).kind().contains("type");
         let mut base = None;
         for (i, part) in parts.into_iter().enumerate() {
             let role = match place.role {
@@ -422,12 +448,10 @@ impl Uses<'_, '_> {
                 Role::Read if is_type => Role::Type,
                 role => role,
             };
-            let link =
-                part.child_count() == 0 && (self.kinds.of(part).is_name || self.kinds.of(part).is_type);
             match base {
                 None => base = Some(self.walk(part, Place { role, ..inner })),
-                Some(of) if link => {
-                    let (at, name) = (part.start_byte() as u32, self.b.str(self.slice(part)));
+                Some(of) if is_link(self, part) => {
+                    let (at, name) = (self.start(part), self.b.str(self.slice(part)));
                     base = Some(self.b.expr(Shape::Attr { base: of, name }, at, role));
                 }
                 Some(_) => {
@@ -440,15 +464,14 @@ impl Uses<'_, '_> {
 
     /// The arguments of a macro: names behind `::` are members, those behind a dot members of a
     /// value, and a name before brackets is called.
-    fn tokens(&mut self, node: Node, place: Place) -> ExprId {
+    fn tokens(&mut self, node: usize, place: Place) -> ExprId {
         let inner = Place { role: Role::Read, depth: place.depth + 1, ..place };
-        let mut cursor = node.walk();
-        let all: Vec<Node> = node.children(&mut cursor).collect();
+        let all: Vec<usize> = self.tree.tokens(node).collect();
         let mut base: Option<ExprId> = None;
         for (i, part) in all.iter().enumerate() {
-            let kind = self.kinds.of(*part);
+            let kind = self.kind(*part);
             if !(kind.is_name || kind.is_type) {
-                if !matches!(part.kind(), "." | "::") {
+                if !matches!(self.slice(*part), "." | "::") {
                     base = None;
                     self.walk(*part, inner);
                 }
@@ -456,10 +479,10 @@ impl Uses<'_, '_> {
             }
             let next = all.get(i + 1).map_or("", |n| self.slice(*n));
             let role = if next.starts_with('(') { Role::Call } else { Role::Read };
-            let before = i.checked_sub(1).map_or("", |b| all[b].kind());
+            let before = i.checked_sub(1).map_or("", |b| self.slice(all[b]));
             base = Some(match before {
                 "." | "::" => {
-                    let (at, name) = (part.start_byte() as u32, self.b.str(self.slice(*part)));
+                    let (at, name) = (self.start(*part), self.b.str(self.slice(*part)));
                     let of = base.unwrap_or(self.opaque);
                     self.b.expr(Shape::Attr { base: of, name }, at, role)
                 }

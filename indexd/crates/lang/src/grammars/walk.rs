@@ -2,6 +2,7 @@
 //! stand.
 
 use super::compiled::{Action, Compiled};
+use super::flat::Flat;
 use super::table::{Define, Exported, Name, Written};
 use super::{ecma, paths};
 use crate::builder::Builder;
@@ -52,6 +53,7 @@ pub(super) struct Walk<'s, 'g> {
     pub(super) package: Option<StrId>,
     lines: &'s LineIndex,
     grammar: &'g Compiled,
+    tree: &'g Flat<'g>,
     is_test_file: bool,
     /// The module or function that is being read, for imports in it.
     around: DefIdx,
@@ -62,23 +64,24 @@ impl<'s, 'g> Walk<'s, 'g> {
         text: &'s str,
         lines: &'s LineIndex,
         grammar: &'g Compiled,
+        tree: &'g Flat<'g>,
         is_test_file: bool,
     ) -> Self {
         let (pieces, idle) = (Vec::new(), Vec::new());
         let (package, around) = (None, DefIdx::NONE);
-        Self { text, b: Builder::new(), pieces, idle, package, lines, grammar, is_test_file, around }
+        Self { text, b: Builder::new(), pieces, idle, package, lines, grammar, tree, is_test_file, around }
     }
 
-    pub(super) fn file(&mut self, root: Node) {
-        let mut cursor = root.walk();
+    pub(super) fn file(&mut self) {
         let mut n_packages = 0;
-        for child in root.named_children(&mut cursor) {
+        for at in self.tree.children(0) {
+            let child = self.tree.node(at);
             if self.grammar.table.packages.contains(&child.kind()) {
                 n_packages += 1;
                 let name = paths::package(self.slice(child)).map(|name| self.b.str(name));
                 self.package = name.filter(|_| n_packages == 1);
             }
-            let is = match self.grammar.action(child) {
+            let is = match self.action(at) {
                 Action::Comment => IdleKind::Comment,
                 Action::Import => IdleKind::Import,
                 Action::Wrapper if child.child_by_field_name("source").is_some() => IdleKind::Import,
@@ -87,7 +90,11 @@ impl<'s, 'g> Walk<'s, 'g> {
             self.idle.push(Idle { span: self.trimmed(child), is });
         }
         let inside = Inside { owner: DefIdx::NONE, receiver: None, in_function: false, depth: 0 };
-        self.children(root, inside, None);
+        self.children(0, inside, None);
+    }
+
+    fn action(&self, at: usize) -> Action {
+        self.grammar.action(self.tree.kind_id(at))
     }
 
     pub(super) fn slice(&self, node: Node) -> &'s str {
@@ -105,25 +112,23 @@ impl<'s, 'g> Walk<'s, 'g> {
     }
 
     /// Visits the children of a node; `lead` is what stands before the node when it is a wrapper.
-    fn children(&mut self, node: Node, inside: Inside, lead: Option<Lead>) {
+    fn children(&mut self, at: usize, inside: Inside, lead: Option<Lead>) {
         if inside.depth >= PARSE_DEPTH_MAX {
             return;
         }
         let inside = Inside { depth: inside.depth + 1, ..inside };
-        let mut cursor = node.walk();
         let mut pending = lead;
-        for child in node.children(&mut cursor) {
+        let tree = self.tree;
+        for child in tree.children(at) {
             if self.b.defs.len() > DEFS_PER_FILE_MAX {
                 return;
             }
-            if !child.is_named() {
-                continue;
-            }
-            match self.grammar.action(child) {
-                Action::Comment => pending = self.after_comment(child, pending),
-                Action::Attribute => pending = Some(self.after_attribute(child, pending)),
+            match self.action(child) {
+                Action::Comment => pending = self.after_comment(tree.node(child), pending),
+                Action::Attribute => pending = Some(self.after_attribute(tree.node(child), pending)),
                 action => {
-                    let lead = pending.take().filter(|l| l.around.is_some() || self.follows(l.end, child));
+                    let follows = |l: &Lead| l.around.is_some() || self.follows(l.end, tree.node(child));
+                    let lead = pending.take().filter(follows);
                     self.visit(child, action, inside, lead);
                     // A wrapper may hold attributes before the definition.
                     pending = lead.filter(|l| l.around.is_some());
@@ -132,35 +137,33 @@ impl<'s, 'g> Walk<'s, 'g> {
         }
     }
 
-    fn visit(&mut self, node: Node, action: Action, inside: Inside, lead: Option<Lead>) {
+    fn visit(&mut self, at: usize, action: Action, inside: Inside, lead: Option<Lead>) {
+        let node = self.tree.node(at);
         match action {
             Action::Define(rules) => {
                 if self.imports_of(node) {
                     return;
                 }
                 for &rule in rules {
-                    if self.define(node, rule, inside, lead) {
+                    if self.define(at, rule, inside, lead) {
                         return;
                     }
                 }
-                self.children(node, inside, None);
+                self.children(at, inside, None);
             }
-            Action::Owner(field) => self.owner(node, field, inside, lead),
+            Action::Owner(field) => self.owner(at, field, inside, lead),
             Action::Wrapper => {
-                let at = self.lead_of(node, lead);
-                let at = Lead {
-                    around: Some(lead.and_then(|l| l.around).unwrap_or(node.end_byte() as u32)),
-                    ..at
-                };
+                let around = lead.and_then(|l| l.around).unwrap_or(node.end_byte() as u32);
+                let lead = Lead { around: Some(around), ..self.lead_of(node, lead) };
                 self.imports_of(node);
-                self.children(node, inside, Some(at));
+                self.children(at, inside, Some(lead));
             }
             Action::Import => {
                 if !self.imports_of(node) {
-                    self.children(node, inside, None);
+                    self.children(at, inside, None);
                 }
             }
-            Action::Comment | Action::Attribute | Action::None => self.children(node, inside, None),
+            Action::Comment | Action::Attribute | Action::None => self.children(at, inside, None),
         }
     }
 
@@ -201,19 +204,20 @@ impl<'s, 'g> Walk<'s, 'g> {
         }
     }
 
-    fn owner(&mut self, node: Node, field: &str, inside: Inside, lead: Option<Lead>) {
+    fn owner(&mut self, at: usize, field: &str, inside: Inside, lead: Option<Lead>) {
+        let node = self.tree.node(at);
         let named = node.child_by_field_name(field).map(|n| base_name(self.slice(n)));
         let receiver = named.filter(|n| is_name(n)).map(|n| self.b.str(n));
-        let at = self.lead_of(node, lead);
-        let span = Span { start: at.start, end: node.end_byte() as u32 };
+        let span = Span { start: self.lead_of(node, lead).start, end: node.end_byte() as u32 };
         if !inside.in_function {
             self.pieces.push(Piece { span, def: DefIdx::NONE, kind: ChunkKind::Between });
         }
-        self.children(node, Inside { receiver, ..inside }, None);
+        self.children(at, Inside { receiver, ..inside }, None);
     }
 
     /// Adds the definition that a rule finds in a node, and what it holds; false when it finds none.
-    fn define(&mut self, node: Node, rule: &'static Define, inside: Inside, lead: Option<Lead>) -> bool {
+    fn define(&mut self, at: usize, rule: &'static Define, inside: Inside, lead: Option<Lead>) -> bool {
+        let node = self.tree.node(at);
         let Some(found) = self.find_name(node, rule) else { return false };
         let body = body_of(node, rule);
         let is = self.kind_of(rule, &found, inside);
@@ -255,7 +259,7 @@ impl<'s, 'g> Walk<'s, 'g> {
         let has_scope = self.grammar.table.language == indexd_model::Language::Rust
             && (is == DefKind::Module || is.is_callable());
         let around = if has_scope { std::mem::replace(&mut self.around, idx) } else { self.around };
-        self.children(node, inner, None);
+        self.children(at, inner, None);
         self.around = around;
         true
     }

@@ -116,9 +116,9 @@ impl Linker<'_> {
         let is_it = |d: &DefIdx| {
             let def = facts.def(*d);
             let is_here = def.parent == DefIdx::NONE || is_enumerator(&facts, *d);
-            is_here && def.receiver.is_none() && facts.str(def.name) == name
+            is_here && def.receiver.is_none()
         };
-        (0..interface.defs.len() as u32).map(DefIdx).filter(is_it).collect()
+        self.named(file, name).into_iter().filter(is_it).collect()
     }
 
     /// The one function with a body that a declaration in a header stands for: in a file that includes
@@ -180,8 +180,8 @@ impl Linker<'_> {
         };
         let interface = self.observed(place.file, &format!("{table}.{name}"));
         let facts = Facts::outside(&interface);
-        let is_it = |d: &DefIdx| facts.def(*d).receiver.is_some() && facts.def_name(*d) == name;
-        let all = (0..interface.defs.len() as u32).map(DefIdx).filter(is_it).collect();
+        let is_it = |d: &DefIdx| facts.def(*d).receiver.is_some();
+        let all = self.named(place.file, name).into_iter().filter(is_it).collect();
         self.best(place.file, all, role, Rule::Inferred).unwrap_or(unknown)
     }
 }

@@ -8,9 +8,11 @@
 //! open, as are members of other values.
 
 mod files;
+mod names;
 mod packages;
 mod rust;
 
+use crate::around::Around;
 use crate::recorder::Recorder;
 use indexd_model::facts::{Import, ImportKind};
 use indexd_model::{
@@ -19,6 +21,7 @@ use indexd_model::{
 };
 use rustc_hash::FxHashMap;
 use std::cell::{Cell, OnceCell, RefCell};
+use std::rc::Rc;
 use std::sync::Arc;
 
 /// Steps from one name to what it stands for.
@@ -37,7 +40,10 @@ pub(crate) fn link(file: FileDoc, facts: Facts, recorder: &Recorder) -> Links {
     let path = recorder.path(file);
     let (opened, included, known) = (RefCell::default(), OnceCell::new(), RefCell::default());
     let (n_left, asking) = (Cell::new(0), RefCell::default());
-    let linker = Linker { file, path, facts, own, recorder, opened, included, known, n_left, asking };
+    let around = Around::new(facts, |d| d.kind.is_callable() || d.kind.is_type());
+    let modules = Around::new(facts, |d| d.kind == DefKind::Module);
+    let linker =
+        Linker { file, path, facts, own, recorder, around, modules, opened, included, known, n_left, asking };
     let mut out = Links::default();
     linker.imports(&mut out);
     linker.uses(&mut out);
@@ -51,7 +57,11 @@ struct Linker<'a> {
     facts: Facts<'a>,
     own: Arc<Interface>,
     recorder: &'a Recorder<'a>,
-    opened: RefCell<FxHashMap<FileDoc, Arc<Interface>>>,
+    /// Functions and types by place.
+    around: Around,
+    /// Modules by place.
+    modules: Around,
+    opened: RefCell<FxHashMap<FileDoc, Rc<names::Opened>>>,
     /// The files whose names this one includes, and by what rule.
     included: OnceCell<FxHashMap<FileDoc, Rule>>,
     /// Names that were looked up, by the definition and the module around.
@@ -116,8 +126,7 @@ impl Linker<'_> {
         if file == self.file {
             return Arc::clone(&self.own);
         }
-        let mut opened = self.opened.borrow_mut();
-        Arc::clone(opened.entry(file).or_insert_with(|| self.recorder.interface(file)))
+        Arc::clone(&self.opened(file).interface)
     }
 
     /// The interface of a file, asked for one name: its own needs no look-up.
@@ -132,11 +141,8 @@ impl Linker<'_> {
 
     /// What `name` means at a place of this file; asked once for each definition around.
     fn name(&self, id: StrId, role: Role, at: u32) -> Found {
-        let around = crate::around(self.facts, at);
-        let module = match self.language() {
-            Language::Rust => rust::module_around(&self.facts, at),
-            _ => DefIdx::NONE,
-        };
+        let around = self.around.at(at);
+        let module = self.module_around(at);
         let key = (id, role, around, module);
         if let Some(known) = self.known.borrow().get(&key) {
             return known.clone();
@@ -197,9 +203,9 @@ impl Linker<'_> {
             let last = receiver.rsplit('.').next().unwrap_or(receiver);
             let is_it = |d: &DefIdx| {
                 let other = self.facts.def(*d);
-                other.kind.is_type() && self.facts.str(other.name) == last && other.parent == it.parent
+                other.kind.is_type() && other.parent == it.parent
             };
-            (0..self.facts.interface.defs.len() as u32).map(DefIdx).find(is_it)
+            self.named(self.file, last).into_iter().find(is_it)
         })
     }
 
@@ -211,8 +217,7 @@ impl Linker<'_> {
             return if it.kind.is_callable() { self.in_rust_function(def, name, role) } else { None };
         }
         if it.kind.is_callable() || it.kind == DefKind::Module {
-            let locals: Vec<DefIdx> =
-                self.facts.children(def).filter(|d| self.facts.def_name(*d) == name).collect();
+            let locals = self.children_named(def, name);
             if let Some(found) = self.best(self.file, locals, role, Rule::Scope) {
                 return Some(found);
             }
@@ -256,13 +261,10 @@ impl Linker<'_> {
         let it = facts.def(ty);
         let is_member = |d: &DefIdx| {
             let def = facts.def(*d);
-            if facts.str(def.name) != name {
-                return false;
-            }
             let receiver = def.receiver.map(|r| facts.str(r));
             def.parent == ty || def.parent == it.parent && receiver == Some(facts.str(it.name))
         };
-        (0..interface.defs.len() as u32).map(DefIdx).filter(is_member).collect()
+        self.named(file, name).into_iter().filter(is_member).collect()
     }
 
     /// What a module says of a name: its definitions and what it imports.
@@ -288,9 +290,9 @@ impl Linker<'_> {
         let is_it = |d: &DefIdx| {
             let def = facts.def(*d);
             let is_here = def.parent == place.def || is_enumerator(&facts, *d);
-            is_here && def.receiver.is_none() && facts.str(def.name) == name
+            is_here && def.receiver.is_none()
         };
-        let all: Vec<DefIdx> = (0..interface.defs.len() as u32).map(DefIdx).filter(is_it).collect();
+        let all: Vec<DefIdx> = self.named(place.file, name).into_iter().filter(is_it).collect();
         if let [module] = all[..]
             && facts.def(module).kind == DefKind::Module
             && self.language() == Language::Rust

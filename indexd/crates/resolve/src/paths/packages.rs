@@ -18,9 +18,9 @@ impl Linker<'_> {
             }
             let is_it = |d: &DefIdx| {
                 let def = facts.def(*d);
-                def.parent == DefIdx::NONE && def.receiver.is_none() && facts.str(def.name) == name
+                def.parent == DefIdx::NONE && def.receiver.is_none()
             };
-            let defs = (0..interface.defs.len() as u32).map(DefIdx).filter(is_it).collect();
+            let defs = self.named(file, name).into_iter().filter(is_it).collect();
             if let Some(Found { target: Target::Defs(defs), .. }) = self.best(file, defs, role, Rule::Import)
             {
                 n_files += 1;

@@ -3,17 +3,10 @@
 use super::{Found, Linker, STEPS_MAX, Target};
 use indexd_model::facts::{Import, ImportKind};
 use indexd_model::path::{ancestors, dir_of, file_name_of, join};
-use indexd_model::{DefIdx, DefKind, DefRef, Facts, FactsView, FileDoc, Key, Role, Rule};
+use indexd_model::{DefIdx, DefKind, DefRef, Facts, FactsView, FileDoc, Key, Language, Role, Rule};
 
 /// Folders of a package whose files, or folders with a `main.rs`, are crates of their own.
 const CRATES: [&str; 4] = ["tests", "examples", "benches", "src/bin"];
-
-/// The innermost module of the file around a place.
-pub(super) fn module_around(facts: &Facts, at: u32) -> DefIdx {
-    let defs = facts.interface.defs.iter().enumerate();
-    let held = defs.filter(|(_, d)| d.kind == DefKind::Module && d.span.holds(at));
-    held.min_by_key(|(_, d)| d.span.len()).map_or(DefIdx::NONE, |(i, _)| DefIdx(i as u32))
-}
 
 /// The folder where the modules of a file lie.
 fn modules_dir(path: &str, is_root: bool) -> String {
@@ -25,6 +18,11 @@ fn modules_dir(path: &str, is_root: bool) -> String {
 }
 
 impl Linker<'_> {
+    /// The innermost module of the file around a place.
+    pub(super) fn module_around(&self, at: u32) -> DefIdx {
+        if self.language() == Language::Rust { self.modules.at(at) } else { DefIdx::NONE }
+    }
+
     /// What `use path` or `mod path;` in a module names.
     pub(super) fn rust_import(
         &self,
@@ -60,7 +58,7 @@ impl Linker<'_> {
 
     /// A definition or an import inside a function.
     pub(super) fn in_rust_function(&self, def: DefIdx, name: &str, role: Role) -> Option<Found> {
-        let locals = self.facts.children(def).filter(|d| self.facts.def_name(*d) == name).collect();
+        let locals = self.children_named(def, name);
         if let Some(found) = self.best(self.file, locals, role, Rule::Scope) {
             return Some(found);
         }
@@ -96,11 +94,11 @@ impl Linker<'_> {
     fn own_part(&self, place: DefRef, name: &str, steps: u32) -> Found {
         let interface = self.observed(place.file, name);
         let facts = Facts::outside(&interface);
-        let is_def = |d: &indexd_model::Def| d.parent == place.def && facts.str(d.name) == name;
+        let is_def = |d: &DefIdx| facts.def(*d).parent == place.def;
         // An import that begins with its own name leads out of the module.
         let begins = |i: &Import| facts.str(i.module).split("::").next() == Some(name) && i.level == 0;
         let is_import = |i: &Import| i.alias.is_some_and(|a| facts.str(a) == name) && !begins(i);
-        if interface.defs.iter().any(is_def) || interface.imports.iter().any(is_import) {
+        if self.named(place.file, name).iter().any(is_def) || interface.imports.iter().any(is_import) {
             return self.in_module(place, name, Role::Type, steps);
         }
         Found::nothing()
@@ -194,7 +192,7 @@ impl Linker<'_> {
 
     /// The first name of a path that no module knows: `crate`, `super`, a package.
     pub(super) fn rust_root(&self, name: &str, at: u32) -> Found {
-        let place = DefRef { file: self.file, def: module_around(&self.facts, at) };
+        let place = DefRef { file: self.file, def: self.module_around(at) };
         self.first_part(place, name, true, STEPS_MAX)
     }
 }

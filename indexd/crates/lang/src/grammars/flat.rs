@@ -1,0 +1,86 @@
+//! A syntax tree as a list: each node before what is in it, so that several passes over a file cost one walk.
+
+use tree_sitter::Node;
+
+/// The nodes of a tree in source order; a node is meant by its place in the list.
+pub(super) struct Flat<'t>(Vec<Entry<'t>>);
+
+struct Entry<'t> {
+    node: Node<'t>,
+    kind: u16,
+    /// The field of the node around that it stands in; 0 for none.
+    field: u16,
+    /// Behind the last node in it.
+    end: u32,
+    parent: u32,
+    is_named: bool,
+}
+
+impl<'t> Flat<'t> {
+    pub(super) fn new(root: Node<'t>) -> Self {
+        let mut all: Vec<Entry> = Vec::with_capacity(root.descendant_count());
+        let mut cursor = root.walk();
+        let mut parent = 0;
+        'all: loop {
+            let (node, at) = (cursor.node(), all.len() as u32);
+            all.push(Entry {
+                node,
+                kind: node.kind_id(),
+                field: cursor.field_id().map_or(0, |f| f.get()),
+                end: at + 1,
+                parent,
+                is_named: node.is_named(),
+            });
+            if cursor.goto_first_child() {
+                parent = at;
+                continue;
+            }
+            while !cursor.goto_next_sibling() {
+                if !cursor.goto_parent() {
+                    break 'all;
+                }
+                all[parent as usize].end = all.len() as u32;
+                parent = all[parent as usize].parent;
+            }
+        }
+        Self(all)
+    }
+
+    pub(super) fn node(&self, at: usize) -> Node<'t> {
+        self.0[at].node
+    }
+
+    pub(super) fn kind_id(&self, at: usize) -> usize {
+        usize::from(self.0[at].kind)
+    }
+
+    pub(super) fn field(&self, at: usize) -> u16 {
+        self.0[at].field
+    }
+
+    pub(super) fn is_leaf(&self, at: usize) -> bool {
+        self.0[at].end as usize == at + 1
+    }
+
+    /// The node around; `None` for the whole file.
+    pub(super) fn parent(&self, at: usize) -> Option<usize> {
+        (at > 0).then(|| self.0[at].parent as usize)
+    }
+
+    /// The nodes directly in one, tokens included.
+    pub(super) fn tokens(&self, at: usize) -> impl Iterator<Item = usize> + '_ {
+        let end = self.0[at].end as usize;
+        let first = Some(at + 1).filter(|c| *c < end);
+        std::iter::successors(first, move |c| Some(self.0[*c].end as usize).filter(|c| *c < end))
+    }
+
+    /// The named nodes directly in one.
+    pub(super) fn children(&self, at: usize) -> impl Iterator<Item = usize> + '_ {
+        self.tokens(at).filter(|c| self.0[*c].is_named)
+    }
+
+    /// The first node in a field of another.
+    pub(super) fn in_field(&self, at: usize, field: u16) -> Option<usize> {
+        self.tokens(at).find(|c| field != 0 && self.0[*c].field == field)
+    }
+}

@@ -1,0 +1,39 @@
+//! Which definition lies around a place, for many places of one file.
+
+use indexd_model::{Def, DefIdx, Facts, Span};
+
+/// The definitions of one file that were asked for, by place.
+pub(crate) struct Around(Vec<Held>);
+
+/// One of them, and which of those before it lies around it.
+struct Held {
+    span: Span,
+    def: DefIdx,
+    outer: Option<usize>,
+}
+
+impl Around {
+    /// Orders the definitions that `is_asked` takes.
+    pub(crate) fn new(facts: Facts, is_asked: impl Fn(&Def) -> bool) -> Self {
+        let defs = facts.interface.defs.iter().enumerate().filter(|(_, d)| is_asked(d));
+        let mut all: Vec<Held> =
+            defs.map(|(i, d)| Held { span: d.span, def: DefIdx(i as u32), outer: None }).collect();
+        all.sort_by_key(|h| (h.span.start, std::cmp::Reverse(h.span.end), std::cmp::Reverse(h.def)));
+        let mut open: Vec<usize> = Vec::new();
+        for i in 0..all.len() {
+            while open.last().is_some_and(|o| all[*o].span.end <= all[i].span.start) {
+                open.pop();
+            }
+            all[i].outer = open.last().copied();
+            open.push(i);
+        }
+        Self(all)
+    }
+
+    /// The innermost one around a place.
+    pub(crate) fn at(&self, at: u32) -> DefIdx {
+        let before = self.0.partition_point(|h| h.span.start <= at).checked_sub(1);
+        let mut held = std::iter::successors(before, |i| self.0[*i].outer);
+        held.find(|i| self.0[*i].span.holds(at)).map_or(DefIdx::NONE, |i| self.0[i].def)
+    }
+}
