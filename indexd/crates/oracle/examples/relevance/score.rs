@@ -67,7 +67,11 @@ fn share(hits: usize, of: usize) -> Option<f64> {
 }
 
 pub fn pack(task: &Task, pack: &Pack) -> Metrics {
-    let have = shown(pack);
+    metrics(task, &shown(pack), pack.stats.token_count)
+}
+
+/// What the lines that are shown for so many tokens hold of a task.
+pub fn metrics(task: &Task, have: &Shown, n_tokens: u64) -> Metrics {
     let none = BTreeSet::new();
     let of = |path: &str| have.get(path).unwrap_or(&none);
     let funcs: Vec<&Gold> = task.gold.iter().filter(|g| g.is_func).collect();
@@ -97,7 +101,7 @@ pub fn pack(task: &Task, pack: &Pack) -> Metrics {
         test_funcs: tests.and_then(|n| {
             share(n.tests.iter().filter(|(p, def)| of(p).contains(def)).count(), n.tests.len())
         }),
-        tokens: pack.stats.token_count as f64,
+        tokens: n_tokens as f64,
         file_recall: share(
             task.gold_files.iter().filter(|f| have.contains_key(f.as_str())).count(),
             task.gold_files.len(),
