@@ -214,6 +214,10 @@ impl DefFlags {
     pub const CONTEXT_MANAGER: Self = Self(1 << 17);
     /// Dataclass, NamedTuple, TypedDict or attrs class: fields make the constructor.
     pub const RECORD: Self = Self(1 << 18);
+    /// Named by a text, as tests are by `describe 'a name' do`: no name in code leads to it.
+    pub const TITLE: Self = Self(1 << 19);
+    /// Reached through a value alone: what extends a type from outside, a key of a table.
+    pub const OF_VALUE: Self = Self(1 << 20);
 
     /// Whether every mark of `other` is set.
     pub fn has(self, other: Self) -> bool {

@@ -25,6 +25,7 @@ pub(super) const BASH: Grammar = Grammar {
     attributes: &[],
     comments: &["comment"],
     imports: &[Imports { kind: "command", module: Written::Call(&["source", "."]) }],
+    runs: &[],
     exported: Exported::Without(&[]),
     test_marks: &[],
     packages: &[],

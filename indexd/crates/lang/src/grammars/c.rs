@@ -44,6 +44,7 @@ pub(super) const C: Grammar = Grammar {
     attributes: &[],
     comments: &["comment"],
     imports: &[Imports { kind: "preproc_include", module: Written::Quoted }],
+    runs: &[],
     exported: Exported::Without(&["static"]),
     test_marks: &[],
     packages: &[],

@@ -20,6 +20,8 @@ pub(super) enum Action {
     Comment,
     /// It imports.
     Import,
+    /// Variables inside are local.
+    Runs,
 }
 
 /// A grammar ready for use.
@@ -50,6 +52,7 @@ impl Compiled {
         };
         table.comments.iter().for_each(|kind| set(kind, Action::Comment));
         table.attributes.iter().for_each(|kind| set(kind, Action::Attribute));
+        table.runs.iter().for_each(|kind| set(kind, Action::Runs));
         table.wrappers.iter().for_each(|kind| set(kind, Action::Wrapper));
         table.owners.iter().for_each(|(kind, field)| set(kind, Action::Owner(field)));
         for import in table.imports {

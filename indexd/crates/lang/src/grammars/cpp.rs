@@ -73,6 +73,7 @@ pub(super) const CPP: Grammar = Grammar {
         Imports { kind: "preproc_include", module: Written::Quoted },
         Imports { kind: "using_declaration", module: Written::Dotted(&["using", "namespace"]) },
     ],
+    runs: &[],
     exported: Exported::Without(&["static"]),
     test_marks: &[],
     packages: &[],

@@ -37,6 +37,7 @@ pub(super) const CSHARP: Grammar = Grammar {
     attributes: &[],
     comments: &["comment"],
     imports: &[Imports { kind: "using_directive", module: Written::Dotted(&["global", "using", "static"]) }],
+    runs: &[],
     exported: Exported::With(&["public", "internal", "protected"]),
     test_marks: &["[Fact", "[Test", "[Theory", "[TestMethod"],
     packages: &[],

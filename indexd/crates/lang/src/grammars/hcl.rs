@@ -14,6 +14,7 @@ pub(super) const HCL: Grammar = Grammar {
     attributes: &[],
     comments: &["comment"],
     imports: &[],
+    runs: &[],
     exported: Exported::Without(&[]),
     test_marks: &[],
     packages: &[],

@@ -73,6 +73,7 @@ pub(super) const JAVA: Grammar = Grammar {
     attributes: &[],
     comments: &["line_comment", "block_comment"],
     imports: &[Imports { kind: "import_declaration", module: Written::Paths(&["import", "static"]) }],
+    runs: &[],
     exported: Exported::Without(&["private"]),
     test_marks: &["@Test", "@ParameterizedTest", "@RepeatedTest", "@TestFactory"],
     packages: &["package_declaration"],

@@ -97,6 +97,7 @@ pub(super) const JAVASCRIPT: Grammar = Grammar {
         Imports { kind: "assignment_expression", module: Written::Ecma },
         Imports { kind: "call_expression", module: Written::Ecma },
     ],
+    runs: &[],
     exported: Exported::Outside(&["export"]),
     test_marks: &[],
     packages: &[],

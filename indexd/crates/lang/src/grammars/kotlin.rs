@@ -31,6 +31,8 @@ const SCOPES: Scopes = Scopes {
     chains: &["navigation_expression", "user_type", "callable_reference"],
     bases: &["delegation_specifiers"],
     passed: &["import", "package_header", "label"],
+    labels: &[("value_argument", "", FIRST)],
+    rebinds: Rebinds::Of("lambda_literal", &["apply", "run", "with"]),
     has_plain_locals: true,
     ..Scopes::NONE
 };
@@ -58,6 +60,7 @@ pub(super) const KOTLIN: Grammar = Grammar {
     attributes: &[],
     comments: &["line_comment", "block_comment"],
     imports: &[Imports { kind: "import", module: Written::Paths(&["import"]) }],
+    runs: &["lambda_literal", "anonymous_function", "anonymous_initializer", "getter", "setter"],
     exported: Exported::Without(&["private"]),
     test_marks: &["@Test", "@ParameterizedTest"],
     packages: &["package_header"],

@@ -26,6 +26,7 @@ const SCOPES: Scopes = Scopes {
     names: &["identifier"],
     members: &[("dot_index_expression", "table", "field"), ("method_index_expression", "table", "method")],
     calls: &[("function_call", "name")],
+    labels: &[("field", "", "name")],
     has_plain_locals: true,
     ..Scopes::NONE
 };
@@ -47,6 +48,7 @@ pub(super) const LUA: Grammar = Grammar {
     attributes: &[],
     comments: &["comment"],
     imports: &[Imports { kind: "function_call", module: Written::Call(&["require", "dofile"]) }],
+    runs: &[],
     exported: Exported::Without(&["local"]),
     test_marks: &[],
     packages: &[],

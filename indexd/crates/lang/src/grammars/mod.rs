@@ -248,6 +248,9 @@ fn keys(path: &RepoPath, facts: &Facts) -> Vec<(Key, DefIdx)> {
     let module = format!("{}{path}", paths::SCOPE);
     for (i, def) in facts.interface.defs.iter().enumerate() {
         let idx = DefIdx(i as u32);
+        if def.flags.has(DefFlags::TITLE) {
+            continue;
+        }
         if is_ecma && ecma::is_export(facts, def) {
             out.push((Key::member(&module, facts.str(def.name)), idx));
         }
@@ -256,7 +259,10 @@ fn keys(path: &RepoPath, facts: &Facts) -> Vec<(Key, DefIdx)> {
             out.push((Key::member(&module, &name), idx));
         }
         if !is_ecma {
-            out.extend(paths::shared_keys(facts, idx));
+            // What a script of Kotlin or Scala defines is its own.
+            if ![".kts", ".sc"].iter().any(|e| path.ends_with(e)) {
+                out.extend(paths::shared_keys(facts, idx));
+            }
         }
     }
     out.sort_unstable();

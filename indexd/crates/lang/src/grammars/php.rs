@@ -23,6 +23,7 @@ const SCOPES: Scopes = Scopes {
     bases: &["base_clause", "class_interface_clause"],
     passed: &["namespace_use_declaration", "namespace_name", "named_label_statement"],
     has_plain_locals: true,
+    labels: &[("argument", "", "name")],
     ..Scopes::NONE
 };
 
@@ -52,6 +53,7 @@ pub(super) const PHP: Grammar = Grammar {
         Imports { kind: "include_once_expression", module: Written::Quoted },
         Imports { kind: "include_expression", module: Written::Quoted },
     ],
+    runs: &[],
     exported: Exported::Without(&["private"]),
     test_marks: &["#[Test", "@test"],
     packages: &["namespace_definition"],

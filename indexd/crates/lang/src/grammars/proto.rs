@@ -23,6 +23,7 @@ pub(super) const PROTO: Grammar = Grammar {
     attributes: &[],
     comments: &["comment"],
     imports: &[Imports { kind: "import", module: Written::Quoted }],
+    runs: &[],
     exported: Exported::Without(&[]),
     test_marks: &[],
     packages: &[],

@@ -22,6 +22,13 @@ const SCOPES: Scopes = Scopes {
     members: &[("scope_resolution", "scope", "name")],
     methods: &[("call", "receiver", "method")],
     bases: &["superclass"],
+    rebinds: Rebinds::Bare(
+        &["block", "do_block"],
+        &[
+            "loop", "proc", "lambda", "catch", "describe", "context", "feature", "it", "specify", "test",
+            "scenario",
+        ],
+    ),
     has_plain_locals: true,
     ..Scopes::NONE
 };
@@ -53,6 +60,7 @@ pub(super) const RUBY: Grammar = Grammar {
         kind: "call",
         module: Written::Call(&["require", "require_relative", "load", "autoload"]),
     }],
+    runs: &[],
     exported: Exported::Without(&["private"]),
     test_marks: &[],
     packages: &[],

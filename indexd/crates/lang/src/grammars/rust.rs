@@ -81,6 +81,7 @@ pub(super) const RUST: Grammar = Grammar {
         Imports { kind: "use_declaration", module: Written::Paths(&["pub", "use"]) },
         Imports { kind: "mod_item", module: Written::Module },
     ],
+    runs: &[],
     exported: Exported::With(&["pub"]),
     test_marks: &["#[test", "::test]", "::test(", "#[cfg(test)]", "#[rstest"],
     packages: &[],

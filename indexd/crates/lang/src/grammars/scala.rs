@@ -37,6 +37,7 @@ const SCOPES: Scopes = Scopes {
     through: &["generic_type", "generic_function"],
     bases: &["extends_clause"],
     passed: &["import_declaration", "package_identifier"],
+    labels: &[("assignment_expression", "arguments", "left")],
     has_constant_patterns: true,
     has_plain_locals: true,
     ..Scopes::NONE
@@ -67,6 +68,7 @@ pub(super) const SCALA: Grammar = Grammar {
     attributes: &[],
     comments: &["comment", "block_comment"],
     imports: &[Imports { kind: "import_declaration", module: Written::Paths(&["import"]) }],
+    runs: &["block", "lambda_expression"],
     exported: Exported::Without(&["private"]),
     test_marks: &["@Test"],
     packages: &["package_clause"],

@@ -6,7 +6,7 @@
 //! adds an expression for each use.
 
 use super::flat::Flat;
-use super::table::Scopes;
+use super::table::{Rebinds, Scopes};
 use crate::builder::Builder;
 use indexd_model::limits::PARSE_DEPTH_MAX;
 use indexd_model::{BindingId, BindingKind, DefFlags, DefIdx, ExprId, Node as Shape, Role, Source};
@@ -29,7 +29,7 @@ pub(super) fn uses<'s>(
     it.scopes.push(Scope { names: FxHashMap::default(), is_function: true });
     it.collect(0, &mut vec![0], 0);
     it.next = 1;
-    it.walk(0, Place { scopes: &[0], role: Role::Read, this: DefIdx::NONE, depth: 0 });
+    it.walk(0, Place { scopes: &[0], role: Role::Read, this: DefIdx::NONE, is_rebound: false, depth: 0 });
 }
 
 /// Stands for the first child where a table names a field.
@@ -47,7 +47,7 @@ struct Kind {
     gives_this: bool,
     drops_this: bool,
     is_passed: bool,
-    bind: Option<Bind>,
+    binds: [Option<Bind>; BINDS_MAX],
     member: Option<(u16, u16)>,
     method: Option<(u16, u16)>,
     call: Option<u16>,
@@ -59,6 +59,9 @@ struct Kind {
     is_pair_pattern: bool,
     is_type_arguments: bool,
     is_of_page: bool,
+    /// The field of a key, and whether the kind around it matters.
+    label: Option<(u16, Option<&'static str>)>,
+    rebinds: bool,
 }
 
 /// Where the patterns of what binds stand.
@@ -69,6 +72,9 @@ enum Bind {
     /// In a field, else in children of a kind.
     Field(u16, &'static str),
 }
+
+/// Places of patterns in one kind of node.
+const BINDS_MAX: usize = 4;
 
 /// Stands for the first child among the fields of what is called.
 const FIRST_FIELD: u16 = u16::MAX;
@@ -101,11 +107,14 @@ impl Kinds {
             kind.gives_this = name == table.this_from;
             kind.drops_this = has(table.no_this);
             kind.is_passed = has(table.passed);
-            kind.bind = table.binds.iter().find(|b| b.0 == name).map(|b| match b.1 {
-                "" => Bind::Whole,
-                FIRST => Bind::First,
-                name => Bind::Field(field(name), name),
-            });
+            let binds = table.binds.iter().filter(|b| b.0 == name);
+            for (known, (_, at)) in kind.binds.iter_mut().zip(binds) {
+                *known = Some(match *at {
+                    "" => Bind::Whole,
+                    FIRST => Bind::First,
+                    name => Bind::Field(field(name), name),
+                });
+            }
             kind.member = table.members.iter().find(|m| m.0 == name).map(|m| (field(m.1), field(m.2)));
             kind.method = table.methods.iter().find(|m| m.0 == name).map(|m| (field(m.1), field(m.2)));
             let call = table.calls.iter().find(|c| c.0 == name);
@@ -115,6 +124,15 @@ impl Kinds {
             kind.is_pair_pattern = name == "pair_pattern";
             kind.is_type_arguments = name == "type_arguments";
             kind.is_of_page = name.starts_with("jsx_");
+            kind.label = table.labels.iter().find(|l| l.0 == name).map(|l| {
+                let field = if l.2 == FIRST { FIRST_FIELD } else { field(l.2) };
+                (field, Some(l.1).filter(|around| !around.is_empty()))
+            });
+            kind.rebinds = match table.rebinds {
+                Rebinds::None => false,
+                Rebinds::Of(kind, _) => kind == name,
+                Rebinds::Bare(kinds, _) => has(kinds),
+            };
             kind.is_chain = has(table.chains);
             kind.is_through = has(table.through);
             kind.is_tokens = has(table.tokens);
@@ -166,6 +184,8 @@ struct Place<'p> {
     role: Role,
     /// The type whose value `this` is.
     this: DefIdx,
+    /// Whether a name without a value may be a member of a value that is not known.
+    is_rebound: bool,
     depth: usize,
 }
 
@@ -211,17 +231,22 @@ impl<'s> Uses<'_, 's> {
     }
 
     fn bind(&mut self, node: usize, kind: Kind, open: &[usize]) {
-        let Some(bind) = kind.bind else { return };
+        if kind.binds[0].is_none() {
+            return;
+        }
         let is_pattern = self.table.has_constant_patterns && !kind.is_parameter;
         let tree = self.tree;
-        let patterns: Vec<usize> = match bind {
-            Bind::Whole => vec![node],
-            Bind::First => tree.children(node).take(1).collect(),
-            Bind::Field(field, name) => match tree.in_field(node, field) {
-                Some(_) => tree.tokens(node).filter(|c| tree.field(*c) == field).collect(),
-                None => tree.children(node).filter(|c| tree.node(*c).kind() == name).collect(),
-            },
+        let of = |bind: Bind| -> Vec<usize> {
+            match bind {
+                Bind::Whole => vec![node],
+                Bind::First => tree.children(node).take(1).collect(),
+                Bind::Field(field, name) => match tree.in_field(node, field) {
+                    Some(_) => tree.tokens(node).filter(|c| tree.field(*c) == field).collect(),
+                    None => tree.children(node).filter(|c| tree.node(*c).kind() == name).collect(),
+                },
+            }
         };
+        let patterns: Vec<usize> = kind.binds.into_iter().flatten().flat_map(of).collect();
         let is_hoisted = tree.parent(node).is_some_and(|p| self.kind(p).is_hoisted);
         let scope = match is_hoisted {
             true => open.iter().rev().find(|s| self.scopes[**s].is_function),
@@ -320,6 +345,11 @@ impl<'s> Uses<'_, 's> {
         } else if kind.drops_this {
             inner.this = DefIdx::NONE;
         }
+        if kind.rebinds {
+            inner.is_rebound |= self.is_rebound(node);
+        } else if kind.opens == Some(true) && self.by_name.contains_key(&self.name_of(node)) {
+            inner.is_rebound = false;
+        }
         if kind.is_base || place.role == Role::Base && kind.call.is_none() {
             inner.role = Role::Base;
         }
@@ -328,7 +358,8 @@ impl<'s> Uses<'_, 's> {
         let is_first_called = kind.call == Some(FIRST_FIELD);
         let mut is_first = true;
         let tree = self.tree;
-        for child in tree.children(node) {
+        let label = self.label_in(node, kind);
+        for child in tree.children(node).filter(|c| Some(*c) != label) {
             let field = tree.field(child);
             let is_called = field != 0 && kind.call == Some(field)
                 || is_first_called && std::mem::replace(&mut is_first, false);
@@ -373,6 +404,9 @@ impl<'s> Uses<'_, 's> {
                 self.b.source(binding, Source::Def(def));
                 self.b.expr(Shape::Name { name, binding }, at, role)
             }
+            _ if self.is_open(text, role, place) => {
+                self.b.expr(Shape::Attr { base: self.opaque, name }, at, role)
+            }
             Some(Bound::File) | None => self.b.expr(Shape::Name { name, binding: BindingId::NONE }, at, role),
         }
     }
@@ -407,6 +441,70 @@ impl<'s> Uses<'_, 's> {
     }
 }
 
+/// Keys, and blocks that run with another value.
+impl Uses<'_, '_> {
+    /// The key among the children of a node.
+    fn label_in(&self, node: usize, kind: Kind) -> Option<usize> {
+        let (field, around) = kind.label?;
+        let parent = self.tree.parent(node).map_or("", |p| self.tree.node(p).kind());
+        if around.is_some_and(|a| a != parent) || self.tree.children(node).nth(1).is_none() {
+            return None;
+        }
+        match field {
+            FIRST_FIELD => self.tree.children(node).next(),
+            field => self.tree.in_field(node, field),
+        }
+    }
+
+    /// Where the name of a node stands.
+    fn name_of(&self, node: usize) -> u32 {
+        self.tree.in_field(node, self.kinds.name).map_or(u32::MAX, |n| self.start(n))
+    }
+
+    /// Whether the call that a block stands behind may run it with another value than the one around.
+    fn is_rebound(&self, block: usize) -> bool {
+        let mut call = self.tree.parent(block);
+        while call.is_some_and(|c| self.start(c) == self.start(block)) {
+            call = call.and_then(|c| self.tree.parent(c));
+        }
+        let from = call.map_or(0, |c| self.start(c)) as usize;
+        let head = self.text.get(from..self.start(block) as usize).unwrap_or("").trim();
+        let is_part = |c: char| c.is_alphanumeric() || matches!(c, '_' | '?' | '!');
+        match self.table.rebinds {
+            Rebinds::None => false,
+            Rebinds::Of(_, calls) => {
+                let name = called(head);
+                calls.contains(&name) || name.starts_with("build")
+            }
+            Rebinds::Bare(_, kept) => {
+                let end = head.find(|c: char| !is_part(c)).unwrap_or(head.len());
+                let has_value = head[end..].starts_with(['.', ':', '&', '[']) || end == 0;
+                !has_value && !kept.contains(&&head[..end])
+            }
+        }
+    }
+
+    /// Whether a name without a value may be a member of one that is not known.
+    fn is_open(&self, name: &str, role: Role, place: Place) -> bool {
+        let is_value = matches!(role, Role::Call | Role::Read | Role::Write);
+        place.is_rebound && is_value && !name.starts_with(char::is_uppercase)
+    }
+}
+
+/// The name of what is called with a block: behind the last dot, before its arguments.
+fn called(mut head: &str) -> &str {
+    if head.ends_with(')') {
+        let mut depth = 0;
+        let open = head.rfind(|c| {
+            depth += i32::from(c == ')') - i32::from(c == '(');
+            c == '(' && depth == 0
+        });
+        head = &head[..open.unwrap_or(0)];
+    }
+    let start = head.rfind(|c: char| !c.is_alphanumeric() && c != '_').map_or(0, |i| i + 1);
+    &head[start..]
+}
+
 /// Calls with a place for the value, chains of names, and tokens.
 impl Uses<'_, '_> {
     fn method(&mut self, node: usize, object: u16, name: u16, place: Place) -> ExprId {
@@ -420,6 +518,7 @@ impl Uses<'_, '_> {
                 let name = self.b.str(text);
                 let shape = match base {
                     Some(base) => Shape::Attr { base, name },
+                    None if self.is_open(text, Role::Call, place) => Shape::Attr { base: self.opaque, name },
                     None => Shape::Name { name, binding: BindingId::NONE },
                 };
                 self.b.expr(shape, at, Role::Call);

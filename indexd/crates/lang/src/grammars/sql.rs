@@ -25,6 +25,7 @@ pub(super) const SQL: Grammar = Grammar {
     attributes: &[],
     comments: &["comment", "marginalia"],
     imports: &[],
+    runs: &[],
     exported: Exported::Without(&[]),
     test_marks: &[],
     packages: &[],

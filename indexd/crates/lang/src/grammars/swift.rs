@@ -33,6 +33,7 @@ pub(super) const SWIFT: Grammar = Grammar {
     attributes: &[],
     comments: &["comment", "multiline_comment"],
     imports: &[Imports { kind: "import_declaration", module: Written::Dotted(&["@testable", "import"]) }],
+    runs: &[],
     exported: Exported::Without(&["private", "fileprivate"]),
     test_marks: &["@Test"],
     packages: &[],

@@ -21,6 +21,8 @@ pub struct Grammar {
     pub comments: &'static [&'static str],
     /// What brings in something of another file.
     pub imports: &'static [Imports],
+    /// Kinds that run as a function does, though none is named: variables inside are local.
+    pub runs: &'static [&'static str],
     /// What is visible from other files.
     pub exported: Exported,
     /// Marks of a test in what stands before its name: attributes, annotations.
@@ -138,10 +140,27 @@ pub struct Scopes {
     pub through: &'static [&'static str],
     /// Kinds that hold tokens as they are written.
     pub tokens: &'static [&'static str],
+    /// Kinds, the kind around each (or nothing) and the field of a name that is a key there: of a table, or of an
+    /// argument that is named. It is one where a value follows.
+    pub labels: &'static [(&'static str, &'static str, &'static str)],
+    /// What a block may be called with: where that may be another value than around it, a name without a
+    /// value may be a member of that one.
+    pub rebinds: Rebinds,
     /// Whether a name in a pattern that begins with a capital is a constant.
     pub has_constant_patterns: bool,
     /// Whether variables of functions are not worth edges, though they are definitions.
     pub has_plain_locals: bool,
+}
+
+/// Calls whose blocks may see members of another value.
+#[derive(Clone, Copy)]
+pub enum Rebinds {
+    /// Of no call.
+    None,
+    /// Blocks of this kind, behind calls of these functions and of those that begin with `build`.
+    Of(&'static str, &'static [&'static str]),
+    /// Blocks of these kinds, behind calls without a value but of these functions.
+    Bare(&'static [&'static str], &'static [&'static str]),
 }
 
 impl Scopes {
@@ -164,6 +183,8 @@ impl Scopes {
         chains: &[],
         through: &[],
         tokens: &[],
+        labels: &[],
+        rebinds: Rebinds::None,
         has_constant_patterns: false,
         has_plain_locals: false,
     };

@@ -9,7 +9,7 @@ use crate::builder::Builder;
 use crate::chunks::{Idle, IdleKind, Piece};
 use indexd_model::facts::{Import, ImportKind};
 use indexd_model::limits::{DEFS_PER_FILE_MAX, PARSE_DEPTH_MAX};
-use indexd_model::{ChunkKind, DefFlags, DefIdx, DefKind, LineIndex, Span, StrId};
+use indexd_model::{ChunkKind, DefFlags, DefIdx, DefKind, Language, LineIndex, Span, StrId};
 use tree_sitter::Node;
 
 /// Lines from which a value is a chunk of its own.
@@ -41,6 +41,8 @@ struct Inside {
     receiver: Option<StrId>,
     /// Whether a function is around.
     in_function: bool,
+    /// Whether what is around runs, by a name or without.
+    is_running: bool,
     depth: usize,
 }
 
@@ -89,7 +91,8 @@ impl<'s, 'g> Walk<'s, 'g> {
             };
             self.idle.push(Idle { span: self.trimmed(child), is });
         }
-        let inside = Inside { owner: DefIdx::NONE, receiver: None, in_function: false, depth: 0 };
+        let inside =
+            Inside { owner: DefIdx::NONE, receiver: None, in_function: false, is_running: false, depth: 0 };
         self.children(0, inside, None);
     }
 
@@ -163,6 +166,7 @@ impl<'s, 'g> Walk<'s, 'g> {
                     self.children(at, inside, None);
                 }
             }
+            Action::Runs => self.children(at, Inside { is_running: true, ..inside }, None),
             Action::Comment | Action::Attribute | Action::None => self.children(at, inside, None),
         }
     }
@@ -226,7 +230,7 @@ impl<'s, 'g> Walk<'s, 'g> {
             || rule.only_function && !found.is_function
             // A function in a variable of a function is a local value.
             || found.is_function && rule.is == DefKind::Variable && inside.in_function;
-        if rule.needs_body && body.is_none() || is_value && inside.in_function || is_outside {
+        if rule.needs_body && body.is_none() || is_value && inside.is_running || is_outside {
             return false;
         }
         let lead = self.lead_of(node, lead);
@@ -254,10 +258,12 @@ impl<'s, 'g> Walk<'s, 'g> {
             owner: if owns { idx } else { inside.owner },
             receiver: if owns { None } else { inside.receiver },
             in_function: inside.in_function || is.is_callable(),
+            // Members of a type inside of a function are no local variables.
+            is_running: inside.in_function || is.is_callable() || inside.is_running && !is.is_type(),
             depth: inside.depth,
         };
-        let has_scope = self.grammar.table.language == indexd_model::Language::Rust
-            && (is == DefKind::Module || is.is_callable());
+        let has_scope =
+            self.grammar.table.language == Language::Rust && (is == DefKind::Module || is.is_callable());
         let around = if has_scope { std::mem::replace(&mut self.around, idx) } else { self.around };
         self.children(at, inner, None);
         self.around = around;
@@ -334,7 +340,13 @@ impl<'s, 'g> Walk<'s, 'g> {
         set(has_word(before, &["abstract"]), DefFlags::ABSTRACT);
         let is_marked = table.test_marks.iter().any(|m| before.contains(m));
         let is_named = self.is_test_file && is.is_callable() && name.starts_with("test");
-        set(is_marked || is_named || matches!(rule.name, Name::Call(_)), DefFlags::TEST);
+        let is_title = matches!(rule.name, Name::Call(_));
+        set(is_marked || is_named || is_title, DefFlags::TEST);
+        set(is_title, DefFlags::TITLE);
+        let language = table.language;
+        let is_extension = language == Language::Kotlin && before.trim_end().ends_with('.');
+        set(is_extension || language == Language::Lua && rule.kind == "field", DefFlags::OF_VALUE);
+        set(language == Language::Scala && is.is_type() && has_word(before, &["object"]), DefFlags::STATIC);
         flags
     }
 

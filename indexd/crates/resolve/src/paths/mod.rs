@@ -16,8 +16,8 @@ use crate::around::Around;
 use crate::recorder::Recorder;
 use indexd_model::facts::{Import, ImportKind};
 use indexd_model::{
-    DefFlags, DefIdx, DefKind, DefRef, EdgeKind, ExprId, Facts, FactsView, FileDoc, FileRoles, Interface,
-    Key, Language, Link, Links, Node, Role, Rule, Source, StrId, Unresolved, UnresolvedReason,
+    Def, DefFlags, DefIdx, DefKind, DefRef, EdgeKind, ExprId, Facts, FactsView, FileDoc, FileRoles,
+    Interface, Key, Language, Link, Links, Node, Role, Rule, Source, StrId, Unresolved, UnresolvedReason,
 };
 use rustc_hash::FxHashMap;
 use std::cell::{Cell, OnceCell, RefCell};
@@ -290,7 +290,7 @@ impl Linker<'_> {
         let is_it = |d: &DefIdx| {
             let def = facts.def(*d);
             let is_here = def.parent == place.def || is_enumerator(&facts, *d);
-            is_here && def.receiver.is_none()
+            is_here && def.receiver.is_none() && is_named_alone(def, role)
         };
         let all: Vec<DefIdx> = self.named(place.file, name).into_iter().filter(is_it).collect();
         if let [module] = all[..]
@@ -388,7 +388,12 @@ impl Linker<'_> {
             let body = all.iter().copied().find(|d| has_body(facts.def(*d)));
             all = vec![body.unwrap_or(all[0])];
         } else if facts.def(all[0]).kind.is_type() {
-            all.truncate(1);
+            // Of an object and the class of its name, the object is meant as a value.
+            let is_static = |d: &DefIdx| facts.def(*d).flags.has(DefFlags::STATIC);
+            let is_type = matches!(role, Role::Type | Role::Base | Role::Call);
+            let half =
+                all.iter().copied().find(|d| self.language() != Language::Scala || is_static(d) != is_type);
+            all = vec![half.unwrap_or(all[0])];
         }
         let all = all.into_iter().map(|def| DefRef { file, def }).collect();
         Some(Found::new(Target::Defs(all), rule))
@@ -522,6 +527,11 @@ impl Linker<'_> {
     }
 }
 
+/// Whether a name without a value leads to a definition; an import names it whatever it is.
+fn is_named_alone(def: &Def, role: Role) -> bool {
+    !def.flags.has(DefFlags::OF_VALUE) || role == Role::Import
+}
+
 /// Whether a definition is a constant of an enumeration of C, which is seen outside of it.
 fn is_enumerator(facts: &Facts, def: DefIdx) -> bool {
     let def = facts.def(def);
@@ -531,7 +541,7 @@ fn is_enumerator(facts: &Facts, def: DefIdx) -> bool {
 }
 
 /// Whether a definition has a body: behind its head stands more than the end of a statement.
-fn has_body(def: &indexd_model::Def) -> bool {
+fn has_body(def: &Def) -> bool {
     def.span.end > def.head.end + 1
 }
 

@@ -1,7 +1,7 @@
 //! Definitions of a file by name: a linker asks for many names of one file.
 
 use super::Linker;
-use indexd_model::{DefIdx, Facts, FactsView, FileDoc, Interface};
+use indexd_model::{DefFlags, DefIdx, Facts, FactsView, FileDoc, Interface};
 use rustc_hash::FxHasher;
 use std::cell::OnceCell;
 use std::hash::{Hash, Hasher};
@@ -29,7 +29,8 @@ impl Opened {
         let hash = hash_of(name);
         let from = by_name.partition_point(|n| n.0 < hash);
         let equal = by_name[from..].iter().take_while(|n| n.0 == hash).map(|n| n.1);
-        equal.filter(|d| facts.def_name(*d) == name).collect()
+        let is_meant = |d: &DefIdx| facts.def_name(*d) == name && !facts.def(*d).flags.has(DefFlags::TITLE);
+        equal.filter(is_meant).collect()
     }
 }
 

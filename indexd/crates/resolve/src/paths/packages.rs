@@ -18,7 +18,8 @@ impl Linker<'_> {
             }
             let is_it = |d: &DefIdx| {
                 let def = facts.def(*d);
-                def.parent == DefIdx::NONE && def.receiver.is_none()
+                let is_here = def.parent == DefIdx::NONE && def.receiver.is_none();
+                is_here && super::is_named_alone(def, role)
             };
             let defs = self.named(file, name).into_iter().filter(is_it).collect();
             if let Some(Found { target: Target::Defs(defs), .. }) = self.best(file, defs, role, Rule::Import)
