@@ -95,7 +95,7 @@ impl Assembly<'_> {
         match (self.calls_of_named.get(&unit.key).cloned(), unit.def.some()) {
             (Some(lines), Some(def)) => {
                 let def = self.s.units.def(def);
-                Some(excerpt::head(&self.s.source(i), &def, lines.into_iter()))
+                Some(excerpt::head(&self.s.source(i), &def, lines))
             }
             _ => self.plan(i),
         }
