@@ -1,8 +1,8 @@
 //! The single writer: every change after the first build.
 //!
-//! A definition keeps its handle as long as its file has one of the same descriptor and ordinal, so
-//! that edges from other files stay valid when it moves. Handles freed by a transaction are not
-//! given out again before it commits.
+//! A definition keeps its handle while its file has a definition with the same descriptor and ordinal, so
+//! edges from other files stay valid when it moves. A handle freed by a transaction is not reused before
+//! the commit.
 
 mod links;
 mod overlays;
@@ -38,20 +38,20 @@ use rustc_hash::FxHashMap;
 use std::collections::BTreeSet;
 use std::sync::{Arc, PoisonError};
 
-/// What putting a file changed for others.
+/// The effect of putting a file on other files.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PutOutcome {
     /// Its handle.
     pub doc: FileDoc,
-    /// Keys whose entries appeared, disappeared or changed, sorted.
+    /// Keys whose entries were added, removed or changed, sorted.
     pub changed: Vec<Key>,
 }
 
-/// The write transaction. Dropping it changes nothing; after an error it can only be dropped.
+/// The write transaction. Dropping it discards its changes; after an error it must be dropped.
 ///
-/// As a [`FactsView`] it shows the state being written, so linking runs inside the transaction:
-/// remove and put files, collect the changed keys, link the files put and [`WriteTxn::dependants`]
-/// of the keys, [`WriteTxn::put_links`] for each, commit.
+/// As a [`FactsView`] it shows the state being written, so linking runs inside the transaction: remove
+/// and put files, collect the changed keys, link the put files and the [`WriteTxn::dependants`] of the
+/// keys, call [`WriteTxn::put_links`] for each, commit.
 pub struct WriteTxn<'s> {
     store: &'s Store,
     txn: RwTxn<'s>,
@@ -60,11 +60,11 @@ pub struct WriteTxn<'s> {
     freed_files: Vec<u32>,
     freed_defs: Vec<u32>,
     leaves: Leaves,
-    /// Files put and not linked yet.
+    /// Files that were put and are not linked yet.
     unlinked: BTreeSet<u32>,
-    /// Whether files or definitions came or went, so that cached orders are out of date.
+    /// True if files or definitions were added or removed, which invalidates cached orders.
     moved: bool,
-    /// Whether anything but caches was written: then it is a new generation.
+    /// True if more than caches was written; the commit then makes a new generation.
     changed: bool,
     failed: bool,
 }
@@ -78,7 +78,7 @@ impl<'s> WriteTxn<'s> {
         Self::over(store, txn)
     }
 
-    /// Nothing is told to the mark, and readers may keep their pages: nothing is committed.
+    /// The mark file is not changed and readers keep their pages, since it never commits.
     pub(crate) fn begin_unsaved(store: &'s Store) -> Result<Self> {
         Self::over(store, store.inner.env.write_txn()?)
     }
@@ -109,14 +109,14 @@ impl<'s> WriteTxn<'s> {
         Rows { tables: &self.store.inner.tables, txn: &self.txn, opened: None }
     }
 
-    /// Notes a failure: half of a change must not be committed.
+    /// Records a failure, so that an incomplete change cannot be committed.
     fn guard<T>(&mut self, result: Result<T>) -> Result<T> {
         self.failed |= result.is_err();
         result
     }
 
-    /// Facts and text of a stored file, to compute its terms again before it is put or removed;
-    /// `None` for unknown paths.
+    /// Reads the facts and text of a stored file, from which the caller computes its old terms; `None` for
+    /// unknown paths.
     ///
     /// # Errors
     /// [`StoreError::Corrupt`] when they cannot be read.
@@ -138,12 +138,12 @@ impl<'s> WriteTxn<'s> {
         Ok(Some(ContentHash(self.rows().file(doc)?.hash)))
     }
 
-    /// Adds or replaces a file. Its links are gone until [`WriteTxn::put_links`]; committed without,
-    /// it has none. `old_terms` are those of the stored version, as numbers of the same vocabulary,
-    /// and needed exactly when the path is stored.
+    /// Adds or replaces a file and removes its links, which [`WriteTxn::put_links`] writes anew. `old_terms`
+    /// are the terms of the stored version, numbered by the same vocabulary; they are required if and only
+    /// if the path is stored.
     ///
     /// # Errors
-    /// [`StoreError::Inconsistent`] when `old_terms` or the input are not what they should be;
+    /// [`StoreError::Inconsistent`] when `old_terms` or the input contradict the stored rows;
     /// [`StoreError::Full`] when there is no room.
     pub fn put_file(
         &mut self,
@@ -223,7 +223,7 @@ impl<'s> WriteTxn<'s> {
         })
     }
 
-    /// Gives handles: those of before to the definitions that stay, new ones to the others.
+    /// Assigns handles: definitions that stay keep theirs, new definitions get free ones.
     fn assign(&mut self, old: Option<&OldFile>, identities: &[u64]) -> Result<(u32, Vec<u32>)> {
         let mut docs = Vec::with_capacity(identities.len() + 1);
         let Some(old) = old else {
@@ -252,8 +252,8 @@ impl<'s> WriteTxn<'s> {
         Ok((old.doc, docs))
     }
 
-    /// Removes definitions with their names and the edges out of them. Edges into them stay until
-    /// their sources are linked again.
+    /// Removes definitions with their names and outgoing edges. Incoming edges stay until their sources are
+    /// linked again.
     fn drop_defs(&mut self, gone: &[u32], names: &[(u32, String)]) -> Result<()> {
         if gone.is_empty() {
             return Ok(());
@@ -271,7 +271,7 @@ impl<'s> WriteTxn<'s> {
         Ok(())
     }
 
-    /// Stores which keys the file provides; gives the keys that mean something else now.
+    /// Stores the keys that the file provides and returns the keys whose entries changed.
     fn put_entries(
         &mut self,
         file: u32,
@@ -294,8 +294,7 @@ impl<'s> WriteTxn<'s> {
         Ok(changed)
     }
 
-    /// Finds a run of handles for `n` chunks: the one of before when it fits. Gives its start and
-    /// length.
+    /// Finds a run of handles for `n` chunks, the previous one if it fits. Returns its start and length.
     fn place_chunks(&mut self, old: Option<&OldFile>, n: u32) -> Result<(u32, u32)> {
         if let Some(old) = old {
             if n <= old.chunk_room {
@@ -366,11 +365,11 @@ impl<'s> WriteTxn<'s> {
         tables.stats.put_new(txn, &key, &StatRow::from(&input.stat).encode())
     }
 
-    /// Removes a file; gives the keys it provided, sorted. An unknown path changes nothing.
-    /// `old_terms` are those of the stored version.
+    /// Removes a file and returns the keys it provided, sorted. An unknown path changes nothing.
+    /// `old_terms` are the terms of the stored version.
     ///
     /// # Errors
-    /// [`StoreError::Inconsistent`] when `old_terms` are not those of the stored version.
+    /// [`StoreError::Inconsistent`] when `old_terms` do not match the stored version.
     pub fn remove_file(
         &mut self,
         path: &str,
@@ -427,7 +426,7 @@ impl<'s> WriteTxn<'s> {
         Ok(changed)
     }
 
-    /// Notes that a file has the same content and a new stat. An unknown path changes nothing.
+    /// Records a new stat for a file with unchanged content. An unknown path changes nothing.
     ///
     /// # Errors
     /// [`StoreError::Full`] when there is no room.
@@ -440,7 +439,7 @@ impl<'s> WriteTxn<'s> {
         self.guard(result)
     }
 
-    /// Interface and body of a file, to link it again.
+    /// Reads interface and body of a file, for linking.
     ///
     /// # Errors
     /// [`StoreError::Corrupt`] when they cannot be read.
@@ -454,8 +453,8 @@ impl<'s> WriteTxn<'s> {
         self.meta.head = head.map(str::to_owned);
     }
 
-    /// Replaces the history. Costs time with all of it, and nothing when its digest is the stored
-    /// one.
+    /// Replaces the history. Takes time proportional to its size, and none when its digest is stored
+    /// already.
     ///
     /// # Errors
     /// [`StoreError::Inconsistent`] when a path comes twice.
@@ -470,8 +469,8 @@ impl<'s> WriteTxn<'s> {
         self.guard(result)
     }
 
-    /// Caches exact token counts: tokenizer, BLAKE3 prefix of the text, count. When the cache has
-    /// far more counts than there are chunks, it starts again.
+    /// Caches exact token counts by tokenizer and BLAKE3 prefix of the text. A cache with far more counts
+    /// than chunks is cleared first.
     ///
     /// # Errors
     /// [`StoreError::Full`] when there is no room.
@@ -489,8 +488,8 @@ impl<'s> WriteTxn<'s> {
         Ok(())
     }
 
-    /// Writes what is known only when all files are put and linked: the root of the signature, and
-    /// handles that are free.
+    /// Writes the values that depend on all files being put and linked: the root of the signature and the
+    /// free handles.
     fn finish(&mut self) -> Result<()> {
         if self.failed {
             return Err(StoreError::Inconsistent("ended after an error".into()));
@@ -506,8 +505,8 @@ impl<'s> WriteTxn<'s> {
         Ok(())
     }
 
-    /// A view of the state that this transaction has made, on this thread, without committing it: what
-    /// was written is gone with the view. Its generation is the committed one.
+    /// Turns the transaction into a view of its uncommitted state, on this thread. Dropping the view
+    /// discards the changes. The generation of the view is the committed one.
     ///
     /// # Errors
     /// As [`WriteTxn::commit`].
@@ -524,13 +523,13 @@ impl<'s> WriteTxn<'s> {
         Ok(Snapshot::of_writer(ReadTxn::of_writer(txn), self.meta, directory, self.store))
     }
 
-    /// Makes everything visible; gives the number of the state, a new one unless only caches were
-    /// written (stats of files, token counts).
+    /// Commits and returns the generation, which is a new one unless only caches were written (file stats,
+    /// token counts).
     ///
     /// # Errors
-    /// [`StoreError::Inconsistent`] after an earlier error, and when an edge points to a definition
-    /// that is gone, because a dependant was not linked again. [`StoreError::Full`] when there is no
-    /// room. In every case nothing has changed.
+    /// [`StoreError::Inconsistent`] after an earlier error, or if an edge points to a removed definition
+    /// because a dependant was not linked again; [`StoreError::Full`] when there is no room. The stored
+    /// state is then unchanged.
     pub fn commit(mut self) -> Result<u64> {
         self.finish()?;
         let tables = self.tables();
@@ -553,7 +552,7 @@ impl<'s> WriteTxn<'s> {
     }
 }
 
-/// A stored file that is being replaced or removed.
+/// The stored version of a file that is being replaced or removed.
 struct OldFile {
     doc: u32,
     interface: Arc<Interface>,
@@ -567,7 +566,7 @@ struct OldFile {
 }
 
 impl OldFile {
-    /// The names of some of its definitions.
+    /// Names of the given definitions.
     fn names(&self, docs: &[u32]) -> Vec<(u32, String)> {
         let wanted: BTreeSet<u32> = docs.iter().copied().collect();
         let all = self.interface.defs.iter().zip(&self.docs[1..]);
@@ -578,8 +577,8 @@ impl OldFile {
     }
 }
 
-/// Entries as others observe them: key, identity of the definition, digest; and the position among
-/// equal ones, so that equal lists mean equal entries. Sorted.
+/// Entries as other files observe them: key, identity of the definition, digest, and position among equal
+/// entries, so that equal lists mean equal entries. Sorted.
 fn entries(interface: &Interface, identities: &[u64]) -> Vec<(Key, u64, u64, u32)> {
     let identity = |def: indexd_model::DefIdx| def.some().map_or(0, |d| identities[d.index()]);
     let mut all: Vec<_> = interface.entries.iter().map(|e| (e.key, identity(e.def), e.digest, 0)).collect();
@@ -593,7 +592,7 @@ fn entries(interface: &Interface, identities: &[u64]) -> Vec<(Key, u64, u64, u32
     all
 }
 
-/// Writes a blob in pieces and removes those of a longer one before.
+/// Writes a blob in pieces and removes the surplus pieces of a longer previous one.
 fn put_blob(table: &Table, txn: &mut RwTxn, file: u32, blob: &[u8]) -> Result<()> {
     let mut piece = 0u16;
     for bytes in blob.chunks(PIECE_BYTES) {
@@ -626,7 +625,7 @@ impl FactsView for WriteTxn<'_> {
 }
 
 impl WriteTxn<'_> {
-    /// Gives the value, or marks the store as damaged and ends the transaction.
+    /// Returns the value, or marks the store as damaged and fails the transaction.
     fn must<T>(&self, result: Result<T>) -> T {
         result.unwrap_or_else(|e| {
             self.store.set_damaged();

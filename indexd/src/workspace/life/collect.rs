@@ -1,4 +1,4 @@
-//! Indexes that nobody needs any more: which they are, and why.
+//! Decides which indexes are removed, and why.
 
 use crate::config::Config;
 use crate::workspace::indexing::engine::folder_bytes;
@@ -6,33 +6,34 @@ use crate::workspace::indexing::recovery;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-/// What is collected.
+/// Ages after which indexes are removed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Collect {
-    /// Indexes that were not asked for in this time; `None` keeps them for ever.
+    /// Time without a request; `None` keeps every index whose repository is there.
     unused_for: Option<Duration>,
-    /// Indexes of repositories that are gone, or of none, that were not asked for in this time.
+    /// Time without a request where the repository is gone or was never registered.
     gone_for: Duration,
 }
 
-/// Time that the index of a repository that is gone waits for it: a disk may be away for a while.
+/// How long the daemon keeps the index of a missing repository: its disk may be unmounted for a while.
 const GONE_FOR: Duration = Duration::from_secs(30 * 86_400);
 
 impl Collect {
-    /// What the daemon removes by itself.
+    /// The ages at which the daemon removes indexes by itself.
     pub fn by_itself(config: &Config) -> Self {
         Self { unused_for: unused_for(config), gone_for: GONE_FOR }
     }
 
-    /// What a user who asks for it has removed: repositories that are gone do not count as away.
+    /// The ages for a user who asks for removal: the index of a missing repository goes at once.
     pub fn by_hand(config: &Config) -> Self {
         Self { unused_for: unused_for(config), gone_for: Duration::ZERO }
     }
 
-    /// Why the index in `home` goes; `root` is that of its repository, where one is registered.
+    /// The reason to remove the index in `home`, or `None` to keep it. `root` is the root of its
+    /// repository, where one is registered.
     pub fn reason(&self, home: &Path, root: Option<&Path>, now: SystemTime) -> Option<&'static str> {
         let unasked = recovery::asked_at(home).map_or(Duration::MAX, |at| {
-            // A clock that was set back makes nothing old.
+            // After the clock was set back, nothing counts as old.
             now.duration_since(at).unwrap_or(Duration::ZERO)
         });
         let is_gone = root.is_some_and(|root| matches!(root.try_exists(), Ok(false)));
@@ -46,7 +47,7 @@ impl Collect {
     }
 }
 
-/// Time after which what nobody asks for goes; `None` keeps it for ever.
+/// Time without a request after which an index is removed; `None` keeps it for ever.
 pub fn unused_for(config: &Config) -> Option<Duration> {
     Some(config.workspace_keep_days).filter(|days| *days > 0).map(|days| Duration::from_secs(days * 86_400))
 }
@@ -65,7 +66,7 @@ pub struct Collected {
 }
 
 impl Collected {
-    /// An index in a folder.
+    /// Describes the index in the folder `home`.
     pub fn of(home: &Path, root: Option<&Path>, reason: &'static str) -> Self {
         let index = home.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
         Self { root: root.map(Path::to_owned), index, reason, bytes: folder_bytes(home) }

@@ -11,10 +11,10 @@
 //!    └───────────── Failed
 //! ```
 //!
-//! A lone save is taken in at once; a burst when it has settled; either at once when a request waits
-//! and everything before it is known to have been noticed. A request that finds the loop at rest and
-//! nothing changed does not wake it. Whatever fails leads to a state that says so and is tried again;
-//! no other workspace notices.
+//! A single save is indexed at once, a burst after it has settled. When a request waits, both are indexed
+//! as soon as every earlier change is known to have been noticed. A request does not wake the loop if
+//! the loop is idle and nothing changed. Every failure leads to a state that reports it and is retried;
+//! other workspaces are not affected.
 
 mod changes;
 mod house;
@@ -46,64 +46,64 @@ use watching::Watching;
 
 /// Everything that can happen to a workspace.
 pub enum Event {
-    /// The watcher put something into the inbox.
+    /// The watcher put paths into the inbox.
     Noticed,
     /// A request waits for a fresh index.
     Wait(Waiter),
-    /// A build is over; the engine comes back unless it panicked.
+    /// A build ended; it returns the engine unless it panicked.
     Built(Option<Box<Engine>>, Result<(), EngineError>),
-    /// A compact copy of the index was made, or failed; with its number.
+    /// A compacting copy of the index ended, with its number.
     Copied(u64, Copied),
-    /// The index is to be copied compactly, whether that pays or not; the reply is dropped when that
+    /// A request to compact the index even if little is gained; the reply channel is dropped if it
     /// cannot be done.
     Compact(Sender<()>),
-    /// An index was imported, or the import taken back.
+    /// An index was imported, or an import was withdrawn.
     Import(Import),
-    /// What is only kept for later requests is to go, and the memory of this thread with it.
+    /// Drop the caches for later requests, and give the memory of this thread back.
     LetGo,
     /// Close the index and end.
     Close,
 }
 
-/// What an imported index says, in place of what was imported before.
+/// An imported index, which replaces the one imported before.
 pub struct Import {
-    /// One overlay for each file; none takes an import back.
+    /// One overlay for each file; an empty list withdraws the import.
     pub overlays: Overlays,
-    /// Takes the word that the index follows it; dropped when that failed.
+    /// Told when the index has applied it; dropped if that failed.
     pub reply: Sender<()>,
 }
 
-/// What a driver is started with.
+/// Parameters of [`Driver::start`].
 pub struct DriverSetup {
-    /// What the engine is made of; the settings are those of the user, narrowed by the loop.
+    /// Parameters of the engine; the loop adds the settings of the repository.
     pub engine: Setup,
-    /// Settings before the repository narrowed them.
+    /// Settings of the user, without those of the repository.
     pub user_config: Arc<Config>,
-    /// A folder of the daemon's own for cookies.
+    /// A private folder for cookie files.
     pub cookies: PathBuf,
     /// How changes are noticed.
     pub watch: Watch,
-    /// Told when work may have taken memory.
+    /// Told when work may have allocated memory.
     pub pressure: Pressure,
     /// Shared with requests.
     pub shared: Arc<Shared>,
-    /// The time that the loop lives by.
+    /// The clock of the loop.
     pub clock: Clock,
 }
 
-/// Where the loop is.
+/// The state of the loop.
 enum State {
-    /// No index is open; opening it comes first.
+    /// No index is open; the next step opens it.
     Closed,
-    /// The engine is here, with an index or about to build one.
+    /// The loop holds the engine, which has an index or is about to build one.
     Open(Box<Engine>),
-    /// A build has the engine and gives it back with [`Event::Built`].
+    /// A build holds the engine and returns it with [`Event::Built`].
     Building(JoinHandle<()>),
-    /// Something failed and is tried again. What is open stays so: requests are answered from it.
+    /// A step failed and will be retried. An open index stays open and still answers requests.
     Failed { engine: Option<Box<Engine>>, retry: Retry },
 }
 
-/// When a failed workspace tries again.
+/// When a failed workspace is retried.
 #[derive(Clone, Copy)]
 struct Retry {
     at: Instant,
@@ -111,12 +111,12 @@ struct Retry {
     soonest: Instant,
 }
 
-/// A failed workspace tries again no sooner, whoever asks.
+/// Minimum time between two retries of a failed workspace.
 const RETRY_MIN: Duration = Duration::from_millis(500);
-/// Rebuilds in a row after which the disk is to blame.
+/// Consecutive rebuilds after which the disk is assumed to be faulty.
 const REBUILDS_MAX: u32 = 3;
 
-/// The loop and what it works with.
+/// The event loop with its data.
 pub struct Driver {
     setup: DriverSetup,
     events: Receiver<Event>,
@@ -126,18 +126,18 @@ pub struct Driver {
     watching: Watching,
     is_closing: bool,
     imports: Vec<Import>,
-    /// Imports that are kept and not in the index yet.
+    /// Imports that are stored and not yet applied to the index.
     importing: Vec<Sender<()>>,
     cookies: Cookies,
-    /// The whole tree is to be compared with the index.
+    /// True if the whole tree must be compared with the index.
     needs_sweep: bool,
-    /// HEAD may have moved.
+    /// True if HEAD may have moved.
     head_is_dirty: bool,
-    /// When the tree is compared although nothing was noticed.
+    /// When the tree is compared next without a reported change.
     sweep_at: Option<Instant>,
-    /// Rebuilds since changes were last taken in.
+    /// Rebuilds since changes were last applied.
     n_rebuilds: u32,
-    /// Panics since changes were last taken in.
+    /// Panics since changes were last applied.
     n_panics: u32,
     last_request: Instant,
     last_event: Instant,
@@ -145,10 +145,10 @@ pub struct Driver {
 }
 
 impl Driver {
-    /// Starts the thread of a workspace; events go through the returned sender.
+    /// Starts the thread of a workspace. The returned sender delivers its events.
     ///
     /// # Errors
-    /// No thread can be started.
+    /// The system error if no thread can be started.
     pub fn start(setup: DriverSetup) -> std::io::Result<(Sender<Event>, JoinHandle<()>)> {
         let (sender, events) = crossbeam_channel::unbounded();
         let to_loop = sender.clone();
@@ -160,8 +160,8 @@ impl Driver {
         Ok((sender, thread))
     }
 
-    /// A loop that takes events out of `events`, the other end of which is `sender`. Nothing happens
-    /// before its first turn.
+    /// Creates a loop that reads from `events`, whose other end is `sender`. It does nothing before its
+    /// first turn.
     pub fn new(setup: DriverSetup, sender: Sender<Event>, events: Receiver<Event>) -> Self {
         let wake = sender.clone();
         let inbox = Inbox::with_clock(setup.clock.clone(), move || {
@@ -204,9 +204,9 @@ impl Driver {
         self.close();
     }
 
-    /// Does whatever is due; gives when something is due next, if not an event comes before.
+    /// Does all due work and returns when work is due next, unless an event comes first.
     pub fn turn(&mut self) -> Option<Instant> {
-        // A bug here must not leave requests without an answer or the state without a word.
+        // After a panic here, requests must still be answered and the state must be published.
         if let Err(panic) = catch_unwind(AssertUnwindSafe(|| self.act())) {
             self.panicked(&*panic);
         }
@@ -216,8 +216,8 @@ impl Driver {
         self.next_due()
     }
 
-    /// Takes in an event, or that none came in time, and all others that are there. False when the loop
-    /// is to end, with [`Driver::close`].
+    /// Handles one event (or a timeout) and all events queued behind it. Returns false if the loop must end
+    /// with [`Driver::close`].
     pub fn hear(&mut self, event: Result<Event, RecvTimeoutError>) -> bool {
         if let Some(asked) = self.setup.shared.rouse() {
             self.last_request = self.last_request.max(asked);
@@ -234,7 +234,7 @@ impl Driver {
         !(self.is_closing || self.is_idle())
     }
 
-    /// Whether a thread of its own works for the loop, whose last word is still to come.
+    /// True if a helper thread of the loop has not reported its end yet.
     pub fn has_work_under_way(&self) -> bool {
         matches!(self.state, State::Building(_)) || self.house.is_busy()
     }
@@ -276,7 +276,7 @@ impl Driver {
         }
     }
 
-    /// Takes the engine out; the loop is closed without it.
+    /// Takes the engine out and leaves the loop in the closed state.
     fn take_engine(&mut self) -> Option<Box<Engine>> {
         match std::mem::replace(&mut self.state, State::Closed) {
             State::Open(engine) => Some(engine),
@@ -288,7 +288,7 @@ impl Driver {
         }
     }
 
-    /// Whether everything that was noticed is in the index and nothing else is to be done for a request.
+    /// True if every noticed change is in the index and no step is left that a request would wait for.
     fn is_at_rest(&self) -> bool {
         let is_open = matches!(&self.state, State::Open(engine) if engine.store().is_some());
         let is_behind =
@@ -298,7 +298,7 @@ impl Driver {
         is_open && !is_behind && !is_failing && !is_asked
     }
 
-    /// Does whatever is due.
+    /// Does all due work.
     fn act(&mut self) {
         match &self.state {
             State::Building(_) => return,
@@ -314,7 +314,7 @@ impl Driver {
         self.show();
     }
 
-    /// Takes the steps of one turn, in order, until one of them hands the engine to a build or fails.
+    /// Runs the steps of one turn in order, until one of them starts a build or fails.
     fn advance(&mut self) -> Result<(), EngineError> {
         if matches!(self.state, State::Closed) {
             self.open()?;
@@ -336,7 +336,7 @@ impl Driver {
         Ok(())
     }
 
-    /// Lays over the index what was imported. Many overlays go to a build.
+    /// Applies imported indexes. Many overlays at once start a build.
     fn take_imports(&mut self) -> Result<(), EngineError> {
         let imports = std::mem::take(&mut self.imports);
         let shared = Arc::clone(&self.setup.shared);
@@ -351,14 +351,14 @@ impl Driver {
         }
         if engine.store().is_some() {
             for reply in std::mem::take(&mut self.importing) {
-                // The request may have left.
+                // The client may have disconnected.
                 let _ = reply.send(());
             }
         }
         Ok(())
     }
 
-    /// Opens the index with the settings as the repository has narrowed them by now.
+    /// Opens the index with the current settings of the repository.
     fn open(&mut self) -> Result<(), EngineError> {
         match self.setup.user_config.for_repository(&self.setup.engine.root) {
             Ok(config) => self.setup.engine.config = Arc::new(config),
@@ -367,7 +367,7 @@ impl Driver {
                 self.setup.shared.problem(Problem::Settings, settings_ignored(&e));
             }
         }
-        // An index that a fault left open would be in its own way.
+        // An index left open by a fault would block its own opening.
         self.setup.shared.set_store(None);
         let engine = Engine::open(self.setup.engine.clone())?;
         if engine.was_damaged {
@@ -417,8 +417,8 @@ impl Driver {
         }
     }
 
-    /// Takes the engine back from the thread of a build that has said its last word. What its threads
-    /// used is of no use to requests.
+    /// Joins the thread of a finished build, takes the engine back, and gives the memory of the build back
+    /// to the system.
     fn end_build(&mut self, engine: Option<Box<Engine>>) {
         let after = engine.map_or(State::Closed, State::Open);
         if let State::Building(thread) = std::mem::replace(&mut self.state, after) {
@@ -448,7 +448,7 @@ impl Driver {
     fn answer_until(&mut self, until: Instant, how: &'static str) {
         let generation = self.engine().and_then(|e| e.store()).map_or(0, |s| s.generation());
         let fresh = Freshness { fresh: true, generation, pending: 0, how };
-        // Whoever asks for status next must not see the one before.
+        // The next status request must see the new state.
         self.show();
         self.cookies.answer(until, &Answer::Is(fresh));
     }
@@ -480,7 +480,7 @@ impl Driver {
             && self.now().saturating_duration_since(self.last_request) >= idle
     }
 
-    /// Publishes the condition after something was done.
+    /// Publishes the state for status requests.
     fn show(&mut self) {
         let n_pending = self.inbox.peek(|n| n.paths.len()) as u64;
         let watch = self.watching.name();
@@ -509,9 +509,8 @@ impl Driver {
         });
     }
 
-    /// Goes on after a panic of the loop. What the index was asked by then is not known to hold: it is
-    /// verified before it is opened again, and built anew after a read that met damage or a second
-    /// panic.
+    /// Recovers from a panic of the loop. The index is verified before it is opened again. It is rebuilt if
+    /// a read met damage, or after a second panic.
     fn panicked(&mut self, panic: &(dyn Any + Send)) {
         self.n_panics += 1;
         let is_marked = self.engine().and_then(Engine::store).is_some_and(indexd_store::Store::is_damaged);
@@ -546,7 +545,7 @@ impl Driver {
         }
     }
 
-    /// Puts the index aside and builds it from the tree.
+    /// Discards the index and builds it from the tree.
     fn rebuild(&mut self) {
         self.n_rebuilds += 1;
         self.needs_sweep = true;
@@ -563,20 +562,20 @@ impl Driver {
         }
     }
 
-    /// Enters the failed state and tries again later, or soon when a request asks: what was wrong may
-    /// be right by then. Requests that wait now are told at once.
+    /// Enters the failed state. The next retry is later, or soon if a request comes, since the cause may be
+    /// gone by then. Waiting requests are answered with the failure at once.
     fn stand(&mut self, code: &'static str, hint: &str, after: Duration) {
         let hint = hint.to_owned();
         self.importing.clear();
         self.house.give_up();
         let now = self.now();
-        // What was rebuilt in vain is not rebuilt for every request.
+        // A rebuild that did not help is not repeated for every request.
         let soonest = if code == "corrupt" { after } else { RETRY_MIN.min(after) };
         let retry = Retry { at: now + after, soonest: now + soonest };
         self.state = State::Failed { engine: self.take_engine(), retry };
         self.cookies.give_up();
         if code == "root-gone" {
-            // The watches went with the folders.
+            // The watches were removed with their folders.
             self.watching = Watching::Not;
         }
         self.setup.shared.update(|c| c.state = WorkspaceState::Failed { code, hint: hint.clone() });
@@ -587,7 +586,7 @@ impl Driver {
         self.cookies.answer(now, &answer);
     }
 
-    /// Ends the loop: the index is closed, as far as that can be done.
+    /// Ends the loop and closes the index if possible.
     pub fn close(mut self) {
         self.setup.shared.stop();
         while matches!(self.state, State::Building(_)) {

@@ -1,24 +1,24 @@
-//! What to do about an error of the engine. Each has one remedy; none of them ends the daemon.
+//! Maps each error of the engine to one remedy. No error ends the daemon.
 
 use crate::workspace::indexing::engine::EngineError;
 use indexd_store::StoreError;
 use std::io::{self, ErrorKind};
 use std::time::Duration;
 
-/// What follows an error.
+/// The consequence of an error.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Remedy {
-    /// Nothing: it was asked for.
+    /// Nothing: the work was cancelled on request.
     None,
-    /// The index is thrown away and built from the tree.
+    /// Discard the index and build it from the tree.
     Rebuild,
-    /// The workspace says what is wrong and tries again.
+    /// Enter the failed state and try again later.
     Retry {
-        /// See [`crate::workspace::WorkspaceState::Failed`].
+        /// The code in [`crate::workspace::WorkspaceState::Failed`].
         code: &'static str,
-        /// What the user can do.
+        /// What the user can do about it.
         hint: String,
-        /// When to try again.
+        /// Time until the next try.
         after: Duration,
     },
 }

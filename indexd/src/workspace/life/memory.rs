@@ -1,8 +1,8 @@
-//! One ceiling for the memory of the daemon, in place of many small ones.
+//! Keeps the memory of the daemon below one ceiling for all workspaces.
 //!
-//! Whoever may have taken memory calls [`Pressure::check`]. Above the ceiling a thread that sleeps
-//! otherwise first lets go of what is only kept for later requests, then closes workspaces, those
-//! first that were asked least lately; each opens again with its next request.
+//! Code that may have allocated much calls [`Pressure::check`]. Above the ceiling a thread wakes up. It
+//! drops the caches that only serve later requests, then closes workspaces, least recently asked first.
+//! A closed workspace opens again with its next request.
 
 use crate::workspace::handle::Workspace;
 use crate::workspace::threads;
@@ -15,26 +15,26 @@ use std::time::{Duration, Instant};
 /// Registered workspaces by root.
 pub type Workspaces = Mutex<BTreeMap<PathBuf, Arc<Workspace>>>;
 
-/// A workspace that was asked so lately is not closed.
+/// A workspace is not closed within this time after a request.
 const ASKED_LATELY: Duration = Duration::from_secs(5);
-/// Time between two looks of [`Pressure::check_at_times`].
+/// Minimum time between two checks of [`Pressure::check_at_times`].
 const LOOK_EVERY: Duration = Duration::from_secs(1);
-/// Time without work anywhere after which what is kept for later requests may go.
+/// Time without work in any workspace after which the daemon counts as quiet.
 const SETTLED: Duration = Duration::from_secs(4);
-/// The part of the ceiling below which a quiet daemon keeps everything. Decoded texts are few, but each
-/// may be all that is left in a page of half a megabyte.
+/// A quiet daemon keeps everything below this fraction (1/8) of the ceiling. Decoded texts are few, but
+/// each may be the last allocation in a page of half a megabyte.
 const QUIET_PART: u64 = 8;
-/// The part of the ceiling above which a quiet daemon closes workspaces. An open one costs some five
-/// megabytes, a thread and the watches of its folders.
+/// A quiet daemon closes workspaces above this fraction (1/5) of the ceiling. An open workspace costs
+/// about five megabytes, a thread, and a watch for each of its folders.
 const IDLE_PART: u64 = 5;
-/// Workspaces that a quiet daemon leaves open, however much they take: those asked last.
+/// Number of workspaces that a quiet daemon leaves open whatever they cost: the ones asked last.
 const OPEN_WHEN_QUIET: usize = 3;
-/// Time in which the event loops have let go of what they keep.
+/// Time the event loops get to drop their caches.
 const LET_GO_TIME: Duration = Duration::from_millis(200);
-/// Signals that wait; more say nothing new.
+/// Capacity of the signal queue; further signals would repeat what it holds.
 const SIGNALS_MAX: usize = 4;
 
-/// A way to say that memory may have been taken. Cheap to clone.
+/// Reports that memory may have been allocated. Cheap to clone.
 #[derive(Clone)]
 pub struct Pressure(Option<Arc<Inner>>);
 
@@ -47,38 +47,38 @@ struct Inner {
 enum Signal {
     /// The process is above its ceiling.
     Above,
-    /// Work is over somewhere.
+    /// A workspace finished its work.
     Settled,
 }
 
 impl Pressure {
-    /// No ceiling, for a workspace that stands alone.
+    /// No ceiling, for a single workspace without a daemon.
     pub fn none() -> Self {
         Self(None)
     }
 
-    /// A ceiling of so many bytes for all of `workspaces`, kept by a thread that ends with the last
-    /// clone.
+    /// Starts the thread that keeps the process below `bytes_max` by closing `workspaces`. The thread ends
+    /// with the last clone.
     pub fn keep_below(bytes_max: u64, workspaces: Weak<Workspaces>) -> Self {
         let (signals, received) = crossbeam_channel::bounded(SIGNALS_MAX);
         let keep = move || keep_below(bytes_max, &workspaces, &received);
-        // Without the thread there is no ceiling, as on a system that tells of no memory.
+        // If the thread cannot start there is no ceiling, as on a system that does not report memory.
         let thread = std::thread::Builder::new().name("memory".into()).spawn(keep);
         let looked_at = Mutex::new(Instant::now());
         Self(thread.ok().map(|_| Arc::new(Inner { bytes_max, signals, looked_at })))
     }
 
-    /// Looks at the memory of the process and has it lowered when it is above the ceiling.
+    /// Reads the memory of the process, and wakes the thread if it is above the ceiling.
     pub fn check(&self) {
         if let Some(inner) = &self.0
             && indexd_os::private_bytes() > inner.bytes_max
         {
-            // Full means that the thread is about to look anyway.
+            // A full queue means that the thread is about to check anyway.
             let _ = inner.signals.try_send(Signal::Above);
         }
     }
 
-    /// As [`Pressure::check`], at most once a second: for what happens often.
+    /// Does [`Pressure::check`] at most once a second, for frequent callers.
     pub fn check_at_times(&self) {
         let Some(inner) = &self.0 else { return };
         let mut looked_at = inner.looked_at.lock().unwrap_or_else(PoisonError::into_inner);
@@ -89,7 +89,7 @@ impl Pressure {
         }
     }
 
-    /// Says that a workspace is quiet again after work.
+    /// Reports that a workspace finished its work.
     pub fn settled(&self) {
         if let Some(inner) = &self.0 {
             let _ = inner.signals.try_send(Signal::Settled);
@@ -97,7 +97,7 @@ impl Pressure {
     }
 }
 
-/// The thread that keeps the ceiling.
+/// The loop of the thread that keeps the ceiling.
 fn keep_below(bytes_max: u64, workspaces: &Weak<Workspaces>, signals: &Receiver<Signal>) {
     let mut is_settling = false;
     loop {
@@ -121,8 +121,8 @@ fn keep_below(bytes_max: u64, workspaces: &Weak<Workspaces>, signals: &Receiver<
     }
 }
 
-/// Lets go of what is only kept for later requests, on all threads that may have taken it: those of the
-/// event loops took what they have decoded, and it was freed elsewhere. Gives all workspaces.
+/// Drops the caches that only serve later requests and returns all workspaces. Every event loop gives
+/// back memory on its own thread, since only the allocating thread can return it to the system.
 fn let_go(workspaces: &Workspaces) -> Vec<Arc<Workspace>> {
     let all: Vec<Arc<Workspace>> =
         workspaces.lock().unwrap_or_else(PoisonError::into_inner).values().cloned().collect();
@@ -133,7 +133,7 @@ fn let_go(workspaces: &Workspaces) -> Vec<Arc<Workspace>> {
     all
 }
 
-/// Lowers the memory of a daemon that has come to rest, which others may want more than it does.
+/// Lowers the memory of a quiet daemon, for the benefit of other programs.
 fn settle(bytes_max: u64, workspaces: &Workspaces, used: &dyn Fn() -> u64) {
     if used() <= bytes_max / QUIET_PART {
         return;
@@ -142,14 +142,14 @@ fn settle(bytes_max: u64, workspaces: &Workspaces, used: &dyn Fn() -> u64) {
     close_idle(bytes_max / IDLE_PART, all, OPEN_WHEN_QUIET, Instant::now(), used);
 }
 
-/// Lowers the memory that `used` tells of to `bytes_max`, as far as that can be done.
+/// Lowers the memory reported by `used` towards `bytes_max`.
 fn relieve(bytes_max: u64, workspaces: &Workspaces, used: &dyn Fn() -> u64) {
     let all = let_go(workspaces);
     close_idle(bytes_max, all, 0, Instant::now(), used);
 }
 
-/// Closes workspaces until no more than `bytes_max` are used, those first that were asked least lately.
-/// The `n_kept` that were asked last stay open, as does what was asked a moment ago or is being built.
+/// Closes workspaces, least recently asked first, until at most `bytes_max` are used. The `n_kept` asked
+/// last stay open, and so do workspaces that are building or were asked within [`ASKED_LATELY`].
 fn close_idle(bytes_max: u64, all: Vec<Arc<Workspace>>, n_kept: usize, now: Instant, used: &dyn Fn() -> u64) {
     let mut open: Vec<(Instant, Arc<Workspace>)> =
         all.into_iter().filter_map(|w| Some((w.asked_at()?, w))).collect();

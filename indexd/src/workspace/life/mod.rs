@@ -1,7 +1,7 @@
-//! The life of workspaces: opening, following, failing, being closed and being collected.
+//! Runs workspaces: opens their indexes, follows their trees, retries after failures, closes and removes.
 //!
-//! Read `driver` (the event loop of one workspace), `failure` (what may be tried again), `memory` (the
-//! ceiling of all workspaces), `collect` (indexes that nobody needs any more).
+//! Read `driver` (the event loop of one workspace), `failure` (the remedy for each error), `memory` (the
+//! memory ceiling of all workspaces), `collect` (removal of unused indexes).
 
 pub mod collect;
 pub mod driver;

@@ -1,4 +1,4 @@
-//! Edges, lookups and unresolved uses of a file that was linked again.
+//! Writes the edges, lookups and unresolved uses of a linked file.
 
 use super::{WriteTxn, put_blob};
 use crate::codec::edges;
@@ -15,9 +15,9 @@ use rustc_hash::FxHashMap;
 use std::collections::BTreeSet;
 
 impl WriteTxn<'_> {
-    /// Files to link again when `keys` mean something else: those that looked one of them up, and
-    /// those with an edge to a definition that vanished in this transaction. Sorted by path; files
-    /// that were put and not linked yet are not among them.
+    /// Files to link again after `keys` changed: those that looked one of them up, and those with an edge to
+    /// a definition that this transaction removed. Sorted by path, without files that were put and are
+    /// not linked yet.
     ///
     /// # Errors
     /// [`StoreError::Corrupt`] when the index cannot be read.
@@ -45,10 +45,10 @@ impl WriteTxn<'_> {
         Ok(out)
     }
 
-    /// Replaces the links of a file: edges out of its definitions, unresolved uses, looked-up keys.
+    /// Replaces the links of a file: outgoing edges, unresolved uses and looked-up keys.
     ///
     /// # Errors
-    /// [`StoreError::Inconsistent`] when a link names a definition that is not there.
+    /// [`StoreError::Inconsistent`] when a link names a definition that does not exist.
     pub fn put_links(&mut self, file: FileDoc, links: &Links) -> Result<()> {
         self.changed = true;
         let result = self.put_links_checked(file.0, links);
@@ -112,10 +112,10 @@ impl WriteTxn<'_> {
         })
     }
 
-    /// Kinds and targets of the stored edges out of a source, sorted.
+    /// Kinds and targets of the stored outgoing edges of a source, sorted.
     fn targets(&self, source: u32) -> Result<Vec<(EdgeKind, u32)>> {
         let mut out = Vec::new();
-        // Places do not matter here, and the row of a source that is gone is gone too.
+        // Places do not matter here, and a removed source has no row any more.
         let base = edges::Base { source, at: 0, line: 0 };
         let t = &self.tables().edges_out;
         let key = source.to_be_bytes();
@@ -126,7 +126,7 @@ impl WriteTxn<'_> {
         Ok(out)
     }
 
-    /// Removes all edges out of some definitions.
+    /// Removes all outgoing edges of some definitions.
     pub(super) fn drop_sources(&mut self, sources: &[u32]) -> Result<()> {
         let mut changes = Vec::new();
         for &source in sources {
@@ -153,12 +153,12 @@ impl WriteTxn<'_> {
         put_blob(&tables.lookups, &mut self.txn, file, &lookups_blob(&encode_sorted(new)))
     }
 
-    /// Forgets which keys a file looked up.
+    /// Removes the keys that a file looked up.
     pub(super) fn drop_lookups(&mut self, file: u32) -> Result<()> {
         self.put_lookups(file, &[])
     }
 
-    /// Checks that no edge points to a definition that vanished in this transaction.
+    /// Checks that no edge points to a definition removed by this transaction.
     pub(super) fn check_vanished(&self) -> Result<()> {
         for def in &self.freed_defs {
             if let Some(source) = self.sources_of(*def)?.first() {

@@ -1,4 +1,4 @@
-//! What an imported index says about files: kept with the index, and looked into by the shell alone.
+//! Stores the overlays of an imported index. Only the shell reads their content.
 
 use super::WriteTxn;
 use crate::error::Result;
@@ -8,7 +8,7 @@ use indexd_model::FileDoc;
 use std::collections::BTreeMap;
 
 impl WriteTxn<'_> {
-    /// What the stored overlays say about a path.
+    /// Reads the stored overlay of a path.
     ///
     /// # Errors
     /// [`crate::StoreError::Corrupt`] when it cannot be read.
@@ -16,8 +16,8 @@ impl WriteTxn<'_> {
         self.tables().overlays.get(&self.txn, &path_key(path))
     }
 
-    /// Replaces the overlays; gives the files of the tree whose overlay came, went or changed, in path
-    /// order. They have to be linked again.
+    /// Replaces the overlays and returns the indexed files whose overlay was added, removed or changed, in
+    /// path order. These must be linked again.
     ///
     /// # Errors
     /// [`crate::StoreError::Full`] when there is no room.

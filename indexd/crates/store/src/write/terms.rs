@@ -1,4 +1,4 @@
-//! Postings of a changed file: only those that differ are rewritten.
+//! Updates the postings of a changed file. Only postings that differ are rewritten.
 
 use super::{OldFile, WriteTxn};
 use crate::codec::postings::{WHOLE_MAX, block_of, decode, encode, merge};
@@ -9,11 +9,11 @@ use heed::{RoTxn, RwTxn};
 use indexd_model::terms::{FileTerms, Vocabulary};
 use indexd_model::view::{FieldCounts, N_FIELDS};
 
-/// A term's number, a handle, and what the posting is now (`None`: gone).
+/// Number of a term, handle, and the new posting (`None`: removed).
 type Change = (u32, u32, Option<FieldCounts>);
 
 impl WriteTxn<'_> {
-    /// Replaces the postings of a file: terms with the first chunk handle, before and after.
+    /// Replaces the postings of a file; each side is its terms with its first chunk handle.
     pub(super) fn put_terms(
         &mut self,
         file: u32,
@@ -39,7 +39,7 @@ fn stale() -> StoreError {
     StoreError::Inconsistent("the old terms are not those of the stored file".into())
 }
 
-/// Counts of a term in a path, in the form of a posting.
+/// Counts of a term in a path, as a posting.
 pub(crate) fn path_counts(n: u8) -> FieldCounts {
     let mut counts = [0; N_FIELDS];
     counts[0] = n;
@@ -65,7 +65,7 @@ fn changes_of_path(file: u32, old: &FileTerms, new: &FileTerms) -> Vec<Change> {
     changes(&of(old), &of(new))
 }
 
-/// What turns one sorted list of postings into another.
+/// The changes from one sorted list of postings to another.
 fn changes(old: &[(u32, u32, FieldCounts)], new: &[(u32, u32, FieldCounts)]) -> Vec<Change> {
     let mut out = Vec::new();
     let mut old = old.iter().peekable();
@@ -85,7 +85,7 @@ type Postings = Vec<(u32, FieldCounts)>;
 
 /// Applies changes, sorted by term and handle, block by block.
 fn apply(table: &Table, txn: &mut RwTxn, changes: Vec<Change>, vocabulary: &Vocabulary) -> Result<()> {
-    // Neighbouring keys share pages: in key order each page is copied once, while it is hot.
+    // Neighbouring keys share pages: in key order each page is copied once, while it is in the cache.
     let mut by_term: Vec<&[Change]> = changes.chunk_by(|a, b| a.0 == b.0).collect();
     by_term.sort_unstable_by_key(|run| vocabulary.term(run[0].0));
     for run in by_term {
@@ -108,7 +108,7 @@ fn read_block(table: &Table, txn: &RoTxn, key: &[u8], block: u32) -> Result<Opti
     Ok(Some(postings))
 }
 
-/// A term with few postings: they are together, until there are too many. A term that has once had
+/// Updates a term with few postings, which are one row until there are too many. A term that once had
 /// many keeps its blocks.
 fn apply_whole(
     table: &Table,

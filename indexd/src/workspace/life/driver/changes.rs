@@ -1,4 +1,4 @@
-//! How the loop brings the index up to date: with the whole tree, or with what was noticed.
+//! Brings the index up to date, by comparing the whole tree or by the paths that the watcher reported.
 
 use super::watching::Watching;
 use super::{Driver, State};
@@ -14,10 +14,10 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// Paths. A batch up to this size whose writers are all done is taken in without waiting for more.
+/// Paths in a batch that is indexed without waiting for more, once all its files are closed.
 const LONE_PATHS_MAX: usize = 4;
-/// Rounds of watching new folders and looking into them again; a tree that grows faster than that is
-/// compared in full.
+/// Rounds of watching new folders and listing them again. A tree that still grows after them is compared
+/// as a whole.
 pub(super) const ROUNDS_MAX: usize = 16;
 
 impl Driver {
@@ -28,7 +28,7 @@ impl Driver {
         if self.needs_sweep || is_lost || is_time || is_unwatched { self.sweep() } else { Ok(()) }
     }
 
-    /// Compares the whole tree; whatever was noticed before is covered.
+    /// Compares the whole tree, which covers every change reported before.
     fn sweep(&mut self) -> Result<(), EngineError> {
         let started = self.now();
         if self.inbox.take().lost {
@@ -43,7 +43,7 @@ impl Driver {
         if self.absorb(changes, true)? {
             self.needs_sweep = false;
             self.cookies.give_up();
-            // Requests that came in meanwhile have not been heard yet; some may be covered.
+            // Requests may have come in meanwhile; the comparison may cover some of them.
             while let Ok(event) = self.events.try_recv() {
                 self.take(event);
             }
@@ -56,9 +56,9 @@ impl Driver {
         Ok(())
     }
 
-    /// Brings the index up to date with changes, after watching the folders that are new among them
-    /// and looking into those again: what was made in a folder before it was watched made no event.
-    /// False when the changes, which `are_all` since the index was as the tree, went to a build.
+    /// Applies changes to the index. First watches the new folders among them and lists those again, since
+    /// files created in a folder before its watch raise no event. `are_all` says that the changes are the
+    /// whole difference between index and tree. Returns false if they went to a build.
     fn absorb(&mut self, mut changes: ChangeSet, are_all: bool) -> Result<bool, EngineError> {
         for round in 0.. {
             let gone = std::mem::take(&mut changes.folders_gone);
@@ -81,7 +81,7 @@ impl Driver {
             }
         }
         if self.head_is_dirty {
-            // Another branch may lie in another folder. Watched first, so that no move is missed.
+            // Another branch may have its reference in another folder. Watch it first to miss no move.
             self.watch_own();
         }
         let State::Open(engine) = &mut self.state else { return Ok(false) };
@@ -104,7 +104,7 @@ impl Driver {
         Ok(true)
     }
 
-    /// Answers the requests whose changes are known to be in, or sees to it that they will be.
+    /// Answers the requests whose earlier changes are indexed, and starts what the others wait for.
     pub(super) fn answer_requests(&mut self) -> Result<(), EngineError> {
         if !self.cookies.is_wanted() {
             return Ok(());
@@ -145,7 +145,7 @@ impl Driver {
         if self.batch_due().is_some_and(|at| at <= self.now()) { self.take_in() } else { Ok(()) }
     }
 
-    /// Takes in what was noticed and answers the requests whose cookies are among it.
+    /// Applies the reported changes and answers the requests whose cookies are among them.
     fn take_in(&mut self) -> Result<(), EngineError> {
         let noticed = self.inbox.take();
         let until = noticed.paths.keys().filter_map(|p| self.cookies.returned(p)).max();
@@ -156,7 +156,7 @@ impl Driver {
         Ok(())
     }
 
-    /// Takes in what was noticed. False when it went to a build.
+    /// Applies the reported changes. Returns false if they went to a build.
     fn process(&mut self, noticed: &Noticed) -> Result<bool, EngineError> {
         if noticed.lost {
             self.needs_sweep = true;
@@ -186,8 +186,8 @@ impl Driver {
         absorbed
     }
 
-    /// Sorts out what was noticed: gives the paths of the set, relative to the root, and notes what
-    /// says that HEAD or the rules may be others now.
+    /// Classifies the reported paths: returns those of the indexed set, relative to the root, and records
+    /// whether HEAD or the rules may have changed.
     fn dirty_paths(&mut self, noticed: &Noticed) -> BTreeSet<String> {
         let root = self.setup.engine.root.clone();
         let git = GitFolders::find(&root);
@@ -206,14 +206,14 @@ impl Driver {
             if path.file_name().is_some_and(|name| name == ".git")
                 && path.parent().is_some_and(|top| root.starts_with(top))
             {
-                // A repository came or went, with its rules.
+                // A nested repository came or went, with its rules.
                 self.head_is_dirty = true;
                 self.needs_sweep = true;
                 continue;
             }
             match path.strip_prefix(&root) {
                 Ok(rel) => dirty.extend(rel.to_str().map(str::to_owned)),
-                // A rule file above the root or of the user.
+                // An ignore file above the root, or the user's own.
                 Err(_) => self.needs_sweep |= rules::is_outside_rule(path),
             }
         }
@@ -235,7 +235,7 @@ impl Driver {
         }
     }
 
-    /// When what was noticed is to be taken in.
+    /// When the reported changes are applied.
     pub(super) fn batch_due(&self) -> Option<Instant> {
         let config = &self.setup.engine.config;
         let tree = self.engine().map(|e| &e.tree);
@@ -246,7 +246,7 @@ impl Driver {
         };
         self.inbox.peek(|n| {
             let (first, last) = (n.first?, n.last?);
-            // A new name may be a temporary one that is about to be renamed.
+            // A new file may be temporary and about to be renamed.
             let is_lone =
                 n.paths.len() <= LONE_PATHS_MAX && n.paths.iter().all(|(p, done)| *done && is_known(p));
             let settled = last + Duration::from_millis(config.watch_settle_ms);
@@ -256,7 +256,7 @@ impl Driver {
     }
 }
 
-/// Whether a path inside a git folder says where HEAD is.
+/// True if a path inside a git folder determines HEAD.
 fn is_head(path: &Path) -> bool {
     let name = path.file_name().and_then(|n| n.to_str()).unwrap_or_default();
     !name.ends_with(".lock") && (name == "HEAD" || name == "packed-refs" || path.iter().any(|p| p == "refs"))

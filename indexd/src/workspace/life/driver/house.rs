@@ -1,5 +1,5 @@
-//! What the loop does for the index itself while nobody asks: flushing, counting tokens, giving
-//! memory back, copying a file that has grown.
+//! Maintenance of one index while no request waits: flushing, counting tokens, giving memory back,
+//! compacting a data file that has grown.
 
 use super::{Driver, Event, State};
 use crate::config::Config;
@@ -12,56 +12,56 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-/// Time without events or requests after which tokens are counted and memory is given back.
+/// Idle time after which tokens are counted and memory is given back.
 const IDLE: Duration = Duration::from_millis(1_500);
-/// Time after which a daemon that still runs has not been ended by the index it opened.
+/// Time a daemon must survive after opening an index to show that the index does not crash it.
 const ALIVE: Duration = Duration::from_secs(600);
-/// The longest time between two attempts to open the environment anew while somebody reads it.
+/// Maximum delay between two attempts to reopen the environment while it is being read.
 const RENEW_AGAIN_MAX: Duration = Duration::from_secs(300);
-/// Time before a copy that failed, or that changes have overtaken, is tried again.
+/// Delay before a compacting copy is retried after it failed or was overtaken by changes.
 const COPY_AGAIN: Duration = Duration::from_secs(5);
 
-/// A compact copy, or why there is none.
+/// A compacting copy, or the error that prevented it.
 pub type Copied = Result<Copy, StoreError>;
 
-/// How long something is put off that could not be done: ever longer.
+/// A delay that doubles with each failed attempt, up to a maximum.
 struct PutOff {
     until: Instant,
     wait: Duration,
 }
 
 impl PutOff {
-    /// It could not be done now.
+    /// Records a failed attempt.
     fn again(&mut self, now: Instant) {
         self.wait = (self.wait * 2).clamp(IDLE, RENEW_AGAIN_MAX);
         self.until = now + self.wait;
     }
 
-    /// It was done; the next one is not put off.
+    /// Records a success, which resets the delay.
     fn end(&mut self) {
         self.wait = Duration::ZERO;
     }
 }
 
-/// The housekeeping of one workspace.
+/// The maintenance state of one workspace.
 pub(super) struct House {
     counting: Counting,
-    /// Whether work has left memory that is worth giving back.
+    /// True if work left memory that is worth giving back.
     pub has_waste: bool,
-    /// Memory is not given back before this.
+    /// The earliest time to give memory back.
     put_off: PutOff,
     /// When commits are flushed next.
     sync_at: Option<Instant>,
     syncing: Option<JoinHandle<()>>,
-    /// The thread that copies the index, and how it is stopped.
+    /// The thread that copies the index, with its stop flag.
     copying: Option<(JoinHandle<()>, Arc<AtomicBool>)>,
-    /// The number of the last copy that was begun.
+    /// Number of the last copy started.
     copy: u64,
-    /// Requests that wait for a compact index.
+    /// Requests that wait for the compaction.
     compacting: Vec<Sender<()>>,
-    /// A copy is not begun before this.
+    /// The earliest time to start a copy.
     copy_at: Instant,
-    /// When the index has proved that it does not end the daemon.
+    /// When the index counts as one that does not crash the daemon.
     alive_at: Option<Instant>,
 }
 
@@ -81,36 +81,36 @@ impl House {
         }
     }
 
-    /// An index was opened.
+    /// Records that an index was opened.
     pub fn opened(&mut self, now: Instant) {
         self.alive_at = Some(now + ALIVE);
     }
 
-    /// The index was changed: it is to be flushed after a while, and given room again when it is
-    /// `worn`.
+    /// Records a change of the index, to be flushed after a while. `worn` asks to reopen the environment as
+    /// well.
     pub fn changed(&mut self, config: &Config, is_worn: bool, now: Instant) {
         let at = now + Duration::from_secs(config.workspace_sync_s);
         self.sync_at.get_or_insert(at);
         self.has_waste |= is_worn;
     }
 
-    /// Another index is in place.
+    /// Records that the index was replaced.
     pub fn start_over(&mut self) {
         self.counting.start_over();
     }
 
-    /// A request wants the index compact.
+    /// Adds a request that waits for a compaction.
     pub fn compact(&mut self, reply: Sender<()>, now: Instant) {
         self.compacting.push(reply);
         self.copy_at = now;
     }
 
-    /// Nothing can be done for the requests that wait for a compact index.
+    /// Drops the requests that wait for a compaction.
     pub fn give_up(&mut self) {
         self.compacting.clear();
     }
 
-    /// Flushes on a thread of its own: a busy disk must not keep requests waiting.
+    /// Flushes on a separate thread, so that a busy disk does not delay requests.
     fn start_sync(&mut self, store: &Store, now: Instant) {
         if self.syncing.as_ref().is_some_and(|thread| !thread.is_finished()) {
             self.sync_at = Some(now + Duration::from_secs(1));
@@ -119,29 +119,29 @@ impl House {
         let store = store.clone();
         let sync = move || {
             if let Err(e) = store.sync() {
-                // What is not flushed is verified or rebuilt after a loss of power.
+                // After a power loss, an index that was not flushed is verified or rebuilt.
                 tracing::warn!(error = %e, "the index could not be flushed");
             }
         };
         self.syncing = std::thread::Builder::new().name("sync".into()).spawn(sync).ok();
     }
 
-    /// Whether a copy or a flush is under way.
+    /// True while a copy or a flush runs.
     pub fn is_busy(&self) -> bool {
         self.copying.is_some() || self.syncing.as_ref().is_some_and(|thread| !thread.is_finished())
     }
 
-    /// Stops a copy that is under way, and waits for its thread.
+    /// Stops a running copy and joins its thread.
     pub fn stop_copying(&mut self) {
         if let Some((thread, is_stopping)) = self.copying.take() {
             is_stopping.store(true, Ordering::Relaxed);
             let _ = thread.join();
-            // Its last word may be on the way.
+            // Its final event may already be queued.
             self.copy += 1;
         }
     }
 
-    /// Waits for the threads.
+    /// Joins the threads.
     pub fn close(&mut self) {
         self.stop_copying();
         if let Some(thread) = self.syncing.take() {
@@ -151,7 +151,7 @@ impl House {
 }
 
 impl Driver {
-    /// When the house wants to be kept, if nothing else happens.
+    /// When maintenance is due, if no event comes first.
     pub(super) fn house_due(&self) -> Option<Instant> {
         let house = &self.house;
         let quiet_at = self.last_request.max(self.last_event) + IDLE;
@@ -161,7 +161,7 @@ impl Driver {
         [house.sync_at, house.alive_at, count_at.or(waste_at), copy_at].into_iter().flatten().min()
     }
 
-    /// When it is quiet enough for a copy; at once when a request waits for it.
+    /// When a copy may start: after idle time, or at once if a request waits for it.
     fn copy_quiet_at(&self) -> Instant {
         if self.house.compacting.is_empty() {
             self.last_request.max(self.last_event) + IDLE
@@ -209,7 +209,7 @@ impl Driver {
         Ok(())
     }
 
-    /// Gives back what changes and walks have left, in the environment and in the allocator.
+    /// Gives the memory that changes and tree walks left back, in the environment and in the allocator.
     fn give_back(&mut self) -> Result<(), EngineError> {
         let shared = Arc::clone(&self.setup.shared);
         let is_renewed = match &mut self.state {
@@ -219,7 +219,7 @@ impl Driver {
         if is_renewed {
             self.house.put_off.end();
         } else {
-            // Somebody reads, perhaps for long. All but the environment is given back the first time.
+            // A reader holds the environment, perhaps for long. On the first attempt give back the rest.
             self.house.has_waste = true;
             let is_first = self.house.put_off.wait.is_zero();
             self.house.put_off.again(self.setup.clock.now());
@@ -232,14 +232,13 @@ impl Driver {
         Ok(())
     }
 
-    /// Lets go of what is only kept for later requests, and of what other threads have freed of the
-    /// memory that this one took.
+    /// Drops the caches for later requests, and memory of this thread that other threads have freed.
     pub(super) fn let_go(&self) {
         self.engine().and_then(|e| e.store()).into_iter().for_each(Store::forget_opened);
         crate::workspace::threads::give_back_own_memory();
     }
 
-    /// Copies the index on a thread of its own; requests and changes do not wait for it.
+    /// Copies the index on a separate thread; requests and changes do not wait for it.
     fn start_copying(&mut self) {
         let Some(job) = self.engine().and_then(|e| e.copy_job()) else { return };
         let is_stopping = Arc::new(AtomicBool::new(false));
@@ -256,10 +255,10 @@ impl Driver {
         self.house.copy_at = self.now() + COPY_AGAIN;
     }
 
-    /// Puts a copy in place that was made, unless the index has changed meanwhile or is not here.
+    /// Replaces the index by a finished copy, unless it has changed meanwhile or is not open.
     pub(super) fn copied(&mut self, number: u64, copied: Copied) {
         if number != self.house.copy {
-            // It was stopped; what it left is removed by the next copy or build.
+            // It was stopped. The next copy or build removes its files.
             return;
         }
         if let Some((thread, _)) = self.house.copying.take() {
@@ -276,7 +275,7 @@ impl Driver {
                 self.setup.shared.set_store(store);
                 self.house.has_waste = true;
                 for reply in std::mem::take(&mut self.house.compacting) {
-                    // The request may have left.
+                    // The client may have disconnected.
                     let _ = reply.send(());
                 }
             }
@@ -285,7 +284,7 @@ impl Driver {
             Err(EngineError::Store(StoreError::Busy(_))) => {}
             Err(e) => {
                 self.house.compacting.clear();
-                // What a copy has met, a request will meet.
+                // A request would meet the same damage as the copy.
                 self.failed(e);
             }
         }

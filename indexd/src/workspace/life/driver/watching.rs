@@ -1,4 +1,4 @@
-//! Which folders the loop watches, and what it does when it cannot.
+//! Chooses the folders to watch, and works without events where watching fails.
 
 use super::Driver;
 use super::changes::ROUNDS_MAX;
@@ -12,21 +12,21 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// How changes are noticed.
+/// How the loop learns of changes.
 pub(super) enum Watching {
-    /// By nothing yet: the next comparison starts a watcher.
+    /// Not at all yet; the next comparison starts a watcher.
     Not,
-    /// By settings, not at all: requests compare the tree.
+    /// Not at all, by configuration: every request compares the tree.
     Off,
-    /// Each folder of the set is watched.
+    /// By a watch on every folder of the indexed set.
     Events(Arc<dyn Watcher>),
-    /// Some folders are not, or none where there is no watcher: requests compare the tree, and each
-    /// comparison tries again to watch all of it.
+    /// By watches on some folders at most: every request compares the tree, and each comparison tries again
+    /// to watch all folders.
     Degraded(Option<Arc<dyn Watcher>>),
 }
 
 impl Watching {
-    /// What watches folders, if anything does.
+    /// The watcher, if there is one.
     pub fn watcher(&self) -> Option<&Arc<dyn Watcher>> {
         match self {
             Self::Events(watcher) | Self::Degraded(Some(watcher)) => Some(watcher),
@@ -34,7 +34,7 @@ impl Watching {
         }
     }
 
-    /// Whether changes may go unnoticed.
+    /// True if changes may go unnoticed.
     pub fn is_degraded(&self) -> bool {
         matches!(self, Self::Degraded(_))
     }
@@ -50,7 +50,7 @@ impl Watching {
 }
 
 impl Driver {
-    /// Starts the watcher if there is none; the comparison that follows watches the folders of the set.
+    /// Starts the watcher if there is none. The next comparison adds the folders.
     pub(super) fn start_watching(&mut self) {
         if !self.setup.engine.config.watch_enabled {
             self.watching = Watching::Off;
@@ -77,15 +77,14 @@ impl Driver {
         }
     }
 
-    /// Compares the whole tree and watches each folder of it before it is looked at, so that one look
-    /// is enough: no folder is new to the watcher afterwards. When all are watched again, that is the
-    /// end of a degraded state. `None` without an engine.
+    /// Compares the whole tree, and watches each folder before it is listed, so that one listing is enough.
+    /// Ends a degraded state once all folders are watched. `None` without an engine.
     pub(super) fn sweep_watching(&mut self) -> Result<Option<ChangeSet>, EngineError> {
         let Some(watcher) = self.watching.watcher().cloned() else {
             return self.engine_mut().map(|engine| engine.sweep()).transpose();
         };
         if self.watching.is_degraded() {
-            // Whatever is refused from here on degrades it again.
+            // A watch refused from here on degrades it again.
             self.watching = Watching::Events(Arc::clone(&watcher));
             self.watch_own();
         }
@@ -98,7 +97,7 @@ impl Driver {
             }
         });
         let mut refused = refused.into_inner().unwrap_or_else(PoisonError::into_inner);
-        // What turned out to be closed, or no folder of the set any more, needs no watch.
+        // Folders that cannot be read, or left the set, need no watch.
         refused.retain(|(rel, _)| engine.tree.watches(rel));
         refused.into_iter().for_each(|(_, e)| self.refused(e));
         if !self.watching.is_degraded() {
@@ -108,8 +107,8 @@ impl Driver {
         swept.map(Some)
     }
 
-    /// After a build: stops watching what is no folder of the set any more. The comparison that
-    /// follows watches what is new.
+    /// Removes the watches of folders that left the set during a build. The next comparison adds new
+    /// folders.
     pub(super) fn watch_only_the_set(&mut self) {
         if let (Some(watcher), Some(engine)) = (self.watching.watcher(), self.engine()) {
             let watched: BTreeSet<&str> = engine.watched().collect();
@@ -126,10 +125,10 @@ impl Driver {
         self.setup.shared.update(|c| c.n_watched = n_watched);
     }
 
-    /// The folders outside the set that matter: of cookies, of git, of the user's global excludes.
+    /// The watched folders outside the set: of cookies, of git, and of the user's global ignore file.
     pub(super) fn watch_own(&mut self) {
-        // A look after the last new watch: where the branch is depends on a file that may have changed
-        // before its folder was watched.
+        // Look again after the last new watch: the file that names the branch may have changed before its
+        // folder was watched.
         for _ in 0..ROUNDS_MAX {
             let mut dirs = vec![self.cookies.dir().to_owned()];
             dirs.extend(GitFolders::find(&self.setup.engine.root).iter().flat_map(GitFolders::watched));
@@ -141,7 +140,7 @@ impl Driver {
         }
     }
 
-    /// Watches folders of the set; gives those that were not watched before.
+    /// Watches folders of the set and returns those that were not watched before.
     pub(super) fn watch_all(&mut self, folders: &BTreeSet<String>) -> Vec<String> {
         let mut fresh = Vec::new();
         for rel in folders {
@@ -164,7 +163,7 @@ impl Driver {
         }
     }
 
-    /// Goes on without events where a folder cannot be watched.
+    /// Enters the degraded state because a folder cannot be watched.
     fn refused(&mut self, e: WatchError) {
         match e {
             WatchError::Gone => {}
@@ -196,8 +195,8 @@ impl Driver {
         absolute(&self.setup.engine.root, rel)
     }
 
-    /// A dirty folder may be another one of the same name by now, whose watch went with the old one:
-    /// it and those below are to be watched anew. Gives all of them.
+    /// Forgets the watches of a dirty folder and of the folders below it, and returns these: a folder may
+    /// have been replaced by another of the same name, and a watch ends with the old one.
     pub(super) fn unwatch_replaced(&self, dirty: &BTreeSet<String>) -> BTreeSet<String> {
         let Some(tree) = self.engine().map(|engine| &engine.tree) else { return BTreeSet::new() };
         let replaced: Vec<&str> = dirty.iter().map(|rel| &**rel).filter(|rel| tree.watches(rel)).collect();
@@ -212,7 +211,7 @@ fn absolute(root: &Path, rel: &str) -> PathBuf {
     if rel.is_empty() { root.to_owned() } else { root.join(rel) }
 }
 
-/// Whether `path` is `dir` or lies below it.
+/// True if `path` is `dir` or is below it.
 fn is_below(path: &str, dir: &str) -> bool {
     dir.is_empty() || path.strip_prefix(dir).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
