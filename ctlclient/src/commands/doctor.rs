@@ -13,7 +13,9 @@ use indexd_proto::Method;
 use indexd_proto::error::ErrorCode;
 use indexd_proto::paths::Dirs;
 use indexd_proto::printed::{Check, Doctor, Verdict};
-use indexd_proto::workspace::{ConfigParams, ConfigResult, StatusParams, StatusResult, WorkspaceStatus};
+use indexd_proto::workspace::{
+    ConfigParams, ConfigResult, DaemonStatus, StatusParams, StatusResult, WorkspaceStatus,
+};
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
@@ -294,35 +296,38 @@ fn daemon(common: &Common, dirs: &Dirs) -> Vec<Check> {
         Err(_) => return Vec::new(),
     };
     let mut checks = vec![ok("socket", format!("{} answers", status.daemon.socket))];
-    checks.push(match status.daemon.version.as_str() {
+    checks.extend(running(&status.daemon));
+    let config = session
+        .call(Method::ConfigShow, &ConfigParams::default(), quiet)
+        .and_then(|line| session::result::<ConfigResult>(&line));
+    checks.push(match config {
+        Ok(c) => {
+            let n = c.entries.iter().filter(|e| e.value != e.default).count();
+            ok("config", format!("{n} settings differ from the defaults"))
+        }
+        Err(Failure::Error(e)) => fail("config", e.message.clone(), e.data.hint.clone()),
+        Err(_) => fail("config", "cannot be read", "ctl config show"),
+    });
+    checks.extend(status.workspaces.iter().map(workspace));
+    checks
+}
+
+/// Whether the running daemon is the program that is installed.
+fn running(daemon: &DaemonStatus) -> [Check; 2] {
+    let version = match daemon.version.as_str() {
         v if v == env!("CARGO_PKG_VERSION") => ok("version", format!("{v} on both sides")),
         v => warn(
             "version",
             format!("the daemon is {v}, ctl is {}", env!("CARGO_PKG_VERSION")),
             "ctl daemon stop",
         ),
-    });
-    checks.push(if status.daemon.executable.ends_with(" (deleted)") {
+    };
+    let executable = if daemon.executable.ends_with(" (deleted)") {
         warn("executable", "the running daemon's program was replaced", "ctl daemon stop")
     } else {
-        ok("executable", status.daemon.executable.clone())
-    });
-    let config = session
-        .call(Method::ConfigShow, &ConfigParams::default(), quiet)
-        .and_then(|line| session::result::<ConfigResult>(&line));
-    checks.push(match config {
-        Ok(c) => ok(
-            "config",
-            format!(
-                "{} settings differ from the defaults",
-                c.entries.iter().filter(|e| e.value != e.default).count()
-            ),
-        ),
-        Err(Failure::Error(e)) => fail("config", e.message.clone(), e.data.hint.clone()),
-        Err(_) => fail("config", "cannot be read", "ctl config show"),
-    });
-    checks.extend(status.workspaces.iter().map(workspace));
-    checks
+        ok("executable", daemon.executable.clone())
+    };
+    [version, executable]
 }
 
 /// How a workspace does. One whose folders the system does not watch answers truly and slowly, and

@@ -94,19 +94,9 @@ pub fn walk(
     let depth = params.depth.unwrap_or(if relation == Relation::Impact { 3 } else { 1 });
     let limit = params.limit.unwrap_or(200);
     let min_confidence = params.min_confidence.unwrap_or(50);
-    for (name, value, min, max) in [
-        ("depth", depth, 1, GRAPH_DEPTH_MAX),
-        ("limit", limit, 1, GRAPH_EDGES_MAX),
-        ("minConfidence", u32::from(min_confidence), 0, 100),
-    ] {
-        if !(min..=max).contains(&value) {
-            return Err(ErrorObject::new(
-                ErrorCode::InvalidRequest,
-                format!("{name} must be {min} to {max}, not {value}"),
-            )
-            .with_hint(format!("give a {name} between them")));
-        }
-    }
+    check("depth", depth, 1, GRAPH_DEPTH_MAX)?;
+    check("limit", limit, 1, GRAPH_EDGES_MAX)?;
+    check("minConfidence", u32::from(min_confidence), 0, 100)?;
     let roots = find(view, &params.symbol)?;
     let mut walker = Walker {
         view,
@@ -148,13 +138,34 @@ pub fn walk(
     }
     let through =
         if relation == Relation::Callers { walker.through(&roots, params.dispatch) } else { Vec::new() };
+    let coverage = coverage(view, relation, &roots, walker.below, cancel)?;
+    let symbols = roots.iter().map(|&d| convert::symbol(view, d)).collect();
+    Ok(Walk { roots: symbols, edges: walker.edges, bounded: walker.bounded, through, coverage })
+}
+
+fn check(name: &str, value: u32, min: u32, max: u32) -> Result<(), ErrorObject> {
+    if (min..=max).contains(&value) {
+        return Ok(());
+    }
+    let message = format!("{name} must be {min} to {max}, not {value}");
+    Err(ErrorObject::new(ErrorCode::InvalidRequest, message).with_hint(format!("give a {name} between them")))
+}
+
+/// What may be missing; `below` edges were left out for their confidence.
+fn coverage(
+    view: &dyn IndexView,
+    relation: Relation,
+    roots: &[DefDoc],
+    below: u64,
+    cancel: &Cancel,
+) -> Result<Coverage, ErrorObject> {
     let mut coverage = files_covered(view);
     let open = match relation {
-        Relation::Callees => calls_without_edge(view, &roots, &mut coverage),
-        _ => uses_without_edge(view, &roots, &mut coverage, cancel)?,
+        Relation::Callees => calls_without_edge(view, roots, &mut coverage),
+        _ => uses_without_edge(view, roots, &mut coverage, cancel)?,
     };
-    coverage.below_confidence = walker.below;
-    coverage.statement = match followed(view, &roots) {
+    coverage.below_confidence = below;
+    coverage.statement = match followed(view, roots) {
         Some(Linking::None) => statement(&coverage, "") + "; uses of names in this language are not followed",
         Some(Linking::Scopes) => {
             statement(&coverage, &open)
@@ -162,8 +173,7 @@ pub fn walk(
         }
         Some(Linking::Types) | None => statement(&coverage, &open),
     };
-    let symbols = roots.iter().map(|&d| convert::symbol(view, d)).collect();
-    Ok(Walk { roots: symbols, edges: walker.edges, bounded: walker.bounded, through, coverage })
+    Ok(coverage)
 }
 
 struct Walker<'a> {

@@ -82,8 +82,15 @@ fn main() -> Result<()> {
     Ok(())
 }
 
-fn measure(args: &Args, programs: &Programs, name: &str, dir: &Path) -> Result<Value> {
-    let tree = Tree::copy(name, dir)?;
+/// What the first builds of a tree cost.
+struct Built {
+    /// What the last run of parse-only printed.
+    parse: Value,
+    figures: Value,
+}
+
+/// Builds the index of a tree some times, each time beside a run of parse-only; gives the last daemon.
+fn build(args: &Args, programs: &Programs, tree: &Tree) -> Result<(Daemon, Built)> {
     let mut ratios = Vec::new();
     let (mut build_cpu, mut parse_cpu, mut build_wall, mut peak) = (Vec::new(), Vec::new(), Vec::new(), 0);
     let mut parse = Value::Null;
@@ -103,7 +110,30 @@ fn measure(args: &Args, programs: &Programs, name: &str, dir: &Path) -> Result<V
         parse_cpu.push(seconds);
         last = Some(daemon);
     }
-    let mut daemon = last.context("no build ran")?;
+    let figures = json!({
+        "cpu_seconds": median(&build_cpu), "wall_seconds": median(&build_wall),
+        "parse_only_cpu_seconds": median(&parse_cpu), "ratio": median(&ratios), "peak_anon_mib": peak / 1024,
+    });
+    Ok((last.context("no build ran")?, Built { parse, figures }))
+}
+
+/// Edits the tree; gives the milliseconds until each edit is found.
+fn save(args: &Args, daemon: &Daemon, tree: &Tree) -> Result<Vec<f64>> {
+    let mut save_ms = Vec::new();
+    for i in 0..args.saves {
+        let probe = tree.edit(i)?;
+        let t = Instant::now();
+        if !daemon.finds(&tree.root(), &probe)? {
+            bail!("{probe} was saved and is not found");
+        }
+        save_ms.push(t.elapsed().as_secs_f64() * 1e3);
+    }
+    Ok(save_ms)
+}
+
+fn measure(args: &Args, programs: &Programs, name: &str, dir: &Path) -> Result<Value> {
+    let tree = Tree::copy(name, dir)?;
+    let (mut daemon, built) = build(args, programs, &tree)?;
     // What a build leaves behind counts, too.
     let mut packing_after_build = 0;
     for i in 0..args.packs {
@@ -148,22 +178,11 @@ fn measure(args: &Args, programs: &Programs, name: &str, dir: &Path) -> Result<V
         packing = packing.max(daemon.anon_kib()?);
     }
 
-    let mut save_ms = Vec::new();
-    for i in 0..args.saves {
-        let probe = tree.edit(i)?;
-        let t = Instant::now();
-        if !daemon.finds(&tree.root(), &probe)? {
-            bail!("{probe} was saved and is not found");
-        }
-        save_ms.push(t.elapsed().as_secs_f64() * 1e3);
-    }
+    let save_ms = save(args, &daemon, &tree)?;
     drop(daemon);
     Ok(json!({
-        "source_bytes": source_bytes, "n_files": n_files, "parse": parse, "status": status,
-        "cold_build": {
-            "cpu_seconds": median(&build_cpu), "wall_seconds": median(&build_wall),
-            "parse_only_cpu_seconds": median(&parse_cpu), "ratio": median(&ratios), "peak_anon_mib": peak / 1024,
-        },
+        "source_bytes": source_bytes, "n_files": n_files, "parse": built.parse, "status": status,
+        "cold_build": built.figures,
         "restart_cpu_us_per_file": median(&restart_us), "find_cpu_us_per_file": median(&find_us),
         "token_counting_cpu_seconds": counting.as_secs_f64(),
         "pack_ms": { "p50": percentile(&pack_ms, 50.0), "p99": percentile(&pack_ms, 99.0) },

@@ -25,11 +25,7 @@ pub(crate) fn read(
     limits: &Limits,
     previous: Option<&Past>,
 ) -> Result<Past, Unavailable> {
-    let boundary: Vec<ObjectId> = match repo.shallow_commits() {
-        Ok(Some(commits)) => commits.iter().copied().collect(),
-        Ok(None) => Vec::new(),
-        Err(_) => return Err(Unavailable::Unreadable { reason: "its list of shallow commits is broken" }),
-    };
+    let boundary = shallow_commits(repo)?;
     let boundary_digest = digest(&boundary);
     let previous = previous.filter(|p| p.prefix == prefix && p.boundary == boundary_digest);
     if let Some(previous) = previous
@@ -37,16 +33,7 @@ pub(crate) fn read(
     {
         return Ok(previous.clone());
     }
-    // What a commit changed depends on these limits alone. Commits of which nothing is known are read
-    // again, in case objects that were missing have arrived.
-    let usable = previous.filter(|p| {
-        let Limits { commits_max: _, files_per_commit_max, files_looked_at_max, lines_commits_max: _ } =
-            p.limits;
-        (files_per_commit_max, files_looked_at_max)
-            == (limits.files_per_commit_max, limits.files_looked_at_max)
-    });
-    let known: FxHashMap<CommitId, &Commit> =
-        usable.into_iter().flat_map(|p| &p.commits).filter(|c| c.n_files > 0).map(|c| (c.id, c)).collect();
+    let known = Known::of(previous, limits);
     let boundary = boundary.into_iter().collect();
     let mut reader = Reader { repo, limits, boundary, state: State::default(), trees: Default::default() };
     let mut past = Past {
@@ -56,7 +43,7 @@ pub(crate) fn read(
         boundary: boundary_digest,
         ..Past::default()
     };
-    let mut path_ids: FxHashMap<String, u32> = FxHashMap::default();
+    let mut numbers = Numbers::default();
     let mut queue = Queue::default();
     queue.push(repo, ObjectId::from(head));
     let visits_max = limits.commits_max * (1 + MERGES_PER_COMMIT_MAX);
@@ -75,40 +62,74 @@ pub(crate) fn read(
         // Known lines are kept while the commit is among the newest, and read when it comes there.
         let wants_lines = past.commits.len() < limits.lines_commits_max;
         let lines_known = |c: &Commit| !wants_lines || c.hunks.len() == c.paths.len();
-        let (n_files, changed, hunks) = match (known.get(&id), usable) {
-            (Some(commit), Some(p)) if lines_known(commit) => {
-                let paths = commit.paths.iter().map(|i| p.paths[*i as usize].clone()).collect();
-                (commit.n_files, paths, if wants_lines { commit.hunks.clone() } else { Vec::new() })
-            }
-            _ => {
-                let changed = reader.changed(&next);
-                let n_files = changed.len() as u32;
-                let own: Vec<(String, Sides)> = changed
-                    .into_iter()
-                    .filter_map(|(path, sides)| Some((path.strip_prefix(prefix)?.to_owned(), sides)))
-                    .collect();
-                let is_telling = n_files as usize <= limits.files_per_commit_max;
-                let compare =
-                    |(_, sides): &(String, Sides)| is_telling.then(|| reader.compare(sides)).flatten();
-                let hunks = if wants_lines { own.iter().map(compare).collect() } else { Vec::new() };
-                (n_files, own.into_iter().map(|c| c.0).collect::<Vec<_>>(), hunks)
-            }
+        let found = match known.commits.get(&id) {
+            Some(commit) if lines_known(commit) => Found {
+                n_files: commit.n_files,
+                paths: commit.paths.iter().map(|i| known.paths[*i as usize].clone()).collect(),
+                hunks: if wants_lines { commit.hunks.clone() } else { Vec::new() },
+            },
+            _ => reader.read(&next, prefix, wants_lines),
         };
-        let paths = changed
-            .into_iter()
-            .map(|path| match path_ids.get(&path) {
-                Some(&id) => id,
-                None => {
-                    let id = past.paths.len() as u32;
-                    past.paths.push(path.clone());
-                    path_ids.insert(path, id);
-                    id
-                }
-            })
-            .collect();
+        let Found { n_files, paths, hunks } = found;
+        let paths = paths.into_iter().map(|path| numbers.of(path, &mut past.paths)).collect();
         past.commits.push(Commit { id, subject: next.subject, n_files, paths, hunks });
     }
     Ok(past)
+}
+
+/// Commits whose parents a shallow clone lacks.
+fn shallow_commits(repo: &gix::Repository) -> Result<Vec<ObjectId>, Unavailable> {
+    match repo.shallow_commits() {
+        Ok(Some(commits)) => Ok(commits.iter().copied().collect()),
+        Ok(None) => Ok(Vec::new()),
+        Err(_) => Err(Unavailable::Unreadable { reason: "its list of shallow commits is broken" }),
+    }
+}
+
+/// The place of each path in a list.
+#[derive(Default)]
+struct Numbers(FxHashMap<String, u32>);
+
+impl Numbers {
+    /// The place of `path` in `paths`, to which it is added when it is new.
+    fn of(&mut self, path: String, paths: &mut Vec<String>) -> u32 {
+        *self.0.entry(path).or_insert_with_key(|path| {
+            paths.push(path.clone());
+            paths.len() as u32 - 1
+        })
+    }
+}
+
+/// What a commit changed.
+struct Found {
+    n_files: u32,
+    paths: Vec<String>,
+    /// Those of each path, where lines are wanted.
+    hunks: Vec<Option<Vec<Hunk>>>,
+}
+
+/// Commits that need not be read again.
+#[derive(Default)]
+struct Known<'p> {
+    commits: FxHashMap<CommitId, &'p Commit>,
+    paths: &'p [String],
+}
+
+impl<'p> Known<'p> {
+    /// What a commit changed depends on two of the limits alone. Commits of which nothing is known are
+    /// read again, in case objects that were missing have arrived.
+    fn of(previous: Option<&'p Past>, limits: &Limits) -> Self {
+        let Some(past) = previous else { return Self::default() };
+        let Limits { commits_max: _, files_per_commit_max, files_looked_at_max, lines_commits_max: _ } =
+            past.limits;
+        if (files_per_commit_max, files_looked_at_max)
+            != (limits.files_per_commit_max, limits.files_looked_at_max)
+        {
+            return Self::default();
+        }
+        let commits = past.commits.iter().filter(|c| c.n_files > 0).map(|c| (c.id, c)).collect();
+        Self { commits, paths: &past.paths }
+    }
 }
 
 /// Zero for no boundary.
@@ -203,6 +224,20 @@ struct Reader<'r> {
 }
 
 impl Reader<'_> {
+    /// What a commit changed below `prefix`.
+    fn read(&mut self, commit: &Next, prefix: &str, wants_lines: bool) -> Found {
+        let changed = self.changed(commit);
+        let n_files = changed.len() as u32;
+        let own: Vec<(String, Sides)> = changed
+            .into_iter()
+            .filter_map(|(path, sides)| Some((path.strip_prefix(prefix)?.to_owned(), sides)))
+            .collect();
+        let is_telling = n_files as usize <= self.limits.files_per_commit_max;
+        let compare = |(_, sides): &(String, Sides)| is_telling.then(|| self.compare(sides)).flatten();
+        let hunks = if wants_lines { own.iter().map(compare).collect() } else { Vec::new() };
+        Found { n_files, paths: own.into_iter().map(|c| c.0).collect(), hunks }
+    }
+
     /// The files that a commit changed against its only parent, or all of a first commit; none when
     /// they are too many or cannot be known.
     fn changed(&mut self, commit: &Next) -> Vec<(String, Sides)> {

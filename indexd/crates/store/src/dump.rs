@@ -141,13 +141,13 @@ fn dump(rows: Rows, meta: &Meta, out: &mut dyn io::Write) -> io::Result<()> {
         tokens,
     } = rows.tables;
     debug_assert!([stats, tokens].iter().all(|t| t.kind == Kind::Cache));
-    let by_path =
-        |t: &Table| one_each(rows, t, |key, _| Ok((format!("\"{}\"", key.escape_ascii()), String::new())));
+    let quoted = |bytes: &[u8]| format!("\"{}\"", bytes.escape_ascii());
     let hash = |_, raw: Vec<u8>| Ok(ContentHash::of(&raw).to_string());
     let hashes = |t: &Table| one_each(rows, t, |key, value| Ok((hex(key), hex(value))));
+    let of_path = |key: &[u8], value: &[u8]| Ok((quoted(key), ContentHash::of(value).to_string()));
     let sections: [Section; 24] = [
         (meta_table, &|_| Ok(state(meta))),
-        (paths, &by_path),
+        (paths, &|t| one_each(rows, t, |key, _| Ok((quoted(key), String::new())))),
         (files, &|t| file_lines(rows, t, &m)),
         (file_defs, &|t| file_def_lines(rows, t, &m)),
         (chunks, &|t| chunk_lines(rows, t, &m)),
@@ -164,18 +164,10 @@ fn dump(rows: Rows, meta: &Meta, out: &mut dyn io::Write) -> io::Result<()> {
         (edges_out, &|t| edge_lines(rows, t, &m)),
         (edges_in, &|t| set_lines(rows, t, |_| 5, |key| in_key(t, key, &m), |id| m.def(id))),
         (unresolved, &|t| unresolved_lines(rows, t, &m)),
-        (history_files, &|t| {
-            one_each(rows, t, |key, value| Ok((format!("\"{}\"", key.escape_ascii()), hex(value))))
-        }),
-        (history_docs, &|t| {
-            one_each(rows, t, |_, value| Ok((format!("\"{}\"", value.escape_ascii()), String::new())))
-        }),
+        (history_files, &|t| one_each(rows, t, |key, value| Ok((quoted(key), hex(value))))),
+        (history_docs, &|t| one_each(rows, t, |_, value| Ok((quoted(value), String::new())))),
         (history_terms, &|t| history_lines(rows, t)),
-        (overlays, &|t| {
-            one_each(rows, t, |key, value| {
-                Ok((format!("\"{}\"", key.escape_ascii()), ContentHash::of(value).to_string()))
-            })
-        }),
+        (overlays, &|t| one_each(rows, t, of_path)),
         (leaves, &hashes),
         (nodes, &hashes),
     ];

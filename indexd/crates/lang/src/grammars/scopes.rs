@@ -332,26 +332,11 @@ impl<'s> Uses<'_, 's> {
             return self.tokens(node, place);
         }
         let opened: Vec<usize>;
-        let mut inner = Place { depth: place.depth + 1, role: Role::Read, ..place };
+        let mut inner = self.inside(node, kind, place);
         if kind.opens.is_some() {
             opened = place.scopes.iter().copied().chain([self.next]).collect();
             self.next += 1;
             inner.scopes = &opened;
-        }
-        if kind.gives_this {
-            let named = self.tree.parent(node).and_then(|p| self.tree.in_field(p, self.kinds.name));
-            inner.this =
-                named.and_then(|n| self.by_name.get(&self.start(n)).copied()).unwrap_or(DefIdx::NONE);
-        } else if kind.drops_this {
-            inner.this = DefIdx::NONE;
-        }
-        if kind.rebinds {
-            inner.is_rebound |= self.is_rebound(node);
-        } else if kind.opens == Some(true) && self.by_name.contains_key(&self.name_of(node)) {
-            inner.is_rebound = false;
-        }
-        if kind.is_base || place.role == Role::Base && kind.call.is_none() {
-            inner.role = Role::Base;
         }
         let mut passed_on = kind.is_through.then_some(place.role);
         let mut of_first = self.opaque;
@@ -376,6 +361,27 @@ impl<'s> Uses<'_, 's> {
             }
         }
         of_first
+    }
+
+    /// The place of what is inside a node, in the scopes around it.
+    fn inside<'p>(&self, node: usize, kind: Kind, place: Place<'p>) -> Place<'p> {
+        let mut inner = Place { depth: place.depth + 1, role: Role::Read, ..place };
+        if kind.gives_this {
+            let named = self.tree.parent(node).and_then(|p| self.tree.in_field(p, self.kinds.name));
+            inner.this =
+                named.and_then(|n| self.by_name.get(&self.start(n)).copied()).unwrap_or(DefIdx::NONE);
+        } else if kind.drops_this {
+            inner.this = DefIdx::NONE;
+        }
+        if kind.rebinds {
+            inner.is_rebound |= self.is_rebound(node);
+        } else if kind.opens == Some(true) && self.by_name.contains_key(&self.name_of(node)) {
+            inner.is_rebound = false;
+        }
+        if kind.is_base || place.role == Role::Base && kind.call.is_none() {
+            inner.role = Role::Base;
+        }
+        inner
     }
 
     fn name(&mut self, node: usize, kind: Kind, place: Place) -> ExprId {

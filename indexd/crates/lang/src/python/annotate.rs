@@ -23,31 +23,7 @@ impl<'s> Visitor<'s, '_> {
                 None => self.opaque(at),
             },
             Kind::Identifier | Kind::Attribute => self.expr(node, Role::Type),
-            Kind::Subscript | Kind::GenericType => {
-                let kids = self.kids(node);
-                let Some((value, args)) = kids.split_first() else { return self.opaque(at) };
-                let head = self.slice(*value).rsplit('.').next().unwrap_or("");
-                let base = self.annotation(*value);
-                let mut flat: SmallVec<[Node; 4]> = SmallVec::new();
-                for a in args {
-                    if kind(*a) == Kind::TypeParameter {
-                        flat.extend(self.kids(*a));
-                    } else {
-                        flat.push(*a);
-                    }
-                }
-                let args: SmallVec<[ExprId; 4]> = flat
-                    .iter()
-                    .enumerate()
-                    .map(|(i, a)| match head {
-                        "Literal" => self.expr(*a, Role::Read),
-                        "Annotated" if i > 0 => self.expr(*a, Role::Read),
-                        _ => self.annotation(*a),
-                    })
-                    .collect();
-                let args = self.b.list(&args);
-                self.b.node(Shape::Index { base, args }, at)
-            }
+            Kind::Subscript | Kind::GenericType => self.parametrised(node),
             Kind::Binary => match (self.field(node, F.left), self.field(node, F.right)) {
                 (Some(l), Some(r)) => {
                     let left = self.annotation(l);
@@ -84,6 +60,34 @@ impl<'s> Visitor<'s, '_> {
             },
             _ => self.expr(node, Role::Read),
         }
+    }
+
+    /// `base[args]`: what `Literal` and all but the first of `Annotated` hold are values, not types.
+    fn parametrised(&mut self, node: Node) -> ExprId {
+        let at = self.start(node);
+        let kids = self.kids(node);
+        let Some((value, args)) = kids.split_first() else { return self.opaque(at) };
+        let head = self.slice(*value).rsplit('.').next().unwrap_or("");
+        let base = self.annotation(*value);
+        let mut flat: SmallVec<[Node; 4]> = SmallVec::new();
+        for a in args {
+            if kind(*a) == Kind::TypeParameter {
+                flat.extend(self.kids(*a));
+            } else {
+                flat.push(*a);
+            }
+        }
+        let args: SmallVec<[ExprId; 4]> = flat
+            .iter()
+            .enumerate()
+            .map(|(i, a)| match head {
+                "Literal" => self.expr(*a, Role::Read),
+                "Annotated" if i > 0 => self.expr(*a, Role::Read),
+                _ => self.annotation(*a),
+            })
+            .collect();
+        let args = self.b.list(&args);
+        self.b.node(Shape::Index { base, args }, at)
     }
 
     /// The content of a string without prefix and escapes, and where it starts.

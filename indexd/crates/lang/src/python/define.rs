@@ -59,7 +59,7 @@ impl<'s> Visitor<'s, '_> {
         }
         let text = self.slice(name_node);
         let in_class = self.scope_kind() == ScopeKind::Class;
-        let class = if in_class { self.around() } else { DefIdx::NONE };
+        let class = in_class.then(|| self.around());
         let mut def =
             self.head(node, name_node, whole, if in_class { DefKind::Method } else { DefKind::Function });
         self.function_flags(node, text, decorators, &mut def);
@@ -83,24 +83,7 @@ impl<'s> Visitor<'s, '_> {
             scope.assign(name, b);
         }
         self.scopes.push(scope);
-        let mut bindings = Vec::with_capacity(params.len());
-        for (i, p) in params.iter().enumerate() {
-            let is_static = self.b.defs[idx.index()].flags.has(DefFlags::STATIC);
-            let receiver = in_class && i == 0 && p.kind == BindingKind::Param && !is_static;
-            let kind = if receiver { BindingKind::Receiver } else { p.kind };
-            let b = self.local(p.name, p.at, kind, p.ty.map(Source::Declared));
-            if let Some(d) = p.default {
-                self.b.source(b, Source::Assigned(d));
-            }
-            let scope = self.scope();
-            scope.assign(p.name, b);
-            if receiver {
-                scope.receiver = b;
-                scope.class = class;
-            }
-            bindings.push(b);
-        }
-        self.b.defs[idx.index()].params = bindings;
+        self.bind(&params, idx, class);
         if let Some(body) = self.field(node, F.body) {
             self.b.defs[idx.index()].doc = self.docstring(body);
             self.block(body);
@@ -117,6 +100,29 @@ impl<'s> Visitor<'s, '_> {
             }
         }
         self.introduce(text, self.start(name_node), idx);
+    }
+
+    /// Makes the parameters of a function known in its scope; the first one of a method of `class` is the
+    /// receiver.
+    fn bind(&mut self, params: &[Parameter<'s>], idx: DefIdx, class: Option<DefIdx>) {
+        let is_static = self.b.defs[idx.index()].flags.has(DefFlags::STATIC);
+        let mut bindings = Vec::with_capacity(params.len());
+        for (i, p) in params.iter().enumerate() {
+            let receiver = class.is_some() && i == 0 && p.kind == BindingKind::Param && !is_static;
+            let kind = if receiver { BindingKind::Receiver } else { p.kind };
+            let b = self.local(p.name, p.at, kind, p.ty.map(Source::Declared));
+            if let Some(d) = p.default {
+                self.b.source(b, Source::Assigned(d));
+            }
+            let scope = self.scope();
+            scope.assign(p.name, b);
+            if let Some(class) = class.filter(|_| receiver) {
+                scope.receiver = b;
+                scope.class = class;
+            }
+            bindings.push(b);
+        }
+        self.b.defs[idx.index()].params = bindings;
     }
 
     /// Makes the name of a nested definition known in the scope around it.

@@ -73,30 +73,7 @@ impl<'s> Visitor<'s, '_> {
                 }
                 None
             }
-            Kind::ClassPattern => {
-                let kids = self.kids(node);
-                let (class, args) = kids.split_first()?;
-                let ty = self.dotted_expr(*class, Role::Read);
-                let whole = self.b.node(Shape::Assert { value: subject, ty }, self.start(*class));
-                for a in args {
-                    let inner = self.kids(*a).first().copied().filter(|k| kind(*k) == Kind::KeywordPattern);
-                    if let Some(keyword) = inner {
-                        if let [name, value] = self.kids(keyword)[..] {
-                            let id = self.b.str(self.slice(name));
-                            let field = self.b.expr(
-                                Shape::Attr { base: whole, name: id },
-                                self.start(name),
-                                Role::Read,
-                            );
-                            self.pattern(value, field);
-                        }
-                    } else {
-                        let unknown = self.opaque(self.start(*a));
-                        self.pattern(*a, unknown);
-                    }
-                }
-                Some(ty)
-            }
+            Kind::ClassPattern => self.class_pattern(node, subject),
             Kind::AsPattern => {
                 let kids = self.kids(node);
                 let [inner, name] = kids[..] else { return None };
@@ -120,18 +97,7 @@ impl<'s> Visitor<'s, '_> {
                 None
             }
             Kind::SplatPattern | Kind::KeywordPattern | Kind::DictPattern => {
-                let unknown = self.opaque(self.start(node));
-                for c in self.kids(node) {
-                    match kind(c) {
-                        Kind::Identifier if kind(node) == Kind::SplatPattern => {
-                            self.capture(c, Source::Assigned(unknown))
-                        }
-                        Kind::Identifier => {}
-                        _ => {
-                            self.pattern(c, unknown);
-                        }
-                    }
-                }
+                self.unknown_patterns(node);
                 None
             }
             Kind::Identifier => {
@@ -141,6 +107,45 @@ impl<'s> Visitor<'s, '_> {
             _ => {
                 self.each(node);
                 None
+            }
+        }
+    }
+
+    /// `Class(inner, name=inner)`: the subject is of the class, and its attributes match the inner patterns.
+    fn class_pattern(&mut self, node: Node, subject: ExprId) -> Option<ExprId> {
+        let kids = self.kids(node);
+        let (class, args) = kids.split_first()?;
+        let ty = self.dotted_expr(*class, Role::Read);
+        let whole = self.b.node(Shape::Assert { value: subject, ty }, self.start(*class));
+        for a in args {
+            let inner = self.kids(*a).first().copied().filter(|k| kind(*k) == Kind::KeywordPattern);
+            if let Some(keyword) = inner {
+                if let [name, value] = self.kids(keyword)[..] {
+                    let id = self.b.str(self.slice(name));
+                    let shape = Shape::Attr { base: whole, name: id };
+                    let field = self.b.expr(shape, self.start(name), Role::Read);
+                    self.pattern(value, field);
+                }
+            } else {
+                let unknown = self.opaque(self.start(*a));
+                self.pattern(*a, unknown);
+            }
+        }
+        Some(ty)
+    }
+
+    /// Patterns against values of which nothing is known.
+    fn unknown_patterns(&mut self, node: Node) {
+        let unknown = self.opaque(self.start(node));
+        for c in self.kids(node) {
+            match kind(c) {
+                Kind::Identifier if kind(node) == Kind::SplatPattern => {
+                    self.capture(c, Source::Assigned(unknown));
+                }
+                Kind::Identifier => {}
+                _ => {
+                    self.pattern(c, unknown);
+                }
             }
         }
     }

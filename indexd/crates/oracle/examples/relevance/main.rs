@@ -117,19 +117,9 @@ fn main() -> Result<()> {
         return ask(truth, root, &budgets, &variants, has("--misses"));
     }
     if let ("show", [_, root, query, ..]) = (tasks_path.as_str(), &args[..]) {
-        let view = tree::folder(root)?;
         let variants = variants(&args)?;
-        let pack = pack(&view, query, budgets[0], &variants.last().context("a variant")?.1)?;
-        if has("--json") {
-            println!("{}", pack.canonical());
-            return Ok(());
-        }
-        println!("{}", pack.rendered);
-        for s in pack.sections.iter().filter(|s| !s.items.is_empty()) {
-            println!("{}: {}", s.name, s.items.len());
-        }
-        println!("{} tokens", pack.stats.token_count);
-        return Ok(());
+        let settings = &variants.last().context("a variant")?.1;
+        return show(&pack(&tree::folder(root)?, query, budgets[0], settings)?, has("--json"));
     }
     let mut tasks = task::load(tasks_path)?;
     if let Some(repos) = value("--repo") {
@@ -159,6 +149,20 @@ fn main() -> Result<()> {
     }
     let results = run(&tasks, &options)?;
     report(&results, &options);
+    Ok(())
+}
+
+/// Prints a pack.
+fn show(pack: &Pack, as_json: bool) -> Result<()> {
+    if as_json {
+        println!("{}", pack.canonical());
+        return Ok(());
+    }
+    println!("{}", pack.rendered);
+    for s in pack.sections.iter().filter(|s| !s.items.is_empty()) {
+        println!("{}: {}", s.name, s.items.len());
+    }
+    println!("{} tokens", pack.stats.token_count);
     Ok(())
 }
 

@@ -6,6 +6,7 @@ use crate::Settings;
 use crate::score::shown;
 use crate::tree;
 use anyhow::{Context as _, Result};
+use indexd_pack::Pack;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::process::Command;
@@ -75,12 +76,35 @@ pub fn run(
     misses: bool,
 ) -> Result<()> {
     let t = truth(truth_at)?;
+    let picked = pick(&t);
+    let view = tree::folder(root)?;
+    println!("| {root} | budget | definition | callers | callees | test |\n|---|---|---|---|---|---|");
+    for (variant, config) in variants {
+        for style in ["NAME", "how does NAME work and what calls it"] {
+            for &budget in budgets {
+                let mut sums = [(0.0, 0); 4];
+                for place in &picked {
+                    let query = style.replace("NAME", &t.defs[*place].0);
+                    let pack = crate::pack(&view, &query, budget, config)?;
+                    t.judge(place, &query, &pack, &mut sums, misses);
+                }
+                let cells: Vec<String> = sums
+                    .iter()
+                    .map(|(sum, n)| format!("{:.1}", 100.0 * sum / f64::from((*n).max(1))))
+                    .collect();
+                println!("| {variant}: {style} | {budget} | {} |", cells.join(" | "));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The definitions that are asked about: with one name, two callers and two callees at least.
+fn pick(t: &Truth) -> Vec<&Place> {
     let mut names: BTreeMap<&str, u32> = BTreeMap::new();
     for (q, _, _) in t.defs.values() {
         *names.entry(q).or_default() += 1;
     }
-    let none = BTreeMap::new();
-    let no_callees = BTreeSet::new();
     let mut picked: Vec<&Place> = t
         .callers
         .iter()
@@ -97,62 +121,50 @@ pub fn run(
         .collect();
     picked.sort_by_key(|p| blake3::hash(format!("{}:{}", p.0, t.defs[*p].0).as_bytes()).to_hex().to_string());
     picked.truncate(SYMBOLS);
-    let view = tree::folder(root)?;
-    println!("| {root} | budget | definition | callers | callees | test |\n|---|---|---|---|---|---|");
-    for (variant, config) in variants {
-        for style in ["NAME", "how does NAME work and what calls it"] {
-            for &budget in budgets {
-                let mut sums = [(0.0, 0); 4];
-                for place in &picked {
-                    let query = style.replace("NAME", &t.defs[*place].0);
-                    let pack = crate::pack(&view, &query, budget, config)?;
-                    let have = shown(&pack);
-                    let sees = |path: &str, lines: &BTreeSet<u32>| {
-                        have.get(path).is_some_and(|h| lines.iter().any(|l| h.contains(l)))
-                    };
-                    let callers = &t.callers[*place];
-                    let callees = t.callees.get(*place).unwrap_or(&no_callees);
-                    let n_callers = callers.iter().filter(|(from, lines)| sees(&from.0, lines)).count();
-                    let n_callees = callees.iter().filter(|c| sees(&c.0, &BTreeSet::from([c.1]))).count();
-                    let of = |n: usize, all: usize| {
-                        n.min(NEIGHBOURS_MAX.min(all)) as f64 / NEIGHBOURS_MAX.min(all) as f64
-                    };
-                    let mut add = |i: usize, value: f64| {
-                        sums[i].0 += value;
-                        sums[i].1 += 1;
-                    };
-                    add(0, f64::from(u8::from(sees(&place.0, &BTreeSet::from([place.1])))));
-                    add(1, of(n_callers, callers.len()));
-                    add(2, of(n_callees, callees.len()));
-                    let tests = t.tests.get(*place).unwrap_or(&none);
-                    if !tests.is_empty() {
-                        let is_seen = |(from, lines): (&Place, &BTreeSet<u32>)| {
-                            sees(&from.0, lines) || sees(&from.0, &BTreeSet::from([from.1]))
-                        };
-                        add(3, f64::from(u8::from(tests.iter().any(is_seen))));
-                    }
-                    if misses && of(n_callers, callers.len()) + of(n_callees, callees.len()) < 2.0 {
-                        println!(
-                            "    {query}: {n_callers} of {} callers, {n_callees} of {} callees; tokens {}",
-                            callers.len(),
-                            callees.len(),
-                            pack.stats.token_count
-                        );
-                        for (from, lines) in callers.iter().filter(|(from, lines)| !sees(&from.0, lines)) {
-                            println!("        caller {}:{} {lines:?}", from.0, from.1);
-                        }
-                        for c in callees.iter().filter(|c| !sees(&c.0, &BTreeSet::from([c.1]))) {
-                            println!("        callee {}:{} {}", c.0, c.1, t.defs[c].0);
-                        }
-                    }
-                }
-                let cells: Vec<String> = sums
-                    .iter()
-                    .map(|(sum, n)| format!("{:.1}", 100.0 * sum / f64::from((*n).max(1))))
-                    .collect();
-                println!("| {variant}: {style} | {budget} | {} |", cells.join(" | "));
+    picked
+}
+
+impl Truth {
+    /// Adds how much of the definition, its callers, its callees and its tests a pack shows.
+    fn judge(&self, place: &Place, query: &str, pack: &Pack, sums: &mut [(f64, u32); 4], misses: bool) {
+        let (none, no_callees) = (BTreeMap::new(), BTreeSet::new());
+        let have = shown(pack);
+        let sees = |path: &str, lines: &BTreeSet<u32>| {
+            have.get(path).is_some_and(|h| lines.iter().any(|l| h.contains(l)))
+        };
+        let callers = &self.callers[place];
+        let callees = self.callees.get(place).unwrap_or(&no_callees);
+        let n_callers = callers.iter().filter(|(from, lines)| sees(&from.0, lines)).count();
+        let n_callees = callees.iter().filter(|c| sees(&c.0, &BTreeSet::from([c.1]))).count();
+        let of =
+            |n: usize, all: usize| n.min(NEIGHBOURS_MAX.min(all)) as f64 / NEIGHBOURS_MAX.min(all) as f64;
+        let mut add = |i: usize, value: f64| {
+            sums[i].0 += value;
+            sums[i].1 += 1;
+        };
+        add(0, f64::from(u8::from(sees(&place.0, &BTreeSet::from([place.1])))));
+        add(1, of(n_callers, callers.len()));
+        add(2, of(n_callees, callees.len()));
+        let tests = self.tests.get(place).unwrap_or(&none);
+        if !tests.is_empty() {
+            let is_seen = |(from, lines): (&Place, &BTreeSet<u32>)| {
+                sees(&from.0, lines) || sees(&from.0, &BTreeSet::from([from.1]))
+            };
+            add(3, f64::from(u8::from(tests.iter().any(is_seen))));
+        }
+        if misses && of(n_callers, callers.len()) + of(n_callees, callees.len()) < 2.0 {
+            println!(
+                "    {query}: {n_callers} of {} callers, {n_callees} of {} callees; tokens {}",
+                callers.len(),
+                callees.len(),
+                pack.stats.token_count
+            );
+            for (from, lines) in callers.iter().filter(|(from, lines)| !sees(&from.0, lines)) {
+                println!("        caller {}:{} {lines:?}", from.0, from.1);
+            }
+            for c in callees.iter().filter(|c| !sees(&c.0, &BTreeSet::from([c.1]))) {
+                println!("        callee {}:{} {}", c.0, c.1, self.defs[c].0);
             }
         }
     }
-    Ok(())
 }

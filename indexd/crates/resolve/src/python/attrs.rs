@@ -89,27 +89,7 @@ impl<'a> Linker<'a> {
                 let params = Rc::clone(&self.classes[c.0 as usize].params);
                 self.instance_attr(c, base, &params, name)
             }
-            Type::Union(parts) => {
-                let mut out = Attr::none(Ty::UNKNOWN, UnknownReceiver);
-                let mut tys = Vec::new();
-                let mut is_first = true;
-                for p in parts.iter().filter(|p| **p != Ty::NONE) {
-                    let a = self.attr(*p, name);
-                    out.inferred |= a.inferred;
-                    tys.push(a.ty);
-                    for h in &a.hits {
-                        if !out.hits.iter().any(|o| o.target == h.target) {
-                            out.hits.push(*h);
-                        }
-                    }
-                    if is_first || a.reason == External {
-                        out.reason = a.reason;
-                    }
-                    is_first = false;
-                }
-                out.ty = self.types.union(&tys);
-                out
-            }
+            Type::Union(parts) => self.union_attr(&parts, name),
             Type::Super(class, receiver) => self.super_attr(class, receiver, name),
             Type::Std(..) => Attr::none(self.std_attr(base, name), Builtin),
             Type::ClassOf(t) => {
@@ -132,6 +112,27 @@ impl<'a> Linker<'a> {
                 Attr::none(Ty::EXTERNAL, Builtin)
             }
         }
+    }
+
+    /// The attribute of any of several types, `None` aside.
+    fn union_attr(&mut self, parts: &[Ty], name: &'a str) -> Attr {
+        let mut out = Attr::none(Ty::UNKNOWN, UnresolvedReason::UnknownReceiver);
+        let mut tys = Vec::new();
+        for p in parts.iter().filter(|p| **p != Ty::NONE) {
+            let a = self.attr(*p, name);
+            out.inferred |= a.inferred;
+            for h in &a.hits {
+                if !out.hits.iter().any(|o| o.target == h.target) {
+                    out.hits.push(*h);
+                }
+            }
+            if tys.is_empty() || a.reason == UnresolvedReason::External {
+                out.reason = a.reason;
+            }
+            tys.push(a.ty);
+        }
+        out.ty = self.types.union(&tys);
+        out
     }
 
     fn attr_of_targets(&mut self, targets: &[Target], rule: Rule, v: Val) -> Attr {

@@ -122,12 +122,8 @@ impl<'a> Linker<'a> {
                     self.unify(*a, result, map, depth + 1);
                 }
             }
-            (Type::Std(Std::Dict, args), Type::Std(Std::Dict, given)) => {
-                for (a, g) in args.iter().zip(given.iter()) {
-                    self.unify(*a, *g, map, depth + 1);
-                }
-            }
-            (Type::Std(Std::Tuple, args), Type::Std(Std::Tuple, given)) => {
+            (Type::Std(Std::Dict, args), Type::Std(Std::Dict, given))
+            | (Type::Std(Std::Tuple, args), Type::Std(Std::Tuple, given)) => {
                 for (a, g) in args.iter().zip(given.iter()) {
                     self.unify(*a, *g, map, depth + 1);
                 }
