@@ -7,7 +7,7 @@
 //! a definition to the front of each index space and computes the digests.
 
 use crate::digest::Digester;
-use indexd_model::facts::{Arena, Import};
+use indexd_model::facts::{Arena, Import, Part};
 use indexd_model::{
     Binding, BindingId, BindingKind, Def, DefFlags, DefIdx, DefKind, Entry, Expr, ExprId, Facts, FileRoles,
     Interface, Key, Language, List, Node, Outcome, Role, Source, Span, StrId,
@@ -309,14 +309,15 @@ impl<'s> Builder<'s> {
             let (arena, offset) = if m { (&mut front, 0) } else { (&mut back, n_front_sources) };
             let sources = List { start: (offset + arena.sources.len()) as u32, len: b.sources.len() as u32 };
             arena.sources.extend(b.sources.iter().map(|s| marks.source(*s)));
-            arena.bindings.push(Binding {
-                name: marks.str(b.name),
-                at: b.at,
-                scope: b.scope,
-                kind: b.kind,
-                sources,
-            });
+            let OpenBinding { name, at, scope, kind, .. } = *b;
+            arena.bindings.push(Binding { name: marks.str(name), at, scope, kind, sources });
         }
+        self.renumber_outside(marks);
+        (front, back)
+    }
+
+    /// Renumbers what definitions and imports refer to.
+    fn renumber_outside(&mut self, marks: &Marks) {
         for d in &mut self.defs {
             d.name = marks.str(d.name);
             d.receiver = d.receiver.map(|s| marks.str(s));
@@ -332,7 +333,6 @@ impl<'s> Builder<'s> {
             i.name = i.name.map(|s| marks.str(s));
             i.alias = i.alias.map(|s| marks.str(s));
         }
-        (front, back)
     }
 }
 
@@ -413,18 +413,11 @@ impl Marks {
         id.some().map_or(id, |b| BindingId(self.bindings.new[b.index()]))
     }
 
-    fn source(&self, s: Source) -> Source {
-        match s {
-            Source::Declared(e) => Source::Declared(self.expr(e)),
-            Source::Assigned(e) => Source::Assigned(self.expr(e)),
-            Source::Unpacked { value, index } => Source::Unpacked { value: self.expr(value), index },
-            Source::Element { of, index } => Source::Element { of: self.expr(of), index },
-            Source::ElementUnpacked { of, index } => Source::ElementUnpacked { of: self.expr(of), index },
-            Source::Entered(e) => Source::Entered(self.expr(e)),
-            Source::Caught(e) => Source::Caught(self.expr(e)),
-            Source::Narrowed(e) => Source::Narrowed(self.expr(e)),
-            Source::Def(_) | Source::Import(_) => s,
+    fn source(&self, mut s: Source) -> Source {
+        if let Some(e) = s.expr_mut() {
+            *e = self.expr(*e);
         }
+        s
     }
 }
 
@@ -459,17 +452,9 @@ impl Marker<'_, '_> {
         let (name, n) = (self.b.bindings[b.index()].name, self.b.bindings[b.index()].sources.len());
         self.string(name);
         for i in 0..n {
-            match self.b.bindings[b.index()].sources[i] {
-                Source::Declared(e)
-                | Source::Assigned(e)
-                | Source::Entered(e)
-                | Source::Caught(e)
-                | Source::Narrowed(e) => {
-                    self.expr(e);
-                }
-                Source::Unpacked { value, .. } => self.expr(value),
-                Source::Element { of, .. } | Source::ElementUnpacked { of, .. } => self.expr(of),
-                Source::Def(_) | Source::Import(_) => {}
+            let mut source = self.b.bindings[b.index()].sources[i];
+            if let Some(e) = source.expr_mut() {
+                self.expr(*e);
             }
         }
     }
@@ -504,138 +489,31 @@ impl Marker<'_, '_> {
 
 /// Calls `f` for each direct child expression that is not in a list.
 pub(crate) fn children_of(node: &Node, f: &mut dyn FnMut(ExprId)) {
-    match *node {
-        Node::Attr { base, .. }
-        | Node::Index { base, .. }
-        | Node::Slice { base }
-        | Node::Item { base, .. } => f(base),
-        Node::Call { callee, .. } => f(callee),
-        Node::Keyword { value, .. }
-        | Node::Spread { value }
-        | Node::Star { value }
-        | Node::Address { value }
-        | Node::Receive { value }
-        | Node::Unary { value }
-        | Node::Await { value }
-        | Node::Yield { value }
-        | Node::Quoted { value } => f(value),
-        Node::KeyValue { key, value } | Node::MapType { key, value } => {
-            f(key);
-            f(value);
+    let mut node = *node;
+    node.parts_mut(&mut |part| {
+        if let Part::Expr(e) = part {
+            f(*e);
         }
-        Node::Binary { left, right } | Node::Compare { left, right } | Node::Union { left, right } => {
-            f(left);
-            f(right);
-        }
-        Node::Conditional { then, otherwise } => {
-            f(then);
-            f(otherwise);
-        }
-        Node::Assert { value, ty } => {
-            f(value);
-            f(ty);
-        }
-        Node::Composite { ty, .. } | Node::FuncLiteral { ty } => f(ty),
-        Node::Comprehension { elem, .. }
-        | Node::SliceType { elem }
-        | Node::ArrayType { elem }
-        | Node::ChanType { elem } => f(elem),
-        Node::Lambda { result, .. } => f(result),
-        Node::Name { .. }
-        | Node::Sequence { .. }
-        | Node::Literal { .. }
-        | Node::FuncType { .. }
-        | Node::StructType { .. }
-        | Node::InterfaceType { .. }
-        | Node::Def { .. }
-        | Node::Unread { .. }
-        | Node::Opaque => {}
-    }
+    });
 }
 
 /// The lists of a node, in order.
 pub(crate) fn lists_of(node: &Node) -> SmallVec<[List; 2]> {
-    match *node {
-        Node::Call { args, .. } | Node::Index { args, .. } => SmallVec::from_slice(&[args]),
-        Node::Composite { elems, .. } | Node::Sequence { elems, .. } => SmallVec::from_slice(&[elems]),
-        Node::Lambda { params, .. } => SmallVec::from_slice(&[params]),
-        Node::FuncType { params, results, .. } => SmallVec::from_slice(&[params, results]),
-        _ => SmallVec::new(),
-    }
+    let mut lists = SmallVec::new();
+    let mut node = *node;
+    node.parts_mut(&mut |part| {
+        if let Part::List(list) = part {
+            lists.push(*list);
+        }
+    });
+    lists
 }
 
 fn renumber_node(node: &mut Node, marks: &Marks, relist: &mut dyn FnMut(List) -> List) {
-    match node {
-        Node::Name { name, binding } => {
-            *name = marks.str(*name);
-            *binding = marks.binding(*binding);
-        }
-        Node::Unread { name } => *name = marks.str(*name),
-        Node::Attr { base, name } => {
-            *name = marks.str(*name);
-            *base = marks.expr(*base);
-        }
-        Node::Keyword { name, value } => {
-            *name = marks.str(*name);
-            *value = marks.expr(*value);
-        }
-        Node::Call { callee, args } => {
-            *callee = marks.expr(*callee);
-            *args = relist(*args);
-        }
-        Node::Index { base, args } => {
-            *base = marks.expr(*base);
-            *args = relist(*args);
-        }
-        Node::Slice { base } | Node::Item { base, .. } => *base = marks.expr(*base),
-        Node::Spread { value }
-        | Node::Star { value }
-        | Node::Address { value }
-        | Node::Receive { value }
-        | Node::Unary { value }
-        | Node::Await { value }
-        | Node::Yield { value }
-        | Node::Quoted { value } => *value = marks.expr(*value),
-        Node::KeyValue { key, value } | Node::MapType { key, value } => {
-            *key = marks.expr(*key);
-            *value = marks.expr(*value);
-        }
-        Node::Binary { left, right } | Node::Compare { left, right } | Node::Union { left, right } => {
-            *left = marks.expr(*left);
-            *right = marks.expr(*right);
-        }
-        Node::Conditional { then, otherwise } => {
-            *then = marks.expr(*then);
-            *otherwise = marks.expr(*otherwise);
-        }
-        Node::Assert { value, ty } => {
-            *value = marks.expr(*value);
-            *ty = marks.expr(*ty);
-        }
-        Node::Composite { ty, elems } => {
-            *ty = marks.expr(*ty);
-            *elems = relist(*elems);
-        }
-        Node::FuncLiteral { ty } => *ty = marks.expr(*ty),
-        Node::Sequence { elems, .. } => *elems = relist(*elems),
-        Node::Comprehension { elem, .. }
-        | Node::SliceType { elem }
-        | Node::ArrayType { elem }
-        | Node::ChanType { elem } => {
-            *elem = marks.expr(*elem);
-        }
-        Node::Lambda { params, result } => {
-            *params = relist(*params);
-            *result = marks.expr(*result);
-        }
-        Node::FuncType { params, results, .. } => {
-            *params = relist(*params);
-            *results = relist(*results);
-        }
-        Node::Literal { .. }
-        | Node::StructType { .. }
-        | Node::InterfaceType { .. }
-        | Node::Def { .. }
-        | Node::Opaque => {}
-    }
+    node.parts_mut(&mut |part| match part {
+        Part::Text(id) => *id = marks.str(*id),
+        Part::Binding(id) => *id = marks.binding(*id),
+        Part::Expr(id) => *id = marks.expr(*id),
+        Part::List(list) => *list = relist(*list),
+    });
 }

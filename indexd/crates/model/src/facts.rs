@@ -440,6 +440,78 @@ pub enum Node {
     Opaque,
 }
 
+/// A reference that a [`Node`] holds.
+pub enum Part<'n> {
+    /// An identifier.
+    Text(&'n mut StrId),
+    /// A local name.
+    Binding(&'n mut BindingId),
+    /// A child expression.
+    Expr(&'n mut ExprId),
+    /// A list of child expressions.
+    List(&'n mut List),
+}
+
+impl Node {
+    /// Calls `f` for each reference that the node holds, in order, lists last. Definitions are not among
+    /// them.
+    pub fn parts_mut(&mut self, f: &mut dyn FnMut(Part)) {
+        match self {
+            Self::Name { name, binding } => {
+                f(Part::Text(name));
+                f(Part::Binding(binding));
+            }
+            Self::Unread { name } => f(Part::Text(name)),
+            Self::Attr { base: e, name } | Self::Keyword { name, value: e } => {
+                f(Part::Text(name));
+                f(Part::Expr(e));
+            }
+            Self::Slice { base: e }
+            | Self::Item { base: e, .. }
+            | Self::Spread { value: e }
+            | Self::Star { value: e }
+            | Self::Address { value: e }
+            | Self::Receive { value: e }
+            | Self::Unary { value: e }
+            | Self::Await { value: e }
+            | Self::Yield { value: e }
+            | Self::Quoted { value: e }
+            | Self::Comprehension { elem: e, .. }
+            | Self::SliceType { elem: e }
+            | Self::ArrayType { elem: e }
+            | Self::ChanType { elem: e }
+            | Self::FuncLiteral { ty: e } => f(Part::Expr(e)),
+            Self::KeyValue { key: a, value: b }
+            | Self::MapType { key: a, value: b }
+            | Self::Binary { left: a, right: b }
+            | Self::Compare { left: a, right: b }
+            | Self::Union { left: a, right: b }
+            | Self::Conditional { then: a, otherwise: b }
+            | Self::Assert { value: a, ty: b } => {
+                f(Part::Expr(a));
+                f(Part::Expr(b));
+            }
+            Self::Call { callee: e, args: list }
+            | Self::Index { base: e, args: list }
+            | Self::Composite { ty: e, elems: list }
+            | Self::Lambda { params: list, result: e } => {
+                f(Part::Expr(e));
+                f(Part::List(list));
+            }
+            Self::Sequence { elems, .. } => f(Part::List(elems)),
+            Self::FuncType { params, results, .. } => {
+                f(Part::List(params));
+                f(Part::List(results));
+            }
+            Self::Literal { .. }
+            | Self::StructType { .. }
+            | Self::InterfaceType { .. }
+            | Self::Def { .. }
+            | Self::Opaque => {}
+        }
+    }
+}
+
 /// Kind of a display or comprehension.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Encode, Decode)]
 pub enum SequenceKind {
@@ -540,6 +612,23 @@ pub enum Source {
     Def(DefIdx),
     /// An import of this file, by its position in [`Interface::imports`].
     Import(u32),
+}
+
+impl Source {
+    /// The expression that the type comes from; `None` for definitions and imports.
+    pub fn expr_mut(&mut self) -> Option<&mut ExprId> {
+        match self {
+            Self::Declared(e)
+            | Self::Assigned(e)
+            | Self::Unpacked { value: e, .. }
+            | Self::Element { of: e, .. }
+            | Self::ElementUnpacked { of: e, .. }
+            | Self::Entered(e)
+            | Self::Caught(e)
+            | Self::Narrowed(e) => Some(e),
+            Self::Def(_) | Self::Import(_) => None,
+        }
+    }
 }
 
 /// A retrieval unit: one definition (a type without its methods), a part of a long one, or text

@@ -4,7 +4,7 @@
 use super::blob::{compress, read_in};
 use super::bytes::{Reader, put};
 use bitcode::{DecodeOwned, Encode};
-use indexd_model::facts::{Arena, Binding, Def, Expr, Import, Source};
+use indexd_model::facts::{Arena, Binding, Def, Expr, Import, Part, Source};
 use indexd_model::{Chunk, ExprId, FileRoles, Interface, Language, List, Node, Outcome, Span, StrId};
 use std::io;
 
@@ -246,49 +246,11 @@ impl Differences {
     }
 
     fn node(&mut self, own: u32, node: &mut Node) {
-        match node {
-            Node::Attr { base: id, .. }
-            | Node::Keyword { value: id, .. }
-            | Node::Spread { value: id }
-            | Node::Slice { base: id }
-            | Node::Item { base: id, .. }
-            | Node::Star { value: id }
-            | Node::Address { value: id }
-            | Node::Receive { value: id }
-            | Node::Unary { value: id }
-            | Node::Comprehension { elem: id, .. }
-            | Node::Await { value: id }
-            | Node::Yield { value: id }
-            | Node::FuncLiteral { ty: id }
-            | Node::SliceType { elem: id }
-            | Node::ArrayType { elem: id }
-            | Node::ChanType { elem: id }
-            | Node::Quoted { value: id } => self.child(own, id),
-            Node::KeyValue { key: a, value: b }
-            | Node::Binary { left: a, right: b }
-            | Node::Compare { left: a, right: b }
-            | Node::Conditional { then: a, otherwise: b }
-            | Node::Assert { value: a, ty: b }
-            | Node::MapType { key: a, value: b }
-            | Node::Union { left: a, right: b } => {
-                self.child(own, a);
-                self.child(own, b);
-            }
-            Node::Call { callee: id, args: list }
-            | Node::Index { base: id, args: list }
-            | Node::Composite { ty: id, elems: list }
-            | Node::Lambda { params: list, result: id } => {
-                self.child(own, id);
-                self.list(list);
-            }
-            Node::Sequence { elems, .. } => self.list(elems),
-            Node::FuncType { params, results, .. } => {
-                self.list(params);
-                self.list(results);
-            }
-            // What holds no id of an expression, and whatever is added later, stays as it is.
-            _ => {}
-        }
+        node.parts_mut(&mut |part| match part {
+            Part::Expr(id) => self.child(own, id),
+            Part::List(list) => self.list(list),
+            Part::Text(_) | Part::Binding(_) => {}
+        });
     }
 
     fn ids(&mut self, ids: &mut [ExprId]) {
@@ -307,16 +269,8 @@ impl Differences {
 
     fn sources(&mut self, sources: &mut [Source]) {
         for source in sources {
-            match source {
-                Source::Declared(id)
-                | Source::Assigned(id)
-                | Source::Unpacked { value: id, .. }
-                | Source::Element { of: id, .. }
-                | Source::ElementUnpacked { of: id, .. }
-                | Source::Entered(id)
-                | Source::Caught(id)
-                | Source::Narrowed(id) => self.place(&mut id.0),
-                _ => {}
+            if let Some(id) = source.expr_mut() {
+                self.place(&mut id.0);
             }
         }
     }
