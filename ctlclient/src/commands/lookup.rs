@@ -12,10 +12,32 @@ use indexd_proto::card::{CardLinks, CardParams, CardResult};
 use indexd_proto::graph::{GraphEdge, GraphParams, GraphResult, Picture};
 use indexd_proto::search::{SearchParams, SearchResult, Symbol, SymbolParams, SymbolResult};
 use indexd_proto::why::{Standing, WhyParams, WhyResult};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 use std::io::Read;
 
 /// Lines of evidence shown of one edge.
 const LINES_SHOWN: usize = 5;
+
+/// Asks the daemon and prints the answer: as JSON where that is wanted, else as `text` writes it.
+fn print<P: Serialize, A: DeserializeOwned>(
+    common: &Common,
+    method: Method,
+    params: &P,
+    progress: &mut Progress,
+    text: impl FnOnce(&A, Style) -> String,
+) -> Result<A, Failure> {
+    let line = Session::open(common)?.call(method, params, progress)?;
+    let answer: A = session::result(&line)?;
+    let mut out = Output::new();
+    if common.json {
+        out.line(session::raw(&line)?)?;
+    } else {
+        out.text(&text(&answer, Style::of_stdout(common.color)))?;
+    }
+    out.finish()?;
+    Ok(answer)
+}
 
 /// Prints ranked places; nothing found is exit status 1.
 pub fn search(common: &Common, args: &SearchArgs) -> Result<(), Failure> {
@@ -36,15 +58,7 @@ pub fn search(common: &Common, args: &SearchArgs) -> Result<(), Failure> {
         progress: progress.is_wanted(),
         overlays: overlays(&args.wait)?,
     };
-    let line = Session::open(common)?.call(Method::Search, &params, &mut progress)?;
-    let answer: SearchResult = session::result(&line)?;
-    let mut out = Output::new();
-    if common.json {
-        out.line(session::raw(&line)?)?;
-    } else {
-        out.text(&hits_text(&answer, Style::of_stdout(common.color)))?;
-    }
-    out.finish()?;
+    let answer: SearchResult = print(common, Method::Search, &params, &mut progress, hits_text)?;
     note(common, &answer.envelope, &[]);
     if answer.hits.is_empty() { Err(Failure::NoResult) } else { Ok(()) }
 }
@@ -89,15 +103,8 @@ pub fn card(common: &Common, args: &CardArgs) -> Result<(), Failure> {
         wait: Some(wait(&args.wait)),
         progress: progress.is_wanted(),
     };
-    let line = Session::open(common)?.call(Method::Card, &params, &mut progress)?;
-    let answer: CardResult = session::result(&line)?;
-    let mut out = Output::new();
-    if common.json {
-        out.line(session::raw(&line)?)?;
-    } else {
-        out.text(&crate::style::safe(&answer.text))?;
-    }
-    out.finish()?;
+    let text = |answer: &CardResult, _| crate::style::safe(&answer.text);
+    let answer = print(common, Method::Card, &params, &mut progress, text)?;
     note(common, &answer.envelope, &[]);
     Ok(())
 }
@@ -114,17 +121,11 @@ pub fn why(common: &Common, args: &WhyArgs) -> Result<(), Failure> {
         progress: progress.is_wanted(),
         overlays: overlays(&args.wait)?,
     };
-    let line = Session::open(common)?.call(Method::Why, &params, &mut progress)?;
-    let answer: WhyResult = session::result(&line)?;
-    let mut out = Output::new();
-    if common.json {
-        out.line(session::raw(&line)?)?;
-    } else {
-        let style = Style::of_stdout(common.color);
+    let text = |answer: &WhyResult, style: Style| {
         let path = if answer.path.is_empty() { "." } else { &answer.path };
-        out.line(&format!("{}: {}", style.path(&safe_line(path)), safe_line(&answer.reason)))?;
-    }
-    out.finish()?;
+        format!("{}: {}\n", style.path(&safe_line(path)), safe_line(&answer.reason))
+    };
+    let answer = print(common, Method::Why, &params, &mut progress, text)?;
     note(common, &answer.envelope, &[]);
     match answer.standing {
         Standing::Indexed | Standing::IndexedAroundErrors | Standing::WordsOnly | Standing::Folder => Ok(()),
@@ -145,23 +146,17 @@ pub fn symbol(common: &Common, args: &SymbolArgs) -> Result<(), Failure> {
         progress: progress.is_wanted(),
         overlays: overlays(&args.wait)?,
     };
-    let line = Session::open(common)?.call(Method::Symbol, &params, &mut progress)?;
-    let answer: SymbolResult = session::result(&line)?;
-    let mut out = Output::new();
-    if common.json {
-        out.line(session::raw(&line)?)?;
-    } else {
-        let style = Style::of_stdout(common.color);
+    let text = |answer: &SymbolResult, style: Style| {
+        let mut out = String::new();
         for s in &answer.symbols {
-            out.line(&format!("{}  {}", place(s, style), title(s, style)))?;
-            if common.verbose
-                && let Some(id) = &s.symbol_id
-            {
-                out.line(&format!("    {}", style.dim(&safe_line(id))))?;
+            out += &format!("{}  {}\n", place(s, style), title(s, style));
+            if let Some(id) = s.symbol_id.as_ref().filter(|_| common.verbose) {
+                out += &format!("    {}\n", style.dim(&safe_line(id)));
             }
         }
-    }
-    out.finish()?;
+        out
+    };
+    let answer = print(common, Method::Symbol, &params, &mut progress, text)?;
     note(common, &answer.envelope, &[]);
     Ok(())
 }
@@ -183,16 +178,7 @@ pub fn graph(common: &Common, args: &GraphArgs, method: Method) -> Result<(), Fa
         progress: progress.is_wanted(),
         overlays: overlays(&args.wait)?,
     };
-    let line = Session::open(common)?.call(method, &params, &mut progress)?;
-    let answer: GraphResult = session::result(&line)?;
-    let mut out = Output::new();
-    if common.json {
-        out.line(session::raw(&line)?)?;
-    } else {
-        let style = Style::of_stdout(common.color);
-        out.text(&graph_text(&answer, style))?;
-    }
-    out.finish()?;
+    let answer: GraphResult = print(common, method, &params, &mut progress, graph_text)?;
     note(common, &answer.envelope, &[]);
     Ok(())
 }
