@@ -45,44 +45,31 @@ pub fn inherit_nothing(command: &mut Command) {
     #[cfg(unix)]
     {
         use std::os::unix::process::CommandExt;
-        let close_others = || {
-            close_others_on_exec();
-            Ok(())
-        };
+        /// The first descriptor behind those of standard input, output and error.
+        const FIRST: i32 = 3;
+        /// Descriptors that are marked one by one where the system cannot mark all at once.
+        const DESCRIPTORS_MAX: i32 = 4_096;
         #[expect(unsafe_code, reason = "what runs between fork and exec may not allocate or lock")]
-        // SAFETY: the closure makes system calls and nothing else.
+        // SAFETY: the closure makes system calls and nothing else. They take numbers and mark descriptors
+        // of the child to be closed by exec; a number that is not a descriptor gives an error, which is
+        // ignored.
         unsafe {
-            command.pre_exec(close_others)
+            command.pre_exec(|| {
+                #[cfg(target_os = "linux")]
+                if libc::syscall(libc::SYS_close_range, FIRST, libc::c_uint::MAX, libc::CLOSE_RANGE_CLOEXEC)
+                    == 0
+                {
+                    return Ok(());
+                }
+                for number in FIRST..DESCRIPTORS_MAX {
+                    libc::fcntl(number, libc::F_SETFD, libc::FD_CLOEXEC);
+                }
+                Ok(())
+            })
         };
     }
     #[cfg(not(unix))]
     let _ = command;
-}
-
-/// Descriptors that are looked at one by one where the system cannot do all at once.
-#[cfg(unix)]
-const DESCRIPTORS_MAX: i32 = 4_096;
-
-/// Has every descriptor above those of standard input, output and error closed by the next exec.
-#[cfg(unix)]
-fn close_others_on_exec() {
-    const FIRST: i32 = 3;
-    #[cfg(target_os = "linux")]
-    {
-        #[expect(unsafe_code, reason = "the system call has no safe wrapper")]
-        // SAFETY: it takes three numbers and changes flags of this process's descriptors.
-        let done = unsafe {
-            libc::syscall(libc::SYS_close_range, FIRST, libc::c_uint::MAX, libc::CLOSE_RANGE_CLOEXEC)
-        };
-        if done == 0 {
-            return;
-        }
-    }
-    for number in FIRST..DESCRIPTORS_MAX {
-        #[expect(unsafe_code, reason = "descriptors are named by number here")]
-        // SAFETY: the call sets a flag; a number that is not a descriptor gives an error, which is ignored.
-        let _ = unsafe { libc::fcntl(number, libc::F_SETFD, libc::FD_CLOEXEC) };
-    }
 }
 
 /// Bytes of address space that this process may reserve; `None` without a limit.
