@@ -1,6 +1,7 @@
 //! `map` and `pack.markdown`: Markdown documents for loops that render prompts from files.
 
 use crate::workspace::{Envelope, Wait};
+pub use indexd_api::map::*;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -87,124 +88,6 @@ pub struct MapResult {
     pub warnings: Vec<String>,
     /// How the answer came about.
     pub envelope: Envelope,
-}
-
-/// The map of a repository.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", default)]
-pub struct RepoMap {
-    /// Always `RepoMap`.
-    pub schema: String,
-    /// Version of this shape.
-    pub schema_version: String,
-    /// The workspace.
-    pub repo_id: String,
-    /// Files in the index.
-    pub files: u32,
-    /// Folders down to three levels, in path order.
-    pub tree: Vec<Folder>,
-    /// Where execution or use begins.
-    pub entrypoints: Vec<Entrypoint>,
-    /// Packages and other folders of code, by path.
-    pub modules: Vec<Module>,
-    /// Keys that configure the program and where each is parsed.
-    pub config: Vec<Setting>,
-    /// Files that touch the file system, the network or other processes.
-    pub side_effects: Vec<Boundary>,
-}
-
-/// A folder.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Folder {
-    /// Relative path; empty for the root.
-    pub path: String,
-    /// Levels below the root.
-    pub depth: usize,
-    /// Indexed files in it and below it.
-    pub files: u32,
-}
-
-/// Where execution or use begins.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Entrypoint {
-    /// `program`, `script`, `library` or `example`.
-    pub kind: String,
-    /// The name of the program or package.
-    pub name: String,
-    /// The file.
-    pub path: String,
-    /// The line.
-    pub line: u32,
-    /// How it is known, or started.
-    pub how: String,
-}
-
-/// A folder of code.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Module {
-    /// The folder; empty for the root.
-    pub path: String,
-    /// The name of the package, or of the folder.
-    pub name: String,
-    /// Language identifier of most of its files.
-    pub language: String,
-    /// Files of code, tests left out.
-    pub files: u32,
-    /// Their lines.
-    pub lines: u32,
-    /// The first sentence of its own documentation.
-    pub summary: String,
-    /// What it offers that is used most.
-    pub names: Vec<String>,
-}
-
-/// A key and where it is parsed.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", default)]
-pub struct Setting {
-    /// `environment`, `flag`, `setting` or `field`.
-    pub kind: String,
-    /// The key.
-    pub key: String,
-    /// The type it belongs to.
-    #[serde(skip_serializing_if = "String::is_empty")]
-    pub of: String,
-    /// Where it is declared, for settings and fields.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub declared_at: Option<Place>,
-    /// Where it is parsed.
-    pub parsed_at: Vec<Place>,
-}
-
-/// A place in a file.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Place {
-    /// Relative path.
-    pub path: String,
-    /// 1-based line.
-    pub line: u32,
-}
-
-/// A file that touches one part of the world.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Boundary {
-    /// `fileSystem`, `network` or `process`.
-    pub touches: String,
-    /// The file.
-    pub path: String,
-    /// Through what.
-    pub calls: Vec<BoundaryCall>,
-}
-
-/// A function through which a file touches something.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct BoundaryCall {
-    /// Its full name, or the member's name with a dot before it.
-    pub name: String,
-    /// Line of the first use.
-    pub line: u32,
-    /// How often it is used.
-    pub count: u32,
 }
 
 /// The result of `pack.markdown`.

@@ -20,7 +20,7 @@ pub fn all() -> Vec<(String, Value)> {
         "hello.result" => hello::HelloResult,
         "pack.params" => request::PackParams,
         "pack.result" => request::PackResult,
-        "pack-request" => request::PackRequest,
+        "pack-request" => request::Request,
         "context-pack" => context_pack::ContextPack,
         "preview.params" => request::PackParams,
         "preview.result" => request::PreviewResult,
@@ -178,9 +178,8 @@ mod tests {
             let call =
                 call::Call::parse(&request.method, request.params).unwrap_or_else(|e| panic!("{line}: {e}"));
             if let call::Call::Pack(params) = &call {
-                let known =
-                    serde_json::from_value::<request::PackRequest>(Value::Object(params.request.clone()))
-                        .unwrap();
+                let known = serde_json::from_value::<request::Request>(Value::Object(params.request.clone()))
+                    .unwrap();
                 assert_eq!(
                     serde_json::to_value(known).unwrap(),
                     Value::Object(params.request.clone()),

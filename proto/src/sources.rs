@@ -28,7 +28,7 @@ pub struct SourcesParams {
     pub sources: Vec<OfferedSource>,
     /// The gross budget. Default 100,000 tokens less 8,000 and 2,000.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub budget: Option<crate::request::ContextBudget>,
+    pub budget: Option<crate::request::ContextBudgetRequest>,
     /// Weights, priorities and limits; absent members mean the default.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub settings: Option<Map<String, Value>>,

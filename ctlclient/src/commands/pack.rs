@@ -14,7 +14,9 @@ use indexd_proto::limits::{
     CTL_BUDGET_TOKENS, CTL_BYTES_PER_ITEM, CTL_ITEMS, CTL_ITEMS_PER_SECTION, PATCH_BYTES_MAX, QUERY_BYTES_MAX,
 };
 use indexd_proto::printed::PackRecord;
-use indexd_proto::request::{Budgets, CallOptions, PackAnswer, PackGetParams, PackParams, PreviewResult};
+use indexd_proto::request::{
+    BudgetsRequest, CallOptions, PackAnswer, PackGetParams, PackParams, PreviewResult,
+};
 use indexd_proto::workspace::Envelope;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
@@ -222,12 +224,12 @@ pub(super) fn params(
         wait: Some(wait(&args.wait)),
         progress: progress.is_wanted(),
         no_cache: args.no_cache,
-        default_budgets: Some(Budgets {
+        default_budgets: Some(BudgetsRequest {
             max_total_tokens: Some(CTL_BUDGET_TOKENS),
             max_bytes_per_item: Some(CTL_BYTES_PER_ITEM),
             max_items: Some(CTL_ITEMS),
             max_items_per_section: Some(CTL_ITEMS_PER_SECTION),
-            ..Budgets::default()
+            ..BudgetsRequest::default()
         }),
         overlays: overlays(&args.wait)?,
         ..CallOptions::default()

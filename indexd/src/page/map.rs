@@ -3,7 +3,7 @@
 
 use super::picture;
 use super::{document, plain};
-use indexd_proto::documents::{Boundary, Entrypoint, Folder, Module, Place, RepoMap, Setting};
+use indexd_proto::documents::{Boundary, Entrypoint, Folder, Module, Place, RepoMap, Setting, Touches};
 use maud::{Markup, html};
 use std::collections::BTreeMap;
 
@@ -96,7 +96,7 @@ fn table(label: &str, heads: &[&str], rows: &Markup) -> Markup {
 fn entrypoints(all: &[Entrypoint]) -> Markup {
     let rows = html! {
         @for e in all.iter().take(ROWS_MAX) {
-            tr { td { (plain(&e.kind)) } td { code { (plain(&e.name)) } } td.place { (plain(&e.path)) ":" (e.line) } td { (plain(&e.how)) } }
+            tr { td { (e.kind.name()) } td { code { (plain(&e.name)) } } td.place { (plain(&e.path)) ":" (e.line) } td { (plain(&e.how)) } }
         }
     };
     table("entry points", &["kind", "name", "place", "how"], &rows)
@@ -128,7 +128,7 @@ fn settings(all: &[Setting]) -> Markup {
     let rows = html! {
         @for s in all.iter().take(ROWS_MAX) {
             tr {
-                td { (plain(&s.kind)) }
+                td { (s.kind.name()) }
                 td { code { @if !s.of.is_empty() { (plain(&s.of)) "." } (plain(&s.key)) } }
                 td.place { @if let Some(at) = &s.declared_at { (place(at)) } }
                 td.place {
@@ -146,14 +146,14 @@ fn place(at: &Place) -> String {
 }
 
 fn effects(all: &[Boundary]) -> Markup {
-    let touches = |kind: &str| match kind {
-        "fileSystem" => "file system".to_owned(),
-        other => plain(other),
+    let touches = |kind: Touches| match kind {
+        Touches::FileSystem => "file system",
+        Touches::Network | Touches::Process => kind.name(),
     };
     let rows = html! {
         @for b in all.iter().take(ROWS_MAX) {
             tr {
-                td { (touches(&b.touches)) }
+                td { (touches(b.touches)) }
                 td.place { (plain(&b.path)) }
                 td { @for (i, call) in b.calls.iter().enumerate() { @if i > 0 { ", " } code { (plain(&call.name)) } span.dim { " (" (call.line) ")" } } }
             }
@@ -203,7 +203,7 @@ mod tests {
                 parsed_at: vec![at; PLACES_SHOWN + 2],
                 ..Setting::default()
             }],
-            side_effects: vec![Boundary { touches: hostile.clone(), path: hostile, calls: Vec::new() }],
+            side_effects: vec![Boundary { touches: Touches::Process, path: hostile, calls: Vec::new() }],
             ..RepoMap::default()
         };
         let page = render(&map);

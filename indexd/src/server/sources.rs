@@ -83,7 +83,7 @@ fn content(view: &dyn IndexView, offered: &OfferedSource) -> Result<String, Stri
 }
 
 /// The budget of a request; what it does not name is as configured.
-pub fn budget(asked: Option<request::ContextBudget>, config: &Config) -> ContextBudget {
+pub fn budget(asked: Option<request::ContextBudgetRequest>, config: &Config) -> ContextBudget {
     let asked = asked.unwrap_or_default();
     let whole = |n: u64| i64::try_from(n).unwrap_or(i64::MAX);
     ContextBudget {
@@ -151,7 +151,7 @@ mod tests {
     fn a_budget_may_name_some_of_its_members() {
         let config = Config::default();
         assert_eq!(budget(None, &config), ContextBudget::default());
-        let asked = request::ContextBudget { total_tokens: Some(u64::MAX), ..Default::default() };
+        let asked = request::ContextBudgetRequest { total_tokens: Some(u64::MAX), ..Default::default() };
         let some = budget(Some(asked), &config);
         assert_eq!((some.total_tokens, some.response_reserve), (i64::MAX, 8_000));
     }

@@ -18,7 +18,7 @@ use indexd_proto::documents::{MapParams, MapResult};
 use indexd_proto::error::{ErrorCode, ErrorObject};
 use indexd_proto::graph::{GraphParams, GraphResult};
 use indexd_proto::limits::{CTL_BUDGET_TOKENS, CTL_BYTES_PER_ITEM, CTL_ITEMS, CTL_ITEMS_PER_SECTION};
-use indexd_proto::request::{Budgets, CallOptions, PackAnswer, PackGetParams, PackParams};
+use indexd_proto::request::{BudgetsRequest, CallOptions, PackAnswer, PackGetParams, PackParams};
 use indexd_proto::search::{SearchParams, SearchResult, SymbolParams, SymbolResult};
 use indexd_proto::workspace::{ConfigParams, ConfigResult, Envelope, Wait};
 use serde::Deserialize;
@@ -413,12 +413,12 @@ fn options(asking: &Asking, write: bool) -> CallOptions {
         wait: asking.wait(),
         progress: asking.wants_progress,
         rendered: true,
-        default_budgets: Some(Budgets {
+        default_budgets: Some(BudgetsRequest {
             max_total_tokens: Some(CTL_BUDGET_TOKENS),
             max_bytes_per_item: Some(CTL_BYTES_PER_ITEM),
             max_items: Some(CTL_ITEMS),
             max_items_per_section: Some(CTL_ITEMS_PER_SECTION),
-            ..Budgets::default()
+            ..BudgetsRequest::default()
         }),
         write,
         ..CallOptions::default()

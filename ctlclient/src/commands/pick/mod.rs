@@ -18,7 +18,7 @@ use crate::style::{Style, count};
 use choice::{Choice, Gathered, Packer};
 use indexd_proto::Method;
 use indexd_proto::context_pack::{ContextPack, Lines};
-use indexd_proto::request::{ContextBudget, PackAnswer, PackParams};
+use indexd_proto::request::{ContextBudgetRequest, PackAnswer, PackParams};
 use indexd_proto::sources::{
     OfferedKind, OfferedLines, OfferedSource, PackingMode, SourcesParams, SourcesResult,
 };
@@ -159,7 +159,7 @@ impl Daemon {
             // Its chunks have text and tokens, and no pack is said to have been made.
             mode: Some(PackingMode::Preview),
             sources: vec![source],
-            budget: Some(ContextBudget {
+            budget: Some(ContextBudgetRequest {
                 total_tokens: Some(COUNTED_TOKENS_MAX),
                 response_reserve: Some(0),
                 system_reserve: Some(0),

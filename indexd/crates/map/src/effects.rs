@@ -1,35 +1,12 @@
 //! Where a program touches the world outside: the file system, the network, other processes.
 
 use crate::imports::{Outside, Use, touches};
-use crate::known::{self, Touches, WRITTEN};
+use crate::known::{self, WRITTEN};
 use crate::scan;
 use crate::sources::Source;
+use indexd_api::map::{Boundary, BoundaryCall, Touches};
 use indexd_model::{Language, Role};
-use serde::Serialize;
 use std::collections::BTreeMap;
-
-/// A file that touches one part of the world.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct Boundary {
-    /// What it touches.
-    pub touches: Touches,
-    /// The file.
-    pub path: String,
-    /// Through what, in the order of first use.
-    pub calls: Vec<Call>,
-}
-
-/// A function through which a file touches something.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Call {
-    /// Its full name (`os/exec.Command`), or the member's name with a dot before it.
-    pub name: String,
-    /// Line of the first use.
-    pub line: u32,
-    /// How often it is used.
-    pub count: u32,
-}
 
 /// By name: the line of the first use, and how often.
 type Calls = BTreeMap<String, (u32, u32)>;
@@ -77,8 +54,8 @@ impl Found {
     /// Everything found, by what is touched, then by path.
     pub fn finish(self) -> Vec<Boundary> {
         let boundary = |((touches, path), calls): ((Touches, String), Calls)| {
-            let call = |(name, (line, count))| Call { name, line, count };
-            let mut calls: Vec<Call> = calls.into_iter().map(call).collect();
+            let call = |(name, (line, count))| BoundaryCall { name, line, count };
+            let mut calls: Vec<BoundaryCall> = calls.into_iter().map(call).collect();
             calls.sort_by(|a, b| a.line.cmp(&b.line).then_with(|| a.name.cmp(&b.name)));
             Boundary { touches, path, calls }
         };

@@ -3,38 +3,9 @@
 use crate::manifests;
 use crate::scan;
 use crate::sources::Source;
+pub use indexd_api::map::{Entrypoint, EntrypointKind as Kind};
 use indexd_model::path::{dir_of, file_name_of, stem_of};
 use indexd_model::{DefKind, Facts, FileRoles, IndexView, Language};
-use serde::Serialize;
-
-/// What begins there.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub enum Kind {
-    /// A program that is built or installed.
-    Program,
-    /// A file that is run by itself: a script, a tool of the repository.
-    Script,
-    /// What others import.
-    Library,
-    /// A program that shows how to use the others.
-    Example,
-}
-
-/// Where execution or use begins.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Entrypoint {
-    /// What begins there.
-    pub kind: Kind,
-    /// The name of the program or package.
-    pub name: String,
-    /// The file.
-    pub path: String,
-    /// The line.
-    pub line: u32,
-    /// How it is known, or started.
-    pub how: String,
-}
 
 /// Finds the entry points, by kind, then by path.
 pub fn find(view: &dyn IndexView, files: &[Source]) -> Vec<Entrypoint> {

@@ -4,21 +4,9 @@
 //! The lists name what acts; constants, types and helpers that compute are left out. A star stands for
 //! every function of the module.
 
+pub use indexd_api::map::Touches;
 use indexd_model::{Language, Role};
-use serde::Serialize;
 use std::sync::LazyLock;
-
-/// What is touched.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub enum Touches {
-    /// Files and folders.
-    FileSystem,
-    /// Other machines, sockets, databases.
-    Network,
-    /// Other processes.
-    Process,
-}
 
 use Touches::{FileSystem, Network, Process};
 

@@ -19,13 +19,8 @@ pub mod settings;
 mod sources;
 pub mod tree;
 
-use effects::Boundary;
-use entrypoints::Entrypoint;
+pub use indexd_api::map::{Place, RepoMap};
 use indexd_model::IndexView;
-use modules::Module;
-use serde::Serialize;
-use settings::Setting;
-use tree::Folder;
 
 /// Lines of the page at most.
 pub const LINES_MAX: usize = 500;
@@ -37,39 +32,6 @@ pub const SCHEMA_VERSION: &str = "1.0.0";
 /// The request was withdrawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cancelled;
-
-/// The map of one index state.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct RepoMap {
-    /// Always `RepoMap`.
-    pub schema: &'static str,
-    /// [`SCHEMA_VERSION`].
-    pub schema_version: &'static str,
-    /// The workspace.
-    pub repo_id: String,
-    /// Files in the index.
-    pub files: u32,
-    /// Folders down to [`DEPTH_MAX`], in path order.
-    pub tree: Vec<Folder>,
-    /// Where execution or use begins, in the order of their kinds, then by path.
-    pub entrypoints: Vec<Entrypoint>,
-    /// Packages and other folders of code, by path.
-    pub modules: Vec<Module>,
-    /// Keys that configure the program and where each is parsed, by kind, then by name.
-    pub config: Vec<Setting>,
-    /// Files that touch the file system, the network or other processes, by kind, then by path.
-    pub side_effects: Vec<Boundary>,
-}
-
-/// A place in a file.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-pub struct Place {
-    /// Relative path.
-    pub path: String,
-    /// 1-based line.
-    pub line: u32,
-}
 
 /// Reads the map of a state of the index. `is_cancelled` is asked once a file.
 ///
@@ -98,8 +60,8 @@ pub fn map(
     });
     reading.helpers(view);
     Ok(RepoMap {
-        schema: "RepoMap",
-        schema_version: SCHEMA_VERSION,
+        schema: "RepoMap".to_owned(),
+        schema_version: SCHEMA_VERSION.to_owned(),
         repo_id: repo_id.to_owned(),
         files: files.len() as u32,
         tree: tree::folders(files.iter().map(|s| &*s.path)),

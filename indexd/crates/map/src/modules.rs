@@ -1,9 +1,9 @@
 //! The parts of a program: packages and other folders of code.
 
 use crate::sources::Source;
+use indexd_api::map::Module;
 use indexd_model::path::{dir_of, file_name_of, stem_of};
 use indexd_model::{DefFlags, DefIdx, DefKind, EdgeKind, Facts, IndexView, Language};
-use serde::Serialize;
 use std::collections::BTreeMap;
 
 /// Names shown of a module.
@@ -12,25 +12,6 @@ const NAMES_MAX: usize = 5;
 const SUMMARY_CHARS: usize = 160;
 /// Definitions of one module whose uses are counted.
 const COUNTED_MAX: usize = 400;
-
-/// A folder of code.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Module {
-    /// The folder; empty for the root.
-    pub path: String,
-    /// The name of the package, or of the folder.
-    pub name: String,
-    /// Language identifier of most of its files.
-    pub language: &'static str,
-    /// Files of code, tests left out.
-    pub files: u32,
-    /// Their lines.
-    pub lines: u32,
-    /// The first sentence of its own documentation; empty when it has none.
-    pub summary: String,
-    /// What it offers that is used most, at most five.
-    pub names: Vec<String>,
-}
 
 /// Finds the modules, by path.
 pub fn find(view: &dyn IndexView, files: &[Source]) -> Vec<Module> {
@@ -59,7 +40,7 @@ fn module(view: &dyn IndexView, dir: &str, sources: &[&Source]) -> Module {
     let is_program = language == Language::Go && name == "main";
     Module {
         path: dir.to_owned(),
-        language: language.id(),
+        language: language.id().to_owned(),
         files: sources.len() as u32,
         lines: sources.iter().map(|s| s.n_lines).sum(),
         summary: summary(view, language, &own),

@@ -4,11 +4,9 @@
 //! fixed order, the tree first, and each says how many more there are.
 
 use crate::entrypoints::{Entrypoint, Kind as Begins};
-use crate::known::Touches;
-use crate::modules::Module;
 use crate::settings::{Kind, Setting};
-use crate::tree::Folder;
 use crate::{LINES_MAX, Place, RepoMap};
+use indexd_api::map::{Folder, Module, Touches};
 use std::collections::BTreeMap;
 
 /// Characters of a list line at which the next one begins.

@@ -9,9 +9,9 @@ use crate::Place;
 use crate::imports::{Outside, Use};
 use crate::scan;
 use crate::sources::Source;
+pub use indexd_api::map::{Setting, SettingKind as Kind};
 use indexd_model::path::dir_of;
 use indexd_model::{DefDoc, DefKind, EdgeKind, IndexView, Language};
-use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Callers of one helper that are read.
@@ -20,38 +20,6 @@ const CALLERS_MAX: usize = 2_000;
 const HELPERS_DEEP_MAX: usize = 2;
 /// Places kept of one key.
 const PLACES_MAX: usize = 50;
-
-/// How a key reaches the program.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub enum Kind {
-    /// A variable of the environment.
-    Environment,
-    /// An option of the command line.
-    Flag,
-    /// A name of a settings module, or a key asked of a configuration by its name.
-    Setting,
-    /// A field of a type that a configuration file is read into.
-    Field,
-}
-
-/// A key and where it is parsed. Values are never read.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct Setting {
-    /// How it reaches the program.
-    pub kind: Kind,
-    /// The key.
-    pub key: String,
-    /// The type or module it belongs to; empty for flags and variables.
-    #[serde(skip_serializing_if = "String::is_empty")]
-    pub of: String,
-    /// Where it is declared, for settings and fields.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub declared_at: Option<Place>,
-    /// Where it is parsed, in path order.
-    pub parsed_at: Vec<Place>,
-}
 
 /// What has been read so far.
 #[derive(Default)]

@@ -1,19 +1,8 @@
 //! The folders of a repository.
 
 use crate::DEPTH_MAX;
-use serde::Serialize;
+use indexd_api::map::Folder;
 use std::collections::BTreeMap;
-
-/// A folder.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Folder {
-    /// Relative path; empty for the root.
-    pub path: String,
-    /// Levels below the root; 0 for the root itself.
-    pub depth: usize,
-    /// Indexed files in it and below it.
-    pub files: u32,
-}
 
 /// The folders of these paths down to [`DEPTH_MAX`], in path order, the root first.
 pub fn folders<'a>(paths: impl Iterator<Item = &'a str>) -> Vec<Folder> {

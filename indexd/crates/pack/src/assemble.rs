@@ -30,7 +30,7 @@ use crate::pack::DropReason;
 use crate::page::{Page, Size, Spot};
 use crate::query::Query;
 use crate::render::Zone;
-use crate::request::{Request, Stop};
+use crate::request::{Asked, Stop};
 use crate::role::Role;
 use crate::sections::sections;
 use crate::unit::{Unit, UnitKey, Units, files_of};
@@ -49,10 +49,10 @@ use std::rc::Rc;
 /// [`gather::gather`].
 pub fn assemble<'a>(
     view: &'a dyn IndexView,
-    request: &Request,
+    asked: &Asked,
     ctx: &'a Context<'a>,
 ) -> Result<Selected<'a>, PackError> {
-    let mut a = Assembly::new(view, request, ctx)?;
+    let mut a = Assembly::new(view, asked, ctx)?;
     a.fill()?;
     if !a.has_true_twins() {
         a.tell_apart();
@@ -103,10 +103,10 @@ struct Refusal {
 }
 
 impl<'a> Assembly<'a> {
-    fn new(view: &'a dyn IndexView, request: &Request, ctx: &'a Context<'a>) -> Result<Self, PackError> {
-        let (resolved, mut budgets) = request.resolve(ctx.config)?;
+    fn new(view: &'a dyn IndexView, asked: &Asked, ctx: &'a Context<'a>) -> Result<Self, PackError> {
+        let (resolved, mut budgets) = (asked.options.clone(), asked.limits.clone());
         let held = view.signature();
-        if let Some(asked) = request.index_signature.as_ref().filter(|s| **s != held) {
+        if let Some(asked) = asked.pinned.as_ref().filter(|s| **s != held) {
             return Err(PackError::IndexMissing { asked: asked.clone(), held });
         }
         if ctx.counter.name() != resolved.tokenizer {

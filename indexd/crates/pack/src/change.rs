@@ -7,6 +7,7 @@
 pub mod patch;
 
 use crate::role::{Role, role_of_marks};
+use indexd_api::request::ChangeId;
 use indexd_model::{
     DefFlags, DefIdx, DefKind, Facts, FileFacts, FileRoles, Language, LineIndex, Lines, Span, names,
 };
@@ -31,18 +32,6 @@ pub struct Change {
     pub files: Vec<ChangedFile>,
     /// What a reader should know of it, one sentence each.
     pub notes: Vec<String>,
-}
-
-/// What stands for a change in a request: two states and a digest of all that differs.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct ChangeId {
-    /// The state before: a commit id, `staged`, `worktree` or `patch`.
-    pub from: String,
-    /// The state after, likewise.
-    pub to: String,
-    /// `b3:` and the digest of the paths and texts that differ.
-    pub digest: String,
 }
 
 /// One file of a change.

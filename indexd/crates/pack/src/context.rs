@@ -21,8 +21,6 @@ pub struct Context<'a> {
     pub tool_version: &'a str,
     /// The workspace.
     pub repo_id: &'a str,
-    /// [`crate::request::Resolved::normalised`] of the request, where the caller has it already.
-    pub normalised: Option<&'a str>,
     /// The change that the request names, with its texts.
     pub change: Option<&'a Change>,
     /// ISO time for `createdAt`.
@@ -47,7 +45,6 @@ impl<'a> Context<'a> {
             cancel: &|| false,
             tool_version: env!("CARGO_PKG_VERSION"),
             repo_id: "",
-            normalised: None,
             change: None,
             created_at: "",
             matches_head: &|_| false,

@@ -1,13 +1,12 @@
-//! The packing engine: from a request and one immutable index state to a context pack.
+//! Builds a context pack from a request and one immutable state of an index.
 //!
-//! One way through: [`query`] understands the text, [`retrieve`] ranks definitions, [`expand`] walks
-//! resolved edges from the best of them, [`score`] puts everything in one total order, [`dedup`]
-//! keeps each content once, [`sections`] gives each candidate its role, [`assemble`] fills the budget,
-//! [`render`] writes the text that a reader gets, and [`build`](fn@build) ties them together. The
-//! crate sees an index only as `&dyn IndexView`; it does no IO and reads no clock, so equal inputs
-//! give equal bytes.
+//! The stages run in one direction: [`query`] parses the text, [`retrieve`] ranks definitions, [`expand`]
+//! walks resolved edges from the best of them, [`score`] puts all candidates into one total order,
+//! [`dedup`] keeps equal content once, [`sections`] assigns each candidate a role, [`assemble`] fills the
+//! budget, [`render`] writes the text, and [`build`](fn@build) runs them. The crate reads an index only
+//! through `&dyn IndexView`. It does no IO and reads no clock, so equal inputs give equal bytes.
 //!
-//! Start reading at [`request`] (what is asked), [`pack`] (what comes back), then [`build`](fn@build).
+//! Start reading at [`request`] (the input), [`pack`] (the output), then [`build`](fn@build).
 
 pub mod assemble;
 pub mod build;
@@ -19,7 +18,6 @@ pub mod config;
 pub mod context;
 pub mod contract;
 pub mod dedup;
-pub mod error;
 pub mod evidence;
 pub mod excerpt;
 pub mod expand;
@@ -41,12 +39,12 @@ pub mod tuning;
 pub mod unit;
 mod write;
 
-pub use build::{build, preview};
+pub use build::{answer, build, preview};
 pub use change::Change;
 pub use config::Config;
 pub use context::{Context, Decision};
-pub use error::PackError;
+pub use indexd_api::error::{self, PackError};
 pub use indexd_model::symbol_id;
 pub use pack::Pack;
-pub use request::Request;
+pub use request::{Asked, Request};
 pub use tuning::Tuning;

@@ -14,22 +14,19 @@ use crate::pack::{
     Provenance, SCHEMA_VERSION, Scores, Section, SeedEntry, Stats, Truncation,
 };
 use crate::query::STOPWORDS_VERSION;
-use crate::request::{Layout, Strictness};
+use crate::request::{Asked, Layout, Strictness};
 use crate::retrieve::GRAPH;
 use crate::score::FEATURES;
 use crate::unit::Unit;
 use indexd_model::{FileRoles, REDACTION_MARK, Span};
 use sha2::{Digest, Sha256};
-use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 /// Writes the pack.
-pub fn pack(a: &mut Selected, ctx: &Context) -> Pack {
+pub fn pack(a: &mut Selected, asked: &Asked, ctx: &Context) -> Pack {
     let signature = a.units.view.signature();
-    let normalise = || a.request.normalised(&a.budgets, ctx.repo_id, ctx.config, ctx.tool_version);
-    let normalised = ctx.normalised.map_or_else(|| Cow::Owned(normalise()), Cow::Borrowed);
-    debug_assert_eq!(normalised, normalise(), "another request's");
+    let normalised = asked.normalised(ctx.repo_id, ctx.config, ctx.tool_version);
     let digest =
         Sha256::new().chain_update(signature.as_bytes()).chain_update(normalised.as_bytes()).finalize();
     let shown = a.shown.clone();

@@ -6,7 +6,8 @@ use crate::server::backend::Context;
 use crate::server::dispatch::json;
 use crate::server::graph::{self, Relation};
 use crate::server::metrics::Compared;
-use crate::server::{card, log, lookup, place, why};
+use crate::server::{card, convert, log, lookup, place, why};
+use indexd_pack::Asked;
 use indexd_proto::card::{CardParams, CardResult};
 use indexd_proto::error::ErrorObject;
 use indexd_proto::graph::{GraphParams, GraphResult};
@@ -37,7 +38,8 @@ impl Engine {
         members.insert("query".to_owned(), query.into());
         let pack = self
             .request(members)
-            .and_then(|request| self.assemble(reading, (&request, None, None), ctx, indexd_pack::build));
+            .and_then(|r| Asked::new(&r, &reading.config.pack).map_err(|e| convert::pack_error(&e)))
+            .and_then(|asked| self.assemble(reading, (&asked, None), ctx, indexd_pack::answer));
         match pack {
             Ok(pack) => {
                 let found = hits.iter().map(|h| h.chunk_uid.as_str());

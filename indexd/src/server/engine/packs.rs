@@ -10,9 +10,9 @@ use crate::server::{change, convert, log, shown};
 use crate::workspace::folder_name;
 use indexd_model::{FactsView as _, IndexView};
 use indexd_pack::PackError;
-use indexd_pack::request::{ChangeRequest, Request};
+use indexd_pack::request::{Asked, BudgetsRequest, ChangeRequest, Request};
 use indexd_proto::error::{ErrorCode, ErrorObject};
-use indexd_proto::request::{Budgets, CallOptions, PackGetParams, PackGetResult, PackParams, PreviewResult};
+use indexd_proto::request::{CallOptions, PackGetParams, PackGetResult, PackParams, PreviewResult};
 use indexd_proto::shown::{ContextSummary, ShowParams};
 use indexd_proto::workspace::{CacheFacts, Envelope};
 use serde_json::Value;
@@ -28,11 +28,10 @@ impl Engine {
         let Prepared { call, request, reading, change } = self.prepare(params, ctx)?;
         reading.check_enabled()?;
         let config = &reading.config.pack;
-        let (resolved, limits) = request.resolve(config).map_err(|e| convert::pack_error(&e))?;
-        let normalised = resolved.normalised(&limits, &reading.repo_id, config, TOOL_VERSION);
+        let asked = Asked::new(&request, config).map_err(|e| convert::pack_error(&e))?;
+        let normalised = asked.normalised(&reading.repo_id, config, TOOL_VERSION);
         let key = cache_key(&reading.snapshot.signature(), &normalised);
-        let pinned = request.index_signature.is_some();
-        let asks = !call.no_cache && !pinned;
+        let asks = !call.no_cache && asked.pinned.is_none();
         let cached = if asks { self.cache.get(&key) } else { None };
         let hit = cached.is_some();
         if asks {
@@ -41,8 +40,7 @@ impl Engine {
         let kept = match cached {
             Some(kept) => kept,
             None => {
-                let asked = (&request, Some(&*normalised), change.as_ref());
-                let pack = self.assemble(&reading, asked, ctx, indexd_pack::build)?;
+                let pack = self.assemble(&reading, (&asked, change.as_ref()), ctx, indexd_pack::answer)?;
                 self.metrics.assembled(&pack.stats);
                 let held: Arc<[String]> = pack.seen().into();
                 self.held.lock().unwrap_or_else(PoisonError::into_inner).put(pack.pack_id.clone(), held);
@@ -73,7 +71,8 @@ impl Engine {
 
     pub(super) fn preview(&self, params: PackParams, ctx: &Context) -> Result<String, ErrorObject> {
         let Prepared { request, reading, change, .. } = self.prepare(params, ctx)?;
-        let pack = self.assemble(&reading, (&request, None, change.as_ref()), ctx, indexd_pack::preview)?;
+        let asked = Asked::new(&request, &reading.config.pack).map_err(|e| convert::pack_error(&e))?;
+        let pack = self.assemble(&reading, (&asked, change.as_ref()), ctx, indexd_pack::preview)?;
         let mut preview = pack.to_json();
         for item in preview["sections"]
             .as_array_mut()
@@ -144,7 +143,7 @@ impl Engine {
     pub(super) fn request(&self, members: serde_json::Map<String, Value>) -> Result<Request, ErrorObject> {
         let request = Request::from_json(Value::Object(members)).map_err(|e| convert::pack_error(&e))?;
         // What is wrong with a request is said before anything is waited for.
-        request.resolve(&self.config.pack).map_err(|e| convert::pack_error(&e))?;
+        Asked::new(&request, &self.config.pack).map_err(|e| convert::pack_error(&e))?;
         if let Some(name) = &request.tokenizer {
             self.counter(name)?;
         }
@@ -154,12 +153,12 @@ impl Engine {
     pub(super) fn assemble(
         &self,
         reading: &Reading,
-        (request, normalised, change): (&Request, Option<&str>, Option<&indexd_pack::Change>),
+        (asked, change): (&Asked, Option<&indexd_pack::Change>),
         ctx: &Context,
-        build: fn(&dyn IndexView, &Request, &indexd_pack::Context) -> Result<indexd_pack::Pack, PackError>,
+        build: fn(&dyn IndexView, &Asked, &indexd_pack::Context) -> Result<indexd_pack::Pack, PackError>,
     ) -> Result<indexd_pack::Pack, ErrorObject> {
         let config = &reading.config.pack;
-        let counter = self.counter(request.tokenizer.as_deref().unwrap_or(&config.tokenizer))?;
+        let counter = self.counter(&asked.options.tokenizer)?;
         let created_at = convert::iso_time(SystemTime::now());
         let timings = std::cell::RefCell::new((Instant::now(), BTreeMap::new()));
         let stage = |name: &'static str| {
@@ -176,14 +175,13 @@ impl Engine {
             cancel: &|| ctx.cancel.is_cancelled(),
             tool_version: TOOL_VERSION,
             repo_id: &reading.repo_id,
-            normalised,
             change,
             created_at: &created_at,
             matches_head: &|path| at_head.holds(path),
             stage: &stage,
             decided: &|d| log::decision(d),
         };
-        let mut pack = build(&reading.snapshot, request, &pack_ctx).map_err(|e| convert::pack_error(&e))?;
+        let mut pack = build(&reading.snapshot, asked, &pack_ctx).map_err(|e| convert::pack_error(&e))?;
         pack.stats.timings = timings.into_inner().1;
         Ok(pack)
     }
@@ -283,7 +281,7 @@ struct Prepared {
 }
 
 /// Sets the limits that neither the request nor the configuration names to the client's own.
-fn fill_limits(request: &mut Request, defaults: &Budgets, config: &Config) {
+fn fill_limits(request: &mut Request, defaults: &BudgetsRequest, config: &Config) {
     let tokens = defaults.max_total_tokens.filter(|_| request.context_budget.is_none());
     let b = &mut request.client_budgets;
     for (held, default, key) in [

@@ -3,6 +3,7 @@
 use super::lanes::ROOM_MIN;
 use super::*;
 use crate::config::Config;
+use crate::request::Request;
 use crate::tuning::Tuning;
 use indexd_oracle::Oracle;
 use indexd_text::{CounterOptions, counter};
@@ -55,7 +56,8 @@ proptest! {
         let ctx = Context::new(&config, &tuning, &*counter);
         let budgets = json!({"maxTotalTokens": budget, "maxBytesPerItem": bytes});
         let request = Request::from_json(json!({"query": words.join(" "), "budgets": budgets})).expect("a request");
-        let mut a = Assembly::new(&view, &request, &ctx).expect("candidates");
+        let asked = Asked::new(&request, &config).expect("options");
+        let mut a = Assembly::new(&view, &asked, &ctx).expect("candidates");
         a.fill().expect("a page");
         for i in 0..a.s.claimed.len() {
             if a.left() < ROOM_MIN {

@@ -10,7 +10,7 @@ use super::{
     Answer, BudgetManager, Chunker, ContextBudget, ContextChunk, ContextPacker, ContextSource, Deduplicator,
     Excluded, Formatter, LineRange, PackedContext, PackingStats, Ranker, Selector, Settings,
 };
-use crate::error::{NO_CONTENT, PackError};
+use indexd_api::{ErrorCode, PackError};
 use indexd_text::TokenCounter;
 
 /// Tokens of a header, a fence and a gap at most, beside the path.
@@ -297,7 +297,7 @@ fn warnings(sources: &[ContextSource], is_empty: bool) -> Vec<String> {
     });
     let binary = sources.iter().enumerate().filter(|(_, s)| s.content.contains('\0'));
     let binary = binary.map(|(i, s)| format!("source {} ({}) is not text", i + 1, s.source_type.name()));
-    failed.chain(binary).chain(is_empty.then(|| NO_CONTENT.to_owned())).collect()
+    failed.chain(binary).chain(is_empty.then(|| ErrorCode::NoContent.name().to_owned())).collect()
 }
 
 impl ContextPacker for Packer<'_> {
@@ -415,7 +415,7 @@ pub(in crate::contract) mod tests {
         let packed = pack(&[], 1_000);
         assert_eq!(
             (packed.content.as_str(), packed.token_count, packed.warnings),
-            ("", 0, vec![NO_CONTENT.to_owned()])
+            ("", 0, vec![ErrorCode::NoContent.name().to_owned()])
         );
         assert_eq!(pack(&[source(OpenFile, Some("a"), "")], 1_000).chunks, []);
     }

@@ -1,11 +1,11 @@
 use super::*;
-use serde_json::json;
+use serde_json::{Value, json};
 
 fn code(value: Value) -> Result<Resolved, &'static str> {
     Request::from_json(value)
-        .and_then(|r| r.resolve(&Config::default()))
-        .map(|(r, _)| r)
-        .map_err(|e| e.code())
+        .and_then(|r| Asked::new(&r, &Config::default()))
+        .map(|asked| asked.options)
+        .map_err(|e| e.code().name())
 }
 
 #[test]
@@ -44,7 +44,7 @@ fn caps_hold_exactly_at_their_boundary() {
     ] {
         for (asked, clamps) in [(cap, 0), (cap + 1, 1)] {
             let request = Request::from_json(json!({"query": "x", "budgets": {member: asked}})).unwrap();
-            let (_, budgets) = request.resolve(&Config::default()).unwrap();
+            let budgets = Asked::new(&request, &Config::default()).unwrap().limits;
             assert_eq!(budgets.clamped.len(), clamps, "{member} {asked}");
         }
     }
@@ -56,8 +56,8 @@ fn caps_hold_exactly_at_their_boundary() {
 fn equal_requests_become_equal_bytes() {
     let config = Config::default();
     let named = |v: Value, repo_id: &str, version: &str| {
-        let (resolved, limits) = Request::from_json(v).unwrap().resolve(&config).unwrap();
-        resolved.normalised(&limits, repo_id, &config, version)
+        let asked = Asked::new(&Request::from_json(v).unwrap(), &config).unwrap();
+        asked.normalised(repo_id, &config, version)
     };
     let normal = |v: Value| named(v, "r", "1");
     let base = normal(json!({"query": "x"}));
@@ -131,7 +131,7 @@ fn a_limit_says_where_it_comes_from() {
     config.origins.insert("maxItems".to_owned(), Of::RepositoryFile);
     let resolve = |config: &Config, client: BudgetsRequest, asked: Value| {
         let request = Request { client_budgets: client, ..Request::from_json(asked).unwrap() };
-        request.resolve(config).unwrap().1
+        Asked::new(&request, config).unwrap().limits
     };
     let items = |client: Option<u64>, asked: Value| {
         let client = BudgetsRequest { max_items: client, ..Default::default() };

@@ -1,11 +1,11 @@
 //! What to do next, and what is missing, when budget or coverage fell short.
 
 use crate::assemble::{Claimed, Selected, State};
-use crate::error::NO_CONTENT;
 use crate::pack::{DropReason, Stats};
 use crate::request::{Layout, Stop};
 use crate::role::Role;
 use crate::write::final_state;
+use indexd_api::ErrorCode;
 use indexd_model::DefKind;
 use std::collections::BTreeMap;
 
@@ -45,7 +45,7 @@ pub(super) fn of(a: &mut Selected, stats: &Stats) -> (Vec<String>, Vec<String>, 
     }
     let nothing = stats.included == 0 && !a.shows_changes();
     if nothing {
-        warnings.push(NO_CONTENT.to_owned());
+        warnings.push(ErrorCode::NoContent.name().to_owned());
     }
     // Terms that were found but not scored, of a long text, are no news; nor is a name without its
     // parts.

@@ -2,7 +2,7 @@
 
 use indexd_model::IndexView;
 use indexd_oracle::Oracle;
-use indexd_pack::{Config, Context, Pack, PackError, Request, Tuning, build, preview};
+use indexd_pack::{Asked, Config, Context, Pack, PackError, Request, Tuning, build, preview};
 use indexd_text::{CachedCounter, CounterOptions, TokenCounter, counter};
 use serde_json::Value;
 use std::path::Path;
@@ -56,7 +56,8 @@ pub fn with_tuning(view: &dyn IndexView, request: Value, tuning: &Tuning) -> Pac
 }
 
 pub fn try_preview(view: &dyn IndexView, request: Value, config: &Config) -> Result<Pack, PackError> {
-    Request::from_json(request).and_then(|r| preview(view, &r, &context(config, &|| false)))
+    let asked = Asked::new(&Request::from_json(request)?, config)?;
+    preview(view, &asked, &context(config, &|| false))
 }
 
 pub fn pack(view: &dyn IndexView, request: Value) -> Pack {

@@ -1,0 +1,9 @@
+//! What wire, engine and client share, each once: the request for a pack, the map of a
+//! repository, and the codes of errors. The published schemas are derived from these types.
+
+pub mod error;
+pub mod map;
+pub mod request;
+
+pub use error::{ErrorCode, PackError};
+pub use request::Request;

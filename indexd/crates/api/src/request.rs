@@ -1,0 +1,418 @@
+//! What a caller asks for: every option that shapes a pack is a field of [`Request`].
+//!
+//! A query and a budget are enough; everything else has a documented default. The packing engine fills
+//! the defaults and applies the hard caps.
+
+use crate::error::PackError;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// A request as it arrives. Absent members mean the default.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+#[schemars(rename = "PackRequest")]
+pub struct Request {
+    /// The workspace's name; filled in by the daemon. Names the workspace where the call names no
+    /// folder; another name than that of the folder is an error.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub repo_id: Option<String>,
+    /// Filled in by the daemon; shown as `workspace:<repoId>`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub index_root: Option<String>,
+    /// Pins one state of the index; absent means the current one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub index_signature: Option<String>,
+    /// The task in words, at most 256 KiB; may be a whole issue text. May be empty beside `focus` and `change`.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub query: String,
+    /// What kinds of content seeds may be. Default `mixed`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub seed_mode: Option<SeedMode>,
+    /// How seeds are found. Default `hybrid`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub seed_provider: Option<SeedProvider>,
+    /// What the pack is for. Default `answer`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub intent: Option<Intent>,
+    /// An entity that is a seed of score 1; one member is set.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub focus: Option<Focus>,
+    /// A change that the pack is about; `query` may be empty beside it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub change: Option<ChangeRequest>,
+    /// How far and along which edges to look.
+    #[serde(skip_serializing_if = "is_default")]
+    pub expansion: ExpansionRequest,
+    /// Limits.
+    #[serde(skip_serializing_if = "is_default")]
+    pub budgets: BudgetsRequest,
+    /// A gross budget; an alternative to `budgets.maxTotalTokens`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub context_budget: Option<ContextBudgetRequest>,
+    /// Limits of the client, filled in by the daemon, for those that the request does not name.
+    #[serde(skip)]
+    pub client_budgets: BudgetsRequest,
+    /// How items are ordered.
+    #[serde(skip_serializing_if = "is_default")]
+    pub ordering: OrderingRequest,
+    /// What happens at a hard cap and where evidence is missing. Default `warn`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub strictness: Option<Strictness>,
+    /// Whether the explain envelope is present. Default true.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub include_explain: Option<bool>,
+    /// Sections and their claim rules. Default `graph`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub layout: Option<Layout>,
+    /// Scoring profile. Default `graph`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub scoring: Option<Scoring>,
+    /// What the rendered text looks like. Default `text`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub renderer: Option<Renderer>,
+    /// `o200k_base`, `cl100k_base`, `generic` or `claude`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tokenizer: Option<String>,
+    /// What the reader has already: ids of packs, and chunk uids, each alone, with `@head` where only its
+    /// head was seen, or with `@` and the content hash seen. At most 2,000.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub seen: Vec<String>,
+    /// Version of the pack's shape that the caller reads; absent means this one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub schema_version: Option<String>,
+}
+
+macro_rules! options {
+    ($(#[$doc:meta])* $name:ident { $(#[$first_doc:meta])* $first:ident $(, $(#[$variant_doc:meta])* $variant:ident)* $(,)? }) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+        #[serde(rename_all = "camelCase")]
+        pub enum $name {
+            $(#[$first_doc])*
+            #[default]
+            $first,
+            $($(#[$variant_doc])* $variant,)*
+        }
+    };
+}
+
+options! {
+    /// What kinds of content seeds may be.
+    SeedMode {
+        /// Code and prose.
+        Mixed,
+        /// Code only.
+        Code,
+        /// Prose only.
+        Prose,
+    }
+}
+options! {
+    /// How seeds are found.
+    SeedProvider {
+        /// All routes that exist, fused.
+        Hybrid,
+        /// Scored terms only.
+        Sparse,
+        /// Literals and phrases only.
+        Fts,
+        /// Vectors; there is no such provider.
+        Ann,
+    }
+}
+options! {
+    /// What the pack is for.
+    Intent {
+        /// Answer a question.
+        Answer,
+        /// Summarise.
+        Summarize,
+        /// Change the structure.
+        Refactor,
+        /// Find a fault.
+        Debug,
+        /// See what a change reaches; the graph goes first.
+        Impact,
+        /// State what callers may rely on.
+        Contract,
+        /// Judge a change: what others rely on goes first.
+        Review,
+    }
+}
+options! {
+    /// Where a pack ends.
+    Stop {
+        /// Where nothing more fits.
+        Budget,
+        /// Where what follows is worth little, within the budget.
+        Value,
+    }
+}
+options! {
+    /// Which way edges are followed.
+    Direction {
+        /// Both ways.
+        Both,
+        /// From source to target: callees.
+        Out,
+        /// From target to source: callers.
+        In,
+    }
+}
+options! {
+    /// Behaviour at hard caps and where evidence is missing.
+    Strictness {
+        /// Clamp and keep, and say so.
+        Warn,
+        /// Refuse and drop.
+        Strict,
+        /// Clamp and keep, without gap details.
+        Loose,
+    }
+}
+options! {
+    /// The first sort key.
+    Primary {
+        /// The bounded merge of all signals.
+        HybridScore,
+        /// The retrieval score.
+        SeedScore,
+        /// Fewest hops first.
+        GraphDistance,
+        /// Best evidence first.
+        GraphEvidence,
+    }
+}
+options! {
+    /// A key that decides between equals.
+    TieBreaker {
+        /// The path.
+        FileRelPath,
+        /// The first line.
+        StartLine,
+        /// The chunk's identity.
+        ChunkUid,
+        /// The symbol's identity.
+        SymbolId,
+    }
+}
+options! {
+    /// A set of sections.
+    Layout {
+        /// Ten sections by how an item was reached.
+        Graph,
+        /// Six sections by what an item is.
+        Agent,
+    }
+}
+options! {
+    /// A scoring profile.
+    Scoring {
+        /// Seed score, graph distance, evidence.
+        Graph,
+    }
+}
+options! {
+    /// What the rendered text looks like.
+    Renderer {
+        /// Plain text with Markdown headers and fences.
+        Text,
+        /// Refused: the text is what is budgeted, and the pack itself is JSON.
+        Json,
+    }
+}
+
+/// A kind of edge as asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum EdgeType {
+    /// Calls.
+    Call,
+    /// Reads, writes, types; inheritance and implementation too.
+    Usage,
+    /// Imports.
+    Import,
+    /// Exports.
+    Export,
+    /// Flow of values.
+    Dataflow,
+}
+
+/// A kind of evidence as asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(rename = "EvidenceKind")]
+pub enum EvidenceFilter {
+    /// A call expression.
+    Callsite,
+    /// An identifier.
+    Identifier,
+    /// An import statement.
+    ImportStmt,
+    /// A range of source.
+    Span,
+    /// An imported compiler index.
+    Tooling,
+}
+
+/// An entity named by the caller; exactly one member is set.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+pub struct Focus {
+    /// A symbol.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub symbol_id: Option<String>,
+    /// A chunk.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub chunk_uid: Option<String>,
+    /// A file.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub file_rel_path: Option<String>,
+}
+
+/// A change as asked for; exactly one member is set.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+#[schemars(rename = "Change")]
+pub struct ChangeRequest {
+    /// `A..B`, `A...B` (from what both have in common), `A` (from there to the work tree), or empty: all
+    /// that is not committed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub diff: Option<String>,
+    /// What is staged, against HEAD.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub staged: bool,
+    /// What is not staged.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub worktree: bool,
+    /// A patch in the unified format, at most 4 MiB, applied to the work tree or not.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub patch: Option<String>,
+    /// What it stands for, filled in by the daemon.
+    #[serde(skip)]
+    pub found: Option<ChangeId>,
+}
+
+/// What stands for a change in a request: two states and a digest of all that differs.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ChangeId {
+    /// The state before: a commit id, `staged`, `worktree` or `patch`.
+    pub from: String,
+    /// The state after, likewise.
+    pub to: String,
+    /// `b3:` and the digest of the paths and texts that differ.
+    pub digest: String,
+}
+
+/// Expansion as asked for.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+#[schemars(rename = "Expansion")]
+pub struct ExpansionRequest {
+    /// Hops, at most 4. Default 2.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_hops: Option<u32>,
+    /// Kinds of edges. Default call, usage, import.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub edge_types: Option<Vec<EdgeType>>,
+    /// Which way. Default both.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub direction: Option<Direction>,
+    /// Whether neighbours in the file of a seed are candidates. Default false.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub include_same_file_neighbors: Option<bool>,
+    /// Adds or removes `import`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub include_imports: Option<bool>,
+    /// Adds or removes `export`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub include_exports: Option<bool>,
+    /// Adds or removes `dataflow`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub include_dataflow: Option<bool>,
+    /// Whether a path needs evidence of the kinds asked for on every edge. Default false.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub require_evidence: Option<bool>,
+    /// Kinds of evidence that count. Default all.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub evidence_kinds: Option<Vec<EvidenceFilter>>,
+}
+
+/// Limits as asked for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+#[schemars(rename = "Budgets")]
+pub struct BudgetsRequest {
+    /// Characters of the rendering. Default 200,000, at most 2,000,000.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_total_chars: Option<u64>,
+    /// Tokens of the rendering. Default 90,000.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_total_tokens: Option<u64>,
+    /// Items. Default 80, at most 250.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_items: Option<u64>,
+    /// Items of one section. Default 25, at most 80.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_items_per_section: Option<u64>,
+    /// Bytes of one excerpt. Default 4,096, at most 64,000.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_bytes_per_item: Option<u64>,
+    /// Where a pack ends. Default `budget`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stop: Option<Stop>,
+}
+
+/// A gross budget as asked for; absent members are those of the configuration.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+#[schemars(rename = "ContextBudget")]
+pub struct ContextBudgetRequest {
+    /// Tokens of the whole window. Default 100,000.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub total_tokens: Option<u64>,
+    /// Tokens kept free for the response. Default 8,000.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub response_reserve: Option<i64>,
+    /// Tokens kept free for the system prompt. Default 2,000.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub system_reserve: Option<i64>,
+}
+
+/// Order as asked for.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+#[schemars(rename = "Ordering")]
+pub struct OrderingRequest {
+    /// First key. Default hybridScore.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub primary: Option<Primary>,
+    /// Keys that decide between equals; the rest follow in their usual order.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stable_tie_breakers: Option<Vec<TieBreaker>>,
+}
+
+impl Request {
+    /// Reads a request from JSON.
+    ///
+    /// # Errors
+    /// [`PackError::NotSupported`] for unknown members and unknown values of options,
+    /// [`PackError::InvalidRequest`] for values of the wrong form.
+    pub fn from_json(value: Value) -> Result<Self, PackError> {
+        serde_json::from_value(value).map_err(|e| {
+            let text = e.to_string();
+            if text.starts_with("unknown variant") || text.starts_with("unknown field") {
+                PackError::NotSupported { what: text }
+            } else {
+                PackError::InvalidRequest { detail: text }
+            }
+        })
+    }
+}
+
+/// Whether a member says nothing, and is left out.
+fn is_default<T: Default + PartialEq>(x: &T) -> bool {
+    *x == T::default()
+}
