@@ -5,7 +5,7 @@
 //! can be off by what the other branch added above it; the sum comes out right.
 
 use bitcode::{Decode, Encode};
-use gix::diff::blob::{Algorithm, Diff, InternedInput};
+use gix_imara_diff::{Algorithm, Diff, InternedInput};
 use indexd_model::Lines;
 use indexd_model::view::Touched;
 
