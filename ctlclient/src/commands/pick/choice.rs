@@ -1,6 +1,6 @@
 //! What may be in a text and what is chosen of it: the state behind the picker, without a terminal.
 
-use super::text::{self, Known, Zone};
+use super::text::{self, Known, Marks, Zone};
 use indexd_proto::context_pack::{ContextItem, ContextPack, Lines};
 use serde::Deserialize;
 
@@ -117,28 +117,36 @@ impl Choice {
         }
     }
 
-    /// Takes an entry in or out.
+    /// Takes an entry in or out. The text is within the budget before and after.
     ///
     /// # Errors
-    /// Why it stays as it was: the text would be above the budget, or cannot be read.
+    /// Why it stays as it was: the text would be above the budget, or cannot be read. Without an entry it
+    /// may be longer where the mark of the lines left out costs more than they do.
     pub fn toggle(&mut self, i: usize, packer: &mut dyn Packer) -> Result<(), String> {
         self.read(i, packer)?;
         let before = self.gathered.tokens;
         self.entries[i].is_chosen = !self.entries[i].is_chosen;
         let counted = self.count(packer);
         match counted {
-            Ok(()) if self.gathered.tokens <= self.budget || !self.entries[i].is_chosen => {
+            Ok(()) if self.gathered.tokens <= self.budget => {
                 let cost = self.gathered.tokens.abs_diff(before);
                 self.entries[i].tokens.get_or_insert(cost);
                 Ok(())
             }
             counted => {
-                self.entries[i].is_chosen = !self.entries[i].is_chosen;
+                let is_in = self.entries[i].is_chosen;
+                self.entries[i].is_chosen = !is_in;
                 let wanted = self.gathered.tokens;
                 self.count(packer)?;
                 counted?;
-                let name = &self.entries[i].title;
-                Err(format!("{name} does not fit: {wanted} of {} tokens; drop something first", self.budget))
+                let (name, budget) = (&self.entries[i].title, self.budget);
+                Err(if is_in {
+                    format!("{name} does not fit: {wanted} of {budget} tokens; drop something first")
+                } else {
+                    format!(
+                        "without {name} the text has {wanted} of {budget} tokens; drop something else first"
+                    )
+                })
             }
         }
     }
@@ -152,8 +160,7 @@ impl Choice {
         let of_it: Vec<usize> =
             (0..self.entries.len()).filter(|&i| self.entries[i].section == section).collect();
         if of_it.iter().any(|&i| self.entries[i].is_chosen) {
-            of_it.iter().for_each(|&i| self.entries[i].is_chosen = false);
-            return self.count(packer);
+            return self.drop_all(&of_it, packer);
         }
         let mut said = Ok(());
         for i in of_it {
@@ -161,6 +168,24 @@ impl Choice {
             said = self.toggle(i, packer).and(said);
         }
         said
+    }
+
+    /// Takes entries out together.
+    fn drop_all(&mut self, all: &[usize], packer: &mut dyn Packer) -> Result<(), String> {
+        let before: Vec<bool> = self.entries.iter().map(|e| e.is_chosen).collect();
+        all.iter().for_each(|&i| self.entries[i].is_chosen = false);
+        let counted = self.count(packer);
+        if counted.is_ok() && self.gathered.tokens <= self.budget {
+            return Ok(());
+        }
+        let wanted = self.gathered.tokens;
+        self.entries.iter_mut().zip(before).for_each(|(e, is_chosen)| e.is_chosen = is_chosen);
+        self.count(packer)?;
+        counted?;
+        Err(format!(
+            "without them the text has {wanted} of {} tokens; drop something else first",
+            self.budget
+        ))
     }
 
     /// Reads the text of an entry that was left out.
@@ -176,15 +201,23 @@ impl Choice {
         Ok(())
     }
 
-    /// Counts what is chosen. As long as that is what the pack chose, its own text stands.
+    /// Counts what is chosen. As long as that is what the pack chose, its own text stands; marks are short
+    /// where long ones put it above the budget.
     fn count(&mut self, packer: &mut dyn Packer) -> Result<(), String> {
-        self.gathered = if self.is_changed() {
-            let content = text::write(self.entries.iter().filter(|e| e.is_chosen), &self.known);
-            Gathered { tokens: if content.is_empty() { 0 } else { packer.count(&content)? }, content }
-        } else {
-            self.rendered.clone()
-        };
+        if !self.is_changed() {
+            self.gathered = self.rendered.clone();
+            return Ok(());
+        }
+        let numbered = self.written(Marks::Numbered, packer)?;
+        let fits = numbered.tokens <= self.budget;
+        self.gathered = if fits { numbered } else { self.written(Marks::Short, packer)? };
         Ok(())
+    }
+
+    fn written(&self, marks: Marks, packer: &mut dyn Packer) -> Result<Gathered, String> {
+        let content = text::write(self.entries.iter().filter(|e| e.is_chosen), &self.known, marks);
+        let tokens = if content.is_empty() { 0 } else { packer.count(&content)? };
+        Ok(Gathered { content, tokens })
     }
 
     /// Whether anything is chosen otherwise than the pack did.
@@ -211,11 +244,6 @@ impl Choice {
         self.entries.iter().filter(|e| e.is_chosen && !e.was_chosen).cloned().collect()
     }
 
-    /// Tokens above the budget: where an item between others is dropped, the mark in its place may cost more.
-    pub fn excess(&self) -> u64 {
-        self.gathered.tokens.saturating_sub(self.budget)
-    }
-
     /// Goes on with another pack for the same task: what was dropped stays out, what was added stays in
     /// as far as it fits.
     ///
@@ -223,11 +251,9 @@ impl Choice {
     /// Why the new text could not be counted.
     pub fn follow(&mut self, old: &Self, packer: &mut dyn Packer) -> Result<(), String> {
         let dropped = old.dropped();
-        for entry in &mut self.entries {
-            let is_dropped = entry.chunk_uid.as_ref().is_some_and(|uid| dropped.contains(uid));
-            entry.is_chosen &= !is_dropped;
-        }
-        self.count(packer)?;
+        let is_dropped = |e: &Entry| e.chunk_uid.as_ref().is_some_and(|uid| dropped.contains(uid));
+        let dropped: Vec<usize> = (0..self.entries.len()).filter(|i| is_dropped(&self.entries[*i])).collect();
+        self.drop_all(&dropped, packer)?;
         for added in old.added() {
             let is_same = |e: &Entry| e.path == added.path && e.lines == added.lines;
             match self.entries.iter().position(is_same) {
@@ -361,6 +387,60 @@ pub mod tests {
         assert_eq!((choice.gathered.tokens, choice.entries[3].tokens), (37, Some(7)));
         assert_eq!(choice.toggle(5, &mut Plain), Err("its file is not in the index".to_owned()));
         assert_eq!(choice.dropped(), ["b3:c.go"]);
+    }
+
+    /// Counts a token for each byte.
+    struct Bytes;
+
+    impl Packer for Bytes {
+        fn count(&mut self, text: &str) -> Result<u64, String> {
+            Ok(text.len() as u64)
+        }
+
+        fn read(&mut self, _: &str, _: &Lines) -> Result<String, String> {
+            Err("there is nothing more".to_owned())
+        }
+    }
+
+    /// Three runs of one file, the one in the middle with the text given, at a budget of their text.
+    fn tight(middle: &str) -> Choice {
+        let mut choice = choice();
+        choice.entries.truncate(3);
+        for (i, text) in ["first\n", middle, "last\n"].into_iter().enumerate() {
+            let line = 100 * (i as u32 + 1);
+            let lines = Lines { start: line, end: line };
+            let run = Run { lines: lines.clone(), text: text.to_owned() };
+            let entry = &mut choice.entries[i];
+            (entry.path, entry.lines, entry.runs) = ("a.go".to_owned(), lines, Some(vec![run]));
+            entry.title = format!("part {i}");
+        }
+        let whole = text::write(choice.entries.iter(), &Known::default(), Marks::Numbered);
+        choice.rendered = Gathered { tokens: whole.len() as u64, content: whole };
+        (choice.gathered, choice.budget) = (choice.rendered.clone(), choice.rendered.tokens);
+        choice
+    }
+
+    #[test]
+    fn nothing_is_dropped_that_puts_the_text_above_the_budget() {
+        // The two marks around it make room for one.
+        let mut choice = tight("m\n");
+        choice.toggle(1, &mut Bytes).unwrap();
+        assert!(choice.gathered.content.contains("\n// ... (lines 101-299)\n"), "{choice:?}");
+        // A budget that is smaller than the text with one mark that is numbered.
+        let mut choice = tight("m\n");
+        choice.budget = choice.gathered.tokens - 30;
+        choice.toggle(1, &mut Bytes).unwrap();
+        assert!(choice.gathered.content.contains("\n// ...\n"), "{choice:?}");
+        let mut choice = tight("m\n");
+        choice.budget = 60;
+        let refused = choice.toggle(1, &mut Bytes).unwrap_err();
+        assert_eq!(refused, "without part 1 the text has 67 of 60 tokens; drop something else first");
+        assert!(choice.entries[1].is_chosen);
+        assert_eq!(choice.drop_all(&[0, 1], &mut Bytes).map(|()| choice.n_chosen()), Ok(1));
+        let mut choice = tight("m\n");
+        choice.budget = 10;
+        assert!(choice.drop_all(&[0, 1], &mut Bytes).is_err());
+        assert_eq!(choice.n_chosen(), 3);
     }
 
     #[test]

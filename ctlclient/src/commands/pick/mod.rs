@@ -80,10 +80,6 @@ fn choose(picker: &mut Picker, daemon: &mut Daemon, mut params: PackParams) -> R
             Step::Stay => continue,
             Step::Refill => without_dropped(&picker.choice, &params),
             Step::Focus(i) => starting_from(&picker.choice, i, &params),
-            Step::Print | Step::Copy if picker.choice.excess() > 0 => Err(format!(
-                "{} above the budget: drop something more",
-                count(picker.choice.excess(), "token", "tokens")
-            )),
             step => return Ok(step),
         };
         match next.and_then(|next| Ok((daemon.ask_again(&picker.choice, &next)?, next))) {

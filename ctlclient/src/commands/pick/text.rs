@@ -96,8 +96,17 @@ fn last_left_out(line: &str, n: u32) -> Option<u32> {
     (first.parse() == Ok(n)).then(|| last.parse().ok())?
 }
 
+/// How lines that are left out are marked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Marks {
+    /// With their numbers, as in packs.
+    Numbered,
+    /// By three dots alone, which take less room.
+    Short,
+}
+
 /// The text of entries.
-pub fn write<'a>(entries: impl Iterator<Item = &'a Entry> + Clone, known: &Known) -> String {
+pub fn write<'a>(entries: impl Iterator<Item = &'a Entry> + Clone, known: &Known, marks: Marks) -> String {
     let mut out = String::new();
     for zone in Zone::ALL {
         let mut files: Vec<(&str, BTreeMap<u32, &str>)> = Vec::new();
@@ -113,7 +122,7 @@ pub fn write<'a>(entries: impl Iterator<Item = &'a Entry> + Clone, known: &Known
         if !files.is_empty() {
             out.push_str(zone.heading());
         }
-        files.iter().for_each(|(path, lines)| file(path, lines, known, &mut out));
+        files.iter().for_each(|(path, lines)| file(path, lines, known, marks, &mut out));
     }
     let mut places = entries.filter(|e| e.runs.as_ref().is_some_and(Vec::is_empty)).peekable();
     if places.peek().is_some() {
@@ -125,7 +134,7 @@ pub fn write<'a>(entries: impl Iterator<Item = &'a Entry> + Clone, known: &Known
     out
 }
 
-fn file(path: &str, lines: &BTreeMap<u32, &str>, known: &Known, out: &mut String) {
+fn file(path: &str, lines: &BTreeMap<u32, &str>, known: &Known, marks: Marks, out: &mut String) {
     let (Some((first, _)), Some((last, _))) = (lines.first_key_value(), lines.last_key_value()) else {
         return;
     };
@@ -137,8 +146,12 @@ fn file(path: &str, lines: &BTreeMap<u32, &str>, known: &Known, out: &mut String
     for (n, line) in lines {
         if *n > next {
             let left_out = Lines { start: next, end: n - 1 };
-            let mark =
-                || format!("{}... (lines {}-{})\n", paths::comment(path), left_out.start, left_out.end);
+            let mark = || match marks {
+                Marks::Numbered => {
+                    format!("{}... (lines {}-{})\n", paths::comment(path), left_out.start, left_out.end)
+                }
+                Marks::Short => format!("{}...\n", paths::comment(path)),
+            };
             out.push_str(&known.between(path, &left_out).unwrap_or_else(mark));
         }
         out.push_str(line);
@@ -196,15 +209,18 @@ mod tests {
             # tests\n\n## File: a_test.go (lines 1-1)\n```go\nt\n```\n\n\
             # docs\n\n## File: x\\n.md (lines 1-2)\n````markdown\n```\nno end\n````\n\n\
             # places\n\n- p.go:7-8 func P()\n";
-        assert_eq!(write(entries.iter(), &Known::default()), expect);
-        assert_eq!(write([].iter(), &Known::default()), "");
+        assert_eq!(write(entries.iter(), &Known::default(), Marks::Numbered), expect);
+        let short = expect.replace("... (lines 7-8)", "...");
+        assert_eq!(write(entries.iter(), &Known::default(), Marks::Short), short);
+        assert_eq!(write([].iter(), &Known::default(), Marks::Numbered), "");
     }
+
     #[test]
     fn short_lines_between_stand_as_the_pack_shows_them() {
         let pack = "# code\n\n## File: a.go (lines 4-12)\n```go\nd\n}\n\nfunc f() {\n// ... (lines 8-10)\nk\nl\n```\n\n";
         let known = Known::of(pack);
         let check = |runs: &[(u32, &str)], expect: &str| {
-            assert_eq!(write([entry("a.go", Zone::Code, runs)].iter(), &known), expect);
+            assert_eq!(write([entry("a.go", Zone::Code, runs)].iter(), &known, Marks::Numbered), expect);
         };
         check(&[(4, "d\n"), (7, "func f() {\n"), (11, "k\nl\n")], pack);
         let part = "# code\n\n## File: a.go (lines 4-11)\n```go\nd\n// ... (lines 5-10)\nk\n```\n\n";

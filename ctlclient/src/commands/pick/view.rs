@@ -211,10 +211,7 @@ impl Picker {
         vec![
             Line::styled(cut(&safe_line(&choice.query), width), Modifier::BOLD),
             Line::from(vec![
-                Span::styled(
-                    "█".repeat(full),
-                    self.paint(if choice.excess() > 0 { Color::Red } else { Color::Green }),
-                ),
+                Span::styled("█".repeat(full), self.paint(Color::Green)),
                 Span::styled("░".repeat(bar - full), Modifier::DIM),
                 Span::raw(facts),
             ]),
