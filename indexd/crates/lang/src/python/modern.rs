@@ -4,7 +4,8 @@
 //! - `lazy import a` (3.15) becomes `pass;import a`;
 //! - the default of a type parameter (3.13) becomes its bound, or joins it: `[T = int]`, `[T: B = C]`
 //!   become `[T : int]`, `[T: B | C]`, and stars before such names are blanked out;
-//! - `{**d for d in ds}` (3.15) becomes a set of the same elements.
+//! - `{**d for d in ds}` (3.15) becomes a set of the same elements;
+//! - the plus of a number in a pattern (3.15) is blanked out: `case +1:`.
 
 use crate::tokens::{Token, tokens};
 use indexd_model::Language;
@@ -16,6 +17,7 @@ pub(super) fn rewrite(text: &str) -> Option<String> {
     for i in 0..all.len() {
         match it.word(i) {
             "lazy" => it.lazy_import(i),
+            "case" if it.is_first(i) => it.plus_in_pattern(i + 1),
             "class" | "def" | "type" if it.word(i + 2) == "[" => it.type_parameters(i + 3),
             "{" if it.word(i + 1) == "*" && it.word(i + 2) == "*" => it.unpacking(i),
             _ => {}
@@ -46,13 +48,38 @@ impl Rewriter<'_> {
         self.bytes[at] = b' ';
     }
 
+    /// Whether a token is the first of a statement.
+    fn is_first(&self, i: usize) -> bool {
+        let at = self.start(i);
+        let line = self.text[..at].rfind(['\n', ';']).map_or(0, |n| n + 1);
+        self.text[line..at].bytes().all(|b| b.is_ascii_whitespace())
+    }
+
+    /// Signs in the pattern that starts at `i` and ends at a colon outside of brackets.
+    fn plus_in_pattern(&mut self, i: usize) {
+        let mut n_open = 0;
+        for at in i..self.all.len() {
+            match self.word(at) {
+                ":" | "if" if n_open == 0 => return,
+                "(" | "[" | "{" => n_open += 1,
+                ")" | "]" | "}" => n_open -= 1,
+                "+" => {
+                    let is_number = self.word(at + 1).starts_with(|c: char| c.is_ascii_digit() || c == '.');
+                    let is_sign = matches!(self.word(at - 1), "case" | "|" | "(" | "[" | "," | "=" | ":");
+                    if is_number && is_sign {
+                        self.blank(at);
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+
     /// `lazy` as the first word of a statement, before an import.
     fn lazy_import(&mut self, i: usize) {
         let at = self.start(i);
-        let line = self.text[..at].rfind(['\n', ';']).map_or(0, |n| n + 1);
-        let is_first = self.text[line..at].bytes().all(|b| b.is_ascii_whitespace());
         let has_blank = matches!(self.bytes.get(at + 4), Some(b' ' | b'\t'));
-        if is_first && has_blank && matches!(self.word(i + 1), "import" | "from") {
+        if self.is_first(i) && has_blank && matches!(self.word(i + 1), "import" | "from") {
             self.bytes[at..at + 5].copy_from_slice(b"pass;");
         }
     }
@@ -128,6 +155,7 @@ mod tests {
         check("def f[T: B = C](x=1): ...", Some("def f[T: B | C](x=1): ..."));
         check("def f[T: (A, B)](x=1): ...\nclass B[*Ts, **P](m=1): ...\nx[i] = 1", None);
         check("{**d for d in ds}", Some("{  d for d in ds}"));
+        check("case +1 | (+.5, 1+2j) if +1: +1", Some("case  1 | ( .5, 1+2j) if +1: +1"));
         check("{**d, 'k': [x for x in y]}, {**d}", None);
     }
 

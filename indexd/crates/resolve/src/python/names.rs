@@ -30,7 +30,7 @@ const STDLIB: &[&str] = &[
     "zlib", "zoneinfo",
 ];
 
-/// Builtin names of Python 3.11 and 2.7 and the names every module has, sorted. Source: `dir(builtins)`.
+/// Builtin names of Python 3.15 and 2.7 and the names every module has, sorted. Source: `dir(builtins)`.
 #[rustfmt::skip]
 const BUILTINS: &[&str] = &[
     "ArithmeticError", "AssertionError", "AttributeError", "BaseException", "BaseExceptionGroup", "BlockingIOError",
@@ -41,7 +41,7 @@ const BUILTINS: &[&str] = &[
     "ImportWarning", "IndentationError", "IndexError", "InterruptedError", "IsADirectoryError", "KeyError",
     "KeyboardInterrupt", "LookupError", "MemoryError", "ModuleNotFoundError", "NameError", "None",
     "NotADirectoryError", "NotImplemented", "NotImplementedError", "OSError", "OverflowError",
-    "PendingDeprecationWarning", "PermissionError", "ProcessLookupError", "RecursionError", "ReferenceError",
+    "PendingDeprecationWarning", "PermissionError", "ProcessLookupError", "PythonFinalizationError", "RecursionError", "ReferenceError",
     "ResourceWarning", "RuntimeError", "RuntimeWarning", "StandardError", "StopAsyncIteration", "StopIteration",
     "SyntaxError", "SyntaxWarning", "SystemError", "SystemExit", "TabError", "TimeoutError", "True", "TypeError",
     "UnboundLocalError", "UnicodeDecodeError", "UnicodeEncodeError", "UnicodeError", "UnicodeTranslateError",
@@ -50,11 +50,11 @@ const BUILTINS: &[&str] = &[
     "__name__", "__package__", "__path__", "__spec__", "abs", "aiter", "all", "anext", "any", "apply", "ascii",
     "basestring", "bin", "bool", "breakpoint", "buffer", "bytearray", "bytes", "callable", "chr", "classmethod",
     "cmp", "coerce", "compile", "complex", "copyright", "credits", "delattr", "dict", "dir", "divmod", "enumerate",
-    "eval", "exec", "execfile", "exit", "file", "filter", "float", "format", "frozenset", "getattr", "globals",
+    "eval", "exec", "execfile", "exit", "file", "filter", "float", "format", "frozendict", "frozenset", "getattr", "globals",
     "hasattr", "hash", "help", "hex", "id", "input", "int", "intern", "isinstance", "issubclass", "iter", "len",
     "license", "list", "locals", "long", "map", "max", "memoryview", "min", "next", "object", "oct", "open", "ord",
     "pow", "print", "property", "quit", "range", "raw_input", "reduce", "reload", "repr", "reveal_type", "reversed",
-    "round", "set", "setattr", "slice", "sorted", "staticmethod", "str", "sum", "super", "tuple", "type", "unichr",
+    "round", "sentinel", "set", "setattr", "slice", "sorted", "staticmethod", "str", "sum", "super", "tuple", "type", "unichr",
     "unicode", "vars", "xrange", "zip",
 ];
 
