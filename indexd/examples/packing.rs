@@ -1,7 +1,8 @@
 //! CPU time of each stage of a pack, over the stored index of a tree.
 //!
 //! `cargo run --release -p indexd --example packing -- TREE HOME [TASKS.jsonl]` keeps the index in
-//! HOME, so that a second run (under a profiler, say) finds it there, and prints milliseconds. Texts
+//! HOME, so that a second run (under a profiler, say) finds it there, and prints milliseconds.
+//! Packs go to the folder PACKS of the environment, so that those of two programs can be compared. Texts
 //! are the first sentences of documentation in the tree, each asked once, and stack traces of about
 //! 500 words through its definitions; or the `query` members of TASKS. Clock: the CPU time of the
 //! thread, so other programs disturb it little.
@@ -45,8 +46,12 @@ fn main() -> Result<()> {
         Some(path) => vec![("tasks", tasks(Path::new(&path))?)],
         None => vec![("sentences", sentences(&snapshot)), ("traces", traces(&snapshot))],
     };
+    let folder = std::env::var_os("PACKS").map(PathBuf::from);
+    if let Some(folder) = &folder {
+        std::fs::create_dir_all(folder)?;
+    }
     for (kind, texts) in kinds {
-        measure(kind, &texts, &snapshot)?;
+        measure(kind, &texts, &snapshot, folder.as_deref())?;
     }
     Ok(())
 }
@@ -78,7 +83,7 @@ fn open(root: &Path, home: &Path) -> Result<Store> {
     Ok(store)
 }
 
-fn measure(kind: &str, texts: &[String], snapshot: &Snapshot) -> Result<()> {
+fn measure(kind: &str, texts: &[String], snapshot: &Snapshot, folder: Option<&Path>) -> Result<()> {
     let config = indexd_pack::Config::default();
     let counter = counter(&config.tokenizer, &CounterOptions::default())?;
     let times: RefCell<Vec<(&'static str, Vec<f64>)>> = RefCell::default();
@@ -94,7 +99,8 @@ fn measure(kind: &str, texts: &[String], snapshot: &Snapshot) -> Result<()> {
     };
     for (i, text) in texts.iter().enumerate() {
         let budgets = json!({"maxTotalTokens": 8000, "maxBytesPerItem": 16_000});
-        let request = Request::from_json(json!({"query": text, "budgets": budgets}))?;
+        let with = |explain: bool| json!({"query": text, "budgets": budgets, "includeExplain": explain});
+        let request = Request::from_json(with(false))?;
         let context = Context { stage: &stage, ..Context::new(&config, &tuning, &*counter) };
         let started = now();
         last.replace(started);
@@ -104,6 +110,12 @@ fn measure(kind: &str, texts: &[String], snapshot: &Snapshot) -> Result<()> {
         last.replace(started);
         stage("all");
         drop(pack);
+        if let Some(folder) = folder {
+            let asked = Request::from_json(with(true))?;
+            let context = Context::new(&config, &tuning, &*counter);
+            let explained = build(snapshot, &asked, &context)?.canonical();
+            std::fs::write(folder.join(format!("{kind}-{i}.json")), explained)?;
+        }
         if json.len() < 100 {
             bail!("an empty pack for {text:?}");
         }

@@ -10,8 +10,8 @@ use indexd_model::view::FileRecord;
 use indexd_model::{FileDoc, IndexView, Lines};
 use indexd_text::{CachedCounter, TokenCounter};
 use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
 use std::collections::BTreeMap;
-use std::iter::once;
 use std::ops::Range;
 use std::rc::Rc;
 
@@ -92,6 +92,10 @@ pub struct Page<'c> {
     size: Size,
     /// Tokens of runs of lines that were counted already.
     counted: FxHashMap<(FileDoc, Lines), u64>,
+    /// What of them adds up wherever they stand.
+    runs: FxHashMap<(FileDoc, Lines), Run>,
+    /// Tokens of the texts between them.
+    between: FxHashMap<Box<str>, u64>,
     headings: FxHashMap<Zone, Size>,
     /// How often a block changed, from 2: 0 and 1 are the states of a block that is not there.
     clock: u64,
@@ -119,6 +123,8 @@ impl<'c> Page<'c> {
             seen: FxHashMap::default(),
             size: Size::default(),
             counted: FxHashMap::default(),
+            runs: FxHashMap::default(),
+            between: FxHashMap::default(),
             headings: FxHashMap::default(),
             clock: 1,
         }
@@ -283,14 +289,15 @@ impl<'c> Page<'c> {
             render::change(&block.path, &block.head, &parts, &mut out);
         }
         let mut zone = None;
-        let mut ranges = Vec::new();
         for (of, _, block) in blocks {
             if zone != Some(of) {
                 zone = Some(of);
                 out.push_str(of.heading());
             }
             let runs = render::joined(&block.spot.source, block.items.values().flatten().copied());
-            render::group(&group(&block.spot, &runs), &mut out, &mut ranges);
+            let mut g = group(&block.spot, &runs, 0);
+            g.backticks = runs.iter().map(|r| render::longest_run(g.text(*r))).max().unwrap_or(0);
+            render::group(&g, &mut out, |out, _, text| out.push_str(text));
         }
         if !self.places.is_empty() {
             out.push_str(Zone::Places.heading());
@@ -316,28 +323,75 @@ impl<'c> Page<'c> {
         size_of(self.counter, line)
     }
 
+    /// The size of a block. Of its runs only the lines at both ends, which could share a piece of the
+    /// tokenizer with what stands around, are counted again.
     fn measure(&mut self, spot: &Spot, runs: &[Lines]) -> Size {
-        let (mut text, mut ranges) = (String::new(), Vec::with_capacity(runs.len()));
-        render::group(&group(spot, runs), &mut text, &mut ranges);
-        let (counter, view, counted) = (self.counter, self.view, &mut self.counted);
-        let count = |part: &str| u64::from(counter.count_tokens(part));
-        // Only what stands between the runs is counted, with those of their lines at both ends that
-        // could share a piece of the tokenizer with it.
-        let (mut tokens, mut from) = (0, 0);
-        for (range, lines) in ranges.iter().zip(runs) {
-            let Some(inner) = sure_part(counter, &text, range) else { continue };
-            let ends = count(&text[range.start..inner.start]) + count(&text[inner.end..range.end]);
-            let own = count_lines(counter, view, counted, spot, *lines);
-            tokens += count(&text[from..inner.start]) + own - ends;
-            from = inner.end;
+        let known: SmallVec<[Run; 8]> = runs.iter().map(|lines| self.run(spot, *lines)).collect();
+        let backticks = known.iter().map(|run| run.backticks).max().unwrap_or(0);
+        let (counter, between) = (self.counter, &mut self.between);
+        let mut size = Size::default();
+        let mut text = String::with_capacity(BETWEEN_MAX);
+        render::group(&group(spot, runs, backticks), &mut text, |out, n, own| match &known[n].inner {
+            Some((inner, of_inner)) => {
+                out.push_str(&own[..inner.start as usize]);
+                size.add(size_between(counter, between, out));
+                size.add(*of_inner);
+                out.clear();
+                out.push_str(&own[inner.end as usize..]);
+            }
+            None => out.push_str(own),
+        });
+        size.add(size_between(counter, between, &text));
+        size
+    }
+
+    fn run(&mut self, spot: &Spot, lines: Lines) -> Run {
+        let key = (spot.file, lines);
+        if let Some(known) = self.runs.get(&key) {
+            return known.clone();
         }
-        tokens += count(&text[from..]);
-        Size { tokens, chars: text.chars().count() as u64 }
+        let own = spot.source.slice(spot.source.lines().lines_span(lines));
+        let inner = sure_part(self.counter, own).map(|inner| {
+            let ends = [&own[..inner.start], &own[inner.end..]];
+            let tokens = count_lines(self.counter, self.view, &mut self.counted, spot, lines)
+                - ends.iter().map(|end| u64::from(self.counter.count_tokens(end))).sum::<u64>();
+            let chars = own[inner.clone()].chars().count() as u64;
+            (inner.start as u32..inner.end as u32, Size { tokens, chars })
+        });
+        let run = Run { inner, backticks: render::longest_run(own) };
+        self.runs.insert(key, run.clone());
+        run
     }
 }
 
-fn group<'a>(spot: &'a Spot, runs: &'a [Lines]) -> Group<'a> {
-    Group { path: &spot.record.path, language: spot.record.language, source: &spot.source, runs }
+/// What is known of a run of lines wherever it stands.
+#[derive(Clone)]
+struct Run {
+    /// The bytes from its start whose tokens add up with those of whatever stands around, and their
+    /// size; none in a run of few lines.
+    inner: Option<(Range<u32>, Size)>,
+    /// The longest run of backticks.
+    backticks: usize,
+}
+
+/// Bytes of a text between runs up to which its count is remembered.
+const BETWEEN_MAX: usize = 1_024;
+
+fn size_between(counter: &dyn TokenCounter, between: &mut FxHashMap<Box<str>, u64>, text: &str) -> Size {
+    let chars = text.chars().count() as u64;
+    if let Some(tokens) = between.get(text) {
+        return Size { tokens: *tokens, chars };
+    }
+    let tokens = u64::from(counter.count_tokens(text));
+    if text.len() <= BETWEEN_MAX {
+        between.insert(text.into(), tokens);
+    }
+    Size { tokens, chars }
+}
+
+fn group<'a>(spot: &'a Spot, runs: &'a [Lines], backticks: usize) -> Group<'a> {
+    let record = &spot.record;
+    Group { path: &record.path, language: record.language, source: &spot.source, runs, backticks }
 }
 
 fn size_of(counter: &dyn TokenCounter, text: &str) -> Size {
@@ -358,17 +412,12 @@ fn count_lines(
     })
 }
 
-/// The part of a run from the first to the last of its places at which counts add up for sure, in the
-/// run alone as in the whole; `None` when there are no two.
-fn sure_part(counter: &dyn TokenCounter, text: &str, run: &Range<usize>) -> Option<Range<usize>> {
-    let own = &text[run.clone()];
-    let is_sure = |at: &usize| {
-        let is_inside = 0 < *at && *at < own.len();
-        counter.adds_up_at(text, run.start + at) && (!is_inside || counter.adds_up_at(own, *at))
-    };
-    let ends = || own.match_indices('\n').map(|(at, _)| at + 1);
-    let first = once(0).chain(ends()).find(is_sure)?;
-    let line_starts_back = own.rmatch_indices('\n').map(|(at, _)| at + 1);
-    let last = once(own.len()).chain(line_starts_back).find(is_sure)?;
-    (first < last).then(|| run.start + first..run.start + last)
+/// The part of a run from the first to the last of its places at which counts add up for sure whatever
+/// stands around; `None` when there are no two.
+fn sure_part(counter: &dyn TokenCounter, own: &str) -> Option<Range<usize>> {
+    // What an end of a line means depends on the character before it.
+    let is_sure = |at: &usize| 1 < *at && *at < own.len() && counter.adds_up_at(own, *at);
+    let first = own.match_indices('\n').map(|(at, _)| at + 1).find(is_sure)?;
+    let last = own.rmatch_indices('\n').map(|(at, _)| at + 1).find(is_sure)?;
+    (first < last).then_some(first..last)
 }

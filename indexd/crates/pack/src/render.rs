@@ -17,7 +17,6 @@
 
 use crate::identity::Source;
 use indexd_model::{Language, Lines};
-use std::ops::Range;
 
 /// The part of the text that an item stands in, in the order in which they are shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -60,19 +59,27 @@ pub struct Group<'a> {
     pub source: &'a Source,
     /// Runs of lines in ascending order, none adjacent to the next.
     pub runs: &'a [Lines],
+    /// The longest run of backticks in them.
+    pub backticks: usize,
 }
 
-/// Appends one group, and to `ranges` where the text of each run stands in `out`.
-pub fn group(g: &Group, out: &mut String, ranges: &mut Vec<Range<usize>>) {
+impl Group<'_> {
+    /// The text of a run.
+    pub fn text(&self, run: Lines) -> &str {
+        self.source.slice(self.source.lines().lines_span(run))
+    }
+}
+
+/// Appends one group; `put` appends the text of each run, and is told its position among the runs.
+pub fn group(g: &Group, out: &mut String, mut put: impl FnMut(&mut String, usize, &str)) {
     let (Some(first), Some(last)) = (g.runs.first(), g.runs.last()) else { return };
     header(g.path, Lines { start: first.start, end: last.end }, out);
-    let text_of = |run: &Lines| g.source.slice(g.source.lines().lines_span(*run));
-    let fence = "`".repeat(g.runs.iter().map(|r| longest_run(text_of(r)) + 1).max().unwrap_or(0).max(3));
+    let fence = "`".repeat((g.backticks + 1).max(3));
     out.push_str(&fence);
     out.push_str(hint(g.language, g.path));
     out.push('\n');
     let mut after = first.start;
-    for run in g.runs {
+    for (n, run) in g.runs.iter().enumerate() {
         let missing = run.start.saturating_sub(after);
         if missing > 0 && missing <= blank_before(g.source, run.start) {
             // Nothing is missing but blank lines.
@@ -80,9 +87,8 @@ pub fn group(g: &Group, out: &mut String, ranges: &mut Vec<Range<usize>>) {
         } else if missing > 0 {
             gap(g.language, Lines { start: after, end: run.start - 1 }, out);
         }
-        let text = text_of(run);
-        ranges.push(out.len()..out.len() + text.len());
-        out.push_str(text);
+        let text = g.text(*run);
+        put(out, n, text);
         if !text.ends_with('\n') {
             out.push('\n');
         }
@@ -218,11 +224,15 @@ mod tests {
 
     fn check(text: &str, runs: &[(u32, u32)], expect: &str) {
         let (source, runs) = (source(text), lines(runs));
-        let (mut out, mut ranges) = (String::new(), Vec::new());
-        let of = Group { path: "a.go", language: Language::Go, source: &source, runs: &runs };
-        group(&of, &mut out, &mut ranges);
+        let (mut out, mut shown) = (String::new(), Vec::new());
+        let backticks = longest_run(text);
+        let of = Group { path: "a.go", language: Language::Go, source: &source, runs: &runs, backticks };
+        group(&of, &mut out, |out, n, text| {
+            assert_eq!(n, shown.len());
+            out.push_str(text);
+            shown.push(text.to_owned());
+        });
         assert_eq!(out, expect);
-        let shown: Vec<&str> = ranges.iter().map(|r| &out[r.clone()]).collect();
         let wanted: Vec<&str> = runs.iter().map(|r| source.slice(source.lines().lines_span(*r))).collect();
         assert_eq!(shown, wanted);
     }
