@@ -11,7 +11,7 @@ use crate::excerpt::Form;
 use crate::identity::{Source, hex};
 use crate::pack::{
     DropReason, EvidenceGap, Excerpt, Excluded, Explain, Item, LineRange, Pack, PackRequest, Part, Place,
-    Provenance, SCHEMA_VERSION, Scores, Section, SeedEntry, Stats, Truncation,
+    Provenance, SCHEMA_VERSION, Scores, Section, SeedEntry, Stats, Truncation, Why,
 };
 use crate::query::STOPWORDS_VERSION;
 use crate::request::{Asked, Layout, Strictness};
@@ -86,29 +86,18 @@ fn item(a: &mut Selected, ctx: &Context, i: usize, signature: &str) -> Item {
     let excerpt = excerpt_of(a, i, &source);
     let mut why = why::why(a, i, &source);
     let also_at = places(a, i);
-    let sentence = why::sentence(&why);
-    if !a.request.include_explain {
+    let lines = unit.lines();
+    let whole = Span { start: source.lines().start(lines.start), end: source.lines().start(lines.end + 1) };
+    let is_full = a.request.include_explain;
+    let provenance =
+        is_full.then(|| provenance(a, ctx, i, signature, snippet_id(&uid, &excerpt, &unit), &why));
+    if !is_full {
         why.evidence.truncate(1);
     }
     let c = &a.claimed[i].candidate;
-    let lines = unit.lines();
-    let whole = Span { start: source.lines().start(lines.start), end: source.lines().start(lines.end + 1) };
     let path = c.file.path.to_string();
-    let provenance = Provenance {
-        snippet_id: snippet_id(&uid, &excerpt, &unit),
-        reference: if (ctx.matches_head)(&path) {
-            a.units.view.head()
-        } else {
-            format!("worktree:{signature}")
-        },
-        path: path.clone(),
-        line_start: lines.start,
-        line_end: lines.end,
-        content_hash: source.content_hash(lines),
-        selection_reason: sentence,
-    };
     let is_flat = a.request.layout == Layout::Agent;
-    let is_full = a.request.include_explain;
+    let (flat, nested) = if is_flat { (provenance, None) } else { (None, provenance) };
     let tokens = a.claimed[i].tokens;
     Item {
         kind: if symbol_id.is_some() { "symbol" } else { "chunk" },
@@ -135,8 +124,31 @@ fn item(a: &mut Selected, ctx: &Context, i: usize, signature: &str) -> Item {
         excerpt,
         also_at,
         tokens,
-        provenance: (is_full && !is_flat).then(|| provenance.clone()),
-        flat_provenance: (is_full && is_flat).then_some(provenance),
+        provenance: nested,
+        flat_provenance: flat,
+    }
+}
+
+fn provenance(
+    a: &mut Selected,
+    ctx: &Context,
+    i: usize,
+    signature: &str,
+    snippet_id: String,
+    why: &Why,
+) -> Provenance {
+    let source = a.source(i);
+    let c = &a.claimed[i].candidate;
+    let (path, lines) = (c.file.path.to_string(), c.unit.lines());
+    let is_committed = (ctx.matches_head)(&path);
+    Provenance {
+        snippet_id,
+        reference: if is_committed { a.units.view.head() } else { format!("worktree:{signature}") },
+        path,
+        line_start: lines.start,
+        line_end: lines.end,
+        content_hash: source.content_hash(lines),
+        selection_reason: why::sentence(why),
     }
 }
 

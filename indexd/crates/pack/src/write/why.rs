@@ -187,6 +187,7 @@ fn text_evidence(a: &mut Selected, i: usize, source: &Source) -> Vec<Evidence> {
     terms.sort_by(|x, y| a.term(y.0).1.total_cmp(&a.term(x.0).1).then(x.0.cmp(&y.0)));
     let heaviest = a.gathered.retrieved.weighted.terms.iter().map(|t| t.1).fold(f64::MIN_POSITIVE, f64::max);
     let path = a.claimed[i].candidate.file.path.to_string();
+    let most = if a.request.include_explain { TERMS_SHOWN } else { 1 };
     let mut told: Vec<&str> = Vec::new();
     let mut out = Vec::new();
     for (term, line) in terms {
@@ -211,7 +212,7 @@ fn text_evidence(a: &mut Selected, i: usize, source: &Source) -> Vec<Evidence> {
             via,
             outside_excerpt: false,
         });
-        if out.len() == TERMS_SHOWN {
+        if out.len() == most {
             break;
         }
     }
