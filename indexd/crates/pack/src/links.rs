@@ -9,7 +9,7 @@ use crate::role::{Role, role_of};
 use crate::unit::{Unit, UnitKey, Units};
 use indexd_model::path::{dir_of, stem_of};
 use indexd_model::view::{Edge, Occurrence};
-use indexd_model::{ChunkDoc, ChunkKind, DefDoc, DefIdx, EdgeKind, FileDoc, FileRoles, Lines};
+use indexd_model::{ChunkDoc, ChunkKind, DefDoc, DefIdx, DefKind, EdgeKind, FileDoc, FileRoles, Lines};
 use indexd_text::terms;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::rc::Rc;
@@ -28,6 +28,8 @@ pub struct Shown {
     pub weight: f64,
     /// Its unit.
     pub unit: Rc<Unit>,
+    /// The definition whose edges count: that of the unit, or a member that the unit declares.
+    pub def: DefDoc,
     /// Its lines that are shown.
     pub lines: Vec<Lines>,
 }
@@ -121,7 +123,7 @@ pub fn references(units: &mut Units, shown: &[Shown], page: &Page, allowed: &All
             }
             let worth = s.weight / units.usage(edge.target);
             let own = (unit.def != edge.target).then_some(line);
-            found.add(unit, worth, own, s.item, step);
+            found.add(unit, worth, own, s.item, &[], step);
         }
     }
     found.sorted(units)
@@ -140,18 +142,30 @@ pub fn referrers(
         return Vec::new();
     }
     let kinds: Vec<EdgeKind> = kinds.iter().copied().filter(|k| allowed.kinds.contains(k)).collect();
+    let asked = Asked { role, kinds: &kinds, allowed };
     for s in shown {
-        let Some(def) = s.unit.def.some() else { continue };
-        let worth = s.weight / units.usage(def);
-        for edge in units.edges_in(def, &kinds).iter() {
-            let Some(unit) = units.of_def(edge.source) else { continue };
-            let file = units.file(unit.file);
-            if unit.key == s.unit.key || role_of(&file) != role || file.roles.has(FileRoles::VENDORED) {
-                continue;
+        let Some(def) = s.def.some() else { continue };
+        found.add_sources(units, s, def, &[], &asked);
+    }
+    found.sorted(units)
+}
+
+/// Who calls the methods of interfaces and bases that the shown definitions implement or override, and
+/// so may call these; of files of code, heaviest first.
+pub fn callers_through(units: &mut Units, shown: &[Shown], allowed: &Allowed) -> Vec<Link> {
+    let mut found = Found::default();
+    let is_walked = [EdgeKind::Call, EdgeKind::Implement].iter().all(|k| allowed.kinds.contains(k));
+    if allowed.direction != Direction::Both || !is_walked {
+        return Vec::new();
+    }
+    let asked = Asked { role: Role::Code, kinds: &[EdgeKind::Call], allowed };
+    for s in shown {
+        let Some(def) = s.def.some() else { continue };
+        for edge in units.edges(def).iter().filter(|e| e.kind == EdgeKind::Implement) {
+            let is_method = units.def(edge.target).kind == DefKind::Method;
+            if let Some(way) = allowed.step(edge, true).filter(|_| is_method) {
+                found.add_sources(units, s, edge.target, &[way], &asked);
             }
-            let Some(at) = edge.occurrences.iter().find(|o| o.confidence >= CONFIDENCE_MIN) else { continue };
-            let Some(step) = allowed.step(edge, false) else { continue };
-            found.add(unit, worth, Some(at.line), s.item, step);
         }
     }
     found.sorted(units)
@@ -167,7 +181,7 @@ pub fn reaching(units: &mut Units, shown: &[Shown], role: Role, allowed: &Allowe
     }
     let mut seen: FxHashSet<UnitKey> = shown.iter().map(|s| s.unit.key).collect();
     let mut out: Vec<Link> = Vec::new();
-    let start = |s: &Shown| (s.unit.def, s.item, s.weight, Vec::new());
+    let start = |s: &Shown| (s.def, s.item, s.weight, Vec::new());
     let mut frontier: Vec<(DefDoc, usize, f64, Vec<Step>)> = shown.iter().map(start).collect();
     let mut left = REACHING_MAX;
     for hop in 1..=hops {
@@ -344,6 +358,14 @@ pub fn sort(units: &mut Units, links: &mut Vec<Link>) {
     links.extend(keyed.into_iter().map(|k| k.1));
 }
 
+/// Which edges into a definition are asked for.
+struct Asked<'a> {
+    /// The role of the files that they come from.
+    role: Role,
+    kinds: &'a [EdgeKind],
+    allowed: &'a Allowed,
+}
+
 #[derive(Default)]
 struct Found {
     links: Vec<Link>,
@@ -351,7 +373,7 @@ struct Found {
 }
 
 impl Found {
-    fn add(&mut self, unit: Rc<Unit>, weight: f64, line: Option<u32>, item: usize, step: Step) {
+    fn add(&mut self, unit: Rc<Unit>, weight: f64, line: Option<u32>, item: usize, way: &[Step], step: Step) {
         let next = self.links.len();
         let i = *self.at.entry(unit.key).or_insert(next);
         if i == next {
@@ -360,13 +382,31 @@ impl Found {
                 weight: 0.0,
                 lines: Vec::new(),
                 edges: Vec::new(),
-                way: Vec::new(),
+                way: way.to_vec(),
             });
         }
         let link = &mut self.links[i];
         link.weight += weight;
         link.lines.extend(line.filter(|l| !link.lines.contains(l)));
         link.edges.push((item, step));
+    }
+
+    /// Adds who refers to `def`, to which `way` leads from a shown item.
+    fn add_sources(&mut self, units: &mut Units, from: &Shown, def: DefDoc, way: &[Step], asked: &Asked) {
+        let worth = from.weight / units.usage(def);
+        for edge in units.edges_in(def, asked.kinds).iter() {
+            let Some(unit) = units.of_def(edge.source) else { continue };
+            let file = units.file(unit.file);
+            if unit.key == from.unit.key
+                || role_of(&file) != asked.role
+                || file.roles.has(FileRoles::VENDORED)
+            {
+                continue;
+            }
+            let Some(at) = edge.occurrences.iter().find(|o| o.confidence >= CONFIDENCE_MIN) else { continue };
+            let Some(step) = asked.allowed.step(edge, false) else { continue };
+            self.add(unit, worth, Some(at.line), from.item, way, step);
+        }
     }
 
     fn sorted(mut self, units: &mut Units) -> Vec<Link> {

@@ -24,6 +24,9 @@ const CHUNKS_PER_USE: u32 = 3;
 pub struct Named {
     /// The units of definitions that are meant, in order of mention, then by path and place.
     pub meant: Vec<Rc<Unit>>,
+    /// Definitions that are meant and that the unit of another shows, as a type does the methods of an
+    /// interface.
+    pub members: Vec<(UnitKey, DefDoc)>,
     /// Further definitions of names with several, by path and place.
     pub listed: Vec<Rc<Unit>>,
     /// The units of what the change of the request is about.
@@ -57,6 +60,9 @@ pub fn named(units: &mut Units, query: &Query) -> Named {
         // Of many methods with one name none is meant more than another.
         for (i, (def, _)) in found.into_iter().take(LISTED_MAX).enumerate() {
             let Some(unit) = units.of_def(def) else { continue };
+            if i < n_meant && unit.def != def {
+                out.members.push((unit.key, def));
+            }
             if seen.insert(unit.key) {
                 if i < n_meant { out.meant.push(unit) } else { out.listed.push(unit) }
             }

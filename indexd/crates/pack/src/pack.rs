@@ -321,8 +321,9 @@ pub struct Why {
     /// Marks that an edge of the path lacks evidence.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub evidence_gap: bool,
-    /// Other sections that would have claimed it, and what else connects it with items of the pack,
-    /// which count from 1 in the order of the pack: `called by item 3`.
+    /// Other sections that would have claimed it, `dispatch` for a possible call through an interface or a
+    /// base, and what else connects it with items of the pack, which count from 1 in its order:
+    /// `called by item 3`, `may call item 4`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub also: Vec<String>,
 }

@@ -392,7 +392,8 @@ impl Assembly<'_> {
             let is_maker = matches!(&*record.name, "__init__" | "__new__" | "__post_init__" | "constructor");
             let Some(parent) = record.parent.some().filter(|_| is_maker) else { continue };
             let Some(unit) = self.s.units.of_def(parent).filter(|u| u.def == parent) else { continue };
-            out.push(Shown { item: s.item, weight: s.weight, unit, lines: Vec::new() });
+            let def = unit.def;
+            out.push(Shown { item: s.item, weight: s.weight, unit, def, lines: Vec::new() });
         }
         out
     }

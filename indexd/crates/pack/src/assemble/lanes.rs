@@ -28,7 +28,8 @@ impl Assembly<'_> {
                 self.show_type_around(i);
             }
         }
-        let shown = self.shown_code(|i| meant.contains(&i));
+        let mut shown = self.shown_code(|i| meant.contains(&i));
+        self.add_members(&mut shown);
         let allowed = self.allowed();
         let mut callers =
             links::referrers(&mut self.s.units, &shown, Role::Code, &[EdgeKind::Call], &allowed);
@@ -37,11 +38,32 @@ impl Assembly<'_> {
         if matches!(self.s.query.kind, Kind::Name | Kind::Question) {
             self.calls_of_named = callers.iter().map(|c| (c.unit.key, c.lines.clone())).collect();
         }
+        // What may be called through an interface or a base: candidates, so only a few.
+        let through = links::callers_through(&mut self.s.units, &shown, &allowed);
+        room -= self.show_links(&through, room / 4, DISPATCHED_MAX).min(room);
+        let kinds = [EdgeKind::Inherit, EdgeKind::Implement];
+        let below = links::referrers(&mut self.s.units, &shown, Role::Code, &kinds, &allowed);
+        room -= self.show_links(&below, room / 4, DISPATCHED_MAX).min(room);
         let references = links::references(&mut self.s.units, &shown, &self.page, &allowed);
         room -= self.show_links(&references, room, usize::MAX).min(room);
         let mut tests = links::referrers(&mut self.s.units, &shown, Role::Test, &[EdgeKind::Call], &allowed);
         links::nearest_first(&mut self.s.units, &mut tests, &shown);
         self.show_links(&tests, room, 1);
+    }
+
+    /// Adds the members that the text names and that the units of others show.
+    fn add_members(&self, shown: &mut Vec<Shown>) {
+        for (key, def) in &self.named.members {
+            let of = shown.iter().find(|s| s.unit.key == *key);
+            let member = of.map(|s| Shown {
+                item: s.item,
+                weight: s.weight,
+                unit: Rc::clone(&s.unit),
+                def: *def,
+                lines: Vec::new(),
+            });
+            shown.extend(member);
+        }
     }
 
     /// Lists the definitions of names that several bear, where none is meant more than another.
@@ -315,6 +337,7 @@ impl Assembly<'_> {
             item,
             weight: 1.0 / (rank as f64 + 2.0),
             unit: Rc::clone(&self.s.claimed[item].candidate.unit),
+            def: self.s.claimed[item].candidate.unit.def,
             lines: self.lines_shown(item),
         };
         items.enumerate().map(shown).collect()
@@ -326,6 +349,10 @@ pub(super) const LISTED_PERCENT: u32 = 4;
 
 /// Callers of what is named that are shown at most.
 const NAMED_CALLERS_MAX: usize = 12;
+
+/// Callers through an interface or a base, and implementations or overrides, of what is named that are
+/// shown at most.
+const DISPATCHED_MAX: usize = 6;
 
 /// Hits, the best, that are shown whole although they call what the text names.
 const WHOLE_CALLERS_MAX: usize = 5;

@@ -14,7 +14,7 @@ use crate::request::EdgeType;
 use crate::role::Role;
 use crate::score::{FEATURES, Feature, Features};
 use crate::unit::UnitKey;
-use indexd_model::links::evidence_kind;
+use indexd_model::links::{Rule, evidence_kind};
 use indexd_model::{EdgeKind, Lines};
 use indexd_text::{word_terms, words};
 use rustc_hash::FxHashMap;
@@ -52,8 +52,13 @@ pub(super) fn why(a: &mut Selected, i: usize, source: &Source) -> Why {
         },
     };
     let has_gap = c.has_gap && a.request.expansion.require_evidence;
+    let dispatch = is_dispatch(&c.path).then(|| Rule::Dispatch.name().to_owned());
     let sections = a.claimed[i].also.iter().map(|s| (*s).to_owned());
-    let also = sections.chain(a.claimed[i].relations.iter().take(RELATIONS_SHOWN).cloned()).collect();
+    let also = dispatch
+        .into_iter()
+        .chain(sections)
+        .chain(a.claimed[i].relations.iter().take(RELATIONS_SHOWN).cloned())
+        .collect();
     let evidence = if evidence.is_empty() { text_evidence(a, i, source) } else { evidence };
     let mut evidence = if evidence.is_empty() { signal_evidence(a, i, source) } else { evidence };
     let c = &a.claimed[i].candidate;
@@ -82,7 +87,10 @@ pub(super) fn relate(a: &mut Selected) {
             }
             // A call of a field or a variable is a use of what declares it.
             let is_own = a.claimed[shown[other]].candidate.unit.def == edge.target;
+            // One of several that an interface or a base stands for.
+            let is_candidate = edge.occurrences.iter().all(|o| o.rule == Rule::Dispatch);
             let (out, back) = match edge.kind {
+                EdgeKind::Call if is_candidate => ("may call", "may be called by"),
                 EdgeKind::Call if is_own => ("calls", "called by"),
                 EdgeKind::Inherit => ("extends", "extended by"),
                 EdgeKind::Implement => ("implements", "implemented by"),
@@ -100,6 +108,14 @@ pub(super) fn relate(a: &mut Selected) {
     for (i, relations) in shown.into_iter().zip(told) {
         a.claimed[i].relations = relations;
     }
+}
+
+/// Whether a path is a possible call: through what a definition implements or overrides, or to what
+/// does so.
+fn is_dispatch(path: &[Step]) -> bool {
+    let is_kind = |kind: EdgeKind| path.iter().any(|s| s.kind == kind);
+    let is_candidate = |s: &Step| s.evidence.is_some_and(|o| o.rule == Rule::Dispatch);
+    path.iter().any(is_candidate) || (is_kind(EdgeKind::Implement) && is_kind(EdgeKind::Call))
 }
 
 fn holds(lines: Lines, line: u32) -> bool {

@@ -1,6 +1,6 @@
 //! The neighbourhood of a definition that the text names.
 
-use crate::support::pack;
+use crate::support::{pack, with_seeds};
 use indexd_oracle::Oracle;
 use indexd_pack::pack::Pack;
 use serde_json::json;
@@ -71,4 +71,31 @@ fn a_module_that_is_used_is_not_shown_by_its_first_line() {
     let pack = pack(&view, request);
     let titles: Vec<&str> = pack.items().map(|i| &*i.title).collect();
     assert!(titles.contains(&"def cut(text):") && !titles.contains(&"import os"), "{titles:?}");
+}
+
+/// Who is shown besides the one hit, by title, and whether as a possible call.
+fn dispatched(view: &Oracle, query: &str) -> Vec<(String, bool)> {
+    let pack = with_seeds(view, json!({"query": query, "budgets": {"maxTotalTokens": 2000}}), 1);
+    pack.items().map(|i| (i.title.clone(), i.why.also.iter().any(|a| a == "dispatch"))).collect()
+}
+
+#[test]
+fn what_calls_through_an_interface_or_a_base_is_shown_as_a_possible_call() {
+    let shapes = "package m\n\ntype Shape interface {\n\tArea() int\n}\n\ntype Square struct{ side int }\n\nfunc (s Square) Area() int { return s.side }\n\ntype Disc struct{ r int }\n\nfunc (d Disc) Area() int { return d.r }\n";
+    let total = "package m\n\nfunc Total(all []Shape) (n int) {\n\tfor _, s := range all {\n\t\tn += s.Area()\n\t}\n\treturn n\n}\n";
+    let go = Oracle::of(&[("go.mod", "module m\n"), ("shapes.go", shapes), ("total.go", total)]);
+    let jobs = "class Job:\n    def run(self):\n        raise NotImplementedError\n\n\nclass Copy(Job):\n    def run(self):\n        return 1\n";
+    let work = "from jobs import Job\n\n\ndef work(job: Job):\n    return job.run()\n";
+    let python = Oracle::of(&[("jobs.py", jobs), ("work.py", work)]);
+    for (view, query, title, is_dispatch) in [
+        (&go, "Square.Area", "func Total(all []Shape) (n int)", true),
+        (&go, "Shape.Area", "func Total(all []Shape) (n int)", false),
+        (&go, "Shape.Area", "func (d Disc) Area() int", false),
+        (&go, "Shape", "type Disc struct", false),
+        (&python, "Copy.run", "def work(job: Job):", true),
+        (&python, "Job.run", "def run(self):", false),
+    ] {
+        let shown = dispatched(view, query);
+        assert!(shown.contains(&(title.to_owned(), is_dispatch)), "{query}: {title} in {shown:?}");
+    }
 }
