@@ -37,7 +37,7 @@ use crate::unit::{Unit, UnitKey, Units, files_of};
 use indexd_model::limits::TOTAL_CHARS_MAX;
 use indexd_model::{IndexView, Lines};
 use indexd_text::LineMatcher;
-use lanes::LISTED_PERCENT;
+use lanes::{LISTED_PERCENT, QUOTED_PERCENT};
 use rustc_hash::FxHashMap;
 use selected::claim_all;
 use std::rc::Rc;
@@ -188,6 +188,7 @@ impl<'a> Assembly<'a> {
         let rooms =
             [share.named, share.code, share.references, share.callers, share.tests, share.prose].map(of);
         self.show_named(rooms[0]);
+        self.show_quoted(of(QUOTED_PERCENT));
         self.show_seeds(rooms[1]);
         self.check_cancelled()?;
         if self.is_thrifty() {

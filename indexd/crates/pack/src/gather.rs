@@ -30,6 +30,8 @@ const EXPORTS_MAX: usize = 24;
 const NEIGHBOURS_PER_SEED: usize = 4;
 /// With fewer candidates by edges than this the graph is sparse, and neighbours fill `related`.
 const SPARSE_BELOW: usize = 3;
+/// Holders of quoted texts, the best, that are seeds whatever their rank and the role of their file.
+pub const QUOTED_MAX: usize = 6;
 /// Definitions looked at to find the one a symbol id names.
 const FOCUS_DEFS_MAX: usize = 512;
 
@@ -96,6 +98,10 @@ pub fn gather(
     let scale = if top > 0.0 { 1.0 / top } else { 0.0 };
     let scores: FxHashMap<UnitKey, usize> = hits.iter().enumerate().map(|(i, h)| (h.unit.key, i)).collect();
     for h in hits.iter().filter(|h| roles.contains(&h.role)).take(ctx.tuning.seeds_max as usize) {
+        found.add_seed(units, Rc::clone(&h.unit), (h.total * scale).min(1.0), Some(h.scored));
+    }
+    // What the text quotes counts wherever it stands.
+    for h in hits.iter().filter(|h| h.scored.holds_quote()).take(QUOTED_MAX) {
         found.add_seed(units, Rc::clone(&h.unit), (h.total * scale).min(1.0), Some(h.scored));
     }
     let starts: Vec<Rc<Unit>> =

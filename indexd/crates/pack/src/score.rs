@@ -169,6 +169,13 @@ pub struct Scored {
     pub likeness: f64,
 }
 
+impl Scored {
+    /// Whether the unit is one of a few that hold a phrase of the text.
+    pub fn holds_quote(&self) -> bool {
+        self.features.get(Feature::Literal) >= 1.0
+    }
+}
+
 /// The weight of each feature that is in force for a request.
 #[derive(Clone, Copy, Debug)]
 pub struct Formula {

@@ -1,11 +1,12 @@
 //! The lanes: what each offers, in what form, and in what order.
 
 use super::Assembly;
-use super::selected::{State, claim_all};
+use super::selected::{Claimed, State, claim_all};
 use crate::candidate::{Candidate, Origin};
 use crate::dedup::Fate;
 use crate::error::PackError;
 use crate::excerpt::{self, Form, Plan};
+use crate::gather::QUOTED_MAX;
 use crate::links::{self, Allowed, Link, Shown};
 use crate::query::Kind;
 use crate::role::{Role, role_of};
@@ -63,6 +64,19 @@ impl Assembly<'_> {
                 lines: Vec::new(),
             });
             shown.extend(member);
+        }
+    }
+
+    /// What holds a phrase of the text, wherever it stands.
+    pub(super) fn show_quoted(&mut self, room: u64) {
+        let holds = |c: &Claimed| c.candidate.scored.is_some_and(|s| s.holds_quote());
+        let holders: Vec<usize> =
+            (0..self.s.claimed.len()).filter(|i| holds(&self.s.claimed[*i])).take(QUOTED_MAX).collect();
+        let mut left = room;
+        for i in holders {
+            if let Some(plan) = self.plan(i) {
+                left -= self.offer(i, plan, left).unwrap_or(0).min(left);
+            }
         }
     }
 
@@ -343,6 +357,9 @@ impl Assembly<'_> {
         items.enumerate().map(shown).collect()
     }
 }
+
+/// Percent of the budget for what holds a phrase of the text.
+pub(super) const QUOTED_PERCENT: u32 = 25;
 
 /// Percent of the budget for the places of definitions that share a named name.
 pub(super) const LISTED_PERCENT: u32 = 4;

@@ -30,7 +30,10 @@ pub fn mark(units: &mut Units, query: &Query, table: &mut Table) {
     for literal in query.literals.iter().chain(&query.lines) {
         let finder = Finder::new(literal.as_bytes());
         let mut holders = Vec::new();
-        for chunk in chunks_with(units.view, literal) {
+        // The bound on bytes may stop it: of chunks with all the words, short ones hold the phrase sooner.
+        let mut chunks = chunks_with(units.view, literal);
+        chunks.sort_by_cached_key(|c| (units.chunk(*c).span.len(), *c));
+        for chunk in chunks {
             let unit = units.of_chunk(chunk);
             let text = texts.entry(unit.file).or_insert_with(|| {
                 read += units.file(unit.file).size as usize;

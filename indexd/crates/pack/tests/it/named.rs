@@ -99,3 +99,23 @@ fn what_calls_through_an_interface_or_a_base_is_shown_as_a_possible_call() {
         assert!(shown.contains(&(title.to_owned(), is_dispatch)), "{query}: {title} in {shown:?}");
     }
 }
+
+#[test]
+fn what_the_text_quotes_is_shown_wherever_it_stands() {
+    let rows: String = (0..90)
+        .map(|i| {
+            format!("def cellar_{i}(turnip):\n    \"\"\"No such turnip, {i}.\"\"\"\n    return turnip\n\n\n")
+        })
+        .collect();
+    let message = "no such turnip in the cellar";
+    let holder = format!("def fetch(name):\n    raise KeyError(\"{message}\")\n");
+    for path in ["vendor/roots/fetch.py", "tests/test_fetch.py", "src/fetch.py"] {
+        let view = Oracle::of(&[("cellar/turnip.py", &rows), (path, &holder)]);
+        for tokens in [300, 2000] {
+            let request = json!({"query": format!("\"{message}\""), "budgets": {"maxTotalTokens": tokens}});
+            let pack = pack(&view, request);
+            let shows = pack.items().any(|i| i.file_rel_path == path && i.excerpt.text.contains(message));
+            assert!(shows, "{path} in {tokens} tokens");
+        }
+    }
+}
