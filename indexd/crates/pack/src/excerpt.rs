@@ -131,6 +131,23 @@ pub fn lines(further: impl IntoIterator<Item = u32>) -> Plan {
     Plan { form: Form::Head, parts, reason: Some("head") }
 }
 
+/// Of a head whose lines hold no more than a name, as in a list of constants, the same with the first line
+/// of its unit; `None` where that holds no word besides either.
+pub fn telling(source: &Source, unit: &Unit, head: Plan) -> Option<Plan> {
+    let has_words = |parts: &[Lines]| {
+        let texts = parts.iter().map(|p| source.slice(source.lines().lines_span(*p)));
+        let words = texts.flat_map(|t| t.split(|c: char| !c.is_alphanumeric() && c != '_'));
+        words.filter(|w| !w.is_empty()).take(2).count() == 2
+    };
+    if has_words(&head.parts) {
+        return Some(head);
+    }
+    let line = unit.lines().start;
+    let first = Lines { start: line, end: line };
+    let is_told = has_words(&[first]);
+    is_told.then(|| Plan { parts: union(head.parts.into_iter().chain([first])), ..head })
+}
+
 /// Bytes that an excerpt of `unit` hardly falls below, without a look at its text: what is shown of a
 /// long one is some of its lines.
 pub fn bytes_at_least(unit: &Unit, room: Room) -> u64 {
@@ -347,4 +364,39 @@ fn trim(source: &Source, mut lines: Lines) -> Lines {
 /// Whether a line holds nothing but blanks.
 fn is_blank(source: &Source, line: u32) -> bool {
     source.slice(source.lines().span(line)).trim().is_empty()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::unit::UnitKey;
+    use indexd_model::{ChunkDoc, ChunkKind, DefDoc, FileDoc, LineIndex, Span};
+    use smallvec::smallvec;
+    use std::sync::Arc;
+
+    #[test]
+    fn a_head_tells_more_than_a_name() {
+        for (text, line, expect) in [
+            ("const (\n\tOpen Kind = iota\n\tShut\n)\n", 2, &[(2, 2)][..]),
+            ("Open Kind = iota\n\tHalf\n\tShut\n", 3, &[(1, 1), (3, 3)]),
+            ("(\n    OPEN,\n    SHUT,\n) = range(2)\n", 3, &[]),
+            ("class Door:\n    pass\n", 1, &[(1, 1)]),
+            ("LIMIT = 5\n", 1, &[(1, 1)]),
+        ] {
+            let index = LineIndex::new(text);
+            let whole = (Span { start: 0, end: text.len() as u32 }, Lines { start: 1, end: index.count() });
+            let unit = Unit {
+                key: UnitKey(ChunkDoc(0)),
+                file: FileDoc(0),
+                def: DefDoc::NONE,
+                kind: ChunkKind::Definition,
+                chunks: smallvec![ChunkDoc(0)],
+                spans: smallvec![whole],
+            };
+            let source = Source::new(Arc::from(text), Arc::new(index));
+            let told = telling(&source, &unit, lines([line])).map_or_else(Vec::new, |p| p.parts);
+            let expect: Vec<Lines> = expect.iter().map(|&(start, end)| Lines { start, end }).collect();
+            assert_eq!(told, expect, "{text:?}");
+        }
+    }
 }

@@ -284,6 +284,7 @@ impl Assembly<'_> {
                 Some(def) => excerpt::head(&source, &def, link.lines.iter().copied()),
                 None => excerpt::lines(link.lines.iter().copied()),
             };
+            let Some(plan) = excerpt::telling(&source, &link.unit, plan) else { continue };
             if let Some(taken) = self.offer(i, plan, left) {
                 left -= taken.min(left);
                 n += 1;
