@@ -25,6 +25,7 @@ use crate::error::PackError;
 use crate::excerpt::{self, Form, Plan};
 use crate::gather;
 use crate::identity::Sources;
+use crate::links::{Link, Uses};
 use crate::naming::{self, Named};
 use crate::pack::DropReason;
 use crate::page::{Page, Size, Spot};
@@ -87,6 +88,10 @@ struct Assembly<'a> {
     n_in_section: Vec<u64>,
     n_items: u64,
     scale: u64,
+    /// What shown items refer to.
+    uses: Uses,
+    /// Tests of the best shown code, with its items.
+    tests: Option<(Vec<usize>, Rc<[Link]>)>,
     /// Excerpts that were planned, by candidate.
     plans: FxHashMap<usize, Option<Plan>>,
     /// What was refused last, by candidate.
@@ -159,6 +164,8 @@ impl<'a> Assembly<'a> {
             n_in_section: Vec::new(),
             n_items: 0,
             scale,
+            uses: Uses::default(),
+            tests: None,
             plans: FxHashMap::default(),
             refusals: FxHashMap::default(),
             is_minimum_first: false,
@@ -171,6 +178,8 @@ impl<'a> Assembly<'a> {
         self.page = Page::new(self.s.units.view, self.ctx.counter);
         self.n_in_section = vec![0; self.s.section_names.len()];
         self.n_items = 0;
+        self.uses.clear();
+        self.tests = None;
         self.plans.clear();
         self.refusals.clear();
         self.at = self.s.claimed.iter().enumerate().map(|(i, c)| (c.candidate.unit.key, i)).collect();
@@ -251,10 +260,7 @@ impl<'a> Assembly<'a> {
         if was.is_some_and(|form| form >= plan.form) {
             return None;
         }
-        if was.is_none()
-            && let Some(cap) = self.cap(section)
-        {
-            self.s.claimed[i].state = State::Dropped(cap);
+        if was.is_none() && self.drop_capped(i) {
             return None;
         }
         let (before, caps) = (self.page.size(), self.s.request.budgets);
@@ -289,6 +295,18 @@ impl<'a> Assembly<'a> {
         c.state = State::Included;
         c.plan = Some(plan);
         Some(taken)
+    }
+
+    /// Drops a candidate that is not shown yet where no more items may be. Says whether.
+    fn drop_capped(&mut self, i: usize) -> bool {
+        let c = &self.s.claimed[i];
+        let is_offered =
+            matches!(c.state, State::Open | State::Dropped(DropReason::Budget | DropReason::TooLarge));
+        let cap = c.section.filter(|_| is_offered).and_then(|section| self.cap(section));
+        if let Some(cap) = cap {
+            self.s.claimed[i].state = State::Dropped(cap);
+        }
+        cap.is_some()
     }
 
     fn cap(&self, section: usize) -> Option<DropReason> {

@@ -94,36 +94,88 @@ impl Allowed {
     }
 }
 
+/// One use in shown lines of a definition elsewhere.
+struct Use {
+    target: DefDoc,
+    /// The unit that shows it.
+    unit: Rc<Unit>,
+    file: FileDoc,
+    /// The line of its name.
+    line: u32,
+    step: Step,
+}
+
+/// What shown items refer to, kept while the same of their lines is shown.
+#[derive(Default)]
+pub struct Uses(FxHashMap<(usize, UnitKey), Kept>);
+
+struct Kept {
+    lines: Vec<Lines>,
+    uses: Rc<[Use]>,
+}
+
+impl Uses {
+    /// Starts over.
+    pub fn clear(&mut self) {
+        self.0.clear();
+    }
+
+    fn of(&mut self, units: &mut Units, s: &Shown, allowed: &Allowed) -> Rc<[Use]> {
+        let key = (s.item, s.unit.key);
+        if let Some(kept) = self.0.get(&key).filter(|kept| kept.lines == s.lines) {
+            return Rc::clone(&kept.uses);
+        }
+        let uses: Rc<[Use]> = uses_of(units, s, allowed).into();
+        self.0.insert(key, Kept { lines: s.lines.clone(), uses: Rc::clone(&uses) });
+        uses
+    }
+}
+
+fn uses_of(units: &mut Units, s: &Shown, allowed: &Allowed) -> Vec<Use> {
+    let mut out = Vec::new();
+    let source = s.unit.def.some().unwrap_or_else(|| units.view.def_doc(s.unit.file, DefIdx::NONE));
+    for edge in units.edges(source).iter().filter(|e| allowed.kinds.contains(&e.kind)) {
+        let is_seen = |o: &Occurrence| {
+            o.confidence >= CONFIDENCE_MIN && s.lines.iter().any(|l| l.start <= o.line && o.line <= l.end)
+        };
+        if !edge.occurrences.iter().any(is_seen) {
+            continue;
+        }
+        let Some(unit) = units.of_def(edge.target) else { continue };
+        let target = units.def(edge.target);
+        // The first line of a module says nothing of what is used of it.
+        if unit.key == s.unit.key || target.idx.some().is_none() {
+            continue;
+        }
+        let Some(step) = allowed.step(edge, true) else { continue };
+        out.push(Use { target: edge.target, unit, file: target.file, line: target.name_line, step });
+    }
+    out
+}
+
 /// What the shown lines refer to and the page does not show, heaviest first, equal ones by path and
 /// place.
-pub fn references(units: &mut Units, shown: &[Shown], page: &Page, allowed: &Allowed) -> Vec<Link> {
+pub fn references(
+    units: &mut Units,
+    uses: &mut Uses,
+    shown: &[Shown],
+    page: &Page,
+    allowed: &Allowed,
+) -> Vec<Link> {
     let mut found = Found::default();
     if allowed.direction == Direction::In {
         return Vec::new();
     }
+    let mut on_page: FxHashMap<(FileDoc, u32), bool> = FxHashMap::default();
     for s in shown {
-        let source = s.unit.def.some().unwrap_or_else(|| units.view.def_doc(s.unit.file, DefIdx::NONE));
-        for edge in units.edges(source).iter().filter(|e| allowed.kinds.contains(&e.kind)) {
-            let is_seen = |o: &&Occurrence| {
-                o.confidence >= CONFIDENCE_MIN && s.lines.iter().any(|l| l.start <= o.line && o.line <= l.end)
-            };
-            if !edge.occurrences.iter().any(|o| is_seen(&o)) {
+        for u in uses.of(units, s, allowed).iter() {
+            let line = Lines { start: u.line, end: u.line };
+            if *on_page.entry((u.file, u.line)).or_insert_with(|| page.shows(u.file, line)) {
                 continue;
             }
-            let Some(unit) = units.of_def(edge.target) else { continue };
-            let target = units.def(edge.target);
-            // The first line of a module says nothing of what is used of it.
-            if unit.key == s.unit.key || target.idx.some().is_none() {
-                continue;
-            }
-            let Some(step) = allowed.step(edge, true) else { continue };
-            let line = target.name_line;
-            if page.shows(target.file, Lines { start: line, end: line }) {
-                continue;
-            }
-            let worth = s.weight / units.usage(edge.target);
-            let own = (unit.def != edge.target).then_some(line);
-            found.add(unit, worth, own, s.item, &[], step);
+            let worth = s.weight / units.usage(u.target);
+            let own = (u.unit.def != u.target).then_some(u.line);
+            found.add(Rc::clone(&u.unit), worth, own, s.item, &[], u.step);
         }
     }
     found.sorted(units)

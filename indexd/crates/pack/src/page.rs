@@ -101,6 +101,12 @@ pub struct Page<'c> {
     clock: u64,
 }
 
+/// Tokens of `## File:  (lines 1-2)`, of a fence and its end.
+const HEADER_TOKENS_MIN: u64 = 12;
+
+/// Paths rarely have more bytes to a token; a bound for pruning.
+const PATH_BYTES_PER_TOKEN: u64 = 7;
+
 /// The zones that have blocks.
 const ZONES: [Zone; 4] = [Zone::Code, Zone::Tests, Zone::Config, Zone::Docs];
 
@@ -140,6 +146,13 @@ impl<'c> Page<'c> {
 
     fn has_zone(&self, zone: Zone) -> bool {
         self.blocks.keys().any(|k| k.0 == zone)
+    }
+
+    /// Tokens that the first lines of a file in a zone hardly fall below, without the lines themselves:
+    /// its header and the fence. 0 where the zone shows it already.
+    pub fn header_at_least(&self, zone: Zone, file: FileDoc, path: &str) -> u64 {
+        let is_new = !self.blocks.contains_key(&(zone, file));
+        if is_new { HEADER_TOKENS_MIN + path.len() as u64 / PATH_BYTES_PER_TOKEN } else { 0 }
     }
 
     /// The size of the whole.
@@ -255,21 +268,22 @@ impl<'c> Page<'c> {
 
     /// Whether every line of `lines` is shown, in whatever zone, or known to the reader.
     pub fn shows(&self, file: FileDoc, lines: Lines) -> bool {
-        (lines.start..=lines.end).all(|line| {
-            let blocks = ZONES.iter().filter_map(|zone| self.blocks.get(&(*zone, file)));
-            let seen = self.seen.get(&file).into_iter().flatten();
-            blocks
-                .flat_map(|b| b.items.values())
-                .flatten()
-                .chain(seen)
-                .any(|l| l.start <= line && line <= l.end)
-        })
+        let shown: SmallVec<[Lines; 32]> = self.shown(file).chain(self.seen(file)).collect();
+        (lines.start..=lines.end).all(|line| shown.iter().any(|l| l.start <= line && line <= l.end))
+    }
+
+    fn shown(&self, file: FileDoc) -> impl Iterator<Item = Lines> + '_ {
+        let blocks = ZONES.iter().filter_map(move |zone| self.blocks.get(&(*zone, file)));
+        blocks.flat_map(|b| b.items.values()).flatten().copied()
+    }
+
+    fn seen(&self, file: FileDoc) -> impl Iterator<Item = Lines> + '_ {
+        self.seen.get(&file).into_iter().flatten().copied()
     }
 
     /// Whether any of `lines` is shown, in whatever zone.
     pub fn touches(&self, file: FileDoc, lines: Lines) -> bool {
-        let blocks = ZONES.iter().filter_map(|zone| self.blocks.get(&(*zone, file)));
-        blocks.flat_map(|b| b.items.values()).flatten().any(|l| l.start <= lines.end && lines.start <= l.end)
+        self.shown(file).any(|l| l.start <= lines.end && lines.start <= l.end)
     }
 
     /// The text: zones in their order, files in the order of their best item, places last.

@@ -370,7 +370,7 @@ impl Assembly<'_> {
         let hops = self.s.request.expansion.max_hops;
         let tests = links::reaching(&mut self.s.units, &shown, Role::Test, &allowed, hops);
         self.show_links(&tests, self.left() * TESTS_PERCENT / 100, usize::MAX);
-        let references = links::references(&mut self.s.units, &shown, &self.page, &allowed);
+        let references = links::references(&mut self.s.units, &mut self.uses, &shown, &self.page, &allowed);
         self.show_links(&references, self.left() * REFERENCES_PERCENT / 100, usize::MAX);
         let callers = links::referrers(&mut self.s.units, &shown, Role::Code, &[EdgeKind::Call], &allowed);
         self.show_links(&callers, self.left(), usize::MAX);

@@ -45,7 +45,7 @@ impl Assembly<'_> {
         let kinds = [EdgeKind::Inherit, EdgeKind::Implement];
         let below = links::referrers(&mut self.s.units, &shown, Role::Code, &kinds, &allowed);
         room -= self.show_links(&below, room / 4, DISPATCHED_MAX).min(room);
-        let references = links::references(&mut self.s.units, &shown, &self.page, &allowed);
+        let references = links::references(&mut self.s.units, &mut self.uses, &shown, &self.page, &allowed);
         room -= self.show_links(&references, room, usize::MAX).min(room);
         let mut tests = links::referrers(&mut self.s.units, &shown, Role::Test, &[EdgeKind::Call], &allowed);
         links::nearest_first(&mut self.s.units, &mut tests, &shown);
@@ -110,7 +110,7 @@ impl Assembly<'_> {
             if self.is_thrifty() && self.n_items > 0 && c.seed_score < self.ctx.tuning.thrift {
                 break;
             }
-            if c.origin != Origin::Seed || self.at_least(i) > left.min(self.left()) {
+            if c.origin != Origin::Seed || self.is_too_large(i, left.min(self.left())) {
                 continue;
             }
             let plan = if n < WHOLE_CALLERS_MAX { self.plan(i) } else { self.plan_of_seed(i) };
@@ -159,7 +159,7 @@ impl Assembly<'_> {
         }
         let shown = self.shown_code(|_| true);
         let allowed = self.allowed();
-        let references = links::references(&mut self.s.units, &shown, &self.page, &allowed);
+        let references = links::references(&mut self.s.units, &mut self.uses, &shown, &self.page, &allowed);
         self.show_links(&references, room, usize::MAX);
     }
 
@@ -180,8 +180,21 @@ impl Assembly<'_> {
         }
         let mut shown = self.shown_code(|_| true);
         shown.truncate(TESTED_MAX);
+        let items: Vec<usize> = shown.iter().map(|s| s.item).collect();
+        if self.tests.as_ref().is_none_or(|known| known.0 != items) {
+            let tests = self.tests_of(&shown);
+            self.tests = Some((items, tests.into()));
+        }
+        if let Some((_, tests)) = &self.tests {
+            let tests = Rc::clone(tests);
+            self.show_links(&tests, room, usize::MAX);
+        }
+    }
+
+    /// Tests of shown code, best first.
+    fn tests_of(&mut self, shown: &[Shown]) -> Vec<Link> {
         let allowed = self.allowed();
-        let mut tests = links::tests(&mut self.s.units, &shown, &allowed);
+        let mut tests = links::tests(&mut self.s.units, shown, &allowed);
         for t in &mut tests {
             let hit = self.s.gathered.scores.get(&t.unit.key);
             t.weight += hit.map_or(0.0, |h| h.0);
@@ -197,7 +210,7 @@ impl Assembly<'_> {
             t.weight += BESIDE_TESTS * files[&t.unit.file].0;
         }
         links::sort(&mut self.s.units, &mut tests);
-        self.show_links(&tests, room, usize::MAX);
+        tests
     }
 
     /// Documents and configuration that fit the text.
@@ -236,7 +249,7 @@ impl Assembly<'_> {
             if self.left() < ROOM_MIN {
                 break;
             }
-            if self.at_least(i) > self.left() && !self.touches_page(i) {
+            if !self.touches_page(i) && self.is_too_large(i, self.left()) {
                 continue;
             }
             if let Some(plan) = self.plan(i) {
@@ -278,6 +291,11 @@ impl Assembly<'_> {
                 continue;
             }
             let Some(i) = self.candidate_of(link) else { continue };
+            // Shown already, or with a header alone larger than the room.
+            let is_shown = self.s.claimed[i].state == State::Included;
+            if is_shown || self.has_too_large_header(i, left.min(self.left())) {
+                continue;
+            }
             let source = self.s.source(i);
             let def = link.unit.def.some().map(|d| self.s.units.def(d));
             let plan = match def {

@@ -1,6 +1,6 @@
 //! How much of a candidate may be shown, and which of its lines.
 
-use super::Assembly;
+use super::{Assembly, zone_of};
 use crate::candidate::Origin;
 use crate::excerpt::{self, LineScores, Plan, Room};
 use crate::identity::Source;
@@ -75,10 +75,22 @@ impl Assembly<'_> {
         Room { bytes, lines: lines as u32, whole_bytes, head_lines }
     }
 
-    /// Tokens that the excerpt of a candidate hardly falls below.
-    pub(super) fn at_least(&self, i: usize) -> u64 {
+    /// Whether the excerpt of a candidate cannot have room in so many tokens, without a look at its text.
+    pub(super) fn is_too_large(&mut self, i: usize, tokens: u64) -> bool {
         let unit = &self.s.claimed[i].candidate.unit;
-        excerpt::bytes_at_least(unit, self.room(i)) / BYTES_PER_TOKEN_MAX
+        let least = excerpt::bytes_at_least(unit, self.room(i)) / BYTES_PER_TOKEN_MAX;
+        least > tokens || self.has_too_large_header(i, tokens - least)
+    }
+
+    /// Whether the header of a candidate's file is not there and hardly has room in so many tokens. The
+    /// caps on items are looked at first, as for everything that is offered.
+    pub(super) fn has_too_large_header(&mut self, i: usize, tokens: u64) -> bool {
+        let c = &self.s.claimed[i].candidate;
+        let least = self.page.header_at_least(zone_of(c), c.unit.file, &c.file.path);
+        if least > tokens {
+            self.drop_capped(i);
+        }
+        least > tokens
     }
 
     /// Terms of the query by line, and the places of edges.
