@@ -1,11 +1,17 @@
 //! Parsing one file: a parser that is used again for every tree the file needs.
 
-use std::cell::RefCell;
+use crate::grammars;
+use indexd_model::limits::{PARSE_READ_BYTES, PARSE_READS_MIN, PARSE_READS_PER_KIB};
+use std::cell::{Cell, RefCell};
 use std::ops::ControlFlow;
 use tree_sitter::{Language, ParseOptions, ParseState, Parser, Tree};
 
 /// Parses the texts of one file in one language.
-pub struct Parses(RefCell<Parser>);
+pub struct Parses {
+    parser: RefCell<Parser>,
+    /// What has to be done to a text so that the grammar's scanner stops at its end.
+    closes: Option<fn(&str) -> Option<String>>,
+}
 
 impl Parses {
     /// Makes a parser for `language`.
@@ -13,25 +19,64 @@ impl Parses {
         let mut parser = Parser::new();
         // A parser without a language makes no tree.
         let _ = parser.set_language(language);
-        Self(RefCell::new(parser))
+        Self { parser: RefCell::new(parser), closes: grammars::closes(language) }
     }
 
-    /// Returns the tree of `text`, or `None` when the parser called back more than `calls_max` times or
-    /// does not know the language. The same text always gives the same answer.
+    /// Returns the tree of `text`, or `None` when the parser called back more than `calls_max` times,
+    /// went over the text too often, or does not know the language. The same text always gives the same
+    /// answer.
     pub fn parse(&self, text: &str, calls_max: u64) -> Option<Tree> {
+        let closed = self.closes.and_then(|closes| closes(text));
+        let mut reads = Reads::of(closed.as_deref().unwrap_or(text));
+        let is_spent = Cell::new(false);
         let mut n_calls = 0;
         let mut progress = |_: &ParseState| {
             n_calls += 1;
-            if n_calls > calls_max { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+            if n_calls > calls_max || is_spent.get() {
+                ControlFlow::Break(())
+            } else {
+                ControlFlow::Continue(())
+            }
         };
         let options = ParseOptions::new().progress_callback(&mut progress);
-        let mut parser = self.0.borrow_mut();
-        let mut read = |at: usize, _| text.as_bytes().get(at..).unwrap_or_default();
-        let tree = parser.parse_with_options(&mut read, None, Some(options));
+        let mut parser = self.parser.borrow_mut();
+        let mut read = |at: usize, _| reads.read(at, &is_spent);
+        let tree = parser.parse_with_options(&mut read, None, Some(options)).filter(|_| !is_spent.get());
         if tree.is_none() {
             parser.reset();
         }
         tree
+    }
+}
+
+/// The text of a parse, given in pieces and not without end.
+struct Reads<'t> {
+    text: &'t [u8],
+    n_left: u64,
+    /// Behind the line feed that was given last in place of the text.
+    behind: usize,
+}
+
+impl<'t> Reads<'t> {
+    fn of(text: &'t str) -> Self {
+        let n_left = PARSE_READS_MIN + text.len() as u64 / 1024 * PARSE_READS_PER_KIB;
+        Self { text: text.as_bytes(), n_left, behind: usize::MAX }
+    }
+
+    /// What begins at `at`. When there were too many reads, a line feed and then the end of the text:
+    /// some scanners run on to the one and some to the other.
+    fn read(&mut self, at: usize, is_spent: &Cell<bool>) -> &'t [u8] {
+        self.n_left = self.n_left.saturating_sub(1);
+        if self.n_left > 0 {
+            let rest = self.text.get(at..).unwrap_or_default();
+            return &rest[..rest.len().min(PARSE_READ_BYTES)];
+        }
+        is_spent.set(true);
+        if at == self.behind || at >= self.text.len() {
+            return &[];
+        }
+        self.behind = at + 1;
+        b"\n"
     }
 }
 
@@ -46,5 +91,16 @@ mod tests {
         let expect = parses.parse(text, 1_000).unwrap().root_node().to_sexp();
         assert!(parses.parse(&text.repeat(1_000), 1).is_none());
         assert_eq!(parses.parse(text, 1_000).unwrap().root_node().to_sexp(), expect);
+    }
+
+    #[test]
+    fn a_text_is_read_in_pieces_and_not_without_end() {
+        let text = "x".repeat(PARSE_READ_BYTES + 10);
+        let (mut reads, is_spent) = (Reads::of(&text), Cell::new(false));
+        assert_eq!([0, 4, 4_096, 5_000].map(|at| reads.read(at, &is_spent).len()), [4_096, 4_096, 10, 0]);
+        while !is_spent.get() {
+            reads.read(7, &is_spent);
+        }
+        assert_eq!([8, 9, 9, 10].map(|at| reads.read(at, &is_spent)), [&b""[..], b"\n", b"\n", b""]);
     }
 }

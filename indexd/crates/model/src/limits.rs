@@ -17,6 +17,13 @@ pub const PARSE_CALLBACKS_MAX: u64 = 200_000;
 pub const PARSE_CALLBACKS_MIN: u64 = 20_000;
 /// What each KiB of such a file adds to that: at most 2 s a MB, whatever its grammar makes of it.
 pub const PARSE_CALLBACKS_PER_KIB: u64 = 80;
+/// Bytes that a parser is given at a time. What a grammar's own scanner does between two calls of the
+/// progress callback is bounded by how often it reads on.
+pub const PARSE_READ_BYTES: usize = 4 << 10;
+/// Reads before a parse is given up: 160 MB gone over, half a second.
+pub const PARSE_READS_MIN: u64 = 40_000;
+/// What each KiB of a file adds to that; the whole file 100 times.
+pub const PARSE_READS_PER_KIB: u64 = 25;
 /// Definitions kept of one file; a generated table must not fill the index.
 pub const DEFS_PER_FILE_MAX: usize = 20_000;
 /// Bytes. A chunk that grows past this is cut at a line; the scored unit stays comparable.

@@ -66,3 +66,30 @@ pub(super) const KOTLIN: Grammar = Grammar {
     packages: &["package_header"],
     scopes: Some(&SCOPES),
 };
+
+/// The same text with the annotation at its end blanked out, when the grammar's scanner would look for
+/// the end of the annotation and not stop at that of the text; `None` for all others. Such a text ends
+/// within an annotation and without a line feed, as does one that is being written.
+pub(super) fn closed(text: &str) -> Option<String> {
+    let line = text.rfind('\n').map_or(0, |at| at + 1);
+    let mut found = text[line..].match_indices('@').map(|(at, _)| line + at);
+    let at = found.find(|at| runs_past_end(&text.as_bytes()[*at..]))?;
+    let mut out = text[..at].to_owned();
+    out.extend(std::iter::repeat_n(' ', text.len() - at - 1));
+    out.push('\n');
+    Some(out)
+}
+
+/// Whether the scanner, on an annotation, comes to the end before a blank that is not in brackets.
+fn runs_past_end(annotation: &[u8]) -> bool {
+    let mut is_bracketed = false;
+    for b in annotation {
+        match b {
+            b'(' => is_bracketed = true,
+            b')' => is_bracketed = false,
+            b' ' | b'\t'..=b'\r' if !is_bracketed => return false,
+            _ => {}
+        }
+    }
+    true
+}

@@ -129,6 +129,16 @@ pub fn parser(language: Language) -> Option<tree_sitter::Language> {
     compiled(language).map(|c| c.parser.clone())
 }
 
+/// What has to be done to texts that `parser` parses, where its scanner does not stop at every end.
+pub fn closes(parser: &tree_sitter::Language) -> Option<fn(&str) -> Option<String>> {
+    #[cfg(feature = "jvm")]
+    if *parser == (kotlin::KOTLIN.parser)() {
+        return Some(kotlin::closed);
+    }
+    let _ = parser;
+    None
+}
+
 /// Everything that a file of such a language says by itself.
 ///
 /// Broken syntax gives the facts around it (`Outcome::Recovered`). A file that the parser gives up on,

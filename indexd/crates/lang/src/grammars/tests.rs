@@ -146,6 +146,43 @@ fn the_work_of_a_parser_is_bounded_by_the_size_of_the_file() {
     assert_eq!([0, 1 << 20, 4 << 20].map(calls_max), [20_000, 101_920, 200_000]);
 }
 
+/// The scanner of Kotlin's grammar looks for the end of an annotation beyond that of the text.
+#[test]
+fn a_parser_stops_at_the_end_of_a_text() {
+    for end in ["@B", "@B(", "@B(1, x y", "@B(\"(\")", "@", "@B @C.D", "val y = 2\n@get:B"] {
+        for begin in ["class A\n", "class A {\n    val x = 1\n", "class A(val x: Int)\n"] {
+            let facts = extracted("a.kt", &format!("{begin}{end}"));
+            let names: Vec<&str> = facts
+                .interface
+                .defs
+                .iter()
+                .map(|d| facts.interface.arena.strings[d.name.index()].as_str())
+                .collect();
+            assert!(names.contains(&"A"), "{begin}{end}: {names:?}");
+        }
+    }
+    let whole = extracted("a.kt", "@B(1) @C class A(val x: Int)");
+    assert_eq!(
+        whole.interface.defs.len(),
+        extracted("a.kt", "@B(1) @C class A(val x: Int)\n").interface.defs.len()
+    );
+}
+
+/// Where a syntax error makes its scanner look for the end of a string at each place.
+#[test]
+fn a_parser_does_not_go_over_a_text_again_and_again() {
+    for unit in [
+        "}) val x = 1\n@a\n",
+        "@a(\n",
+        "val s = \"\"\"\n\"\"\" }\n",
+        "/* a\n",
+        "$ \n",
+        "class A {\nval x = 1\n@b\n@c\n",
+    ] {
+        extracted("a.kt", &format!("}}}}\n{}", unit.repeat(40_000)));
+    }
+}
+
 #[test]
 fn limits_hold_for_each_grammar() {
     for extension in [
