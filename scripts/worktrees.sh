@@ -45,17 +45,24 @@ for ((i = 1; i <= n; i++)); do
     (cd "$dir/w$i" && ctl index --wait > /dev/null)
 done
 all_ms=$(cpu_ms)
+stop_ms=$(date +%s%3N)
 ctl daemon stop > /dev/null
+stop_ms=$(($(date +%s%3N) - stop_ms))
 all_kb=$(disk_kb)
 
-# Pages of each data file that the first one does not have at the same place, whole and compressed.
-apart() {
-    local first=
-    find "$dir/cache" -name data.mdb -printf '%s %p\n' | sort -n | cut -d' ' -f2 | while read -r file; do
-        if [[ -z $first ]]; then first=$file && continue; fi
-        cmp -l "$first" "$file" 2> /dev/null | awk '{ page[int(($1 - 1) / 4096)] = 1 } END { print length(page) * 4 }'
-    done | awk '{ kb += $1 } END { if (NR) print int(kb / NR) }'
-}
 echo "first index: $first_kb KB, $first_ms ms of CPU"
 echo "each of $n more: $(((all_kb - first_kb) / n)) KB, $(((all_ms - first_ms) / n)) ms of CPU"
-echo "all together: $((all_kb * 100 / first_kb)) % of the first; pages that differ: $(apart) KB each"
+echo "all together: $((all_kb * 100 / first_kb)) % of the first; the daemon ended in $stop_ms ms"
+
+# The time in which an index that was closed answers again, and of one that is open.
+ctl daemon start > /dev/null
+answer_ms() {
+    local from
+    from=$(date +%s%3N)
+    (cd "$1" && ctl search main > /dev/null)
+    echo $(($(date +%s%3N) - from))
+}
+for ((i = 1; i <= n && i <= 9; i++)); do
+    echo "$(answer_ms "$dir/w$i") $(answer_ms "$dir/w$i")"
+done | sort -n | awk '{ closed[NR] = $1; open[NR] = $2 } END {
+    m = int((NR + 1) / 2); print "first answer of an index that was closed: " closed[m] " ms (median of " NR "), the next one: " open[m] " ms" }'

@@ -263,8 +263,9 @@ options! {
     index_background_tokens: bool = true, "index.background_tokens", Off;
     /// Replace keys, tokens and passwords in files by `[REDACTED:kind]` before anything is indexed.
     index_redact_secrets: bool = true, "index.redact_secrets", Never;
-    /// Begin the index of a worktree or clone as a copy of one that is like it, and keep the facts of contents
-    /// that leave an index, for when they come back.
+    /// Begin the index of a worktree or clone as a copy of one that is like it, keep of closed indexes that
+    /// are alike what they have apart, and keep the facts of contents that leave an index, for when they come
+    /// back.
     index_share: bool = true, "index.share", Never;
     /// MiB on disk of such facts, for all repositories together; 0 keeps none.
     index_shared_mb: u64 = 64, "index.shared_mb", Never, 0 to 65_536;

@@ -92,6 +92,107 @@ fn a_damaged_index_is_no_beginning() {
     assert_eq!(second.dump(), dump_of_fresh_build(&two));
 }
 
+fn bytes_of(dir: &Path) -> u64 {
+    indexd::workspace::indexing::engine::folder_bytes(dir)
+}
+
+fn n_in(dir: &Path) -> usize {
+    fs::read_dir(dir).map_or(0, Iterator::count)
+}
+
+/// Worktrees of one repository, each with a file of its own, whose indexes are built and closed.
+fn asleep(
+    top: &Path,
+    n: usize,
+) -> (std::sync::Arc<indexd::workspace::indexing::siblings::Sharing>, Vec<Bench>) {
+    let (cache, shared) = (top.join("cache"), sharing(top));
+    let roots: Vec<_> = (0..n).map(|i| top.join(format!("w{i}"))).collect();
+    for (i, root) in roots.iter().enumerate() {
+        tree(root);
+        write(
+            root,
+            "p7/f.go",
+            &format!("package p7\n\nimport \"m/p3\"\n\nfunc F7() int {{ return p3.F3() + {i} }}\n"),
+        );
+    }
+    std::thread::sleep(std::time::Duration::from_millis(50));
+    let build = |root: &std::path::PathBuf| {
+        let mut bench = Bench::beside(&cache, root, &shared);
+        bench.build();
+        bench
+    };
+    let mut all: Vec<Bench> = roots.iter().map(build).collect();
+    all.iter_mut().for_each(Bench::close);
+    (shared, all)
+}
+
+#[test]
+fn worktrees_that_sleep_take_what_they_have_apart_and_wake_as_they_were() {
+    let tmp = tempfile::tempdir().unwrap();
+    let (shared, mut all) = asleep(tmp.path(), 6);
+    let bases = tmp.path().join("bases");
+    assert_eq!(n_in(&bases), 1);
+    let (base, apart) = (bytes_of(&bases), all.iter().map(|bench| bytes_of(&bench.home())).max().unwrap());
+    assert!(apart < base / 8, "{apart} of {base} bytes");
+    // One is edited while it sleeps, one begins as a copy of those that sleep.
+    write(all[2].root(), "p9/f.go", "package p9\n\nfunc F9() {}\n");
+    let new = tmp.path().join("new");
+    tree(&new);
+    let mut begun = Bench::beside(&tmp.path().join("cache"), &new, &shared);
+    begun.log().start();
+    begun.build();
+    assert_eq!(extracted(&begun), 1);
+    assert_eq!(begun.dump(), dump_of_fresh_build(&new));
+    for (i, bench) in all.iter_mut().enumerate() {
+        bench.reopen();
+        assert!(!bench.was_damaged());
+        bench.log().start();
+        bench.sweep();
+        assert_eq!(extracted(bench), usize::from(i == 2));
+        let (woken, fresh) = (bench.dump(), dump_of_fresh_build(bench.root()));
+        assert!(woken == fresh, "{}", first_difference(&woken, &fresh));
+    }
+    assert_eq!(n_in(&bases), 0, "no index needs a base any more");
+    all.iter_mut().for_each(Bench::close);
+    assert_eq!(n_in(&bases), 1);
+    all.iter().for_each(|bench| fs::remove_dir_all(bench.home()).unwrap());
+    shared.bases.collect(&tmp.path().join("cache"));
+    assert_eq!(n_in(&bases), 0, "nor when all are gone");
+}
+
+#[test]
+fn an_index_that_has_no_like_or_lost_its_base_is_whole_or_built_anew() {
+    let tmp = tempfile::tempdir().unwrap();
+    let (_shared, mut alone) = asleep(&tmp.path().join("alone"), 1);
+    assert!(alone[0].current_file("data.mdb").exists(), "nothing to tell it from");
+    alone[0].reopen();
+    assert!(!alone[0].was_damaged());
+    for is_gone in [true, false] {
+        let tmp = tempfile::tempdir().unwrap();
+        let (_shared, mut all) = asleep(tmp.path(), 3);
+        let base = fs::read_dir(tmp.path().join("bases")).unwrap().next().unwrap().unwrap().path();
+        let data = base.join("data.mdb");
+        let mut bytes = fs::read(&data).unwrap();
+        let middle = bytes.len() / 2;
+        bytes[middle] ^= 4;
+        match is_gone {
+            true => fs::remove_dir_all(&base).unwrap(),
+            false => fs::write(&data, bytes).unwrap(),
+        }
+        all.iter_mut().for_each(Bench::reopen);
+        for bench in &mut all {
+            assert!(bench.was_damaged());
+            bench.build();
+            assert_eq!(bench.dump(), dump_of_fresh_build(bench.root()));
+            bench.close();
+        }
+        for bench in &mut all {
+            bench.reopen();
+            assert!(!bench.was_damaged(), "they sleep by another base");
+        }
+    }
+}
+
 /// One switches between contents, with and without so many changes that the index is built anew.
 #[test]
 fn a_branch_that_is_switched_back_and_forth_is_parsed_once() {

@@ -6,6 +6,8 @@
 
 #[path = "simulator/calls.rs"]
 mod calls;
+#[path = "simulator/parking.rs"]
+mod parking;
 #[path = "simulator/plan.rs"]
 mod plan;
 #[path = "simulator/world.rs"]
@@ -66,6 +68,7 @@ fn child() {
             }
             "kept" => list.split(',').for_each(|seed| run_seed(seed.parse().unwrap())),
             "calls" => calls::run(list),
+            "parking" => parking::run(list),
             _ => panic!("{part}"),
         }
     });

@@ -3,6 +3,7 @@
 use indexd::config::Config;
 use indexd::workspace::indexing::contents::ContentCache;
 use indexd::workspace::indexing::engine::{Engine, Setup};
+use indexd::workspace::indexing::parked::Bases;
 use indexd::workspace::indexing::recovery::Verify;
 use indexd::workspace::indexing::siblings::Sharing;
 use indexd::workspace::indexing::stages::{Parts, StageLog};
@@ -277,7 +278,8 @@ impl Bench {
 
 /// What indexes share, kept in a folder.
 pub fn sharing(top: &Path) -> Arc<Sharing> {
-    Arc::new(Sharing::new(ContentCache::new(top.join("contents"), 4 << 20, None)))
+    let contents = ContentCache::new(top.join("contents"), 4 << 20, None);
+    Arc::new(Sharing::new(contents, Bases::new(top.join("bases"))))
 }
 
 /// Runs a test on a thread with the stack that the daemon's own threads have.

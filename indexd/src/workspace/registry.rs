@@ -2,7 +2,8 @@
 
 use super::handle::{Workspace, WorkspaceSetup};
 use super::indexing::contents::ContentCache;
-use super::indexing::recovery::{Verify, write_whole};
+use super::indexing::parked::Bases;
+use super::indexing::recovery::{self, Verify, write_whole};
 use super::indexing::siblings::Sharing;
 use super::indexing::stages::Parts;
 use super::life::collect::{Collect, Collected, unused_for};
@@ -66,7 +67,9 @@ impl Registry {
         let pressure = Pressure::keep_below(config.daemon_memory_mb << 20, Arc::downgrade(&open));
         let contents = dirs.cache.join(CONTENTS_FOLDER);
         let contents = ContentCache::new(contents, config.index_shared_mb << 20, unused_for(&config));
-        let sharing = config.index_share.then(|| Arc::new(Sharing::new(contents)));
+        let bases = dirs.cache.join(BASES_FOLDER);
+        recovery::remove_foreign(&bases, indexd_os::own_uid());
+        let sharing = config.index_share.then(|| Arc::new(Sharing::new(contents, Bases::new(bases))));
         let registry = Self { dirs: dirs.clone(), config, watch, open, pressure, sharing };
         let list = registry.dirs.state.join(LIST);
         let text = match fs::read_to_string(&list) {
@@ -185,6 +188,7 @@ impl Registry {
                 return Err(io_error("remove", &dir, e));
             }
         }
+        self.collect_bases();
         Ok(())
     }
 
@@ -217,13 +221,23 @@ impl Registry {
             }
         }
         self.sharing.iter().filter(|_| !is_dry).for_each(|sharing| sharing.contents.collect());
+        if !is_dry {
+            self.collect_bases();
+        }
         found.sort_by(|a, b| a.index.cmp(&b.index));
         found
+    }
+
+    /// Removes what parked indexes were told from that are gone.
+    fn collect_bases(&self) {
+        let homes = self.dirs.cache.join(FORMAT_FOLDER);
+        self.sharing.iter().for_each(|sharing| sharing.bases.collect(&homes));
     }
 
     /// Closes every index cleanly. Later calls answer `Closed`.
     pub fn shutdown(&self) {
         let open: Vec<Arc<Workspace>> = self.lock().values().cloned().collect();
+        self.sharing.iter().for_each(|sharing| sharing.bases.limit(PARKED_AT_END_BYTES));
         // Closing syncs; doing all at once costs one wait for the disk instead of many.
         std::thread::scope(|s| {
             for workspace in &open {
@@ -275,6 +289,12 @@ impl Registry {
 
 /// Indexes of another layout lie elsewhere, so that two versions do not quarrel.
 const FORMAT_FOLDER: &str = "v1";
+
+/// Holds what parked indexes are told from, in the cache folder.
+const BASES_FOLDER: &str = "bases";
+
+/// Bytes of indexes that are parked when the daemon ends; a second of work. The others are closed.
+const PARKED_AT_END_BYTES: u64 = 512 << 20;
 
 /// Holds the facts of contents that left an index, in the cache folder.
 const CONTENTS_FOLDER: &str = "contents";

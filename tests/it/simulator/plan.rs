@@ -125,7 +125,7 @@ impl Plan {
 }
 
 /// Everything of an index folder but the file of locks, which dies with its process.
-fn copy(from: &Path, to: &Path) {
+pub fn copy(from: &Path, to: &Path) {
     fs::create_dir_all(to).unwrap();
     for entry in fs::read_dir(from).into_iter().flatten().flatten() {
         let at = to.join(entry.file_name());

@@ -1,11 +1,12 @@
-//! Copies of a whole data file, for an index that begins as another one is.
+//! Copies of a whole data file, for an index that begins as another one is, and what can be done with an
+//! index that nobody has open.
 //!
 //! The system copies within itself, and where the file system can, both files share their blocks until
 //! one of them is changed.
 
 use crate::error::{Result, StoreError};
 use crate::recovery::{self, DATA, Found, Mark};
-use crate::store::Store;
+use crate::store::{Opened, Store};
 use indexd_os::faults;
 use std::fs;
 use std::path::Path;
@@ -52,3 +53,50 @@ pub fn copy_closed(from: &Path, to: &Path, config: &[u8]) -> Result<bool> {
     recovery::mark(to, &config, Mark::Dirty)?;
     Ok(true)
 }
+
+/// A name for the content of an index that was closed cleanly and is one of this `config`; `None` for
+/// others.
+pub fn name_of_closed(dir: &Path, config: &[u8]) -> Option<String> {
+    let mark = recovery::clean_mark(dir, blake3::hash(config).as_bytes())?;
+    Some(blake3::hash(mark.as_bytes()).to_hex()[..NAME_LEN].to_owned())
+}
+
+/// Opens an index to be read that was closed cleanly and is one of this `config`; `None`, and nothing
+/// has changed, for others and for one that is not as it was closed.
+///
+/// # Errors
+/// As [`Store::open`], damage excepted.
+pub fn open_closed(dir: &Path, config: &[u8]) -> Result<Option<Store>> {
+    if name_of_closed(dir, config).is_none() {
+        return Ok(None);
+    }
+    match Store::open(dir, config) {
+        Ok(Opened::Ready(store)) => Ok(Some(store)),
+        Ok(Opened::Fresh(_) | Opened::Unverified) => Ok(None),
+        Err(e) if e.needs_rebuild() => Ok(None),
+        Err(e) => Err(e),
+    }
+}
+
+/// Puts an index that was closed cleanly into the folder `to` as well. Both have the same data file,
+/// which nobody may write to from now on, where the file system can do that; else it is copied. False
+/// for what is not a closed index of this `config`.
+///
+/// # Errors
+/// [`StoreError::Full`] or [`StoreError::Io`] from the system.
+pub fn share_closed(from: &Path, to: &Path, config: &[u8]) -> Result<bool> {
+    let config = *blake3::hash(config).as_bytes();
+    let Some(mark) = recovery::clean_mark(from, &config) else { return Ok(false) };
+    recovery::make_dir(to)?;
+    faults::before("link", &to.to_string_lossy())?;
+    let (data, shared) = (from.join(DATA), to.join(DATA));
+    if fs::hard_link(&data, &shared).is_err() {
+        fs::copy(&data, &shared)?;
+        fs::File::open(&shared)?.sync_all()?;
+    }
+    recovery::put_mark(to, &mark)?;
+    Ok(true)
+}
+
+/// Characters of the name of a content.
+const NAME_LEN: usize = 32;

@@ -15,6 +15,7 @@ mod cache;
 mod codec;
 mod compact;
 mod copied;
+mod difference;
 mod directory;
 mod dump;
 mod error;
@@ -43,7 +44,7 @@ mod tests;
 
 pub use bulk::Bulk;
 pub use codec::blob::forget_scratch;
-pub use copied::copy_closed;
+pub use copied::{copy_closed, name_of_closed, open_closed, share_closed};
 pub use error::{StoreError, Unreadable};
 pub use input::{FileInput, FileStat, History, HistoryFile, Overlays};
 pub use meta::FORMAT;

@@ -593,7 +593,7 @@ fn entries(interface: &Interface, identities: &[u64]) -> Vec<(Key, u64, u64, u32
 }
 
 /// Writes a blob in pieces and removes the surplus pieces of a longer previous one.
-fn put_blob(table: &Table, txn: &mut RwTxn, file: u32, blob: &[u8]) -> Result<()> {
+pub(crate) fn put_blob(table: &Table, txn: &mut RwTxn, file: u32, blob: &[u8]) -> Result<()> {
     let mut piece = 0u16;
     for bytes in blob.chunks(PIECE_BYTES) {
         table.put_new(txn, &piece_key(file, piece), bytes)?;

@@ -7,9 +7,10 @@
 
 use super::build::{Build, BuildError, Built};
 use super::overlays::{self, Kept};
+use super::parked::{self, Unparked};
 use super::past;
 use super::recipe;
-use super::recovery::{self, Checked, Verify};
+use super::recovery::{self, Checked, Trust, Verify};
 use super::siblings::{Sharing, Sketch};
 use super::stages::{Parts, StageLog};
 use super::update::{Cancelled, NewHistory, Update};
@@ -177,7 +178,15 @@ impl Engine {
             let dir = engine.env_dir(engine.env);
             let trust = recovery::note_opening(&engine.setup.home);
             let config = engine.signature_config();
-            engine.store = match recovery::open_checked(&dir, &config, &engine.setup.verify, trust)? {
+            let checked = match engine.unpark(&dir, &config, trust) {
+                Ok(None) => recovery::open_checked(&dir, &config, &engine.setup.verify, trust),
+                unparked => unparked.map(|checked| checked.unwrap_or(Checked::Nothing)),
+            };
+            if checked.is_err() {
+                // The daemon lives on.
+                recovery::note_closed(&engine.setup.home);
+            }
+            engine.store = match checked? {
                 Checked::Ready(store) => Some(store),
                 Checked::Nothing => None,
                 Checked::Damaged => {
@@ -196,6 +205,27 @@ impl Engine {
             engine.history = snapshot.history_digest();
         }
         Ok(engine)
+    }
+
+    /// Puts the index together when it is parked; `None` when it is not.
+    fn unpark(&self, dir: &Path, config: &[u8], trust: Trust) -> Result<Option<Checked>, StoreError> {
+        let home = &self.setup.home;
+        if !parked::is_parked(home) {
+            return Ok(None);
+        }
+        let Some(sharing) = self.setup.sharing.as_ref().filter(|_| trust == Trust::Mark) else {
+            parked::forget(home);
+            return Ok(None);
+        };
+        let checked = match sharing.bases.unpark(home, dir, config)? {
+            Unparked::Ready(store) => Some(Checked::Ready(store)),
+            // It was not closed to its end.
+            Unparked::Nothing | Unparked::Damaged if dir.exists() => None,
+            Unparked::Nothing => Some(Checked::Nothing),
+            Unparked::Damaged => Some(Checked::Damaged),
+        };
+        sharing.bases.forget(home);
+        Ok(checked)
     }
 
     /// Name and version of the tool whose index is imported; empty without an import.
@@ -703,7 +733,7 @@ impl Engine {
         recovery::set_aside(&self.env_dir(self.env));
     }
 
-    /// Flushes and marks the index clean.
+    /// Flushes and marks the index clean, or parks it when there are others like it.
     ///
     /// # Errors
     /// Those of the store; the index is verified when it is opened next.
@@ -712,7 +742,11 @@ impl Engine {
             if self.is_resketched && self.setup.sharing.is_some() {
                 sketch_of(&store)?.save(&self.setup.home);
             }
-            store.close_clean()?;
+            let (home, env) = (&self.setup.home, self.env_dir(self.env));
+            match self.setup.sharing.as_ref().filter(|_| !store.is_damaged()) {
+                Some(sharing) => sharing.bases.close(home, &env, store, &self.signature_config())?,
+                None => store.close_clean()?,
+            }
         }
         recovery::note_closed(&self.setup.home);
         Ok(())

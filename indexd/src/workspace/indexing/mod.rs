@@ -2,14 +2,15 @@
 //!
 //! Read `engine` (the tree and the index of a workspace), `stages` (one file, step by step), `update` (a
 //! change set becomes one commit), `build` (the first one), `after` and `past` (what linking and ranking
-//! read besides the file), `overlays` (an imported index), `siblings` and `contents` (what indexes
-//! share), `recipe` and `recovery` (which index on disk is believed), `tokens` (counting ahead).
+//! read besides the file), `overlays` (an imported index), `siblings`, `contents` and `parked`
+//! (what indexes share), `recipe` and `recovery` (which index on disk is believed), `tokens` (counting ahead).
 
 mod after;
 pub mod build;
 pub mod contents;
 pub mod engine;
 pub mod overlays;
+pub mod parked;
 mod past;
 mod recipe;
 pub mod recovery;

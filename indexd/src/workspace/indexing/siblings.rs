@@ -6,6 +6,7 @@
 //! many files two trees have in common. A wrong choice costs time and nothing else.
 
 use super::contents::ContentCache;
+use super::parked::{self, Bases, Unparked};
 use super::recovery;
 use indexd_store::{Store, StoreError, WeakStore};
 use std::collections::BTreeMap;
@@ -29,6 +30,8 @@ const MAGIC: &[u8] = b"indexd sketch 1\n";
 pub struct Sharing {
     /// Facts of contents that left an index.
     pub contents: ContentCache,
+    /// What parked indexes are told from.
+    pub bases: Bases,
     /// Open indexes by their folders.
     open: Mutex<BTreeMap<PathBuf, WeakStore>>,
     /// First builds that are under way.
@@ -42,9 +45,9 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Sharing {
-    /// Shares what a cache keeps and what is open.
-    pub fn new(contents: ContentCache) -> Self {
-        Self { contents, open: Mutex::default(), building: Mutex::default(), built: Condvar::new() }
+    /// Shares what a cache and bases keep and what is open.
+    pub fn new(contents: ContentCache, bases: Bases) -> Self {
+        Self { contents, bases, open: Mutex::default(), building: Mutex::default(), built: Condvar::new() }
     }
 
     /// Notes that the index in the folder `home` is open.
@@ -89,13 +92,16 @@ impl Sharing {
         config: &[u8],
         to: &Path,
     ) -> Result<Option<PathBuf>, StoreError> {
-        for sibling in likely(home, sketch).into_iter().take(TRIES) {
+        for sibling in likely(home.parent().unwrap_or(home), home, sketch).into_iter().take(TRIES) {
             let is_copied = match self.store_of(&sibling) {
                 Some(store) if store.is_damaged() || !store.is_of(config) => false,
                 Some(store) => match store.copy_file(to) {
                     Err(StoreError::Busy(_)) => false,
                     copied => copied.map(|()| true)?,
                 },
+                None if parked::is_parked(&sibling) => {
+                    matches!(self.bases.unpark(&sibling, to, config)?, Unparked::Ready(_))
+                }
                 None => match recovery::current(&sibling) {
                     Some(env) => {
                         indexd_store::copy_closed(&sibling.join(recovery::env_name(env)), to, config)?
@@ -125,13 +131,13 @@ impl Drop for Turn<'_> {
     }
 }
 
-/// Folders of indexes that are like a tree, most alike first.
-fn likely(home: &Path, sketch: &Sketch) -> Vec<PathBuf> {
-    let homes = home.parent().and_then(|all| fs::read_dir(all).ok()).into_iter().flatten().flatten();
+/// Folders in `all` of indexes that are like a tree, most alike first, without `home`.
+pub(super) fn likely(all: &Path, home: &Path, sketch: &Sketch) -> Vec<PathBuf> {
     let like = |other: PathBuf| {
         let theirs = Sketch::load(&other).filter(|theirs| other != home && sketch.is_like(theirs))?;
         Some((std::cmp::Reverse(sketch.n_common(&theirs)), other))
     };
+    let homes = fs::read_dir(all).into_iter().flatten().flatten();
     let mut found: Vec<_> = homes.filter_map(|entry| like(entry.path())).collect();
     found.sort_unstable();
     found.into_iter().map(|(_, other)| other).collect()
@@ -189,7 +195,8 @@ impl Sketch {
         }
     }
 
-    fn load(home: &Path) -> Option<Self> {
+    /// The one that is kept in an index folder.
+    pub fn load(home: &Path) -> Option<Self> {
         let bytes = fs::read(home.join(SKETCH)).ok()?;
         let (numbers, _) = bytes.strip_prefix(MAGIC)?.as_chunks::<8>();
         let mut numbers = numbers.iter().map(|n| u64::from_le_bytes(*n));

@@ -1,6 +1,7 @@
 //! Any way to a state gives the dump of a fresh build of that state.
 
 use super::world::{State, World, update};
+use crate::Store;
 use proptest::prelude::*;
 
 #[derive(Clone, Debug)]
@@ -73,6 +74,7 @@ fn check(start: &[Edit], steps: &[Vec<Edit>]) {
         apply(e, &mut state, &State::default());
     }
     let world = World::build(&state);
+    let first = state.clone();
     let (mut before, mut older) = (state.clone(), State::default());
     for step in steps {
         let mut after = before.clone();
@@ -90,9 +92,22 @@ fn check(start: &[Edit], steps: &[Vec<Edit>]) {
         panic!("dumps differ first at\n{first:#?}");
     }
     super::reads::compare(&world.snapshot(), &before);
+    check_difference(&World::build(&first), &world);
     let World { store, dir } = world;
     drop(store);
     crate::verify(dir.path()).expect("verifies");
+}
+
+/// The difference brings the first index to the second one.
+fn check_difference(base: &World, world: &World) {
+    let difference = world.store.difference(&base.store, usize::MAX).expect("compares").expect("no limit");
+    let half = world.store.difference(&base.store, difference.len() / 2).expect("compares");
+    assert!(half.is_none() || difference == Store::no_difference());
+    base.store.add_difference(&difference).expect("is added");
+    assert_eq!(base.store.generation(), world.store.generation());
+    let again = world.store.difference(&base.store, usize::MAX).expect("compares");
+    assert_eq!(again, Some(Store::no_difference()));
+    assert!(base.dump() == world.dump());
 }
 
 proptest! {
@@ -103,6 +118,19 @@ proptest! {
         steps in prop::collection::vec(prop::collection::vec(edit(), 1..4), 1..8),
     ) {
         check(&start, &steps);
+    }
+
+    #[test]
+    fn any_bytes_are_no_difference(start in prop::collection::vec(edit(), 0..4), bytes: Vec<u8>, at: prop::sample::Index) {
+        let mut state = State::default();
+        start.iter().for_each(|e| apply(e, &mut state, &State::default()));
+        let (world, other) = (World::build(&State::default()), World::build(&state));
+        let before = world.dump();
+        prop_assert!(world.store.add_difference(&bytes).is_err());
+        let mut cut = other.store.difference(&world.store, usize::MAX).expect("compares").expect("no limit");
+        cut.truncate(at.index(cut.len()));
+        prop_assert!(world.store.add_difference(&cut).is_err());
+        prop_assert_eq!(world.dump(), before);
     }
 }
 

@@ -119,6 +119,8 @@ fn a_compact_copy_is_the_same_index() {
     assert_eq!(dump(&copied.snapshot().expect("snapshot")), before);
     assert_eq!(copied.generation(), store.generation());
     assert!(copied.size_bytes() <= size_max, "{} of {size_max}", copied.size_bytes());
+    let difference = copied.difference(&store, 1 << 20).expect("compares");
+    assert_eq!(difference, Some(Store::no_difference()), "wherever runs and blobs are cut");
     // The copy can be written like any other index.
     let mut txn = copied.begin().expect("begins");
     update(&mut txn, &a, &b);
