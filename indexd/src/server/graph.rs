@@ -468,7 +468,8 @@ fn uses_without_edge(
             if cancel.is_cancelled() {
                 return Err(cancelled());
             }
-            view.unresolved(file).iter().filter(|u| u.name == *name).for_each(|u| count(view, file, u, out));
+            let is_it = |u: &&UnresolvedRecord| u.name.rsplit('\\').next() == Some(&**name);
+            view.unresolved(file).iter().filter(is_it).for_each(|u| count(view, file, u, out));
             not_parsed(view, file, name).iter().for_each(|u| count(view, file, u, out));
         }
     }

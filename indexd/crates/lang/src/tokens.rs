@@ -1,5 +1,6 @@
-//! Words and marks of Go and Python source, for places where no syntax tree helps: strings and
-//! comments are left out, and nothing is ever an error.
+//! Words and marks of source, for places where no syntax tree helps: strings and comments are left
+//! out, and nothing is ever an error. Go and Python are read by their own rules, other languages by
+//! how their strings and comments begin and end.
 
 use indexd_model::{Language, Span};
 
@@ -22,18 +23,49 @@ impl Token {
     }
 }
 
-/// The tokens of Go or Python source in order, without strings and comments. What stands in the
-/// braces of an f-string or t-string of Python is code. A string or comment that does not end goes
-/// on to the end of its line, or of the file where it may have several lines. Empty for other
-/// languages.
+/// The tokens of source in order, without strings and comments. What stands in the braces of an
+/// f-string or t-string of Python is code, and so are strings of other languages that hold code. A
+/// string or comment that does not end goes on to the end of its line, or of the file where it may
+/// have several lines. Empty for what is not a programming language.
 pub fn tokens(text: &str, language: Language) -> Vec<Token> {
     let mut lexer = Lexer { text, bytes: text.as_bytes(), at: 0, out: Vec::new(), n_nested: 0 };
     match language {
         Language::Go => lexer.go(),
         Language::Python => lexer.python(None),
-        _ => {}
+        _ => lexicon(language).into_iter().for_each(|l| lexer.other(&l)),
     }
     lexer.out
+}
+
+/// How comments and strings of a language begin and end.
+struct Lexicon {
+    /// What begins a comment up to the end of the line.
+    line: &'static [&'static str],
+    /// What a comment over several lines stands between.
+    block: (&'static str, &'static str),
+    /// The quotes of strings.
+    quotes: &'static [u8],
+    /// What begins code inside a string.
+    code: &'static str,
+}
+
+fn lexicon(language: Language) -> Option<Lexicon> {
+    use Language::*;
+    let slashes = |quotes, code| Lexicon { line: &["//"], block: ("/*", "*/"), quotes, code };
+    Some(match language {
+        Rust => slashes(b"\"", ""),
+        C | Cpp | Java | CSharp | Proto => slashes(b"\"'", ""),
+        TypeScript | Tsx | JavaScript => slashes(b"\"'`", "${"),
+        Kotlin | Scala => slashes(b"\"'", "${"),
+        Swift => slashes(b"\"", "\\("),
+        Php => Lexicon { line: &["//", "#"], ..slashes(b"\"'", "{$") },
+        Hcl => Lexicon { line: &["//", "#"], ..slashes(b"\"", "${") },
+        Ruby => Lexicon { line: &["#"], block: ("\n=begin", "\n=end"), quotes: b"\"'", code: "#{" },
+        Bash => Lexicon { line: &["#"], block: ("", ""), quotes: b"\"'", code: "$(" },
+        Lua => Lexicon { line: &["--"], block: ("--[[", "]]"), quotes: b"\"'", code: "" },
+        Sql => Lexicon { line: &["--"], block: ("/*", "*/"), quotes: b"'", code: "" },
+        _ => return None,
+    })
 }
 
 struct Lexer<'s> {
@@ -67,6 +99,65 @@ impl Lexer<'_> {
                 b'`' => self.skip_to("`"),
                 quote @ (b'"' | b'\'') => self.skip_quoted(quote),
                 _ => self.token(),
+            }
+        }
+    }
+
+    fn other(&mut self, of: &Lexicon) {
+        while !self.is_at_end() {
+            let rest = &self.bytes[self.at..];
+            let is_block = !of.block.0.is_empty() && rest.starts_with(of.block.0.as_bytes());
+            match self.byte(0) {
+                _ if is_block => self.skip_to(of.block.1),
+                _ if of.line.iter().any(|l| rest.starts_with(l.as_bytes())) && self.may_be_comment() => {
+                    self.skip_line();
+                }
+                quote if of.quotes.contains(&quote) => self.string_with(quote, of.code),
+                _ => self.token(),
+            }
+        }
+    }
+
+    /// Whether a mark begins a comment: `#` only behind a blank, and not before a brace.
+    fn may_be_comment(&self) -> bool {
+        let before = self.at.checked_sub(1).map_or(b'\n', |i| self.bytes[i]);
+        self.byte(0) != b'#' || self.byte(1) != b'{' && (before.is_ascii_whitespace() || before == b';')
+    }
+
+    /// Skips a string, unless the mark `code` says that it holds code.
+    fn string_with(&mut self, quote: u8, code: &str) {
+        let start = self.at;
+        match quote {
+            b'`' => self.skip_to("`"),
+            _ => self.skip_quoted(quote),
+        }
+        let end = self.at.min(self.bytes.len());
+        if code.is_empty() || memchr::memmem::find(&self.bytes[start..end], code.as_bytes()).is_none() {
+            return;
+        }
+        self.at = start + 1;
+        while self.at + 1 < end {
+            match self.bytes[self.at..end].starts_with(code.as_bytes()) {
+                true => self.code_in_string(end),
+                false => self.at += 1,
+            }
+        }
+        self.at = end;
+    }
+
+    /// Takes the tokens from here to where the first bracket closes.
+    fn code_in_string(&mut self, end: usize) {
+        let mut n_open = 0;
+        while self.at < end {
+            match self.byte(0) {
+                b'(' | b'{' => n_open += 1,
+                b')' | b'}' => n_open -= 1,
+                _ => {}
+            }
+            let is_last = n_open == 0 && matches!(self.byte(0), b')' | b'}');
+            self.token();
+            if is_last {
+                return;
             }
         }
     }
@@ -223,6 +314,16 @@ mod tests {
         check(Language::Python, "x = 'open\ny = \"\"\"open\nz", "x = y =");
         check(Language::Python, "größe", "größe");
         check(Language::Text, "a b", "");
+    }
+
+    #[test]
+    fn other_languages_are_read_by_their_marks() {
+        check(Language::Rust, "a::b('c', \"d\") // e\n/* f */ 'g: g!()", "a : : b ( ' c ' , ) ' g : g ! ( )");
+        check(Language::TypeScript, "a('b', `c${d()}`) /* e", "a ( , $ { d ( ) } )");
+        check(Language::Ruby, "a \"b\", \"c#{d}\" # e\n=begin\nf\n=end\ng", "a , # { d } g");
+        check(Language::Bash, "a 'b' \"$(c)\" # d", "a $ ( c )");
+        check(Language::Lua, "a() -- b\n--[[ c\n]] d", "a ( ) d");
+        check(Language::Markdown, "a", "");
     }
 
     #[test]

@@ -13,6 +13,7 @@ const SCOPES: Scopes = Scopes {
     types: &["type_identifier"],
     calls: &[("call_expression", "function")],
     passed: &["preproc_include", "goto_statement"],
+    prototypes: &["function_declarator"],
     has_plain_locals: true,
     ..Scopes::NONE
 };

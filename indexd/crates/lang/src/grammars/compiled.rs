@@ -1,6 +1,7 @@
 //! A [`Grammar`] with its kinds looked up: what a node does is a step in a table.
 
-use super::table::{Define, Grammar, Written};
+use super::kinds::Kinds;
+use super::table::{Define, Grammar, Scopes, Written};
 use rustc_hash::FxHashMap;
 use tree_sitter::{Language, Node};
 
@@ -31,6 +32,8 @@ pub(super) struct Compiled {
     actions: Vec<Action>,
     /// By kind: what it imports, also where it defines or wraps as well.
     imports: Vec<Option<&'static Written>>,
+    /// How names are bound, where uses are followed.
+    pub(super) scopes: Option<(&'static Scopes, Kinds)>,
 }
 
 impl Compiled {
@@ -72,7 +75,8 @@ impl Compiled {
         for (kind, all) in rules {
             set(kind, Action::Define(Vec::leak(all)));
         }
-        Self { table, parser: parser.clone(), actions, imports }
+        let scopes = table.scopes.map(|s| (s, Kinds::new(&parser, s)));
+        Self { table, parser: parser.clone(), actions, imports, scopes }
     }
 
     /// What a node of a kind is to the walk.

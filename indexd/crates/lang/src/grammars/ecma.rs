@@ -153,6 +153,10 @@ fn export_statement(walk: &mut Walk, node: Node) {
 
 /// The string of `require('x')` or `import('x')`.
 fn required<'t>(walk: &Walk, node: Node<'t>) -> Option<Node<'t>> {
+    // Most calls are of something else, and fields are looked up by name.
+    if !["require", "import", "await"].iter().any(|w| walk.slice(node).starts_with(w)) {
+        return None;
+    }
     let call = match node.kind() {
         "await_expression" => node.named_child(0)?,
         _ => node,
@@ -204,6 +208,9 @@ fn declared(walk: &mut Walk, node: Node) -> bool {
 
 /// `module.exports = ...` and `exports.a = ...`.
 fn assigned(walk: &mut Walk, node: Node) {
+    if !["module", "exports"].iter().any(|w| walk.slice(node).starts_with(w)) {
+        return;
+    }
     let (Some(left), Some(right)) = (node.child_by_field_name("left"), node.child_by_field_name("right"))
     else {
         return;

@@ -3,7 +3,10 @@
 use tree_sitter::Node;
 
 /// The nodes of a tree in source order; a node is meant by its place in the list.
-pub(super) struct Flat<'t>(Vec<Entry<'t>>);
+pub(super) struct Flat<'t> {
+    all: Vec<Entry<'t>>,
+    depth: usize,
+}
 
 struct Entry<'t> {
     node: Node<'t>,
@@ -20,7 +23,7 @@ impl<'t> Flat<'t> {
     pub(super) fn new(root: Node<'t>) -> Self {
         let mut all: Vec<Entry> = Vec::with_capacity(root.descendant_count());
         let mut cursor = root.walk();
-        let mut parent = 0;
+        let (mut parent, mut depth, mut depth_max) = (0, 0usize, 0);
         'all: loop {
             let (node, at) = (cursor.node(), all.len() as u32);
             all.push(Entry {
@@ -33,54 +36,72 @@ impl<'t> Flat<'t> {
             });
             if cursor.goto_first_child() {
                 parent = at;
+                depth += 1;
+                depth_max = depth_max.max(depth);
                 continue;
             }
             while !cursor.goto_next_sibling() {
                 if !cursor.goto_parent() {
                     break 'all;
                 }
+                depth -= 1;
                 all[parent as usize].end = all.len() as u32;
                 parent = all[parent as usize].parent;
             }
         }
-        Self(all)
+        Self { all, depth: depth_max }
+    }
+
+    /// How many nodes there are.
+    pub(super) fn len(&self) -> usize {
+        self.all.len()
+    }
+
+    /// How many nodes are around the one that lies deepest.
+    pub(super) fn depth(&self) -> usize {
+        self.depth
     }
 
     pub(super) fn node(&self, at: usize) -> Node<'t> {
-        self.0[at].node
+        self.all[at].node
     }
 
     pub(super) fn kind_id(&self, at: usize) -> usize {
-        usize::from(self.0[at].kind)
+        usize::from(self.all[at].kind)
     }
 
     pub(super) fn field(&self, at: usize) -> u16 {
-        self.0[at].field
+        self.all[at].field
     }
 
     pub(super) fn is_leaf(&self, at: usize) -> bool {
-        self.0[at].end as usize == at + 1
+        self.all[at].end as usize == at + 1
     }
 
     /// The node around; `None` for the whole file.
     pub(super) fn parent(&self, at: usize) -> Option<usize> {
-        (at > 0).then(|| self.0[at].parent as usize)
+        (at > 0).then(|| self.all[at].parent as usize)
+    }
+
+    /// A node and all that is in it.
+    pub(super) fn within(&self, at: usize) -> std::ops::Range<usize> {
+        at..self.all[at].end as usize
     }
 
     /// The nodes directly in one, tokens included.
     pub(super) fn tokens(&self, at: usize) -> impl Iterator<Item = usize> + '_ {
-        let end = self.0[at].end as usize;
+        let end = self.all[at].end as usize;
         let first = Some(at + 1).filter(|c| *c < end);
-        std::iter::successors(first, move |c| Some(self.0[*c].end as usize).filter(|c| *c < end))
+        std::iter::successors(first, move |c| Some(self.all[*c].end as usize).filter(|c| *c < end))
     }
 
     /// The named nodes directly in one.
     pub(super) fn children(&self, at: usize) -> impl Iterator<Item = usize> + '_ {
-        self.tokens(at).filter(|c| self.0[*c].is_named)
+        self.tokens(at).filter(|c| self.all[*c].is_named)
     }
 
     /// The first node in a field of another.
     pub(super) fn in_field(&self, at: usize, field: u16) -> Option<usize> {
-        self.tokens(at).find(|c| field != 0 && self.0[*c].field == field)
+        self.tokens(at).find(|c| field != 0 && self.all[*c].field == field)
     }
 }

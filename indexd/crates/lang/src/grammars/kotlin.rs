@@ -1,6 +1,6 @@
 //! Kotlin.
 
-use super::scopes::FIRST;
+use super::kinds::FIRST;
 use super::table::*;
 use indexd_model::DefKind::*;
 use indexd_model::Language;

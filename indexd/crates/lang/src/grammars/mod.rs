@@ -23,10 +23,12 @@ mod hcl;
 mod java;
 #[cfg(feature = "web")]
 mod javascript;
+mod kinds;
 #[cfg(feature = "jvm")]
 mod kotlin;
 #[cfg(feature = "shell")]
 mod lua;
+mod missed;
 mod paths;
 #[cfg(feature = "web")]
 mod php;
@@ -192,12 +194,12 @@ fn facts_of(
     if walk.b.defs.len() > DEFS_PER_FILE_MAX {
         return None;
     }
-    if let Some(table) = grammar.table.scopes {
+    if let Some((table, kinds)) = &grammar.scopes {
         let is_ecma = ecma::is_ecma(grammar.table.language);
         if is_ecma {
             ecma::mark_exported(&mut walk);
         }
-        scopes::uses(&mut walk.b, text, &grammar.parser, table, &tree);
+        scopes::uses(&mut walk.b, text, table, kinds, &tree);
         if !is_ecma {
             paths::give_bases(&mut walk.b);
         }

@@ -1,6 +1,6 @@
 //! PHP.
 
-use super::scopes::FIRST;
+use super::kinds::FIRST;
 use super::table::*;
 use indexd_model::DefKind::*;
 use indexd_model::Language;

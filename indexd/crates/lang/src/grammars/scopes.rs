@@ -6,144 +6,33 @@
 //! adds an expression for each use.
 
 use super::flat::Flat;
+use super::kinds::{Bind, FIRST_FIELD, Kind, Kinds};
+use super::missed;
 use super::table::{Rebinds, Scopes};
 use crate::builder::Builder;
 use indexd_model::limits::PARSE_DEPTH_MAX;
 use indexd_model::{BindingId, BindingKind, DefFlags, DefIdx, ExprId, Node as Shape, Role, Source};
 use rustc_hash::{FxHashMap, FxHashSet};
-use tree_sitter::Language;
 
 /// Adds the uses of names in the tree of `text`, whose definitions are in `b`.
 pub(super) fn uses<'s>(
     b: &mut Builder<'s>,
     text: &'s str,
-    parser: &Language,
     table: &'static Scopes,
+    kinds: &Kinds,
     tree: &Flat,
 ) {
-    let kinds = Kinds::new(parser, table);
     let by_name = b.defs.iter().enumerate().map(|(i, d)| (d.name_span.start, DefIdx(i as u32))).collect();
     let opaque = b.node(Shape::Opaque, 0);
     let (scopes, bound) = (Vec::new(), FxHashSet::default());
-    let mut it = Uses { b, text, tree, table, kinds, by_name, scopes, bound, opaque, next: 0 };
+    let told = missed::is_damaged(tree).then(FxHashSet::default);
+    let mut it = Uses { b, text, tree, table, kinds, by_name, scopes, bound, told, opaque, next: 0 };
     it.scopes.push(Scope { names: FxHashMap::default(), is_function: true });
     it.collect(0, &mut vec![0], 0);
     it.next = 1;
     it.walk(0, Place { scopes: &[0], role: Role::Read, this: DefIdx::NONE, is_rebound: false, depth: 0 });
-}
-
-/// Stands for the first child where a table names a field.
-pub(super) const FIRST: &str = "0";
-
-/// What a kind of node is to scopes; fields are meant by their number in the grammar.
-#[derive(Clone, Copy, Default)]
-struct Kind {
-    opens: Option<bool>,
-    is_name: bool,
-    is_type: bool,
-    is_base: bool,
-    is_hoisted: bool,
-    is_this: bool,
-    gives_this: bool,
-    drops_this: bool,
-    is_passed: bool,
-    binds: [Option<Bind>; BINDS_MAX],
-    member: Option<(u16, u16)>,
-    method: Option<(u16, u16)>,
-    call: Option<u16>,
-    is_chain: bool,
-    is_through: bool,
-    is_tokens: bool,
-    is_declaration: bool,
-    is_parameter: bool,
-    is_pair_pattern: bool,
-    is_type_arguments: bool,
-    is_of_page: bool,
-    /// The field of a key, and whether the kind around it matters.
-    label: Option<(u16, Option<&'static str>)>,
-    rebinds: bool,
-}
-
-/// Where the patterns of what binds stand.
-#[derive(Clone, Copy)]
-enum Bind {
-    Whole,
-    First,
-    /// In a field, else in children of a kind.
-    Field(u16, &'static str),
-}
-
-/// Places of patterns in one kind of node.
-const BINDS_MAX: usize = 4;
-
-/// Stands for the first child among the fields of what is called.
-const FIRST_FIELD: u16 = u16::MAX;
-
-struct Kinds {
-    all: Vec<Kind>,
-    arguments: [u16; 2],
-    /// Fields inside a pattern that hold uses.
-    used: [u16; 7],
-    value: u16,
-    name: u16,
-}
-
-impl Kinds {
-    fn new(parser: &Language, table: &'static Scopes) -> Self {
-        let mut all = vec![Kind::default(); parser.node_kind_count()];
-        let field = |name: &str| parser.field_id_for_name(name).map_or(0, |f| f.get());
-        for (id, kind) in all.iter_mut().enumerate() {
-            let Some(name) = parser.node_kind_for_id(id as u16) else { continue };
-            if !parser.node_kind_is_named(id as u16) {
-                continue;
-            }
-            let has = |list: &[&str]| list.contains(&name);
-            kind.opens = if has(table.functions) { Some(true) } else { has(table.blocks).then_some(false) };
-            kind.is_name = has(table.names);
-            kind.is_type = has(table.types);
-            kind.is_base = has(table.bases);
-            kind.is_hoisted = has(table.hoisted);
-            kind.is_this = name == table.this;
-            kind.gives_this = name == table.this_from;
-            kind.drops_this = has(table.no_this);
-            kind.is_passed = has(table.passed);
-            let binds = table.binds.iter().filter(|b| b.0 == name);
-            for (known, (_, at)) in kind.binds.iter_mut().zip(binds) {
-                *known = Some(match *at {
-                    "" => Bind::Whole,
-                    FIRST => Bind::First,
-                    name => Bind::Field(field(name), name),
-                });
-            }
-            kind.member = table.members.iter().find(|m| m.0 == name).map(|m| (field(m.1), field(m.2)));
-            kind.method = table.methods.iter().find(|m| m.0 == name).map(|m| (field(m.1), field(m.2)));
-            let call = table.calls.iter().find(|c| c.0 == name);
-            kind.call = call.map(|c| if c.1 == FIRST { FIRST_FIELD } else { field(c.1) });
-            kind.is_declaration = is_declaration(name);
-            kind.is_parameter = name.contains("parameter");
-            kind.is_pair_pattern = name == "pair_pattern";
-            kind.is_type_arguments = name == "type_arguments";
-            kind.is_of_page = name.starts_with("jsx_");
-            kind.label = table.labels.iter().find(|l| l.0 == name).map(|l| {
-                let field = if l.2 == FIRST { FIRST_FIELD } else { field(l.2) };
-                (field, Some(l.1).filter(|around| !around.is_empty()))
-            });
-            kind.rebinds = match table.rebinds {
-                Rebinds::None => false,
-                Rebinds::Of(kind, _) => kind == name,
-                Rebinds::Bare(kinds, _) => has(kinds),
-            };
-            kind.is_chain = has(table.chains);
-            kind.is_through = has(table.through);
-            kind.is_tokens = has(table.tokens);
-        }
-        let used = ["right", "key", "type", "value", "size", "default_value", "condition"].map(field);
-        let arguments = ["arguments", "type_arguments"].map(field);
-        Self { all, arguments, used, value: field("value"), name: field("name") }
-    }
-
-    fn of(&self, kind_id: usize) -> Kind {
-        self.all.get(kind_id).copied().unwrap_or_default()
+    if let Some(told) = it.told.take() {
+        missed::add(b, text, table, tree, told);
     }
 }
 
@@ -167,11 +56,13 @@ struct Uses<'b, 's> {
     text: &'s str,
     tree: &'b Flat<'b>,
     table: &'static Scopes,
-    kinds: Kinds,
+    kinds: &'b Kinds,
     by_name: FxHashMap<u32, DefIdx>,
     scopes: Vec<Scope<'s>>,
     /// Where names are bound.
     bound: FxHashSet<u32>,
+    /// Where names stand that need no fact, while the tree is damaged.
+    told: Option<FxHashSet<u32>>,
     opaque: ExprId,
     /// The scope that opens next in the second pass.
     next: usize,
@@ -189,17 +80,34 @@ struct Place<'p> {
     depth: usize,
 }
 
-impl<'s> Uses<'_, 's> {
+impl<'b, 's> Uses<'b, 's> {
     fn slice(&self, at: usize) -> &'s str {
         self.text.get(self.tree.node(at).byte_range()).unwrap_or("")
     }
 
-    fn kind(&self, at: usize) -> Kind {
+    fn kind(&self, at: usize) -> &'b Kind {
         self.kinds.of(self.tree.kind_id(at))
     }
 
     fn start(&self, at: usize) -> u32 {
         self.tree.node(at).start_byte() as u32
+    }
+
+    /// Notes that a name needs no fact. In damaged source what is called is counted, whatever it seems to be.
+    fn tell(&mut self, node: usize) {
+        let (at, end) = (self.start(node), self.tree.node(node).end_byte());
+        if let Some(told) = &mut self.told
+            && !missed::is_called(self.text, end)
+        {
+            told.insert(at);
+        }
+    }
+
+    /// Notes that the names in a node need no facts, unless it is damaged.
+    fn tell_all(&mut self, node: usize) {
+        if self.told.is_some() && !self.tree.node(node).has_error() {
+            self.tree.within(node).for_each(|n| self.tell(n));
+        }
     }
 
     // ---- first pass
@@ -230,7 +138,7 @@ impl<'s> Uses<'_, 's> {
         }
     }
 
-    fn bind(&mut self, node: usize, kind: Kind, open: &[usize]) {
+    fn bind(&mut self, node: usize, kind: &Kind, open: &[usize]) {
         if kind.binds[0].is_none() {
             return;
         }
@@ -261,9 +169,15 @@ impl<'s> Uses<'_, 's> {
         if kind.member.is_some() || kind.method.is_some() || kind.is_chain {
             return;
         }
+        let is_first_name = || self.tree.children(pattern).next().is_some_and(|c| self.kind(c).is_name);
+        if kind.is_prototype && is_first_name() {
+            return;
+        }
         if kind.is_name || kind.is_type {
             let (name, at) = (self.slice(pattern), self.start(pattern));
-            if is_pattern && name.starts_with(char::is_uppercase) {
+            // A constant, or what takes a value apart.
+            let end = self.tree.node(pattern).end_byte();
+            if is_pattern && (name.starts_with(char::is_uppercase) || missed::is_called(self.text, end)) {
                 return;
             }
             let what = match self.by_name.get(&at) {
@@ -310,6 +224,9 @@ impl<'s> Uses<'_, 's> {
     /// Adds the uses in a node; gives the expression of a name or member, else the opaque one.
     fn walk(&mut self, node: usize, place: Place) -> ExprId {
         let kind = self.kind(node);
+        if kind.is_passed {
+            self.tell_all(node);
+        }
         if place.depth >= PARSE_DEPTH_MAX || kind.is_passed {
             return self.opaque;
         }
@@ -344,6 +261,7 @@ impl<'s> Uses<'_, 's> {
         let mut is_first = true;
         let tree = self.tree;
         let label = self.label_in(node, kind);
+        label.into_iter().for_each(|l| self.tell(l));
         for child in tree.children(node).filter(|c| Some(*c) != label) {
             let field = tree.field(child);
             let is_called = field != 0 && kind.call == Some(field)
@@ -364,7 +282,7 @@ impl<'s> Uses<'_, 's> {
     }
 
     /// The place of what is inside a node, in the scopes around it.
-    fn inside<'p>(&self, node: usize, kind: Kind, place: Place<'p>) -> Place<'p> {
+    fn inside<'p>(&self, node: usize, kind: &Kind, place: Place<'p>) -> Place<'p> {
         let mut inner = Place { depth: place.depth + 1, role: Role::Read, ..place };
         if kind.gives_this {
             let named = self.tree.parent(node).and_then(|p| self.tree.in_field(p, self.kinds.name));
@@ -384,16 +302,27 @@ impl<'s> Uses<'_, 's> {
         inner
     }
 
-    fn name(&mut self, node: usize, kind: Kind, place: Place) -> ExprId {
+    fn name(&mut self, node: usize, kind: &Kind, place: Place) -> ExprId {
         let at = self.start(node);
         if self.bound.contains(&at) || self.by_name.contains_key(&at) {
+            self.tell(node);
             return self.opaque;
         }
         let text = self.slice(node);
         if text != "$this" && text.starts_with(['$', '"', '\'', '-', '/'])
             || text.contains(char::is_whitespace)
         {
+            if text.starts_with('$') {
+                self.tell_all(node);
+            }
+            // The name of a command may be what another one prints.
+            if text.contains('(') {
+                self.uses_in(node, place);
+            }
             return self.opaque;
+        }
+        if place.role != Role::Call {
+            self.tell(node);
         }
         let role = if kind.is_type && place.role == Role::Read { Role::Type } else { place.role };
         // Elements of JSX that start with a small letter are of the page.
@@ -417,6 +346,15 @@ impl<'s> Uses<'_, 's> {
         }
     }
 
+    /// The uses in what is in a node.
+    fn uses_in(&mut self, node: usize, place: Place) {
+        let tree = self.tree;
+        let inner = Place { role: Role::Read, depth: place.depth + 1, ..place };
+        tree.children(node).for_each(|child| {
+            self.walk(child, inner);
+        });
+    }
+
     fn this(&mut self, node: usize, place: Place) -> ExprId {
         if place.this == DefIdx::NONE {
             return self.opaque;
@@ -430,9 +368,13 @@ impl<'s> Uses<'_, 's> {
 
     fn member(&mut self, node: usize, object: u16, name: u16, place: Place) -> ExprId {
         let (object, name) = (self.tree.in_field(node, object), self.tree.in_field(node, name));
-        let (Some(object), Some(name)) = (object, name) else { return self.opaque };
+        let Some(name) = name else { return self.opaque };
         let inner = Place { role: Role::Read, depth: place.depth + 1, ..place };
-        let base = self.walk(object, inner);
+        // `::a::f` of C++ starts outside of everything.
+        if object.is_none() && !self.tree.is_leaf(name) {
+            return self.walk(name, Place { role: place.role, ..inner });
+        }
+        let base = object.map_or(self.opaque, |o| self.walk(o, inner));
         if !self.tree.is_leaf(name) {
             self.walk(name, inner);
             return self.opaque;
@@ -450,7 +392,7 @@ impl<'s> Uses<'_, 's> {
 /// Keys, and blocks that run with another value.
 impl Uses<'_, '_> {
     /// The key among the children of a node.
-    fn label_in(&self, node: usize, kind: Kind) -> Option<usize> {
+    fn label_in(&self, node: usize, kind: &Kind) -> Option<usize> {
         let (field, around) = kind.label?;
         let parent = self.tree.parent(node).map_or("", |p| self.tree.node(p).kind());
         if around.is_some_and(|a| a != parent) || self.tree.children(node).nth(1).is_none() {
@@ -596,8 +538,4 @@ impl Uses<'_, '_> {
         }
         self.opaque
     }
-}
-
-fn is_declaration(kind: &str) -> bool {
-    kind.ends_with("declaration") || kind.ends_with("signature") || kind.ends_with("module")
 }

@@ -146,6 +146,8 @@ pub struct Scopes {
     /// What a block may be called with: where that may be another value than around it, a name without a
     /// value may be a member of that one.
     pub rebinds: Rebinds,
+    /// Kinds of declarators that name a function of elsewhere, where a name is their first child.
+    pub prototypes: &'static [&'static str],
     /// Whether a name in a pattern that begins with a capital is a constant.
     pub has_constant_patterns: bool,
     /// Whether variables of functions are not worth edges, though they are definitions.
@@ -185,6 +187,7 @@ impl Scopes {
         tokens: &[],
         labels: &[],
         rebinds: Rebinds::None,
+        prototypes: &[],
         has_constant_patterns: false,
         has_plain_locals: false,
     };

@@ -379,8 +379,10 @@ impl<'s, 'g> Walk<'s, 'g> {
             }
             Name::Labels => return self.labels(node),
         };
-        let value = ["value", "right"].iter().find_map(|f| node.child_by_field_name(f));
-        is_function |= value.is_some_and(|v| rule.functions.contains(&v.kind()));
+        if !rule.functions.is_empty() {
+            let value = ["value", "right"].iter().find_map(|f| node.child_by_field_name(f));
+            is_function |= value.is_some_and(|v| rule.functions.contains(&v.kind()));
+        }
         let mut found = match rule.is {
             DefKind::Module => whole_name(self.slice(at), self.span(at))?,
             _ => qualified(self.slice(at), self.span(at))?,
@@ -406,6 +408,10 @@ impl<'s, 'g> Walk<'s, 'g> {
     }
 
     fn called_with(&self, node: Node, functions: &[&str]) -> Option<Found> {
+        // Most calls are of something else, and fields are looked up by name.
+        if !functions.iter().any(|f| self.slice(node).starts_with(f)) {
+            return None;
+        }
         let called = ["function", "method", "name"].iter().find_map(|f| node.child_by_field_name(f))?;
         let called = self.slice(called);
         let first = called.split(['.', '(']).next().unwrap_or("");

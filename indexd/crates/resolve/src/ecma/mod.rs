@@ -29,7 +29,8 @@ pub(crate) fn link(file: FileDoc, facts: Facts, view: &Recorder) -> Links {
     }
     let view = View { recorder: view, interfaces: RefCell::default() };
     let own = view.interface_of(file);
-    let linker = Linker { file, facts, own, view, modules: RefCell::default() };
+    let (modules, known) = (RefCell::default(), RefCell::default());
+    let linker = Linker { file, facts, own, view, modules, known };
     let mut out = Links::default();
     linker.imports(&mut out);
     linker.uses(&mut out);
@@ -68,6 +69,8 @@ struct Linker<'a> {
     own: Arc<Interface>,
     view: View<'a>,
     modules: RefCell<FxHashMap<(FileDoc, String), Module>>,
+    /// Names at file level that were looked up.
+    known: RefCell<FxHashMap<(StrId, Role), Found>>,
 }
 
 /// What a name leads to.
@@ -238,11 +241,21 @@ impl Linker<'_> {
                 Some(binding) => self
                     .bound(binding)
                     .map_or(unknown, |def| Found { target: Target::Def(self.file, def), rule: Rule::Scope }),
-                None => self.whole(self.at_top(self.file, self.facts.str(name), role, REEXPORTS_MAX), role),
+                None => self.name(name, role),
             },
             Node::Attr { base, name } => self.attribute(base, self.facts.str(name), role, depth),
             _ => unknown,
         }
+    }
+
+    /// What a name of this file that no scope binds stands for; asked once.
+    fn name(&self, name: StrId, role: Role) -> Found {
+        if let Some(known) = self.known.borrow().get(&(name, role)) {
+            return *known;
+        }
+        let found = self.whole(self.at_top(self.file, self.facts.str(name), role, REEXPORTS_MAX), role);
+        self.known.borrow_mut().insert((name, role), found);
+        found
     }
 
     fn bound(&self, binding: &Binding) -> Option<DefIdx> {

@@ -491,10 +491,11 @@ impl Linker<'_> {
                 out.links.push(Link { kind, source, target, at, len, role, rule, confidence });
                 return;
             }
-            // Modules and the value itself are qualifiers.
-            Target::Module(_) | Target::This(_) => return,
+            // Modules and the value itself are qualifiers. What is called is something else of that name.
+            Target::Module(_) if role != Role::Call => return,
+            Target::This(_) => return,
             Target::External => UnresolvedReason::External,
-            Target::NotFound | Target::Package(_) => UnresolvedReason::NotFound,
+            Target::NotFound | Target::Package(_) | Target::Module(_) => UnresolvedReason::NotFound,
             Target::Value | Target::Defs(_) => UnresolvedReason::UnknownReceiver,
         };
         out.unresolved.push(Unresolved { source: DefIdx::NONE, name, at, role, reason });
