@@ -8,8 +8,14 @@ use regex::bytes::{Regex, RegexBuilder};
 use std::cell::RefCell;
 use std::sync::LazyLock;
 
-/// Bytes of a line that are looked at; the rest of a longer line is data.
+/// Bytes of a line that is looked at as a whole; of a longer one, what stands around each keyword.
 const LINE_BYTES_MAX: usize = 20_000;
+/// Bytes before a keyword that are looked at in a longer line: a name and a type.
+const BEHIND: usize = 200;
+/// Bytes after it: more than the longest secret that a rule knows the end of.
+const AHEAD: usize = 2_400;
+/// Bytes of the mark that begins a private key, at most.
+const PRIVATE_KEY_MARK_BYTES_MAX: usize = 100;
 /// Bits per byte below which a value is no random string (gitleaks uses the same figure).
 const ENTROPY_MIN: f64 = 3.5;
 /// Digits of the run that makes a value look random.
@@ -93,12 +99,20 @@ fn find_with(scanner: &Scanner, patterns: &Patterns, text: &str) -> Vec<Redactio
             }
             continue;
         }
-        let (start, line_end) = line_around(text, hit.start());
+        let Some((start, line_end)) = short_line_around(text, hit.start()) else {
+            let window = window_around(text, hit.start(), hit.end());
+            done[rule] = hit.end() + AHEAD / 2;
+            let line = &text[window.clone()];
+            if has_digits(line, n_digits_min(RULES[rule].check)) && !line.contains(ALLOW_MARK) {
+                in_line(rule, &patterns.rules[rule], line, window.start, &mut found);
+            }
+            continue;
+        };
         done[rule] = line_end.max(hit.end());
         let end = if spans_lines(rule) { end_of_value(text, start, line_end) } else { line_end };
         let line = &text[start..end];
         // Words that stand beside secrets stand in many lines, and few of these hold a digit.
-        let may_hold_one = line.len() <= LINE_BYTES_MAX && has_digits(line, n_digits_min(RULES[rule].check));
+        let may_hold_one = has_digits(line, n_digits_min(RULES[rule].check));
         if may_hold_one && !line.contains(ALLOW_MARK) {
             in_line(rule, &patterns.rules[rule], line, start, &mut found);
         }
@@ -134,18 +148,32 @@ fn end_of_value(text: &str, start: usize, end: usize) -> usize {
         return end;
     }
     let next = end + (text[end..].len() - text[end..].trim_start_matches(['\r', '\n']).len());
-    line_around(text, next).1.max(end)
+    short_line_around(text, next).map_or(end, |line| line.1.max(end))
 }
 
 /// How the line after a name begins that holds its value.
 const VALUE: &str = "value";
 
-fn line_around(text: &str, at: usize) -> (usize, usize) {
+/// The line around `at`, unless it is longer than [`LINE_BYTES_MAX`].
+fn short_line_around(text: &str, at: usize) -> Option<(usize, usize)> {
     let bytes = text.as_bytes();
     let is_end = |b: &u8| matches!(b, b'\n' | b'\r');
-    let start = bytes[..at].iter().rposition(is_end).map_or(0, |i| i + 1);
-    let end = bytes[at..].iter().position(is_end).map_or(bytes.len(), |i| at + i);
-    (start, end)
+    let (from, to) = (at.saturating_sub(LINE_BYTES_MAX), (at + LINE_BYTES_MAX).min(bytes.len()));
+    let start = bytes[from..at].iter().rposition(is_end).map(|i| from + i + 1).or((from == 0).then_some(0))?;
+    let end = bytes[at..to].iter().position(is_end).map(|i| at + i).or((to == bytes.len()).then_some(to))?;
+    (end - start <= LINE_BYTES_MAX).then_some((start, end))
+}
+
+/// What is looked at of a longer line: some of it around a keyword, whole characters, on one line.
+fn window_around(text: &str, start: usize, end: usize) -> std::ops::Range<usize> {
+    let is_end = |b: &u8| matches!(b, b'\n' | b'\r');
+    let bytes = text.as_bytes();
+    let from = start.saturating_sub(BEHIND);
+    let from = bytes[from..start].iter().rposition(is_end).map_or(from, |i| from + i + 1);
+    let to = (end + AHEAD).min(bytes.len());
+    let to = bytes[end..to].iter().position(is_end).map_or(to, |i| end + i);
+    let whole = |at: &usize| text.is_char_boundary(*at);
+    (from..=start).find(whole).unwrap_or(start)..(end..=to).rev().find(whole).unwrap_or(end)
 }
 
 fn in_line(rule: usize, pattern: &Regex, line: &str, start: usize, found: &mut Vec<Redaction>) {
@@ -182,6 +210,7 @@ fn passes(check: Check, secret: &str, before: &str) -> bool {
                 && !is_code(secret)
                 && (looks_random(secret)
                     || (names_password(&name) && looks_made_up(secret))
+                    || (is_password(&name) && looks_chosen(secret))
                     || (!name.contains("hash") && names_token(&name) && is_long_hex(secret)))
         }
     }
@@ -205,6 +234,56 @@ fn names_id(name: &str) -> bool {
 /// Whether a name says that people chose the value, so that it is short and need not look random.
 fn names_password(name: &str) -> bool {
     ["passw", "passphrase", "pwd", "secret"].iter().any(|word| name.contains(word))
+}
+
+/// Whether the name of a value ends with a word for a password: what people choose stands there, and hardly
+/// ever the name of something.
+fn is_password(name: &str) -> bool {
+    let without_marks = |text: &'_ str| text.trim_end_matches(|c: char| !c.is_ascii_alphanumeric()).len();
+    let is_one =
+        |name: &str| ["password", "passwd", "passphrase", "pwd"].iter().any(|word| name.ends_with(word));
+    let name = &name[..without_marks(name)];
+    // `password: str = "..."` has a type behind the name, a pair in YAML the word `value`.
+    let before_type = name.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    is_one(name) || is_one(&before_type[..without_marks(before_type)])
+}
+
+/// Whether a value looks like a password of ordinary length: letters and digits with no separator of names
+/// between them, which are more than a word that stands for a password or for a place, and a number behind it.
+fn looks_chosen(secret: &str) -> bool {
+    const WORDS: [&str; 24] = [
+        "abc",
+        "admin",
+        "bar",
+        "demo",
+        "field",
+        "foo",
+        "hash",
+        "input",
+        "key",
+        "label",
+        "mypass",
+        "mypassword",
+        "name",
+        "newpass",
+        "pass",
+        "passw",
+        "password",
+        "passwd",
+        "pwd",
+        "secret",
+        "test",
+        "token",
+        "user",
+        "value",
+    ];
+    let lower = secret.to_ascii_lowercase();
+    let word = lower.trim_end_matches(|c: char| !c.is_ascii_alphabetic());
+    has_mix(secret)
+        && !secret.contains(['_', '-', '.', '/', ':', '='])
+        && !counts_up(secret)
+        && word.len() >= 2
+        && !WORDS.contains(&word)
 }
 
 /// Whether a name says that its value was made by an issuer; a mere key may be one of a map.
@@ -307,10 +386,12 @@ fn is_common_password(secret: &str) -> bool {
         "pass", "passwd", "password", "pwd", "pw", "secret", "user", "username", "test", "root", "admin",
         "foo", "bar", "token", "postgres", "guest", "hunter2", "port",
     ];
-    WORDS.contains(&lower.as_str())
+    let word = lower.trim_end_matches(|c: char| c.is_ascii_digit());
+    let says_pass = lower.contains("pass") && (lower.contains("password") || !has_mix(word));
+    WORDS.contains(&word)
         || lower.starts_with(['$', '{', '%', '*', '[', '('])
         || lower.contains(['{', '(', '|', ','])
-        || lower.contains("pass")
+        || says_pass
 }
 
 /// Whether a value is a string that nobody would write as a name: enough bits per byte, and one
@@ -371,9 +452,9 @@ fn entropy(text: &str) -> f64 {
 /// The body of the private key that begins at `at`: to its end mark, else the lines of base64 that
 /// follow. `None` for a mark alone, as programs that read keys have it.
 fn private_key(patterns: &Patterns, text: &str, at: usize) -> Option<Span> {
-    let (_, line_end) = line_around(text, at);
-    let begin = patterns.private_key.find_at(&text.as_bytes()[..line_end], at).filter(|m| m.start() == at)?;
-    let start = begin.end();
+    let mark = &text.as_bytes()[at..(at + PRIVATE_KEY_MARK_BYTES_MAX).min(text.len())];
+    let begin = patterns.private_key.find(mark).filter(|m| m.start() == 0)?;
+    let start = at + begin.end();
     let mut limit = (start + PRIVATE_KEY_BYTES_MAX).min(text.len());
     while !text.is_char_boundary(limit) {
         limit -= 1;

@@ -230,6 +230,52 @@ fn what_is_no_secret_stays() {
     assert!(find(&allowed).is_empty());
 }
 
+/// Passwords as people choose them; put together, since a scanner reads this file, too.
+#[test]
+fn passwords_of_ordinary_length_are_found_where_a_name_says_so() {
+    for (before, parts, after, is_found) in [
+        ("password = \"", &["s3cr", "3tbird"][..], "\"", true),
+        ("const password = \"", &["hunter2", "hunter2", "Zx9"], "\"", true),
+        ("password: str = '", &["sun", "shine42"], "'", true),
+        ("db_passwd: ", &["blue", "horse", "77"], "\n", true),
+        ("DB_PWD=", &["w1nter", "is", "here"], "\n", true),
+        ("postgres://admin:", &["s3cr3t", "pass"], "@db.internal.corp/prod", true),
+        ("amqp://app:", &["letme", "in99"], "@mq.internal:5672/", true),
+        ("postgres://user:", &["pass", "word1"], "@localhost/db", false),
+        ("postgres://user:", &["user", "pass"], "@localhost/db", false),
+        ("password = \"", &["password", "123"], "\"", false),
+        ("password = \"", &["test", "1234"], "\"", false),
+        ("password_field = \"", &["input", "field2"], "\"", false),
+        ("password = \"", &["db_pass", "word_2"], "\"", false),
+        ("password = \"", &["correct", "horse"], "\"", false),
+        ("password_hash = \"", &["blue", "horse77"], "\"", false),
+    ] {
+        let secret = parts.concat();
+        let text = format!("{before}{secret}{after}");
+        assert_eq!(!redact(&text).0.contains(&secret), is_found, "{before}");
+    }
+}
+
+/// Minified code is a single line.
+#[test]
+fn a_line_of_any_length_is_looked_at() {
+    let fill = |n: usize| "var a=b[1];".repeat(n);
+    for seed in 1..=3 {
+        for (rule, around, secret) in fakes(seed) {
+            // These read a line from its start.
+            if matches!(rule, "generic-docker" | "generic-pair") {
+                continue;
+            }
+            for n in [100, 2_500] {
+                let text = format!("{} {around} {}", fill(n), fill(2_500));
+                let (redacted, found) = redact(&text);
+                assert!(!redacted.contains(&secret), "{rule} after {n}: {found:?}");
+                assert_eq!(redacted.len(), text.len());
+            }
+        }
+    }
+}
+
 #[test]
 fn lock_files_and_pictures_are_exempt() {
     for (path, expect) in
