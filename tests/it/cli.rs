@@ -330,7 +330,7 @@ fn it_says_why_a_file_is_or_is_not_in_the_index() {
     user.write("repo/binary.py", "x\0y");
     user.write("repo/broken.py", "def f(:\n  pass\n\ndef g(): pass\n");
     user.write("repo/wide.py", &format!("x = '{}'\n", "w".repeat(30_000)));
-    user.write("repo/large.json", &"1234567\n".repeat(700_000));
+    std::fs::File::create(user.path("repo/large.json")).unwrap().set_len((32 << 20) + 1).unwrap();
     user.write("repo/long.py", &"x = 1\n".repeat(750_000));
     std::os::unix::fs::symlink("retry.go", user.path("repo/link.go")).unwrap();
     let _socket = UnixListener::bind(user.path("repo/socket.go")).unwrap();
@@ -343,7 +343,7 @@ fn it_says_why_a_file_is_or_is_not_in_the_index() {
         (&repo, "broken.py", 0, "broken.py: in the index; definitions around its syntax errors"),
         (&repo, "wide.py", 0, "wide.py: found by its words, without definitions: a line is longer"),
         (&repo, "long.py", 0, "long.py: found by its words, without definitions: it is larger than 4 MiB"),
-        (&repo, "large.json", 1, "large.json: known by its path alone: it is larger than 5 MiB"),
+        (&repo, "large.json", 1, "large.json: known by its path alone: it is larger than 32 MiB"),
         (&repo, "binary.py", 1, "binary.py: known by its path alone: it is not text"),
         (&repo, ".env", 1, ".env: known by its path alone, and never read: its name"),
         (&repo, "gen/a.go", 1, "gen/a.go: gen: left out by `/gen/` in .gitignore:2"),

@@ -42,7 +42,7 @@ const REPOSITORIES: [(&str, Make); 34] = [
     ("strings that never end", |r, n| write(r, "a.py", "x = \"\"\"".to_owned() + &"a\n".repeat(5_000 * n))),
     ("an operator a thousand times", |r, n| write(r, "a.py", format!("x = 1{}\n", " + 1".repeat(3_000 * n)))),
     ("one long line", |r, n| write(r, "a.js", "var a=1;".repeat(40_000 * n))),
-    ("a file above the limit", |r, _| write(r, "a.go", vec![b'a'; 6 << 20])),
+    ("a line of six million bytes", |r, _| write(r, "a.go", vec![b'a'; 6 << 20])),
     ("a sparse terabyte", |r, _| fs::File::create(r.join("a.go")).unwrap().set_len(1 << 40).unwrap()),
     ("many symbols", |r, n| {
         let defs: String = (0..2_000 * n).map(|i| format!("func F{i}() {{}}\n")).collect();

@@ -5,7 +5,7 @@ use crate::workspace::Rule;
 use crate::workspace::why::{Place, place};
 use indexd_model::limits::{FILE_BYTES_LISTED_MAX, FILE_BYTES_PARSED_MAX, LINE_BYTES_MAX};
 use indexd_model::view::FileRecord;
-use indexd_model::{IndexView, Outcome, RepoPath};
+use indexd_model::{FileRoles, IndexView, Outcome, RepoPath};
 use indexd_os::ReadError;
 use indexd_proto::why::{self as wire, Standing};
 use std::path::Path;
@@ -95,7 +95,9 @@ fn sentence(standing: Standing, record: Option<&FileRecord>, rule: Option<&wire:
     match standing {
         Standing::Indexed => {
             let language = record.map_or("", |r| r.language.id());
-            format!("in the index as {language}")
+            let is_recoded = record.is_some_and(|r| r.roles.has(FileRoles::RECODED));
+            let encoding = if is_recoded { ", decoded: it is not UTF-8" } else { "" };
+            format!("in the index as {language}{encoding}")
         }
         Standing::IndexedAroundErrors => {
             "in the index; definitions around its syntax errors may be missing".to_owned()
@@ -111,7 +113,7 @@ fn sentence(standing: Standing, record: Option<&FileRecord>, rule: Option<&wire:
         Standing::TooLarge => {
             format!("{name_alone}: it is larger than {} MiB", mib(FILE_BYTES_LISTED_MAX))
         }
-        Standing::Binary => format!("{name_alone}: it is not text (it holds a NUL byte)"),
+        Standing::Binary => format!("{name_alone}: it is not text"),
         Standing::Sensitive => format!("{name_alone}, and never read: its name says that it holds secrets"),
         Standing::Pending => "not in the index yet: it changed since".to_owned(),
         Standing::Unreadable => "left out: it may not be read".to_owned(),

@@ -31,11 +31,12 @@ pub fn extract(path: &RepoPath, bytes: &[u8]) -> Extracted {
     if bytes.len() as u64 > FILE_BYTES_LISTED_MAX {
         return listed(path, Outcome::TooLarge);
     }
-    let Some(text) = decode::decode(bytes) else { return listed(path, Outcome::Binary) };
-    let text: Arc<str> = text.into();
+    let Some(decoded) = decode::read(bytes) else { return listed(path, Outcome::Binary) };
+    let recoded = if decoded.is_recoded { FileRoles::RECODED } else { FileRoles::default() };
+    let text: Arc<str> = decoded.text.into();
     let language = roles::language_of(path, &text);
     // The content has been looked at: a certificate is no secret any more.
-    let roles = FileRoles(roles::roles_of(path, language, &text).0 & !FileRoles::SENSITIVE.0);
+    let roles = FileRoles(roles::roles_of(path, language, &text).0 & !FileRoles::SENSITIVE.0).with(recoded);
     let lines = LineIndex::new(&text);
     let is_parsed = bytes.len() as u64 <= FILE_BYTES_PARSED_MAX && !has_packed_line(&text, &lines);
     let facts = if is_parsed {

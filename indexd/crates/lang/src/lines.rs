@@ -4,9 +4,10 @@
 use crate::chunks::{Piece, assemble};
 use crate::outline::file_entry;
 use indexd_model::facts::Arena;
-use indexd_model::limits::LINE_BYTES_MAX;
+use indexd_model::limits::{CHUNK_BYTES_MAX, LINE_BYTES_MAX};
 use indexd_model::{
-    ChunkKind, DefIdx, FileFacts, FileRoles, Interface, Language, LineIndex, Lines, Outcome, RepoPath,
+    Chunk, ChunkKind, DefIdx, FileFacts, FileRoles, Interface, Language, LineIndex, Lines, Outcome, RepoPath,
+    Span,
 };
 
 /// Lines of a window when no better place to end is near.
@@ -18,8 +19,8 @@ const WINDOW_MAX: u32 = 56;
 /// Facts of a file that is chunked by lines.
 ///
 /// Windows end at a blank line before unindented text if there is one near, else at the last blank
-/// line, else after 40 lines. Lines beyond [`LINE_BYTES_MAX`] bytes belong to no chunk: they are
-/// packed data, and one of them would outweigh the rest of the index.
+/// line, else after 40 lines. Lines beyond [`LINE_BYTES_MAX`] bytes are packed data: they are cut in pieces
+/// of at most [`CHUNK_BYTES_MAX`] bytes, which alone are chunks that are no whole lines.
 pub fn facts(
     path: &RepoPath,
     text: &str,
@@ -30,9 +31,40 @@ pub fn facts(
 ) -> FileFacts {
     let mut interface = Interface::empty(language, outcome, roles);
     interface.entries = vec![file_entry(path)];
-    let mut chunks = assemble(text, lines, &windows(text, lines), ChunkKind::Lines);
-    chunks.retain(|c| c.span.len() as usize <= LINE_BYTES_MAX);
+    let chunks = assemble(text, lines, &windows(text, lines), ChunkKind::Lines);
+    let chunks = chunks.into_iter().flat_map(|c| pieces(text, c)).collect();
     FileFacts { interface, body: Arena::default(), chunks }
+}
+
+/// A chunk, or the pieces of one that is a single packed line.
+fn pieces(text: &str, whole: Chunk) -> Vec<Chunk> {
+    if text[whole.span.range()].trim_end_matches(['\n', '\r']).len() <= LINE_BYTES_MAX {
+        return vec![whole];
+    }
+    let mut out = Vec::new();
+    let mut start = whole.span.start;
+    while start < whole.span.end {
+        let end = end_of_piece(text, start as usize, whole.span.end as usize) as u32;
+        let part = out.len().min(usize::from(u16::MAX)) as u16;
+        out.push(Chunk { span: Span { start, end }, part, ..whole });
+        start = end;
+    }
+    let n_parts = out.len().min(usize::from(u16::MAX)) as u16;
+    out.iter_mut().for_each(|c| c.n_parts = n_parts);
+    out
+}
+
+/// Where a piece of a line ends: behind a sign that ends a statement or member or at a blank, in its second
+/// half, else where it is full; never within a character.
+fn end_of_piece(text: &str, start: usize, limit: usize) -> usize {
+    if limit - start <= CHUNK_BYTES_MAX {
+        return limit;
+    }
+    let full = (0..=CHUNK_BYTES_MAX).rev().map(|n| start + n).find(|at| text.is_char_boundary(*at));
+    let full = full.unwrap_or(limit);
+    let half = start + CHUNK_BYTES_MAX / 2;
+    let last = |signs: &[u8]| text.as_bytes()[half..full].iter().rposition(|b| signs.contains(b));
+    last(b";}>").or_else(|| last(b", ")).map_or(full, |at| half + at + 1)
 }
 
 fn windows(text: &str, lines: &LineIndex) -> Vec<Piece> {
@@ -98,7 +130,34 @@ mod tests {
     }
 
     #[test]
-    fn packed_lines_have_no_chunk() {
-        check(&format!("a\n{}\nb\n", "x".repeat(LINE_BYTES_MAX + 1)), &[(1, 1), (3, 3)]);
+    fn a_packed_line_is_cut_in_pieces() {
+        let text = |line: &str| format!("a\n{line}\nb\n");
+        check(&text(&"x".repeat(LINE_BYTES_MAX)), &[(1, 1), (2, 2), (3, 3)]);
+        check(&text(&"x".repeat(LINE_BYTES_MAX + 1)), &[(1, 1), (2, 2), (2, 2), (2, 2), (2, 2), (3, 3)]);
+    }
+
+    #[test]
+    fn pieces_end_where_statements_do_and_cover_the_line() {
+        for line in ["var a=1;".repeat(4_000), "ä".repeat(15_000), "a,b c".repeat(9_000)] {
+            let whole = Chunk {
+                span: Span { start: 0, end: line.len() as u32 },
+                lines: Lines { start: 1, end: 1 },
+                def: DefIdx::NONE,
+                kind: ChunkKind::Lines,
+                part: 0,
+                n_parts: 1,
+            };
+            let got = pieces(&line, whole);
+            let texts: Vec<&str> = got.iter().map(|c| &line[c.span.range()]).collect();
+            assert_eq!(texts.concat(), line);
+            assert!(texts.iter().all(|t| t.len() <= CHUNK_BYTES_MAX));
+            assert!(
+                got.iter()
+                    .enumerate()
+                    .all(|(i, c)| usize::from(c.part) == i && usize::from(c.n_parts) == got.len())
+            );
+            let ends_well = texts[..texts.len() - 1].iter().all(|t| t.ends_with([';', ',', ' ', 'ä']));
+            assert!(ends_well, "{:?}", texts.iter().map(|t| t.chars().last()).collect::<Vec<_>>());
+        }
     }
 }

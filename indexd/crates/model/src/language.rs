@@ -215,6 +215,8 @@ impl FileRoles {
     pub const EXAMPLE: Self = Self(128);
     /// Its text is stored without the secrets that stood in it; see [`REDACTION_MARK`].
     pub const REDACTED: Self = Self(256);
+    /// Its bytes are not those of its text: another encoding than UTF-8, or damaged.
+    pub const RECODED: Self = Self(512);
 
     /// Whether every role of `other` is set.
     pub fn has(self, other: Self) -> bool {

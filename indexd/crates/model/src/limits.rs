@@ -1,12 +1,13 @@
 //! Hard limits: name, unit, value, reason. No request and no configuration can pass them.
 
-/// Bytes. Larger files are listed but have no chunks: nobody reads them as code.
-pub const FILE_BYTES_LISTED_MAX: u64 = 5 << 20;
+/// Bytes. Larger files are listed but have no chunks: a file is held in memory while it is indexed, its text
+/// as well, and by each thread of a build.
+pub const FILE_BYTES_LISTED_MAX: u64 = 32 << 20;
 /// Bytes. Larger files are chunked by lines and not parsed, so that one file cannot hold a core for
 /// long (a MiB of Go takes 0.1 s from bytes to links). Generated sources of 1 to 4 MiB, as
 /// of service interfaces and instruction tables, are what much of their repository calls.
 pub const FILE_BYTES_PARSED_MAX: u64 = 4 << 20;
-/// Bytes. A file with a longer line is minified: not parsed.
+/// Bytes. A file with a longer line is minified: not parsed, and the line is cut in pieces.
 pub const LINE_BYTES_MAX: usize = 20_000;
 /// Levels of syntax nesting that extraction follows; deeper code is opaque.
 pub const PARSE_DEPTH_MAX: usize = 400;
@@ -66,6 +67,11 @@ pub const FILES_WHOLE_MAX: u32 = 1_000;
 pub const FRAME_BYTES_MAX: usize = 16 << 20;
 /// Bytes of a query text.
 pub const QUERY_BYTES_MAX: usize = 256 << 10;
+
+/// Bytes of a template for the text of a pack: some hundred lines.
+pub const TEMPLATE_BYTES_MAX: usize = 64 << 10;
+/// Steps of a template for one text, so that none holds a core for long (about 50 ns each).
+pub const TEMPLATE_STEPS_MAX: u64 = 5_000_000;
 
 /// Bytes of a patch: that of a release, as a rule; what is not shown of it costs time only.
 pub const PATCH_BYTES_MAX: usize = 4 << 20;

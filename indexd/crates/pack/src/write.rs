@@ -49,6 +49,7 @@ pub fn pack(a: &mut Selected, asked: &Asked, ctx: &Context) -> Pack {
     let explain = a.request.include_explain.then(|| explain(a, ctx));
     let (suggested_next_queries, missing_context_hints, mut warnings) = guidance::of(a, &stats);
     warnings.extend(invisible_characters(&sections));
+    warnings.extend(recoded(a));
     Pack {
         format_version: 1,
         schema: "ContextPack",
@@ -411,6 +412,15 @@ fn gaps(a: &mut Selected) -> Vec<EvidenceGap> {
         });
     }
     out
+}
+
+/// Names shown files whose text is not that of their bytes.
+fn recoded(a: &Selected) -> BTreeSet<String> {
+    let shown = a.shown.iter().map(|i| &a.claimed[*i].candidate.file);
+    let says = |path: &str| {
+        format!("{path} is not UTF-8: its text was decoded, and U+FFFD stands for what could not be")
+    };
+    shown.filter(|f| f.roles.has(FileRoles::RECODED)).map(|f| says(&f.path)).collect()
 }
 
 /// Names files whose excerpts hold invisible or text-reordering characters.

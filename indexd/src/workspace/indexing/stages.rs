@@ -225,6 +225,9 @@ pub fn extract(parts: &Parts, loaded: &Loaded) -> Extracted {
     if redacted.is_some() {
         let roles = &mut extracted.facts.interface.roles;
         *roles = roles.with(FileRoles::REDACTED);
+        if indexd_lang::decode::read(read).is_some_and(|d| d.is_recoded) {
+            *roles = roles.with(FileRoles::RECODED);
+        }
     }
     extracted
 }

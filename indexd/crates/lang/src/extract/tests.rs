@@ -37,11 +37,16 @@ fn outcomes_follow_path_and_bytes() {
     check(".env", b"A=1\n", (Sensitive, Language::Text, true, 0, 0));
     check("c.pem", b"-----BEGIN CERTIFICATE-----\nx\n", (Parsed, Language::Text, false, 2, 1));
     check("k.asc", b"-----BEGIN PGP PRIVATE KEY BLOCK-----\n", (Sensitive, Language::Text, true, 0, 0));
-    check("big.txt", &vec![b'x'; 6 << 20], (TooLarge, Language::Text, false, 0, 0));
+    check("big.txt", &vec![b'x'; (32 << 20) + 1], (TooLarge, Language::Text, false, 0, 0));
     check(
         "min.json",
         &[b"{\"a\": 1,\n\"b\": \"".as_slice(), &[b'x'; 30_000], b"\"}"].concat(),
-        (TextOnly, Language::Json, false, 2, 1),
+        (TextOnly, Language::Json, false, 2, 7),
+    );
+    check(
+        "large.txt",
+        "okapi line\n".repeat(700_000).as_bytes(),
+        (TextOnly, Language::Text, false, 700_000, 17_500),
     );
     check(
         "long.go",
