@@ -10,7 +10,7 @@ use crate::import::ImportParams;
 use crate::request::{PackGetParams, PackParams};
 use crate::search::{SearchParams, SymbolParams};
 use crate::shown::ShowParams;
-use crate::sources::SourcesParams;
+use crate::sources::{OfferParams, SourcesParams};
 use crate::why::WhyParams;
 use crate::workspace::{
     AddParams, CompactParams, ConfigParams, GcParams, ListParams, RemoveParams, StatusParams, WaitParams,
@@ -75,6 +75,8 @@ methods! {
     PackMarkdown(MarkdownParams) = "pack.markdown",
     /// Packs what the caller offers into a budget.
     ContextPack(SourcesParams) = "context.pack",
+    /// Gives the content of a source that a packing waits for, or will.
+    ContextOffer(OfferParams) = "context.offer",
     /// What a pack held and what it cost, without its content.
     ContextShow(ShowParams) = "context.show",
     /// Describes the repository: entry points, modules, settings, what touches the world outside.

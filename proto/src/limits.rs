@@ -11,6 +11,8 @@ pub const OVERLAY_BYTES_MAX: usize = 4 << 20;
 pub const QUERY_BYTES_MAX: usize = 256 << 10;
 /// Bytes of a patch: that of a release, as a rule.
 pub const PATCH_BYTES_MAX: usize = 4 << 20;
+/// Bytes of a template for the text of a pack.
+pub const TEMPLATE_BYTES_MAX: usize = 64 << 10;
 /// Bytes of a client's own id of a request, which stands on every line of the log about it.
 pub const CORRELATION_ID_BYTES_MAX: usize = 64;
 /// Bytes of text in one `$/chunk` notification: far below a line even if every byte is escaped.
@@ -28,6 +30,12 @@ pub const CTL_BYTES_PER_ITEM: u64 = 16_000;
 pub const CTL_ITEMS: u64 = 250;
 /// Items of one section, likewise.
 pub const CTL_ITEMS_PER_SECTION: u64 = 80;
+/// Milliseconds that a packing waits for a source, unless the source says otherwise.
+pub const SOURCE_WAIT_MS_DEFAULT: u64 = 1_000;
+/// Milliseconds. The longest wait that a source may ask for.
+pub const SOURCE_WAIT_MS_MAX: u64 = 60_000;
+/// Bytes of the name of a source that comes later.
+pub const HANDLE_BYTES_MAX: usize = 64;
 /// Levels of a graph walk.
 pub const GRAPH_DEPTH_MAX: u32 = 4;
 /// Edges in one graph answer.

@@ -30,6 +30,8 @@ pub fn all() -> Vec<(String, Value)> {
         "pack.markdown.result" => documents::MarkdownResult,
         "context.pack.params" => sources::SourcesParams,
         "context.pack.result" => sources::SourcesResult,
+        "context.offer.params" => sources::OfferParams,
+        "context.offer.result" => sources::OfferResult,
         "context.show.params" => shown::ShowParams,
         "context.show.result" => shown::ContextSummary,
         "map.params" => documents::MapParams,

@@ -32,6 +32,9 @@ pub struct SourcesParams {
     /// Weights, priorities and limits; absent members mean the default.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub settings: Option<Map<String, Value>>,
+    /// A template for the text, in Jinja's language; it sees `chunks`, and the default text as `text`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub template: Option<String>,
     /// `o200k_base`, `cl100k_base`, `generic` or `claude`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tokenizer: Option<String>,
@@ -89,6 +92,40 @@ pub struct OfferedSource {
     /// Why there is no content: the source failed or took too long.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failure: Option<String>,
+    /// The content comes by `context.offer` under this name, before the packing asks or while it waits; at
+    /// most 64 bytes. All sources are waited for at once.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub handle: Option<String>,
+    /// Milliseconds to wait for it, at most 60,000. Default 1,000. A source that comes later is left out,
+    /// and the result is `partial`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub timeout_ms: Option<u64>,
+}
+
+/// Parameters of `context.offer`: `content` or `failure`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+pub struct OfferParams {
+    /// The name that the source has, or will have, in `context.pack`.
+    pub handle: String,
+    /// The text.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub content: Option<String>,
+    /// Why there is none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub failure: Option<String>,
+}
+
+/// The result of `context.offer`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct OfferResult {
+    /// Always `OfferResult`.
+    pub schema: String,
+    /// Version of this shape.
+    pub schema_version: String,
+    /// Whether a packing waits for it now.
+    pub awaited: bool,
 }
 
 /// 1-based lines, inclusive.

@@ -60,7 +60,7 @@ pub fn world() -> World {
 
 /// Asks a real server; gives the result of each request and the notifications before it.
 pub async fn ask(world: &World, client: &mut Client, method: &str, mut params: Value) -> (Vec<Value>, Value) {
-    let takes_target = !matches!(method, "status" | "workspace.list" | "hello");
+    let takes_target = !matches!(method, "status" | "workspace.list" | "hello" | "context.offer");
     if takes_target && params.get("cwd").is_none() {
         params["repo"] = json!(world.root);
     }
@@ -86,6 +86,75 @@ pub fn check_shape<T: serde::Serialize + serde::de::DeserializeOwned>(method: &s
         "{method} says something that its type does not"
     );
     typed
+}
+
+/// Sources that come later are waited for at once, on any connection; a late one costs itself alone.
+#[test]
+fn sources_may_come_later() {
+    run(async {
+        let world = world();
+        let (c, other) = (&mut Client::of(&world.server), &mut Client::of(&world.server));
+        let offer = json!({"handle": "early", "content": "FAIL TestEarly"});
+        let (_, answer) = ask(&world, c, "context.offer", offer).await;
+        assert!(!check_shape::<indexd_proto::sources::OfferResult>("context.offer", &answer).awaited);
+        let params = json!({"repo": world.root, "sources": [
+            {"sourceType": "toolResult", "handle": "early", "timeoutMs": 60_000},
+            {"sourceType": "toolResult", "handle": "later", "timeoutMs": 60_000},
+            {"sourceType": "toolResult", "handle": "never", "timeoutMs": 1},
+        ]});
+        let request = json!({"jsonrpc": "2.0", "id": 7, "method": "context.pack", "params": params});
+        c.send(&request.to_string()).await;
+        loop {
+            let offer = json!({"handle": "later", "content": "ok TestLater"});
+            let (_, answer) = ask(&world, other, "context.offer", offer).await;
+            if answer["result"]["awaited"] == true {
+                break;
+            }
+            tokio::task::yield_now().await;
+        }
+        let packed = c.answer().await["result"]["packed"].clone();
+        let content = packed["content"].as_str().unwrap();
+        assert!(content.contains("TestEarly") && content.contains("TestLater"), "{content}");
+        assert_eq!(packed["partial"], true);
+        assert_eq!(packed["warnings"], json!(["source 3 (toolResult) gave nothing: it took more than 1 ms"]));
+        world.server.shutdown_backend();
+    });
+}
+
+/// Above the limits of parsers words are found all the same, and other encodings are read.
+#[test]
+fn large_files_long_lines_and_other_encodings_are_found() {
+    run(async {
+        let world = world();
+        let write = |name: &str, bytes: &[u8]| {
+            std::fs::write(Path::new(&world.root).join(name), bytes).unwrap();
+        };
+        write(
+            "large.txt",
+            (0..700_000)
+                .map(|i| format!("line {i}\n"))
+                .collect::<String>()
+                .replace("line 654321\n", "the okapihuge line\n")
+                .as_bytes(),
+        );
+        write(
+            "long.md",
+            format!("# T\n\n{} zanzibar {}\n", "word ".repeat(6_000), "other ".repeat(6_000)).as_bytes(),
+        );
+        write("latin.py", b"def gru\xdfform():\n    return 'caf\xe9'\n");
+        let c = &mut Client::of(&world.server);
+        for (word, path) in [("okapihuge", "large.txt"), ("zanzibar", "long.md"), ("grußform", "latin.py")] {
+            let (_, answer) = ask(&world, c, "search", json!({"query": word})).await;
+            assert_eq!(answer["result"]["hits"][0]["fileRelPath"], path, "{answer}");
+        }
+        let (_, answer) = ask(&world, c, "pack", json!({"query": "okapihuge", "rendered": true})).await;
+        assert!(answer["result"]["rendered"].as_str().unwrap().contains("the okapihuge line\n"), "{answer}");
+        let (_, answer) = ask(&world, c, "pack", json!({"query": "grußform", "rendered": true})).await;
+        assert!(answer["result"]["rendered"].as_str().unwrap().contains("return 'café'"), "{answer}");
+        let warnings = answer["result"]["pack"]["warnings"].to_string();
+        assert!(warnings.contains("latin.py is not UTF-8"), "{warnings}");
+        world.server.shutdown_backend();
+    });
 }
 
 #[test]
@@ -150,6 +219,14 @@ fn real_answers_have_the_published_shapes() {
         let (_, answer) = ask(&world, c, "context.pack", params).await;
         let stats: sources::SourcesResult = check_shape("context.pack", &answer);
         assert_eq!((&stats.packed["included"], &stats.packed["excluded"]["overlap"]), (&json!(3), &json!(1)));
+
+        let template = "{% for c in chunks %}<{{ c.sourceType }}>{% endfor %}";
+        let params = json!({"sources": offered, "template": template});
+        let (_, answer) = ask(&world, c, "context.pack", params).await;
+        assert_eq!(answer["result"]["packed"]["content"], "<toolResult><openFile><searchResult>");
+        let params = json!({"sources": offered, "template": "{{ chunk }}"});
+        let (_, answer) = ask(&world, c, "context.pack", params).await;
+        assert_eq!(code(&answer), "POC_E_INVALID_REQUEST");
 
         let (_, answer) = ask(&world, c, "pack.markdown", json!({"query": "the delay"})).await;
         let found: documents::MarkdownResult = check_shape("pack.markdown", &answer);
@@ -552,8 +629,16 @@ fn bad_requests_are_told_what_is_wrong() {
             ("pack", json!({"query": "x", "colour": 1}), (ErrorCode::NotSupported, -32003)),
             ("pack", json!({"query": "x", "layout": "round"}), (ErrorCode::NotSupported, -32003)),
             ("pack", json!({"query": "x", "seedProvider": "ann"}), (ErrorCode::NotSupported, -32003)),
-            ("pack", json!({"query": "x", "tokenizer": "words"}), (ErrorCode::NotSupported, -32003)),
-            ("pack", json!({"query": "x", "renderer": "json"}), (ErrorCode::NotSupported, -32003)),
+            ("pack", json!({"query": "x", "tokenizer": "words"}), (ErrorCode::TokenCount, -32005)),
+            ("context.pack", json!({"sources": [], "tokenizer": "words"}), (ErrorCode::TokenCount, -32005)),
+            ("pack", json!({"query": "x", "renderer": "round"}), (ErrorCode::NotSupported, -32003)),
+            ("pack", json!({"query": "x", "renderer": "template"}), (ErrorCode::InvalidRequest, -32602)),
+            (
+                "pack",
+                json!({"query": "x", "renderer": "template", "template": "{% for %}"}),
+                (ErrorCode::InvalidRequest, -32602),
+            ),
+            ("context.pack", json!({"sources": [], "template": "{{ a"}), (ErrorCode::InvalidRequest, -32602)),
             ("pack", json!({"query": "x", "schemaVersion": "9.0.0"}), (ErrorCode::ContractVersion, -32001)),
             (
                 "pack",

@@ -260,6 +260,7 @@ fn every_method_takes_a_correlation_id() {
                 "card" => params["symbol"] = json!("Delay"),
                 "why" => params["path"] = json!("retry.go"),
                 "context.pack" => params["sources"] = json!([]),
+                "context.offer" => params = json!({"correlationId": "mine", "handle": "h", "content": "x"}),
                 "pack.get" => params["packId"] = json!("x"),
                 "import.scip" => params["clear"] = json!(true),
                 "workspace.gc" => params = json!({"correlationId": "mine", "dryRun": true, "cwd": null}),
@@ -267,7 +268,8 @@ fn every_method_takes_a_correlation_id() {
                 _ => {}
             }
             // Methods without a target take no folder.
-            let takes_target = !matches!(name, "status" | "workspace.list" | "hello" | "workspace.gc");
+            let takes_target =
+                !matches!(name, "status" | "workspace.list" | "hello" | "workspace.gc" | "context.offer");
             let params = match takes_target {
                 true => params,
                 false => params

@@ -156,9 +156,13 @@ pub struct PackArgs {
     /// Scoring profile: graph
     #[arg(long, value_name = "PROFILE", help_heading = "Order")]
     pub scoring: Option<String>,
-    /// What the budgeted text looks like: text
+    /// What the budgeted text looks like: text, markdown, json or template
     #[arg(long, value_name = "NAME", help_heading = "Order")]
     pub renderer: Option<String>,
+    /// Write the budgeted text by a template in Jinja's language and print it; - reads
+    /// it from standard input
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["renderer", "format", "html", "interactive"], help_heading = "Order")]
+    pub template: Option<PathBuf>,
 
     /// Any member of the request as JSON: --param budgets.maxItems=10
     #[arg(long, value_name = "KEY=JSON", help_heading = "Request")]

@@ -11,7 +11,8 @@ use indexd_proto::Method;
 use indexd_proto::context_pack::ContextPack;
 use indexd_proto::error::ErrorCode;
 use indexd_proto::limits::{
-    CTL_BUDGET_TOKENS, CTL_BYTES_PER_ITEM, CTL_ITEMS, CTL_ITEMS_PER_SECTION, PATCH_BYTES_MAX, QUERY_BYTES_MAX,
+    CTL_BUDGET_TOKENS, CTL_BYTES_PER_ITEM, CTL_ITEMS, CTL_ITEMS_PER_SECTION, PATCH_BYTES_MAX,
+    QUERY_BYTES_MAX, TEMPLATE_BYTES_MAX,
 };
 use indexd_proto::printed::PackRecord;
 use indexd_proto::request::{
@@ -21,6 +22,7 @@ use indexd_proto::workspace::Envelope;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 use std::io::Read;
+use std::path::Path;
 
 /// Assembles a pack and prints it.
 pub fn pack(common: &Common, args: &PackArgs) -> Result<(), Failure> {
@@ -34,7 +36,7 @@ pub fn pack(common: &Common, args: &PackArgs) -> Result<(), Failure> {
     let mut session = Session::open(common)?;
     let mut progress = Progress::new(common.quiet);
     let mut params = params(common, args, query.as_deref(), &progress)?;
-    params.call.rendered = args.text;
+    params.call.rendered = args.text || args.template.is_some();
     params.call.page = args.html.is_some();
     check_page(args.html.as_deref(), "pack.html")?;
     if let Some(wanted) = &args.pack_id {
@@ -70,7 +72,7 @@ pub fn pack(common: &Common, args: &PackArgs) -> Result<(), Failure> {
     } else if common.json {
         out.line(answer.pack.get())?;
         note(common, &answer.envelope, &warnings(answer.pack.get())?);
-    } else if args.text {
+    } else if args.text || args.template.is_some() {
         out.text(answer.rendered.as_deref().unwrap_or(""))?;
         note(common, &answer.envelope, &warnings(answer.pack.get())?);
     } else {
@@ -282,7 +284,13 @@ fn request(args: &PackArgs, query: Option<&str>) -> Result<Map<String, Value>, F
     set("ordering.primary", json!(args.order_by));
     set("ordering.stableTieBreakers", json!(args.tie_breakers));
     set("scoring", json!(args.scoring));
-    set("renderer", json!(args.renderer));
+    match &args.template {
+        Some(file) => {
+            set("renderer", json!("template"));
+            set("template", json!(template(file)?));
+        }
+        None => set("renderer", json!(args.renderer)),
+    }
     match args.diff.as_deref() {
         Some("-") => set("change.patch", json!(patch()?)),
         Some(range) => set("change.diff", json!(range)),
@@ -298,6 +306,25 @@ fn request(args: &PackArgs, query: Option<&str>) -> Result<Map<String, Value>, F
         put(&mut root, key, value);
     }
     Ok(root)
+}
+
+/// The text of a template; the daemon says what is wrong with it.
+fn template(file: &Path) -> Result<String, Failure> {
+    let read = match file.as_os_str() == "-" {
+        true => {
+            let mut text = String::new();
+            std::io::stdin()
+                .lock()
+                .take(TEMPLATE_BYTES_MAX as u64 + 1)
+                .read_to_string(&mut text)
+                .map(|_| text)
+        }
+        false => std::fs::read_to_string(file),
+    };
+    read.map_err(|e| {
+        let message = format!("cannot read the template from {}: {e}", file.display());
+        Failure::hinted(ErrorCode::WorkspaceInvalid, message, "name an existing text file")
+    })
 }
 
 /// The patch on standard input.

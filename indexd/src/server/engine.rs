@@ -11,6 +11,7 @@ use crate::server::dispatch::json;
 use crate::server::graph::Relation;
 use crate::server::limits::PROGRESS_INTERVAL;
 use crate::server::metrics::Metrics;
+use crate::server::offers::Offers;
 use crate::server::records::{Cache, Records};
 use crate::server::shown::Shown;
 use crate::server::{convert, place, unsaved};
@@ -23,6 +24,7 @@ use indexd_proto::error::{ErrorCode, ErrorObject};
 use indexd_proto::limits::{FRESH_WAIT_MS_DEFAULT, WAIT_MS_MAX};
 use indexd_proto::overlay::{Overlay, OverlayFacts};
 use indexd_proto::paths::Dirs;
+use indexd_proto::sources::OfferResult;
 use indexd_proto::workspace::{Envelope, Wait, WaitMode};
 use indexd_proto::{Call, rpc, workspace as wire};
 use indexd_store::Snapshot;
@@ -57,6 +59,8 @@ pub struct Engine {
     /// What the latest packs held and cost.
     shown: Shown,
     metrics: Metrics,
+    /// Sources of packings that come later.
+    offers: Offers,
     /// Counters by name; each remembers counts, so there is one for all requests.
     counters: Mutex<BTreeMap<String, Arc<CachedCounter>>>,
 }
@@ -113,6 +117,7 @@ impl Engine {
             records: Records::new(dirs.state.join(RECORDS)),
             shown: Shown::default(),
             metrics: Metrics::default(),
+            offers: Offers::default(),
             counters: Mutex::default(),
         })
     }
@@ -251,7 +256,7 @@ impl Engine {
             cache_texts: indexd_text::CACHE_TEXTS,
         };
         let counter = indexd_text::counter(name, &options)
-            .map_err(|e| convert::pack_error(&PackError::NotSupported { what: e.to_string() }))?;
+            .map_err(|e| convert::pack_error(&PackError::TokenCount { detail: e.to_string() }))?;
         counters.insert(name.to_owned(), Arc::clone(&counter));
         Ok(counter)
     }
@@ -323,6 +328,11 @@ impl Backend for Engine {
             Call::PackMarkdown(p) => self.markdown(p, ctx),
             Call::Map(p) => self.map(p, ctx),
             Call::ContextPack(p) => self.context_pack(p, ctx),
+            Call::ContextOffer(p) => json(&OfferResult {
+                schema: "OfferResult".to_owned(),
+                schema_version: SCHEMA_VERSION.to_owned(),
+                awaited: self.offers.put(p)?,
+            }),
             Call::ContextShow(p) => self.context_show(&p),
             Call::Search(p) => self.search(p, ctx),
             Call::Symbol(p) => self.symbol(p, ctx),

@@ -3,7 +3,7 @@
 //! Read in this order: [`backend`] (what serves a request, and what it may know of its caller),
 //! [`dispatch`] (limits, cancellation and faults around it), [`connection`] (one client),
 //! [`daemon`] (the lock, the socket, the end), [`engine`] (the backend over real workspaces), with
-//! `documents`, `graph`, `edges`, `import`, `place`, `records`, `seats`, `shown` and `metrics` beside it. [`convert`] alone turns our
+//! `documents`, `graph`, `edges`, `import`, `offers`, `place`, `records`, `seats`, `shown` and `metrics` beside it. [`convert`] alone turns our
 //! types into those of the wire. [`log`] is the log file, [`limits`] the numbers.
 
 pub mod backend;
@@ -22,6 +22,7 @@ pub mod limits;
 pub mod log;
 pub mod lookup;
 pub mod metrics;
+pub mod offers;
 pub mod place;
 pub mod records;
 pub mod seats;

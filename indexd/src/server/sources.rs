@@ -1,10 +1,13 @@
 //! `context.pack`: what a client offers as sources of the packer. What it only names is read from the
 //! index; secrets are replaced in both; a source that gives nothing says why and costs itself alone.
 
+use super::convert;
 use crate::config::Config;
 use indexd_model::{FileRoles, IndexView, Lines, RepoPath};
+use indexd_pack::contract::format::TemplateFormatter;
 use indexd_pack::contract::{ContextBudget, ContextSource, LineRange, Settings, SourceType};
 use indexd_proto::error::{ErrorCode, ErrorObject};
+use indexd_proto::limits::TEMPLATE_BYTES_MAX;
 use indexd_proto::request;
 use indexd_proto::sources::{OfferedKind, OfferedSource};
 use serde_json::{Map, Value};
@@ -80,6 +83,18 @@ fn content(view: &dyn IndexView, offered: &OfferedSource) -> Result<String, Stri
         return Err("its file has no such lines".to_owned());
     }
     Ok(text[lines.lines_span(Lines { start: range.start, end }).range()].to_owned())
+}
+
+/// The template of a request.
+///
+/// # Errors
+/// `POC_E_INVALID_REQUEST` for one that is too long or cannot be read.
+pub fn template(asked: Option<&str>) -> Result<Option<TemplateFormatter>, ErrorObject> {
+    let Some(text) = asked else { return Ok(None) };
+    if text.len() > TEMPLATE_BYTES_MAX {
+        return Err(ErrorObject::new(ErrorCode::InvalidRequest, "the template is longer than 64 KiB"));
+    }
+    TemplateFormatter::new(text).map(Some).map_err(|e| convert::pack_error(&e))
 }
 
 /// The budget of a request; what it does not name is as configured.

@@ -71,6 +71,9 @@ pub struct Request {
     /// What the rendered text looks like. Default `text`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub renderer: Option<Renderer>,
+    /// The text of a template for the renderer `template`, in Jinja's language; at most 64 KiB.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub template: Option<String>,
     /// `o200k_base`, `cl100k_base`, `generic` or `claude`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tokenizer: Option<String>,
@@ -218,8 +221,12 @@ options! {
     Renderer {
         /// Plain text with Markdown headers and fences.
         Text,
-        /// Refused: the text is what is budgeted, and the pack itself is JSON.
+        /// The same as one document with a title and the reason of each item.
+        Markdown,
+        /// Canonical JSON of what the items show.
         Json,
+        /// As `template` says.
+        Template,
     }
 }
 

@@ -35,6 +35,7 @@ pub mod role;
 pub mod score;
 pub mod sections;
 mod share;
+pub mod template;
 pub mod tuning;
 pub mod unit;
 mod write;

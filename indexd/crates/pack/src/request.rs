@@ -5,6 +5,7 @@ use crate::canonical;
 use crate::config::Config;
 use crate::error::PackError;
 use crate::pack::{Budgets, Clamp, Limit, LimitSource};
+use crate::template::{Template, Writer};
 pub use indexd_api::request::*;
 use indexd_model::limits;
 use serde::{Deserialize, Serialize};
@@ -88,6 +89,9 @@ pub struct Resolved {
     pub scoring: Scoring,
     /// Renderer.
     pub renderer: Renderer,
+    /// The template of the renderer of that name.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub template: Option<String>,
     /// Name of the token counter.
     pub tokenizer: String,
     /// Items that the reader has, sorted, without repeats.
@@ -163,7 +167,7 @@ impl Asked {
     ///
     /// # Errors
     /// [`PackError::InvalidRequest`] for an empty query without focus, several members of `focus`
-    /// or an oversized query; [`PackError::NotSupported`] for `ann` and `json`; [`PackError::ContractVersion`]
+    /// an oversized query or a template that cannot be read; [`PackError::NotSupported`] for `ann`; [`PackError::ContractVersion`]
     /// for a foreign version; [`PackError::BudgetExceeded`] for a strict request above a hard cap.
     pub fn new(request: &Request, config: &Config) -> Result<Self, PackError> {
         check(request)?;
@@ -201,6 +205,7 @@ impl Asked {
             layout: request.layout.unwrap_or_default(),
             scoring: request.scoring.unwrap_or_default(),
             renderer: request.renderer.unwrap_or_default(),
+            template: request.template.clone(),
             tokenizer: limits.tokenizer.clone(),
             seen,
         };
@@ -222,6 +227,21 @@ impl Asked {
     }
 }
 
+fn writer(renderer: Renderer, template: Option<&str>) -> Result<Option<Writer>, PackError> {
+    let invalid = |detail: &str| Err(PackError::InvalidRequest { detail: detail.to_owned() });
+    match (renderer, template) {
+        (Renderer::Template, None) => invalid("renderer template needs the text of a template"),
+        (Renderer::Template, Some(text)) if text.len() > limits::TEMPLATE_BYTES_MAX => {
+            invalid("the template is longer than 64 KiB")
+        }
+        (Renderer::Template, Some(text)) => Template::new(text).map(Writer::Template).map(Some),
+        (_, Some(_)) => invalid("a template needs renderer template"),
+        (Renderer::Markdown, None) => Writer::markdown().map(Some),
+        (Renderer::Json, None) => Ok(Some(Writer::Json)),
+        (Renderer::Text, None) => Ok(None),
+    }
+}
+
 fn check(request: &Request) -> Result<(), PackError> {
     let invalid = |detail: &str| Err(PackError::InvalidRequest { detail: detail.to_owned() });
     if let Some(asked) = request.schema_version.as_deref().filter(|v| *v != crate::pack::SCHEMA_VERSION) {
@@ -235,11 +255,7 @@ fn check(request: &Request) -> Result<(), PackError> {
             what: "seedProvider ann: there is no vector provider".to_owned(),
         });
     }
-    if request.renderer == Some(Renderer::Json) {
-        return Err(PackError::NotSupported {
-            what: "renderer json: the budgeted text is what a model reads".to_owned(),
-        });
-    }
+    writer(request.renderer.unwrap_or_default(), request.template.as_deref())?;
     let named = request.focus.as_ref().map_or(0, |f| {
         usize::from(f.symbol_id.is_some())
             + usize::from(f.chunk_uid.is_some())
@@ -402,6 +418,15 @@ fn check_change(asked: &ChangeRequest) -> Result<(), PackError> {
 }
 
 impl Resolved {
+    /// What writes the text of the pack; none for the default text.
+    ///
+    /// # Errors
+    /// [`PackError::InvalidRequest`] for a template that cannot be read, is too long, is missing, or stands
+    /// beside another renderer.
+    pub fn writer(&self) -> Result<Option<Writer>, PackError> {
+        writer(self.renderer, self.template.as_deref())
+    }
+
     /// Whether a change is all that is asked about.
     pub fn is_change_alone(&self) -> bool {
         self.change.is_some() && self.query.is_empty() && self.focus.is_none()

@@ -7,6 +7,7 @@ use crate::server::dispatch::json;
 use crate::server::{convert, documents, log, shown, sources};
 use indexd_model::limits::QUERY_BYTES_MAX;
 use indexd_model::{FactsView as _, IndexView as _};
+use indexd_pack::contract::format::TemplateFormatter;
 use indexd_proto::documents::{MapParams, MarkdownParams, MarkdownResult};
 use indexd_proto::error::{ErrorCode, ErrorObject};
 use indexd_proto::sources::{PackingMode, SourcesParams, SourcesResult};
@@ -108,8 +109,11 @@ impl Engine {
     }
 
     /// Packs what the client offers; never cached, since open files and tool output are not the index's.
-    pub(super) fn context_pack(&self, p: SourcesParams, ctx: &Context) -> Result<String, ErrorObject> {
+    /// What comes later is waited for before a state of the index is chosen.
+    pub(super) fn context_pack(&self, mut p: SourcesParams, ctx: &Context) -> Result<String, ErrorObject> {
         let counter = self.counter(p.tokenizer.as_deref().unwrap_or(&self.config.pack.tokenizer))?;
+        let template = sources::template(p.template.as_deref())?;
+        self.offers.fill(&mut p.sources, &ctx.cancel)?;
         let reading = self.read(target(&p.repo, &p.cwd), p.wait, p.progress, ctx)?;
         let mode = p.mode.unwrap_or_default();
         if mode == PackingMode::Pack {
@@ -118,7 +122,10 @@ impl Engine {
         let settings = sources::settings(p.settings, &reading.config)?;
         let offered = sources::collect(&reading.snapshot, p.sources, reading.config.index_redact_secrets)?;
         let budget = sources::budget(p.budget, &reading.config);
-        let packer = indexd_pack::contract::packer::Packer::new(&settings, &*counter);
+        let mut packer = indexd_pack::contract::packer::Packer::new(&settings, &*counter);
+        if let Some(template) = &template {
+            packer.formatter = Box::new(template);
+        }
         let cancel = || ctx.cancel.is_cancelled();
         let packed = match mode {
             PackingMode::Pack => packer.pack_now(&offered, &budget, &cancel).map(|packed| {
@@ -132,7 +139,8 @@ impl Engine {
             }
             PackingMode::Stats => packer.stats_now(&offered, &budget, &cancel).map(|x| serde_json::json!(x)),
         };
-        let packed = packed.map_err(|e| convert::pack_error(&e))?;
+        let failure = template.as_ref().and_then(TemplateFormatter::failure);
+        let packed = failure.map_or(packed, Err).map_err(|e| convert::pack_error(&e))?;
         json(&SourcesResult {
             schema: "PackedContext".to_owned(),
             schema_version: SCHEMA_VERSION.to_owned(),

@@ -2,8 +2,12 @@
 //! closes, marks where lines are left out.
 
 use super::{ContextChunk, Formatter, SourceType};
+use crate::error::PackError;
 use crate::render::longest_run;
+use crate::template::Template;
 use indexd_task::paths;
+use serde_json::json;
+use std::sync::{Mutex, PoisonError};
 
 /// Stands between two groups.
 const SEPARATOR: &str = "\n---\n\n";
@@ -21,6 +25,37 @@ impl Formatter for MarkdownFormatter {
             write_group(group, &mut out);
         }
         out
+    }
+}
+
+/// A format that a caller gave: the template sees `chunks` and, as `text`, the default format.
+pub struct TemplateFormatter {
+    template: Template,
+    failure: Mutex<Option<PackError>>,
+}
+
+impl TemplateFormatter {
+    /// Reads a template.
+    ///
+    /// # Errors
+    /// As [`Template::new`].
+    pub fn new(text: &str) -> Result<Self, PackError> {
+        Ok(Self { template: Template::new(text)?, failure: Mutex::default() })
+    }
+
+    /// Why the template wrote nothing, where it failed; asked once packing is done.
+    pub fn failure(&self) -> Option<PackError> {
+        self.failure.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
+impl Formatter for &TemplateFormatter {
+    fn format(&self, chunks: &[ContextChunk]) -> String {
+        let data = json!({"chunks": chunks, "text": MarkdownFormatter.format(chunks)});
+        self.template.render(&data).unwrap_or_else(|e| {
+            *self.failure.lock().unwrap_or_else(PoisonError::into_inner) = Some(e);
+            String::new()
+        })
     }
 }
 
@@ -150,6 +185,24 @@ mod tests {
             text(&[piece("a.md", OpenFile, 1, "```\n````\n"), piece("b\n## File: c", OpenFile, 1, "x\n")]);
         assert!(out.contains("`````markdown\n```\n````\n`````\n"), "{out}");
         assert_eq!(out.lines().filter(|l| l.starts_with("## ")).count(), 2);
+    }
+
+    #[test]
+    fn should_support_custom_templates() {
+        let write = |template: &str| {
+            let formatter = TemplateFormatter::new(template)?;
+            let text = (&formatter).format(&[piece("a.go", OpenFile, 7, "x\n"), tool("done\n")]);
+            formatter.failure().map_or(Ok(text), Err)
+        };
+        let each = "{% for c in chunks %}{{ c.filePath or c.sourceType }}:{{ c.startLine }} {{ c.content }}{% endfor %}";
+        assert_eq!(write(each), Ok("a.go:7 x\ntoolResult:1 done\n".to_owned()));
+        assert_eq!(write("{{ text }}"), Ok(text(&[piece("a.go", OpenFile, 7, "x\n"), tool("done\n")])));
+        for (template, says) in
+            [("{% for %}", "template line 1: syntax"), ("\n{{ chunk }}", "template line 2: undef")]
+        {
+            let error = write(template).unwrap_err().to_string();
+            assert!(error.contains(says), "{error}");
+        }
     }
 
     #[test]

@@ -1,0 +1,226 @@
+//! Custom templates: the text that is budgeted, written as a caller wants it.
+//!
+//! The language is Jinja's, by minijinja. A template sees the pack under the names of its JSON and the
+//! default text as `text`; it reaches no file, no clock and no other template. Its steps and the size of
+//! its text are limited. `docs/templates.md` has an example.
+
+use crate::canonical;
+use crate::error::PackError;
+use crate::pack::Pack;
+use crate::render::longest_run;
+use indexd_model::limits::{TEMPLATE_STEPS_MAX, TOTAL_CHARS_MAX};
+use minijinja::{Environment, Error, ErrorKind, UndefinedBehavior};
+use serde::Serialize;
+use serde_json::Value;
+use std::io::Write;
+
+/// The template behind the renderer `markdown`.
+const MARKDOWN: &str = include_str!("template/markdown.jinja");
+/// The name that errors would show; they name the line instead.
+const NAME: &str = "template";
+
+/// A template that was read without errors.
+pub struct Template(Box<Environment<'static>>);
+
+impl Template {
+    /// Reads a template.
+    ///
+    /// # Errors
+    /// [`PackError::InvalidRequest`] with the line and what is wrong there.
+    pub fn new(text: &str) -> Result<Self, PackError> {
+        let mut env = Environment::new();
+        env.set_undefined_behavior(UndefinedBehavior::SemiStrict);
+        env.set_auto_escape_callback(|_| minijinja::AutoEscape::None);
+        env.set_fuel(Some(TEMPLATE_STEPS_MAX));
+        env.add_filter("fenced", fenced);
+        env.add_filter("numbered", numbered);
+        env.add_template_owned(NAME, text.to_owned()).map_err(|e| refused(&e))?;
+        Ok(Self(Box::new(env)))
+    }
+
+    /// Writes the text of `data`.
+    ///
+    /// # Errors
+    /// [`PackError::InvalidRequest`] where the template names what is not there, takes too many steps or
+    /// writes too much.
+    pub fn render(&self, data: &impl Serialize) -> Result<String, PackError> {
+        let mut out = Bounded(Vec::new());
+        let template = self.0.get_template(NAME).map_err(|e| refused(&e))?;
+        let data = minijinja::value::Serde(data);
+        template.render_captured_to(data, &mut out).map_err(|e| refused(&e))?;
+        Ok(String::from_utf8_lossy(&out.0).into_owned())
+    }
+}
+
+/// How a pack becomes its text, where that is not the default.
+pub enum Writer {
+    /// By a template.
+    Template(Template),
+    /// As canonical JSON.
+    Json,
+}
+
+impl Writer {
+    /// The renderer `markdown`.
+    ///
+    /// # Errors
+    /// None, as a test holds the template to be sound.
+    pub fn markdown() -> Result<Self, PackError> {
+        Template::new(MARKDOWN).map(Self::Template)
+    }
+
+    /// The text of a pack.
+    ///
+    /// # Errors
+    /// As [`Template::render`].
+    pub fn text(&self, pack: &Pack) -> Result<String, PackError> {
+        let mut data = pack.to_json();
+        // They are not known before the text is.
+        for member in ["createdAt", "stats"] {
+            data.as_object_mut().and_then(|members| members.remove(member));
+        }
+        split_parts(&mut data);
+        match self {
+            Self::Template(template) => {
+                data["text"] = Value::from(pack.rendered.as_str());
+                template.render(&data)
+            }
+            Self::Json => Ok(canonical::to_string(&essence(&data))),
+        }
+    }
+}
+
+/// What a model needs of a pack: the change it is about, and each item in the order of its sections.
+fn essence(pack: &Value) -> Value {
+    let mut items: Vec<Value> = Vec::new();
+    for section in pack["sections"].as_array().into_iter().flatten() {
+        for item in section["items"].as_array().into_iter().flatten() {
+            items.push(serde_json::json!({
+                "section": section["name"], "path": item["fileRelPath"], "lines": item["lines"],
+                "title": item["title"], "why": item["why"]["rule"], "parts": item["excerpt"]["parts"],
+            }));
+        }
+    }
+    match pack.get("change") {
+        Some(change) => serde_json::json!({"change": change, "items": items}),
+        None => serde_json::json!({"items": items}),
+    }
+}
+
+/// Gives each part of each excerpt its own text beside its lines.
+fn split_parts(pack: &mut Value) {
+    let sections = pack["sections"].as_array_mut().into_iter().flatten();
+    let items = sections.flat_map(|s| s["items"].as_array_mut()).flatten();
+    for excerpt in items.map(|i| &mut i["excerpt"]) {
+        let text = excerpt["text"].as_str().unwrap_or_default().to_owned();
+        let mut lines = text.split_inclusive('\n');
+        for part in excerpt["parts"].as_array_mut().into_iter().flatten() {
+            let at = |end: &str| part["lines"][end].as_u64().unwrap_or_default();
+            let n = (at("end") + 1).saturating_sub(at("start")) as usize;
+            part["text"] = lines.by_ref().take(n).collect::<String>().into();
+        }
+    }
+}
+
+/// A text that ends when it grows past what any pack may have.
+struct Bounded(Vec<u8>);
+
+impl Write for Bounded {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        if self.0.len() + bytes.len() > 4 * TOTAL_CHARS_MAX as usize {
+            return Err(std::io::Error::other("it writes more than any pack may have"));
+        }
+        self.0.extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+fn refused(error: &Error) -> PackError {
+    let what = match error.kind() {
+        ErrorKind::OutOfFuel => format!("it takes more than {TEMPLATE_STEPS_MAX} steps"),
+        ErrorKind::WriteFailure => "it writes more than any pack may have".to_owned(),
+        kind => match error.detail() {
+            Some(detail) => format!("{kind}: {detail}"),
+            None => kind.to_string(),
+        },
+    };
+    let place = error.line().map_or_else(String::new, |line| format!(" line {line}"));
+    PackError::InvalidRequest { detail: format!("template{place}: {what}") }
+}
+
+/// Puts a text between fences that nothing in it can close.
+fn fenced(text: String, language: Option<String>) -> String {
+    let fence = "`".repeat((longest_run(&text) + 1).max(3));
+    let end = if text.is_empty() || text.ends_with('\n') { "" } else { "\n" };
+    format!("{fence}{}\n{text}{end}{fence}", language.unwrap_or_default())
+}
+
+/// Puts its number before each line.
+fn numbered(text: String, first: Option<u32>) -> String {
+    let first = first.unwrap_or(1);
+    let width = (first as usize + text.lines().count()).to_string().len();
+    let line = |(i, line): (usize, &str)| format!("{:>width$} {line}\n", first as usize + i);
+    text.lines().enumerate().map(line).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn write(template: &str) -> String {
+        let item = json!({"path": "a.go", "lines": {"start": 3, "end": 4}, "text": "func A()\n```\n"});
+        let data = json!({"query": "<what>", "items": [item]});
+        match Template::new(template).and_then(|t| t.render(&data)) {
+            Ok(text) => text,
+            Err(e) => e.to_string(),
+        }
+    }
+
+    #[test]
+    fn a_template_writes_what_it_names() {
+        for (template, expect) in [
+            ("", ""),
+            ("{{ query }}", "<what>"),
+            ("{% for i in items %}{{ i.path }}:{{ i.lines.start }}{% endfor %}", "a.go:3"),
+            ("{{ items[0].text|fenced('go') }}", "````go\nfunc A()\n```\n````"),
+            ("{{ items[0].text|numbered(9) }}", " 9 func A()\n10 ```\n"),
+            ("{% if items[0].symbolId %}x{% else %}y{% endif %}", "y"),
+        ] {
+            assert_eq!(write(template), expect, "{template}");
+        }
+    }
+
+    #[test]
+    fn what_is_wrong_is_said_with_its_line() {
+        for (template, expect) in [
+            ("a\n{% for %}", "invalid request: template line 2: syntax error: "),
+            ("a\n\n{{ quest }}", "invalid request: template line 3: undefined value"),
+            ("{{ query|shout }}", "invalid request: template line 1: unknown filter: "),
+            ("{% include '/etc/passwd' %}", "invalid request: template line 1: syntax error: "),
+            ("{% extends 'a' %}", "invalid request: template line 1: syntax error: "),
+            (
+                "{% for a in range(9999) %}{% for b in range(9999) %}{{ b }}{% endfor %}{% endfor %}",
+                "invalid request: template line 1: it ",
+            ),
+        ] {
+            let got = write(template);
+            assert!(got.starts_with(expect), "{template}: {got}");
+        }
+    }
+
+    #[test]
+    fn content_is_no_template() {
+        let data = json!({"text": "{{ 1 + 1 }}{% for %}"});
+        assert_eq!(Template::new("{{ text }}").unwrap().render(&data).unwrap(), "{{ 1 + 1 }}{% for %}");
+    }
+
+    #[test]
+    fn the_markdown_template_is_sound() {
+        assert!(Writer::markdown().is_ok());
+    }
+}
