@@ -129,6 +129,11 @@ mod tests {
     use super::*;
 
     #[test]
+    fn no_function_has_too_many_ways() {
+        check(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")).unwrap();
+    }
+
+    #[test]
     fn decisions_are_counted() {
         let mut parser = Parser::new();
         parser.set_language(&tree_sitter_rust::LANGUAGE.into()).unwrap();

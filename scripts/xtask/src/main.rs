@@ -18,7 +18,7 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Task {
-    /// Format, lints with warnings denied, layering, reasons of goldens, docs, unused dependencies, tests, editors
+    /// Format, lints with warnings denied, layering, complexity, reasons of goldens, docs, unused dependencies, tests, editors
     Check {
         /// Leave the tests out
         #[arg(long)]
@@ -67,6 +67,7 @@ fn check(top: &Path, no_tests: bool) -> Result<()> {
     run(top, &cargo, &words("fmt --all --check"))?;
     run(top, &cargo, &words("clippy --workspace --all-targets --quiet -- -D warnings"))?;
     layers(top)?;
+    complexity::check(top)?;
     run(top, "bash", &words("scripts/golden-reasons.sh"))?;
     let doc = words("doc --workspace --no-deps --document-private-items --quiet");
     run_with(top, &cargo, &doc, &[("RUSTDOCFLAGS", "-D warnings -A rustdoc::private-intra-doc-links")])?;

@@ -167,14 +167,19 @@ fn name(node: Node, around: &[(Node, Around)], text: &str) -> Option<Class> {
     if is_type && (kind == "type" || is_field("name")) {
         return Some(Class::Type);
     }
-    let is_call = kind == "call" || kind.contains("call_expression") || kind.contains("invocation");
-    if is_call && (is_field("function") || is_field("method") || is_field("name")) {
-        let first = text.get(node.byte_range()).and_then(|t| t.chars().next());
-        // What is called with a capital in Python and the like makes an object.
-        let is_made = kind == "call" && first.is_some_and(char::is_uppercase);
-        return Some(if is_made { Class::Type } else { Class::Function });
+    let is_called = is_field("function") || is_field("method") || is_field("name");
+    if is_called { called(node, kind, text) } else { None }
+}
+
+/// What a name is that stands where a node of this kind has what it calls.
+fn called(node: Node, kind: &str, text: &str) -> Option<Class> {
+    if kind != "call" && !kind.contains("call_expression") && !kind.contains("invocation") {
+        return None;
     }
-    None
+    let first = text.get(node.byte_range()).and_then(|t| t.chars().next());
+    // What is called with a capital in Python and the like makes an object.
+    let is_made = kind == "call" && first.is_some_and(char::is_uppercase);
+    Some(if is_made { Class::Type } else { Class::Function })
 }
 
 #[cfg(test)]

@@ -240,25 +240,7 @@ fn choose_windows(
     while left.lines > 0 {
         // The best window of lines that are not shown yet; the first of equals.
         let width = window.min(n).min(left.lines as usize);
-        counts.sum = 0.0;
-        let (mut best, mut at) = (0.0, 0);
-        for i in 0..n {
-            if !chosen[i] {
-                counts.add(i);
-            }
-            if i >= width && !chosen[i - width] {
-                counts.remove(i - width);
-            }
-            if i + 1 >= width && counts.sum > best * (1.0 + 1e-4) {
-                (best, at) = (counts.sum, i + 1 - width);
-            }
-        }
-        for i in (n - width..n).filter(|i| !chosen[*i]) {
-            counts.remove(i);
-        }
-        if best <= 1e-3 {
-            return;
-        }
+        let Some(at) = best_window(&mut counts, chosen, width) else { return };
         // Centred: lines without matches at both ends are shared out evenly.
         let matching: Vec<usize> =
             (at..at + width).filter(|i| !chosen[*i] && scores.is_matching(*i)).collect();
@@ -279,6 +261,28 @@ fn choose_windows(
             return;
         }
     }
+}
+
+/// Where the window of lines begins that is worth most, the first of equals; none that is worth something.
+fn best_window(counts: &mut Counts, chosen: &[bool], width: usize) -> Option<usize> {
+    let n = chosen.len();
+    counts.sum = 0.0;
+    let (mut best, mut at) = (0.0, 0);
+    for i in 0..n {
+        if !chosen[i] {
+            counts.add(i);
+        }
+        if i >= width && !chosen[i - width] {
+            counts.remove(i - width);
+        }
+        if i + 1 >= width && counts.sum > best * (1.0 + 1e-4) {
+            (best, at) = (counts.sum, i + 1 - width);
+        }
+    }
+    for i in (n - width..n).filter(|i| !chosen[*i]) {
+        counts.remove(i);
+    }
+    (best > 1e-3).then_some(at)
 }
 
 /// On how many of a set of lines each term stands, and what the lines are worth together.

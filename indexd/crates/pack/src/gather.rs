@@ -77,22 +77,10 @@ pub fn gather(
     if (ctx.cancel)() {
         return Err(PackError::Cancelled);
     }
-    let mut found = Found { at: FxHashMap::default(), candidates: Vec::new() };
     let mut unreadable = Vec::new();
     let confidence = Confidence::of(query, named, &retrieved.hits, retrieved.weighted.known);
     let hits = std::mem::take(&mut retrieved.hits);
-    if let Some(focus) = &request.focus {
-        for unit in focused(units, sources, focus, &mut unreadable)? {
-            found.add_seed(units, unit, 1.0, None);
-        }
-    }
-    for unit in &named.changed {
-        found.add_seed(units, Rc::clone(unit), 1.0, None);
-    }
-    let is_asked_for = matches!(query.kind, Kind::Name | Kind::Question);
-    for unit in named.meant.iter().filter(|_| is_asked_for) {
-        found.add_seed(units, Rc::clone(unit), 1.0, None);
-    }
+    let mut found = certain(units, sources, request, query, named, &mut unreadable)?;
     let roles = seed_roles(request.seed_mode, query, &hits);
     let top = hits.iter().filter(|h| roles.contains(&h.role)).map(|h| h.total).fold(0.0, f64::max);
     let scale = if top > 0.0 { 1.0 / top } else { 0.0 };
@@ -152,6 +140,32 @@ pub fn gather(
         c.score(&config.scoring);
     }
     Ok(out)
+}
+
+/// What is a seed without a search: the focus, what a change is about, what the text names.
+fn certain(
+    units: &mut Units,
+    sources: &mut Sources,
+    request: &Resolved,
+    query: &Query,
+    named: &Named,
+    unreadable: &mut Vec<(String, DropReason)>,
+) -> Result<Found, PackError> {
+    let mut found = Found { at: FxHashMap::default(), candidates: Vec::new() };
+    if let Some(focus) = &request.focus {
+        for unit in focused(units, sources, focus, unreadable)? {
+            found.add_seed(units, unit, 1.0, None);
+        }
+    }
+    for unit in &named.changed {
+        found.add_seed(units, Rc::clone(unit), 1.0, None);
+    }
+    if matches!(query.kind, Kind::Name | Kind::Question) {
+        for unit in &named.meant {
+            found.add_seed(units, Rc::clone(unit), 1.0, None);
+        }
+    }
+    Ok(found)
 }
 
 /// Roles of files whose hits are seeds. Tests and documents have sections of their own, unless the

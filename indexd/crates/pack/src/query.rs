@@ -370,66 +370,83 @@ fn is_part_of_number(line: &str, at: usize, word: &str) -> bool {
 /// Splits the text into lines and says what each is. Fence lines themselves are left out, and what
 /// a form says to its reader: comments, boxes to tick.
 fn zones(text: &str) -> Vec<(Zone, &str)> {
-    let mut out = Vec::new();
-    let (mut in_fence, mut in_trace, mut in_diff, mut in_comment) = (false, false, false, false);
-    let (mut seen_title, mut lead_over, mut is_aside) = (false, false, false);
     // Only a comment that ends hides anything.
     let last_end = text.rfind("-->").unwrap_or(0);
-    for line in text.lines() {
+    let mut reader = Reader::default();
+    let at = |line: &str| line.as_ptr() as usize - text.as_ptr() as usize;
+    text.lines().filter_map(|line| Some((reader.read(line, at(line) < last_end)?, line))).collect()
+}
+
+/// Where in a text its next line stands.
+#[derive(Default)]
+struct Reader {
+    in_fence: bool,
+    in_trace: bool,
+    in_diff: bool,
+    in_comment: bool,
+    seen_title: bool,
+    lead_over: bool,
+    is_aside: bool,
+    /// Whether the last line that was not left out is one of the first paragraph.
+    in_lead: bool,
+}
+
+impl Reader {
+    /// What a line is; none for one that is left out.
+    fn read(&mut self, line: &str, may_be_comment: bool) -> Option<Zone> {
         let trimmed = line.trim();
-        let at = line.as_ptr() as usize - text.as_ptr() as usize;
-        if !in_fence && (in_comment || trimmed.starts_with("<!--")) && at < last_end {
-            in_comment = !trimmed.contains("-->");
-            continue;
+        if may_be_comment && !self.in_fence && (self.in_comment || trimmed.starts_with("<!--")) {
+            self.in_comment = !trimmed.contains("-->");
+            return None;
         }
-        let is_heading = !in_fence && seen_title && is_heading(line);
+        let is_heading = !self.in_fence && self.seen_title && is_heading(line);
         let is_fence = trimmed.starts_with("```") || trimmed.starts_with("~~~");
-        if is_heading || is_fence || trimmed.is_empty() {
-            // The first paragraph may come after headings and code.
-            lead_over |= out.last().is_some_and(|(z, _)| *z == Zone::Lead);
-        }
-        if is_heading {
-            (in_trace, in_diff) = (false, false);
-            is_aside = asks_for_setting(trimmed);
-            out.push((Zone::Aside, line));
-            continue;
-        }
-        if is_fence {
-            in_fence = !in_fence;
-            (in_trace, in_diff) = (false, false);
-            continue;
-        }
-        if trimmed.is_empty() {
-            in_trace &= in_fence;
-            in_diff &= in_fence;
-            continue;
-        }
-        if !in_fence && seen_title && is_box(trimmed) {
-            continue;
-        }
-        in_diff |=
-            trimmed.starts_with("diff --git ") || trimmed.starts_with("@@ -") || trimmed.starts_with("+++ ");
-        in_trace |= mentions::starts_trace(trimmed);
-        let zone = if in_trace || mentions::is_frame(trimmed) {
-            Zone::Trace
-        } else if is_aside {
+        // The first paragraph may come after headings and code.
+        self.lead_over |= self.in_lead && (is_heading || is_fence || trimmed.is_empty());
+        let zone = if is_heading {
+            (self.in_trace, self.in_diff) = (false, false);
+            self.is_aside = asks_for_setting(trimmed);
             Zone::Aside
-        } else if in_diff {
+        } else if is_fence {
+            self.in_fence = !self.in_fence;
+            (self.in_trace, self.in_diff) = (false, false);
+            return None;
+        } else if trimmed.is_empty() {
+            self.in_trace &= self.in_fence;
+            self.in_diff &= self.in_fence;
+            return None;
+        } else {
+            self.matter(line, trimmed)?
+        };
+        self.in_lead = zone == Zone::Lead;
+        Some(zone)
+    }
+
+    /// The same of a line that is no heading, fence or blank.
+    fn matter(&mut self, line: &str, trimmed: &str) -> Option<Zone> {
+        if !self.in_fence && self.seen_title && is_box(trimmed) {
+            return None;
+        }
+        self.in_diff |= ["diff --git ", "@@ -", "+++ "].iter().any(|mark| trimmed.starts_with(mark));
+        self.in_trace |= mentions::starts_trace(trimmed);
+        Some(if self.in_trace || mentions::is_frame(trimmed) {
+            Zone::Trace
+        } else if self.is_aside {
+            Zone::Aside
+        } else if self.in_diff {
             Zone::Diff
-        } else if in_fence || (seen_title && is_indented_code(line)) {
+        } else if self.in_fence || (self.seen_title && is_indented_code(line)) {
             Zone::Code
-        } else if !seen_title {
+        } else if !self.seen_title {
             // A version, a rule or "Bug fixes:" above the matter is no title.
-            seen_title = says_something(trimmed);
-            if seen_title { Zone::Title } else { Zone::Prose }
-        } else if !lead_over {
+            self.seen_title = says_something(trimmed);
+            if self.seen_title { Zone::Title } else { Zone::Prose }
+        } else if !self.lead_over {
             Zone::Lead
         } else {
             Zone::Prose
-        };
-        out.push((zone, line));
+        })
     }
-    out
 }
 
 /// A heading of Markdown: `#` up to six times and a blank.

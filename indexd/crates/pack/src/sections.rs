@@ -123,6 +123,11 @@ fn graph_claims(c: &Candidate, mode: SeedMode) -> Vec<&'static str> {
     out
 }
 
+/// Whether it is a hit in code that no edge explains: it counts as a reference to its words (C-04).
+fn is_plain_hit(c: &Candidate, traits: Traits) -> bool {
+    c.origin == Origin::Seed && c.role == Role::Code && !traits.is_definition && !traits.has_import
+}
+
 /// Claim order: definitions > key_usages > dependencies > tests > config > docs.
 fn agent_claims(c: &Candidate, traits: Traits) -> Vec<&'static str> {
     let mut out = Vec::new();
@@ -135,10 +140,7 @@ fn agent_claims(c: &Candidate, traits: Traits) -> Vec<&'static str> {
     // A definition that an import names is used there; a dependency is declared by the import.
     let by_import = last_step(c).is_some_and(|s| shown_kind(s.kind).0 == EdgeType::Import);
     let by_use = last_step(c).is_some() && (!by_import || traits.is_definition);
-    // A hit in code that no edge explains counts as a reference to its words (C-04).
-    let is_plain_hit =
-        c.origin == Origin::Seed && c.role == Role::Code && !traits.is_definition && !traits.has_import;
-    if is_source && (by_use || is_plain_hit) {
+    if is_source && (by_use || is_plain_hit(c, traits)) {
         out.push("key_usages");
     }
     if !traits.is_definition && (traits.has_import || (by_import && is_source)) {

@@ -122,28 +122,14 @@ fn check_file(rows: Rows, file: u32, row: &ArchivedFileRow, seen: &mut Seen) -> 
     if docs.len() != interface.defs.len() + 1 || docs[0] != row.own.to_native() {
         return Err(fault("handles and definitions differ"));
     }
-    for (i, doc) in (0u32..).zip(&docs) {
-        let def = rows.def(*doc)?;
-        rows.qualified(&def)?;
-        if def.file != file || def.idx.0 != i.wrapping_sub(1) || !seen.defs.insert(*doc) {
-            return Err(fault("a definition belongs elsewhere"));
-        }
-        if i > 0 && def.name_len > 0 {
-            seen.names.push((crate::rows::text_prefix(def.name()), *doc));
-        }
+    if !check_defs(rows, file, &docs, seen)? {
+        return Err(fault("a definition belongs elsewhere"));
     }
     if facts.chunks.len() as u32 != row.n_chunks.to_native() || row.n_chunks > row.chunk_room {
         return Err(fault("chunks and their facts differ"));
     }
-    for i in 0..row.n_chunks.to_native() {
-        let doc = row.chunk_start.to_native() + i;
-        let chunk = rows.chunk(doc)?;
-        if chunk.file != file || !seen.chunks.insert(doc) || chunk.def.is_some_and(|d| !docs.contains(&d)) {
-            return Err(fault("a chunk belongs elsewhere"));
-        }
-        for (sum, len) in seen.stats.field_lens.iter_mut().zip(&chunk.lens) {
-            *sum += u64::from(*len);
-        }
+    if !check_chunks(rows, file, row, &docs, seen)? {
+        return Err(fault("a chunk belongs elsewhere"));
     }
     if rows.text(file)?.len() as u32 != row.text_len.to_native() {
         return Err(fault("the text has another length"));
@@ -166,6 +152,36 @@ fn check_file(rows: Rows, file: u32, row: &ArchivedFileRow, seen: &mut Seen) -> 
     seen.n_defs += interface.defs.len() as u64;
     seen.source_bytes += row.size.to_native();
     Ok(())
+}
+
+/// Whether the definitions under these handles are those of a file, in order.
+fn check_defs(rows: Rows, file: u32, docs: &[u32], seen: &mut Seen) -> Result<bool> {
+    for (i, doc) in (0u32..).zip(docs) {
+        let def = rows.def(*doc)?;
+        rows.qualified(&def)?;
+        if def.file != file || def.idx.0 != i.wrapping_sub(1) || !seen.defs.insert(*doc) {
+            return Ok(false);
+        }
+        if i > 0 && def.name_len > 0 {
+            seen.names.push((crate::rows::text_prefix(def.name()), *doc));
+        }
+    }
+    Ok(true)
+}
+
+/// Whether the chunks of a file are its own, and those of its definitions.
+fn check_chunks(rows: Rows, file: u32, row: &ArchivedFileRow, docs: &[u32], seen: &mut Seen) -> Result<bool> {
+    for i in 0..row.n_chunks.to_native() {
+        let doc = row.chunk_start.to_native() + i;
+        let chunk = rows.chunk(doc)?;
+        if chunk.file != file || !seen.chunks.insert(doc) || chunk.def.is_some_and(|d| !docs.contains(&d)) {
+            return Ok(false);
+        }
+        for (sum, len) in seen.stats.field_lens.iter_mut().zip(&chunk.lens) {
+            *sum += u64::from(*len);
+        }
+    }
+    Ok(true)
 }
 
 fn number(table: &Table, key: &[u8]) -> Result<u32> {

@@ -1,7 +1,7 @@
 //! JSON, also with comments and trailing commas: the keys of the top-level object.
 
 use super::{Start, close};
-use crate::outline::Outline;
+use crate::outline::{Outline, Section};
 use indexd_model::{LineIndex, Span};
 
 pub(super) fn outline(text: &str, lines: &LineIndex, manifest: &str) -> Outline {
@@ -56,14 +56,18 @@ pub(super) fn outline(text: &str, lines: &LineIndex, manifest: &str) -> Outline 
         i += 1;
     }
     let mut sections = close(starts, lines, text);
-    // The brace that closes the object is not part of its last member.
+    leave_brace(&mut sections, text);
+    Outline { sections, package, ..Outline::default() }
+}
+
+/// The brace that closes the object is not part of its last member.
+fn leave_brace(sections: &mut [Section], text: &str) {
     if let Some(last) = sections.last_mut()
         && let Some(brace) = text[last.span.range()].rfind('}')
         && text[last.span.range()][..brace].contains('\n')
     {
         last.span.end = last.span.start + text[last.span.range()][..brace].trim_end().len() as u32;
     }
-    Outline { sections, package, ..Outline::default() }
 }
 
 fn names_project(manifest: &str) -> bool {

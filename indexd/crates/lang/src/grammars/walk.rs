@@ -325,15 +325,7 @@ impl<'s, 'g> Walk<'s, 'g> {
             }
         };
         let in_type = inside.receiver.is_some() || self.is_type(owner);
-        let is_exported = match table.exported {
-            Exported::With(words) => has_word(before, words),
-            Exported::Without(words) => !has_word(before, words),
-            Exported::Outside(_) if in_type => {
-                !has_word(before, &["private", "protected"]) && !name.starts_with('#')
-            }
-            Exported::Outside(words) => has_word(before, words),
-        };
-        set(is_exported && !inside.in_function, DefFlags::EXPORTED);
+        set(self.is_exported(name, before, in_type) && !inside.in_function, DefFlags::EXPORTED);
         set(inside.in_function, DefFlags::LOCAL);
         set(has_word(before, &["static"]) && in_type, DefFlags::STATIC);
         set(has_word(before, &["async", "suspend"]), DefFlags::ASYNC);
@@ -348,6 +340,18 @@ impl<'s, 'g> Walk<'s, 'g> {
         set(is_extension || language == Language::Lua && rule.kind == "field", DefFlags::OF_VALUE);
         set(language == Language::Scala && is.is_type() && has_word(before, &["object"]), DefFlags::STATIC);
         flags
+    }
+
+    /// Whether others can name a definition, by the words before it.
+    fn is_exported(&self, name: &str, before: &str, in_type: bool) -> bool {
+        match self.grammar.table.exported {
+            Exported::With(words) => has_word(before, words),
+            Exported::Without(words) => !has_word(before, words),
+            Exported::Outside(_) if in_type => {
+                !has_word(before, &["private", "protected"]) && !name.starts_with('#')
+            }
+            Exported::Outside(words) => has_word(before, words),
+        }
     }
 
     /// Functions, types and long values are chunks of their own.

@@ -88,17 +88,7 @@ impl<'s> Visitor<'s, '_> {
             self.b.defs[idx.index()].doc = self.docstring(body);
             self.block(body);
         }
-        if let Some(scope) = self.pop_scope() {
-            let d = &mut self.b.defs[idx.index()];
-            if scope.is_generator {
-                d.flags.set(DefFlags::GENERATOR);
-            }
-            if d.results.is_empty() {
-                let mut values = if scope.is_generator { scope.yields } else { scope.returns };
-                values.truncate(RETURNS_MAX);
-                d.returns = values;
-            }
-        }
+        self.end_function(idx);
         self.introduce(text, self.start(name_node), idx);
     }
 
@@ -123,6 +113,20 @@ impl<'s> Visitor<'s, '_> {
             bindings.push(b);
         }
         self.b.defs[idx.index()].params = bindings;
+    }
+
+    /// Leaves the scope of a function and notes what the function gives.
+    fn end_function(&mut self, idx: DefIdx) {
+        let Some(scope) = self.pop_scope() else { return };
+        let d = &mut self.b.defs[idx.index()];
+        if scope.is_generator {
+            d.flags.set(DefFlags::GENERATOR);
+        }
+        if d.results.is_empty() {
+            let mut values = if scope.is_generator { scope.yields } else { scope.returns };
+            values.truncate(RETURNS_MAX);
+            d.returns = values;
+        }
     }
 
     /// Makes the name of a nested definition known in the scope around it.
@@ -186,30 +190,33 @@ impl<'s> Visitor<'s, '_> {
         if method && matches!(name, "__new__" | "__init_subclass__" | "__class_getitem__") {
             def.flags.set(DefFlags::CLASS);
         }
-        for d in decorators {
-            match d.last() {
-                "staticmethod" => def.flags.set(DefFlags::STATIC),
-                "classmethod" | "abstractclassmethod" => def.flags.set(DefFlags::CLASS),
-                "abstractmethod" => def.flags.set(DefFlags::ABSTRACT),
-                "overload" => def.flags.set(DefFlags::OVERLOAD),
-                "contextmanager" | "asynccontextmanager" => def.flags.set(DefFlags::CONTEXT_MANAGER),
-                "setter" | "deleter" if method && d.name.contains('.') => {
-                    def.kind = DefKind::Property;
-                    def.flags.set(DefFlags::SETTER);
-                }
-                "getter" if method && d.name.contains('.') => def.kind = DefKind::Property,
-                last if method && last.ends_with("property") => {
-                    def.kind = DefKind::Property;
-                    if last.starts_with("abstract") {
-                        def.flags.set(DefFlags::ABSTRACT);
-                    }
-                    if last.starts_with("class") {
-                        def.flags.set(DefFlags::CLASS);
-                    }
-                }
-                "final" | "override" | "wraps" | "lru_cache" | "cache" | "fixture" | "parametrize" => {}
-                _ => def.flags.set(DefFlags::WRAPPED),
+        decorators.iter().for_each(|d| Self::decorate(d, method, def));
+    }
+
+    /// What a decorator makes of a function.
+    fn decorate(d: &Decorator<'s>, method: bool, def: &mut Def) {
+        match d.last() {
+            "staticmethod" => def.flags.set(DefFlags::STATIC),
+            "classmethod" | "abstractclassmethod" => def.flags.set(DefFlags::CLASS),
+            "abstractmethod" => def.flags.set(DefFlags::ABSTRACT),
+            "overload" => def.flags.set(DefFlags::OVERLOAD),
+            "contextmanager" | "asynccontextmanager" => def.flags.set(DefFlags::CONTEXT_MANAGER),
+            "setter" | "deleter" if method && d.name.contains('.') => {
+                def.kind = DefKind::Property;
+                def.flags.set(DefFlags::SETTER);
             }
+            "getter" if method && d.name.contains('.') => def.kind = DefKind::Property,
+            last if method && last.ends_with("property") => {
+                def.kind = DefKind::Property;
+                if last.starts_with("abstract") {
+                    def.flags.set(DefFlags::ABSTRACT);
+                }
+                if last.starts_with("class") {
+                    def.flags.set(DefFlags::CLASS);
+                }
+            }
+            "final" | "override" | "wraps" | "lru_cache" | "cache" | "fixture" | "parametrize" => {}
+            _ => def.flags.set(DefFlags::WRAPPED),
         }
     }
 

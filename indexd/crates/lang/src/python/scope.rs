@@ -192,30 +192,7 @@ impl Joins {
         match distinct[..] {
             [] => BindingId::NONE,
             [one] => one,
-            _ => {
-                let mut sources: SmallVec<[Source; 8]> = SmallVec::new();
-                for &v in &distinct {
-                    for s in b.sources_of(v) {
-                        if sources.len() < SOURCES_MAX && !sources.contains(s) {
-                            sources.push(*s);
-                        }
-                    }
-                }
-                let (name, at, scope, kind) = b.binding_head(distinct[0]);
-                let kind = if kind == BindingKind::Receiver || kind == BindingKind::Param {
-                    kind
-                } else {
-                    BindingKind::Local
-                };
-                // A parameter joined with something else keeps saying so only when it has no
-                // source of its own; with one, the union of sources is what is known.
-                let kind = if sources.is_empty() { kind } else { BindingKind::Local };
-                let joined = b.bind(name, at, scope, kind);
-                for s in sources {
-                    b.source(joined, s);
-                }
-                joined
-            }
+            _ => joined(b, &distinct),
         }
     }
 
@@ -261,4 +238,26 @@ impl Joins {
         }
         rest
     }
+}
+
+/// A new binding with the sources of several.
+fn joined(b: &mut Builder, distinct: &[BindingId]) -> BindingId {
+    let mut sources: SmallVec<[Source; 8]> = SmallVec::new();
+    for &v in distinct {
+        for s in b.sources_of(v) {
+            if sources.len() < SOURCES_MAX && !sources.contains(s) {
+                sources.push(*s);
+            }
+        }
+    }
+    let (name, at, scope, kind) = b.binding_head(distinct[0]);
+    // A parameter joined with something else keeps saying so only when it has no source of its own; with
+    // one, the union of sources is what is known.
+    let is_parameter = kind == BindingKind::Receiver || kind == BindingKind::Param;
+    let kind = if is_parameter && sources.is_empty() { kind } else { BindingKind::Local };
+    let joined = b.bind(name, at, scope, kind);
+    for s in sources {
+        b.source(joined, s);
+    }
+    joined
 }

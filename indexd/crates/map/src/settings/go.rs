@@ -107,7 +107,8 @@ pub(super) fn call(
         Some((module, name)) => (Some(module), name),
         None => (None, it.name.as_str()),
     };
-    if it.role == Role::Type && module == Some("github.com/urfave/cli") && name.ends_with("Flag") {
+    let is_made = it.role == Role::Type && module == Some("github.com/urfave/cli");
+    if is_made && name.ends_with("Flag") {
         let fields = scan::parts(text, it.at + it.name.len() + 1);
         let named =
             fields.iter().filter_map(|f| f.strip_prefix("Name:")).find_map(|v| scan::literal(v.trim()));
@@ -120,24 +121,44 @@ pub(super) fn call(
     if !matches!(it.role, Role::Call | Role::Read) {
         return;
     }
-    let Some(arguments) = scan::arguments(text, it.at) else { return };
+    if let Some(arguments) = scan::arguments(text, it.at) {
+        with_arguments(reading, view, place(), it, uses, (module, name), &arguments);
+    }
+}
+
+/// Reads a call with its arguments.
+fn with_arguments(
+    reading: &mut Reading,
+    view: &dyn IndexView,
+    place: Place,
+    it: &Use,
+    uses: &Outside,
+    (module, name): (Option<&str>, &str),
+    arguments: &[&str],
+) {
     let of = |modules: &[&str]| module.map_or_else(|| uses.imports(modules), |m| modules.contains(&m));
     if matches!((module, name), (Some("os" | "syscall"), "Getenv" | "LookupEnv")) {
         if let Some(first) = arguments.first() {
-            reading.argument(view, Kind::Environment, first, place(), it.source, 0);
+            reading.argument(view, Kind::Environment, first, place, it.source, 0);
         }
     } else if of(&FLAG_MODULES) && is_flag(name) && arguments.len() > 1 {
-        flag(reading, view, &arguments, it, place());
+        flag(reading, view, arguments, it, place);
     } else if of(&[VIPER]) && is_viper(name) {
-        let mut keys = arguments.iter().filter_map(|a| scan::literal(a));
-        if let Some(key) = keys.next() {
-            reading.parsed(Kind::Setting, key, "", place());
-        }
-        if name == "BindEnv" {
-            keys.for_each(|variable| reading.parsed(Kind::Environment, variable, "", place()));
-        }
+        let keys: Vec<&str> = arguments.iter().filter_map(|a| scan::literal(a)).collect();
+        bound(reading, name, &keys, &place);
     } else if module.is_some_and(|m| DECODERS.contains(&m)) && is_decoder(name) {
-        reading.decoded.entry(dir_of(path).to_owned()).or_default().insert(place());
+        reading.decoded.entry(dir_of(&place.path).to_owned()).or_default().insert(place);
+    }
+}
+
+/// Reads a key of viper, and the variables that it is bound to.
+fn bound(reading: &mut Reading, name: &str, keys: &[&str], place: &Place) {
+    if let Some(key) = keys.first() {
+        reading.parsed(Kind::Setting, key, "", place.clone());
+    }
+    if name == "BindEnv" {
+        let variables = keys.iter().skip(1);
+        variables.for_each(|variable| reading.parsed(Kind::Environment, variable, "", place.clone()));
     }
 }
 

@@ -135,11 +135,7 @@ fn paths_of(line: &str, query: &mut Query) {
         let path = parts.next().unwrap_or("").trim_end_matches(['.', '-']);
         let line_number = parts.next().and_then(|n| n.parse().ok());
         let Some((stem, ext)) = path.rsplit_once('.') else {
-            if path.matches('/').count() >= 1
-                && path.len() >= 5
-                && !path.starts_with('/')
-                && looks_like_folder(path)
-            {
+            if looks_like_folder(path) {
                 push_path(query, path, false, line_number);
             }
             continue;
@@ -157,6 +153,9 @@ fn paths_of(line: &str, query: &mut Query) {
 
 /// `and/or`, `client/server` are no folders; real ones have a name with structure or three parts.
 fn looks_like_folder(path: &str) -> bool {
+    if !path.contains('/') || path.len() < 5 || path.starts_with('/') {
+        return false;
+    }
     let parts: Vec<&str> = path.split('/').filter(|p| !p.is_empty()).collect();
     parts.len() >= 2 && parts.iter().all(|p| p.len() >= 2 && !is_stopword(&p.to_lowercase()))
 }
@@ -208,10 +207,7 @@ fn names_of(zone: Zone, line: &str, query: &mut Query) {
         let is_marked = raw.ends_with("()");
         let text = raw.trim_matches(['.', ':', '*', '(', ')', '#']);
         let parts: Vec<&str> = text.split(['.', '#', ':']).filter(|p| !p.is_empty()).collect();
-        let is_whole =
-            parts.iter().all(|p| is_identifier(p.trim_start_matches(['(', '*']).trim_end_matches(')')));
-        let is_file = parts.len() == 2 && EXTENSIONS.contains(&parts[1]);
-        if text.is_empty() || !is_whole || is_file || parts.iter().any(|p| p.len() < 2) {
+        if text.is_empty() || !are_names(&parts) {
             before = None;
             continue;
         }
@@ -236,6 +232,13 @@ fn names_of(zone: Zone, line: &str, query: &mut Query) {
             before = None;
         }
     }
+}
+
+/// Whether the parts of a word are names, each of two letters or more, and not those of a file.
+fn are_names(parts: &[&str]) -> bool {
+    let is_name = |p: &&str| is_identifier(p.trim_start_matches(['(', '*']).trim_end_matches(')'));
+    let is_file = parts.len() == 2 && EXTENSIONS.contains(&parts[1]);
+    parts.iter().all(is_name) && !is_file && parts.iter().all(|p| p.len() >= 2)
 }
 
 fn is_identifier(part: &str) -> bool {

@@ -155,9 +155,14 @@ impl<'a> Linker<'a> {
         if let Some(predeclared) = predeclared {
             return Entity::Builtin(predeclared);
         }
-        // Less common: names through a dot import, and packages named unlike their path.
+        self.find_less_common(file, name)
+    }
+
+    /// A name through a dot import, or of a package named unlike its path.
+    fn find_less_common(&mut self, file: u32, name: &'a str) -> Entity {
+        let facts = self.facts(file);
         let mut may_be_outside = false;
-        for import in imports {
+        for import in &facts.interface.imports {
             let path = facts.str(import.module);
             match (import.kind, import.alias) {
                 (ImportKind::All, _) => match self.imported(file, path) {

@@ -312,9 +312,14 @@ impl Linker<'_> {
             let rule = if place.file == self.file { Rule::Import } else { Rule::Reexport };
             return found.through(rule);
         }
-        if self.language() != Language::Rust {
-            return Found::nothing();
+        match self.language() {
+            Language::Rust => self.through_globs(place, name, role, steps),
+            _ => Found::nothing(),
         }
+    }
+
+    /// What the glob imports of a module bring under a name; the first that brings any.
+    fn through_globs(&self, place: DefRef, name: &str, role: Role, steps: u32) -> Found {
         let interface = self.observed(place.file, "*");
         let facts = Facts::outside(&interface);
         for import in interface.imports.iter().filter(|i| i.scope == place.def && i.kind == ImportKind::All) {

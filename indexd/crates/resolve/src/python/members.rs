@@ -117,20 +117,9 @@ impl<'a> Linker<'a> {
     fn find_elsewhere(&mut self, file: File, name: &'a str, scope: &str, found: &mut Found) {
         let facts = self.facts(file);
         let doc = self.loaded.doc(file);
-        if file == 0 || self.view.find(Key::member(scope, "*")).contains(&doc) {
-            for import in facts.interface.imports.iter().filter(|i| i.kind == ImportKind::All) {
-                if let Module::File(target) = self.imported_module(file, import)
-                    && target != file
-                    && self.exports(target, name)
-                {
-                    let more = self.followed(target, name);
-                    if !more.targets.is_empty() {
-                        found.n_hops = more.n_hops + 1;
-                        found.targets.extend_from_slice(&more.targets);
-                        return;
-                    }
-                }
-            }
+        let has_stars = file == 0 || self.view.find(Key::member(scope, "*")).contains(&doc);
+        if has_stars && self.find_starred(file, name, found) {
+            return;
         }
         if let Some(dir) = self.package_dir(file) {
             match self.submodule(dir, name) {
@@ -162,6 +151,25 @@ impl<'a> Linker<'a> {
         if file != 0 && self.view.find(key).contains(&doc) && facts.interface.provided(key).next().is_some() {
             found.targets.push(Target::Dynamic);
         }
+    }
+
+    /// Follows the star imports of a file; says whether one brings `name`.
+    fn find_starred(&mut self, file: File, name: &'a str, found: &mut Found) -> bool {
+        let facts = self.facts(file);
+        for import in facts.interface.imports.iter().filter(|i| i.kind == ImportKind::All) {
+            if let Module::File(target) = self.imported_module(file, import)
+                && target != file
+                && self.exports(target, name)
+            {
+                let more = self.followed(target, name);
+                if !more.targets.is_empty() {
+                    found.n_hops = more.n_hops + 1;
+                    found.targets.extend_from_slice(&more.targets);
+                    return true;
+                }
+            }
+        }
+        false
     }
 
     /// Whether `from module import *` brings `name`.
