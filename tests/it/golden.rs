@@ -56,16 +56,26 @@ fn context_pack_v1() {
     check("context_pack_v1.json", &pack(request).unwrap().canonical());
 }
 
+/// The template that the documentation shows.
+fn documented_template() -> String {
+    let docs = std::fs::read_to_string(top().join("docs/templates.md")).unwrap();
+    let (_, rest) = docs.split_once("```jinja\n").unwrap();
+    rest.split_once("```\n").unwrap().0.to_owned()
+}
+
 /// One text for each layout and renderer that there is.
 #[test]
 fn each_layout_and_renderer() {
     let mut written = Vec::new();
     for layout in ["graph", "agent", "flat"] {
         for renderer in ["text", "markdown", "template", "json"] {
-            let request = json!({
+            let mut request = json!({
                 "query": "The retry delay should never exceed MaxDelay", "layout": layout, "renderer": renderer,
                 "budgets": {"maxTotalTokens": 700},
             });
+            if renderer == "template" {
+                request["template"] = documented_template().into();
+            }
             let name = format!("{layout}-{renderer}.txt");
             match pack(request) {
                 Ok(pack) => {
@@ -77,7 +87,7 @@ fn each_layout_and_renderer() {
             }
         }
     }
-    assert!(written.len() >= 2, "{written:?}");
+    assert!(written.len() >= 8, "{written:?}");
     for entry in std::fs::read_dir(top().join("tests/golden")).unwrap() {
         let name = entry.unwrap().file_name().into_string().unwrap();
         assert!(name == "context_pack_v1.json" || written.contains(&name), "{name} is the golden of nothing");
@@ -95,14 +105,18 @@ fn a_changed_golden_has_a_reason() {
     user.git(&["init", "-q"]);
     user.git(&["add", "."]);
     user.git(&["commit", "-qm", "begin"]);
+    let passes = |base: Option<&str>| {
+        let run = std::process::Command::new("bash").arg(user.path("repo").join(script)).args(base).output();
+        run.unwrap().status.success()
+    };
     let check = |text: &str, message: &str| {
         user.write("repo/tests/golden/a.json", text);
         user.git(&["commit", "-qam", message]);
-        let run =
-            std::process::Command::new("bash").arg(user.path("repo").join(script)).arg("HEAD~1").output();
-        run.unwrap().status.success()
+        passes(Some("HEAD~1"))
     };
+    assert!(passes(None));
     assert!(!check("2\n", "pack: something else"));
     assert!(!check("3\n", "pack: something else\n\ngolden: so\n"), "a reason is longer");
     assert!(check("4\n", "pack: something else\n\ngolden: the new order is the documented one\n"));
+    assert!(!passes(None), "all commits since the rule are looked at");
 }

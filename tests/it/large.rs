@@ -79,6 +79,24 @@ fn should_handle_many_small_files() {
     });
 }
 
+/// A real request that is withdrawn while its index is built ends at once, and the next one is served whole.
+#[test]
+fn a_withdrawn_pack_leaves_nothing_behind() {
+    run(async {
+        let world = world();
+        fill(&world, 1_000, "\n\tx := 1\n\t_ = x");
+        let c = &mut Client::of(&world.server);
+        let params = json!({"repo": world.root, "query": "count the parcels", "wait": {"mode": "strict"}});
+        c.send(&json!({"jsonrpc": "2.0", "id": 1, "method": "pack", "params": params}).to_string()).await;
+        c.send(r#"{"jsonrpc":"2.0","method":"$/cancelRequest","params":{"id":1}}"#).await;
+        let answer = c.answer().await;
+        assert_eq!((crate::client::code(&answer), &answer["id"]), ("POC_E_CANCELLED", &json!(1)));
+        assert!(check(&packed(&world, c, 8_000).await, 8_000) > 20);
+        assert_eq!(world.server.in_flight(), 0);
+        world.server.shutdown_backend();
+    });
+}
+
 /// Two functions that words cannot tell apart, and commits about the one of `touched`: the files of the
 /// hits in their order.
 fn order_after_commits_to(touched: Option<&str>) -> Vec<String> {

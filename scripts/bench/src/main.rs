@@ -65,6 +65,7 @@ fn main() -> Result<()> {
             println!("  budget used        {:.1} % where something had no room", seen.used_percent);
             println!("  sections           {:?}", seen.sections);
             println!("  left out for       {:?}", seen.reasons);
+            println!("  of each kind       {:?}", seen.kinds);
             continue;
         }
         if let Some(n) = args.interfaces {

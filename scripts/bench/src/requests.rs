@@ -1,11 +1,12 @@
-//! Asks for many random packs of real trees and counts every answer again: never above its budget,
-//! and every excerpt the exact lines of its file. What is random comes from a fixed seed.
+//! Asks for many random packs of real trees, in every layout, profile and renderer, and looks at every answer
+//! again: never above its budget or its caps, candidates accounted for, sections in order, and every excerpt
+//! the exact lines of its file. The requests come from a fixed seed.
 
 use crate::daemon::Programs;
 use crate::tree::Tree;
 use anyhow::{Context, Result, bail, ensure};
 use serde_json::{Value, json};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{BufRead, BufReader, Lines, Write};
 use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout};
@@ -19,6 +20,8 @@ pub struct Seen {
     pub sections: BTreeSet<String>,
     /// Reasons to leave a candidate out.
     pub reasons: BTreeSet<String>,
+    /// Packs by layout, profile and renderer.
+    pub kinds: BTreeMap<String, u64>,
     /// Mean share of the budget that was used where a candidate was left out for want of room, in
     /// percent.
     pub used_percent: f64,
@@ -41,7 +44,8 @@ pub fn run(programs: &Programs, name: &str, dir: &Path, n: u64) -> Result<Seen> 
     for i in 0..n {
         let (tokenizer, counter) = &counters[random.below(2)];
         let budget = random.budget();
-        let request = random.request(&words, tokenizer, budget);
+        let mut request = random.request(&words, tokenizer, budget);
+        random.renderer(&mut request);
         let mut params = request.clone();
         params["repo"] = json!(root);
         params["rendered"] = json!(true);
@@ -56,7 +60,14 @@ pub fn run(programs: &Programs, name: &str, dir: &Path, n: u64) -> Result<Seen> 
         ensure!(count <= budget, "{count} tokens for a budget of {budget}: {request}");
         let stated = result.pointer("/pack/stats/tokenCount").and_then(Value::as_u64);
         ensure!(stated == Some(count), "{stated:?} stated and {count} counted: {request}");
-        seen.take(&result["pack"], &root)?;
+        let chars = rendered.chars().count() as u64;
+        let cap = |key: &str| request.pointer(key).and_then(Value::as_u64).unwrap_or(u64::MAX);
+        ensure!(chars <= cap("/budgets/maxTotalChars"), "{chars} characters: {request}");
+        let kind = ["layout", "scoring", "renderer"].map(|k| request[k].as_str().unwrap_or("default"));
+        *seen.kinds.entry(kind.join("/")).or_default() += 1;
+        check_counts(&result["pack"], &cap).with_context(|| request.to_string())?;
+        check_order(&result["pack"], &request).with_context(|| request.to_string())?;
+        seen.take(&result["pack"], &root).with_context(|| request.to_string())?;
     }
     Ok(seen)
 }
@@ -87,18 +98,60 @@ impl Seen {
     }
 }
 
+/// Every candidate is counted once, and no cap is passed.
+fn check_counts(pack: &Value, cap: &dyn Fn(&str) -> u64) -> Result<()> {
+    let n = |key: &str| pack.pointer(&format!("/stats/{key}")).and_then(Value::as_u64).unwrap_or(u64::MAX);
+    let by_reason: u64 = (pack.pointer("/stats/droppedByReason").and_then(Value::as_object))
+        .map_or(0, |reasons| reasons.values().filter_map(Value::as_u64).sum());
+    ensure!(n("found") == n("included") + n("merged") + n("dropped"), "candidates are lost");
+    ensure!(n("dropped") == by_reason, "reasons do not add up");
+    let mut n_items = 0;
+    for section in pack["sections"].as_array().context("no sections")? {
+        let items = section["items"].as_array().context("no items")?;
+        ensure!(items.len() as u64 <= cap("/budgets/maxItemsPerSection"), "a section is too full");
+        n_items += items.len() as u64;
+        for item in items {
+            let bytes = item.pointer("/excerpt/text").and_then(Value::as_str).context("no text")?.len();
+            ensure!(bytes as u64 <= cap("/budgets/maxBytesPerItem"), "an item of {bytes} bytes");
+        }
+    }
+    ensure!(n_items == n("included"), "{n_items} items, {} counted", n("included"));
+    ensure!(n_items <= cap("/budgets/maxItems"), "{n_items} items");
+    Ok(())
+}
+
+/// A section goes by score, strong seeds first, where the request says nothing else.
+fn check_order(pack: &Value, request: &Value) -> Result<()> {
+    let strong = pack.pointer("/explain/weights/scoring/strongSeed").and_then(Value::as_f64);
+    let is_plain = request["intent"] == "answer"
+        && request.pointer("/ordering/primary").is_none_or(|p| *p == "hybridScore");
+    let Some(strong) = strong.filter(|_| is_plain) else { return Ok(()) };
+    for section in pack["sections"].as_array().context("no sections")? {
+        let score = |i: &Value, key: &str| i["scores"][key].as_f64().unwrap_or(0.0);
+        let keys = section["items"].as_array().context("no items")?.iter();
+        let keys: Vec<(bool, f64)> =
+            keys.map(|i| (score(i, "seedScore") < strong, -score(i, "hybridScore"))).collect();
+        ensure!(keys.is_sorted(), "section {} is out of order: {keys:?}", section["name"]);
+    }
+    Ok(())
+}
+
 /// Every part is the text of its lines, but for redacted places.
 fn check_excerpt(item: &Value, root: &Path) -> Result<()> {
     let path = item["fileRelPath"].as_str().context("no path")?;
     let bytes = std::fs::read(root.join(path))?;
-    let text = String::from_utf8_lossy(&bytes);
+    // How other encodings are read has tests of its own.
+    let Ok(text) = std::str::from_utf8(&bytes) else { return Ok(()) };
     let text = text.trim_start_matches('\u{feff}');
     let lines: Vec<&str> = text.split_inclusive('\n').collect();
     let declares_redactions = item["redactions"].as_array().is_some_and(|kinds| !kinds.is_empty());
+    let shown = item.pointer("/excerpt/text").and_then(Value::as_str).context("no text")?;
+    let mut shown_lines = shown.split_inclusive('\n');
     for part in item.pointer("/excerpt/parts").and_then(Value::as_array).context("no parts")? {
         let at = |key: &str| part.pointer(key).and_then(Value::as_u64).map(|n| n as usize);
         let (Some(start), Some(end)) = (at("/lines/start"), at("/lines/end")) else { bail!("no lines") };
-        let shown = part["text"].as_str().context("no text")?;
+        let shown: String = shown_lines.by_ref().take(end + 1 - start).collect();
+        let shown = shown.trim_start_matches('\u{feff}');
         let whole = lines.get(start - 1..end).map(|l| l.concat()).unwrap_or_default();
         let is_redacted = declares_redactions && is_same_outside_marks(shown, &whole);
         ensure!(shown == whole || is_redacted, "{path}:{start}-{end} is not what the pack shows: {shown:?}");
@@ -161,6 +214,14 @@ impl Drop for Session {
     }
 }
 
+const LAYOUTS: [&str; 2] = ["graph", "agent"];
+const PROFILES: [&str; 1] = ["graph"];
+/// Less than the default text of each item, the same, and more.
+const TEMPLATES: [&str; 3] = [
+    "{% for s in sections %}{% for i in s.items %}- {{ i.fileRelPath }}:{{ i.lines.start }} {{ i.title }}\n{% endfor %}{% endfor %}",
+    "Task: {{ request.query }}\n\n{{ text }}",
+    "{% for s in sections %}{% for i in s.items %}{% for p in i.excerpt.parts %}{{ p.text|numbered(p.lines.start) }}{% endfor %}{{ i.why.path }}\n{% endfor %}{% endfor %}",
+];
 const EDGES: [&str; 5] = ["call", "usage", "import", "export", "dataflow"];
 
 /// xorshift64*, Vigna 2016: the same requests in every run.
@@ -199,20 +260,46 @@ impl Random {
             budgets["maxItems"] = json!(1 + self.below(40));
         }
         if self.below(3) == 0 {
+            budgets["maxItemsPerSection"] = json!(1 + self.below(20));
+        }
+        if self.below(4) == 0 {
+            budgets["stop"] = json!("value");
+        }
+        if self.below(3) == 0 {
             budgets["maxBytesPerItem"] = json!(1 + self.below(6_000));
         }
         json!({
             "query": query.join(" "),
             "tokenizer": tokenizer,
-            "layout": self.of(&["graph", "agent"]),
+            "layout": self.of(&LAYOUTS),
+            "scoring": self.of(&PROFILES),
             "intent": self.of(&["answer", "summarize", "refactor", "debug", "impact", "contract"]),
             "seedMode": self.of(&["code", "prose", "mixed"]),
+            "seedProvider": self.of(&["hybrid", "sparse", "fts"]),
             "strictness": self.of(&["loose", "warn"]),
+            "includeExplain": self.below(2) == 0,
+            "ordering": {
+                "primary": self.of(&["hybridScore", "hybridScore", "seedScore", "graphDistance", "graphEvidence"]),
+                "stableTieBreakers": [self.of(&["fileRelPath", "startLine", "chunkUid", "symbolId"])],
+            },
             "expansion": {
                 "maxHops": self.below(5),
                 "edgeTypes": &EDGES[..1 + self.below(EDGES.len())],
+                "direction": self.of(&["both", "out", "in"]),
+                "includeSameFileNeighbors": self.below(3) == 0,
+                "requireEvidence": self.below(4) == 0,
             },
             "budgets": budgets,
         })
+    }
+
+    /// The renderer of a request, with a template where it needs one.
+    fn renderer(&mut self, request: &mut Value) {
+        // The other renderers fill a pack several times.
+        let renderer = self.of(&["text", "text", "text", "text", "text", "markdown", "json", "template"]);
+        request["renderer"] = json!(renderer);
+        if renderer == "template" {
+            request["template"] = json!(self.of(&TEMPLATES));
+        }
     }
 }
