@@ -5,6 +5,7 @@
 //! the first paragraph; code, traces and diffs are full of names that only sometimes matter. Forms to
 //! fill in leave their headings behind, which say the same in every issue, and what was run where.
 
+mod concepts;
 mod forms;
 mod mentions;
 mod stopwords;
@@ -224,8 +225,23 @@ impl Query {
             if derived > 0.0 {
                 forms::derived(&t.term).into_iter().for_each(|f| self.add_form(f, derived * t.weight, i));
             }
+            if self.kind == Kind::Question {
+                self.add_words_of_programs(&t, i, w);
+            }
             if synonyms > 0.0 {
                 forms::synonyms(&t.term).for_each(|f| self.add_form(f.to_owned(), synonyms * t.weight, i));
+            }
+        }
+    }
+
+    /// Adds the verb of an irregular form, and what programs say for a plain word.
+    fn add_words_of_programs(&mut self, t: &QueryTerm, of: usize, w: &Weights) {
+        if let Some(verb) = concepts::verb_of(&t.term).filter(|_| w.verbs > 0.0) {
+            self.add_form(verb, w.verbs * t.weight, of);
+        }
+        if w.concepts > 0.0 {
+            for same in concepts::same_as(&t.term) {
+                self.add_form(same.clone(), w.concepts * t.weight, of);
             }
         }
     }

@@ -83,7 +83,7 @@ pub fn retrieve(
     w: &Weights,
     provider: SeedProvider,
 ) -> Retrieved {
-    let w = &w.of_kind(query.kind);
+    let w = &w.of_kind(query.kind, !named.meant.is_empty());
     let formula = Formula::new(w, query.kind, |feature| is_of(provider, feature));
     let is_on = |feature| formula.has(feature);
     let (mut scored, chunk_hits) = Lexical::score(units, query, w);

@@ -11,8 +11,13 @@ use indexd_pack::Tuning;
 use std::collections::HashMap;
 
 /// What only questions use.
-const SETTINGS: [&str; 5] = [
+const SETTINGS: [&str; 10] = [
     "weights.docQuestion",
+    "weights.bQuestion",
+    "weights.shortQuestion",
+    "weights.dataQuestion",
+    "weights.verbs",
+    "weights.concepts",
     "weights.synonyms",
     "weights.neighbours",
     "excerpts.questionMostPercent",

@@ -143,10 +143,14 @@ pub fn run(
     }
     let cells: Vec<String> = budgets.iter().map(|b| format!("{b}: recall | any | first | mrr")).collect();
     println!("| questions | n | {} |\n|---|---|{}", cells.join(" | "), "---|".repeat(4 * budgets.len()));
+    let mut first: Option<Answers> = None;
     for (name, settings) in variants {
         let found = asked.ask(settings, budgets)?;
         let at = |b: u64| found.iter().filter(move |(k, _)| k.1 == b).flat_map(|(_, f)| f).copied();
-        print_row(name, budgets, |b| at(b).collect());
+        let against =
+            first.as_ref().map_or(String::new(), |first| trees_changed(first, &found, &asked.trees()));
+        print_row(&format!("{name}{against}"), budgets, |b| at(b).collect());
+        first.get_or_insert_with(|| found.clone());
         if variants.len() == 1 {
             for tree in asked.trees() {
                 print_row(tree, budgets, |b| found[&(tree, b)].clone());
@@ -155,6 +159,16 @@ pub fn run(
         }
     }
     Ok(())
+}
+
+/// How many trees have more and fewer of their answers shown than with the first variant.
+fn trees_changed(first: &Answers, found: &Answers, trees: &[&str]) -> String {
+    let sum = |of: &Answers, tree: &str| -> f64 {
+        of.iter().filter(|(k, _)| k.0 == tree).flat_map(|(_, f)| f).map(|f| f.recall + 0.5 * f.mrr).sum()
+    };
+    let changes = trees.iter().map(|t| sum(found, t) - sum(first, t));
+    let (more, fewer) = changes.fold((0, 0), |(m, f), c| (m + i32::from(c > 1e-9), f + i32::from(c < -1e-9)));
+    format!(" (+{more} -{fewer} trees)")
 }
 
 /// Prints how well confidence tells answered questions from others.

@@ -16,9 +16,9 @@ static WORDS: LazyLock<Vec<&str>> =
 
 /// Words that report a change where a change is asked for, and name what is looked for in a question:
 /// "who adds the help flag".
-const NAMED_BY_QUESTIONS: [&str; 12] = [
-    "add", "added", "adding", "adds", "changed", "code", "example", "help", "user", "users", "version",
-    "versions",
+const NAMED_BY_QUESTIONS: [&str; 19] = [
+    "add", "added", "adding", "adds", "again", "allow", "allowed", "changed", "code", "example", "help",
+    "tried", "tries", "try", "twice", "user", "users", "version", "versions",
 ];
 
 /// Whether a lower-case word says nothing in a text of a kind.

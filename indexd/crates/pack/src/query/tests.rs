@@ -227,3 +227,24 @@ fn a_verb_and_its_particle_are_one_name() {
     let query = Query::parse("the name of a folder", &Weights::default());
     assert!(query.terms.iter().all(|t| t.form_of.is_none()), "{:?}", query.terms);
 }
+
+#[test]
+fn questions_are_also_asked_in_words_of_programs() {
+    let forms = |text: &str| {
+        let mut query = Query::parse(text, &Weights::default());
+        query.add_forms(&Weights::default());
+        let forms = query.terms.iter().filter(|t| t.form_of.is_some());
+        forms.map(|t| t.term.clone()).collect::<Vec<_>>()
+    };
+    for (text, form) in [
+        ("how often is it tried again", "retry"),
+        ("where is a half written file kept", "writ"),
+        ("who decides which of them is chosen", "choos"),
+        ("when are pages copied", "copy"),
+    ] {
+        assert!(forms(text).iter().any(|f| f == form), "{text}: {:?}", forms(text));
+    }
+    // The text of a change says what it means.
+    let change = forms("Copied pages are chosen again");
+    assert!(["retry", "choos", "copy"].iter().all(|f| change.iter().all(|c| c != f)), "{change:?}");
+}
