@@ -31,8 +31,8 @@ numbers! {
         excerpts: Excerpts = Excerpts::default(),
         /// Hits that are seeds at most.
         seeds_max: u32 = 60,
-        /// A thrifty pack ends before the first hit below this part of the best.
-        thrift: f64 = 0.33,
+        /// A thrifty pack leaves out hits that are worth less than this part of the best for their room.
+        thrift: f64 = 0.30,
     }
 }
 

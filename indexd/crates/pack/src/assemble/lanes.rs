@@ -107,14 +107,15 @@ impl Assembly<'_> {
         let (mut left, mut n) = (room, 0);
         for i in 0..self.s.claimed.len() {
             let c = &self.s.claimed[i].candidate;
-            if self.is_thrifty() && self.n_items > 0 && c.seed_score < self.ctx.tuning.thrift {
-                break;
-            }
             if c.origin != Origin::Seed || self.is_too_large(i, left.min(self.left())) {
                 continue;
             }
             let plan = if n < WHOLE_CALLERS_MAX { self.plan(i) } else { self.plan_of_seed(i) };
             n += 1;
+            if self.is_thrifty() && self.n_items > 0 && self.worth(i, plan.as_ref()) < self.ctx.tuning.thrift
+            {
+                continue;
+            }
             if let Some(plan) = plan
                 && let Some(taken) = self.offer(i, plan, left)
             {
@@ -122,6 +123,14 @@ impl Assembly<'_> {
                 self.show_type_around(i);
             }
         }
+    }
+
+    /// What a hit is worth for its room, in parts of the best hit of a usual size: a long one has to be
+    /// better.
+    fn worth(&self, i: usize, plan: Option<&Plan>) -> f64 {
+        let lines: u32 = plan.into_iter().flat_map(|p| &p.parts).map(|part| part.count()).sum();
+        let size = f64::from(lines.max(1)) / USUAL_LINES;
+        self.s.claimed[i].candidate.seed_score / size.sqrt().sqrt()
     }
 
     /// How a hit is shown: as it is planned, but the line of the call where it only calls what the text
@@ -401,6 +410,9 @@ const TESTED_MAX: usize = 24;
 
 /// What good tests of a file add to each other, against the test's own weight.
 const BESIDE_TESTS: f64 = 0.1;
+
+/// Lines of a hit of a usual size.
+const USUAL_LINES: f64 = 15.0;
 
 /// Tokens below which no head is looked for: a short signature and the mark of a gap take as many.
 const HEAD_TOKENS_MIN: u64 = 16;

@@ -245,3 +245,22 @@ fn a_walk_that_bounds_stopped_says_so() {
     };
     assert!(!said(1) && said(4));
 }
+
+#[test]
+fn a_thrifty_pack_leaves_out_what_is_worth_little_for_its_room() {
+    let filler: String = (0..60).map(|i| format!("    other_{i}()\n")).collect();
+    let text = format!(
+        "def brew_strong_tea(pot):\n    \"\"\"Brew strong tea in a pot.\"\"\"\n    return tea(pot)\n\n\ndef pot_of_paint():\n{filler}    return pot\n"
+    );
+    let view = Oracle::of(&[("tea.py", &text)]);
+    let titles = |stop: &str| -> (Vec<String>, u64) {
+        let budgets = json!({"maxTotalTokens": 2000, "stop": stop});
+        let pack = pack(&view, json!({"query": "brew strong tea in a pot", "budgets": budgets}));
+        (pack.items().map(|i| i.title.clone()).collect(), pack.stats.token_count)
+    };
+    let ((all, size), (thrifty, thrifty_size)) = (titles("budget"), titles("value"));
+    assert!(all.iter().any(|t| t.contains("pot_of_paint")), "{all:?}");
+    assert!(thrifty.iter().any(|t| t.contains("brew_strong_tea")), "{thrifty:?}");
+    assert!(!thrifty.iter().any(|t| t.contains("pot_of_paint")), "{thrifty:?}");
+    assert!(thrifty_size < size / 2, "{thrifty_size} of {size}");
+}
