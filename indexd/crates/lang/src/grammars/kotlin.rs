@@ -71,25 +71,51 @@ pub(super) const KOTLIN: Grammar = Grammar {
 /// the end of the annotation and not stop at that of the text; `None` for all others. Such a text ends
 /// within an annotation and without a line feed, as does one that is being written.
 pub(super) fn closed(text: &str) -> Option<String> {
-    let line = text.rfind('\n').map_or(0, |at| at + 1);
-    let mut found = text[line..].match_indices('@').map(|(at, _)| line + at);
-    let at = found.find(|at| runs_past_end(&text.as_bytes()[*at..]))?;
-    let mut out = text[..at].to_owned();
-    out.extend(std::iter::repeat_n(' ', text.len() - at - 1));
-    out.push('\n');
-    Some(out)
+    let mut at = text.rfind('\n').map_or(0, |at| at + 1);
+    while let Some(begin) = text[at..].find('@').map(|begin| at + begin) {
+        match end_of(&text.as_bytes()[begin..]) {
+            // Another one that begins before this end stops there or before.
+            Some(len) => at = begin + len,
+            None => {
+                let blanks = std::iter::repeat_n(' ', text.len() - begin - 1);
+                return Some(text[..begin].chars().chain(blanks).chain(['\n']).collect());
+            }
+        }
+    }
+    None
 }
 
-/// Whether the scanner, on an annotation, comes to the end before a blank that is not in brackets.
-fn runs_past_end(annotation: &[u8]) -> bool {
+/// Bytes of an annotation to where the scanner stops: at a blank that is not in brackets.
+fn end_of(annotation: &[u8]) -> Option<usize> {
     let mut is_bracketed = false;
-    for b in annotation {
+    annotation.iter().position(|b| {
         match b {
             b'(' => is_bracketed = true,
             b')' => is_bracketed = false,
-            b' ' | b'\t'..=b'\r' if !is_bracketed => return false,
             _ => {}
         }
+        matches!(b, b' ' | b'\t'..=b'\r') && !is_bracketed
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::closed;
+
+    #[test]
+    fn an_annotation_at_the_end_of_a_text_is_blanked_out() {
+        for (text, want) in [
+            ("class A\n@B", Some("class A\n \n")),
+            ("@a class A(@b(c d", Some("@a class A(     \n")),
+            ("@a(b @c d", Some("        \n")),
+            ("@a(b @c d) e", None),
+            ("@a\n", None),
+            ("@a\nclass B", None),
+            ("x@é", Some("x  \n")),
+        ] {
+            assert_eq!(closed(text).as_deref(), want, "{text}");
+            assert!(closed(text).is_none_or(|closed| closed.len() == text.len()));
+        }
+        assert_eq!(closed(&("@".repeat(1 << 20) + " ")), None, "one walk over a long line");
     }
-    true
 }
