@@ -22,7 +22,7 @@ use indexd_store::{Snapshot, Store};
 use indexd_text::{CounterOptions, counter};
 use rustix::time::{ClockId, clock_gettime};
 use serde_json::json;
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -97,11 +97,18 @@ fn measure(kind: &str, texts: &[String], snapshot: &Snapshot, folder: Option<&Pa
             None => times.push((name, vec![took])),
         }
     };
+    // The longest that a withdrawn request would go on.
+    let (asked, longest) = (Cell::new(0.0), Cell::new(0.0f64));
+    let cancel = || {
+        longest.set(longest.get().max(now() - asked.replace(now())));
+        false
+    };
     for (i, text) in texts.iter().enumerate() {
+        asked.set(now());
         let budgets = json!({"maxTotalTokens": 8000, "maxBytesPerItem": 16_000});
         let with = |explain: bool| json!({"query": text, "budgets": budgets, "includeExplain": explain});
         let request = Request::from_json(with(false))?;
-        let context = Context { stage: &stage, ..Context::new(&config, &tuning, &*counter) };
+        let context = Context { stage: &stage, cancel: &cancel, ..Context::new(&config, &tuning, &*counter) };
         let started = now();
         last.replace(started);
         let pack = build(snapshot, &request, &context)?;
@@ -127,7 +134,11 @@ fn measure(kind: &str, texts: &[String], snapshot: &Snapshot, folder: Option<&Pa
             drop(found);
         }
     }
-    println!("{kind}: {} texts", texts.len());
+    println!(
+        "{kind}: {} texts, {:.1} ms at most between two asks for withdrawal",
+        texts.len(),
+        longest.get() * 1e3
+    );
     for (name, values) in times.borrow_mut().iter_mut() {
         values.sort_by(f64::total_cmp);
         let at = |q: usize| values[(values.len() - 1) * q / 100];

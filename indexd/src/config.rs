@@ -494,6 +494,19 @@ impl Config {
         self.set(key, value, origin)
     }
 
+    /// How packs of the index with scoring `sources` weigh.
+    fn source_scoring(&self) -> indexd_pack::config::SourceScoring {
+        indexd_pack::config::SourceScoring {
+            relevance: self.context_relevance_weight,
+            recency: self.context_recency_weight,
+            source: self.context_source_weight,
+            tool_results: self.context_priority_tool_results,
+            open_files: self.context_priority_open_files,
+            search_results: self.context_priority_search_results,
+            references: self.context_priority_references,
+        }
+    }
+
     /// The window of packs, offered sources included.
     fn window(&self) -> indexd_pack::request::ContextBudget {
         let reserve = |tokens: u64| i64::try_from(tokens).unwrap_or(i64::MAX);
@@ -532,6 +545,9 @@ impl Config {
                 let option =
                     OPTIONS.iter().find(|o| o.key == key).ok_or_else(|| unknown(key, origin.clone()))?;
                 (option.set)(self, value).map_err(|e| wrong(e.to_string()))?;
+                if key.starts_with("context.ranking.") || key.starts_with("context.source_priority.") {
+                    self.pack.sources = self.source_scoring();
+                }
                 if key.starts_with("context.budget.") {
                     self.pack.window = self.window();
                     self.pack.origins.insert("window".to_owned(), origin.limit_source());
@@ -633,7 +649,7 @@ fn leaves(prefix: &str, value: &Value, f: &mut dyn FnMut(&str, &Value)) {
 
 /// Tables of [`indexd_pack::Config`] that are not settings below `pack`: constants, which programs that
 /// measure ranking set, and the window, which is `context.budget`.
-const CONSTANTS: [&str; 4] = ["expansion", "scoring", "shares", "window"];
+const CONSTANTS: [&str; 5] = ["expansion", "scoring", "shares", "sources", "window"];
 
 /// The settings of packs by dotted key; files spell them with underscores.
 fn pack_leaves(config: &indexd_pack::Config) -> BTreeMap<String, Value> {

@@ -41,7 +41,7 @@ shapes! {
         /// What the change does that the pack is about.
         #[serde(skip_serializing_if = "Option::is_none")]
         change: Option<Change>,
-        /// Where expansion started, best first.
+        /// The seeds that are shown, best first; in layout `graph` those of section `seeds`.
         seeds: Vec<SeedEntry>,
         /// Sections in their fixed order; empty ones too.
         sections: Vec<ContextSection>,
@@ -199,9 +199,9 @@ shapes! {
         end: u32,
     }
 
-    /// A hit that expansion started from.
+    /// A seed that is shown.
     SeedEntry {
-        /// Symbol, where it has one.
+        /// Symbol, where it has one, when explained.
         #[serde(skip_serializing_if = "Option::is_none")]
         symbol_id: Option<String>,
         /// Chunk.
@@ -269,6 +269,9 @@ shapes! {
         /// Other places with the same content.
         #[serde(skip_serializing_if = "Vec::is_empty")]
         also_at: Vec<Place>,
+        /// In layout `flat`, the pieces that the item is made of, by line; the best of them gives all else.
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        merged_from: Vec<MergedPart>,
         /// Tokens of its excerpt, counted by parts; headers and gap marks are not in it.
         tokens: u64,
         /// What leads back to the source, when explained, in layout `graph`; its members stand on the
@@ -320,6 +323,14 @@ shapes! {
         evidence_score: f64,
         /// The bounded merge.
         hybrid_score: f64,
+    }
+
+    /// A piece of a merged item.
+    MergedPart {
+        /// Chunk.
+        chunk_uid: String,
+        /// Lines.
+        lines: Lines,
     }
 
     /// Why an item is in the pack.

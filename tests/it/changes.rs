@@ -179,6 +179,38 @@ fn what_is_left_out_of_the_index_is_left_out_of_a_change() {
     });
 }
 
+/// What the index holds of a file may be another text than its bytes: without secrets, or decoded. Whether
+/// HEAD has the file is a question of the bytes.
+#[test]
+fn a_file_without_its_secrets_still_comes_from_head() {
+    run(async {
+        let world = committed();
+        let token = format!("ghp_{}", "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8");
+        edit(&world, "tools/zorkmid.py", |_| format!("def zorkmid():\n    return \"{token}\"\n"));
+        let latin = Path::new(&world.root).join("tools/quatloo.py");
+        std::fs::write(&latin, b"def quatloo():\n    return '\xe9'\n").unwrap();
+        git(&world.root, &["add", "-A"]);
+        git(&world.root, &["commit", "-q", "-m", "two"]);
+        let head = git(&world.root, &["rev-parse", "HEAD"]).trim().to_owned();
+        let refs = async |word: &str| {
+            let answer = pack(&world, json!({"query": word, "includeExplain": true})).await;
+            let pack: ContextPack = check_shape("pack", &json!({"result": answer["result"]["pack"]}));
+            let items = pack.sections.into_iter().flat_map(|s| s.items);
+            let of = |i: indexd_proto::context_pack::ContextItem| i.provenance.expect("layout graph has one");
+            let mut found = items.filter(|i| i.title.contains(word)).map(of);
+            let first = found.next().unwrap_or_else(|| panic!("{word}: {answer}"));
+            first.reference
+        };
+        for word in ["zorkmid", "quatloo"] {
+            assert_eq!(refs(word).await, head, "{word}");
+        }
+        edit(&world, "tools/zorkmid.py", |t| t.replace("a1B2", "a1B3"));
+        assert!(refs("zorkmid").await.starts_with("worktree:"), "another secret is another file");
+        std::fs::write(&latin, b"def quatloo():\n    return '\xe8'\n").unwrap();
+        assert!(refs("quatloo").await.starts_with("worktree:"));
+    });
+}
+
 #[test]
 fn requests_that_name_no_change_are_told_so() {
     run(async {

@@ -20,11 +20,12 @@ pub struct PackArgs {
     /// [default: as configured, else 8000]
     #[arg(short, long, value_name = "TOKENS", value_parser = tokens)]
     pub budget: Option<u64>,
-    /// Sections: graph (how it was reached) or agent (what it is)
+    /// Sections: graph (how it was reached), agent (what it is) or flat (one list)
     #[arg(short, long, value_name = "LAYOUT")]
     pub layout: Option<String>,
-    /// impact ranks by the graph first; review orders a change for a reviewer;
-    /// answer, summarize, refactor, debug and contract rank alike
+    /// answer; summarize (outlines, entry points), refactor (every use), debug (messages,
+    /// recent changes), impact (who depends), contract (exports, documents, tests);
+    /// review orders a change for a reviewer
     #[arg(long, value_name = "INTENT")]
     pub intent: Option<String>,
     /// What a change does, before and after, and what it reaches: A..B, A...B,
@@ -153,7 +154,7 @@ pub struct PackArgs {
     /// Between equals: symbolId,chunkUid,fileRelPath,startLine
     #[arg(long, value_name = "KEYS", value_delimiter = ',', help_heading = "Order")]
     pub tie_breakers: Option<Vec<String>>,
-    /// Scoring profile: graph
+    /// Scoring profile: graph, sources or task
     #[arg(long, value_name = "PROFILE", help_heading = "Order")]
     pub scoring: Option<String>,
     /// What the budgeted text looks like: text, markdown, json or template

@@ -2,6 +2,7 @@
 
 use indexd_model::IndexView;
 use indexd_proto::error::{ErrorCode, ErrorObject};
+use indexd_text::edits;
 use std::collections::BTreeSet;
 
 /// Names or paths that are suggested.
@@ -42,7 +43,7 @@ fn nearest(view: &dyn IndexView, name: &str) -> Vec<String> {
         // The name is right and what stands before it is not.
         let all: BTreeSet<String> = namesakes.iter().map(|&d| view.def(d).qualified.to_string()).collect();
         let mut all: Vec<String> = all.into_iter().collect();
-        all.sort_by_key(|q| distance(&letters(name), &letters(q)));
+        all.sort_by_key(|q| edits(name, q));
         all.truncate(SUGGESTED_MAX);
         return all;
     }
@@ -69,15 +70,15 @@ fn most(word: &str) -> usize {
 }
 
 fn closest(word: &str, among: BTreeSet<String>) -> Vec<String> {
-    let lower = |s: &str| letters(&s.to_lowercase());
+    let lower = |s: &str| s.to_lowercase();
     let wanted = lower(word);
     let file = lower(word.rsplit('/').next().unwrap_or(word));
     let mut near: Vec<(usize, String)> = among
         .into_iter()
         .filter_map(|c| {
-            let whole = distance(&wanted, &lower(&c));
+            let whole = edits(&wanted, &lower(&c));
             // A file is often named without its folder.
-            let by_name = distance(&file, &lower(c.rsplit('/').next().unwrap_or(&c)));
+            let by_name = edits(&file, &lower(c.rsplit('/').next().unwrap_or(&c)));
             let d = whole.min(by_name + usize::from(by_name != whole));
             (d <= most(word)).then_some((d, c))
         })
@@ -86,41 +87,9 @@ fn closest(word: &str, among: BTreeSet<String>) -> Vec<String> {
     near.into_iter().take(SUGGESTED_MAX).map(|(_, c)| c).collect()
 }
 
-/// Edits between two words: a letter more, less or another, or two neighbours in the other order
-/// (optimal string alignment).
-fn distance(a: &[char], b: &[char]) -> usize {
-    let mut before = vec![0; b.len() + 1];
-    let mut last: Vec<usize> = (0..=b.len()).collect();
-    for (i, x) in a.iter().enumerate() {
-        let mut row = vec![i + 1];
-        for (j, y) in b.iter().enumerate() {
-            let mut least = (last[j] + usize::from(x != y)).min(last[j + 1] + 1).min(row[j] + 1);
-            if i > 0 && j > 0 && *x == b[j - 1] && a[i - 1] == *y {
-                least = least.min(before[j - 1] + 1);
-            }
-            row.push(least);
-        }
-        before = std::mem::replace(&mut last, row);
-    }
-    last[b.len()]
-}
-
-fn letters(text: &str) -> Vec<char> {
-    text.chars().take(NAME_CHARS_MAX).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn distances_are_edits() {
-        for (a, b, d) in
-            [("", "abc", 3), ("kitten", "sitting", 3), ("ab", "ba", 1), ("disptach", "dispatch", 1)]
-        {
-            assert_eq!(distance(&letters(a), &letters(b)), d, "{a} {b}");
-        }
-    }
 
     #[test]
     fn the_nearest_come_first_and_far_ones_not_at_all() {

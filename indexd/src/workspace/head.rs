@@ -1,6 +1,7 @@
 //! Which files are as HEAD has them, so that an excerpt can name the commit it comes from.
 
 use indexd_history::Repository;
+use indexd_model::limits::FILE_BYTES_LISTED_MAX;
 use indexd_model::{ContentHash, FactsView as _, IndexView as _};
 use indexd_store::Snapshot;
 use rustc_hash::FxHashMap;
@@ -90,8 +91,9 @@ impl Drop for AtHead<'_> {
 
 impl AtHead<'_> {
     /// Whether the snapshot holds exactly what the commit that it names as HEAD has at `path`: a
-    /// function of the two, wherever HEAD is by now. A file that is not UTF-8 counts as different,
-    /// and so does every one when the repository cannot be read.
+    /// function of the two, wherever HEAD is by now. The bytes decide, also where the index holds another
+    /// text of them: without secrets, or decoded. Every file counts as different when the repository cannot
+    /// be read.
     pub fn holds(&self, path: &str) -> bool {
         if self.head == "none" {
             return false;
@@ -101,13 +103,16 @@ impl AtHead<'_> {
         if let Some(&answer) = self.blobs.known(&self.head).files.get(&key) {
             return answer;
         }
-        let text = self.snapshot.text(file);
-        if ContentHash::of(text.as_bytes()) != key.1 {
-            return false;
-        }
         let open = || Open::at(&self.blobs.root, &self.head);
         let Some(open) = self.repository.get_or_init(open) else { return false };
-        let answer = open.repository.holds(&self.head, path, text.as_bytes());
+        let text = self.snapshot.text(file);
+        let answer = if ContentHash::of(text.as_bytes()) == key.1 {
+            open.repository.holds(&self.head, path, text.as_bytes())
+        } else {
+            let blob = open.repository.blob(&self.head, path);
+            let bytes = blob.and_then(|id| open.repository.content(&id, FILE_BYTES_LISTED_MAX));
+            bytes.is_some_and(|bytes| ContentHash::of(&bytes) == key.1)
+        };
         self.blobs.known(&self.head).files.insert(key, answer);
         answer
     }

@@ -179,7 +179,9 @@ fn pack_properties() -> Value {
         "max_tokens": {"type": "integer", "minimum": TOKENS_MIN, "maximum": TOKENS_MAX,
             "default": CTL_BUDGET_TOKENS, "description": "Of the whole text, counted exactly"},
         "intent": {"type": "string", "enum": ["answer", "summarize", "refactor", "debug", "impact", "contract"],
-            "default": "answer"},
+            "default": "answer", "description": "summarize: outlines and entry points; refactor: every use as its \
+                line; debug: messages and recent changes; impact: who depends, over several calls; contract: \
+                exports, documents, tests"},
         "focus_file": {"type": "string", "description": "A file to start from"},
         "thrifty": {"type": "boolean", "default": false, "description": "End where more is worth little"},
         "repeat": {"type": "boolean", "default": false,

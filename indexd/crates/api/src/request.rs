@@ -129,15 +129,15 @@ options! {
     Intent {
         /// Answer a question.
         Answer,
-        /// Summarise.
+        /// Summarise: outlines, and where programs start.
         Summarize,
-        /// Change the structure.
+        /// Change the structure: every use of what is named, as the lines of the uses.
         Refactor,
-        /// Find a fault.
+        /// Find a fault: quoted messages and recent changes count more, and callers have room.
         Debug,
-        /// See what a change reaches; the graph goes first.
+        /// See what a change reaches: who depends on it, over several hops, goes first.
         Impact,
-        /// State what callers may rely on.
+        /// State what callers may rely on: exports and signatures, documents, tests.
         Contract,
         /// Judge a change: what others rely on goes first.
         Review,
@@ -207,6 +207,8 @@ options! {
         Graph,
         /// Six sections by what an item is.
         Agent,
+        /// One list by rank; pieces of a file that overlap or touch are merged.
+        Flat,
     }
 }
 options! {
@@ -214,6 +216,10 @@ options! {
     Scoring {
         /// Seed score, graph distance, evidence.
         Graph,
+        /// Relevance, recency, kind of source.
+        Sources,
+        /// Points for hits, call sites, tests, configuration and neighbours.
+        Task,
     }
 }
 options! {

@@ -311,6 +311,9 @@ pub trait IndexView: FactsView {
         Some(self.doc_frequency(term)).filter(|n| *n <= most)
     }
 
+    /// Terms of chunks that begin with `start`, in byte order, none twice, the first `most`.
+    fn terms_from(&self, start: &str, most: usize) -> Vec<String>;
+
     /// Appends the files whose path holds a term, in ascending file order.
     fn path_postings(&self, term: &str, out: &mut Vec<PathPosting>);
 

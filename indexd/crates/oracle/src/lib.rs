@@ -249,6 +249,14 @@ impl IndexView for Oracle {
         self.terms.get(term).map_or(0, |p| p.len() as u32)
     }
 
+    fn terms_from(&self, start: &str, most: usize) -> Vec<String> {
+        let mut found: Vec<String> =
+            self.terms.keys().filter(|t| t.starts_with(start)).map(|t| t.to_string()).collect();
+        found.sort_unstable();
+        found.truncate(most);
+        found
+    }
+
     fn path_postings(&self, term: &str, out: &mut Vec<PathPosting>) {
         out.extend(self.paths.get(term).into_iter().flatten());
     }

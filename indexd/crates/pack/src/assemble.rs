@@ -7,6 +7,8 @@
 //! its lane an item is refused only because it does not fit, and better ones are offered first.
 
 mod changes;
+mod exact;
+mod intents;
 mod lanes;
 mod room;
 mod seen;
@@ -19,26 +21,27 @@ pub use room::scale_of;
 pub use selected::{Claimed, Selected, State};
 
 use crate::candidate::{self, Candidate};
+use crate::config::Shares;
 use crate::context::Context;
-use crate::dedup::{are_equal, dedup, seem_equal};
+use crate::dedup::{are_equal, dedup, digests, text_hash};
 use crate::error::PackError;
 use crate::excerpt::{self, Form, Plan};
 use crate::gather;
 use crate::identity::Sources;
+use crate::intent::{QUOTED_PERCENT, Row};
 use crate::links::{Link, Uses};
 use crate::naming::{self, Named};
 use crate::pack::DropReason;
 use crate::page::{Page, Size, Spot};
 use crate::query::Query;
 use crate::render::Zone;
-use crate::request::{Asked, Stop};
+use crate::request::{Asked, Layout, Stop};
 use crate::role::Role;
 use crate::sections::sections;
 use crate::unit::{Unit, UnitKey, Units, files_of};
 use indexd_model::limits::TOTAL_CHARS_MAX;
 use indexd_model::{IndexView, Lines};
 use indexd_text::LineMatcher;
-use lanes::{LISTED_PERCENT, QUOTED_PERCENT};
 use rustc_hash::FxHashMap;
 use selected::claim_all;
 use std::rc::Rc;
@@ -54,7 +57,7 @@ pub fn assemble<'a>(
     ctx: &'a Context<'a>,
 ) -> Result<Selected<'a>, PackError> {
     let mut a = Assembly::new(view, asked, ctx)?;
-    a.fill()?;
+    a.fill_exactly()?;
     if !a.has_true_twins() {
         a.tell_apart();
         a.fill()?;
@@ -65,6 +68,10 @@ pub fn assemble<'a>(
         a.fill()?;
     }
     Ok(a.finish())
+}
+
+fn units_of(candidates: &[Candidate]) -> Vec<Rc<Unit>> {
+    candidates.iter().map(|c| Rc::clone(&c.unit)).collect()
 }
 
 fn zone_of(c: &Candidate) -> Zone {
@@ -85,9 +92,17 @@ struct Assembly<'a> {
     at: FxHashMap<UnitKey, usize>,
     page: Page<'a>,
     weights: Rc<[f64]>,
+    /// What the intent asks for.
+    row: Row,
     n_in_section: Vec<u64>,
     n_items: u64,
     scale: u64,
+    /// Tokens of the page at most: the budget, or what came out of it.
+    limit: u64,
+    /// The least limit with which every decision would have been the same.
+    needs: u64,
+    /// The states of the candidates that retrieval and expansion gave, before any was shown.
+    states: Vec<State>,
     /// What shown items refer to.
     uses: Uses,
     /// Tests of the best shown code, with its items.
@@ -121,22 +136,33 @@ impl<'a> Assembly<'a> {
         let weights = &ctx.tuning.weights;
         let mut query = Query::parse(&resolved.query, weights);
         query.add_forms(weights);
-        let mut units = Units::new(view);
-        let mut sources = Sources::default();
+        let row = Row::of(resolved.intent, ctx.config.shares.of_kind(query.kind));
+        query.kind = row.kind(query.kind);
+        let mut units = Units::new(view).with_roles(&ctx.config.roles);
+        let mut sources = Sources::with_line_max(resolved.budgets.max_bytes_per_item as usize);
         let mut named = naming::named(&mut units, &query);
         let changed = ctx.change.map(|c| Changed::new(&mut units, c, resolved.intent));
         named.changed.extend(changed.iter().flat_map(Changed::units));
-        let mut gathered = gather::gather(&mut units, &mut sources, &resolved, &query, &named, ctx)?;
+        let mut gathered = gather::gather(&mut units, &mut sources, &resolved, &query, &named, &row, ctx)?;
         let mut candidates = std::mem::take(&mut gathered.candidates);
-        candidate::sort(&mut candidates, &resolved, &ctx.config.scoring, &mut units, &mut sources);
+        candidate::sort(
+            &mut candidates,
+            &resolved,
+            row.graph_first,
+            &ctx.config.scoring,
+            &mut units,
+            &mut sources,
+        );
         view.will_read(&files_of(candidates.iter().map(|c| &*c.unit)));
-        let fates = dedup(&candidates, |a, b| seem_equal(&mut units, &mut sources, a, b));
+        let fates = dedup(&units_of(&candidates), |u| digests(&mut units, u));
         let section_names = sections(resolved.layout);
         let claimed = claim_all(candidates, &fates, &resolved, &section_names, view);
         let terms = &gathered.retrieved.weighted.terms;
         let matcher = LineMatcher::new(terms.iter().map(|t| t.0.as_str()));
         let weights = terms.iter().map(|t| t.1).collect();
         let scale = scale_of(resolved.budgets.max_total_tokens);
+        let limit = resolved.budgets.max_total_tokens;
+        let states = claimed.iter().map(|c| c.state).collect();
         let s = Selected {
             request: resolved,
             budgets,
@@ -151,6 +177,7 @@ impl<'a> Assembly<'a> {
             rendered: String::new(),
             size: Size::default(),
             needed: None,
+            uses_cut: false,
             matched: FxHashMap::default(),
             matcher,
         };
@@ -161,9 +188,13 @@ impl<'a> Assembly<'a> {
             at: FxHashMap::default(),
             page: Page::new(view, ctx.counter),
             weights,
+            row,
             n_in_section: Vec::new(),
             n_items: 0,
             scale,
+            limit,
+            needs: 0,
+            states,
             uses: Uses::default(),
             tests: None,
             plans: FxHashMap::default(),
@@ -175,6 +206,7 @@ impl<'a> Assembly<'a> {
 
     /// Fills the page from the start.
     fn fill(&mut self) -> Result<(), PackError> {
+        self.needs = 0;
         self.page = Page::new(self.s.units.view, self.ctx.counter);
         self.n_in_section = vec![0; self.s.section_names.len()];
         self.n_items = 0;
@@ -192,35 +224,27 @@ impl<'a> Assembly<'a> {
         if self.is_minimum_first {
             self.show_minimum();
         }
+        if self.is_thrifty() {
+            self.show_what_is_worth_it(share);
+        } else {
+            self.show_lanes()?;
+            self.use_up()?;
+        }
+        self.keep_minimum();
+        self.check_cancelled()
+    }
+
+    /// The hits that are worth showing, and in proportion to them heads and tests.
+    fn show_what_is_worth_it(&mut self, share: Shares) {
         let scale = self.scale;
         let of = |percent: u32| scale * u64::from(percent) / 100;
-        let rooms =
-            [share.named, share.code, share.references, share.callers, share.tests, share.prose].map(of);
-        self.show_named(rooms[0]);
+        self.show_named(of(share.named));
         self.show_quoted(of(QUOTED_PERCENT));
-        self.show_seeds(rooms[1]);
-        self.check_cancelled()?;
-        if self.is_thrifty() {
-            // Each lane in proportion to the code that is worth showing.
-            let code = self.page.size().tokens;
-            let of = |percent: u32| code * u64::from(percent) / u64::from(share.code.max(1));
-            self.show_references(of(share.references).min(rooms[2]));
-            self.show_tests(of(share.tests).min(rooms[4]));
-            self.keep_minimum();
-            return Ok(());
-        }
-        self.list_named(of(LISTED_PERCENT));
-        self.show_references(rooms[2]);
-        self.show_callers(rooms[3]);
-        self.show_tests(rooms[4]);
-        self.show_prose(rooms[5]);
-        self.check_cancelled()?;
-        self.show_seeds(u64::MAX);
-        self.show_references(u64::MAX);
-        self.show_tests(u64::MAX);
-        self.use_up()?;
-        self.keep_minimum();
-        Ok(())
+        self.show_seeds(of(share.code));
+        let code = self.page.size().tokens;
+        let part = |percent: u32| code * u64::from(percent) / u64::from(share.code.max(1));
+        self.show_references(part(share.references).min(of(share.references)));
+        self.show_tests(part(share.tests).min(of(share.tests)));
     }
 
     fn check_cancelled(&self) -> Result<(), PackError> {
@@ -235,12 +259,16 @@ impl<'a> Assembly<'a> {
     /// Tokens that can be used: characters are capped, and no counter finds more than two tokens in
     /// a byte.
     fn tokens_max(&self) -> u64 {
-        self.s.request.budgets.max_total_tokens.min(8 * u64::from(TOTAL_CHARS_MAX))
+        self.limit.min(8 * u64::from(TOTAL_CHARS_MAX))
     }
 
     /// Offers a candidate in a form: it is shown if the page with it stays within all limits and takes
-    /// at most `room` tokens more. Says how many it took.
+    /// at most `room` tokens more. Says how many it took. Once the request is withdrawn nothing is shown
+    /// any more.
     fn offer(&mut self, i: usize, plan: Plan, room: u64) -> Option<u64> {
+        if (self.ctx.cancel)() {
+            return None;
+        }
         let c = &self.s.claimed[i];
         let was = match c.state {
             // What the reader has stays a place.
@@ -260,12 +288,12 @@ impl<'a> Assembly<'a> {
         if was.is_some_and(|form| form >= plan.form) {
             return None;
         }
-        if was.is_none() && self.drop_capped(i) {
+        if !self.is_within_item(i, &plan) || was.is_none() && self.drop_capped(i) {
             return None;
         }
-        let (before, caps) = (self.page.size(), self.s.request.budgets);
+        let (before, caps, limit) = (self.page.size(), self.s.request.budgets, self.limit);
         let fits = |taken: Size| {
-            before.tokens + taken.tokens <= caps.max_total_tokens
+            before.tokens + taken.tokens <= limit
                 && before.chars + taken.chars <= caps.max_total_chars
                 && taken.tokens <= room
         };
@@ -276,7 +304,8 @@ impl<'a> Assembly<'a> {
             return None;
         }
         let spot = self.spot(i);
-        let change = self.page.with(i, &spot, &plan.parts);
+        let lines = self.with_types_around(i, &plan.parts);
+        let change = self.page.with(i, &spot, &lines);
         let taken = Size {
             tokens: change.after.tokens.saturating_sub(before.tokens),
             chars: change.after.chars.saturating_sub(before.chars),
@@ -286,7 +315,8 @@ impl<'a> Assembly<'a> {
             return None;
         }
         let taken = taken.tokens;
-        self.page.put(i, &spot, &plan.parts, &change);
+        self.note(before.tokens + taken);
+        self.page.put(i, &spot, &lines, &change);
         if was.is_none() {
             self.n_items += 1;
             self.n_in_section[section] += 1;
@@ -295,6 +325,34 @@ impl<'a> Assembly<'a> {
         c.state = State::Included;
         c.plan = Some(plan);
         Some(taken)
+    }
+
+    /// Whether an excerpt is as short as an item must be.
+    fn is_within_item(&mut self, i: usize, plan: &Plan) -> bool {
+        let source = self.s.source(i);
+        let shown = |p: &Lines| (p.start..=p.end).filter_map(|l| source.shown_len(l)).sum::<usize>();
+        let bytes: usize = plan.parts.iter().map(shown).sum();
+        bytes as u64 <= self.s.request.budgets.max_bytes_per_item
+    }
+
+    /// Lines of a candidate, with the signatures of the types that it stands in: nobody understands a member
+    /// without them. They belong to the text and not to the item.
+    fn with_types_around(&mut self, i: usize, lines: &[Lines]) -> Vec<Lines> {
+        let unit = Rc::clone(&self.s.claimed[i].candidate.unit);
+        let mut out = lines.to_vec();
+        let mut at = unit.def;
+        while let Some(def) = at.some() {
+            at = self.s.units.def(def).parent;
+            let Some(parent) = at.some().map(|p| self.s.units.def(p)) else { break };
+            let own = unit.lines();
+            let is_around =
+                parent.file == unit.file && parent.lines.start < own.start && own.end <= parent.lines.end;
+            if parent.kind.is_type() && is_around {
+                let source = self.s.source(i);
+                out.extend(excerpt::head(&source, &parent, std::iter::empty()).parts);
+            }
+        }
+        out
     }
 
     /// Drops a candidate that is not shown yet where no more items may be. Says whether.
@@ -313,7 +371,9 @@ impl<'a> Assembly<'a> {
         let caps = self.s.request.budgets;
         if self.n_items >= caps.max_items {
             Some(DropReason::ItemCap)
-        } else if self.n_in_section[section] >= caps.max_items_per_section {
+        } else if self.s.request.layout != Layout::Flat
+            && self.n_in_section[section] >= caps.max_items_per_section
+        {
             Some(DropReason::SectionCap)
         } else {
             None
@@ -335,8 +395,7 @@ impl<'a> Assembly<'a> {
         let claimed = std::mem::take(&mut self.s.claimed);
         let candidates: Vec<Candidate> = claimed.into_iter().map(|c| c.candidate).collect();
         let (units, sources) = (&mut self.s.units, &mut self.s.sources);
-        let fates =
-            dedup(&candidates, |a, b| seem_equal(units, sources, a, b) && are_equal(units, sources, a, b));
+        let fates = dedup(&units_of(&candidates), |u| text_hash(units, sources, u));
         self.s.claimed =
             claim_all(candidates, &fates, &self.s.request, &self.s.section_names, self.s.units.view);
         self.s.matched.clear();
@@ -393,18 +452,21 @@ impl<'a> Assembly<'a> {
             let (mut low, mut high) = (0, full.parts.iter().map(|p| p.count()).sum::<u32>());
             while low < high {
                 let mid = (low + high).div_ceil(2);
-                let after = self.page.with(i, &spot, &excerpt::shorten(&full, mid).parts).after;
-                let fits = after.tokens <= caps.max_total_tokens && after.chars <= caps.max_total_chars;
+                let lines = self.with_types_around(i, &excerpt::shorten(&full, mid).parts);
+                let after = self.page.with(i, &spot, &lines).after;
+                let fits = after.tokens <= self.limit && after.chars <= caps.max_total_chars;
                 if fits { low = mid } else { high = mid - 1 }
             }
             if low > 0 {
                 let mut plan = excerpt::shorten(&full, low);
-                let after = self.page.with(i, &spot, &excerpt::shorten(&full, low + 1).parts).after;
-                let is_chars = after.tokens <= caps.max_total_tokens;
+                let lines = self.with_types_around(i, &excerpt::shorten(&full, low + 1).parts);
+                let after = self.page.with(i, &spot, &lines).after;
+                let is_chars = after.tokens <= self.limit;
                 plan.reason = Some(if is_chars { "maxTotalChars" } else { "maxTotalTokens" });
                 self.offer(i, plan, u64::MAX);
             } else if self.n_items == 0 && self.s.needed.is_none() {
-                self.s.needed = Some(self.page.with(i, &spot, &excerpt::shorten(&full, 1).parts).after);
+                let lines = self.with_types_around(i, &excerpt::shorten(&full, 1).parts);
+                self.s.needed = Some(self.page.with(i, &spot, &lines).after);
             }
         }
     }

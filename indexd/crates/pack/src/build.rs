@@ -50,7 +50,7 @@ pub fn answer(view: &dyn IndexView, asked: &Asked, ctx: &Context) -> Result<Pack
     }
     selected.size.tokens = tokens;
     (ctx.stage)("render");
-    let pack = write::pack(&mut selected, asked, ctx);
+    let pack = write::pack(&mut selected, asked, ctx)?;
     write::decisions(&selected, ctx);
     (ctx.stage)("write");
     Ok(pack)
@@ -68,7 +68,7 @@ pub fn preview(view: &dyn IndexView, asked: &Asked, ctx: &Context) -> Result<Pac
     }
     let mut selected = assemble(view, asked, ctx)?;
     selected.rendered.clear();
-    Ok(write::pack(&mut selected, asked, ctx))
+    write::pack(&mut selected, asked, ctx)
 }
 
 /// A pack whose text another writer makes. The default text is filled until the other one, counted as a
@@ -134,7 +134,7 @@ fn filled<'a>(
     (selected.request, selected.budgets) = (asked.options.clone(), asked.limits.clone());
     selected.budgets.exact = exact;
     (ctx.stage)("select");
-    let mut pack = write::pack(&mut selected, asked, ctx);
+    let mut pack = write::pack(&mut selected, asked, ctx)?;
     let text = writer.text(&pack)?;
     set_text(&mut pack, text, ctx);
     (ctx.stage)("render");

@@ -2,7 +2,8 @@
 
 use crate::config::ScoringWeights;
 use crate::identity::Sources;
-use crate::request::{Intent, Ordering, Primary, Resolved, TieBreaker};
+use crate::profile::{Part, RELEVANCE};
+use crate::request::{Ordering, Primary, Resolved, Scoring, TieBreaker};
 use crate::role::Role;
 use crate::score::{Explanation, Formula, Scored, explain_hybrid, hybrid};
 use crate::unit::{Unit, Units};
@@ -71,8 +72,10 @@ pub struct Candidate {
     pub has_gap: bool,
     /// The first line of the seed it stands beside, when that is how it was found.
     pub beside: Option<u32>,
-    /// The bounded merge.
+    /// The score: the bounded merge, or that of another profile.
     pub hybrid: f64,
+    /// What the score is made of where the profile is not `graph`.
+    pub parts: Vec<Part>,
 }
 
 impl Candidate {
@@ -87,7 +90,17 @@ impl Candidate {
             Some(scored) => formula.explain_seed(scored, scale),
             None => Explanation::leaf("seed", self.seed_score),
         };
-        explain_hybrid(seed, self.distance, self.evidence, w)
+        let graph = explain_hybrid(seed, self.distance, self.evidence, w);
+        if self.parts.is_empty() {
+            return graph;
+        }
+        let part = |p: &Part| {
+            let of =
+                if p.name == RELEVANCE { graph.clone() } else { Explanation::leaf("strength", p.strength) };
+            Explanation::product(p.name, vec![Explanation::leaf("weight", p.weight), of])
+        };
+        let sum = Explanation::sum("sum", self.parts.iter().map(part).collect());
+        Explanation::least("score", vec![sum, Explanation::leaf("most", 1.0)])
     }
 
     /// The first byte, for ordering.
@@ -97,23 +110,26 @@ impl Candidate {
 }
 
 /// Sorts candidates by RANK-05 as settled in C-39 and C-40: strong seeds first, then the primary
-/// key, the hybrid score, the distance, and the four keys that decide between equals. Intent
-/// `impact` goes by the graph first.
+/// key, the hybrid score, the distance, and the four keys that decide between equals. With
+/// `graph_first`, hops and evidence go before all of these.
 pub fn sort(
     candidates: &mut Vec<Candidate>,
     request: &Resolved,
+    graph_first: bool,
     w: &ScoringWeights,
     units: &mut Units,
     sources: &mut Sources,
 ) {
     let mut keys: Vec<(usize, Option<String>, Option<String>)> =
         (0..candidates.len()).map(|i| (i, None, None)).collect();
-    keys.sort_by(|a, b| by_score(&candidates[a.0], &candidates[b.0], &request.ordering, request.intent, w));
+    keys.sort_by(|a, b| {
+        by_score(&candidates[a.0], &candidates[b.0], &request.ordering, (graph_first, request.scoring), w)
+    });
     // Identities cost a look at the text, so only candidates that tie are asked for theirs.
     let mut at = 0;
     while at < keys.len() {
         let tie = |a: usize, b: usize| {
-            by_score(&candidates[a], &candidates[b], &request.ordering, request.intent, w)
+            by_score(&candidates[a], &candidates[b], &request.ordering, (graph_first, request.scoring), w)
                 == cmp::Ordering::Equal
         };
         let mut end = at + 1;
@@ -144,12 +160,16 @@ fn by_score(
     a: &Candidate,
     b: &Candidate,
     ordering: &Ordering,
-    intent: Intent,
+    (graph_first, scoring): (bool, Scoring),
     w: &ScoringWeights,
 ) -> cmp::Ordering {
     let is_weak = |c: &Candidate| c.seed_score < w.strong_seed;
-    let graph_first = || a.distance.cmp(&b.distance).then_with(|| b.evidence.total_cmp(&a.evidence));
-    let first = if intent == Intent::Impact { graph_first() } else { is_weak(a).cmp(&is_weak(b)) };
+    let by_graph = || a.distance.cmp(&b.distance).then_with(|| b.evidence.total_cmp(&a.evidence));
+    let first = match scoring {
+        _ if graph_first => by_graph(),
+        Scoring::Graph => is_weak(a).cmp(&is_weak(b)),
+        Scoring::Sources | Scoring::Task => cmp::Ordering::Equal,
+    };
     first
         .then_with(|| match ordering.primary {
             Primary::HybridScore => b.hybrid.total_cmp(&a.hybrid),
@@ -158,7 +178,9 @@ fn by_score(
             Primary::GraphEvidence => b.evidence.total_cmp(&a.evidence),
         })
         .then_with(|| b.hybrid.total_cmp(&a.hybrid))
-        .then_with(|| a.distance.cmp(&b.distance))
+        .then_with(
+            || if scoring == Scoring::Graph { a.distance.cmp(&b.distance) } else { cmp::Ordering::Equal },
+        )
 }
 
 type Keyed = (usize, Option<String>, Option<String>);

@@ -5,6 +5,7 @@
 use crate::pack::{Limit, LimitSource};
 use crate::query::Kind;
 use crate::request::ContextBudget;
+use crate::role::RolePatterns;
 use indexd_model::limits;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -19,6 +20,10 @@ pub struct Config {
     pub budgets: BudgetDefaults,
     /// Weights of the hybrid score.
     pub scoring: ScoringWeights,
+    /// Weights of scoring `sources`.
+    pub sources: SourceScoring,
+    /// What files are whatever their names say.
+    pub roles: RolePatterns,
     /// Bounds of expansion.
     pub expansion: ExpansionBounds,
     /// Shares of the budget.
@@ -41,6 +46,8 @@ impl Default for Config {
             tokenizer: "o200k_base".to_owned(),
             budgets: BudgetDefaults::default(),
             scoring: ScoringWeights::default(),
+            sources: SourceScoring::default(),
+            roles: RolePatterns::default(),
             expansion: ExpansionBounds::default(),
             shares: Shares::default(),
             headroom: Headroom::default(),
@@ -103,6 +110,7 @@ impl Config {
         {
             return Err("the lanes of pack.shares may add up to 100 at most".to_owned());
         }
+        self.roles.check()?;
         let s = &self.scoring;
         if s.seed + s.distance + s.evidence == 0.0 {
             return Err("one weight of pack.scoring must be above 0".to_owned());
@@ -168,6 +176,26 @@ settings! {
 }
 
 settings! {
+    /// Weights of scoring `sources`, and what each kind of source counts (RANK-10, RANK-11).
+    SourceScoring {
+        /// The score of profile `graph`.
+        relevance: f64 = 0.5,
+        /// How lately the file was changed.
+        recency: f64 = 0.3,
+        /// The kind of source.
+        source: f64 = 0.2,
+        /// What a frame of a trace counts; the ratio to the highest matters.
+        tool_results: u64 = 100,
+        /// What the request names or focuses on counts.
+        open_files: u64 = 80,
+        /// What hits count.
+        search_results: u64 = 60,
+        /// What edges lead to counts.
+        references: u64 = 40,
+    }
+}
+
+settings! {
     /// Bounds of expansion: every walk stops at a count, never at a time.
     ExpansionBounds {
         /// Seeds that are expanded.
@@ -180,6 +208,20 @@ settings! {
         edges: u32 = 1_500,
         /// Definitions reached in one request.
         records: u32 = 200,
+    }
+}
+
+impl ExpansionBounds {
+    /// The bounds of a pack that is `n` times as wide as an ordinary one, up to the hard limits.
+    pub fn times(self, n: u32) -> Self {
+        let wider = |of: u32, most: u32| of.saturating_mul(n).min(most.max(of));
+        Self {
+            seeds: wider(self.seeds, limits::EXPANSION_SEEDS_MAX),
+            nodes: wider(self.nodes, limits::EXPANSION_NODES_MAX),
+            edges_per_node: self.edges_per_node,
+            edges: wider(self.edges, limits::EXPANSION_EDGES_MAX),
+            records: wider(self.records, limits::EXPANSION_RECORDS_MAX),
+        }
     }
 }
 

@@ -2,15 +2,20 @@
 //!
 //! Candidates come in rank order and the first of equals stays, so the best ranked survives and
 //! the order of survivors is that of the input. Contents are told apart by their digests in the index,
-//! where they have one, so that next to no text is read. That digests of 64 bits agree is no proof, as
-//! whoever writes the texts can make two of them collide: [`are_equal`] looks at the texts.
+//! so that no text is read, and groups are found by hash: the work grows with the number of candidates. That
+//! digests of 64 bits agree is no proof, as whoever writes the texts can make two of them collide:
+//! [`are_equal`] looks at the texts, and [`text_hash`] tells many apart.
 
-use crate::candidate::Candidate;
 use crate::identity::Sources;
 use crate::unit::{Unit, Units};
-use indexd_model::{FileDoc, Lines};
+use indexd_model::{ContentHash, FileDoc, Lines};
 use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
 use std::collections::BTreeMap;
+use std::collections::hash_map::Entry;
+use std::hash::Hash;
+use std::rc::Rc;
+use std::sync::Arc;
 
 /// Where each candidate ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,27 +28,24 @@ pub enum Fate {
     Overlaps(usize),
 }
 
-/// Decides for every candidate, in rank order; `same` says whether two units of one size have the same
-/// text.
-pub fn dedup(candidates: &[Candidate], mut same: impl FnMut(&Unit, &Unit) -> bool) -> Vec<Fate> {
-    let mut fates = vec![Fate::Kept; candidates.len()];
-    let mut by_size: FxHashMap<(u32, u32), Vec<usize>> = FxHashMap::default();
-    for (i, c) in candidates.iter().enumerate() {
-        by_size.entry(size(&c.unit)).or_default().push(i);
+/// Decides for every unit, in rank order; `content` gives what units with one text have in common, and is
+/// asked once for each of those that have their size in common with another.
+pub fn dedup<K: Eq + Hash>(units: &[Rc<Unit>], mut content: impl FnMut(&Unit) -> K) -> Vec<Fate> {
+    let mut n_of_size: FxHashMap<(u32, u32), u32> = FxHashMap::default();
+    for unit in units {
+        *n_of_size.entry(size(unit)).or_default() += 1;
     }
-    for (i, c) in candidates.iter().enumerate() {
-        let equals = &by_size[&size(&c.unit)];
-        if equals.len() < 2 {
-            continue;
-        }
-        for &j in equals.iter().take_while(|j| **j < i) {
-            if fates[j] == Fate::Kept && same(&candidates[j].unit, &c.unit) {
-                fates[i] = Fate::SameAs(j);
-                break;
+    let mut first: FxHashMap<((u32, u32), K), usize> = FxHashMap::default();
+    let mut fates = vec![Fate::Kept; units.len()];
+    for (i, unit) in units.iter().enumerate().filter(|(_, u)| n_of_size[&size(u)] > 1) {
+        match first.entry((size(unit), content(unit))) {
+            Entry::Occupied(known) => fates[i] = Fate::SameAs(*known.get()),
+            Entry::Vacant(new) => {
+                new.insert(i);
             }
         }
     }
-    mark_overlaps(candidates, &mut fates);
+    mark_overlaps(units, &mut fates);
     fates
 }
 
@@ -52,19 +54,18 @@ fn size(unit: &Unit) -> (u32, u32) {
     (unit.spans.iter().map(|(s, _)| s.len()).sum(), unit.spans.iter().map(|(_, l)| l.count()).sum())
 }
 
-/// Whether two units of one size seem to have the same text: those of one chunk by its digest and
-/// their names, others by their texts.
-pub fn seem_equal(units: &mut Units, sources: &mut Sources, a: &Unit, b: &Unit) -> bool {
-    let same_digest = match (&a.chunks[..], &b.chunks[..]) {
-        ([a], [b]) => Some(units.chunk(*a).digest == units.chunk(*b).digest),
-        _ => None,
-    };
-    // A definition's text holds its name.
-    let same_name = match (a.def.some(), b.def.some()) {
-        (Some(a), Some(b)) if same_digest != Some(false) => units.def(a).name == units.def(b).name,
-        _ => true,
-    };
-    same_name && same_digest.unwrap_or_else(|| are_equal(units, sources, a, b))
+/// What tells contents apart without a look at a text: the digests of the chunks, and the name of the
+/// definition, which its text holds.
+pub fn digests(units: &mut Units, unit: &Unit) -> (SmallVec<[u64; 2]>, Option<Arc<str>>) {
+    let digests = unit.chunks.iter().map(|c| units.chunk(*c).digest).collect();
+    (digests, unit.def.some().map(|d| Arc::clone(&units.def(d).name)))
+}
+
+/// The hash of the text, which proves that two are one.
+pub fn text_hash(units: &Units, sources: &mut Sources, unit: &Unit) -> ContentHash {
+    let source = sources.of(units.view, unit.file);
+    let text: String = unit.spans.iter().map(|(span, _)| source.slice(*span)).collect();
+    ContentHash::of(text.as_bytes())
 }
 
 /// Whether two units have the same text.
@@ -78,14 +79,14 @@ pub fn are_equal(units: &Units, sources: &mut Sources, a: &Unit, b: &Unit) -> bo
 
 /// Marks what shares a line with a better candidate of the same file. Chunks of one extractor never
 /// do, so this speaks up only for a view whose chunks come from elsewhere.
-fn mark_overlaps(candidates: &[Candidate], fates: &mut [Fate]) {
+fn mark_overlaps(units: &[Rc<Unit>], fates: &mut [Fate]) {
     let mut taken = Taken::default();
-    for (i, c) in candidates.iter().enumerate() {
+    for (i, unit) in units.iter().enumerate() {
         if fates[i] != Fate::Kept {
             continue;
         }
-        let lines: Vec<Lines> = c.unit.spans.iter().map(|(_, lines)| *lines).collect();
-        if let Some(better) = taken.claim(c.unit.file, &lines, i) {
+        let lines: Vec<Lines> = unit.spans.iter().map(|(_, lines)| *lines).collect();
+        if let Some(better) = taken.claim(unit.file, &lines, i) {
             fates[i] = Fate::Overlaps(better);
         }
     }
@@ -112,6 +113,41 @@ impl Taken {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::unit::UnitKey;
+    use indexd_model::{ChunkDoc, ChunkKind, DefDoc, Span};
+
+    /// A function of one line and 20 bytes, the `n`th of its file.
+    fn unit(n: u32) -> Rc<Unit> {
+        let span = Span { start: 20 * n, end: 20 * n + 20 };
+        Rc::new(Unit {
+            key: UnitKey(ChunkDoc(n)),
+            file: FileDoc(0),
+            def: DefDoc::NONE,
+            kind: ChunkKind::Lines,
+            chunks: SmallVec::from_slice(&[ChunkDoc(n)]),
+            spans: SmallVec::from_slice(&[(span, Lines { start: n + 1, end: n + 1 })]),
+        })
+    }
+
+    #[test]
+    fn every_content_is_looked_at_once_however_many_have_its_size() {
+        const N: u32 = 20_000;
+        let units: Vec<Rc<Unit>> = (0..N).map(unit).collect();
+        for n_contents in [1, 7, N] {
+            let mut asked = 0;
+            let fates = dedup(&units, |u| {
+                asked += 1;
+                u.key.0.0 % n_contents
+            });
+            assert_eq!(asked, N);
+            let is_right = |(i, fate): (usize, &Fate)| match fate {
+                Fate::Kept => (i as u32) < n_contents,
+                Fate::SameAs(first) => *first == i % n_contents as usize && *first < i,
+                Fate::Overlaps(_) => false,
+            };
+            assert!(fates.iter().enumerate().all(is_right), "{n_contents}");
+        }
+    }
 
     #[test]
     fn lines_are_taken_once() {

@@ -1,7 +1,7 @@
 //! What is shown of a unit: all of it where it fits, else its head and the lines that matter.
 //!
-//! Parts are runs of whole lines of the stored text; nothing ever cuts a line. One that is longer
-//! than the byte limit is left out.
+//! Parts are runs of lines of the stored text. A line is shown whole, but one that is longer than an item may
+//! be is shown around the place that matters ([`Source::shown`]).
 
 use crate::identity::Source;
 use crate::render::union;
@@ -106,7 +106,8 @@ pub fn plan(
     choose_run(source, first, &mut chosen, &whole, head_line, u32::MAX, &mut left);
     close_gaps(source, first, &mut chosen, &whole, GAP_LINES, &mut left.bytes);
     let parts = runs(source, first, &chosen);
-    if parts == whole {
+    let is_cut = parts.iter().any(|p| (p.start..=p.end).any(|l| source.is_long(l)));
+    if parts == whole && !is_cut {
         return Plan { form: Form::Whole, parts, reason: None };
     }
     Plan { form: Form::Windows, parts, reason: Some(reason) }
@@ -123,6 +124,22 @@ pub fn head(source: &Source, def: &DefRecord, further: impl IntoIterator<Item = 
     let signature = Lines { start, end: last.min(start + HEAD_LINES_MAX - 1).max(def.name_line) };
     let further = further.into_iter().map(|line| Lines { start: line, end: line });
     Plan { form: Form::Head, parts: union(std::iter::once(signature).chain(further)), reason: Some("head") }
+}
+
+/// Lines of a doc comment that are shown of an outline.
+const OUTLINE_DOC_LINES: u32 = 6;
+
+/// Plans the outline of a definition: the first lines of its doc comment, and its signature.
+pub fn outline(unit: &Unit, source: &Source, def: &DefRecord) -> Plan {
+    let mut plan = head(source, def, std::iter::empty());
+    if !def.doc.is_empty() {
+        let first = source.lines().line(def.doc.start);
+        let last = source.lines().line(def.doc.end.saturating_sub(1)).min(first + OUTLINE_DOC_LINES - 1);
+        let own = unit.lines();
+        let doc = Lines { start: first.max(own.start), end: last.min(own.end) };
+        plan.parts = union(plan.parts.into_iter().chain((doc.start <= doc.end).then_some(doc)));
+    }
+    plan
 }
 
 /// Plans single lines of a unit that has no signature.
@@ -201,11 +218,10 @@ fn choose_run(
         let is_own = whole.iter().any(|l| l.start <= at && at <= l.end);
         let slot = &mut chosen[(at - first) as usize];
         if is_own && !*slot {
-            let size = source.lines().span(at).len() as usize;
-            if size > left.bytes_max {
+            let Some(size) = source.shown_len(at).filter(|size| *size <= left.bytes_max) else {
                 at += 1;
                 continue;
-            }
+            };
             if size > left.bytes {
                 return;
             }
@@ -331,7 +347,8 @@ fn close_gaps(
         if (1..=n).contains(&gap) {
             let lines = Lines { start: first + at as u32, end: first + (at + gap) as u32 - 1 };
             let is_own = whole.iter().any(|l| l.start <= lines.start && lines.end <= l.end);
-            let size = source.lines().lines_span(lines).len() as usize;
+            let size: usize =
+                (lines.start..=lines.end).map(|l| source.shown_len(l).unwrap_or(*bytes + 1)).sum();
             if is_own && size <= *bytes {
                 *bytes -= size;
                 chosen[at..at + gap].fill(true);

@@ -150,6 +150,7 @@ pub fn expand(
         next.sort_by(|a, b| walk.reached[*b].evidence.total_cmp(&walk.reached[*a].evidence));
         frontier = next.into_iter().map(Node::Reached).collect();
     }
+    walk.report.seeds = seeds.len().min(bounds.seeds as usize) as u32;
     walk.report.records = walk.reached.len() as u32;
     walk.report.hops = walk.reached.iter().map(|r| r.path.len() as u32).max().unwrap_or(0);
     let mut unproven = walk.unproven;

@@ -7,15 +7,17 @@ use crate::context::Context;
 use crate::error::PackError;
 use crate::expand::{self, Expanded, Reached};
 use crate::identity::Sources;
+use crate::intent::Row;
 use crate::naming::Named;
 use crate::pack::{DropReason, ExpansionReport};
+use crate::profile::{self, Profile};
 use crate::query::{Kind, Query};
 use crate::request::{EdgeType, Focus, Resolved, SeedMode, Strictness};
 use crate::retrieve::{Hit, Retrieved, retrieve};
-use crate::role::{Role, role_of};
+use crate::role::{Role, is_test_by_content, role_of};
 use crate::score::Scored;
 use crate::unit::{Unit, UnitKey, Units};
-use indexd_model::{ChunkDoc, DefFlags, FileDoc, IndexView, Outcome};
+use indexd_model::{ChunkDoc, DefFlags, FileDoc, IndexView, Outcome, limits};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::rc::Rc;
 
@@ -57,6 +59,8 @@ pub struct Gathered {
     pub retrieved: Retrieved,
     /// How sure it is that an answer is among the hits.
     pub confidence: Confidence,
+    /// The profile that scores, where it is not `graph`.
+    pub profile: Option<Profile>,
 }
 
 /// Collects the candidates of a request.
@@ -69,23 +73,32 @@ pub fn gather(
     request: &Resolved,
     query: &Query,
     named: &Named,
+    row: &Row,
     ctx: &Context,
 ) -> Result<Gathered, PackError> {
     let config = ctx.config;
-    let mut retrieved = retrieve(units, query, named, &ctx.tuning.weights, request.seed_provider);
+    let weights = profile::weights(request.scoring, row.weights(&ctx.tuning.weights));
+    let mut retrieved = retrieve(units, query, named, &weights, request.seed_provider, ctx.cancel);
     (ctx.stage)("retrieve");
     if (ctx.cancel)() {
         return Err(PackError::Cancelled);
     }
     let mut unreadable = Vec::new();
     let confidence = Confidence::of(query, named, &retrieved.hits, retrieved.weighted.known);
-    let hits = std::mem::take(&mut retrieved.hits);
+    let mut hits = std::mem::take(&mut retrieved.hits);
+    for h in hits.iter_mut().filter(|h| h.role == Role::Code) {
+        if is_test_by_content(units, &h.unit) {
+            h.role = Role::Test;
+        }
+    }
     let mut found = certain(units, sources, request, query, named, &mut unreadable)?;
+    let width = width(request);
+    let (bounds, seeds_max) = (config.expansion.times(width), seeds_max(ctx, width));
     let roles = seed_roles(request.seed_mode, query, &hits);
     let top = hits.iter().filter(|h| roles.contains(&h.role)).map(|h| h.total).fold(0.0, f64::max);
     let scale = if top > 0.0 { 1.0 / top } else { 0.0 };
     let scores: FxHashMap<UnitKey, usize> = hits.iter().enumerate().map(|(i, h)| (h.unit.key, i)).collect();
-    for h in hits.iter().filter(|h| roles.contains(&h.role)).take(ctx.tuning.seeds_max as usize) {
+    for h in hits.iter().filter(|h| roles.contains(&h.role)).take(seeds_max) {
         found.add_seed(units, Rc::clone(&h.unit), (h.total * scale).min(1.0), Some(h.scored));
     }
     // What the text quotes counts wherever it stands.
@@ -93,12 +106,13 @@ pub fn gather(
         found.add_seed(units, Rc::clone(&h.unit), (h.total * scale).min(1.0), Some(h.scored));
     }
     let starts: Vec<Rc<Unit>> =
-        found.candidates.iter().take(config.expansion.seeds as usize).map(|c| Rc::clone(&c.unit)).collect();
+        found.candidates.iter().take(bounds.seeds as usize).map(|c| Rc::clone(&c.unit)).collect();
     let is_strict = request.strictness == Strictness::Strict;
     // What a change alone is about has its own lanes; two hops further nothing is asked for.
     let walked = if request.is_change_alone() { &[][..] } else { &starts[..] };
-    let Expanded { reached, unproven, report } =
-        expand::expand(units, walked, &request.expansion, is_strict, &config.expansion, ctx.cancel)?;
+    let Expanded { reached, unproven, mut report } =
+        expand::expand(units, walked, &request.expansion, is_strict, &bounds, ctx.cancel)?;
+    report.seeds_found = found.candidates.len() as u32;
     (ctx.stage)("expand");
     let n_reached = reached.len();
     for r in reached {
@@ -122,7 +136,7 @@ pub fn gather(
     }
     let score = |h: &Hit| (h.unit.key, ((h.total * scale).min(1.0), Some(h.scored)));
     let mut out = Gathered {
-        is_cut: hits.len() > ctx.tuning.seeds_max as usize,
+        is_cut: hits.len() > seeds_max,
         scale,
         scores: hits.iter().map(score).collect(),
         candidates: found.candidates,
@@ -132,6 +146,7 @@ pub fn gather(
         report,
         retrieved,
         confidence,
+        profile: None,
     };
     for c in &mut out.candidates {
         c.score(&config.scoring);
@@ -139,8 +154,34 @@ pub fn gather(
     for (c, _) in &mut out.dropped {
         c.score(&config.scoring);
     }
+    out.profile = Profile::of(request, query.kind, config.sources, &out.candidates, units);
+    if let Some(profile) = &out.profile {
+        out.candidates.iter_mut().for_each(|c| profile.score(units, c));
+        out.dropped.iter_mut().for_each(|(c, _)| profile.score(units, c));
+    }
     Ok(out)
 }
+
+/// How many times as many candidates as usual a pack may have: as its budget grows, more are looked for, and
+/// no more than it may show.
+fn width(request: &Resolved) -> u32 {
+    let caps = request.budgets;
+    let by_tokens = 1 + caps.max_total_tokens / USUAL_TOKENS;
+    by_tokens.min(caps.max_items / USUAL_ITEMS).clamp(1, WIDTH_MAX) as u32
+}
+
+/// Hits that are seeds at most: the usual number, or as many as a section of a wide pack holds.
+fn seeds_max(ctx: &Context, width: u32) -> usize {
+    let usual = ctx.tuning.seeds_max;
+    usual.saturating_mul(width).min(usual.max(limits::ITEMS_PER_SECTION_MAX)) as usize
+}
+
+/// Tokens and items up to which a pack is an ordinary one.
+const USUAL_TOKENS: u64 = 16_000;
+const USUAL_ITEMS: u64 = 60;
+
+/// What no pack is wider than.
+const WIDTH_MAX: u64 = 8;
 
 /// What is a seed without a search: the focus, what a change is about, what the text names.
 fn certain(
@@ -198,7 +239,10 @@ impl Found {
         }
         self.at.insert(unit.key, self.candidates.len());
         let file = units.file(unit.file);
-        let role = role_of(&file);
+        let role = match role_of(&file) {
+            Role::Code if is_test_by_content(units, &unit) => Role::Test,
+            role => role,
+        };
         self.candidates.push(Candidate {
             unit,
             file,
@@ -212,6 +256,7 @@ impl Found {
             has_gap: false,
             beside: None,
             hybrid: 0.0,
+            parts: Vec::new(),
         });
         self.candidates.last_mut()
     }

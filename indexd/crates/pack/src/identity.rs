@@ -9,7 +9,9 @@ use indexd_model::{
     names, span,
 };
 use rustc_hash::FxHashMap;
-use std::cell::OnceCell;
+use std::borrow::Cow;
+use std::cell::{OnceCell, RefCell};
+use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -20,12 +22,79 @@ pub struct Source {
     lines: Arc<LineIndex>,
     /// UTF-16 code units before each line; none for ASCII, where they are bytes.
     units: OnceCell<Option<Vec<u32>>>,
+    /// Bytes from which a line is shown in part alone.
+    line_max: usize,
+    /// Where what is shown of long lines begins, by line; at their start where nothing is said.
+    cuts: RefCell<BTreeMap<u32, usize>>,
 }
+
+/// Marks where text of a line is left out.
+const CUT: &str = "\u{2026}";
+
+/// What of a line stays around its marks at least; with less room it is not shown.
+const CUT_BYTES_MIN: usize = 24;
 
 impl Source {
     /// A text with the index of its lines.
     pub fn new(text: Arc<str>, lines: Arc<LineIndex>) -> Self {
-        Self { text, lines, units: OnceCell::new() }
+        Self { text, lines, units: OnceCell::new(), line_max: usize::MAX, cuts: RefCell::default() }
+    }
+
+    /// Lets lines of more than so many bytes, line end included, be shown in part.
+    #[must_use]
+    pub fn with_line_max(mut self, bytes: usize) -> Self {
+        self.line_max = bytes;
+        self
+    }
+
+    /// Whether a line is shown in part alone, or, where even that has no room, not at all.
+    pub fn is_long(&self, line: u32) -> bool {
+        self.lines.span(line).len() as usize > self.line_max
+    }
+
+    /// Lets what is shown of a long line begin at this byte of it, unless it was shown already.
+    pub fn cut_at(&self, line: u32, byte: usize) {
+        self.cuts.borrow_mut().entry(line).or_insert(byte);
+    }
+
+    /// Bytes that a line takes as it is shown; `None` where it has no room.
+    pub fn shown_len(&self, line: u32) -> Option<usize> {
+        let len = self.lines.span(line).len() as usize;
+        if len <= self.line_max {
+            return Some(len);
+        }
+        (self.line_max >= CUT_BYTES_MIN).then(|| self.cut(line).len())
+    }
+
+    /// Some lines as they are shown: exactly, and a long one around the place that matters, with a mark on
+    /// each side where text of it is left out.
+    pub fn shown(&self, lines: Lines) -> Cow<'_, str> {
+        let whole = self.slice(self.lines.lines_span(lines));
+        if whole.len() <= self.line_max || !(lines.start..=lines.end).any(|l| self.is_long(l)) {
+            return Cow::Borrowed(whole);
+        }
+        let line = |l| if self.is_long(l) { self.cut(l) } else { self.slice(self.lines.span(l)).to_owned() };
+        Cow::Owned((lines.start..=lines.end).map(line).collect())
+    }
+
+    /// Half of what an item may hold, so that other lines have room beside it.
+    fn cut(&self, line: u32) -> String {
+        let whole = self.slice(self.lines.span(line));
+        let body = whole.trim_end_matches(['\n', '\r']);
+        let room = (self.line_max / 2).saturating_sub(2 * CUT.len() + whole.len() - body.len());
+        let down = |mut at: usize| {
+            while !body.is_char_boundary(at) {
+                at -= 1;
+            }
+            at
+        };
+        let last = body.len().saturating_sub(room);
+        let at = *self.cuts.borrow_mut().entry(line).or_insert(0);
+        let from = down(at.min(last));
+        let to = down((from + room).min(body.len()));
+        let mark = |is_cut: bool| if is_cut { CUT } else { "" };
+        let end = &whole[body.len()..];
+        format!("{}{}{}{end}", mark(from > 0), &body[from..to], mark(to < body.len()))
     }
 
     /// Its lines.
@@ -77,14 +146,21 @@ pub struct Sources {
     chunks: FxHashMap<FileDoc, Vec<(Span, DefDoc)>>,
     namespaces: FxHashMap<FileDoc, Option<Namespace>>,
     symbols: FxHashMap<DefDoc, Option<SymbolId>>,
+    /// Bytes of a line that may be shown whole; none for all.
+    line_max: Option<usize>,
 }
 
 impl Sources {
+    /// With texts whose lines are shown whole up to so many bytes.
+    pub fn with_line_max(bytes: usize) -> Self {
+        Self { line_max: Some(bytes), ..Self::default() }
+    }
+
     /// The file's text.
     pub fn of(&mut self, view: &dyn IndexView, file: FileDoc) -> Rc<Source> {
-        let source =
-            self.files.entry(file).or_insert_with(|| Rc::new(Source::new(view.text(file), view.lines(file))));
-        Rc::clone(source)
+        let line_max = self.line_max.unwrap_or(usize::MAX);
+        let read = || Rc::new(Source::new(view.text(file), view.lines(file)).with_line_max(line_max));
+        Rc::clone(self.files.entry(file).or_insert_with(read))
     }
 
     /// The identity of a unit: that of its first chunk.
@@ -176,6 +252,28 @@ pub fn hex(bytes: &[u8]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn shown(text: &str, line_max: usize, line: u32, at: usize) -> String {
+        let source = Source::new(Arc::from(text), Arc::new(LineIndex::new(text))).with_line_max(line_max);
+        source.cut_at(line, at);
+        source.shown(Lines { start: line, end: line }).into_owned()
+    }
+
+    #[test]
+    fn a_long_line_is_cut_between_characters_and_marked() {
+        let text = format!("short\n{}\nend\n", "\u{e9}x".repeat(100));
+        assert_eq!(shown(&text, 50, 1, 3), "short\n");
+        assert_eq!(shown(&text, 50, 2, 0), format!("{}\u{2026}\n", "\u{e9}x".repeat(6)));
+        // Byte 4 is inside of a character.
+        assert_eq!(shown(&text, 50, 2, 4), format!("\u{2026}{}\u{2026}\n", "\u{e9}x".repeat(6)));
+        let end = shown(&text, 50, 2, 1_000);
+        assert!(end.starts_with('\u{2026}') && end.ends_with("x\n") && !end.ends_with("\u{2026}\n"), "{end}");
+        for (at, max) in (0..310).zip([24, 25, 31, 60].into_iter().cycle()) {
+            let cut = shown(&text, max, 2, at);
+            let inner = cut.trim_end_matches('\n').trim_matches('\u{2026}');
+            assert!(cut.len() <= max && text.contains(inner), "{at} {max} {cut}");
+        }
+    }
 
     #[test]
     fn utf16_ranges_equal_counts_from_the_start() {

@@ -49,6 +49,13 @@ pub struct Link {
     pub way: Vec<Step>,
 }
 
+impl Link {
+    /// A link without edges.
+    pub fn to(unit: Rc<Unit>) -> Self {
+        Self { unit, weight: 0.0, lines: Vec::new(), edges: Vec::new(), way: Vec::new() }
+    }
+}
+
 /// Which edges a request lets pass.
 pub struct Allowed {
     direction: Direction,
@@ -66,6 +73,9 @@ impl Allowed {
         }
         if expansion.edge_types.contains(&EdgeType::Usage) {
             kinds.extend([EdgeKind::Usage, EdgeKind::Inherit, EdgeKind::Implement]);
+        }
+        if expansion.edge_types.contains(&EdgeType::Import) {
+            kinds.push(EdgeKind::Import);
         }
         if expansion.max_hops == 0 {
             kinds.clear();
@@ -223,62 +233,122 @@ pub fn callers_through(units: &mut Units, shown: &[Shown], allowed: &Allowed) ->
     found.sorted(units)
 }
 
+/// Uses that were found.
+pub struct AllUses {
+    /// The units with the lines of the uses, those in code first, then by path and place.
+    pub links: Vec<Link>,
+    /// Whether there are more than are looked at.
+    pub is_cut: bool,
+}
+
+/// Uses of one definition that are looked at.
+const USES_MAX: usize = 2_000;
+
+/// Every call, use and import of the shown definitions, whatever kind of file it stands in, each with all
+/// its lines.
+pub fn uses(units: &mut Units, shown: &[Shown], allowed: &Allowed) -> AllUses {
+    let (mut found, mut is_cut) = (Found::default(), false);
+    if allowed.direction == Direction::Out {
+        return AllUses { links: Vec::new(), is_cut };
+    }
+    for s in shown {
+        let Some(def) = s.unit.def.some() else { continue };
+        let edges = units.view.edges_to(def, &allowed.kinds, USES_MAX + 1);
+        is_cut |= edges.len() > USES_MAX;
+        for edge in edges.iter().take(USES_MAX) {
+            let Some(step) = allowed.step(edge, false) else { continue };
+            let file = units.view.def(edge.site()).file;
+            for at in edge.occurrences.iter().filter(|o| o.confidence >= CONFIDENCE_MIN) {
+                // An import hangs at its file and stands wherever it stands.
+                let Some(unit) = units.at(file, at.at).filter(|u| u.key != s.unit.key) else { continue };
+                found.add(unit, 0.0, Some(at.line), s.item, &[], step);
+            }
+        }
+    }
+    let mut links = found.sorted(units);
+    let mut is_test = |l: &Link| role_of(&units.file(l.unit.file)) == Role::Test;
+    links.sort_by_cached_key(|l| is_test(l));
+    AllUses { links, is_cut }
+}
+
+/// Units from which calls and uses lead to the shown definitions, within `hops`, over each other; fewest
+/// hops first, then heaviest. Tests are left to others.
+pub fn dependents(units: &mut Units, shown: &[Shown], allowed: &Allowed, hops: u32) -> Vec<Link> {
+    let kinds = [EdgeKind::Call, EdgeKind::Usage, EdgeKind::Inherit, EdgeKind::Implement];
+    let reach = Reach { kinds: &kinds, role: Role::Code, is_through: true, hops };
+    reach.from(units, shown, allowed)
+}
+
 /// Units of files with one role from which calls lead to the shown definitions, within `hops`; fewest
 /// hops first, then heaviest. Units of other roles lie between.
 pub fn reaching(units: &mut Units, shown: &[Shown], role: Role, allowed: &Allowed, hops: u32) -> Vec<Link> {
-    let kinds: Vec<EdgeKind> =
-        [EdgeKind::Call, EdgeKind::Usage].into_iter().filter(|k| allowed.kinds.contains(k)).collect();
-    if allowed.direction == Direction::Out {
-        return Vec::new();
-    }
-    let mut seen: FxHashSet<UnitKey> = shown.iter().map(|s| s.unit.key).collect();
-    let mut out: Vec<Link> = Vec::new();
-    let start = |s: &Shown| (s.def, s.item, s.weight, Vec::new());
-    let mut frontier: Vec<(DefDoc, usize, f64, Vec<Step>)> = shown.iter().map(start).collect();
-    let mut left = REACHING_MAX;
-    for hop in 1..=hops {
-        let mut found = Vec::new();
-        let mut next = Vec::new();
-        for (def, item, weight, path) in frontier {
-            let Some(def) = def.some().filter(|_| left > 0) else { continue };
-            left -= 1;
-            let worth = weight / units.usage(def);
-            for edge in units.edges_in(def, &kinds).iter() {
-                // Beyond the first, only calls carry a change on.
-                if hop > 1 && edge.kind != EdgeKind::Call {
-                    continue;
-                }
-                let Some(unit) = units.of_def(edge.source) else { continue };
-                let Some(at) = edge.occurrences.iter().find(|o| o.confidence >= CONFIDENCE_MIN) else {
-                    continue;
-                };
-                let Some(step) = allowed.step(edge, false).filter(|_| !seen.contains(&unit.key)) else {
-                    continue;
-                };
-                let file = units.file(unit.file);
-                if role_of(&file) == role {
-                    let way = path.clone();
-                    found.push(Link {
-                        unit,
-                        weight: worth,
-                        lines: vec![at.line],
-                        edges: vec![(item, step)],
-                        way,
-                    });
-                } else if hop < hops {
-                    let path = path.iter().copied().chain([step]).collect();
-                    next.push((edge.source, item, worth, path));
+    let kinds = [EdgeKind::Call, EdgeKind::Usage];
+    Reach { kinds: &kinds, role, is_through: false, hops }.from(units, shown, allowed)
+}
+
+/// A walk against the edges.
+struct Reach<'k> {
+    kinds: &'k [EdgeKind],
+    /// Units of files with this role are found.
+    role: Role,
+    /// Whether the walk goes on from what is found; else it goes on from the others.
+    is_through: bool,
+    hops: u32,
+}
+
+impl Reach<'_> {
+    fn from(&self, units: &mut Units, shown: &[Shown], allowed: &Allowed) -> Vec<Link> {
+        let (role, hops) = (self.role, self.hops);
+        let kinds: Vec<EdgeKind> = self.kinds.iter().copied().filter(|k| allowed.kinds.contains(k)).collect();
+        if allowed.direction == Direction::Out {
+            return Vec::new();
+        }
+        let mut seen: FxHashSet<UnitKey> = shown.iter().map(|s| s.unit.key).collect();
+        let mut out: Vec<Link> = Vec::new();
+        let start = |s: &Shown| (s.def, s.item, s.weight, Vec::new());
+        let mut frontier: Vec<(DefDoc, usize, f64, Vec<Step>)> = shown.iter().map(start).collect();
+        let mut left = REACHING_MAX;
+        for hop in 1..=hops {
+            let mut found = Vec::new();
+            let mut next = Vec::new();
+            for (def, item, weight, path) in frontier {
+                let Some(def) = def.some().filter(|_| left > 0) else { continue };
+                left -= 1;
+                let worth = weight / units.usage(def);
+                for edge in units.edges_in(def, &kinds).iter() {
+                    // Beyond the first, only calls carry a change on.
+                    if hop > 1 && edge.kind != EdgeKind::Call && !self.is_through {
+                        continue;
+                    }
+                    let Some(unit) = units.of_def(edge.source) else { continue };
+                    let Some(at) = edge.occurrences.iter().find(|o| o.confidence >= CONFIDENCE_MIN) else {
+                        continue;
+                    };
+                    let Some(step) = allowed.step(edge, false).filter(|_| !seen.contains(&unit.key)) else {
+                        continue;
+                    };
+                    let file = units.file(unit.file);
+                    let is_vendored = self.is_through && file.roles.has(FileRoles::VENDORED);
+                    let is_found = role_of(&file) == role && !is_vendored;
+                    if is_found {
+                        let (lines, edges, way) = (vec![at.line], vec![(item, step)], path.clone());
+                        found.push(Link { unit, weight: worth, lines, edges, way });
+                    }
+                    if hop < hops && is_found == self.is_through {
+                        let path = path.iter().copied().chain([step]).collect();
+                        next.push((edge.source, item, worth, path));
+                    }
                 }
             }
+            sort(units, &mut found);
+            found.retain(|l| seen.insert(l.unit.key));
+            out.extend(found);
+            let mut defs: FxHashSet<DefDoc> = FxHashSet::default();
+            next.retain(|n| defs.insert(n.0));
+            frontier = next;
         }
-        sort(units, &mut found);
-        found.retain(|l| seen.insert(l.unit.key));
-        out.extend(found);
-        let mut defs: FxHashSet<DefDoc> = FxHashSet::default();
-        next.retain(|n| defs.insert(n.0));
-        frontier = next;
+        out
     }
-    out
 }
 
 /// Definitions whose callers are looked for on the way to tests.
@@ -294,7 +364,7 @@ pub fn tests(units: &mut Units, shown: &[Shown], allowed: &Allowed) -> Vec<Link>
         for c in units.file(*file).chunks.clone() {
             let unit = units.of_chunk(ChunkDoc(c));
             if known.insert(unit.key) {
-                out.push(Link { unit, weight: 0.0, lines: Vec::new(), edges: Vec::new(), way: Vec::new() });
+                out.push(Link::to(unit));
             }
         }
     }
@@ -429,13 +499,7 @@ impl Found {
         let next = self.links.len();
         let i = *self.at.entry(unit.key).or_insert(next);
         if i == next {
-            self.links.push(Link {
-                unit,
-                weight: 0.0,
-                lines: Vec::new(),
-                edges: Vec::new(),
-                way: way.to_vec(),
-            });
+            self.links.push(Link { way: way.to_vec(), ..Link::to(unit) });
         }
         let link = &mut self.links[i];
         link.weight += weight;

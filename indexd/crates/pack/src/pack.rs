@@ -150,11 +150,11 @@ pub struct Budgets {
     pub exact: bool,
 }
 
-/// A hit that expansion started from.
+/// A seed that is shown.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct SeedEntry {
-    /// Symbol, where it has one.
+    /// Symbol, where it has one; with the explain envelope.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub symbol_id: Option<String>,
     /// Chunk.
@@ -248,6 +248,9 @@ pub struct Item {
     /// Other places with the same content.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub also_at: Vec<Place>,
+    /// In layout `flat`, the pieces that the item is made of, by line; the best of them gives all else.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub merged_from: Vec<MergedPart>,
     /// Tokens of its excerpt, counted by parts; headers and gap marks are not in it.
     pub tokens: u64,
     /// Provenance, nested in layout `graph`; with the explain envelope.
@@ -256,6 +259,16 @@ pub struct Item {
     /// Provenance at the top level of the item in layout `agent`; with the explain envelope.
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
     pub flat_provenance: Option<Provenance>,
+}
+
+/// A piece of a merged item.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct MergedPart {
+    /// Chunk.
+    pub chunk_uid: String,
+    /// Lines.
+    pub lines: LineRange,
 }
 
 /// What is shown of an item.
@@ -427,6 +440,10 @@ pub struct Explain {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ExpansionReport {
+    /// Seeds whose edges were followed.
+    pub seeds: u32,
+    /// Seeds that were found.
+    pub seeds_found: u32,
     /// Edges read.
     pub edges: u32,
     /// Definitions reached.

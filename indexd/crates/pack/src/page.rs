@@ -310,7 +310,7 @@ impl<'c> Page<'c> {
             }
             let runs = render::joined(&block.spot.source, block.items.values().flatten().copied());
             let mut g = group(&block.spot, &runs, 0);
-            g.backticks = runs.iter().map(|r| render::longest_run(g.text(*r))).max().unwrap_or(0);
+            g.backticks = runs.iter().map(|r| render::longest_run(&g.text(*r))).max().unwrap_or(0);
             render::group(&g, &mut out, |out, _, text| out.push_str(text));
         }
         if !self.places.is_empty() {
@@ -364,7 +364,8 @@ impl<'c> Page<'c> {
         if let Some(known) = self.runs.get(&key) {
             return known.clone();
         }
-        let own = spot.source.slice(spot.source.lines().lines_span(lines));
+        let own = spot.source.shown(lines);
+        let own = &*own;
         let inner = sure_part(self.counter, own).map(|inner| {
             let ends = [&own[..inner.start], &own[inner.end..]];
             let tokens = count_lines(self.counter, self.view, &mut self.counted, spot, lines)
@@ -420,9 +421,9 @@ fn count_lines(
     lines: Lines,
 ) -> u64 {
     *counted.entry((spot.file, lines)).or_insert_with(|| {
-        let text = spot.source.slice(spot.source.lines().lines_span(lines));
-        let stored = view.token_count(counter.name(), CachedCounter::key(text));
-        u64::from(stored.unwrap_or_else(|| counter.count_tokens(text)))
+        let text = spot.source.shown(lines);
+        let stored = view.token_count(counter.name(), CachedCounter::key(&text));
+        u64::from(stored.unwrap_or_else(|| counter.count_tokens(&text)))
     })
 }
 

@@ -17,6 +17,7 @@
 
 use crate::identity::Source;
 use indexd_model::{Language, Lines};
+use std::borrow::Cow;
 
 /// The part of the text that an item stands in, in the order in which they are shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -65,8 +66,8 @@ pub struct Group<'a> {
 
 impl Group<'_> {
     /// The text of a run.
-    pub fn text(&self, run: Lines) -> &str {
-        self.source.slice(self.source.lines().lines_span(run))
+    pub fn text(&self, run: Lines) -> Cow<'_, str> {
+        self.source.shown(run)
     }
 }
 
@@ -88,7 +89,7 @@ pub fn group(g: &Group, out: &mut String, mut put: impl FnMut(&mut String, usize
             gap(g.language, Lines { start: after, end: run.start - 1 }, out);
         }
         let text = g.text(*run);
-        put(out, n, text);
+        put(out, n, &text);
         if !text.ends_with('\n') {
             out.push('\n');
         }

@@ -4,6 +4,7 @@
 use crate::canonical;
 use crate::config::Config;
 use crate::error::PackError;
+use crate::intent;
 use crate::pack::{Budgets, Clamp, Limit, LimitSource};
 use crate::template::{Template, Writer};
 pub use indexd_api::request::*;
@@ -196,7 +197,11 @@ impl Asked {
             intent: request.intent.unwrap_or_default(),
             focus: request.focus.clone().filter(|f| *f != Focus::default()),
             change: request.change.as_ref().map(|c| c.found.clone().unwrap_or_default()),
-            expansion: expansion(&request.expansion, limits.max_hops.value as u32),
+            expansion: expansion(
+                request.intent.unwrap_or_default(),
+                &request.expansion,
+                limits.max_hops.value as u32,
+            ),
             budgets: caps,
             context_budget: gross(request, config),
             ordering: ordering(&request.ordering),
@@ -323,7 +328,8 @@ fn limits_of(request: &Request, config: &Config) -> Budgets {
     let items = default("maxItems", client.max_items, d.max_items);
     let per_section = default("maxItemsPerSection", client.max_items_per_section, d.max_items_per_section);
     let bytes = default("maxBytesPerItem", client.max_bytes_per_item, d.max_bytes_per_item);
-    let hops = config.limit("maxHops", d.max_hops);
+    let usual = intent::hops(request.intent.unwrap_or_default(), d.max_hops);
+    let hops = config.limit("maxHops", usual);
     let asked_tokens = b.max_total_tokens.or_else(|| gross.map(ContextBudget::available));
     let asked_hops = request.expansion.max_hops.map(u64::from);
     Budgets {
@@ -350,9 +356,8 @@ fn limits_of(request: &Request, config: &Config) -> Budgets {
     }
 }
 
-fn expansion(asked: &ExpansionRequest, max_hops: u32) -> Expansion {
-    let mut edge_types =
-        asked.edge_types.clone().unwrap_or_else(|| vec![EdgeType::Call, EdgeType::Usage, EdgeType::Import]);
+fn expansion(intent: Intent, asked: &ExpansionRequest, max_hops: u32) -> Expansion {
+    let mut edge_types = asked.edge_types.clone().unwrap_or_else(|| intent::edge_types(intent));
     for (kind, flag) in [
         (EdgeType::Import, asked.include_imports),
         (EdgeType::Export, asked.include_exports),
@@ -383,7 +388,7 @@ fn expansion(asked: &ExpansionRequest, max_hops: u32) -> Expansion {
         include_exports: edge_types.contains(&EdgeType::Export),
         include_dataflow: edge_types.contains(&EdgeType::Dataflow),
         edge_types,
-        direction: asked.direction.unwrap_or_default(),
+        direction: asked.direction.unwrap_or_else(|| intent::direction(intent)),
         include_same_file_neighbors: asked.include_same_file_neighbors.unwrap_or(false),
         require_evidence: asked.require_evidence.unwrap_or(false),
         evidence_kinds,

@@ -71,21 +71,22 @@ pub fn search(units: &mut Units, text: &str, w: &Weights, provider: SeedProvider
     let mut query = Query::parse(text, w);
     query.add_forms(w);
     let named = naming::named(units, &query);
-    retrieve(units, &query, &named, w, provider)
+    retrieve(units, &query, &named, w, provider, &|| false)
 }
 
 /// Ranks the units of the snapshot for `query`. A query without usable words, mentions and literals
-/// gives none.
+/// gives none. `cancel` is asked between stages; what comes back after it has said yes is of no use.
 pub fn retrieve(
     units: &mut Units,
     query: &Query,
     named: &Named,
     w: &Weights,
     provider: SeedProvider,
+    cancel: &dyn Fn() -> bool,
 ) -> Retrieved {
     let w = &w.of_kind(query.kind, !named.meant.is_empty());
     let formula = Formula::new(w, query.kind, |feature| is_of(provider, feature));
-    let is_on = |feature| formula.has(feature);
+    let is_on = |feature| formula.has(feature) && !cancel();
     let (mut scored, chunk_hits) = Lexical::score(units, query, w);
     let mut table = Table::new(units, chunk_hits, w);
     if is_on(Feature::Place) || is_on(Feature::Name) {
@@ -123,7 +124,7 @@ pub fn retrieve(
     diversify::crowding(&mut table.hits, w.crowding);
     diversify::likeness(units, &mut table.hits, w.likeness);
     units.view.will_read(&files_of(table.hits.iter().map(|h| &*h.unit)));
-    let found = |f: &Feature| is_on(*f) && table.hits.iter().any(|h| h.scored.features.get(*f) > 0.0);
+    let found = |f: &Feature| formula.has(*f) && table.hits.iter().any(|h| h.scored.features.get(*f) > 0.0);
     let routes = ROUTES.iter().filter(|(_, features)| features.iter().any(found));
     let providers = routes.map(|(name, _)| *name).collect();
     Retrieved { hits: table.hits, weighted: scored.weighted(), formula, providers }

@@ -17,6 +17,7 @@ pub fn sections(layout: Layout) -> Vec<&'static str> {
             "related",
         ],
         Layout::Agent => vec!["definitions", "key_usages", "dependencies", "tests", "config", "docs"],
+        Layout::Flat => vec!["items"],
     }
 }
 
@@ -68,6 +69,8 @@ pub fn claim(
     let mut claims = match layout {
         Layout::Graph => graph_claims(c, mode),
         Layout::Agent => agent_claims(c, traits),
+        // One list has whatever the ten sections have.
+        Layout::Flat => graph_claims(c, mode).first().map(|_| "items").into_iter().collect(),
     };
     if claims.is_empty() {
         return (None, claims);

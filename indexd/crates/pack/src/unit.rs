@@ -1,6 +1,7 @@
 //! The unit of ranking and of packs: one definition with all its chunks, or one chunk of text
 //! between definitions.
 
+use crate::role::RolePatterns;
 use crate::share::share;
 use indexd_model::view::{ChunkRecord, DefRecord, Edge, FileRecord, PathPosting};
 use indexd_model::{ChunkDoc, ChunkKind, DefDoc, EdgeKind, FileDoc, IndexView, Lines, Span};
@@ -88,6 +89,8 @@ pub struct Units<'v> {
     /// Files by the words of their path.
     files_with: FxHashMap<String, Rc<[FileDoc]>>,
     usages: FxHashMap<DefDoc, f64>,
+    /// What paths are whatever their names say; none for what their names say.
+    roles: Option<RolePatterns>,
 }
 
 impl<'v> Units<'v> {
@@ -105,12 +108,28 @@ impl<'v> Units<'v> {
             edges_in: FxHashMap::default(),
             files_with: FxHashMap::default(),
             usages: FxHashMap::default(),
+            roles: None,
         }
+    }
+
+    /// Lets patterns decide what files are.
+    #[must_use]
+    pub fn with_roles(mut self, roles: &RolePatterns) -> Self {
+        self.roles = (!roles.is_empty()).then(|| roles.clone());
+        self
     }
 
     /// The file's record.
     pub fn file(&mut self, file: FileDoc) -> Rc<FileRecord> {
-        Rc::clone(self.files.entry(file).or_insert_with(|| Rc::new(self.view.file(file))))
+        let (view, roles) = (self.view, &self.roles);
+        let read = || {
+            let mut record = view.file(file);
+            if let Some(roles) = roles {
+                record.roles = roles.of(&record.path, record.roles);
+            }
+            Rc::new(record)
+        };
+        Rc::clone(self.files.entry(file).or_insert_with(read))
     }
 
     /// The definition's record.

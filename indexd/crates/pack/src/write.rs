@@ -1,39 +1,52 @@
 //! From the finished assembly to the typed pack: items with provenance, explanations, counts.
 
+mod flat;
 mod guidance;
+mod nearest;
 mod why;
 
-use crate::assemble::{Selected, State};
-use crate::candidate::Candidate;
+use crate::assemble::{Claimed, Selected, State};
+use crate::candidate::{Candidate, Origin};
 use crate::canonical::round6;
 use crate::context::{Context, Decision};
+use crate::error::PackError;
 use crate::excerpt::Form;
 use crate::identity::{Source, hex};
+use crate::intent::Row;
 use crate::pack::{
-    DropReason, EvidenceGap, Excerpt, Excluded, Explain, Item, LineRange, Pack, PackRequest, Part, Place,
-    Provenance, SCHEMA_VERSION, Scores, Section, SeedEntry, Stats, Truncation, Why,
+    DropReason, EvidenceGap, Excerpt, Excluded, Explain, Item, LineRange, MergedPart, Pack, PackRequest,
+    Part, Place, Provenance, SCHEMA_VERSION, Scores, Section, SeedEntry, Stats, Truncation, Why,
 };
+use crate::profile;
 use crate::query::STOPWORDS_VERSION;
 use crate::request::{Asked, Layout, Strictness};
 use crate::retrieve::GRAPH;
 use crate::score::FEATURES;
-use crate::unit::Unit;
-use indexd_model::{FileRoles, REDACTION_MARK, Span};
+use indexd_model::{FileRoles, Lines, REDACTION_MARK, Span};
 use sha2::{Digest, Sha256};
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 /// Writes the pack.
-pub fn pack(a: &mut Selected, asked: &Asked, ctx: &Context) -> Pack {
+///
+/// # Errors
+/// [`PackError::Cancelled`]; it is asked between items.
+pub fn pack(a: &mut Selected, asked: &Asked, ctx: &Context) -> Result<Pack, PackError> {
     let signature = a.units.view.signature();
     let normalised = asked.normalised(ctx.repo_id, ctx.config, ctx.tool_version);
     let digest =
         Sha256::new().chain_update(signature.as_bytes()).chain_update(normalised.as_bytes()).finalize();
+    if a.request.layout == Layout::Flat {
+        flat::merge(a);
+    }
     let shown = a.shown.clone();
     why::relate(a);
     let mut sections: Vec<Section> =
         a.section_names.iter().map(|name| Section { name, items: Vec::new(), dropped: 0 }).collect();
     for &i in &shown {
+        if (ctx.cancel)() {
+            return Err(PackError::Cancelled);
+        }
         let item = item(a, ctx, i, &signature);
         if let Some(s) = a.claimed[i].section {
             sections[s].items.push(item);
@@ -50,7 +63,7 @@ pub fn pack(a: &mut Selected, asked: &Asked, ctx: &Context) -> Pack {
     let (suggested_next_queries, missing_context_hints, mut warnings) = guidance::of(a, &stats);
     warnings.extend(invisible_characters(&sections));
     warnings.extend(recoded(a));
-    Pack {
+    Ok(Pack {
         format_version: 1,
         schema: "ContextPack",
         schema_version: SCHEMA_VERSION,
@@ -76,7 +89,7 @@ pub fn pack(a: &mut Selected, asked: &Asked, ctx: &Context) -> Pack {
         warnings,
         index_signature: signature,
         rendered: std::mem::take(&mut a.rendered),
-    }
+    })
 }
 
 fn item(a: &mut Selected, ctx: &Context, i: usize, signature: &str) -> Item {
@@ -87,11 +100,15 @@ fn item(a: &mut Selected, ctx: &Context, i: usize, signature: &str) -> Item {
     let excerpt = excerpt_of(a, i, &source);
     let mut why = why::why(a, i, &source);
     let also_at = places(a, i);
-    let lines = unit.lines();
+    let merged_from = merged_from(a, i);
+    let lines = merged_from.iter().fold(unit.lines(), |all, m| Lines {
+        start: all.start.min(m.lines.start),
+        end: all.end.max(m.lines.end),
+    });
     let whole = Span { start: source.lines().start(lines.start), end: source.lines().start(lines.end + 1) };
     let is_full = a.request.include_explain;
-    let provenance =
-        is_full.then(|| provenance(a, ctx, i, signature, snippet_id(&uid, &excerpt, &unit), &why));
+    let snippet_id = snippet_id(&uid, &excerpt, unit.lines().start, !merged_from.is_empty());
+    let provenance = is_full.then(|| provenance(a, ctx, i, signature, (snippet_id, lines), &why));
     if !is_full {
         why.evidence.truncate(1);
     }
@@ -124,6 +141,7 @@ fn item(a: &mut Selected, ctx: &Context, i: usize, signature: &str) -> Item {
         }),
         excerpt,
         also_at,
+        merged_from,
         tokens,
         provenance: nested,
         flat_provenance: flat,
@@ -135,12 +153,12 @@ fn provenance(
     ctx: &Context,
     i: usize,
     signature: &str,
-    snippet_id: String,
+    (snippet_id, lines): (String, Lines),
     why: &Why,
 ) -> Provenance {
     let source = a.source(i);
     let c = &a.claimed[i].candidate;
-    let (path, lines) = (c.file.path.to_string(), c.unit.lines());
+    let path = c.file.path.to_string();
     let is_committed = (ctx.matches_head)(&path);
     Provenance {
         snippet_id,
@@ -197,14 +215,25 @@ fn redactions(text: &str) -> Vec<String> {
     kinds.into_iter().collect()
 }
 
-/// The chunk uid for a whole unit; with offsets of lines from its start when parts are shown.
-fn snippet_id(uid: &str, excerpt: &Excerpt, unit: &Unit) -> String {
-    if !excerpt.truncated {
+/// The pieces that an item of layout `flat` is made of, by line; none where it is one.
+fn merged_from(a: &mut Selected, i: usize) -> Vec<MergedPart> {
+    let pieces = a.claimed[i].merged_from.clone();
+    let mut piece = |j: usize| {
+        let unit = Rc::clone(&a.claimed[j].candidate.unit);
+        MergedPart { chunk_uid: a.sources.uid(&mut a.units, &unit).to_string(), lines: unit.lines().into() }
+    };
+    pieces.into_iter().map(&mut piece).collect()
+}
+
+/// The chunk uid for a whole unit; with offsets of lines from its start when parts are shown, or when it is
+/// merged with others.
+fn snippet_id(uid: &str, excerpt: &Excerpt, first: u32, is_merged: bool) -> String {
+    if !excerpt.truncated && !is_merged {
         return uid.to_owned();
     }
-    let first = unit.lines().start;
+    let offset = |line: u32| i64::from(line) - i64::from(first);
     let parts: Vec<String> =
-        excerpt.parts.iter().map(|p| format!("{}-{}", p.lines.start - first, p.lines.end - first)).collect();
+        excerpt.parts.iter().map(|p| format!("{}-{}", offset(p.lines.start), offset(p.lines.end))).collect();
     format!("{uid}+{}", parts.join(","))
 }
 
@@ -217,7 +246,7 @@ fn excerpt_of(a: &Selected, i: usize, source: &Source) -> Excerpt {
     let (mut text, mut parts) = (String::new(), Vec::with_capacity(plan.parts.len()));
     for lines in &plan.parts {
         let span = source.lines().lines_span(*lines);
-        text.push_str(source.slice(span));
+        text.push_str(&source.shown(*lines));
         parts.push(Part { lines: (*lines).into(), range: with_ranges.then(|| source.utf16(span)) });
     }
     Excerpt {
@@ -247,12 +276,14 @@ fn places(a: &mut Selected, i: usize) -> Vec<Place> {
         .collect()
 }
 
+/// The seeds that are shown, best first.
 fn seeds(a: &mut Selected) -> Vec<SeedEntry> {
-    let starts = a.gathered.starts.clone();
+    let mut shown = a.shown.clone();
+    shown.retain(|i| a.claimed[*i].candidate.origin == Origin::Seed);
+    shown.sort_unstable();
     let with_signals = a.request.include_explain;
-    let mut out = Vec::with_capacity(starts.len());
-    for key in starts {
-        let Some(i) = a.claimed.iter().position(|c| c.candidate.unit.key == key) else { continue };
+    let mut out = Vec::with_capacity(shown.len());
+    for i in shown {
         let unit = Rc::clone(&a.claimed[i].candidate.unit);
         let source = a.source(i);
         let c = &a.claimed[i].candidate;
@@ -269,8 +300,9 @@ fn seeds(a: &mut Selected) -> Vec<SeedEntry> {
         };
         let file_rel_path = c.file.path.to_string();
         let seed_score = round6(c.seed_score);
+        let symbol = a.sources.symbol(a.units.view, unit.def);
         out.push(SeedEntry {
-            symbol_id: a.sources.symbol(a.units.view, unit.def).map(|s| s.0),
+            symbol_id: symbol.filter(|_| with_signals).map(|s| s.0),
             chunk_uid: a.sources.uid(&mut a.units, &unit).to_string(),
             file_rel_path,
             range: source.utf16(whole),
@@ -287,7 +319,8 @@ fn final_state(a: &Selected, i: usize) -> State {
     match a.claimed[i].state {
         // A duplicate lives on only where the better one is shown.
         State::Merged => {
-            let is_shown = a.claimed.iter().any(|c| c.state == State::Included && c.merged.contains(&i));
+            let is_in = |c: &Claimed| c.merged.contains(&i) || c.merged_from.contains(&i);
+            let is_shown = a.claimed.iter().any(|c| c.state == State::Included && is_in(c));
             if is_shown { State::Merged } else { State::Dropped(DropReason::Duplicate) }
         }
         State::Open => State::Dropped(DropReason::Budget),
@@ -335,6 +368,7 @@ fn stats(a: &Selected, sections: &[Section]) -> Stats {
 
 fn explain(a: &mut Selected, ctx: &Context) -> Explain {
     let q = &a.query;
+    let row = Row::of(a.request.intent, ctx.config.shares.of_kind(q.kind));
     let mut query: BTreeMap<&'static str, Vec<String>> = BTreeMap::new();
     let weighted = &a.gathered.retrieved.weighted;
     let print = |terms: &[(String, f64)]| terms.iter().map(|t| format!("{} {:.2}", t.0, t.1)).collect();
@@ -386,7 +420,12 @@ fn explain(a: &mut Selected, ctx: &Context) -> Explain {
     Explain {
         repo_id: ctx.repo_id.to_owned(),
         query,
-        weights: serde_json::json!({ "ranking": ctx.tuning.weights, "scoring": ctx.config.scoring }),
+        weights: serde_json::json!({
+            "ranking": profile::weights(a.request.scoring, row.weights(&ctx.tuning.weights)),
+            "scoring": ctx.config.scoring,
+            "sources": ctx.config.sources,
+            "intent": row,
+        }),
         expansion: a.gathered.report,
         evidence_gaps: gaps(a),
         excluded_more: n_excluded - excluded.len() as u64,

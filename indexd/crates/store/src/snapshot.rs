@@ -413,6 +413,22 @@ impl Snapshot {
         self.read_blocks(table, term, |block, value| postings::decode(block, value, &mut each).map(|()| true))
     }
 
+    /// Terms have a row for each block of chunks; the first row of each names it.
+    fn read_terms_from(&self, start: &str, most: usize) -> Result<Vec<String>> {
+        let mut out: Vec<String> = Vec::new();
+        let table = &self.rows().tables.terms;
+        let mut rows = table.prefix(self.opened().txn(), start.as_bytes())?;
+        while out.len() < most && rows.advance()?.is_some() {
+            let key = rows.key();
+            let term = key.split(|b| *b == 0).next().and_then(|t| std::str::from_utf8(t).ok());
+            let term = term.ok_or_else(|| table.corrupt(key))?;
+            if out.last().is_none_or(|last| last != term) {
+                out.push(term.to_owned());
+            }
+        }
+        Ok(out)
+    }
+
     fn read_doc_frequency(&self, term: &str, most: u32) -> Result<Option<u32>> {
         self.opened().frequency(term, most, || {
             let mut n = 0;
@@ -719,6 +735,10 @@ impl IndexView for Snapshot {
 
     fn doc_frequency_within(&self, term: &str, most: u32) -> Option<u32> {
         self.must(self.read_doc_frequency(term, most))
+    }
+
+    fn terms_from(&self, start: &str, most: usize) -> Vec<String> {
+        self.must(self.read_terms_from(start, most))
     }
 
     fn path_postings(&self, term: &str, out: &mut Vec<PathPosting>) {

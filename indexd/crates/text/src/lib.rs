@@ -5,6 +5,7 @@
 //! [`tokens`] (what a text costs in a model's tokens). No IO, no clock, no randomness.
 
 pub mod bm25;
+pub mod edits;
 pub mod fields;
 pub mod line_terms;
 pub mod one_line;
@@ -13,6 +14,7 @@ pub mod terms;
 pub mod tokens;
 
 pub use bm25::Bm25;
+pub use edits::edits;
 pub use fields::{file_terms, path_terms};
 pub use line_terms::LineMatcher;
 pub use one_line::one_line;

@@ -9,8 +9,9 @@ use crate::excerpt::{self, Form, Plan};
 use crate::gather::QUOTED_MAX;
 use crate::links::{self, Allowed, Link, Shown};
 use crate::query::Kind;
+use crate::request::Intent;
 use crate::role::{Role, role_of};
-use indexd_model::{ChunkKind, EdgeKind, FileDoc, Lines};
+use indexd_model::{ChunkKind, EdgeKind, FileDoc};
 use rustc_hash::FxHashMap;
 use std::rc::Rc;
 
@@ -22,7 +23,7 @@ impl Assembly<'_> {
         if meant.is_empty() {
             return;
         }
-        let mut room = room.min(self.tokens_max() / 2);
+        let mut room = room.min(self.scale / 2);
         for &i in &meant {
             if let Some(plan) = self.plan(i) {
                 room -= self.offer(i, plan, u64::MAX).unwrap_or(0).min(room);
@@ -35,6 +36,10 @@ impl Assembly<'_> {
         let mut callers =
             links::referrers(&mut self.s.units, &shown, Role::Code, &[EdgeKind::Call], &allowed);
         links::spread(&mut callers);
+        if self.s.request.intent == Intent::Refactor {
+            // All uses have a lane of their own.
+            callers.clear();
+        }
         room -= self.show_links(&callers, room / 2, NAMED_CALLERS_MAX).min(room);
         if matches!(self.s.query.kind, Kind::Name | Kind::Question) {
             self.calls_of_named = callers.iter().map(|c| (c.unit.key, c.lines.clone())).collect();
@@ -85,13 +90,7 @@ impl Assembly<'_> {
         let mut left = room;
         let listed = std::mem::take(&mut self.named.listed);
         for unit in &listed {
-            let link = Link {
-                unit: Rc::clone(unit),
-                weight: 0.0,
-                lines: Vec::new(),
-                edges: Vec::new(),
-                way: Vec::new(),
-            };
+            let link = Link::to(Rc::clone(unit));
             let Some(i) = self.candidate_of(&link) else { continue };
             let Some(section) = self.s.claimed[i].section else { continue };
             if left == 0 || self.s.claimed[i].state != State::Open || self.cap(section).is_some() {
@@ -107,10 +106,19 @@ impl Assembly<'_> {
         let (mut left, mut n) = (room, 0);
         for i in 0..self.s.claimed.len() {
             let c = &self.s.claimed[i].candidate;
-            if c.origin != Origin::Seed || self.is_too_large(i, left.min(self.left())) {
+            if c.origin != Origin::Seed {
                 continue;
             }
-            let plan = if n < WHOLE_CALLERS_MAX { self.plan(i) } else { self.plan_of_seed(i) };
+            let (least, before) = (self.at_least(i), self.page.size().tokens);
+            if self.is_too_large(i, left.min(self.left())) {
+                continue;
+            }
+            let outline = if self.is_outlined() { self.outline(i) } else { None };
+            let plan = match outline {
+                Some(outline) => Some(outline),
+                None if n < WHOLE_CALLERS_MAX && self.s.request.intent != Intent::Refactor => self.plan(i),
+                None => self.plan_of_seed(i),
+            };
             n += 1;
             if self.is_thrifty() && self.n_items > 0 && self.worth(i, plan.as_ref()) < self.ctx.tuning.thrift
             {
@@ -119,6 +127,7 @@ impl Assembly<'_> {
             if let Some(plan) = plan
                 && let Some(taken) = self.offer(i, plan, left)
             {
+                self.note(before + least);
                 left -= taken.min(left);
                 self.show_type_around(i);
             }
@@ -152,18 +161,17 @@ impl Assembly<'_> {
         let Some(def) = unit.def.some() else { return };
         let Some(parent) = self.s.units.def(def).parent.some() else { return };
         let around = self.s.units.def(parent);
-        let line = Lines { start: around.name_line, end: around.name_line };
-        if !around.kind.is_type() || self.page.shows(around.file, line) {
+        let Some(unit) = self.s.units.of_def(parent).filter(|u| u.def == parent) else { return };
+        let known = self.at.get(&unit.key);
+        if !around.kind.is_type() || known.is_some_and(|i| self.s.claimed[*i].state == State::Included) {
             return;
         }
-        let Some(unit) = self.s.units.of_def(parent).filter(|u| u.def == parent) else { return };
-        let link = Link { unit, weight: 0.0, lines: Vec::new(), edges: Vec::new(), way: Vec::new() };
-        self.show_links(&[link], u64::MAX, 1);
+        self.show_links(&[Link::to(unit)], u64::MAX, 1);
     }
 
     /// Heads of what the shown code refers to.
     pub(super) fn show_references(&mut self, room: u64) {
-        if room.min(self.left()) < HEAD_TOKENS_MIN {
+        if room < ROOM_MIN || self.left() == 0 {
             return;
         }
         let shown = self.shown_code(|_| true);
@@ -184,7 +192,7 @@ impl Assembly<'_> {
     /// Tests of the shown code: those that reach it, and those in the files that are named after its
     /// files, each worth more for words of the text and for good tests beside it.
     pub(super) fn show_tests(&mut self, room: u64) {
-        if room.min(self.left()) < HEAD_TOKENS_MIN {
+        if room < ROOM_MIN || self.left() == 0 {
             return;
         }
         let mut shown = self.shown_code(|_| true);
@@ -255,14 +263,17 @@ impl Assembly<'_> {
     /// Everything else, in the order of ranks, each as it is planned.
     fn show_others(&mut self) {
         for i in 0..self.s.claimed.len() {
-            if self.left() < ROOM_MIN {
-                break;
-            }
-            if !self.touches_page(i) && self.is_too_large(i, self.left()) {
+            let is_open = !self.touches_page(i);
+            if is_open && self.is_too_large(i, self.left()) {
                 continue;
             }
-            if let Some(plan) = self.plan(i) {
-                self.offer(i, plan, u64::MAX);
+            let least = if is_open { self.at_least(i) } else { 0 };
+            let before = self.page.size().tokens;
+            // Windows might leave out a line that uses what is changed.
+            let is_use = self.s.request.intent == Intent::Refactor;
+            let plan = if is_use { self.plan_of_seed(i) } else { self.plan(i) };
+            if plan.is_some_and(|plan| self.offer(i, plan, u64::MAX).is_some()) {
+                self.note(before + least);
             }
         }
     }
@@ -270,14 +281,18 @@ impl Assembly<'_> {
     /// Shows whole what is shown in part, best first, where that fits.
     pub(super) fn widen(&mut self) {
         for i in 0..self.s.claimed.len() {
-            if self.left() < ROOM_MIN {
+            if self.left() == 0 {
                 break;
             }
             let c = &self.s.claimed[i];
             let is_cut = c.state == State::Included
                 && c.plan.as_ref().is_some_and(|p| matches!(p.form, Form::Head | Form::Windows));
-            if is_cut && let Some(plan) = self.widest(i).filter(|p| p.form == Form::Whole) {
-                self.offer(i, plan, u64::MAX);
+            let before = self.page.size().tokens;
+            if is_cut
+                && let Some(plan) = self.widest(i).filter(|p| p.form == Form::Whole)
+                && self.offer(i, plan, u64::MAX).is_some()
+            {
+                self.note(before + 1);
             }
         }
     }
@@ -292,7 +307,7 @@ impl Assembly<'_> {
     pub(super) fn show_links(&mut self, links: &[Link], room: u64, n_max: usize) -> u64 {
         let (mut left, mut n) = (room, 0);
         for link in links {
-            if n == n_max || left < ROOM_MIN || self.left() < ROOM_MIN {
+            if n == n_max || left < ROOM_MIN || self.left() == 0 {
                 break;
             }
             // A head is not shown twice, whatever else was.
@@ -312,7 +327,9 @@ impl Assembly<'_> {
                 None => excerpt::lines(link.lines.iter().copied()),
             };
             let Some(plan) = excerpt::telling(&source, &link.unit, plan) else { continue };
+            let before = self.page.size().tokens;
             if let Some(taken) = self.offer(i, plan, left) {
+                self.note(before + 1);
                 left -= taken.min(left);
                 n += 1;
             }
@@ -341,6 +358,7 @@ impl Assembly<'_> {
             has_gap: false,
             beside: None,
             hybrid: 0.0,
+            parts: Vec::new(),
         };
         // Without an edge it is the type of a shown member, or a test found by the name of its file.
         if let Some((from, step)) = link.edges.first() {
@@ -356,6 +374,9 @@ impl Assembly<'_> {
             return None;
         }
         candidate.score(&self.ctx.config.scoring);
+        if let Some(profile) = &self.s.gathered.profile {
+            profile.score(&mut self.s.units, &mut candidate);
+        }
         let view = self.s.units.view;
         let claimed = claim_all(vec![candidate], &[Fate::Kept], &self.s.request, &self.s.section_names, view);
         self.at.insert(link.unit.key, self.s.claimed.len());
@@ -386,12 +407,6 @@ impl Assembly<'_> {
     }
 }
 
-/// Percent of the budget for what holds a phrase of the text.
-pub(super) const QUOTED_PERCENT: u32 = 25;
-
-/// Percent of the budget for the places of definitions that share a named name.
-pub(super) const LISTED_PERCENT: u32 = 4;
-
 /// Callers of what is named that are shown at most.
 const NAMED_CALLERS_MAX: usize = 12;
 
@@ -413,9 +428,6 @@ const BESIDE_TESTS: f64 = 0.1;
 
 /// Lines of a hit of a usual size.
 const USUAL_LINES: f64 = 15.0;
-
-/// Tokens below which no head is looked for: a short signature and the mark of a gap take as many.
-const HEAD_TOKENS_MIN: u64 = 16;
 
 /// Tokens below which nothing is offered: the mark of a gap and one line take more.
 pub(super) const ROOM_MIN: u64 = 4;

@@ -5,8 +5,10 @@ use crate::candidate::Origin;
 use crate::excerpt::{self, LineScores, Plan, Room};
 use crate::identity::Source;
 use crate::role::Role;
+use crate::unit::Unit;
 use indexd_model::limits::TOTAL_CHARS_MAX;
 use indexd_model::{ChunkKind, EdgeKind};
+use indexd_text::{word_terms, words};
 use std::rc::Rc;
 
 impl Assembly<'_> {
@@ -14,6 +16,9 @@ impl Assembly<'_> {
     pub(super) fn plan(&mut self, i: usize) -> Option<Plan> {
         if let Some(known) = self.plans.get(&i) {
             return known.clone();
+        }
+        if (self.ctx.cancel)() {
+            return None;
         }
         let plan = self.new_plan(i);
         self.plans.insert(i, plan.clone());
@@ -40,12 +45,35 @@ impl Assembly<'_> {
         }
         let room = self.room(i);
         let unit = Rc::clone(&self.s.claimed[i].candidate.unit);
+        if unit.spans.iter().any(|(s, _)| s.len() as usize > room.bytes) {
+            self.cut_long_lines(&unit, &source);
+        }
         let head = unit.def.some().map(|d| self.s.units.def(d).head.start);
         let e = self.ctx.tuning.excerpts;
         let size: u32 = unit.spans.iter().map(|(s, _)| s.len()).sum();
         let fits_whole = size as usize <= room.whole_bytes.min(room.bytes);
         let scores = (!fits_whole).then(|| self.line_scores(i, &source));
         Some(excerpt::plan(&unit, &source, head, scores.as_ref(), room, &e))
+    }
+
+    /// Lets what is shown of long lines begin shortly before the heaviest word of the text in each.
+    fn cut_long_lines(&self, unit: &Unit, source: &Source) {
+        let terms = &self.s.gathered.retrieved.weighted.terms;
+        for line in (unit.lines().start..=unit.lines().end).filter(|l| source.is_long(*l)) {
+            let mut best: Option<(f64, usize)> = None;
+            words(source.slice(source.lines().span(line)), |at, word| {
+                word_terms(word, |t| {
+                    let weight = terms.iter().find(|known| known.0 == t).map_or(0.0, |known| known.1);
+                    if weight > best.map_or(0.0, |b| b.0) {
+                        best = Some((weight, at));
+                    }
+                });
+            });
+            if let Some((_, at)) = best {
+                let before = BYTES_BEFORE_WORD.min(self.s.request.budgets.max_bytes_per_item as usize / 8);
+                source.cut_at(line, at.saturating_sub(before));
+            }
+        }
     }
 
     /// How much of a candidate may be shown: seeds get room by the budget, neighbours little.
@@ -82,6 +110,13 @@ impl Assembly<'_> {
         least > tokens || self.has_too_large_header(i, tokens - least)
     }
 
+    /// Tokens that [`Assembly::is_too_large`] wants to be free.
+    pub(super) fn at_least(&self, i: usize) -> u64 {
+        let c = &self.s.claimed[i].candidate;
+        let own = excerpt::bytes_at_least(&c.unit, self.room(i)) / BYTES_PER_TOKEN_MAX;
+        own + self.page.header_at_least(zone_of(c), c.unit.file, &c.file.path)
+    }
+
     /// Whether the header of a candidate's file is not there and hardly has room in so many tokens. The
     /// caps on items are looked at first, as for everything that is offered.
     pub(super) fn has_too_large_header(&mut self, i: usize, tokens: u64) -> bool {
@@ -115,9 +150,16 @@ impl Assembly<'_> {
                 places[(o.line - lines.start) as usize] += top;
             }
         }
+        let uses = self.calls_of_named.get(&c.unit.key).into_iter().flatten();
+        for line in uses.filter(|l| lines.start <= **l && **l <= lines.end) {
+            places[(line - lines.start) as usize] += top;
+        }
         LineScores { terms, places, weights: Rc::clone(&self.weights) }
     }
 }
+
+/// Bytes of a long line that are shown before the word that it is cut for, at most.
+const BYTES_BEFORE_WORD: usize = 120;
 
 /// Percent of the budget up to which a type that is not the best hit is shown whole: code is read, types
 /// are looked up.

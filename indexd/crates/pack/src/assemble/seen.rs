@@ -39,10 +39,11 @@ impl Assembly<'_> {
         render::place(&record.path, lines, &self.s.title(i, &source), &mut line);
         let (before, after) = (self.page.size(), self.page.with_place(&line));
         let caps = self.s.request.budgets;
-        if after.tokens > caps.max_total_tokens || after.chars > caps.max_total_chars {
+        if after.tokens > self.limit || after.chars > caps.max_total_chars {
             self.s.claimed[i].state = State::Dropped(DropReason::Budget);
             return None;
         }
+        self.note(after.tokens);
         self.page.put_place(i, line);
         self.n_items += 1;
         self.n_in_section[section] += 1;

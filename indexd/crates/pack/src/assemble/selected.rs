@@ -29,6 +29,8 @@ pub struct Claimed {
     pub traits: Traits,
     /// Candidates with the same content.
     pub merged: Vec<usize>,
+    /// In layout `flat`, the shown candidates that the item is made of, itself among them, by line.
+    pub merged_from: Vec<usize>,
     /// Where it ended.
     pub state: State,
     /// What is shown of it, or would have been.
@@ -80,6 +82,8 @@ pub struct Selected<'a> {
     pub size: Size,
     /// What the best match needs at least, where it has no room.
     pub needed: Option<Size>,
+    /// Whether more uses were found than are looked at.
+    pub uses_cut: bool,
     /// What the matcher found where it was asked already: the line from the start of the unit, and the
     /// term.
     pub(super) matched: FxHashMap<usize, Vec<(u32, u32)>>,
@@ -157,9 +161,9 @@ pub(super) fn claim_all(
                 out[first].merged.push(i);
                 State::Merged
             }
-            Fate::Overlaps(_) => State::Dropped(DropReason::Overlap),
-            Fate::Kept if section.is_none() => State::Dropped(DropReason::NoRule),
-            Fate::Kept => State::Open,
+            Fate::Overlaps(_) if request.layout != Layout::Flat => State::Dropped(DropReason::Overlap),
+            _ if section.is_none() => State::Dropped(DropReason::NoRule),
+            Fate::Kept | Fate::Overlaps(_) => State::Open,
         };
         out.push(Claimed {
             candidate,
@@ -167,6 +171,7 @@ pub(super) fn claim_all(
             also,
             traits,
             merged: Vec::new(),
+            merged_from: Vec::new(),
             state,
             plan: None,
             tokens: 0,

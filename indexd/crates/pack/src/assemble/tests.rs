@@ -65,7 +65,8 @@ proptest! {
             }
             for plan in forms(&mut a, i) {
                 let spot = a.spot(i);
-                let after = a.page.with(i, &spot, &plan.parts).after;
+                let lines = a.with_types_around(i, &plan.parts);
+                let after = a.page.with(i, &spot, &lines).after;
                 prop_assert!(plan.parts.is_empty() || after.tokens > budget, "{i}: {plan:?} fits");
             }
         }

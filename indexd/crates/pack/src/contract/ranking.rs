@@ -41,7 +41,7 @@ fn score(settings: &Settings, relevance: f64, recency: f64, source: f64) -> f64 
 }
 
 /// Between the oldest (0) and the newest (1) of all; no clock is read.
-fn recency(timestamp: Option<i64>, span: Option<(i64, i64)>) -> f64 {
+pub(crate) fn recency(timestamp: Option<i64>, span: Option<(i64, i64)>) -> f64 {
     match (timestamp, span) {
         (Some(t), Some((oldest, newest))) if newest > oldest => {
             (t as f64 - oldest as f64) / (newest as f64 - oldest as f64)

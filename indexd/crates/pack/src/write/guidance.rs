@@ -1,12 +1,13 @@
 //! What to do next, and what is missing, when budget or coverage fell short.
 
+use super::nearest::{self, Near};
 use crate::assemble::{Claimed, Selected, State};
 use crate::pack::{DropReason, Stats};
 use crate::request::{Layout, Stop};
 use crate::role::Role;
 use crate::write::final_state;
 use indexd_api::ErrorCode;
-use indexd_model::DefKind;
+use indexd_model::{DefKind, limits};
 use std::collections::BTreeMap;
 
 /// What a word weighs at least whose absence is told: one mention in prose. Code and traces of other
@@ -66,13 +67,22 @@ pub(super) fn of(a: &mut Selected, stats: &Stats) -> (Vec<String>, Vec<String>, 
         words.truncate(WORDS_MAX);
         words
     };
-    let missing = first(missing);
+    let absent: Vec<(String, String)> =
+        missing.iter().take(WORDS_MAX).map(|t| (t.0.clone(), t.1.to_owned())).collect();
+    let (missing, known) = (first(missing), first(known));
     if !missing.is_empty() {
         hints.push(format!("words that occur nowhere in the index: {}", missing.join(", ")));
     }
+    let near = nearest::of(a, &absent);
+    if !near.is_empty() {
+        let said = near.iter().map(|n| format!("{} for {}", n.word, n.written));
+        hints.push(format!("spelled alike in the index: {}", said.collect::<Vec<_>>().join(", ")));
+        next.push(corrected(&a.request.query, &near));
+    }
+    let is_doubt = stats.found > 0 && a.gathered.confidence.is_doubt(a.query.kind);
     if stats.found == 0 {
-        next = first(known);
-    } else if a.gathered.confidence.is_doubt(a.query.kind) {
+        next.extend(known);
+    } else if is_doubt {
         hints.push(doubt(a));
     }
     let unclaimed = a.claimed.iter().filter(|c| c.state == State::Dropped(DropReason::NoRule)).count();
@@ -97,13 +107,25 @@ pub(super) fn of(a: &mut Selected, stats: &Stats) -> (Vec<String>, Vec<String>, 
             walk.hops, walk.records
         ));
     }
+    let has_room = stats.budget_used_percent < POOL_PERCENT && a.request.budgets.stop == Stop::Budget;
+    if has_room && walk.seeds < walk.seeds_found {
+        hints.push(format!(
+            "edges of the {} best of {} seeds were followed; the bounds on expansion end there",
+            walk.seeds, walk.seeds_found
+        ));
+    }
+    let is_cut = |c: &Claimed| {
+        c.state == State::Included && c.plan.as_ref().is_some_and(|p| p.reason == Some("maxBytesPerItem"))
+    };
+    let n_cut = a.claimed.iter().filter(|c| is_cut(c)).count();
+    if has_room && n_cut > 0 {
+        let most = u64::from(limits::BYTES_PER_ITEM_MAX);
+        let raise = raise("maxBytesPerItem", a.request.budgets.max_bytes_per_item >= most);
+        hints.push(format!("there is room for more of {n_cut} items; {raise}"));
+    }
     let is_all = stats.dropped_by_reason.get("budget") == Some(&0) && stats.included > 0;
     // A small tree may be shown whole; here the bounds on candidates ended the pack.
-    if is_all
-        && (a.gathered.is_cut || walk.bounded)
-        && a.request.budgets.stop == Stop::Budget
-        && stats.budget_used_percent < POOL_PERCENT
-    {
+    if is_all && (a.gathered.is_cut || walk.bounded) && has_room {
         let free = stats.token_budget - stats.token_count;
         hints.push(format!(
             "all candidates are shown and {free} tokens are free; ask for more with another text"
@@ -114,15 +136,56 @@ pub(super) fn of(a: &mut Selected, stats: &Stats) -> (Vec<String>, Vec<String>, 
         let or_ask = if next.is_empty() { "" } else { " or ask for one of the suggested names" };
         hints.extend(no_room.iter().map(|(limit, n)| {
             let candidates = if *n == 1 { "candidate" } else { "candidates" };
-            format!("{n} {candidates} had no room; raise {limit}{or_ask}")
+            format!("{n} {candidates} had no room; {}{or_ask}", raise(limit, is_at_most(a, limit)))
         }));
         hints.extend(cut_sections(a, stats));
+    }
+    if next.is_empty() && (is_doubt || !missing.is_empty()) {
+        next.extend(best_shown(a));
+    }
+    if a.uses_cut {
+        hints.push("more uses were found than are looked at; name a file or a narrower symbol".to_owned());
     }
     // What is suggested can be asked as it stands; advice is a hint.
     if nothing && next.is_empty() {
         hints.push("name a file, a symbol or an error message".to_owned());
     }
     (next, hints, warnings)
+}
+
+/// What to do about a limit.
+fn raise(limit: &str, is_at_most: bool) -> String {
+    if is_at_most { format!("{limit} is at its most") } else { format!("raise {limit}") }
+}
+
+/// Whether a limit of the request cannot be raised.
+fn is_at_most(a: &Selected, limit: &str) -> bool {
+    let caps = a.request.budgets;
+    match limit {
+        "maxItems" => caps.max_items >= u64::from(limits::ITEMS_MAX),
+        "maxItemsPerSection" => caps.max_items_per_section >= u64::from(limits::ITEMS_PER_SECTION_MAX),
+        "maxBytesPerItem" => caps.max_bytes_per_item >= u64::from(limits::BYTES_PER_ITEM_MAX),
+        "maxTotalChars" => caps.max_total_chars >= u64::from(limits::TOTAL_CHARS_MAX),
+        _ => false,
+    }
+}
+
+/// The text with the nearest words in place of those that the index lacks; of a long text these words alone.
+fn corrected(text: &str, near: &[Near]) -> String {
+    if text.split_whitespace().count() > CORRECTED_WORDS_MAX {
+        return near.iter().map(|n| n.word.as_str()).collect::<Vec<_>>().join(" ");
+    }
+    near.iter().fold(text.to_owned(), |text, n| text.replace(&n.written, &n.word))
+}
+
+/// Words of a text up to which it is repeated in a suggestion.
+const CORRECTED_WORDS_MAX: usize = 12;
+
+/// The best definitions that are shown, by name and place: where the text says too little, each of them is
+/// a place from which to ask on.
+fn best_shown(a: &Selected) -> Vec<String> {
+    let is_good = |c: &&Claimed| c.state == State::Included && c.candidate.unit.def.some().is_some();
+    a.claimed.iter().filter(is_good).take(SUGGESTIONS_MAX).map(|c| name_and_place(a, c)).collect()
 }
 
 /// What makes the pack doubtful, and names of this tree that would make it surer.

@@ -71,10 +71,13 @@ pub(super) fn why(a: &mut Selected, i: usize, source: &Source) -> Why {
 
 /// Finds the calls and uses between items, those with their code shown, and tells both sides of them.
 pub(super) fn relate(a: &mut Selected) {
+    let key = |i: &usize| a.claimed[*i].candidate.unit.key;
+    let pieces = |i: &usize| a.claimed[*i].merged_from.iter().chain([i]).map(key).collect::<Vec<_>>();
     let number: FxHashMap<UnitKey, usize> =
-        a.shown.iter().enumerate().map(|(n, i)| (a.claimed[*i].candidate.unit.key, n)).collect();
+        a.shown.iter().enumerate().flat_map(|(n, i)| pieces(i).into_iter().map(move |k| (k, n))).collect();
     let shown = a.shown.clone();
     let mut told: Vec<Vec<String>> = vec![Vec::new(); shown.len()];
+    let is_seed = |a: &Selected, n: usize| a.claimed[shown[n]].candidate.origin == Origin::Seed;
     for (n, &i) in shown.iter().enumerate() {
         let has_code = a.claimed[i].plan.as_ref().is_some_and(|p| p.form >= Form::Windows);
         let Some(def) = a.claimed[i].candidate.unit.def.some().filter(|_| has_code) else { continue };
@@ -96,6 +99,15 @@ pub(super) fn relate(a: &mut Selected) {
                 EdgeKind::Implement => ("implements", "implemented by"),
                 _ => ("uses", "used by"),
             };
+            let (of_source, of_target) = match edge.kind {
+                EdgeKind::Call if is_own => ("callers", "callees"),
+                _ => ("usages", "usages"),
+            };
+            for (at, of, section) in [(n, other, of_source), (other, n, of_target)] {
+                if is_seed(a, of) {
+                    would_claim(a, shown[at], section);
+                }
+            }
             for (at, text) in
                 [(n, format!("{out} item {}", other + 1)), (other, format!("{back} item {}", n + 1))]
             {
@@ -107,6 +119,15 @@ pub(super) fn relate(a: &mut Selected) {
     }
     for (i, relations) in shown.into_iter().zip(told) {
         a.claimed[i].relations = relations;
+    }
+}
+
+/// Notes that an item would be in a section as well, which its own claimed before.
+fn would_claim(a: &mut Selected, i: usize, section: &'static str) {
+    let own = a.claimed[i].section.map(|s| a.section_names[s]);
+    let also = &a.claimed[i].also;
+    if a.section_names.contains(&section) && own != Some(section) && !also.contains(&section) {
+        a.claimed[i].also.push(section);
     }
 }
 

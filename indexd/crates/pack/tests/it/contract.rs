@@ -239,6 +239,35 @@ fn requests_fail_with_their_codes() {
     assert_eq!(build(&view, &request, &context(&config, &cancel)).unwrap_err(), PackError::Cancelled);
 }
 
+#[test]
+fn every_stage_asks_whether_the_request_is_withdrawn() {
+    let view = go();
+    let config = Config::default();
+    let request = Request::from_json(json!({"query": "retry delay policy attempts"})).unwrap();
+    let run = |withdraw_at: u32| {
+        let (asked, stages) = (Cell::new(0), std::cell::RefCell::new(vec![0]));
+        let cancel = || {
+            asked.set(asked.get() + 1);
+            *stages.borrow_mut().last_mut().expect("a stage") += 1;
+            asked.get() >= withdraw_at
+        };
+        let stage = |_: &str| stages.borrow_mut().push(0);
+        let of = indexd_pack::Context { stage: &stage, ..context(&config, &cancel) };
+        let result = build(&view, &request, &of).map(|_| ());
+        (result, asked.get(), stages.into_inner())
+    };
+    let (result, all, stages) = run(u32::MAX);
+    assert_eq!(result, Ok(()));
+    // Retrieval, expansion, selection and writing; counting the finished text is one step.
+    for i in [0, 1, 2, 4] {
+        assert!(stages[i] > 3, "{stages:?}");
+    }
+    for at in (1..=all).step_by(7) {
+        let (result, _, _) = run(at);
+        assert_eq!(result.unwrap_err(), PackError::Cancelled, "{at} of {all}");
+    }
+}
+
 /// Breaks the rule that an empty text has no tokens.
 struct Faulty;
 
@@ -359,19 +388,25 @@ fn the_test_that_has_the_words_is_shown_whole_and_not_any_test_of_a_seed() {
 }
 
 #[test]
-fn a_line_longer_than_an_item_is_left_out() {
-    let long = format!("\tneedle(\"{}\")\n", "x".repeat(300));
+fn a_line_longer_than_an_item_is_cut_inside_where_the_text_points_at() {
+    let pad = "\u{e9}".repeat(150);
+    let long = format!("\tother(\"{pad} needle {pad}\")\n");
     let text = format!("package a\n\nfunc Some() {{\n\tneedle(1)\n{long}\tneedle(2)\n}}\n");
     let view = Oracle::of(&[("a/x.go", text.as_str())]);
     let shown =
         |bytes: u64| pack(&view, json!({"query": "needle Some", "budgets": {"maxBytesPerItem": bytes}}));
     let some = shown(100);
     let item = some.items().find(|i| i.title.contains("Some")).expect("it is found");
-    assert_eq!(item.excerpt.text, text["package a\n\n".len()..].replace(&long, ""));
+    let lines: Vec<&str> = item.excerpt.text.lines().collect();
+    assert_eq!((lines[0], lines[1], lines[3]), ("func Some() {", "\tneedle(1)", "\tneedle(2)"));
+    let inner = lines[2].strip_prefix('\u{2026}').and_then(|l| l.strip_suffix('\u{2026}')).expect("marks");
+    assert!(inner.contains(" needle ") && long.contains(inner), "{inner}");
+    assert_eq!(item.excerpt.truncation.map(|t| t.reason), Some("maxBytesPerItem"));
+    assert!(item.excerpt.text.len() <= 100 && some.rendered.contains(lines[2]));
     let none = shown(1);
     assert_eq!(none.items().count(), 0);
     let hints = &none.missing_context_hints;
-    assert!(hints.iter().any(|h| h.contains(" had no room; raise maxBytesPerItem ")), "{hints:?}");
+    assert!(hints.iter().any(|h| h.contains(" had no room; raise maxBytesPerItem")), "{hints:?}");
 }
 
 #[test]
@@ -711,4 +746,124 @@ fn every_candidate_is_told_of_with_its_scores_and_its_end() {
     let included = told.iter().filter(|t| t.1 == "included").count() as u64;
     assert_eq!(included, pack.stats.included);
     assert!(told.iter().any(|t| DropReason::ALL.iter().any(|r| r.name() == t.1)));
+}
+
+#[test]
+fn in_a_small_pack_no_section_takes_the_room_of_all_others() {
+    let line = "\tneedle(\"a rather long line of arguments\")\n";
+    let body = line.repeat(9);
+    let mut files: Vec<(String, String)> = (0..12)
+        .map(|i| (format!("a/f{i}.go"), format!("package a\n\nfunc Needle{i}() {{\n{body}}}\n")))
+        .collect();
+    let callers: String = (0..12).map(|i| format!("func user{i}() {{ Needle{i}() }}\n\n")).collect();
+    let tests: String =
+        (0..12).map(|i| format!("func TestUse{i}(t *testing.T) {{ Needle{i}() }}\n\n")).collect();
+    files.push(("go.mod".to_owned(), "module m\n".to_owned()));
+    files.push(("a/users.go".to_owned(), format!("package a\n\n{callers}")));
+    files.push(("a/use_test.go".to_owned(), format!("package a\n\nimport \"testing\"\n\n{tests}")));
+    files.push(("docs/x.md".to_owned(), "# Needle\n\nThe needle.\n".to_owned()));
+    let view = Oracle::of(&files);
+    for budget in [500, 700, 1_000, 2_000] {
+        let pack = pack(&view, json!({"query": "needle arguments", "budgets": {"maxTotalTokens": budget}}));
+        let filled: Vec<&str> =
+            pack.sections.iter().filter(|s| !s.items.is_empty()).map(|s| s.name).collect();
+        assert_eq!(filled, ["seeds", "tests", "docs"], "{budget}");
+    }
+}
+
+#[test]
+fn the_type_of_a_shown_member_stands_in_the_text() {
+    let filler: String = (0..30).map(|i| format!("    def m{i}(self):\n        return {i}\n\n")).collect();
+    let text = format!(
+        "class Outer(Base):\n    class Inner:\n        x = 1\n\n        def needle(self):\n            return helper()\n\n{filler}    def last(self):\n        return self.needle()\n\n\ndef helper():\n    return 1\n"
+    );
+    let view = Oracle::of(&[("a.py", text.as_str())]);
+    for (query, tokens) in [("needle", 60), ("needle", 400), ("helper", 400), ("last", 50)] {
+        let pack = pack(&view, json!({"query": query, "budgets": {"maxTotalTokens": tokens}}));
+        for item in pack.items().filter(|i| i.title.starts_with("def ") && i.lines.start < 99) {
+            assert!(pack.rendered.contains("class Outer(Base):\n"), "{query} {}", item.title);
+            let is_inner = item.title.starts_with("def needle");
+            assert!(!is_inner || pack.rendered.contains("    class Inner:\n"), "{query}");
+        }
+        assert!(pack.items().count() > 0, "{query} {tokens}");
+    }
+}
+
+#[test]
+fn a_wide_window_is_filled_or_the_pack_says_why_not() {
+    let files: Vec<(String, String)> = (0..400)
+        .map(|i| {
+            let body: String =
+                (0..60).map(|k| format!("\tneedle({i}, \"argument {k} of a line\")\n")).collect();
+            (format!("p{i}/f.go"), format!("package p{i}\n\nfunc Needle{i}() {{\n{body}}}\n"))
+        })
+        .collect();
+    let view = Oracle::of(&files);
+    let ask = |items: u64| {
+        let budgets = json!({"maxTotalTokens": 150_000, "maxTotalChars": 2_000_000, "maxItems": items, "maxItemsPerSection": 80, "maxBytesPerItem": 16_000});
+        pack(&view, json!({"query": "needle", "budgets": budgets}))
+    };
+    let usual = ask(50);
+    assert!(usual.missing_context_hints.iter().any(|h| h.contains(" had no room; raise maxItems")));
+    let wide = ask(250);
+    assert!(wide.items().count() >= 80, "{}", wide.items().count());
+    let says = |part: &str| wide.missing_context_hints.iter().any(|h| h.contains(part));
+    assert!(
+        says("all candidates are shown and") || says("is at its most"),
+        "{:?}",
+        wide.missing_context_hints
+    );
+}
+
+#[test]
+fn seeds_whose_edges_were_not_followed_are_told_of() {
+    let text: String =
+        (0..40).map(|i| format!("func Needle{i}() {{ leaf{i}() }}\n\nfunc leaf{i}() {{}}\n\n")).collect();
+    let view = Oracle::of(&[("a/x.go", format!("package a\n\n{text}")), ("go.mod", "module m\n".to_owned())]);
+    let pack = pack(&view, json!({"query": "needle"}));
+    let report = pack.explain.as_ref().expect("explain is on").expansion;
+    assert_eq!((report.seeds, report.seeds_found), (12, 60));
+    let hint = "edges of the 12 best of 60 seeds were followed; the bounds on expansion end there";
+    assert!(pack.missing_context_hints.iter().any(|h| h == hint), "{:?}", pack.missing_context_hints);
+}
+
+/// What section the item is in whose title holds a text.
+fn section_of(view: &Oracle, config: &Config, title: &str) -> Option<&'static str> {
+    let request = json!({"query": "needle sews", "budgets": {"maxTotalTokens": 4_000}});
+    let pack = try_build(view, request, config).expect("a pack");
+    let has = |s: &&indexd_pack::pack::Section| s.items.iter().any(|i| i.title.contains(title));
+    pack.sections.iter().find(has).map(|s| s.name)
+}
+
+#[test]
+fn tests_are_known_by_what_they_hold() {
+    let check = "import unittest\n\n\nclass Needle(unittest.TestCase):\n    def test_sews(self):\n        needle()\n\n\ndef needle():\n    return sews\n";
+    let plain = "class Probe:\n    def test_needle(self):\n        return sews(needle)\n";
+    let view = Oracle::of(&[("pkg/selfcheck.py", check), ("pkg/probe.py", plain)]);
+    let config = Config::default();
+    assert_eq!(section_of(&view, &config, "def test_sews"), Some("tests"));
+    assert_eq!(section_of(&view, &config, "def needle"), Some("seeds"));
+    assert_eq!(section_of(&view, &config, "def test_needle"), Some("seeds"), "no framework is imported");
+    let rust = "pub fn needle() {}\n\n#[test]\nfn mends() {\n    needle(sews);\n}\n";
+    let view = Oracle::of(&[("src/lib.rs", rust), ("Cargo.toml", "[package]\nname = \"x\"\n")]);
+    assert_eq!(section_of(&view, &config, "fn mends"), Some("tests"));
+    assert_eq!(section_of(&view, &config, "pub fn needle"), Some("seeds"));
+}
+
+#[test]
+fn settings_say_what_is_a_test_or_a_document() {
+    let code = "package a\n\nfunc Needle() { sews() }\n";
+    let view = Oracle::of(&[
+        ("probes/x.go", code),
+        ("go.mod", "module m\n"),
+        ("a/y.go", "package a\n\nfunc Sews() { needle() }\n"),
+    ]);
+    let mut config = Config::default();
+    assert_eq!(section_of(&view, &config, "func Needle"), Some("seeds"));
+    config.roles.tests = vec!["probes/**".to_owned()];
+    assert_eq!(section_of(&view, &config, "func Needle"), Some("tests"));
+    assert_eq!(section_of(&view, &config, "func Sews"), Some("seeds"));
+    config.roles.tests.clear();
+    config.roles.docs = vec!["probes/*.go".to_owned()];
+    assert_eq!(section_of(&view, &config, "func Needle"), Some("docs"));
 }

@@ -2,8 +2,10 @@
 
 mod contract;
 mod golden;
+mod intents;
 mod named;
 mod options;
+mod profiles;
 mod properties;
 mod ranking;
 mod support;

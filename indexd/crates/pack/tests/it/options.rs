@@ -106,12 +106,14 @@ fn a_few_lines_of_a_long_caller_need_room_for_a_few_lines() {
     let lines = "\tx()\n".repeat(400);
     let text = format!("package a\n\nfunc Needle() {{\n{dense}}}\n\nfunc Top() {{\n\tNeedle()\n{lines}}}\n");
     let view = Oracle::of(&[("go.mod", "module m\n"), ("a/x.go", &*text)]);
-    for (budget, callers) in [(330, vec![]), (420, vec!["func Top()"])] {
+    let callers = |budget: u64| {
         let expansion = json!({"direction": "in", "edgeTypes": ["call"]});
         let request =
             json!({"query": "Needle", "budgets": {"maxTotalTokens": budget}, "expansion": expansion});
-        assert_eq!(reached(&with_seeds(&view, request, 1)), callers, "{budget}");
-    }
+        reached(&with_seeds(&view, request, 1))
+    };
+    assert!((60..420).step_by(10).any(|budget| callers(budget).is_empty()));
+    assert_eq!(callers(420), ["func Top()"]);
 }
 
 #[test]
@@ -230,6 +232,7 @@ fn exports_are_what_the_module_of_a_seed_shows_to_others() {
     };
     assert_eq!(exports(json!(true)), [("def other(x):".to_owned(), "module-export".to_owned())]);
     assert_eq!(exports(json!(false)), []);
+    assert_eq!(exports(Value::Null), [], "the usual kinds of edges are not enough");
 }
 
 #[test]

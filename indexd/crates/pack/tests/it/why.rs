@@ -152,3 +152,51 @@ fn what_is_nowhere_is_not_suggested() {
     let advice = none.missing_context_hints.last().map(String::as_str);
     assert_eq!(advice, Some("name a file, a symbol or an error message"));
 }
+
+#[test]
+fn a_word_that_is_spelled_wrong_is_told_with_the_nearest_of_the_index() {
+    let view = Oracle::of(&[(
+        "a.py",
+        "class Session:\n    def cookie(self):\n        return self.cookies\n\n\ndef sessions():\n    return Session()\n",
+    )]);
+    let pack = pack(&view, json!({"query": "sesion cokie"}));
+    assert_eq!(pack.suggested_next_queries.first().map(String::as_str), Some("session cookie"));
+    let hint = "spelled alike in the index: session for sesion, cookie for cokie";
+    assert!(pack.missing_context_hints.iter().any(|h| h == hint), "{:?}", pack.missing_context_hints);
+    assert_eq!(pack.items().count(), 0);
+    let again = crate::support::pack(&view, json!({"query": pack.suggested_next_queries[0]}));
+    assert!(again.items().count() > 0 && again.suggested_next_queries.is_empty());
+}
+
+#[test]
+fn whenever_words_are_missing_something_to_ask_is_suggested() {
+    let view = Oracle::of(&[("a/x.go", "package a\n\nfunc Needle() {}\n")]);
+    let pack = pack(&view, json!({"query": "needle zzyzx"}));
+    assert_eq!(pack.suggested_next_queries, ["Needle a/x.go:3"]);
+}
+
+#[test]
+fn a_seed_says_that_it_calls_another() {
+    let text = "package a\n\nfunc NeedleTop() {\n\tNeedle()\n}\n\nfunc Needle() {}\n";
+    let view = Oracle::of(&[("a/x.go", text), ("go.mod", "module m\n")]);
+    let pack = pack(&view, json!({"query": "needle"}));
+    let also = |title: &str| {
+        let item = pack.items().find(|i| i.title.starts_with(title)).expect("a seed");
+        assert!(pack.seeds.iter().any(|s| s.chunk_uid == item.chunk_uid));
+        item.why.also.clone()
+    };
+    assert_eq!(also("func NeedleTop")[..2], ["callers", "calls item 1"]);
+    assert_eq!(also("func Needle()")[..2], ["callees", "called by item 2"]);
+}
+
+#[test]
+fn the_seeds_that_are_listed_are_those_of_the_section() {
+    for budget in [0, 100, 300, 900, 4_000] {
+        let request = json!({"query": "retry delay policy", "budgets": {"maxTotalTokens": budget}});
+        let pack = pack(&crate::support::go(), request);
+        let listed: Vec<&str> = pack.seeds.iter().map(|s| &*s.chunk_uid).collect();
+        let section = pack.sections.iter().find(|s| s.name == "seeds").expect("the section");
+        let shown: Vec<&str> = section.items.iter().map(|i| &*i.chunk_uid).collect();
+        assert_eq!(listed, shown, "{budget}");
+    }
+}
