@@ -252,7 +252,8 @@ mod tests {
                     std::fs::rename(place("away"), place("sub")).unwrap();
                 }
             });
-            for _ in 0..n_reads {
+            // On a busy machine a whole slice of time may pass between two swaps.
+            while n_ours + n_refused < n_reads || n_ours == 0 {
                 match root.read("sub/a.go", 100) {
                     Ok((bytes, _)) => {
                         assert_eq!(bytes, b"package a\n");
@@ -264,8 +265,7 @@ mod tests {
             }
             is_over.store(true, Ordering::Relaxed);
         });
-        assert_eq!(n_ours + n_refused, n_reads);
-        assert!(n_ours > 0, "some reads are between two swaps");
+        assert!(n_ours > 0 && n_ours + n_refused >= n_reads, "some reads are between two swaps");
     }
 
     #[test]

@@ -262,6 +262,19 @@ impl<'a> Assembly<'a> {
         self.limit.min(8 * u64::from(TOTAL_CHARS_MAX))
     }
 
+    /// The form in which a candidate is shown, `Some(None)` where it is not shown yet; `None` where nothing
+    /// may change it any more.
+    fn shown_as(&self, i: usize) -> Option<Option<Form>> {
+        let c = &self.s.claimed[i];
+        match c.state {
+            // What the reader has stays a place.
+            State::Included if c.plan.as_ref().is_some_and(|p| p.form == Form::Place) => None,
+            State::Included => Some(c.plan.as_ref().map(|p| p.form)),
+            State::Open | State::Dropped(DropReason::Budget | DropReason::TooLarge) => Some(None),
+            State::Merged | State::Dropped(_) => None,
+        }
+    }
+
     /// Offers a candidate in a form: it is shown if the page with it stays within all limits and takes
     /// at most `room` tokens more. Says how many it took. Once the request is withdrawn nothing is shown
     /// any more.
@@ -269,17 +282,8 @@ impl<'a> Assembly<'a> {
         if (self.ctx.cancel)() {
             return None;
         }
-        let c = &self.s.claimed[i];
-        let was = match c.state {
-            // What the reader has stays a place.
-            State::Included if c.plan.as_ref().is_some_and(|p| p.form == Form::Place) => {
-                return None;
-            }
-            State::Included => c.plan.as_ref().map(|p| p.form),
-            State::Open | State::Dropped(DropReason::Budget | DropReason::TooLarge) => None,
-            _ => return None,
-        };
-        let section = c.section?;
+        let was = self.shown_as(i)?;
+        let section = self.s.claimed[i].section?;
         if plan.parts.is_empty() {
             let c = &mut self.s.claimed[i];
             (c.state, c.plan) = (State::Dropped(DropReason::TooLarge), Some(plan));

@@ -63,6 +63,14 @@ pub struct Gathered {
     pub profile: Option<Profile>,
 }
 
+impl Gathered {
+    /// Changes every candidate, the dropped ones included.
+    fn for_each(&mut self, mut change: impl FnMut(&mut Candidate)) {
+        self.candidates.iter_mut().for_each(&mut change);
+        self.dropped.iter_mut().for_each(|(c, _)| change(c));
+    }
+}
+
 /// Collects the candidates of a request.
 ///
 /// # Errors
@@ -86,11 +94,7 @@ pub fn gather(
     let mut unreadable = Vec::new();
     let confidence = Confidence::of(query, named, &retrieved.hits, retrieved.weighted.known);
     let mut hits = std::mem::take(&mut retrieved.hits);
-    for h in hits.iter_mut().filter(|h| h.role == Role::Code) {
-        if is_test_by_content(units, &h.unit) {
-            h.role = Role::Test;
-        }
-    }
+    mark_tests(units, &mut hits);
     let mut found = certain(units, sources, request, query, named, &mut unreadable)?;
     let width = width(request);
     let (bounds, seeds_max) = (config.expansion.times(width), seeds_max(ctx, width));
@@ -148,18 +152,22 @@ pub fn gather(
         confidence,
         profile: None,
     };
-    for c in &mut out.candidates {
-        c.score(&config.scoring);
-    }
-    for (c, _) in &mut out.dropped {
-        c.score(&config.scoring);
-    }
+    out.for_each(|c| c.score(&config.scoring));
     out.profile = Profile::of(request, query.kind, config.sources, &out.candidates, units);
-    if let Some(profile) = &out.profile {
-        out.candidates.iter_mut().for_each(|c| profile.score(units, c));
-        out.dropped.iter_mut().for_each(|(c, _)| profile.score(units, c));
+    if let Some(profile) = out.profile.take() {
+        out.for_each(|c| profile.score(units, c));
+        out.profile = Some(profile);
     }
     Ok(out)
+}
+
+/// Gives definitions that are tests by their form the role of tests.
+fn mark_tests(units: &mut Units, hits: &mut [Hit]) {
+    for h in hits.iter_mut().filter(|h| h.role == Role::Code) {
+        if is_test_by_content(units, &h.unit) {
+            h.role = Role::Test;
+        }
+    }
 }
 
 /// How many times as many candidates as usual a pack may have: as its budget grows, more are looked for, and

@@ -245,7 +245,9 @@ fn is_password(name: &str) -> bool {
     let name = &name[..without_marks(name)];
     // `password: str = "..."` has a type behind the name, a pair in YAML the word `value`.
     let before_type = name.trim_end_matches(|c: char| c.is_ascii_alphabetic());
-    is_one(name) || is_one(&before_type[..without_marks(before_type)])
+    // Of a longer name (`password_field`) the last word says what it is.
+    let is_type = !before_type.ends_with(['_', '-']);
+    is_one(name) || (is_type && is_one(&before_type[..without_marks(before_type)]))
 }
 
 /// Whether a value looks like a password of ordinary length: letters and digits with no separator of names

@@ -312,14 +312,7 @@ impl<'b, 's> Uses<'b, 's> {
         if text != "$this" && text.starts_with(['$', '"', '\'', '-', '/'])
             || text.contains(char::is_whitespace)
         {
-            if text.starts_with('$') {
-                self.tell_all(node);
-            }
-            // The name of a command may be what another one prints.
-            if text.contains('(') {
-                self.uses_in(node, place);
-            }
-            return self.opaque;
+            return self.without_name(node, text, place);
         }
         if place.role != Role::Call {
             self.tell(node);
@@ -344,6 +337,18 @@ impl<'b, 's> Uses<'b, 's> {
             }
             Some(Bound::File) | None => self.b.expr(Shape::Name { name, binding: BindingId::NONE }, at, role),
         }
+    }
+
+    /// Notes what an expression in the place of a name refers to: a variable, or what a command prints.
+    fn without_name(&mut self, node: usize, text: &str, place: Place) -> ExprId {
+        if text.starts_with('$') {
+            self.tell_all(node);
+        }
+        // The name of a command may be what another one prints.
+        if text.contains('(') {
+            self.uses_in(node, place);
+        }
+        self.opaque
     }
 
     /// The uses in what is in a node.
