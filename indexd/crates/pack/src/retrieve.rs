@@ -84,7 +84,7 @@ pub fn retrieve(
     provider: SeedProvider,
     cancel: &dyn Fn() -> bool,
 ) -> Retrieved {
-    let w = &w.of_kind(query.kind, !named.meant.is_empty());
+    let w = &w.of_kind(query.kind);
     let formula = Formula::new(w, query.kind, |feature| is_of(provider, feature));
     let is_on = |feature| formula.has(feature) && !cancel();
     let (mut scored, chunk_hits) = Lexical::score(units, query, w);

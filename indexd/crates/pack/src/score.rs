@@ -136,8 +136,7 @@ impl Prior {
             Role::Code if file.language == Language::Text => 0.5,
             Role::Code if kind == ChunkKind::Comment => 0.5,
             // Functions hold most of what changes and of what answers.
-            Role::Code if kind == ChunkKind::Type => w.data.min(0.85),
-            Role::Code if matches!(kind, ChunkKind::Between | ChunkKind::Imports | ChunkKind::Stub) => w.data,
+            Role::Code if kind == ChunkKind::Type => 0.85,
             Role::Code => 1.0,
             Role::Test => 0.35,
             // Changelogs have the words of every issue.

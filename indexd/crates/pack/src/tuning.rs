@@ -43,8 +43,6 @@ numbers! {
         k1: f64 = 1.2,
         /// BM25: how much long units lose, 0..1.
         b: f64 = 0.75,
-        /// The same for questions: what answers is often a long function.
-        b_question: f64 = 0.5,
         /// A word in the name of a definition, in occurrences in its body.
         name: f64 = 3.0,
         /// A word in the names around it.
@@ -95,12 +93,6 @@ numbers! {
         gate: f64 = 0.65,
         /// What a unit of very few lines loses, 0..1.
         short: f64 = 0.25,
-        /// The same for questions.
-        short_question: f64 = 0.6,
-        /// What text keeps that is not a function: types at most, imports, statements between definitions.
-        data: f64 = 1.0,
-        /// The same for questions, which functions answer.
-        data_question: f64 = 0.5,
         /// How much the second, third, ... unit of a file loses.
         crowding: f64 = 0.04,
         /// What a unit keeps for each better one that it repeats.
@@ -143,16 +135,10 @@ impl Excerpts {
 }
 
 impl Weights {
-    /// Those in force for a text of a kind; `is_named` says that the text names a definition, which then
-    /// is what is asked about, whatever it is.
-    pub fn of_kind(mut self, kind: Kind, is_named: bool) -> Self {
+    /// Those in force for a text of a kind.
+    pub fn of_kind(mut self, kind: Kind) -> Self {
         if kind == Kind::Question {
             self.doc = self.doc_question;
-        }
-        if kind == Kind::Question && !is_named {
-            self.b = self.b_question;
-            self.short = self.short_question;
-            self.data = self.data_question;
         }
         self
     }

@@ -13,9 +13,6 @@ use std::collections::HashMap;
 /// What only questions use.
 const SETTINGS: [&str; 10] = [
     "weights.docQuestion",
-    "weights.bQuestion",
-    "weights.shortQuestion",
-    "weights.dataQuestion",
     "weights.verbs",
     "weights.concepts",
     "weights.synonyms",

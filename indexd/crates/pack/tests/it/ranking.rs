@@ -205,22 +205,6 @@ fn a_quoted_message_is_found_wherever_it_stands() {
 }
 
 #[test]
-fn types_count_less_for_questions_alone() {
-    let net = "class LeaseRenewal:\n    \"\"\"The lease and its renewal.\"\"\"\n\n    first = 1\n\n\n\
-               def renew(token):\n    return token\n";
-    let view = Oracle::of(&[("net.py", net)]);
-    let total = |text: &str, data_question: f64| {
-        let weights = Weights { data_question, ..Weights::default() };
-        let hits = found(&view, text, &weights).hits;
-        let is_type = |h: &Hit| h.unit.def.some().is_some_and(|d| &*view.def(d).name == "LeaseRenewal");
-        hits.into_iter().find(is_type).expect("the type is found").total
-    };
-    let question = "when does the lease renewal happen";
-    assert!(total(question, 0.5) < total(question, 1.0));
-    assert_eq!(total("Lease renewal", 0.5), total("Lease renewal", 1.0));
-}
-
-#[test]
 fn kinds_of_text_are_told_apart() {
     use indexd_pack::query::Kind::{Change, Diff, Name, Question, Trace};
     use indexd_pack::query::Query;
