@@ -11,7 +11,7 @@ use indexd_pack::Tuning;
 use std::collections::HashMap;
 
 /// What only questions use.
-const SETTINGS: [&str; 10] = [
+const SETTINGS: [&str; 7] = [
     "weights.docQuestion",
     "weights.verbs",
     "weights.concepts",
