@@ -20,7 +20,7 @@ const WINDOW_MAX: u32 = 56;
 ///
 /// Windows end at a blank line before unindented text if there is one near, else at the last blank
 /// line, else after 40 lines. Lines beyond [`LINE_BYTES_MAX`] bytes are packed data: they are cut in pieces
-/// of at most [`CHUNK_BYTES_MAX`] bytes, which alone are chunks that are no whole lines.
+/// of at most [`CHUNK_BYTES_MAX`] bytes, the only chunks that do not hold whole lines.
 pub fn facts(
     path: &RepoPath,
     text: &str,

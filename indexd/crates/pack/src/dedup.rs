@@ -3,7 +3,7 @@
 //! Candidates come in rank order and the first of equals stays, so the best ranked survives and
 //! the order of survivors is that of the input. Contents are told apart by their digests in the index,
 //! so that no text is read, and groups are found by hash: the work grows with the number of candidates. That
-//! digests of 64 bits agree is no proof, as whoever writes the texts can make two of them collide:
+//! digests of 64 bits agree does not prove it, as whoever writes the texts can make two of them collide:
 //! [`are_equal`] looks at the texts, and [`text_hash`] tells many apart.
 
 use crate::identity::Sources;
