@@ -44,6 +44,53 @@ fn any_edits_lead_to_the_index_of_their_end() {
     });
 }
 
+/// Edits of which the order tells whether everybody who has to be linked again looked at what changed:
+/// files before, and texts that they hold one after the other.
+#[test]
+fn each_save_of_a_change_in_several_files_leads_to_the_index_of_its_tree() {
+    let api = "package api\n\ntype Note struct{}\n\nfunc (n Note) Text() string { return \"\" }\n";
+    let read =
+        |method: &str| format!("package shared\n\ntype Reader interface {{\n\tText() string\n{method}}}\n");
+    let request = |result: &str| {
+        let class = |name: &str| format!("class {name}:\n    def host(self): ...\n\n");
+        let (url, text) = (class("Url"), class("Text"));
+        format!("{url}{text}class Request:\n    def _get(self) -> {result}: ...\n    url = property(_get)\n")
+    };
+    let changes: [&[(&str, &str)]; 3] = [
+        // A type loses a method, then the interface does: from then on the type satisfies it.
+        &[
+            ("go.mod", "module example.com/m\n"),
+            ("shared/reader.go", &read("\tLink() string\n")),
+            ("api/note.go", &format!("{api}\nfunc (n Note) Link() string {{ return \"\" }}\n")),
+            ("api/note.go", api),
+            ("shared/reader.go", &read("")),
+        ],
+        // An interface gets a method that the type does not have.
+        &[
+            ("go.mod", "module example.com/m\n"),
+            ("shared/reader.go", &read("")),
+            ("api/note.go", api),
+            ("shared/reader.go", &read("\tLink() string\n")),
+        ],
+        // What a property is made of returns something else.
+        &[
+            ("web/request.py", &request("Url")),
+            ("web/use.py", "from web.request import Request\n\ndef f(r: Request):\n    r.url.host()\n"),
+            ("web/request.py", &request("Text")),
+        ],
+    ];
+    for saves in changes {
+        let mut bench = Bench::new();
+        bench.build();
+        for (i, (path, text)) in saves.iter().enumerate() {
+            bench.write(path, text);
+            bench.update(&[(*path).to_owned()]);
+            let (followed, fresh) = (bench.dump(), fresh_build(bench.root()).dump());
+            assert!(followed == fresh, "save {i}, of {path}: {}", first_difference(&followed, &fresh));
+        }
+    }
+}
+
 /// Whether each step links exactly the files that it makes due, as [`LinkedTree`] works it out from
 /// nothing but the contents.
 fn link_what_is_due(edits: &[(Edit, bool)]) -> Result<(), TestCaseError> {

@@ -17,7 +17,8 @@ pub struct LinkedFile {
     /// The text.
     pub text: Arc<str>,
     interface: Arc<Interface>,
-    links: Links,
+    /// What linking found. A file in them is its place among all paths when it was linked.
+    pub links: Links,
 }
 
 /// A tree whose files are all linked.

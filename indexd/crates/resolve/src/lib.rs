@@ -20,7 +20,7 @@ use indexd_model::links::{Unresolved, UnresolvedReason};
 use indexd_model::{DefIdx, ExprId, Facts, FactsView, FileDoc, Language, Linking, Links, Node};
 
 /// Changes when equal facts get other links or lookups; part of the recipe of an index.
-pub const LINKER_VERSION: u32 = 5;
+pub const LINKER_VERSION: u32 = 6;
 
 /// Resolves the uses of `file`, whose facts, body and all, are `facts`, against `view`.
 ///

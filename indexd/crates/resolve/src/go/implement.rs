@@ -52,6 +52,7 @@ impl<'a> Linker<'a> {
             {
                 continue;
             }
+            self.record_type(interface);
             let interface_ty = self.def_type(interface);
             if let Some(wanted) = self.interface_methods(interface_ty)
                 && self.satisfies(ty, &wanted)
@@ -63,6 +64,14 @@ impl<'a> Linker<'a> {
             }
         }
         out
+    }
+
+    /// Records a lookup of a type by its name. One that was reached through a member is read whole, and
+    /// the entry of the member says nothing of the others.
+    fn record_type(&mut self, at: DefAt) {
+        let package = self.package_of(at.file);
+        let scope = &self.packages.get(package).scope;
+        self.view.find(Key::member(scope, self.def_name(at)));
     }
 
     /// Methods and method specifications of this name that can be seen from the file being linked;

@@ -292,7 +292,7 @@ impl<'a> Linker<'a> {
     }
 
     fn read_return(&mut self, file: File, def: DefIdx) -> Val {
-        self.record_local(file, def);
+        self.record(file, def);
         let d = self.facts(file).def(def);
         let flags = d.flags;
         let v = match d.results.first() {

@@ -49,7 +49,7 @@ impl<'a> Linker<'a> {
         }
         let facts = self.facts(file);
         let scope = format!("{}#{}", self.module_scope(file), qualified_name(&facts, def)).into();
-        self.record_local(file, def);
+        self.record(file, def);
         let id = ClassId(self.classes.len() as u32);
         // A class among its own bases, by mistake, sees itself without any.
         self.classes.push(Class {
@@ -86,14 +86,24 @@ impl<'a> Linker<'a> {
         })
     }
 
-    /// Records that a nested definition of another file was looked at. No key led to it, only what
-    /// the function around it returns, so its own key is looked up for the record alone.
-    pub(super) fn record_local(&mut self, file: File, def: DefIdx) {
-        let facts = self.facts(file);
-        if file != 0 && facts.def(def).flags.has(DefFlags::LOCAL) {
-            let scope = self.module_scope(file);
-            self.view.find(Key::member(&scope, &qualified_name(&facts, def)));
+    /// Records that a definition of another file was looked at, under the key that its file gives it.
+    /// What led to it need not have been a key: a name in the body of a class or what a function returns,
+    /// of which the digest says the name alone.
+    pub(super) fn record(&mut self, file: File, def: DefIdx) {
+        if file == 0 {
+            return;
         }
+        let (module, facts) = (self.module_scope(file), self.facts(file));
+        let d = facts.def(def);
+        let class = d.parent.some().filter(|p| facts.def(*p).kind == DefKind::Class);
+        let key = match class {
+            Some(class) => {
+                let scope = format!("{module}#{}", qualified_name(&facts, class));
+                Key::member(&scope, facts.def_name(def))
+            }
+            None => Key::member(&module, &qualified_name(&facts, def)),
+        };
+        self.view.find(key);
     }
 
     fn read_bases(&mut self, id: ClassId, file: File, def: DefIdx) {

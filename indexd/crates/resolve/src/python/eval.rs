@@ -318,6 +318,7 @@ impl<'a> Linker<'a> {
     }
 
     fn read_def(&mut self, file: File, def: DefIdx) -> Val {
+        self.record(file, def);
         let facts = self.facts(file);
         let d = facts.def(def);
         match d.kind {
