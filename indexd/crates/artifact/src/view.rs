@@ -355,11 +355,6 @@ impl IndexView for ArtifactView {
         Arc::clone(&self.rows.texts[file.index()])
     }
 
-    fn both(&self, here: &mut dyn FnMut(), there: &mut (dyn FnMut(&dyn IndexView) + Send)) {
-        here();
-        there(self);
-    }
-
     fn chunk(&self, chunk: ChunkDoc) -> ChunkRecord {
         self.rows.chunks[chunk.index()]
     }

@@ -269,21 +269,6 @@ pub trait IndexView: FactsView {
         Arc::new(LineIndex::new(&self.text(file)))
     }
 
-    /// Says that the texts of these files will be asked for soon, the first ones first. A view may
-    /// get them ready meanwhile; no answer depends on it.
-    fn will_read(&self, files: &[FileDoc]) {
-        let _ = files;
-    }
-
-    /// The same of the interfaces of these files.
-    fn will_read_interfaces(&self, files: &[FileDoc]) {
-        let _ = files;
-    }
-
-    /// Runs `here`, and `there` over this state too: on another thread at the same time where the view
-    /// has one, else after it. No answer depends on it.
-    fn both(&self, here: &mut dyn FnMut(), there: &mut (dyn FnMut(&dyn IndexView) + Send));
-
     /// A chunk.
     fn chunk(&self, chunk: ChunkDoc) -> ChunkRecord;
 

@@ -216,11 +216,6 @@ impl IndexView for Oracle {
         Arc::clone(&self.texts[file.index()])
     }
 
-    fn both(&self, here: &mut dyn FnMut(), there: &mut (dyn FnMut(&dyn IndexView) + Send)) {
-        here();
-        there(self);
-    }
-
     fn chunk(&self, chunk: ChunkDoc) -> ChunkRecord {
         self.chunks[chunk.index()]
     }

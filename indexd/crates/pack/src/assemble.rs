@@ -38,7 +38,7 @@ use crate::render::Zone;
 use crate::request::{Asked, Layout, Stop};
 use crate::role::Role;
 use crate::sections::sections;
-use crate::unit::{Unit, UnitKey, Units, files_of};
+use crate::unit::{Unit, UnitKey, Units};
 use indexd_model::limits::TOTAL_CHARS_MAX;
 use indexd_model::{IndexView, Lines};
 use indexd_text::LineMatcher;
@@ -153,7 +153,6 @@ impl<'a> Assembly<'a> {
             &mut units,
             &mut sources,
         );
-        view.will_read(&files_of(candidates.iter().map(|c| &*c.unit)));
         let fates = dedup(&units_of(&candidates), |u| digests(&mut units, u));
         let section_names = sections(resolved.layout);
         let claimed = claim_all(candidates, &fates, &resolved, &section_names, view);
@@ -492,9 +491,6 @@ impl<'a> Assembly<'a> {
         shown.sort_by_key(|i| (self.s.claimed[*i].section, *i));
         let rendered = self.page.text(|i| i);
         let size = self.page.size();
-        // What is shown is named in the end by its place in the interface.
-        let files = files_of(shown.iter().map(|i| &*self.s.claimed[*i].candidate.unit));
-        self.s.units.view.will_read_interfaces(&files);
         let spots: Vec<Spot> = shown.iter().map(|i| self.spot(*i)).collect();
         for (i, spot) in shown.iter().zip(&spots) {
             let parts = self.s.claimed[*i].plan.as_ref().map_or_else(Vec::new, |p| p.parts.clone());

@@ -36,7 +36,6 @@ pub mod retrieve;
 pub mod role;
 pub mod score;
 pub mod sections;
-mod share;
 pub mod template;
 pub mod tuning;
 pub mod unit;

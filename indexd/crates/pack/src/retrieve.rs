@@ -18,7 +18,7 @@ use crate::request::SeedProvider;
 use crate::role::{Role, role_of};
 use crate::score::{Feature, Features, Formula, Prior, Scored};
 use crate::tuning::Weights;
-use crate::unit::{Unit, UnitKey, Units, files_of};
+use crate::unit::{Unit, UnitKey, Units};
 use indexd_model::path::dir_of;
 use indexd_model::view::{DefRecord, FileRecord};
 use indexd_model::{ChunkDoc, FileDoc};
@@ -105,7 +105,6 @@ pub fn retrieve(
         history::mark(units, query, w, &mut table);
     }
     table.rank(&formula);
-    units.view.will_read(&files_of(table.hits.iter().map(|h| &*h.unit)));
     if is_on(Feature::Feedback) && w.feedback > 0.0 {
         let words = feedback::words_of_best(units, query, &table, w.feedback);
         let chunks = table.hits.iter().flat_map(|h| h.unit.chunks.iter().copied()).collect();
@@ -123,7 +122,6 @@ pub fn retrieve(
     table.rank(&formula);
     diversify::crowding(&mut table.hits, w.crowding);
     diversify::likeness(units, &mut table.hits, w.likeness);
-    units.view.will_read(&files_of(table.hits.iter().map(|h| &*h.unit)));
     let found = |f: &Feature| formula.has(*f) && table.hits.iter().any(|h| h.scored.features.get(*f) > 0.0);
     let routes = ROUTES.iter().filter(|(_, features)| features.iter().any(found));
     let providers = routes.map(|(name, _)| *name).collect();
@@ -301,7 +299,6 @@ impl Table {
 
     /// Finds out which hits belong to one type: the same scope in files of one folder.
     fn number_types(&mut self, units: &mut Units) {
-        units.read_defs(self.hits.iter().filter_map(|h| h.unit.def.some()));
         let defs: Vec<Option<Rc<DefRecord>>> =
             self.hits.iter().map(|h| h.unit.def.some().map(|d| units.def(d))).collect();
         let mut known: FxHashMap<(&str, &str), u32> = FxHashMap::default();

@@ -2,7 +2,6 @@
 //! between definitions.
 
 use crate::role::RolePatterns;
-use crate::share::share;
 use indexd_model::view::{ChunkRecord, DefRecord, Edge, FileRecord, PathPosting};
 use indexd_model::{ChunkDoc, ChunkKind, DefDoc, EdgeKind, FileDoc, IndexView, Lines, Span};
 use indexd_text::bm25::ln;
@@ -46,26 +45,6 @@ impl Unit {
 
 /// Units and chunks that a request usually looks at; there may be more.
 const UNITS_EXPECTED: usize = 1_700;
-
-/// Definitions that one of two threads reads in one go.
-const DEFS_PER_GROUP: usize = 96;
-
-/// Files whose texts are likely shown: about as many as fit into an ordinary pack.
-const FILES_AHEAD: usize = 24;
-
-/// The files of the first of some units, each once.
-pub fn files_of<'u>(units: impl Iterator<Item = &'u Unit>) -> Vec<FileDoc> {
-    let mut files = Vec::with_capacity(FILES_AHEAD);
-    for unit in units {
-        if files.len() == FILES_AHEAD {
-            break;
-        }
-        if !files.contains(&unit.file) {
-            files.push(unit.file);
-        }
-    }
-    files
-}
 
 /// Edges read into one definition.
 const EDGES_IN_MAX: usize = 128;
@@ -163,29 +142,6 @@ impl<'v> Units<'v> {
     /// The chunk's record.
     pub fn chunk(&mut self, chunk: ChunkDoc) -> ChunkRecord {
         *self.chunks.entry(chunk).or_insert_with(|| self.view.chunk(chunk))
-    }
-
-    /// The chunk's record, if it was read already.
-    pub fn known_chunk(&self, chunk: ChunkDoc) -> Option<ChunkRecord> {
-        self.chunks.get(&chunk).copied()
-    }
-
-    /// Keeps the record of a chunk that was read elsewhere.
-    pub fn keep_chunk(&mut self, chunk: ChunkDoc, record: ChunkRecord) {
-        self.chunks.insert(chunk, record);
-    }
-
-    /// Reads the records of these definitions, those that are not known.
-    pub fn read_defs(&mut self, defs: impl Iterator<Item = DefDoc>) {
-        let mut wanted: Vec<DefDoc> = defs.filter(|d| !self.def_records.contains_key(d)).collect();
-        // Neighbours lie together.
-        wanted.sort_unstable();
-        wanted.dedup();
-        let groups: Vec<&[DefDoc]> = wanted.chunks(DEFS_PER_GROUP).collect();
-        let read = share(self.view, groups.len(), &mut [(), ()], |view, (), i| {
-            groups[i].iter().map(|d| view.def(*d)).collect::<Vec<_>>()
-        });
-        self.def_records.extend(wanted.iter().copied().zip(read.into_iter().flatten().map(Rc::new)));
     }
 
     /// The unit a chunk belongs to.

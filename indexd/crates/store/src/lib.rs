@@ -9,7 +9,6 @@
 //! order of changes; dense handles never reach a dump or a signature; a damaged or unfinished index
 //! is rebuilt, never repaired and never converted.
 
-mod ahead;
 mod bulk;
 mod cache;
 mod codec;
@@ -34,7 +33,6 @@ mod snapshot;
 mod store;
 mod table;
 mod tables;
-mod task;
 mod verify;
 mod vocabulary;
 mod write;

@@ -3,7 +3,6 @@
 //! The traits have no errors: a view that cannot be read has no answer. A read that meets damage
 //! marks the store as damaged and panics; the request that asked is lost, the daemon is not.
 
-use crate::ahead::{Asked, Second};
 use crate::cache::Cache;
 use crate::codec::chunks::ChunkRow;
 use crate::codec::edges::{Base, decode_unresolved};
@@ -13,7 +12,7 @@ use crate::directory::Directory;
 use crate::error::{Result, StoreError, Unreadable};
 use crate::input::FileStat;
 use crate::meta::Meta;
-use crate::opened::{Idle, ReadTxn};
+use crate::opened::ReadTxn;
 use crate::rows::{IN_KIND, Rows, base_of, in_prefix, term_prefix, text_prefix};
 use crate::sets;
 use crate::store::Store;
@@ -37,9 +36,6 @@ pub struct Snapshot {
     txn: Option<ReadTxn>,
     meta: Meta,
     directory: OnceLock<Arc<Directory>>,
-    second: Second,
-    /// Where the transaction waits for the next snapshot.
-    idle: fn(&Store) -> &Idle,
     store: Store,
 }
 
@@ -58,28 +54,12 @@ pub struct Counts {
 
 impl Snapshot {
     pub(crate) fn open(store: &Store) -> Result<Self> {
-        Self::open_from(store, |store| &store.inner.idle)
-    }
-
-    /// Opens a snapshot for the second thread of another one.
-    pub(crate) fn open_second(store: &Store) -> Result<Self> {
-        Self::open_from(store, |store| &store.inner.idle_second)
-    }
-
-    fn open_from(store: &Store, idle: fn(&Store) -> &Idle) -> Result<Self> {
-        let txn = match idle(store).take(&store.inner.env) {
+        let txn = match store.inner.idle.take(&store.inner.env) {
             Some(txn) => txn,
             None => ReadTxn::new(store.inner.env.clone().static_read_txn()?),
         };
         let meta = Meta::read(&store.inner.tables, txn.txn())?.ok_or(StoreError::Busy("not built yet"))?;
-        Ok(Self {
-            txn: Some(txn),
-            meta,
-            directory: OnceLock::new(),
-            second: Second::default(),
-            idle,
-            store: store.clone(),
-        })
+        Ok(Self { txn: Some(txn), meta, directory: OnceLock::new(), store: store.clone() })
     }
 
     /// A view of what a transaction has written and never commits. `directory` is that of the state
@@ -94,28 +74,12 @@ impl Snapshot {
         if let Some(directory) = directory {
             let _ = cell.set(directory);
         }
-        Self {
-            txn: Some(txn),
-            meta,
-            directory: cell,
-            second: Second::default(),
-            idle: |store| &store.inner.idle,
-            store: store.clone(),
-        }
+        Self { txn: Some(txn), meta, directory: cell, store: store.clone() }
     }
 
-    /// Whether it shows unsaved texts. A second thread could not see them.
+    /// Whether it shows unsaved texts.
     fn is_unsaved(&self) -> bool {
         self.opened().is_writer()
-    }
-
-    /// Forgets the transaction with all that was opened of it, which a panic may have left half done.
-    pub(crate) fn distrust(&mut self) {
-        self.txn = None;
-    }
-
-    pub(crate) fn store(&self) -> &Store {
-        &self.store
     }
 
     pub(crate) fn rows(&self) -> Rows<'_> {
@@ -495,7 +459,7 @@ impl Drop for Snapshot {
     fn drop(&mut self) {
         // After a panic nothing that was opened is trusted.
         if let Some(txn) = self.txn.take().filter(|_| !std::thread::panicking()) {
-            (self.idle)(&self.store).put(txn);
+            self.store.inner.idle.put(txn);
         }
     }
 }
@@ -658,26 +622,6 @@ impl IndexView for Snapshot {
 
     fn lines(&self, file: FileDoc) -> Arc<LineIndex> {
         Arc::clone(self.must(text(&self.store, self.rows(), file.0)).lines())
-    }
-
-    fn will_read(&self, files: &[FileDoc]) {
-        if !self.is_unsaved() {
-            self.second.start(&self.store, self.generation(), Asked::Texts(files.to_vec()));
-        }
-    }
-
-    fn will_read_interfaces(&self, files: &[FileDoc]) {
-        if !self.is_unsaved() {
-            self.second.start(&self.store, self.generation(), Asked::Interfaces(files.to_vec()));
-        }
-    }
-
-    fn both(&self, here: &mut dyn FnMut(), there: &mut (dyn FnMut(&dyn IndexView) + Send)) {
-        if self.is_unsaved() {
-            here();
-            return there(self);
-        }
-        self.second.both(self, here, there);
     }
 
     fn chunk(&self, chunk: ChunkDoc) -> ChunkRecord {

@@ -1,6 +1,5 @@
 //! Opening and closing the environment.
 
-use crate::ahead::Readers;
 use crate::bulk::Bulk;
 use crate::directory::Directory;
 use crate::error::{Result, StoreError};
@@ -55,9 +54,6 @@ pub enum Opened {
 pub(crate) struct Inner {
     /// Ends before the environment does.
     pub idle: Idle,
-    /// The same of the second threads of snapshots, which open other rows.
-    pub idle_second: Idle,
-    pub readers: Readers,
     pub env: Env<WithoutTls>,
     pub tables: Tables,
     pub config: [u8; 32],
@@ -161,8 +157,6 @@ impl Store {
     ) -> Self {
         let inner = Inner {
             idle: Idle::default(),
-            idle_second: Idle::default(),
-            readers: Readers::default(),
             env,
             tables,
             config,
@@ -279,7 +273,6 @@ impl Store {
     /// Forgets the rows that requests have opened and that are kept for the next one.
     pub fn forget_opened(&self) {
         self.inner.idle.clear();
-        self.inner.idle_second.clear();
     }
 
     /// Whether a read met damage: answers cannot be had, the index must be rebuilt.

@@ -4,6 +4,5 @@ mod crash;
 mod incremental;
 mod lifecycle;
 mod reads;
-mod second;
 mod version;
 mod world;

@@ -73,7 +73,6 @@ impl<'s> WriteTxn<'s> {
     pub(crate) fn begin(store: &'s Store) -> Result<Self> {
         let txn = store.inner.env.write_txn()?;
         store.inner.idle.clear();
-        store.inner.idle_second.clear();
         store.mark_dirty()?;
         Self::over(store, txn)
     }

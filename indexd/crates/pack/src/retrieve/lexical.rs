@@ -5,9 +5,7 @@
 //! those, with field lengths and path occurrences saturating together. Reading the lengths of every
 //! chunk that holds a common word would cost more than everything else.
 
-use super::feedback::WORDS_MAX as FEEDBACK_WORDS_MAX;
 use crate::query::{Query, QueryTerm};
-use crate::share::share;
 use crate::tuning::Weights;
 use crate::unit::Units;
 use indexd_model::view::{ChunkRecord, Field, FieldCounts, N_FIELDS, PathPosting, Posting};
@@ -16,7 +14,6 @@ use indexd_text::bm25::idf;
 use rustc_hash::FxHashMap;
 use std::cell::RefCell;
 use std::ops::Range;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Terms scored of a query, the heaviest; a trace of 500 words has more than is useful.
 const TERMS_MAX: usize = 64;
@@ -27,13 +24,6 @@ const PATH_DF_MAX: usize = 2_000;
 
 /// Chunks that are scored exactly.
 const CANDIDATES_MAX: usize = 1_200;
-
-/// Parts that chunks are split in where two threads share them.
-const PARTS: usize = 6;
-/// Chunks that are scored exactly in one go, where their records have to be read.
-const GROUP: usize = 160;
-/// Terms that two threads look up: a few words of feedback are there sooner on one.
-const TERMS_SHARED_MIN: usize = FEEDBACK_WORDS_MAX + 1;
 
 /// A chunk with its lexical score.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -58,48 +48,9 @@ struct Term {
     word: usize,
     idf: f64,
     weight: f64,
-    postings: Place,
-    paths: Place,
-}
-
-/// A run in one of two buffers.
-#[derive(Clone, Default)]
-struct Place {
-    buffer: usize,
-    range: Range<usize>,
-}
-
-impl Place {
-    fn of<'r, T>(&self, buffers: [&'r Vec<T>; 2]) -> &'r [T] {
-        &buffers[self.buffer][self.range.clone()]
-    }
-}
-
-/// What one thread has read of the index.
-#[derive(Default)]
-struct Read {
-    /// Its number.
-    buffer: usize,
-    postings: Vec<Posting>,
-    paths: Vec<PathPosting>,
-}
-
-impl Read {
-    fn postings(&mut self, view: &dyn IndexView, term: &str) -> Place {
-        let start = self.postings.len();
-        view.postings(term, &mut self.postings);
-        Place { buffer: self.buffer, range: start..self.postings.len() }
-    }
-
-    /// Nothing where there are too many.
-    fn paths(&mut self, view: &dyn IndexView, term: &str) -> Place {
-        let start = self.paths.len();
-        view.path_postings(term, &mut self.paths);
-        if self.paths.len() - start > PATH_DF_MAX {
-            self.paths.truncate(start);
-        }
-        Place { buffer: self.buffer, range: start..self.paths.len() }
-    }
+    /// Places in the buffers.
+    postings: Range<usize>,
+    paths: Range<usize>,
 }
 
 /// Buffers that keep their memory between requests of one thread.
@@ -107,18 +58,35 @@ impl Read {
 struct Scratch {
     scores: Vec<f64>,
     slots: Vec<u32>,
-    touched: [Vec<u32>; PARTS],
-    read: [Read; 2],
+    touched: Vec<u32>,
+    postings: Vec<Posting>,
+    paths: Vec<PathPosting>,
     matrix: Vec<f64>,
 }
 
 impl Scratch {
+    fn read_postings(&mut self, view: &dyn IndexView, term: &str) -> Range<usize> {
+        let start = self.postings.len();
+        view.postings(term, &mut self.postings);
+        start..self.postings.len()
+    }
+
+    /// Nothing where there are too many.
+    fn read_paths(&mut self, view: &dyn IndexView, term: &str) -> Range<usize> {
+        let start = self.paths.len();
+        view.path_postings(term, &mut self.paths);
+        if self.paths.len() - start > PATH_DF_MAX {
+            self.paths.truncate(start);
+        }
+        start..self.paths.len()
+    }
+
     fn postings(&self, term: &Term) -> &[Posting] {
-        term.postings.of([&self.read[0].postings, &self.read[1].postings])
+        &self.postings[term.postings.clone()]
     }
 
     fn paths(&self, term: &Term) -> &[PathPosting] {
-        term.paths.of([&self.read[0].paths, &self.read[1].paths])
+        &self.paths[term.paths.clone()]
     }
 }
 
@@ -156,11 +124,8 @@ impl Lexical {
     /// order that means anything; equal scores are never cut apart.
     pub fn score(units: &mut Units, query: &Query, ranking: &Weights) -> (Self, Vec<ChunkHit>) {
         let mut scratch = SCRATCH.take();
-        for (buffer, read) in scratch.read.iter_mut().enumerate() {
-            read.buffer = buffer;
-            read.postings.clear();
-            read.paths.clear();
-        }
+        scratch.postings.clear();
+        scratch.paths.clear();
         let terms = read_terms(units.view, &query.terms, &mut scratch);
         let kept = choose(units.view, &terms, ranking, &mut scratch);
         let hits = second_pass(units, &terms, terms.len(), ranking, &kept, &mut scratch);
@@ -217,27 +182,18 @@ fn read_terms(view: &dyn IndexView, terms: &[QueryTerm], s: &mut Scratch) -> Vec
     let chunks_per_file = stats.n_chunks / stats.n_files.max(1);
     // Where all can be scored, postings are counted by reading them.
     let reads_all = terms.len() <= TERMS_MAX;
-    let look_up = |view: &dyn IndexView, read: &mut Read, i: usize| {
-        let term = &terms[i].term;
-        let (postings, df) = if reads_all {
-            let postings = read.postings(view, term);
-            let df = postings.range.len() as u32;
-            (postings, df)
-        } else {
-            (Place::default(), view.doc_frequency(term))
-        };
-        (df, postings, read.paths(view, term))
-    };
-    let looked_up = if terms.len() < TERMS_SHARED_MIN {
-        (0..terms.len()).map(|i| look_up(view, &mut s.read[0], i)).collect()
-    } else {
-        share(view, terms.len(), &mut s.read, look_up)
-    };
     let mut found = Vec::with_capacity(terms.len());
     let mut idfs: Vec<Option<f64>> = Vec::with_capacity(terms.len());
-    for ((place, q), (df, postings, paths)) in terms.iter().enumerate().zip(looked_up) {
+    for (place, q) in terms.iter().enumerate() {
         idfs.push(None);
-        let n_paths = paths.range.len();
+        let (df, postings) = if reads_all {
+            let postings = s.read_postings(view, &q.term);
+            (postings.len() as u32, postings)
+        } else {
+            (view.doc_frequency(&q.term), 0..0)
+        };
+        let paths = s.read_paths(view, &q.term);
+        let n_paths = paths.len();
         if df == 0 && n_paths == 0 {
             continue;
         }
@@ -266,10 +222,8 @@ fn read_terms(view: &dyn IndexView, terms: &[QueryTerm], s: &mut Scratch) -> Vec
     found.sort_by(|a, b| a.0.cmp(&b.0).then_with(|| a.1.text.cmp(&b.1.text)));
     let mut found: Vec<Term> = found.into_iter().map(|f| f.1).collect();
     if !reads_all {
-        let postings =
-            share(view, found.len(), &mut s.read, |view, read, i| read.postings(view, &found[i].text));
-        for (term, postings) in found.iter_mut().zip(postings) {
-            term.postings = postings;
+        for term in &mut found {
+            term.postings = s.read_postings(view, &term.text);
         }
     }
     found
@@ -279,22 +233,20 @@ fn read_terms(view: &dyn IndexView, terms: &[QueryTerm], s: &mut Scratch) -> Vec
 /// other.
 fn choose(view: &dyn IndexView, terms: &[Term], r: &Weights, s: &mut Scratch) -> Vec<u32> {
     let weights = field_weights(r);
-    first_pass(view, terms, &weights, r, s);
+    first_pass(terms, &weights, r, s);
     let path_files = score_paths(terms, r, s);
     spread_paths(view, &path_files, s);
     let mut kept = best(s, CANDIDATES_MAX);
     kept.sort_unstable();
     // Leave the arrays as they were found: zero.
-    for touched in &mut s.touched {
-        for c in touched.drain(..) {
-            s.scores[c as usize] = 0.0;
-        }
+    for c in s.touched.drain(..) {
+        s.scores[c as usize] = 0.0;
     }
     kept
 }
 
 /// Adds what each posting is worth at average length.
-fn first_pass(view: &dyn IndexView, terms: &[Term], weights: &[f64; N_FIELDS], r: &Weights, s: &mut Scratch) {
+fn first_pass(terms: &[Term], weights: &[f64; N_FIELDS], r: &Weights, s: &mut Scratch) {
     let bm25 = r.bm25();
     let mut scores = std::mem::take(&mut s.scores);
     let mut touched = std::mem::take(&mut s.touched);
@@ -303,29 +255,19 @@ fn first_pass(view: &dyn IndexView, terms: &[Term], weights: &[f64; N_FIELDS], r
     if scores.len() < n {
         scores.resize(n, 0.0);
     }
-    let size = n.div_ceil(PARTS).max(1);
-    // Each thread takes one part of all chunks after the other, and sums in the order of the terms.
-    let parts: Vec<Mutex<(&mut [f64], &mut Vec<u32>)>> =
-        scores[..n].chunks_mut(size).zip(&mut touched).map(Mutex::new).collect();
-    share(view, parts.len(), &mut [(), ()], |_, (), i| {
-        let mut part = own(&parts[i]);
-        let (scores, touched) = &mut *part;
-        let from = i * size;
-        for t in terms {
-            let full = t.idf * t.weight;
-            for p in within(s.postings(t), from..from + size) {
-                let tf = weigh(&p.counts, weights);
-                if tf > 0.0 && full > 0.0 {
-                    let score = &mut scores[p.chunk.index() - from];
-                    if *score == 0.0 {
-                        touched.push(p.chunk.0);
-                    }
-                    *score += full * bm25.weight(tf, r.k1);
+    for t in terms {
+        let full = t.idf * t.weight;
+        for p in s.postings(t) {
+            let tf = weigh(&p.counts, weights);
+            if tf > 0.0 && full > 0.0 {
+                let score = &mut scores[p.chunk.index()];
+                if *score == 0.0 {
+                    touched.push(p.chunk.0);
                 }
+                *score += full * bm25.weight(tf, r.k1);
             }
         }
-    });
-    drop(parts);
+    }
     s.scores = scores;
     s.touched = touched;
 }
@@ -335,11 +277,6 @@ fn within(postings: &[Posting], chunks: Range<usize>) -> &[Posting] {
     let start = postings.partition_point(|p| p.chunk.index() < chunks.start);
     let rest = &postings[start..];
     &rest[..rest.partition_point(|p| p.chunk.index() < chunks.end)]
-}
-
-/// What only one thread asks for.
-fn own<T>(part: &Mutex<T>) -> MutexGuard<'_, T> {
-    part.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// What the paths of files are worth, the best files.
@@ -372,7 +309,7 @@ fn spread_paths(view: &dyn IndexView, files: &[(FileDoc, f64)], s: &mut Scratch)
         for c in range {
             let score = &mut s.scores[c as usize];
             if *score == 0.0 {
-                s.touched[0].push(c);
+                s.touched.push(c);
             }
             *score += worth;
         }
@@ -381,14 +318,13 @@ fn spread_paths(view: &dyn IndexView, files: &[(FileDoc, f64)], s: &mut Scratch)
 
 /// The best chunks; those that tie with the last one are kept too, so that handles decide nothing.
 fn best(s: &Scratch, n: usize) -> Vec<u32> {
-    let touched = || s.touched.iter().flatten().copied();
-    if s.touched.iter().map(Vec::len).sum::<usize>() <= n || n == 0 {
-        return touched().collect();
+    if s.touched.len() <= n || n == 0 {
+        return s.touched.clone();
     }
-    let mut scores: Vec<f64> = touched().map(|c| s.scores[c as usize]).collect();
+    let mut scores: Vec<f64> = s.touched.iter().map(|c| s.scores[*c as usize]).collect();
     let (_, floor, _) = scores.select_nth_unstable_by(n - 1, |a, b| b.total_cmp(a));
     let floor = *floor;
-    touched().filter(|c| s.scores[*c as usize] >= floor).collect()
+    s.touched.iter().copied().filter(|c| s.scores[*c as usize] >= floor).collect()
 }
 
 /// Scores the kept chunks, ascending ones, with lengths and paths; the first `n_asked` terms are
@@ -517,36 +453,21 @@ fn read_kept(
     for (slot, &c) in kept.iter().enumerate() {
         s.slots[c as usize] = slot as u32 + 1;
     }
-    let known: Vec<Option<ChunkRecord>> = kept.iter().map(|c| units.known_chunk(ChunkDoc(*c))).collect();
-    let size = if known.iter().all(Option::is_some) { kept.len() } else { GROUP };
-    let groups: Vec<&[u32]> = kept.chunks(size).collect();
-    let rows: Vec<Mutex<&mut [f64]>> = matrix.chunks_mut(size * n_terms).map(Mutex::new).collect();
-    let read = share(units.view, groups.len(), &mut [(), ()], |view, (), i| {
-        let (group, mut rows) = (groups[i], own(&rows[i]));
-        let range = group[0] as usize..group[group.len() - 1] as usize + 1;
-        for (j, t) in terms.iter().enumerate() {
-            for p in within(s.postings(t), range.clone()) {
-                let slot = s.slots[p.chunk.index()] as usize;
-                if slot > 0 {
-                    rows[(slot - 1 - i * size) * n_terms + j] = weigh(&p.counts, weights);
-                }
+    // Handles are ascending, so that all that a term has in them lies in one run.
+    let range = kept.first().map_or(0, |c| *c as usize)..most;
+    for (j, t) in terms.iter().enumerate() {
+        for p in within(s.postings(t), range.clone()) {
+            let slot = s.slots[p.chunk.index()] as usize;
+            if slot > 0 {
+                matrix[(slot - 1) * n_terms + j] = weigh(&p.counts, weights);
             }
         }
-        let records = group.iter().zip(&known[i * size..]);
-        records.map(|(c, known)| known.unwrap_or_else(|| view.chunk(ChunkDoc(*c)))).collect::<Vec<_>>()
-    });
-    drop(rows);
+    }
     for &c in kept {
         s.slots[c as usize] = 0;
     }
     s.matrix = matrix;
-    let records = read.concat();
-    for ((&c, known), record) in kept.iter().zip(&known).zip(&records) {
-        if known.is_none() {
-            units.keep_chunk(ChunkDoc(c), *record);
-        }
-    }
-    records
+    kept.iter().map(|c| units.chunk(ChunkDoc(*c))).collect()
 }
 
 /// How often the terms occur in the paths of some files.

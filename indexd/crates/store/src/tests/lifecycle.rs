@@ -42,27 +42,6 @@ fn a_transaction_serves_the_next_snapshot_of_the_same_state_only() {
 }
 
 #[test]
-fn snapshots_share_the_threads_that_read_ahead() {
-    let World { store, dir } = World::build(&state(&[("f", "a: a;")]));
-    let readers = &store.inner.readers;
-    let look = || {
-        let snapshot = store.snapshot().expect("snapshot");
-        snapshot.will_read(&snapshot.files());
-        snapshot
-    };
-    for _ in 0..3 {
-        drop(look());
-        assert_eq!(readers.n_idle(), 1, "one after the other");
-    }
-    let many = [look(), look(), look(), look()];
-    assert_eq!(readers.n_idle(), 0);
-    drop(many);
-    assert_eq!(readers.n_idle(), 2, "the others end");
-    drop(store);
-    assert_eq!(opened(dir.path(), CONFIG), "unverified", "no thread keeps the store open");
-}
-
-#[test]
 fn closing_and_opening_keeps_the_index() {
     let World { store, dir } = World::build(&state(&[("f", "a: a;")]));
     let before = dump(&store.snapshot().expect("snapshot"));
