@@ -103,6 +103,61 @@ fn what_was_dropped_makes_room_and_an_item_is_where_to_start_from() {
     assert_eq!(ended(child).0.code(), Some(130));
 }
 
+/// A change by each of its options, and as a patch on standard input.
+#[test]
+fn the_parts_of_a_change_are_chosen_on_a_terminal() {
+    let user = User::new();
+    user.git(&["init", "-q"]);
+    user.git(&["add", "-A"]);
+    user.git(&["commit", "-q", "-m", "one"]);
+    let changed =
+        "package demo\n\n// Delay decides how long to wait.\nfunc Delay(n, m int) int { return m << n }\n";
+    user.write("repo/retry.go", changed);
+    user.write("repo/client.go", "package demo\n\nfunc Get() int { return Delay(3, 1) }\n");
+    user.git(&["add", "client.go"]);
+    let patch = std::process::Command::new("git").args(["diff"]).current_dir(user.path("repo")).output();
+    std::fs::write(user.path("patch"), patch.unwrap().stdout).unwrap();
+    for (args, listed) in [
+        (&["--diff"][..], &["retry.go:", "client.go:"][..]),
+        (&["--diff", "HEAD"], &["retry.go:", "client.go:"]),
+        (&["--staged"], &["client.go:"]),
+        (&["--worktree"], &["retry.go:"]),
+        (&["--diff", "-"], &["retry.go:"]),
+    ] {
+        let run = |more: &str| {
+            let mut sh = user.run(std::path::Path::new("/bin/sh"));
+            let ctl = user.command("ctl");
+            sh.args(["-c", "exec \"$@\" < ../patch", "sh"]).arg(ctl.get_program());
+            sh.args(["pack", more]).args(args);
+            sh
+        };
+        let whole = ok(&run("--text").output().unwrap());
+        assert!(whole.starts_with("# changes\n"), "{whole}");
+        let picker = |keys: &[&str]| {
+            let mut terminal = Terminal::new();
+            let child = terminal.spawn(&run("-i"));
+            for file in listed {
+                terminal.until("the parts", |screen| screen.contains(&format!("[x] {file}")));
+            }
+            terminal.until("their section", |screen| screen.contains("changes  "));
+            for key in keys {
+                terminal.type_in(key);
+                terminal.until("the first part is dropped or taken in", |screen| {
+                    screen.contains(if *key == " " { ">[ ]" } else { ">[x]" })
+                });
+            }
+            terminal.type_in("\r");
+            let (status, printed) = ended(child);
+            assert_eq!(status.code(), Some(0), "{args:?}");
+            printed
+        };
+        assert_eq!(picker(&[]).trim_end(), whole.trim_end(), "{args:?}");
+        let rest = picker(&[" "]);
+        let n = |text: &str| text.matches("@@ -").count();
+        assert_eq!(n(&rest), n(&whole) - 1, "{args:?}: {rest}");
+    }
+}
+
 #[test]
 fn without_colours_or_a_terminal() {
     let user = User::new();

@@ -56,7 +56,7 @@ pub struct PackArgs {
     pub brief: bool,
     /// Choose on the terminal: drop and add items, watch the budget, then print or
     /// copy the text
-    #[arg(short, long, conflicts_with_all = ["json", "text", "brief", "html", "format", "record", "change", "overlays"])]
+    #[arg(short, long, conflicts_with_all = ["json", "text", "brief", "html", "format", "record", "overlays"])]
     pub interactive: bool,
     /// Write a page to look at: one HTML file that needs nothing else; without
     /// FILE to standard output

@@ -1,8 +1,11 @@
 //! What may be in a text and what is chosen of it: the state behind the picker, without a terminal.
 
 use super::text::{self, Known, Marks, Zone};
-use indexd_proto::context_pack::{ContextItem, ContextPack, Lines};
+use indexd_proto::context_pack::{Change, ChangedPart, ContextItem, ContextPack, Lines};
 use serde::Deserialize;
+
+/// The section of what a change does.
+pub const CHANGES: &str = "changes";
 
 /// The section of what a pack left out.
 pub const LEFT_OUT: &str = "left out";
@@ -32,6 +35,8 @@ pub struct Entry {
     pub title: String,
     /// Where it stands in the text.
     pub zone: Zone,
+    /// What stands over the diff of its file, where it is part of a change.
+    pub heading: Option<String>,
     /// Why it is in the pack, or is not.
     pub why: String,
     /// What is shown of it; empty for a place alone. `None` where the text was not read yet.
@@ -100,15 +105,23 @@ struct Excluded {
 impl Choice {
     /// Everything of a pack with its text, as it came.
     pub fn of(pack: &ContextPack, rendered: &str, why: fn(&ContextItem) -> String) -> Self {
+        let change = pack.change.as_ref();
+        let mut entries: Vec<Entry> = change.map_or(Vec::new(), |c| of_change(c, rendered));
         let items = pack.sections.iter().flat_map(|s| s.items.iter().map(move |item| (s, item)));
-        let mut entries: Vec<Entry> = items.map(|(s, item)| of_item(&s.name, item, why(item))).collect();
+        // The parts of a change stand for themselves.
+        let items = items.filter(|(_, item)| change.is_none() || item.form != "diff");
+        entries.extend(items.map(|(s, item)| of_item(&s.name, item, why(item))));
         let excluded = pack.explain.as_ref().and_then(|e| e.get("excluded")?.as_array());
         let excluded = excluded.into_iter().flatten().filter_map(|e| Excluded::deserialize(e).ok());
         entries.extend(excluded.filter(|e| !NOT_OFFERED.contains(&e.reason.as_str())).map(of_excluded));
         let query = pack.request.get("query").and_then(|q| q.as_str()).unwrap_or("");
         let rendered = Gathered { content: rendered.to_owned(), tokens: pack.stats.token_count };
+        let query = match change {
+            Some(change) if query.trim().is_empty() => states(change),
+            _ => query.split_whitespace().collect::<Vec<_>>().join(" "),
+        };
         Self {
-            query: query.split_whitespace().collect::<Vec<_>>().join(" "),
+            query,
             entries,
             budget: pack.stats.token_budget,
             gathered: rendered.clone(),
@@ -239,6 +252,11 @@ impl Choice {
             .collect()
     }
 
+    /// Whether a part of a change was dropped.
+    pub fn has_dropped_changes(&self) -> bool {
+        self.entries.iter().any(|e| e.heading.is_some() && e.was_chosen && !e.is_chosen)
+    }
+
     /// What was added to what the pack chose.
     pub fn added(&self) -> Vec<Entry> {
         self.entries.iter().filter(|e| e.is_chosen && !e.was_chosen).cloned().collect()
@@ -251,7 +269,13 @@ impl Choice {
     /// Why the new text could not be counted.
     pub fn follow(&mut self, old: &Self, packer: &mut dyn Packer) -> Result<(), String> {
         let dropped = old.dropped();
-        let is_dropped = |e: &Entry| e.chunk_uid.as_ref().is_some_and(|uid| dropped.contains(uid));
+        let parts: Vec<&Entry> = old.entries.iter().filter(|e| e.heading.is_some() && !e.is_chosen).collect();
+        let is_part = |e: &Entry| {
+            let is_same = |p: &&Entry| (&p.path, &p.title, &p.runs) == (&e.path, &e.title, &e.runs);
+            e.heading.is_some() && parts.iter().any(is_same)
+        };
+        let is_dropped =
+            |e: &Entry| is_part(e) || e.chunk_uid.as_ref().is_some_and(|uid| dropped.contains(uid));
         let dropped: Vec<usize> = (0..self.entries.len()).filter(|i| is_dropped(&self.entries[*i])).collect();
         self.drop_all(&dropped, packer)?;
         for added in old.added() {
@@ -267,6 +291,56 @@ impl Choice {
         }
         Ok(())
     }
+}
+
+/// The two states of a change, for people.
+fn states(change: &Change) -> String {
+    let short = |state: &str| {
+        let is_commit = state.len() >= 40 && state.bytes().all(|b| b.is_ascii_hexdigit());
+        if is_commit { state[..12].to_owned() } else { state.to_owned() }
+    };
+    format!("changes from {} to {}", short(&change.from), short(&change.to))
+}
+
+/// The parts of a change, under the headings that the text has for their files. What has no diff in the
+/// text is its heading alone.
+fn of_change(change: &Change, rendered: &str) -> Vec<Entry> {
+    let mut out = Vec::new();
+    for heading in text::headings(rendered) {
+        let is_of = |path: &str| heading.strip_prefix(path).is_some_and(|rest| rest.starts_with(" ("));
+        let file = change.files.iter().find(|f| is_of(&text::plain(&f.file_rel_path)));
+        let path = file.map_or_else(|| heading.lines().next().unwrap_or(""), |f| &f.file_rel_path);
+        let entry = |title: String, why: String, diff: Option<&str>| {
+            let run = |text: &str| Run { lines: text::lines_of_diff(text), text: text.to_owned() };
+            let runs: Vec<Run> = diff.map(run).into_iter().collect();
+            Entry {
+                section: CHANGES.to_owned(),
+                path: path.to_owned(),
+                lines: runs.first().map_or(Lines { start: 0, end: 0 }, |r| r.lines.clone()),
+                title,
+                zone: Zone::Changes,
+                heading: Some(heading.clone()),
+                why,
+                runs: Some(runs),
+                tokens: None,
+                chunk_uid: None,
+                was_chosen: true,
+                is_chosen: true,
+            }
+        };
+        let of_part = |p: &ChangedPart| {
+            let why = format!("{}, +{} -{}", p.status, p.added, p.removed);
+            let why = if p.contract { format!("{why}, changed for its users") } else { why };
+            Some(entry(p.name.clone(), why, Some(p.diff.as_deref()?)))
+        };
+        let before = out.len();
+        out.extend(file.into_iter().flat_map(|f| &f.parts).filter_map(of_part));
+        if out.len() == before {
+            let status = file.map_or("named with its size", |f| &f.status);
+            out.push(entry(String::new(), status.to_owned(), None));
+        }
+    }
+    out
 }
 
 fn of_item(section: &str, item: &ContextItem, why: String) -> Entry {
@@ -285,6 +359,7 @@ fn of_item(section: &str, item: &ContextItem, why: String) -> Entry {
         lines: item.lines.clone(),
         title: item.title.clone(),
         zone: Zone::of(&item.traits),
+        heading: None,
         why,
         runs: Some(if item.form == "place" { Vec::new() } else { runs }),
         tokens: Some(item.tokens),
@@ -301,6 +376,7 @@ fn of_excluded(e: Excluded) -> Entry {
         lines: e.lines,
         title: e.title,
         zone: Zone::default(),
+        heading: None,
         why: e.reason,
         runs: None,
         tokens: None,

@@ -95,6 +95,9 @@ fn choose(picker: &mut Picker, daemon: &mut Daemon, mut params: PackParams) -> R
 /// The request without what was dropped.
 fn without_dropped(choice: &Choice, params: &PackParams) -> Result<PackParams, String> {
     let dropped = choice.dropped();
+    if dropped.is_empty() && choice.has_dropped_changes() {
+        return Err("what a change does keeps its room in another pack: take in what was left out".to_owned());
+    }
     if dropped.is_empty() {
         return Err("nothing was dropped: space drops what the cursor is on".to_owned());
     }

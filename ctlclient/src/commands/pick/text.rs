@@ -10,6 +10,8 @@ use std::fmt::Write as _;
 /// The part of the text that an entry stands in, in the order in which they are shown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Zone {
+    /// What a change does.
+    Changes,
     /// Code that does the work.
     #[default]
     Code,
@@ -22,7 +24,7 @@ pub enum Zone {
 }
 
 impl Zone {
-    const ALL: [Self; 4] = [Self::Code, Self::Tests, Self::Config, Self::Docs];
+    const ALL: [Self; 5] = [Self::Changes, Self::Code, Self::Tests, Self::Config, Self::Docs];
 
     /// That of an item with these traits.
     pub fn of(traits: &[String]) -> Self {
@@ -40,6 +42,7 @@ impl Zone {
 
     fn heading(self) -> &'static str {
         match self {
+            Self::Changes => "# changes\n\n",
             Self::Code => "# code\n\n",
             Self::Tests => "# tests\n\n",
             Self::Config => "# config\n\n",
@@ -89,6 +92,45 @@ impl Known {
     }
 }
 
+/// What stands over the diff of each file that a change touches, in the text of a pack.
+pub fn headings(text: &str) -> Vec<String> {
+    let mut out = Vec::new();
+    let mut lines = text.lines().peekable();
+    while let Some(line) = lines.next() {
+        if let Some(head) = line.strip_prefix("## Change: ") {
+            let mut heading = head.to_owned();
+            while let Some(more) = lines.next_if(|l| !l.is_empty() && !l.starts_with("```")) {
+                heading.push('\n');
+                heading.push_str(more);
+            }
+            out.push(heading);
+        }
+        // Content cannot pass for a heading.
+        let fence = &line[..line.len() - line.trim_start_matches('`').len()];
+        if fence.len() >= 3 {
+            let _ = lines.by_ref().find(|l| *l == fence);
+        }
+    }
+    out
+}
+
+/// From the first to the last line after a change, or before it where nothing is left of them.
+pub fn lines_of_diff(diff: &str) -> Lines {
+    let side = |at: usize| {
+        let heads = diff.lines().filter_map(|l| l.strip_prefix("@@ -"));
+        let ranges = heads.filter_map(move |head| {
+            let range = head.split_whitespace().nth(at)?.trim_start_matches('+');
+            let (start, n) = range.split_once(',').unwrap_or((range, "1"));
+            Some((start.parse::<u32>().ok()?, n.parse::<u32>().ok()?))
+        });
+        ranges
+            .filter(|(_, n)| *n > 0)
+            .map(|(start, n)| Lines { start, end: start + n - 1 })
+            .reduce(|a, b| Lines { start: a.start.min(b.start), end: a.end.max(b.end) })
+    };
+    side(1).or_else(|| side(0)).unwrap_or(Lines { start: 0, end: 0 })
+}
+
 /// The last line that the mark of a gap from line `n` stands for.
 fn last_left_out(line: &str, n: u32) -> Option<u32> {
     let (_, range) = line.split_once("... (lines ")?;
@@ -108,7 +150,8 @@ pub enum Marks {
 /// The text of entries.
 pub fn write<'a>(entries: impl Iterator<Item = &'a Entry> + Clone, known: &Known, marks: Marks) -> String {
     let mut out = String::new();
-    for zone in Zone::ALL {
+    changes(entries.clone(), &mut out);
+    for zone in Zone::ALL.into_iter().filter(|zone| *zone != Zone::Changes) {
         let mut files: Vec<(&str, BTreeMap<u32, &str>)> = Vec::new();
         for entry in entries.clone().filter(|e| e.zone == zone) {
             for run in entry.runs.iter().flatten() {
@@ -124,7 +167,8 @@ pub fn write<'a>(entries: impl Iterator<Item = &'a Entry> + Clone, known: &Known
         }
         files.iter().for_each(|(path, lines)| file(path, lines, known, marks, &mut out));
     }
-    let mut places = entries.filter(|e| e.runs.as_ref().is_some_and(Vec::is_empty)).peekable();
+    let mut places =
+        entries.filter(|e| e.heading.is_none() && e.runs.as_ref().is_some_and(Vec::is_empty)).peekable();
     if places.peek().is_some() {
         out.push_str("# places\n\n");
     }
@@ -132,6 +176,30 @@ pub fn write<'a>(entries: impl Iterator<Item = &'a Entry> + Clone, known: &Known
         let _ = writeln!(out, "- {}:{}-{} {}", plain(&e.path), e.lines.start, e.lines.end, e.title);
     }
     out
+}
+
+/// The parts of a change, file by file.
+fn changes<'a>(entries: impl Iterator<Item = &'a Entry>, out: &mut String) {
+    let mut files: Vec<(&str, String)> = Vec::new();
+    for entry in entries {
+        let Some(heading) = entry.heading.as_deref() else { continue };
+        if files.last().is_none_or(|(last, _)| *last != heading) {
+            files.push((heading, String::new()));
+        }
+        let diff = entry.runs.iter().flatten().map(|run| run.text.as_str());
+        files.last_mut().into_iter().for_each(|(_, text)| text.extend(diff.clone()));
+    }
+    if !files.is_empty() {
+        out.push_str(Zone::Changes.heading());
+    }
+    for (heading, diff) in files {
+        let _ = writeln!(out, "## Change: {heading}");
+        if !diff.is_empty() {
+            let fence = "`".repeat((longest_run(&diff) + 1).max(3));
+            let _ = writeln!(out, "{fence}diff\n{diff}{fence}");
+        }
+        out.push('\n');
+    }
 }
 
 fn file(path: &str, lines: &BTreeMap<u32, &str>, known: &Known, marks: Marks, out: &mut String) {
@@ -164,7 +232,7 @@ fn file(path: &str, lines: &BTreeMap<u32, &str>, known: &Known, marks: Marks, ou
 }
 
 /// A path on one line.
-fn plain(path: &str) -> String {
+pub fn plain(path: &str) -> String {
     path.chars().flat_map(|c| if c.is_control() { c.escape_default().collect() } else { vec![c] }).collect()
 }
 
@@ -176,7 +244,7 @@ fn longest_run(line: &str) -> usize {
 #[cfg(test)]
 mod tests {
     use super::super::choice::tests::choice;
-    use super::super::choice::{Entry, Run};
+    use super::super::choice::{Choice, Entry, Run};
     use super::*;
 
     fn entry(path: &str, zone: Zone, runs: &[(u32, &str)]) -> Entry {
@@ -213,6 +281,61 @@ mod tests {
         let short = expect.replace("... (lines 7-8)", "...");
         assert_eq!(write(entries.iter(), &Known::default(), Marks::Short), short);
         assert_eq!(write([].iter(), &Known::default(), Marks::Numbered), "");
+    }
+
+    /// A change of two files, one of them with two parts, and a caller.
+    const CHANGED: &str = "# changes\n\n## Change: a.go (modified)\nchanged for its users: F\n```diff\n\
+        @@ -3,2 +3,2 @@ F\n // ## Change: x\n-func F()\n+func F(int)\n@@ -9,2 +9,0 @@\n-x\n-y\n```\n\n\
+        ## Change: c.go (renamed from b.go)\n\n## Change: without room\n- d.go G (added, +9 -0)\n\n\
+        # code\n\n## File: e.go (lines 5-5)\n```go\nF(1)\n```\n\n";
+
+    fn changed() -> Choice {
+        let part = |name: &str, diff: &str| serde_json::json!({"name": name, "status": "modified", "contract": name == "F", "added": 1, "removed": 1, "diff": diff});
+        let f = part("F", "@@ -3,2 +3,2 @@ F\n // ## Change: x\n-func F()\n+func F(int)\n");
+        let rest = part("", "@@ -9,2 +9,0 @@\n-x\n-y\n");
+        let files = serde_json::json!([
+            {"fileRelPath": "a.go", "status": "modified", "indexed": true, "parts": [f, rest]},
+            {"fileRelPath": "c.go", "previousPath": "b.go", "status": "renamed", "indexed": true, "parts": []},
+        ]);
+        let mut pack = super::super::choice::tests::pack();
+        pack.request = serde_json::Map::new();
+        let change = serde_json::json!({"from": "0123456789abcdef0123456789abcdef01234567", "to": "worktree", "files": files, "shown": 2, "leftOut": 1});
+        pack.change = Some(serde_json::from_value(change).unwrap());
+        pack.sections.truncate(1);
+        let item = &mut pack.sections[0].items[0];
+        (item.file_rel_path, item.excerpt.text) = ("e.go".to_owned(), "F(1)\n".to_owned());
+        item.excerpt.parts[0].lines = Lines { start: 5, end: 5 };
+        pack.explain = None;
+        Choice::of(&pack, CHANGED, |_| String::new())
+    }
+
+    #[test]
+    fn the_parts_of_a_change_are_chosen_one_by_one() {
+        let mut choice = changed();
+        assert_eq!(choice.query, "changes from 0123456789ab to worktree");
+        let listed = |choice: &Choice| -> Vec<String> {
+            let line = |e: &Entry| format!("{}:{}-{} {}", e.path, e.lines.start, e.lines.end, e.title);
+            choice.entries.iter().filter(|e| e.is_chosen).map(line).collect()
+        };
+        let all = ["a.go:3-4 F", "a.go:9-10 ", "c.go:0-0 ", "without room:0-0 ", "e.go:5-5 func in a.go"];
+        assert_eq!(listed(&choice), all);
+        let text = |choice: &Choice| {
+            write(choice.entries.iter().filter(|e| e.is_chosen), &Known::default(), Marks::Numbered)
+        };
+        assert_eq!(text(&choice), CHANGED);
+        choice.entries[0].is_chosen = false;
+        choice.entries[3].is_chosen = false;
+        let rest = text(&choice);
+        assert!(
+            rest.contains("users: F\n```diff\n@@ -9,2 +9,0 @@\n-x\n-y\n```\n\n## Change: c.go"),
+            "{rest}"
+        );
+        assert!(!rest.contains("func F") && !rest.contains("without room"), "{rest}");
+        let mut next = changed();
+        next.follow(&choice, &mut super::super::choice::tests::Plain).unwrap();
+        assert_eq!(listed(&next), [all[1], all[2], all[4]]);
+        choice.entries[1].is_chosen = false;
+        assert!(text(&choice).starts_with("# changes\n\n## Change: c.go (renamed from b.go)\n\n# code\n"));
     }
 
     #[test]

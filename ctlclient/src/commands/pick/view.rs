@@ -268,9 +268,10 @@ impl Picker {
         let lines = u64::from((entry.lines.end + 1).saturating_sub(entry.lines.start));
         let size = match entry.tokens {
             Some(tokens) => format!(" {}", number(tokens)),
+            None if entry.lines.start == 0 => String::new(),
             None => format!(" {}", count(lines, "line", "lines")),
         };
-        let place = format!("{}:{}-{}  ", safe_line(&entry.path), entry.lines.start, entry.lines.end);
+        let place = format!("{}  ", place(entry));
         let room = width.saturating_sub(mark.chars().count() + size.chars().count());
         let place = cut_left(&place, room);
         let title = cut(&safe_line(&entry.title), room - place.chars().count());
@@ -297,11 +298,27 @@ impl Picker {
         let inside = block.inner(area);
         frame.render_widget(block, area);
         let Some(entry) = entry else { return };
-        let lines = preview(entry);
+        let lines = if entry.heading.is_some() { self.diff(entry) } else { preview(entry) };
         self.preview_top = self.preview_top.min(lines.len().saturating_sub(usize::from(inside.height)));
         let seen =
             lines.into_iter().skip(self.preview_top).take(usize::from(inside.height)).collect::<Vec<_>>();
         frame.render_widget(Paragraph::new(seen), inside);
+    }
+
+    /// The lines of a diff under the heading of its file.
+    fn diff(&self, entry: &Entry) -> Vec<Line<'static>> {
+        let heading = entry.heading.iter().flat_map(|h| h.lines());
+        let heading = heading.map(|line| Line::styled(safe_line(line), Modifier::DIM));
+        let lines = entry.runs.iter().flatten().flat_map(|run| run.text.lines()).map(|line| {
+            let style = match line.as_bytes().first() {
+                Some(b'+') => self.paint(Color::Green),
+                Some(b'-') => self.paint(Color::Red),
+                Some(b'@') => self.paint(Color::Cyan),
+                _ => Style::new(),
+            };
+            Line::styled(safe_line(line).replace('\t', "    "), style)
+        });
+        heading.chain(lines).collect()
     }
 
     fn draw_keys(&self, frame: &mut Frame, area: Rect) {
@@ -317,6 +334,14 @@ impl Picker {
 
     fn paint(&self, color: Color) -> Style {
         if self.has_color { Style::new().fg(color) } else { Style::new() }
+    }
+}
+
+/// Path and lines of an entry; the path alone where there are no lines.
+fn place(entry: &Entry) -> String {
+    match entry.lines.start {
+        0 => safe_line(&entry.path),
+        start => format!("{}:{start}-{}", safe_line(&entry.path), entry.lines.end),
     }
 }
 
