@@ -9,19 +9,20 @@
 #
 # With cargo-zigbuild and zig (both are on PyPI: pip install cargo-zigbuild ziglang) the programs are linked
 # against the glibc of --glibc, 2.31 without it, which Debian 11 has; a symbol of a newer one is an error.
-# Without them, or with --glibc own, a package needs the glibc of the machine that builds it, or a newer
-# one. The script says which it is, and the Debian package depends on it.
+# Without them, or with --glibc own, the programs are those that `cargo install --path` gives, and --test uses
+# them where it puts them, too; a package then needs the glibc of the machine that builds it, or a newer one.
+# The script says which it is, and the Debian package depends on it.
 set -euo pipefail
 root=$(cd "$(dirname "$0")/.." && pwd)
 target=${CARGO_TARGET_DIR:-$root/target}
-test=false bin='' out=$target/package glibc_max=''
+test=false bin='' installed='' out=$target/package glibc_max=''
 while [ $# -gt 0 ]; do
     case $1 in
         --test) test=true ;;
         --bin) bin=$(cd "$2" && pwd); shift ;;
         --out) out=$2; shift ;;
         --glibc) glibc_max=$2; shift ;;
-        *) sed -n '2,14s/^# \{0,1\}//p' "$0" >&2; exit 2 ;;
+        *) sed -n '2,15s/^# \{0,1\}//p' "$0" >&2; exit 2 ;;
     esac
     shift
 done
@@ -37,8 +38,12 @@ if [ -z "$bin" ]; then
         bin=$target/$host/release
     else
         case $glibc_max in '' | own) ;; *) say 'there is no cargo-zigbuild: pip install cargo-zigbuild ziglang'; exit 1 ;; esac
-        cargo build "${build[@]}"
-        bin=$target/release
+        installed=$target/installed
+        rm -rf "$installed"
+        for crate in indexd ctlclient; do
+            CARGO_TARGET_DIR=$target cargo install --quiet --locked --path "$root/$crate" --root "$installed"
+        done
+        bin=$installed/bin
     fi
 fi
 rm -rf "$out"
@@ -62,6 +67,9 @@ mkdir -p "$stage/lib/systemd/user"
 cp "$root"/packaging/systemd/indexd.* "$stage/lib/systemd/user/"
 glibc=$(objdump -T "$stage/bin/ctl" "$stage/bin/ctl-more" "$stage/bin/indexd" | grep -o 'GLIBC_[0-9.]*' | cut -d_ -f2 | sort -Vu | tail -1)
 say "needs glibc $glibc"
+# Linked by zig, what unwinds the stack is inside.
+needs="libc6 (>= $glibc)"
+if objdump -p "$stage"/bin/* | grep -q 'NEEDED *libgcc_s'; then needs="$needs, libgcc-s1"; fi
 case $glibc_max in
     '' | own) ;;
     *) [ "$(printf '%s\n' "$glibc" "$glibc_max" | sort -V | tail -1)" = "$glibc_max" ] || { say "more than $glibc_max"; exit 1; } ;;
@@ -83,7 +91,7 @@ deb() {
     rmdir "$pkg/usr/share/zsh/site-functions"
     gzip -9n "$pkg"/usr/share/man/man1/*.1
     cat "$root/LICENSE-MIT" "$pkg/usr/share/doc/indexd/THIRD-PARTY.txt" > "$pkg/usr/share/doc/indexd/copyright"
-    sed -e "s/@VERSION@/$version/" -e "s/@ARCH@/$arch/" -e "s/@GLIBC@/$glibc/" \
+    sed -e "s/@VERSION@/$version/" -e "s/@ARCH@/$arch/" -e "s/@NEEDS@/$needs/" \
         -e "s/@SIZE@/$(du -sk "$pkg/usr" | cut -f1)/" "$root/packaging/debian/control" > "$pkg/DEBIAN/control"
     chmod -R u=rwX,go=rX "$pkg"
     dpkg-deb --root-owner-group --build "$pkg" "$out/indexd_${version}_$arch.deb" > /dev/null
@@ -134,6 +142,7 @@ has() {
 try_all() {
     local dir=$work/try file
     mkdir -p "$dir"/{tar,deb,npm,wheel}
+    if [ -n "$installed" ]; then use 'cargo install' "$installed/bin"; fi
     tar -C "$dir/tar" -xzf "$out"/indexd-*.tar.gz
     has tarball "$dir/tar/indexd-$version" share/man/man1/ctl.1 share/doc/indexd/THIRD-PARTY.txt lib/systemd/user/indexd.socket
     use tarball "$dir/tar/indexd-$version/bin"
