@@ -154,7 +154,10 @@ Signal `indexd-error' with what it complains of."
   (when-let* ((request (gethash id indexd--pending)))
     (remhash id indexd--pending)
     (when (= (hash-table-count indexd--pending) 0) (setq indexd--progress nil))
-    (when-let* ((envelope (plist-get result :envelope))) (setq indexd--envelope envelope))
+    ;; An answer that waited for nothing does not know whether it is fresh.
+    (when-let* ((envelope (plist-get result :envelope))
+                ((not (string-search "\"mode\":\"stale\"" (indexd--request-line request)))))
+      (setq indexd--envelope envelope))
     (force-mode-line-update t)
     (funcall (indexd--request-done request) failure result)))
 
@@ -331,9 +334,14 @@ Signal `indexd-error' with what the daemon refuses."
     (let ((text (encode-coding-string (buffer-substring-no-properties (point) (line-end-position)) 'utf-8 t)))
       (forward-char (length (decode-coding-string (substring text 0 (min (1- column) (length text))) 'utf-8))))))
 
+(defun indexd--word-at-point ()
+  "The name at point, or nil; the mark of a comment is not one."
+  (when-let* ((word (thing-at-point 'symbol t)))
+    (and (string-match-p "[[:alpha:]_]" word) word)))
+
 (defun indexd--symbol-at-point ()
   "The definition that point is on or means: its symbol id, else its name; or nil."
-  (when-let* ((word (thing-at-point 'symbol t)))
+  (when-let* ((word (indexd--word-at-point)))
     (let* ((line (line-number-at-pos nil t))
            (column (indexd--column))
            (file (and buffer-file-name (file-truename buffer-file-name)))
@@ -386,7 +394,7 @@ Signal `indexd-error' with what the daemon refuses."
 
 (defun indexd--read-symbol (prompt)
   "Ask for a symbol with PROMPT; without input it is the one at point."
-  (let ((word (thing-at-point 'symbol t)))
+  (let ((word (indexd--word-at-point)))
     (read-string (format-prompt prompt word) nil nil nil)))
 
 (defun indexd--graph (relation symbol)
@@ -579,7 +587,7 @@ Signal `indexd-error' with what the daemon refuses."
 
 (cl-defmethod xref-backend-identifier-at-point ((_backend (eql indexd)))
   "The name at point, with where it stands."
-  (when-let* ((word (thing-at-point 'symbol t)))
+  (when-let* ((word (indexd--word-at-point)))
     (propertize word 'indexd-at (list (current-buffer) (point)))))
 
 (cl-defmethod xref-backend-identifier-completion-table ((_backend (eql indexd)))
@@ -651,7 +659,7 @@ Signal `indexd-error' with what the daemon refuses."
 
 (defun indexd-eldoc (callback &rest _)
   "Give CALLBACK the callers of the definition whose name point is on."
-  (when-let* ((word (thing-at-point 'symbol t))
+  (when-let* ((word (indexd--word-at-point))
               (file (and buffer-file-name (file-truename buffer-file-name))))
     (let ((asked (format "%s:%d" file (line-number-at-pos nil t))))
       ;; Not waited for, and not worth a message when it fails.

@@ -169,7 +169,15 @@
             (should (= n 3))
             (should (equal shown " indexd:parse"))
             (should (equal (indexd-mode-line) " indexd:behind 2"))
-            (should (equal (indexd--freshness indexd--envelope) "NOT FRESH: 2 changed paths are missing"))))
+            (should (equal (indexd--freshness indexd--envelope) "NOT FRESH: 2 changed paths are missing"))
+            ;; What waits for nothing says nothing of freshness.
+            (setq indexd--envelope '(:fresh t))
+            (indexd-ask "why" (append '(:wait (:mode "stale")) (indexd--params :path buffer-file-name)))
+            (should (equal (indexd-mode-line) " indexd:ok"))
+            (with-temp-buffer
+              (insert "// ")
+              (goto-char (point-min))
+              (should-not (indexd--word-at-point)))))
       (when (process-live-p indexd--connection) (delete-process indexd--connection))
       (delete-process server)
       (delete-file indexd-socket))))

@@ -127,10 +127,12 @@ pub fn run(top: &Path) -> Result<()> {
         n_run += 1;
     }
     for (name, check) in [
-        ("lints of Emacs Lisp", Place::lint_emacs as fn(&Place) -> Result<Option<String>>),
+        ("lints of Emacs Lisp", Place::lint_emacs as fn(&Place, &str) -> Result<Option<String>>),
         ("package of VS Code", Place::package_vscode),
+        ("Neovim by the lines of README", Place::readme_nvim),
+        ("Emacs by the lines of README", Place::readme_emacs),
     ] {
-        match check(&place) {
+        match check(&place, wanted) {
             Ok(None) => eprintln!("editors: ok {name}"),
             Ok(Some(why)) => {
                 eprintln!("editors: skipped {name}: {why}");
@@ -279,7 +281,7 @@ impl Place {
     }
 
     /// Compiles and checks the package of Emacs, where a warning is an error. Gives why it was not.
-    fn lint_emacs(&self) -> Result<Option<String>> {
+    fn lint_emacs(&self, _: &str) -> Result<Option<String>> {
         if let Err(why) = self.obtain("emacs", &EMACS.1) {
             return Ok(Some(why));
         }
@@ -298,7 +300,7 @@ impl Place {
     }
 
     /// Packs the extension of VS Code as its store takes it. Gives why it was not.
-    fn package_vscode(&self) -> Result<Option<String>> {
+    fn package_vscode(&self, _: &str) -> Result<Option<String>> {
         if !self.has("vsce") {
             if !self.has("npm") {
                 return Ok(Some("there is no npm; apt-get install npm".to_owned()));
@@ -326,6 +328,57 @@ impl Place {
             .arg(&package);
         finish(command.current_dir(self.top.join("editors/vscode")), RUN_MAX)?;
         ensure!(package.is_file(), "there is no package");
+        Ok(None)
+    }
+}
+
+/// The lines of README as a new user pastes them, and what the first pack is then.
+impl Place {
+    /// What stands in README between two texts, with the folder of the project for its placeholder.
+    fn readme(&self, from: &str, to: &str) -> Result<String> {
+        let text = std::fs::read_to_string(self.top.join("README.md"))?;
+        let (_, rest) = text.split_once(from).with_context(|| format!("README has no {from}"))?;
+        let (part, _) = rest.split_once(to).with_context(|| format!("README has no {to} after {from}"))?;
+        Ok(part.replace("INDEXD/", &format!("{}/", self.top.display())))
+    }
+
+    /// A command of a user whose home is new.
+    fn newcomer(&self, program: &str) -> Result<Command> {
+        let home = self.home.join("newcomer");
+        std::fs::create_dir_all(&home)?;
+        let mut command = self.command(program);
+        command.env("HOME", home).env_remove("XDG_CONFIG_HOME").env_remove("XDG_DATA_HOME");
+        Ok(command)
+    }
+
+    fn readme_nvim(&self, wanted: &str) -> Result<Option<String>> {
+        if let Err(why) = self.obtain("nvim", &NVIM.1) {
+            return Ok(Some(why));
+        }
+        let lines = self.readme(":help indexd\n", "# VS Code")?;
+        finish(self.newcomer("sh")?.args(["-euc", &lines]), RUN_MAX)?;
+        let mut nvim = self.newcomer("nvim")?;
+        let waits = "lua vim.wait(60000, function() return vim.fn.getline(3):find('^pack:') ~= nil end)";
+        nvim.args(["--headless", "-c", "silent help indexd", "-c", "bdelete"]);
+        nvim.args(["-c", &format!("Indexd pack {QUERY}"), "-c", waits]);
+        let out = finish(nvim.args(["-c", "lua print(vim.fn.getline(3))", "-c", "qa!"]), RUN_MAX)?;
+        ensure!(out.contains(wanted), "{out}");
+        Ok(None)
+    }
+
+    fn readme_emacs(&self, wanted: &str) -> Result<Option<String>> {
+        if let Err(why) = self.obtain("emacs", &EMACS.1) {
+            return Ok(Some(why));
+        }
+        let init = self.home.join("newcomer/.emacs.d/init.el");
+        std::fs::create_dir_all(init.parent().context("a parent")?)?;
+        std::fs::write(&init, self.readme("```elisp\n", "```")?)?;
+        let mut emacs = self.newcomer("emacs")?;
+        let show = format!(
+            "(progn (indexd-pack {QUERY:?}) (set-buffer (concat \"*indexd: \" {QUERY:?} \"*\")) (princ (buffer-string)))"
+        );
+        let out = finish(emacs.arg("--batch").arg("-l").arg(&init).args(["--eval", &show]), RUN_MAX)?;
+        ensure!(out.contains(wanted), "{out}");
         Ok(None)
     }
 }
