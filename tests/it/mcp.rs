@@ -622,6 +622,7 @@ fn installing_shows_the_change_first_and_loses_nothing() {
         assert_eq!(read(), after);
         ok(&user.ctl(&["mcp", "install", client, "--remove", "--write"]));
         assert!(!read().contains("\"mcp\"") && read().contains(mine), "{}", read());
+        assert_eq!(user.path(file).exists(), !mine.is_empty(), "{client}: a file of ours alone goes again");
     }
     user.write("repo/.mcp.json", "{ broken");
     let refused = user.ctl(&["mcp", "install", "claude", "--write"]);
@@ -654,7 +655,7 @@ fn an_agent_is_told_in_six_lines_and_gets_a_card_for_the_name_it_searches() {
         assert_eq!(read(), after);
         if client != "claude" {
             ok(&user.ctl(&["agent", "install", client, "--remove", "--write"]));
-            assert_eq!(read(), before);
+            assert_eq!((read(), path.exists()), (before.clone(), !before.is_empty()));
         }
     }
     let settings = std::fs::read_to_string(user.path("repo/.claude/settings.json")).unwrap();

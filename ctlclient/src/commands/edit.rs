@@ -46,7 +46,12 @@ impl Edit {
         self.before.as_deref().unwrap_or("") != self.after
     }
 
-    /// Puts the new text in the place of the old in one step. Links are looked through.
+    /// Whether the file goes: nothing is left of what it held.
+    fn is_removal(&self) -> bool {
+        self.before.as_deref().is_some_and(|b| !holds_nothing(b)) && holds_nothing(&self.after)
+    }
+
+    /// Puts the new text in the place of the old in one step, or deletes the file. Links are looked through.
     fn write(&self) -> Result<(), Failure> {
         let failed = |e: std::io::Error| {
             let code = match e.kind() {
@@ -56,6 +61,9 @@ impl Edit {
             Failure::new(code, format!("cannot write {}: {e}", self.path.display()))
         };
         let path = std::fs::canonicalize(&self.path).unwrap_or_else(|_| self.path.clone());
+        if self.is_removal() {
+            return std::fs::remove_file(&self.path).map_err(failed);
+        }
         let dir = path.parent().unwrap_or(Path::new("."));
         std::fs::create_dir_all(dir).map_err(failed)?;
         let name = path.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
@@ -113,13 +121,14 @@ pub fn apply(common: &Common, edits: &[Edit], write: bool, done: &str) -> Result
 /// The lines that change, with some around them. A change here is one run of lines.
 fn diff(edit: &Edit, style: Style) -> String {
     let before: Vec<&str> = edit.before.as_deref().unwrap_or("").lines().collect();
-    let after: Vec<&str> = edit.after.lines().collect();
+    let after: Vec<&str> = if edit.is_removal() { Vec::new() } else { edit.after.lines().collect() };
     let head = before.iter().zip(&after).take_while(|(a, b)| a == b).count();
     let rest = before.len().min(after.len()) - head;
     let tail = before.iter().rev().zip(after.iter().rev()).take(rest).take_while(|(a, b)| a == b).count();
     let path = safe_line(&edit.path.display().to_string());
     let from = if edit.before.is_some() { path.clone() } else { "/dev/null".to_owned() };
-    let mut out = format!("{}\n{}\n", style.bold(&format!("--- {from}")), style.bold(&format!("+++ {path}")));
+    let to = if edit.is_removal() { "/dev/null".to_owned() } else { path };
+    let mut out = format!("{}\n{}\n", style.bold(&format!("--- {from}")), style.bold(&format!("+++ {to}")));
     let first = head.saturating_sub(CONTEXT);
     let kept = tail.min(CONTEXT);
     let (old, new) = (before.len() - tail, after.len() - tail);
@@ -209,6 +218,18 @@ pub fn json_list_entry(
     Ok(root.to_string())
 }
 
+/// Whether a text is blank, or JSON without any value.
+fn holds_nothing(text: &str) -> bool {
+    fn is_empty(value: &Value) -> bool {
+        match value {
+            Value::Object(map) => map.values().all(is_empty),
+            Value::Array(list) => list.iter().all(is_empty),
+            _ => false,
+        }
+    }
+    text.trim().is_empty() || serde_json::from_str(text).is_ok_and(|v| is_empty(&v))
+}
+
 fn is_equal(text: &str, value: &Value) -> bool {
     serde_json::from_str::<Value>(text).is_ok_and(|v| v == *value)
 }
@@ -274,5 +295,24 @@ mod tests {
             diff(&new, Style { color: false, width: 80 }),
             "--- /dev/null\n+++ /f\n@@ -0,0 +1,1 @@\n+x\n"
         );
+    }
+
+    #[test]
+    fn a_file_that_holds_nothing_any_more_goes() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("f");
+        for (before, after, stays) in [
+            ("{\"a\": {\"b\": 1}}", "{\"a\": {}}\n", false),
+            ("x\n", "\n", false),
+            ("{\"a\": {\"b\": 1}, \"c\": []}", "{\"a\": {\"d\": null}}", true),
+            ("{\"a\": 1}", "{ // mine\n}", true),
+        ] {
+            std::fs::write(&path, before).unwrap();
+            let edit = Edit { path: path.clone(), before: Some(before.to_owned()), after: after.to_owned() };
+            edit.write().unwrap();
+            assert_eq!(path.exists(), stays, "{before} {after}");
+            let shown = diff(&edit, Style { color: false, width: 80 });
+            assert_eq!(shown.contains("+++ /dev/null\n@@ -1,1 +0,0 @@\n-"), !stays, "{shown}");
+        }
     }
 }
