@@ -86,6 +86,8 @@ fn a_change_of_a_signature_shows_both_sides_and_who_uses_it() {
             assert!(text.contains(line), "{line:?} in\n{text}");
         }
         assert!(text.starts_with("# changes\n\n"));
+        let hints = answer["result"]["pack"]["missing_context_hints"].to_string();
+        assert!(!hints.contains("best of"), "no seed is walked from: {hints}");
         let budget = answer["result"]["pack"]["stats"]["tokenBudget"].as_u64().unwrap();
         assert!(answer["result"]["pack"]["stats"]["tokenCount"].as_u64().unwrap() <= budget);
         let again = pack(&world, json!({"change": {"diff": ""}, "intent": "review", "noCache": true})).await;

@@ -7,7 +7,7 @@ use crate::request::{Layout, Stop};
 use crate::role::Role;
 use crate::write::final_state;
 use indexd_api::ErrorCode;
-use indexd_model::{DefKind, limits};
+use indexd_model::{DefKind, IndexView, limits};
 use std::collections::BTreeMap;
 
 /// What a word weighs at least whose absence is told: one mention in prose. Code and traces of other
@@ -108,7 +108,8 @@ pub(super) fn of(a: &mut Selected, stats: &Stats) -> (Vec<String>, Vec<String>, 
         ));
     }
     let has_room = stats.budget_used_percent < POOL_PERCENT && a.request.budgets.stop == Stop::Budget;
-    if has_room && walk.seeds < walk.seeds_found {
+    // Of a change alone the edges are followed from its parts, and from no seed.
+    if has_room && (1..walk.seeds_found).contains(&walk.seeds) {
         hints.push(format!(
             "edges of the {} best of {} seeds were followed; the bounds on expansion end there",
             walk.seeds, walk.seeds_found
@@ -148,9 +149,17 @@ pub(super) fn of(a: &mut Selected, stats: &Stats) -> (Vec<String>, Vec<String>, 
     }
     // What is suggested can be asked as it stands; advice is a hint.
     if nothing && next.is_empty() {
-        hints.push("name a file, a symbol or an error message".to_owned());
+        hints.push(advice(view).to_owned());
     }
     (next, hints, warnings)
+}
+
+/// What to do where nothing was found.
+fn advice(view: &dyn IndexView) -> &'static str {
+    if view.files().is_empty() {
+        return "the index holds no files";
+    }
+    "name a file, a symbol or an error message"
 }
 
 /// What to do about a limit.
