@@ -89,6 +89,10 @@ pub enum Command {
     #[command(after_help = MAP_EXAMPLES)]
     Map(MapArgs),
     /// Say what a pack would hold, without its text
+    #[command(
+        mut_args(of_preview),
+        after_help = "Example:\n  ctl preview \"where is the retry delay decided\" --explain"
+    )]
     Preview(Box<PackArgs>),
     /// Rank places for a text
     #[command(after_help = "Example:\n  ctl search \"parse retry header\" --limit 10")]
@@ -105,16 +109,21 @@ pub enum Command {
     #[command(after_help = "Example:\n  ctl why build/generated.go")]
     Why(WhyArgs),
     /// Who calls a function, method or class
-    #[command(after_help = GRAPH_EXAMPLES)]
-    Callers(GraphArgs),
+    #[command(after_help = "Examples:
+  ctl callers Client.get
+  ctl callers net/retry.go:42 --depth 2 --json
+  ctl callers Client.get --dispatch   # and through what it implements")]
+    Callers(CallersArgs),
     /// What a function or method calls
-    #[command(after_help = GRAPH_EXAMPLES)]
+    #[command(after_help = "Example:\n  ctl callees Client.get --depth 2")]
     Callees(GraphArgs),
     /// Where a definition is used in any way
-    #[command(after_help = GRAPH_EXAMPLES)]
+    #[command(after_help = "Example:\n  ctl refs RetryOptions --json")]
     Refs(GraphArgs),
     /// What depends on a definition, step by step
-    #[command(after_help = GRAPH_EXAMPLES)]
+    #[command(after_help = "Examples:
+  ctl impact Client.get
+  ctl impact net/retry.go:42 --depth 2 --json")]
     Impact(GraphArgs),
     /// Draw what stands around a definition: callers, callees, types, tests
     #[command(after_help = PICTURE_EXAMPLES)]
@@ -123,43 +132,46 @@ pub enum Command {
     #[command(after_help = "Example:\n  ctl index --repo . --wait")]
     Index(IndexArgs),
     /// Copy the index of a repository so that it takes no more room than it needs
+    #[command(after_help = "Example:\n  ctl compact ~/src/retry")]
     Compact {
         /// Its root [default: found from the current folder]
         dir: Option<PathBuf>,
     },
     /// Show the daemon and its workspaces
+    #[command(after_help = "Examples:\n  ctl status\n  ctl status --json | jq .workspaces")]
     Status,
     /// Print the figures of the daemon for Prometheus
     #[command(after_help = "Example:\n  ctl metrics > /var/lib/node_exporter/indexd.prom")]
     Metrics,
     /// Show what a pack held and what it cost
-    #[command(subcommand)]
+    #[command(subcommand, after_help = "Example:\n  ctl context show")]
     Context(ContextCommand),
     /// Print the index, its edges, or both for other tools
-    #[command(subcommand)]
+    #[command(subcommand, after_help = "Example:\n  ctl export edges > edges.jsonl")]
     Export(ExportCommand),
     /// Lay an index made by another tool over the links
-    #[command(subcommand)]
+    #[command(subcommand, after_help = "Example:\n  ctl import scip index.scip")]
     Import(ImportCommand),
     /// Register, list or forget repositories
-    #[command(subcommand)]
+    #[command(subcommand, after_help = "Example:\n  ctl workspace list")]
     Workspace(WorkspaceCommand),
     /// Start, stop or run the daemon
-    #[command(subcommand)]
+    #[command(subcommand, after_help = "Example:\n  ctl daemon stop")]
     Daemon(DaemonCommand),
     /// Keep the daemon under the user's service manager
-    #[command(subcommand)]
+    #[command(subcommand, after_help = "Example:\n  ctl service install")]
     Service(ServiceCommand),
     /// Show the settings in force
-    #[command(subcommand)]
+    #[command(subcommand, after_help = "Example:\n  ctl config show --origin")]
     Config(ConfigCommand),
     /// Serve coding agents over MCP on standard input and output, or set a client up for it
     #[command(after_help = MCP_EXAMPLES)]
     Mcp(McpArgs),
     /// Tell a coding agent of ctl, in its instructions and its hooks
-    #[command(subcommand)]
+    #[command(subcommand, after_help = "Example:\n  ctl agent install claude")]
     Agent(AgentCommand),
     /// Check what could keep this from working
+    #[command(after_help = "Example:\n  ctl doctor --json")]
     Doctor,
     /// Print a completion script for a shell
     #[command(
@@ -179,6 +191,7 @@ pub enum Command {
         out: Option<PathBuf>,
     },
     /// Print the versions of ctl and of the running daemon
+    #[command(after_help = "Example:\n  ctl version --json")]
     Version,
 }
 
@@ -215,12 +228,6 @@ Examples:
   ctl map --max-tokens 2000           # for a model
   ctl map --html map.html             # to look at
   ctl map --json | jq '.map.entrypoints'";
-
-const GRAPH_EXAMPLES: &str = "The symbol is a name, Class.method, a symbol id, a path, or path:line.
-
-Examples:
-  ctl callers Client.get
-  ctl impact net/retry.go:42 --depth 2 --json";
 
 const PICTURE_EXAMPLES: &str = "Without a format it prints one line for each edge.
 
@@ -326,10 +333,27 @@ pub struct WhyArgs {
     pub wait: WaitArgs,
 }
 
+/// Hides what `preview` has no use for: it prints places and reasons.
+fn of_preview(arg: clap::Arg) -> clap::Arg {
+    let is_hidden = PackArgs::NOT_OF_PREVIEW.contains(&arg.get_id().as_str());
+    arg.hide(is_hidden)
+}
+
+/// Options of `callers`.
+#[derive(Debug, Args)]
+pub struct CallersArgs {
+    /// Those of the other graph commands.
+    #[command(flatten)]
+    pub graph: GraphArgs,
+    /// Show callers of what a method implements or overrides, too
+    #[arg(long)]
+    pub dispatch: bool,
+}
+
 /// Options of the graph commands.
 #[derive(Debug, Args)]
 pub struct GraphArgs {
-    /// What to ask about
+    /// A name, Class.method, a symbol id, a path, or path:line
     pub symbol: String,
     /// Steps to follow, at most 4 [default: 1; impact: 3]
     #[arg(short, long, value_name = "N")]
@@ -340,9 +364,6 @@ pub struct GraphArgs {
     /// Leave out edges below this, in percent
     #[arg(long, value_name = "PERCENT", default_value_t = 50)]
     pub min_confidence: u8,
-    /// Show callers of what a method implements or overrides, too (callers)
-    #[arg(long)]
-    pub dispatch: bool,
     /// What the index must hold.
     #[command(flatten)]
     pub wait: WaitArgs,
@@ -411,6 +432,10 @@ pub enum ToolNames {
 #[derive(Debug, Subcommand)]
 pub enum McpCommand {
     /// Show, or with --write make, the change to a client's configuration
+    #[command(after_help = "Examples:
+  ctl mcp install cursor
+  ctl mcp install cursor --write
+  ctl mcp install cursor --remove --write")]
     Install {
         /// The client
         client: McpClient,
@@ -459,6 +484,8 @@ pub enum AgentCommand {
     },
     /// What the hook runs: reads a search from standard input, prints the card
     /// of the name that was searched for
+    #[command(after_help = "Example:
+  echo '{\"tool_name\": \"Grep\", \"tool_input\": {\"pattern\": \"Delay\"}}' | ctl agent hook")]
     Hook,
 }
 
@@ -487,8 +514,10 @@ pub struct IndexArgs {
 #[derive(Debug, Subcommand)]
 pub enum ExportCommand {
     /// The canonical dump of the index
+    #[command(after_help = "Example:\n  ctl export dump > index.txt")]
     Dump,
     /// Every resolved edge, one JSON object a line
+    #[command(after_help = "Example:\n  ctl export edges | jq -r 'select(.kind == \"call\") | .dst_symbol'")]
     Edges {
         /// The only format there is
         #[arg(long)]
@@ -542,18 +571,22 @@ imported ones when the edit is undone.")]
 #[derive(Debug, Subcommand)]
 pub enum WorkspaceCommand {
     /// Register a repository and start its index
+    #[command(after_help = "Example:\n  ctl workspace add ~/src/retry")]
     Add {
         /// Its root [default: found from the current folder]
         dir: Option<PathBuf>,
     },
     /// List the repositories
+    #[command(after_help = "Example:\n  ctl workspace list --json")]
     List,
     /// Forget a repository and delete its index; the repository is not touched
+    #[command(after_help = "Example:\n  ctl workspace remove ~/src/retry")]
     Remove {
-        /// Its root
+        /// Its root [default: found from the current folder]
         dir: Option<PathBuf>,
     },
     /// Delete indexes of repositories that are gone, or that nobody asked for in a long time
+    #[command(after_help = "Example:\n  ctl workspace gc --dry-run")]
     Gc {
         /// Only say what would be deleted
         #[arg(long)]
@@ -565,12 +598,16 @@ pub enum WorkspaceCommand {
 #[derive(Clone, Copy, Debug, Subcommand)]
 pub enum DaemonCommand {
     /// Start it in the background
+    #[command(after_help = "Example:\n  ctl daemon start")]
     Start,
     /// Finish what is in flight and end it
+    #[command(after_help = "Example:\n  ctl daemon stop && ctl daemon start")]
     Stop,
     /// Say whether it runs
+    #[command(after_help = "Example:\n  ctl daemon status")]
     Status,
     /// Run it in the foreground
+    #[command(after_help = "Example:\n  ctl daemon run")]
     Run,
 }
 
@@ -578,10 +615,13 @@ pub enum DaemonCommand {
 #[derive(Clone, Copy, Debug, Subcommand)]
 pub enum ServiceCommand {
     /// Write and start it: the manager listens on the socket and starts the daemon on demand
+    #[command(after_help = "Example:\n  ctl service install")]
     Install,
     /// Stop and remove it
+    #[command(after_help = "Example:\n  ctl service uninstall")]
     Uninstall,
     /// Say whether it is installed and active
+    #[command(after_help = "Example:\n  ctl service status")]
     Status,
 }
 
@@ -604,6 +644,7 @@ pub enum ContextCommand {
 #[derive(Debug, Subcommand)]
 pub enum ConfigCommand {
     /// Print every setting
+    #[command(after_help = "Examples:\n  ctl config show\n  ctl config show --origin | grep -v default")]
     Show {
         /// Print where each value came from
         #[arg(long)]
@@ -698,6 +739,48 @@ mod tests {
             pages.lines().find(|l| l.chars().count() > 80)
         );
         insta::assert_snapshot!("help", pages);
+    }
+
+    /// The command lines of `ctl` in a text of examples, as a shell splits them.
+    fn lines_of(examples: &str) -> Vec<Vec<String>> {
+        let mut out = Vec::new();
+        for line in examples.lines().filter_map(|l| l.strip_prefix("  ")) {
+            let (mut words, mut word, mut quote) = (Vec::new(), None::<String>, None);
+            for c in line.chars().chain([' ']) {
+                match (quote, c) {
+                    (Some(q), c) if c == q => quote = None,
+                    (None, '"' | '\'') => {
+                        quote = Some(c);
+                        word.get_or_insert_default();
+                    }
+                    (None, ' ') => words.extend(word.take()),
+                    _ => word.get_or_insert_default().push(c),
+                }
+            }
+            let is_end = |w: &String| ["|", "&&", "#", ">", "<"].contains(&w.as_str());
+            out.extend(words.split(is_end).map(<[String]>::to_vec));
+        }
+        out.retain(|words| words.first().is_some_and(|w| w == "ctl"));
+        out
+    }
+
+    #[test]
+    fn every_command_has_an_example_that_is_understood() {
+        fn check(command: &clap::Command, path: &str) {
+            let shown = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+            let lines = lines_of(&shown);
+            assert!(!lines.is_empty(), "{path} has no example");
+            for line in lines {
+                let read = Cli::try_parse_from(&line);
+                assert!(read.is_ok(), "{path}: {line:?}: {}", read.unwrap_err());
+            }
+            for sub in command.get_subcommands().filter(|s| s.get_name() != "help") {
+                check(sub, &format!("{path} {}", sub.get_name()));
+            }
+        }
+        check(&Cli::command(), "ctl");
+        let split = lines_of("Examples:\n  x | ctl pack - '\"in\" it' --b=\"\"  # why\n  ctl a && ctl b > f");
+        assert_eq!(split, [&["ctl", "pack", "-", "\"in\" it", "--b="][..], &["ctl", "a"], &["ctl", "b"]]);
     }
 
     /// Appends the long help of a command and of all below it.

@@ -188,6 +188,42 @@ pub struct PackArgs {
     pub wait: WaitArgs,
 }
 
+impl PackArgs {
+    /// Options that say what becomes of the text, by their ids.
+    pub const NOT_OF_PREVIEW: [&str; 11] = [
+        "text",
+        "brief",
+        "interactive",
+        "html",
+        "format",
+        "out",
+        "search",
+        "template",
+        "write",
+        "read",
+        "pack_id",
+    ];
+
+    /// One of them that is given.
+    pub fn is_about_text(&self) -> bool {
+        [self.text, self.brief, self.interactive, self.write, self.read].contains(&true)
+            || self.html.is_some()
+            || self.format.is_some()
+            || self.template.is_some()
+    }
+
+    /// Whether anything says what to pack: a task, a change, a place, or some member of the request.
+    pub fn names_something(&self, query: Option<&str>) -> bool {
+        let focus = [&self.focus_symbol, &self.focus_chunk, &self.focus_file];
+        query.is_some_and(|q| !q.trim().is_empty())
+            || self.staged
+            || self.worktree
+            || self.diff.is_some()
+            || focus.into_iter().any(Option::is_some)
+            || !self.param.is_empty()
+    }
+}
+
 /// A form of the answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Format {

@@ -162,7 +162,7 @@ pub fn symbol(common: &Common, args: &SymbolArgs) -> Result<(), Failure> {
 }
 
 /// Prints edges with their evidence, and what the graph may be missing.
-pub fn graph(common: &Common, args: &GraphArgs, method: Method) -> Result<(), Failure> {
+pub fn graph(common: &Common, args: &GraphArgs, method: Method, dispatch: bool) -> Result<(), Failure> {
     let target = Target::of(common)?;
     let mut progress = Progress::new(common.quiet);
     let params = GraphParams {
@@ -172,7 +172,7 @@ pub fn graph(common: &Common, args: &GraphArgs, method: Method) -> Result<(), Fa
         depth: args.depth,
         limit: Some(args.limit),
         min_confidence: Some(args.min_confidence),
-        dispatch: args.dispatch,
+        dispatch,
         picture: None,
         wait: Some(wait(&args.wait)),
         progress: progress.is_wanted(),
@@ -257,7 +257,10 @@ pub(super) fn graph_text(answer: &GraphResult, style: Style) -> String {
     for edge in &answer.edges {
         // What is written lies ahead of who writes it; all else is asked for from its target.
         let is_ahead = answer.relation == "callees" || edge.kind == "dataflow";
-        let shows_base = answer.roots.len() > 1 || edge.depth > 1;
+        let base = if is_ahead { &edge.source } else { &edge.target };
+        // Of a file or a class it is one of many.
+        let is_root = |s: &Symbol| answer.roots.iter().any(|r| r.lines == s.lines && r.name == s.name);
+        let shows_base = answer.roots.len() > 1 || edge.depth > 1 || !is_root(base);
         out += &edge_text(edge, is_ahead, shows_base, style);
     }
     if answer.edges.is_empty() {

@@ -56,10 +56,12 @@ pub fn run(cli: Cli) -> Result<(), Failure> {
         Command::Symbol(args) => lookup::symbol(common, args),
         Command::Card(args) => lookup::card(common, args),
         Command::Why(args) => lookup::why(common, args),
-        Command::Callers(args) => lookup::graph(common, args, indexd_proto::Method::Callers),
-        Command::Callees(args) => lookup::graph(common, args, indexd_proto::Method::Callees),
-        Command::Refs(args) => lookup::graph(common, args, indexd_proto::Method::Refs),
-        Command::Impact(args) => lookup::graph(common, args, indexd_proto::Method::Impact),
+        Command::Callers(args) => {
+            lookup::graph(common, &args.graph, indexd_proto::Method::Callers, args.dispatch)
+        }
+        Command::Callees(args) => lookup::graph(common, args, indexd_proto::Method::Callees, false),
+        Command::Refs(args) => lookup::graph(common, args, indexd_proto::Method::Refs, false),
+        Command::Impact(args) => lookup::graph(common, args, indexd_proto::Method::Impact, false),
         Command::Graph(args) => lookup::picture(common, args),
         Command::Index(args) => admin::index(common, args),
         Command::Compact { dir } => admin::compact(common, dir.as_deref()),

@@ -110,6 +110,13 @@ fn check_id(pack: &ContextPack, wanted: &str) -> Result<(), Failure> {
 
 /// Prints what a pack would hold.
 pub fn preview(common: &Common, args: &PackArgs) -> Result<(), Failure> {
+    if args.is_about_text() {
+        return Err(Failure::hinted(
+            ErrorCode::InvalidRequest,
+            "a preview prints places and reasons alone",
+            "leave out the options about the text, or write ctl pack",
+        ));
+    }
     let query = query(args)?;
     let mut session = Session::open(common)?;
     let mut progress = Progress::new(common.quiet);
@@ -219,6 +226,13 @@ pub(super) fn params(
     query: Option<&str>,
     progress: &Progress,
 ) -> Result<PackParams, Failure> {
+    if !args.names_something(query) {
+        return Err(Failure::hinted(
+            ErrorCode::InvalidRequest,
+            "there is no task",
+            "write ctl pack \"where is X decided\", or ctl pack --diff for a change",
+        ));
+    }
     let target = Target::of(common)?;
     let call = CallOptions {
         repo: target.repo,

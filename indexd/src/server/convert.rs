@@ -135,7 +135,8 @@ pub fn workspace_error(e: &WorkspaceError) -> ErrorObject {
         WorkspaceError::NotFound(_) | WorkspaceError::TooBroad(_) | WorkspaceError::Odd { .. } => {
             ErrorObject::new(ErrorCode::WorkspaceInvalid, chain(e))
         }
-        WorkspaceError::Unknown(_) => ErrorObject::new(ErrorCode::IndexMissing, chain(e)),
+        WorkspaceError::Unknown(_) => ErrorObject::new(ErrorCode::IndexMissing, chain(e))
+            .with_hint("`ctl workspace list` shows those that are registered"),
         WorkspaceError::Permission { .. } => ErrorObject::new(ErrorCode::PermissionDenied, chain(e)),
         WorkspaceError::Building => {
             ErrorObject::new(ErrorCode::Indexing, e.to_string()).with_retry_after_ms(1_000)

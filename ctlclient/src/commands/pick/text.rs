@@ -305,6 +305,7 @@ mod tests {
         let item = &mut pack.sections[0].items[0];
         (item.file_rel_path, item.excerpt.text) = ("e.go".to_owned(), "F(1)\n".to_owned());
         item.excerpt.parts[0].lines = Lines { start: 5, end: 5 };
+        item.lines = Lines { start: 5, end: 5 };
         pack.explain = None;
         Choice::of(&pack, CHANGED, |_| String::new())
     }
