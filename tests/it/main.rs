@@ -20,6 +20,7 @@ mod incremental;
 mod large;
 mod mcp;
 mod packages;
+mod pasted;
 mod pick;
 mod protocol;
 mod recovery;

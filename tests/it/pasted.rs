@@ -1,0 +1,160 @@
+//! What README and docs offer for pasting into a shell, run as it stands.
+//!
+//! Every block of `sh` is listed here: it is run in a repository by a user with a new home, or it says why
+//! it is not. Placeholders get what a reader would put there.
+
+use crate::user::{User, programs, text};
+use std::collections::BTreeSet;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+/// What becomes of a block.
+enum Run {
+    /// It is run, and what it prints contains this.
+    Prints(&'static str),
+    /// It is run, and this file is there then, relative to the repository.
+    Writes(&'static str),
+    /// It is not run here.
+    Not(&'static str),
+}
+
+use Run::{Not, Prints, Writes};
+
+const MEASURES: &str = "measures trees that the project does not hold";
+
+/// Each block by its page and its first line.
+const BLOCKS: [(&str, &str, Run); 33] = [
+    ("README.md", "scripts/try.sh [REPOSITORY [QUERY]]", Not("builds the release, and runs these tests")),
+    ("README.md", "cd YOUR-REPOSITORY", Writes(".mcp.json")),
+    (
+        "README.md",
+        "# Neovim 0.10",
+        Writes("../home/.local/share/nvim/site/pack/indexd/start/indexd/doc/indexd.txt"),
+    ),
+    ("docs/accuracy-go.md", "cargo run --release", Not(MEASURES)),
+    ("docs/accuracy-python.md", "cargo run --release", Not(MEASURES)),
+    ("docs/agents.md", "cd YOUR-REPOSITORY", Writes("CLAUDE.md")),
+    ("docs/agents.md", "ctl card", Prints("function main  main.go:5")),
+    ("docs/artifacts.md", "ctl export artifacts", Prints("symbols  ")),
+    (
+        "docs/containers.md",
+        "ctl daemon stop",
+        Not("needs Docker; tests/it/containers.rs has two roots of one folder"),
+    ),
+    ("docs/containers.md", "ctl daemon start", Prints("main.go:5-6")),
+    ("docs/decisions.md", "cargo run --release", Not(MEASURES)),
+    ("docs/documents.md", "mkdir -p \"$OUT\"", Not("the_documented_loop_works runs it")),
+    ("docs/documents.md", "ctl map", Writes("context_pack.md")),
+    (
+        "docs/editors.md",
+        "mkdir -p ~/.local",
+        Writes("../home/.local/share/nvim/site/pack/indexd/start/indexd/plugin/indexd.lua"),
+    ),
+    ("docs/editors.md", "nvim -c", Prints("nvim -c Indexd pack where are errors handled")),
+    ("docs/editors.md", "cd INDEXD/editors/vscode", Prints("code --install-extension indexd.vsix")),
+    ("docs/editors.md", "emacs -L", Prints("emacs -L /")),
+    ("docs/editors.md", "python3 INDEXD/proto/clients", Prints("pack:sha256:")),
+    ("docs/installing.md", "python3 -m venv zig", Not("builds packages")),
+    ("docs/installing.md", "scripts/package.sh --test", Not("builds packages")),
+    ("docs/manual.md", "ctl pack -i", Not("needs a terminal; tests/it/pick.rs has one")),
+    ("docs/mcp.md", "cd YOUR-REPOSITORY", Writes(".mcp.json")),
+    ("docs/mcp.md", "meta=", Prints("## File: ")),
+    ("docs/page.md", "ctl map --html", Writes("main.svg")),
+    ("docs/page.md", "ctl pack", Prints("xdg-open pack.html")),
+    ("docs/ranking.md", "EVAL_TASKS=", Not(MEASURES)),
+    ("docs/reviews.md", "git clone", Prints("client.go  modified +1 -1")),
+    ("docs/scip.md", "npm install", Not("installs programs; tests/it/imports.rs reads what is exported")),
+    ("docs/scip.md", "cargo run --release", Not(MEASURES)),
+    ("docs/scip.md", "ctl export scip", Prints("the import is taken back")),
+    ("docs/service.md", "ctl service status", Not("needs systemd; the tests of `service` have a stand-in")),
+    ("docs/templates.md", "echo", Prints("main.go:5 func main()")),
+    ("docs/service.md", "ctl service install", Not("needs systemd; the tests of `service` have a stand-in")),
+];
+
+fn top() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().to_owned()
+}
+
+/// The blocks of `sh` of all pages, each with its page.
+fn blocks() -> Vec<(String, String)> {
+    let docs = std::fs::read_dir(top().join("docs")).unwrap().map(|e| e.unwrap().path());
+    let mut pages: Vec<String> = docs
+        .filter(|p| p.extension().is_some_and(|e| e == "md"))
+        .map(|p| format!("docs/{}", p.file_name().unwrap().to_str().unwrap()))
+        .collect();
+    pages.push("README.md".to_owned());
+    pages.sort();
+    let mut out = Vec::new();
+    for page in pages {
+        let all = std::fs::read_to_string(top().join(&page)).unwrap();
+        let parts = all.split("\n```sh\n").skip(1).map(|rest| rest.split("\n```").next().unwrap());
+        out.extend(parts.map(|block| (page.clone(), format!("{block}\n"))));
+    }
+    out
+}
+
+/// A user with a repository that has something to show, and stand-ins that tell how they were called for
+/// programs that open windows or install something.
+fn user() -> User {
+    let user = User::new();
+    user.write("repo/main.go", "package demo\n\nimport \"fmt\"\n\n// The program starts here, where errors are handled.\nfunc main() { fmt.Println(Get()) }\n");
+    user.git(&["init", "-q"]);
+    user.git(&["add", "-A"]);
+    user.git(&["commit", "-q", "-m", "one"]);
+    user.write("repo/client.go", "package demo\n\nfunc Get() int { return Delay(4) }\n");
+    user.git(&["commit", "-q", "-a", "-m", "two"]);
+    std::fs::create_dir_all(user.path("home")).unwrap();
+    for name in ["code", "emacs", "npx", "nvim", "xdg-open"] {
+        let path = format!("stand-ins/{name}");
+        user.write(&path, &format!("#!/bin/sh\necho {name} \"$@\"\n"));
+        std::fs::set_permissions(user.path(&path), PermissionsExt::from_mode(0o755)).unwrap();
+    }
+    user
+}
+
+#[test]
+fn what_the_pages_offer_for_pasting_works() {
+    let mut listed: BTreeSet<(&str, &str)> = BLOCKS.iter().map(|b| (b.0, b.1)).collect();
+    assert_eq!(listed.len(), BLOCKS.len());
+    for (page, block) in blocks() {
+        let found =
+            BLOCKS.iter().find(|b| b.0 == page && block.starts_with(b.1) && listed.contains(&(b.0, b.1)));
+        let (page, first, run) =
+            found.unwrap_or_else(|| panic!("{page} has a block that is not listed:\n{block}"));
+        listed.remove(&(page, first));
+        if let Not(why) = run {
+            eprintln!("not run: {page}, {first}: {why}");
+            continue;
+        }
+        let user = user();
+        let clone = "git clone -q https://github.com/spf13/cobra && cd cobra\n";
+        let script = block
+            .replace("YOUR-REPOSITORY", "../repo")
+            .replace("INDEXD/", &format!("{}/", top().display()))
+            .replace(" /tmp/", " ../")
+            .replace(clone, "git clone -q . ../cobra && cd ../cobra\n");
+        let mut shell = user.run(Path::new("bash"));
+        let path = format!("{}:{}:/usr/bin:/bin", user.path("stand-ins").display(), programs().display());
+        let ran = shell.args(["-euo", "pipefail", "-c", &script]).env("PATH", path).output().unwrap();
+        let printed = format!("{}{}", text(&ran.stdout), text(&ran.stderr));
+        assert!(ran.status.success(), "{page}: {:?}\n{script}{printed}", ran.status);
+        match run {
+            Prints(wanted) => assert!(printed.contains(wanted), "{page}: no {wanted:?}\n{script}{printed}"),
+            Writes(file) => {
+                assert!(user.path("repo").join(file).is_file(), "{page}: no {file}\n{script}{printed}");
+            }
+            Not(_) => {}
+        }
+    }
+    assert!(listed.is_empty(), "blocks that no page has: {listed:?}");
+}
+
+/// A page about a door ends in something that can be pasted.
+#[test]
+fn pages_about_doors_end_in_something_to_paste() {
+    let pages = ["agents", "artifacts", "containers", "documents", "editors", "installing", "mcp", "page"];
+    for page in pages.into_iter().chain(["reviews", "scip", "service", "templates"]) {
+        let all = std::fs::read_to_string(top().join(format!("docs/{page}.md"))).unwrap();
+        assert!(all.ends_with("\n```\n"), "docs/{page}.md");
+    }
+}
