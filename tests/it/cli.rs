@@ -151,11 +151,13 @@ fn bad_command_lines_end_with_their_code() {
     let user = User::new();
     user.write("plain.txt", "x");
     let plain = user.path("plain.txt").display().to_string();
-    let cases: [(&[&str], i32, &str); 19] = [
+    let cases: [(&[&str], i32, &str); 21] = [
         (&["pack", "--repo", "/no/such/repo", "x"], 66, "POC_E_WORKSPACE_INVALID"),
         (&["pack", "--repo", &plain, "x"], 66, "POC_E_WORKSPACE_INVALID"),
         (&["pack", ""], 2, "POC_E_INVALID_REQUEST"),
-        (&["pack"], 2, "POC_E_INVALID_REQUEST"),
+        (&["pack"], 2, "there is no task"),
+        (&["preview", "x", "--text"], 2, "places and reasons alone"),
+        (&["callees", "Get", "--dispatch"], 2, "unexpected argument"),
         (&["pack", "x", "--colour", "blue"], 2, ""),
         (&["pack", "x", "--layout", "round"], 2, "POC_E_NOT_SUPPORTED"),
         (&["pack", "x", "--param", "colour=1"], 2, "POC_E_NOT_SUPPORTED"),
@@ -658,6 +660,10 @@ fn callers_through_an_interface_are_told_of() {
     let shown = ok(&user.ctl(&["callers", "lessor.Grant", "--dispatch"]));
     assert!(shown.contains("function Use  lease.go:11  dispatch"), "{shown}");
     assert!(!ok(&user.ctl(&["callers", "Delay"])).contains("through interface"));
+    // Of a file they are told apart by what they call.
+    let of_file = ok(&user.ctl(&["callers", "retry.go"]));
+    assert!(of_file.contains("function Get  client.go:3  call scope of Delay"), "{of_file}");
+    assert!(ok(&user.ctl(&["callers", "Delay"])).contains("  call scope\n"));
 }
 
 /// What stands around a definition, on a terminal, as a picture and as a file; and the page of the map.
