@@ -151,7 +151,7 @@ fn what_is_nowhere_is_not_suggested() {
     assert_eq!(none.suggested_next_queries, [] as [&str; 0], "nothing that could be asked");
     let advice = none.missing_context_hints.last().map(String::as_str);
     assert_eq!(advice, Some("name a file, a symbol or an error message"));
-    let none = pack(&Oracle::of(&[]), json!({"query": "zzyzx"}));
+    let none = pack(&Oracle::of::<&str, &str>(&[]), json!({"query": "zzyzx"}));
     let advice = none.missing_context_hints.last().map(String::as_str);
     assert_eq!(advice, Some("the index holds no files"));
 }
