@@ -475,6 +475,28 @@ impl<'a> Assembly<'a> {
     }
 
     /// Writes the text and says of everything else why it is not shown.
+    /// What is shown, by section. What shown code led to came after all that was found and scored, so it
+    /// is put in its place among it; parts of a change stand in the order of the change.
+    fn shown_in_order(&mut self) -> Vec<usize> {
+        let s = &mut self.s;
+        let mut shown: Vec<usize> =
+            (0..s.claimed.len()).filter(|i| s.claimed[*i].state == State::Included).collect();
+        if s.changed.is_none() {
+            let all: Vec<&Candidate> = shown.iter().map(|i| &s.claimed[*i].candidate).collect();
+            let order = candidate::order(
+                &all,
+                &s.request,
+                self.row.graph_first,
+                &self.ctx.config.scoring,
+                &mut s.units,
+                &mut s.sources,
+            );
+            shown = order.into_iter().map(|n| shown[n]).collect();
+        }
+        shown.sort_by_key(|i| s.claimed[*i].section);
+        shown
+    }
+
     fn finish(mut self) -> Selected<'a> {
         let last = self.s.claimed.iter().rposition(|c| c.state == State::Included);
         for i in 0..self.s.claimed.len() {
@@ -486,9 +508,7 @@ impl<'a> Assembly<'a> {
             let reason = cap.unwrap_or(if is_passed { DropReason::TooLarge } else { DropReason::Budget });
             self.s.claimed[i].state = State::Dropped(reason);
         }
-        let mut shown: Vec<usize> =
-            (0..self.s.claimed.len()).filter(|i| self.s.claimed[*i].state == State::Included).collect();
-        shown.sort_by_key(|i| (self.s.claimed[*i].section, *i));
+        let shown = self.shown_in_order();
         let rendered = self.page.text(|i| i);
         let size = self.page.size();
         let spots: Vec<Spot> = shown.iter().map(|i| self.spot(*i)).collect();

@@ -69,6 +69,11 @@ proptest! {
         for item in pack.items() {
             check_excerpt(&view, item, bytes)?;
         }
+        // What shown code led to stands in its place among what was found.
+        for s in &pack.sections {
+            let keys = s.items.iter().map(|i| (i.scores.seed_score < 0.5, -i.scores.hybrid_score));
+            prop_assert!(keys.is_sorted_by(|a, b| a <= b), "{}", s.name);
+        }
         // What the pack lists is what the text shows, in fences that pair up.
         for item in pack.items() {
             let header = format!("## File: {} (lines ", item.file_rel_path);
