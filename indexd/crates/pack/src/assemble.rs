@@ -139,7 +139,7 @@ impl<'a> Assembly<'a> {
         let row = Row::of(resolved.intent, ctx.config.shares.of_kind(query.kind));
         query.kind = row.kind(query.kind);
         let mut units = Units::new(view).with_roles(&ctx.config.roles);
-        let mut sources = Sources::with_line_max(resolved.budgets.max_bytes_per_item as usize);
+        let mut sources = Sources::with_line_max(room::line_bytes(&resolved.budgets));
         let mut named = naming::named(&mut units, &query);
         let changed = ctx.change.map(|c| Changed::new(&mut units, c, resolved.intent));
         named.changed.extend(changed.iter().flat_map(Changed::units));
