@@ -333,9 +333,10 @@ impl<'a> Assembly<'a> {
     /// Whether an excerpt is as short as an item must be.
     fn is_within_item(&mut self, i: usize, plan: &Plan) -> bool {
         let source = self.s.source(i);
-        let shown = |p: &Lines| (p.start..=p.end).filter_map(|l| source.shown_len(l)).sum::<usize>();
-        let bytes: usize = plan.parts.iter().map(shown).sum();
-        bytes as u64 <= self.s.request.budgets.max_bytes_per_item
+        // A line that has no room even in part is no item's.
+        let shown = |p: &Lines| (p.start..=p.end).map(|l| source.shown_len(l)).sum::<Option<usize>>();
+        let bytes = plan.parts.iter().map(shown).sum::<Option<usize>>();
+        bytes.is_some_and(|bytes| bytes as u64 <= self.s.request.budgets.max_bytes_per_item)
     }
 
     /// Lines of a candidate, with the signatures of the types that it stands in: nobody understands a member
