@@ -174,6 +174,43 @@ fn should_respect_config_settings() {
     });
 }
 
+/// A secret in what is offered is replaced, whatever kind of source it comes from; a file that is a secret by its
+/// name gives nothing, with its text or without.
+#[test]
+fn offered_sources_keep_their_secrets() {
+    run(async {
+        let world = world();
+        let c = &mut Client::of(&world.server);
+        let token = crate::edits::token(&mut crate::edits::Numbers(5));
+        write(&world, ".env", "PLAIN=salamander\n");
+        let text = |n: u32| format!("line {n}\nauth = \"{token}\"\n");
+        let kinds = ["toolResult", "openFile", "searchResult", "reference"];
+        let mut offered: Vec<Value> = (kinds.iter().zip(1..))
+            .map(|(k, n)| json!({"sourceType": k, "filePath": format!("f{n}.txt"), "content": text(n)}))
+            .collect();
+        offered.push(json!({"sourceType": "reference", "filePath": ".env"}));
+        offered.push(json!({"sourceType": "openFile", "filePath": ".env", "content": "PLAIN=salamander\n"}));
+        let (_, answer) = ask(&world, c, "context.pack", json!({"sources": offered})).await;
+        let said = answer.to_string();
+        assert!(!said.contains(&token) && !said.contains("salamander"), "{said}");
+        let packed = &answer["result"]["packed"];
+        assert_eq!(
+            packed["content"].as_str().unwrap().matches("[REDACTED:github-token]").count(),
+            4,
+            "{said}"
+        );
+        let warnings = packed["warnings"].to_string();
+        for n in [5, 6] {
+            assert!(warnings.contains(&format!("source {n} (")), "{warnings}");
+        }
+        assert_eq!(
+            (&packed["partial"], warnings.matches("says that it holds secrets").count()),
+            (&json!(true), 2)
+        );
+        world.server.shutdown_backend();
+    });
+}
+
 /// Off, packs are refused, and what tells about them is still there.
 #[test]
 fn packs_can_be_switched_off() {

@@ -6,6 +6,7 @@ use crate::user::{User, ok};
 use indexd_text::{CounterOptions, TokenCounter as _};
 use serde_json::{Value, json};
 use std::path::Path;
+use std::time::{Duration, Instant};
 
 /// Files that call each other across folders, each with the words of the query.
 fn fill(world: &World, n: usize, body: &str) {
@@ -93,6 +94,40 @@ fn a_withdrawn_pack_leaves_nothing_behind() {
         assert_eq!((crate::client::code(&answer), &answer["id"]), ("POC_E_CANCELLED", &json!(1)));
         assert!(check(&packed(&world, c, 8_000).await, 8_000) > 20);
         assert_eq!(world.server.in_flight(), 0);
+        world.server.shutdown_backend();
+    });
+}
+
+/// A large pack over the socket ends within 50 ms of its withdrawal. The fastest of some runs counts, so that
+/// other work on the machine does not.
+#[test]
+fn a_withdrawn_pack_ends_at_once() {
+    run(async {
+        let world = world();
+        fill(&world, 600, &"\n\tx := 1\n\t_ = x".repeat(20));
+        let c = &mut Client::of(&world.server);
+        let query: String =
+            (0..600).map(|i| format!("Step{i} counts the parcels of pkg{} ", i % 20)).collect();
+        let params = json!({"repo": world.root, "query": query, "noCache": true, "budgets":
+            {"maxTotalTokens": 200_000, "maxTotalChars": 2_000_000, "maxItems": 250, "maxItemsPerSection": 80}});
+        let (_, whole) = ask(&world, c, "pack", params.clone()).await;
+        assert!(whole["result"]["pack"]["stats"]["included"].as_u64().unwrap() > 100, "{}", whole["error"]);
+        let mut times = Vec::new();
+        for wait_ms in [1, 3, 6, 10, 20, 30, 1, 3, 6, 10] {
+            let request = json!({"jsonrpc": "2.0", "id": 9, "method": "pack", "params": params});
+            c.send(&request.to_string()).await;
+            tokio::time::sleep(Duration::from_millis(wait_ms)).await;
+            let started = Instant::now();
+            c.send(r#"{"jsonrpc":"2.0","method":"$/cancelRequest","params":{"id":9}}"#).await;
+            let answer = c.answer().await;
+            if crate::client::code(&answer) == "POC_E_CANCELLED" {
+                times.push(started.elapsed());
+            }
+            // The thread is free, too, and not the answer alone there.
+            crate::client::until("the request ends", || world.server.in_flight() == 0).await;
+        }
+        assert!(times.len() >= 4, "{times:?}");
+        assert!(*times.iter().min().unwrap() < Duration::from_millis(50), "{times:?}");
         world.server.shutdown_backend();
     });
 }

@@ -4,7 +4,9 @@
 //! and calls this.
 
 mod daemon;
+mod draw;
 mod interfaces;
+mod offers;
 mod requests;
 mod tree;
 
@@ -61,7 +63,10 @@ fn main() -> Result<()> {
         if let Some(n) = args.requests {
             let seen =
                 requests::run(&programs, name, dir, n).with_context(|| format!("asking about {name}"))?;
-            println!("{name}: {} packs, none above its budget, every excerpt as in its file", seen.n_packs);
+            println!(
+                "{name}: {} packs and {} of sources offered, none above its budget, every excerpt as in its file, equal requests with equal bytes",
+                seen.n_packs, seen.n_offers
+            );
             println!("  budget used        {:.1} % where something had no room", seen.used_percent);
             println!("  sections           {:?}", seen.sections);
             println!("  left out for       {:?}", seen.reasons);

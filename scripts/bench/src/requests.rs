@@ -1,14 +1,18 @@
 //! Asks for many random packs of real trees, in every layout, profile and renderer, and looks at every answer
-//! again: never above its budget or its caps, candidates accounted for, sections in order, and every excerpt
-//! the exact lines of its file. The requests come from a fixed seed.
+//! again: never above its budget or its caps, candidates accounted for, sections in order, every excerpt the
+//! exact lines of its file, and every member one that the shape of a pack has. A second daemon with an index of
+//! its own is asked the same in other words, and has to give the same bytes. The requests come from a fixed seed.
 
 use crate::daemon::Programs;
+use crate::draw::{Drawn, Random, in_other_words};
+use crate::offers;
 use crate::tree::Tree;
 use anyhow::{Context, Result, bail, ensure};
+use indexd_proto::context_pack::ContextPack;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{BufRead, BufReader, Lines, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout};
 
 /// What was seen over all answers.
@@ -16,6 +20,8 @@ use std::process::{Child, ChildStdin, ChildStdout};
 pub struct Seen {
     /// Answers with a pack.
     pub n_packs: u64,
+    /// Answers to sources that were offered.
+    pub n_offers: u64,
     /// Sections with an item.
     pub sections: BTreeSet<String>,
     /// Reasons to leave a candidate out.
@@ -28,57 +34,146 @@ pub struct Seen {
     n_full: u64,
 }
 
+/// One in so many requests offers sources of its own instead.
+const OFFERS: u64 = 10;
+
 /// Asks `n` random requests about the tree at `dir`.
 ///
 /// # Errors
-/// An answer is above its budget, an excerpt is not what its file holds, or the daemon fails.
+/// An answer is above its budget, an excerpt is not what its file holds, two answers to equal requests
+/// differ, or a daemon fails.
 pub fn run(programs: &Programs, name: &str, dir: &Path, n: u64) -> Result<Seen> {
     let tree = Tree::copy(name, dir)?;
-    let home = tempfile::tempdir()?;
-    let mut session = Session::start(programs, home.path())?;
-    let root = tree.root();
+    let (home, other_home) = (tempfile::tempdir()?, tempfile::tempdir()?);
+    let mut sessions = [Session::start(programs, home.path())?, Session::start(programs, other_home.path())?];
+    let mut asking = Asking {
+        root: tree.root(),
+        counters: [("o200k_base", tiktoken_rs::o200k_base()?), ("cl100k_base", tiktoken_rs::cl100k_base()?)],
+        seen: Seen::default(),
+        last: Vec::new(),
+    };
     let words = tree.words()?;
-    let mut random = Random(0x9e37_79b9_7f4a_7c15);
-    let counters = [("o200k_base", tiktoken_rs::o200k_base()?), ("cl100k_base", tiktoken_rs::cl100k_base()?)];
-    let mut seen = Seen::default();
+    let files = tree.files();
+    let mut random = Random::new();
     for i in 0..n {
-        let (tokenizer, counter) = &counters[random.below(2)];
-        let budget = random.budget();
-        let mut request = random.request(&words, tokenizer, budget);
-        random.renderer(&mut request);
-        let mut params = request.clone();
-        params["repo"] = json!(root);
-        params["rendered"] = json!(true);
-        let answer = session.ask(i + 1, params)?;
-        if let Some(error) = answer.get("error") {
-            // Every request is a right one, so an error is a fault.
-            bail!("{error}: {request}");
+        if i % OFFERS == OFFERS - 1 {
+            let (method, params) = ("context.pack", offers::draw(&mut random, &files)?);
+            let answers = ask_both(&mut sessions, method, &params, &params, &asking.root)?;
+            offers::check(&answers, &params, &asking.root, &asking.counters)
+                .with_context(|| params.to_string())?;
+            asking.seen.n_offers += 1;
+            continue;
         }
-        let result = &answer["result"];
+        let drawn = random.request(&words, &files, &asking.last)?;
+        let other = in_other_words(&drawn.request);
+        let answers = ask_both(&mut sessions, "pack", &drawn.request, &other, &asking.root)?;
+        asking.check(&drawn, &answers).with_context(|| drawn.request.to_string())?;
+    }
+    Ok(asking.seen)
+}
+
+/// The results of two daemons.
+fn ask_both(
+    sessions: &mut [Session; 2],
+    method: &str,
+    first: &Value,
+    second: &Value,
+    root: &Path,
+) -> Result<[Value; 2]> {
+    let mut answers = [Value::Null, Value::Null];
+    for ((session, params), answer) in sessions.iter_mut().zip([first, second]).zip(&mut answers) {
+        let mut params = params.clone();
+        params["repo"] = json!(root);
+        if method == "pack" {
+            params["rendered"] = json!(true);
+        }
+        let mut got = session.ask(method, params)?;
+        // Every request is a right one, so an error is a fault.
+        ensure!(got.get("error").is_none(), "{}: {first}", got["error"]);
+        *answer = got["result"].take();
+    }
+    Ok(answers)
+}
+
+/// What is needed to look at answers.
+struct Asking {
+    root: PathBuf,
+    counters: Counters,
+    seen: Seen,
+    /// The chunks that the last pack shows.
+    last: Vec<String>,
+}
+
+/// Token counters by name.
+pub type Counters = [(&'static str, tiktoken_rs::CoreBPE); 2];
+
+/// The tokens of a text.
+pub fn count(counters: &Counters, tokenizer: &str, text: &str) -> Result<u64> {
+    let (_, counter) = counters.iter().find(|c| c.0 == tokenizer).context("no such counter")?;
+    Ok(counter.encode_ordinary(text).len() as u64)
+}
+
+impl Asking {
+    fn check(&mut self, drawn: &Drawn, answers: &[Value; 2]) -> Result<()> {
+        let (request, budget, result) = (&drawn.request, drawn.budget, &answers[0]);
+        let tokenizer = request["tokenizer"].as_str().unwrap_or("o200k_base");
         let rendered = result["rendered"].as_str().context("no rendered text")?;
-        let count = counter.encode_ordinary(rendered).len() as u64;
-        ensure!(count <= budget, "{count} tokens for a budget of {budget}: {request}");
+        let count = count(&self.counters, tokenizer, rendered)?;
+        ensure!(count <= budget, "{count} tokens for a budget of {budget}");
         let stated = result.pointer("/pack/stats/tokenCount").and_then(Value::as_u64);
-        ensure!(stated == Some(count), "{stated:?} stated and {count} counted: {request}");
+        ensure!(stated == Some(count), "{stated:?} stated and {count} counted");
+        let granted = result.pointer("/pack/stats/tokenBudget").and_then(Value::as_u64);
+        ensure!(granted == Some(budget), "{granted:?} granted of {budget}");
         let chars = rendered.chars().count() as u64;
         let cap = |key: &str| request.pointer(key).and_then(Value::as_u64).unwrap_or(u64::MAX);
-        ensure!(chars <= cap("/budgets/maxTotalChars"), "{chars} characters: {request}");
+        ensure!(chars <= cap("/budgets/maxTotalChars"), "{chars} characters");
         let kind = ["layout", "scoring", "renderer"].map(|k| request[k].as_str().unwrap_or("default"));
-        *seen.kinds.entry(kind.join("/")).or_default() += 1;
-        check_counts(&result["pack"], &cap).with_context(|| request.to_string())?;
-        check_order(&result["pack"], &request).with_context(|| request.to_string())?;
-        seen.take(&result["pack"], &root).with_context(|| request.to_string())?;
+        *self.seen.kinds.entry(kind.join("/")).or_default() += 1;
+        let pack = &result["pack"];
+        check_shape(pack)?;
+        check_counts(pack, request, &cap)?;
+        check_order(pack, request)?;
+        check_same(answers)?;
+        self.seen.take(pack, &self.root, drawn.unsaved.as_ref())?;
+        let items = pack["sections"].as_array().into_iter().flatten().filter_map(|s| s["items"].as_array());
+        self.last = items.flatten().filter_map(|i| i["chunkUid"].as_str().map(str::to_owned)).collect();
+        Ok(())
     }
-    Ok(seen)
+}
+
+/// A pack has every member of its shape, none besides, and each of its type.
+fn check_shape(pack: &Value) -> Result<()> {
+    let read: ContextPack = serde_json::from_value(pack.clone()).context("no pack")?;
+    let again = serde_json::to_value(&read)?;
+    ensure!(again == *pack, "the pack is not of the shape of packs: {pack}");
+    Ok(())
+}
+
+/// Equal requests have equal bytes, but for when and how fast they were answered.
+fn check_same(answers: &[Value; 2]) -> Result<()> {
+    let [first, second] = answers.each_ref().map(|answer| {
+        let mut pack = answer["pack"].clone();
+        pack.as_object_mut().map(|p| p.remove("createdAt"));
+        pack.pointer_mut("/stats").and_then(Value::as_object_mut).map(|s| s.remove("timings"));
+        pack.to_string()
+    });
+    let at = first.bytes().zip(second.bytes()).position(|(a, b)| a != b);
+    let around = |text: &str| {
+        let bytes = &text.as_bytes()[at.unwrap_or(0).saturating_sub(80).min(text.len())..];
+        String::from_utf8_lossy(&bytes[..bytes.len().min(200)]).into_owned()
+    };
+    ensure!(first == second, "equal requests differ: {} and {}", around(&first), around(&second));
+    ensure!(answers[0]["rendered"] == answers[1]["rendered"], "equal requests have texts that differ");
+    Ok(())
 }
 
 impl Seen {
-    fn take(&mut self, pack: &Value, root: &Path) -> Result<()> {
+    fn take(&mut self, pack: &Value, root: &Path, unsaved: Option<&(String, String)>) -> Result<()> {
         self.n_packs += 1;
         for section in pack["sections"].as_array().context("no sections")? {
             for item in section["items"].as_array().context("no items")? {
                 self.sections.insert(section["name"].as_str().unwrap_or("?").to_owned());
-                check_excerpt(item, root)?;
+                check_excerpt(item, root, unsaved)?;
             }
         }
         for (reason, n) in
@@ -99,7 +194,7 @@ impl Seen {
 }
 
 /// Every candidate is counted once, and no cap is passed.
-fn check_counts(pack: &Value, cap: &dyn Fn(&str) -> u64) -> Result<()> {
+fn check_counts(pack: &Value, request: &Value, cap: &dyn Fn(&str) -> u64) -> Result<()> {
     let n = |key: &str| pack.pointer(&format!("/stats/{key}")).and_then(Value::as_u64).unwrap_or(u64::MAX);
     let by_reason: u64 = (pack.pointer("/stats/droppedByReason").and_then(Value::as_object))
         .map_or(0, |reasons| reasons.values().filter_map(Value::as_u64).sum());
@@ -108,11 +203,18 @@ fn check_counts(pack: &Value, cap: &dyn Fn(&str) -> u64) -> Result<()> {
     let mut n_items = 0;
     for section in pack["sections"].as_array().context("no sections")? {
         let items = section["items"].as_array().context("no items")?;
-        ensure!(items.len() as u64 <= cap("/budgets/maxItemsPerSection"), "a section is too full");
+        // A flat list has no sections to cap.
+        let is_flat = request["layout"] == "flat";
+        ensure!(is_flat || items.len() as u64 <= cap("/budgets/maxItemsPerSection"), "a section is too full");
         n_items += items.len() as u64;
         for item in items {
             let bytes = item.pointer("/excerpt/text").and_then(Value::as_str).context("no text")?.len();
-            ensure!(bytes as u64 <= cap("/budgets/maxBytesPerItem"), "an item of {bytes} bytes");
+            // What is merged has the bytes of all its pieces.
+            let pieces = item["mergedFrom"].as_array().map_or(1, Vec::len) as u64;
+            ensure!(
+                bytes as u64 <= cap("/budgets/maxBytesPerItem").saturating_mul(pieces),
+                "an item of {bytes} bytes"
+            );
         }
     }
     ensure!(n_items == n("included"), "{n_items} items, {} counted", n("included"));
@@ -120,12 +222,14 @@ fn check_counts(pack: &Value, cap: &dyn Fn(&str) -> u64) -> Result<()> {
     Ok(())
 }
 
-/// A section goes by score, strong seeds first, where the request says nothing else.
+/// A section goes by score, in profile `graph` strong seeds first, where the request says nothing else.
 fn check_order(pack: &Value, request: &Value) -> Result<()> {
-    let strong = pack.pointer("/explain/weights/scoring/strongSeed").and_then(Value::as_f64);
-    let is_plain = request["intent"] == "answer"
+    let is_plain = request.get("intent").is_none_or(|i| *i == "answer")
         && request.pointer("/ordering/primary").is_none_or(|p| *p == "hybridScore");
+    let strong = pack.pointer("/explain/weights/scoring/strongSeed").and_then(Value::as_f64);
     let Some(strong) = strong.filter(|_| is_plain) else { return Ok(()) };
+    // The other profiles have no guard.
+    let strong = if request.get("scoring").is_none_or(|s| *s == "graph") { strong } else { f64::MAX };
     for section in pack["sections"].as_array().context("no sections")? {
         let score = |i: &Value, key: &str| i["scores"][key].as_f64().unwrap_or(0.0);
         let keys = section["items"].as_array().context("no items")?.iter();
@@ -136,26 +240,40 @@ fn check_order(pack: &Value, request: &Value) -> Result<()> {
     Ok(())
 }
 
-/// Every part is the text of its lines, but for redacted places.
-fn check_excerpt(item: &Value, root: &Path) -> Result<()> {
+/// Every part is the text of its lines, but for redacted places and for lines that are longer than an item
+/// may be, of which it has a part between marks.
+fn check_excerpt(item: &Value, root: &Path, unsaved: Option<&(String, String)>) -> Result<()> {
     let path = item["fileRelPath"].as_str().context("no path")?;
-    let bytes = std::fs::read(root.join(path))?;
-    // How other encodings are read has tests of its own.
-    let Ok(text) = std::str::from_utf8(&bytes) else { return Ok(()) };
+    let text = match unsaved.filter(|u| u.0 == path) {
+        Some((_, text)) => text.clone(),
+        None => match String::from_utf8(std::fs::read(root.join(path))?) {
+            Ok(text) => text,
+            // How other encodings are read has tests of its own.
+            Err(_) => return Ok(()),
+        },
+    };
     let text = text.trim_start_matches('\u{feff}');
     let lines: Vec<&str> = text.split_inclusive('\n').collect();
     let declares_redactions = item["redactions"].as_array().is_some_and(|kinds| !kinds.is_empty());
+    let is_cut = item.pointer("/excerpt/truncated") == Some(&Value::Bool(true));
     let shown = item.pointer("/excerpt/text").and_then(Value::as_str).context("no text")?;
     let mut shown_lines = shown.split_inclusive('\n');
     for part in item.pointer("/excerpt/parts").and_then(Value::as_array).context("no parts")? {
         let at = |key: &str| part.pointer(key).and_then(Value::as_u64).map(|n| n as usize);
         let (Some(start), Some(end)) = (at("/lines/start"), at("/lines/end")) else { bail!("no lines") };
-        let shown: String = shown_lines.by_ref().take(end + 1 - start).collect();
-        let shown = shown.trim_start_matches('\u{feff}');
-        let whole = lines.get(start - 1..end).map(|l| l.concat()).unwrap_or_default();
-        let is_redacted = declares_redactions && is_same_outside_marks(shown, &whole);
-        ensure!(shown == whole || is_redacted, "{path}:{start}-{end} is not what the pack shows: {shown:?}");
+        for n in start..=end {
+            let (shown, whole) = (shown_lines.next().unwrap_or("nothing"), lines.get(n - 1).unwrap_or(&""));
+            let shown = shown.trim_start_matches('\u{feff}');
+            let inner = shown.trim_end_matches(['\n', '\r']).trim_matches('\u{2026}');
+            let is_part = is_cut && shown.contains('\u{2026}') && whole.contains(inner);
+            let is_redacted = declares_redactions && is_same_outside_marks(shown, whole);
+            ensure!(
+                shown == *whole || is_part || is_redacted,
+                "{path}:{n} is not what the pack shows: {shown:?}"
+            );
+        }
     }
+    ensure!(shown_lines.next().is_none(), "{path}: the pack shows lines that it does not name");
     Ok(())
 }
 
@@ -183,6 +301,7 @@ struct Session {
     child: Child,
     input: ChildStdin,
     output: Lines<BufReader<ChildStdout>>,
+    id: u64,
 }
 
 impl Session {
@@ -190,11 +309,13 @@ impl Session {
         let mut child = programs.stdio(home)?;
         let input = child.stdin.take().context("no standard input")?;
         let output = BufReader::new(child.stdout.take().context("no standard output")?).lines();
-        Ok(Self { child, input, output })
+        Ok(Self { child, input, output, id: 0 })
     }
 
-    fn ask(&mut self, id: u64, params: Value) -> Result<Value> {
-        let request = json!({ "jsonrpc": "2.0", "id": id, "method": "pack", "params": params });
+    fn ask(&mut self, method: &str, params: Value) -> Result<Value> {
+        self.id += 1;
+        let id = self.id;
+        let request = json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params });
         writeln!(self.input, "{request}")?;
         self.input.flush()?;
         loop {
@@ -211,95 +332,5 @@ impl Drop for Session {
     fn drop(&mut self) {
         self.child.kill().ok();
         self.child.wait().ok();
-    }
-}
-
-const LAYOUTS: [&str; 2] = ["graph", "agent"];
-const PROFILES: [&str; 1] = ["graph"];
-/// Less than the default text of each item, the same, and more.
-const TEMPLATES: [&str; 3] = [
-    "{% for s in sections %}{% for i in s.items %}- {{ i.fileRelPath }}:{{ i.lines.start }} {{ i.title }}\n{% endfor %}{% endfor %}",
-    "Task: {{ request.query }}\n\n{{ text }}",
-    "{% for s in sections %}{% for i in s.items %}{% for p in i.excerpt.parts %}{{ p.text|numbered(p.lines.start) }}{% endfor %}{{ i.why.path }}\n{% endfor %}{% endfor %}",
-];
-const EDGES: [&str; 5] = ["call", "usage", "import", "export", "dataflow"];
-
-/// xorshift64*, Vigna 2016: the same requests in every run.
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 ^= self.0 >> 12;
-        self.0 ^= self.0 << 25;
-        self.0 ^= self.0 >> 27;
-        self.0.wrapping_mul(0x2545_f491_4f6c_dd1d)
-    }
-
-    fn below(&mut self, n: usize) -> usize {
-        ((u128::from(self.next()) * n as u128) >> 64) as usize
-    }
-
-    fn of<'a, T: ?Sized>(&mut self, all: &[&'a T]) -> &'a T {
-        all[self.below(all.len())]
-    }
-
-    /// From nothing to 32,000, small ones as often as large ones.
-    fn budget(&mut self) -> u64 {
-        let top = 1_usize << (4 + self.below(12));
-        self.below(top) as u64
-    }
-
-    fn request(&mut self, words: &[String], tokenizer: &str, budget: u64) -> Value {
-        let n_words = 1 + self.below(12);
-        let query: Vec<&str> = (0..n_words).map(|_| words[self.below(words.len())].as_str()).collect();
-        let mut budgets = json!({ "maxTotalTokens": budget });
-        if self.below(3) == 0 {
-            budgets["maxTotalChars"] = json!(self.below(60_000));
-        }
-        if self.below(3) == 0 {
-            budgets["maxItems"] = json!(1 + self.below(40));
-        }
-        if self.below(3) == 0 {
-            budgets["maxItemsPerSection"] = json!(1 + self.below(20));
-        }
-        if self.below(4) == 0 {
-            budgets["stop"] = json!("value");
-        }
-        if self.below(3) == 0 {
-            budgets["maxBytesPerItem"] = json!(1 + self.below(6_000));
-        }
-        json!({
-            "query": query.join(" "),
-            "tokenizer": tokenizer,
-            "layout": self.of(&LAYOUTS),
-            "scoring": self.of(&PROFILES),
-            "intent": self.of(&["answer", "summarize", "refactor", "debug", "impact", "contract"]),
-            "seedMode": self.of(&["code", "prose", "mixed"]),
-            "seedProvider": self.of(&["hybrid", "sparse", "fts"]),
-            "strictness": self.of(&["loose", "warn"]),
-            "includeExplain": self.below(2) == 0,
-            "ordering": {
-                "primary": self.of(&["hybridScore", "hybridScore", "seedScore", "graphDistance", "graphEvidence"]),
-                "stableTieBreakers": [self.of(&["fileRelPath", "startLine", "chunkUid", "symbolId"])],
-            },
-            "expansion": {
-                "maxHops": self.below(5),
-                "edgeTypes": &EDGES[..1 + self.below(EDGES.len())],
-                "direction": self.of(&["both", "out", "in"]),
-                "includeSameFileNeighbors": self.below(3) == 0,
-                "requireEvidence": self.below(4) == 0,
-            },
-            "budgets": budgets,
-        })
-    }
-
-    /// The renderer of a request, with a template where it needs one.
-    fn renderer(&mut self, request: &mut Value) {
-        // The other renderers fill a pack several times.
-        let renderer = self.of(&["text", "text", "text", "text", "text", "markdown", "json", "template"]);
-        request["renderer"] = json!(renderer);
-        if renderer == "template" {
-            request["template"] = json!(self.of(&TEMPLATES));
-        }
     }
 }

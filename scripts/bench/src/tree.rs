@@ -79,6 +79,16 @@ impl Tree {
         format!("{} in {}", self.queries[i % self.queries.len()], name.to_string_lossy())
     }
 
+    /// Source files of ordinary size: path from the root, and text.
+    pub fn files(&self) -> Vec<(String, String)> {
+        let root = self.root();
+        let read = |path: &PathBuf| {
+            let name = path.strip_prefix(&root).ok()?.to_str()?.to_owned();
+            Some((name, std::fs::read_to_string(path).ok()?))
+        };
+        self.sources.iter().step_by(self.sources.len().div_ceil(400)).filter_map(read).collect()
+    }
+
     /// Words of two letters and more out of a part of the files, in order of their first place.
     pub fn words(&self) -> Result<Vec<String>> {
         let mut seen = std::collections::HashSet::new();

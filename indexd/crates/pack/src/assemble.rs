@@ -139,7 +139,7 @@ impl<'a> Assembly<'a> {
         let row = Row::of(resolved.intent, ctx.config.shares.of_kind(query.kind));
         query.kind = row.kind(query.kind);
         let mut units = Units::new(view).with_roles(&ctx.config.roles);
-        let mut sources = Sources::with_line_max(resolved.budgets.max_bytes_per_item as usize);
+        let mut sources = Sources::with_line_max(room::line_bytes(&resolved.budgets));
         let mut named = naming::named(&mut units, &query);
         let changed = ctx.change.map(|c| Changed::new(&mut units, c, resolved.intent));
         named.changed.extend(changed.iter().flat_map(Changed::units));
@@ -333,9 +333,10 @@ impl<'a> Assembly<'a> {
     /// Whether an excerpt is as short as an item must be.
     fn is_within_item(&mut self, i: usize, plan: &Plan) -> bool {
         let source = self.s.source(i);
-        let shown = |p: &Lines| (p.start..=p.end).filter_map(|l| source.shown_len(l)).sum::<usize>();
-        let bytes: usize = plan.parts.iter().map(shown).sum();
-        bytes as u64 <= self.s.request.budgets.max_bytes_per_item
+        // A line that has no room even in part is no item's.
+        let shown = |p: &Lines| (p.start..=p.end).map(|l| source.shown_len(l)).sum::<Option<usize>>();
+        let bytes = plan.parts.iter().map(shown).sum::<Option<usize>>();
+        bytes.is_some_and(|bytes| bytes as u64 <= self.s.request.budgets.max_bytes_per_item)
     }
 
     /// Lines of a candidate, with the signatures of the types that it stands in: nobody understands a member
@@ -475,6 +476,28 @@ impl<'a> Assembly<'a> {
     }
 
     /// Writes the text and says of everything else why it is not shown.
+    /// What is shown, by section. What shown code led to came after all that was found and scored, so it
+    /// is put in its place among it; parts of a change stand in the order of the change.
+    fn shown_in_order(&mut self) -> Vec<usize> {
+        let s = &mut self.s;
+        let mut shown: Vec<usize> =
+            (0..s.claimed.len()).filter(|i| s.claimed[*i].state == State::Included).collect();
+        if s.changed.is_none() {
+            let all: Vec<&Candidate> = shown.iter().map(|i| &s.claimed[*i].candidate).collect();
+            let order = candidate::order(
+                &all,
+                &s.request,
+                self.row.graph_first,
+                &self.ctx.config.scoring,
+                &mut s.units,
+                &mut s.sources,
+            );
+            shown = order.into_iter().map(|n| shown[n]).collect();
+        }
+        shown.sort_by_key(|i| s.claimed[*i].section);
+        shown
+    }
+
     fn finish(mut self) -> Selected<'a> {
         let last = self.s.claimed.iter().rposition(|c| c.state == State::Included);
         for i in 0..self.s.claimed.len() {
@@ -486,9 +509,7 @@ impl<'a> Assembly<'a> {
             let reason = cap.unwrap_or(if is_passed { DropReason::TooLarge } else { DropReason::Budget });
             self.s.claimed[i].state = State::Dropped(reason);
         }
-        let mut shown: Vec<usize> =
-            (0..self.s.claimed.len()).filter(|i| self.s.claimed[*i].state == State::Included).collect();
-        shown.sort_by_key(|i| (self.s.claimed[*i].section, *i));
+        let shown = self.shown_in_order();
         let rendered = self.page.text(|i| i);
         let size = self.page.size();
         let spots: Vec<Spot> = shown.iter().map(|i| self.spot(*i)).collect();

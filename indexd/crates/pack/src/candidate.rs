@@ -120,16 +120,30 @@ pub fn sort(
     units: &mut Units,
     sources: &mut Sources,
 ) {
+    let all: Vec<&Candidate> = candidates.iter().collect();
+    let order = order(&all, request, graph_first, w, units, sources);
+    permute(candidates, order);
+}
+
+/// The positions of candidates in the order of [`sort`].
+pub fn order(
+    candidates: &[&Candidate],
+    request: &Resolved,
+    graph_first: bool,
+    w: &ScoringWeights,
+    units: &mut Units,
+    sources: &mut Sources,
+) -> Vec<usize> {
     let mut keys: Vec<(usize, Option<String>, Option<String>)> =
         (0..candidates.len()).map(|i| (i, None, None)).collect();
     keys.sort_by(|a, b| {
-        by_score(&candidates[a.0], &candidates[b.0], &request.ordering, (graph_first, request.scoring), w)
+        by_score(candidates[a.0], candidates[b.0], &request.ordering, (graph_first, request.scoring), w)
     });
     // Identities cost a look at the text, so only candidates that tie are asked for theirs.
     let mut at = 0;
     while at < keys.len() {
         let tie = |a: usize, b: usize| {
-            by_score(&candidates[a], &candidates[b], &request.ordering, (graph_first, request.scoring), w)
+            by_score(candidates[a], candidates[b], &request.ordering, (graph_first, request.scoring), w)
                 == cmp::Ordering::Equal
         };
         let mut end = at + 1;
@@ -152,8 +166,7 @@ pub fn sort(
         }
         at = end;
     }
-    let order: Vec<usize> = keys.into_iter().map(|k| k.0).collect();
-    permute(candidates, order);
+    keys.into_iter().map(|k| k.0).collect()
 }
 
 fn by_score(
@@ -185,8 +198,8 @@ fn by_score(
 
 type Keyed = (usize, Option<String>, Option<String>);
 
-fn by_keys(a: &Keyed, b: &Keyed, candidates: &[Candidate], keys: &[TieBreaker]) -> cmp::Ordering {
-    let (ca, cb) = (&candidates[a.0], &candidates[b.0]);
+fn by_keys(a: &Keyed, b: &Keyed, candidates: &[&Candidate], keys: &[TieBreaker]) -> cmp::Ordering {
+    let (ca, cb) = (candidates[a.0], candidates[b.0]);
     let mut order = cmp::Ordering::Equal;
     for key in keys {
         order = order.then_with(|| match key {

@@ -1,7 +1,7 @@
 //! What is shown of a unit: all of it where it fits, else its head and the lines that matter.
 //!
 //! Parts are runs of lines of the stored text. A line is shown whole, but one that is longer than an item may
-//! be is shown around the place that matters ([`Source::shown`]).
+//! be, or than a small pack can hold, is shown around the place that matters ([`Source::shown`]).
 
 use crate::identity::Source;
 use crate::render::union;
@@ -67,6 +67,8 @@ pub struct Room {
     pub whole_bytes: usize,
     /// Lines of its head that are always shown.
     pub head_lines: u32,
+    /// Bytes from which a line is shown in part.
+    pub line_bytes: usize,
 }
 
 /// Lines of the head of a long definition that are always shown.
@@ -90,7 +92,8 @@ pub fn plan(
     let size: usize = whole.iter().map(|l| source.lines().lines_span(*l).len() as usize).sum();
     let n_lines: u32 = whole.iter().map(|l| l.count()).sum();
     let is_small = n_lines <= WHOLE_LINES || size <= room.whole_bytes;
-    if size <= room.bytes && is_small {
+    let has_long = |parts: &[Lines]| parts.iter().any(|p| (p.start..=p.end).any(|l| source.is_long(l)));
+    if size <= room.bytes && is_small && !has_long(&whole) {
         return Plan { form: Form::Whole, parts: whole, reason: None };
     }
     let reason = if size > room.bytes { "maxBytesPerItem" } else { "windows" };
@@ -106,10 +109,11 @@ pub fn plan(
     choose_run(source, first, &mut chosen, &whole, head_line, u32::MAX, &mut left);
     close_gaps(source, first, &mut chosen, &whole, GAP_LINES, &mut left.bytes);
     let parts = runs(source, first, &chosen);
-    let is_cut = parts.iter().any(|p| (p.start..=p.end).any(|l| source.is_long(l)));
+    let is_cut = has_long(&parts);
     if parts == whole && !is_cut {
         return Plan { form: Form::Whole, parts, reason: None };
     }
+    let reason = if is_cut && source.line_max() < room.bytes { "maxTotalTokens" } else { reason };
     Plan { form: Form::Windows, parts, reason: Some(reason) }
 }
 
@@ -170,7 +174,8 @@ pub fn telling(source: &Source, unit: &Unit, head: Plan) -> Option<Plan> {
 pub fn bytes_at_least(unit: &Unit, room: Room) -> u64 {
     let size: u64 = unit.spans.iter().map(|(s, _)| u64::from(s.len())).sum();
     let n_lines: u32 = unit.spans.iter().map(|(_, l)| l.count()).sum();
-    if size > room.bytes as u64 {
+    let has_long = n_lines <= WHOLE_LINES && size > room.line_bytes as u64;
+    if size > room.bytes as u64 || has_long {
         // Which lines a limit on bytes leaves is not known before they are chosen.
         0
     } else if n_lines <= WHOLE_LINES || size <= room.whole_bytes as u64 {

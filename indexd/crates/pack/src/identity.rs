@@ -47,6 +47,11 @@ impl Source {
         self
     }
 
+    /// Bytes of a line, its end included, from which it is shown in part.
+    pub fn line_max(&self) -> usize {
+        self.line_max
+    }
+
     /// Whether a line is shown in part alone, or, where even that has no room, not at all.
     pub fn is_long(&self, line: u32) -> bool {
         self.lines.span(line).len() as usize > self.line_max

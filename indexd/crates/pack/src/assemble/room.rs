@@ -4,6 +4,7 @@ use super::{Assembly, zone_of};
 use crate::candidate::Origin;
 use crate::excerpt::{self, LineScores, Plan, Room};
 use crate::identity::Source;
+use crate::request::Caps;
 use crate::role::Role;
 use crate::unit::Unit;
 use indexd_model::limits::TOTAL_CHARS_MAX;
@@ -34,7 +35,13 @@ impl Assembly<'_> {
         let unit = Rc::clone(&self.s.claimed[i].candidate.unit);
         let head = unit.def.some().map(|d| self.s.units.def(d).head.start);
         let bytes = self.s.request.budgets.max_bytes_per_item as usize;
-        let room = Room { bytes, lines: u32::MAX, whole_bytes: bytes, head_lines: excerpt::HEAD_LINES };
+        let room = Room {
+            bytes,
+            lines: u32::MAX,
+            whole_bytes: bytes,
+            head_lines: excerpt::HEAD_LINES,
+            line_bytes: source.line_max(),
+        };
         Some(excerpt::plan(&unit, &source, head, None, room, &self.ctx.tuning.excerpts))
     }
 
@@ -45,7 +52,9 @@ impl Assembly<'_> {
         }
         let room = self.room(i);
         let unit = Rc::clone(&self.s.claimed[i].candidate.unit);
-        if unit.spans.iter().any(|(s, _)| s.len() as usize > room.bytes) {
+        // What is shorter may be a piece of a long line.
+        let is_long = unit.spans.iter().any(|(s, _)| s.len() as usize > source.line_max());
+        if is_long || source.is_long(unit.lines().start) {
             self.cut_long_lines(&unit, &source);
         }
         let head = unit.def.some().map(|d| self.s.units.def(d).head.start);
@@ -70,7 +79,7 @@ impl Assembly<'_> {
                 });
             });
             if let Some((_, at)) = best {
-                let before = BYTES_BEFORE_WORD.min(self.s.request.budgets.max_bytes_per_item as usize / 8);
+                let before = BYTES_BEFORE_WORD.min(source.line_max() / 8);
                 source.cut_at(line, at.saturating_sub(before));
             }
         }
@@ -100,7 +109,8 @@ impl Assembly<'_> {
             NEIGHBOUR_LINES
         };
         let head_lines = if is_seed { excerpt::HEAD_LINES } else { NEIGHBOUR_HEAD_LINES };
-        Room { bytes, lines: lines as u32, whole_bytes, head_lines }
+        let line_bytes = line_bytes(&self.s.request.budgets);
+        Room { bytes, lines: lines as u32, whole_bytes, head_lines, line_bytes }
     }
 
     /// Whether the excerpt of a candidate cannot have room in so many tokens, without a look at its text.
@@ -156,6 +166,13 @@ impl Assembly<'_> {
         }
         LineScores { terms, places, weights: Rc::clone(&self.weights) }
     }
+}
+
+/// Bytes of a line, its end included, from which it is shown in part: what an item may hold, and no more than
+/// a small pack can, of which one line would take all or have no room.
+pub(super) fn line_bytes(caps: &Caps) -> usize {
+    let of_pack = scale_of(caps.max_total_tokens) as usize * BYTES_PER_TOKEN;
+    of_pack.min(caps.max_bytes_per_item as usize)
 }
 
 /// Bytes of a long line that are shown before the word that it is cut for, at most.

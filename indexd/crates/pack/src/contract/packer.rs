@@ -453,8 +453,12 @@ pub(in crate::contract) mod tests {
     fn should_return_included_chunks() {
         let sources =
             [source(OpenFile, Some("a.go"), "one two\n"), source(OpenFile, Some("b.go"), "three four\n")];
-        for c in &pack(&sources, 1_000).chunks {
-            assert!(pack(&sources, 1_000).content.contains(&c.content));
+        let packed = pack(&sources, 1_000);
+        let shown: Vec<(&str, usize)> =
+            packed.chunks.iter().map(|c| (c.content.as_str(), c.source)).collect();
+        assert_eq!(shown, [("one two\n", 0), ("three four\n", 1)]);
+        for c in &packed.chunks {
+            assert!(packed.content.contains(&c.content), "{}", packed.content);
         }
     }
 

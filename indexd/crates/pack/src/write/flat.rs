@@ -48,7 +48,8 @@ fn touches(a: &mut Selected, chain: &[usize], i: usize) -> bool {
 }
 
 fn absorb(a: &mut Selected, chain: Vec<usize>) {
-    let Some(best) = chain.iter().copied().min() else { return };
+    let rank = |i: &usize| a.shown.iter().position(|shown| shown == i);
+    let Some(best) = chain.iter().copied().min_by_key(rank) else { return };
     let plans = || chain.iter().filter_map(|i| a.claimed[*i].plan.as_ref());
     let parts = union(plans().flat_map(|p| p.parts.iter().copied()));
     let form = plans().map(|p| p.form).min();

@@ -25,133 +25,183 @@ const SUGGESTED_SEED_MIN: f64 = 1.0 / 3.0;
 
 /// Follow-ups, hints and warnings, when budget or coverage fell short.
 pub(super) fn of(a: &mut Selected, stats: &Stats) -> (Vec<String>, Vec<String>, Vec<String>) {
-    let mut next = Vec::new();
-    let mut hints = Vec::new();
-    let mut warnings = Vec::new();
-    for name in &a.budgets.negative_reserves {
-        warnings.push(format!("{name} is negative and counts as 0"));
-    }
-    for c in &a.budgets.clamped {
-        warnings.push(format!("{} of {} was clamped to {}", c.limit, c.asked, c.granted));
-    }
-    for id in a.request.seen.iter().filter(|id| id.starts_with("pack:")) {
-        warnings.push(format!("{id} is not known any more; what it held may be shown again"));
-    }
-    for (path, reason) in &a.gathered.unreadable {
-        hints.push(format!("{path} is not shown: {}", reason.name()));
-    }
-    if let Some(changed) = &a.changed {
-        hints.extend(changed.hint());
-        warnings.extend(changed.change.notes.iter().cloned());
-    }
-    let nothing = stats.included == 0 && !a.shows_changes();
-    if nothing {
-        warnings.push(ErrorCode::NoContent.name().to_owned());
-    }
-    // Terms that were found but not scored, of a long text, are no news; nor is a name without its
-    // parts.
-    let view = a.units.view;
-    let is_absent = |term: &str| {
-        let mut paths = Vec::new();
-        view.path_postings(term, &mut paths);
-        paths.is_empty() && view.doc_frequency(term) == 0
-    };
-    // The line of a place is no word.
-    let is_line = |word: &str| a.query.paths.iter().any(|p| p.line.is_some_and(|n| n.to_string() == word));
-    let said = a.query.terms.iter().filter(|t| t.weight >= HINT_WEIGHT_MIN && !t.term.starts_with('='));
-    let said = said.filter_map(|t| Some((&t.term, t.word.as_deref()?))).filter(|t| !is_line(t.1));
-    let (missing, known): (Vec<_>, Vec<_>) = said.partition(|t| is_absent(t.0));
-    let first = |terms: Vec<(&String, &str)>| {
-        let mut words: Vec<String> = terms.into_iter().map(|t| t.1.to_owned()).collect();
-        words.dedup();
-        words.truncate(WORDS_MAX);
-        words
-    };
-    let absent: Vec<(String, String)> =
-        missing.iter().take(WORDS_MAX).map(|t| (t.0.clone(), t.1.to_owned())).collect();
-    let (missing, known) = (first(missing), first(known));
-    if !missing.is_empty() {
-        hints.push(format!("words that occur nowhere in the index: {}", missing.join(", ")));
-    }
-    let near = nearest::of(a, &absent);
-    if !near.is_empty() {
-        let said = near.iter().map(|n| format!("{} for {}", n.word, n.written));
-        hints.push(format!("spelled alike in the index: {}", said.collect::<Vec<_>>().join(", ")));
-        next.push(corrected(&a.request.query, &near));
-    }
+    let is_empty = stats.included == 0 && !a.shows_changes();
     let is_doubt = stats.found > 0 && a.gathered.confidence.is_doubt(a.query.kind);
+    let words = Words::of(a);
+    let mut g = Guidance::default();
+    g.tell_of_the_request(a);
+    if is_empty {
+        g.warnings.push(ErrorCode::NoContent.name().to_owned());
+    }
+    g.tell_of_words(a, &words);
     if stats.found == 0 {
-        next.extend(known);
+        g.next.extend(words.known.iter().cloned());
     } else if is_doubt {
-        hints.push(doubt(a));
+        g.hints.push(doubt(a));
     }
-    let unclaimed = a.claimed.iter().filter(|c| c.state == State::Dropped(DropReason::NoRule)).count();
-    if unclaimed > 0 && a.request.layout == Layout::Agent {
-        let candidates = if unclaimed == 1 { "candidate fits" } else { "candidates fit" };
-        hints.push(format!("{unclaimed} {candidates} no section of layout agent; layout graph has one"));
-    }
-    let no_room = no_room(a);
-    if let Some(needed) = a.needed.filter(|_| nothing) {
-        let caps = a.request.budgets;
-        hints.push(if needed.tokens > caps.max_total_tokens {
+    g.hints.extend(unclaimed(a));
+    g.hints.extend(a.needed.filter(|_| is_empty).map(|needed| {
+        if needed.tokens > a.request.budgets.max_total_tokens {
             format!("the best match needs {} tokens", needed.tokens)
         } else {
             format!("the best match needs {} characters", needed.chars)
-        });
+        }
+    }));
+    g.tell_of_bounds(a, stats);
+    g.tell_of_room(a, stats);
+    if g.next.is_empty() && (is_doubt || !words.missing.is_empty()) {
+        g.next.extend(best_shown(a));
     }
-    let walk = a.gathered.report;
-    if walk.bounded && walk.hops < a.request.expansion.max_hops {
-        let asked = a.request.expansion.max_hops;
-        hints.push(format!(
-            "edges were followed for {} of {asked} hops, until {} definitions were reached",
-            walk.hops, walk.records
-        ));
+    if a.uses_cut {
+        g.hints.push("more uses were found than are looked at; name a file or a narrower symbol".to_owned());
     }
-    let has_room = stats.budget_used_percent < POOL_PERCENT && a.request.budgets.stop == Stop::Budget;
-    // Of a change alone the edges are followed from its parts, and from no seed.
-    if has_room && (1..walk.seeds_found).contains(&walk.seeds) {
-        hints.push(format!(
-            "edges of the {} best of {} seeds were followed; the bounds on expansion end there",
-            walk.seeds, walk.seeds_found
-        ));
+    // What is suggested can be asked as it stands; advice is a hint.
+    if is_empty && g.next.is_empty() {
+        g.hints.push(advice(a.units.view).to_owned());
     }
-    let is_cut = |c: &Claimed| {
-        c.state == State::Included && c.plan.as_ref().is_some_and(|p| p.reason == Some("maxBytesPerItem"))
-    };
-    let n_cut = a.claimed.iter().filter(|c| is_cut(c)).count();
-    if has_room && n_cut > 0 {
-        let most = u64::from(limits::BYTES_PER_ITEM_MAX);
-        let raise = raise("maxBytesPerItem", a.request.budgets.max_bytes_per_item >= most);
-        hints.push(format!("there is room for more of {n_cut} items; {raise}"));
+    (g.next, g.hints, g.warnings)
+}
+
+/// What is said, in order.
+#[derive(Default)]
+struct Guidance {
+    next: Vec<String>,
+    hints: Vec<String>,
+    warnings: Vec<String>,
+}
+
+impl Guidance {
+    /// What of the request is not as it was asked for.
+    fn tell_of_the_request(&mut self, a: &Selected) {
+        let negative = a.budgets.negative_reserves.iter();
+        self.warnings.extend(negative.map(|name| format!("{name} is negative and counts as 0")));
+        let clamped = a.budgets.clamped.iter();
+        self.warnings
+            .extend(clamped.map(|c| format!("{} of {} was clamped to {}", c.limit, c.asked, c.granted)));
+        let packs = a.request.seen.iter().filter(|id| id.starts_with("pack:"));
+        self.warnings
+            .extend(packs.map(|id| format!("{id} is not known any more; what it held may be shown again")));
+        let unreadable = a.gathered.unreadable.iter();
+        self.hints.extend(unreadable.map(|(path, reason)| format!("{path} is not shown: {}", reason.name())));
+        if let Some(changed) = &a.changed {
+            self.hints.extend(changed.hint());
+            self.warnings.extend(changed.change.notes.iter().cloned());
+        }
     }
-    let is_all = stats.dropped_by_reason.get("budget") == Some(&0) && stats.included > 0;
-    // A small tree may be shown whole; here the bounds on candidates ended the pack.
-    if is_all && (a.gathered.is_cut || walk.bounded) && has_room {
-        let free = stats.token_budget - stats.token_count;
-        hints.push(format!(
-            "all candidates are shown and {free} tokens are free; ask for more with another text"
-        ));
+
+    /// The words that the index lacks, and those that are spelled like them.
+    fn tell_of_words(&mut self, a: &mut Selected, words: &Words) {
+        if !words.missing.is_empty() {
+            self.hints.push(format!("words that occur nowhere in the index: {}", words.missing.join(", ")));
+        }
+        let near = nearest::of(a, &words.absent);
+        if !near.is_empty() {
+            let said = near.iter().map(|n| format!("{} for {}", n.word, n.written));
+            self.hints.push(format!("spelled alike in the index: {}", said.collect::<Vec<_>>().join(", ")));
+            self.next.push(corrected(&a.request.query, &near));
+        }
     }
-    if !no_room.is_empty() {
-        next.extend(suggested(a));
-        let or_ask = if next.is_empty() { "" } else { " or ask for one of the suggested names" };
-        hints.extend(no_room.iter().map(|(limit, n)| {
+
+    /// Where bounds on the work, or on an item, ended the pack.
+    fn tell_of_bounds(&mut self, a: &Selected, stats: &Stats) {
+        let walk = a.gathered.report;
+        if walk.bounded && walk.hops < a.request.expansion.max_hops {
+            let asked = a.request.expansion.max_hops;
+            self.hints.push(format!(
+                "edges were followed for {} of {asked} hops, until {} definitions were reached",
+                walk.hops, walk.records
+            ));
+        }
+        let has_room = stats.budget_used_percent < POOL_PERCENT && a.request.budgets.stop == Stop::Budget;
+        if !has_room {
+            return;
+        }
+        // Of a change alone the edges are followed from its parts, and from no seed.
+        if (1..walk.seeds_found).contains(&walk.seeds) {
+            self.hints.push(format!(
+                "edges of the {} best of {} seeds were followed; the bounds on expansion end there",
+                walk.seeds, walk.seeds_found
+            ));
+        }
+        let is_cut = |c: &&Claimed| {
+            c.state == State::Included && c.plan.as_ref().is_some_and(|p| p.reason == Some("maxBytesPerItem"))
+        };
+        let n_cut = a.claimed.iter().filter(is_cut).count();
+        if n_cut > 0 {
+            let raise = raise("maxBytesPerItem", is_at_most(a, "maxBytesPerItem"));
+            self.hints.push(format!("there is room for more of {n_cut} items; {raise}"));
+        }
+        let is_all = stats.dropped_by_reason.get("budget") == Some(&0) && stats.included > 0;
+        // A small tree may be shown whole; here the bounds on candidates ended the pack.
+        if is_all && (a.gathered.is_cut || walk.bounded) {
+            let free = stats.token_budget - stats.token_count;
+            self.hints.push(format!(
+                "all candidates are shown and {free} tokens are free; ask for more with another text"
+            ));
+        }
+    }
+
+    /// What had no room, and which limit kept it out.
+    fn tell_of_room(&mut self, a: &Selected, stats: &Stats) {
+        let no_room = no_room(a);
+        if no_room.is_empty() {
+            return;
+        }
+        self.next.extend(suggested(a));
+        let or_ask = if self.next.is_empty() { "" } else { " or ask for one of the suggested names" };
+        self.hints.extend(no_room.iter().map(|(limit, n)| {
             let candidates = if *n == 1 { "candidate" } else { "candidates" };
             format!("{n} {candidates} had no room; {}{or_ask}", raise(limit, is_at_most(a, limit)))
         }));
-        hints.extend(cut_sections(a, stats));
+        self.hints.extend(cut_sections(a, stats));
     }
-    if next.is_empty() && (is_doubt || !missing.is_empty()) {
-        next.extend(best_shown(a));
+}
+
+/// Words of the text, at most [`WORDS_MAX`] of each kind.
+struct Words {
+    /// Those that occur nowhere.
+    missing: Vec<String>,
+    /// The same as the index would have them, and as they are written; repeated ones too.
+    absent: Vec<(String, String)>,
+    /// The others.
+    known: Vec<String>,
+}
+
+impl Words {
+    /// Terms that were found but not scored, of a long text, are no news; nor is a name without its parts.
+    fn of(a: &Selected) -> Self {
+        let view = a.units.view;
+        let is_absent = |term: &str| {
+            let mut paths = Vec::new();
+            view.path_postings(term, &mut paths);
+            paths.is_empty() && view.doc_frequency(term) == 0
+        };
+        // The line of a place is no word.
+        let is_line =
+            |word: &str| a.query.paths.iter().any(|p| p.line.is_some_and(|n| n.to_string() == word));
+        let said = a.query.terms.iter().filter(|t| t.weight >= HINT_WEIGHT_MIN && !t.term.starts_with('='));
+        let said = said.filter_map(|t| Some((&t.term, t.word.as_deref()?))).filter(|t| !is_line(t.1));
+        let (missing, known): (Vec<_>, Vec<_>) = said.partition(|t| is_absent(t.0));
+        let first = |terms: &[(&String, &str)]| {
+            let mut words: Vec<String> = terms.iter().map(|t| t.1.to_owned()).collect();
+            words.dedup();
+            words.truncate(WORDS_MAX);
+            words
+        };
+        Self {
+            absent: missing.iter().take(WORDS_MAX).map(|t| (t.0.clone(), t.1.to_owned())).collect(),
+            missing: first(&missing),
+            known: first(&known),
+        }
     }
-    if a.uses_cut {
-        hints.push("more uses were found than are looked at; name a file or a narrower symbol".to_owned());
-    }
-    // What is suggested can be asked as it stands; advice is a hint.
-    if nothing && next.is_empty() {
-        hints.push(advice(view).to_owned());
-    }
-    (next, hints, warnings)
+}
+
+/// How many candidates layout `agent` has no section for.
+fn unclaimed(a: &Selected) -> Option<String> {
+    let n = a.claimed.iter().filter(|c| c.state == State::Dropped(DropReason::NoRule)).count();
+    let candidates = if n == 1 { "candidate fits" } else { "candidates fit" };
+    (n > 0 && a.request.layout == Layout::Agent)
+        .then(|| format!("{n} {candidates} no section of layout agent; layout graph has one"))
 }
 
 /// What to do where nothing was found.

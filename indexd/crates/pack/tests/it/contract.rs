@@ -410,6 +410,104 @@ fn a_line_longer_than_an_item_is_cut_inside_where_the_text_points_at() {
 }
 
 #[test]
+fn a_small_pack_shows_a_part_of_a_long_line() {
+    let middle = |word: &str| format!("{} {word} {}", "salt ".repeat(250), "pepper ".repeat(250));
+    let text = format!("# T\n\nfirstword {} {} lastword\n", middle("needle"), middle("thread"));
+    let view = Oracle::of(&[("a/x.md", text.as_str())]);
+    for word in ["firstword", "needle", "thread", "lastword"] {
+        for budget in [200, 600, 5_000] {
+            let limits = json!({"maxTotalTokens": budget, "maxBytesPerItem": 64_000});
+            let pack = pack(&view, json!({"query": word, "budgets": limits}));
+            assert!(pack.rendered.contains(word), "{word} {budget}: {}", pack.rendered);
+            let item = pack.items().find(|i| i.excerpt.text.contains(word)).expect("it is shown");
+            let is_cut = item.excerpt.text.contains('\u{2026}');
+            assert_eq!((is_cut, item.excerpt.truncated), (budget < 5_000, budget < 5_000), "{word} {budget}");
+            let reason = item.excerpt.truncation.map(|t| t.reason);
+            assert_eq!(reason, is_cut.then_some("maxTotalTokens"), "{word} {budget}");
+        }
+    }
+}
+
+/// Each limit passes at its value, and what comes out with one less is within that.
+#[test]
+fn each_cap_holds_at_its_value_and_at_one_less() {
+    let view = go();
+    let of = |limits: Value| pack(&view, json!({"query": "retry delay policy", "budgets": limits}));
+    let whole = of(json!({"maxTotalTokens": 700}));
+    let size = |p: &indexd_pack::Pack| {
+        let largest = p.items().map(|i| i.excerpt.text.len() as u64).max().unwrap_or(0);
+        let fullest = p.sections.iter().map(|s| s.items.len() as u64).max().unwrap_or(0);
+        [p.stats.token_count, p.rendered.chars().count() as u64, p.stats.included, fullest, largest]
+    };
+    let names = ["maxTotalTokens", "maxTotalChars", "maxItems", "maxItemsPerSection", "maxBytesPerItem"];
+    for (i, name) in names.into_iter().enumerate() {
+        let n = size(&whole)[i];
+        let with = |cap: u64| {
+            let mut limits = json!({"maxTotalTokens": 700});
+            limits[name] = json!(cap);
+            of(limits)
+        };
+        assert_eq!(with(n).rendered, whole.rendered, "{name} at {n}");
+        let less = with(n - 1);
+        assert!(size(&less)[i] < n && less.rendered != whole.rendered, "{name} below {n}");
+        assert!(less.stats.included > 0, "{name} below {n}");
+    }
+}
+
+/// Whoever has a pack can tell later whether what it shows is still there: by path, lines and hash alone.
+#[test]
+fn an_item_can_be_checked_against_its_file() {
+    let mut files = tree("go");
+    let shown = pack(&Oracle::of(&files), json!({"query": "retry delay policy"}));
+    let changed = |files: &[(String, Vec<u8>)]| -> BTreeSet<String> {
+        let is_other = |p: &indexd_pack::pack::Provenance| {
+            let file = files.iter().find(|f| f.0 == p.path);
+            let text = file.map(|f| std::str::from_utf8(&f.1).expect("UTF-8")).unwrap_or_default();
+            let n = (p.line_end + 1 - p.line_start) as usize;
+            let lines: String = text.split_inclusive('\n').skip(p.line_start as usize - 1).take(n).collect();
+            format!("b3:{}", blake3::hash(lines.as_bytes())) != p.content_hash
+        };
+        let all = shown.items().map(|i| i.provenance.as_ref().expect("explain is on"));
+        all.filter(|p| is_other(p)).map(|p| format!("{}:{}", p.path, p.line_start)).collect()
+    };
+    assert_eq!(changed(&files), BTreeSet::new());
+    let item = shown.items().find(|i| i.file_rel_path == "retry/policy.go").expect("it is shown");
+    let at = files.iter().position(|f| f.0 == "retry/policy.go").expect("it is there");
+    // Behind the last line nothing that is shown changes; inside an item that item does, and what holds it.
+    files[at].1.extend(b"\n// more\n");
+    assert_eq!(changed(&files), BTreeSet::new());
+    let mut lines: Vec<String> =
+        String::from_utf8_lossy(&files[at].1).split_inclusive('\n').map(str::to_owned).collect();
+    lines[item.lines.start as usize - 1] = "// another line\n".to_owned();
+    files[at].1 = lines.concat().into_bytes();
+    let told = changed(&files);
+    assert!(told.contains(&format!("retry/policy.go:{}", item.lines.start)), "{told:?}");
+    assert!(told.iter().all(|p| p.starts_with("retry/policy.go:")), "{told:?}");
+    files.remove(at);
+    let n_of_file = shown.items().filter(|i| i.file_rel_path == "retry/policy.go").count();
+    assert_eq!(changed(&files).len(), n_of_file);
+}
+
+#[test]
+fn what_repeats_is_told_of() {
+    let text = "package a\n\nfunc Needle() {\n\tthread(\"through the eye of it\")\n}\n";
+    let view = Oracle::of(&[("a/x.go", text), ("b/x.go", text), ("c/x.go", text)]);
+    let told = std::cell::RefCell::new(Vec::new());
+    let tell = |d: &indexd_pack::Decision| told.borrow_mut().push((d.path.to_owned(), d.outcome));
+    let config = Config::default();
+    let context = indexd_pack::Context { decided: &tell, ..context(&config, &|| false) };
+    let request = Request::from_json(json!({"query": "Needle"})).expect("a request");
+    let pack = build(&view, &request, &context).expect("a pack");
+    let item = pack.items().find(|i| !i.also_at.is_empty()).expect("one of them");
+    assert_eq!(item.also_at.len(), 2);
+    let told = told.into_inner();
+    for place in &item.also_at {
+        let ends: Vec<_> = told.iter().filter(|t| t.0 == place.file_rel_path).map(|t| t.1).collect();
+        assert!(!ends.is_empty() && ends.iter().all(|e| *e != "included"), "{told:?}");
+    }
+}
+
+#[test]
 fn the_limit_that_was_reached_is_named() {
     let body = "\tneedle(\"a rather long line of arguments\")\n".repeat(9);
     let files: Vec<(String, String)> = (0..6)

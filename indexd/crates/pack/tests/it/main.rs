@@ -8,5 +8,6 @@ mod options;
 mod profiles;
 mod properties;
 mod ranking;
+mod speed;
 mod support;
 mod why;

@@ -48,14 +48,16 @@ proptest! {
         query in words(),
         budget in 0u64..1_500,
         chars in 0u64..6_000,
-        bytes in 1u64..3_000,
+        bytes in prop_oneof![1u64..100, 1u64..3_000],
         layout in prop::sample::select(vec!["graph", "agent"]),
+        intent in prop::sample::select(vec!["answer", "answer", "contract", "summarize", "refactor"]),
         is_go in any::<bool>(),
     ) {
         let view = if is_go { go() } else { python() };
         let request = json!({
             "query": query,
             "layout": layout,
+            "intent": intent,
             "budgets": {"maxTotalTokens": budget, "maxTotalChars": chars, "maxBytesPerItem": bytes},
         });
         let pack = pack(&view, request);
@@ -68,6 +70,11 @@ proptest! {
         prop_assert_eq!(s.dropped, s.dropped_by_reason.values().sum::<u64>());
         for item in pack.items() {
             check_excerpt(&view, item, bytes)?;
+        }
+        // What shown code led to stands in its place among what was found.
+        for s in pack.sections.iter().filter(|_| intent == "answer") {
+            let keys = s.items.iter().map(|i| (i.scores.seed_score < 0.5, -i.scores.hybrid_score));
+            prop_assert!(keys.is_sorted_by(|a, b| a <= b), "{}", s.name);
         }
         // What the pack lists is what the text shows, in fences that pair up.
         for item in pack.items() {
