@@ -1,16 +1,17 @@
 //! Writes the vocabularies of tiktoken-rs as tables that are searched where they lie: the program
 //! maps them, so that they take no memory of its own and no time at its start.
 //!
-//! A table is, in numbers of 32 bits, little endian: how many places its two hash tables have; the
-//! ranks of all pairs of bytes; the places of short tokens, 64 bits of key and the rank each; the
-//! places of long tokens, a part of the hash and where in the rest the token stands each; and the
-//! rest: rank, length (one byte) and bytes of each long token. Hash tables are searched place by
-//! place from where the hash points, up to a free one; they are half full.
+//! A table is, in numbers of 32 bits, little endian: how many short tokens there are, and how many
+//! buckets of them and of long ones; the ranks of all pairs of bytes; where each bucket of short tokens
+//! begins, and one number more; short tokens, 64 bits of key and the rank each; where each bucket of
+//! long tokens begins in the rest, and one number more; and the rest: rank, length (one byte) and bytes
+//! of each long token. A token is in the bucket that its hash names, and buckets follow each other
+//! without a gap: tables with free places take 3 MB more.
 
 #[path = "src/tokens/layout.rs"]
 mod layout;
 
-use layout::{FREE, NONE, SHORT_MAX, hash_long, hash_short, next, pack};
+use layout::{NONE, SHORT_MAX, hash_long, hash_short, pack};
 use std::error::Error;
 use std::path::Path;
 
@@ -29,40 +30,51 @@ fn main() -> Result<(), Box<dyn Error>> {
 }
 
 fn table(tokens: &[Vec<u8>]) -> Result<Vec<u8>, Box<dyn Error>> {
-    let n_short = tokens.iter().filter(|t| t.len() <= SHORT_MAX).count();
     let mut pairs = vec![NONE; 1 << 16];
-    let mut short = vec![(u64::from(FREE), 0u32); n_short * 2];
-    let mut long = vec![(0u32, FREE); (tokens.len() - n_short) * 2];
-    // Where nothing stands, a place can be free.
-    let mut rest = vec![0u8];
+    let n_short = tokens.iter().filter(|t| t.len() <= SHORT_MAX).count();
+    // About two keys, or one place to compare bytes at.
+    let mut short = vec![Vec::new(); n_short / 2];
+    let mut long = vec![Vec::new(); tokens.len() - n_short];
     for (rank, token) in (0u32..).zip(tokens) {
         match **token {
             [a, b] => pairs[usize::from(a) << 8 | usize::from(b)] = rank,
             _ if token.len() <= SHORT_MAX => {
                 let key = pack(token);
-                let mut at = hash_short(key, short.len());
-                while short[at].0 != u64::from(FREE) {
-                    at = next(at, short.len());
-                }
-                short[at] = (key, rank);
+                let bucket = hash_short(key, short.len());
+                short[bucket].push((key, rank));
             }
             _ => {
-                let (mut at, part) = hash_long(token, long.len());
-                while long[at].1 != FREE {
-                    at = next(at, long.len());
-                }
-                long[at] = (part, u32::try_from(rest.len())?);
-                rest.extend(rank.to_le_bytes());
-                rest.push(u8::try_from(token.len())?);
-                rest.extend(token);
+                let bucket = &mut long[hash_long(token, tokens.len() - n_short)];
+                bucket.extend(rank.to_le_bytes());
+                bucket.push(u8::try_from(token.len())?);
+                bucket.extend(token);
             }
         }
     }
-    let mut out = Vec::new();
-    out.extend([u32::try_from(short.len())?, u32::try_from(long.len())?].map(u32::to_le_bytes).concat());
+    let n_keys = short.iter().map(Vec::len).sum();
+    let mut out = numbers([n_keys, short.len(), long.len()])?;
     out.extend(pairs.iter().flat_map(|rank| rank.to_le_bytes()));
-    out.extend(short.iter().flat_map(|(key, rank)| key.to_le_bytes().into_iter().chain(rank.to_le_bytes())));
-    out.extend(long.iter().flat_map(|(part, at)| part.to_le_bytes().into_iter().chain(at.to_le_bytes())));
-    out.extend(rest);
+    out.extend(numbers(starts(short.iter().map(Vec::len)))?);
+    let keys = short.concat();
+    out.extend(keys.iter().flat_map(|(key, rank)| key.to_le_bytes().into_iter().chain(rank.to_le_bytes())));
+    out.extend(numbers(starts(long.iter().map(Vec::len)))?);
+    out.extend(long.concat());
+    Ok(out)
+}
+
+/// Where each of a row of buckets begins, and where the last one ends.
+fn starts(lengths: impl Iterator<Item = usize>) -> impl Iterator<Item = usize> {
+    let ends = lengths.scan(0, |end, len| {
+        *end += len;
+        Some(*end)
+    });
+    std::iter::once(0).chain(ends)
+}
+
+fn numbers(numbers: impl IntoIterator<Item = usize>) -> Result<Vec<u8>, Box<dyn Error>> {
+    let mut out = Vec::new();
+    for number in numbers {
+        out.extend(u32::try_from(number)?.to_le_bytes());
+    }
     Ok(out)
 }

@@ -9,8 +9,8 @@ use tree_sitter::{Language, ParseOptions, ParseState, Parser, Tree};
 /// Parses the texts of one file in one language.
 pub struct Parses {
     parser: RefCell<Parser>,
-    /// What has to be done to a text so that the grammar's scanner stops at its end.
-    closes: Option<fn(&str) -> Option<String>>,
+    /// What writes a text for the parser.
+    rewrites: Option<fn(&str) -> Option<String>>,
 }
 
 impl Parses {
@@ -19,15 +19,15 @@ impl Parses {
         let mut parser = Parser::new();
         // A parser without a language makes no tree.
         let _ = parser.set_language(language);
-        Self { parser: RefCell::new(parser), closes: grammars::closes(language) }
+        Self { parser: RefCell::new(parser), rewrites: grammars::rewrites(language) }
     }
 
     /// Returns the tree of `text`, or `None` when the parser called back more than `calls_max` times,
     /// went over the text too often, or does not know the language. The same text always gives the same
     /// answer.
     pub fn parse(&self, text: &str, calls_max: u64) -> Option<Tree> {
-        let closed = self.closes.and_then(|closes| closes(text));
-        let mut reads = Reads::of(closed.as_deref().unwrap_or(text));
+        let rewritten = self.rewrites.and_then(|rewrites| rewrites(text));
+        let mut reads = Reads::of(rewritten.as_deref().unwrap_or(text));
         let is_spent = Cell::new(false);
         let mut n_calls = 0;
         let mut progress = |_: &ParseState| {

@@ -21,14 +21,17 @@ pub(super) const CSHARP: Grammar = Grammar {
         Define::new("constructor_declaration", Function),
         Define::new("destructor_declaration", Function),
         Define::new("operator_declaration", Function).at(&["operator"]),
+        Define::new("conversion_operator_declaration", Function).at(&["type"]),
         Define::new("indexer_declaration", Property).named(Name::Word("this")).body(&["accessors", "value"]),
         Define::new("property_declaration", Property).body(&["accessors", "value"]),
         Define::new("event_declaration", Property).body(&["accessors"]),
         Define::new("field_declaration", Variable)
             .at(&["variable_declaration", "variable_declarator", "name"])
+            .each("variable_declarator")
             .body(&[]),
         Define::new("event_field_declaration", Variable)
             .at(&["variable_declaration", "variable_declarator", "name"])
+            .each("variable_declarator")
             .body(&[]),
         Define::new("enum_member_declaration", Constant).body(&[]),
     ],
@@ -40,6 +43,6 @@ pub(super) const CSHARP: Grammar = Grammar {
     runs: &[],
     exported: Exported::With(&["public", "internal", "protected"]),
     test_marks: &["[Fact", "[Test", "[Theory", "[TestMethod"],
-    packages: &[],
+    packages: &["file_scoped_namespace_declaration"],
     scopes: None,
 };

@@ -64,8 +64,11 @@ pub(super) const JAVA: Grammar = Grammar {
         Define::new("constructor_declaration", Function),
         Define::new("compact_constructor_declaration", Function),
         Define::new("annotation_type_element_declaration", Function),
-        Define::new("field_declaration", Variable).at(&["declarator", "name"]).body(&[]),
-        Define::new("constant_declaration", Constant).at(&["declarator", "name"]).body(&[]),
+        Define::new("field_declaration", Variable).at(&["declarator", "name"]).each("declarator").body(&[]),
+        Define::new("constant_declaration", Constant)
+            .at(&["declarator", "name"])
+            .each("declarator")
+            .body(&[]),
         Define::new("enum_constant", Constant),
     ],
     owners: &[],

@@ -1,5 +1,7 @@
 //! Kotlin.
 
+mod rewrite;
+
 use super::kinds::FIRST;
 use super::table::*;
 use indexd_model::DefKind::*;
@@ -67,10 +69,16 @@ pub(super) const KOTLIN: Grammar = Grammar {
     scopes: Some(&SCOPES),
 };
 
+/// The text for the parser, where it is another than the source.
+pub(super) fn for_parser(text: &str) -> Option<String> {
+    let rewritten = rewrite::rewritten(text);
+    closed(rewritten.as_deref().unwrap_or(text)).or(rewritten)
+}
+
 /// The same text with the annotation at its end blanked out, when the grammar's scanner would look for
 /// the end of the annotation and not stop at that of the text; `None` for all others. Such a text ends
 /// within an annotation and without a line feed, as does one that is being written.
-pub(super) fn closed(text: &str) -> Option<String> {
+fn closed(text: &str) -> Option<String> {
     let mut at = text.rfind('\n').map_or(0, |at| at + 1);
     while let Some(begin) = text[at..].find('@').map(|begin| at + begin) {
         match end_of(&text.as_bytes()[begin..]) {

@@ -131,11 +131,16 @@ pub fn parser(language: Language) -> Option<tree_sitter::Language> {
     compiled(language).map(|c| c.parser.clone())
 }
 
-/// What has to be done to texts that `parser` parses, where its scanner does not stop at every end.
-pub fn closes(parser: &tree_sitter::Language) -> Option<fn(&str) -> Option<String>> {
+/// What writes texts for `parser` where its grammar is older than the language or its scanner does not stop
+/// at every end: another text with each byte at its place, or `None` where the text stays as it is.
+pub fn rewrites(parser: &tree_sitter::Language) -> Option<fn(&str) -> Option<String>> {
     #[cfg(feature = "jvm")]
     if *parser == (kotlin::KOTLIN.parser)() {
-        return Some(kotlin::closed);
+        return Some(kotlin::for_parser);
+    }
+    #[cfg(feature = "data")]
+    if *parser == (sql::SQL.parser)() {
+        return Some(sql::for_parser);
     }
     let _ = parser;
     None

@@ -38,8 +38,14 @@ pub(super) const PHP: Grammar = Grammar {
         Define::new("enum_declaration", Enum),
         Define::new("function_definition", Function),
         Define::new("method_declaration", Function),
-        Define::new("property_declaration", Variable).at(&["property_element", "name", "name"]).body(&[]),
-        Define::new("const_declaration", Constant).at(&["const_element", "name"]).body(&[]),
+        Define::new("property_declaration", Variable)
+            .at(&["property_element", "name", "name"])
+            .each("property_element")
+            .body(&[]),
+        Define::new("const_declaration", Constant)
+            .at(&["const_element", "name"])
+            .each("const_element")
+            .body(&[]),
         Define::new("enum_case", Constant).body(&[]),
     ],
     owners: &[],

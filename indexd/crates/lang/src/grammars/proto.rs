@@ -15,6 +15,7 @@ pub(super) const PROTO: Grammar = Grammar {
         Define::new("rpc", Function).at(&["rpc_name"]).body(&[]),
         Define::new("field", Field).at(&["identifier"]).body(&[]),
         Define::new("map_field", Field).at(&["identifier"]).body(&[]),
+        Define::new("oneof", Field).at(&["identifier"]).body(&[]),
         Define::new("oneof_field", Field).at(&["identifier"]).body(&[]),
         Define::new("enum_field", Constant).at(&["identifier"]).body(&[]),
     ],

@@ -43,6 +43,10 @@ pub(super) const RUBY: Grammar = Grammar {
         Define::new("method", Function),
         Define::new("singleton_method", Function),
         Define::new("assignment", Constant).at(&["constant"]).body(&["right"]),
+        Define::new("call", Property)
+            .named(Name::Symbols(&["attr_reader", "attr_writer", "attr_accessor"]))
+            .each("simple_symbol")
+            .body(&[]),
         Define::new("call", Module)
             .named(Name::Call(&["RSpec.describe", "describe", "context", "feature"]))
             .body(&["block"])

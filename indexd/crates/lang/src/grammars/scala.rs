@@ -50,6 +50,7 @@ pub(super) const SCALA: Grammar = Grammar {
     defines: &[
         Define::new("class_definition", Class),
         Define::new("object_definition", Class),
+        Define::new("package_object", Class),
         Define::new("trait_definition", Interface),
         Define::new("enum_definition", Enum),
         Define::new("simple_enum_case", Constant).body(&[]),

@@ -1,8 +1,20 @@
 //! SQL.
 
+mod rewrite;
+
 use super::table::*;
 use indexd_model::DefKind::*;
 use indexd_model::Language;
+
+/// The text for the parser, where it is another than the source.
+pub(super) fn for_parser(text: &str) -> Option<String> {
+    rewrite::rewritten(text)
+}
+
+/// What the rewritten source has as a view.
+const fn written_as_view(is: indexd_model::DefKind, word: &'static str) -> Define {
+    Define::new("create_view", is).at(&["object_reference", "name"]).body(&["keyword_as"]).with(word)
+}
 
 /// SQL.
 pub(super) const SQL: Grammar = Grammar {
@@ -10,12 +22,15 @@ pub(super) const SQL: Grammar = Grammar {
     parser: || tree_sitter_sequel::LANGUAGE.into(),
     defines: &[
         Define::new("create_table", Struct).at(&["object_reference", "name"]).body(&["column_definitions"]),
+        written_as_view(Function, "procedure"),
+        written_as_view(Function, "proc"),
+        written_as_view(Function, "function"),
+        written_as_view(Function, "trigger"),
+        written_as_view(Type, "domain").body(&[]),
         Define::new("create_view", Struct).at(&["object_reference", "name"]).body(&["create_query"]),
         Define::new("create_materialized_view", Struct)
             .at(&["object_reference", "name"])
             .body(&["create_query"]),
-        Define::new("create_function", Function).at(&["object_reference", "name"]).body(&["function_body"]),
-        Define::new("create_trigger", Function).at(&["object_reference", "name"]).body(&[]),
         Define::new("create_type", Type).at(&["object_reference", "name"]).body(&[]),
         Define::new("create_index", Constant).at(&["column"]).body(&[]),
         Define::new("column_definition", Field).body(&[]),

@@ -24,8 +24,9 @@ pub(super) const SWIFT: Grammar = Grammar {
             .at(&["name", "bound_identifier"])
             .body(&["computed_value"]),
         Define::new("protocol_property_declaration", Variable).at(&["name", "bound_identifier"]).body(&[]),
-        Define::new("enum_entry", Constant).body(&[]),
+        Define::new("enum_entry", Constant).each("name").body(&[]),
         Define::new("typealias_declaration", Alias).body(&[]),
+        Define::new("associatedtype_declaration", Alias).body(&[]),
         Define::new("macro_declaration", Macro).at(&["simple_identifier"]).body(&[]),
     ],
     owners: &[],

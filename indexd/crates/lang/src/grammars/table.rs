@@ -53,6 +53,9 @@ pub struct Define {
     pub in_type: bool,
     /// Only with a body: a C struct may as well be a type that is used.
     pub needs_body: bool,
+    /// The step of the path that may occur several times, each naming a definition: `int a, b;`. For
+    /// [`Name::Symbols`] the kind of a symbol.
+    pub each: &'static str,
 }
 
 /// Where the name of a definition stands.
@@ -62,6 +65,8 @@ pub enum Name {
     Path(&'static [&'static str]),
     /// In the first string among the arguments of a call of one of these functions.
     Call(&'static [&'static str]),
+    /// In each symbol among the arguments of a call of one of these functions.
+    Symbols(&'static [&'static str]),
     /// A word that stands for itself.
     Word(&'static str),
     /// In the names and strings before the body, joined by dots.
@@ -206,6 +211,7 @@ impl Define {
             only_function: false,
             in_type: false,
             needs_body: false,
+            each: "",
         }
     }
 
@@ -253,6 +259,12 @@ impl Define {
     /// Only with a body.
     pub const fn with_body(mut self) -> Self {
         self.needs_body = true;
+        self
+    }
+
+    /// One for each occurrence of a step of the path.
+    pub const fn each(mut self, step: &'static str) -> Self {
+        self.each = step;
         self
     }
 }

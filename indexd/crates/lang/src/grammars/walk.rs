@@ -14,6 +14,8 @@ use tree_sitter::Node;
 
 /// Lines from which a value is a chunk of its own.
 const VALUE_LINES_MIN: u32 = 6;
+/// Names in one declaration; further ones are left out.
+const NAMES_MAX: usize = 200;
 /// Bytes of a name; longer ones are left out.
 const NAME_BYTES_MAX: usize = 120;
 
@@ -148,7 +150,9 @@ impl<'s, 'g> Walk<'s, 'g> {
                     return;
                 }
                 for &rule in rules {
-                    if self.define(at, rule, inside, lead) {
+                    if self.define(at, rule, 0, inside, lead) {
+                        let others = if rule.each.is_empty() { 1 } else { NAMES_MAX };
+                        (1..others).all(|n| self.define(at, rule, n, inside, lead));
                         return;
                     }
                 }
@@ -219,10 +223,18 @@ impl<'s, 'g> Walk<'s, 'g> {
         self.children(at, Inside { receiver, ..inside }, None);
     }
 
-    /// Adds the definition that a rule finds in a node, and what it holds; false when it finds none.
-    fn define(&mut self, at: usize, rule: &'static Define, inside: Inside, lead: Option<Lead>) -> bool {
+    /// Adds the definition that a rule finds in a node at the `n`th of its names, and, with the first, what
+    /// the node holds; false when it finds none.
+    fn define(
+        &mut self,
+        at: usize,
+        rule: &'static Define,
+        n: usize,
+        inside: Inside,
+        lead: Option<Lead>,
+    ) -> bool {
         let node = self.tree.node(at);
-        let Some(found) = self.find_name(node, rule) else { return false };
+        let Some(found) = self.find_name(node, rule, n) else { return false };
         let body = body_of(node, rule);
         let is = self.kind_of(rule, &found, inside);
         let is_value = !is.is_callable() && !is.is_type() && is != DefKind::Module;
@@ -238,7 +250,7 @@ impl<'s, 'g> Walk<'s, 'g> {
         let head_start = lead.head.min(self.head_start(node, &lead));
         let span = Span { start: lead.start.min(head_start), end };
         let before = self.text.get(head_start as usize..found.span.start as usize).unwrap_or("");
-        if !rule.word.is_empty() && !has_word(before, &[rule.word]) {
+        if !rule.word.is_empty() && !self.has_rule_word(before, rule) {
             return false;
         }
         let (owner, receiver) = self.owner_of(is, inside, found.receiver);
@@ -252,6 +264,9 @@ impl<'s, 'g> Walk<'s, 'g> {
         def.head = Span { start: head_start, end: head_start + head.len() as u32 };
         def.flags = self.flags(&found.name, is, before, inside, owner, rule);
         let idx = self.b.def(def);
+        if n > 0 {
+            return true;
+        }
         self.piece(idx, is, span, body.is_some(), inside);
         let owns = is.is_callable() || is.is_type() || is == DefKind::Module;
         let inner = Inside {
@@ -268,6 +283,14 @@ impl<'s, 'g> Walk<'s, 'g> {
         self.children(at, inner, None);
         self.around = around;
         true
+    }
+
+    /// Whether the word of a rule stands before a name; words of SQL have no case.
+    fn has_rule_word(&self, before: &str, rule: &Define) -> bool {
+        match self.grammar.table.language {
+            Language::Sql => has_word(&before.to_ascii_lowercase(), &[rule.word]),
+            _ => has_word(before, &[rule.word]),
+        }
     }
 
     /// Where the head starts without attributes: at the node, or at the wrapper around it.
@@ -372,10 +395,11 @@ impl<'s, 'g> Walk<'s, 'g> {
 
     // ---- names
 
-    fn find_name(&self, node: Node, rule: &Define) -> Option<Found> {
+    fn find_name(&self, node: Node, rule: &Define, n: usize) -> Option<Found> {
         let (at, mut is_function) = match rule.name {
-            Name::Path(path) => self.at_path(node, path, rule.functions)?,
+            Name::Path(path) => self.at_path(node, path, rule, n)?,
             Name::Call(functions) => return self.called_with(node, functions),
+            Name::Symbols(functions) => return self.symbol(node, functions, rule.each, n),
             Name::Word(word) => {
                 let start = node.start_byte() as u32 + self.slice(node).find(word)? as u32;
                 let span = Span { start, end: start + word.len() as u32 };
@@ -395,12 +419,20 @@ impl<'s, 'g> Walk<'s, 'g> {
         Some(found)
     }
 
-    /// The node at the end of a path, and whether the way went through one of `kinds`.
-    fn at_path<'t>(&self, node: Node<'t>, path: &[&str], kinds: &[&str]) -> Option<(Node<'t>, bool)> {
+    /// The node at the end of a path, through the `n`th of what may occur several times, and whether the way
+    /// went through a kind of functions.
+    fn at_path<'t>(
+        &self,
+        node: Node<'t>,
+        path: &[&str],
+        rule: &Define,
+        n: usize,
+    ) -> Option<(Node<'t>, bool)> {
+        let kinds = rule.functions;
         let mut at = node;
         let mut is_through = false;
         for step in path {
-            at = step_to(at, step)?;
+            at = if *step == rule.each { step_to_nth(at, step, n)? } else { step_to(at, step)? };
             is_through |= kinds.contains(&at.kind());
         }
         let last = path.last()?;
@@ -429,6 +461,19 @@ impl<'s, 'g> Walk<'s, 'g> {
         let start = span.start + (text.len() - text.trim_start_matches(['"', '\'', '`']).len()) as u32;
         let span = Span { start, end: start + inner.len() as u32 };
         is_title(inner).then(|| Found { name: inner.to_owned(), receiver: None, span, is_function: false })
+    }
+
+    /// `attr_reader :a, :b`.
+    fn symbol(&self, node: Node, functions: &[&str], kind: &str, n: usize) -> Option<Found> {
+        let called = node.child_by_field_name("method")?;
+        if !functions.contains(&self.slice(called)) || node.child_by_field_name("receiver").is_some() {
+            return None;
+        }
+        let symbol = step_to_nth(node.child_by_field_name("arguments")?, kind, n)?;
+        let name = self.slice(symbol).trim_start_matches(':');
+        let span = self.span(symbol);
+        let span = Span { start: span.end - name.len() as u32, end: span.end };
+        is_name(name).then(|| Found { name: name.to_owned(), receiver: None, span, is_function: false })
     }
 
     /// `resource "a" "b" {`.
@@ -600,7 +645,8 @@ fn whole_name(text: &str, span: Span) -> Option<Found> {
 
 /// Takes `a::B::m`, `M.f` and `M:g` apart.
 fn qualified(text: &str, span: Span) -> Option<Found> {
-    let text = text.trim_matches(['"', '\'', '`']);
+    let inner = text.strip_prefix('[').and_then(|t| t.strip_suffix(']')).filter(|t| !t.is_empty());
+    let text = inner.unwrap_or(text).trim_matches(['"', '\'', '`']);
     let offset = u32::from(text.len() as u32 + 1 < span.len());
     let cut = if text.contains("operator") {
         text.rfind("::").map(|i| i + 2)
@@ -639,6 +685,16 @@ fn has_word(text: &str, words: &[&str]) -> bool {
 
 fn step_to<'t>(node: Node<'t>, step: &str) -> Option<Node<'t>> {
     node.child_by_field_name(step).or_else(|| child_of_kind(node, step))
+}
+
+/// The same where there may be several.
+fn step_to_nth<'t>(node: Node<'t>, step: &str, n: usize) -> Option<Node<'t>> {
+    let mut cursor = node.walk();
+    let by_field = node.children_by_field_name(step, &mut cursor).filter(Node::is_named).nth(n);
+    by_field.or_else(|| {
+        let mut cursor = node.walk();
+        node.named_children(&mut cursor).filter(|c| c.kind() == step).nth(n)
+    })
 }
 
 /// The next of declarators inside each other.

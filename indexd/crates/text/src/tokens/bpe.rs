@@ -6,7 +6,7 @@
 //! of vectors, and keeps 128 copies of the expression: counting here takes a fifth of the time, and
 //! no memory but that of the program's file.
 
-use super::layout::{FREE, NONE, SHORT_MAX, hash_long, hash_short, next, pack};
+use super::layout::{NONE, SHORT_MAX, hash_long, hash_short, pack};
 use super::split::{self, Pieces};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -80,22 +80,34 @@ fn parts(text: &str) -> Vec<&str> {
 struct Vocabulary {
     /// Tokens of two bytes, which every merge begins with.
     pairs: &'static [[u8; 4]],
+    /// Where each bucket of `short` begins and ends.
+    short_starts: &'static [[u8; 4]],
     /// Tokens of up to [`SHORT_MAX`] bytes, packed with their length: two in three.
     short: &'static [[u8; 12]],
-    long: &'static [[u8; 8]],
-    rest: &'static [u8],
+    /// Where each bucket of `long` begins and ends.
+    long_starts: &'static [[u8; 4]],
+    /// Rank, length and bytes of each longer token.
+    long: &'static [u8],
 }
 
 impl Vocabulary {
     const fn over(table: &'static [u8]) -> Self {
-        let (lengths, table) = table.split_at(8);
+        let (lengths, table) = table.split_at(12);
         let (lengths, _) = lengths.as_chunks();
         let n_short = u32::from_le_bytes(lengths[0]) as usize;
-        let n_long = u32::from_le_bytes(lengths[1]) as usize;
+        let n_short_buckets = u32::from_le_bytes(lengths[1]) as usize;
+        let n_long_buckets = u32::from_le_bytes(lengths[2]) as usize;
         let (pairs, table) = table.split_at(4 << 16);
+        let (short_starts, table) = table.split_at(4 * (n_short_buckets + 1));
         let (short, table) = table.split_at(12 * n_short);
-        let (long, rest) = table.split_at(8 * n_long);
-        Self { pairs: pairs.as_chunks().0, short: short.as_chunks().0, long: long.as_chunks().0, rest }
+        let (long_starts, long) = table.split_at(4 * (n_long_buckets + 1));
+        Self {
+            pairs: pairs.as_chunks().0,
+            short_starts: short_starts.as_chunks().0,
+            short: short.as_chunks().0,
+            long_starts: long_starts.as_chunks().0,
+            long,
+        }
     }
 
     fn rank(&self, bytes: &[u8]) -> Option<u32> {
@@ -111,35 +123,31 @@ impl Vocabulary {
     }
 
     fn short(&self, key: u64) -> Option<u32> {
-        let mut at = hash_short(key, self.short.len());
-        loop {
-            let [k0, k1, k2, k3, k4, k5, k6, k7, rank @ ..] = self.short[at];
-            match u64::from_le_bytes([k0, k1, k2, k3, k4, k5, k6, k7]) {
-                found if found == key => return Some(u32::from_le_bytes(rank)),
-                0 => return None,
-                _ => at = next(at, self.short.len()),
-            }
-        }
+        let bucket = hash_short(key, self.short_starts.len() - 1);
+        let keys = &self.short[between(self.short_starts, bucket)];
+        let found = keys.iter().find(|k| k.first_chunk() == Some(&key.to_le_bytes()))?;
+        found.last_chunk().map(|rank| u32::from_le_bytes(*rank))
     }
 
     fn long(&self, bytes: &[u8]) -> Option<u32> {
-        let (mut at, part) = hash_long(bytes, self.long.len());
-        loop {
-            let [p0, p1, p2, p3, place @ ..] = self.long[at];
-            let place = u32::from_le_bytes(place);
-            if place == FREE {
-                return None;
-            }
-            if u32::from_le_bytes([p0, p1, p2, p3]) == part
-                && let Some((rank, rest)) = self.rest[place as usize..].split_first_chunk()
-                && let Some((len, rest)) = rest.split_first()
-                && rest.get(..usize::from(*len)) == Some(bytes)
-            {
+        let bucket = hash_long(bytes, self.long_starts.len() - 1);
+        let mut rest = &self.long[between(self.long_starts, bucket)];
+        while let Some((rank, behind)) = rest.split_first_chunk()
+            && let Some((len, behind)) = behind.split_first()
+            && let Some((token, behind)) = behind.split_at_checked(usize::from(*len))
+        {
+            if token == bytes {
                 return Some(u32::from_le_bytes(*rank));
             }
-            at = next(at, self.long.len());
+            rest = behind;
         }
+        None
     }
+}
+
+fn between(starts: &[[u8; 4]], bucket: usize) -> std::ops::Range<usize> {
+    let at = |i: usize| u32::from_le_bytes(starts[i]) as usize;
+    at(bucket)..at(bucket + 1)
 }
 
 /// Buffers of merging, kept from piece to piece.
