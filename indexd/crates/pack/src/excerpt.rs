@@ -400,6 +400,27 @@ mod tests {
     use smallvec::smallvec;
     use std::sync::Arc;
 
+    /// Lines shown are `x`, in what is chosen and in what is expected.
+    #[test]
+    fn a_gap_of_a_few_lines_is_closed_where_there_is_room() {
+        for (chosen, bytes, expect) in [
+            ("x...x", 100, "xxxxx"),
+            ("x....x", 100, "x....x"),
+            ("x..x....x", 100, "xxxx....x"),
+            ("x..", 100, "xxx"),
+            ("...x", 100, "...x"),
+            ("x...x", 5, "x...x"),
+        ] {
+            let text = "a\n".repeat(chosen.len());
+            let whole = [Lines { start: 1, end: chosen.len() as u32 }];
+            let source = Source::new(Arc::from(&*text), Arc::new(LineIndex::new(&text)));
+            let mut lines: Vec<bool> = chosen.chars().map(|c| c == 'x').collect();
+            close_gaps(&source, 1, &mut lines, &whole, GAP_LINES, &mut { bytes });
+            let got: String = lines.iter().map(|is| if *is { 'x' } else { '.' }).collect();
+            assert_eq!(got, expect, "{chosen} with {bytes} bytes");
+        }
+    }
+
     #[test]
     fn a_head_tells_more_than_a_name() {
         for (text, line, expect) in [

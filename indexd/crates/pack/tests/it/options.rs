@@ -267,3 +267,22 @@ fn a_thrifty_pack_leaves_out_what_is_worth_little_for_its_room() {
     assert!(!thrifty.iter().any(|t| t.contains("pot_of_paint")), "{thrifty:?}");
     assert!(thrifty_size < size / 2, "{thrifty_size} of {size}");
 }
+
+#[test]
+fn the_evidence_of_a_path_is_the_product_of_its_edges() {
+    let text = "package a\n\ntype Store interface{ Save() }\n\ntype disk struct{}\n\nfunc (disk) Save() { flush() }\n\n\
+                type memory struct{}\n\nfunc (memory) Save() {}\n\nfunc flush() {}\n\n\
+                func Needle(s Store) {\n\ts.Save()\n}\n";
+    let view = Oracle::of(&[("go.mod", "module m\n"), ("a/x.go", text)]);
+    let expansion = json!({"maxHops": 2, "edgeTypes": ["call"], "direction": "out"});
+    let pack = from_one_seed(&view, "Needle", json!({"expansion": expansion}));
+    let mut two_hops = Vec::new();
+    for item in pack.items().filter(|i| !i.why.path.is_empty()) {
+        let confidences: Vec<f64> = item.why.evidence.iter().map(|e| e.confidence).collect();
+        let product: f64 = confidences.iter().product();
+        assert_eq!(confidences.len(), item.why.path.len(), "{}", item.title);
+        assert!((item.scores.evidence_score - product).abs() < 1e-6, "{}: {confidences:?}", item.title);
+        two_hops.extend((confidences.len() == 2).then_some((item.title.as_str(), confidences[1] - product)));
+    }
+    assert!(matches!(two_hops[..], [("func flush()", less)] if less > 0.0), "{two_hops:?}");
+}

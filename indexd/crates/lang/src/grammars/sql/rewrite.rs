@@ -218,24 +218,34 @@ impl<'t> Writer<'t> {
         (self.at > start).then_some(start..self.at)
     }
 
+    /// Where a statement ends of which nothing more stands on this line or after it; passes over the end of a
+    /// block.
+    fn ends_here(&mut self, is_block: bool) -> Option<usize> {
+        let (start, line) = (self.at, self.line().trim_ascii());
+        let is = |word: &[u8]| line.get(..word.len()).is_some_and(|w| w.eq_ignore_ascii_case(word));
+        if line.eq_ignore_ascii_case(b"go") || line == b"/" || is(b"delimiter ") || is(b"create ") {
+            return Some(start);
+        }
+        // The end of a block that is not indented.
+        if !is_block || !is(b"end") || !is_part(self.text[start]) {
+            return None;
+        }
+        let delimiter =
+            memchr::memmem::find(self.line(), self.delimiter).filter(|_| !self.delimiter.is_empty());
+        self.at += delimiter.unwrap_or(self.line().len());
+        Some(self.at)
+    }
+
     /// Passes over the rest of a statement: where its body begins, if a word says so, and where it ends.
     fn statement(&mut self) -> (Option<usize>, usize) {
         let (mut body, mut depth, mut is_block) = (None, 0usize, false);
         while self.at < self.text.len() {
             let start = self.at;
-            if self.is_line_start() && start > 0 {
-                let line = self.line().trim_ascii();
-                let is = |word: &[u8]| line.get(..word.len()).is_some_and(|w| w.eq_ignore_ascii_case(word));
-                if line.eq_ignore_ascii_case(b"go") || line == b"/" || is(b"delimiter ") || is(b"create ") {
-                    return (body, start);
-                }
-                // The end of a block that is not indented.
-                if is_block && is(b"end") && is_part(self.text[start]) {
-                    let ends = memchr::memmem::find(self.line(), self.delimiter)
-                        .filter(|_| !self.delimiter.is_empty());
-                    self.at += ends.unwrap_or(self.line().len());
-                    return (body, self.at);
-                }
+            if self.is_line_start()
+                && start > 0
+                && let Some(end) = self.ends_here(is_block)
+            {
+                return (body, end);
             }
             match self.token() {
                 Token::Delimiter => {
