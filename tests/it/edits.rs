@@ -9,7 +9,7 @@ use std::fs;
 use std::path::Path;
 
 /// Paths that scripts write, by kind of content.
-pub const FILES: [&str; 45] = [
+pub const FILES: [&str; 52] = [
     "go.mod",
     "a/a.go",
     "a/b.go",
@@ -55,6 +55,13 @@ pub const FILES: [&str; 45] = [
     "php/B.php",
     "lib/a.lua",
     "lib/b.sh",
+    "src/A.cs",
+    "src/a.cpp",
+    "src/a.swift",
+    "src/A.scala",
+    "src/a.proto",
+    "src/a.sql",
+    "src/a.tf",
 ];
 pub const FOLDERS: [&str; 9] = ["a", "b", "a/c", "pkg", "pkg/sub", "moved", "a/new", "web/lib", "web/pkg"];
 pub const IGNORE_FILES: [&str; 4] = [".gitignore", "a/.gitignore", ".ignore", ".indexdignore"];
@@ -220,7 +227,10 @@ fn content(path: &str, seed: u16) -> String {
         "toml" if path.ends_with("Cargo.toml") => format!("[package]\nname = \"m{}\"\n", r.below(4)),
         "toml" => format!("[project]\nname = \"demo{}\"\nversion = \"{}\"\n", r.below(2), r.below(3)),
         "ts" | "tsx" | "js" => ecma(&mut r),
-        "rs" | "java" | "kt" | "c" | "h" | "rb" | "php" | "lua" | "sh" => importing::content(path, &mut r),
+        "rs" | "java" | "kt" | "c" | "cpp" | "h" | "rb" | "php" | "lua" | "sh" | "scala" => {
+            importing::content(path, &mut r)
+        }
+        "cs" | "swift" | "proto" | "sql" | "tf" => importing::content(path, &mut r),
         "json" if path.ends_with("tsconfig.json") => {
             let target = ["lib", "pkg/src", "none"][r.below(3) as usize];
             format!("{{\"compilerOptions\": {{\"paths\": {{\"@x/*\": [\"{target}/*\"]}}}}}}\n")
