@@ -314,7 +314,9 @@ fn packs(snapshot: &Snapshot, requests: &[(&str, &str, u64)]) -> Vec<String> {
     let pack = |(query, layout, budget): &(&str, &str, u64)| {
         let request =
             serde_json::json!({"query": query, "layout": layout, "budgets": {"maxTotalTokens": budget}});
-        pack_of(snapshot, &request).unwrap().canonical()
+        let pack = pack_of(snapshot, &request).unwrap();
+        assert!(pack.stats.token_count <= *budget, "{query}: {} of {budget} tokens", pack.stats.token_count);
+        pack.canonical()
     };
     requests.iter().map(pack).collect()
 }
