@@ -5,6 +5,9 @@
 //! written). Times are of all sampled files of a language together, so compare them with `parse`,
 //! tree-sitter alone on the same files.
 
+#[path = "../crates/pack/tests/it/packer_chunks.rs"]
+mod packer_chunks;
+
 use divan::counter::{BytesCount, ItemsCount};
 use divan::{Bencher, black_box};
 use indexd::config::Config;
@@ -25,13 +28,13 @@ use indexd_pack::contract::format::MarkdownFormatter;
 use indexd_pack::contract::ranking::WeightedRanker;
 use indexd_pack::contract::selection::RankSelector;
 use indexd_pack::contract::{
-    Chunker as _, ContextChunk, Deduplicator as _, Formatter as _, Ranker as _, Selector as _, Settings,
-    SourceType,
+    Chunker as _, Deduplicator as _, Formatter as _, Ranker as _, Selector as _, Settings,
 };
 use indexd_pack::request::SeedProvider;
 use indexd_pack::retrieve::search;
 use indexd_pack::unit::Units;
 use indexd_store::Snapshot;
+use packer_chunks::chunks;
 use std::cell::RefCell;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -285,25 +288,6 @@ fn count_tokens(bencher: Bencher, language: &str) {
     bencher
         .counter(bytes(&files))
         .bench_local(|| texts.iter().map(|t| u64::from(counter.count_tokens(t))).sum::<u64>());
-}
-
-/// Chunks as a packer ranks them: four kinds, two files of each, texts of about 100 tokens.
-fn chunks(n: usize) -> Vec<ContextChunk> {
-    let of = |i: usize| ContextChunk {
-        content: format!("func F{i}() int {{\n\treturn {i} + base({i})\n}}\n").repeat(6),
-        file_path: Some(format!("pkg/file{}.go", i % (n / 8 + 1))),
-        start_line: (i as u32 % 50) * 20 + 1,
-        end_line: (i as u32 % 50) * 20 + 18,
-        token_count: 110,
-        source_type: SourceType::ALL[i % 4],
-        source: i,
-        relevance: (i * 7919 % 1000) as f64 / 1000.0,
-        timestamp: Some((i * 31 % 977) as i64),
-        score: 0.0,
-        merged_from: Vec::new(),
-        also_from: Vec::new(),
-    };
-    (0..n).map(of).collect()
 }
 
 const CHUNKS: [usize; 2] = [100, 1_000];

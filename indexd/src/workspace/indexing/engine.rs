@@ -5,6 +5,8 @@
 //! writes a new environment and moves `current`, so a crash at any instruction leaves the old one or
 //! the new one, and no transaction grows with the repository. `overlays` is an imported index.
 
+mod compacting;
+
 use super::build::{Build, BuildError, Built};
 use super::overlays::{self, Kept};
 use super::parked::{self, Unparked};
@@ -31,15 +33,13 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+pub use compacting::{Copy, CopyJob};
+
 /// Files. A larger change set is built into a new environment instead of being one transaction.
 pub(super) const UPDATE_FILES_MAX: usize = 2_000;
 /// Files changed after which the environment is opened anew: LMDB keeps the memory of the pages that
 /// the largest transaction wrote, some 10 KB a file, until the environment is closed.
 const RENEW_FILES: usize = 64;
-/// An index is copied compactly when its file has grown by a quarter, or by so many bytes if that is
-/// more.
-const GROWTH_BYTES_MIN: u64 = 512 << 10;
-
 /// Files that could not be read and are tried again with a request. More say that a disk is broken.
 const READ_AGAIN_MAX: usize = 1_000;
 
@@ -113,35 +113,6 @@ pub struct Engine {
     n_changed: usize,
     /// Bytes of the data file when it was compact last.
     compact_bytes: u64,
-}
-
-/// What a thread needs to make a compact copy of an index.
-pub struct CopyJob {
-    store: Store,
-    dir: PathBuf,
-    env: u64,
-}
-
-/// A compact copy that was made.
-pub struct Copy {
-    env: u64,
-    /// The transaction that it is a copy of.
-    of: u64,
-}
-
-impl CopyJob {
-    /// Makes the copy; the index serves requests and takes changes meanwhile.
-    ///
-    /// # Errors
-    /// Those of the store; nothing is left of the copy then.
-    pub fn run(self, is_stopping: &dyn Fn() -> bool) -> Result<Copy, StoreError> {
-        recovery::remove_env(&self.dir);
-        let copied = self.store.copy_compact(&self.dir, is_stopping);
-        if copied.is_err() {
-            recovery::remove_env(&self.dir);
-        }
-        Ok(Copy { env: self.env, of: copied? })
-    }
 }
 
 impl Engine {
@@ -504,40 +475,6 @@ impl Engine {
         if let Some(sharing) = &self.setup.sharing {
             sharing.opened(&self.setup.home, store);
         }
-    }
-
-    /// Whether the file is so much larger than a compact one that copying it pays.
-    pub fn is_bloated(&self) -> bool {
-        let bytes = self.store.as_ref().map_or(0, Store::size_bytes);
-        bytes > self.compact_bytes + (self.compact_bytes / 4).max(GROWTH_BYTES_MIN)
-    }
-
-    /// The work of copying the index compactly, for a thread of its own; `None` without an index.
-    pub fn copy_job(&self) -> Option<CopyJob> {
-        let env = self.env + 1;
-        self.store.clone().map(|store| CopyJob { store, dir: self.env_dir(env), env })
-    }
-
-    /// Puts a compact copy in place. False, and the copy is gone, when the index has changed since.
-    ///
-    /// # Errors
-    /// Those of the store; the index stays as it was.
-    pub fn adopt(&mut self, copy: &Copy) -> Result<bool, EngineError> {
-        let dir = self.env_dir(copy.env);
-        let is_current = self.store.as_ref().is_some_and(|store| store.last_transaction() == copy.of);
-        if copy.env != self.env + 1 {
-            return Ok(false);
-        }
-        if !is_current {
-            recovery::remove_env(&dir);
-            return Ok(false);
-        }
-        let Opened::Ready(store) = Store::open_verified(&dir, &self.signature_config())? else {
-            return Err(StoreError::Busy("a copy is gone").into());
-        };
-        self.set_current(copy.env, store.size_bytes())?;
-        self.replace(copy.env, store);
-        Ok(true)
     }
 
     /// Whether changes have left memory that only opening the environment anew gives back.

@@ -168,7 +168,8 @@ struct Words {
 }
 
 impl Words {
-    /// Terms that were found but not scored, of a long text, are no news; nor is a name without its parts.
+    /// Sorts the words of the text. Terms of a long text that were found and not scored are left out, and so
+    /// are names taken as a whole.
     fn of(a: &Selected) -> Self {
         let view = a.units.view;
         let is_absent = |term: &str| {
@@ -176,7 +177,7 @@ impl Words {
             view.path_postings(term, &mut paths);
             paths.is_empty() && view.doc_frequency(term) == 0
         };
-        // The line of a place is no word.
+        // The number of a line, as in `a.go:12`, is not a word.
         let is_line =
             |word: &str| a.query.paths.iter().any(|p| p.line.is_some_and(|n| n.to_string() == word));
         let said = a.query.terms.iter().filter(|t| t.weight >= HINT_WEIGHT_MIN && !t.term.starts_with('='));

@@ -1,10 +1,12 @@
 //! Packs of small repositories with a known call graph, against the contract.
 
 mod contract;
+mod excerpts;
 mod golden;
 mod intents;
 mod named;
 mod options;
+mod packer_chunks;
 mod profiles;
 mod properties;
 mod ranking;
