@@ -13,7 +13,7 @@ mod picture;
 use base64::Engine as _;
 use code::Code;
 use indexd_model::Language;
-use indexd_proto::context_pack::{Change, ContextItem, ContextPack, ContextSection};
+use indexd_proto::pack::{ChangeReport, Item, Pack, Section};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
@@ -30,7 +30,7 @@ const FILLS: usize = 8;
 pub type Files<'f> = &'f dyn Fn(&str) -> Option<(Language, Arc<str>)>;
 
 /// The page of a pack, its code coloured by the syntax trees of `files`.
-pub fn render(pack: &ContextPack, files: Files) -> String {
+pub fn render(pack: &Pack, files: Files) -> String {
     let title = title(pack);
     let mut code = Code::new(files);
     let mut n = 0;
@@ -92,13 +92,13 @@ pub(crate) fn plain(text: &str) -> String {
     out
 }
 
-fn text<'p>(pack: &'p ContextPack, name: &str) -> &'p str {
+fn text<'p>(pack: &'p Pack, name: &str) -> &'p str {
     pack.request.get(name).and_then(Value::as_str).unwrap_or("")
 }
 
-fn title(pack: &ContextPack) -> String {
+fn title(pack: &Pack) -> String {
     let first = text(pack, "query").trim().lines().next().unwrap_or("");
-    let of_change = |c: &Change| format!("change {} → {}", state(&c.from), state(&c.to));
+    let of_change = |c: &ChangeReport| format!("change {} → {}", state(&c.from), state(&c.to));
     match (&pack.change, first) {
         (Some(change), "") => of_change(change),
         (None, "") => "context pack".to_owned(),
@@ -120,13 +120,13 @@ struct Share {
     fill: String,
 }
 
-fn shares(pack: &ContextPack) -> Vec<Share> {
+fn shares(pack: &Pack) -> Vec<Share> {
     let mut out: Vec<Share> = Vec::new();
     let shown = pack.sections.iter().filter(|s| !s.items.is_empty());
     for (i, s) in shown.enumerate() {
         let tokens = s.items.iter().map(|i| i.tokens).sum();
         let fill = format!("p{}", i % (FILLS - 1));
-        out.push(Share { name: s.name.clone(), items: Some(s.items.len()), tokens, fill });
+        out.push(Share { name: s.name.to_string(), items: Some(s.items.len()), tokens, fill });
     }
     let used: u64 = out.iter().map(|s| s.tokens).sum();
     let around = if pack.change.is_some() { "diff, headers and marks" } else { "headers and marks" };
@@ -138,7 +138,7 @@ fn shares(pack: &ContextPack) -> Vec<Share> {
     out
 }
 
-fn head(pack: &ContextPack, title: &str) -> Markup {
+fn head(pack: &Pack, title: &str) -> Markup {
     let query = text(pack, "query").trim();
     let stats = &pack.stats;
     let shares = shares(pack);
@@ -178,7 +178,7 @@ fn head(pack: &ContextPack, title: &str) -> Markup {
     }
 }
 
-fn change_section(change: &Change) -> Markup {
+fn change_section(change: &ChangeReport) -> Markup {
     html! {
         section aria-labelledby="s-change" {
             h2 #s-change { "change " (state(&change.from)) " → " (state(&change.to)) }
@@ -189,7 +189,7 @@ fn change_section(change: &Change) -> Markup {
                 article tabindex="-1" {
                     h3 { (plain(&file.file_rel_path)) }
                     p.place {
-                        (plain(&file.status))
+                        (file.status.name())
                         @if let Some(was) = &file.previous_path { " from " (plain(was)) }
                         @if let Some(why) = &file.unreadable { " · not shown: " (plain(why)) }
                     }
@@ -197,7 +197,7 @@ fn change_section(change: &Change) -> Markup {
                         p {
                             strong { @if part.name.is_empty() { "between definitions" } @else { (plain(&part.name)) } }
                             " " span.dim {
-                                (plain(&part.status)) " +" (part.added) " −" (part.removed)
+                                (part.status.name()) " +" (part.added) " −" (part.removed)
                                 @if part.contract { " · changed for its users" }
                                 @if let Some(was) = &part.previous_name { " · was " (plain(was)) }
                                 @if let Some(place) = &part.elsewhere { " · " (plain(place)) }
@@ -212,7 +212,7 @@ fn change_section(change: &Change) -> Markup {
     }
 }
 
-fn section_of(section: &ContextSection, n: &mut usize, code: &mut Code) -> Markup {
+fn section_of(section: &Section, n: &mut usize, code: &mut Code) -> Markup {
     let id = format!("s-{}", plain(&section.name));
     html! {
         section aria-labelledby=(id) {
@@ -226,12 +226,12 @@ fn section_of(section: &ContextSection, n: &mut usize, code: &mut Code) -> Marku
     }
 }
 
-fn item(i: &ContextItem, n: usize, code: &mut Code) -> Markup {
+fn item(i: &Item, n: usize, code: &mut Code) -> Markup {
     let s = &i.scores;
     html! {
         article id={ "item-" (n) } tabindex="-1" {
             h3 { (n) ". " (plain(&i.title)) }
-            p.place { (plain(&i.file_rel_path)) ":" (i.lines.start) "-" (i.lines.end) " · " (plain(&i.form)) " · " (i.tokens) " tokens" }
+            p.place { (plain(&i.file_rel_path)) ":" (i.lines.start) "-" (i.lines.end) " · " (i.form.name()) " · " (i.tokens) " tokens" }
             details {
                 summary { "why: " (plain(&why(i))) }
                 @if !i.why.path.is_empty() { (picture::path(i)) }
@@ -260,7 +260,7 @@ fn item(i: &ContextItem, n: usize, code: &mut Code) -> Markup {
 }
 
 /// The rule with its best evidence.
-fn why(i: &ContextItem) -> String {
+fn why(i: &Item) -> String {
     match i.why.evidence.first() {
         Some(e) if e.line > 0 => format!("{}, {} at {}:{}", i.why.rule, e.via, e.file_rel_path, e.line),
         _ => i.why.rule.clone(),
@@ -280,12 +280,10 @@ fn relations(also: &[String]) -> Markup {
     }
 }
 
-fn left_out(pack: &ContextPack) -> Markup {
-    let excluded =
-        pack.explain.as_ref().and_then(|e| e.get("excluded")?.as_array().cloned()).unwrap_or_default();
-    let more = pack.explain.as_ref().and_then(|e| e.get("excludedMore")?.as_u64()).unwrap_or(0);
-    let text = |e: &Value, name: &str| plain(e.get(name).and_then(Value::as_str).unwrap_or(""));
-    let line = |e: &Value| e.pointer("/lines/start").and_then(Value::as_u64).unwrap_or(0);
+fn left_out(pack: &Pack) -> Markup {
+    let explain = pack.explain.as_ref();
+    let excluded = explain.map_or(&[][..], |e| &e.excluded);
+    let more = explain.map_or(0, |e| e.excluded_more);
     let dropped = pack.stats.dropped_by_reason.iter().filter(|d| *d.1 > 0);
     let dropped: Vec<String> = dropped.map(|(reason, n)| format!("{n} {reason}")).collect();
     let hidden = excluded.len().saturating_sub(EXCLUDED_MAX) as u64 + more;
@@ -307,10 +305,10 @@ fn left_out(pack: &ContextPack) -> Markup {
                             tbody {
                                 @for e in excluded.iter().take(EXCLUDED_MAX) {
                                     tr {
-                                        td { (text(e, "fileRelPath")) ":" (line(e)) }
-                                        td { (text(e, "title")) }
-                                        td { (text(e, "reason")) }
-                                        td.r { (format!("{:.3}", e.get("hybridScore").and_then(Value::as_f64).unwrap_or(0.0))) }
+                                        td { (plain(&e.file_rel_path)) ":" (e.lines.start) }
+                                        td { (plain(&e.title)) }
+                                        td { (e.reason) }
+                                        td.r { (format!("{:.3}", e.hybrid_score)) }
                                     }
                                 }
                             }
@@ -323,7 +321,7 @@ fn left_out(pack: &ContextPack) -> Markup {
     }
 }
 
-fn foot(pack: &ContextPack) -> Markup {
+fn foot(pack: &Pack) -> Markup {
     html! {
         p.dim { "pack " (plain(&pack.pack_id)) }
         p.dim { "index " (plain(&pack.index_signature)) " · layout " (plain(text(pack, "layout"))) " · written by indexd " (env!("CARGO_PKG_VERSION")) }
@@ -337,38 +335,34 @@ mod tests {
     #[test]
     fn what_comes_from_a_repository_stays_text() {
         let hostile = "</style><script>alert(1)</script><img src=x onerror=alert(1)>\u{202e}";
-        let mut pack = ContextPack::default();
+        let mut pack = Pack::default();
         pack.request.insert("query".to_owned(), Value::String(hostile.to_owned()));
         pack.warnings.push(hostile.to_owned());
-        let part = indexd_proto::context_pack::ChangedPart {
+        let part = indexd_proto::pack::PartReport {
             name: hostile.to_owned(),
             diff: Some(format!("+{hostile}\n")),
             ..Default::default()
         };
-        let file = indexd_proto::context_pack::ChangedFile {
+        let file = indexd_proto::pack::FileReport {
             file_rel_path: hostile.to_owned(),
             parts: vec![part],
             ..Default::default()
         };
-        pack.change = Some(Change { files: vec![file], ..Change::default() });
-        let mut i = ContextItem {
-            title: hostile.to_owned(),
-            file_rel_path: hostile.to_owned(),
-            ..ContextItem::default()
-        };
+        pack.change = Some(ChangeReport { files: vec![file], ..ChangeReport::default() });
+        let mut i = Item { title: hostile.to_owned(), file_rel_path: hostile.to_owned(), ..Item::default() };
         i.excerpt.text = format!("{hostile}\n");
-        i.excerpt.parts = vec![indexd_proto::context_pack::Part {
-            lines: indexd_proto::context_pack::Lines { start: 1, end: 1 },
+        i.excerpt.parts = vec![indexd_proto::pack::Part {
+            lines: indexd_proto::pack::LineRange { start: 1, end: 1 },
             range: None,
         }];
-        i.why.path = vec![indexd_proto::context_pack::PathStep {
-            edge_type: hostile.to_owned(),
+        i.why.path = vec![indexd_proto::pack::PathStep {
+            edge_type: hostile.to_owned().into(),
             from: hostile.to_owned(),
             to: hostile.to_owned(),
             ..Default::default()
         }];
         i.why.also = vec![hostile.to_owned(), "calls item 1".to_owned()];
-        pack.sections.push(ContextSection { name: hostile.to_owned(), items: vec![i], dropped: 1 });
+        pack.sections.push(Section { name: hostile.to_owned().into(), items: vec![i], dropped: 1 });
         let page = render(&pack, &|_| Some((Language::Go, Arc::from(hostile))));
         assert_eq!(page.matches("<script").count(), 1, "only its own");
         assert_eq!(page.matches("<img").count() + page.matches("onerror=alert(1)>").count(), 0);

@@ -9,7 +9,6 @@
 
 pub mod call;
 pub mod card;
-pub mod context_pack;
 pub mod correlation;
 pub mod documents;
 pub mod error;
@@ -30,6 +29,8 @@ pub mod shown;
 pub mod sources;
 pub mod why;
 pub mod workspace;
+
+pub use indexd_api::pack;
 
 pub use call::{Call, Method};
 pub use error::{ErrorCode, ErrorObject};

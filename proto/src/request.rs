@@ -1,7 +1,7 @@
 //! `pack` and `preview`: what is asked. A query is enough; everything else has a default.
 
-use crate::context_pack::ContextPack;
 use crate::overlay::Overlay;
+use crate::pack::Pack;
 use crate::workspace::{Envelope, Wait};
 pub use indexd_api::request::*;
 use schemars::JsonSchema;
@@ -64,7 +64,7 @@ pub struct CallOptions {
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 pub struct PackResult {
     /// The pack.
-    #[schemars(with = "ContextPack")]
+    #[schemars(with = "Pack")]
     pub pack: Box<RawValue>,
     /// What is known beside it.
     pub envelope: Envelope,
@@ -110,7 +110,7 @@ pub struct PackGetParams {
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 pub struct PackGetResult {
     /// The pack.
-    #[schemars(with = "ContextPack")]
+    #[schemars(with = "Pack")]
     pub pack: Box<RawValue>,
 }
 

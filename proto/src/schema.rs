@@ -1,8 +1,8 @@
 //! JSON Schemas of the wire types, generated from them.
 
 use crate::{
-    call, card, context_pack, documents, error, export, graph, hello, import, printed, request, rpc, search,
-    shown, sources, why, workspace,
+    call, card, documents, error, export, graph, hello, import, printed, request, rpc, search, shown,
+    sources, why, workspace,
 };
 use schemars::generate::SchemaSettings;
 use serde_json::Value;
@@ -21,7 +21,7 @@ pub fn all() -> Vec<(String, Value)> {
         "pack.params" => request::PackParams,
         "pack.result" => request::PackResult,
         "pack-request" => request::Request,
-        "context-pack" => context_pack::ContextPack,
+        "context-pack" => indexd_api::pack::Pack,
         "preview.params" => request::PackParams,
         "preview.result" => request::PreviewResult,
         "pack.get.params" => request::PackGetParams,

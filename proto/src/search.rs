@@ -1,8 +1,8 @@
 //! `search` and `symbol`: ranked places and definitions by name.
 
 use crate::card::Neighbors;
-use crate::context_pack::{Lines, Range};
 use crate::overlay::Overlay;
+use crate::pack::{LineRange, Range};
 use crate::workspace::{Envelope, Wait};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -59,7 +59,7 @@ pub struct Hit {
     /// Place.
     pub range: Range,
     /// Place in lines.
-    pub lines: Lines,
+    pub lines: LineRange,
     /// The chunk.
     pub chunk_uid: String,
     /// The symbol, where it has one.
@@ -134,7 +134,7 @@ pub struct Symbol {
     /// Path.
     pub file_rel_path: String,
     /// The whole definition.
-    pub lines: Lines,
+    pub lines: LineRange,
     /// The line of its name.
     pub line: u32,
     /// The signature, on one line.

@@ -5,8 +5,8 @@ use indexd::config::Config;
 use indexd::server::Server;
 use indexd::server::dispatch::Identity;
 use indexd::server::engine::Engine;
-use indexd_proto::context_pack::ContextPack;
 use indexd_proto::error::{ErrorCode, ErrorObject};
+use indexd_proto::pack::Pack;
 use indexd_proto::paths::{Dirs, Platform};
 use serde_json::{Value, json};
 use std::os::unix::fs::FileExt;
@@ -186,7 +186,7 @@ fn real_answers_have_the_published_shapes() {
         for layout in ["graph", "agent"] {
             let params = json!({"query": "how long is the delay", "layout": layout, "rendered": true, "budgets": {"maxTotalTokens": 900}});
             let (_, answer) = ask(&world, c, "pack", params).await;
-            let pack: ContextPack = check_shape("pack", &json!({"result": answer["result"]["pack"]}));
+            let pack: Pack = check_shape("pack", &json!({"result": answer["result"]["pack"]}));
             assert!(
                 pack.sections.iter().any(|s| s.items.iter().any(|i| i.title.contains("Delay"))),
                 "{layout}"

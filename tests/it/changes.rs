@@ -2,7 +2,7 @@
 
 use crate::answers::{World, ask, check_shape, world};
 use crate::client::{Client, run};
-use indexd_proto::context_pack::ContextPack;
+use indexd_proto::pack::Pack;
 use serde_json::{Value, json};
 use std::path::Path;
 use std::process::Command;
@@ -48,17 +48,17 @@ async fn pack(world: &World, params: Value) -> Value {
 
 /// Each changed part as `path name status` with `!` for what others rely on.
 fn parts(answer: &Value) -> Vec<String> {
-    let pack: ContextPack = check_shape("pack", &json!({"result": answer["result"]["pack"]}));
+    let pack: Pack = check_shape("pack", &json!({"result": answer["result"]["pack"]}));
     let change = pack.change.expect("the pack is about a change");
     let mut out = Vec::new();
     for file in &change.files {
         for part in &file.parts {
             let mark = if part.contract { "!" } else { "" };
-            out.push(format!("{} {} {}{mark}", file.file_rel_path, part.name, part.status));
+            out.push(format!("{} {} {}{mark}", file.file_rel_path, part.name, part.status.name()));
         }
         if file.parts.is_empty() {
             let was = file.previous_path.as_deref().or(file.unreadable.as_deref()).unwrap_or("");
-            out.push(format!("{} {} {was}", file.file_rel_path, file.status));
+            out.push(format!("{} {} {was}", file.file_rel_path, file.status.name()));
         }
     }
     out
@@ -196,9 +196,9 @@ fn a_file_without_its_secrets_still_comes_from_head() {
         let head = git(&world.root, &["rev-parse", "HEAD"]).trim().to_owned();
         let refs = async |word: &str| {
             let answer = pack(&world, json!({"query": word, "includeExplain": true})).await;
-            let pack: ContextPack = check_shape("pack", &json!({"result": answer["result"]["pack"]}));
+            let pack: Pack = check_shape("pack", &json!({"result": answer["result"]["pack"]}));
             let items = pack.sections.into_iter().flat_map(|s| s.items);
-            let of = |i: indexd_proto::context_pack::ContextItem| i.provenance.expect("layout graph has one");
+            let of = |i: indexd_proto::pack::Item| i.provenance.expect("layout graph has one");
             let mut found = items.filter(|i| i.title.contains(word)).map(of);
             let first = found.next().unwrap_or_else(|| panic!("{word}: {answer}"));
             first.reference

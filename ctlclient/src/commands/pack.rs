@@ -8,12 +8,12 @@ use crate::progress::Progress;
 use crate::session::{self, Session};
 use crate::style::{self, Style};
 use indexd_proto::Method;
-use indexd_proto::context_pack::ContextPack;
 use indexd_proto::error::ErrorCode;
 use indexd_proto::limits::{
     CTL_BUDGET_TOKENS, CTL_BYTES_PER_ITEM, CTL_ITEMS, CTL_ITEMS_PER_SECTION, PATCH_BYTES_MAX,
     QUERY_BYTES_MAX, TEMPLATE_BYTES_MAX,
 };
+use indexd_proto::pack::Pack;
 use indexd_proto::printed::PackRecord;
 use indexd_proto::request::{
     BudgetsRequest, CallOptions, PackAnswer, PackGetParams, PackParams, PreviewResult,
@@ -62,7 +62,7 @@ pub fn pack(common: &Common, args: &PackArgs) -> Result<(), Failure> {
         write_page(&mut out, answer.page.as_deref().unwrap_or(""), to)?;
         note(common, &answer.envelope, &warnings(answer.pack.get())?);
     } else if args.write {
-        let pack: ContextPack = parse(answer.pack)?;
+        let pack: Pack = parse(answer.pack)?;
         if common.json {
             out.object("PackRecord", PackRecord { pack_id: pack.pack_id })?;
         } else {
@@ -76,7 +76,7 @@ pub fn pack(common: &Common, args: &PackArgs) -> Result<(), Failure> {
         out.text(answer.rendered.as_deref().unwrap_or(""))?;
         note(common, &answer.envelope, &warnings(answer.pack.get())?);
     } else {
-        let pack: ContextPack = parse(answer.pack)?;
+        let pack: Pack = parse(answer.pack)?;
         let text =
             pack_text::render(&pack, Style::of_stdout(common.color), args.brief, args.explain == Some(true));
         out.text(&text)?;
@@ -97,7 +97,7 @@ fn split(line: &[u8]) -> Option<(&str, Envelope)> {
 const BEFORE_ENVELOPE: &str = r#","envelope":"#;
 
 /// Refuses a pack with another id than the one that was named.
-fn check_id(pack: &ContextPack, wanted: &str) -> Result<(), Failure> {
+fn check_id(pack: &Pack, wanted: &str) -> Result<(), Failure> {
     if pack.pack_id == wanted {
         return Ok(());
     }
@@ -127,7 +127,7 @@ pub fn preview(common: &Common, args: &PackArgs) -> Result<(), Failure> {
     if common.json {
         out.line(session::raw(&line)?)?;
     } else {
-        let pack: ContextPack = serde_json::from_value(answer.preview).map_err(shape)?;
+        let pack: Pack = serde_json::from_value(answer.preview).map_err(shape)?;
         out.text(&pack_text::render(
             &pack,
             Style::of_stdout(common.color),
@@ -159,7 +159,7 @@ fn read(common: &Common, args: &PackArgs) -> Result<(), Failure> {
     if common.json {
         out.line(got.pack.get())?;
     } else {
-        let pack: ContextPack = parse(got.pack)?;
+        let pack: Pack = parse(got.pack)?;
         out.text(&pack_text::render(
             &pack,
             Style::of_stdout(common.color),
@@ -184,7 +184,7 @@ fn warnings(pack: &str) -> Result<Vec<String>, Failure> {
     serde_json::from_str(pack).map(|w: Warnings| w.warnings).map_err(shape)
 }
 
-pub(super) fn parse(pack: &RawValue) -> Result<ContextPack, Failure> {
+pub(super) fn parse(pack: &RawValue) -> Result<Pack, Failure> {
     serde_json::from_str(pack.get()).map_err(shape)
 }
 

@@ -1,14 +1,14 @@
 //! A pack for people: what was found, where, why, and the code itself.
 
 use crate::style::{Style, count, number, safe, safe_line};
-use indexd_proto::context_pack::{Change, ContextItem, ContextPack, Part};
+use indexd_proto::pack::{ChangeReport, Form, Item, Pack, Part, Status};
 use std::fmt::Write as _;
 
 /// Columns of the budget bar.
 const BAR: usize = 24;
 
 /// The whole text. `brief` leaves the code out; `signals` adds scores and what was left out.
-pub fn render(pack: &ContextPack, style: Style, brief: bool, signals: bool) -> String {
+pub fn render(pack: &Pack, style: Style, brief: bool, signals: bool) -> String {
     let mut out = String::new();
     head(&mut out, pack, style);
     let mut n = 0;
@@ -26,7 +26,7 @@ pub fn render(pack: &ContextPack, style: Style, brief: bool, signals: bool) -> S
         for item in &section.items {
             n += 1;
             self::item(&mut out, n, item, style, signals);
-            if !brief && item.form != "diff" {
+            if !brief && item.form != Form::Diff {
                 excerpt(&mut out, item, style);
             }
         }
@@ -39,7 +39,7 @@ pub fn render(pack: &ContextPack, style: Style, brief: bool, signals: bool) -> S
 }
 
 /// Why there are no items: nothing was found, or it has no room.
-fn nothing(pack: &ContextPack) -> String {
+fn nothing(pack: &Pack) -> String {
     if pack.stats.found == 0 {
         return "No relevant code found.".to_owned();
     }
@@ -51,7 +51,7 @@ fn nothing(pack: &ContextPack) -> String {
     )
 }
 
-fn head(out: &mut String, pack: &ContextPack, style: Style) {
+fn head(out: &mut String, pack: &Pack, style: Style) {
     let text = |name: &str| pack.request.get(name).and_then(|v| v.as_str()).unwrap_or("");
     // A text of several lines goes by its first.
     let all = text("query").trim();
@@ -77,7 +77,7 @@ fn head(out: &mut String, pack: &ContextPack, style: Style) {
 }
 
 /// What a change does, file by file.
-fn changes(out: &mut String, change: &Change, style: Style, brief: bool) {
+fn changes(out: &mut String, change: &ChangeReport, style: Style, brief: bool) {
     let name = |state: &str| {
         let is_commit = state.len() == 40 && state.bytes().all(|b| b.is_ascii_hexdigit());
         if is_commit { state[..12].to_owned() } else { safe_line(state) }
@@ -89,7 +89,7 @@ fn changes(out: &mut String, change: &Change, style: Style, brief: bool) {
         let (added, removed) =
             file.parts.iter().fold((0, 0), |(a, r), p| (a + u64::from(p.added), r + u64::from(p.removed)));
         let was = file.previous_path.as_ref().map_or(String::new(), |p| format!(" from {}", safe_line(p)));
-        let sizes = format!("{}{was} +{added} -{removed}", safe_line(&file.status));
+        let sizes = format!("{}{was} +{added} -{removed}", file.status.name());
         let path = style.path(&safe_line(&file.file_rel_path));
         let _ = writeln!(out, "  {path}  {}", style.dim(&sizes));
         if let Some(why) = &file.unreadable {
@@ -97,10 +97,10 @@ fn changes(out: &mut String, change: &Change, style: Style, brief: bool) {
         }
         for part in &file.parts {
             let name = if part.name.is_empty() { "(between definitions)" } else { &part.name };
-            let mut facts = vec![format!("{} +{} -{}", safe_line(&part.status), part.added, part.removed)];
+            let mut facts = vec![format!("{} +{} -{}", part.status.name(), part.added, part.removed)];
             facts.extend(part.contract.then(|| "changed for its users".to_owned()));
             facts.extend(part.previous_name.as_ref().map(|p| format!("was {}", safe_line(p))));
-            let way = if part.status == "removed" { "now" } else { "was" };
+            let way = if part.status == Status::Removed { "now" } else { "was" };
             facts.extend(part.elsewhere.as_ref().map(|e| format!("{way} {}", safe_line(e))));
             facts.extend(part.diff.is_none().then(|| "no room".to_owned()));
             let facts = style.dim(&facts.join(" · "));
@@ -112,7 +112,7 @@ fn changes(out: &mut String, change: &Change, style: Style, brief: bool) {
     }
 }
 
-fn item(out: &mut String, n: usize, item: &ContextItem, style: Style, signals: bool) {
+fn item(out: &mut String, n: usize, item: &Item, style: Style, signals: bool) {
     let place = format!("{}:{}-{}", safe_line(&item.file_rel_path), item.lines.start, item.lines.end);
     let _ = writeln!(
         out,
@@ -155,10 +155,10 @@ fn owner(symbol: &str) -> Option<String> {
 }
 
 /// One sentence: the rule with its best evidence, and what else connects the item with others.
-pub(super) fn why(item: &ContextItem) -> String {
+pub(super) fn why(item: &Item) -> String {
     let mut sentence = match item.why.evidence.first() {
         Some(e) if e.line > 0 => {
-            let what = if e.via.is_empty() { &e.kind } else { &e.via };
+            let what = if e.via.is_empty() { e.kind.as_ref() } else { e.via.as_str() };
             let outside = if e.outside_excerpt { ", not shown" } else { "" };
             format!("{}: {what} at {}:{}{outside}", item.why.rule, e.file_rel_path, e.line)
         }
@@ -171,7 +171,7 @@ pub(super) fn why(item: &ContextItem) -> String {
     sentence
 }
 
-fn excerpt(out: &mut String, item: &ContextItem, style: Style) {
+fn excerpt(out: &mut String, item: &Item, style: Style) {
     let parts = &item.excerpt.parts;
     let Some(first) = parts.first() else { return };
     let gap = |out: &mut String, from: u32, to: u32| {
@@ -200,7 +200,7 @@ fn lines<'t>(out: &mut String, part: &Part, texts: &mut impl Iterator<Item = &'t
     }
 }
 
-fn tail(out: &mut String, pack: &ContextPack, style: Style, signals: bool) {
+fn tail(out: &mut String, pack: &Pack, style: Style, signals: bool) {
     let s = &pack.stats;
     let dropped: Vec<String> = s
         .dropped_by_reason
@@ -211,20 +211,11 @@ fn tail(out: &mut String, pack: &ContextPack, style: Style, signals: bool) {
     if !dropped.is_empty() {
         let _ = writeln!(out, "\n{}", style.dim(&format!("left out: {}", dropped.join(", "))));
     }
-    if signals && let Some(excluded) = pack.explain.as_ref().and_then(|e| e.get("excluded")?.as_array()) {
-        for e in excluded.iter().take(20) {
-            let text = |name: &str| safe_line(e.get(name).and_then(|v| v.as_str()).unwrap_or(""));
-            let line = e.pointer("/lines/start").and_then(|v| v.as_u64()).unwrap_or(0);
-            let _ = writeln!(
-                out,
-                "    {}",
-                style.dim(&format!(
-                    "{}:{line}  {}  ({})",
-                    text("fileRelPath"),
-                    text("title"),
-                    text("reason")
-                ))
-            );
+    if signals && let Some(explain) = &pack.explain {
+        for e in explain.excluded.iter().take(20) {
+            let (path, title) = (safe_line(&e.file_rel_path), safe_line(&e.title));
+            let line = format!("{path}:{}  {title}  ({})", e.lines.start, safe_line(&e.reason));
+            let _ = writeln!(out, "    {}", style.dim(&line));
         }
     }
     for hint in &pack.missing_context_hints {
@@ -251,7 +242,7 @@ fn as_options(hint: &str) -> String {
 
 /// Command lines that show more: the definitions that had no room, then what surrounds the first one
 /// shown, where that has a section and the section was cut whole.
-fn next(pack: &ContextPack) -> Vec<String> {
+fn next(pack: &Pack) -> Vec<String> {
     let queries = &pack.suggested_next_queries;
     if pack.stats.found == 0 {
         return queries.clone();
@@ -289,7 +280,7 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    fn pack() -> ContextPack {
+    fn pack() -> Pack {
         serde_json::from_value(json!({
             "request": {"query": "where is the retry delay decided\n\nSince 1.2.", "repoId": "demo", "layout": "graph"},
             "packId": "pack:sha256:00",
@@ -354,7 +345,7 @@ mod tests {
     #[test]
     fn says_when_nothing_was_found() {
         let style = Style { color: false, width: 80 };
-        let mut pack = ContextPack::default();
+        let mut pack = Pack::default();
         assert!(render(&pack, style, false, false).contains("No relevant code found."));
         (pack.stats.found, pack.budgets.max_total_tokens.value) = (361, 1);
         let full = render(&pack, style, false, false);

@@ -3,7 +3,7 @@
 use super::{Files, plain};
 use indexd_lang::highlight::{Class, highlight};
 use indexd_model::{LineIndex, Span};
-use indexd_proto::context_pack::ContextItem;
+use indexd_proto::pack::Item;
 use maud::{Markup, html};
 use std::collections::BTreeMap;
 
@@ -26,7 +26,7 @@ impl<'f> Code<'f> {
     }
 
     /// The shown lines of an item, with marks where lines are left out.
-    pub fn excerpt(&mut self, item: &ContextItem) -> Markup {
+    pub fn excerpt(&mut self, item: &Item) -> Markup {
         let mut texts = item.excerpt.text.split_inclusive('\n');
         let pieces = self.pieces(item);
         let mut last: Option<u32> = None;
@@ -50,7 +50,7 @@ impl<'f> Code<'f> {
     }
 
     /// What stands on each shown line, in bytes from its start.
-    fn pieces(&mut self, item: &ContextItem) -> BTreeMap<u32, Vec<(usize, usize, Class)>> {
+    fn pieces(&mut self, item: &Item) -> BTreeMap<u32, Vec<(usize, usize, Class)>> {
         let files = self.files;
         let load = |path: &str| {
             let (language, text) = files(path)?;

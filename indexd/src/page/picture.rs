@@ -1,7 +1,7 @@
 //! Pictures laid out here: the bar of the budget, and the edges that lead to an item.
 
 use super::plain;
-use indexd_proto::context_pack::{ContextItem, PathStep};
+use indexd_proto::pack::{Item, PathStep};
 use maud::{Markup, html};
 
 /// Width of the bar in its own units.
@@ -39,7 +39,7 @@ struct Walked<'s> {
 }
 
 /// The edges from a seed to an item, from top to bottom, each arrow in the direction of its edge.
-pub fn path(item: &ContextItem) -> Markup {
+pub fn path(item: &Item) -> Markup {
     let steps = &item.why.path;
     let own = item.symbol_id.as_deref().unwrap_or("");
     let mut at = first(steps, own).to_owned();
@@ -103,7 +103,7 @@ fn arrow(w: &Walked, i: u32) -> Markup {
     let back = if w.is_down { tip - 8 } else { tip + 8 };
     let label = match &w.step.subkind {
         Some(sub) => format!("{} ({sub})", w.step.edge_type),
-        None => w.step.edge_type.clone(),
+        None => w.step.edge_type.to_string(),
     };
     html! {
         g.edge {
@@ -142,12 +142,7 @@ mod tests {
     use super::*;
 
     fn step(from: &str, to: &str) -> PathStep {
-        PathStep {
-            from: from.to_owned(),
-            to: to.to_owned(),
-            edge_type: "call".to_owned(),
-            ..PathStep::default()
-        }
+        PathStep { from: from.to_owned(), to: to.to_owned(), edge_type: "call".into(), ..PathStep::default() }
     }
 
     #[test]
@@ -165,7 +160,7 @@ mod tests {
 
     #[test]
     fn arrows_point_as_edges_do() {
-        let mut item = ContextItem { symbol_id: Some("c".to_owned()), ..ContextItem::default() };
+        let mut item = Item { symbol_id: Some("c".to_owned()), ..Item::default() };
         for (steps, expect) in [
             (vec![step("a", "c")], "a call c"),
             (vec![step("c", "a")], "c call a"),

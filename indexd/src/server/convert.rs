@@ -6,9 +6,9 @@ use crate::workspace::{Progress, WorkspaceError, WorkspaceState, WorkspaceStatus
 use indexd_model::view::DefRecord;
 use indexd_model::{DefDoc, DefFlags, DefIdx, DefKind, FileRoles, IndexView, Lines, Span};
 use indexd_pack::PackError;
-use indexd_proto::context_pack;
 use indexd_proto::documents::{DocumentCache, MarkdownResult, TaskFile, TaskQuery};
 use indexd_proto::error::{ErrorCode, ErrorObject};
+use indexd_proto::pack::LineRange;
 use indexd_proto::rpc::ProgressParams;
 use indexd_proto::search::Symbol;
 use indexd_proto::{Id, workspace as wire};
@@ -62,8 +62,8 @@ pub fn config_entry(e: Entry) -> wire::ConfigEntry {
 }
 
 /// 1-based inclusive lines.
-pub fn lines(l: Lines) -> context_pack::Lines {
-    context_pack::Lines { start: l.start, end: l.end }
+pub fn lines(l: Lines) -> LineRange {
+    LineRange { start: l.start, end: l.end }
 }
 
 /// A definition, or a whole file.

@@ -10,9 +10,9 @@ use indexd_pack::retrieve;
 use indexd_pack::score::FEATURES;
 use indexd_pack::tuning::Tuning;
 use indexd_pack::unit::Units;
-use indexd_proto::context_pack::Range;
 use indexd_proto::error::{ErrorCode, ErrorObject};
 use indexd_proto::limits::{QUERY_BYTES_MAX, SEARCH_HITS_MAX};
+use indexd_proto::pack::Range;
 use indexd_proto::search::{Hit, Symbol};
 use std::collections::BTreeMap;
 

@@ -8,7 +8,7 @@ use crate::draw::{Drawn, Random, in_other_words};
 use crate::offers;
 use crate::tree::Tree;
 use anyhow::{Context, Result, bail, ensure};
-use indexd_proto::context_pack::ContextPack;
+use indexd_proto::pack::Pack;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{BufRead, BufReader, Lines, Write};
@@ -143,7 +143,7 @@ impl Asking {
 
 /// A pack has every member of its shape, none besides, and each of its type.
 fn check_shape(pack: &Value) -> Result<()> {
-    let read: ContextPack = serde_json::from_value(pack.clone()).context("no pack")?;
+    let read: Pack = serde_json::from_value(pack.clone()).context("no pack")?;
     let again = serde_json::to_value(&read)?;
     ensure!(again == *pack, "the pack is not of the shape of packs: {pack}");
     Ok(())

@@ -13,11 +13,11 @@ use crate::progress::{Listener, Progress};
 use crate::session::{self, Session, Stop};
 use crate::style::{Style, count, safe_line};
 use indexd_proto::Method;
-use indexd_proto::context_pack::ContextPack;
 use indexd_proto::documents::{MapParams, MapResult};
 use indexd_proto::error::{ErrorCode, ErrorObject};
 use indexd_proto::graph::{GraphParams, GraphResult};
 use indexd_proto::limits::{CTL_BUDGET_TOKENS, CTL_BYTES_PER_ITEM, CTL_ITEMS, CTL_ITEMS_PER_SECTION};
+use indexd_proto::pack::{Form, Pack};
 use indexd_proto::request::{BudgetsRequest, CallOptions, PackAnswer, PackGetParams, PackParams};
 use indexd_proto::search::{SearchParams, SearchResult, SymbolParams, SymbolResult};
 use indexd_proto::workspace::{ConfigParams, ConfigResult, Envelope, Wait};
@@ -216,7 +216,7 @@ impl Desk {
         let params = PackParams { call: options(asking, write), request };
         let line = asking.call(Method::Pack, &params)?;
         let answer: PackAnswer = session::result(&line)?;
-        let pack: ContextPack = serde_json::from_str(answer.pack.get()).map_err(shape)?;
+        let pack: Pack = serde_json::from_str(answer.pack.get()).map_err(shape)?;
         let text = answer.rendered.unwrap_or_default();
         self.remember(asking.root, key, seen, &pack, &text);
         let mut texts = vec![if text.is_empty() { "No relevant code found.".to_owned() } else { text }];
@@ -236,7 +236,7 @@ impl Desk {
         };
         #[derive(Deserialize)]
         struct Got {
-            pack: ContextPack,
+            pack: Pack,
         }
         let line = asking.call(Method::PackGet, &params)?;
         let Got { pack } = session::result(&line)?;
@@ -255,15 +255,15 @@ impl Desk {
         memory.shown.get(root).map(|shown| shown.iter().cloned().collect()).unwrap_or_default()
     }
 
-    fn remember(&self, root: &str, key: String, seen: Vec<String>, pack: &ContextPack, text: &str) {
+    fn remember(&self, root: &str, key: String, seen: Vec<String>, pack: &Pack, text: &str) {
         let mut memory = self.memory.lock().unwrap_or_else(PoisonError::into_inner);
         memory.asked.entry(key).or_insert(seen);
         let shown = memory.shown.entry(root.to_owned()).or_default();
         for item in pack.sections.iter().flat_map(|s| &s.items) {
-            let mark = match item.form.as_str() {
-                "head" => format!("{}@head", item.chunk_uid),
+            let mark = match item.form {
+                Form::Head => format!("{}@head", item.chunk_uid),
                 // A place alone showed nothing of it.
-                "place" => continue,
+                Form::Place => continue,
                 _ => item.chunk_uid.clone(),
             };
             if !shown.contains(&mark) {
@@ -426,7 +426,7 @@ fn options(asking: &Asking, write: bool) -> CallOptions {
 }
 
 /// Places, reasons and counts of a pack, without its code.
-fn places(pack: &ContextPack, envelope: Option<&Envelope>) -> Value {
+fn places(pack: &Pack, envelope: Option<&Envelope>) -> Value {
     let items = pack.sections.iter().flat_map(|s| s.items.iter().map(move |i| (s, i)));
     let items: Vec<Value> = items
         .map(|(section, item)| {
@@ -520,7 +520,7 @@ pub fn said(error: &ErrorObject) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use indexd_proto::context_pack::{ContextItem, ContextSection};
+    use indexd_proto::pack::{Item, Section};
 
     #[test]
     fn text_that_is_a_number_counts_as_one() {
@@ -550,20 +550,20 @@ mod tests {
         let desk = Desk::new(false, false);
         let item = |uid: &str, form: &str| json!({"chunkUid": uid, "form": form});
         let items = [item("b3:1", "whole"), item("b3:2", "head"), item("b3:3", "place")];
-        let pack = ContextPack { sections: vec![section_of(&items)], ..ContextPack::default() };
+        let pack = Pack { sections: vec![section_of(&items)], ..Pack::default() };
         assert!(desk.seen("/r", "first").is_empty());
         desk.remember("/r", "first".to_owned(), Vec::new(), &pack, "text");
         assert_eq!(desk.seen("/r", "second"), ["b3:1", "b3:2@head"]);
         assert!(desk.seen("/r", "first").is_empty() && desk.seen("/other", "second").is_empty());
     }
 
-    fn section_of(items: &[Value]) -> ContextSection {
+    fn section_of(items: &[Value]) -> Section {
         let text = |item: &Value, key: &str| item[key].as_str().unwrap_or_default().to_owned();
-        let items = items.iter().map(|i| ContextItem {
+        let items = items.iter().map(|i| Item {
             chunk_uid: text(i, "chunkUid"),
-            form: text(i, "form"),
-            ..ContextItem::default()
+            form: serde_json::from_value(i["form"].clone()).unwrap_or_default(),
+            ..Item::default()
         });
-        ContextSection { items: items.collect(), ..ContextSection::default() }
+        Section { items: items.collect(), ..Section::default() }
     }
 }

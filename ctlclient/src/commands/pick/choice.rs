@@ -1,8 +1,7 @@
 //! What may be in a text and what is chosen of it: the state behind the picker, without a terminal.
 
 use super::text::{self, Known, Marks, Zone};
-use indexd_proto::context_pack::{Change, ChangedPart, ContextItem, ContextPack, Lines};
-use serde::Deserialize;
+use indexd_proto::pack::{ChangeReport, Excluded, Form, Item, LineRange, Pack, PartReport};
 
 /// The section of what a change does.
 pub const CHANGES: &str = "changes";
@@ -17,7 +16,7 @@ const NOT_OFFERED: [&str; 3] = ["duplicate", "sensitive", "binary"];
 #[derive(Clone, Debug, PartialEq)]
 pub struct Run {
     /// 1-based, inclusive.
-    pub lines: Lines,
+    pub lines: LineRange,
     /// The exact text.
     pub text: String,
 }
@@ -30,7 +29,7 @@ pub struct Entry {
     /// Path, relative to the root.
     pub path: String,
     /// All its lines.
-    pub lines: Lines,
+    pub lines: LineRange,
     /// Its signature or name.
     pub title: String,
     /// Where it stands in the text.
@@ -72,7 +71,7 @@ pub trait Packer {
     ///
     /// # Errors
     /// Why there is none, as a sentence.
-    fn read(&mut self, path: &str, lines: &Lines) -> Result<String, String>;
+    fn read(&mut self, path: &str, lines: &LineRange) -> Result<String, String>;
 }
 
 /// What may be chosen, and what is.
@@ -92,28 +91,17 @@ pub struct Choice {
     known: Known,
 }
 
-/// The part of an explanation that names what was left out.
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Excluded {
-    file_rel_path: String,
-    lines: Lines,
-    title: String,
-    reason: String,
-}
-
 impl Choice {
     /// Everything of a pack with its text, as it came.
-    pub fn of(pack: &ContextPack, rendered: &str, why: fn(&ContextItem) -> String) -> Self {
+    pub fn of(pack: &Pack, rendered: &str, why: fn(&Item) -> String) -> Self {
         let change = pack.change.as_ref();
         let mut entries: Vec<Entry> = change.map_or(Vec::new(), |c| of_change(c, rendered));
         let items = pack.sections.iter().flat_map(|s| s.items.iter().map(move |item| (s, item)));
         // The parts of a change stand for themselves.
-        let items = items.filter(|(_, item)| change.is_none() || item.form != "diff");
+        let items = items.filter(|(_, item)| change.is_none() || item.form != Form::Diff);
         entries.extend(items.map(|(s, item)| of_item(&s.name, item, why(item))));
-        let excluded = pack.explain.as_ref().and_then(|e| e.get("excluded")?.as_array());
-        let excluded = excluded.into_iter().flatten().filter_map(|e| Excluded::deserialize(e).ok());
-        entries.extend(excluded.filter(|e| !NOT_OFFERED.contains(&e.reason.as_str())).map(of_excluded));
+        let excluded = pack.explain.iter().flat_map(|e| &e.excluded);
+        entries.extend(excluded.filter(|e| !NOT_OFFERED.contains(&e.reason.as_ref())).map(of_excluded));
         let query = pack.request.get("query").and_then(|q| q.as_str()).unwrap_or("");
         let rendered = Gathered { content: rendered.to_owned(), tokens: pack.stats.token_count };
         let query = match change {
@@ -209,7 +197,7 @@ impl Choice {
         let entry = &mut self.entries[i];
         if entry.runs.is_none() {
             let text = packer.read(&entry.path, &entry.lines)?;
-            entry.runs = Some(vec![Run { lines: entry.lines.clone(), text }]);
+            entry.runs = Some(vec![Run { lines: entry.lines, text }]);
         }
         Ok(())
     }
@@ -294,7 +282,7 @@ impl Choice {
 }
 
 /// The two states of a change, for people.
-fn states(change: &Change) -> String {
+fn states(change: &ChangeReport) -> String {
     let short = |state: &str| {
         let is_commit = state.len() >= 40 && state.bytes().all(|b| b.is_ascii_hexdigit());
         if is_commit { state[..12].to_owned() } else { state.to_owned() }
@@ -304,7 +292,7 @@ fn states(change: &Change) -> String {
 
 /// The parts of a change, under the headings that the text has for their files. What has no diff in the
 /// text is its heading alone.
-fn of_change(change: &Change, rendered: &str) -> Vec<Entry> {
+fn of_change(change: &ChangeReport, rendered: &str) -> Vec<Entry> {
     let mut out = Vec::new();
     for heading in text::headings(rendered) {
         let is_of = |path: &str| heading.strip_prefix(path).is_some_and(|rest| rest.starts_with(" ("));
@@ -316,7 +304,7 @@ fn of_change(change: &Change, rendered: &str) -> Vec<Entry> {
             Entry {
                 section: CHANGES.to_owned(),
                 path: path.to_owned(),
-                lines: runs.first().map_or(Lines { start: 0, end: 0 }, |r| r.lines.clone()),
+                lines: runs.first().map_or(LineRange { start: 0, end: 0 }, |r| r.lines),
                 title,
                 zone: Zone::Changes,
                 heading: Some(heading.clone()),
@@ -328,40 +316,40 @@ fn of_change(change: &Change, rendered: &str) -> Vec<Entry> {
                 is_chosen: true,
             }
         };
-        let of_part = |p: &ChangedPart| {
-            let why = format!("{}, +{} -{}", p.status, p.added, p.removed);
+        let of_part = |p: &PartReport| {
+            let why = format!("{}, +{} -{}", p.status.name(), p.added, p.removed);
             let why = if p.contract { format!("{why}, changed for its users") } else { why };
             Some(entry(p.name.clone(), why, Some(p.diff.as_deref()?)))
         };
         let before = out.len();
         out.extend(file.into_iter().flat_map(|f| &f.parts).filter_map(of_part));
         if out.len() == before {
-            let status = file.map_or("named with its size", |f| &f.status);
+            let status = file.map_or("named with its size", |f| f.status.name());
             out.push(entry(String::new(), status.to_owned(), None));
         }
     }
     out
 }
 
-fn of_item(section: &str, item: &ContextItem, why: String) -> Entry {
+fn of_item(section: &str, item: &Item, why: String) -> Entry {
     let mut rest = item.excerpt.text.as_str();
     let mut runs = Vec::new();
     for part in &item.excerpt.parts {
         let n = (part.lines.end + 1).saturating_sub(part.lines.start) as usize;
         let end = rest.split_inclusive('\n').take(n).map(str::len).sum();
         let (text, after) = rest.split_at(end);
-        runs.push(Run { lines: part.lines.clone(), text: text.to_owned() });
+        runs.push(Run { lines: part.lines, text: text.to_owned() });
         rest = after;
     }
     Entry {
         section: section.to_owned(),
         path: item.file_rel_path.clone(),
-        lines: item.lines.clone(),
+        lines: item.lines,
         title: item.title.clone(),
         zone: Zone::of(&item.traits),
         heading: None,
         why,
-        runs: Some(if item.form == "place" { Vec::new() } else { runs }),
+        runs: Some(if item.form == Form::Place { Vec::new() } else { runs }),
         tokens: Some(item.tokens),
         chunk_uid: Some(item.chunk_uid.clone()),
         was_chosen: true,
@@ -369,15 +357,15 @@ fn of_item(section: &str, item: &ContextItem, why: String) -> Entry {
     }
 }
 
-fn of_excluded(e: Excluded) -> Entry {
+fn of_excluded(e: &Excluded) -> Entry {
     Entry {
         section: LEFT_OUT.to_owned(),
-        path: e.file_rel_path,
+        path: e.file_rel_path.clone(),
         lines: e.lines,
-        title: e.title,
+        title: e.title.clone(),
         zone: Zone::default(),
         heading: None,
-        why: e.reason,
+        why: e.reason.to_string(),
         runs: None,
         tokens: None,
         chunk_uid: None,
@@ -399,7 +387,7 @@ pub mod tests {
             Ok(text.lines().filter(|l| l.starts_with(['1', 'l', '-'])).map(|l| l.len() as u64 + 1).sum())
         }
 
-        fn read(&mut self, path: &str, lines: &Lines) -> Result<String, String> {
+        fn read(&mut self, path: &str, lines: &LineRange) -> Result<String, String> {
             match path {
                 "gone.go" => Err("its file is not in the index".to_owned()),
                 _ => Ok((lines.start..=lines.end).map(|n| format!("line {n}\n")).collect()),
@@ -408,7 +396,7 @@ pub mod tests {
     }
 
     /// Two items of 10 and 20 tokens, a place, and three that were left out, within 40 tokens.
-    pub fn pack() -> ContextPack {
+    pub fn pack() -> Pack {
         let item = |path: &str, start: u32, text: &str, form: &str| {
             let n = text.lines().count() as u32;
             let parts =
@@ -473,7 +461,7 @@ pub mod tests {
             Ok(text.len() as u64)
         }
 
-        fn read(&mut self, _: &str, _: &Lines) -> Result<String, String> {
+        fn read(&mut self, _: &str, _: &LineRange) -> Result<String, String> {
             Err("there is nothing more".to_owned())
         }
     }
@@ -484,7 +472,7 @@ pub mod tests {
         choice.entries.truncate(3);
         for (i, text) in ["first\n", middle, "last\n"].into_iter().enumerate() {
             let line = 100 * (i as u32 + 1);
-            let lines = Lines { start: line, end: line };
+            let lines = LineRange { start: line, end: line };
             let run = Run { lines: lines.clone(), text: text.to_owned() };
             let entry = &mut choice.entries[i];
             (entry.path, entry.lines, entry.runs) = ("a.go".to_owned(), lines, Some(vec![run]));

@@ -17,7 +17,7 @@ use crate::session::{self, Session};
 use crate::style::{Style, count};
 use choice::{Choice, Gathered, Packer};
 use indexd_proto::Method;
-use indexd_proto::context_pack::{ContextPack, Lines};
+use indexd_proto::pack::{LineRange, Pack};
 use indexd_proto::request::{ContextBudgetRequest, PackAnswer, PackParams};
 use indexd_proto::sources::{
     OfferedKind, OfferedLines, OfferedSource, PackingMode, SourcesParams, SourcesResult,
@@ -128,11 +128,7 @@ struct Daemon {
 }
 
 impl Daemon {
-    fn pack(
-        &mut self,
-        params: &PackParams,
-        progress: &mut Progress,
-    ) -> Result<(ContextPack, Choice), Failure> {
+    fn pack(&mut self, params: &PackParams, progress: &mut Progress) -> Result<(Pack, Choice), Failure> {
         let line = self.session.call(Method::Pack, params, progress)?;
         let answer: PackAnswer = session::result(&line)?;
         let pack = pack::parse(answer.pack)?;
@@ -188,7 +184,7 @@ impl Packer for Daemon {
             .ok_or_else(|| "it was not counted".to_owned())
     }
 
-    fn read(&mut self, path: &str, lines: &Lines) -> Result<String, String> {
+    fn read(&mut self, path: &str, lines: &LineRange) -> Result<String, String> {
         let source = OfferedSource {
             source_type: OfferedKind::SearchResult,
             file_path: Some(path.to_owned()),

@@ -2,7 +2,7 @@
 //! line once, marks where lines are left out, fences that no content closes.
 
 use super::choice::Entry;
-use indexd_proto::context_pack::Lines;
+use indexd_proto::pack::{LineRange, Word};
 use indexd_task::paths;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -27,7 +27,7 @@ impl Zone {
     const ALL: [Self; 5] = [Self::Changes, Self::Code, Self::Tests, Self::Config, Self::Docs];
 
     /// That of an item with these traits.
-    pub fn of(traits: &[String]) -> Self {
+    pub fn of(traits: &[Word]) -> Self {
         let has = |name: &str| traits.iter().any(|t| t == name);
         if has("test") {
             Self::Tests
@@ -84,7 +84,7 @@ impl Known {
     }
 
     /// The lines of a gap, if they take at most as much room as the mark that would stand for them.
-    fn between(&self, path: &str, gap: &Lines) -> Option<String> {
+    fn between(&self, path: &str, gap: &LineRange) -> Option<String> {
         let file = self.0.get(path)?;
         let text =
             (gap.start..=gap.end).map(|n| file.get(&n).map(String::as_str)).collect::<Option<String>>()?;
@@ -115,7 +115,7 @@ pub fn headings(text: &str) -> Vec<String> {
 }
 
 /// From the first to the last line after a change, or before it where nothing is left of them.
-pub fn lines_of_diff(diff: &str) -> Lines {
+pub fn lines_of_diff(diff: &str) -> LineRange {
     let side = |at: usize| {
         let heads = diff.lines().filter_map(|l| l.strip_prefix("@@ -"));
         let ranges = heads.filter_map(move |head| {
@@ -125,10 +125,10 @@ pub fn lines_of_diff(diff: &str) -> Lines {
         });
         ranges
             .filter(|(_, n)| *n > 0)
-            .map(|(start, n)| Lines { start, end: start + n - 1 })
-            .reduce(|a, b| Lines { start: a.start.min(b.start), end: a.end.max(b.end) })
+            .map(|(start, n)| LineRange { start, end: start + n - 1 })
+            .reduce(|a, b| LineRange { start: a.start.min(b.start), end: a.end.max(b.end) })
     };
-    side(1).or_else(|| side(0)).unwrap_or(Lines { start: 0, end: 0 })
+    side(1).or_else(|| side(0)).unwrap_or(LineRange { start: 0, end: 0 })
 }
 
 /// The last line that the mark of a gap from line `n` stands for.
@@ -213,7 +213,7 @@ fn file(path: &str, lines: &BTreeMap<u32, &str>, known: &Known, marks: Marks, ou
     let mut next = *first;
     for (n, line) in lines {
         if *n > next {
-            let left_out = Lines { start: next, end: n - 1 };
+            let left_out = LineRange { start: next, end: n - 1 };
             let mark = || match marks {
                 Marks::Numbered => {
                     format!("{}... (lines {}-{})\n", paths::comment(path), left_out.start, left_out.end)
@@ -250,7 +250,7 @@ mod tests {
     fn entry(path: &str, zone: Zone, runs: &[(u32, &str)]) -> Entry {
         let run = |(start, text): &(u32, &str)| {
             let end = start + text.lines().count() as u32 - 1;
-            Run { lines: Lines { start: *start, end }, text: (*text).to_owned() }
+            Run { lines: LineRange { start: *start, end }, text: (*text).to_owned() }
         };
         Entry {
             path: path.to_owned(),
@@ -268,7 +268,7 @@ mod tests {
             entry("a.go", Zone::Code, &[(5, "e\nf\n")]),
             entry("x\n.md", Zone::Docs, &[(1, "```\nno end")]),
             Entry {
-                lines: Lines { start: 7, end: 8 },
+                lines: LineRange { start: 7, end: 8 },
                 title: "func P()".to_owned(),
                 ..entry("p.go", Zone::Code, &[])
             },
@@ -304,8 +304,8 @@ mod tests {
         pack.sections.truncate(1);
         let item = &mut pack.sections[0].items[0];
         (item.file_rel_path, item.excerpt.text) = ("e.go".to_owned(), "F(1)\n".to_owned());
-        item.excerpt.parts[0].lines = Lines { start: 5, end: 5 };
-        item.lines = Lines { start: 5, end: 5 };
+        item.excerpt.parts[0].lines = LineRange { start: 5, end: 5 };
+        item.lines = LineRange { start: 5, end: 5 };
         pack.explain = None;
         Choice::of(&pack, CHANGED, |_| String::new())
     }

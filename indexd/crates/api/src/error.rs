@@ -1,6 +1,7 @@
 //! Error codes, and why there is no pack. Codes are never renamed, renumbered or reused; the list is
 //! pinned by `codes.golden` beside this file.
 
+use crate::pack::Word;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
@@ -138,7 +139,7 @@ pub enum PackError {
     #[error("{limit} of {asked} is above the hard cap of {cap}")]
     BudgetExceeded {
         /// Name of the limit.
-        limit: &'static str,
+        limit: Word,
         /// What was asked for.
         asked: u64,
         /// What is allowed.

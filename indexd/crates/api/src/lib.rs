@@ -1,8 +1,11 @@
-//! What wire, engine and client share, each once: the request for a pack, the map of a
+//! What wire, engine and client share, each once: the request for a pack, the pack, the map of a
 //! repository, and the codes of errors. The published schemas are derived from these types.
 
+pub mod canonical;
 pub mod error;
+pub mod explanation;
 pub mod map;
+pub mod pack;
 pub mod request;
 
 pub use error::{ErrorCode, PackError};

@@ -2,10 +2,11 @@
 
 use crate::config::ScoringWeights;
 use crate::identity::Sources;
+use crate::pack::Explanation;
 use crate::profile::{Part, RELEVANCE};
 use crate::request::{Ordering, Primary, Resolved, Scoring, TieBreaker};
 use crate::role::Role;
-use crate::score::{Explanation, Formula, Scored, explain_hybrid, hybrid};
+use crate::score::{Formula, Scored, explain_hybrid, hybrid};
 use crate::unit::{Unit, Units};
 use indexd_model::view::{FileRecord, Occurrence};
 use indexd_model::{DefDoc, EdgeKind};

@@ -6,6 +6,7 @@
 
 pub mod patch;
 
+use crate::pack::{PartReport, Status};
 use crate::role::{Role, role_of_marks};
 use indexd_api::request::ChangeId;
 use indexd_model::{
@@ -13,7 +14,6 @@ use indexd_model::{
 };
 use indexd_text::one_line;
 use rustc_hash::FxHashMap;
-use serde::Serialize;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -90,32 +90,6 @@ impl Version {
 
     fn slice(&self, span: Span) -> &str {
         self.text.get(span.range()).unwrap_or("")
-    }
-}
-
-/// What became of a file or a definition.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub enum Status {
-    /// New.
-    Added,
-    /// Gone.
-    Removed,
-    /// Other lines.
-    Modified,
-    /// The same under another name.
-    Renamed,
-}
-
-impl Status {
-    /// Its name.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Added => "added",
-            Self::Removed => "removed",
-            Self::Modified => "modified",
-            Self::Renamed => "renamed",
-        }
     }
 }
 
@@ -597,73 +571,6 @@ fn follows(a: Op, b: Op) -> bool {
 
 fn push_plain(text: &str, out: &mut String) {
     out.extend(text.chars().map(|c| if c.is_control() { ' ' } else { c }));
-}
-
-/// What a pack tells of a change.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct ChangeReport {
-    /// The state before: a commit id, `staged`, `worktree` or `patch`.
-    pub from: String,
-    /// The state after.
-    pub to: String,
-    /// The files in the order of the text.
-    pub files: Vec<FileReport>,
-    /// Definitions and other parts whose lines are in the text.
-    pub shown: u64,
-    /// Those that had no room.
-    pub left_out: u64,
-}
-
-/// What a pack tells of one changed file.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct FileReport {
-    /// Path.
-    pub file_rel_path: String,
-    /// The path before, where it is another one.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub previous_path: Option<String>,
-    /// What became of it.
-    pub status: Status,
-    /// Whether the index holds the text after, which callers and tests are looked up in.
-    pub indexed: bool,
-    /// Why its text is not shown.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub unreadable: Option<&'static str>,
-    /// What the change does to its parts, by place.
-    pub parts: Vec<PartReport>,
-}
-
-/// What a change does to one definition, or to lines of none.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct PartReport {
-    /// Qualified name; empty for lines that belong to no definition.
-    pub name: String,
-    /// The name before, where it is another one.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub previous_name: Option<String>,
-    /// What became of it.
-    pub status: Status,
-    /// Whether whoever uses it may have to change, too.
-    pub contract: bool,
-    /// The signature before.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub signature_before: Option<String>,
-    /// The signature after.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub signature_after: Option<String>,
-    /// Where it went or came from, in another file: `name in path`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub elsewhere: Option<String>,
-    /// Lines added.
-    pub added: u32,
-    /// Lines taken away.
-    pub removed: u32,
-    /// Its part of the diff as the text shows it; absent where it had no room.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub diff: Option<String>,
 }
 
 impl Segment {

@@ -11,10 +11,10 @@
 //! trial: the area under the curve against answers that were found by reading.
 
 use crate::naming::Named;
+use crate::pack::Confidence;
 use crate::query::{Kind, Query};
 use crate::retrieve::Hit;
 use crate::score::Feature;
-use serde::Serialize;
 
 /// Hits that are looked at, the best.
 const HITS: usize = 10;
@@ -23,39 +23,27 @@ const MARGIN: f64 = 2.0 / 3.0;
 /// A question below this is more often unanswered than answered.
 const DOUBT: f64 = 0.43;
 
-/// How sure a pack is that it holds an answer.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
-pub struct Confidence {
-    /// All together, 0..1.
-    pub score: f64,
-    /// How far the tenth hit falls behind the best, 0..1.
-    pub margin: f64,
-    /// What the ten best hits hold of the words of the text, those that the tree lacks included, 0..1.
-    pub coverage: f64,
+/// That of ranked hits; `known` is the part of the words of the text that the tree holds, 0..1.
+pub fn of(query: &Query, named: &Named, hits: &[Hit], known: f64) -> Confidence {
+    let Some(first) = hits.first() else { return Confidence::default() };
+    let is_exact = !named.meant.is_empty() || first.scored.features.get(Feature::Literal) > 0.0;
+    let tenth = hits.get(HITS - 1).map_or(0.0, |h| h.total);
+    let margin = if first.total > 0.0 { 1.0 - (tenth / first.total).min(1.0) } else { 0.0 };
+    let best = &hits[..hits.len().min(HITS)];
+    let coverage = known * best.iter().map(|h| h.coverage).sum::<f64>() / best.len() as f64;
+    let score = MARGIN * margin + (1.0 - MARGIN) * coverage;
+    let is_exact = is_exact || query.kind == Kind::Trace && !query.paths.is_empty();
+    Confidence { score: if is_exact { 1.0 } else { score }, margin, coverage }
 }
 
-impl Confidence {
-    /// That of ranked hits; `known` is the part of the words of the text that the tree holds, 0..1.
-    pub fn of(query: &Query, named: &Named, hits: &[Hit], known: f64) -> Self {
-        let Some(first) = hits.first() else { return Self::default() };
-        let is_exact = !named.meant.is_empty() || first.scored.features.get(Feature::Literal) > 0.0;
-        let tenth = hits.get(HITS - 1).map_or(0.0, |h| h.total);
-        let margin = if first.total > 0.0 { 1.0 - (tenth / first.total).min(1.0) } else { 0.0 };
-        let best = &hits[..hits.len().min(HITS)];
-        let coverage = known * best.iter().map(|h| h.coverage).sum::<f64>() / best.len() as f64;
-        let score = MARGIN * margin + (1.0 - MARGIN) * coverage;
-        let is_exact = is_exact || query.kind == Kind::Trace && !query.paths.is_empty();
-        Self { score: if is_exact { 1.0 } else { score }, margin, coverage }
-    }
+/// Whether a reader should ask again instead of guessing.
+pub fn is_doubt(confidence: Confidence, kind: Kind) -> bool {
+    kind == Kind::Question && confidence.score < DOUBT
+}
 
-    /// Whether a reader should ask again instead of guessing.
-    pub fn is_doubt(&self, kind: Kind) -> bool {
-        kind == Kind::Question && self.score < DOUBT
-    }
-
-    /// In hundredths, as it is written.
-    pub fn rounded(self) -> Self {
-        let round = |x: f64| (x * 100.0).round() / 100.0;
-        Self { score: round(self.score), margin: round(self.margin), coverage: round(self.coverage) }
-    }
+/// In hundredths, as it is written.
+pub fn rounded(confidence: Confidence) -> Confidence {
+    let Confidence { score, margin, coverage } = confidence;
+    let round = |x: f64| (x * 100.0).round() / 100.0;
+    Confidence { score: round(score), margin: round(margin), coverage: round(coverage) }
 }

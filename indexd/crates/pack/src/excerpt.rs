@@ -4,28 +4,13 @@
 //! be, or than a small pack can hold, is shown around the place that matters ([`Source::shown`]).
 
 use crate::identity::Source;
+use crate::pack::Form;
 use crate::render::union;
 use crate::tuning::Excerpts;
 use crate::unit::Unit;
 use indexd_model::Lines;
 use indexd_model::view::DefRecord;
 use std::rc::Rc;
-
-/// How an item is shown.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
-#[serde(rename_all = "camelCase")]
-pub enum Form {
-    /// Its place alone, one line in a list.
-    Place,
-    /// Its signature, and the lines of it that shown code refers to or that refer to shown code.
-    Head,
-    /// The first lines and those where the words of the text are.
-    Windows,
-    /// All of it.
-    Whole,
-    /// Its part of the diff of a change; the excerpt holds those of its lines that are in it.
-    Diff,
-}
 
 /// The lines of a unit that will be shown.
 #[derive(Clone, Debug, PartialEq, Eq)]

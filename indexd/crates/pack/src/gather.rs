@@ -2,14 +2,14 @@
 //! text, and neighbours.
 
 use crate::candidate::{Candidate, Origin};
-use crate::confidence::Confidence;
+use crate::confidence;
 use crate::context::Context;
 use crate::error::PackError;
 use crate::expand::{self, Expanded, Reached};
 use crate::identity::Sources;
 use crate::intent::Row;
 use crate::naming::Named;
-use crate::pack::{DropReason, ExpansionReport};
+use crate::pack::{Confidence, DropReason, ExpansionReport};
 use crate::profile::{self, Profile};
 use crate::query::{Kind, Query};
 use crate::request::{EdgeType, Focus, Resolved, SeedMode, Strictness};
@@ -92,7 +92,7 @@ pub fn gather(
         return Err(PackError::Cancelled);
     }
     let mut unreadable = Vec::new();
-    let confidence = Confidence::of(query, named, &retrieved.hits, retrieved.weighted.known);
+    let confidence = confidence::of(query, named, &retrieved.hits, retrieved.weighted.known);
     let mut hits = std::mem::take(&mut retrieved.hits);
     mark_tests(units, &mut hits);
     let mut found = certain(units, sources, request, query, named, &mut unreadable)?;

@@ -11,7 +11,6 @@
 pub mod assemble;
 pub mod build;
 pub mod candidate;
-pub mod canonical;
 pub mod change;
 pub mod confidence;
 pub mod config;
@@ -45,6 +44,7 @@ pub use build::{answer, build, preview};
 pub use change::Change;
 pub use config::Config;
 pub use context::{Context, Decision};
+pub use indexd_api::canonical;
 pub use indexd_api::error::{self, PackError};
 pub use indexd_model::symbol_id;
 pub use pack::Pack;

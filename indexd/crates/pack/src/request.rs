@@ -5,7 +5,7 @@ use crate::canonical;
 use crate::config::Config;
 use crate::error::PackError;
 use crate::intent;
-use crate::pack::{Budgets, Clamp, Limit, LimitSource};
+use crate::pack::{Budgets, Clamp, Limit, LimitSource, Word};
 use crate::template::{Template, Writer};
 pub use indexd_api::request::*;
 use indexd_model::limits;
@@ -177,7 +177,7 @@ impl Asked {
         if strictness == Strictness::Strict
             && let Some(c) = limits.clamped.first()
         {
-            return Err(PackError::BudgetExceeded { limit: c.limit, asked: c.asked, cap: c.granted });
+            return Err(PackError::BudgetExceeded { limit: c.limit.clone(), asked: c.asked, cap: c.granted });
         }
         let caps = Caps {
             max_total_chars: limits.max_total_chars.value,
@@ -312,7 +312,7 @@ fn limits_of(request: &Request, config: &Config) -> Budgets {
         let limit = asked.map_or(default, |value| Limit { value, source: LimitSource::Request });
         match cap.map(u64::from) {
             Some(cap) if limit.value > cap => {
-                clamped.push(Clamp { limit: name, asked: limit.value, granted: cap });
+                clamped.push(Clamp { limit: name.into(), asked: limit.value, granted: cap });
                 Limit { value: cap, source: LimitSource::HardCap }
             }
             _ => limit,
@@ -350,7 +350,11 @@ fn limits_of(request: &Request, config: &Config) -> Budgets {
         ),
         max_hops: limit("maxHops", asked_hops, hops, Some(limits::HOPS_MAX)),
         clamped,
-        negative_reserves: gross.map_or_else(Vec::new, ContextBudget::negative),
+        negative_reserves: gross
+            .map_or_else(Vec::new, ContextBudget::negative)
+            .into_iter()
+            .map(Word::from)
+            .collect(),
         tokenizer: request.tokenizer.clone().unwrap_or_else(|| config.tokenizer.clone()),
         exact: true,
     }

@@ -15,12 +15,12 @@
 //! to do with the text. `docs/ranking.md` says what each feature is and what it gains.
 
 use crate::config::ScoringWeights;
+use crate::pack::Explanation;
 use crate::query::Kind;
 use crate::role::{Role, is_news};
 use crate::tuning::Weights;
 use indexd_model::view::FileRecord;
 use indexd_model::{ChunkKind, FileRoles, Language};
-use serde::Serialize;
 
 /// What can speak for a unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -279,73 +279,4 @@ pub fn explain_hybrid(seed: Explanation, hops: u32, evidence: f64, w: &ScoringWe
         ],
     );
     Explanation::least("score", vec![sum, Explanation::leaf("most", 1.0)])
-}
-
-/// A value with what it is made of: the value of a sum or a product is that of its parts, added or
-/// multiplied in order, to the bit.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Explanation {
-    /// What the value is.
-    pub name: &'static str,
-    /// The value.
-    pub value: f64,
-    /// How the parts make the value; absent for a value that is given.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub by: Option<Rule>,
-    /// The parts; those of a sum that are zero are left out.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub of: Vec<Explanation>,
-}
-
-/// How the parts of an explanation make its value.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub enum Rule {
-    /// They are added.
-    Sum,
-    /// They are multiplied.
-    Product,
-    /// The least of them.
-    Least,
-}
-
-impl Explanation {
-    /// A value that is given.
-    pub fn leaf(name: &'static str, value: f64) -> Self {
-        Self { name, value, by: None, of: Vec::new() }
-    }
-
-    /// A sum.
-    pub fn sum(name: &'static str, of: Vec<Self>) -> Self {
-        // Adding zero changes nothing.
-        let of: Vec<Self> = of.into_iter().filter(|x| x.value != 0.0).collect();
-        Self { name, value: Rule::Sum.of(&of), by: Some(Rule::Sum), of }
-    }
-
-    /// A product.
-    pub fn product(name: &'static str, of: Vec<Self>) -> Self {
-        Self { name, value: Rule::Product.of(&of), by: Some(Rule::Product), of }
-    }
-
-    /// The least of several values.
-    pub fn least(name: &'static str, of: Vec<Self>) -> Self {
-        Self { name, value: Rule::Least.of(&of), by: Some(Rule::Least), of }
-    }
-
-    /// Whether every value is that of its parts, to the bit.
-    pub fn adds_up(&self) -> bool {
-        self.by.is_none_or(|rule| rule.of(&self.of).to_bits() == self.value.to_bits())
-            && self.of.iter().all(Self::adds_up)
-    }
-}
-
-impl Rule {
-    fn of(self, parts: &[Explanation]) -> f64 {
-        let values = parts.iter().map(|x| x.value);
-        match self {
-            Self::Sum => values.fold(0.0, |a, b| a + b),
-            Self::Product => values.fold(1.0, |a, b| a * b),
-            Self::Least => values.fold(f64::INFINITY, f64::min),
-        }
-    }
 }

@@ -8,14 +8,14 @@ mod why;
 use crate::assemble::{Claimed, Selected, State};
 use crate::candidate::{Candidate, Origin};
 use crate::canonical::round6;
+use crate::confidence;
 use crate::context::{Context, Decision};
 use crate::error::PackError;
-use crate::excerpt::Form;
 use crate::identity::{Source, hex};
 use crate::intent::Row;
 use crate::pack::{
-    DropReason, EvidenceGap, Excerpt, Excluded, Explain, Item, LineRange, MergedPart, Pack, PackRequest,
-    Part, Place, Provenance, SCHEMA_VERSION, Scores, Section, SeedEntry, Stats, Truncation, Why,
+    DropReason, EvidenceGap, Excerpt, Excluded, Explain, Form, Item, LineRange, MergedPart, Pack, Part,
+    Place, Provenance, SCHEMA_VERSION, Scores, Section, SeedEntry, Stats, Truncation, Why, Word, line_range,
 };
 use crate::profile;
 use crate::query::STOPWORDS_VERSION;
@@ -23,6 +23,7 @@ use crate::request::{Asked, Layout, Strictness};
 use crate::retrieve::GRAPH;
 use crate::score::FEATURES;
 use indexd_model::{FileRoles, Lines, REDACTION_MARK, Span};
+use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
@@ -41,8 +42,11 @@ pub fn pack(a: &mut Selected, asked: &Asked, ctx: &Context) -> Result<Pack, Pack
     }
     let shown = a.shown.clone();
     why::relate(a);
-    let mut sections: Vec<Section> =
-        a.section_names.iter().map(|name| Section { name, items: Vec::new(), dropped: 0 }).collect();
+    let mut sections: Vec<Section> = a
+        .section_names
+        .iter()
+        .map(|name| Section { name: Word::from(*name), items: Vec::new(), dropped: 0 })
+        .collect();
     for &i in &shown {
         if (ctx.cancel)() {
             return Err(PackError::Cancelled);
@@ -65,23 +69,18 @@ pub fn pack(a: &mut Selected, asked: &Asked, ctx: &Context) -> Result<Pack, Pack
     warnings.extend(recoded(a));
     Ok(Pack {
         format_version: 1,
-        schema: "ContextPack",
-        schema_version: SCHEMA_VERSION,
+        schema: "ContextPack".into(),
+        schema_version: SCHEMA_VERSION.into(),
         pack_id: format!("pack:sha256:{}", hex(&digest)),
         created_at: ctx.created_at.to_owned(),
-        request: PackRequest {
-            repo_id: ctx.repo_id.to_owned(),
-            index_root: format!("workspace:{}", ctx.repo_id),
-            index_signature: signature.clone(),
-            options: a.request.clone(),
-        },
+        request: request_in_force(a, ctx, &signature),
         budgets: a.budgets.clone(),
         seeds,
         sections,
         explain,
         insufficient_context: (stats.included == 0 && !a.shows_changes())
-            || a.gathered.confidence.is_doubt(a.query.kind),
-        confidence: a.gathered.confidence.rounded(),
+            || confidence::is_doubt(a.gathered.confidence, a.query.kind),
+        confidence: confidence::rounded(a.gathered.confidence),
         change: a.change_report(),
         stats,
         suggested_next_queries,
@@ -90,6 +89,18 @@ pub fn pack(a: &mut Selected, asked: &Asked, ctx: &Context) -> Result<Pack, Pack
         index_signature: signature,
         rendered: std::mem::take(&mut a.rendered),
     })
+}
+
+/// The request with every default filled in; the real root is never shown.
+fn request_in_force(a: &Selected, ctx: &Context, signature: &str) -> Map<String, Value> {
+    let mut request = Map::new();
+    request.insert("repoId".to_owned(), ctx.repo_id.into());
+    request.insert("indexRoot".to_owned(), format!("workspace:{}", ctx.repo_id).into());
+    request.insert("indexSignature".to_owned(), signature.into());
+    if let Ok(Value::Object(options)) = serde_json::to_value(&a.request) {
+        request.extend(options);
+    }
+    request
 }
 
 fn item(a: &mut Selected, ctx: &Context, i: usize, signature: &str) -> Item {
@@ -118,17 +129,17 @@ fn item(a: &mut Selected, ctx: &Context, i: usize, signature: &str) -> Item {
     let (flat, nested) = if is_flat { (provenance, None) } else { (None, provenance) };
     let tokens = a.claimed[i].tokens;
     Item {
-        kind: if symbol_id.is_some() { "symbol" } else { "chunk" },
+        kind: if symbol_id.is_some() { "symbol" } else { "chunk" }.into(),
         symbol_id,
         chunk_uid: uid,
         file_rel_path: path,
         range: source.utf16(whole),
-        lines: lines.into(),
-        language_id: c.file.language.id(),
+        lines: line_range(lines),
+        language_id: c.file.language.id().into(),
         title: a.title(i, &source),
         scores: scores(c),
         why,
-        traits: a.claimed[i].traits.names(c),
+        traits: a.claimed[i].traits.names(c).into_iter().map(Word::from).collect(),
         redactions: if c.file.roles.has(FileRoles::REDACTED) {
             redactions(&excerpt.text)
         } else {
@@ -220,7 +231,10 @@ fn merged_from(a: &mut Selected, i: usize) -> Vec<MergedPart> {
     let pieces = a.claimed[i].merged_from.clone();
     let mut piece = |j: usize| {
         let unit = Rc::clone(&a.claimed[j].candidate.unit);
-        MergedPart { chunk_uid: a.sources.uid(&mut a.units, &unit).to_string(), lines: unit.lines().into() }
+        MergedPart {
+            chunk_uid: a.sources.uid(&mut a.units, &unit).to_string(),
+            lines: line_range(unit.lines()),
+        }
     };
     pieces.into_iter().map(&mut piece).collect()
 }
@@ -247,7 +261,7 @@ fn excerpt_of(a: &Selected, i: usize, source: &Source) -> Excerpt {
     for lines in &plan.parts {
         let span = source.lines().lines_span(*lines);
         text.push_str(&source.shown(*lines));
-        parts.push(Part { lines: (*lines).into(), range: with_ranges.then(|| source.utf16(span)) });
+        parts.push(Part { lines: line_range(*lines), range: with_ranges.then(|| source.utf16(span)) });
     }
     Excerpt {
         text,
@@ -255,7 +269,7 @@ fn excerpt_of(a: &Selected, i: usize, source: &Source) -> Excerpt {
         truncation: plan
             .reason
             .filter(|_| plan.form != Form::Head)
-            .map(|reason| Truncation { max_bytes: bytes_max, reason }),
+            .map(|reason| Truncation { max_bytes: bytes_max, reason: reason.into() }),
         parts,
     }
 }
@@ -268,7 +282,7 @@ fn places(a: &mut Selected, i: usize) -> Vec<Place> {
             let unit = Rc::clone(&a.claimed[j].candidate.unit);
             Place {
                 file_rel_path: a.claimed[j].candidate.file.path.to_string(),
-                lines: unit.lines().into(),
+                lines: line_range(unit.lines()),
                 chunk_uid: a.sources.uid(&mut a.units, &unit).to_string(),
                 symbol_id: a.sources.symbol(a.units.view, unit.def).map(|s| s.0),
             }
@@ -293,7 +307,7 @@ fn seeds(a: &mut Selected) -> Vec<SeedEntry> {
         let signals = match &c.scored {
             Some(scored) if with_signals => FEATURES
                 .iter()
-                .map(|f| (f.name, a.gathered.retrieved.formula.part(&scored.features, f.feature)))
+                .map(|f| (Word::from(f.name), a.gathered.retrieved.formula.part(&scored.features, f.feature)))
                 .filter(|f| f.1 > 0.0)
                 .collect(),
             _ => BTreeMap::new(),
@@ -306,7 +320,7 @@ fn seeds(a: &mut Selected) -> Vec<SeedEntry> {
             chunk_uid: a.sources.uid(&mut a.units, &unit).to_string(),
             file_rel_path,
             range: source.utf16(whole),
-            lines: lines.into(),
+            lines: line_range(lines),
             seed_score,
             signals,
         });
@@ -330,20 +344,20 @@ fn final_state(a: &Selected, i: usize) -> State {
 
 fn stats(a: &Selected, sections: &[Section]) -> Stats {
     let mut stats = Stats {
-        dropped_by_reason: DropReason::ALL.iter().map(|r| (r.public(), 0)).collect(),
-        items_by_section: sections.iter().map(|s| (s.name, s.items.len() as u64)).collect(),
+        dropped_by_reason: DropReason::ALL.iter().map(|r| (r.public().into(), 0)).collect(),
+        items_by_section: sections.iter().map(|s| (s.name.clone(), s.items.len() as u64)).collect(),
         token_count: a.size.tokens,
         token_budget: a.request.budgets.max_total_tokens,
         budget_used_percent: (a.size.tokens * 100)
             .checked_div(a.request.budgets.max_total_tokens)
             .unwrap_or(0),
         char_count: a.rendered.chars().count() as u64,
-        providers: a.gathered.retrieved.providers.clone(),
+        providers: a.gathered.retrieved.providers.iter().copied().map(Word::from).collect(),
         ..Stats::default()
     };
     let drop = |reason: DropReason, stats: &mut Stats| {
         stats.dropped += 1;
-        *stats.dropped_by_reason.entry(reason.public()).or_insert(0) += 1;
+        *stats.dropped_by_reason.entry(reason.public().into()).or_insert(0) += 1;
     };
     for i in 0..a.claimed.len() {
         stats.found += 1;
@@ -360,8 +374,8 @@ fn stats(a: &Selected, sections: &[Section]) -> Stats {
         stats.found += 1;
         drop(reason, &mut stats);
     }
-    if stats.max_hop > 0 && !stats.providers.contains(&GRAPH) {
-        stats.providers.push(GRAPH);
+    if stats.max_hop > 0 && !stats.providers.iter().any(|p| p == GRAPH) {
+        stats.providers.push(GRAPH.into());
     }
     stats
 }
@@ -369,15 +383,15 @@ fn stats(a: &Selected, sections: &[Section]) -> Stats {
 fn explain(a: &mut Selected, ctx: &Context) -> Explain {
     let q = &a.query;
     let row = Row::of(a.request.intent, ctx.config.shares.of_kind(q.kind));
-    let mut query: BTreeMap<&'static str, Vec<String>> = BTreeMap::new();
+    let mut query: BTreeMap<Word, Vec<String>> = BTreeMap::new();
     let weighted = &a.gathered.retrieved.weighted;
     let print = |terms: &[(String, f64)]| terms.iter().map(|t| format!("{} {:.2}", t.0, t.1)).collect();
-    query.insert("terms", print(&weighted.terms));
-    query.insert("feedback", print(&weighted.feedback));
-    query.insert("symbols", q.symbols.iter().map(|s| s.name.clone()).collect());
-    query.insert("paths", q.paths.iter().map(|p| p.path.clone()).collect());
-    query.insert("literals", q.literals.clone());
-    query.insert("stopwords", vec![format!("version {STOPWORDS_VERSION}")]);
+    query.insert("terms".into(), print(&weighted.terms));
+    query.insert("feedback".into(), print(&weighted.feedback));
+    query.insert("symbols".into(), q.symbols.iter().map(|s| s.name.clone()).collect());
+    query.insert("paths".into(), q.paths.iter().map(|p| p.path.clone()).collect());
+    query.insert("literals".into(), q.literals.clone());
+    query.insert("stopwords".into(), vec![format!("version {STOPWORDS_VERSION}")]);
     let max = a.request.budgets.max_items as usize;
     let mut excluded: Vec<Excluded> = Vec::new();
     let mut n_excluded = 0;
@@ -397,10 +411,10 @@ fn explain(a: &mut Selected, ctx: &Context) -> Explain {
                 .filter(|q| !q.is_empty());
             excluded.push(Excluded {
                 file_rel_path: c.file.path.to_string(),
-                lines: lines.into(),
+                lines: line_range(lines),
                 title: qualified.unwrap_or_else(|| format!("lines {}-{}", lines.start, lines.end)),
                 hybrid_score: round6(c.hybrid),
-                reason: reason.name(),
+                reason: reason.name().into(),
             });
         }
     }
@@ -413,7 +427,7 @@ fn explain(a: &mut Selected, ctx: &Context) -> Explain {
                 lines: LineRange { start: 0, end: 0 },
                 title: path.clone(),
                 hybrid_score: 0.0,
-                reason: reason.name(),
+                reason: reason.name().into(),
             });
         }
     }

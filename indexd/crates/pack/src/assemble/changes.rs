@@ -6,10 +6,11 @@
 //! uses the contracts that changed, tests, and heads of what the changed lines refer to.
 
 use super::{Assembly, Selected, State};
-use crate::change::{Change, ChangeReport, FileReport, Segment, Status, segments};
+use crate::change::{Change, Segment, segments};
 use crate::error::PackError;
-use crate::excerpt::{Form, Plan};
+use crate::excerpt::Plan;
 use crate::links::{self, Shown};
+use crate::pack::{ChangeReport, FileReport, Form, Status, Word};
 use crate::page::ChangeBlock;
 use crate::request::Intent;
 use crate::role::Role;
@@ -110,7 +111,7 @@ impl<'c> Changed<'c> {
                     previous_path: file.previous_path.clone(),
                     status: file.status(),
                     indexed: file.is_indexed,
-                    unreadable: file.unreadable,
+                    unreadable: file.unreadable.map(Word::from),
                     parts: own.map(|p| p.segment.report(p.diff.clone())).collect(),
                 },
             ));

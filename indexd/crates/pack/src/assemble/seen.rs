@@ -2,8 +2,8 @@
 
 use super::Assembly;
 use super::selected::State;
-use crate::excerpt::{Form, Plan};
-use crate::pack::DropReason;
+use crate::excerpt::Plan;
+use crate::pack::{DropReason, Form};
 use crate::render;
 use crate::unit::Unit;
 use std::rc::Rc;

@@ -1,7 +1,7 @@
 //! Layout `flat`: pieces of one file that overlap or touch are one item.
 
 use crate::assemble::{Selected, State};
-use crate::excerpt::Form;
+use crate::pack::Form;
 use crate::render::union;
 use indexd_model::Lines;
 use std::rc::Rc;

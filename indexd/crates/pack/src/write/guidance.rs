@@ -2,6 +2,7 @@
 
 use super::nearest::{self, Near};
 use crate::assemble::{Claimed, Selected, State};
+use crate::confidence;
 use crate::pack::{DropReason, Stats};
 use crate::request::{Layout, Stop};
 use crate::role::Role;
@@ -26,7 +27,7 @@ const SUGGESTED_SEED_MIN: f64 = 1.0 / 3.0;
 /// Follow-ups, hints and warnings, when budget or coverage fell short.
 pub(super) fn of(a: &mut Selected, stats: &Stats) -> (Vec<String>, Vec<String>, Vec<String>) {
     let is_empty = stats.included == 0 && !a.shows_changes();
-    let is_doubt = stats.found > 0 && a.gathered.confidence.is_doubt(a.query.kind);
+    let is_doubt = stats.found > 0 && confidence::is_doubt(a.gathered.confidence, a.query.kind);
     let words = Words::of(a);
     let mut g = Guidance::default();
     g.tell_of_the_request(a);
@@ -250,7 +251,7 @@ fn best_shown(a: &Selected) -> Vec<String> {
 
 /// What makes the pack doubtful, and names of this tree that would make it surer.
 fn doubt(a: &Selected) -> String {
-    let c = a.gathered.confidence.rounded();
+    let c = confidence::rounded(a.gathered.confidence);
     let mut names: Vec<String> = Vec::new();
     for c in a.claimed.iter().filter(|c| c.candidate.role == Role::Code) {
         let def = c.candidate.unit.def.some().map(|d| a.units.view.def(d));
@@ -312,7 +313,7 @@ fn cut_sections(a: &Selected, stats: &Stats) -> Option<String> {
     let cut = |(s, name): (usize, &&'static str)| {
         let of_section = a.claimed.iter().filter(|c| c.section == Some(s) && has_no_room(c.state));
         let n = of_section.count();
-        let is_empty = stats.items_by_section.get(name).is_none_or(|n| *n == 0);
+        let is_empty = stats.items_by_section.get(*name).is_none_or(|n| *n == 0);
         (n > 0 && is_empty).then(|| format!("{name} {n}"))
     };
     let cut: Vec<String> = a.section_names.iter().enumerate().filter_map(cut).collect();

@@ -5,10 +5,9 @@
 use crate::assemble::Selected;
 use crate::candidate::{Origin, Step};
 use crate::canonical::round6;
-use crate::excerpt::Form;
 use crate::expand::shown_kind;
 use crate::identity::{Source, evidence_id};
-use crate::pack::{Evidence, PathStep, Why};
+use crate::pack::{Evidence, Form, PathStep, Why, Word};
 use crate::query::Kind;
 use crate::request::EdgeType;
 use crate::role::Role;
@@ -177,7 +176,7 @@ pub(super) fn steps(a: &mut Selected, i: usize) -> (Vec<PathStep>, Vec<Evidence>
         let found = step.evidence.map(|o| {
             let kind = evidence_kind(step.kind, o.role, o.rule).name();
             Evidence {
-                kind,
+                kind: kind.into(),
                 evidence_id: evidence_id(kind, &file_path, o.at, &to),
                 confidence: f64::from(o.confidence) / 100.0,
                 file_rel_path: file_path.clone(),
@@ -188,8 +187,8 @@ pub(super) fn steps(a: &mut Selected, i: usize) -> (Vec<PathStep>, Vec<Evidence>
         });
         let edge_type = edge_name(edge_type);
         path.push(PathStep {
-            edge_type,
-            subkind,
+            edge_type: edge_type.into(),
+            subkind: subkind.map(Word::from),
             from,
             to,
             evidence_id: found.as_ref().map(|e| e.evidence_id.clone()),
@@ -241,7 +240,7 @@ fn text_evidence(a: &mut Selected, i: usize, source: &Source) -> Vec<Evidence> {
             None => format!("term {written}"),
         };
         out.push(Evidence {
-            kind: "span",
+            kind: "span".into(),
             evidence_id: evidence_id("span", &path, source.lines().start(line), text),
             confidence: round6(weight / heaviest).clamp(0.0, 1.0),
             file_rel_path: path.clone(),
@@ -297,7 +296,7 @@ fn signal_evidence(a: &Selected, i: usize, source: &Source) -> Vec<Evidence> {
     }
     said.into_iter()
         .map(|(via, strength, line)| Evidence {
-            kind: "span",
+            kind: "span".into(),
             evidence_id: evidence_id("span", &c.file.path, source.lines().start(line), via),
             confidence: round6(strength.clamp(0.0, 1.0)),
             file_rel_path: c.file.path.to_string(),

@@ -3,7 +3,7 @@
 use crate::support::{context, go, outline, pack, python, tree, try_build, try_preview, with_seeds};
 use indexd_model::IndexView;
 use indexd_oracle::Oracle;
-use indexd_pack::pack::DropReason;
+use indexd_pack::pack::{DropReason, Word};
 use indexd_pack::{Config, PackError, Request, build};
 use serde_json::{Value, json};
 use std::cell::Cell;
@@ -14,7 +14,7 @@ fn filled(view: &Oracle, requests: &[Value]) -> BTreeSet<String> {
     let mut out = BTreeSet::new();
     for r in requests {
         let pack = pack(view, r.clone());
-        out.extend(pack.sections.iter().filter(|s| !s.items.is_empty()).map(|s| s.name.to_owned()));
+        out.extend(pack.sections.iter().filter(|s| !s.items.is_empty()).map(|s| s.name.to_string()));
     }
     out
 }
@@ -23,7 +23,7 @@ fn sections_with(view: &Oracle, requests: &[Value]) -> BTreeSet<String> {
     let mut out = BTreeSet::new();
     for r in requests {
         let pack = with_seeds(view, r.clone(), 1);
-        out.extend(pack.sections.iter().filter(|s| !s.items.is_empty()).map(|s| s.name.to_owned()));
+        out.extend(pack.sections.iter().filter(|s| !s.items.is_empty()).map(|s| s.name.to_string()));
     }
     out
 }
@@ -68,7 +68,11 @@ fn every_kind_of_edge_is_followed() {
         for kind in ["call", "usage", "import", "export", "dataflow"] {
             let request = json!({"query": query, "expansion": {"edgeTypes": [kind]}});
             let pack = with_seeds(view, request, 1);
-            got.extend(pack.items().flat_map(|i| &i.why.path).map(|e| (e.edge_type, e.subkind)));
+            got.extend(
+                pack.items()
+                    .flat_map(|i| &i.why.path)
+                    .map(|e| (e.edge_type.clone(), e.subkind.clone().unwrap_or_default())),
+            );
         }
     };
     follow(&go(), "Delay");
@@ -76,15 +80,16 @@ fn every_kind_of_edge_is_followed() {
     follow(&python(), "GiftBasket");
     follow(&shapes, "Shape frobnicated");
     let expect = [
-        ("call", None),
-        ("dataflow", None),
-        ("export", None),
-        ("import", None),
-        ("usage", None),
-        ("usage", Some("implement")),
-        ("usage", Some("inherit")),
+        ("call", ""),
+        ("dataflow", ""),
+        ("export", ""),
+        ("import", ""),
+        ("usage", ""),
+        ("usage", "implement"),
+        ("usage", "inherit"),
     ];
-    assert_eq!(got.into_iter().collect::<Vec<_>>(), expect);
+    let got: Vec<(&str, &str)> = got.iter().map(|(kind, sub)| (kind.as_ref(), sub.as_ref())).collect();
+    assert_eq!(got, expect);
 }
 
 #[test]
@@ -119,11 +124,11 @@ fn a_candidate_has_one_section() {
 }
 
 /// Detailed reasons of everything left out.
-fn reasons(view: &Oracle, request: Value, config: &Config) -> BTreeSet<&'static str> {
+fn reasons(view: &Oracle, request: Value, config: &Config) -> BTreeSet<Word> {
     let pack = try_build(view, request, config).expect("a pack");
     assert_eq!(pack.stats.found, pack.stats.included + pack.stats.merged + pack.stats.dropped);
     assert_eq!(pack.stats.dropped, pack.stats.dropped_by_reason.values().sum::<u64>());
-    pack.explain.expect("explain is on").excluded.iter().map(|e| e.reason).collect()
+    pack.explain.expect("explain is on").excluded.into_iter().map(|e| e.reason).collect()
 }
 
 #[test]
@@ -159,16 +164,16 @@ fn every_reason_to_drop_is_reached() {
         assert_eq!((named, pack.stats.dropped_by_reason["unsupported"]), (path, 1));
         let explain = pack.explain.as_ref().expect("explain is on");
         let listed: Vec<(&str, &str)> =
-            explain.excluded.iter().map(|e| (e.file_rel_path.as_str(), e.reason)).collect();
+            explain.excluded.iter().map(|e| (e.file_rel_path.as_str(), e.reason.as_ref())).collect();
         assert_eq!((&listed[..], explain.excluded_more), (&[(path, reason)][..], 0));
-        got.extend(DropReason::ALL.iter().map(|r| r.name()).filter(|r| *r == reason));
+        got.extend(DropReason::ALL.iter().map(|r| r.name()).filter(|r| *r == reason).map(Word::from));
     }
     // Our extractor cuts a file without overlaps; a view may hold another's.
     let text = "package a\n\nfunc One() { frobnicate() }\n\nfunc Two() { frobnicate() }\n";
     let mut view = Oracle::of(&[("a/x.go", text)]);
     view.let_chunks_overlap();
     got.extend(reasons(&view, json!({"query": "frobnicate"}), &config));
-    assert_eq!(got, DropReason::ALL.iter().map(|r| r.name()).collect());
+    assert_eq!(got, DropReason::ALL.iter().map(|r| r.name().into()).collect());
 }
 
 #[test]
@@ -453,11 +458,11 @@ fn negative_reserves_are_warned_of() {
 }
 
 /// Sections and reasons of what layout `agent` shows of a Python tree.
-fn agent_items(files: &[(&str, &str)], query: &str) -> Vec<(&'static str, String)> {
+fn agent_items(files: &[(&str, &str)], query: &str) -> Vec<(Word, String)> {
     let view = Oracle::of(files);
     let pack = with_seeds(&view, json!({"query": query, "layout": "agent"}), 1);
-    let of = |s: &indexd_pack::pack::Section| -> Vec<(&'static str, String)> {
-        s.items.iter().map(|i| (s.name, i.title.clone())).collect()
+    let of = |s: &indexd_pack::pack::Section| -> Vec<(Word, String)> {
+        s.items.iter().map(|i| (s.name.clone(), i.title.clone())).collect()
     };
     pack.sections.iter().flat_map(of).collect()
 }
@@ -469,7 +474,7 @@ fn a_definition_is_no_dependency_and_one_with_an_import_inside_is_a_definition()
     let caller = "def late():\n    from main import frobnicate\n\n    return frobnicate()\n";
     let files = [("main.py", main), ("helpers.py", helpers), ("caller.py", caller)];
     let got = agent_items(&files, "frobnicate");
-    let section = |title: &str| got.iter().find(|i| i.1.starts_with(title)).map(|i| i.0);
+    let section = |title: &str| got.iter().find(|i| i.1.starts_with(title)).map(|i| i.0.as_ref());
     assert_eq!(section("def frobnicate"), Some("definitions"), "{got:?}");
     assert_eq!(section("def late"), Some("definitions"), "{got:?}");
     assert_eq!(section("def lend"), Some("key_usages"), "{got:?}");
@@ -590,11 +595,11 @@ fn seeds_whose_edges_were_not_followed_are_told_of() {
 }
 
 /// What section the item is in whose title holds a text.
-fn section_of(view: &Oracle, config: &Config, title: &str) -> Option<&'static str> {
+fn section_of(view: &Oracle, config: &Config, title: &str) -> Option<Word> {
     let request = json!({"query": "needle sews", "budgets": {"maxTotalTokens": 4_000}});
     let pack = try_build(view, request, config).expect("a pack");
     let has = |s: &&indexd_pack::pack::Section| s.items.iter().any(|i| i.title.contains(title));
-    pack.sections.iter().find(has).map(|s| s.name)
+    pack.sections.iter().find(has).map(|s| s.name.clone())
 }
 
 #[test]
@@ -603,13 +608,17 @@ fn tests_are_known_by_what_they_hold() {
     let plain = "class Probe:\n    def test_needle(self):\n        return sews(needle)\n";
     let view = Oracle::of(&[("pkg/selfcheck.py", check), ("pkg/probe.py", plain)]);
     let config = Config::default();
-    assert_eq!(section_of(&view, &config, "def test_sews"), Some("tests"));
-    assert_eq!(section_of(&view, &config, "def needle"), Some("seeds"));
-    assert_eq!(section_of(&view, &config, "def test_needle"), Some("seeds"), "no framework is imported");
+    assert_eq!(section_of(&view, &config, "def test_sews"), Some("tests".into()));
+    assert_eq!(section_of(&view, &config, "def needle"), Some("seeds".into()));
+    assert_eq!(
+        section_of(&view, &config, "def test_needle"),
+        Some("seeds".into()),
+        "no framework is imported"
+    );
     let rust = "pub fn needle() {}\n\n#[test]\nfn mends() {\n    needle(sews);\n}\n";
     let view = Oracle::of(&[("src/lib.rs", rust), ("Cargo.toml", "[package]\nname = \"x\"\n")]);
-    assert_eq!(section_of(&view, &config, "fn mends"), Some("tests"));
-    assert_eq!(section_of(&view, &config, "pub fn needle"), Some("seeds"));
+    assert_eq!(section_of(&view, &config, "fn mends"), Some("tests".into()));
+    assert_eq!(section_of(&view, &config, "pub fn needle"), Some("seeds".into()));
 }
 
 #[test]
@@ -621,11 +630,11 @@ fn settings_say_what_is_a_test_or_a_document() {
         ("a/y.go", "package a\n\nfunc Sews() { needle() }\n"),
     ]);
     let mut config = Config::default();
-    assert_eq!(section_of(&view, &config, "func Needle"), Some("seeds"));
+    assert_eq!(section_of(&view, &config, "func Needle"), Some("seeds".into()));
     config.roles.tests = vec!["probes/**".to_owned()];
-    assert_eq!(section_of(&view, &config, "func Needle"), Some("tests"));
-    assert_eq!(section_of(&view, &config, "func Sews"), Some("seeds"));
+    assert_eq!(section_of(&view, &config, "func Needle"), Some("tests".into()));
+    assert_eq!(section_of(&view, &config, "func Sews"), Some("seeds".into()));
     config.roles.tests.clear();
     config.roles.docs = vec!["probes/*.go".to_owned()];
-    assert_eq!(section_of(&view, &config, "func Needle"), Some("docs"));
+    assert_eq!(section_of(&view, &config, "func Needle"), Some("docs".into()));
 }

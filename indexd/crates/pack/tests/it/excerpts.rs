@@ -2,7 +2,7 @@
 
 use crate::support::{go, outline, pack, tokens, tree, try_build, with_tuning};
 use indexd_oracle::Oracle;
-use indexd_pack::excerpt::Form;
+use indexd_pack::pack::Form;
 use indexd_pack::{Config, Tuning};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
@@ -15,13 +15,13 @@ fn a_small_budget_gets_the_best_whole_lines_and_none_gets_nothing() {
     let small = pack(&long, json!({"query": "needle", "budgets": {"maxTotalTokens": 60}}));
     assert_eq!(small.items().count(), 1);
     let excerpt = &small.items().next().unwrap().excerpt;
-    assert_eq!(excerpt.truncation.map(|t| t.reason), Some("maxTotalTokens"));
+    assert_eq!(excerpt.truncation.as_ref().map(|t| t.reason.as_ref()), Some("maxTotalTokens"));
     assert!(small.stats.token_count <= 60 && excerpt.text.starts_with("func Long() {\n"));
     let none = pack(&view, json!({"query": "retry delay", "budgets": {"maxTotalTokens": 0}}));
     assert_eq!((none.items().count(), none.rendered.len()), (0, 0));
     let chars = pack(&long, json!({"query": "needle", "budgets": {"maxTotalChars": 200}}));
     let excerpt = &chars.items().next().expect("an item").excerpt;
-    assert_eq!(excerpt.truncation.map(|t| t.reason), Some("maxTotalChars"));
+    assert_eq!(excerpt.truncation.as_ref().map(|t| t.reason.as_ref()), Some("maxTotalChars"));
     assert!(chars.stats.char_count <= 200);
     let tiny = pack(&view, json!({"query": "retry delay", "budgets": {"maxTotalTokens": 9}}));
     assert_eq!(tiny.items().count(), 0);
@@ -35,7 +35,10 @@ fn long_excerpts_are_cut_at_lines_and_say_so() {
     let view = Oracle::of(&[("a/x.go", text.as_str())]);
     let pack = pack(&view, json!({"query": "needle Long", "budgets": {"maxBytesPerItem": 900}}));
     let item = pack.items().find(|i| i.title.contains("Long")).expect("it is found");
-    assert_eq!(item.excerpt.truncation.map(|t| (t.max_bytes, t.reason)), Some((900, "maxBytesPerItem")));
+    assert_eq!(
+        item.excerpt.truncation.as_ref().map(|t| (t.max_bytes, t.reason.as_ref())),
+        Some((900, "maxBytesPerItem"))
+    );
     assert!(item.excerpt.text.len() <= 900 && item.excerpt.parts.len() == 2);
     assert!(item.excerpt.text.starts_with("func Long() {\n") && item.excerpt.text.contains("needle()"));
     assert!(pack.rendered.contains("// ... (lines"));
@@ -89,7 +92,7 @@ fn a_line_longer_than_an_item_is_cut_inside_where_the_text_points_at() {
     assert_eq!((lines[0], lines[1], lines[3]), ("func Some() {", "\tneedle(1)", "\tneedle(2)"));
     let inner = lines[2].strip_prefix('\u{2026}').and_then(|l| l.strip_suffix('\u{2026}')).expect("marks");
     assert!(inner.contains(" needle ") && long.contains(inner), "{inner}");
-    assert_eq!(item.excerpt.truncation.map(|t| t.reason), Some("maxBytesPerItem"));
+    assert_eq!(item.excerpt.truncation.as_ref().map(|t| t.reason.as_ref()), Some("maxBytesPerItem"));
     assert!(item.excerpt.text.len() <= 100 && some.rendered.contains(lines[2]));
     let none = shown(1);
     assert_eq!(none.items().count(), 0);
@@ -110,7 +113,7 @@ fn a_small_pack_shows_a_part_of_a_long_line() {
             let item = pack.items().find(|i| i.excerpt.text.contains(word)).expect("it is shown");
             let is_cut = item.excerpt.text.contains('\u{2026}');
             assert_eq!((is_cut, item.excerpt.truncated), (budget < 5_000, budget < 5_000), "{word} {budget}");
-            let reason = item.excerpt.truncation.map(|t| t.reason);
+            let reason = item.excerpt.truncation.as_ref().map(|t| t.reason.as_ref());
             assert_eq!(reason, is_cut.then_some("maxTotalTokens"), "{word} {budget}");
         }
     }
@@ -291,7 +294,7 @@ fn in_a_small_pack_no_section_takes_the_room_of_all_others() {
     for budget in [500, 700, 1_000, 2_000] {
         let pack = pack(&view, json!({"query": "needle arguments", "budgets": {"maxTotalTokens": budget}}));
         let filled: Vec<&str> =
-            pack.sections.iter().filter(|s| !s.items.is_empty()).map(|s| s.name).collect();
+            pack.sections.iter().filter(|s| !s.items.is_empty()).map(|s| s.name.as_ref()).collect();
         assert_eq!(filled, ["seeds", "tests", "docs"], "{budget}");
     }
 }

@@ -5,7 +5,7 @@ use indexd_model::Lines;
 use indexd_model::view::{FileHistory, Touched};
 use indexd_oracle::Oracle;
 use indexd_pack::Pack;
-use indexd_pack::excerpt::Form;
+use indexd_pack::pack::Form;
 use indexd_pack::pack::Item;
 use serde_json::{Value, json};
 

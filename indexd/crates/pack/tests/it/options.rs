@@ -2,7 +2,7 @@
 
 use crate::support::{context, go, pack, python, with_seeds};
 use indexd_oracle::Oracle;
-use indexd_pack::pack::{Pack, Scores};
+use indexd_pack::pack::{Pack, Scores, Word};
 use indexd_pack::{Config, Request, build};
 use serde_json::{Value, json};
 use std::cell::RefCell;
@@ -51,9 +51,9 @@ fn edges_are_followed_in_the_direction_asked_for_and_so_far() {
 
 #[test]
 fn kinds_of_edges_are_switched_on_and_off() {
-    let kinds = |view: &Oracle, query: &str, expansion: Value| -> BTreeSet<&'static str> {
+    let kinds = |view: &Oracle, query: &str, expansion: Value| -> BTreeSet<Word> {
         let pack = from_one_seed(view, query, json!({"expansion": expansion}));
-        pack.items().flat_map(|i| &i.why.path).map(|s| s.edge_type).collect()
+        pack.items().flat_map(|i| &i.why.path).map(|s| s.edge_type.clone()).collect()
     };
     let (go, python) = (go(), python());
     for (view, query, kind, member) in [
@@ -91,7 +91,7 @@ fn only_evidence_of_the_kinds_asked_for_counts() {
             let expansion = json!({"requireEvidence": true, "evidenceKinds": [kind], "edgeTypes": all});
             let pack = from_one_seed(&view, query, json!({"strictness": "strict", "expansion": expansion}));
             let by_edge = pack.items().filter(|i| !i.why.path.is_empty());
-            seen.extend(by_edge.flat_map(|i| &i.why.evidence).map(|e| e.kind));
+            seen.extend(by_edge.flat_map(|i| &i.why.evidence).map(|e| e.kind.clone()));
         }
         // Tools other than ours have not looked at these trees.
         let expect = if kind == "tooling" { vec![] } else { vec![kind] };
@@ -142,10 +142,10 @@ fn a_provider_is_the_route_it_names() {
         (first, pack.stats.providers)
     };
     let (phrase, words) = ("a/phrase.go".to_owned(), "a/words.go".to_owned());
-    assert_eq!(of("sparse"), (words, vec!["sparse"]));
+    assert_eq!(of("sparse"), (words, vec!["sparse".into()]));
     // Words decide between what the phrase finds equally, so both are named.
     for provider in ["fts", "hybrid"] {
-        assert_eq!(of(provider), (phrase.clone(), vec!["sparse", "fts"]), "{provider}");
+        assert_eq!(of(provider), (phrase.clone(), vec!["sparse".into(), "fts".into()]), "{provider}");
     }
     let symbol = pack(&view, json!({"query": "`Two` fails", "seedProvider": "sparse"}));
     assert_eq!(symbol.stats.providers, ["sparse"]);

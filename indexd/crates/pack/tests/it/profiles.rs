@@ -180,7 +180,7 @@ fn should_handle_partial_overlap() {
             }
         }
         assert_eq!(n_shared > 0, overlaps, "pieces that have lines in common");
-        let names: Vec<&str> = pack.sections.iter().map(|s| s.name).collect();
+        let names: Vec<&str> = pack.sections.iter().map(|s| s.name.as_ref()).collect();
         assert_eq!(names, ["items"]);
     }
 }

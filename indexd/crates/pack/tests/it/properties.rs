@@ -4,7 +4,7 @@ use crate::support::{go, pack, python, tokens};
 use indexd_model::{FactsView, IndexView, LineIndex, Lines};
 use indexd_oracle::Oracle;
 use indexd_pack::assemble::scale_of;
-use indexd_pack::excerpt::Form;
+use indexd_pack::pack::Form;
 use indexd_pack::{Pack, canonical};
 use proptest::prelude::*;
 use serde_json::json;

@@ -1,19 +1,26 @@
-//! The pack as a client reads it. Members may be added within a schema version; readers skip what
-//! they do not know.
+//! A context pack: what the engine makes, the wire carries and a client reads.
+//!
+//! Members may be added within a schema version; readers skip what they do not know.
 
+use crate::canonical;
+use crate::explanation::Explanation;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
+/// A word of a closed set.
+pub type Word = Cow<'static, str>;
+
 macro_rules! shapes {
-    ($($(#[$doc:meta])* $name:ident { $($(#[$field_doc:meta])* $field:ident: $ty:ty,)* })*) => {
+    ($($(#[$meta:meta])* $name:ident { $($(#[$field_meta:meta])* $field:ident: $ty:ty,)* })*) => {
         $(
-            $(#[$doc])*
             #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
             #[serde(rename_all = "camelCase", default)]
+            $(#[$meta])*
             pub struct $name {
-                $($(#[$field_doc])* pub $field: $ty,)*
+                $($(#[$field_meta])* pub $field: $ty,)*
             }
         )*
     };
@@ -21,13 +28,14 @@ macro_rules! shapes {
 
 shapes! {
     /// A context pack.
-    ContextPack {
+    #[schemars(rename = "ContextPack")]
+    Pack {
         /// Always 1.
         format_version: u32,
         /// Always `ContextPack`.
-        schema: String,
+        schema: Word,
         /// Version of this shape.
-        schema_version: String,
+        schema_version: Word,
         /// The state of the index it was computed from.
         index_signature: String,
         /// Identity: a digest of the signature and the normalised request.
@@ -37,19 +45,19 @@ shapes! {
         /// The request in force, every default filled in.
         request: Map<String, Value>,
         /// The limits in force.
-        budgets: BudgetsResolved,
+        budgets: Budgets,
         /// What the change does that the pack is about.
         #[serde(skip_serializing_if = "Option::is_none")]
-        change: Option<Change>,
+        change: Option<ChangeReport>,
         /// The seeds that are shown, best first; in layout `graph` those of section `seeds`.
         seeds: Vec<SeedEntry>,
         /// Sections in their fixed order; empty ones too.
-        sections: Vec<ContextSection>,
+        sections: Vec<Section>,
         /// Why, when asked for.
         #[serde(skip_serializing_if = "Option::is_none")]
-        explain: Option<Map<String, Value>>,
+        explain: Option<Explain>,
         /// Counts.
-        stats: ContextPackStats,
+        stats: Stats,
         /// Follow-ups, when budget or coverage fell short.
         #[serde(rename = "suggested_next_queries", skip_serializing_if = "Vec::is_empty")]
         suggested_next_queries: Vec<String>,
@@ -64,10 +72,14 @@ shapes! {
         insufficient_context: bool,
         /// How sure the pack is that it holds an answer.
         confidence: Confidence,
+        /// The text that was budgeted, as a model gets it; answers carry it beside the pack.
+        #[serde(skip)]
+        rendered: String,
     }
 
     /// How sure a pack is that it holds an answer: `score` is 2/3 of the margin and 1/3 of the coverage, or
     /// 1 where the text names or quotes exactly what is shown; all in 0..1, in hundredths.
+    #[derive(Copy)]
     Confidence {
         /// All together.
         score: f64,
@@ -78,13 +90,14 @@ shapes! {
     }
 
     /// A change between two states of the tree.
-    Change {
+    #[schemars(rename = "Change")]
+    ChangeReport {
         /// The state before: a commit id, `staged`, `worktree`, or `patch`.
         from: String,
         /// The state after, likewise.
         to: String,
         /// The files, in the order of the text.
-        files: Vec<ChangedFile>,
+        files: Vec<FileReport>,
         /// Parts whose lines are in the text.
         shown: u64,
         /// Parts that had no room.
@@ -92,32 +105,34 @@ shapes! {
     }
 
     /// What a change does to a file.
-    ChangedFile {
+    #[schemars(rename = "ChangedFile")]
+    FileReport {
         /// Path, the one before where the file is gone.
         file_rel_path: String,
         /// The path before, where it is another one.
         #[serde(skip_serializing_if = "Option::is_none")]
         previous_path: Option<String>,
         /// `added`, `removed`, `modified` or `renamed`.
-        status: String,
+        status: Status,
         /// Whether the index holds the text after, in which callers and tests are looked up.
         indexed: bool,
         /// Why its text is not shown.
         #[serde(skip_serializing_if = "Option::is_none")]
-        unreadable: Option<String>,
+        unreadable: Option<Word>,
         /// What happens to its parts, by place.
-        parts: Vec<ChangedPart>,
+        parts: Vec<PartReport>,
     }
 
     /// What a change does to a definition, or to lines of none.
-    ChangedPart {
+    #[schemars(rename = "ChangedPart")]
+    PartReport {
         /// Qualified name; empty for lines that belong to no definition.
         name: String,
         /// The name before, where it is another one.
         #[serde(skip_serializing_if = "Option::is_none")]
         previous_name: Option<String>,
         /// `added`, `removed`, `modified` or `renamed`.
-        status: String,
+        status: Status,
         /// Whether whoever uses it may have to change, too.
         contract: bool,
         /// The signature before.
@@ -139,16 +154,18 @@ shapes! {
     }
 
     /// One limit in force.
+    #[derive(Copy, Eq)]
     Limit {
         /// The value.
         value: u64,
-        /// `default`, `userFile`, `repositoryFile`, `environment`, `commandLine`, `client`, `request` or
-        /// `hardCap`.
-        source: String,
+        /// Where it came from.
+        source: LimitSource,
     }
 
     /// The limits in force.
-    BudgetsResolved {
+    #[derive(Eq)]
+    #[schemars(rename = "BudgetsResolved")]
+    Budgets {
         /// Characters of the rendering.
         max_total_chars: Limit,
         /// Tokens of the rendering.
@@ -166,7 +183,7 @@ shapes! {
         clamped: Vec<Clamp>,
         /// Reserves of `contextBudget` that were negative and count as 0.
         #[serde(skip_serializing_if = "Vec::is_empty")]
-        negative_reserves: Vec<String>,
+        negative_reserves: Vec<Word>,
         /// Name of the token counter.
         tokenizer: String,
         /// Whether it counts exactly.
@@ -174,9 +191,10 @@ shapes! {
     }
 
     /// A limit that was asked for above its hard cap.
+    #[derive(Eq)]
     Clamp {
         /// Name.
-        limit: String,
+        limit: Word,
         /// Asked for.
         asked: u64,
         /// Granted.
@@ -184,6 +202,7 @@ shapes! {
     }
 
     /// UTF-16 code units from the start of the file, half-open.
+    #[derive(Copy, Eq)]
     Range {
         /// First.
         start: u32,
@@ -192,7 +211,9 @@ shapes! {
     }
 
     /// 1-based lines, inclusive.
-    Lines {
+    #[derive(Copy, Eq, PartialOrd, Ord)]
+    #[schemars(rename = "Lines")]
+    LineRange {
         /// First.
         start: u32,
         /// Last.
@@ -211,28 +232,30 @@ shapes! {
         /// Place.
         range: Range,
         /// Place in lines.
-        lines: Lines,
+        lines: LineRange,
         /// Retrieval score in 0..1.
         seed_score: f64,
         /// What each signal added, when explained.
         #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-        signals: BTreeMap<String, f64>,
+        signals: BTreeMap<Word, f64>,
     }
 
     /// An ordered group of items with one role.
-    ContextSection {
+    #[schemars(rename = "ContextSection")]
+    Section {
         /// Its name.
-        name: String,
+        name: Word,
         /// Items in rank order.
-        items: Vec<ContextItem>,
+        items: Vec<Item>,
         /// Candidates that were left out.
         dropped: u32,
     }
 
     /// A chunk or symbol in a pack.
-    ContextItem {
+    #[schemars(rename = "ContextItem")]
+    Item {
         /// `symbol` when it has a symbol id, else `chunk`.
-        kind: String,
+        kind: Word,
         /// Symbol, where it has one.
         #[serde(skip_serializing_if = "Option::is_none")]
         symbol_id: Option<String>,
@@ -243,13 +266,13 @@ shapes! {
         /// Place of the definition.
         range: Range,
         /// Place of the definition in lines.
-        lines: Lines,
+        lines: LineRange,
         /// Language identifier.
-        language_id: String,
+        language_id: Word,
         /// The signature, or a heading, or the first line.
         title: String,
         /// How much of it is shown: `diff`, `whole`, `windows`, `head` or `place`.
-        form: String,
+        form: Form,
         /// What is shown.
         excerpt: Excerpt,
         /// Scores.
@@ -257,11 +280,11 @@ shapes! {
         /// How the hybrid score comes about, when explained: the value of each node is that of its
         /// parts, added or multiplied in order.
         #[serde(skip_serializing_if = "Option::is_none")]
-        explanation: Option<Value>,
+        explanation: Option<Explanation>,
         /// Why it is here.
         why: Why,
         /// What it is: definition, reference, import, test, config, doc.
-        traits: Vec<String>,
+        traits: Vec<Word>,
         /// Kinds of the secrets that are replaced in its text by `[REDACTED:kind]`, ordered; `secret`
         /// for a short one. Lines and lengths are those of the file.
         #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -274,13 +297,12 @@ shapes! {
         merged_from: Vec<MergedPart>,
         /// Tokens of its excerpt, counted by parts; headers and gap marks are not in it.
         tokens: u64,
-        /// What leads back to the source, when explained, in layout `graph`; its members stand on the
-        /// item itself in layout `agent`.
+        /// What leads back to the source, when explained, in layout `graph`.
         #[serde(skip_serializing_if = "Option::is_none")]
         provenance: Option<Provenance>,
-        /// The members of the provenance in layout `agent`, and whatever later versions add.
-        #[serde(flatten)]
-        more: Map<String, Value>,
+        /// The same in layout `agent`.
+        #[serde(flatten, skip_serializing_if = "Option::is_none")]
+        flat_provenance: Option<Provenance>,
     }
 
     /// What is shown of an item.
@@ -299,7 +321,7 @@ shapes! {
     /// A run of whole lines.
     Part {
         /// Lines.
-        lines: Lines,
+        lines: LineRange,
         /// Place, when explained.
         #[serde(skip_serializing_if = "Option::is_none")]
         range: Option<Range>,
@@ -310,10 +332,11 @@ shapes! {
         /// The limit on bytes.
         max_bytes: u64,
         /// The limit that bound.
-        reason: String,
+        reason: Word,
     }
 
     /// Scores of an item.
+    #[derive(Copy)]
     Scores {
         /// Retrieval score in 0..1.
         seed_score: f64,
@@ -330,7 +353,7 @@ shapes! {
         /// Chunk.
         chunk_uid: String,
         /// Lines.
-        lines: Lines,
+        lines: LineRange,
     }
 
     /// Why an item is in the pack.
@@ -352,12 +375,13 @@ shapes! {
     }
 
     /// One edge of a path.
+    #[derive(Eq)]
     PathStep {
         /// Kind of edge.
-        edge_type: String,
+        edge_type: Word,
         /// `inherit` or `implement` for the usages that are.
         #[serde(skip_serializing_if = "Option::is_none")]
-        subkind: Option<String>,
+        subkind: Option<Word>,
         /// Source: its symbol, else its chunk, else its file.
         from: String,
         /// Target.
@@ -370,7 +394,7 @@ shapes! {
     /// A piece of evidence.
     Evidence {
         /// Kind.
-        kind: String,
+        kind: Word,
         /// Identity.
         evidence_id: String,
         /// 0..1.
@@ -387,11 +411,12 @@ shapes! {
     }
 
     /// Another place with the same content.
+    #[derive(Eq)]
     Place {
         /// Path.
         file_rel_path: String,
         /// Lines.
-        lines: Lines,
+        lines: LineRange,
         /// Chunk.
         chunk_uid: String,
         /// Symbol, where it has one.
@@ -400,7 +425,8 @@ shapes! {
     }
 
     /// Counts. `found = included + merged + dropped`, always.
-    ContextPackStats {
+    #[schemars(rename = "ContextPackStats")]
+    Stats {
         /// Candidates.
         found: u64,
         /// Items.
@@ -410,9 +436,9 @@ shapes! {
         /// Candidates left out.
         dropped: u64,
         /// The same by `budget`, `noEvidence`, `duplicate`, `unsupported`.
-        dropped_by_reason: BTreeMap<String, u64>,
+        dropped_by_reason: BTreeMap<Word, u64>,
         /// Items by section.
-        items_by_section: BTreeMap<String, u64>,
+        items_by_section: BTreeMap<Word, u64>,
         /// Highest hop met.
         max_hop: u32,
         /// Tokens of the rendering.
@@ -425,16 +451,74 @@ shapes! {
         char_count: u64,
         /// Retrieval routes by which something was found: of `sparse`, `fts`, `symbol`, `path`,
         /// `history`, `graph`.
-        providers: Vec<String>,
+        providers: Vec<Word>,
         /// Microseconds by stage; volatile, not part of the canonical form.
         #[serde(skip_serializing_if = "BTreeMap::is_empty")]
         timings: BTreeMap<String, u64>,
+    }
+
+    /// The explain envelope.
+    Explain {
+        /// The workspace.
+        repo_id: String,
+        /// What was understood of the query.
+        query: BTreeMap<Word, Vec<String>>,
+        /// Weights in force, zero ones too.
+        weights: Value,
+        /// Bounds that stopped expansion.
+        expansion: ExpansionReport,
+        /// Items whose path lacks required evidence, by chunk uid.
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        evidence_gaps: Vec<EvidenceGap>,
+        /// Candidates left out, best first, then named files that are not read; at most `maxItems`.
+        excluded: Vec<Excluded>,
+        /// How many more were left out.
+        excluded_more: u64,
+    }
+
+    /// How far expansion went.
+    #[derive(Copy, Eq)]
+    ExpansionReport {
+        /// Seeds whose edges were followed.
+        seeds: u32,
+        /// Seeds that were found.
+        seeds_found: u32,
+        /// Edges read.
+        edges: u32,
+        /// Definitions reached.
+        records: u32,
+        /// Hops at which something was reached.
+        hops: u32,
+        /// Whether a bound stopped the walk.
+        bounded: bool,
+    }
+
+    /// A path without the required evidence.
+    #[derive(Eq)]
+    EvidenceGap {
+        /// The item.
+        chunk_uid: String,
+        /// The edges that lack evidence.
+        edges: Vec<PathStep>,
+    }
+
+    /// A candidate that was left out.
+    Excluded {
+        /// Path.
+        file_rel_path: String,
+        /// Lines; 0 to 0 for a file that is not read.
+        lines: LineRange,
+        /// Title.
+        title: String,
+        /// Score.
+        hybrid_score: f64,
+        /// Reason in detail.
+        reason: Word,
     }
 }
 
 /// What leads back to the exact source.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(default)]
 pub struct Provenance {
     /// Chunk uid, with line offsets when the item is a part.
     pub snippet_id: String,
@@ -452,4 +536,113 @@ pub struct Provenance {
     pub content_hash: String,
     /// One sentence made from `why`.
     pub selection_reason: String,
+}
+
+/// How an item is shown.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum Form {
+    /// Its place alone, one line in a list.
+    Place,
+    /// Its signature, and the lines of it that shown code refers to or that refer to shown code.
+    Head,
+    /// The first lines and those where the words of the text are.
+    Windows,
+    /// All of it.
+    #[default]
+    Whole,
+    /// Its part of the diff of a change; the excerpt holds those of its lines that are in it.
+    Diff,
+}
+
+impl Form {
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Place => "place",
+            Self::Head => "head",
+            Self::Windows => "windows",
+            Self::Whole => "whole",
+            Self::Diff => "diff",
+        }
+    }
+}
+
+/// What became of a file or a definition.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum Status {
+    /// New.
+    Added,
+    /// Gone.
+    Removed,
+    /// Other lines.
+    #[default]
+    Modified,
+    /// The same under another name.
+    Renamed,
+}
+
+impl Status {
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Added => "added",
+            Self::Removed => "removed",
+            Self::Modified => "modified",
+            Self::Renamed => "renamed",
+        }
+    }
+}
+
+/// Where a limit came from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum LimitSource {
+    /// The built-in default.
+    #[default]
+    Default,
+    /// The user's configuration file.
+    UserFile,
+    /// The repository's configuration file.
+    RepositoryFile,
+    /// An environment variable of the daemon.
+    Environment,
+    /// An option on the daemon's command line.
+    CommandLine,
+    /// The default of the client, which holds where no configuration names one.
+    Client,
+    /// The request, where it differs from what would hold without it.
+    Request,
+    /// The hard cap, below what was asked for.
+    HardCap,
+}
+
+impl Pack {
+    /// The whole pack as JSON, volatile members included.
+    pub fn to_json(&self) -> Value {
+        serde_json::to_value(self).unwrap_or(Value::Null)
+    }
+
+    /// The bytes that equal packs have in common.
+    pub fn canonical(&self) -> String {
+        let mut value = self.to_json();
+        canonical::strip_volatile(&mut value);
+        canonical::to_string(&value)
+    }
+
+    /// All items in the order of their sections.
+    pub fn items(&self) -> impl Iterator<Item = &Item> {
+        self.sections.iter().flat_map(|s| &s.items)
+    }
+
+    /// What a follow-up may name as [`crate::Request::seen`]: the chunk uid of each item, with `@head` for
+    /// those of which only a part was shown that a later pack may repeat in full.
+    pub fn seen(&self) -> Vec<String> {
+        let mark = |i: &Item| match i.form {
+            Form::Head => format!("{}@head", i.chunk_uid),
+            _ => i.chunk_uid.clone(),
+        };
+        self.items().map(mark).collect()
+    }
 }
