@@ -278,22 +278,8 @@ impl<'a> Assembly<'a> {
     /// at most `room` tokens more. Says how many it took. Once the request is withdrawn nothing is shown
     /// any more.
     fn offer(&mut self, i: usize, plan: Plan, room: u64) -> Option<u64> {
-        if (self.ctx.cancel)() {
-            return None;
-        }
-        let was = self.shown_as(i)?;
-        let section = self.s.claimed[i].section?;
-        if plan.parts.is_empty() {
-            let c = &mut self.s.claimed[i];
-            (c.state, c.plan) = (State::Dropped(DropReason::TooLarge), Some(plan));
-            return None;
-        }
-        if was.is_some_and(|form| form >= plan.form) {
-            return None;
-        }
-        if !self.is_within_item(i, &plan) || was.is_none() && self.drop_capped(i) {
-            return None;
-        }
+        let (section, was) = (self.s.claimed[i].section?, self.shown_as(i)?);
+        let plan = self.admitted(i, plan, was.is_some())?;
         let (before, caps, limit) = (self.page.size(), self.s.request.budgets, self.limit);
         let fits = |taken: Size| {
             before.tokens + taken.tokens <= limit
@@ -328,6 +314,25 @@ impl<'a> Assembly<'a> {
         c.state = State::Included;
         c.plan = Some(plan);
         Some(taken)
+    }
+
+    /// The plan of a candidate that may be shown by it, with the lines that are shown already: those stay, as
+    /// the member of a type that shown code uses.
+    fn admitted(&mut self, i: usize, plan: Plan, is_shown: bool) -> Option<Plan> {
+        if (self.ctx.cancel)() {
+            return None;
+        }
+        let c = &mut self.s.claimed[i];
+        if plan.parts.is_empty() {
+            (c.state, c.plan) = (State::Dropped(DropReason::TooLarge), Some(plan));
+            return None;
+        }
+        let plan = match c.plan.as_ref().filter(|_| is_shown) {
+            Some(shown) => Some(plan.with(shown.parts.iter().copied())).filter(|plan| plan.adds_to(shown))?,
+            None => plan,
+        };
+        let fits = self.is_within_item(i, &plan) && (is_shown || !self.drop_capped(i));
+        fits.then_some(plan)
     }
 
     /// Whether an excerpt is as short as an item must be.

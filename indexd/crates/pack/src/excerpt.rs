@@ -24,6 +24,20 @@ pub struct Plan {
     pub reason: Option<&'static str>,
 }
 
+impl Plan {
+    /// Whether it shows more than another of the same unit: in a fuller form, or further lines in the same.
+    pub fn adds_to(&self, other: &Plan) -> bool {
+        let covers = |p: &Lines| self.parts.iter().any(|own| own.contains(*p));
+        self.form > other.form
+            || self.form == other.form && self.parts != other.parts && other.parts.iter().all(covers)
+    }
+
+    /// The same with further lines.
+    pub fn with(&self, further: impl IntoIterator<Item = Lines>) -> Self {
+        Self { parts: union(self.parts.iter().copied().chain(further)), ..self.clone() }
+    }
+}
+
 /// What speaks for each line of a unit.
 pub struct LineScores {
     /// The terms of the query on each line of the unit, gaps between its spans included; a term

@@ -102,13 +102,7 @@ pub fn gather(
     let top = hits.iter().filter(|h| roles.contains(&h.role)).map(|h| h.total).fold(0.0, f64::max);
     let scale = if top > 0.0 { 1.0 / top } else { 0.0 };
     let scores: FxHashMap<UnitKey, usize> = hits.iter().enumerate().map(|(i, h)| (h.unit.key, i)).collect();
-    for h in hits.iter().filter(|h| roles.contains(&h.role)).take(seeds_max) {
-        found.add_seed(units, Rc::clone(&h.unit), (h.total * scale).min(1.0), Some(h.scored));
-    }
-    // What the text quotes counts wherever it stands.
-    for h in hits.iter().filter(|h| h.scored.holds_quote()).take(QUOTED_MAX) {
-        found.add_seed(units, Rc::clone(&h.unit), (h.total * scale).min(1.0), Some(h.scored));
-    }
+    add_seeds(units, &mut found, named, &hits, |h| roles.contains(&h.role), (seeds_max, scale));
     let starts: Vec<Rc<Unit>> =
         found.candidates.iter().take(bounds.seeds as usize).map(|c| Rc::clone(&c.unit)).collect();
     let is_strict = request.strictness == Strictness::Strict;
@@ -288,6 +282,26 @@ impl Found {
                 c.scored = Some(h.scored);
             }
         }
+    }
+}
+
+/// The best hits that may be seeds, and what holds a phrase of the text, wherever it stands; scores are
+/// multiplied by `scale`.
+fn add_seeds(
+    units: &mut Units,
+    found: &mut Found,
+    named: &Named,
+    hits: &[Hit],
+    may_be: impl Fn(&Hit) -> bool,
+    (n_max, scale): (usize, f64),
+) {
+    // Beside a name, the words of which it is made find, in other files, only what is called alike.
+    let files: Vec<FileDoc> = named.meant.iter().map(|u| u.file).collect();
+    let is_asked = |h: &Hit| !named.is_all || files.contains(&h.unit.file);
+    let best = hits.iter().filter(|h| may_be(h) && is_asked(h)).take(n_max);
+    let quoted = hits.iter().filter(|h| h.scored.holds_quote()).take(QUOTED_MAX);
+    for h in best.chain(quoted) {
+        found.add_seed(units, Rc::clone(&h.unit), (h.total * scale).min(1.0), Some(h.scored));
     }
 }
 

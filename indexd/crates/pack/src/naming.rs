@@ -2,7 +2,7 @@
 //! `path:line`, a type and its method side by side, an identifier, or a plain word that means little
 //! but one definition in this tree.
 
-use crate::query::Query;
+use crate::query::{Kind, Query};
 use crate::role::{Role, role_of};
 use crate::unit::{Unit, UnitKey, Units};
 use indexd_model::path::{dir_of, stem_of};
@@ -31,6 +31,8 @@ pub struct Named {
     pub listed: Vec<Rc<Unit>>,
     /// The units of what the change of the request is about.
     pub changed: Vec<Rc<Unit>>,
+    /// Whether the text is nothing but names of what is meant, so that its words ask for nothing else.
+    pub is_all: bool,
 }
 
 impl Named {
@@ -45,8 +47,7 @@ pub fn named(units: &mut Units, query: &Query) -> Named {
     let mut out = Named::default();
     let mut seen: FxHashSet<UnitKey> = FxHashSet::default();
     for name in &query.names {
-        let parts: Vec<&str> =
-            name.text.split(['.', '#']).flat_map(|p| p.split("::")).filter(|p| !p.is_empty()).collect();
+        let parts = parts(&name.text);
         let Some((last, before)) = parts.split_last() else { continue };
         let mut found = definitions(units, last, before);
         if before.is_empty() && !name.is_identifier {
@@ -57,6 +58,9 @@ pub fn named(units: &mut Units, query: &Query) -> Named {
             found.retain(|f| f.1);
         }
         let n_meant = if found.len() <= MEANT_MAX { found.len() } else { 0 };
+        let is_part = |word: &String| parts.iter().any(|p| p.eq_ignore_ascii_case(word));
+        out.is_all |=
+            query.kind == Kind::Name && name.is_identifier && n_meant > 0 && query.words.iter().all(is_part);
         // Of many methods with one name none is meant more than another.
         for (i, (def, _)) in found.into_iter().take(LISTED_MAX).enumerate() {
             let Some(unit) = units.of_def(def) else { continue };
@@ -69,6 +73,11 @@ pub fn named(units: &mut Units, query: &Query) -> Named {
         }
     }
     out
+}
+
+/// The names that a name is made of: `pkg.Type#method` has three.
+fn parts(name: &str) -> Vec<&str> {
+    name.split(['.', '#']).flat_map(|p| p.split("::")).filter(|p| !p.is_empty()).collect()
 }
 
 /// Definitions called `last` whose surroundings end in `before`: the names around them, then the

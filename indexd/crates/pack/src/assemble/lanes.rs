@@ -12,7 +12,7 @@ use crate::pack::Form;
 use crate::query::Kind;
 use crate::request::Intent;
 use crate::role::{Role, role_of};
-use indexd_model::{ChunkKind, EdgeKind, FileDoc};
+use indexd_model::{ChunkKind, EdgeKind, FileDoc, Lines};
 use rustc_hash::FxHashMap;
 use std::rc::Rc;
 
@@ -148,7 +148,7 @@ impl Assembly<'_> {
     fn plan_of_seed(&mut self, i: usize) -> Option<Plan> {
         let unit = Rc::clone(&self.s.claimed[i].candidate.unit);
         match (self.calls_of_named.get(&unit.key).cloned(), unit.def.some()) {
-            (Some(lines), Some(def)) => {
+            (Some(lines), Some(def)) if self.seen_mark(&unit).is_none() => {
                 let def = self.s.units.def(def);
                 Some(excerpt::head(&self.s.source(i), &def, lines))
             }
@@ -270,10 +270,7 @@ impl Assembly<'_> {
             }
             let least = if is_open { self.at_least(i) } else { 0 };
             let before = self.page.size().tokens;
-            // Windows might leave out a line that uses what is changed.
-            let is_use = self.s.request.intent == Intent::Refactor;
-            let plan = if is_use { self.plan_of_seed(i) } else { self.plan(i) };
-            if plan.is_some_and(|plan| self.offer(i, plan, u64::MAX).is_some()) {
+            if self.plan_of_seed(i).is_some_and(|plan| self.offer(i, plan, u64::MAX).is_some()) {
                 self.note(before + least);
             }
         }
@@ -316,9 +313,12 @@ impl Assembly<'_> {
                 continue;
             }
             let Some(i) = self.candidate_of(link) else { continue };
-            // Shown already, or with a header alone larger than the room.
-            let is_shown = self.s.claimed[i].state == State::Included;
-            if is_shown || self.has_too_large_header(i, left.min(self.left())) {
+            if self.s.claimed[i].state == State::Included {
+                left -= self.add_lines(i, &link.lines, left).min(left);
+                continue;
+            }
+            // A header alone may be larger than the room.
+            if self.has_too_large_header(i, left.min(self.left())) {
                 continue;
             }
             let source = self.s.source(i);
@@ -336,6 +336,13 @@ impl Assembly<'_> {
             }
         }
         room - left
+    }
+
+    /// Shows further lines of what is shown in part, as the member of a type that shown code uses.
+    fn add_lines(&mut self, i: usize, lines: &[u32], room: u64) -> u64 {
+        let plan = self.s.claimed[i].plan.as_ref().filter(|p| matches!(p.form, Form::Head | Form::Windows));
+        let plan = plan.map(|p| p.with(lines.iter().map(|l| Lines { start: *l, end: *l })));
+        plan.and_then(|plan| self.offer(i, plan, room)).unwrap_or(0)
     }
 
     /// The position of the candidate for a linked unit, a new one where it was none; `None` beyond the

@@ -50,8 +50,11 @@ impl Assembly<'_> {
         if source.text.is_empty() {
             return None;
         }
-        let room = self.room(i);
         let unit = Rc::clone(&self.s.claimed[i].candidate.unit);
+        if let Some(line) = self.line_of_import(i).filter(|_| self.seen_mark(&unit).is_none()) {
+            return Some(excerpt::lines([line]));
+        }
+        let room = self.room(i);
         // What is shorter may be a piece of a long line.
         let is_long = unit.spans.iter().any(|(s, _)| s.len() as usize > source.line_max());
         if is_long || source.is_long(unit.lines().start) {
@@ -63,6 +66,16 @@ impl Assembly<'_> {
         let fits_whole = size as usize <= room.whole_bytes.min(room.bytes);
         let scores = (!fits_whole).then(|| self.line_scores(i, &source));
         Some(excerpt::plan(&unit, &source, head, scores.as_ref(), room, &e))
+    }
+
+    /// The line of the import that leads to a candidate which is no definition: the others around it import
+    /// other things.
+    fn line_of_import(&self, i: usize) -> Option<u32> {
+        let c = &self.s.claimed[i].candidate;
+        let step = c.path.last().filter(|s| matches!(s.kind, EdgeKind::Import | EdgeKind::Export))?;
+        let line = step.evidence?.line;
+        let is_inside = c.unit.spans.iter().any(|(_, l)| l.start <= line && line <= l.end);
+        (c.unit.def.some().is_none() && is_inside && !step.is_out).then_some(line)
     }
 
     /// Lets what is shown of long lines begin shortly before the heaviest word of the text in each.

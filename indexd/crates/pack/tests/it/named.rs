@@ -119,3 +119,55 @@ fn what_the_text_quotes_is_shown_wherever_it_stands() {
         }
     }
 }
+
+#[test]
+fn beside_a_name_nothing_is_shown_that_is_only_called_alike() {
+    let store = "package store\n\ntype Store struct{}\n\nfunc (s *Store) Close() { release() }\n\nfunc release() {}\n";
+    let alike = "package door\n\n// Close closes the store door.\nfunc closeStoreDoor() {}\n";
+    let user = "package user\n\nimport \"m/store\"\n\nfunc Leave(s *store.Store) { s.Close() }\n";
+    let files = [("go.mod", "module m\n"), ("store/s.go", store), ("door/d.go", alike), ("user/u.go", user)];
+    let view = Oracle::of(&files);
+    let titles = |query: &str| -> Vec<String> {
+        let pack = pack(&view, json!({"query": query}));
+        pack.items().map(|i| i.title.clone()).collect()
+    };
+    let has = |titles: &[String], what: &str| titles.iter().any(|t| t.contains(what));
+    for query in ["Store.Close", "store.Store.Close", "Store Close"] {
+        let got = titles(query);
+        for connected in ["Close()", "Leave", "release"] {
+            assert!(has(&got, connected), "{query}: {got:?}");
+        }
+        assert!(!has(&got, "closeStoreDoor"), "{query}: {got:?}");
+    }
+    // Words beside the name ask for more than it.
+    for query in ["why does Store.Close leave the door open", "Store.Close door"] {
+        let got = titles(query);
+        assert!(has(&got, "closeStoreDoor"), "{query}: {got:?}");
+    }
+}
+
+#[test]
+fn a_type_that_is_shown_by_its_head_gains_the_members_that_shown_code_uses() {
+    let fields: String = (0..40).map(|i| format!("\tspare{i} int\n")).collect();
+    let tank = format!(
+        "package a\n\ntype Tank struct {{\n{fields}\tlevel int\n}}\n\nfunc (t *Tank) Fill() {{ t.level++ }}\n"
+    );
+    let view = Oracle::of(&[("go.mod", "module m\n"), ("a/tank.go", &tank)]);
+    let pack = pack(&view, json!({"query": "Tank.Fill", "budgets": {"maxTotalTokens": 80}}));
+    assert!(pack.rendered.contains("type Tank struct"), "{}", pack.rendered);
+    assert!(pack.rendered.contains("\tlevel int"), "{}", pack.rendered);
+    assert!(!pack.rendered.contains("spare20"), "{}", pack.rendered);
+}
+
+#[test]
+fn a_module_that_imports_is_shown_by_the_line_of_the_import() {
+    let helpers = "def lend():\n    return 1\n";
+    let others: String = (0..60).map(|i| format!("import other{i}\n")).collect();
+    let user = format!("{others}from helpers import lend\n\n\ndef pay():\n    return lend()\n");
+    let view = Oracle::of(&[("helpers.py", helpers), ("user.py", &user)]);
+    let pack = pack(&view, json!({"query": "helpers.lend", "budgets": {"maxTotalTokens": 250}}));
+    let lines: Vec<&str> =
+        pack.items().filter(|i| i.file_rel_path == "user.py").flat_map(|i| i.excerpt.text.lines()).collect();
+    assert!(lines.contains(&"from helpers import lend"), "{lines:?}");
+    assert!(!lines.contains(&"import other3"), "{lines:?}");
+}
