@@ -140,9 +140,13 @@ pub struct PackArgs {
     /// Tokens of the window kept for the system prompt
     #[arg(long, value_name = "TOKENS", requires = "context_window", help_heading = "Limits")]
     pub system_reserve: Option<i64>,
-    /// o200k_base, cl100k_base, generic or claude
-    /// [default: as configured]
-    #[arg(long, value_name = "NAME", help_heading = "Limits")]
+    /// What counts tokens [default: as configured]
+    #[arg(
+        long,
+        value_name = "NAME",
+        value_parser = ["o200k_base", "cl100k_base", "generic", "claude"],
+        help_heading = "Limits"
+    )]
     pub tokenizer: Option<String>,
     /// strict, warn or loose, at hard caps and where evidence lacks
     #[arg(long, value_name = "LEVEL", help_heading = "Limits")]

@@ -473,7 +473,7 @@ pub mod tests {
         for (i, text) in ["first\n", middle, "last\n"].into_iter().enumerate() {
             let line = 100 * (i as u32 + 1);
             let lines = LineRange { start: line, end: line };
-            let run = Run { lines: lines.clone(), text: text.to_owned() };
+            let run = Run { lines, text: text.to_owned() };
             let entry = &mut choice.entries[i];
             (entry.path, entry.lines, entry.runs) = ("a.go".to_owned(), lines, Some(vec![run]));
             entry.title = format!("part {i}");
