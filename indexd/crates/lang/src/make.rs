@@ -2,6 +2,7 @@
 
 use crate::outline::{Outline, Section};
 use indexd_model::{LineIndex, Lines, Span};
+use std::ops::Range;
 
 /// The explicit targets of `text`, each named by the first of its rule.
 pub fn outline(text: &str, lines: &LineIndex) -> Outline {
@@ -36,8 +37,9 @@ pub fn outline(text: &str, lines: &LineIndex) -> Outline {
         }
         let start = lines.start(doc_start.unwrap_or(first));
         let head_start = lines.start(first);
+        let [name_start, name_end] = [name.start, name.end].map(|at| head_start + at as u32);
         sections.push(Section {
-            name_span: Span::new(head_start, head_start + name.len() as u32),
+            name_span: Span::new(name_start, name_end),
             name: None,
             span: Span::new(start, lines.start(line)),
             head: lines.lines_span(Lines { start: first, end: head_end }),
@@ -49,8 +51,9 @@ pub fn outline(text: &str, lines: &LineIndex) -> Outline {
     Outline { sections, ..Outline::default() }
 }
 
-/// The first target of a rule; `None` for assignments, recipes, directives and special targets.
-fn target(line: &str) -> Option<&str> {
+/// Where the first target of a rule stands in its line; `None` for assignments, recipes, directives and
+/// special targets.
+fn target(line: &str) -> Option<Range<usize>> {
     if line.starts_with(['\t', ' ', '.']) {
         return None;
     }
@@ -60,7 +63,9 @@ fn target(line: &str) -> Option<&str> {
     let name = targets.split_ascii_whitespace().next()?;
     let is_directive =
         matches!(name, "ifeq" | "ifneq" | "ifdef" | "ifndef" | "include" | "-include" | "export" | "define");
-    (!is_assignment && !is_directive).then_some(name)
+    // A line may begin with a form feed.
+    let start = line.len() - line.trim_ascii_start().len();
+    (!is_assignment && !is_directive).then_some(start..start + name.len())
 }
 
 /// A line of a recipe, or a blank or conditional line between two of them.
@@ -101,8 +106,10 @@ mod tests {
 
     #[test]
     fn odd_ends_are_read() {
-        for text in ["", "a:", "a:\\", "a:\n\t", "#", "define x", "a:\n\n"] {
-            outline(text, &LineIndex::new(text));
+        for text in ["", "a:", "a:\\", "a:\n\t", "#", "define x", "a:\n\n", "\u{c}ä:"] {
+            for section in outline(text, &LineIndex::new(text)).sections {
+                assert!(["a", "ä"].contains(&&text[section.name_span.range()]), "{text:?}");
+            }
         }
     }
 }

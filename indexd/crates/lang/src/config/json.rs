@@ -45,7 +45,9 @@ pub(super) fn outline(text: &str, lines: &LineIndex, manifest: &str) -> Outline 
             b'}' | b']' => depth = depth.saturating_sub(1),
             b':' if depth == 1 && in_object => {
                 key = last.take();
-                if let Some(name_span) = key {
+                // A key is written on one line; what goes over several is a quote that is missing.
+                let is_on_one = |key: &Span| lines.line(key.start) == lines.line(key.end);
+                if let Some(name_span) = key.filter(is_on_one) {
                     let line = lines.line(name_span.start);
                     starts.push(Start { first_line: line, line, name_span, name: None });
                 }

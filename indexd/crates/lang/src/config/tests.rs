@@ -75,6 +75,7 @@ fn json_has_keys_of_the_top_object() {
     check("a.json", "[{\"a\": 1}]\n", None, &["[1-1:-]"]);
     check("b.json", "{\"a\": 1}", None, &["1-1 a", "[1-1:-]"]);
     check("c.json", "{\"a\": 1, \"b\": 2}", None, &["1-1 a", "1-1 b", "[1-1:-]"]);
+    check("d.json", "{\"a\": 1,\n\"b: 2,\n}c\": 3}", None, &["1-3 a", "[1-3:a]"]);
 }
 
 proptest! {
@@ -87,6 +88,7 @@ proptest! {
                 prop_assert!(s.span.start >= at && s.span.start <= s.span.end, "{path}");
                 prop_assert!(s.span.end as usize <= text.len());
                 prop_assert!(text.get(s.name_span.range()).is_some() && text.get(s.head.range()).is_some());
+                prop_assert!(s.span.contains(s.name_span) || s.name_span.is_empty(), "{path}");
                 at = s.span.start;
             }
         }
