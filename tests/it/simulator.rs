@@ -38,6 +38,11 @@ fn scripted_failures_end_in_the_index_of_the_tree() {
     run_apart(&parts);
 }
 
+#[test]
+fn a_request_that_comes_in_during_a_comparison_is_answered_next() {
+    run_apart(&["crowd".to_owned()]);
+}
+
 /// Runs each of these in a process of its own, all at once.
 fn run_apart(what: &[String]) {
     let children: Vec<_> = what
@@ -60,7 +65,7 @@ fn run_apart(what: &[String]) {
 fn child() {
     let Ok(part) = std::env::var(SCRIPTS) else { return };
     on_large_stack(move || {
-        let (kind, list) = part.split_once(' ').unwrap();
+        let (kind, list) = part.split_once(' ').unwrap_or((&part, ""));
         match kind {
             "seeds" => {
                 let (from, to) = list.split_once('-').unwrap();
@@ -68,6 +73,7 @@ fn child() {
             }
             "kept" => list.split(',').for_each(|seed| run_seed(seed.parse().unwrap())),
             "calls" => calls::run(list),
+            "crowd" => World::new(0, true).ask_during_a_comparison(),
             "parking" => parking::run(list),
             _ => panic!("{part}"),
         }

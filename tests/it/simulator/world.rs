@@ -218,6 +218,29 @@ impl World {
         panic!("no answer after {TURNS_MAX} turns: {:?}", self.shared.condition());
     }
 
+    /// Two requests, of which the second comes in while the tree is compared for the first: no event follows
+    /// that would wake the loop for it.
+    pub fn ask_during_a_comparison(&mut self) {
+        self.ask();
+        self.plan.lock().overflows = true;
+        let [first, second] = [0, 1].map(|ms| {
+            let (reply, answer) = crossbeam_channel::bounded(1);
+            let arrived = self.clock.now() + Duration::from_millis(ms);
+            self.sender.send(Event::Wait(Waiter { arrived, reply })).unwrap();
+            answer
+        });
+        let is_fresh = |answer: &Receiver<Answer>| matches!(answer.try_recv(), Ok(Answer::Is(f)) if f.fresh);
+        let driver = self.driver.as_mut().unwrap();
+        assert!(driver.hear(self.events.try_recv().map_err(|_| RecvTimeoutError::Timeout)));
+        let due = driver.turn();
+        assert!(is_fresh(&first) && !is_fresh(&second));
+        assert!(due.is_some_and(|due| due <= self.clock.now()), "the loop would sleep");
+        self.clock.advance(Duration::from_millis(1));
+        driver.hear(Err(RecvTimeoutError::Timeout));
+        driver.turn();
+        assert!(is_fresh(&second));
+    }
+
     /// An answer that says it is fresh is about the files as they are now.
     fn check(&self, freshness: &Freshness) {
         self.show(freshness);

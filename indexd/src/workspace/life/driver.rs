@@ -461,8 +461,10 @@ impl Driver {
         }
         let patience = Duration::from_millis(self.setup.engine.config.freshness_cookie_ms);
         let idle = Duration::from_secs(self.setup.engine.config.workspace_idle_close_s);
+        // A request that came in during the step that answered those before it waits for no event.
+        let is_owed = self.cookies.is_wanted() && self.cookies.due(patience).is_none();
         let dues = [
-            self.needs_sweep.then(|| self.now()),
+            (self.needs_sweep || is_owed).then(|| self.now()),
             self.batch_due(),
             self.cookies.due(patience),
             self.sweep_at,
