@@ -320,7 +320,8 @@ impl Driver {
             self.open()?;
         }
         type Step = fn(&mut Driver) -> Result<(), EngineError>;
-        let steps: [Step; 5] = [
+        let steps: [Step; 6] = [
+            Self::check_health,
             Self::take_imports,
             Self::sweep_if_due,
             Self::answer_requests,
@@ -334,6 +335,17 @@ impl Driver {
             step(self)?;
         }
         Ok(())
+    }
+
+    /// Fails if a reader met damage since the last turn, so that no request is told that such an index is
+    /// fresh.
+    fn check_health(&mut self) -> Result<(), EngineError> {
+        match self.engine().and_then(Engine::store) {
+            Some(store) if store.is_damaged() => {
+                Err(StoreError::Corrupt("found while reading".into()).into())
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Applies imported indexes. Many overlays at once start a build.
@@ -534,11 +546,12 @@ impl Driver {
                 tracing::warn!(error = %e, "the index cannot be used");
                 self.rebuild();
             }
-            Remedy::Rebuild => self.stand(
-                "corrupt",
-                "the index was damaged again and again; check the disk",
-                Duration::from_secs(60),
-            ),
+            Remedy::Rebuild => {
+                // After the wait it is built anew again: a disk may be mended meanwhile.
+                self.n_rebuilds = 0;
+                let hint = "the index was damaged again and again; check the disk";
+                self.stand("corrupt", hint, Duration::from_secs(60));
+            }
             Remedy::Retry { code, hint, after } => {
                 tracing::warn!(error = %e, code, "the workspace waits");
                 self.needs_sweep = true;

@@ -182,9 +182,6 @@ impl Driver {
         let is_quiet = now.saturating_duration_since(self.last_request.max(self.last_event)) >= IDLE
             && self.events.is_empty();
         let Some(store) = self.engine().and_then(|e| e.store()).cloned() else { return Ok(()) };
-        if store.is_damaged() {
-            return Err(StoreError::Corrupt("found while reading".into()).into());
-        }
         if self.house.sync_at.is_some_and(|at| at <= now) {
             self.house.sync_at = None;
             self.house.start_sync(&store, now);
