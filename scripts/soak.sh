@@ -1,7 +1,7 @@
 #!/bin/bash
 # Runs a daemon over clones of real repositories with random edits, checkouts, packs, kills and
 # restarts, and prints what is left: answers that differ from a fresh index, memory, descriptors,
-# threads and bytes on disk.
+# threads and bytes on disk, and what failed packs said.
 #
 #   scripts/soak.sh [--minutes 20] [--copies 1] [--seed 1] [--bin DIR] REPOSITORY...
 #
@@ -107,6 +107,19 @@ checkout() {
     [[ ${#commits[@]} -eq 0 ]] || git -C "$1" checkout -q -f "$(pick commits)" 2> /dev/null || true
 }
 
+# A pack; what a failed one said is kept with the action before it.
+action=none
+pack() {
+    local status=0
+    (cd "$1" && ctl pack "$(pick words) $(pick words) $RANDOM" 2> "$dir/said" > /dev/null) || status=$?
+    ((status != 0)) || return 0
+    n[failed]=$((n[failed] + 1))
+    {
+        echo "pack ${n[failed]} that failed: exit $status at second $SECONDS, after $action, in $(basename "$1")"
+        sed 's/^/    /' "$dir/said"
+    } | tee -a "$dir/failed" >&2
+}
+
 start
 index_all ctl
 first_mb=$(quiet_mb) first_fds=$(count fd) first_threads=$(count task) first_kb=$(disk_kb soak)
@@ -116,13 +129,25 @@ last_compare=$SECONDS
 while ((SECONDS < until_s)); do
     repo=$(pick repos)
     case $((RANDOM % 20)) in
-        [0-7]) edit "$repo"; n[edit]=$((n[edit] + 1)) ;;
-        [89] | 1[01]) checkout "$repo"; n[checkout]=$((n[checkout] + 1)) ;;
-        1[2-7]) n[pack]=$((n[pack] + 1)) ;;
-        18) if ((RANDOM % 4 == 0)); then kill -9 "$pid" && start; n[kill]=$((n[kill] + 1)); fi ;;
-        19) if ((RANDOM % 4 == 0)); then ctl daemon stop > /dev/null && start; n[restart]=$((n[restart] + 1)); fi ;;
+        [0-7]) action=edit; edit "$repo"; n[edit]=$((n[edit] + 1)) ;;
+        [89] | 1[01]) action=checkout; checkout "$repo"; n[checkout]=$((n[checkout] + 1)) ;;
+        1[2-7]) action=pack; n[pack]=$((n[pack] + 1)) ;;
+        18)
+            if ((RANDOM % 4 == 0)); then
+                action=kill
+                kill -9 "$pid" && start
+                n[kill]=$((n[kill] + 1))
+            fi
+            ;;
+        19)
+            if ((RANDOM % 4 == 0)); then
+                action=restart
+                ctl daemon stop > /dev/null && start
+                n[restart]=$((n[restart] + 1))
+            fi
+            ;;
     esac
-    (cd "$repo" && ctl pack "$(pick words) $(pick words) $RANDOM" > /dev/null 2>&1) || n[failed]=$((n[failed] + 1))
+    pack "$repo"
     mb=$(private_mb)
     if ((mb > peak_mb)); then peak_mb=$mb; fi
     if ((SECONDS - last_compare >= 300)); then
@@ -133,6 +158,7 @@ done
 compare
 last_mb=$(quiet_mb)
 echo "actions: ${n[edit]} edits, ${n[checkout]} checkouts, ${n[pack]} packs alone, ${n[kill]} kills, ${n[restart]} restarts, ${n[failed]} packs failed"
+[[ ! -f $dir/failed ]] || cat "$dir/failed"
 printf '| %-28s | %8s | %8s |\n' "${#repos[@]} repositories, $minutes min" start end
 printf '| %-28s | %8s | %8s |\n' "private memory when quiet, MiB" "$first_mb" "$last_mb" \
     "descriptors" "$first_fds" "$(count fd)" "threads" "$first_threads" "$(count task)" \
