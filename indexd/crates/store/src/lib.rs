@@ -18,6 +18,8 @@ mod difference;
 mod directory;
 mod dump;
 mod error;
+#[cfg(feature = "fuzz")]
+pub mod fuzz;
 mod history;
 mod input;
 mod linked;
