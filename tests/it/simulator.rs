@@ -43,6 +43,11 @@ fn a_request_that_comes_in_during_a_comparison_is_answered_next() {
     run_apart(&["crowd".to_owned()]);
 }
 
+#[test]
+fn a_request_is_not_told_that_a_damaged_index_is_fresh() {
+    run_apart(&["damage".to_owned()]);
+}
+
 /// Runs each of these in a process of its own, all at once.
 fn run_apart(what: &[String]) {
     let children: Vec<_> = what
@@ -73,6 +78,7 @@ fn child() {
             }
             "kept" => list.split(',').for_each(|seed| run_seed(seed.parse().unwrap())),
             "calls" => calls::run(list),
+            "damage" => World::new(0, true).ask_of_a_damaged_index(),
             "crowd" => World::new(0, true).ask_during_a_comparison(),
             "parking" => parking::run(list),
             _ => panic!("{part}"),

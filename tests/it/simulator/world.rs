@@ -18,6 +18,7 @@ use indexd::workspace::tree::known::KnownFiles;
 use indexd::workspace::{Freshness, Pressure, Problem};
 use indexd_model::{ContentHash, FactsView, IndexView};
 use std::fs;
+use std::os::unix::fs::FileExt;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
@@ -239,6 +240,32 @@ impl World {
         driver.hear(Err(RecvTimeoutError::Timeout));
         driver.turn();
         assert!(is_fresh(&second));
+    }
+
+    /// A request after a reader met damage: it is answered when the index is built anew, and not before.
+    pub fn ask_of_a_damaged_index(&mut self) {
+        self.ask();
+        let store = self.shared.store().expect("an index");
+        let data = fs::read_dir(self.top.join("index")).unwrap().map(|e| e.unwrap().path().join("data.mdb"));
+        for data in data.filter(|data| data.exists()) {
+            let bytes = fs::read(&data).unwrap();
+            let places = bytes.windows(9).enumerate().filter(|(_, w)| w == b"README.md").map(|(at, _)| at);
+            let file = fs::File::options().write(true).open(&data).unwrap();
+            places.for_each(|at| file.write_all_at(b"k", at as u64).unwrap());
+        }
+        store.forget_opened();
+        let read = std::panic::AssertUnwindSafe(|| {
+            let snapshot = store.snapshot().unwrap();
+            snapshot.files().into_iter().for_each(|file| _ = snapshot.file(file));
+        });
+        assert!(std::panic::catch_unwind(read).is_err() && store.is_damaged());
+        drop(store);
+        let (reply, answer) = crossbeam_channel::bounded(1);
+        self.sender.send(Event::Wait(Waiter { arrived: self.clock.now(), reply })).unwrap();
+        self.turn();
+        assert!(matches!(answer.try_recv(), Err(TryRecvError::Empty)), "of the damaged index");
+        self.settle();
+        assert!(matches!(answer.try_recv(), Ok(Answer::Is(freshness)) if freshness.fresh));
     }
 
     /// An answer that says it is fresh is about the files as they are now.
