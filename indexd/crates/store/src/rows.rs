@@ -122,8 +122,8 @@ pub(crate) fn decode_runs(bytes: &[u8]) -> Option<Vec<u32>> {
         let start = r.delta(expected)?;
         let n = r.u32()?;
         expected = start.checked_add(n)?;
-        // A run is bounded by the definitions of one file; damage must not fill the memory.
-        if n as usize > indexd_model::limits::DEFS_PER_FILE_MAX + 1 {
+        // These are the definitions of one file; damage must not fill the memory.
+        if out.len() + n as usize > indexd_model::limits::DEFS_PER_FILE_MAX + 1 {
             return None;
         }
         out.extend(start..expected);
@@ -410,6 +410,15 @@ mod tests {
         fn runs_round_trip(ids in prop::collection::vec(0..200u32, 0..60)) {
             prop_assert_eq!(decode_runs(&encode_runs(&ids)), Some(ids));
         }
+    }
+
+    #[test]
+    fn runs_are_together_no_more_than_a_file_may_have() {
+        let ids: Vec<u32> = (0..=indexd_model::limits::DEFS_PER_FILE_MAX as u32).collect();
+        let most = encode_runs(&ids);
+        assert_eq!(decode_runs(&most), Some(ids));
+        assert_eq!(decode_runs(&[&most[..], &most].concat()), None);
+        assert_eq!(decode_runs(&[&most[..], &encode_runs(&[1])].concat()), None);
     }
 
     #[test]
