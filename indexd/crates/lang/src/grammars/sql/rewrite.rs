@@ -178,9 +178,15 @@ impl<'t> Writer<'t> {
         };
         let (body, end) = self.statement();
         let is_ended = self.text[..end].last() == Some(&b';');
-        let last = self.text[..end - usize::from(is_ended)].trim_ascii_end().len().saturating_sub(1);
+        let mut last = self.text[..end - usize::from(is_ended)].trim_ascii_end().len().saturating_sub(1);
+        // The first byte of the last character.
+        while self.text[last] & 0xC0 == 0x80 {
+            last -= 1;
+        }
         let latest = last.saturating_sub(BODY.len());
-        let body = body.filter(|at| *at <= latest).unwrap_or(latest);
+        // What the parser finds there is cut from the source, which other characters would not allow.
+        let has_room = |at: &usize| *at <= latest && self.text[*at..*at + BODY.len()].is_ascii();
+        let Some(body) = body.filter(has_room).or(Some(latest).filter(has_room)) else { return };
         if body <= name.end {
             return;
         }
@@ -328,6 +334,7 @@ mod tests {
             "CREATE TABLE a (b int[], c text);",
             "-- CREATE PROCEDURE x\nSELECT 'CREATE PROCEDURE x', $1, ARRAY[a];",
             "CREATE PROCEDURE x",
+            "CREATE TABLE(\nCREATE PROC \u{bf}<\u{ff}\u{fe}\u{ff}\u{ff}\u{ff}O",
             "",
         ] {
             check(text, text);
