@@ -11,8 +11,8 @@
 # EVAL_TASKS    one task a line: text of a change, base commit, functions it touched
 # EVAL_MIRROR   bare clones as <owner>+<name>/repo
 # EVAL_QUESTIONS  a question a line, with the definitions that answer it; scripts/bench/questions.jsonl has
-#               forty, questions-test.jsonl 27 and questions-unseen.jsonl 40 to look at once, with the repositories and commits of their
-#               trees in the first lines
+#               forty, questions-test.jsonl 27 and questions-unseen.jsonl 40 to look at once, with the
+#               repositories and commits of their trees in the first lines
 # EVAL_GRAPH    score.py and a folder of truth for each tree; EVAL_TREES the trees by the same names
 set -euo pipefail
 cd "$(dirname "$0")/.."

@@ -2,7 +2,7 @@
 
 use crate::reliability::check_table;
 use crate::terminal::{Terminal, ended};
-use crate::user::{User, impostor, is_alive, ok, programs, text, until};
+use crate::user::{User, copy_program, impostor, is_alive, ok, programs, text, until};
 use indexd::workspace::why::{Place, place};
 use indexd_proto::limits::{CTL_BUDGET_TOKENS, CTL_BYTES_PER_ITEM, CTL_ITEMS, CTL_ITEMS_PER_SECTION};
 use proptest::prelude::*;
@@ -509,7 +509,7 @@ fn the_doctor_finds_each_of_twelve_faults() {
         }),
         ("no daemon beside ctl", "program", "fail", |user| {
             std::fs::create_dir(user.path("bin")).unwrap();
-            std::fs::copy(programs().join("ctl"), user.path("bin/ctl")).unwrap();
+            copy_program("ctl", &user.path("bin/ctl"));
             let mut ctl = user.run(&user.path("bin/ctl"));
             ctl.env("PATH", user.path("bin"));
             Some(ctl)
@@ -538,7 +538,7 @@ fn the_doctor_finds_a_daemon_of_another_release_and_one_whose_program_was_replac
     std::fs::remove_file(user.socket()).unwrap();
     std::fs::create_dir(user.path("bin")).unwrap();
     for program in ["ctl", "indexd"] {
-        std::fs::copy(programs().join(program), user.path("bin").join(program)).unwrap();
+        copy_program(program, &user.path("bin").join(program));
     }
     ok(&user.run(&user.path("bin/ctl")).args(["daemon", "start"]).output().unwrap());
     std::fs::remove_file(user.path("bin/indexd")).unwrap();

@@ -21,13 +21,22 @@ pub fn programs() -> &'static Path {
         let test = std::env::current_exe().unwrap();
         let dir = test.parent().and_then(Path::parent).unwrap().to_owned();
         let mut build = Command::new(env!("CARGO"));
-        build.args(["build", "--quiet", "-p", "indexd", "-p", "ctlclient"]);
+        // Where this test lies: it may have been built into a folder of its own.
+        build.args(["build", "--quiet", "-p", "indexd", "-p", "ctlclient", "--target-dir"]);
+        build.arg(dir.parent().unwrap());
         if dir.ends_with("release") {
             build.arg("--release");
         }
         assert!(build.status().unwrap().success(), "the programs do not build");
         dir
     })
+}
+
+/// Copies one of the programs. Another process does it: while this one has the copy open for writing, a child
+/// that another thread starts has it open as well, and the copy does not run.
+pub fn copy_program(program: &str, to: &Path) {
+    let copied = Command::new("cp").arg(programs().join(program)).arg(to).status();
+    assert!(copied.is_ok_and(|status| status.success()), "{program} to {}", to.display());
 }
 
 /// One user with folders of its own and a repository; its daemon ends with it.
@@ -85,6 +94,10 @@ impl User {
             [("XDG_CONFIG_HOME", "config"), ("XDG_CACHE_HOME", "cache"), ("XDG_STATE_HOME", "state")]
         {
             command.env(name, self.path(dir));
+        }
+        // What a measured program ran is counted with what the tests ran, and not in the repository.
+        if let Some(file) = std::env::var_os("LLVM_PROFILE_FILE") {
+            command.env("LLVM_PROFILE_FILE", file);
         }
         command.current_dir(self.path("repo")).stdin(Stdio::null());
         command

@@ -1,6 +1,7 @@
 //! A context pack: what the engine makes, the wire carries and a client reads.
 //!
-//! Members may be added within a schema version; readers skip what they do not know.
+//! Members may be added within a schema version; readers skip what they do not know. A new value of an enum
+//! would not be read, so it needs a new protocol version.
 
 use crate::canonical;
 use crate::explanation::Explanation;
@@ -72,7 +73,8 @@ shapes! {
         insufficient_context: bool,
         /// How sure the pack is that it holds an answer.
         confidence: Confidence,
-        /// The text that was budgeted, as a model gets it; answers carry it beside the pack.
+        /// The text that was budgeted, as a model gets it. Not a member of the JSON: answers carry it beside
+        /// the pack, so it is empty in a pack that was read.
         #[serde(skip)]
         rendered: String,
     }

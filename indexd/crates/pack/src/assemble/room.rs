@@ -68,8 +68,8 @@ impl Assembly<'_> {
         Some(excerpt::plan(&unit, &source, head, scores.as_ref(), room, &e))
     }
 
-    /// The line of the import that leads to a candidate which is no definition: the others around it import
-    /// other things.
+    /// For a candidate that was reached by an import and is not a definition, the line of that import: the
+    /// lines around it import other things.
     fn line_of_import(&self, i: usize) -> Option<u32> {
         let c = &self.s.claimed[i].candidate;
         let step = c.path.last().filter(|s| matches!(s.kind, EdgeKind::Import | EdgeKind::Export))?;
