@@ -86,7 +86,7 @@ pub fn file(data: &[u8], names: &[&str]) {
     }
     for def in &facts.interface.defs {
         for span in [def.span, def.head, def.doc, def.name_span] {
-            assert!(text.get(span.range()).is_some(), "{span:?} is no slice");
+            assert!(text.get(span.range()).is_some(), "{span:?} does not cut the text between characters");
         }
         assert!(def.span.contains(def.name_span) || def.name_span.is_empty());
     }
@@ -103,7 +103,7 @@ fn shown(language: indexd_model::Language, text: &str) {
     let whole = Span { start: 0, end: text.len() as u32 };
     let mut end = 0;
     for (span, _) in indexd_lang::highlight::highlight(language, text, &[whole]) {
-        assert!(span.start >= end && text.get(span.range()).is_some(), "{span:?} is no piece");
+        assert!(span.start >= end && text.get(span.range()).is_some(), "{span:?} overlaps or splits a character");
         end = span.end;
     }
     for token in indexd_lang::tokens::tokens(text, language) {

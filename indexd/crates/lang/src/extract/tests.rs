@@ -139,6 +139,22 @@ fn any_bytes() -> impl Strategy<Value = Vec<u8>> {
     ]
 }
 
+#[test]
+fn tokens_that_end_within_a_character_name_nothing() {
+    for (name, text) in [
+        ("a.js", "function 's'.\u{df}=function (){"),
+        ("a.js", "```````````````\u{db}Maker(name).m=function(){"),
+        ("a.sql", "CREATE TABLE ('''''''''''''\u{e3}java.util.L'''t"),
+    ] {
+        let got = extract(&path(name), text.as_bytes());
+        for d in &got.facts.interface.defs {
+            for span in [d.span, d.head, d.doc, d.name_span] {
+                assert!(got.text.get(span.range()).is_some(), "{name}: {span:?} of {text:?}");
+            }
+        }
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
 
@@ -157,7 +173,7 @@ proptest! {
         }
         for d in &got.facts.interface.defs {
             for span in [d.span, d.head, d.doc, d.name_span] {
-                prop_assert!(got.text.get(span.range()).is_some(), "{span:?} is no slice");
+                prop_assert!(got.text.get(span.range()).is_some(), "{span:?} does not cut the text between characters");
             }
             prop_assert!(d.span.contains(d.name_span) || d.name_span.is_empty());
         }

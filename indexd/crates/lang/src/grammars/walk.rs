@@ -249,6 +249,10 @@ impl<'s, 'g> Walk<'s, 'g> {
         let end = lead.around.unwrap_or(node.end_byte() as u32).max(node.end_byte() as u32);
         let head_start = lead.head.min(self.head_start(node, &lead));
         let span = Span { start: lead.start.min(head_start), end };
+        // Tokens of broken source may begin or end within a character.
+        if [found.span, span].into_iter().any(|s| self.text.get(s.range()).is_none()) {
+            return false;
+        }
         let before = self.text.get(head_start as usize..found.span.start as usize).unwrap_or("");
         if !rule.word.is_empty() && !self.has_rule_word(before, rule) {
             return false;

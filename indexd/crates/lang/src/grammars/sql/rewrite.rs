@@ -178,11 +178,7 @@ impl<'t> Writer<'t> {
         };
         let (body, end) = self.statement();
         let is_ended = self.text[..end].last() == Some(&b';');
-        let mut last = self.text[..end - usize::from(is_ended)].trim_ascii_end().len().saturating_sub(1);
-        // The first byte of the last character.
-        while self.text[last] & 0xC0 == 0x80 {
-            last -= 1;
-        }
+        let last = self.text[..end - usize::from(is_ended)].trim_ascii_end().len().saturating_sub(1);
         let latest = last.saturating_sub(BODY.len());
         // What the parser finds there is cut from the source, which other characters would not allow.
         let has_room = |at: &usize| *at <= latest && self.text[*at..*at + BODY.len()].is_ascii();
