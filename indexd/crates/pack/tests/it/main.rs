@@ -12,4 +12,5 @@ mod properties;
 mod ranking;
 mod speed;
 mod support;
+mod walk;
 mod why;
