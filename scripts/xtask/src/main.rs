@@ -18,7 +18,7 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Task {
-    /// Format, lints with warnings denied, layering, complexity, reasons of goldens, docs, unused dependencies, tests, editors
+    /// Format, lints with warnings denied, layering, complexity, reasons of goldens, docs, dependencies, tests, editors
     Check {
         /// Leave the tests out
         #[arg(long)]
@@ -42,8 +42,10 @@ enum Task {
     },
 }
 
-/// The version of the tool that finds unused dependencies.
-const MACHETE: &str = "0.9.2";
+/// The tool that finds unused dependencies, and its version.
+const MACHETE: (&str, &str) = ("cargo-machete", "0.9.2");
+/// The tool that checks licences, sources and versions of dependencies, and its version.
+const DENY: (&str, &str) = ("cargo-deny", "0.20.2");
 
 fn main() -> Result<()> {
     let top = top()?;
@@ -71,7 +73,7 @@ fn check(top: &Path, no_tests: bool) -> Result<()> {
     run(top, "bash", &words("scripts/golden-reasons.sh"))?;
     let doc = words("doc --workspace --no-deps --document-private-items --quiet");
     run_with(top, &cargo, &doc, &[("RUSTDOCFLAGS", "-D warnings -A rustdoc::private-intra-doc-links")])?;
-    unused(top, &cargo)?;
+    dependencies(top, &cargo)?;
     if !no_tests {
         obtain_shells();
         run(top, &cargo, &words("test --workspace --quiet"))?;
@@ -121,17 +123,27 @@ fn obtain_shells() {
     }
 }
 
-/// Finds dependencies that no code names, with a `cargo-machete` of its own.
-fn unused(top: &Path, cargo: &str) -> Result<()> {
+/// The path of a tool, which is built once and kept under `target/tools`.
+///
+/// # Errors
+/// When it cannot be built.
+fn tool(top: &Path, cargo: &str, (name, version): (&str, &str)) -> Result<String> {
     let root = top.join("target/tools");
-    let tool = root.join("bin/cargo-machete");
+    let tool = root.join("bin").join(name);
     if !tool.exists() {
         let root = root.to_string_lossy();
-        let install =
-            ["install", "--quiet", "--locked", "--root", &root, "--version", MACHETE, "cargo-machete"];
+        let install = ["install", "--quiet", "--locked", "--root", &root, "--version", version, name];
         run(top, cargo, &install.map(str::to_owned))?;
     }
-    run(top, &tool.to_string_lossy(), &[])
+    Ok(tool.to_string_lossy().into_owned())
+}
+
+/// Finds dependencies that no code names, and those whose licence or source `deny.toml` does not allow.
+/// The list of advisories comes from the network, so it is left to `cargo deny check advisories`.
+fn dependencies(top: &Path, cargo: &str) -> Result<()> {
+    run(top, &tool(top, cargo, MACHETE)?, &[])?;
+    let checks = ["check", "licenses", "bans", "sources"];
+    run(top, &tool(top, cargo, DENY)?, &checks.map(str::to_owned))
 }
 
 fn run(top: &Path, program: &str, args: &[String]) -> Result<()> {
