@@ -108,14 +108,10 @@ fn sources_may_come_later() {
         ]});
         let request = json!({"jsonrpc": "2.0", "id": 7, "method": "context.pack", "params": params});
         c.send(&request.to_string()).await;
-        loop {
-            let offer = json!({"handle": "later", "content": "ok TestLater"});
-            let (_, answer) = ask(&world, other, "context.offer", offer).await;
-            if answer["result"]["awaited"] == true {
-                break;
-            }
-            tokio::task::yield_now().await;
-        }
+        // Before or after the packing waits for it: it is held until then.
+        let offer = json!({"handle": "later", "content": "ok TestLater"});
+        let (_, answer) = ask(&world, other, "context.offer", offer).await;
+        check_shape::<indexd_proto::sources::OfferResult>("context.offer", &answer);
         let packed = c.answer().await["result"]["packed"].clone();
         let content = packed["content"].as_str().unwrap();
         assert!(content.contains("TestEarly") && content.contains("TestLater"), "{content}");
