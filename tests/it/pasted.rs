@@ -23,7 +23,7 @@ use Run::{Not, Prints, Writes};
 const MEASURES: &str = "measures trees that the project does not hold";
 
 /// Each block by its page and its first line.
-const BLOCKS: [(&str, &str, Run); 33] = [
+const BLOCKS: [(&str, &str, Run); 32] = [
     ("README.md", "scripts/try.sh [REPOSITORY [QUERY]]", Not("builds the release, and runs these tests")),
     ("README.md", "cd YOUR-REPOSITORY", Writes(".mcp.json")),
     (
@@ -61,7 +61,6 @@ const BLOCKS: [(&str, &str, Run); 33] = [
     ("docs/mcp.md", "meta=", Prints("## File: ")),
     ("docs/page.md", "ctl map --html", Writes("main.svg")),
     ("docs/page.md", "ctl pack", Prints("xdg-open pack.html")),
-    ("docs/ranking.md", "EVAL_TASKS=", Not(MEASURES)),
     ("docs/reviews.md", "git clone", Prints("client.go  modified +1 -1")),
     ("docs/scip.md", "npm install", Not("installs programs; tests/it/imports.rs reads what is exported")),
     ("docs/scip.md", "cargo run --release", Not(MEASURES)),

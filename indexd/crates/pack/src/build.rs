@@ -43,6 +43,9 @@ pub fn answer(view: &dyn IndexView, asked: &Asked, ctx: &Context) -> Result<Pack
     }
     let mut selected = assemble(view, asked, ctx)?;
     (ctx.stage)("select");
+    if (ctx.cancel)() {
+        return Err(PackError::Cancelled);
+    }
     let tokens = u64::from(ctx.counter.count_tokens(&selected.rendered));
     let budget = selected.request.budgets.max_total_tokens;
     if tokens > budget {

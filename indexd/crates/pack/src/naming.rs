@@ -2,7 +2,7 @@
 //! `path:line`, a type and its method side by side, an identifier, or a plain word that means little
 //! but one definition in this tree.
 
-use crate::query::{Kind, Query};
+use crate::query::{Kind, NameForm, Query};
 use crate::role::{Role, role_of};
 use crate::unit::{Unit, UnitKey, Units};
 use indexd_model::path::{dir_of, stem_of};
@@ -50,7 +50,7 @@ pub fn named(units: &mut Units, query: &Query) -> Named {
         let parts = parts(&name.text);
         let Some((last, before)) = parts.split_last() else { continue };
         let mut found = definitions(units, last, before);
-        if before.is_empty() && !name.is_identifier {
+        if before.is_empty() && name.form == NameForm::Word {
             found.retain(|(def, _)| is_meant(units, last, *def));
         }
         // Tests and vendored copies are meant only where nothing else bears the name.
@@ -59,8 +59,10 @@ pub fn named(units: &mut Units, query: &Query) -> Named {
         }
         let n_meant = if found.len() <= MEANT_MAX { found.len() } else { 0 };
         let is_part = |word: &String| parts.iter().any(|p| p.eq_ignore_ascii_case(word));
-        out.is_all |=
-            query.kind == Kind::Name && name.is_identifier && n_meant > 0 && query.words.iter().all(is_part);
+        out.is_all |= query.kind == Kind::Name
+            && name.form != NameForm::Word
+            && n_meant > 0
+            && query.words.iter().all(is_part);
         // Of many methods with one name none is meant more than another.
         for (i, (def, _)) in found.into_iter().take(LISTED_MAX).enumerate() {
             let Some(unit) = units.of_def(def) else { continue };

@@ -15,7 +15,7 @@ pub use stopwords::VERSION as STOPWORDS_VERSION;
 use crate::tuning::Weights;
 use indexd_text::bm25::ln;
 use indexd_text::{word_terms, words};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use stopwords::{is_stopword, says_nothing};
 
 /// Terms kept of a query, by weight; more only cost time.
@@ -107,7 +107,7 @@ pub struct Query {
     pub terms: Vec<QueryTerm>,
     /// Identifiers that look like names in code, in order of appearance.
     pub symbols: Vec<SymbolMention>,
-    /// What may be the name of a definition, in order of appearance, none twice.
+    /// What may be the name of a definition, the surest form first, then in order of appearance, none twice.
     pub names: Vec<NameMention>,
     /// Plain words of title and first paragraph, lower-cased: they may be names of files or folders.
     pub words: Vec<String>,
@@ -153,8 +153,19 @@ pub struct SymbolMention {
 pub struct NameMention {
     /// The name, with dots between its parts.
     pub text: String,
-    /// Whether it is marked as code or looks like an identifier; a plain word seldom names anything.
-    pub is_identifier: bool,
+    /// How it is written.
+    pub form: NameForm,
+}
+
+/// How a name is written, the surest first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum NameForm {
+    /// Marked as code, dotted, or with the shape of an identifier.
+    Identifier,
+    /// Two neighbouring words, which may be a type and its method.
+    Pair,
+    /// A plain word, which seldom names anything.
+    Word,
 }
 
 /// A path or dotted module as written, with what a trace adds.
@@ -199,7 +210,7 @@ impl Zone {
 
 impl Query {
     /// Parses `text`. Of the weights it takes `title`, of a mention in the first line against 1 in
-    /// the first paragraph, `part` and `joined`. An empty text gives an empty query.
+    /// the first paragraph, and `joined`. An empty text gives an empty query.
     pub fn parse(text: &str, weights: &Weights) -> Self {
         let lines = zones(text);
         let mut query = Self { kind: Kind::of(text, &lines), ..Self::default() };
@@ -285,6 +296,7 @@ impl Query {
 
     /// Adds `=manpage` for "man page": programs write as one name what prose writes as two words.
     fn join_words(&mut self, lines: &[(Zone, &str)], weights: &Weights) {
+        let mut known: FxHashSet<String> = self.terms.iter().map(|t| t.term.clone()).collect();
         for &(zone, line) in lines.iter().filter(|(z, _)| matches!(z, Zone::Title | Zone::Lead)) {
             let mut before: Option<String> = None;
             words(line, |_, word| {
@@ -293,7 +305,7 @@ impl Query {
                 if let Some(b) = before.take().filter(|_| is_plain) {
                     let term = format!("={b}{lower}");
                     let weight = weights.joined * zone.weight(1.0);
-                    if term.len() <= 40 && !self.terms.iter().any(|t| t.term == term) {
+                    if term.len() <= 40 && known.insert(term.clone()) {
                         self.terms.push(QueryTerm { term, weight, word: None, form_of: None });
                     }
                 }
@@ -324,14 +336,10 @@ impl Query {
                 if !all_stopwords && (is_part || says_nothing(&lower, kind) || is_noise(&lower)) {
                     return;
                 }
-                let mut has_parts = false;
-                word_terms(word, |term| has_parts |= term.starts_with('='));
                 word_terms(word, |term| {
                     if !all_stopwords && says_nothing(term, kind) {
                         return;
                     }
-                    let is_part = has_parts && !term.starts_with('=');
-                    let weight = if is_part { weight * weights.part } else { weight };
                     match at.get(term) {
                         Some(&i) => sums[i].1 += weight,
                         None => {

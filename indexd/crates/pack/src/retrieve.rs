@@ -75,7 +75,7 @@ pub fn search(units: &mut Units, text: &str, w: &Weights, provider: SeedProvider
 }
 
 /// Ranks the units of the snapshot for `query`. A query without usable words, mentions and literals
-/// gives none. `cancel` is asked between stages; what comes back after it has said yes is of no use.
+/// gives none. `cancel` is asked between stages and terms; what comes back after it has said yes is of no use.
 pub fn retrieve(
     units: &mut Units,
     query: &Query,
@@ -87,7 +87,7 @@ pub fn retrieve(
     let w = &w.of_kind(query.kind);
     let formula = Formula::new(w, query.kind, |feature| is_of(provider, feature));
     let is_on = |feature| formula.has(feature) && !cancel();
-    let (mut scored, chunk_hits) = Lexical::score(units, query, w);
+    let (mut scored, chunk_hits) = Lexical::score(units, query, w, cancel);
     let mut table = Table::new(units, chunk_hits, w);
     if is_on(Feature::Place) || is_on(Feature::Name) {
         named::mark(units, query, &mut table);

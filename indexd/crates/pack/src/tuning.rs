@@ -55,8 +55,6 @@ numbers! {
         path: f64 = 3.0,
         /// A word of the title against one of the first paragraph.
         title: f64 = 2.0,
-        /// A part of a name (`cache` of `pytest_cache`) against the name.
-        part: f64 = 0.7,
         /// Two neighbouring words written as one name, against each alone.
         joined: f64 = 0.4,
         /// Words derived from a word (`parser`, `parse`) against the word.

@@ -65,9 +65,8 @@ const FEATURES: [&str; 17] = [
     "synonyms",
 ];
 /// What else is switched off, one at a time: presentations, and factors that are 1 when off.
-const OFF: [(&str, &str); 10] = [
+const OFF: [(&str, &str); 9] = [
     ("title as the rest", "weights.title=1"),
-    ("parts as names", "weights.part=1"),
     ("no gate", "weights.gate=1"),
     ("no crowding", "weights.crowding=0"),
     ("no likeness", "weights.likeness=1"),

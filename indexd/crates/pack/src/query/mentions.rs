@@ -1,6 +1,6 @@
 //! Names in the text: symbols, paths, stack frames, phrases, error messages.
 
-use super::{MENTIONS_MAX, NameMention, PathMention, Query, SymbolMention, Zone, is_stopword};
+use super::{MENTIONS_MAX, NameForm, NameMention, PathMention, Query, SymbolMention, Zone, is_stopword};
 use indexd_text::words;
 
 /// Extensions that make a dotted word a file's name.
@@ -49,12 +49,9 @@ pub fn collect(lines: &[(Zone, &str)], query: &mut Query) {
     for list in [&mut query.words, &mut query.literals] {
         list.truncate(MENTIONS_MAX);
     }
-    query.symbols.truncate(MENTIONS_MAX);
-    // Identifiers say more than words, which are many.
-    query.names.sort_by_key(|n| !n.is_identifier);
+    // Identifiers say more than pairs and words, which are many.
+    query.names.sort_by_key(|n| n.form);
     query.names.truncate(MENTIONS_MAX);
-    query.pairs.truncate(2 * MENTIONS_MAX);
-    query.paths.truncate(2 * MENTIONS_MAX);
     query.names_tests =
         query.words.iter().any(|w| matches!(w.as_str(), "test" | "tests" | "testing" | "flaky" | "coverage"));
     query.names_docs = query.words.iter().any(|w| {
@@ -190,9 +187,10 @@ fn symbols_of(zone: Zone, line: &str, query: &mut Query) {
             || (before == Some(b'.') && matches!(after, Some(b'`' | b'(')))
             || (after == Some(b'(') && zone != Zone::Code);
         if is_marked || has_code_shape(word) {
-            match query.symbols.iter_mut().find(|s| s.name == word) {
-                Some(known) => known.in_prose |= in_prose,
-                None => query.symbols.push(SymbolMention { name: word.to_owned(), in_prose }),
+            if let Some(known) = query.symbols.iter_mut().find(|s| s.name == word) {
+                known.in_prose |= in_prose;
+            } else if query.symbols.len() < MENTIONS_MAX {
+                query.symbols.push(SymbolMention { name: word.to_owned(), in_prose });
             }
         }
     });
@@ -211,26 +209,31 @@ fn names_of(zone: Zone, line: &str, query: &mut Query) {
             before = None;
             continue;
         }
-        let mut add =
-            |text: String, is_identifier: bool| match query.names.iter_mut().find(|n| n.text == text) {
-                Some(known) => known.is_identifier |= is_identifier,
-                None => query.names.push(NameMention { text, is_identifier }),
-            };
+        let mut add = |text: String, form: NameForm| add_name(&mut query.names, text, form);
         if parts.len() > 1 {
-            add(parts.join("."), true);
+            add(parts.join("."), NameForm::Identifier);
         } else if is_marked || has_code_shape(text) {
-            add(text.to_owned(), true);
+            add(text.to_owned(), NameForm::Identifier);
         } else if zone != Zone::Prose && !is_stopword(&text.to_lowercase()) {
-            add(text.to_owned(), false);
+            add(text.to_owned(), NameForm::Word);
         }
         if parts.len() == 1 {
             if let Some(first) = before {
-                add(format!("{first}.{text}"), true);
+                add(format!("{first}.{text}"), NameForm::Pair);
             }
             before = Some(text);
         } else {
             before = None;
         }
+    }
+}
+
+/// Adds a name unless it is known or there are enough of its form.
+fn add_name(names: &mut Vec<NameMention>, text: String, form: NameForm) {
+    if let Some(known) = names.iter_mut().find(|n| n.text == text) {
+        known.form = known.form.min(form);
+    } else if names.iter().filter(|n| n.form == form).count() < MENTIONS_MAX {
+        names.push(NameMention { text, form });
     }
 }
 
@@ -344,8 +347,9 @@ fn push_literal(text: &str, query: &mut Query) {
     }
 }
 
+/// Adds a mention unless it is known or there are enough.
 fn push<T: PartialEq>(list: &mut Vec<T>, item: T) {
-    if !list.contains(&item) {
+    if list.len() < 2 * MENTIONS_MAX && !list.contains(&item) {
         list.push(item);
     }
 }

@@ -46,6 +46,16 @@ fn paths_modules_and_lines_are_told_apart() {
 }
 
 #[test]
+fn what_is_marked_as_code_is_a_name_however_late_it_comes() {
+    let lead: Vec<String> = ('a'..='z').flat_map(|a| ["bo", "ru"].map(|b| format!("word{b}{a}"))).collect();
+    let text = format!("{}\n\nSee `Command.Execute` and load_config().", lead.join(" "));
+    let query = Query::parse(&text, &Weights::default());
+    let names: Vec<&str> = query.names.iter().map(|n| n.text.as_str()).collect();
+    assert_eq!(&names[..3], ["Command.Execute", "load_config", "wordboa.wordrua"]);
+    assert_eq!(names.len(), MENTIONS_MAX);
+}
+
+#[test]
 fn a_link_to_a_file_names_it_and_its_line() {
     let paths = |text: &str, expect: &str| {
         let q = parse(text, 1.0, 0.0);
@@ -94,16 +104,6 @@ fn the_place_of_a_word_decides_its_weight() {
             && weight("beta") > weight("gamma")
             && weight("gamma") > weight("delta")
     );
-}
-
-#[test]
-fn a_part_of_a_name_says_less_than_the_name_and_than_a_word() {
-    let weights = Weights { title: 1.0, part: 0.5, ..Weights::default() };
-    let q = Query::parse("where openPort hangs", &weights);
-    let weight = |t: &str| q.terms.iter().find(|x| x.term == t).map(|x| x.weight);
-    assert_eq!((weight("=openport"), weight("port")), (Some(1.0), Some(0.5)));
-    let q = Query::parse("where the port, openPort, hangs", &weights);
-    assert!(q.terms.iter().any(|t| t.term == "port" && t.weight > 1.0));
 }
 
 #[test]

@@ -121,13 +121,22 @@ impl Drop for Lexical {
 
 impl Lexical {
     /// Scores the chunks that hold terms of `query`, at most about [`CANDIDATES_MAX`], in no
-    /// order that means anything; equal scores are never cut apart.
-    pub fn score(units: &mut Units, query: &Query, ranking: &Weights) -> (Self, Vec<ChunkHit>) {
+    /// order that means anything; equal scores are never cut apart. `cancel` is asked before each
+    /// term and between the passes; what comes back after it has said yes is incomplete.
+    pub fn score(
+        units: &mut Units,
+        query: &Query,
+        ranking: &Weights,
+        cancel: &dyn Fn() -> bool,
+    ) -> (Self, Vec<ChunkHit>) {
         let mut scratch = SCRATCH.take();
         scratch.postings.clear();
         scratch.paths.clear();
-        let terms = read_terms(units.view, &query.terms, &mut scratch);
-        let kept = choose(units.view, &terms, ranking, &mut scratch);
+        let terms = read_terms(units.view, &query.terms, &mut scratch, cancel);
+        let mut kept = choose(units.view, &terms, ranking, &mut scratch, cancel);
+        if cancel() {
+            kept.clear();
+        }
         let hits = second_pass(units, &terms, terms.len(), ranking, &kept, &mut scratch);
         let known = known(query, &terms, units.view.stats().n_chunks);
         (Self { n_asked: terms.len(), terms, known, scratch }, hits)
@@ -142,7 +151,7 @@ impl Lexical {
         ranking: &Weights,
     ) -> Vec<ChunkHit> {
         self.terms.truncate(self.n_asked);
-        self.terms.extend(read_terms(units.view, further, &mut self.scratch));
+        self.terms.extend(read_terms(units.view, further, &mut self.scratch, &|| false));
         let mut chunks: Vec<u32> = chunks.into_iter().map(|c| c.0).collect();
         chunks.sort_unstable();
         second_pass(units, &self.terms, self.n_asked, ranking, &chunks, &mut self.scratch)
@@ -177,7 +186,12 @@ fn weigh(counts: &FieldCounts, weights: &[f64; N_FIELDS]) -> f64 {
 }
 
 /// Looks up the terms and reads the postings of those that are worth it, rarest first.
-fn read_terms(view: &dyn IndexView, terms: &[QueryTerm], s: &mut Scratch) -> Vec<Term> {
+fn read_terms(
+    view: &dyn IndexView,
+    terms: &[QueryTerm],
+    s: &mut Scratch,
+    cancel: &dyn Fn() -> bool,
+) -> Vec<Term> {
     let stats = view.stats();
     let chunks_per_file = stats.n_chunks / stats.n_files.max(1);
     // Where all can be scored, postings are counted by reading them.
@@ -185,6 +199,9 @@ fn read_terms(view: &dyn IndexView, terms: &[QueryTerm], s: &mut Scratch) -> Vec
     let mut found = Vec::with_capacity(terms.len());
     let mut idfs: Vec<Option<f64>> = Vec::with_capacity(terms.len());
     for (place, q) in terms.iter().enumerate() {
+        if cancel() {
+            break;
+        }
         idfs.push(None);
         let (df, postings) = if reads_all {
             let postings = s.read_postings(view, &q.term);
@@ -222,7 +239,7 @@ fn read_terms(view: &dyn IndexView, terms: &[QueryTerm], s: &mut Scratch) -> Vec
     found.sort_by(|a, b| a.0.cmp(&b.0).then_with(|| a.1.text.cmp(&b.1.text)));
     let mut found: Vec<Term> = found.into_iter().map(|f| f.1).collect();
     if !reads_all {
-        for term in &mut found {
+        for term in found.iter_mut().take_while(|_| !cancel()) {
             term.postings = s.read_postings(view, &term.text);
         }
     }
@@ -231,9 +248,15 @@ fn read_terms(view: &dyn IndexView, terms: &[QueryTerm], s: &mut Scratch) -> Vec
 
 /// The chunks that are worth an exact score, ascending, so that neighbours are read one after the
 /// other.
-fn choose(view: &dyn IndexView, terms: &[Term], r: &Weights, s: &mut Scratch) -> Vec<u32> {
+fn choose(
+    view: &dyn IndexView,
+    terms: &[Term],
+    r: &Weights,
+    s: &mut Scratch,
+    cancel: &dyn Fn() -> bool,
+) -> Vec<u32> {
     let weights = field_weights(r);
-    first_pass(terms, &weights, r, s);
+    first_pass(terms, &weights, r, s, cancel);
     let path_files = score_paths(terms, r, s);
     spread_paths(view, &path_files, s);
     let mut kept = best(s, CANDIDATES_MAX);
@@ -246,7 +269,13 @@ fn choose(view: &dyn IndexView, terms: &[Term], r: &Weights, s: &mut Scratch) ->
 }
 
 /// Adds what each posting is worth at average length.
-fn first_pass(terms: &[Term], weights: &[f64; N_FIELDS], r: &Weights, s: &mut Scratch) {
+fn first_pass(
+    terms: &[Term],
+    weights: &[f64; N_FIELDS],
+    r: &Weights,
+    s: &mut Scratch,
+    cancel: &dyn Fn() -> bool,
+) {
     let bm25 = r.bm25();
     let mut scores = std::mem::take(&mut s.scores);
     let mut touched = std::mem::take(&mut s.touched);
@@ -255,7 +284,7 @@ fn first_pass(terms: &[Term], weights: &[f64; N_FIELDS], r: &Weights, s: &mut Sc
     if scores.len() < n {
         scores.resize(n, 0.0);
     }
-    for t in terms {
+    for t in terms.iter().take_while(|_| !cancel()) {
         let full = t.idf * t.weight;
         for p in s.postings(t) {
             let tf = weigh(&p.counts, weights);

@@ -264,10 +264,30 @@ fn every_stage_asks_whether_the_request_is_withdrawn() {
     for i in [0, 1, 2, 4] {
         assert!(stages[i] > 3, "{stages:?}");
     }
+    assert_eq!(stages[3], 1, "{stages:?}");
     for at in (1..=all).step_by(7) {
         let (result, _, _) = run(at);
         assert_eq!(result.unwrap_err(), PackError::Cancelled, "{at} of {all}");
     }
+}
+
+#[test]
+fn the_search_for_words_asks_before_each_of_them_whether_the_request_is_withdrawn() {
+    let view = go();
+    let (config, asked) = (Config::default(), Cell::new(0));
+    let asks = |n_words: usize| {
+        let query: String = (0..n_words).map(|i| format!("delay{i} ")).collect();
+        let request = Request::from_json(json!({"query": query})).expect("a request");
+        asked.set(0);
+        let cancel = || {
+            asked.set(asked.get() + 1);
+            false
+        };
+        build(&view, &request, &context(&config, &cancel)).expect("a pack");
+        asked.get()
+    };
+    let (few, many) = (asks(10), asks(50));
+    assert!(many >= few + 40, "{few} for 10 words, {many} for 50");
 }
 
 /// Breaks the rule that an empty text has no tokens.
@@ -533,7 +553,7 @@ fn evidence_says_what_stands_in_the_line() {
     };
     // A word is named once, however many of its parts are there.
     let part = ("term pytest_cache as cache_dir".to_owned(), 1);
-    assert_eq!(via("def cache_dir"), [("term closes".to_owned(), 2), part]);
+    assert_eq!(via("def cache_dir"), [part, ("term closes".to_owned(), 2)]);
     let whole = ("term pytest_cache".to_owned(), 6);
     assert_eq!(via("def closing"), [whole, ("term closes".to_owned(), 5)]);
 }
