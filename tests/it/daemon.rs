@@ -1,11 +1,11 @@
 //! The daemon as a process: who starts it, how it ends, what it leaves, and how `ctl` finds another.
 
-use crate::user::{User, check_failure, impostor, is_alive, kill, ok, programs, until};
+use crate::user::{User, check_failure, impostor, is_alive, kill, listen, ok, programs, text, until};
 use indexd::server::limits::CONNECTIONS_MAX;
 use serde_json::Value;
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::fs::PermissionsExt;
-use std::os::unix::net::{UnixListener, UnixStream};
+use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::process::{Child, Stdio};
 use std::time::Duration;
@@ -275,9 +275,7 @@ fn a_newer_protocol_is_not_guessed_at() {
 #[test]
 fn a_daemon_that_dies_within_a_request_is_replaced() {
     let user = User::new();
-    std::fs::create_dir_all(user.path("run/indexd")).unwrap();
-    std::fs::set_permissions(user.path("run/indexd"), PermissionsExt::from_mode(0o700)).unwrap();
-    let listener = UnixListener::bind(user.socket()).unwrap();
+    let listener = listen(&user);
     let dying = std::thread::spawn(move || {
         let (stream, _) = listener.accept().unwrap();
         let mut lines = BufReader::new(stream.try_clone().unwrap()).lines();
@@ -289,6 +287,59 @@ fn a_daemon_that_dies_within_a_request_is_replaced() {
     });
     assert!(ok(&user.ctl(&["pack", "delay"])).contains("func Delay"));
     assert!(dying.join().unwrap(), "it had the request");
+}
+
+#[test]
+fn the_index_of_a_repository_that_is_gone_is_removed_when_asked_for() {
+    let user = User::new();
+    ok(&user.ctl(&["pack", "delay"]));
+    let collect =
+        || ok(&user.command("ctl").current_dir(user.dir.path()).args(["workspace", "gc"]).output().unwrap());
+    assert_eq!(collect(), "0 indexes removed, 0 B\n");
+    std::fs::rename(user.path("repo"), user.path("away")).unwrap();
+    let said = collect();
+    assert!(said.contains("  gone  ") && said.contains("1 index removed"), "{said}");
+    assert_eq!(collect(), "0 indexes removed, 0 B\n");
+}
+
+/// What was printed of an answer would come twice.
+#[test]
+fn an_answer_that_was_begun_is_not_asked_for_again() {
+    let user = User::new();
+    let listener = listen(&user);
+    let dying = std::thread::spawn(move || {
+        let (stream, _) = listener.accept().unwrap();
+        let mut lines = BufReader::new(stream.try_clone().unwrap()).lines();
+        let mut request = || -> Value { serde_json::from_str(&lines.next().unwrap().unwrap()).unwrap() };
+        let hello = request();
+        let result = serde_json::json!({"protocol": 1, "supported": {"min": 1, "max": 1}, "server": {"name": "indexd", "version": "999.0.0"}, "methods": [], "capabilities": [], "pid": 1});
+        let chunk = serde_json::json!({"id": request()["id"], "seq": 0, "text": "the first line\n"});
+        for message in [
+            serde_json::json!({"jsonrpc": "2.0", "id": hello["id"], "result": result}),
+            serde_json::json!({"jsonrpc": "2.0", "method": "$/chunk", "params": chunk}),
+        ] {
+            writeln!(&stream, "{message}").unwrap();
+        }
+    });
+    let output = user.ctl(&["export", "dump"]);
+    dying.join().unwrap();
+    assert_eq!(text(&output.stdout), "the first line\n");
+    assert!(text(&output.stderr).contains("POC_E_DAEMON_UNAVAILABLE"), "{}", text(&output.stderr));
+    assert_eq!(output.status.code(), Some(69));
+}
+
+/// Whoever has less time than a busy daemon asks for is told at once what the daemon says.
+#[test]
+fn a_busy_daemon_is_not_waited_for_beyond_the_time_limit() {
+    let user = User::new();
+    let hello = serde_json::json!({"result": {"protocol": 1, "supported": {"min": 1, "max": 1}, "server": {"name": "indexd", "version": "999.0.0"}, "methods": [], "capabilities": [], "pid": 1}});
+    let data = serde_json::json!({"code": "POC_E_BUSY", "aliases": [], "exit": 75, "hint": "try again", "retryAfterMs": 900});
+    let error = serde_json::json!({"code": -32000, "message": "all places are taken", "data": data});
+    let busy = impostor(&user, hello, error);
+    let output = user.ctl(&["pack", "delay", "--timeout", "0.8"]);
+    check_failure(&output, 75, "POC_E_BUSY");
+    assert!(text(&output.stderr).contains("all places are taken"), "{}", text(&output.stderr));
+    assert_eq!(busy.join().unwrap(), ["hello", "pack"]);
 }
 
 #[test]

@@ -382,6 +382,22 @@ fn work_that_takes_long_gives_signs_of_life_to_who_knows_them() {
     });
 }
 
+/// A client that has sent a long line, and stays, holds nothing of it.
+#[test]
+fn the_end_of_a_line_gives_its_share_back() {
+    run(async {
+        let (_, server) = scripted();
+        let part = "x".repeat(FRAME_BYTES_MAX - (1 << 20));
+        let mut clients = Vec::new();
+        for n in 0..=HELD_KIB_MAX / (part.len() >> 10) {
+            let mut client = Client::of(&server);
+            client.send(&part).await;
+            assert_eq!(code(&client.answer().await), "POC_E_PARSE", "client {n}");
+            clients.push(client);
+        }
+    });
+}
+
 /// Unfinished lines of all clients have one bound; who goes beyond it is told to come back.
 #[test]
 fn what_is_held_for_all_clients_together_is_bounded() {

@@ -166,11 +166,16 @@ pub fn check_failure(output: &Output, exit: i32, code: &str) {
     assert!(output.stdout.is_empty(), "standard output is for answers: {}", text(&output.stdout));
 }
 
-/// A daemon that answers `hello` and everything else as told, and ends when asked.
-pub fn impostor(user: &User, hello: Value, error: Value) -> JoinHandle<Vec<String>> {
+/// A socket in the place of the daemon's.
+pub fn listen(user: &User) -> UnixListener {
     std::fs::create_dir_all(user.path("run/indexd")).unwrap();
     std::fs::set_permissions(user.path("run/indexd"), PermissionsExt::from_mode(0o700)).unwrap();
-    let listener = UnixListener::bind(user.socket()).unwrap();
+    UnixListener::bind(user.socket()).unwrap()
+}
+
+/// A daemon that answers `hello` and everything else as told, and ends when asked.
+pub fn impostor(user: &User, hello: Value, error: Value) -> JoinHandle<Vec<String>> {
+    let listener = listen(user);
     let socket = user.socket();
     std::thread::spawn(move || {
         let (stream, _) = listener.accept().unwrap();

@@ -352,6 +352,23 @@ fn workspace(w: &WorkspaceStatus) -> Check {
 mod tests {
     use super::*;
 
+    #[cfg(unix)]
+    #[test]
+    fn a_folder_is_private_when_nobody_else_has_any_right() {
+        use std::os::unix::fs::PermissionsExt;
+        let dir = tempfile::tempdir().unwrap();
+        let open = Some("is open to other users");
+        for (mode, problem) in [(0o700, None), (0o740, open), (0o710, open), (0o704, open), (0o701, open)] {
+            std::fs::set_permissions(dir.path(), PermissionsExt::from_mode(mode)).unwrap();
+            assert_eq!(privacy_problem(dir.path()), problem, "{mode:o}");
+        }
+        let file = dir.path().join("file");
+        std::fs::set_permissions(dir.path(), PermissionsExt::from_mode(0o700)).unwrap();
+        std::fs::write(&file, "").unwrap();
+        assert_eq!(privacy_problem(&file), Some("is not a folder"));
+        assert_eq!(privacy_problem(&dir.path().join("none")), None);
+    }
+
     #[test]
     fn folders_that_cannot_be_watched_fail() {
         let status = |watch: &str, problem: &str| WorkspaceStatus {

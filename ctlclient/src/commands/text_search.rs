@@ -9,6 +9,7 @@ use crate::failure::Failure;
 use indexd_proto::error::ErrorCode;
 use indexd_task::Line;
 use indexd_task::queries::Query;
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -64,8 +65,11 @@ pub fn read(root: &Path, path: &str) -> Option<String> {
 
 /// A program of the search path, not one of the repository itself.
 fn program(name: &str, root: &Path) -> Option<PathBuf> {
-    let folders = std::env::var_os("PATH")?;
-    let found = std::env::split_paths(&folders).filter(|d| d.is_absolute() && !d.starts_with(root));
+    program_in(&std::env::var_os("PATH")?, name, root)
+}
+
+fn program_in(folders: &OsStr, name: &str, root: &Path) -> Option<PathBuf> {
+    let found = std::env::split_paths(folders).filter(|d| d.is_absolute() && !d.starts_with(root));
     found
         .map(|d| d.join(name))
         .find(|p| std::fs::canonicalize(p).is_ok_and(|real| real.is_file() && !real.starts_with(root)))
@@ -220,5 +224,23 @@ mod tests {
         }
         assert!(program("no-such-program-here", dir.path()).is_none());
         assert!(program("sh", Path::new("/")).is_none());
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_link_into_the_repository_is_not_run() {
+        let dir = tempfile::tempdir().unwrap();
+        let top = std::fs::canonicalize(dir.path()).unwrap();
+        let (root, bin) = (top.join("repo"), top.join("bin"));
+        for folder in [&root, &bin] {
+            std::fs::create_dir(folder).unwrap();
+            std::fs::write(folder.join("rg"), "").unwrap();
+        }
+        std::os::unix::fs::symlink(root.join("rg"), bin.join("link")).unwrap();
+        for (name, is_run) in [("rg", true), ("link", false), ("none", false)] {
+            let found = program_in(bin.as_os_str(), name, &root);
+            assert_eq!(found, is_run.then(|| bin.join(name)), "{name}");
+        }
+        assert_eq!(program_in(root.as_os_str(), "rg", &root), None);
     }
 }

@@ -65,6 +65,24 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_path_that_exists_counts_before_one_that_does_not() {
+        let tmp = tempfile::tempdir().unwrap();
+        let root = std::fs::canonicalize(tmp.path()).unwrap();
+        for path in ["sub/both", "both", "above"] {
+            std::fs::create_dir_all(root.join(path)).unwrap();
+        }
+        for (path, expect) in [
+            ("both", Some("sub/both")),
+            ("above", Some("above")),
+            ("none", Some("sub/none")),
+            ("../none", Some("none")),
+            ("../../none", None),
+        ] {
+            assert_eq!(of_path(&root, Some(&root.join("sub")), path).as_deref(), expect, "{path}");
+        }
+    }
+
+    #[test]
     fn paths_are_plain() {
         for (path, expect) in [
             ("/r/a.py", Some("a.py")),

@@ -109,6 +109,7 @@ mod tests {
         let new = seats.take().unwrap();
         let is_in = |p: &Seat| seats.lock().contains_key(&p.number);
         assert!(!is_in(&all[5]) && is_in(&all[3]), "the one that was silent for longest");
+        new.active_ms.store(3, Ordering::Relaxed);
         assert!(seats.take().is_some() && !is_in(&new), "one that never asked before one that did");
         assert_eq!(seats.n_taken(), CONNECTIONS_MAX);
         seats.give_back(&new);

@@ -101,5 +101,7 @@ mod tests {
         let paths = names(&["net/retry.go", "net/client.go", "retry_test.go"]);
         assert_eq!(closest("net/rety.go", paths.clone()), ["net/retry.go"]);
         assert_eq!(closest("retyr.go", paths), ["net/retry.go"]);
+        // Of equal names the one that was written whole.
+        assert_eq!(closest("rety.go", names(&["net/retry.go", "retry.go"])), ["retry.go", "net/retry.go"]);
     }
 }

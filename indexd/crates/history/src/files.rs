@@ -3,10 +3,6 @@
 use crate::Past;
 use crate::lines::Trail;
 use indexd_model::view::Touched;
-use rustc_hash::FxHashMap;
-
-/// Changed files of a commit up to which they count as having changed together.
-const TOGETHER_FILES_MAX: usize = 20;
 
 /// What the commits say about one file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -64,27 +60,6 @@ impl Past {
             trail.back(hunks, commit as u32);
         }
         trail.touched()
-    }
-
-    /// The paths that changed together with `path`, with the number of commits, most first, then by
-    /// path; at most `limit`. Only commits with at most 20 files count.
-    pub fn changed_with(&self, path: &str, limit: usize) -> Vec<(&str, u32)> {
-        let Some(own) = self.paths.iter().position(|p| p == path).map(|i| i as u32) else {
-            return Vec::new();
-        };
-        let mut counts: FxHashMap<u32, u32> = FxHashMap::default();
-        for commit in &self.commits {
-            if commit.n_files as usize <= TOGETHER_FILES_MAX && commit.paths.contains(&own) {
-                for other in commit.paths.iter().filter(|p| **p != own) {
-                    *counts.entry(*other).or_default() += 1;
-                }
-            }
-        }
-        let mut all: Vec<(&str, u32)> =
-            counts.into_iter().map(|(id, n)| (self.paths[id as usize].as_str(), n)).collect();
-        all.sort_unstable_by(|a, b| b.1.cmp(&a.1).then(a.0.cmp(b.0)));
-        all.truncate(limit);
-        all
     }
 }
 

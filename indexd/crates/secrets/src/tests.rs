@@ -196,6 +196,10 @@ fn private_keys_lose_their_body_and_keep_their_lines() {
         let (redacted, found) = redact(&text);
         assert!(!redacted.contains(&noise(64, 1, ALNUM)) && found[0].rule == PRIVATE_KEY, "{redacted}");
     }
+    // A key without an end hides nothing of the code behind it.
+    let code = "\nfn main() {\n    run();\n}\n";
+    let text = format!("{}{code}", text.split("-----END").next().unwrap());
+    assert!(redact(&text).0.ends_with(code), "{}", redact(&text).0);
 }
 
 #[test]
@@ -274,6 +278,27 @@ fn a_line_of_any_length_is_looked_at() {
             }
         }
     }
+}
+
+/// Of a long line a part is looked at around each keyword; a token may cross the end of a part.
+#[test]
+fn a_token_across_the_end_of_a_part_is_found() {
+    let fill = "var a=b[1];".repeat(2_500);
+    let token = format!("ghp_{}", noise(36, 1, ALNUM));
+    for gap in (2_300..2_500).step_by(10) {
+        let text = format!("{fill} ghp_ {} {token} {fill}", " ".repeat(gap));
+        assert!(!redact(&text).0.contains(&token), "{gap} bytes after a keyword");
+    }
+}
+
+/// The value of an assignment may begin with a token and be longer than that.
+#[test]
+fn the_longest_find_at_a_place_counts() {
+    let token = format!("ghp_{}", noise(36, 1, ALNUM));
+    let rest = format!("4x7{}", noise(20, 2, ALNUM));
+    let text = format!("DB_PASSWORD={token}:{rest}\n");
+    let (redacted, found) = redact(&text);
+    assert!(!redacted.contains(&rest) && found[0].rule == "generic-line", "{redacted}");
 }
 
 #[test]

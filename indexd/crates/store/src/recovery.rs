@@ -305,6 +305,24 @@ mod tests {
         );
     }
 
+    /// LMDB counts pages from 0: a file whose last page is 5 has six.
+    #[test]
+    fn a_data_file_holds_its_last_page() {
+        const PAGE: usize = 4_096;
+        let mut bytes = vec![0; 6 * PAGE];
+        for (page, last_page, txn) in [(0, 5u64, 2u64), (1, 3, 1)] {
+            let meta = &mut bytes[page * PAGE + 16..];
+            meta[24..28].copy_from_slice(&(PAGE as u32).to_le_bytes());
+            meta[120..128].copy_from_slice(&last_page.to_le_bytes());
+            meta[128..136].copy_from_slice(&txn.to_le_bytes());
+        }
+        let dir = folder();
+        for (len, is_whole) in [(6 * PAGE, true), (6 * PAGE - 1, false), (5 * PAGE, false), (PAGE, false)] {
+            fs::write(dir.path().join(DATA), &bytes[..len]).expect("data");
+            assert_eq!(check_length(dir.path()).is_ok(), is_whole, "{len} bytes");
+        }
+    }
+
     #[test]
     fn keeps_one_damaged_file() {
         let dir = folder();

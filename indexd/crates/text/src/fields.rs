@@ -246,6 +246,32 @@ mod tests {
         assert_eq!((path, out.path_len), (vec![("pool", 1), ("net", 1), ("http", 1), ("=httppool", 1)], 4));
     }
 
+    /// A method of Go stands outside of its type, which only its receiver names.
+    #[test]
+    fn a_receiver_is_a_name_around() {
+        let text = "func (p *ConnPool) Get() {}";
+        let at = |s: &str| (text.find(s).unwrap() as u32, (text.find(s).unwrap() + s.len()) as u32);
+        let whole = (0, text.len() as u32);
+        let mut interface = Interface::empty(Language::Go, Outcome::Parsed, FileRoles::default());
+        interface.arena.strings = vec!["Get".into(), "ConnPool".into()];
+        interface.defs = vec![def(0, DefIdx::NONE, [at("Get"), whole, (0, 0), whole])];
+        interface.defs[0].receiver = Some(StrId(1));
+        let chunk = Chunk {
+            span: Span::new(whole.0, whole.1),
+            lines: Lines { start: 1, end: 1 },
+            def: DefIdx(0),
+            kind: ChunkKind::Definition,
+            part: 0,
+            n_parts: 1,
+        };
+        let mut v = Vocabulary::default();
+        let out = file_terms(Facts::outside(&interface), &[chunk], "x.go", text, &mut v);
+        assert_eq!(
+            show(&out.chunks[0], &v),
+            ["=connpool 01100", "conn 01100", "func 00100", "get 10000", "pool 01100"]
+        );
+    }
+
     #[test]
     fn counts_saturate() {
         let text = "word ".repeat(300);

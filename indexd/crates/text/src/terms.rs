@@ -339,6 +339,15 @@ mod tests {
     }
 
     #[test]
+    fn identifiers_of_the_length_of_a_term_are_whole() {
+        // With the `=` before them.
+        for part in ["x".repeat(TERM_BYTES_MAX - 3), format!("x{}", "ß".repeat(TERM_BYTES_MAX / 2 - 2))] {
+            check(&format!("ab_{part}"), &format!("ab {part} =ab{part}"));
+            check(&format!("abc_{part}"), &format!("abc {part}"));
+        }
+    }
+
+    #[test]
     fn words_come_with_their_offsets() {
         let mut out = Vec::new();
         words("a, bé_1\n\u{2003}z", |at, w| out.push((at, w.to_owned())));

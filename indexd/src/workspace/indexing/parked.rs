@@ -311,6 +311,15 @@ mod tests {
         }
     }
 
+    #[test]
+    fn so_many_bytes_of_indexes_are_parked_and_no_more() {
+        let bases = Bases::new(PathBuf::new());
+        assert!(bases.may_park(u64::MAX / 2), "without a limit");
+        bases.limit(100);
+        let parked = [60, 60, 40, 1].map(|bytes| bases.may_park(bytes));
+        assert_eq!(parked, [true, false, true, false]);
+    }
+
     proptest! {
         #[test]
         fn any_bytes_are_no_parked_index(bytes: Vec<u8>) {

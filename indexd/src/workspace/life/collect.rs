@@ -100,6 +100,11 @@ mod tests {
         check(hand, Some(&gone), 0, Some("gone"));
         check(hand, None, 0, Some("unregistered"));
         check(hand, Some(&root), 1, None);
+        // The clock was set back since it was asked.
+        let before = SystemTime::now() - Duration::from_secs(86_400);
+        for root in [Some(&*root), Some(&*gone), None] {
+            assert_eq!(itself.reason(&home, root, before), None, "{root:?}");
+        }
         let mut for_ever = Config::default();
         for_ever.workspace_keep_days = 0;
         check(Collect::by_itself(&for_ever), Some(&root), 1_000, None);

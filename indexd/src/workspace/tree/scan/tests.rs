@@ -48,6 +48,26 @@ fn hidden_files_count_and_git_links_nested_repositories_do_not() {
     assert_eq!(all.folders.iter().map(|(k, _)| &**k).collect::<BTreeSet<_>>(), ["", ".github", "d"].into());
 }
 
+/// A disk that fails says nothing of whether a file is there.
+#[test]
+fn a_file_that_cannot_be_looked_at_makes_the_walk_incomplete() {
+    if !indexd_os::faults::ARE_POSSIBLE {
+        return;
+    }
+    let tmp = tempfile::tempdir().unwrap();
+    write(tmp.path(), "a.go", "x");
+    write(tmp.path(), "on_a_bad_sector.go", "x");
+    // Other tests of this process know no file of that name.
+    indexd_os::faults::set(Some(Box::new(|call, at| match (call, at) {
+        ("stat", "on_a_bad_sector.go") => Err(std::io::ErrorKind::Other.into()),
+        _ => Ok(()),
+    })));
+    let found = all(tmp.path());
+    indexd_os::faults::set(None);
+    assert!(found.error.is_some());
+    assert_eq!(names(&found), ["a.go"]);
+}
+
 #[cfg(unix)]
 #[test]
 fn names_that_are_not_utf8_are_listed_and_left_out() {
