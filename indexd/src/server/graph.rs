@@ -509,7 +509,7 @@ fn calls_without_edge(view: &dyn IndexView, roots: &[DefDoc], out: &mut Coverage
 }
 
 fn count(view: &dyn IndexView, file: FileDoc, u: &UnresolvedRecord, out: &mut Coverage) {
-    let reason = reason_name(u.reason).to_owned();
+    let reason = u.reason.name().to_owned();
     out.unresolved_same_name += 1;
     if out.unresolved_examples.len() < EXAMPLES_MAX {
         out.unresolved_examples.push(UnresolvedPlace {
@@ -535,17 +535,6 @@ fn files_with(view: &dyn IndexView, name: &str) -> Vec<FileDoc> {
     files.dedup();
     files.sort_by_key(|&f| view.path(f));
     files
-}
-
-fn reason_name(reason: UnresolvedReason) -> &'static str {
-    match reason {
-        UnresolvedReason::External => "external",
-        UnresolvedReason::Builtin => "builtin",
-        UnresolvedReason::UnknownReceiver => "unknown-receiver",
-        UnresolvedReason::NotFound => "not-found",
-        UnresolvedReason::Dynamic => "dynamic",
-        UnresolvedReason::NotUnderstood => "not-understood",
-    }
 }
 
 /// How far the uses of names are followed in the languages of the roots; the least of them.

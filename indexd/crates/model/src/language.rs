@@ -1,114 +1,81 @@
 //! Languages and the roles a path gives to a file.
 
-/// What a file is written in. The discriminants are part of stored facts.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, bitcode::Encode, bitcode::Decode)]
-#[repr(u8)]
-pub enum Language {
-    /// Go source.
-    Go,
-    /// Python source or stub.
-    Python,
-    /// `go.mod`.
-    GoMod,
-    /// `go.work`.
-    GoWork,
-    /// Markdown.
-    Markdown,
-    /// TOML.
-    Toml,
-    /// YAML.
-    Yaml,
-    /// JSON.
-    Json,
-    /// INI and setup.cfg.
-    Ini,
-    /// Makefile.
-    Make,
-    /// Anything else that is text: chunked by lines.
-    Text,
-    /// Rust.
-    Rust,
-    /// TypeScript.
-    TypeScript,
-    /// TypeScript with JSX.
-    Tsx,
-    /// JavaScript, JSX included.
-    JavaScript,
-    /// Java.
-    Java,
-    /// C.
-    C,
-    /// C++, and headers of unknown kind.
-    Cpp,
-    /// C#.
-    CSharp,
-    /// Ruby.
-    Ruby,
-    /// PHP.
-    Php,
-    /// Kotlin.
-    Kotlin,
-    /// Swift.
-    Swift,
-    /// Scala.
-    Scala,
-    /// Shell scripts.
-    Bash,
-    /// Lua.
-    Lua,
-    /// Protocol Buffers.
-    Proto,
-    /// SQL.
-    Sql,
-    /// HCL and Terraform.
-    Hcl,
-    /// Vue components; their scripts are read.
-    Vue,
-    /// Svelte components; their scripts are read.
-    Svelte,
-    /// HTML; its scripts are read.
-    Html,
+use crate::coded::coded;
+
+coded! {
+    /// What a file is written in. The discriminants are part of stored facts.
+    pub enum Language {
+        /// Go source.
+        Go = "go",
+        /// Python source or stub.
+        Python = "python",
+        /// `go.mod`.
+        GoMod = "go.mod",
+        /// `go.work`.
+        GoWork = "go.work",
+        /// Markdown.
+        Markdown = "markdown",
+        /// TOML.
+        Toml = "toml",
+        /// YAML.
+        Yaml = "yaml",
+        /// JSON.
+        Json = "json",
+        /// INI and setup.cfg.
+        Ini = "ini",
+        /// Makefile.
+        Make = "makefile",
+        /// Anything else that is text: chunked by lines.
+        Text = "plaintext",
+        /// Rust.
+        Rust = "rust",
+        /// TypeScript.
+        TypeScript = "typescript",
+        /// TypeScript with JSX.
+        Tsx = "typescriptreact",
+        /// JavaScript, JSX included.
+        JavaScript = "javascript",
+        /// Java.
+        Java = "java",
+        /// C.
+        C = "c",
+        /// C++, and headers of unknown kind.
+        Cpp = "cpp",
+        /// C#.
+        CSharp = "csharp",
+        /// Ruby.
+        Ruby = "ruby",
+        /// PHP.
+        Php = "php",
+        /// Kotlin.
+        Kotlin = "kotlin",
+        /// Swift.
+        Swift = "swift",
+        /// Scala.
+        Scala = "scala",
+        /// Shell scripts.
+        Bash = "shellscript",
+        /// Lua.
+        Lua = "lua",
+        /// Protocol Buffers.
+        Proto = "proto",
+        /// SQL.
+        Sql = "sql",
+        /// HCL and Terraform.
+        Hcl = "terraform",
+        /// Vue components; their scripts are read.
+        Vue = "vue",
+        /// Svelte components; their scripts are read.
+        Svelte = "svelte",
+        /// HTML; its scripts are read.
+        Html = "html",
+    }
+
+    /// The LSP language identifier, also the fence hint.
+    pub fn id;
 }
 
 impl Language {
-    /// The LSP language identifier, also the fence hint.
-    pub fn id(self) -> &'static str {
-        match self {
-            Self::Go => "go",
-            Self::Python => "python",
-            Self::GoMod => "go.mod",
-            Self::GoWork => "go.work",
-            Self::Markdown => "markdown",
-            Self::Toml => "toml",
-            Self::Yaml => "yaml",
-            Self::Json => "json",
-            Self::Ini => "ini",
-            Self::Make => "makefile",
-            Self::Text => "plaintext",
-            Self::Rust => "rust",
-            Self::TypeScript => "typescript",
-            Self::Tsx => "typescriptreact",
-            Self::JavaScript => "javascript",
-            Self::Java => "java",
-            Self::C => "c",
-            Self::Cpp => "cpp",
-            Self::CSharp => "csharp",
-            Self::Ruby => "ruby",
-            Self::Php => "php",
-            Self::Kotlin => "kotlin",
-            Self::Swift => "swift",
-            Self::Scala => "scala",
-            Self::Bash => "shellscript",
-            Self::Lua => "lua",
-            Self::Proto => "proto",
-            Self::Sql => "sql",
-            Self::Hcl => "terraform",
-            Self::Vue => "vue",
-            Self::Svelte => "svelte",
-            Self::Html => "html",
-        }
-    }
-
     /// The name in `scip.proto`, `enum Language`; empty for what it does not list.
     pub fn scip_name(self) -> &'static str {
         match self {
