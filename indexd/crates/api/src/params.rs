@@ -1,4 +1,4 @@
-//! How what a caller may send is declared.
+//! How what is sent is declared: parameters, and words of closed sets.
 
 /// Declares objects whose unknown members are refused and whose members all have a default. Members that are
 /// `Option` or `bool` are not written unless they are set.
@@ -49,3 +49,24 @@ macro_rules! params {
         $crate::params!(@ $head { $($done)* $(#[$meta])* pub $field: $ty, } $($rest)*);
     };
 }
+
+/// Declares closed sets of words, each with its default.
+macro_rules! kinds {
+    ($($(#[$meta:meta])* $name:ident { $($(#[$of:meta])* $variant:ident = $text:literal,)* })*) => {$(
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+        $(#[$meta])*
+        pub enum $name {
+            $($(#[$of])* #[serde(rename = $text)] $variant,)*
+        }
+
+        impl $name {
+            /// The name on the wire.
+            pub fn name(self) -> &'static str {
+                match self {
+                    $(Self::$variant => $text,)*
+                }
+            }
+        }
+    )*};
+}
+pub(crate) use kinds;
