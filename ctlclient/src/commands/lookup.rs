@@ -1,7 +1,7 @@
 //! `ctl search`, `ctl symbol` and the questions about the graph.
 
 use super::{Target, note, overlays, wait, write_file};
-use crate::args::{CardArgs, Common, GraphArgs, PictureArgs, SearchArgs, SymbolArgs, WhyArgs};
+use crate::args::{CardArgs, Common, GraphArgs, PictureArgs, SearchArgs, SymbolArgs, WaitArgs, WhyArgs};
 use crate::failure::Failure;
 use crate::output::Output;
 use crate::progress::Progress;
@@ -161,22 +161,35 @@ pub fn symbol(common: &Common, args: &SymbolArgs) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Prints edges with their evidence, and what the graph may be missing.
-pub fn graph(common: &Common, args: &GraphArgs, method: Method, dispatch: bool) -> Result<(), Failure> {
+/// What all questions about the graph have in common; the limits are of edges and of their confidence.
+fn graph_params(
+    common: &Common,
+    symbol: &str,
+    (limit, min_confidence): (u32, u8),
+    asked: &WaitArgs,
+    progress: &Progress,
+) -> Result<GraphParams, Failure> {
     let target = Target::of(common)?;
-    let mut progress = Progress::new(common.quiet);
-    let params = GraphParams {
+    Ok(GraphParams {
         repo: target.repo,
         cwd: target.cwd,
-        symbol: args.symbol.clone(),
-        depth: args.depth,
-        limit: Some(args.limit),
-        min_confidence: Some(args.min_confidence),
-        dispatch,
-        picture: None,
-        wait: Some(wait(&args.wait)),
+        symbol: symbol.to_owned(),
+        limit: Some(limit),
+        min_confidence: Some(min_confidence),
+        wait: Some(wait(asked)),
         progress: progress.is_wanted(),
-        overlays: overlays(&args.wait)?,
+        overlays: overlays(asked)?,
+        ..GraphParams::default()
+    })
+}
+
+/// Prints edges with their evidence, and what the graph may be missing.
+pub fn graph(common: &Common, args: &GraphArgs, method: Method, dispatch: bool) -> Result<(), Failure> {
+    let mut progress = Progress::new(common.quiet);
+    let params = GraphParams {
+        depth: args.depth,
+        dispatch,
+        ..graph_params(common, &args.symbol, (args.limit, args.min_confidence), &args.wait, &progress)?
     };
     let answer: GraphResult = print(common, method, &params, &mut progress, graph_text)?;
     note(common, &answer.envelope, &[]);
@@ -185,25 +198,16 @@ pub fn graph(common: &Common, args: &GraphArgs, method: Method, dispatch: bool) 
 
 /// Prints what stands around a definition as a picture, or one line for each edge.
 pub fn picture(common: &Common, args: &PictureArgs) -> Result<(), Failure> {
-    let target = Target::of(common)?;
     let mut progress = Progress::new(common.quiet);
     let params = GraphParams {
-        repo: target.repo,
-        cwd: target.cwd,
-        symbol: args.symbol.clone(),
         depth: Some(args.depth),
-        limit: Some(args.limit),
-        min_confidence: Some(args.min_confidence),
-        dispatch: false,
         picture: match (args.svg, args.dot, args.mermaid) {
             (true, ..) => Some(Picture::Svg),
             (_, true, _) => Some(Picture::Dot),
             (.., true) => Some(Picture::Mermaid),
             _ => None,
         },
-        wait: Some(wait(&args.wait)),
-        progress: progress.is_wanted(),
-        overlays: overlays(&args.wait)?,
+        ..graph_params(common, &args.symbol, (args.limit, args.min_confidence), &args.wait, &progress)?
     };
     let line = Session::open(common)?.call(Method::Around, &params, &mut progress)?;
     let answer: GraphResult = session::result(&line)?;
