@@ -1,6 +1,6 @@
 //! `ctl search`, `ctl symbol` and the questions about the graph.
 
-use super::{Target, note, overlays, wait, write_file};
+use super::{Target, note, overlays, print, wait, write_file};
 use crate::args::{CardArgs, Common, GraphArgs, PictureArgs, SearchArgs, SymbolArgs, WaitArgs, WhyArgs};
 use crate::failure::Failure;
 use crate::output::Output;
@@ -12,32 +12,10 @@ use indexd_proto::card::{CardLinks, CardParams, CardResult};
 use indexd_proto::graph::{GraphEdge, GraphParams, GraphResult, Picture};
 use indexd_proto::search::{SearchParams, SearchResult, Symbol, SymbolParams, SymbolResult};
 use indexd_proto::why::{Standing, WhyParams, WhyResult};
-use serde::Serialize;
-use serde::de::DeserializeOwned;
 use std::io::Read;
 
 /// Lines of evidence shown of one edge.
 const LINES_SHOWN: usize = 5;
-
-/// Asks the daemon and prints the answer: as JSON where that is wanted, else as `text` writes it.
-fn print<P: Serialize, A: DeserializeOwned>(
-    common: &Common,
-    method: Method,
-    params: &P,
-    progress: &mut Progress,
-    text: impl FnOnce(&A, Style) -> String,
-) -> Result<A, Failure> {
-    let line = Session::open(common)?.call(method, params, progress)?;
-    let answer: A = session::result(&line)?;
-    let mut out = Output::new();
-    if common.json {
-        out.line(session::raw(&line)?)?;
-    } else {
-        out.text(&text(&answer, Style::of_stdout(common.color)))?;
-    }
-    out.finish()?;
-    Ok(answer)
-}
 
 /// Prints ranked places; nothing found is exit status 1.
 pub fn search(common: &Common, args: &SearchArgs) -> Result<(), Failure> {
@@ -58,7 +36,8 @@ pub fn search(common: &Common, args: &SearchArgs) -> Result<(), Failure> {
         progress: progress.is_wanted(),
         overlays: overlays(&args.wait)?,
     };
-    let answer: SearchResult = print(common, Method::Search, &params, &mut progress, hits_text)?;
+    let answer: SearchResult =
+        print(common, &mut Session::open(common)?, Method::Search, &params, &mut progress, hits_text)?;
     note(common, &answer.envelope, &[]);
     if answer.hits.is_empty() { Err(Failure::NoResult) } else { Ok(()) }
 }
@@ -104,7 +83,7 @@ pub fn card(common: &Common, args: &CardArgs) -> Result<(), Failure> {
         progress: progress.is_wanted(),
     };
     let text = |answer: &CardResult, _| crate::style::safe(&answer.text);
-    let answer = print(common, Method::Card, &params, &mut progress, text)?;
+    let answer = print(common, &mut Session::open(common)?, Method::Card, &params, &mut progress, text)?;
     note(common, &answer.envelope, &[]);
     Ok(())
 }
@@ -125,7 +104,7 @@ pub fn why(common: &Common, args: &WhyArgs) -> Result<(), Failure> {
         let path = if answer.path.is_empty() { "." } else { &answer.path };
         format!("{}: {}\n", style.path(&safe_line(path)), safe_line(&answer.reason))
     };
-    let answer = print(common, Method::Why, &params, &mut progress, text)?;
+    let answer = print(common, &mut Session::open(common)?, Method::Why, &params, &mut progress, text)?;
     note(common, &answer.envelope, &[]);
     match answer.standing {
         Standing::Indexed | Standing::IndexedAroundErrors | Standing::WordsOnly | Standing::Folder => Ok(()),
@@ -156,7 +135,7 @@ pub fn symbol(common: &Common, args: &SymbolArgs) -> Result<(), Failure> {
         }
         out
     };
-    let answer = print(common, Method::Symbol, &params, &mut progress, text)?;
+    let answer = print(common, &mut Session::open(common)?, Method::Symbol, &params, &mut progress, text)?;
     note(common, &answer.envelope, &[]);
     Ok(())
 }
@@ -191,7 +170,8 @@ pub fn graph(common: &Common, args: &GraphArgs, method: Method, dispatch: bool) 
         dispatch,
         ..graph_params(common, &args.symbol, (args.limit, args.min_confidence), &args.wait, &progress)?
     };
-    let answer: GraphResult = print(common, method, &params, &mut progress, graph_text)?;
+    let answer: GraphResult =
+        print(common, &mut Session::open(common)?, method, &params, &mut progress, graph_text)?;
     note(common, &answer.envelope, &[]);
     Ok(())
 }
