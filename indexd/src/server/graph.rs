@@ -28,33 +28,26 @@ const ROOTS_MAX: usize = 20;
 /// Unresolved uses shown.
 const EXAMPLES_MAX: usize = 10;
 
-/// A question about the graph.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Relation {
-    /// Who calls it.
-    Callers,
-    /// What it calls.
-    Callees,
-    /// Where it is used in any way.
-    Refs,
-    /// What depends on it, step by step; for a type, on its members too.
-    Impact,
-    /// What uses it and what it uses.
-    Around,
+indexd_model::words! {
+    /// A question about the graph.
+    pub enum Relation {
+        /// Who calls it.
+        Callers = "callers",
+        /// What it calls.
+        Callees = "callees",
+        /// Where it is used in any way.
+        Refs = "refs",
+        /// What depends on it, step by step; for a type, on its members too.
+        Impact = "impact",
+        /// What uses it and what it uses.
+        Around = "around",
+    }
+
+    /// The name on the wire.
+    pub fn name;
 }
 
 impl Relation {
-    /// The name on the wire.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Callers => "callers",
-            Self::Callees => "callees",
-            Self::Refs => "refs",
-            Self::Impact => "impact",
-            Self::Around => "around",
-        }
-    }
-
     fn kinds(self) -> &'static [EdgeKind] {
         use EdgeKind::{Call, Export, Implement, Import, Inherit, Usage};
         match self {

@@ -17,11 +17,33 @@ pub trait Coded: Copy + Sized + 'static {
     }
 }
 
-/// Declares an enum that is [`Coded`]. With texts, the function that is declared behind it gives them.
-macro_rules! coded {
+/// Declares an enum without data, and functions behind it that give a text for each variant: one, or two.
+#[macro_export]
+macro_rules! words {
+    ($(#[$meta:meta])* pub enum $name:ident {
+        $($(#[$of:meta])* $variant:ident = $text:literal / $other:literal,)*
+     }
+     $(#[$doc:meta])* pub fn $text_of:ident;
+     $(#[$other_doc:meta])* pub fn $other_of:ident;) => {
+        $crate::words! {
+            $(#[$meta])*
+            pub enum $name { $($(#[$of])* $variant = $text,)* }
+            $(#[$doc])*
+            pub fn $text_of;
+        }
+
+        impl $name {
+            $(#[$other_doc])*
+            pub fn $other_of(self) -> &'static str {
+                match self {
+                    $(Self::$variant => $other,)*
+                }
+            }
+        }
+    };
     ($(#[$meta:meta])* pub enum $name:ident { $($(#[$of:meta])* $variant:ident = $text:literal,)* }
      $(#[$doc:meta])* pub fn $text_of:ident;) => {
-        $crate::coded::coded! {
+        $crate::words! {
             $(#[$meta])*
             pub enum $name { $($(#[$of])* $variant,)* }
         }
@@ -37,18 +59,33 @@ macro_rules! coded {
     };
     ($(#[$meta:meta])* pub enum $name:ident { $($(#[$of:meta])* $variant:ident,)* }) => {
         $(#[$meta])*
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, bitcode::Encode, bitcode::Decode)]
-        #[repr(u8)]
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub enum $name { $($(#[$of])* $variant,)* }
 
         impl $name {
             /// Every variant, in order.
-            pub const ALL: [Self; [$(stringify!($variant)),*].len()] = [$(Self::$variant),*];
+            pub const ALL: [Self; Self::NAMES.len()] = [$(Self::$variant),*];
+
+            /// The name of every variant in this source, in the same order.
+            pub const NAMES: &'static [&'static str] = &[$(stringify!($variant)),*];
+        }
+    };
+}
+
+/// Declares an enum that is [`Coded`], as [`words!`](crate::words) declares others.
+macro_rules! coded {
+    ($(#[$meta:meta])* pub enum $name:ident { $($body:tt)* } $($functions:tt)*) => {
+        $crate::words! {
+            $(#[$meta])*
+            #[derive(bitcode::Encode, bitcode::Decode)]
+            #[repr(u8)]
+            pub enum $name { $($body)* }
+            $($functions)*
         }
 
         impl $crate::coded::Coded for $name {
             const ALL: &'static [Self] = &$name::ALL;
-            const NAMES: &'static [&'static str] = &[$(stringify!($variant)),*];
+            const NAMES: &'static [&'static str] = $name::NAMES;
 
             fn code(self) -> u8 {
                 self as u8

@@ -6,112 +6,78 @@ coded! {
     /// What a file is written in. The discriminants are part of stored facts.
     pub enum Language {
         /// Go source.
-        Go = "go",
+        Go = "go" / "Go",
         /// Python source or stub.
-        Python = "python",
+        Python = "python" / "Python",
         /// `go.mod`.
-        GoMod = "go.mod",
+        GoMod = "go.mod" / "",
         /// `go.work`.
-        GoWork = "go.work",
+        GoWork = "go.work" / "",
         /// Markdown.
-        Markdown = "markdown",
+        Markdown = "markdown" / "Markdown",
         /// TOML.
-        Toml = "toml",
+        Toml = "toml" / "TOML",
         /// YAML.
-        Yaml = "yaml",
+        Yaml = "yaml" / "YAML",
         /// JSON.
-        Json = "json",
+        Json = "json" / "JSON",
         /// INI and setup.cfg.
-        Ini = "ini",
+        Ini = "ini" / "Ini",
         /// Makefile.
-        Make = "makefile",
+        Make = "makefile" / "Makefile",
         /// Anything else that is text: chunked by lines.
-        Text = "plaintext",
+        Text = "plaintext" / "",
         /// Rust.
-        Rust = "rust",
+        Rust = "rust" / "Rust",
         /// TypeScript.
-        TypeScript = "typescript",
+        TypeScript = "typescript" / "TypeScript",
         /// TypeScript with JSX.
-        Tsx = "typescriptreact",
+        Tsx = "typescriptreact" / "TypeScriptReact",
         /// JavaScript, JSX included.
-        JavaScript = "javascript",
+        JavaScript = "javascript" / "JavaScript",
         /// Java.
-        Java = "java",
+        Java = "java" / "Java",
         /// C.
-        C = "c",
+        C = "c" / "C",
         /// C++, and headers of unknown kind.
-        Cpp = "cpp",
+        Cpp = "cpp" / "CPP",
         /// C#.
-        CSharp = "csharp",
+        CSharp = "csharp" / "CSharp",
         /// Ruby.
-        Ruby = "ruby",
+        Ruby = "ruby" / "Ruby",
         /// PHP.
-        Php = "php",
+        Php = "php" / "PHP",
         /// Kotlin.
-        Kotlin = "kotlin",
+        Kotlin = "kotlin" / "Kotlin",
         /// Swift.
-        Swift = "swift",
+        Swift = "swift" / "Swift",
         /// Scala.
-        Scala = "scala",
+        Scala = "scala" / "Scala",
         /// Shell scripts.
-        Bash = "shellscript",
+        Bash = "shellscript" / "ShellScript",
         /// Lua.
-        Lua = "lua",
+        Lua = "lua" / "Lua",
         /// Protocol Buffers.
-        Proto = "proto",
+        Proto = "proto" / "Protobuf",
         /// SQL.
-        Sql = "sql",
+        Sql = "sql" / "SQL",
         /// HCL and Terraform.
-        Hcl = "terraform",
+        Hcl = "terraform" / "HCL",
         /// Vue components; their scripts are read.
-        Vue = "vue",
+        Vue = "vue" / "Vue",
         /// Svelte components; their scripts are read.
-        Svelte = "svelte",
+        Svelte = "svelte" / "Svelte",
         /// HTML; its scripts are read.
-        Html = "html",
+        Html = "html" / "HTML",
     }
 
     /// The LSP language identifier, also the fence hint.
     pub fn id;
+    /// The name in `scip.proto`, `enum Language`; empty for what it does not list.
+    pub fn scip_name;
 }
 
 impl Language {
-    /// The name in `scip.proto`, `enum Language`; empty for what it does not list.
-    pub fn scip_name(self) -> &'static str {
-        match self {
-            Self::Go => "Go",
-            Self::Python => "Python",
-            Self::Markdown => "Markdown",
-            Self::Toml => "TOML",
-            Self::Yaml => "YAML",
-            Self::Json => "JSON",
-            Self::Ini => "Ini",
-            Self::Make => "Makefile",
-            Self::GoMod | Self::GoWork | Self::Text => "",
-            Self::Rust => "Rust",
-            Self::TypeScript => "TypeScript",
-            Self::Tsx => "TypeScriptReact",
-            Self::JavaScript => "JavaScript",
-            Self::Java => "Java",
-            Self::C => "C",
-            Self::Cpp => "CPP",
-            Self::CSharp => "CSharp",
-            Self::Ruby => "Ruby",
-            Self::Php => "PHP",
-            Self::Kotlin => "Kotlin",
-            Self::Swift => "Swift",
-            Self::Scala => "Scala",
-            Self::Bash => "ShellScript",
-            Self::Lua => "Lua",
-            Self::Proto => "Protobuf",
-            Self::Sql => "SQL",
-            Self::Hcl => "HCL",
-            Self::Vue => "Vue",
-            Self::Svelte => "Svelte",
-            Self::Html => "HTML",
-        }
-    }
-
     /// What starts a comment up to the end of the line, with a blank; empty where there is none.
     pub fn line_comment(self) -> &'static str {
         match self {

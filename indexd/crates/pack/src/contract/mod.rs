@@ -23,33 +23,23 @@ use std::collections::BTreeMap;
 use std::future::Future;
 use std::pin::Pin;
 
-/// Where offered content comes from, the weightiest kind first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub enum SourceType {
-    /// Output of a tool.
-    ToolResult,
-    /// A file as the editor has it, saved or not.
-    OpenFile,
-    /// A hit of a search.
-    SearchResult,
-    /// A definition or document that something refers to.
-    Reference,
-}
-
-impl SourceType {
-    /// Every kind, the weightiest first.
-    pub const ALL: [Self; 4] = [Self::ToolResult, Self::OpenFile, Self::SearchResult, Self::Reference];
+indexd_model::words! {
+    /// Where offered content comes from, the weightiest kind first.
+    #[derive(Serialize, Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    pub enum SourceType {
+        /// Output of a tool.
+        ToolResult = "toolResult",
+        /// A file as the editor has it, saved or not.
+        OpenFile = "openFile",
+        /// A hit of a search.
+        SearchResult = "searchResult",
+        /// A definition or document that something refers to.
+        Reference = "reference",
+    }
 
     /// The name on the wire, also the name of its category in a budget.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::ToolResult => "toolResult",
-            Self::OpenFile => "openFile",
-            Self::SearchResult => "searchResult",
-            Self::Reference => "reference",
-        }
-    }
+    pub fn name;
 }
 
 /// Content that a caller offers.
