@@ -86,17 +86,9 @@ fn open(root: &Path, home: &Path) -> Result<Store> {
 fn measure(kind: &str, texts: &[String], snapshot: &Snapshot, folder: Option<&Path>) -> Result<()> {
     let config = indexd_pack::Config::default();
     let counter = counter(&config.tokenizer, &CounterOptions::default())?;
-    let times: RefCell<Vec<(&'static str, Vec<f64>)>> = RefCell::default();
+    let times = Times::default();
     let tuning = Tuning::default();
-    let last = RefCell::new(0.0);
-    let stage = |name: &'static str| {
-        let took = (now() - last.replace(now())) * 1e3;
-        let mut times = times.borrow_mut();
-        match times.iter_mut().find(|t| t.0 == name) {
-            Some(t) => t.1.push(took),
-            None => times.push((name, vec![took])),
-        }
-    };
+    let stage = |name: &'static str| times.stage(name);
     // The longest that a withdrawn request would go on.
     let (asked, longest) = (Cell::new(0.0), Cell::new(0.0f64));
     let cancel = || {
@@ -110,11 +102,11 @@ fn measure(kind: &str, texts: &[String], snapshot: &Snapshot, folder: Option<&Pa
         let request = Request::from_json(with(false))?;
         let context = Context { stage: &stage, cancel: &cancel, ..Context::new(&config, &tuning, &*counter) };
         let started = now();
-        last.replace(started);
+        times.start(started);
         let pack = build(snapshot, &request, &context)?;
         let json = serde_json::to_string(&pack)?;
         stage("JSON");
-        last.replace(started);
+        times.start(started);
         stage("all");
         drop(pack);
         if let Some(folder) = folder {
@@ -128,7 +120,7 @@ fn measure(kind: &str, texts: &[String], snapshot: &Snapshot, folder: Option<&Pa
         }
         // Every fourth text also alone: what it costs when its postings and records are in the caches.
         if i % 4 == 0 {
-            last.replace(now());
+            times.start(now());
             let found = search(&mut Units::new(snapshot), text, &tuning.weights, SeedProvider::Hybrid);
             stage("retrieve alone");
             drop(found);
@@ -139,13 +131,41 @@ fn measure(kind: &str, texts: &[String], snapshot: &Snapshot, folder: Option<&Pa
         texts.len(),
         longest.get() * 1e3
     );
-    for (name, values) in times.borrow_mut().iter_mut() {
-        values.sort_by(f64::total_cmp);
-        let at = |q: usize| values[(values.len() - 1) * q / 100];
-        let mean = values.iter().sum::<f64>() / values.len() as f64;
-        println!("  {name:<16} p50 {:6.2}  p90 {:6.2}  mean {mean:6.2} ms", at(50), at(90));
-    }
+    times.print();
     Ok(())
+}
+
+/// Milliseconds that stages took, by name.
+#[derive(Default)]
+struct Times {
+    taken: RefCell<Vec<(&'static str, Vec<f64>)>>,
+    last: Cell<f64>,
+}
+
+impl Times {
+    /// Begins a stage at this second.
+    fn start(&self, at: f64) {
+        self.last.set(at);
+    }
+
+    /// Ends a stage and begins the next.
+    fn stage(&self, name: &'static str) {
+        let took = (now() - self.last.replace(now())) * 1e3;
+        let mut taken = self.taken.borrow_mut();
+        match taken.iter_mut().find(|t| t.0 == name) {
+            Some(t) => t.1.push(took),
+            None => taken.push((name, vec![took])),
+        }
+    }
+
+    fn print(&self) {
+        for (name, values) in self.taken.borrow_mut().iter_mut() {
+            values.sort_by(f64::total_cmp);
+            let at = |q: usize| values[(values.len() - 1) * q / 100];
+            let mean = values.iter().sum::<f64>() / values.len() as f64;
+            println!("  {name:<16} p50 {:6.2}  p90 {:6.2}  mean {mean:6.2} ms", at(50), at(90));
+        }
+    }
 }
 
 fn now() -> f64 {

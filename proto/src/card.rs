@@ -2,30 +2,20 @@
 
 use crate::search::Symbol;
 use crate::workspace::{Envelope, Wait};
+use indexd_api::params;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Parameters of `card`.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
-pub struct CardParams {
-    /// The root itself.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub repo: Option<String>,
-    /// A folder inside the workspace.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub cwd: Option<String>,
-    /// A name, a qualified name (`Class.method`), a symbol id, or `path:line`.
-    pub symbol: String,
-    /// Tokens (`o200k_base`) of the text. Default 400, 100 to 2,000.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub max_tokens: Option<u32>,
-    /// What the answer requires of the index.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub wait: Option<Wait>,
-    /// Whether to send `$/progress`.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    pub progress: bool,
+params! {
+    /// Parameters of `card`.
+    CardParams {
+        repo, cwd,
+        /// A name, a qualified name (`Class.method`), a symbol id, or `path:line`.
+        symbol: String,
+        /// Tokens (`o200k_base`) of the text. Default 400, 100 to 2,000.
+        max_tokens: Option<u32>,
+        wait, progress,
+    }
 }
 
 /// Answer to `card`.

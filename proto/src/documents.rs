@@ -2,57 +2,31 @@
 
 use crate::workspace::{Envelope, Wait};
 pub use indexd_api::map::*;
+use indexd_api::params;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Parameters of `map`.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
-pub struct MapParams {
-    /// The root itself.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub repo: Option<String>,
-    /// A folder inside the workspace.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub cwd: Option<String>,
-    /// What the answer requires of the index.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub wait: Option<Wait>,
-    /// Whether to send `$/progress`.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    pub progress: bool,
-    /// Makes the document afresh even when an equal one is cached.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    pub no_cache: bool,
-    /// Tokens that the document may have, 500 to 90,000, counted exactly; without it 500 lines.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub max_tokens: Option<u32>,
-    /// Whether the map stands beside itself as a page to look at, one HTML document, as `page`.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    pub page: bool,
-}
+params! {
+    /// Parameters of `map`.
+    MapParams {
+        repo, cwd, wait, progress,
+        /// Makes the document afresh even when an equal one is cached.
+        no_cache: bool,
+        /// Tokens that the document may have, 500 to 90,000, counted exactly; without it 500 lines.
+        max_tokens: Option<u32>,
+        /// Whether the map stands beside itself as a page to look at, one HTML document, as `page`.
+        page: bool,
+    }
 
-/// Parameters of `pack.markdown`.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
-pub struct MarkdownParams {
-    /// The root itself.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub repo: Option<String>,
-    /// A folder inside the workspace.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub cwd: Option<String>,
-    /// The task in words, at most 256 KiB.
-    pub query: String,
-    /// What the answer requires of the index.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub wait: Option<Wait>,
-    /// Whether to send `$/progress`.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    pub progress: bool,
-    /// Makes the document afresh even when an equal one is cached.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    pub no_cache: bool,
+    /// Parameters of `pack.markdown`.
+    MarkdownParams {
+        repo, cwd,
+        /// The task in words, at most 256 KiB.
+        query: String,
+        wait, progress,
+        /// Makes the document afresh even when an equal one is cached.
+        no_cache: bool,
+    }
 }
 
 /// What is known of the cache of documents in one answer.

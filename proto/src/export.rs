@@ -1,25 +1,18 @@
 //! `export.dump` and `export.edges`: long texts, sent as `$/chunk` notifications before the answer.
 
 use crate::workspace::{Envelope, Wait};
+use indexd_api::params;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Parameters of both exports.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
-pub struct ExportParams {
-    /// The root itself.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub repo: Option<String>,
-    /// A folder inside the workspace.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub cwd: Option<String>,
-    /// What the export requires of the index. Default `strict`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub wait: Option<Wait>,
-    /// Whether to send `$/progress`.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    pub progress: bool,
+params! {
+    /// Parameters of both exports.
+    ExportParams {
+        repo, cwd,
+        /// What the export requires of the index. Default `strict`.
+        wait: Option<Wait>,
+        progress,
+    }
 }
 
 /// Answer to both exports, after the last `$/chunk`.

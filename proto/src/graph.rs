@@ -4,46 +4,29 @@
 use crate::overlay::Overlay;
 use crate::search::Symbol;
 use crate::workspace::{Envelope, Wait};
+use indexd_api::params;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// Parameters of the graph methods.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
-pub struct GraphParams {
-    /// The root itself.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub repo: Option<String>,
-    /// A folder inside the workspace.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub cwd: Option<String>,
-    /// A name, a qualified name (`Class.method`), a symbol id, a path, or `path:line`.
-    pub symbol: String,
-    /// Steps to follow, at most 4. Default 1; 3 for `graph.impact`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub depth: Option<u32>,
-    /// Edges at most. Default 200, at most 2,000.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub limit: Option<u32>,
-    /// Percent; edges below are left out and counted. Default 50.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub min_confidence: Option<u8>,
-    /// Whether callers of what a method implements or overrides stand among the edges, as `dispatch`.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    pub dispatch: bool,
-    /// Whether the edges stand beside themselves as a picture, as `picture`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub picture: Option<Picture>,
-    /// What the answer requires of the index.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub wait: Option<Wait>,
-    /// Unsaved texts to answer with, as if they were saved. At most 32, of 4 MiB together.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub overlays: Vec<Overlay>,
-    /// Whether to send `$/progress`.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    pub progress: bool,
+params! {
+    /// Parameters of the graph methods.
+    GraphParams {
+        repo, cwd,
+        /// A name, a qualified name (`Class.method`), a symbol id, a path, or `path:line`.
+        symbol: String,
+        /// Steps to follow, at most 4. Default 1; 3 for `graph.impact`.
+        depth: Option<u32>,
+        /// Edges at most. Default 200, at most 2,000.
+        limit: Option<u32>,
+        /// Percent; edges below are left out and counted. Default 50.
+        min_confidence: Option<u8>,
+        /// Whether callers of what a method implements or overrides stand among the edges, as `dispatch`.
+        dispatch: bool,
+        /// Whether the edges stand beside themselves as a picture, as `picture`.
+        picture: Option<Picture>,
+        wait, overlays, progress,
+    }
 }
 
 /// How a picture of edges is written.

@@ -1,6 +1,7 @@
 //! The handshake, `shutdown`, and what both sides say about their builds.
 
 use crate::{PROTOCOL_VERSION, PROTOCOL_VERSION_MIN};
+use indexd_api::params;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -60,16 +61,14 @@ pub const CAPABILITY_HEARTBEAT: &str = "heartbeat";
 /// The notification that says that work goes on; it has no parameters.
 pub const HEARTBEAT: &str = "$/heartbeat";
 
-/// `hello`: optional, first when sent.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-pub struct HelloParams {
-    /// Who asks.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub client: Option<Build>,
-    /// What the client speaks; absent means any.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub protocol: Option<ProtocolRange>,
+params! {
+    /// `hello`: optional, first when sent.
+    HelloParams {
+        /// Who asks.
+        client: Option<Build>,
+        /// What the client speaks; absent means any.
+        protocol: Option<ProtocolRange>,
+    }
 }
 
 /// Answer to `hello`.
@@ -90,14 +89,13 @@ pub struct HelloResult {
     pub pid: u32,
 }
 
-/// `shutdown`: answers once the socket is closed to new requests; requests in flight are finished
-/// first, then the process ends.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-pub struct ShutdownParams {
-    /// Why, for the log: `stop`, `upgrade`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub reason: Option<String>,
+params! {
+    /// `shutdown`: answers once the socket is closed to new requests; requests in flight are finished
+    /// first, then the process ends.
+    ShutdownParams {
+        /// Why, for the log: `stop`, `upgrade`.
+        reason: Option<String>,
+    }
 }
 
 /// Answer to `shutdown`.

@@ -1,32 +1,23 @@
 //! `import.scip`: an index made by another tool, laid over the links of the files it is about.
 
 use crate::workspace::{Envelope, Wait};
+use indexd_api::params;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Parameters of an import. Exactly one of `path` and `clear` is given.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
-pub struct ImportParams {
-    /// The root itself.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub repo: Option<String>,
-    /// A folder inside the workspace.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub cwd: Option<String>,
-    /// Absolute path of the SCIP index, which the daemon reads. It takes the place of whatever was
-    /// imported before.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub path: Option<String>,
-    /// Whether to take back what was imported.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    pub clear: bool,
-    /// What the import requires of the index. Default `strict`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub wait: Option<Wait>,
-    /// Whether to send `$/progress`.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    pub progress: bool,
+params! {
+    /// Parameters of an import. Exactly one of `path` and `clear` is given.
+    ImportParams {
+        repo, cwd,
+        /// Absolute path of the SCIP index, which the daemon reads. It takes the place of whatever was
+        /// imported before.
+        path: Option<String>,
+        /// Whether to take back what was imported.
+        clear: bool,
+        /// What the import requires of the index. Default `strict`.
+        wait: Option<Wait>,
+        progress,
+    }
 }
 
 /// Answer to an import, once the index follows it.

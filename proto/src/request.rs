@@ -3,6 +3,7 @@
 use crate::overlay::Overlay;
 use crate::pack::Pack;
 use crate::workspace::{Envelope, Wait};
+use indexd_api::params;
 pub use indexd_api::request::*;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -92,18 +93,13 @@ pub struct PackAnswer<'a> {
     pub page: Option<String>,
 }
 
-/// `pack.get`: reads a record that was kept with `write`.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
-pub struct PackGetParams {
-    /// The root itself.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub repo: Option<String>,
-    /// A folder inside the workspace.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub cwd: Option<String>,
-    /// The pack's id.
-    pub pack_id: String,
+params! {
+    /// `pack.get`: reads a record that was kept with `write`.
+    PackGetParams {
+        repo, cwd,
+        /// The pack's id.
+        pack_id: String,
+    }
 }
 
 /// Answer to `pack.get`: the record's bytes as they were written.

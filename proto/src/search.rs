@@ -4,36 +4,22 @@ use crate::card::Neighbors;
 use crate::overlay::Overlay;
 use crate::pack::{LineRange, Range};
 use crate::workspace::{Envelope, Wait};
+use indexd_api::params;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// `search`: the best places for a text, without assembling a pack.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
-pub struct SearchParams {
-    /// The root itself.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub repo: Option<String>,
-    /// A folder inside the workspace.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub cwd: Option<String>,
-    /// What to look for.
-    pub query: String,
-    /// Hits at most. Default 20, at most 500.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub limit: Option<u32>,
-    /// Whether hits come with those at the other end of their edges.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    pub neighbors: bool,
-    /// What the answer requires of the index.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub wait: Option<Wait>,
-    /// Unsaved texts to answer with, as if they were saved. At most 32, of 4 MiB together.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub overlays: Vec<Overlay>,
-    /// Whether to send `$/progress`.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    pub progress: bool,
+params! {
+    /// `search`: the best places for a text, without assembling a pack.
+    SearchParams {
+        repo, cwd,
+        /// What to look for.
+        query: String,
+        /// Hits at most. Default 20, at most 500.
+        limit: Option<u32>,
+        /// Whether hits come with those at the other end of their edges.
+        neighbors: bool,
+        wait, overlays, progress,
+    }
 }
 
 /// Answer to `search`.
@@ -77,31 +63,17 @@ pub struct Hit {
     pub neighbors: Option<Neighbors>,
 }
 
-/// `symbol`: definitions by symbol id, place (`path:line`), qualified name or name; where there is none of
-/// that name, those whose names hold all its words.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
-pub struct SymbolParams {
-    /// The root itself.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub repo: Option<String>,
-    /// A folder inside the workspace.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub cwd: Option<String>,
-    /// The name.
-    pub name: String,
-    /// Definitions at most. Default 20, at most 500.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub limit: Option<u32>,
-    /// What the answer requires of the index.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub wait: Option<Wait>,
-    /// Unsaved texts to answer with, as if they were saved. At most 32, of 4 MiB together.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub overlays: Vec<Overlay>,
-    /// Whether to send `$/progress`.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    pub progress: bool,
+params! {
+    /// `symbol`: definitions by symbol id, place (`path:line`), qualified name or name; where there is none of
+    /// that name, those whose names hold all its words.
+    SymbolParams {
+        repo, cwd,
+        /// The name.
+        name: String,
+        /// Definitions at most. Default 20, at most 500.
+        limit: Option<u32>,
+        wait, overlays, progress,
+    }
 }
 
 /// Answer to `symbol`.

@@ -1,23 +1,18 @@
 //! `context.show`: what a pack held and what it cost, without its content.
 
+use indexd_api::params;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-/// Parameters of `context.show`.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
-pub struct ShowParams {
-    /// The root itself.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub repo: Option<String>,
-    /// A folder inside the workspace.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub cwd: Option<String>,
-    /// The pack: one of the latest, or one that was written. Without it the last one of the workspace.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub pack_id: Option<String>,
+params! {
+    /// Parameters of `context.show`.
+    ShowParams {
+        repo, cwd,
+        /// The pack: one of the latest, or one that was written. Without it the last one of the workspace.
+        pack_id: Option<String>,
+    }
 }
 
 /// The result of `context.show`.

@@ -1,43 +1,28 @@
 //! `context.pack`: packing what the caller offers, instead of what the engine finds.
 
 use crate::workspace::{Envelope, Wait};
+use indexd_api::params;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-/// Parameters of `context.pack`.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
-pub struct SourcesParams {
-    /// The root itself.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub repo: Option<String>,
-    /// A folder inside the workspace.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub cwd: Option<String>,
-    /// What the answer requires of the index.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub wait: Option<Wait>,
-    /// Whether to send `$/progress`.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    pub progress: bool,
-    /// What is wanted of it: `pack` (default), `preview` (no text) or `stats`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub mode: Option<PackingMode>,
-    /// What is offered. A search result or reference without content is read from the index.
-    pub sources: Vec<OfferedSource>,
-    /// The gross budget. Default 100,000 tokens less 8,000 and 2,000.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub budget: Option<crate::request::ContextBudgetRequest>,
-    /// Weights, priorities and limits; absent members mean the default.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub settings: Option<Map<String, Value>>,
-    /// A template for the text, in Jinja's language; it sees `chunks`, and the default text as `text`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub template: Option<String>,
-    /// `o200k_base`, `cl100k_base`, `generic` or `claude`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub tokenizer: Option<String>,
+params! {
+    /// Parameters of `context.pack`.
+    SourcesParams {
+        repo, cwd, wait, progress,
+        /// What is wanted of it: `pack` (default), `preview` (no text) or `stats`.
+        mode: Option<PackingMode>,
+        /// What is offered. A search result or reference without content is read from the index.
+        sources: Vec<OfferedSource>,
+        /// The gross budget. Default 100,000 tokens less 8,000 and 2,000.
+        budget: Option<crate::request::ContextBudgetRequest>,
+        /// Weights, priorities and limits; absent members mean the default.
+        settings: Option<Map<String, Value>>,
+        /// A template for the text, in Jinja's language; it sees `chunks`, and the default text as `text`.
+        template: Option<String>,
+        /// `o200k_base`, `cl100k_base`, `generic` or `claude`.
+        tokenizer: Option<String>,
+    }
 }
 
 /// What is wanted of a packing.
@@ -102,18 +87,16 @@ pub struct OfferedSource {
     pub timeout_ms: Option<u64>,
 }
 
-/// Parameters of `context.offer`: `content` or `failure`.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
-pub struct OfferParams {
-    /// The name that the source has, or will have, in `context.pack`.
-    pub handle: String,
-    /// The text.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub content: Option<String>,
-    /// Why there is none.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub failure: Option<String>,
+params! {
+    /// Parameters of `context.offer`: `content` or `failure`.
+    OfferParams {
+        /// The name that the source has, or will have, in `context.pack`.
+        handle: String,
+        /// The text.
+        content: Option<String>,
+        /// Why there is none.
+        failure: Option<String>,
+    }
 }
 
 /// The result of `context.offer`.

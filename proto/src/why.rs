@@ -2,30 +2,18 @@
 
 use crate::overlay::Overlay;
 use crate::workspace::{Envelope, Wait};
+use indexd_api::params;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Parameters of `why`.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
-pub struct WhyParams {
-    /// The root itself.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub repo: Option<String>,
-    /// A folder inside the workspace.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub cwd: Option<String>,
-    /// A file or folder: absolute, from `cwd`, or from the root. It need not exist.
-    pub path: String,
-    /// What the answer requires of the index.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub wait: Option<Wait>,
-    /// Unsaved texts to answer with, as if they were saved. At most 32, of 4 MiB together.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub overlays: Vec<Overlay>,
-    /// Whether to send `$/progress`.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    pub progress: bool,
+params! {
+    /// Parameters of `why`.
+    WhyParams {
+        repo, cwd,
+        /// A file or folder: absolute, from `cwd`, or from the root. It need not exist.
+        path: String,
+        wait, overlays, progress,
+    }
 }
 
 /// What became of a path.

@@ -1,6 +1,7 @@
 //! Workspaces: which repository a request is about, waiting for its index, and status.
 
 use crate::overlay::OverlayFacts;
+use indexd_api::params;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -95,16 +96,14 @@ pub struct CacheFacts {
     pub key: String,
 }
 
-/// `workspace.add`: registers the workspace and starts its index; answers at once.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-pub struct AddParams {
-    /// The root itself, absolute.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub repo: Option<String>,
-    /// A folder inside the workspace, absolute.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub cwd: Option<String>,
+params! {
+    /// `workspace.add`: registers the workspace and starts its index; answers at once.
+    AddParams {
+        /// The root itself, absolute.
+        repo: Option<String>,
+        /// A folder inside the workspace, absolute.
+        cwd: Option<String>,
+    }
 }
 
 /// `workspace.remove`: forgets the workspace and deletes its index; the tree is not touched.
@@ -122,10 +121,10 @@ pub struct RemoveResult {
     pub root: String,
 }
 
-/// `workspace.list`.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-pub struct ListParams {}
+params! {
+    /// `workspace.list`.
+    ListParams {}
+}
 
 /// Answer to `workspace.list`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -139,14 +138,13 @@ pub struct ListResult {
     pub workspaces: Vec<WorkspaceStatus>,
 }
 
-/// `workspace.gc`: removes indexes of repositories that are gone or that nobody asked for in a long
-/// time, and those of no repository; no tree is touched.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
-pub struct GcParams {
-    /// Only say what would be removed.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    pub dry_run: bool,
+params! {
+    /// `workspace.gc`: removes indexes of repositories that are gone or that nobody asked for in a long
+    /// time, and those of no repository; no tree is touched.
+    GcParams {
+        /// Only say what would be removed.
+        dry_run: bool,
+    }
 }
 
 /// An index that is removed.
@@ -178,20 +176,14 @@ pub struct GcResult {
     pub removed: Vec<Collected>,
 }
 
-/// `index.compact`: answers when a compact copy of the index is in place. Requests are served
-/// meanwhile.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
-pub struct CompactParams {
-    /// The root itself; registered if it is not.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub repo: Option<String>,
-    /// A folder inside the workspace.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub cwd: Option<String>,
-    /// Whether to send `$/progress`.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    pub progress: bool,
+params! {
+    /// `index.compact`: answers when a compact copy of the index is in place. Requests are served
+    /// meanwhile.
+    CompactParams {
+        /// The root itself; registered if it is not.
+        repo: Option<String>,
+        cwd, progress,
+    }
 }
 
 /// Answer to `index.compact`.
@@ -210,22 +202,16 @@ pub struct CompactResult {
     pub bytes: u64,
 }
 
-/// `index.wait`: answers when the index holds every change saved before the request.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
-pub struct WaitParams {
-    /// The root itself; registered if it is not.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub repo: Option<String>,
-    /// A folder inside the workspace.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub cwd: Option<String>,
-    /// How long; default `strict`, one hour.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub wait: Option<Wait>,
-    /// Whether to send `$/progress`.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    pub progress: bool,
+params! {
+    /// `index.wait`: answers when the index holds every change saved before the request.
+    WaitParams {
+        /// The root itself; registered if it is not.
+        repo: Option<String>,
+        cwd,
+        /// How long; default `strict`, one hour.
+        wait: Option<Wait>,
+        progress,
+    }
 }
 
 /// Answer to `index.wait`.
@@ -242,16 +228,13 @@ pub struct WaitResult {
     pub workspace: WorkspaceStatus,
 }
 
-/// `config.show`.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-pub struct ConfigParams {
-    /// The root itself; with neither member, the settings of the daemon alone.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub repo: Option<String>,
-    /// A folder inside the workspace.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub cwd: Option<String>,
+params! {
+    /// `config.show`.
+    ConfigParams {
+        /// The root itself; with neither member, the settings of the daemon alone.
+        repo: Option<String>,
+        cwd,
+    }
 }
 
 /// Answer to `config.show`.
@@ -279,10 +262,10 @@ pub struct ConfigEntry {
     pub origin: String,
 }
 
-/// `status`.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-pub struct StatusParams {}
+params! {
+    /// `status`.
+    StatusParams {}
+}
 
 /// Answer to `status`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]

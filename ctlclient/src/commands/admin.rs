@@ -1,6 +1,6 @@
 //! The daemon, its workspaces and its settings.
 
-use super::{Target, absolute};
+use super::{Target, absolute, print};
 use crate::args::{Common, ConfigCommand, DaemonCommand, IndexArgs, WorkspaceCommand};
 use crate::failure::Failure;
 use crate::launch;
@@ -12,9 +12,9 @@ use indexd_proto::error::ErrorCode;
 use indexd_proto::hello::{HelloParams, HelloResult, ProtocolRange};
 use indexd_proto::printed::{DaemonVersion, Message, OwnVersion, Version};
 use indexd_proto::workspace::{
-    AddParams, CompactParams, CompactResult, ConfigParams, ConfigResult, GcParams, GcResult, ListParams,
-    ListResult, PackCounts, RemoveParams, RemoveResult, StatusParams, StatusResult, Wait, WaitMode,
-    WaitParams, WaitResult, WorkspaceStatus,
+    AddParams, CompactParams, CompactResult, ConfigEntry, ConfigParams, ConfigResult, GcParams, GcResult,
+    ListParams, ListResult, PackCounts, RemoveParams, RemoveResult, StatusParams, StatusResult, Wait,
+    WaitMode, WaitParams, WaitResult, WorkspaceStatus,
 };
 use indexd_proto::{Method, PROTOCOL_VERSION, PROTOCOL_VERSION_MIN};
 use std::time::Duration;
@@ -43,49 +43,38 @@ pub fn index(common: &Common, args: &IndexArgs) -> Result<(), Failure> {
         wait: Some(Wait { mode: WaitMode::Strict, timeout_ms: Some(ms), build_timeout_ms: Some(ms) }),
         progress: progress.is_wanted(),
     };
-    let line = session.call(Method::IndexWait, &params, &mut progress)?;
-    let answer: WaitResult = session::result(&line)?;
-    if common.json {
-        out.line(session::raw(&line)?)?;
-    } else {
-        out.text(&workspace_text(&answer.workspace, Style::of_stdout(common.color)))?;
-    }
-    out.finish()
+    let text = |answer: &WaitResult, style| workspace_text(&answer.workspace, style);
+    print(common, &mut session, Method::IndexWait, &params, &mut progress, text)?;
+    Ok(())
 }
 
 /// Shows the daemon and its workspaces; exit status 69 when there is no daemon.
 pub fn status(common: &Common) -> Result<(), Failure> {
     let mut session = Session::connect(common, Start::Never)?;
-    let line = session.call(Method::Status, &StatusParams {}, &mut Progress::new(true))?;
-    let status: StatusResult = session::result(&line)?;
-    let mut out = Output::new();
-    if common.json {
-        out.line(session::raw(&line)?)?;
-    } else {
-        let style = Style::of_stdout(common.color);
-        let d = &status.daemon;
-        out.line(&format!(
-            "indexd {} running as process {} for {}",
-            d.version,
-            d.pid,
-            duration(d.uptime_ms)
-        ))?;
-        let facts = [
-            ("socket", d.socket.clone()),
-            ("log", d.log.clone()),
-            ("memory", format!("{} private", bytes(d.private_bytes))),
-            ("requests", requests(&status)),
-            ("packs", packs(&status.packs)),
-            ("caches", caches(&status.packs)),
-        ];
-        for (name, value) in facts {
-            out.line(&format!("  {} {}", style.dim(&format!("{name:<9}")), safe_line(&value)))?;
-        }
-        for w in &status.workspaces {
-            out.text(&workspace_text(w, style))?;
-        }
+    print(common, &mut session, Method::Status, &StatusParams {}, &mut Progress::new(true), status_text)?;
+    Ok(())
+}
+
+fn status_text(status: &StatusResult, style: Style) -> String {
+    let d = &status.daemon;
+    let up = duration(d.uptime_ms);
+    let mut out = format!("indexd {} running as process {} for {up}\n", d.version, d.pid);
+    let facts = [
+        ("socket", d.socket.clone()),
+        ("log", d.log.clone()),
+        ("memory", format!("{} private", bytes(d.private_bytes))),
+        ("requests", requests(status)),
+        ("packs", packs(&status.packs)),
+        ("caches", caches(&status.packs)),
+    ];
+    for (name, value) in facts {
+        out += &format!("  {} {}\n", style.dim(&format!("{name:<9}")), safe_line(&value));
     }
-    out.finish()
+    out + &workspaces_text(&status.workspaces, style)
+}
+
+fn workspaces_text(all: &[WorkspaceStatus], style: Style) -> String {
+    all.iter().map(|w| workspace_text(w, style)).collect()
 }
 
 fn requests(status: &StatusResult) -> String {
@@ -229,14 +218,8 @@ pub fn workspace(common: &Common, what: &WorkspaceCommand) -> Result<(), Failure
             }
         }
         WorkspaceCommand::List => {
-            let line = session.call(Method::WorkspaceList, &ListParams {}, quiet)?;
-            let list: ListResult = session::result(&line)?;
-            match common.json {
-                true => out.line(session::raw(&line)?)?,
-                false => {
-                    out.text(&list.workspaces.iter().map(|w| workspace_text(w, style)).collect::<String>())?
-                }
-            }
+            let text = |list: &ListResult, style| workspaces_text(&list.workspaces, style);
+            print(common, &mut session, Method::WorkspaceList, &ListParams {}, quiet, text)?;
         }
         WorkspaceCommand::Remove { dir } => {
             let target = target(dir)?;
@@ -249,12 +232,8 @@ pub fn workspace(common: &Common, what: &WorkspaceCommand) -> Result<(), Failure
             }
         }
         WorkspaceCommand::Gc { dry_run } => {
-            let line = session.call(Method::WorkspaceGc, &GcParams { dry_run: *dry_run }, quiet)?;
-            let collected: GcResult = session::result(&line)?;
-            match common.json {
-                true => out.line(session::raw(&line)?)?,
-                false => out.text(&collected_text(&collected))?,
-            }
+            let (params, text) = (GcParams { dry_run: *dry_run }, |gc: &GcResult, _| collected_text(gc));
+            print(common, &mut session, Method::WorkspaceGc, &params, quiet, text)?;
         }
     }
     out.finish()
@@ -282,19 +261,11 @@ pub fn compact(common: &Common, dir: Option<&std::path::Path>) -> Result<(), Fai
     };
     let mut session = Session::open(common)?;
     let params = CompactParams { repo: target.repo, cwd: target.cwd, progress: false };
-    let line = session.call(Method::IndexCompact, &params, &mut Progress::new(true))?;
-    let compact: CompactResult = session::result(&line)?;
-    let mut out = Output::new();
-    match common.json {
-        true => out.line(session::raw(&line)?)?,
-        false => out.line(&format!(
-            "{}  {} before, {} now",
-            safe_line(&compact.root),
-            bytes(compact.bytes_before),
-            bytes(compact.bytes)
-        ))?,
-    }
-    out.finish()
+    let text = |c: &CompactResult, _| {
+        format!("{}  {} before, {} now\n", safe_line(&c.root), bytes(c.bytes_before), bytes(c.bytes))
+    };
+    print(common, &mut session, Method::IndexCompact, &params, &mut Progress::new(true), text)?;
+    Ok(())
 }
 
 /// Starts, stops or runs the daemon.
@@ -351,22 +322,19 @@ pub fn config(common: &Common, what: &ConfigCommand) -> Result<(), Failure> {
     let ConfigCommand::Show { origin } = what;
     let target = Target::of(common)?;
     let params = ConfigParams { repo: target.repo, cwd: target.cwd };
-    let line = Session::open(common)?.call(Method::ConfigShow, &params, &mut Progress::new(true))?;
-    let answer: ConfigResult = session::result(&line)?;
-    let style = Style::of_stdout(common.color);
-    let mut out = Output::new();
-    if common.json {
-        out.line(session::raw(&line)?)?;
-    } else {
-        for e in &answer.entries {
-            let value =
-                if e.value == e.default { e.value.to_string() } else { style.bold(&e.value.to_string()) };
+    let text = |answer: &ConfigResult, style: Style| {
+        let line = |e: &ConfigEntry| {
+            let value = e.value.to_string();
+            let value = if e.value == e.default { value } else { style.bold(&value) };
             let from =
                 if *origin { style.dim(&format!("  # {}", safe_line(&e.origin))) } else { String::new() };
-            out.line(&format!("{} = {value}{from}", e.key))?;
-        }
-    }
-    out.finish()
+            format!("{} = {value}{from}\n", e.key)
+        };
+        answer.entries.iter().map(line).collect()
+    };
+    let mut session = Session::open(common)?;
+    print(common, &mut session, Method::ConfigShow, &params, &mut Progress::new(true), text)?;
+    Ok(())
 }
 
 /// Prints the versions of both sides.

@@ -4,17 +4,14 @@
 //! them lists these; `pieces/manifest.json` lists everything. Files take their places whole, the manifest
 //! last. What an earlier export left and this one has not is removed, and said.
 
-use super::{Target, note};
+use super::note;
 use crate::args::Common;
 use crate::failure::Failure;
 use crate::output::Output;
-use crate::progress::Progress;
-use crate::session::{self, Session};
 use crate::style::{bytes, count, number};
 use indexd_proto::Method;
 use indexd_proto::error::ErrorCode;
-use indexd_proto::export::{ExportParams, ExportResult};
-use indexd_proto::workspace::{Wait, WaitMode};
+use indexd_proto::export::ExportResult;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::fs::{self, File};
@@ -62,18 +59,7 @@ pub fn artifacts(common: &Common, dir: &Path, max_shard_bytes: u64) -> Result<()
     let before = earlier(dir)?;
     fs::create_dir_all(dir.join("pieces")).map_err(|e| cannot(dir, &e))?;
     let mut folder = Folder { dir, max_shard_bytes, open: None, pieces: Vec::new(), rest: String::new() };
-    let target = Target::of(common)?;
-    let mut progress = Progress::new(common.quiet);
-    let params = ExportParams {
-        repo: target.repo,
-        cwd: target.cwd,
-        wait: Some(Wait { mode: WaitMode::Strict, timeout_ms: Some(60_000), build_timeout_ms: None }),
-        progress: progress.is_wanted(),
-    };
-    let line =
-        Session::open(common)?
-            .call_with(Method::ExportArtifacts, &params, &mut progress, &mut |text| folder.text(text))?;
-    let answer: ExportResult = session::result(&line)?;
+    let answer = super::export::pieces(common, Method::ExportArtifacts, &mut |text| folder.text(text))?;
     let manifest = folder.finish(&answer)?;
     for file in before.difference(&manifest.files()) {
         fs::remove_file(dir.join(file)).map_err(|e| cannot(&dir.join(file), &e))?;

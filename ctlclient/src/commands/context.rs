@@ -1,11 +1,10 @@
 //! `ctl context show`: what a pack held and what it cost, for people who wonder why something is in it.
 
-use super::Target;
+use super::{Target, print};
 use crate::args::{Common, ContextCommand};
 use crate::failure::Failure;
-use crate::output::Output;
 use crate::progress::Progress;
-use crate::session::{self, Session, Start};
+use crate::session::{Session, Start};
 use crate::style::{Style, count, number, safe_line};
 use indexd_proto::Method;
 use indexd_proto::shown::{ContextSummary, OriginTag, ShowParams, ShownChunk, ShownSource};
@@ -20,16 +19,9 @@ pub fn context(common: &Common, what: &ContextCommand) -> Result<(), Failure> {
     let params = ShowParams { repo: target.repo, cwd: target.cwd, pack_id: pack_id.clone() };
     // Only the daemon that runs remembers; a record is read by any.
     let start = if pack_id.is_some() { Start::Auto } else { Start::Never };
-    let line =
-        Session::connect(common, start)?.call(Method::ContextShow, &params, &mut Progress::new(true))?;
-    let summary: ContextSummary = session::result(&line)?;
-    let mut out = Output::new();
-    if common.json {
-        out.line(session::raw(&line)?)?;
-    } else {
-        out.text(&text(&summary, Style::of_stdout(common.color)))?;
-    }
-    out.finish()
+    let mut session = Session::connect(common, start)?;
+    print(common, &mut session, Method::ContextShow, &params, &mut Progress::new(true), text)?;
+    Ok(())
 }
 
 fn text(s: &ContextSummary, style: Style) -> String {

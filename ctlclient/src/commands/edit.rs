@@ -8,7 +8,7 @@ use crate::style::{Style, safe_line};
 use indexd_proto::error::ErrorCode;
 use indexd_proto::printed::{FileChange, FileChanges};
 use jsonc_parser::ParseOptions;
-use jsonc_parser::cst::{CstInputValue, CstRootNode};
+use jsonc_parser::cst::{CstInputValue, CstObject, CstRootNode};
 use serde_json::Value;
 use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
@@ -149,19 +149,9 @@ fn diff(edit: &Edit, style: Style) -> String {
 /// # Errors
 /// A sentence: the text is not JSON, or something on the path is not an object.
 pub fn json_member(text: &str, path: &[&str], value: Option<&Value>) -> Result<String, String> {
-    let root =
-        CstRootNode::parse(if text.trim().is_empty() { "{}\n" } else { text }, &ParseOptions::default())
-            .map_err(|e| format!("not valid JSON: {e}"))?;
-    let mut object = root.object_value_or_create().ok_or("not a JSON object")?;
-    let (last, folders) = path.split_last().ok_or("no path")?;
-    for name in folders {
-        object = match (object.get(name), value) {
-            (None, None) => return Ok(text.to_owned()),
-            _ => object.object_value_or_create(name).ok_or(format!("{name} is no object"))?,
-        };
-    }
+    let Some((root, object, last)) = holder(text, path, value.is_some())? else { return Ok(text.to_owned()) };
     match (object.get(last), value) {
-        (None, None) => return Ok(text.to_owned()),
+        (None, None) => {}
         (Some(member), None) => member.remove(),
         (None, Some(value)) => {
             object.append(last, input(value));
@@ -176,6 +166,27 @@ pub fn json_member(text: &str, path: &[&str], value: Option<&Value>) -> Result<S
     Ok(root.to_string())
 }
 
+/// A JSON text with comments, the object in it that holds the member at `path`, and the name of that member.
+/// Objects on the way are made if `is_made`; without, `None` where the member is not there.
+fn holder<'p>(
+    text: &str,
+    path: &[&'p str],
+    is_made: bool,
+) -> Result<Option<(CstRootNode, CstObject, &'p str)>, String> {
+    let root =
+        CstRootNode::parse(if text.trim().is_empty() { "{}\n" } else { text }, &ParseOptions::default())
+            .map_err(|e| format!("not valid JSON: {e}"))?;
+    let mut object = root.object_value_or_create().ok_or("not a JSON object")?;
+    let (last, folders) = path.split_last().ok_or("no path")?;
+    for name in folders {
+        if object.get(name).is_none() && !is_made {
+            return Ok(None);
+        }
+        object = object.object_value_or_create(name).ok_or(format!("{name} is no object"))?;
+    }
+    Ok((object.get(last).is_some() || is_made).then_some((root, object, *last)))
+}
+
 /// Puts one entry of ours into the list at `path`, in the place of one that is there already, or takes
 /// it out. Everything else stays as it is.
 ///
@@ -187,20 +198,7 @@ pub fn json_list_entry(
     is_ours: fn(&Value) -> bool,
     entry: Option<&Value>,
 ) -> Result<String, String> {
-    let root =
-        CstRootNode::parse(if text.trim().is_empty() { "{}\n" } else { text }, &ParseOptions::default())
-            .map_err(|e| format!("not valid JSON: {e}"))?;
-    let mut object = root.object_value_or_create().ok_or("not a JSON object")?;
-    let (last, folders) = path.split_last().ok_or("no path")?;
-    for name in folders {
-        if object.get(name).is_none() && entry.is_none() {
-            return Ok(text.to_owned());
-        }
-        object = object.object_value_or_create(name).ok_or(format!("{name} is no object"))?;
-    }
-    if object.get(last).is_none() && entry.is_none() {
-        return Ok(text.to_owned());
-    }
+    let Some((root, object, last)) = holder(text, path, entry.is_some())? else { return Ok(text.to_owned()) };
     let list = object.array_value_or_create(last).ok_or(format!("{last} is no list"))?;
     let read = |text: String| serde_json::from_str::<Value>(&text).ok();
     let old = list.elements().into_iter().find(|e| read(e.to_string()).is_some_and(|v| is_ours(&v)));

@@ -48,22 +48,26 @@ pub fn export(common: &Common, what: &ExportCommand) -> Result<(), Failure> {
 
 fn text(common: &Common, method: Method) -> Result<(), Failure> {
     let mut out = Output::new();
-    pieces(common, method, &mut |text| out.text(text))?;
+    let answer = pieces(common, method, &mut |text| out.text(text))?;
+    note(common, &answer.envelope, &[]);
     out.finish()
 }
 
 fn bytes(common: &Common, write: &mut dyn FnMut(&[u8]) -> Result<(), Failure>) -> Result<(), Failure> {
-    pieces(common, Method::ExportScip, &mut |text| {
+    let answer = pieces(common, Method::ExportScip, &mut |text| {
         let decoded = base64::engine::general_purpose::STANDARD.decode(text);
         write(&decoded.map_err(|e| Failure::new(ErrorCode::Parse, format!("a piece of the index: {e}")))?)
-    })
+    })?;
+    note(common, &answer.envelope, &[]);
+    Ok(())
 }
 
-fn pieces(
+/// Asks for an export and hands on its pieces as they come.
+pub(super) fn pieces(
     common: &Common,
     method: Method,
     piece: &mut dyn FnMut(&str) -> Result<(), Failure>,
-) -> Result<(), Failure> {
+) -> Result<ExportResult, Failure> {
     let target = Target::of(common)?;
     let mut progress = Progress::new(common.quiet);
     let params = ExportParams {
@@ -73,9 +77,7 @@ fn pieces(
         progress: progress.is_wanted(),
     };
     let line = Session::open(common)?.call_with(method, &params, &mut progress, piece)?;
-    let answer: ExportResult = session::result(&line)?;
-    note(common, &answer.envelope, &[]);
-    Ok(())
+    session::result(&line)
 }
 
 /// A file that is there whole or not at all.

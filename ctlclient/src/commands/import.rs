@@ -1,11 +1,10 @@
 //! `ctl import`: an index made by another tool, laid over the links.
 
-use super::{Target, absolute, note};
+use super::{Target, absolute, note, print};
 use crate::args::{Common, ImportCommand};
 use crate::failure::Failure;
-use crate::output::Output;
 use crate::progress::Progress;
-use crate::session::{self, Session};
+use crate::session::Session;
 use crate::style::safe_line;
 use indexd_proto::Method;
 use indexd_proto::import::{ImportParams, ImportResult};
@@ -24,17 +23,12 @@ pub fn import(common: &Common, what: &ImportCommand) -> Result<(), Failure> {
         wait: None,
         progress: progress.is_wanted(),
     };
-    let line = Session::open(common)?.call(Method::ImportScip, &params, &mut progress)?;
-    let answer: ImportResult = session::result(&line)?;
-    let mut out = Output::new();
-    if common.json {
-        out.line(session::raw(&line)?)?;
-    } else if *clear {
-        out.line("the import is taken back")?;
-    } else {
-        out.text(&text(&answer))?;
-    }
-    out.finish()?;
+    let text = |answer: &ImportResult, _| match *clear {
+        true => "the import is taken back\n".to_owned(),
+        false => text(answer),
+    };
+    let mut session = Session::open(common)?;
+    let answer = print(common, &mut session, Method::ImportScip, &params, &mut progress, text)?;
     note(common, &answer.envelope, &[]);
     Ok(())
 }

@@ -1,7 +1,7 @@
 //! `ctl search`, `ctl symbol` and the questions about the graph.
 
-use super::{Target, note, overlays, wait, write_file};
-use crate::args::{CardArgs, Common, GraphArgs, PictureArgs, SearchArgs, SymbolArgs, WhyArgs};
+use super::{Target, note, overlays, print, wait, write_file};
+use crate::args::{CardArgs, Common, GraphArgs, PictureArgs, SearchArgs, SymbolArgs, WaitArgs, WhyArgs};
 use crate::failure::Failure;
 use crate::output::Output;
 use crate::progress::Progress;
@@ -12,32 +12,10 @@ use indexd_proto::card::{CardLinks, CardParams, CardResult};
 use indexd_proto::graph::{GraphEdge, GraphParams, GraphResult, Picture};
 use indexd_proto::search::{SearchParams, SearchResult, Symbol, SymbolParams, SymbolResult};
 use indexd_proto::why::{Standing, WhyParams, WhyResult};
-use serde::Serialize;
-use serde::de::DeserializeOwned;
 use std::io::Read;
 
 /// Lines of evidence shown of one edge.
 const LINES_SHOWN: usize = 5;
-
-/// Asks the daemon and prints the answer: as JSON where that is wanted, else as `text` writes it.
-fn print<P: Serialize, A: DeserializeOwned>(
-    common: &Common,
-    method: Method,
-    params: &P,
-    progress: &mut Progress,
-    text: impl FnOnce(&A, Style) -> String,
-) -> Result<A, Failure> {
-    let line = Session::open(common)?.call(method, params, progress)?;
-    let answer: A = session::result(&line)?;
-    let mut out = Output::new();
-    if common.json {
-        out.line(session::raw(&line)?)?;
-    } else {
-        out.text(&text(&answer, Style::of_stdout(common.color)))?;
-    }
-    out.finish()?;
-    Ok(answer)
-}
 
 /// Prints ranked places; nothing found is exit status 1.
 pub fn search(common: &Common, args: &SearchArgs) -> Result<(), Failure> {
@@ -58,7 +36,8 @@ pub fn search(common: &Common, args: &SearchArgs) -> Result<(), Failure> {
         progress: progress.is_wanted(),
         overlays: overlays(&args.wait)?,
     };
-    let answer: SearchResult = print(common, Method::Search, &params, &mut progress, hits_text)?;
+    let answer: SearchResult =
+        print(common, &mut Session::open(common)?, Method::Search, &params, &mut progress, hits_text)?;
     note(common, &answer.envelope, &[]);
     if answer.hits.is_empty() { Err(Failure::NoResult) } else { Ok(()) }
 }
@@ -104,7 +83,7 @@ pub fn card(common: &Common, args: &CardArgs) -> Result<(), Failure> {
         progress: progress.is_wanted(),
     };
     let text = |answer: &CardResult, _| crate::style::safe(&answer.text);
-    let answer = print(common, Method::Card, &params, &mut progress, text)?;
+    let answer = print(common, &mut Session::open(common)?, Method::Card, &params, &mut progress, text)?;
     note(common, &answer.envelope, &[]);
     Ok(())
 }
@@ -125,7 +104,7 @@ pub fn why(common: &Common, args: &WhyArgs) -> Result<(), Failure> {
         let path = if answer.path.is_empty() { "." } else { &answer.path };
         format!("{}: {}\n", style.path(&safe_line(path)), safe_line(&answer.reason))
     };
-    let answer = print(common, Method::Why, &params, &mut progress, text)?;
+    let answer = print(common, &mut Session::open(common)?, Method::Why, &params, &mut progress, text)?;
     note(common, &answer.envelope, &[]);
     match answer.standing {
         Standing::Indexed | Standing::IndexedAroundErrors | Standing::WordsOnly | Standing::Folder => Ok(()),
@@ -156,54 +135,59 @@ pub fn symbol(common: &Common, args: &SymbolArgs) -> Result<(), Failure> {
         }
         out
     };
-    let answer = print(common, Method::Symbol, &params, &mut progress, text)?;
+    let answer = print(common, &mut Session::open(common)?, Method::Symbol, &params, &mut progress, text)?;
     note(common, &answer.envelope, &[]);
     Ok(())
 }
 
-/// Prints edges with their evidence, and what the graph may be missing.
-pub fn graph(common: &Common, args: &GraphArgs, method: Method, dispatch: bool) -> Result<(), Failure> {
+/// What all questions about the graph have in common; the limits are of edges and of their confidence.
+fn graph_params(
+    common: &Common,
+    symbol: &str,
+    (limit, min_confidence): (u32, u8),
+    asked: &WaitArgs,
+    progress: &Progress,
+) -> Result<GraphParams, Failure> {
     let target = Target::of(common)?;
-    let mut progress = Progress::new(common.quiet);
-    let params = GraphParams {
+    Ok(GraphParams {
         repo: target.repo,
         cwd: target.cwd,
-        symbol: args.symbol.clone(),
-        depth: args.depth,
-        limit: Some(args.limit),
-        min_confidence: Some(args.min_confidence),
-        dispatch,
-        picture: None,
-        wait: Some(wait(&args.wait)),
+        symbol: symbol.to_owned(),
+        limit: Some(limit),
+        min_confidence: Some(min_confidence),
+        wait: Some(wait(asked)),
         progress: progress.is_wanted(),
-        overlays: overlays(&args.wait)?,
+        overlays: overlays(asked)?,
+        ..GraphParams::default()
+    })
+}
+
+/// Prints edges with their evidence, and what the graph may be missing.
+pub fn graph(common: &Common, args: &GraphArgs, method: Method, dispatch: bool) -> Result<(), Failure> {
+    let mut progress = Progress::new(common.quiet);
+    let params = GraphParams {
+        depth: args.depth,
+        dispatch,
+        ..graph_params(common, &args.symbol, (args.limit, args.min_confidence), &args.wait, &progress)?
     };
-    let answer: GraphResult = print(common, method, &params, &mut progress, graph_text)?;
+    let answer: GraphResult =
+        print(common, &mut Session::open(common)?, method, &params, &mut progress, graph_text)?;
     note(common, &answer.envelope, &[]);
     Ok(())
 }
 
 /// Prints what stands around a definition as a picture, or one line for each edge.
 pub fn picture(common: &Common, args: &PictureArgs) -> Result<(), Failure> {
-    let target = Target::of(common)?;
     let mut progress = Progress::new(common.quiet);
     let params = GraphParams {
-        repo: target.repo,
-        cwd: target.cwd,
-        symbol: args.symbol.clone(),
         depth: Some(args.depth),
-        limit: Some(args.limit),
-        min_confidence: Some(args.min_confidence),
-        dispatch: false,
         picture: match (args.svg, args.dot, args.mermaid) {
             (true, ..) => Some(Picture::Svg),
             (_, true, _) => Some(Picture::Dot),
             (.., true) => Some(Picture::Mermaid),
             _ => None,
         },
-        wait: Some(wait(&args.wait)),
-        progress: progress.is_wanted(),
-        overlays: overlays(&args.wait)?,
+        ..graph_params(common, &args.symbol, (args.limit, args.min_confidence), &args.wait, &progress)?
     };
     let line = Session::open(common)?.call(Method::Around, &params, &mut progress)?;
     let answer: GraphResult = session::result(&line)?;

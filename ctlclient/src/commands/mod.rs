@@ -24,11 +24,18 @@ mod text_search;
 
 use crate::args::{AgentCommand, Cli, Command, Common, Fresh, WaitArgs};
 use crate::failure::Failure;
+use crate::output::Output;
+use crate::progress::Progress;
+use crate::session::{self, Session};
+use crate::style::Style;
 use clap::CommandFactory;
+use indexd_proto::Method;
 use indexd_proto::error::ErrorCode;
 use indexd_proto::limits::OVERLAY_BYTES_MAX;
 use indexd_proto::overlay::Overlay;
 use indexd_proto::workspace::{Envelope, Wait, WaitMode};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 use std::io::{IsTerminal as _, Read};
 use std::path::Path;
 
@@ -124,6 +131,27 @@ fn write_page(out: &mut crate::output::Output, page: &str, to: &Path) -> Result<
     }
     write_file(to, page)?;
     out.line(&to.display().to_string())
+}
+
+/// Asks the daemon and prints the answer: as JSON where that is wanted, else as `text` writes it.
+fn print<P: Serialize, A: DeserializeOwned>(
+    common: &Common,
+    session: &mut Session,
+    method: Method,
+    params: &P,
+    progress: &mut Progress,
+    text: impl FnOnce(&A, Style) -> String,
+) -> Result<A, Failure> {
+    let line = session.call(method, params, progress)?;
+    let answer: A = session::result(&line)?;
+    let mut out = Output::new();
+    if common.json {
+        out.line(session::raw(&line)?)?;
+    } else {
+        out.text(&text(&answer, Style::of_stdout(common.color)))?;
+    }
+    out.finish()?;
+    Ok(answer)
 }
 
 /// Goes where `-C` says.

@@ -240,17 +240,22 @@ pub(super) fn params(
         wait: Some(wait(&args.wait)),
         progress: progress.is_wanted(),
         no_cache: args.no_cache,
-        default_budgets: Some(BudgetsRequest {
-            max_total_tokens: Some(CTL_BUDGET_TOKENS),
-            max_bytes_per_item: Some(CTL_BYTES_PER_ITEM),
-            max_items: Some(CTL_ITEMS),
-            max_items_per_section: Some(CTL_ITEMS_PER_SECTION),
-            ..BudgetsRequest::default()
-        }),
+        default_budgets: Some(default_budgets()),
         overlays: overlays(&args.wait)?,
         ..CallOptions::default()
     };
     Ok(PackParams { call, request: request(args, query)? })
+}
+
+/// The limits of packs that people and their agents ask for.
+pub(super) fn default_budgets() -> BudgetsRequest {
+    BudgetsRequest {
+        max_total_tokens: Some(CTL_BUDGET_TOKENS),
+        max_bytes_per_item: Some(CTL_BYTES_PER_ITEM),
+        max_items: Some(CTL_ITEMS),
+        max_items_per_section: Some(CTL_ITEMS_PER_SECTION),
+        ..BudgetsRequest::default()
+    }
 }
 
 /// The request, as the wire has it. Values are not checked here: the daemon knows them.
@@ -285,6 +290,24 @@ fn request(args: &PackArgs, query: Option<&str>) -> Result<Map<String, Value>, F
     set("focus.fileRelPath", json!(args.focus_file));
     set("seedMode", json!(args.seed_mode));
     set("seedProvider", json!(args.seed_provider));
+    expansion(args, &mut set);
+    set("strictness", json!(args.strictness));
+    set("ordering.primary", json!(args.order_by));
+    set("ordering.stableTieBreakers", json!(args.tie_breakers));
+    set("scoring", json!(args.scoring));
+    files(args, &mut set)?;
+    set("indexSignature", json!(args.signature));
+    for param in &args.param {
+        let (key, value) = param.split_once('=').ok_or_else(|| bad_param(param, "there is no ="))?;
+        let value = serde_json::from_str(value)
+            .map_err(|e| bad_param(param, &format!("the value is no JSON: {e}")))?;
+        put(&mut root, key, value);
+    }
+    Ok(root)
+}
+
+/// How far and along which edges to look.
+fn expansion(args: &PackArgs, set: &mut impl FnMut(&str, Value)) {
     set("expansion.maxHops", json!(args.hops));
     set("expansion.edgeTypes", json!(args.edges));
     set("expansion.direction", json!(args.direction));
@@ -294,10 +317,10 @@ fn request(args: &PackArgs, query: Option<&str>) -> Result<Map<String, Value>, F
     set("expansion.includeDataflow", json!(args.dataflow));
     set("expansion.requireEvidence", json!(args.require_evidence));
     set("expansion.evidenceKinds", json!(args.evidence));
-    set("strictness", json!(args.strictness));
-    set("ordering.primary", json!(args.order_by));
-    set("ordering.stableTieBreakers", json!(args.tie_breakers));
-    set("scoring", json!(args.scoring));
+}
+
+/// What is read from files: the template of the text, and the change that the pack is about.
+fn files(args: &PackArgs, set: &mut impl FnMut(&str, Value)) -> Result<(), Failure> {
     match &args.template {
         Some(file) => {
             set("renderer", json!("template"));
@@ -312,14 +335,7 @@ fn request(args: &PackArgs, query: Option<&str>) -> Result<Map<String, Value>, F
         None if args.worktree => set("change.worktree", json!(true)),
         None => {}
     }
-    set("indexSignature", json!(args.signature));
-    for param in &args.param {
-        let (key, value) = param.split_once('=').ok_or_else(|| bad_param(param, "there is no ="))?;
-        let value = serde_json::from_str(value)
-            .map_err(|e| bad_param(param, &format!("the value is no JSON: {e}")))?;
-        put(&mut root, key, value);
-    }
-    Ok(root)
+    Ok(())
 }
 
 /// The text of a template; the daemon says what is wrong with it.

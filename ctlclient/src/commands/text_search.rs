@@ -120,51 +120,35 @@ fn rg_search(rg: &Path, root: &Path, patterns: &[&str]) -> Result<Found, Failure
         ["--no-config", "--hidden", "--no-messages", "--color=never", "--glob=!.git", "--no-require-git"];
     let mut list = command(rg, root);
     list.args(FILES).args(["--files", "--null"]);
-    let paths = paths(&run(list, "rg")?);
-    let mut lines = Vec::new();
-    if !patterns.is_empty() {
-        let mut search = command(rg, root);
-        search.args(FILES).args([
-            "--fixed-strings",
-            "--ignore-case",
-            "--line-number",
-            "--no-heading",
-            "--null",
-        ]);
-        patterns.iter().for_each(|p| {
-            search.arg("-e").arg(p);
-        });
-        search.args(["--", "."]);
-        lines = read_lines(&run(search, "rg")?);
-    }
-    Ok(Found { lines, paths, by: "rg" })
+    let mut search = command(rg, root);
+    search.args(FILES).args(["--fixed-strings", "--ignore-case", "--line-number", "--no-heading", "--null"]);
+    found_by(list, search, patterns, &["--", "."], "rg")
 }
 
 fn git_search(git: &Path, root: &Path, patterns: &[&str]) -> Result<Found, Failure> {
     let mut list = command(git, root);
     list.args(["ls-files", "-z", "--cached", "--others", "--exclude-standard"]);
-    let paths = paths(&run(list, "git")?);
+    let mut search = command(git, root);
+    search.args(["-c", "grep.fullName=false", "grep", "--untracked", "--no-color"]);
+    search.args(["-I", "-F", "-i", "-n", "-z"]);
+    found_by(list, search, patterns, &[], "git grep")
+}
+
+/// Runs both commands, the second with the patterns and what stands behind them, and only if there are any.
+fn found_by(
+    list: Command,
+    mut search: Command,
+    patterns: &[&str],
+    behind: &[&str],
+    by: &'static str,
+) -> Result<Found, Failure> {
+    let paths = paths(&run(list, by.split(' ').next().unwrap_or(by))?);
     let mut lines = Vec::new();
     if !patterns.is_empty() {
-        let mut search = command(git, root);
-        search.args([
-            "-c",
-            "grep.fullName=false",
-            "grep",
-            "--untracked",
-            "--no-color",
-            "-I",
-            "-F",
-            "-i",
-            "-n",
-            "-z",
-        ]);
-        patterns.iter().for_each(|p| {
-            search.arg("-e").arg(p);
-        });
-        lines = read_lines(&run(search, "git grep")?);
+        search.args(patterns.iter().flat_map(|p| ["-e", p])).args(behind);
+        lines = read_lines(&run(search, by)?);
     }
-    Ok(Found { lines, paths, by: "git grep" })
+    Ok(Found { lines, paths, by })
 }
 
 /// Paths that end in NUL, without `./`, in order.

@@ -4,7 +4,7 @@
 use crate::config::{ConfigError, Entry};
 use crate::workspace::{Progress, WorkspaceError, WorkspaceState, WorkspaceStatus};
 use indexd_model::view::DefRecord;
-use indexd_model::{DefDoc, DefFlags, DefIdx, DefKind, FileRoles, IndexView, Lines, Span};
+use indexd_model::{DefDoc, DefFlags, DefIdx, FileRoles, IndexView, Lines, Span};
 use indexd_pack::PackError;
 use indexd_proto::documents::{DocumentCache, MarkdownResult, TaskFile, TaskQuery};
 use indexd_proto::error::{ErrorCode, ErrorObject};
@@ -74,7 +74,7 @@ pub fn symbol(view: &dyn IndexView, def: DefDoc) -> Symbol {
         symbol_id: indexd_pack::symbol_id(view, def).map(|s| s.0),
         name: record.name.to_string(),
         qualified_name: record.qualified.to_string(),
-        kind: if whole_file { "file" } else { def_kind(record.kind) }.to_owned(),
+        kind: if whole_file { "file" } else { record.kind.name() }.to_owned(),
         file_rel_path: view.path(record.file).to_string(),
         lines: lines(record.lines),
         line: if whole_file { 1 } else { record.name_line },
@@ -96,26 +96,6 @@ fn signature(view: &dyn IndexView, def: &DefRecord) -> String {
     let text = view.text(def.file);
     let head = text.get(def.head.range()).unwrap_or("");
     indexd_text::one_line(head).chars().take(SIGNATURE_CHARS_MAX).collect()
-}
-
-fn def_kind(kind: DefKind) -> &'static str {
-    match kind {
-        DefKind::Function => "function",
-        DefKind::Method => "method",
-        DefKind::Class => "class",
-        DefKind::Struct => "struct",
-        DefKind::Interface => "interface",
-        DefKind::Type => "type",
-        DefKind::Alias => "alias",
-        DefKind::Field => "field",
-        DefKind::Property => "property",
-        DefKind::Variable => "variable",
-        DefKind::Constant => "constant",
-        DefKind::Section => "section",
-        DefKind::Module => "module",
-        DefKind::Enum => "enum",
-        DefKind::Macro => "macro",
-    }
 }
 
 /// Why there is no pack.

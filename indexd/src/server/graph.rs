@@ -28,33 +28,26 @@ const ROOTS_MAX: usize = 20;
 /// Unresolved uses shown.
 const EXAMPLES_MAX: usize = 10;
 
-/// A question about the graph.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Relation {
-    /// Who calls it.
-    Callers,
-    /// What it calls.
-    Callees,
-    /// Where it is used in any way.
-    Refs,
-    /// What depends on it, step by step; for a type, on its members too.
-    Impact,
-    /// What uses it and what it uses.
-    Around,
+indexd_model::words! {
+    /// A question about the graph.
+    pub enum Relation {
+        /// Who calls it.
+        Callers = "callers",
+        /// What it calls.
+        Callees = "callees",
+        /// Where it is used in any way.
+        Refs = "refs",
+        /// What depends on it, step by step; for a type, on its members too.
+        Impact = "impact",
+        /// What uses it and what it uses.
+        Around = "around",
+    }
+
+    /// The name on the wire.
+    pub fn name;
 }
 
 impl Relation {
-    /// The name on the wire.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Callers => "callers",
-            Self::Callees => "callees",
-            Self::Refs => "refs",
-            Self::Impact => "impact",
-            Self::Around => "around",
-        }
-    }
-
     fn kinds(self) -> &'static [EdgeKind] {
         use EdgeKind::{Call, Export, Implement, Import, Inherit, Usage};
         match self {
@@ -509,7 +502,7 @@ fn calls_without_edge(view: &dyn IndexView, roots: &[DefDoc], out: &mut Coverage
 }
 
 fn count(view: &dyn IndexView, file: FileDoc, u: &UnresolvedRecord, out: &mut Coverage) {
-    let reason = reason_name(u.reason).to_owned();
+    let reason = u.reason.name().to_owned();
     out.unresolved_same_name += 1;
     if out.unresolved_examples.len() < EXAMPLES_MAX {
         out.unresolved_examples.push(UnresolvedPlace {
@@ -535,17 +528,6 @@ fn files_with(view: &dyn IndexView, name: &str) -> Vec<FileDoc> {
     files.dedup();
     files.sort_by_key(|&f| view.path(f));
     files
-}
-
-fn reason_name(reason: UnresolvedReason) -> &'static str {
-    match reason {
-        UnresolvedReason::External => "external",
-        UnresolvedReason::Builtin => "builtin",
-        UnresolvedReason::UnknownReceiver => "unknown-receiver",
-        UnresolvedReason::NotFound => "not-found",
-        UnresolvedReason::Dynamic => "dynamic",
-        UnresolvedReason::NotUnderstood => "not-understood",
-    }
 }
 
 /// How far the uses of names are followed in the languages of the roots; the least of them.

@@ -7,6 +7,7 @@
 use super::tools::{EDGES_DEFAULT, HITS_DEFAULT, MAP_TOKENS_DEFAULT, TOKENS_MAX, TOKENS_MIN, Tool};
 use super::workspaces::{Workspace, Workspaces};
 use crate::args::{ColorWhen, Common};
+use crate::commands::pack::default_budgets;
 use crate::commands::{lookup, pack_text};
 use crate::failure::Failure;
 use crate::progress::{Listener, Progress};
@@ -16,9 +17,9 @@ use indexd_proto::Method;
 use indexd_proto::documents::{MapParams, MapResult};
 use indexd_proto::error::{ErrorCode, ErrorObject};
 use indexd_proto::graph::{GraphParams, GraphResult};
-use indexd_proto::limits::{CTL_BUDGET_TOKENS, CTL_BYTES_PER_ITEM, CTL_ITEMS, CTL_ITEMS_PER_SECTION};
+use indexd_proto::limits::CTL_BUDGET_TOKENS;
 use indexd_proto::pack::{Form, Pack};
-use indexd_proto::request::{BudgetsRequest, CallOptions, PackAnswer, PackGetParams, PackParams};
+use indexd_proto::request::{CallOptions, PackAnswer, PackGetParams, PackParams};
 use indexd_proto::search::{SearchParams, SearchResult, SymbolParams, SymbolResult};
 use indexd_proto::workspace::{ConfigParams, ConfigResult, Envelope, Wait};
 use serde::Deserialize;
@@ -297,13 +298,12 @@ fn check_enabled(asking: &mut Asking) -> Result<(), Failure> {
 fn search(asking: &mut Asking, args: FindArguments) -> Result<Outcome, Failure> {
     let params = SearchParams {
         repo: Some(asking.root.to_owned()),
-        cwd: None,
         query: args.query,
         limit: Some(args.limit.unwrap_or(HITS_DEFAULT)),
         neighbors: true,
         wait: asking.wait(),
         progress: asking.wants_progress,
-        overlays: Vec::new(),
+        ..SearchParams::default()
     };
     let line = asking.call(Method::Search, &params)?;
     let answer: SearchResult = session::result(&line)?;
@@ -317,12 +317,11 @@ fn search(asking: &mut Asking, args: FindArguments) -> Result<Outcome, Failure> 
 fn locate(asking: &mut Asking, args: FindArguments) -> Result<Outcome, Failure> {
     let params = SymbolParams {
         repo: Some(asking.root.to_owned()),
-        cwd: None,
         name: args.query,
         limit: Some(args.limit.unwrap_or(HITS_DEFAULT)),
         wait: asking.wait(),
         progress: asking.wants_progress,
-        overlays: Vec::new(),
+        ..SymbolParams::default()
     };
     let line = asking.call(Method::Symbol, &params)?;
     let answer: SymbolResult = session::result(&line)?;
@@ -338,16 +337,13 @@ fn locate(asking: &mut Asking, args: FindArguments) -> Result<Outcome, Failure> 
 fn graph(asking: &mut Asking, args: GraphArguments, method: Method) -> Result<Outcome, Failure> {
     let params = GraphParams {
         repo: Some(asking.root.to_owned()),
-        cwd: None,
         symbol: args.symbol,
         depth: args.depth,
         limit: Some(args.limit.unwrap_or(EDGES_DEFAULT)),
-        min_confidence: None,
         dispatch: method == Method::Callers,
-        picture: None,
         wait: asking.wait(),
         progress: asking.wants_progress,
-        overlays: Vec::new(),
+        ..GraphParams::default()
     };
     let line = asking.call(method, &params)?;
     let answer: GraphResult = session::result(&line)?;
@@ -413,13 +409,7 @@ fn options(asking: &Asking, write: bool) -> CallOptions {
         wait: asking.wait(),
         progress: asking.wants_progress,
         rendered: true,
-        default_budgets: Some(BudgetsRequest {
-            max_total_tokens: Some(CTL_BUDGET_TOKENS),
-            max_bytes_per_item: Some(CTL_BYTES_PER_ITEM),
-            max_items: Some(CTL_ITEMS),
-            max_items_per_section: Some(CTL_ITEMS_PER_SECTION),
-            ..BudgetsRequest::default()
-        }),
+        default_budgets: Some(default_budgets()),
         write,
         ..CallOptions::default()
     }

@@ -6,6 +6,7 @@ pub mod error;
 pub mod explanation;
 pub mod map;
 pub mod pack;
+mod params;
 pub mod request;
 
 pub use error::{ErrorCode, PackError};

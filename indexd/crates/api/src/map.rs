@@ -1,6 +1,7 @@
 //! The map of a repository: where it starts, what its parts are, which settings it reads and which of its
 //! files touch the world outside.
 
+use crate::params::kinds;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -122,64 +123,41 @@ pub struct BoundaryCall {
     pub count: u32,
 }
 
-macro_rules! kinds {
-    ($($(#[$doc:meta])* $name:ident { $(#[$first_doc:meta])* $first:ident = $first_text:literal $(, $(#[$variant_doc:meta])* $variant:ident = $text:literal)* })*) => {
-        $(
-            $(#[$doc])*
-            #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
-            pub enum $name {
-                $(#[$first_doc])*
-                #[default]
-                #[serde(rename = $first_text)]
-                $first,
-                $($(#[$variant_doc])* #[serde(rename = $text)] $variant,)*
-            }
-
-            impl $name {
-                /// The name on the wire.
-                pub fn name(self) -> &'static str {
-                    match self {
-                        Self::$first => $first_text,
-                        $(Self::$variant => $text,)*
-                    }
-                }
-            }
-        )*
-    };
-}
-
 kinds! {
     /// What begins at an entry point.
     EntrypointKind {
         /// A program that is built or installed.
+        #[default]
         Program = "program",
         /// A file that is run by itself: a script, a tool of the repository.
         Script = "script",
         /// A package that others import.
         Library = "library",
         /// A program that shows how to use the others.
-        Example = "example"
+        Example = "example",
     }
 
     /// How a setting reaches the program.
     SettingKind {
         /// A variable of the environment.
+        #[default]
         Environment = "environment",
         /// An option of the command line.
         Flag = "flag",
         /// A name of a settings module, or a key asked of a configuration by its name.
         Setting = "setting",
         /// A field of a type that a configuration file is read into.
-        Field = "field"
+        Field = "field",
     }
 
     /// A part of the world outside.
     Touches {
         /// Files and folders.
+        #[default]
         FileSystem = "fileSystem",
         /// Other machines, sockets, databases.
         Network = "network",
         /// Other processes.
-        Process = "process"
+        Process = "process",
     }
 }

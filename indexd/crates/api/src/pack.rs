@@ -5,6 +5,7 @@
 
 use crate::canonical;
 use crate::explanation::Explanation;
+use crate::params::kinds;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -540,60 +541,33 @@ pub struct Provenance {
     pub selection_reason: String,
 }
 
-/// How an item is shown.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub enum Form {
-    /// Its place alone, one line in a list.
-    Place,
-    /// Its signature, and the lines of it that shown code refers to or that refer to shown code.
-    Head,
-    /// The first lines and those where the words of the text are.
-    Windows,
-    /// All of it.
-    #[default]
-    Whole,
-    /// Its part of the diff of a change; the excerpt holds those of its lines that are in it.
-    Diff,
-}
-
-impl Form {
-    /// Its name.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Place => "place",
-            Self::Head => "head",
-            Self::Windows => "windows",
-            Self::Whole => "whole",
-            Self::Diff => "diff",
-        }
+kinds! {
+    /// How an item is shown.
+    Form {
+        /// Its place alone, one line in a list.
+        Place = "place",
+        /// Its signature, and the lines of it that shown code refers to or that refer to shown code.
+        Head = "head",
+        /// The first lines and those where the words of the text are.
+        Windows = "windows",
+        /// All of it.
+        #[default]
+        Whole = "whole",
+        /// Its part of the diff of a change; the excerpt holds those of its lines that are in it.
+        Diff = "diff",
     }
-}
 
-/// What became of a file or a definition.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub enum Status {
-    /// New.
-    Added,
-    /// Gone.
-    Removed,
-    /// Other lines.
-    #[default]
-    Modified,
-    /// The same under another name.
-    Renamed,
-}
-
-impl Status {
-    /// Its name.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Added => "added",
-            Self::Removed => "removed",
-            Self::Modified => "modified",
-            Self::Renamed => "renamed",
-        }
+    /// What became of a file or a definition.
+    Status {
+        /// New.
+        Added = "added",
+        /// Gone.
+        Removed = "removed",
+        /// Other lines.
+        #[default]
+        Modified = "modified",
+        /// The same under another name.
+        Renamed = "renamed",
     }
 }
 

@@ -4,86 +4,70 @@
 //! the defaults and applies the hard caps.
 
 use crate::error::PackError;
+use crate::params;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// A request as it arrives. Absent members mean the default.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
-#[schemars(rename = "PackRequest")]
-pub struct Request {
-    /// The workspace's name; filled in by the daemon. Names the workspace where the call names no
-    /// folder; another name than that of the folder is an error.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub repo_id: Option<String>,
-    /// Filled in by the daemon; shown as `workspace:<repoId>`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub index_root: Option<String>,
-    /// Pins one state of the index; absent means the current one.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub index_signature: Option<String>,
-    /// The task in words, at most 256 KiB; may be a whole issue text. May be empty beside `focus` and `change`.
-    #[serde(skip_serializing_if = "String::is_empty")]
-    pub query: String,
-    /// What kinds of content seeds may be. Default `mixed`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub seed_mode: Option<SeedMode>,
-    /// How seeds are found. Default `hybrid`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub seed_provider: Option<SeedProvider>,
-    /// What the pack is for. Default `answer`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub intent: Option<Intent>,
-    /// An entity that is a seed of score 1; one member is set.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub focus: Option<Focus>,
-    /// A change that the pack is about; `query` may be empty beside it.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub change: Option<ChangeRequest>,
-    /// How far and along which edges to look.
-    #[serde(skip_serializing_if = "is_default")]
-    pub expansion: ExpansionRequest,
-    /// Limits.
-    #[serde(skip_serializing_if = "is_default")]
-    pub budgets: BudgetsRequest,
-    /// A gross budget; an alternative to `budgets.maxTotalTokens`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub context_budget: Option<ContextBudgetRequest>,
-    /// Limits of the client, filled in by the daemon, for those that the request does not name.
-    #[serde(skip)]
-    pub client_budgets: BudgetsRequest,
-    /// How items are ordered.
-    #[serde(skip_serializing_if = "is_default")]
-    pub ordering: OrderingRequest,
-    /// What happens at a hard cap and where evidence is missing. Default `warn`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub strictness: Option<Strictness>,
-    /// Whether the explain envelope is present. Default true.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub include_explain: Option<bool>,
-    /// Sections and their claim rules. Default `graph`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub layout: Option<Layout>,
-    /// Scoring profile. Default `graph`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub scoring: Option<Scoring>,
-    /// What the rendered text looks like. Default `text`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub renderer: Option<Renderer>,
-    /// The text of a template for the renderer `template`, in Jinja's language; at most 64 KiB.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub template: Option<String>,
-    /// `o200k_base`, `cl100k_base`, `generic` or `claude`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub tokenizer: Option<String>,
-    /// What the reader has already: ids of packs, and chunk uids, each alone, with `@head` where only its
-    /// head was seen, or with `@` and the content hash seen. At most 2,000.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub seen: Vec<String>,
-    /// Version of the pack's shape that the caller reads; absent means this one.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub schema_version: Option<String>,
+params! {
+    /// A request as it arrives. Absent members mean the default.
+    #[schemars(rename = "PackRequest")]
+    Request {
+        /// The workspace's name; filled in by the daemon. Names the workspace where the call names no
+        /// folder; another name than that of the folder is an error.
+        repo_id: Option<String>,
+        /// Filled in by the daemon; shown as `workspace:<repoId>`.
+        index_root: Option<String>,
+        /// Pins one state of the index; absent means the current one.
+        index_signature: Option<String>,
+        /// The task in words, at most 256 KiB; may be a whole issue text. May be empty beside `focus` and `change`.
+        #[serde(skip_serializing_if = "String::is_empty")]
+        query: String,
+        /// What kinds of content seeds may be. Default `mixed`.
+        seed_mode: Option<SeedMode>,
+        /// How seeds are found. Default `hybrid`.
+        seed_provider: Option<SeedProvider>,
+        /// What the pack is for. Default `answer`.
+        intent: Option<Intent>,
+        /// An entity that is a seed of score 1; one member is set.
+        focus: Option<Focus>,
+        /// A change that the pack is about; `query` may be empty beside it.
+        change: Option<ChangeRequest>,
+        /// How far and along which edges to look.
+        #[serde(skip_serializing_if = "is_default")]
+        expansion: ExpansionRequest,
+        /// Limits.
+        #[serde(skip_serializing_if = "is_default")]
+        budgets: BudgetsRequest,
+        /// A gross budget; an alternative to `budgets.maxTotalTokens`.
+        context_budget: Option<ContextBudgetRequest>,
+        /// Limits of the client, filled in by the daemon, for those that the request does not name.
+        #[serde(skip)]
+        client_budgets: BudgetsRequest,
+        /// How items are ordered.
+        #[serde(skip_serializing_if = "is_default")]
+        ordering: OrderingRequest,
+        /// What happens at a hard cap and where evidence is missing. Default `warn`.
+        strictness: Option<Strictness>,
+        /// Whether the explain envelope is present. Default true.
+        include_explain: Option<bool>,
+        /// Sections and their claim rules. Default `graph`.
+        layout: Option<Layout>,
+        /// Scoring profile. Default `graph`.
+        scoring: Option<Scoring>,
+        /// What the rendered text looks like. Default `text`.
+        renderer: Option<Renderer>,
+        /// The text of a template for the renderer `template`, in Jinja's language; at most 64 KiB.
+        template: Option<String>,
+        /// `o200k_base`, `cl100k_base`, `generic` or `claude`.
+        tokenizer: Option<String>,
+        /// What the reader has already: ids of packs, and chunk uids, each alone, with `@head` where only its
+        /// head was seen, or with `@` and the content hash seen. At most 2,000.
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        seen: Vec<String>,
+        /// Version of the pack's shape that the caller reads; absent means this one.
+        schema_version: Option<String>,
+    }
 }
 
 macro_rules! options {
@@ -269,42 +253,35 @@ pub enum EvidenceFilter {
     Tooling,
 }
 
-/// An entity named by the caller; exactly one member is set.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
-pub struct Focus {
-    /// A symbol.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub symbol_id: Option<String>,
-    /// A chunk.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub chunk_uid: Option<String>,
-    /// A file.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub file_rel_path: Option<String>,
-}
+params! {
+    /// An entity named by the caller; exactly one member is set.
+    #[derive(Eq)]
+    Focus {
+        /// A symbol.
+        symbol_id: Option<String>,
+        /// A chunk.
+        chunk_uid: Option<String>,
+        /// A file.
+        file_rel_path: Option<String>,
+    }
 
-/// A change as asked for; exactly one member is set.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
-#[schemars(rename = "Change")]
-pub struct ChangeRequest {
-    /// `A..B`, `A...B` (from what both have in common), `A` (from there to the work tree), or empty: all
-    /// that is not committed.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub diff: Option<String>,
-    /// What is staged, against HEAD.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    pub staged: bool,
-    /// What is not staged.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    pub worktree: bool,
-    /// A patch in the unified format, at most 4 MiB, applied to the work tree or not.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub patch: Option<String>,
-    /// What it stands for, filled in by the daemon.
-    #[serde(skip)]
-    pub found: Option<ChangeId>,
+    /// A change as asked for; exactly one member is set.
+    #[derive(Eq)]
+    #[schemars(rename = "Change")]
+    ChangeRequest {
+        /// `A..B`, `A...B` (from what both have in common), `A` (from there to the work tree), or empty: all
+        /// that is not committed.
+        diff: Option<String>,
+        /// What is staged, against HEAD.
+        staged: bool,
+        /// What is not staged.
+        worktree: bool,
+        /// A patch in the unified format, at most 4 MiB, applied to the work tree or not.
+        patch: Option<String>,
+        /// What it stands for, filled in by the daemon.
+        #[serde(skip)]
+        found: Option<ChangeId>,
+    }
 }
 
 /// What stands for a change in a request: two states and a digest of all that differs.
@@ -319,92 +296,70 @@ pub struct ChangeId {
     pub digest: String,
 }
 
-/// Expansion as asked for.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
-#[schemars(rename = "Expansion")]
-pub struct ExpansionRequest {
-    /// Hops, at most 4. Default 2.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub max_hops: Option<u32>,
-    /// Kinds of edges. Default call, usage, import.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub edge_types: Option<Vec<EdgeType>>,
-    /// Which way. Default both.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub direction: Option<Direction>,
-    /// Whether neighbours in the file of a seed are candidates. Default false.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub include_same_file_neighbors: Option<bool>,
-    /// Adds or removes `import`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub include_imports: Option<bool>,
-    /// Adds or removes `export`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub include_exports: Option<bool>,
-    /// Adds or removes `dataflow`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub include_dataflow: Option<bool>,
-    /// Whether a path needs evidence of the kinds asked for on every edge. Default false.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub require_evidence: Option<bool>,
-    /// Kinds of evidence that count. Default all.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub evidence_kinds: Option<Vec<EvidenceFilter>>,
-}
+params! {
+    /// Expansion as asked for.
+    #[derive(Eq)]
+    #[schemars(rename = "Expansion")]
+    ExpansionRequest {
+        /// Hops, at most 4. Default 2.
+        max_hops: Option<u32>,
+        /// Kinds of edges. Default call, usage, import.
+        edge_types: Option<Vec<EdgeType>>,
+        /// Which way. Default both.
+        direction: Option<Direction>,
+        /// Whether neighbours in the file of a seed are candidates. Default false.
+        include_same_file_neighbors: Option<bool>,
+        /// Adds or removes `import`.
+        include_imports: Option<bool>,
+        /// Adds or removes `export`.
+        include_exports: Option<bool>,
+        /// Adds or removes `dataflow`.
+        include_dataflow: Option<bool>,
+        /// Whether a path needs evidence of the kinds asked for on every edge. Default false.
+        require_evidence: Option<bool>,
+        /// Kinds of evidence that count. Default all.
+        evidence_kinds: Option<Vec<EvidenceFilter>>,
+    }
 
-/// Limits as asked for.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
-#[schemars(rename = "Budgets")]
-pub struct BudgetsRequest {
-    /// Characters of the rendering. Default 200,000, at most 2,000,000.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub max_total_chars: Option<u64>,
-    /// Tokens of the rendering. Default 90,000.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub max_total_tokens: Option<u64>,
-    /// Items. Default 80, at most 250.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub max_items: Option<u64>,
-    /// Items of one section. Default 25, at most 80.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub max_items_per_section: Option<u64>,
-    /// Bytes of one excerpt. Default 4,096, at most 64,000.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub max_bytes_per_item: Option<u64>,
-    /// Where a pack ends. Default `budget`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub stop: Option<Stop>,
-}
+    /// Limits as asked for.
+    #[derive(Copy, Eq)]
+    #[schemars(rename = "Budgets")]
+    BudgetsRequest {
+        /// Characters of the rendering. Default 200,000, at most 2,000,000.
+        max_total_chars: Option<u64>,
+        /// Tokens of the rendering. Default 90,000.
+        max_total_tokens: Option<u64>,
+        /// Items. Default 80, at most 250.
+        max_items: Option<u64>,
+        /// Items of one section. Default 25, at most 80.
+        max_items_per_section: Option<u64>,
+        /// Bytes of one excerpt. Default 4,096, at most 64,000.
+        max_bytes_per_item: Option<u64>,
+        /// Where a pack ends. Default `budget`.
+        stop: Option<Stop>,
+    }
 
-/// A gross budget as asked for; absent members are those of the configuration.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
-#[schemars(rename = "ContextBudget")]
-pub struct ContextBudgetRequest {
-    /// Tokens of the whole window. Default 100,000.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub total_tokens: Option<u64>,
-    /// Tokens kept free for the response. Default 8,000.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub response_reserve: Option<i64>,
-    /// Tokens kept free for the system prompt. Default 2,000.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub system_reserve: Option<i64>,
-}
+    /// A gross budget as asked for; absent members are those of the configuration.
+    #[derive(Copy, Eq)]
+    #[schemars(rename = "ContextBudget")]
+    ContextBudgetRequest {
+        /// Tokens of the whole window. Default 100,000.
+        total_tokens: Option<u64>,
+        /// Tokens kept free for the response. Default 8,000.
+        response_reserve: Option<i64>,
+        /// Tokens kept free for the system prompt. Default 2,000.
+        system_reserve: Option<i64>,
+    }
 
-/// Order as asked for.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
-#[schemars(rename = "Ordering")]
-pub struct OrderingRequest {
-    /// First key. Default hybridScore.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub primary: Option<Primary>,
-    /// Keys that decide between equals; the rest follow in their usual order.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub stable_tie_breakers: Option<Vec<TieBreaker>>,
+    /// Order as asked for.
+    #[derive(Eq)]
+    #[schemars(rename = "Ordering")]
+    OrderingRequest {
+        /// First key. Default hybridScore.
+        primary: Option<Primary>,
+        /// Keys that decide between equals; the rest follow in their usual order.
+        stable_tie_breakers: Option<Vec<TieBreaker>>,
+    }
 }
 
 impl Request {

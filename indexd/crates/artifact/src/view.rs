@@ -6,47 +6,31 @@ use crate::line::{
 use crate::{Artifact, ArtifactError, FORMAT};
 use base64::Engine as _;
 use indexd_model::links::EdgeKind;
-use indexd_model::memory::MemoryFacts;
+use indexd_model::memory::{Edges, InMemory, MemoryFacts, Rows};
 use indexd_model::view::{
     ChunkRecord, CorpusStats, DefRecord, Edge, FileHistory, FileRecord, Occurrence, PathPosting, Posting,
     Touched, UnresolvedRecord, digest_of,
 };
 use indexd_model::{
-    ChunkDoc, ContentHash, DefDoc, DefFlags, DefIdx, FactsView, FileDoc, FileRoles, IndexView, Interface,
-    Key, Lines, RepoPath, Span,
+    ChunkDoc, ContentHash, DefDoc, DefFlags, DefIdx, FileDoc, FileRoles, Interface, Lines, RepoPath, Span,
 };
-use rustc_hash::FxHashMap;
 use serde::de::DeserializeOwned;
 use std::sync::Arc;
 
 /// An index in memory, read from artifacts.
 pub struct ArtifactView {
-    facts: MemoryFacts,
     rows: Rows,
-    stats: CorpusStats,
-    signature: String,
-    head: String,
+    edges: Edges,
 }
 
-#[derive(Default)]
-struct Rows {
-    texts: Vec<Arc<str>>,
-    files: Vec<FileRecord>,
-    history: Vec<FileHistory>,
-    touched: Vec<Vec<Touched>>,
-    defs: Vec<DefRecord>,
-    /// The first definition of each file: the file itself.
-    def_base: Vec<u32>,
-    by_name: FxHashMap<Arc<str>, Vec<DefDoc>>,
-    chunks: Vec<ChunkRecord>,
-    chunks_of: FxHashMap<DefDoc, Vec<ChunkDoc>>,
-    from: FxHashMap<DefDoc, Vec<Edge>>,
-    flows: FxHashMap<DefDoc, Vec<Edge>>,
-    to: FxHashMap<DefDoc, Vec<Edge>>,
-    unresolved: FxHashMap<FileDoc, Vec<UnresolvedRecord>>,
-    terms: FxHashMap<String, Vec<Posting>>,
-    paths: FxHashMap<String, Vec<PathPosting>>,
-    history_terms: FxHashMap<String, Vec<(FileDoc, u32)>>,
+impl InMemory for ArtifactView {
+    fn rows(&self) -> &Rows {
+        &self.rows
+    }
+
+    fn edges(&self) -> &Edges {
+        &self.edges
+    }
 }
 
 /// Takes lines, artifact by artifact in the order of [`Artifact::ALL`], and gives a view.
@@ -55,6 +39,7 @@ pub struct Builder {
     index: Option<IndexLine>,
     interfaces: Vec<(RepoPath, Arc<Interface>)>,
     rows: Rows,
+    edges: Edges,
     /// The artifact that is being read, and its lines so far.
     at: Option<(Artifact, usize)>,
 }
@@ -81,13 +66,13 @@ impl Builder {
                 Ok(())
             }
             Artifact::Files => read(line).and_then(|l| self.file(l)).map_err(wrong),
-            Artifact::Symbols => read(line).and_then(|l| self.rows.symbol(l)).map_err(wrong),
-            Artifact::ChunkMeta => read(line).and_then(|l| self.rows.chunk(&l)).map_err(wrong),
-            Artifact::Edges(kind) => read(line).and_then(|l| self.rows.edge(kind, &l)).map_err(wrong),
-            Artifact::Unresolved => read(line).and_then(|l| self.rows.add_unresolved(&l)).map_err(wrong),
-            Artifact::Postings => read(line).and_then(|l| self.rows.postings(l)).map_err(wrong),
-            Artifact::PathTerms => read(line).and_then(|l| self.rows.path_terms(l)).map_err(wrong),
-            Artifact::HistoryTerms => read(line).and_then(|l| self.rows.history_terms(l)).map_err(wrong),
+            Artifact::Symbols => read(line).and_then(|l| self.symbol(l)).map_err(wrong),
+            Artifact::ChunkMeta => read(line).and_then(|l| self.chunk(&l)).map_err(wrong),
+            Artifact::Edges(kind) => read(line).and_then(|l| self.edge(kind, &l)).map_err(wrong),
+            Artifact::Unresolved => read(line).and_then(|l| self.add_unresolved(&l)).map_err(wrong),
+            Artifact::Postings => read(line).and_then(|l| self.postings(l)).map_err(wrong),
+            Artifact::PathTerms => read(line).and_then(|l| self.path_terms(l)).map_err(wrong),
+            Artifact::HistoryTerms => read(line).and_then(|l| self.history_terms(l)).map_err(wrong),
         }
     }
 
@@ -103,15 +88,9 @@ impl Builder {
         if !is_whole {
             return Err(ArtifactError::Missing { artifact: Artifact::ChunkMeta.name() });
         }
-        for edges in self.rows.from.values_mut().chain(self.rows.flows.values_mut()) {
-            edges.sort_by_key(|e| (e.kind, e.target));
-        }
-        for edges in self.rows.to.values_mut() {
-            edges.sort_by_key(|e| (e.source, e.kind, e.is_turned));
-        }
-        Ok(ArtifactView {
+        self.edges.sort();
+        let rows = Rows {
             facts: MemoryFacts::new(self.interfaces),
-            rows: self.rows,
             stats: CorpusStats {
                 n_chunks: index.n_chunks,
                 n_files: index.n_files,
@@ -120,7 +99,9 @@ impl Builder {
             },
             signature: index.signature,
             head: index.head,
-        })
+            ..self.rows
+        };
+        Ok(ArtifactView { rows, edges: self.edges })
     }
 
     fn file(&mut self, line: FileLine) -> Result<(), String> {
@@ -153,36 +134,34 @@ impl Builder {
         self.interfaces.push((path, Arc::new(interface)));
         Ok(())
     }
-}
 
-impl Rows {
     fn file_of(&self, n: u32) -> Result<FileDoc, String> {
-        let is_known = (n as usize) < self.files.len();
+        let is_known = (n as usize) < self.rows.files.len();
         is_known.then_some(FileDoc(n)).ok_or_else(|| format!("there is no file {n}"))
     }
 
     fn def_of(&self, n: u32) -> Result<DefDoc, String> {
-        let is_known = (n as usize) < self.defs.len();
+        let is_known = (n as usize) < self.rows.defs.len();
         is_known.then_some(DefDoc(n)).ok_or_else(|| format!("there is no symbol {n}"))
     }
 
     fn symbol(&mut self, line: SymbolLine) -> Result<(), String> {
         let file = self.file_of(line.file)?;
-        let doc = DefDoc(self.defs.len() as u32);
+        let doc = DefDoc(self.rows.defs.len() as u32);
         if line.is_file {
-            if self.def_base.len() as u32 != line.file {
+            if self.rows.def_base.len() as u32 != line.file {
                 return Err("files are not in their order".to_owned());
             }
-            self.def_base.push(doc.0);
+            self.rows.def_base.push(doc.0);
         }
-        let base = *self.def_base.get(line.file as usize).ok_or("its file comes later")?;
+        let base = *self.rows.def_base.get(line.file as usize).ok_or("its file comes later")?;
         let parent = line.parent.map_or(Ok(DefDoc::NONE), |p| self.def_of(p))?;
         let name: Arc<str> = line.name.into();
         let idx = if line.is_file { DefIdx::NONE } else { DefIdx(doc.0 - base - 1) };
         if !line.is_file {
-            self.by_name.entry(Arc::clone(&name)).or_default().push(doc);
+            self.rows.by_name.entry(Arc::clone(&name)).or_default().push(doc);
         }
-        self.defs.push(DefRecord {
+        self.rows.defs.push(DefRecord {
             file,
             idx,
             name,
@@ -202,10 +181,11 @@ impl Rows {
 
     fn chunk(&mut self, line: &ChunkLine) -> Result<(), String> {
         let file = self.file_of(line.file)?;
-        let text = self.texts[file.index()].get(span(line.span).range()).ok_or("its bytes are not there")?;
+        let text =
+            self.rows.texts[file.index()].get(span(line.span).range()).ok_or("its bytes are not there")?;
         let digest = digest_of(text);
-        let doc = ChunkDoc(self.chunks.len() as u32);
-        let own = &mut self.files[file.index()].chunks;
+        let doc = ChunkDoc(self.rows.chunks.len() as u32);
+        let own = &mut self.rows.files[file.index()].chunks;
         if own.start == own.end {
             *own = doc.0..doc.0;
         }
@@ -215,9 +195,9 @@ impl Rows {
         own.end += 1;
         let def = line.symbol.map_or(Ok(DefDoc::NONE), |n| self.def_of(n))?;
         if def != DefDoc::NONE {
-            self.chunks_of.entry(def).or_default().push(doc);
+            self.rows.chunks_of.entry(def).or_default().push(doc);
         }
-        self.chunks.push(ChunkRecord {
+        self.rows.chunks.push(ChunkRecord {
             file,
             span: span(line.span),
             lines: lines(line.lines),
@@ -241,16 +221,13 @@ impl Rows {
             confidence: u.confidence,
         };
         let occurrences = line.uses.iter().map(occurrence).collect();
-        let edge = Edge { kind, source, target, is_turned: line.is_turned, occurrences };
-        let out = if line.is_turned { &mut self.flows } else { &mut self.from };
-        out.entry(source).or_default().push(edge.clone());
-        self.to.entry(target).or_default().push(edge);
+        self.edges.add(Edge { kind, source, target, is_turned: line.is_turned, occurrences });
         Ok(())
     }
 
     fn add_unresolved(&mut self, line: &UnresolvedLine) -> Result<(), String> {
         let (file, source) = (self.file_of(line.file)?, self.def_of(line.symbol)?);
-        self.unresolved.entry(file).or_default().push(UnresolvedRecord {
+        self.edges.unresolved.entry(file).or_default().push(UnresolvedRecord {
             source,
             name: Arc::from(line.name.as_str()),
             at: line.at,
@@ -262,12 +239,12 @@ impl Rows {
     }
 
     fn postings(&mut self, line: PostingsLine) -> Result<(), String> {
-        let n = self.chunks.len() as u32;
+        let n = self.rows.chunks.len() as u32;
         if let Some((chunk, _)) = line.chunks.iter().find(|(chunk, _)| *chunk >= n) {
             return Err(format!("there is no chunk {chunk}"));
         }
         let found = line.chunks.into_iter().map(|(chunk, counts)| Posting { chunk: ChunkDoc(chunk), counts });
-        self.terms.insert(line.term, found.collect());
+        self.rows.terms.insert(line.term.into(), found.collect());
         Ok(())
     }
 
@@ -277,14 +254,14 @@ impl Rows {
             Ok(PathPosting { file: self.file_of(*file)?, count })
         };
         let found: Result<Vec<_>, String> = line.files.iter().map(posting).collect();
-        self.paths.insert(line.term, found?);
+        self.rows.paths.insert(line.term.into(), found?);
         Ok(())
     }
 
     fn history_terms(&mut self, line: TermLine) -> Result<(), String> {
         let found: Result<Vec<_>, String> =
             line.files.iter().map(|(file, n)| Ok((self.file_of(*file)?, *n))).collect();
-        self.history_terms.insert(line.term, found?);
+        self.rows.history_terms.insert(line.term, found?);
         Ok(())
     }
 }
@@ -312,132 +289,11 @@ fn hash(hex: &str) -> Option<ContentHash> {
     Some(ContentHash(out))
 }
 
-impl FactsView for ArtifactView {
-    fn providers(&self, key: Key) -> Vec<FileDoc> {
-        self.facts.providers(key)
-    }
-
-    fn interface(&self, file: FileDoc) -> Arc<Interface> {
-        self.facts.interface(file)
-    }
-
-    fn path(&self, file: FileDoc) -> Arc<str> {
-        self.facts.path(file)
-    }
-
-    fn file_by_path(&self, path: &str) -> Option<FileDoc> {
-        self.facts.file_by_path(path)
-    }
-}
-
-impl IndexView for ArtifactView {
-    fn signature(&self) -> String {
-        self.signature.clone()
-    }
-
-    fn head(&self) -> String {
-        self.head.clone()
-    }
-
-    fn stats(&self) -> CorpusStats {
-        self.stats
-    }
-
-    fn files(&self) -> Vec<FileDoc> {
-        (0..self.rows.files.len() as u32).map(FileDoc).collect()
-    }
-
-    fn file(&self, file: FileDoc) -> FileRecord {
-        self.rows.files[file.index()].clone()
-    }
-
-    fn text(&self, file: FileDoc) -> Arc<str> {
-        Arc::clone(&self.rows.texts[file.index()])
-    }
-
-    fn chunk(&self, chunk: ChunkDoc) -> ChunkRecord {
-        self.rows.chunks[chunk.index()]
-    }
-
-    fn def_doc(&self, file: FileDoc, def: DefIdx) -> DefDoc {
-        DefDoc(self.rows.def_base[file.index()] + def.some().map_or(0, |d| d.0 + 1))
-    }
-
-    fn def(&self, def: DefDoc) -> DefRecord {
-        self.rows.defs[def.index()].clone()
-    }
-
-    fn chunks_of(&self, def: DefDoc) -> Vec<ChunkDoc> {
-        self.rows.chunks_of.get(&def).cloned().unwrap_or_default()
-    }
-
-    fn defs_named(&self, name: &str) -> Vec<DefDoc> {
-        self.rows.by_name.get(name).cloned().unwrap_or_default()
-    }
-
-    fn postings(&self, term: &str, out: &mut Vec<Posting>) {
-        out.extend(self.rows.terms.get(term).into_iter().flatten());
-    }
-
-    fn doc_frequency(&self, term: &str) -> u32 {
-        self.rows.terms.get(term).map_or(0, |p| p.len() as u32)
-    }
-
-    fn terms_from(&self, start: &str, most: usize) -> Vec<String> {
-        let mut found: Vec<String> =
-            self.rows.terms.keys().filter(|t| t.starts_with(start)).map(|t| t.to_string()).collect();
-        found.sort_unstable();
-        found.truncate(most);
-        found
-    }
-
-    fn path_postings(&self, term: &str, out: &mut Vec<PathPosting>) {
-        out.extend(self.rows.paths.get(term).into_iter().flatten());
-    }
-
-    fn edges_from(&self, source: DefDoc, kinds: &[EdgeKind]) -> Vec<Edge> {
-        let edges = self.rows.from.get(&source).into_iter().flatten();
-        edges.filter(|e| kinds.contains(&e.kind)).cloned().collect()
-    }
-
-    fn flows_from(&self, source: DefDoc, limit: usize) -> Vec<Edge> {
-        self.rows.flows.get(&source).into_iter().flatten().take(limit).cloned().collect()
-    }
-
-    fn edges_to(&self, target: DefDoc, kinds: &[EdgeKind], limit: usize) -> Vec<Edge> {
-        let edges = self.rows.to.get(&target).into_iter().flatten();
-        edges.filter(|e| kinds.contains(&e.kind)).take(limit).cloned().collect()
-    }
-
-    fn in_degree(&self, target: DefDoc, kind: EdgeKind) -> u32 {
-        self.rows.to.get(&target).into_iter().flatten().filter(|e| e.kind == kind).count() as u32
-    }
-
-    fn unresolved(&self, file: FileDoc) -> Vec<UnresolvedRecord> {
-        self.rows.unresolved.get(&file).cloned().unwrap_or_default()
-    }
-
-    fn history_postings(&self, term: &str, out: &mut Vec<(FileDoc, u32)>) {
-        out.extend(self.rows.history_terms.get(term).into_iter().flatten());
-    }
-
-    fn history(&self, file: FileDoc) -> FileHistory {
-        self.rows.history[file.index()]
-    }
-
-    fn touched(&self, file: FileDoc, out: &mut Vec<Touched>) {
-        out.extend(self.rows.touched[file.index()].iter().copied());
-    }
-
-    fn token_count(&self, _tokenizer: &str, _text_hash: [u8; 16]) -> Option<u32> {
-        None
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::{Vocabulary, write};
+    use indexd_model::IndexView;
     use indexd_oracle::Oracle;
 
     type Written = Vec<(Artifact, String)>;

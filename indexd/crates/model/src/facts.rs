@@ -12,6 +12,7 @@
 
 mod expressions;
 
+use crate::coded::coded;
 use crate::ids::handle;
 use crate::key::Key;
 use crate::language::{FileRoles, Language};
@@ -48,21 +49,22 @@ pub struct FileFacts {
     pub chunks: Vec<Chunk>,
 }
 
-/// How reading a file went. Part of the file's leaf in the index signature.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Encode, Decode)]
-pub enum Outcome {
-    /// Parsed without a syntax error, or a format that needs no parser.
-    Parsed,
-    /// Parsed around syntax errors; some facts may be missing.
-    Recovered,
-    /// Not parsed (too large, too deep, minified, unknown language); chunked by lines.
-    TextOnly,
-    /// Not text; listed, no chunks.
-    Binary,
-    /// A secret by name; listed, never read into chunks.
-    Sensitive,
-    /// Above the size limit; listed, no chunks.
-    TooLarge,
+coded! {
+    /// How reading a file went. Part of the file's leaf in the index signature.
+    pub enum Outcome {
+        /// Parsed without a syntax error, or a format that needs no parser.
+        Parsed,
+        /// Parsed around syntax errors; some facts may be missing.
+        Recovered,
+        /// Not parsed (too large, too deep, minified, unknown language); chunked by lines.
+        TextOnly,
+        /// Not text; listed, no chunks.
+        Binary,
+        /// A secret by name; listed, never read into chunks.
+        Sensitive,
+        /// Above the size limit; listed, no chunks.
+        TooLarge,
+    }
 }
 
 /// What other files can observe of a file.
@@ -127,40 +129,43 @@ pub struct Entry {
     pub digest: u64,
 }
 
-/// Kind of a definition.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Encode, Decode)]
-#[repr(u8)]
-pub enum DefKind {
-    /// A function outside a type.
-    Function,
-    /// A function of a type; in a Go interface, a method specification.
-    Method,
-    /// A Python class.
-    Class,
-    /// A Go struct type.
-    Struct,
-    /// A Go interface type.
-    Interface,
-    /// Another named Go type (`type T U`), or a Python type alias.
-    Type,
-    /// A Go alias (`type T = U`).
-    Alias,
-    /// A struct field or an instance or class attribute.
-    Field,
-    /// A Python property.
-    Property,
-    /// A variable of a package or a module.
-    Variable,
-    /// A constant.
-    Constant,
-    /// A section of a document, a key of a configuration file, a target of a makefile.
-    Section,
-    /// A module or namespace inside a file.
-    Module,
-    /// An enumeration; its members are constants.
-    Enum,
-    /// A macro.
-    Macro,
+coded! {
+    /// Kind of a definition.
+    pub enum DefKind {
+        /// A function outside a type.
+        Function = "function",
+        /// A function of a type; in a Go interface, a method specification.
+        Method = "method",
+        /// A Python class.
+        Class = "class",
+        /// A Go struct type.
+        Struct = "struct",
+        /// A Go interface type.
+        Interface = "interface",
+        /// Another named Go type (`type T U`), or a Python type alias.
+        Type = "type",
+        /// A Go alias (`type T = U`).
+        Alias = "alias",
+        /// A struct field or an instance or class attribute.
+        Field = "field",
+        /// A Python property.
+        Property = "property",
+        /// A variable of a package or a module.
+        Variable = "variable",
+        /// A constant.
+        Constant = "constant",
+        /// A section of a document, a key of a configuration file, a target of a makefile.
+        Section = "section",
+        /// A module or namespace inside a file.
+        Module = "module",
+        /// An enumeration; its members are constants.
+        Enum = "enum",
+        /// A macro.
+        Macro = "macro",
+    }
+
+    /// The name on the wire.
+    pub fn name;
 }
 
 impl DefKind {
@@ -423,28 +428,28 @@ pub struct Chunk {
     pub n_parts: u16,
 }
 
-/// Kind of a chunk.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Encode, Decode)]
-#[repr(u8)]
-pub enum ChunkKind {
-    /// A function, a method, a variable or a constant group.
-    Definition,
-    /// A type: a Go type declaration, a Python class without its methods.
-    Type,
-    /// Text between definitions: imports, module-level statements, comments.
-    Between,
-    /// A section of a document.
-    Section,
-    /// A key or table of a configuration file.
-    Entry,
-    /// Lines of a file without structure.
-    Lines,
-    /// Text between definitions that only imports: imports, lists of exported names, comments.
-    Imports,
-    /// Text between definitions that only says something: a licence, the doc of a module.
-    Comment,
-    /// A function or method whose body does nothing: abstract, an overload, a placeholder.
-    Stub,
+coded! {
+    /// Kind of a chunk.
+    pub enum ChunkKind {
+        /// A function, a method, a variable or a constant group.
+        Definition,
+        /// A type: a Go type declaration, a Python class without its methods.
+        Type,
+        /// Text between definitions: imports, module-level statements, comments.
+        Between,
+        /// A section of a document.
+        Section,
+        /// A key or table of a configuration file.
+        Entry,
+        /// Lines of a file without structure.
+        Lines,
+        /// Text between definitions that only imports: imports, lists of exported names, comments.
+        Imports,
+        /// Text between definitions that only says something: a licence, the doc of a module.
+        Comment,
+        /// A function or method whose body does nothing: abstract, an overload, a placeholder.
+        Stub,
+    }
 }
 
 impl ChunkKind {

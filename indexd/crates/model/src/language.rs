@@ -1,150 +1,83 @@
 //! Languages and the roles a path gives to a file.
 
-/// What a file is written in. The discriminants are part of stored facts.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, bitcode::Encode, bitcode::Decode)]
-#[repr(u8)]
-pub enum Language {
-    /// Go source.
-    Go,
-    /// Python source or stub.
-    Python,
-    /// `go.mod`.
-    GoMod,
-    /// `go.work`.
-    GoWork,
-    /// Markdown.
-    Markdown,
-    /// TOML.
-    Toml,
-    /// YAML.
-    Yaml,
-    /// JSON.
-    Json,
-    /// INI and setup.cfg.
-    Ini,
-    /// Makefile.
-    Make,
-    /// Anything else that is text: chunked by lines.
-    Text,
-    /// Rust.
-    Rust,
-    /// TypeScript.
-    TypeScript,
-    /// TypeScript with JSX.
-    Tsx,
-    /// JavaScript, JSX included.
-    JavaScript,
-    /// Java.
-    Java,
-    /// C.
-    C,
-    /// C++, and headers of unknown kind.
-    Cpp,
-    /// C#.
-    CSharp,
-    /// Ruby.
-    Ruby,
-    /// PHP.
-    Php,
-    /// Kotlin.
-    Kotlin,
-    /// Swift.
-    Swift,
-    /// Scala.
-    Scala,
-    /// Shell scripts.
-    Bash,
-    /// Lua.
-    Lua,
-    /// Protocol Buffers.
-    Proto,
-    /// SQL.
-    Sql,
-    /// HCL and Terraform.
-    Hcl,
-    /// Vue components; their scripts are read.
-    Vue,
-    /// Svelte components; their scripts are read.
-    Svelte,
-    /// HTML; its scripts are read.
-    Html,
+use crate::coded::coded;
+
+coded! {
+    /// What a file is written in. The discriminants are part of stored facts.
+    pub enum Language {
+        /// Go source.
+        Go = "go" / "Go",
+        /// Python source or stub.
+        Python = "python" / "Python",
+        /// `go.mod`.
+        GoMod = "go.mod" / "",
+        /// `go.work`.
+        GoWork = "go.work" / "",
+        /// Markdown.
+        Markdown = "markdown" / "Markdown",
+        /// TOML.
+        Toml = "toml" / "TOML",
+        /// YAML.
+        Yaml = "yaml" / "YAML",
+        /// JSON.
+        Json = "json" / "JSON",
+        /// INI and setup.cfg.
+        Ini = "ini" / "Ini",
+        /// Makefile.
+        Make = "makefile" / "Makefile",
+        /// Anything else that is text: chunked by lines.
+        Text = "plaintext" / "",
+        /// Rust.
+        Rust = "rust" / "Rust",
+        /// TypeScript.
+        TypeScript = "typescript" / "TypeScript",
+        /// TypeScript with JSX.
+        Tsx = "typescriptreact" / "TypeScriptReact",
+        /// JavaScript, JSX included.
+        JavaScript = "javascript" / "JavaScript",
+        /// Java.
+        Java = "java" / "Java",
+        /// C.
+        C = "c" / "C",
+        /// C++, and headers of unknown kind.
+        Cpp = "cpp" / "CPP",
+        /// C#.
+        CSharp = "csharp" / "CSharp",
+        /// Ruby.
+        Ruby = "ruby" / "Ruby",
+        /// PHP.
+        Php = "php" / "PHP",
+        /// Kotlin.
+        Kotlin = "kotlin" / "Kotlin",
+        /// Swift.
+        Swift = "swift" / "Swift",
+        /// Scala.
+        Scala = "scala" / "Scala",
+        /// Shell scripts.
+        Bash = "shellscript" / "ShellScript",
+        /// Lua.
+        Lua = "lua" / "Lua",
+        /// Protocol Buffers.
+        Proto = "proto" / "Protobuf",
+        /// SQL.
+        Sql = "sql" / "SQL",
+        /// HCL and Terraform.
+        Hcl = "terraform" / "HCL",
+        /// Vue components; their scripts are read.
+        Vue = "vue" / "Vue",
+        /// Svelte components; their scripts are read.
+        Svelte = "svelte" / "Svelte",
+        /// HTML; its scripts are read.
+        Html = "html" / "HTML",
+    }
+
+    /// The LSP language identifier, also the fence hint.
+    pub fn id;
+    /// The name in `scip.proto`, `enum Language`; empty for what it does not list.
+    pub fn scip_name;
 }
 
 impl Language {
-    /// The LSP language identifier, also the fence hint.
-    pub fn id(self) -> &'static str {
-        match self {
-            Self::Go => "go",
-            Self::Python => "python",
-            Self::GoMod => "go.mod",
-            Self::GoWork => "go.work",
-            Self::Markdown => "markdown",
-            Self::Toml => "toml",
-            Self::Yaml => "yaml",
-            Self::Json => "json",
-            Self::Ini => "ini",
-            Self::Make => "makefile",
-            Self::Text => "plaintext",
-            Self::Rust => "rust",
-            Self::TypeScript => "typescript",
-            Self::Tsx => "typescriptreact",
-            Self::JavaScript => "javascript",
-            Self::Java => "java",
-            Self::C => "c",
-            Self::Cpp => "cpp",
-            Self::CSharp => "csharp",
-            Self::Ruby => "ruby",
-            Self::Php => "php",
-            Self::Kotlin => "kotlin",
-            Self::Swift => "swift",
-            Self::Scala => "scala",
-            Self::Bash => "shellscript",
-            Self::Lua => "lua",
-            Self::Proto => "proto",
-            Self::Sql => "sql",
-            Self::Hcl => "terraform",
-            Self::Vue => "vue",
-            Self::Svelte => "svelte",
-            Self::Html => "html",
-        }
-    }
-
-    /// The name in `scip.proto`, `enum Language`; empty for what it does not list.
-    pub fn scip_name(self) -> &'static str {
-        match self {
-            Self::Go => "Go",
-            Self::Python => "Python",
-            Self::Markdown => "Markdown",
-            Self::Toml => "TOML",
-            Self::Yaml => "YAML",
-            Self::Json => "JSON",
-            Self::Ini => "Ini",
-            Self::Make => "Makefile",
-            Self::GoMod | Self::GoWork | Self::Text => "",
-            Self::Rust => "Rust",
-            Self::TypeScript => "TypeScript",
-            Self::Tsx => "TypeScriptReact",
-            Self::JavaScript => "JavaScript",
-            Self::Java => "Java",
-            Self::C => "C",
-            Self::Cpp => "CPP",
-            Self::CSharp => "CSharp",
-            Self::Ruby => "Ruby",
-            Self::Php => "PHP",
-            Self::Kotlin => "Kotlin",
-            Self::Swift => "Swift",
-            Self::Scala => "Scala",
-            Self::Bash => "ShellScript",
-            Self::Lua => "Lua",
-            Self::Proto => "Protobuf",
-            Self::Sql => "SQL",
-            Self::Hcl => "HCL",
-            Self::Vue => "Vue",
-            Self::Svelte => "Svelte",
-            Self::Html => "HTML",
-        }
-    }
-
     /// What starts a comment up to the end of the line, with a blank; empty where there is none.
     pub fn line_comment(self) -> &'static str {
         match self {

@@ -4,6 +4,7 @@
 //! This crate does no IO and knows no storage format. Start with [`facts`] (what one file says by
 //! itself), then [`links`] (what linking adds), then [`view`] (how both are read back).
 
+pub mod coded;
 pub mod facts;
 pub mod ids;
 pub mod key;

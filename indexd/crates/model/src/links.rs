@@ -1,117 +1,86 @@
 //! Links: what resolving the uses of one file gives.
 
+use crate::coded::coded;
 use crate::facts::{DefIdx, Role, StrId};
 use crate::ids::FileDoc;
 use crate::key::Key;
 
-/// Kind of an edge.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, bitcode::Encode, bitcode::Decode)]
-#[repr(u8)]
-pub enum EdgeKind {
-    /// The source calls the target (or instantiates it).
-    Call,
-    /// The source reads, writes or names the target.
-    Usage,
-    /// The source imports the target.
-    Import,
-    /// The source (a module or package) exports the target defined elsewhere, by re-export.
-    Export,
-    /// A value flows from source to target: argument to parameter (function to function), returned
-    /// value to its user, writer to reader of one field, package variable or global.
-    Dataflow,
-    /// The source type has the target as base class or embedded type.
-    Inherit,
-    /// The source type or method satisfies or overrides the target interface or method.
-    Implement,
-    /// A value flows from target to source, which reads a variable or uses what a call returns. Links
-    /// start in the file that is linked, so what comes out of another file needs a kind of its own;
-    /// a view shows it as [`EdgeKind::Dataflow`], turned round, and has no edges of this kind.
-    DataflowIn,
-}
-
-impl EdgeKind {
-    /// Every kind, in order.
-    pub const ALL: [Self; 8] = [
-        Self::Call,
-        Self::Usage,
-        Self::Import,
-        Self::Export,
-        Self::Dataflow,
-        Self::Inherit,
-        Self::Implement,
-        Self::DataflowIn,
-    ];
+coded! {
+    /// Kind of an edge.
+    pub enum EdgeKind {
+        /// The source calls the target (or instantiates it).
+        Call = "call",
+        /// The source reads, writes or names the target.
+        Usage = "usage",
+        /// The source imports the target.
+        Import = "import",
+        /// The source (a module or package) exports the target defined elsewhere, by re-export.
+        Export = "export",
+        /// A value flows from source to target: argument to parameter (function to function), returned
+        /// value to its user, writer to reader of one field, package variable or global.
+        Dataflow = "dataflow",
+        /// The source type has the target as base class or embedded type.
+        Inherit = "inherit",
+        /// The source type or method satisfies or overrides the target interface or method.
+        Implement = "implement",
+        /// A value flows from target to source, which reads a variable or uses what a call returns. Links
+        /// start in the file that is linked, so what comes out of another file needs a kind of its own;
+        /// a view shows it as [`EdgeKind::Dataflow`], turned round, and has no edges of this kind.
+        DataflowIn = "dataflow-in",
+    }
 
     /// The name on the wire; `inherit` and `implement` count as `usage` in packs.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Call => "call",
-            Self::Usage => "usage",
-            Self::Import => "import",
-            Self::Export => "export",
-            Self::Dataflow => "dataflow",
-            Self::Inherit => "inherit",
-            Self::Implement => "implement",
-            Self::DataflowIn => "dataflow-in",
-        }
+    pub fn name;
+}
+
+coded! {
+    /// Kind of evidence behind an edge.
+    pub enum EvidenceKind {
+        /// A call expression.
+        Callsite = "callsite",
+        /// An identifier.
+        Identifier = "identifier",
+        /// An import statement.
+        ImportStmt = "importStmt",
+        /// A range of source, for edges without one identifier (dataflow, implement).
+        Span = "span",
+        /// An imported compiler index.
+        Tooling = "tooling",
     }
-}
 
-/// Kind of evidence behind an edge.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, bitcode::Encode, bitcode::Decode)]
-#[repr(u8)]
-pub enum EvidenceKind {
-    /// A call expression.
-    Callsite,
-    /// An identifier.
-    Identifier,
-    /// An import statement.
-    ImportStmt,
-    /// A range of source, for edges without one identifier (dataflow, implement).
-    Span,
-    /// An imported compiler index.
-    Tooling,
-}
-
-impl EvidenceKind {
     /// The name on the wire.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Callsite => "callsite",
-            Self::Identifier => "identifier",
-            Self::ImportStmt => "importStmt",
-            Self::Span => "span",
-            Self::Tooling => "tooling",
-        }
-    }
+    pub fn name;
 }
 
-/// The rule that resolved a use. [`Rule::confidence`] is the one table of confidences.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, bitcode::Encode, bitcode::Decode)]
-#[repr(u8)]
-pub enum Rule {
-    /// Lexical scope or the same module or package.
-    Scope,
-    /// An import.
-    Import,
-    /// An import followed through re-exports.
-    Reexport,
-    /// A member of a receiver whose type is declared.
-    Receiver,
-    /// A member promoted through an embedded field or inherited from a base.
-    Inherited,
-    /// A member of a receiver whose type was inferred.
-    Inferred,
-    /// The type satisfies the interface by its method set, or the method overrides another.
-    Implements,
-    /// One of several implementations of the called interface method or overriding methods.
-    Dispatch,
-    /// The only definition of that name in the repository that fits.
-    UniqueName,
-    /// One of several definitions that fit; confidence is shared.
-    Ambiguous,
-    /// An imported compiler index.
-    Tooling,
+coded! {
+    /// The rule that resolved a use. [`Rule::confidence`] is the one table of confidences.
+    pub enum Rule {
+        /// Lexical scope or the same module or package.
+        Scope = "scope",
+        /// An import.
+        Import = "import",
+        /// An import followed through re-exports.
+        Reexport = "reexport",
+        /// A member of a receiver whose type is declared.
+        Receiver = "receiver",
+        /// A member promoted through an embedded field or inherited from a base.
+        Inherited = "inherited",
+        /// A member of a receiver whose type was inferred.
+        Inferred = "inferred",
+        /// The type satisfies the interface by its method set, or the method overrides another.
+        Implements = "implements",
+        /// One of several implementations of the called interface method or overriding methods.
+        Dispatch = "dispatch",
+        /// The only definition of that name in the repository that fits.
+        UniqueName = "unique-name",
+        /// One of several definitions that fit; confidence is shared.
+        Ambiguous = "ambiguous",
+        /// An imported compiler index.
+        Tooling = "tooling",
+    }
+
+    /// The name in exports (`via`) and explanations.
+    pub fn name;
 }
 
 impl Rule {
@@ -124,23 +93,6 @@ impl Rule {
             Self::Inferred => 85,
             Self::Dispatch | Self::UniqueName => 40,
             Self::Ambiguous => 30,
-        }
-    }
-
-    /// The name in exports (`via`) and explanations.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Scope => "scope",
-            Self::Import => "import",
-            Self::Reexport => "reexport",
-            Self::Receiver => "receiver",
-            Self::Inherited => "inherited",
-            Self::Inferred => "inferred",
-            Self::Implements => "implements",
-            Self::Dispatch => "dispatch",
-            Self::UniqueName => "unique-name",
-            Self::Ambiguous => "ambiguous",
-            Self::Tooling => "tooling",
         }
     }
 }
@@ -194,22 +146,25 @@ pub fn evidence_kind(kind: EdgeKind, role: Role, rule: Rule) -> EvidenceKind {
     }
 }
 
-/// Why a use has no edge.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, bitcode::Encode, bitcode::Decode)]
-#[repr(u8)]
-pub enum UnresolvedReason {
-    /// It names something outside the repository: a dependency or the standard library.
-    External,
-    /// A name of the language itself.
-    Builtin,
-    /// The type of the receiver is not known.
-    UnknownReceiver,
-    /// The name was looked for and not found.
-    NotFound,
-    /// Dynamic access (`getattr`, module `__getattr__`).
-    Dynamic,
-    /// It stands in source that was not understood: a syntax error, or nesting beyond the limit.
-    NotUnderstood,
+coded! {
+    /// Why a use has no edge.
+    pub enum UnresolvedReason {
+        /// It names something outside the repository: a dependency or the standard library.
+        External = "external",
+        /// A name of the language itself.
+        Builtin = "builtin",
+        /// The type of the receiver is not known.
+        UnknownReceiver = "unknown-receiver",
+        /// The name was looked for and not found.
+        NotFound = "not-found",
+        /// Dynamic access (`getattr`, module `__getattr__`).
+        Dynamic = "dynamic",
+        /// It stands in source that was not understood: a syntax error, or nesting beyond the limit.
+        NotUnderstood = "not-understood",
+    }
+
+    /// The name on the wire.
+    pub fn name;
 }
 
 /// A use without an edge.

@@ -2,12 +2,10 @@
 
 use crate::Oracle;
 use indexd_lang::extract;
-use indexd_model::memory::MemoryFacts;
+use indexd_model::memory::{MemoryFacts, Rows};
 use indexd_model::names::qualified_name;
 use indexd_model::terms::{FileTerms, Vocabulary};
-use indexd_model::view::{
-    ChunkRecord, CorpusStats, DefRecord, FileHistory, FileRecord, PathPosting, Posting, digest_of,
-};
+use indexd_model::view::{ChunkRecord, DefRecord, FileHistory, FileRecord, PathPosting, Posting, digest_of};
 use indexd_model::{
     ChunkDoc, ContentHash, DefDoc, DefFlags, DefIdx, DefKind, Facts, FileDoc, FileFacts, LineIndex, Lines,
     RepoPath, Span,
@@ -76,26 +74,14 @@ impl Oracle {
         assert!(files.windows(2).all(|w| w[0].path != w[1].path), "a path is given twice");
         let interfaces =
             files.iter().map(|f| (f.path.clone(), Arc::new(f.facts.interface.clone()))).collect();
-        let mut out = Self {
+        let rows = Rows {
             facts: MemoryFacts::new(interfaces),
-            all: Vec::new(),
-            texts: Vec::new(),
-            files: Vec::new(),
-            chunks: Vec::new(),
-            defs: Vec::new(),
-            def_base: Vec::new(),
-            chunks_of: FxHashMap::default(),
-            by_name: FxHashMap::default(),
-            terms: FxHashMap::default(),
-            paths: FxHashMap::default(),
-            stats: CorpusStats::default(),
-            signature: String::new(),
             head: "none".to_owned(),
             history: vec![FileHistory::default(); files.len()],
-            history_terms: FxHashMap::default(),
-            touched: FxHashMap::default(),
-            graph: OnceCell::new(),
+            touched: vec![Vec::new(); files.len()],
+            ..Rows::default()
         };
+        let mut out = Self { all: Vec::new(), rows, edges: OnceCell::new() };
         let mut leaves = blake3::Hasher::new();
         let mut postings: Vec<Vec<Posting>> = Vec::new();
         let mut path_postings: Vec<Vec<PathPosting>> = Vec::new();
@@ -111,15 +97,15 @@ impl Oracle {
         }
         for (id, list) in postings.into_iter().enumerate() {
             if !list.is_empty() {
-                out.terms.insert(shared.vocabulary.term(id as u32).into(), list);
+                out.rows.terms.insert(shared.vocabulary.term(id as u32).into(), list);
             }
         }
         for (id, list) in path_postings.into_iter().enumerate() {
             if !list.is_empty() {
-                out.paths.insert(shared.vocabulary.term(id as u32).into(), list);
+                out.rows.paths.insert(shared.vocabulary.term(id as u32).into(), list);
             }
         }
-        out.signature = format!("b3:{}", leaves.finalize().to_hex());
+        out.rows.signature = format!("b3:{}", leaves.finalize().to_hex());
         out
     }
 
@@ -131,14 +117,14 @@ impl Oracle {
         postings: &mut [Vec<Posting>],
         path_postings: &mut [Vec<PathPosting>],
     ) {
-        let first = self.chunks.len() as u32;
-        let base = self.defs.len() as u32;
-        self.def_base.push(base);
+        let first = self.rows.chunks.len() as u32;
+        let base = self.rows.defs.len() as u32;
+        self.rows.def_base.push(base);
         self.add_defs(doc, &file);
         for (chunk, counted) in file.facts.chunks.iter().zip(&terms.chunks) {
-            let at = ChunkDoc(self.chunks.len() as u32);
+            let at = ChunkDoc(self.rows.chunks.len() as u32);
             let def = chunk.def.some().map_or(DefDoc::NONE, |d| DefDoc(base + 1 + d.0));
-            self.chunks.push(ChunkRecord {
+            self.rows.chunks.push(ChunkRecord {
                 file: doc,
                 span: chunk.span,
                 lines: chunk.lines,
@@ -150,23 +136,23 @@ impl Oracle {
                 digest: digest_of(file.text.get(chunk.span.range()).unwrap_or("")),
             });
             if def != DefDoc::NONE {
-                self.chunks_of.entry(def).or_default().push(at);
+                self.rows.chunks_of.entry(def).or_default().push(at);
             }
             for &(term, counts) in &counted.terms {
                 postings[term as usize].push(Posting { chunk: at, counts });
             }
-            for (sum, len) in self.stats.field_lens.iter_mut().zip(&counted.lens) {
+            for (sum, len) in self.rows.stats.field_lens.iter_mut().zip(&counted.lens) {
                 *sum += u64::from(*len);
             }
         }
         for &(term, count) in &terms.path {
             path_postings[term as usize].push(PathPosting { file: doc, count });
         }
-        self.stats.n_files += 1;
-        self.stats.n_chunks += u64::from(self.chunks.len() as u32 - first);
-        self.stats.path_len += u64::from(terms.path_len);
+        self.rows.stats.n_files += 1;
+        self.rows.stats.n_chunks += u64::from(self.rows.chunks.len() as u32 - first);
+        self.rows.stats.path_len += u64::from(terms.path_len);
         let interface = &file.facts.interface;
-        self.files.push(FileRecord {
+        self.rows.files.push(FileRecord {
             path: Arc::from(&*file.path),
             language: interface.language,
             roles: interface.roles,
@@ -174,18 +160,18 @@ impl Oracle {
             hash: file.hash,
             size: file.size,
             n_lines: file.n_lines,
-            chunks: first..self.chunks.len() as u32,
+            chunks: first..self.rows.chunks.len() as u32,
             path_len: terms.path_len,
         });
-        self.texts.push(file.text);
+        self.rows.texts.push(file.text);
         self.all.push(file.facts);
     }
 
     fn add_defs(&mut self, doc: FileDoc, file: &OracleFile) {
         let lines = LineIndex::new(&file.text);
-        let base = self.defs.len() as u32;
+        let base = self.rows.defs.len() as u32;
         let whole = Span { start: 0, end: file.text.len() as u32 };
-        self.defs.push(DefRecord {
+        self.rows.defs.push(DefRecord {
             file: doc,
             idx: DefIdx::NONE,
             name: Arc::from(&*file.path),
@@ -203,9 +189,9 @@ impl Oracle {
         let facts = Facts::inside(&file.facts);
         for (i, def) in file.facts.interface.defs.iter().enumerate() {
             let name: Arc<str> = Arc::from(facts.str(def.name));
-            let at = DefDoc(self.defs.len() as u32);
-            self.by_name.entry(Arc::clone(&name)).or_default().push(at);
-            self.defs.push(DefRecord {
+            let at = DefDoc(self.rows.defs.len() as u32);
+            self.rows.by_name.entry(Arc::clone(&name)).or_default().push(at);
+            self.rows.defs.push(DefRecord {
                 file: doc,
                 idx: DefIdx(i as u32),
                 name,

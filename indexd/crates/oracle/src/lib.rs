@@ -8,15 +8,9 @@ mod build;
 mod due;
 
 use indexd_model::links::{EdgeKind, Links};
-use indexd_model::memory::MemoryFacts;
-use indexd_model::view::{
-    ChunkRecord, CorpusStats, DefRecord, Edge, FileHistory, FileRecord, Occurrence, PathPosting, Posting,
-    Touched, UnresolvedRecord,
-};
-use indexd_model::{
-    ChunkDoc, DefDoc, DefIdx, Facts, FactsView, FileDoc, FileFacts, IndexView, Interface, Key, LineIndex,
-    RepoPath, StrId,
-};
+use indexd_model::memory::{Edges, InMemory, Rows};
+use indexd_model::view::{Edge, FileHistory, Occurrence, Touched, UnresolvedRecord};
+use indexd_model::{DefDoc, Facts, FactsView, FileDoc, FileFacts, IndexView, LineIndex, RepoPath, StrId};
 use rustc_hash::FxHashMap;
 use std::cell::OnceCell;
 use std::sync::Arc;
@@ -26,35 +20,9 @@ pub use due::{LinkedFile, LinkedTree};
 
 /// An index in memory.
 pub struct Oracle {
-    facts: MemoryFacts,
     all: Vec<Arc<FileFacts>>,
-    texts: Vec<Arc<str>>,
-    files: Vec<FileRecord>,
-    chunks: Vec<ChunkRecord>,
-    defs: Vec<DefRecord>,
-    /// First definition handle of each file: the file itself.
-    def_base: Vec<u32>,
-    chunks_of: FxHashMap<DefDoc, Vec<ChunkDoc>>,
-    by_name: FxHashMap<Arc<str>, Vec<DefDoc>>,
-    terms: FxHashMap<Arc<str>, Vec<Posting>>,
-    paths: FxHashMap<Arc<str>, Vec<PathPosting>>,
-    stats: CorpusStats,
-    signature: String,
-    head: String,
-    history: Vec<FileHistory>,
-    history_terms: FxHashMap<String, Vec<(FileDoc, u32)>>,
-    touched: FxHashMap<FileDoc, Vec<Touched>>,
-    graph: OnceCell<Graph>,
-}
-
-/// Edges by source and by target.
-#[derive(Default)]
-struct Graph {
-    from: FxHashMap<DefDoc, Vec<Edge>>,
-    to: FxHashMap<DefDoc, Vec<Edge>>,
-    /// Dataflow that its receivers tell of, by where it comes from.
-    flows: FxHashMap<DefDoc, Vec<Edge>>,
-    unresolved: Vec<Vec<UnresolvedRecord>>,
+    rows: Rows,
+    edges: OnceCell<Edges>,
 }
 
 impl Oracle {
@@ -74,19 +42,19 @@ impl Oracle {
 
     /// Sets what past commits say: by path, and by term of the subjects with paths and counts.
     pub fn set_history(&mut self, head: &str, files: &[(&str, FileHistory)], terms: &[(&str, &str, u32)]) {
-        self.head = head.to_owned();
+        self.rows.head = head.to_owned();
         for (path, history) in files {
             if let Some(file) = self.file_by_path(path) {
-                self.history[file.index()] = *history;
+                self.rows.history[file.index()] = *history;
             }
         }
-        self.history_terms.clear();
+        self.rows.history_terms.clear();
         for (term, path, n) in terms {
             if let Some(file) = self.file_by_path(path) {
-                self.history_terms.entry((*term).to_owned()).or_default().push((file, *n));
+                self.rows.history_terms.entry((*term).to_owned()).or_default().push((file, *n));
             }
         }
-        for list in self.history_terms.values_mut() {
+        for list in self.rows.history_terms.values_mut() {
             list.sort_unstable();
         }
     }
@@ -94,46 +62,28 @@ impl Oracle {
     /// Sets which lines of a file the newest commits changed, by first line.
     pub fn set_touched(&mut self, path: &str, touched: Vec<Touched>) {
         if let Some(file) = self.file_by_path(path) {
-            self.touched.insert(file, touched);
+            self.rows.touched[file.index()] = touched;
         }
     }
 
     /// Gives all chunks one digest, as if their texts collided.
     pub fn set_digests(&mut self, digest: u64) {
-        self.chunks.iter_mut().for_each(|c| c.digest = digest);
+        self.rows.chunks.iter_mut().for_each(|c| c.digest = digest);
     }
 
     /// Lets each chunk reach to the end of the next one of its file, as another cut of the text may.
     pub fn let_chunks_overlap(&mut self) {
-        for i in 1..self.chunks.len() {
-            let next = self.chunks[i];
-            let chunk = &mut self.chunks[i - 1];
+        for i in 1..self.rows.chunks.len() {
+            let next = self.rows.chunks[i];
+            let chunk = &mut self.rows.chunks[i - 1];
             if chunk.file == next.file {
                 (chunk.span.end, chunk.lines.end) = (next.span.end, next.lines.end);
             }
         }
     }
 
-    fn graph(&self) -> &Graph {
-        self.graph.get_or_init(|| {
-            let mut graph = Graph::default();
-            for (i, facts) in self.all.iter().enumerate() {
-                let links = indexd_resolve::link(FileDoc(i as u32), Facts::inside(facts), &self.facts);
-                self.add_links(i, facts, &links, &mut graph);
-            }
-            let place = |d: DefDoc| (self.defs[d.index()].file, d);
-            for edges in graph.from.values_mut().chain(graph.flows.values_mut()) {
-                edges.sort_by_key(|e| (e.kind, place(e.target)));
-            }
-            for edges in graph.to.values_mut() {
-                edges.sort_by_key(|e| (place(e.source), e.kind, e.is_turned));
-            }
-            graph
-        })
-    }
-
-    fn add_links(&self, file: usize, facts: &FileFacts, links: &Links, graph: &mut Graph) {
-        let lines = LineIndex::new(&self.texts[file]);
+    fn add_links(&self, file: usize, facts: &FileFacts, links: &Links, all: &mut Edges) {
+        let lines = LineIndex::new(&self.rows.texts[file]);
         let doc = FileDoc(file as u32);
         let mut edges: FxHashMap<(EdgeKind, DefDoc, DefDoc), Vec<Occurrence>> = FxHashMap::default();
         for l in &links.links {
@@ -149,16 +99,10 @@ impl Oracle {
         }
         for ((kind, source, target), mut occurrences) in edges {
             occurrences.sort();
-            if kind == EdgeKind::DataflowIn {
-                let (source, target, kind) = (target, source, EdgeKind::Dataflow);
-                let edge = Edge { kind, source, target, is_turned: true, occurrences };
-                graph.flows.entry(source).or_default().push(edge.clone());
-                graph.to.entry(target).or_default().push(edge);
-                continue;
-            }
-            let edge = Edge { kind, source, target, is_turned: false, occurrences };
-            graph.from.entry(source).or_default().push(edge.clone());
-            graph.to.entry(target).or_default().push(edge);
+            let is_turned = kind == EdgeKind::DataflowIn;
+            let (source, target, kind) =
+                if is_turned { (target, source, EdgeKind::Dataflow) } else { (source, target, kind) };
+            all.add(Edge { kind, source, target, is_turned, occurrences });
         }
         let name = |id: StrId| Arc::from(indexd_model::Facts::inside(facts).str(id));
         let unresolved = links.unresolved.iter().map(|u| UnresolvedRecord {
@@ -169,129 +113,25 @@ impl Oracle {
             role: u.role,
             reason: u.reason,
         });
-        graph.unresolved.push(unresolved.collect());
+        all.unresolved.insert(doc, unresolved.collect());
     }
 }
 
-impl FactsView for Oracle {
-    fn providers(&self, key: Key) -> Vec<FileDoc> {
-        self.facts.providers(key)
+impl InMemory for Oracle {
+    fn rows(&self) -> &Rows {
+        &self.rows
     }
 
-    fn interface(&self, file: FileDoc) -> Arc<Interface> {
-        self.facts.interface(file)
-    }
-
-    fn path(&self, file: FileDoc) -> Arc<str> {
-        self.facts.path(file)
-    }
-
-    fn file_by_path(&self, path: &str) -> Option<FileDoc> {
-        self.facts.file_by_path(path)
-    }
-}
-
-impl IndexView for Oracle {
-    fn signature(&self) -> String {
-        self.signature.clone()
-    }
-
-    fn head(&self) -> String {
-        self.head.clone()
-    }
-
-    fn stats(&self) -> CorpusStats {
-        self.stats
-    }
-
-    fn files(&self) -> Vec<FileDoc> {
-        (0..self.files.len() as u32).map(FileDoc).collect()
-    }
-
-    fn file(&self, file: FileDoc) -> FileRecord {
-        self.files[file.index()].clone()
-    }
-
-    fn text(&self, file: FileDoc) -> Arc<str> {
-        Arc::clone(&self.texts[file.index()])
-    }
-
-    fn chunk(&self, chunk: ChunkDoc) -> ChunkRecord {
-        self.chunks[chunk.index()]
-    }
-
-    fn def_doc(&self, file: FileDoc, def: DefIdx) -> DefDoc {
-        DefDoc(self.def_base[file.index()] + def.some().map_or(0, |d| d.0 + 1))
-    }
-
-    fn def(&self, def: DefDoc) -> DefRecord {
-        self.defs[def.index()].clone()
-    }
-
-    fn chunks_of(&self, def: DefDoc) -> Vec<ChunkDoc> {
-        self.chunks_of.get(&def).cloned().unwrap_or_default()
-    }
-
-    fn defs_named(&self, name: &str) -> Vec<DefDoc> {
-        self.by_name.get(name).cloned().unwrap_or_default()
-    }
-
-    fn postings(&self, term: &str, out: &mut Vec<Posting>) {
-        out.extend(self.terms.get(term).into_iter().flatten());
-    }
-
-    fn doc_frequency(&self, term: &str) -> u32 {
-        self.terms.get(term).map_or(0, |p| p.len() as u32)
-    }
-
-    fn terms_from(&self, start: &str, most: usize) -> Vec<String> {
-        let mut found: Vec<String> =
-            self.terms.keys().filter(|t| t.starts_with(start)).map(|t| t.to_string()).collect();
-        found.sort_unstable();
-        found.truncate(most);
-        found
-    }
-
-    fn path_postings(&self, term: &str, out: &mut Vec<PathPosting>) {
-        out.extend(self.paths.get(term).into_iter().flatten());
-    }
-
-    fn edges_from(&self, source: DefDoc, kinds: &[EdgeKind]) -> Vec<Edge> {
-        let edges = self.graph().from.get(&source).into_iter().flatten();
-        edges.filter(|e| kinds.contains(&e.kind)).cloned().collect()
-    }
-
-    fn flows_from(&self, source: DefDoc, limit: usize) -> Vec<Edge> {
-        self.graph().flows.get(&source).into_iter().flatten().take(limit).cloned().collect()
-    }
-
-    fn edges_to(&self, target: DefDoc, kinds: &[EdgeKind], limit: usize) -> Vec<Edge> {
-        let edges = self.graph().to.get(&target).into_iter().flatten();
-        edges.filter(|e| kinds.contains(&e.kind)).take(limit).cloned().collect()
-    }
-
-    fn in_degree(&self, target: DefDoc, kind: EdgeKind) -> u32 {
-        self.graph().to.get(&target).into_iter().flatten().filter(|e| e.kind == kind).count() as u32
-    }
-
-    fn unresolved(&self, file: FileDoc) -> Vec<UnresolvedRecord> {
-        self.graph().unresolved[file.index()].clone()
-    }
-
-    fn history_postings(&self, term: &str, out: &mut Vec<(FileDoc, u32)>) {
-        out.extend(self.history_terms.get(term).into_iter().flatten());
-    }
-
-    fn history(&self, file: FileDoc) -> FileHistory {
-        self.history[file.index()]
-    }
-
-    fn touched(&self, file: FileDoc, out: &mut Vec<Touched>) {
-        out.extend(self.touched.get(&file).into_iter().flatten());
-    }
-
-    fn token_count(&self, _tokenizer: &str, _text_hash: [u8; 16]) -> Option<u32> {
-        None
+    fn edges(&self) -> &Edges {
+        self.edges.get_or_init(|| {
+            let mut edges = Edges::default();
+            for (i, facts) in self.all.iter().enumerate() {
+                let links = indexd_resolve::link(FileDoc(i as u32), Facts::inside(facts), &self.rows.facts);
+                self.add_links(i, facts, &links, &mut edges);
+            }
+            edges.sort();
+            edges
+        })
     }
 }
 

@@ -83,6 +83,60 @@ fn zone_of(c: &Candidate) -> Zone {
     }
 }
 
+/// Whether a pack of this state can be made, and its tokens counted.
+fn check(view: &dyn IndexView, asked: &Asked, ctx: &Context) -> Result<(), PackError> {
+    let held = view.signature();
+    if let Some(asked) = asked.pinned.as_ref().filter(|s| **s != held) {
+        return Err(PackError::IndexMissing { asked: asked.clone(), held });
+    }
+    let tokenizer = &asked.options.tokenizer;
+    if ctx.counter.name() != tokenizer {
+        return Err(PackError::TokenCount { detail: format!("no counter named {tokenizer}") });
+    }
+    Ok(())
+}
+
+/// Finds the candidates, the best first, and assigns each to a section. None of them is shown yet.
+fn select<'a>(
+    mut units: Units<'a>,
+    asked: &Asked,
+    query: Query,
+    changed: Option<Changed<'a>>,
+    named: &Named,
+    row: &Row,
+    ctx: &'a Context<'a>,
+) -> Result<Selected<'a>, PackError> {
+    let (request, mut budgets) = (asked.options.clone(), asked.limits.clone());
+    budgets.exact = ctx.counter.is_exact();
+    let mut sources = Sources::with_line_max(room::line_bytes(&request.budgets));
+    let mut gathered = gather::gather(&mut units, &mut sources, &request, &query, named, row, ctx)?;
+    let mut candidates = std::mem::take(&mut gathered.candidates);
+    let scoring = &ctx.config.scoring;
+    candidate::sort(&mut candidates, &request, row.graph_first, scoring, &mut units, &mut sources);
+    let fates = dedup(&units_of(&candidates), |u| digests(&mut units, u));
+    let section_names = sections(request.layout);
+    let claimed = claim_all(candidates, &fates, &request, &section_names, units.view);
+    let matcher = LineMatcher::new(gathered.retrieved.weighted.terms.iter().map(|t| t.0.as_str()));
+    Ok(Selected {
+        request,
+        budgets,
+        query,
+        units,
+        sources,
+        gathered,
+        changed,
+        section_names,
+        claimed,
+        shown: Vec::new(),
+        rendered: String::new(),
+        size: Size::default(),
+        needed: None,
+        uses_cut: false,
+        matched: FxHashMap::default(),
+        matcher,
+    })
+}
+
 struct Assembly<'a> {
     ctx: &'a Context<'a>,
     s: Selected<'a>,
@@ -124,76 +178,31 @@ struct Refusal {
 
 impl<'a> Assembly<'a> {
     fn new(view: &'a dyn IndexView, asked: &Asked, ctx: &'a Context<'a>) -> Result<Self, PackError> {
-        let (resolved, mut budgets) = (asked.options.clone(), asked.limits.clone());
-        let held = view.signature();
-        if let Some(asked) = asked.pinned.as_ref().filter(|s| **s != held) {
-            return Err(PackError::IndexMissing { asked: asked.clone(), held });
-        }
-        if ctx.counter.name() != resolved.tokenizer {
-            return Err(PackError::TokenCount { detail: format!("no counter named {}", resolved.tokenizer) });
-        }
-        budgets.exact = ctx.counter.is_exact();
-        let weights = &ctx.tuning.weights;
-        let mut query = Query::parse(&resolved.query, weights);
-        query.add_forms(weights);
-        let row = Row::of(resolved.intent, ctx.config.shares.of_kind(query.kind));
+        check(view, asked, ctx)?;
+        let mut query = Query::parse(&asked.options.query, &ctx.tuning.weights);
+        query.add_forms(&ctx.tuning.weights);
+        let row = Row::of(asked.options.intent, ctx.config.shares.of_kind(query.kind));
         query.kind = row.kind(query.kind);
         let mut units = Units::new(view).with_roles(&ctx.config.roles);
-        let mut sources = Sources::with_line_max(room::line_bytes(&resolved.budgets));
         let mut named = naming::named(&mut units, &query);
-        let changed = ctx.change.map(|c| Changed::new(&mut units, c, resolved.intent));
+        let changed = ctx.change.map(|c| Changed::new(&mut units, c, asked.options.intent));
         named.changed.extend(changed.iter().flat_map(Changed::units));
-        let mut gathered = gather::gather(&mut units, &mut sources, &resolved, &query, &named, &row, ctx)?;
-        let mut candidates = std::mem::take(&mut gathered.candidates);
-        candidate::sort(
-            &mut candidates,
-            &resolved,
-            row.graph_first,
-            &ctx.config.scoring,
-            &mut units,
-            &mut sources,
-        );
-        let fates = dedup(&units_of(&candidates), |u| digests(&mut units, u));
-        let section_names = sections(resolved.layout);
-        let claimed = claim_all(candidates, &fates, &resolved, &section_names, view);
-        let terms = &gathered.retrieved.weighted.terms;
-        let matcher = LineMatcher::new(terms.iter().map(|t| t.0.as_str()));
-        let weights = terms.iter().map(|t| t.1).collect();
-        let scale = scale_of(resolved.budgets.max_total_tokens);
-        let limit = resolved.budgets.max_total_tokens;
-        let states = claimed.iter().map(|c| c.state).collect();
-        let s = Selected {
-            request: resolved,
-            budgets,
-            query,
-            units,
-            sources,
-            gathered,
-            changed,
-            section_names,
-            claimed,
-            shown: Vec::new(),
-            rendered: String::new(),
-            size: Size::default(),
-            needed: None,
-            uses_cut: false,
-            matched: FxHashMap::default(),
-            matcher,
-        };
+        let s = select(units, asked, query, changed, &named, &row, ctx)?;
+        let limit = s.request.budgets.max_total_tokens;
         Ok(Self {
             ctx,
             named,
             calls_of_named: FxHashMap::default(),
             at: FxHashMap::default(),
             page: Page::new(view, ctx.counter),
-            weights,
+            weights: s.gathered.retrieved.weighted.terms.iter().map(|t| t.1).collect(),
             row,
             n_in_section: Vec::new(),
             n_items: 0,
-            scale,
+            scale: scale_of(limit),
             limit,
             needs: 0,
-            states,
+            states: s.claimed.iter().map(|c| c.state).collect(),
             uses: Uses::default(),
             tests: None,
             plans: FxHashMap::default(),

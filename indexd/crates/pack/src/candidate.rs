@@ -5,7 +5,7 @@ use crate::identity::Sources;
 use crate::pack::Explanation;
 use crate::profile::{Part, RELEVANCE};
 use crate::request::{Ordering, Primary, Resolved, Scoring, TieBreaker};
-use crate::role::Role;
+use crate::role::{Role, role_of};
 use crate::score::{Formula, Scored, explain_hybrid, hybrid};
 use crate::unit::{Unit, Units};
 use indexd_model::view::{FileRecord, Occurrence};
@@ -80,6 +80,26 @@ pub struct Candidate {
 }
 
 impl Candidate {
+    /// A seed without evidence, with what retrieval says about it: its score in 0..1 and what that is computed
+    /// from.
+    pub fn new(unit: Rc<Unit>, file: Rc<FileRecord>, (seed_score, scored): (f64, Option<Scored>)) -> Self {
+        Self {
+            unit,
+            role: role_of(&file),
+            file,
+            origin: Origin::Seed,
+            seed_score,
+            scored,
+            distance: 0,
+            path: Vec::new(),
+            evidence: 0.0,
+            has_gap: false,
+            beside: None,
+            hybrid: 0.0,
+            parts: Vec::new(),
+        }
+    }
+
     /// Computes the score from the retrieval score, the hops and the evidence.
     pub fn score(&mut self, w: &ScoringWeights) {
         self.hybrid = hybrid(self.seed_score, self.distance, self.evidence, w);

@@ -10,51 +10,53 @@ use indexd_model::limits;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// Configuration of the packing engine.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
-pub struct Config {
-    /// Token counter used when a request names none.
-    pub tokenizer: String,
-    /// Limits used when a request names none.
-    pub budgets: BudgetDefaults,
-    /// Weights of the hybrid score.
-    pub scoring: ScoringWeights,
-    /// Weights of scoring `sources`.
-    pub sources: SourceScoring,
-    /// What files are whatever their names say.
-    pub roles: RolePatterns,
-    /// Bounds of expansion.
-    pub expansion: ExpansionBounds,
-    /// Shares of the budget.
-    pub shares: Shares,
-    /// What inexact token counters add.
-    pub headroom: Headroom,
-    /// Items guaranteed whenever there is content and a positive budget.
-    pub min_items: u32,
-    /// The window of a request, for the parts of it that the request does not name.
-    pub window: ContextBudget,
-    /// Where the limits of [`Config::budgets`] that are set come from, by their names in this struct's
-    /// JSON, and `window` for any part of the window. A pack says it of its limits and is not shaped by it.
-    #[serde(skip)]
-    pub origins: BTreeMap<String, LimitSource>,
-}
-
-impl Default for Config {
-    fn default() -> Self {
-        Self {
-            tokenizer: "o200k_base".to_owned(),
-            budgets: BudgetDefaults::default(),
-            scoring: ScoringWeights::default(),
-            sources: SourceScoring::default(),
-            roles: RolePatterns::default(),
-            expansion: ExpansionBounds::default(),
-            shares: Shares::default(),
-            headroom: Headroom::default(),
-            min_items: 1,
-            window: ContextBudget::default(),
-            origins: BTreeMap::new(),
+/// Declares numbers and switches, each with its default. In JSON members may be left out, and unknown ones are
+/// refused.
+macro_rules! settings {
+    ($($(#[$meta:meta])* $name:ident { $($(#[$field_meta:meta])* $field:ident: $ty:ty = $default:expr,)* })*) => {$(
+        #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+        #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+        $(#[$meta])*
+        pub struct $name {
+            $($(#[$field_meta])* pub $field: $ty,)*
         }
+
+        impl Default for $name {
+            fn default() -> Self {
+                Self { $($field: $default,)* }
+            }
+        }
+    )*};
+}
+pub(crate) use settings;
+
+settings! {
+    /// Configuration of the packing engine.
+    Config {
+        /// Token counter used when a request names none.
+        tokenizer: String = "o200k_base".to_owned(),
+        /// Limits used when a request names none.
+        budgets: BudgetDefaults = BudgetDefaults::default(),
+        /// Weights of the hybrid score.
+        scoring: ScoringWeights = ScoringWeights::default(),
+        /// Weights of scoring `sources`.
+        sources: SourceScoring = SourceScoring::default(),
+        /// What files are whatever their names say.
+        roles: RolePatterns = RolePatterns::default(),
+        /// Bounds of expansion.
+        expansion: ExpansionBounds = ExpansionBounds::default(),
+        /// Shares of the budget.
+        shares: Shares = Shares::default(),
+        /// What inexact token counters add.
+        headroom: Headroom = Headroom::default(),
+        /// Items guaranteed whenever there is content and a positive budget.
+        min_items: u32 = 1,
+        /// The window of a request, for the parts of it that the request does not name.
+        window: ContextBudget = ContextBudget::default(),
+        /// Where the limits of [`Config::budgets`] that are set come from, by their names in this struct's
+        /// JSON, and `window` for any part of the window. A pack says it of its limits and is not shaped by it.
+        #[serde(skip)]
+        origins: BTreeMap<String, LimitSource> = BTreeMap::new(),
     }
 }
 
@@ -126,25 +128,9 @@ fn has_negative(value: &serde_json::Value) -> bool {
     }
 }
 
-macro_rules! settings {
-    ($(#[$doc:meta])* $name:ident { $($(#[$field_doc:meta])* $field:ident: $ty:ty = $default:expr,)* }) => {
-        $(#[$doc])*
-        #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-        #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
-        pub struct $name {
-            $($(#[$field_doc])* pub $field: $ty,)*
-        }
-
-        impl Default for $name {
-            fn default() -> Self {
-                Self { $($field: $default,)* }
-            }
-        }
-    };
-}
-
 settings! {
     /// Limits used when a request names none (REQ-16 to REQ-20, C-18).
+    #[derive(Copy)]
     BudgetDefaults {
         /// Characters of the rendering.
         max_total_chars: u64 = 200_000,
@@ -163,6 +149,7 @@ settings! {
 
 settings! {
     /// Weights of `hybridScore` (RANK-02).
+    #[derive(Copy)]
     ScoringWeights {
         /// Retrieval score.
         seed: f64 = 0.70,
@@ -177,6 +164,7 @@ settings! {
 
 settings! {
     /// Weights of scoring `sources`, and what each kind of source counts (RANK-10, RANK-11).
+    #[derive(Copy)]
     SourceScoring {
         /// The score of profile `graph`.
         relevance: f64 = 0.5,
@@ -197,6 +185,7 @@ settings! {
 
 settings! {
     /// Bounds of expansion: every walk stops at a count, never at a time.
+    #[derive(Copy)]
     ExpansionBounds {
         /// Seeds that are expanded.
         seeds: u32 = 12,
@@ -228,6 +217,7 @@ impl ExpansionBounds {
 settings! {
     /// Percent of the budget that each lane of selection may take before the rest goes to the best of
     /// all, in the order of the lanes (SECT-12, SEL-04).
+    #[derive(Copy)]
     Shares {
         /// What the text names, with its callers, callees, types and a test.
         named: u32 = 60,
@@ -259,6 +249,7 @@ impl Shares {
 
 settings! {
     /// What counters that do not know the model's tokenizer add to their counts (BUDG-07).
+    #[derive(Copy)]
     Headroom {
         /// Percent that `generic` adds.
         generic: u32 = indexd_text::GENERIC_HEADROOM_PERCENT,

@@ -3,6 +3,7 @@
 
 use crate::candidate::{Candidate, Origin};
 use crate::confidence;
+use crate::config::{Config, ExpansionBounds};
 use crate::context::Context;
 use crate::error::PackError;
 use crate::expand::{self, Expanded, Reached};
@@ -14,7 +15,7 @@ use crate::profile::{self, Profile};
 use crate::query::{Kind, Query};
 use crate::request::{EdgeType, Focus, Resolved, SeedMode, Strictness};
 use crate::retrieve::{Hit, Retrieved, retrieve};
-use crate::role::{Role, is_test_by_content, role_of};
+use crate::role::{Role, is_test_by_content};
 use crate::score::Scored;
 use crate::unit::{Unit, UnitKey, Units};
 use indexd_model::{ChunkDoc, DefFlags, FileDoc, IndexView, Outcome, limits};
@@ -64,6 +65,16 @@ pub struct Gathered {
 }
 
 impl Gathered {
+    /// Scores every candidate by the profile of the request.
+    fn score(&mut self, units: &mut Units, request: &Resolved, kind: Kind, config: &Config) {
+        self.for_each(|c| c.score(&config.scoring));
+        self.profile = Profile::of(request, kind, config.sources, &self.candidates, units);
+        if let Some(profile) = self.profile.take() {
+            self.for_each(|c| profile.score(units, c));
+            self.profile = Some(profile);
+        }
+    }
+
     /// Changes every candidate, the dropped ones included.
     fn for_each(&mut self, mut change: impl FnMut(&mut Candidate)) {
         self.candidates.iter_mut().for_each(&mut change);
@@ -91,52 +102,33 @@ pub fn gather(
     if (ctx.cancel)() {
         return Err(PackError::Cancelled);
     }
-    let mut unreadable = Vec::new();
     let confidence = confidence::of(query, named, &retrieved.hits, retrieved.weighted.known);
     let mut hits = std::mem::take(&mut retrieved.hits);
     mark_tests(units, &mut hits);
-    let mut found = certain(units, sources, request, query, named, &mut unreadable)?;
-    let width = width(request);
-    let (bounds, seeds_max) = (config.expansion.times(width), seeds_max(ctx, width));
     let roles = seed_roles(request.seed_mode, query, &hits);
     let top = hits.iter().filter(|h| roles.contains(&h.role)).map(|h| h.total).fold(0.0, f64::max);
     let scale = if top > 0.0 { 1.0 / top } else { 0.0 };
-    let scores: FxHashMap<UnitKey, usize> = hits.iter().enumerate().map(|(i, h)| (h.unit.key, i)).collect();
-    add_seeds(units, &mut found, named, &hits, |h| roles.contains(&h.role), (seeds_max, scale));
+    let mut found = Found::new(&hits, scale);
+    let mut unreadable = Vec::new();
+    add_certain(units, sources, &mut found, request, query, named, &mut unreadable)?;
+    let width = width(request);
+    let (bounds, seeds_max) = (config.expansion.times(width), seeds_max(ctx, width));
+    add_seeds(units, &mut found, named, &hits, &roles, seeds_max);
     let starts: Vec<Rc<Unit>> =
         found.candidates.iter().take(bounds.seeds as usize).map(|c| Rc::clone(&c.unit)).collect();
-    let is_strict = request.strictness == Strictness::Strict;
-    // What a change alone is about has its own lanes; two hops further nothing is asked for.
-    let walked = if request.is_change_alone() { &[][..] } else { &starts[..] };
-    let Expanded { reached, unproven, mut report } =
-        expand::expand(units, walked, &request.expansion, is_strict, &bounds, ctx.cancel)?;
-    report.seeds_found = found.candidates.len() as u32;
-    (ctx.stage)("expand");
-    let n_reached = reached.len();
-    for r in reached {
-        let hit = scores.get(&r.unit.key).map(|i| &hits[*i]);
-        found.add_reached(units, r, hit, scale);
-    }
-    // What lacks evidence must not come back as a neighbour.
-    let n_proven = found.candidates.len();
-    for r in unproven {
-        let hit = scores.get(&r.unit.key).map(|i| &hits[*i]);
-        found.add_reached(units, r, hit, scale);
-    }
-    let unproven = found.candidates.split_off(n_proven);
+    let (n_reached, unproven, report) = add_reached(units, &mut found, request, &starts, &bounds, ctx)?;
     if request.expansion.edge_types.contains(&EdgeType::Export) && request.expansion.max_hops > 0 {
-        add_exports(units, &mut found, &starts, &scores, &hits, scale);
+        add_exports(units, &mut found, &starts);
     }
-    add_text(units, &mut found, &hits, &roles, scale);
+    add_text(units, &mut found, &hits, &roles);
     let is_sparse = n_reached < SPARSE_BELOW && !request.is_change_alone();
     if request.expansion.include_same_file_neighbors || is_sparse {
-        add_neighbours(units, &mut found, &starts, &scores, &hits, scale);
+        add_neighbours(units, &mut found, &starts);
     }
-    let score = |h: &Hit| (h.unit.key, ((h.total * scale).min(1.0), Some(h.scored)));
     let mut out = Gathered {
         is_cut: hits.len() > seeds_max,
         scale,
-        scores: hits.iter().map(score).collect(),
+        scores: found.scores,
         candidates: found.candidates,
         starts: starts.iter().map(|u| u.key).collect(),
         dropped: unproven.into_iter().map(|c| (c, DropReason::NoEvidence)).collect(),
@@ -146,12 +138,7 @@ pub fn gather(
         confidence,
         profile: None,
     };
-    out.for_each(|c| c.score(&config.scoring));
-    out.profile = Profile::of(request, query.kind, config.sources, &out.candidates, units);
-    if let Some(profile) = out.profile.take() {
-        out.for_each(|c| profile.score(units, c));
-        out.profile = Some(profile);
-    }
+    out.score(units, request, query.kind, config);
     Ok(out)
 }
 
@@ -185,30 +172,55 @@ const USUAL_ITEMS: u64 = 60;
 /// What no pack is wider than.
 const WIDTH_MAX: u64 = 8;
 
-/// What is a seed without a search: the focus, what a change is about, what the text names.
-fn certain(
+/// Adds what is a seed without a search: the focus, what a change is about, what the text names.
+fn add_certain(
     units: &mut Units,
     sources: &mut Sources,
+    found: &mut Found,
     request: &Resolved,
     query: &Query,
     named: &Named,
     unreadable: &mut Vec<(String, DropReason)>,
-) -> Result<Found, PackError> {
-    let mut found = Found { at: FxHashMap::default(), candidates: Vec::new() };
-    if let Some(focus) = &request.focus {
-        for unit in focused(units, sources, focus, unreadable)? {
-            found.add_seed(units, unit, 1.0, None);
-        }
-    }
-    for unit in &named.changed {
-        found.add_seed(units, Rc::clone(unit), 1.0, None);
-    }
+) -> Result<(), PackError> {
+    let mut certain = match &request.focus {
+        Some(focus) => focused(units, sources, focus, unreadable)?,
+        None => Vec::new(),
+    };
+    certain.extend_from_slice(&named.changed);
     if matches!(query.kind, Kind::Name | Kind::Question) {
-        for unit in &named.meant {
-            found.add_seed(units, Rc::clone(unit), 1.0, None);
+        certain.extend_from_slice(&named.meant);
+    }
+    for unit in certain {
+        if let Some(c) = found.push(units, unit, Origin::Seed) {
+            (c.seed_score, c.scored, c.evidence) = (1.0, None, 1.0);
         }
     }
-    Ok(found)
+    Ok(())
+}
+
+/// Adds what edges lead to. Says how many units that are, which others lack the evidence that is required,
+/// and how far the walk went.
+fn add_reached(
+    units: &mut Units,
+    found: &mut Found,
+    request: &Resolved,
+    starts: &[Rc<Unit>],
+    bounds: &ExpansionBounds,
+    ctx: &Context,
+) -> Result<(usize, Vec<Candidate>, ExpansionReport), PackError> {
+    let is_strict = request.strictness == Strictness::Strict;
+    // What a change alone is about has its own lanes; two hops further nothing is asked for.
+    let walked = if request.is_change_alone() { &[][..] } else { starts };
+    let Expanded { reached, unproven, mut report } =
+        expand::expand(units, walked, &request.expansion, is_strict, bounds, ctx.cancel)?;
+    report.seeds_found = found.candidates.len() as u32;
+    (ctx.stage)("expand");
+    let n_reached = reached.len();
+    found.add_reached(units, reached);
+    // What lacks evidence must not come back as a neighbour.
+    let n_proven = found.candidates.len();
+    found.add_reached(units, unproven);
+    Ok((n_reached, found.candidates.split_off(n_proven), report))
 }
 
 /// Roles of files whose hits are seeds. Tests and documents have sections of their own, unless the
@@ -229,93 +241,79 @@ fn seed_roles(mode: SeedMode, query: &Query, hits: &[Hit]) -> Vec<Role> {
     roles
 }
 
+/// What was found so far.
 struct Found {
     at: FxHashMap<UnitKey, usize>,
     candidates: Vec<Candidate>,
+    /// As in [`Gathered::scores`].
+    scores: FxHashMap<UnitKey, (f64, Option<Scored>)>,
 }
 
 impl Found {
+    /// Nothing yet; the scores of hits are multiplied by `scale`.
+    fn new(hits: &[Hit], scale: f64) -> Self {
+        let score = |h: &Hit| (h.unit.key, ((h.total * scale).min(1.0), Some(h.scored)));
+        Self { at: FxHashMap::default(), candidates: Vec::new(), scores: hits.iter().map(score).collect() }
+    }
+
+    /// Adds a unit that was not found before, with the score that retrieval gave it.
     fn push(&mut self, units: &mut Units, unit: Rc<Unit>, origin: Origin) -> Option<&mut Candidate> {
         if self.at.contains_key(&unit.key) {
             return None;
         }
         self.at.insert(unit.key, self.candidates.len());
+        let score = self.scores.get(&unit.key).copied().unwrap_or_default();
         let file = units.file(unit.file);
-        let role = match role_of(&file) {
-            Role::Code if is_test_by_content(units, &unit) => Role::Test,
-            role => role,
-        };
-        self.candidates.push(Candidate {
-            unit,
-            file,
-            role,
-            origin,
-            seed_score: 0.0,
-            scored: None,
-            distance: 0,
-            path: Vec::new(),
-            evidence: 0.0,
-            has_gap: false,
-            beside: None,
-            hybrid: 0.0,
-            parts: Vec::new(),
-        });
+        let distance = u32::from(origin != Origin::Seed);
+        let mut candidate = Candidate { origin, distance, ..Candidate::new(unit, file, score) };
+        if candidate.role == Role::Code && is_test_by_content(units, &candidate.unit) {
+            candidate.role = Role::Test;
+        }
+        self.candidates.push(candidate);
         self.candidates.last_mut()
     }
 
-    fn add_seed(&mut self, units: &mut Units, unit: Rc<Unit>, score: f64, scored: Option<Scored>) {
-        if let Some(c) = self.push(units, unit, Origin::Seed) {
-            c.seed_score = score;
-            c.scored = scored;
-            c.evidence = 1.0;
-        }
-    }
-
-    fn add_reached(&mut self, units: &mut Units, r: Reached, hit: Option<&Hit>, scale: f64) {
-        if let Some(c) = self.push(units, r.unit, Origin::Edge) {
-            c.distance = r.path.len() as u32;
-            c.path = r.path;
-            c.evidence = r.evidence;
-            c.has_gap = r.has_gap;
-            if let Some(h) = hit {
-                c.seed_score = (h.total * scale).min(1.0);
-                c.scored = Some(h.scored);
+    fn add_reached(&mut self, units: &mut Units, reached: Vec<Reached>) {
+        for r in reached {
+            if let Some(c) = self.push(units, r.unit, Origin::Edge) {
+                c.distance = r.path.len() as u32;
+                c.path = r.path;
+                c.evidence = r.evidence;
+                c.has_gap = r.has_gap;
             }
         }
     }
 }
 
-/// The best hits that may be seeds, and what holds a phrase of the text, wherever it stands; scores are
-/// multiplied by `scale`.
+/// Adds the best hits in files of these roles, and what holds a phrase of the text, wherever it stands.
 fn add_seeds(
     units: &mut Units,
     found: &mut Found,
     named: &Named,
     hits: &[Hit],
-    may_be: impl Fn(&Hit) -> bool,
-    (n_max, scale): (usize, f64),
+    roles: &[Role],
+    n_max: usize,
 ) {
     // Beside a name, the words of which it is made find, in other files, only what is called alike.
     let files: Vec<FileDoc> = named.meant.iter().map(|u| u.file).collect();
     let is_asked = |h: &Hit| !named.is_all || files.contains(&h.unit.file);
-    let best = hits.iter().filter(|h| may_be(h) && is_asked(h)).take(n_max);
+    let best = hits.iter().filter(|h| roles.contains(&h.role) && is_asked(h)).take(n_max);
     let quoted = hits.iter().filter(|h| h.scored.holds_quote()).take(QUOTED_MAX);
     for h in best.chain(quoted) {
-        found.add_seed(units, Rc::clone(&h.unit), (h.total * scale).min(1.0), Some(h.scored));
+        if let Some(c) = found.push(units, Rc::clone(&h.unit), Origin::Seed) {
+            c.evidence = 1.0;
+        }
     }
 }
 
 /// Hits in tests, documents and configuration that are no seeds.
-fn add_text(units: &mut Units, found: &mut Found, hits: &[Hit], seeds: &[Role], scale: f64) {
+fn add_text(units: &mut Units, found: &mut Found, hits: &[Hit], seeds: &[Role]) {
     for role in [Role::Test, Role::Doc, Role::Config] {
         if seeds.contains(&role) {
             continue;
         }
         for h in hits.iter().filter(|h| h.role == role).take(TEXT_PER_ROLE) {
             if let Some(c) = found.push(units, Rc::clone(&h.unit), Origin::Text) {
-                c.seed_score = (h.total * scale).min(1.0);
-                c.scored = Some(h.scored);
-                c.distance = 1;
                 c.evidence = TEXT_EVIDENCE;
             }
         }
@@ -324,14 +322,7 @@ fn add_text(units: &mut Units, found: &mut Found, hits: &[Hit], seeds: &[Role], 
 
 /// What the modules of the best seeds export (C-62): the other definitions at file level that are visible
 /// outside, in source order.
-fn add_exports(
-    units: &mut Units,
-    found: &mut Found,
-    starts: &[Rc<Unit>],
-    scores: &FxHashMap<UnitKey, usize>,
-    hits: &[Hit],
-    scale: f64,
-) {
+fn add_exports(units: &mut Units, found: &mut Found, starts: &[Rc<Unit>]) {
     let mut left = EXPORTS_MAX;
     let mut seen: FxHashSet<FileDoc> = FxHashSet::default();
     for seed in starts.iter().filter(|s| seen.insert(s.file)) {
@@ -340,54 +331,29 @@ fn add_exports(
             let is_export = unit.def.some().map(|d| units.def(d)).is_some_and(|def| {
                 def.flags.has(DefFlags::EXPORTED) && def.parent.some().is_none() && unit.kind.is_definition()
             });
-            if left == 0 || !is_export {
-                continue;
-            }
-            let hit = scores.get(&unit.key).map(|i| &hits[*i]);
-            if let Some(c) = found.push(units, unit, Origin::Export) {
+            if left > 0 && is_export && found.push(units, unit, Origin::Export).is_some() {
                 left -= 1;
-                c.distance = 1;
-                if let Some(h) = hit {
-                    c.seed_score = (h.total * scale).min(1.0);
-                    c.scored = Some(h.scored);
-                }
             }
         }
     }
 }
 
 /// The units around seeds in their files, nearest first.
-fn add_neighbours(
-    units: &mut Units,
-    found: &mut Found,
-    starts: &[Rc<Unit>],
-    scores: &FxHashMap<UnitKey, usize>,
-    hits: &[Hit],
-    scale: f64,
-) {
+fn add_neighbours(units: &mut Units, found: &mut Found, starts: &[Rc<Unit>]) {
     for seed in starts {
         let range = units.file(seed.file).chunks.clone();
         let first = seed.key.0.0;
         let last = seed.chunks[seed.chunks.len() - 1].0;
         let mut near: FxHashSet<UnitKey> = FxHashSet::default();
         for step in 1..=NEIGHBOURS_PER_SEED as u32 {
-            let sides = [
-                last.checked_add(step).filter(|c| range.contains(c)),
-                first.checked_sub(step).filter(|c| range.contains(c)),
-            ];
-            for c in sides.into_iter().flatten() {
+            let sides = [last.checked_add(step), first.checked_sub(step)];
+            for c in sides.into_iter().flatten().filter(|c| range.contains(c)) {
                 let unit = units.of_chunk(ChunkDoc(c));
                 if near.len() >= NEIGHBOURS_PER_SEED || !near.insert(unit.key) {
                     continue;
                 }
-                let hit = scores.get(&unit.key).map(|i| &hits[*i]);
                 if let Some(c) = found.push(units, unit, Origin::Neighbour) {
-                    c.distance = 1;
                     c.beside = Some(seed.lines().start);
-                    if let Some(h) = hit {
-                        c.seed_score = (h.total * scale).min(1.0);
-                        c.scored = Some(h.scored);
-                    }
                 }
             }
         }

@@ -87,93 +87,56 @@ const LISTED_PERCENT: u32 = 4;
 impl Row {
     /// The row of an intent; `shares` are those of the configuration for the kind of text.
     pub fn of(intent: Intent, shares: Shares) -> Self {
-        use Lane::{
-            Callers, Dependents, Entries, Exports, Hits, Listed, Named, Prose, Quoted, References, Tests,
-            Uses,
-        };
-        let row = |lanes: &[(Lane, u32)], rest: &[Lane]| Self {
-            lanes: lanes.iter().map(|&(lane, percent)| Share { lane, percent }).collect(),
-            rest: rest.to_vec(),
-            hits: Shown::Code,
-            graph_first: false,
-            literal: 1.0,
-            past: 1.0,
-        };
-        match intent {
-            Intent::Answer | Intent::Review => row(
-                &[
-                    (Named, shares.named),
-                    (Quoted, QUOTED_PERCENT),
+        use Lane::*;
+        let listed = (Listed, LISTED_PERCENT);
+        // What the text names comes first, then what holds a phrase of it.
+        let (named, then, rest) = match intent {
+            Intent::Answer | Intent::Review => (
+                shares.named,
+                vec![
                     (Hits, shares.code),
-                    (Listed, LISTED_PERCENT),
+                    listed,
                     (References, shares.references),
                     (Callers, shares.callers),
                     (Tests, shares.tests),
                     (Prose, shares.prose),
                 ],
-                &[Hits, References, Tests],
+                vec![Hits, References, Tests],
             ),
-            Intent::Summarize => Self {
-                hits: Shown::Outline,
-                ..row(
-                    &[
-                        (Named, 30),
-                        (Quoted, QUOTED_PERCENT),
-                        (Entries, 25),
-                        (Hits, 45),
-                        (Exports, 15),
-                        (Prose, 15),
-                    ],
-                    &[Hits, Exports, References],
-                )
-            },
-            Intent::Refactor => row(
-                &[
-                    (Named, 30),
-                    (Quoted, QUOTED_PERCENT),
-                    (Uses, 50),
-                    (Hits, 20),
-                    (Listed, LISTED_PERCENT),
-                    (Tests, 5),
-                ],
-                &[Uses, Hits, References, Tests],
+            Intent::Summarize => (
+                30,
+                vec![(Entries, 25), (Hits, 45), (Exports, 15), (Prose, 15)],
+                vec![Hits, Exports, References],
             ),
-            Intent::Debug => Self {
-                literal: 2.0,
-                past: 2.0,
-                ..row(
-                    &[
-                        (Named, 40),
-                        (Quoted, QUOTED_PERCENT),
-                        (Hits, 55),
-                        (Callers, 15),
-                        (References, 15),
-                        (Tests, 10),
-                    ],
-                    &[Hits, Callers, References, Tests],
-                )
-            },
-            Intent::Impact => Self {
-                graph_first: true,
-                ..row(
-                    &[(Named, 25), (Quoted, QUOTED_PERCENT), (Hits, 25), (Dependents, 50), (Tests, 15)],
-                    &[Dependents, Tests, Hits, References],
-                )
-            },
-            Intent::Contract => Self {
-                hits: Shown::Outline,
-                ..row(
-                    &[
-                        (Named, 20),
-                        (Quoted, QUOTED_PERCENT),
-                        (Hits, 25),
-                        (Exports, 20),
-                        (Prose, 20),
-                        (Tests, 20),
-                    ],
-                    &[Exports, Prose, Tests, Hits],
-                )
-            },
+            Intent::Refactor => {
+                (30, vec![(Uses, 50), (Hits, 20), listed, (Tests, 5)], vec![Uses, Hits, References, Tests])
+            }
+            Intent::Debug => (
+                40,
+                vec![(Hits, 55), (Callers, 15), (References, 15), (Tests, 10)],
+                vec![Hits, Callers, References, Tests],
+            ),
+            Intent::Impact => (
+                25,
+                vec![(Hits, 25), (Dependents, 50), (Tests, 15)],
+                vec![Dependents, Tests, Hits, References],
+            ),
+            Intent::Contract => (
+                20,
+                vec![(Hits, 25), (Exports, 20), (Prose, 20), (Tests, 20)],
+                vec![Exports, Prose, Tests, Hits],
+            ),
+        };
+        let lanes = [(Named, named), (Quoted, QUOTED_PERCENT)].into_iter().chain(then);
+        let is_outline = matches!(intent, Intent::Summarize | Intent::Contract);
+        let past = if intent == Intent::Debug { 2.0 } else { 1.0 };
+        Self {
+            lanes: lanes.map(|(lane, percent)| Share { lane, percent }).collect(),
+            rest,
+            hits: if is_outline { Shown::Outline } else { Shown::Code },
+            graph_first: intent == Intent::Impact,
+            literal: past,
+            past,
         }
     }
 

@@ -12,69 +12,33 @@ pub fn line_range(lines: Lines) -> LineRange {
     LineRange { start: lines.start, end: lines.end }
 }
 
-/// Why a candidate is absent.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum DropReason {
-    /// The room left was too small.
-    Budget,
-    /// Its section had as many items as allowed.
-    SectionCap,
-    /// The pack had as many items as allowed.
-    ItemCap,
-    /// It is larger than the room left, though smaller ones fitted after it.
-    TooLarge,
-    /// It overlaps a better one.
-    Overlap,
-    /// Its content is there already.
-    Duplicate,
-    /// Its path lacks required evidence.
-    NoEvidence,
-    /// No section's rule claims it.
-    NoRule,
-    /// Its file may hold secrets.
-    Sensitive,
-    /// Its file is not text.
-    Binary,
-}
-
-impl DropReason {
-    /// Every reason, in order.
-    pub const ALL: [Self; 10] = [
-        Self::Budget,
-        Self::SectionCap,
-        Self::ItemCap,
-        Self::TooLarge,
-        Self::Overlap,
-        Self::Duplicate,
-        Self::NoEvidence,
-        Self::NoRule,
-        Self::Sensitive,
-        Self::Binary,
-    ];
+indexd_model::words! {
+    /// Why a candidate is absent.
+    pub enum DropReason {
+        /// The room left was too small.
+        Budget = "budget" / "budget",
+        /// Its section had as many items as allowed.
+        SectionCap = "section-cap" / "budget",
+        /// The pack had as many items as allowed.
+        ItemCap = "item-cap" / "budget",
+        /// It is larger than the room left, though smaller ones fitted after it.
+        TooLarge = "too-large" / "budget",
+        /// It overlaps a better one.
+        Overlap = "overlap" / "duplicate",
+        /// Its content is there already.
+        Duplicate = "duplicate" / "duplicate",
+        /// Its path lacks required evidence.
+        NoEvidence = "no-evidence" / "noEvidence",
+        /// No section's rule claims it.
+        NoRule = "no-rule" / "unsupported",
+        /// Its file may hold secrets.
+        Sensitive = "sensitive" / "unsupported",
+        /// Its file is not text.
+        Binary = "binary" / "unsupported",
+    }
 
     /// The name in `explain.excluded`.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Budget => "budget",
-            Self::SectionCap => "section-cap",
-            Self::ItemCap => "item-cap",
-            Self::TooLarge => "too-large",
-            Self::Overlap => "overlap",
-            Self::Duplicate => "duplicate",
-            Self::NoEvidence => "no-evidence",
-            Self::NoRule => "no-rule",
-            Self::Sensitive => "sensitive",
-            Self::Binary => "binary",
-        }
-    }
-
+    pub fn name;
     /// The one of four public reasons that it counts under (OBS-02, C-09).
-    pub fn public(self) -> &'static str {
-        match self {
-            Self::Budget | Self::SectionCap | Self::ItemCap | Self::TooLarge => "budget",
-            Self::Overlap | Self::Duplicate => "duplicate",
-            Self::NoEvidence => "noEvidence",
-            Self::NoRule | Self::Sensitive | Self::Binary => "unsupported",
-        }
-    }
+    pub fn public;
 }

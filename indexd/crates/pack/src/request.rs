@@ -2,7 +2,7 @@
 //! gives the [`Resolved`] form, whose canonical JSON is what equal requests have in common.
 
 use crate::canonical;
-use crate::config::Config;
+use crate::config::{Config, settings};
 use crate::error::PackError;
 use crate::intent;
 use crate::pack::{Budgets, Clamp, Limit, LimitSource, Word};
@@ -11,21 +11,16 @@ pub use indexd_api::request::*;
 use indexd_model::limits;
 use serde::{Deserialize, Serialize};
 
-/// A gross budget: what is left after the reserves is available.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct ContextBudget {
-    /// Tokens of the whole window.
-    pub total_tokens: u64,
-    /// Tokens kept free for the response; a negative value counts as 0.
-    pub response_reserve: i64,
-    /// Tokens kept free for the system prompt; a negative value counts as 0.
-    pub system_reserve: i64,
-}
-
-impl Default for ContextBudget {
-    fn default() -> Self {
-        Self { total_tokens: 100_000, response_reserve: 8_000, system_reserve: 2_000 }
+settings! {
+    /// A gross budget: what is left after the reserves is available.
+    #[derive(Copy, Eq)]
+    ContextBudget {
+        /// Tokens of the whole window.
+        total_tokens: u64 = 100_000,
+        /// Tokens kept free for the response; a negative value counts as 0.
+        response_reserve: i64 = 8_000,
+        /// Tokens kept free for the system prompt; a negative value counts as 0.
+        system_reserve: i64 = 2_000,
     }
 }
 

@@ -1,29 +1,14 @@
 //! The numbers that ranking was tuned by, each on a plateau: halving or doubling it moves no figure of
 //! the development set beyond the noise. They are not settings; `docs/ranking.md` has the trials.
 
+use crate::config::settings;
 use crate::query::Kind;
 use indexd_text::Bm25;
 use serde::{Deserialize, Serialize};
 
-macro_rules! numbers {
-    ($(#[$doc:meta])* $name:ident { $($(#[$field_doc:meta])* $field:ident: $ty:ty = $default:expr,)* }) => {
-        $(#[$doc])*
-        #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-        #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
-        pub struct $name {
-            $($(#[$field_doc])* pub $field: $ty,)*
-        }
-
-        impl Default for $name {
-            fn default() -> Self {
-                Self { $($field: $default,)* }
-            }
-        }
-    };
-}
-
-numbers! {
+settings! {
     /// All of them.
+    #[derive(Copy)]
     Tuning {
         /// BM25 and the weights of features.
         weights: Weights = Weights::default(),
@@ -34,10 +19,9 @@ numbers! {
         /// A thrifty pack leaves out hits that are worth less than this part of the best for their room.
         thrift: f64 = 0.30,
     }
-}
 
-numbers! {
     /// BM25 and the weights of features; 0 switches a feature off.
+    #[derive(Copy)]
     Weights {
         /// BM25: how soon repeated words stop counting.
         k1: f64 = 1.2,
@@ -96,10 +80,9 @@ numbers! {
         /// What a unit keeps for each better one that it repeats.
         likeness: f64 = 0.7,
     }
-}
 
-numbers! {
     /// How excerpts are cut to size.
+    #[derive(Copy)]
     Excerpts {
         /// The seed at rank `r`, from 0, is shown whole up to `first / (1 + fade * r)` percent of the
         /// budget.

@@ -392,45 +392,7 @@ fn explain(a: &mut Selected, ctx: &Context) -> Explain {
     query.insert("paths".into(), q.paths.iter().map(|p| p.path.clone()).collect());
     query.insert("literals".into(), q.literals.clone());
     query.insert("stopwords".into(), vec![format!("version {STOPWORDS_VERSION}")]);
-    let max = a.request.budgets.max_items as usize;
-    let mut excluded: Vec<Excluded> = Vec::new();
-    let mut n_excluded = 0;
-    let late = (0..a.claimed.len()).filter_map(|i| match final_state(a, i) {
-        State::Dropped(reason) => Some((&a.claimed[i].candidate, reason)),
-        _ => None,
-    });
-    for (c, reason) in late.chain(a.gathered.dropped.iter().map(|d| (&d.0, d.1))) {
-        n_excluded += 1;
-        if excluded.len() < max {
-            let lines = c.unit.lines();
-            let qualified = c
-                .unit
-                .def
-                .some()
-                .map(|d| a.units.view.def(d).qualified.to_string())
-                .filter(|q| !q.is_empty());
-            excluded.push(Excluded {
-                file_rel_path: c.file.path.to_string(),
-                lines: line_range(lines),
-                title: qualified.unwrap_or_else(|| format!("lines {}-{}", lines.start, lines.end)),
-                hybrid_score: round6(c.hybrid),
-                reason: reason.name().into(),
-            });
-        }
-    }
-    // Without chunks there are no lines and no score.
-    for (path, reason) in &a.gathered.unreadable {
-        n_excluded += 1;
-        if excluded.len() < max {
-            excluded.push(Excluded {
-                file_rel_path: path.clone(),
-                lines: LineRange { start: 0, end: 0 },
-                title: path.clone(),
-                hybrid_score: 0.0,
-                reason: reason.name().into(),
-            });
-        }
-    }
+    let (excluded, excluded_more) = excluded(a);
     Explain {
         repo_id: ctx.repo_id.to_owned(),
         query,
@@ -442,9 +404,39 @@ fn explain(a: &mut Selected, ctx: &Context) -> Explain {
         }),
         expansion: a.gathered.report,
         evidence_gaps: gaps(a),
-        excluded_more: n_excluded - excluded.len() as u64,
+        excluded_more,
         excluded,
     }
+}
+
+/// What is not shown, as many as a pack may have items, and how many more there are.
+fn excluded(a: &Selected) -> (Vec<Excluded>, u64) {
+    let late = (0..a.claimed.len()).filter_map(|i| match final_state(a, i) {
+        State::Dropped(reason) => Some((&a.claimed[i].candidate, reason)),
+        _ => None,
+    });
+    let candidates = late.chain(a.gathered.dropped.iter().map(|d| (&d.0, d.1)));
+    let candidates = candidates.map(|(c, reason)| (&*c.file.path, Some(c), reason));
+    // Without chunks there are no lines and no score.
+    let unreadable = a.gathered.unreadable.iter().map(|(path, reason)| (path.as_str(), None, *reason));
+    let mut all = candidates.chain(unreadable);
+    let first = all.by_ref().take(a.request.budgets.max_items as usize);
+    let first = first.map(|(path, candidate, reason)| Excluded {
+        file_rel_path: path.to_owned(),
+        lines: candidate.map_or(LineRange { start: 0, end: 0 }, |c| line_range(c.unit.lines())),
+        title: candidate.map_or_else(|| path.to_owned(), |c| excluded_title(a, c)),
+        hybrid_score: candidate.map_or(0.0, |c| round6(c.hybrid)),
+        reason: reason.name().into(),
+    });
+    (first.collect(), all.count() as u64)
+}
+
+/// The qualified name of a candidate, or its lines where it has none.
+fn excluded_title(a: &Selected, c: &Candidate) -> String {
+    let lines = c.unit.lines();
+    let qualified = c.unit.def.some().map(|d| a.units.view.def(d).qualified.to_string());
+    let qualified = qualified.filter(|q| !q.is_empty());
+    qualified.unwrap_or_else(|| format!("lines {}-{}", lines.start, lines.end))
 }
 
 /// In `warn`, the edges without the evidence asked for, of the items that are shown.

@@ -10,8 +10,7 @@ use crate::error::{Result, StoreError};
 use crate::history;
 use crate::linked::decode_sorted;
 use crate::meta::Meta;
-use crate::rows::{Rows, decode_runs, posting_key, text_prefix_len};
-use crate::sets;
+use crate::rows::{Rows, decode_runs, posting_key, set_row, text_prefix_len};
 use crate::snapshot::Snapshot;
 use crate::table::{Kind, Table};
 use crate::tables::Tables;
@@ -287,14 +286,9 @@ fn set_lines<'m>(
     let mut sets: FxHashMap<Vec<u8>, Vec<&str>> = FxHashMap::default();
     for row in table.iter(rows.txn)? {
         let (key, value) = row?;
-        let key = &key[..];
-        let mut ids = Vec::new();
-        let len = prefix_len(key);
-        sets::high_of(key, len)
-            .and_then(|high| crate::codec::set::decode(high, value, &mut ids))
-            .ok_or_else(|| table.corrupt(key))?;
+        let (prefix, ids) = set_row(table, &key, value, &prefix_len)?;
         let members: Result<Vec<&str>> = ids.into_iter().map(&member).collect();
-        sets.entry(key[..len].to_vec()).or_default().extend(members?);
+        sets.entry(prefix.to_vec()).or_default().extend(members?);
     }
     let mut lines = Vec::with_capacity(sets.len());
     for (prefix, mut members) in sets {

@@ -5,10 +5,11 @@ use crate::codec::chunks::ChunkRow;
 use crate::codec::defs::DefRow;
 use crate::codec::edges::{self, Base, Use};
 use crate::codec::records::{ArchivedFileRow, ArchivedStatRow, FileRow, StatRow};
-use crate::codec::{blob, facts, postings};
+use crate::codec::{blob, facts, postings, set};
 use crate::error::{Result, StoreError};
 use crate::input::FileStat;
 use crate::opened::ReadTxn;
+use crate::sets;
 use crate::table::Table;
 use crate::tables::Tables;
 use heed::RoTxn;
@@ -56,6 +57,19 @@ pub(crate) fn text_prefix(text: &str) -> Vec<u8> {
 /// The length of the prefix of a key that begins with [`text_prefix`].
 pub(crate) fn text_prefix_len(key: &[u8]) -> usize {
     key.iter().position(|b| *b == 0).map_or(key.len(), |nul| nul + 1)
+}
+
+/// What a row of a table of sets says: the name of the set, and those of its members that are in this row.
+pub(crate) fn set_row<'k>(
+    table: &Table,
+    key: &'k [u8],
+    value: &[u8],
+    prefix_len: impl Fn(&[u8]) -> usize,
+) -> Result<(&'k [u8], Vec<u32>)> {
+    let len = prefix_len(key);
+    let mut ids = Vec::new();
+    let read = sets::high_of(key, len).and_then(|high| set::decode(high, value, &mut ids));
+    read.map(|()| (&key[..len], ids)).ok_or_else(|| table.corrupt(key))
 }
 
 /// The prefix of a term before the number of a block: [`text_prefix`] of it.

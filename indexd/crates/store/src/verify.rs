@@ -3,13 +3,12 @@
 
 use crate::codec::enums::Coded;
 use crate::codec::records::{ArchivedFileRow, FileRow};
-use crate::codec::{edges, postings, set};
+use crate::codec::{edges, postings};
 use crate::error::{Result, StoreError};
 use crate::linked::decode_sorted;
 use crate::meta::{Free, Meta};
 use crate::recovery;
-use crate::rows::{Rows, posting_key, text_prefix_len};
-use crate::sets;
+use crate::rows::{Rows, posting_key, set_row, text_prefix_len};
 use crate::signature;
 use crate::store::open_env;
 use crate::table::Table;
@@ -200,13 +199,8 @@ fn check_sets<P: AsRef<[u8]> + Ord>(
     let mut found: Vec<(Vec<u8>, u32)> = Vec::with_capacity(expected.len());
     for row in table.iter(rows.txn)? {
         let (key, value) = row?;
-        let key = &key[..];
-        let mut ids = Vec::new();
-        let len = prefix_len(key);
-        sets::high_of(key, len)
-            .and_then(|high| set::decode(high, value, &mut ids))
-            .ok_or_else(|| table.corrupt(key))?;
-        found.extend(ids.into_iter().map(|id| (key[..len].to_vec(), id)));
+        let (prefix, ids) = set_row(table, &key, value, &prefix_len)?;
+        found.extend(ids.into_iter().map(|id| (prefix.to_vec(), id)));
     }
     found.sort_unstable();
     let same = found.len() == expected.len()

@@ -14,20 +14,12 @@ const SCOPES: Scopes = Scopes {
 
 /// Shell scripts.
 pub(super) const BASH: Grammar = Grammar {
-    language: Language::Bash,
-    parser: || tree_sitter_bash::LANGUAGE.into(),
     defines: &[
         Define::new("function_definition", Function),
         Define::new("variable_assignment", Variable).body(&["value"]),
     ],
-    owners: &[],
-    wrappers: &[],
-    attributes: &[],
     comments: &["comment"],
     imports: &[Imports { kind: "command", module: Written::Call(&["source", "."]) }],
-    runs: &[],
-    exported: Exported::Without(&[]),
-    test_marks: &[],
-    packages: &[],
     scopes: Some(&SCOPES),
+    ..Grammar::new(Language::Bash, || tree_sitter_bash::LANGUAGE.into())
 };

@@ -20,8 +20,6 @@ const SCOPES: Scopes = Scopes {
 
 /// C.
 pub(super) const C: Grammar = Grammar {
-    language: Language::C,
-    parser: || tree_sitter_c::LANGUAGE.into(),
     defines: &[
         Define::new("function_definition", Function).at(&["declarator"]).with_body(),
         Define::new("declaration", Variable)
@@ -40,14 +38,9 @@ pub(super) const C: Grammar = Grammar {
         Define::new("preproc_def", Macro).body(&["value"]),
         Define::new("preproc_function_def", Macro).body(&["value"]),
     ],
-    owners: &[],
-    wrappers: &[],
-    attributes: &[],
     comments: &["comment"],
     imports: &[Imports { kind: "preproc_include", module: Written::Quoted }],
-    runs: &[],
     exported: Exported::Without(&["static"]),
-    test_marks: &[],
-    packages: &[],
     scopes: Some(&SCOPES),
+    ..Grammar::new(Language::C, || tree_sitter_c::LANGUAGE.into())
 };

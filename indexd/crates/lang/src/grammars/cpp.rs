@@ -41,8 +41,6 @@ const SCOPES: Scopes = Scopes {
 
 /// C++.
 pub(super) const CPP: Grammar = Grammar {
-    language: Language::Cpp,
-    parser: || tree_sitter_cpp::LANGUAGE.into(),
     defines: &[
         Define::new("function_definition", Function).at(&["declarator"]).with_body(),
         Define::new("declaration", Variable)
@@ -65,17 +63,13 @@ pub(super) const CPP: Grammar = Grammar {
         Define::new("alias_declaration", Alias).body(&[]),
         Define::new("concept_definition", Type).body(&[]),
     ],
-    owners: &[],
     wrappers: &["template_declaration"],
-    attributes: &[],
     comments: &["comment"],
     imports: &[
         Imports { kind: "preproc_include", module: Written::Quoted },
         Imports { kind: "using_declaration", module: Written::Dotted(&["using", "namespace"]) },
     ],
-    runs: &[],
     exported: Exported::Without(&["static"]),
-    test_marks: &[],
-    packages: &[],
     scopes: Some(&SCOPES),
+    ..Grammar::new(Language::Cpp, || tree_sitter_cpp::LANGUAGE.into())
 };

@@ -6,8 +6,6 @@ use indexd_model::Language;
 
 /// C#.
 pub(super) const CSHARP: Grammar = Grammar {
-    language: Language::CSharp,
-    parser: || tree_sitter_c_sharp::LANGUAGE.into(),
     defines: &[
         Define::new("namespace_declaration", Module),
         Define::new("class_declaration", Class),
@@ -35,14 +33,10 @@ pub(super) const CSHARP: Grammar = Grammar {
             .body(&[]),
         Define::new("enum_member_declaration", Constant).body(&[]),
     ],
-    owners: &[],
-    wrappers: &[],
-    attributes: &[],
     comments: &["comment"],
     imports: &[Imports { kind: "using_directive", module: Written::Dotted(&["global", "using", "static"]) }],
-    runs: &[],
     exported: Exported::With(&["public", "internal", "protected"]),
     test_marks: &["[Fact", "[Test", "[Theory", "[TestMethod"],
     packages: &["file_scoped_namespace_declaration"],
-    scopes: None,
+    ..Grammar::new(Language::CSharp, || tree_sitter_c_sharp::LANGUAGE.into())
 };

@@ -52,8 +52,6 @@ const SCOPES: Scopes = Scopes {
 
 /// Java.
 pub(super) const JAVA: Grammar = Grammar {
-    language: Language::Java,
-    parser: || tree_sitter_java::LANGUAGE.into(),
     defines: &[
         Define::new("class_declaration", Class),
         Define::new("interface_declaration", Interface),
@@ -71,14 +69,11 @@ pub(super) const JAVA: Grammar = Grammar {
             .body(&[]),
         Define::new("enum_constant", Constant),
     ],
-    owners: &[],
-    wrappers: &[],
-    attributes: &[],
     comments: &["line_comment", "block_comment"],
     imports: &[Imports { kind: "import_declaration", module: Written::Paths(&["import", "static"]) }],
-    runs: &[],
     exported: Exported::Without(&["private"]),
     test_marks: &["@Test", "@ParameterizedTest", "@RepeatedTest", "@TestFactory"],
     packages: &["package_declaration"],
     scopes: Some(&SCOPES),
+    ..Grammar::new(Language::Java, || tree_sitter_java::LANGUAGE.into())
 };

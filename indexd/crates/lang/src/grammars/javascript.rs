@@ -5,13 +5,13 @@ use indexd_model::DefKind::*;
 use indexd_model::Language;
 
 /// Values that are given to members of modules, functions and prototypes.
-const VALUES: &[&str] = &["arrow_function", "function_expression", "generator_function", "class"];
+pub(super) const VALUES: &[&str] = &["arrow_function", "function_expression", "generator_function", "class"];
 
 /// Values that make a variable a function.
-const FUNCTIONS: &[&str] = &["arrow_function", "function_expression", "generator_function"];
+pub(super) const FUNCTIONS: &[&str] = &["arrow_function", "function_expression", "generator_function"];
 
 /// Where names are bound and used.
-const SCOPES: Scopes = Scopes {
+pub(super) const SCOPES: Scopes = Scopes {
     functions: &[
         "function_declaration",
         "function_expression",
@@ -69,8 +69,6 @@ const SCOPES: Scopes = Scopes {
 
 /// JavaScript, JSX included.
 pub(super) const JAVASCRIPT: Grammar = Grammar {
-    language: Language::JavaScript,
-    parser: || tree_sitter_javascript::LANGUAGE.into(),
     defines: &[
         Define::new("function_declaration", Function),
         Define::new("generator_function_declaration", Function),
@@ -86,7 +84,6 @@ pub(super) const JAVASCRIPT: Grammar = Grammar {
             .named(Name::Call(&["it", "test", "specify"]))
             .body(&["arguments"]),
     ],
-    owners: &[],
     wrappers: &["export_statement", "lexical_declaration", "variable_declaration"],
     attributes: &["decorator"],
     comments: &["comment", "html_comment"],
@@ -97,9 +94,7 @@ pub(super) const JAVASCRIPT: Grammar = Grammar {
         Imports { kind: "assignment_expression", module: Written::Ecma },
         Imports { kind: "call_expression", module: Written::Ecma },
     ],
-    runs: &[],
     exported: Exported::Outside(&["export"]),
-    test_marks: &[],
-    packages: &[],
     scopes: Some(&SCOPES),
+    ..Grammar::new(Language::JavaScript, || tree_sitter_javascript::LANGUAGE.into())
 };

@@ -41,8 +41,6 @@ const SCOPES: Scopes = Scopes {
 
 /// Kotlin.
 pub(super) const KOTLIN: Grammar = Grammar {
-    language: Language::Kotlin,
-    parser: || tree_sitter_kotlin_ng::LANGUAGE.into(),
     defines: &[
         Define::new("class_declaration", Interface).body(&["class_body"]).with("interface"),
         Define::new("class_declaration", Enum).body(&["enum_class_body"]).with_body(),
@@ -57,9 +55,6 @@ pub(super) const KOTLIN: Grammar = Grammar {
         Define::new("enum_entry", Constant).at(&["identifier"]).body(&[]),
         Define::new("type_alias", Alias).at(&["type"]).body(&[]),
     ],
-    owners: &[],
-    wrappers: &[],
-    attributes: &[],
     comments: &["line_comment", "block_comment"],
     imports: &[Imports { kind: "import", module: Written::Paths(&["import"]) }],
     runs: &["lambda_literal", "anonymous_function", "anonymous_initializer", "getter", "setter"],
@@ -67,6 +62,7 @@ pub(super) const KOTLIN: Grammar = Grammar {
     test_marks: &["@Test", "@ParameterizedTest"],
     packages: &["package_header"],
     scopes: Some(&SCOPES),
+    ..Grammar::new(Language::Kotlin, || tree_sitter_kotlin_ng::LANGUAGE.into())
 };
 
 /// The text for the parser, where it is another than the source.

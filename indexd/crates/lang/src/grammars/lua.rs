@@ -33,8 +33,6 @@ const SCOPES: Scopes = Scopes {
 
 /// Lua.
 pub(super) const LUA: Grammar = Grammar {
-    language: Language::Lua,
-    parser: || tree_sitter_lua::LANGUAGE.into(),
     defines: &[
         Define::new("function_declaration", Function),
         Define::new("assignment_statement", Variable)
@@ -43,14 +41,9 @@ pub(super) const LUA: Grammar = Grammar {
             .or_function(&["function_definition"]),
         Define::new("field", Field).body(&[]).or_function(&["function_definition"]),
     ],
-    owners: &[],
-    wrappers: &[],
-    attributes: &[],
     comments: &["comment"],
     imports: &[Imports { kind: "function_call", module: Written::Call(&["require", "dofile"]) }],
-    runs: &[],
     exported: Exported::Without(&["local"]),
-    test_marks: &[],
-    packages: &[],
     scopes: Some(&SCOPES),
+    ..Grammar::new(Language::Lua, || tree_sitter_lua::LANGUAGE.into())
 };

@@ -29,8 +29,6 @@ const SCOPES: Scopes = Scopes {
 
 /// PHP.
 pub(super) const PHP: Grammar = Grammar {
-    language: Language::Php,
-    parser: || tree_sitter_php::LANGUAGE_PHP.into(),
     defines: &[
         Define::new("class_declaration", Class),
         Define::new("interface_declaration", Interface),
@@ -48,9 +46,6 @@ pub(super) const PHP: Grammar = Grammar {
             .body(&[]),
         Define::new("enum_case", Constant).body(&[]),
     ],
-    owners: &[],
-    wrappers: &[],
-    attributes: &[],
     comments: &["comment"],
     imports: &[
         Imports { kind: "namespace_use_declaration", module: Written::Paths(&["use", "function", "const"]) },
@@ -59,9 +54,9 @@ pub(super) const PHP: Grammar = Grammar {
         Imports { kind: "include_once_expression", module: Written::Quoted },
         Imports { kind: "include_expression", module: Written::Quoted },
     ],
-    runs: &[],
     exported: Exported::Without(&["private"]),
     test_marks: &["#[Test", "@test"],
     packages: &["namespace_definition"],
     scopes: Some(&SCOPES),
+    ..Grammar::new(Language::Php, || tree_sitter_php::LANGUAGE_PHP.into())
 };

@@ -6,8 +6,6 @@ use indexd_model::Language;
 
 /// Protocol Buffers.
 pub(super) const PROTO: Grammar = Grammar {
-    language: Language::Proto,
-    parser: || tree_sitter_proto::LANGUAGE.into(),
     defines: &[
         Define::new("message", Struct).at(&["message_name"]).body(&["message_body"]),
         Define::new("enum", Enum).at(&["enum_name"]).body(&["enum_body"]),
@@ -19,14 +17,7 @@ pub(super) const PROTO: Grammar = Grammar {
         Define::new("oneof_field", Field).at(&["identifier"]).body(&[]),
         Define::new("enum_field", Constant).at(&["identifier"]).body(&[]),
     ],
-    owners: &[],
-    wrappers: &[],
-    attributes: &[],
     comments: &["comment"],
     imports: &[Imports { kind: "import", module: Written::Quoted }],
-    runs: &[],
-    exported: Exported::Without(&[]),
-    test_marks: &[],
-    packages: &[],
-    scopes: None,
+    ..Grammar::new(Language::Proto, || tree_sitter_proto::LANGUAGE.into())
 };

@@ -35,8 +35,6 @@ const SCOPES: Scopes = Scopes {
 
 /// Ruby.
 pub(super) const RUBY: Grammar = Grammar {
-    language: Language::Ruby,
-    parser: || tree_sitter_ruby::LANGUAGE.into(),
     defines: &[
         Define::new("module", Module),
         Define::new("class", Class),
@@ -56,17 +54,12 @@ pub(super) const RUBY: Grammar = Grammar {
             .body(&["block"])
             .with_body(),
     ],
-    owners: &[],
-    wrappers: &[],
-    attributes: &[],
     comments: &["comment"],
     imports: &[Imports {
         kind: "call",
         module: Written::Call(&["require", "require_relative", "load", "autoload"]),
     }],
-    runs: &[],
     exported: Exported::Without(&["private"]),
-    test_marks: &[],
-    packages: &[],
     scopes: Some(&SCOPES),
+    ..Grammar::new(Language::Ruby, || tree_sitter_ruby::LANGUAGE.into())
 };

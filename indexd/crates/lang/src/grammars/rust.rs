@@ -55,8 +55,6 @@ const SCOPES: Scopes = Scopes {
 
 /// Rust.
 pub(super) const RUST: Grammar = Grammar {
-    language: Language::Rust,
-    parser: || tree_sitter_rust::LANGUAGE.into(),
     defines: &[
         Define::new("function_item", Function),
         Define::new("function_signature_item", Function),
@@ -74,16 +72,14 @@ pub(super) const RUST: Grammar = Grammar {
         Define::new("enum_variant", Constant).body(&[]),
     ],
     owners: &[("impl_item", "type")],
-    wrappers: &[],
     attributes: &["attribute_item"],
     comments: &["line_comment", "block_comment"],
     imports: &[
         Imports { kind: "use_declaration", module: Written::Paths(&["pub", "use"]) },
         Imports { kind: "mod_item", module: Written::Module },
     ],
-    runs: &[],
     exported: Exported::With(&["pub"]),
     test_marks: &["#[test", "::test]", "::test(", "#[cfg(test)]", "#[rstest"],
-    packages: &[],
     scopes: Some(&SCOPES),
+    ..Grammar::new(Language::Rust, || tree_sitter_rust::LANGUAGE.into())
 };

@@ -45,8 +45,6 @@ const SCOPES: Scopes = Scopes {
 
 /// Scala.
 pub(super) const SCALA: Grammar = Grammar {
-    language: Language::Scala,
-    parser: || tree_sitter_scala::LANGUAGE.into(),
     defines: &[
         Define::new("class_definition", Class),
         Define::new("object_definition", Class),
@@ -64,9 +62,6 @@ pub(super) const SCALA: Grammar = Grammar {
         Define::new("given_definition", Variable),
         Define::new("type_definition", Alias).body(&[]),
     ],
-    owners: &[],
-    wrappers: &[],
-    attributes: &[],
     comments: &["comment", "block_comment"],
     imports: &[Imports { kind: "import_declaration", module: Written::Paths(&["import"]) }],
     runs: &["block", "lambda_expression"],
@@ -74,4 +69,5 @@ pub(super) const SCALA: Grammar = Grammar {
     test_marks: &["@Test"],
     packages: &["package_clause"],
     scopes: Some(&SCOPES),
+    ..Grammar::new(Language::Scala, || tree_sitter_scala::LANGUAGE.into())
 };

@@ -18,8 +18,6 @@ const fn written_as_view(is: indexd_model::DefKind, word: &'static str) -> Defin
 
 /// SQL.
 pub(super) const SQL: Grammar = Grammar {
-    language: Language::Sql,
-    parser: || tree_sitter_sequel::LANGUAGE.into(),
     defines: &[
         Define::new("create_table", Struct).at(&["object_reference", "name"]).body(&["column_definitions"]),
         written_as_view(Function, "procedure"),
@@ -35,14 +33,7 @@ pub(super) const SQL: Grammar = Grammar {
         Define::new("create_index", Constant).at(&["column"]).body(&[]),
         Define::new("column_definition", Field).body(&[]),
     ],
-    owners: &[],
     wrappers: &["statement"],
-    attributes: &[],
     comments: &["comment", "marginalia"],
-    imports: &[],
-    runs: &[],
-    exported: Exported::Without(&[]),
-    test_marks: &[],
-    packages: &[],
-    scopes: None,
+    ..Grammar::new(Language::Sql, || tree_sitter_sequel::LANGUAGE.into())
 };

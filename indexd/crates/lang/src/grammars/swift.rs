@@ -6,8 +6,6 @@ use indexd_model::Language;
 
 /// Swift.
 pub(super) const SWIFT: Grammar = Grammar {
-    language: Language::Swift,
-    parser: || tree_sitter_swift::LANGUAGE.into(),
     defines: &[
         Define::new("class_declaration", Enum).body(&["enum_class_body"]).with_body(),
         Define::new("class_declaration", Struct).with("struct"),
@@ -29,14 +27,9 @@ pub(super) const SWIFT: Grammar = Grammar {
         Define::new("associatedtype_declaration", Alias).body(&[]),
         Define::new("macro_declaration", Macro).at(&["simple_identifier"]).body(&[]),
     ],
-    owners: &[],
-    wrappers: &[],
-    attributes: &[],
     comments: &["comment", "multiline_comment"],
     imports: &[Imports { kind: "import_declaration", module: Written::Dotted(&["@testable", "import"]) }],
-    runs: &[],
     exported: Exported::Without(&["private", "fileprivate"]),
     test_marks: &["@Test"],
-    packages: &[],
-    scopes: None,
+    ..Grammar::new(Language::Swift, || tree_sitter_swift::LANGUAGE.into())
 };

@@ -1,42 +1,9 @@
 //! TypeScript, with JSX and without.
 
+use super::javascript::{self, FUNCTIONS, VALUES};
 use super::table::*;
 use indexd_model::DefKind::*;
 use indexd_model::Language;
-
-/// Values that are given to members of modules, functions and prototypes.
-const VALUES: &[&str] = &["arrow_function", "function_expression", "generator_function", "class"];
-
-/// Values that make a variable a function.
-const FUNCTIONS: &[&str] = &["arrow_function", "function_expression", "generator_function"];
-
-/// What defines something, with JSX and without.
-const DEFINES: &[Define] = &[
-    Define::new("function_declaration", Function),
-    Define::new("generator_function_declaration", Function),
-    Define::new("class_declaration", Class),
-    Define::new("method_definition", Function).in_type(),
-    Define::new("function_signature", Function),
-    Define::new("abstract_class_declaration", Class),
-    Define::new("public_field_definition", Variable).or_function(FUNCTIONS),
-    Define::new("interface_declaration", Interface),
-    Define::new("type_alias_declaration", Alias).body(&[]),
-    Define::new("enum_declaration", Enum),
-    Define::new("enum_assignment", Constant).body(&[]),
-    Define::new("method_signature", Function),
-    Define::new("abstract_method_signature", Function),
-    Define::new("property_signature", Variable).body(&[]),
-    Define::new("module", Module),
-    Define::new("internal_module", Module),
-    Define::new("assignment_expression", Variable).at(&["left"]).only_function(VALUES),
-    Define::new("variable_declarator", Variable).or_function(FUNCTIONS),
-    Define::new("call_expression", Module)
-        .named(Name::Call(&["describe", "context", "suite"]))
-        .body(&["arguments"]),
-    Define::new("call_expression", Function)
-        .named(Name::Call(&["it", "test", "specify"]))
-        .body(&["arguments"]),
-];
 
 /// Where names are bound and used.
 const SCOPES: Scopes = Scopes {
@@ -64,15 +31,6 @@ const SCOPES: Scopes = Scopes {
         "module",
         "ambient_declaration",
     ],
-    blocks: &[
-        "statement_block",
-        "for_statement",
-        "for_in_statement",
-        "catch_clause",
-        "switch_body",
-        "class_body",
-        "class",
-    ],
     binds: &[
         ("variable_declarator", "name"),
         ("arrow_function", "parameter"),
@@ -97,7 +55,6 @@ const SCOPES: Scopes = Scopes {
         ("internal_module", "name"),
         ("function_signature", "name"),
     ],
-    hoisted: &["variable_declaration"],
     names: &[
         "identifier",
         "shorthand_property_identifier",
@@ -110,68 +67,45 @@ const SCOPES: Scopes = Scopes {
         ("nested_type_identifier", "module", "name"),
         ("nested_identifier", "object", "property"),
     ],
-    calls: &[
-        ("call_expression", "function"),
-        ("new_expression", "constructor"),
-        ("jsx_opening_element", "name"),
-        ("jsx_self_closing_element", "name"),
-    ],
     bases: &["class_heritage", "extends_type_clause", "implements_clause"],
-    this: "this",
-    this_from: "class_body",
-    no_this: &[
-        "object",
-        "function_expression",
-        "function_declaration",
-        "generator_function",
-        "generator_function_declaration",
-    ],
-    passed: &["import_statement", "export_clause", "namespace_export", "jsx_closing_element"],
-    ..Scopes::NONE
+    ..javascript::SCOPES
 };
 
-/// TypeScript, with JSX and without.
+/// TypeScript without JSX.
 pub(super) const TYPESCRIPT: Grammar = Grammar {
     language: Language::TypeScript,
     parser: || tree_sitter_typescript::LANGUAGE_TYPESCRIPT.into(),
-    defines: DEFINES,
-    owners: &[],
-    wrappers: &["export_statement", "lexical_declaration", "variable_declaration", "ambient_declaration"],
-    attributes: &["decorator"],
-    comments: &["comment", "html_comment"],
-    imports: &[
-        Imports { kind: "import_statement", module: Written::Ecma },
-        Imports { kind: "export_statement", module: Written::Ecma },
-        Imports { kind: "variable_declarator", module: Written::Ecma },
-        Imports { kind: "assignment_expression", module: Written::Ecma },
-        Imports { kind: "call_expression", module: Written::Ecma },
+    defines: &[
+        Define::new("function_declaration", Function),
+        Define::new("generator_function_declaration", Function),
+        Define::new("class_declaration", Class),
+        Define::new("method_definition", Function).in_type(),
+        Define::new("function_signature", Function),
+        Define::new("abstract_class_declaration", Class),
+        Define::new("public_field_definition", Variable).or_function(FUNCTIONS),
+        Define::new("interface_declaration", Interface),
+        Define::new("type_alias_declaration", Alias).body(&[]),
+        Define::new("enum_declaration", Enum),
+        Define::new("enum_assignment", Constant).body(&[]),
+        Define::new("method_signature", Function),
+        Define::new("abstract_method_signature", Function),
+        Define::new("property_signature", Variable).body(&[]),
+        Define::new("module", Module),
+        Define::new("internal_module", Module),
+        Define::new("assignment_expression", Variable).at(&["left"]).only_function(VALUES),
+        Define::new("variable_declarator", Variable).or_function(FUNCTIONS),
+        Define::new("call_expression", Module)
+            .named(Name::Call(&["describe", "context", "suite"]))
+            .body(&["arguments"]),
+        Define::new("call_expression", Function)
+            .named(Name::Call(&["it", "test", "specify"]))
+            .body(&["arguments"]),
     ],
-    runs: &[],
-    exported: Exported::Outside(&["export"]),
-    test_marks: &[],
-    packages: &[],
+    wrappers: &["export_statement", "lexical_declaration", "variable_declaration", "ambient_declaration"],
     scopes: Some(&SCOPES),
+    ..javascript::JAVASCRIPT
 };
 
 /// TypeScript with JSX.
-pub(super) const TSX: Grammar = Grammar {
-    language: Language::Tsx,
-    parser: || tree_sitter_typescript::LANGUAGE_TSX.into(),
-    defines: DEFINES,
-    owners: &[],
-    wrappers: &["export_statement", "lexical_declaration", "variable_declaration", "ambient_declaration"],
-    attributes: &["decorator"],
-    comments: &["comment", "html_comment"],
-    imports: &[
-        Imports { kind: "import_statement", module: Written::Ecma },
-        Imports { kind: "export_statement", module: Written::Ecma },
-        Imports { kind: "variable_declarator", module: Written::Ecma },
-        Imports { kind: "assignment_expression", module: Written::Ecma },
-        Imports { kind: "call_expression", module: Written::Ecma },
-    ],
-    runs: &[],
-    exported: Exported::Outside(&["export"]),
-    test_marks: &[],
-    packages: &[],
-    scopes: Some(&SCOPES),
-};
+pub(super) const TSX: Grammar =
+    Grammar { language: Language::Tsx, parser: || tree_sitter_typescript::LANGUAGE_TSX.into(), ..TYPESCRIPT };

@@ -62,39 +62,38 @@ kinds! {
     Comment = "comment", LineContinuation = "line_continuation",
 }
 
-/// Field numbers.
-pub(super) struct Fields {
-    pub(super) alias: u16,
-    pub(super) argument: u16,
-    pub(super) arguments: u16,
-    pub(super) attribute: u16,
-    pub(super) body: u16,
-    pub(super) condition: u16,
-    pub(super) consequence: u16,
-    pub(super) definition: u16,
-    pub(super) function: u16,
-    pub(super) guard: u16,
-    pub(super) left: u16,
-    pub(super) module_name: u16,
-    pub(super) name: u16,
-    pub(super) object: u16,
-    pub(super) operator: u16,
-    pub(super) parameters: u16,
-    pub(super) return_type: u16,
-    pub(super) right: u16,
-    pub(super) subject: u16,
-    pub(super) superclasses: u16,
-    pub(super) type_: u16,
-    pub(super) type_parameters: u16,
-    pub(super) value: u16,
-    kinds: Vec<Kind>,
+macro_rules! fields {
+    ($($field:ident = $name:literal),* $(,)?) => {
+        /// Field numbers.
+        pub(super) struct Fields {
+            $(pub(super) $field: u16,)*
+            kinds: Vec<Kind>,
+        }
+
+        impl Fields {
+            /// Looks up every field; one that a grammar release drops reads as 0, which no node has.
+            fn of(language: &Language, kinds: Vec<Kind>) -> Self {
+                Self { $($field: language.field_id_for_name($name).map_or(0, |f| f.get()),)* kinds }
+            }
+        }
+
+        #[cfg(test)]
+        const FIELDS: &[&str] = &[$($name),*];
+    };
+}
+
+fields! {
+    alias = "alias", argument = "argument", arguments = "arguments", attribute = "attribute", body = "body",
+    condition = "condition", consequence = "consequence", definition = "definition", function = "function",
+    guard = "guard", left = "left", module_name = "module_name", name = "name", object = "object",
+    operator = "operator", parameters = "parameters", return_type = "return_type", right = "right",
+    subject = "subject", superclasses = "superclasses", type_ = "type", type_parameters = "type_parameters",
+    value = "value",
 }
 
 /// The grammar's numbers.
 pub(super) static F: LazyLock<Fields> = LazyLock::new(|| {
     let language: Language = tree_sitter_python::LANGUAGE.into();
-    // A field that a grammar release drops reads as field 0, which no node has.
-    let field = |name: &str| language.field_id_for_name(name).map_or(0, |f| f.get());
     let n = language.node_kind_count();
     let mut kinds = vec![Kind::Other; n];
     for (id, slot) in kinds.iter_mut().enumerate() {
@@ -106,32 +105,7 @@ pub(super) static F: LazyLock<Fields> = LazyLock::new(|| {
             *slot = found.1;
         }
     }
-    Fields {
-        alias: field("alias"),
-        argument: field("argument"),
-        arguments: field("arguments"),
-        attribute: field("attribute"),
-        body: field("body"),
-        condition: field("condition"),
-        consequence: field("consequence"),
-        definition: field("definition"),
-        function: field("function"),
-        guard: field("guard"),
-        left: field("left"),
-        module_name: field("module_name"),
-        name: field("name"),
-        object: field("object"),
-        operator: field("operator"),
-        parameters: field("parameters"),
-        return_type: field("return_type"),
-        right: field("right"),
-        subject: field("subject"),
-        superclasses: field("superclasses"),
-        type_: field("type"),
-        type_parameters: field("type_parameters"),
-        value: field("value"),
-        kinds,
-    }
+    Fields::of(&language, kinds)
 });
 
 /// The kind of a node.
@@ -149,17 +123,8 @@ mod tests {
         for (name, _) in NAMES {
             assert_ne!(language.id_for_node_kind(name, true), 0, "{name}");
         }
-        for f in [
-            F.alias,
-            F.guard,
-            F.module_name,
-            F.object,
-            F.superclasses,
-            F.type_parameters,
-            F.subject,
-            F.argument,
-        ] {
-            assert_ne!(f, 0);
+        for name in FIELDS {
+            assert!(language.field_id_for_name(name).is_some(), "{name}");
         }
     }
 }

@@ -1,32 +1,33 @@
 //! Expressions: a small tree that is the same for every language, and what each place in it does.
 
 use super::{BindingId, DefIdx, ExprId, List, StrId};
+use crate::coded::coded;
 use bitcode::{Decode, Encode};
 
-/// What the place of an identifier does with it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Encode, Decode)]
-#[repr(u8)]
-pub enum Role {
-    /// Not a use: structure, or a local name that nobody links.
-    None,
-    /// Read or passed on.
-    Read,
-    /// Assigned or deleted.
-    Write,
-    /// Called; a class instantiated; a generic function instantiated and called.
-    Call,
-    /// Named as a type: declaration, annotation, conversion, assertion, composite literal.
-    Type,
-    /// Used as a decorator.
-    Decorator,
-    /// A base class, an embedded struct or interface.
-    Base,
-    /// A field by selector.
-    Field,
-    /// A field as key of a composite literal, a keyword argument of a constructor.
-    Key,
-    /// Brought in by an import.
-    Import,
+coded! {
+    /// What the place of an identifier does with it.
+    pub enum Role {
+        /// Not a use: structure, or a local name that nobody links.
+        None,
+        /// Read or passed on.
+        Read,
+        /// Assigned or deleted.
+        Write,
+        /// Called; a class instantiated; a generic function instantiated and called.
+        Call,
+        /// Named as a type: declaration, annotation, conversion, assertion, composite literal.
+        Type,
+        /// Used as a decorator.
+        Decorator,
+        /// A base class, an embedded struct or interface.
+        Base,
+        /// A field by selector.
+        Field,
+        /// A field as key of a composite literal, a keyword argument of a constructor.
+        Key,
+        /// Brought in by an import.
+        Import,
+    }
 }
 
 /// An expression.

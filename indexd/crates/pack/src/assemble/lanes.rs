@@ -11,7 +11,7 @@ use crate::links::{self, Allowed, Link, Shown};
 use crate::pack::Form;
 use crate::query::Kind;
 use crate::request::Intent;
-use crate::role::{Role, role_of};
+use crate::role::Role;
 use indexd_model::{ChunkKind, EdgeKind, FileDoc, Lines};
 use rustc_hash::FxHashMap;
 use std::rc::Rc;
@@ -352,21 +352,11 @@ impl Assembly<'_> {
             return Some(i);
         }
         let file = self.s.units.file(link.unit.file);
-        let (seed_score, scored) = self.s.gathered.scores.get(&link.unit.key).copied().unwrap_or_default();
+        let score = self.s.gathered.scores.get(&link.unit.key).copied().unwrap_or_default();
         let mut candidate = Candidate {
-            unit: Rc::clone(&link.unit),
-            role: role_of(&file),
-            file,
             origin: if link.unit.kind == ChunkKind::Type { Origin::Around } else { Origin::Text },
-            seed_score,
-            scored,
             distance: 1,
-            path: Vec::new(),
-            evidence: 0.0,
-            has_gap: false,
-            beside: None,
-            hybrid: 0.0,
-            parts: Vec::new(),
+            ..Candidate::new(Rc::clone(&link.unit), file, score)
         };
         // Without an edge it is the type of a shown member, or a test found by the name of its file.
         if let Some((from, step)) = link.edges.first() {

@@ -14,6 +14,7 @@ pub mod packer;
 pub mod ranking;
 pub mod selection;
 
+use crate::config::settings;
 use crate::error::PackError;
 use indexd_model::Lines;
 use indexd_text::TokenCounter;
@@ -22,33 +23,23 @@ use std::collections::BTreeMap;
 use std::future::Future;
 use std::pin::Pin;
 
-/// Where offered content comes from, the weightiest kind first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub enum SourceType {
-    /// Output of a tool.
-    ToolResult,
-    /// A file as the editor has it, saved or not.
-    OpenFile,
-    /// A hit of a search.
-    SearchResult,
-    /// A definition or document that something refers to.
-    Reference,
-}
-
-impl SourceType {
-    /// Every kind, the weightiest first.
-    pub const ALL: [Self; 4] = [Self::ToolResult, Self::OpenFile, Self::SearchResult, Self::Reference];
+indexd_model::words! {
+    /// Where offered content comes from, the weightiest kind first.
+    #[derive(Serialize, Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    pub enum SourceType {
+        /// Output of a tool.
+        ToolResult = "toolResult",
+        /// A file as the editor has it, saved or not.
+        OpenFile = "openFile",
+        /// A hit of a search.
+        SearchResult = "searchResult",
+        /// A definition or document that something refers to.
+        Reference = "reference",
+    }
 
     /// The name on the wire, also the name of its category in a budget.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::ToolResult => "toolResult",
-            Self::OpenFile => "openFile",
-            Self::SearchResult => "searchResult",
-            Self::Reference => "reference",
-        }
-    }
+    pub fn name;
 }
 
 /// Content that a caller offers.
@@ -86,21 +77,16 @@ pub struct LineRange {
     pub end: u32,
 }
 
-/// A gross budget in tokens, fixed before packing starts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
-pub struct ContextBudget {
-    /// The whole window.
-    pub total_tokens: i64,
-    /// Kept free for the response.
-    pub response_reserve: i64,
-    /// Kept free for the system prompt.
-    pub system_reserve: i64,
-}
-
-impl Default for ContextBudget {
-    fn default() -> Self {
-        Self { total_tokens: 100_000, response_reserve: 8_000, system_reserve: 2_000 }
+settings! {
+    /// A gross budget in tokens, fixed before packing starts.
+    #[derive(Copy, Eq)]
+    ContextBudget {
+        /// The whole window.
+        total_tokens: i64 = 100_000,
+        /// Kept free for the response.
+        response_reserve: i64 = 8_000,
+        /// Kept free for the system prompt.
+        system_reserve: i64 = 2_000,
     }
 }
 
@@ -113,48 +99,35 @@ impl ContextBudget {
     }
 }
 
-/// How the packer is set.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
-pub struct Settings {
-    /// Weight of relevance.
-    pub relevance_weight: f64,
-    /// Weight of recency.
-    pub recency_weight: f64,
-    /// Weight of the kind of source.
-    pub source_weight: f64,
-    /// What each kind counts; a larger number matters more.
-    pub priorities: BTreeMap<SourceType, u32>,
-    /// Tokens of a chunk at most.
-    pub max_chunk_tokens: u32,
-    /// Tokens of a chunk at least, where more text is at hand.
-    pub min_chunk_tokens: u32,
-    /// Whether chunks end where definitions and sections end.
-    pub prefer_structural: bool,
-    /// Chunks that are given whenever there is content and a budget.
-    pub min_chunks: u32,
-    /// Percent of the budget that one kind of source may take before the others had their turn; 100
-    /// leaves it to rank alone.
-    pub balance_percent: u32,
-    /// Tokens that each kind may take at most; absent kinds have no limit of their own.
-    pub category_tokens: BTreeMap<SourceType, u64>,
-}
-
-impl Default for Settings {
-    fn default() -> Self {
-        use SourceType::{OpenFile, Reference, SearchResult, ToolResult};
-        Self {
-            relevance_weight: 0.5,
-            recency_weight: 0.3,
-            source_weight: 0.2,
-            priorities: [(ToolResult, 100), (OpenFile, 80), (SearchResult, 60), (Reference, 40)].into(),
-            max_chunk_tokens: 2_000,
-            min_chunk_tokens: 100,
-            prefer_structural: true,
-            min_chunks: 1,
-            balance_percent: 100,
-            category_tokens: BTreeMap::new(),
-        }
+settings! {
+    /// How the packer is set.
+    Settings {
+        /// Weight of relevance.
+        relevance_weight: f64 = 0.5,
+        /// Weight of recency.
+        recency_weight: f64 = 0.3,
+        /// Weight of the kind of source.
+        source_weight: f64 = 0.2,
+        /// What each kind counts; a larger number matters more.
+        priorities: BTreeMap<SourceType, u32> = BTreeMap::from([
+            (SourceType::ToolResult, 100),
+            (SourceType::OpenFile, 80),
+            (SourceType::SearchResult, 60),
+            (SourceType::Reference, 40),
+        ]),
+        /// Tokens of a chunk at most.
+        max_chunk_tokens: u32 = 2_000,
+        /// Tokens of a chunk at least, where more text is at hand.
+        min_chunk_tokens: u32 = 100,
+        /// Whether chunks end where definitions and sections end.
+        prefer_structural: bool = true,
+        /// Chunks that are given whenever there is content and a budget.
+        min_chunks: u32 = 1,
+        /// Percent of the budget that one kind of source may take before the others had their turn; 100
+        /// leaves it to rank alone.
+        balance_percent: u32 = 100,
+        /// Tokens that each kind may take at most; absent kinds have no limit of their own.
+        category_tokens: BTreeMap<SourceType, u64> = BTreeMap::new(),
     }
 }
 

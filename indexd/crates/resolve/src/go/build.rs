@@ -35,20 +35,8 @@ const SYSTEMS: [&str; 17] = [
     "hurd",
     "zos",
 ];
-const UNIX: [&str; 12] = [
-    "linux",
-    "darwin",
-    "freebsd",
-    "netbsd",
-    "openbsd",
-    "dragonfly",
-    "solaris",
-    "illumos",
-    "aix",
-    "android",
-    "ios",
-    "hurd",
-];
+/// Those of [`SYSTEMS`] that are not Unix.
+const NOT_UNIX: [&str; 5] = ["windows", "plan9", "js", "wasip1", "zos"];
 const MACHINES: [&str; 21] = [
     "amd64", "arm64", "386", "arm", "riscv64", "ppc64le", "ppc64", "s390x", "mips", "mipsle", "mips64",
     "mips64le", "loong64", "wasm", "ppc", "sparc64", "sparc", "riscv", "s390", "armbe", "arm64be",
@@ -127,7 +115,7 @@ impl Build {
     fn has(&self, tag: &str) -> bool {
         tag == self.os
             || tag == self.arch
-            || (tag == "unix" && UNIX.contains(&self.os))
+            || (tag == "unix" && !NOT_UNIX.contains(&self.os))
             || (tag == "linux" && self.os == "android")
             || (tag == "darwin" && self.os == "ios")
             || matches!(tag, "gc" | "cgo")

@@ -14,31 +14,17 @@ impl<'a> Linker<'a> {
         if e == ExprId::NONE {
             return Types::UNKNOWN;
         }
-        if file == 0 {
-            match self.expr_types.get(e.index()) {
-                Some(Memo::Known(ty)) => return *ty,
-                Some(Memo::None) => {}
-                _ => return Types::UNKNOWN,
-            }
-            self.expr_types[e.index()] = Memo::Open;
-        } else {
-            if let Some(&known) = self.far_expr_types.get(&(file, e)) {
-                return known;
-            }
-            self.far_expr_types.insert((file, e), Types::UNKNOWN);
+        if let Some(known) = self.expr_types.begin(file, e.0) {
+            return known;
         }
         let ty = self.guarded(Types::UNKNOWN, |l| l.find_ty(file, e));
-        if file == 0 {
-            self.expr_types[e.index()] = Memo::Known(ty);
-        } else {
-            self.far_expr_types.insert((file, e), ty);
-        }
+        self.expr_types.set(file, e.0, ty);
         ty
     }
 
     /// Says beforehand what type a composite literal without one has.
     pub(super) fn set_ty(&mut self, e: ExprId, ty: TyId) {
-        self.expr_types[e.index()] = Memo::Known(ty);
+        self.expr_types.set(0, e.0, ty);
     }
 
     fn find_ty(&mut self, file: u32, e: ExprId) -> TyId {
@@ -128,25 +114,11 @@ impl<'a> Linker<'a> {
 
     /// The type of a local name.
     pub(super) fn binding_type(&mut self, file: u32, binding: BindingId) -> TyId {
-        if file == 0 {
-            match self.binding_types.get(binding.index()) {
-                Some(Memo::Known(ty)) => return *ty,
-                Some(Memo::None) => {}
-                _ => return Types::UNKNOWN,
-            }
-            self.binding_types[binding.index()] = Memo::Open;
-        } else {
-            if let Some(&known) = self.far_binding_types.get(&(file, binding)) {
-                return known;
-            }
-            self.far_binding_types.insert((file, binding), Types::UNKNOWN);
+        if let Some(known) = self.binding_types.begin(file, binding.0) {
+            return known;
         }
         let ty = self.guarded(Types::UNKNOWN, |l| l.find_binding_type(file, binding));
-        if file == 0 {
-            self.binding_types[binding.index()] = Memo::Known(ty);
-        } else {
-            self.far_binding_types.insert((file, binding), ty);
-        }
+        self.binding_types.set(file, binding.0, ty);
         ty
     }
 

@@ -23,7 +23,7 @@ use crate::loaded::{Blocks, Loaded};
 use crate::recorder::Recorder;
 use build::{Build, Constraint};
 use indexd_model::path::dir_of;
-use indexd_model::{BindingId, DefIdx, ExprId, Facts, FileDoc, FileRoles, Links};
+use indexd_model::{DefIdx, ExprId, Facts, FileDoc, FileRoles, Links};
 use members::Selection;
 use names::Entity;
 use packages::{Package, Packages};
@@ -54,12 +54,10 @@ struct Linker<'a> {
     packages: Packages<'a>,
     /// By expression of the file being linked.
     entities: Vec<Option<Entity>>,
-    expr_types: Vec<Memo>,
-    binding_types: Vec<Memo>,
     /// The same for other files.
     far_entities: FxHashMap<(u32, ExprId), Entity>,
-    far_expr_types: FxHashMap<(u32, ExprId), TyId>,
-    far_binding_types: FxHashMap<(u32, BindingId), TyId>,
+    expr_types: Memos,
+    binding_types: Memos,
     def_types: FxHashMap<DefAt, Memo>,
     underlying: FxHashMap<TyId, TyId>,
     selections: FxHashMap<(TyId, &'a str), Selection>,
@@ -79,6 +77,43 @@ enum Memo {
     None,
     Open,
     Known(TyId),
+}
+
+/// Types by number of an expression or a binding.
+struct Memos {
+    /// Of the file being linked.
+    own: Vec<Memo>,
+    /// Of other files; in the making they are unknown.
+    far: FxHashMap<(u32, u32), TyId>,
+}
+
+impl Memos {
+    fn new(n_own: usize) -> Self {
+        Self { own: vec![Memo::None; n_own], far: FxHashMap::default() }
+    }
+
+    /// The type, if it is known or in the making. If not, it is in the making from now on.
+    fn begin(&mut self, file: u32, id: u32) -> Option<TyId> {
+        if file > 0 {
+            let known = self.far.get(&(file, id)).copied();
+            self.far.entry((file, id)).or_insert(Types::UNKNOWN);
+            return known;
+        }
+        match self.own.get_mut(id as usize) {
+            Some(Memo::Known(ty)) => return Some(*ty),
+            Some(slot @ Memo::None) => *slot = Memo::Open,
+            _ => return Some(Types::UNKNOWN),
+        }
+        None
+    }
+
+    fn set(&mut self, file: u32, id: u32, ty: TyId) {
+        if file > 0 {
+            self.far.insert((file, id), ty);
+        } else {
+            self.own[id as usize] = Memo::Known(ty);
+        }
+    }
 }
 
 /// An open file.
@@ -148,11 +183,9 @@ impl<'a> Linker<'a> {
             types: Types::new(),
             packages: Packages::default(),
             entities: vec![None; facts.n_exprs()],
-            expr_types: vec![Memo::None; facts.n_exprs()],
-            binding_types: vec![Memo::None; facts.n_bindings()],
             far_entities: FxHashMap::default(),
-            far_expr_types: FxHashMap::default(),
-            far_binding_types: FxHashMap::default(),
+            expr_types: Memos::new(facts.n_exprs()),
+            binding_types: Memos::new(facts.n_bindings()),
             def_types: FxHashMap::default(),
             underlying: FxHashMap::default(),
             selections: FxHashMap::default(),

@@ -1,7 +1,7 @@
 //! Annotations: the type of the values that an annotation promises.
 
 use super::Linker;
-use super::eval::{Slot, Val};
+use super::eval::Val;
 use super::members::Target;
 use super::types::{File, Std, Ty, Type, VarKey};
 use indexd_model::{BindingKind, DefIdx, DefKind, ExprId, List, Node, Source};
@@ -12,14 +12,7 @@ impl<'a> Linker<'a> {
         if id.some().is_none() {
             return Ty::UNKNOWN;
         }
-        self.once(
-            |l| l.annotations.get(&(file, id)).copied().unwrap_or(Slot::Empty),
-            |l, s| {
-                l.annotations.insert((file, id), s);
-            },
-            |l| Val::new(l.read_annotation(file, id)),
-        )
-        .ty
+        self.once_in(|l| &mut l.annotations, (file, id), |l| Val::new(l.read_annotation(file, id))).ty
     }
 
     fn read_annotation(&mut self, file: File, id: ExprId) -> Ty {

@@ -1,7 +1,7 @@
 //! Calls: what a called value returns.
 
 use super::Linker;
-use super::eval::{Site, Slot, Val};
+use super::eval::{Site, Val};
 use super::types::{ClassId, File, Std, Ty, Type, VarKey};
 use indexd_model::names::qualified_name;
 use indexd_model::{BindingKind, DefFlags, DefIdx, ExprId, Key, Node, Source};
@@ -282,13 +282,7 @@ impl<'a> Linker<'a> {
 
     /// What a function returns as it is written, its variables open.
     pub(super) fn raw_return(&mut self, file: File, def: DefIdx) -> Val {
-        self.once(
-            |l| l.returns.get(&(file, def)).copied().unwrap_or(Slot::Empty),
-            |l, s| {
-                l.returns.insert((file, def), s);
-            },
-            |l| l.read_return(file, def),
-        )
+        self.once_in(|l| &mut l.returns, (file, def), |l| l.read_return(file, def))
     }
 
     fn read_return(&mut self, file: File, def: DefIdx) -> Val {

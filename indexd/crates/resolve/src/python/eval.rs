@@ -9,6 +9,8 @@ use indexd_model::path::{dir_of, file_name_of, join};
 use indexd_model::{
     BindingId, BindingKind, DefFlags, DefIdx, DefKind, ExprId, FactsView, FileRoles, List, Node, Source,
 };
+use rustc_hash::FxHashMap;
+use std::hash::Hash;
 
 /// Expressions under evaluation at once; deeper chains are not followed.
 const DEPTH_MAX: u32 = 80;
@@ -55,7 +57,7 @@ impl<'a> Linker<'a> {
     /// Answers a question once: `get` and `set` reach its slot, `ask` finds the answer.
     pub(super) fn once(
         &mut self,
-        get: impl Fn(&Self) -> Slot,
+        get: impl Fn(&mut Self) -> Slot,
         set: impl Fn(&mut Self, Slot),
         ask: impl FnOnce(&mut Self) -> Val,
     ) -> Val {
@@ -83,6 +85,17 @@ impl<'a> Linker<'a> {
         v
     }
 
+    /// The same where the slots are in a map.
+    pub(super) fn once_in<K: Copy + Eq + Hash>(
+        &mut self,
+        slots: fn(&mut Self) -> &mut FxHashMap<K, Slot>,
+        key: K,
+        ask: impl FnOnce(&mut Self) -> Val,
+    ) -> Val {
+        let get = |l: &mut Self| slots(l).get(&key).copied().unwrap_or(Slot::Empty);
+        self.once(get, |l, slot| _ = slots(l).insert(key, slot), ask)
+    }
+
     /// Whether the answer found at `depth` met no open question outside it.
     pub(super) fn is_whole(&mut self, depth: u32) -> bool {
         if self.lowest >= depth || depth == 0 {
@@ -108,13 +121,7 @@ impl<'a> Linker<'a> {
                 |l| l.eval_node(file, id),
             );
         }
-        self.once(
-            |l| l.exprs.get(&(file, id)).copied().unwrap_or(Slot::Empty),
-            |l, s| {
-                l.exprs.insert((file, id), s);
-            },
-            |l| l.eval_node(file, id),
-        )
+        self.once_in(|l| &mut l.exprs, (file, id), |l| l.eval_node(file, id))
     }
 
     fn eval_node(&mut self, file: File, id: ExprId) -> Val {
@@ -308,13 +315,7 @@ impl<'a> Linker<'a> {
 
     /// The type of a definition's name as a value.
     pub(super) fn def_value(&mut self, file: File, def: DefIdx) -> Val {
-        self.once(
-            |l| l.defs.get(&(file, def)).copied().unwrap_or(Slot::Empty),
-            |l, s| {
-                l.defs.insert((file, def), s);
-            },
-            |l| l.read_def(file, def),
-        )
+        self.once_in(|l| &mut l.defs, (file, def), |l| l.read_def(file, def))
     }
 
     fn read_def(&mut self, file: File, def: DefIdx) -> Val {
@@ -369,13 +370,7 @@ impl<'a> Linker<'a> {
 
     /// The type of a local binding.
     pub(super) fn binding(&mut self, file: File, id: BindingId) -> Val {
-        self.once(
-            |l| l.bindings.get(&(file, id)).copied().unwrap_or(Slot::Empty),
-            |l, s| {
-                l.bindings.insert((file, id), s);
-            },
-            |l| l.read_binding(file, id),
-        )
+        self.once_in(|l| &mut l.bindings, (file, id), |l| l.read_binding(file, id))
     }
 
     fn read_binding(&mut self, file: File, id: BindingId) -> Val {
