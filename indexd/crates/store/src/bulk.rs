@@ -192,10 +192,7 @@ impl Bulk {
     /// [`StoreError::Inconsistent`] before sealing, [`StoreError::Io`] when it cannot be read back.
     pub fn body(&self, file: FileDoc) -> Result<Arena> {
         let entry = self.sealed()?.entry(file)?;
-        let unpacked = crate::codec::facts::unpack_body(
-            &self.spill.read(entry.blobs[1])?,
-            entry.interface.arena.exprs.len(),
-        );
+        let unpacked = crate::codec::facts::unpack_body(&self.spill.read(entry.blobs[1])?);
         let (body, _) = unpacked.ok_or_else(|| StoreError::Corrupt(format!("facts of {}", entry.path)))?;
         Ok(body)
     }

@@ -40,8 +40,8 @@ pub fn row(data: &[u8]) {
             let again = Packer::default().interface(interface).expect("packs");
             unpack_interface(&again).map(|found| found.0)
         }),
-        6 => same(unpack_body(&blob::plain(bytes), 3), |(body, chunks)| {
-            unpack_body(&Packer::default().body(body, chunks, 3).expect("packs"), 3)
+        6 => same(unpack_body(&blob::plain(bytes)), |(body, chunks)| {
+            unpack_body(&Packer::default().body(body, chunks).expect("packs"))
         }),
         7 => ignore(decompress(bytes)),
         8 => {
@@ -117,7 +117,7 @@ pub fn rows(path: &str, text: &str, facts: &FileFacts) -> Vec<Vec<u8>> {
     out.push(with(12, &row.encode()));
     let mut packer = Packer::default();
     let interface = packer.interface(&facts.interface).expect("packs");
-    let body = packer.body(&facts.body, &facts.chunks, 3).expect("packs");
+    let body = packer.body(&facts.body, &facts.chunks).expect("packs");
     out.extend([(5, interface), (6, body)].map(|(n, blob)| with(n, &decompress(&blob).expect("a blob"))));
     out.push(with(7, &blob::compress(text.as_bytes()).expect("compresses")));
     out.push(with(14, &crate::pack_facts(facts).expect("packs")));

@@ -21,7 +21,7 @@ pub fn unpack_facts(packed: &[u8]) -> Option<FileFacts> {
     let mut r = Reader::new(packed);
     let n = r.u32()? as usize;
     let (interface, _) = unpack_interface(r.take(n)?)?;
-    let (body, chunks) = unpack_body(r.rest(), interface.arena.exprs.len())?;
+    let (body, chunks) = unpack_body(r.rest())?;
     Some(FileFacts { interface, body, chunks })
 }
 
@@ -54,7 +54,7 @@ impl WriteTxn<'_> {
 pub fn pack_facts(facts: &FileFacts) -> Result<Vec<u8>> {
     let mut packer = Packer::default();
     let interface = packer.interface(&facts.interface)?;
-    let body = packer.body(&facts.body, &facts.chunks, facts.interface.arena.exprs.len())?;
+    let body = packer.body(&facts.body, &facts.chunks)?;
     Ok(joined(&interface, &body))
 }
 

@@ -30,7 +30,7 @@ impl Blobs {
     pub fn of(facts: &FileFacts, text: &str, packer: &mut Packer) -> Result<Self> {
         Ok(Self {
             interface: packer.interface(&facts.interface)?,
-            body: packer.body(&facts.body, &facts.chunks, facts.interface.arena.exprs.len())?,
+            body: packer.body(&facts.body, &facts.chunks)?,
             text: if text.is_empty() { Vec::new() } else { blob::compress(text.as_bytes())? },
         })
     }

@@ -327,9 +327,7 @@ impl<'t> Rows<'t> {
 
     /// A file's facts, with the interface at hand.
     pub fn facts_with(&self, file: u32, interface: Interface) -> Result<FileFacts> {
-        let n_exprs = interface.arena.exprs.len();
-        let (body, chunks) =
-            self.with_blob(&self.tables.bodies, file, |blob| facts::unpack_body(blob, n_exprs))?;
+        let (body, chunks) = self.with_blob(&self.tables.bodies, file, facts::unpack_body)?;
         Ok(FileFacts { interface, body, chunks })
     }
 

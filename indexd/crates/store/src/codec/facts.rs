@@ -1,15 +1,10 @@
-//! Facts as compressed blobs. Before they are packed, numbers that grow along a list (places, ids of
-//! expressions, starts of lists) become differences to their neighbours: that halves the blobs.
+//! Facts as compressed blobs of bitcode: one of what other files can observe, one of the rest.
 
 use super::blob::{compress, read_in};
 use super::bytes::{Reader, put};
-use bitcode::{DecodeOwned, Encode};
-use indexd_model::facts::{Arena, Binding, Def, Expr, Import, Part, Source};
-use indexd_model::{Chunk, ExprId, FileRoles, Interface, Language, List, Node, Outcome, Span, StrId};
+use indexd_model::facts::Arena;
+use indexd_model::{Chunk, Interface};
 use std::io;
-
-/// What is said of a file as a whole.
-type Head = (Language, Outcome, FileRoles, Option<StrId>, Option<StrId>, Option<Vec<StrId>>, Vec<Import>);
 
 /// Packs facts. Keeps the memory that encoding needs for the next file; with files of a few lines
 /// its allocation costs more than what is encoded.
@@ -22,267 +17,42 @@ pub(crate) struct Packer {
 impl Packer {
     /// Packs an interface.
     pub fn interface(&mut self, interface: &Interface) -> io::Result<Vec<u8>> {
-        let Interface {
-            language,
-            outcome,
-            roles,
-            package,
-            constraint,
-            exports,
-            defs,
-            imports,
-            entries,
-            arena,
-        } = interface;
-        let head: Head =
-            (*language, *outcome, *roles, *package, *constraint, exports.clone(), imports.clone());
+        compress(self.buffer.encode(interface))
+    }
+
+    /// Packs what is not the interface: the length of the chunks, the chunks, the arena.
+    pub fn body(&mut self, body: &Arena, chunks: &[Chunk]) -> io::Result<Vec<u8>> {
         self.raw.clear();
-        self.section(&head);
-        let mut defs = defs.clone();
-        Differences::packing().defs(&mut defs);
-        self.list(&defs);
-        self.list(entries);
-        self.arena(arena, 0);
+        let chunks = self.buffer.encode(chunks);
+        put(&mut self.raw, chunks.len() as u64);
+        self.raw.extend_from_slice(chunks);
+        self.raw.extend_from_slice(self.buffer.encode(body));
         compress(&self.raw)
-    }
-
-    /// Packs what is not the interface, which has `n_exprs` expressions.
-    pub fn body(&mut self, body: &Arena, chunks: &[Chunk], n_exprs: usize) -> io::Result<Vec<u8>> {
-        self.raw.clear();
-        self.list(chunks);
-        self.arena(body, n_exprs);
-        compress(&self.raw)
-    }
-
-    fn section<T: Encode + ?Sized>(&mut self, part: &T) {
-        let bytes = self.buffer.encode(part);
-        put(&mut self.raw, bytes.len() as u64);
-        self.raw.extend_from_slice(bytes);
-    }
-
-    /// A section of its own for a list; nothing but a length of 0 for an empty one.
-    fn list<T: Encode>(&mut self, items: &[T])
-    where
-        [T]: Encode,
-    {
-        if items.is_empty() { put(&mut self.raw, 0) } else { self.section(items) }
-    }
-
-    fn arena(&mut self, arena: &Arena, first_expr: usize) {
-        let Arena { strings, exprs, lists, bindings, sources } = arena;
-        self.list(strings);
-        let (mut exprs, mut lists) = (exprs.clone(), lists.clone());
-        let (mut bindings, mut sources) = (bindings.clone(), sources.clone());
-        Differences::packing().exprs(&mut exprs, first_expr as u32);
-        Differences::packing().ids(&mut lists);
-        Differences::packing().bindings(&mut bindings);
-        Differences::packing().sources(&mut sources);
-        self.list(&exprs);
-        self.list(&lists);
-        self.list(&bindings);
-        self.list(&sources);
     }
 }
 
 /// Undoes [`Packer::interface`]; also says how many bytes it took uncompressed.
 pub(crate) fn unpack_interface(blob: &[u8]) -> Option<(Interface, usize)> {
-    read_in(blob, |raw| {
-        let mut r = Reader::new(raw);
-        let (language, outcome, roles, package, constraint, exports, imports): Head = read(&mut r)?;
-        let mut defs: Vec<Def> = read_list(&mut r)?;
-        Differences::unpacking().defs(&mut defs);
-        let entries = read_list(&mut r)?;
-        let arena = read_arena(&mut r, 0)?;
-        let interface = Interface {
-            language,
-            outcome,
-            roles,
-            package,
-            constraint,
-            exports,
-            defs,
-            imports,
-            entries,
-            arena,
-        };
-        r.is_empty().then_some((interface, raw.len()))
-    })
+    read_in(blob, |raw| Some((bitcode::decode(raw).ok()?, raw.len())))
 }
 
 /// Undoes [`Packer::body`].
-pub(crate) fn unpack_body(blob: &[u8], n_exprs: usize) -> Option<(Arena, Vec<Chunk>)> {
+pub(crate) fn unpack_body(blob: &[u8]) -> Option<(Arena, Vec<Chunk>)> {
     read_in(blob, |raw| {
         let mut r = Reader::new(raw);
-        let chunks = read_list(&mut r)?;
-        let body = read_arena(&mut r, n_exprs)?;
-        r.is_empty().then_some((body, chunks))
+        let n = r.u32()? as usize;
+        let chunks = bitcode::decode(r.take(n)?).ok()?;
+        Some((bitcode::decode(r.rest()).ok()?, chunks))
     })
-}
-
-fn read<T: DecodeOwned>(r: &mut Reader) -> Option<T> {
-    let n = r.u32()? as usize;
-    bitcode::decode(r.take(n)?).ok()
-}
-
-fn read_list<T: DecodeOwned>(r: &mut Reader) -> Option<Vec<T>> {
-    match r.u32()? as usize {
-        0 => Some(Vec::new()),
-        n => bitcode::decode(r.take(n)?).ok(),
-    }
-}
-
-fn read_arena(r: &mut Reader, first_expr: usize) -> Option<Arena> {
-    let mut arena = Arena {
-        strings: read_list(r)?,
-        exprs: read_list(r)?,
-        lists: read_list(r)?,
-        bindings: read_list(r)?,
-        sources: read_list(r)?,
-    };
-    Differences::unpacking().exprs(&mut arena.exprs, first_expr as u32);
-    Differences::unpacking().ids(&mut arena.lists);
-    Differences::unpacking().bindings(&mut arena.bindings);
-    Differences::unpacking().sources(&mut arena.sources);
-    Some(arena)
-}
-
-/// Turns numbers into differences and back, by the same walk in both directions. All arithmetic
-/// wraps, so that any number comes back.
-struct Differences {
-    pack: bool,
-    at: u32,
-    list_end: u32,
-    scope: u32,
-}
-
-impl Differences {
-    fn packing() -> Self {
-        Self { pack: true, at: 0, list_end: 0, scope: 0 }
-    }
-
-    fn unpacking() -> Self {
-        Self { pack: false, ..Self::packing() }
-    }
-
-    /// `x` as a difference from `from`, signs folded so that small magnitudes are small numbers.
-    fn from(&self, x: &mut u32, from: u32) {
-        if self.pack {
-            let d = x.wrapping_sub(from) as i32;
-            *x = ((d << 1) ^ (d >> 31)) as u32;
-        } else {
-            let d = (*x >> 1) ^ (*x & 1).wrapping_neg();
-            *x = d.wrapping_add(from);
-        }
-    }
-
-    /// `x` as a difference from the number before.
-    fn after(pack: &Self, x: &mut u32, last: &mut u32) {
-        let packed = *x;
-        pack.from(x, *last);
-        *last = if pack.pack { packed } else { *x };
-    }
-
-    fn place(&mut self, x: &mut u32) {
-        let mut last = self.at;
-        Self::after(self, x, &mut last);
-        self.at = last;
-    }
-
-    /// An expression's id inside expression `own`: most are a little below.
-    fn child(&self, own: u32, id: &mut ExprId) {
-        // The absent id is far from everything and common: it becomes 0, others make room.
-        if self.pack {
-            if *id != ExprId::NONE {
-                self.from(&mut id.0, own);
-                id.0 = id.0.wrapping_add(1);
-            } else {
-                id.0 = 0;
-            }
-        } else if id.0 != 0 {
-            id.0 = id.0.wrapping_sub(1);
-            self.from(&mut id.0, own);
-        } else {
-            *id = ExprId::NONE;
-        }
-    }
-
-    /// A run of a list: mostly it begins where the one before ends.
-    fn list(&mut self, list: &mut List) {
-        let packed = list.start;
-        self.from(&mut list.start, self.list_end);
-        let start = if self.pack { packed } else { list.start };
-        self.list_end = start.wrapping_add(list.len);
-    }
-
-    /// A span inside something that starts at `from`.
-    fn span(&self, span: &mut Span, from: u32) {
-        if self.pack {
-            span.end = span.end.wrapping_sub(span.start);
-            self.from(&mut span.start, from);
-        } else {
-            self.from(&mut span.start, from);
-            span.end = span.end.wrapping_add(span.start);
-        }
-    }
-
-    fn defs(&mut self, defs: &mut [Def]) {
-        for def in defs {
-            let packed = def.span.start;
-            let from = self.at;
-            self.span(&mut def.span, from);
-            let start = if self.pack { packed } else { def.span.start };
-            self.at = start;
-            for span in [&mut def.name_span, &mut def.head, &mut def.doc] {
-                self.span(span, start);
-            }
-        }
-    }
-
-    fn exprs(&mut self, exprs: &mut [Expr], first: u32) {
-        for (own, e) in (first..).zip(exprs) {
-            self.place(&mut e.at);
-            self.node(own, &mut e.node);
-        }
-    }
-
-    fn node(&mut self, own: u32, node: &mut Node) {
-        node.parts_mut(&mut |part| match part {
-            Part::Expr(id) => self.child(own, id),
-            Part::List(list) => self.list(list),
-            Part::Text(_) | Part::Binding(_) => {}
-        });
-    }
-
-    fn ids(&mut self, ids: &mut [ExprId]) {
-        ids.iter_mut().for_each(|id| self.place(&mut id.0));
-    }
-
-    fn bindings(&mut self, bindings: &mut [Binding]) {
-        for b in bindings {
-            self.place(&mut b.at);
-            let mut scope = self.scope;
-            Self::after(self, &mut b.scope.0, &mut scope);
-            self.scope = scope;
-            self.list(&mut b.sources);
-        }
-    }
-
-    fn sources(&mut self, sources: &mut [Source]) {
-        for source in sources {
-            if let Some(id) = source.expr_mut() {
-                self.place(&mut id.0);
-            }
-        }
-    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use indexd_model::facts::{BindingKind, LiteralKind, SequenceKind};
+    use indexd_model::facts::{Binding, BindingKind, Def, Expr, LiteralKind, SequenceKind, Source};
     use indexd_model::{
-        BindingId, ChunkKind, DefFlags, DefIdx, DefKind, Entry, FileRoles, Key, Language, Lines, Outcome,
-        Role, StrId,
+        BindingId, ChunkKind, DefFlags, DefIdx, DefKind, Entry, ExprId, FileRoles, Key, Language, Lines,
+        List, Node, Outcome, Role, Span, StrId,
     };
     use proptest::prelude::*;
 
@@ -410,7 +180,6 @@ mod tests {
             defs in prop::collection::vec(def(), 0..9),
             digests: Vec<u64>,
         ) {
-            let n = front.exprs.len();
             let interface = Interface {
                 package: Some(StrId(4)),
                 exports: Some(vec![StrId(5)]),
@@ -428,18 +197,18 @@ mod tests {
                 n_parts: 1,
             };
             let mut packer = Packer::default();
-            packer.body(&interface.arena, &[chunk], 0).unwrap();
+            packer.body(&interface.arena, &[chunk]).unwrap();
             let packed = packer.interface(&interface).unwrap();
             prop_assert_eq!(&packed, &Packer::default().interface(&interface).unwrap());
             prop_assert_eq!(unpack_interface(&packed).map(|u| u.0), Some(interface));
-            let packed = packer.body(&back, &[chunk; 2], n).unwrap();
-            prop_assert_eq!(unpack_body(&packed, n), Some((back, vec![chunk; 2])));
+            let packed = packer.body(&back, &[chunk; 2]).unwrap();
+            prop_assert_eq!(unpack_body(&packed), Some((back, vec![chunk; 2])));
         }
 
         #[test]
         fn garbage_is_refused_without_panic(bytes: Vec<u8>) {
             let blob = compress(&bytes).unwrap();
-            let _ = (unpack_interface(&blob), unpack_body(&blob, 0), unpack_body(&bytes, 0));
+            let _ = (unpack_interface(&blob), unpack_body(&blob), unpack_body(&bytes));
         }
     }
 }
