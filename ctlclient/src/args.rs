@@ -37,7 +37,7 @@ pub struct Cli {
 }
 
 /// Options of every command.
-#[derive(Clone, Debug, Args)]
+#[derive(Clone, Debug, Default, Args)]
 pub struct Common {
     /// The repository's root itself [default: found from the current folder]
     #[arg(long, value_name = "DIR", global = true, help_heading = "Common options")]
@@ -69,9 +69,10 @@ pub struct Common {
 }
 
 /// When to use colours.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum ColorWhen {
     /// On a terminal, unless NO_COLOR is set
+    #[default]
     Auto,
     /// Always
     Always,

@@ -15,6 +15,7 @@ pub use path_map::{Mount, PathMap};
 
 use ignore::gitignore::GitignoreBuilder;
 use indexd_pack::pack::LimitSource;
+use indexd_proto::workspace::ConfigEntry;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -138,19 +139,6 @@ struct OptionInfo {
     range: &'static [(u64, u64)],
     get: fn(&Config) -> Value,
     set: fn(&mut Config, Value) -> Result<(), serde_json::Error>,
-}
-
-/// One option with its effective value, for `ctl config`.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Entry {
-    /// The dotted key.
-    pub key: String,
-    /// Effective value.
-    pub value: Value,
-    /// Built-in value.
-    pub default: Value,
-    /// Where the effective value came from.
-    pub origin: Origin,
 }
 
 /// A variable that looks like a setting and is none. It is no error, as a key in a file is: the same
@@ -448,12 +436,12 @@ impl Config {
     }
 
     /// Every option in order of its key.
-    pub fn entries(&self) -> Vec<Entry> {
+    pub fn entries(&self) -> Vec<ConfigEntry> {
         let defaults = Self::default();
-        let entry = |key: String| Entry {
+        let entry = |key: String| ConfigEntry {
             value: self.get(&key).unwrap_or(Value::Null),
             default: defaults.get(&key).unwrap_or(Value::Null),
-            origin: self.origin(&key),
+            origin: self.origin(&key).to_string(),
             key,
         };
         keys().into_iter().map(entry).collect()

@@ -190,7 +190,7 @@ fn serve(args: &Args) -> Result<(), ErrorObject> {
         tracing::warn!("{ignored}");
     }
     let idle_exit = idle_exit(&config);
-    let engine = Engine::open(&dirs, config).map_err(|e| convert::workspace_error(&e))?;
+    let engine = Engine::open(&dirs, config)?;
     let identity = Identity {
         socket: dirs.socket().display().to_string(),
         log: dirs.log().display().to_string(),

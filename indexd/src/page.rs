@@ -142,6 +142,18 @@ fn head(pack: &Pack, title: &str) -> Markup {
     let query = text(pack, "query").trim();
     let stats = &pack.stats;
     let shares = shares(pack);
+    let rows = html! {
+        @for s in &shares {
+            tr {
+                td {
+                    span.key.(s.fill) aria-hidden="true" {}
+                    @if s.items.is_some() { a href={ "#s-" (plain(&s.name)) } { (plain(&s.name)) } } @else { (s.name) }
+                }
+                td.r { @if let Some(n) = s.items { (n) } }
+                td.r { (s.tokens) }
+            }
+        }
+    };
     html! {
         h1 { (title) }
         p.dim {
@@ -156,23 +168,7 @@ fn head(pack: &Pack, title: &str) -> Markup {
             &shares.iter().map(|s| (s.fill.as_str(), s.tokens)).collect::<Vec<_>>(),
             "the budget by section; the table below says the same",
         ))
-        div.scroll tabindex="0" role="region" aria-label="tokens by section" {
-            table {
-                thead { tr { th scope="col" { "section" } th.r scope="col" { "items" } th.r scope="col" { "tokens" } } }
-                tbody {
-                    @for s in &shares {
-                        tr {
-                            td {
-                                span.key.(s.fill) aria-hidden="true" {}
-                                @if s.items.is_some() { a href={ "#s-" (plain(&s.name)) } { (plain(&s.name)) } } @else { (s.name) }
-                            }
-                            td.r { @if let Some(n) = s.items { (n) } }
-                            td.r { (s.tokens) }
-                        }
-                    }
-                }
-            }
-        }
+        (table("tokens by section", &["section", "#items", "#tokens"], &rows))
         @for warning in &pack.warnings { p.warn { (plain(warning)) } }
         p.dim.keys { "Keys: j and k go through the items, o opens the reasons of one, O of all." }
     }
@@ -287,6 +283,16 @@ fn left_out(pack: &Pack) -> Markup {
     let dropped = pack.stats.dropped_by_reason.iter().filter(|d| *d.1 > 0);
     let dropped: Vec<String> = dropped.map(|(reason, n)| format!("{n} {reason}")).collect();
     let hidden = excluded.len().saturating_sub(EXCLUDED_MAX) as u64 + more;
+    let rows = html! {
+        @for e in excluded.iter().take(EXCLUDED_MAX) {
+            tr {
+                td { (plain(&e.file_rel_path)) ":" (e.lines.start) }
+                td { (plain(&e.title)) }
+                td { (e.reason) }
+                td.r { (format!("{:.3}", e.hybrid_score)) }
+            }
+        }
+    };
     html! {
         section aria-labelledby="s-left-out" {
             h2 #s-left-out { "left out" }
@@ -299,23 +305,28 @@ fn left_out(pack: &Pack) -> Markup {
             @if !excluded.is_empty() {
                 details {
                     summary { (excluded.len().min(EXCLUDED_MAX)) " places with the reason" }
-                    div.scroll tabindex="0" role="region" aria-label="places that were left out" {
-                        table {
-                            thead { tr { th scope="col" { "place" } th scope="col" { "what" } th scope="col" { "reason" } th.r scope="col" { "score" } } }
-                            tbody {
-                                @for e in excluded.iter().take(EXCLUDED_MAX) {
-                                    tr {
-                                        td { (plain(&e.file_rel_path)) ":" (e.lines.start) }
-                                        td { (plain(&e.title)) }
-                                        td { (e.reason) }
-                                        td.r { (format!("{:.3}", e.hybrid_score)) }
-                                    }
-                                }
-                            }
-                        }
-                    }
+                    (table("places that were left out", &["place", "what", "reason", "#score"], &rows))
                     @if hidden > 0 { p.dim { "and " (hidden) " more" } }
                 }
+            }
+        }
+    }
+}
+
+/// A table with its heads; those that begin with `#` stand over numbers.
+fn table(label: &str, heads: &[&str], rows: &Markup) -> Markup {
+    html! {
+        div.scroll tabindex="0" role="region" aria-label=(label) {
+            table {
+                thead { tr {
+                    @for head in heads {
+                        @match head.strip_prefix('#') {
+                            Some(head) => th.r scope="col" { (head) },
+                            None => th scope="col" { (head) },
+                        }
+                    }
+                } }
+                tbody { (rows) }
             }
         }
     }

@@ -123,10 +123,12 @@ fn defaults_are_in_their_ranges_and_the_reference_tells_them() {
 #[test]
 fn every_entry_knows_its_origin() {
     let config = effective("index.name = 'x'", "pack.tokenizer = 'cl100k_base'", &[], &[]).unwrap();
-    let by_key: BTreeMap<String, Entry> = config.entries().into_iter().map(|e| (e.key.clone(), e)).collect();
-    assert!(matches!(by_key["index.name"].origin, Origin::User(_)));
-    assert!(matches!(by_key["pack.tokenizer"].origin, Origin::Repository(_)));
-    assert_eq!(by_key["watch.enabled"].origin, Origin::Default);
+    let by_key: BTreeMap<String, ConfigEntry> =
+        config.entries().into_iter().map(|e| (e.key.clone(), e)).collect();
+    assert!(matches!(config.origin("index.name"), Origin::User(_)));
+    assert!(matches!(config.origin("pack.tokenizer"), Origin::Repository(_)));
+    assert_eq!(by_key["watch.enabled"].origin, "default");
+    assert_eq!(by_key["index.name"].origin, config.origin("index.name").to_string());
     assert_eq!(by_key["index.name"].default, json!(""));
 }
 

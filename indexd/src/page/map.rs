@@ -2,7 +2,7 @@
 //! as a bar.
 
 use super::picture;
-use super::{document, plain};
+use super::{document, plain, table};
 use indexd_proto::documents::{Boundary, Entrypoint, Folder, Module, Place, RepoMap, Setting, Touches};
 use maud::{Markup, html};
 use std::collections::BTreeMap;
@@ -69,25 +69,6 @@ fn languages(modules: &[Module]) -> Markup {
                 @for (fill, (language, n)) in fills.iter().zip(&all) {
                     li { span.key.(fill) aria-hidden="true" {} (language) ": " (n) " lines" }
                 }
-            }
-        }
-    }
-}
-
-/// A table with its heads; those that begin with `#` stand over numbers.
-fn table(label: &str, heads: &[&str], rows: &Markup) -> Markup {
-    html! {
-        div.scroll tabindex="0" role="region" aria-label=(label) {
-            table {
-                thead { tr {
-                    @for head in heads {
-                        @match head.strip_prefix('#') {
-                            Some(head) => th.r scope="col" { (head) },
-                            None => th scope="col" { (head) },
-                        }
-                    }
-                } }
-                tbody { (rows) }
             }
         }
     }

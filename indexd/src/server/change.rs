@@ -5,7 +5,7 @@
 use crate::server::backend::Context;
 use crate::server::place;
 use crate::workspace::why::{Place, place as place_of};
-use indexd_history::{CommitId, CompareError, Repository, Sides, compare};
+use indexd_history::{CommitId, CompareError, Hunk, Repository, Sides, compare};
 use indexd_model::limits::FILE_BYTES_PARSED_MAX;
 use indexd_model::view::FactsView as _;
 use indexd_model::{IndexView as _, LineIndex, Outcome, RepoPath};
@@ -301,17 +301,23 @@ impl Reader<'_> {
             out.unreadable = Some("too much of it differs");
             return Some(out);
         };
-        let mut shift = 0i64;
-        for h in hunks {
-            let at = (i64::from(h.after) - shift) as u32;
-            out.hunks.push(Run { before: at, removed: h.removed, after: h.after, added: h.added });
-            shift += i64::from(h.added) - i64::from(h.removed);
-        }
+        out.hunks = runs(hunks);
         out.is_indexed = after.as_deref() == indexed;
         out.before = before.map(|t| version(path, &t));
         out.after = after.map(|t| version(path, &t));
         Some(out)
     }
+}
+
+/// Hunks with their places in the text before, too.
+fn runs(hunks: Vec<Hunk>) -> Vec<Run> {
+    let mut shift = 0i64;
+    let run = |h: Hunk| {
+        let before = (i64::from(h.after) - shift) as u32;
+        shift += i64::from(h.added) - i64::from(h.removed);
+        Run { before, removed: h.removed, after: h.after, added: h.added }
+    };
+    hunks.into_iter().map(run).collect()
 }
 
 /// A file of which nothing is known yet but its path.
@@ -428,13 +434,7 @@ fn find_renamed(files: &mut Vec<ChangedFile>) {
         let (before, path) = (files[g].before.take(), files[g].path.clone());
         let (Some(b), Some(a)) = (&before, &files[n].after) else { continue };
         let Some(hunks) = compare(b.text.as_bytes(), a.text.as_bytes()) else { continue };
-        let mut shift = 0i64;
-        let runs = hunks.iter().map(|h| {
-            let at = (i64::from(h.after) - shift) as u32;
-            shift += i64::from(h.added) - i64::from(h.removed);
-            Run { before: at, removed: h.removed, after: h.after, added: h.added }
-        });
-        files[n].hunks = runs.collect();
+        files[n].hunks = runs(hunks);
         (files[n].before, files[n].previous_path) = (before, Some(path));
         done.extend([g, n]);
     }

@@ -1,64 +1,25 @@
 //! Converts our types to wire types, where several methods answer with them. What a single method answers
 //! with is converted in its own module.
 
-use crate::config::{ConfigError, Entry};
-use crate::workspace::{Progress, WorkspaceError, WorkspaceState, WorkspaceStatus};
+use crate::config::ConfigError;
+use crate::workspace::{Progress, WorkspaceError};
 use indexd_model::view::DefRecord;
 use indexd_model::{DefDoc, DefFlags, DefIdx, FileRoles, IndexView, Lines, Span};
 use indexd_pack::PackError;
+use indexd_proto::Id;
 use indexd_proto::documents::{DocumentCache, MarkdownResult, TaskFile, TaskQuery};
 use indexd_proto::error::{ErrorCode, ErrorObject};
 use indexd_proto::pack::LineRange;
 use indexd_proto::rpc::ProgressParams;
 use indexd_proto::search::Symbol;
-use indexd_proto::{Id, workspace as wire};
 use indexd_store::StoreError;
 
 /// Characters of a signature that are shown.
 const SIGNATURE_CHARS_MAX: usize = 200;
 
-/// The condition of a workspace.
-pub fn workspace_status(s: WorkspaceStatus) -> wire::WorkspaceStatus {
-    let failure = match &s.state {
-        WorkspaceState::Failed { code, hint } => {
-            Some(wire::Failure { code: (*code).to_owned(), hint: hint.clone() })
-        }
-        _ => None,
-    };
-    wire::WorkspaceStatus {
-        root: s.root.display().to_string(),
-        repo_id: s.repo_id,
-        state: s.state.name().to_owned(),
-        failure,
-        generation: s.generation,
-        n_files: s.n_files,
-        n_pending: s.n_pending,
-        watch: s.watch.to_owned(),
-        n_watched: s.n_watched,
-        n_rescans: s.n_rescans,
-        n_extracted: s.n_extracted,
-        n_linked: s.n_linked,
-        import: s.import.map(|i| wire::ImportStatus { tool: i.tool, n_files: i.n_files, n_stale: i.n_stale }),
-        skipped_names: s.skipped_names,
-        n_skipped_names: s.n_skipped_names,
-        problems: s.problems,
-        progress: s.progress.map(|p| wire::WorkProgress {
-            phase: p.phase.to_owned(),
-            done: p.done,
-            total: p.total,
-        }),
-        index_bytes: s.index_bytes,
-    }
-}
-
 /// A progress notification.
 pub fn progress(id: &Id, p: Progress) -> ProgressParams {
     ProgressParams { id: id.clone(), phase: p.phase.to_owned(), done: p.done, total: p.total }
-}
-
-/// One setting.
-pub fn config_entry(e: Entry) -> wire::ConfigEntry {
-    wire::ConfigEntry { key: e.key, value: e.value, default: e.default, origin: e.origin.to_string() }
 }
 
 /// 1-based inclusive lines.
@@ -109,26 +70,28 @@ pub fn pack_error(e: &PackError) -> ErrorObject {
     }
 }
 
-/// Why a workspace cannot do what was asked.
-pub fn workspace_error(e: &WorkspaceError) -> ErrorObject {
-    match e {
-        WorkspaceError::NotFound(_) | WorkspaceError::TooBroad(_) | WorkspaceError::Odd { .. } => {
-            ErrorObject::new(ErrorCode::WorkspaceInvalid, chain(e))
+impl From<WorkspaceError> for ErrorObject {
+    /// Why a workspace cannot do what was asked.
+    fn from(e: WorkspaceError) -> Self {
+        match &e {
+            WorkspaceError::NotFound(_) | WorkspaceError::TooBroad(_) | WorkspaceError::Odd { .. } => {
+                Self::new(ErrorCode::WorkspaceInvalid, chain(&e))
+            }
+            WorkspaceError::Unknown(_) => Self::new(ErrorCode::IndexMissing, chain(&e))
+                .with_hint("`ctl workspace list` shows those that are registered"),
+            WorkspaceError::Permission { .. } => Self::new(ErrorCode::PermissionDenied, chain(&e)),
+            WorkspaceError::Building => {
+                Self::new(ErrorCode::Indexing, e.to_string()).with_retry_after_ms(1_000)
+            }
+            WorkspaceError::Cancelled => Self::new(ErrorCode::Cancelled, e.to_string()),
+            WorkspaceError::Failed { code, hint } => failed(code, hint),
+            WorkspaceError::Closed => {
+                Self::new(ErrorCode::ShuttingDown, e.to_string()).with_retry_after_ms(200)
+            }
+            WorkspaceError::Config(e) => config_error(e),
+            WorkspaceError::Io { source, .. } => Self::new(io_code(source), chain(&e)),
+            WorkspaceError::Store(e) => store_error(e),
         }
-        WorkspaceError::Unknown(_) => ErrorObject::new(ErrorCode::IndexMissing, chain(e))
-            .with_hint("`ctl workspace list` shows those that are registered"),
-        WorkspaceError::Permission { .. } => ErrorObject::new(ErrorCode::PermissionDenied, chain(e)),
-        WorkspaceError::Building => {
-            ErrorObject::new(ErrorCode::Indexing, e.to_string()).with_retry_after_ms(1_000)
-        }
-        WorkspaceError::Cancelled => ErrorObject::new(ErrorCode::Cancelled, e.to_string()),
-        WorkspaceError::Failed { code, hint } => failed(code, hint),
-        WorkspaceError::Closed => {
-            ErrorObject::new(ErrorCode::ShuttingDown, e.to_string()).with_retry_after_ms(200)
-        }
-        WorkspaceError::Config(e) => config_error(e),
-        WorkspaceError::Io { source, .. } => ErrorObject::new(io_code(source), chain(e)),
-        WorkspaceError::Store(e) => store_error(e),
     }
 }
 
@@ -283,8 +246,9 @@ mod tests {
             (WorkspaceError::TooBroad("/".into()), 66),
             (WorkspaceError::Odd { path: "/proc".into(), why: "it is odd" }, 66),
         ] {
-            let object = workspace_error(&error);
-            assert_eq!(object.data.exit, exit, "{error:?}: {object}");
+            let shown = format!("{error:?}");
+            let object = ErrorObject::from(error);
+            assert_eq!(object.data.exit, exit, "{shown}: {object}");
             assert!(!object.data.hint.is_empty());
         }
     }

@@ -127,7 +127,7 @@ impl Engine {
             ErrorObject::new(ErrorCode::InvalidRequest, "neither repo nor cwd is given")
                 .with_hint("name the root with repo, or a folder inside it with cwd")
         })?;
-        self.registry.resolve(path, exact).map_err(|e| convert::workspace_error(&e))
+        Ok(self.registry.resolve(path, exact)?)
     }
 
     /// Waits as asked and opens one snapshot.
@@ -156,7 +156,7 @@ impl Engine {
             match workspace.snapshot() {
                 // A damaged index was put away since, and is being built again: waited for as a first one.
                 Err(WorkspaceError::Building) => {}
-                found => break (freshness, found.map_err(|e| convert::workspace_error(&e))?),
+                found => break (freshness, found?),
             }
         };
         let waited = started.elapsed();
@@ -196,10 +196,7 @@ impl Engine {
         let (root, excludes) = (reading.workspace.root(), &reading.config.index_exclude);
         let cwd = target.cwd.map(Path::new);
         let (texts, facts) = unsaved::texts(&reading.snapshot, root, excludes, cwd, overlays)?;
-        reading.snapshot = reading
-            .workspace
-            .unsaved(&texts, &|| ctx.cancel.is_cancelled())
-            .map_err(|e| convert::workspace_error(&e))?;
+        reading.snapshot = reading.workspace.unsaved(&texts, &|| ctx.cancel.is_cancelled())?;
         reading.repo_id = reading.workspace.repo_id_in(&reading.snapshot, &reading.config);
         reading.overlays = Some(facts);
         Ok(reading)
@@ -222,12 +219,11 @@ impl Engine {
                 Ok(freshness) if stale => return Ok(freshness),
                 Ok(_) => {}
                 Err(WorkspaceError::Building) if !build.is_zero() => {}
-                Err(e) => return Err(convert::workspace_error(&e)),
+                Err(e) => return Err(e.into()),
             }
         }
         let gave_up = Instant::now() + build;
-        let is_building =
-            || matches!(workspace.status().state, WorkspaceState::Building | WorkspaceState::Closed);
+        let is_building = || matches!(workspace.state(), WorkspaceState::Building | WorkspaceState::Closed);
         let out_of_time = || Instant::now() >= gave_up && is_building();
         let mut report = reporter(progress, ctx);
         let patience = if stale { Duration::from_millis(FRESH_WAIT_MS_DEFAULT) } else { timeout };
@@ -238,9 +234,9 @@ impl Engine {
         );
         match result {
             Err(WorkspaceError::Cancelled) if !ctx.cancel.is_cancelled() => {
-                Err(convert::workspace_error(&WorkspaceError::Building))
+                Err(WorkspaceError::Building.into())
             }
-            result => result.map_err(|e| convert::workspace_error(&e)),
+            result => Ok(result?),
         }
     }
 
@@ -268,7 +264,7 @@ impl Engine {
             schema: "WaitResult".to_owned(),
             schema_version: SCHEMA_VERSION.to_owned(),
             envelope: reading.envelope(ctx),
-            workspace: convert::workspace_status(reading.workspace.status()),
+            workspace: reading.workspace.status(),
         })
     }
 
@@ -276,8 +272,7 @@ impl Engine {
         let reading = self.read(target(&p.repo, &p.cwd), Some(LONG_WAIT), p.progress, ctx)?;
         let workspace = Arc::clone(&reading.workspace);
         drop(reading);
-        let (bytes_before, bytes) =
-            workspace.compact(&|| ctx.cancel.is_cancelled()).map_err(|e| convert::workspace_error(&e))?;
+        let (bytes_before, bytes) = workspace.compact(&|| ctx.cancel.is_cancelled())?;
         json(&wire::CompactResult {
             schema: "CompactResult".to_owned(),
             schema_version: SCHEMA_VERSION.to_owned(),
@@ -288,18 +283,12 @@ impl Engine {
     }
 
     fn gc(&self, p: &wire::GcParams) -> Result<String, ErrorObject> {
-        let collected = self.registry.gc(Collect::by_hand(&self.config), p.dry_run);
-        let removed = collected.into_iter().map(|c| wire::Collected {
-            root: c.root.map(|root| root.display().to_string()),
-            index: c.index,
-            reason: c.reason.to_owned(),
-            bytes: c.bytes,
-        });
+        let removed = self.registry.gc(Collect::by_hand(&self.config), p.dry_run);
         json(&wire::GcResult {
             schema: "GcResult".to_owned(),
             schema_version: SCHEMA_VERSION.to_owned(),
             dry_run: p.dry_run,
-            removed: removed.collect(),
+            removed,
         })
     }
 
@@ -314,7 +303,7 @@ impl Engine {
         json(&wire::ConfigResult {
             schema: "Config".to_owned(),
             schema_version: SCHEMA_VERSION.to_owned(),
-            entries: entries.into_iter().map(convert::config_entry).collect(),
+            entries,
         })
     }
 }
@@ -346,7 +335,7 @@ impl Backend for Engine {
             Call::WorkspaceAdd(p) => {
                 let workspace = self.workspace(target(&p.repo, &p.cwd))?;
                 let root = ctx.root(workspace.root());
-                json(&wire::WorkspaceStatus { root, ..convert::workspace_status(workspace.status()) })
+                json(&wire::WorkspaceStatus { root, ..workspace.status() })
             }
             Call::WorkspaceList(_) => json(&wire::ListResult {
                 schema: "WorkspaceList".to_owned(),
@@ -354,7 +343,7 @@ impl Backend for Engine {
                 workspaces: self.workspaces(),
             }),
             Call::WorkspaceRemove(p) => {
-                self.registry.remove(Path::new(&p.repo)).map_err(|e| convert::workspace_error(&e))?;
+                self.registry.remove(Path::new(&p.repo))?;
                 json(&wire::RemoveResult { root: p.repo })
             }
             Call::WorkspaceGc(p) => self.gc(&p),
@@ -373,7 +362,7 @@ impl Backend for Engine {
     }
 
     fn workspaces(&self) -> Vec<wire::WorkspaceStatus> {
-        self.registry.list().into_iter().map(convert::workspace_status).collect()
+        self.registry.list()
     }
 
     fn packs(&self) -> wire::PackCounts {

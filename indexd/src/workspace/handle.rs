@@ -15,12 +15,13 @@ use super::noticing::clock::Clock;
 use super::noticing::condition::{Condition, Shared};
 use super::noticing::cookie::{Answer, Waiter};
 use super::noticing::watch::Watch;
-use super::status::{Freshness, ImportStatus, Progress, WorkspaceError, WorkspaceState, WorkspaceStatus};
+use super::status::{Freshness, Progress, WorkspaceError, WorkspaceState};
 use crate::config::Config;
 use crossbeam_channel::{RecvTimeoutError, Sender};
 use indexd_model::{Facts, FactsView, RepoPath};
 use indexd_os::Root;
 use indexd_proto::paths::private_dir;
+use indexd_proto::workspace::{Failure, ImportStatus, WorkProgress, WorkspaceStatus};
 use indexd_store::{Overlays, Snapshot};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -159,8 +160,18 @@ impl Workspace {
         cancel: &(dyn Fn() -> bool + Sync),
         progress: &mut dyn FnMut(Progress),
     ) -> Result<(), WorkspaceError> {
+        self.ask(|reply| Event::Import(Import { overlays, reply }), cancel, progress)
+    }
+
+    /// Sends an event to the event loop and waits until it is dealt with.
+    fn ask(
+        &self,
+        event: impl FnOnce(Sender<()>) -> Event,
+        cancel: &(dyn Fn() -> bool + Sync),
+        progress: &mut dyn FnMut(Progress),
+    ) -> Result<(), WorkspaceError> {
         let (reply, answer) = crossbeam_channel::bounded(1);
-        if self.sender()?.send(Event::Import(Import { overlays, reply })).is_err() {
+        if self.sender()?.send(event(reply)).is_err() {
             return Err(WorkspaceError::Closed);
         }
         loop {
@@ -169,11 +180,8 @@ impl Workspace {
                 Err(RecvTimeoutError::Timeout) if cancel() => return Err(WorkspaceError::Cancelled),
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => {
-                    let state = self.shared.condition().state;
-                    let WorkspaceState::Failed { code, hint } = state else {
-                        return Err(WorkspaceError::Closed);
-                    };
-                    return Err(WorkspaceError::Failed { code, hint });
+                    let failed = self.failure().map(|(code, hint)| WorkspaceError::Failed { code, hint });
+                    return Err(failed.unwrap_or(WorkspaceError::Closed));
                 }
             }
             if let Some(p) = self.shared.condition().progress {
@@ -246,21 +254,8 @@ impl Workspace {
     /// `Cancelled`, `Failed`, `Closed`, `Io`.
     pub fn compact(&self, cancel: &(dyn Fn() -> bool + Sync)) -> Result<(u64, u64), WorkspaceError> {
         let before = folder_bytes(&self.setup.home);
-        let (reply, answer) = crossbeam_channel::bounded(1);
-        if self.sender()?.send(Event::Compact(reply)).is_err() {
-            return Err(WorkspaceError::Closed);
-        }
-        loop {
-            match answer.recv_timeout(POLL) {
-                Ok(()) => return Ok((before, folder_bytes(&self.setup.home))),
-                Err(RecvTimeoutError::Timeout) if cancel() => return Err(WorkspaceError::Cancelled),
-                Err(RecvTimeoutError::Timeout) => {}
-                Err(RecvTimeoutError::Disconnected) => {
-                    let failed = self.failure().map(|(code, hint)| WorkspaceError::Failed { code, hint });
-                    return Err(failed.unwrap_or(WorkspaceError::Closed));
-                }
-            }
-        }
+        self.ask(Event::Compact, cancel, &mut |_| {})?;
+        Ok((before, folder_bytes(&self.setup.home)))
     }
 
     /// When a request came last, if the event loop runs.
@@ -270,9 +265,9 @@ impl Workspace {
         running.asked_at.filter(|_| runs)
     }
 
-    /// Whether an index is being built.
-    pub fn is_building(&self) -> bool {
-        matches!(self.shared.condition().state, WorkspaceState::Building | WorkspaceState::Rebuilding)
+    /// Where it is in its life.
+    pub fn state(&self) -> WorkspaceState {
+        self.shared.condition().state
     }
 
     /// The workspace's condition.
@@ -280,13 +275,14 @@ impl Workspace {
         let condition = self.shared.condition();
         let Condition { state, generation, n_files, n_pending, watch, n_watched, n_rescans, .. } = condition;
         WorkspaceStatus {
-            root: self.setup.root.clone(),
+            root: self.setup.root.display().to_string(),
             repo_id: self.repo_id(),
-            state,
+            state: state.name().to_owned(),
+            failure: failure_of(state).map(|(code, hint)| Failure { code: code.to_owned(), hint }),
             generation,
             n_files,
             n_pending,
-            watch,
+            watch: watch.to_owned(),
             n_watched,
             n_rescans,
             n_extracted: condition.n_extracted,
@@ -295,17 +291,18 @@ impl Workspace {
             n_skipped_names: condition.skipped_names.len() as u64,
             skipped_names: condition.skipped_names.into_iter().take(SKIPPED_SHOWN).collect(),
             problems: condition.problems.into_values().collect(),
-            progress: condition.progress,
+            progress: condition.progress.map(|p| WorkProgress {
+                phase: p.phase.to_owned(),
+                done: p.done,
+                total: p.total,
+            }),
             index_bytes: folder_bytes(&self.setup.home),
         }
     }
 
     /// What keeps the index from following the tree: a stable word, and what to do next.
     pub fn failure(&self) -> Option<(&'static str, String)> {
-        match self.shared.condition().state {
-            WorkspaceState::Failed { code, hint } => Some((code, hint)),
-            _ => None,
-        }
+        failure_of(self.state())
     }
 
     fn import_status(&self, tool: String) -> Option<ImportStatus> {
@@ -439,6 +436,13 @@ impl Workspace {
 impl Drop for Workspace {
     fn drop(&mut self) {
         self.close(true);
+    }
+}
+
+fn failure_of(state: WorkspaceState) -> Option<(&'static str, String)> {
+    match state {
+        WorkspaceState::Failed { code, hint } => Some((code, hint)),
+        _ => None,
     }
 }
 

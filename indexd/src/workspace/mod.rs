@@ -24,9 +24,9 @@ pub mod why;
 
 pub use handle::Workspace;
 pub use indexing::overlays::stored as stored_overlays;
-pub use life::collect::{Collect, Collected};
+pub use life::collect::Collect;
 pub use life::memory::Pressure;
 pub use noticing::condition::Problem;
 pub use registry::{RECORDS, Registry, folder_name};
-pub use status::{Freshness, ImportStatus, Progress, WorkspaceError, WorkspaceState, WorkspaceStatus};
+pub use status::{Freshness, Progress, WorkspaceError, WorkspaceState};
 pub use tree::rules::Rule;

@@ -6,12 +6,13 @@ use super::indexing::parked::Bases;
 use super::indexing::recovery::{self, Verify, write_whole};
 use super::indexing::siblings::Sharing;
 use super::indexing::stages::Parts;
-use super::life::collect::{Collect, Collected, unused_for};
+use super::life::collect::{Collect, describe, unused_for};
 use super::life::memory::{Pressure, Workspaces};
 use super::noticing::watch::{self, Watch};
-use super::status::{WorkspaceError, WorkspaceStatus};
+use super::status::WorkspaceError;
 use crate::config::Config;
 use indexd_proto::paths::{Dirs, private_dir};
+use indexd_proto::workspace::{Collected, WorkspaceStatus};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io::ErrorKind;
@@ -207,7 +208,7 @@ impl Registry {
                 continue;
             }
             let Some(reason) = collect.reason(&home, Some(root), now) else { continue };
-            let collected = Collected::of(&home, Some(root), reason);
+            let collected = describe(&home, Some(root), reason);
             if is_dry || self.remove(root).inspect_err(|e| tracing::warn!(error = %e, "stays")).is_ok() {
                 found.push(collected);
             }
@@ -215,7 +216,7 @@ impl Registry {
         let homes = fs::read_dir(self.dirs.cache.join(FORMAT_FOLDER));
         for home in homes.into_iter().flatten().flatten().filter(|e| !known.contains(&e.file_name())) {
             let Some(reason) = collect.reason(&home.path(), None, now) else { continue };
-            let collected = Collected::of(&home.path(), None, reason);
+            let collected = describe(&home.path(), None, reason);
             if is_dry || fs::remove_dir_all(home.path()).is_ok() {
                 found.push(collected);
             }

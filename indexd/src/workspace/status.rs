@@ -59,58 +59,6 @@ impl WorkspaceState {
     }
 }
 
-/// An index of another tool that lies over the links.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ImportStatus {
-    /// Name and version of the tool; empty when the index does not say.
-    pub tool: String,
-    /// Files that it speaks about.
-    pub n_files: u64,
-    /// Files among them that are gone or have another content by now: there our own links count.
-    pub n_stale: u64,
-}
-
-/// A snapshot of a workspace's condition for `ctl status`.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct WorkspaceStatus {
-    /// Canonical root. Absolute, so it is shown to its owner only.
-    pub root: PathBuf,
-    /// The module or project name.
-    pub repo_id: String,
-    /// Where it is in its life.
-    pub state: WorkspaceState,
-    /// The number of the committed state; 0 before the first.
-    pub generation: u64,
-    /// Files in the index.
-    pub n_files: u64,
-    /// Paths known to be dirty and not processed.
-    pub n_pending: u64,
-    /// How changes are noticed: `events`, `scan` (no events here) or `degraded` (some folders are
-    /// not watched, so each request scans).
-    pub watch: &'static str,
-    /// Folders that are watched.
-    pub n_watched: u64,
-    /// How often events were lost and the tree was compared in full.
-    pub n_rescans: u64,
-    /// Files extracted since the workspace was opened.
-    pub n_extracted: u64,
-    /// Files linked since the workspace was opened: those that were put, and those that looked at a
-    /// name whose meaning changed.
-    pub n_linked: u64,
-    /// The index of another tool that lies over the links.
-    pub import: Option<ImportStatus>,
-    /// Names that are not UTF-8 and therefore not indexed, with the bytes replaced; at most 20.
-    pub skipped_names: Vec<String>,
-    /// How many such names there are.
-    pub n_skipped_names: u64,
-    /// Things worth knowing, one sentence each.
-    pub problems: Vec<String>,
-    /// The work under way.
-    pub progress: Option<Progress>,
-    /// Bytes of the index on disk.
-    pub index_bytes: u64,
-}
-
 /// Why a workspace cannot do what was asked.
 #[derive(Debug, thiserror::Error)]
 pub enum WorkspaceError {

@@ -183,17 +183,8 @@ impl Desk {
         stop: Stop,
         listener: Option<Listener>,
     ) -> Result<Asking<'a>, Failure> {
-        let common = Common {
-            repo: None,
-            directory: None,
-            json: false,
-            color: ColorWhen::Never,
-            quiet: true,
-            verbose: false,
-            timeout: None,
-            correlation_id: None,
-            no_daemon: self.no_daemon,
-        };
+        let common =
+            Common { color: ColorWhen::Never, quiet: true, no_daemon: self.no_daemon, ..Common::default() };
         let mut session = Session::open(&common)?;
         session.stop_when(stop);
         let wants_progress = listener.is_some();

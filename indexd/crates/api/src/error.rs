@@ -109,13 +109,6 @@ codes! {
     Internal = -32603, "POC_E_INTERNAL", &[], exit 70, "please report it with the log named by `ctl status`";
 }
 
-impl ErrorCode {
-    /// The code with this name or alias.
-    pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.iter().copied().find(|c| c.name() == name)
-    }
-}
-
 /// Why there is no pack.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum PackError {
@@ -218,7 +211,6 @@ mod tests {
         for c in ErrorCode::ALL {
             let n = c.number();
             assert!((-32019..=-32000).contains(&n) || matches!(n, -32700 | -32603..=-32600), "{n}");
-            assert_eq!(ErrorCode::from_name(c.name()), Some(*c));
             let message = c.hint();
             assert!(!message.ends_with('.') && !message.is_empty());
         }

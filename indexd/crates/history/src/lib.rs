@@ -112,11 +112,6 @@ impl Past {
         }
         *h.finalize().as_bytes()
     }
-
-    /// Whether history ends early because the clone is shallow.
-    pub fn is_shallow(&self) -> bool {
-        self.boundary != [0; 32]
-    }
 }
 
 fn hex(id: &CommitId) -> String {

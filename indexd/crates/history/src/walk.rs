@@ -146,33 +146,14 @@ fn digest(boundary: &[ObjectId]) -> [u8; 32] {
     *h.finalize().as_bytes()
 }
 
-/// A commit on its way out of the queue. Orders by time, then id.
+/// A commit on its way out of the queue. Orders by time, then id, of which no two are equal.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
 struct Next {
     time: i64,
     id: ObjectId,
     tree: ObjectId,
     parents: Vec<ObjectId>,
     subject: String,
-}
-
-impl PartialEq for Next {
-    fn eq(&self, other: &Self) -> bool {
-        self.id == other.id
-    }
-}
-
-impl Eq for Next {}
-
-impl PartialOrd for Next {
-    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl Ord for Next {
-    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
-        (self.time, self.id).cmp(&(other.time, other.id))
-    }
 }
 
 #[derive(Default)]

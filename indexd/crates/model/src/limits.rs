@@ -54,14 +54,10 @@ pub const EXPANSION_EDGES_PER_NODE_MAX: u32 = 1_000;
 pub const EXPANSION_EDGES_MAX: u32 = 100_000;
 /// Definitions reached for one pack.
 pub const EXPANSION_RECORDS_MAX: u32 = 10_000;
-/// Seeds of one pack.
-pub const SEEDS_MAX: u32 = 1_000;
 /// Items that a request may say the reader has.
 pub const SEEN_MAX: usize = 2_000;
 /// Definitions that are scored exactly for one pack.
 pub const CANDIDATES_MAX: u32 = 100_000;
-/// Files all of whose units are looked at for one pack.
-pub const FILES_WHOLE_MAX: u32 = 1_000;
 
 /// Bytes of one wire message in either direction.
 pub const FRAME_BYTES_MAX: usize = 16 << 20;

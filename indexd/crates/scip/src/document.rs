@@ -213,7 +213,7 @@ impl OpenPlace {
     /// Whether the text of a definition is the name its symbol ends in. Modules and packages are
     /// defined at places of the indexer's choice.
     fn is_named_after(&self, symbol: &str, text: &str) -> bool {
-        let Ok(symbol) = Symbol::parse(symbol) else {
+        let Some(symbol) = Symbol::parse(symbol) else {
             return false;
         };
         match symbol.last() {

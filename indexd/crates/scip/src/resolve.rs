@@ -58,7 +58,7 @@ pub fn resolve_import(
 ) -> Imported {
     let mut imported = Imported::default();
     let files = open(index, prefix, read_file, view, &mut imported);
-    let symbols: Vec<Option<Symbol>> = index.symbols.iter().map(|s| Symbol::parse(s).ok()).collect();
+    let symbols: Vec<Option<Symbol>> = index.symbols.iter().map(|s| Symbol::parse(s)).collect();
     let definitions = Definitions::new(index, &files, &symbols, view);
     let mut keys = FxHashMap::default();
     for (n, file) in files.iter().enumerate() {
@@ -325,9 +325,9 @@ impl<'i> Definitions<'i> {
 /// The first component of the dotted module of a Python file.
 fn root_module(file: &Open, view: &dyn FactsView) -> Option<String> {
     let id = Namespace::of(view, file.file)?.symbol(&file.interface, DefIdx::NONE)?;
-    match Symbol::parse(id.0.strip_prefix("scip:")?).ok()? {
+    match Symbol::parse(id.0.strip_prefix("scip:")?)? {
         Symbol::Global { descriptors, .. } => descriptors[0].name.split('.').next().map(str::to_owned),
-        Symbol::Local(_) => None,
+        Symbol::Local => None,
     }
 }
 

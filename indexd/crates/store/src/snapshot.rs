@@ -174,13 +174,6 @@ impl Snapshot {
         self.must(self.rows().all_stats(each))
     }
 
-    /// Names and sizes in bytes of the tables, for measuring.
-    pub fn table_bytes(&self) -> Vec<(&'static str, u64)> {
-        let tables = &self.store.inner.tables;
-        let sizes = tables.all().into_iter().map(|t| Ok((t.name, t.bytes(self.opened().txn())?)));
-        self.must(sizes.collect::<Result<_>>())
-    }
-
     /// Gives the value, or marks the store as damaged and ends the request.
     fn must<T>(&self, result: Result<T>) -> T {
         result.unwrap_or_else(|e| {

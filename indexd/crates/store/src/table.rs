@@ -228,12 +228,6 @@ impl Table {
         rows.enter(node)?;
         Ok(rows)
     }
-
-    /// Bytes of all pages of the table, for measuring.
-    pub fn bytes(&self, txn: &RoTxn) -> Result<u64> {
-        let s = self.db.stat(txn)?;
-        Ok((s.branch_pages + s.leaf_pages + s.overflow_pages) as u64 * u64::from(s.page_size))
-    }
 }
 
 /// Rows of a table in key order.

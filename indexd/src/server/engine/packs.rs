@@ -189,9 +189,7 @@ impl Engine {
     /// What a pack held and cost: the last one of a workspace, or the one of an id.
     pub(super) fn context_show(&self, p: &ShowParams) -> Result<String, ErrorObject> {
         let root = match target(&p.repo, &p.cwd).folder()? {
-            Some((dir, exact)) => {
-                Some(self.registry.locate(dir, exact).map_err(|e| convert::workspace_error(&e))?)
-            }
+            Some((dir, exact)) => Some(self.registry.locate(dir, exact)?),
             None => None,
         };
         let summary = match (&p.pack_id, &root) {
@@ -221,7 +219,7 @@ impl Engine {
     pub(super) fn pack_get(&self, params: &PackGetParams) -> Result<String, ErrorObject> {
         let workspace = match target(&params.repo, &params.cwd).folder()? {
             Some((dir, exact)) => {
-                let root = self.registry.locate(dir, exact).map_err(|e| convert::workspace_error(&e))?;
+                let root = self.registry.locate(dir, exact)?;
                 Some(folder_name(&root))
             }
             None => None,

@@ -3,7 +3,7 @@
 use super::{Engine, LONG_WAIT, Reading, SCHEMA_VERSION, TOOL_VERSION, reporter, target};
 use crate::server::backend::Context;
 use crate::server::dispatch::json;
-use crate::server::{convert, edges, import};
+use crate::server::{edges, import};
 use crate::workspace::folder_name;
 use base64::Engine as _;
 use indexd_artifact::{Artifact, Vocabulary};
@@ -92,10 +92,8 @@ impl Engine {
         let Reading { workspace, snapshot, config, warnings, repo_id, freshness, waited, started, .. } =
             reading;
         drop(snapshot);
-        workspace
-            .import(overlays, &|| ctx.cancel.is_cancelled(), &mut reporter(p.progress, ctx))
-            .map_err(|e| convert::workspace_error(&e))?;
-        let snapshot = workspace.snapshot().map_err(|e| convert::workspace_error(&e))?;
+        workspace.import(overlays, &|| ctx.cancel.is_cancelled(), &mut reporter(p.progress, ctx))?;
+        let snapshot = workspace.snapshot()?;
         let overlays = None;
         let reading =
             Reading { workspace, snapshot, config, warnings, repo_id, freshness, waited, started, overlays };

@@ -3,7 +3,8 @@
 use crate::config::Config;
 use crate::workspace::indexing::engine::folder_bytes;
 use crate::workspace::indexing::recovery;
-use std::path::{Path, PathBuf};
+use indexd_proto::workspace::Collected;
+use std::path::Path;
 use std::time::{Duration, SystemTime};
 
 /// Ages after which indexes are removed.
@@ -52,24 +53,13 @@ pub fn unused_for(config: &Config) -> Option<Duration> {
     Some(config.workspace_keep_days).filter(|days| *days > 0).map(|days| Duration::from_secs(days * 86_400))
 }
 
-/// An index that was removed, or would be.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Collected {
-    /// The root of its repository, where one is registered.
-    pub root: Option<PathBuf>,
-    /// The name of its folder.
-    pub index: String,
-    /// `gone`, `unused` or `unregistered`.
-    pub reason: &'static str,
-    /// Bytes on disk.
-    pub bytes: u64,
-}
-
-impl Collected {
-    /// Describes the index in the folder `home`.
-    pub fn of(home: &Path, root: Option<&Path>, reason: &'static str) -> Self {
-        let index = home.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
-        Self { root: root.map(Path::to_owned), index, reason, bytes: folder_bytes(home) }
+/// Describes the index in the folder `home`, which is removed or would be.
+pub fn describe(home: &Path, root: Option<&Path>, reason: &str) -> Collected {
+    Collected {
+        root: root.map(|root| root.display().to_string()),
+        index: home.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default(),
+        reason: reason.to_owned(),
+        bytes: folder_bytes(home),
     }
 }
 

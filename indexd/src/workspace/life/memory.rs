@@ -5,6 +5,7 @@
 //! A closed workspace opens again with its next request.
 
 use crate::workspace::handle::Workspace;
+use crate::workspace::status::WorkspaceState;
 use crate::workspace::threads;
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender};
 use std::collections::BTreeMap;
@@ -155,7 +156,10 @@ fn close_idle(bytes_max: u64, all: Vec<Arc<Workspace>>, n_kept: usize, now: Inst
         all.into_iter().filter_map(|w| Some((w.asked_at()?, w))).collect();
     open.sort_by_key(|(at, _)| *at);
     open.truncate(open.len().saturating_sub(n_kept));
-    open.retain(|(at, w)| now.saturating_duration_since(*at) >= ASKED_LATELY && !w.is_building());
+    open.retain(|(at, w)| {
+        now.saturating_duration_since(*at) >= ASKED_LATELY
+            && !matches!(w.state(), WorkspaceState::Building | WorkspaceState::Rebuilding)
+    });
     for (_, workspace) in open {
         if used() <= bytes_max {
             return;
