@@ -1,4 +1,4 @@
-//! Chooses what a pack shows, and in which form, within the budget.
+//! Chooses the items of a pack and their forms, within the budget.
 //!
 //! Tokens are given out lane by lane: definitions that the text names and their neighbourhood, the best hits,
 //! heads of what the shown code refers to, callers, tests, documents. The best remaining candidates get the

@@ -180,7 +180,8 @@ impl<'c> Page<'c> {
         Change { after, block }
     }
 
-    /// Makes a change that [`Page::with`] measured with the same arguments, if nothing changed since.
+    /// Makes a change that [`Page::with`] measured with the same arguments. The page must be the same as
+    /// then.
     pub fn put(&mut self, i: usize, spot: &Spot, lines: &[Lines], change: &Change) {
         self.size = change.after;
         let key = (spot.zone, spot.file);
