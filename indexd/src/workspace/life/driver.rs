@@ -1,4 +1,4 @@
-//! The event loop of one workspace: one thread, one closed [`Event`], one [`State`], one writer.
+//! The event loop of one workspace: one thread, one closed [`Event`], one `State`, one writer.
 //!
 //! The loop sleeps until an event or a due time, takes in all events, then does what its state asks:
 //!
