@@ -124,7 +124,7 @@ impl<'v> Units<'v> {
         Rc::clone(edges)
     }
 
-    /// Edges of the given kinds into a definition, at most [`EDGES_IN_MAX`].
+    /// Edges of the given kinds into a definition, at most `EDGES_IN_MAX`.
     pub fn edges_in(&mut self, target: DefDoc, kinds: &[EdgeKind]) -> Rc<[Edge]> {
         let read = || self.view.edges_to(target, kinds, EDGES_IN_MAX).into();
         Rc::clone(self.edges_in.entry((target, kinds.to_vec())).or_insert_with(read))

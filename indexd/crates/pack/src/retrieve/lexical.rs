@@ -120,7 +120,7 @@ impl Drop for Lexical {
 }
 
 impl Lexical {
-    /// Scores the chunks that contain terms of `query`, at most about [`CANDIDATES_MAX`], unordered. Chunks
+    /// Scores the chunks that contain terms of `query`, at most about `CANDIDATES_MAX`, unordered. Chunks
     /// with equal scores are kept or dropped together. `cancel` is called before each term and between the
     /// passes; once it returns true, the result is incomplete.
     pub fn score(

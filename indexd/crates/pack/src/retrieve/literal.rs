@@ -22,7 +22,7 @@ const HOLDERS_FULL: f64 = 4.0;
 const CHUNKS_MAX: usize = 400;
 
 /// Sets the feature `literal` on the units that contain a literal of the query. With more than
-/// [`HOLDERS_FULL`] such units, the strength is divided by the square root of the excess factor: a message in
+/// `HOLDERS_FULL` such units, the strength is divided by the square root of the excess factor: a message in
 /// few places says more than a flag in twenty. Several literals add up to at most 1.
 pub fn mark(units: &mut Units, query: &Query, table: &mut Table) {
     let mut texts: FxHashMap<FileDoc, Arc<str>> = FxHashMap::default();
