@@ -238,7 +238,7 @@ impl Desk {
         Ok(Outcome { text: vec![text], structured: Some(places(&pack, None)) })
     }
 
-    /// What a pack need not show again: nothing when the same question was asked before.
+    /// The items that a pack need not show again. A repeated question gets the list of its first answer.
     fn seen(&self, root: &str, key: &str) -> Vec<String> {
         let memory = self.memory.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(before) = memory.asked.get(key) {
@@ -251,13 +251,9 @@ impl Desk {
         let mut memory = self.memory.lock().unwrap_or_else(PoisonError::into_inner);
         memory.asked.entry(key).or_insert(seen);
         let shown = memory.shown.entry(root.to_owned()).or_default();
-        for item in pack.sections.iter().flat_map(|s| &s.items) {
-            let mark = match item.form {
-                Form::Head => format!("{}@head", item.chunk_uid),
-                // A place alone showed nothing of it.
-                Form::Place => continue,
-                _ => item.chunk_uid.clone(),
-            };
+        // A place shows no code of the item.
+        for item in pack.items().filter(|item| item.form != Form::Place) {
+            let mark = item.seen_mark();
             if !shown.contains(&mark) {
                 shown.push_back(mark);
             }

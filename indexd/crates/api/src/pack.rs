@@ -612,13 +612,19 @@ impl Pack {
         self.sections.iter().flat_map(|s| &s.items)
     }
 
-    /// What a follow-up may name as [`crate::Request::seen`]: the chunk uid of each item, with `@head` for
-    /// those of which only a part was shown that a later pack may repeat in full.
+    /// The items in the form of [`crate::Request::seen`], for a follow-up request.
     pub fn seen(&self) -> Vec<String> {
-        let mark = |i: &Item| match i.form {
-            Form::Head => format!("{}@head", i.chunk_uid),
-            _ => i.chunk_uid.clone(),
-        };
-        self.items().map(mark).collect()
+        self.items().map(Item::seen_mark).collect()
+    }
+}
+
+impl Item {
+    /// Marks the item as seen in [`crate::Request::seen`]: its chunk uid, with `@head` if only the head was
+    /// shown, so that a later pack may show the rest.
+    pub fn seen_mark(&self) -> String {
+        match self.form {
+            Form::Head => format!("{}@head", self.chunk_uid),
+            _ => self.chunk_uid.clone(),
+        }
     }
 }

@@ -29,7 +29,7 @@ pub enum CompareError {
     /// Two commits without a common past.
     #[error("{0:?} and {1:?} have no commit in common")]
     Unrelated(String, String),
-    /// More than [`FILES_MAX`] files.
+    /// More than `FILES_MAX` files.
     #[error("more than {FILES_MAX} files")]
     TooMany,
 }

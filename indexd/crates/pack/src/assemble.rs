@@ -1,10 +1,10 @@
-//! Chooses what a pack shows, and in which form, within the budget.
+//! Chooses the items of a pack and their forms, within the budget.
 //!
-//! Room is given out lane by lane: what the text names with its neighbourhood, the best hits, heads of
-//! what the shown code refers to, who calls it, its tests, documents; then whatever is left to the best
-//! of all. The room of a lane is a share of the *scale*, a size near the budget that many budgets have
-//! in common, so that a pack of N tokens asked for again with a budget of N comes out the same. In
-//! its lane an item is refused only because it does not fit, and better ones are offered first.
+//! Tokens are given out lane by lane: definitions that the text names and their neighbourhood, the best hits,
+//! heads of what the shown code refers to, callers, tests, documents. The best remaining candidates get the
+//! rest. The share of a lane is a percentage of the *scale*: a size near the budget that many budgets have in
+//! common. Therefore a pack that took N tokens comes out the same with a budget of N. Each lane offers its
+//! best candidates first, and refuses an item only if it does not fit.
 
 mod changes;
 mod exact;
@@ -46,7 +46,7 @@ use rustc_hash::FxHashMap;
 use selected::claim_all;
 use std::rc::Rc;
 
-/// Chooses.
+/// Chooses the items of a pack and their forms.
 ///
 /// # Errors
 /// [`PackError::IndexMissing`], [`PackError::TokenCount`], [`PackError::Cancelled`] and those of
@@ -58,12 +58,12 @@ pub fn assemble<'a>(
 ) -> Result<Selected<'a>, PackError> {
     let mut a = Assembly::new(view, asked, ctx)?;
     a.fill_exactly()?;
-    if !a.has_true_twins() {
-        a.tell_apart();
+    if !a.merged_texts_are_equal() {
+        a.dedup_by_text();
         a.fill()?;
     }
     if a.lacks_items() {
-        a.tell_apart();
+        a.dedup_by_text();
         a.is_minimum_first = true;
         a.fill()?;
     }
@@ -83,7 +83,7 @@ fn zone_of(c: &Candidate) -> Zone {
     }
 }
 
-/// Whether a pack of this state can be made, and its tokens counted.
+/// Checks that the index can answer the request and that the counter is the one asked for.
 fn check(view: &dyn IndexView, asked: &Asked, ctx: &Context) -> Result<(), PackError> {
     let held = view.signature();
     if let Some(asked) = asked.pinned.as_ref().filter(|s| **s != held) {
@@ -96,7 +96,7 @@ fn check(view: &dyn IndexView, asked: &Asked, ctx: &Context) -> Result<(), PackE
     Ok(())
 }
 
-/// Finds the candidates, the best first, and assigns each to a section. None of them is shown yet.
+/// Finds the candidates, best first, and assigns each to a section. Shows none of them.
 fn select<'a>(
     mut units: Units<'a>,
     asked: &Asked,
@@ -141,35 +141,35 @@ struct Assembly<'a> {
     ctx: &'a Context<'a>,
     s: Selected<'a>,
     named: Named,
-    /// Lines of calls of what the text names, by caller, where the text asks about it.
+    /// Lines that call what the text names, by caller; only where the text asks about calls.
     calls_of_named: FxHashMap<UnitKey, Vec<u32>>,
     at: FxHashMap<UnitKey, usize>,
     page: Page<'a>,
     weights: Rc<[f64]>,
-    /// What the intent asks for.
+    /// The lanes and weights of the intent.
     row: Row,
     n_in_section: Vec<u64>,
     n_items: u64,
     scale: u64,
-    /// Tokens of the page at most: the budget, or what came out of it.
+    /// Maximum tokens of the page: the budget, or the tokens of the previous filling.
     limit: u64,
-    /// The least limit with which every decision would have been the same.
+    /// The smallest limit in tokens that would have led to the same decisions.
     needs: u64,
-    /// The states of the candidates that retrieval and expansion gave, before any was shown.
+    /// The states of the candidates before any of them was shown.
     states: Vec<State>,
-    /// What shown items refer to.
+    /// The definitions that shown items refer to.
     uses: Uses,
-    /// Tests of the best shown code, with its items.
+    /// Tests of the best shown code, with the items for which they were found.
     tests: Option<(Vec<usize>, Rc<[Link]>)>,
-    /// Excerpts that were planned, by candidate.
+    /// Planned excerpts by candidate.
     plans: FxHashMap<usize, Option<Plan>>,
-    /// What was refused last, by candidate.
+    /// The last refusal by candidate.
     refusals: FxHashMap<usize, Refusal>,
-    /// Whether the guaranteed items go first, each with one line.
+    /// True if the guaranteed items are shown first, each with one line.
     is_minimum_first: bool,
 }
 
-/// An excerpt that had no room: what it would have taken, as long as its file is in the same state.
+/// An excerpt that did not fit, and its cost. The cost is valid until its file changes on the page.
 struct Refusal {
     parts: Vec<Lines>,
     state: u64,
@@ -212,7 +212,7 @@ impl<'a> Assembly<'a> {
         })
     }
 
-    /// Fills the page from the start.
+    /// Fills the page from its initial state.
     fn fill(&mut self) -> Result<(), PackError> {
         self.needs = 0;
         self.page = Page::new(self.s.units.view, self.ctx.counter);
@@ -233,7 +233,7 @@ impl<'a> Assembly<'a> {
             self.show_minimum();
         }
         if self.is_thrifty() {
-            self.show_what_is_worth_it(share);
+            self.show_valuable_hits(share);
         } else {
             self.show_lanes()?;
             self.use_up()?;
@@ -242,8 +242,8 @@ impl<'a> Assembly<'a> {
         self.check_cancelled()
     }
 
-    /// The hits that are worth showing, and in proportion to them heads and tests.
-    fn show_what_is_worth_it(&mut self, share: Shares) {
+    /// Shows the hits that are worth their tokens, with heads and tests in proportion.
+    fn show_valuable_hits(&mut self, share: Shares) {
         let scale = self.scale;
         let of = |percent: u32| scale * u64::from(percent) / 100;
         self.show_named(of(share.named));
@@ -259,23 +259,23 @@ impl<'a> Assembly<'a> {
         if (self.ctx.cancel)() { Err(PackError::Cancelled) } else { Ok(()) }
     }
 
-    /// Tokens that are free.
+    /// Free tokens.
     fn left(&self) -> u64 {
         self.tokens_max().saturating_sub(self.page.size().tokens)
     }
 
-    /// Tokens that can be used: characters are capped, and no counter finds more than two tokens in
-    /// a byte.
+    /// Tokens that can be used at most: characters are limited too, and no counter finds more than two tokens
+    /// in a byte.
     fn tokens_max(&self) -> u64 {
         self.limit.min(8 * u64::from(TOTAL_CHARS_MAX))
     }
 
-    /// The form in which a candidate is shown, `Some(None)` where it is not shown yet; `None` where nothing
-    /// may change it any more.
+    /// The form in which a candidate is shown: `Some(None)` if it is not shown yet, `None` if its form is
+    /// final.
     fn shown_as(&self, i: usize) -> Option<Option<Form>> {
         let c = &self.s.claimed[i];
         match c.state {
-            // What the reader has stays a place.
+            // A unit that the reader has is shown as its place only.
             State::Included if c.plan.as_ref().is_some_and(|p| p.form == Form::Place) => None,
             State::Included => Some(c.plan.as_ref().map(|p| p.form)),
             State::Open | State::Dropped(DropReason::Budget | DropReason::TooLarge) => Some(None),
@@ -283,9 +283,8 @@ impl<'a> Assembly<'a> {
         }
     }
 
-    /// Offers a candidate in a form: it is shown if the page with it stays within all limits and takes
-    /// at most `room` tokens more. Says how many it took. Once the request is withdrawn nothing is shown
-    /// any more.
+    /// Shows a candidate by `plan` if the page stays within all limits and grows by at most `room` tokens.
+    /// Returns the tokens it took. Shows nothing after the request was cancelled.
     fn offer(&mut self, i: usize, plan: Plan, room: u64) -> Option<u64> {
         let (section, was) = (self.s.claimed[i].section?, self.shown_as(i)?);
         let plan = self.admitted(i, plan, was.is_some())?;
@@ -325,8 +324,8 @@ impl<'a> Assembly<'a> {
         Some(taken)
     }
 
-    /// The plan of a candidate that may be shown by it, with the lines that are shown already: those stay, as
-    /// the member of a type that shown code uses.
+    /// The plan with which a candidate may be shown, or `None`. Lines that are shown already stay, such as
+    /// the members of a type that shown code uses.
     fn admitted(&mut self, i: usize, plan: Plan, is_shown: bool) -> Option<Plan> {
         if (self.ctx.cancel)() {
             return None;
@@ -344,17 +343,17 @@ impl<'a> Assembly<'a> {
         fits.then_some(plan)
     }
 
-    /// Whether an excerpt is as short as an item must be.
+    /// True if an excerpt is within the byte limit of an item.
     fn is_within_item(&mut self, i: usize, plan: &Plan) -> bool {
         let source = self.s.source(i);
-        // A line that has no room even in part is no item's.
+        // A line that does not fit even in part is not counted.
         let shown = |p: &Lines| (p.start..=p.end).map(|l| source.shown_len(l)).sum::<Option<usize>>();
         let bytes = plan.parts.iter().map(shown).sum::<Option<usize>>();
         bytes.is_some_and(|bytes| bytes as u64 <= self.s.request.budgets.max_bytes_per_item)
     }
 
-    /// Lines of a candidate, with the signatures of the types that it stands in: nobody understands a member
-    /// without them. They belong to the text and not to the item.
+    /// Lines of a candidate together with the signatures of its enclosing types, without which a member is
+    /// hard to understand. The signatures are part of the text but not of the item.
     fn with_types_around(&mut self, i: usize, lines: &[Lines]) -> Vec<Lines> {
         let unit = Rc::clone(&self.s.claimed[i].candidate.unit);
         let mut out = lines.to_vec();
@@ -373,7 +372,7 @@ impl<'a> Assembly<'a> {
         out
     }
 
-    /// Drops a candidate that is not shown yet where no more items may be. Says whether.
+    /// Drops a candidate that is not shown yet if a limit on items is reached. Returns true if it did.
     fn drop_capped(&mut self, i: usize) -> bool {
         let c = &self.s.claimed[i];
         let is_offered =
@@ -403,13 +402,13 @@ impl<'a> Assembly<'a> {
         Spot { zone: zone_of(c), file: c.unit.file, record: Rc::clone(&c.file), source: self.s.source(i) }
     }
 
-    /// Whether the pack ends where what follows is worth little.
+    /// True if the pack ends where further hits are worth little.
     fn is_thrifty(&self) -> bool {
         self.s.request.budgets.stop == Stop::Value
     }
 
-    /// Starts over with candidates that were compared by their texts.
-    fn tell_apart(&mut self) {
+    /// Starts again with duplicates decided by full texts instead of digests.
+    fn dedup_by_text(&mut self) {
         let claimed = std::mem::take(&mut self.s.claimed);
         let candidates: Vec<Candidate> = claimed.into_iter().map(|c| c.candidate).collect();
         let (units, sources) = (&mut self.s.units, &mut self.s.sources);
@@ -419,9 +418,9 @@ impl<'a> Assembly<'a> {
         self.s.matched.clear();
     }
 
-    /// Whether those that were left out for what was chosen have its text. There are dozens of others,
-    /// in files that nobody needs to read.
-    fn has_true_twins(&mut self) -> bool {
+    /// True if every candidate merged into a shown one has exactly its text. Merged candidates of unshown
+    /// ones are not checked: they are many, and their files need not be read.
+    fn merged_texts_are_equal(&mut self) -> bool {
         let unit = |i: usize| Rc::clone(&self.s.claimed[i].candidate.unit);
         let shown = (0..self.s.claimed.len()).filter(|i| self.s.claimed[*i].state == State::Included);
         let pairs: Vec<(Rc<Unit>, Rc<Unit>)> =
@@ -429,7 +428,7 @@ impl<'a> Assembly<'a> {
         pairs.iter().all(|(a, b)| are_equal(&self.s.units, &mut self.s.sources, a, b))
     }
 
-    /// Whether fewer items are shown than are guaranteed, though there are more.
+    /// True if fewer items than guaranteed are shown while candidates remain.
     fn lacks_items(&self) -> bool {
         let wanted = u64::from(self.ctx.config.min_items).min(self.s.request.budgets.max_items);
         wanted > 1
@@ -438,7 +437,7 @@ impl<'a> Assembly<'a> {
             && self.s.claimed.iter().any(|c| c.state == State::Open)
     }
 
-    /// Shows the first line of the guaranteed number of items, best first; the lanes add the rest of each.
+    /// Shows the first line of the guaranteed number of items, best first. The lanes add the rest.
     fn show_minimum(&mut self) {
         let wanted = u64::from(self.ctx.config.min_items).min(self.s.request.budgets.max_items);
         for i in 0..self.s.claimed.len() {
@@ -454,8 +453,8 @@ impl<'a> Assembly<'a> {
         }
     }
 
-    /// With content and a positive budget, the best items are reduced to whole lines until the
-    /// guaranteed number is there or nothing fits (C-26). The caps on items hold.
+    /// Cuts the best items to as many whole lines as fit, until the guaranteed number of items is shown or
+    /// nothing fits (C-26). The limits on items hold.
     fn keep_minimum(&mut self) {
         let caps = self.s.request.budgets;
         let wanted = u64::from(self.ctx.config.min_items).min(caps.max_items);
@@ -465,7 +464,7 @@ impl<'a> Assembly<'a> {
             }
             let full = self.plan(i).filter(|p| self.s.claimed[i].state == State::Open && !p.parts.is_empty());
             let Some(full) = full else { continue };
-            // The most lines that fit; counts grow with lines.
+            // Binary search for the number of lines that fit; tokens grow with lines.
             let spot = self.spot(i);
             let (mut low, mut high) = (0, full.parts.iter().map(|p| p.count()).sum::<u32>());
             while low < high {
@@ -489,9 +488,8 @@ impl<'a> Assembly<'a> {
         }
     }
 
-    /// Writes the text and says of everything else why it is not shown.
-    /// What is shown, by section. What shown code led to came after all that was found and scored, so it
-    /// is put in its place among it; parts of a change stand in the order of the change.
+    /// Sorts the shown candidates by section, then by rank. Candidates found through shown code are ranked
+    /// among the others. Parts of a change keep the order of the change.
     fn shown_in_order(&mut self) -> Vec<usize> {
         let s = &mut self.s;
         let mut shown: Vec<usize> =
@@ -512,6 +510,7 @@ impl<'a> Assembly<'a> {
         shown
     }
 
+    /// Writes the text, and gives every other candidate the reason why it is not shown.
     fn finish(mut self) -> Selected<'a> {
         let last = self.s.claimed.iter().rposition(|c| c.state == State::Included);
         for i in 0..self.s.claimed.len() {

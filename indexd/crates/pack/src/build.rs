@@ -1,4 +1,4 @@
-//! The one way from a request to a pack.
+//! Builds the pack that answers a request.
 
 use crate::assemble::{Selected, assemble};
 use crate::context::Context;
@@ -9,31 +9,31 @@ use crate::template::Writer;
 use crate::write;
 use indexd_model::IndexView;
 
-/// Fillings that are tried for one pack whose text is not the default one.
+/// Maximum fillings for one pack whose text is not the default one.
 const FILLINGS_MAX: u32 = 6;
-/// Percent of the budget at which no better filling is looked for.
+/// Percent of the budget above which no fuller text is sought.
 const FULL_PERCENT: u64 = 95;
-/// How many times the budget the default text may have, where another text says less of each item.
+/// Maximum size of the default text, as a multiple of the budget, when another writer needs fewer tokens per
+/// item.
 const ROOM_MAX: u64 = 8;
 
 /// Builds the pack that answers `request` from one snapshot.
 ///
-/// The same view, request, configuration and tool version give the same canonical bytes. An empty
-/// result is a success with a warning; a budget of 0 gives an empty pack.
+/// The same view, request, configuration and tool version give the same canonical bytes. An empty result is a
+/// success with a warning. A budget of 0 gives an empty pack.
 ///
 /// # Errors
-/// Those of [`Asked::new`] and of [`answer`].
+/// The errors of [`Asked::new`] and of [`answer`].
 pub fn build(view: &dyn IndexView, request: &Request, ctx: &Context) -> Result<Pack, PackError> {
     answer(view, &Asked::new(request, ctx.config)?, ctx)
 }
 
-/// As [`build`](fn@build), for a request whose defaults are filled in.
+/// Builds the pack of a request whose defaults are filled in.
 ///
 /// # Errors
-/// [`PackError::IndexMissing`] for a pinned signature that is not the
-/// view's; [`PackError::TokenCount`] when the counter is not the one asked for;
-/// [`PackError::Cancelled`]; [`PackError::ContextOverflow`] when the text came out above the budget,
-/// which would be a bug; [`PackError::InvalidRequest`] when a template fails.
+/// [`PackError::IndexMissing`] if the pinned signature is not that of the view; [`PackError::TokenCount`] if
+/// the counter is not the one asked for; [`PackError::Cancelled`]; [`PackError::ContextOverflow`] if the text
+/// exceeds the budget, which would be a bug; [`PackError::InvalidRequest`] if a template fails.
 pub fn answer(view: &dyn IndexView, asked: &Asked, ctx: &Context) -> Result<Pack, PackError> {
     if let Some(writer) = asked.options.writer()? {
         let (selected, pack) = written(view, asked, ctx, &writer)?;
@@ -59,7 +59,7 @@ pub fn answer(view: &dyn IndexView, asked: &Asked, ctx: &Context) -> Result<Pack
     Ok(pack)
 }
 
-/// What would be in the pack: the same items, and an empty `rendered`.
+/// Builds the pack without its text: the same items, and an empty `rendered`.
 ///
 /// # Errors
 /// As [`answer`], without [`PackError::ContextOverflow`].
@@ -74,9 +74,9 @@ pub fn preview(view: &dyn IndexView, asked: &Asked, ctx: &Context) -> Result<Pac
     write::pack(&mut selected, asked, ctx)
 }
 
-/// A pack whose text another writer makes. The default text is filled until the other one, counted as a
-/// whole, is close to the budget or nothing more is left to show; the fullest that fits is taken. Where
-/// not even the text around nothing fits, the text is empty and a warning says so.
+/// Builds a pack whose text comes from `writer`. Fills the default text several times, until the other text,
+/// counted as a whole, is close to the budget or all candidates are shown. Returns the fullest pack that
+/// fits. If even a text without items does not fit, the text is empty and a warning says so.
 fn written<'a>(
     view: &'a dyn IndexView,
     asked: &Asked,
@@ -121,7 +121,8 @@ fn written<'a>(
     Ok((selected, pack))
 }
 
-/// A pack whose default text has at most `room` tokens, with the text of `writer` in its place.
+/// Builds a pack whose default text has at most `room` tokens, then replaces that text by the text of
+/// `writer`.
 fn filled<'a>(
     view: &'a dyn IndexView,
     asked: &Asked,

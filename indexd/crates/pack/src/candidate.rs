@@ -1,4 +1,4 @@
-//! Candidates and their one total order.
+//! Candidates and their total order.
 
 use crate::config::ScoringWeights;
 use crate::identity::Sources;
@@ -13,7 +13,7 @@ use indexd_model::{DefDoc, EdgeKind};
 use std::cmp;
 use std::rc::Rc;
 
-/// One edge of the path that reached a candidate, as it was walked.
+/// One edge on the path to a candidate, in the direction of the walk.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Step {
     /// Kind.
@@ -22,9 +22,9 @@ pub struct Step {
     pub from: DefDoc,
     /// Target of the edge.
     pub to: DefDoc,
-    /// The definition around the occurrences: one of the two.
+    /// The definition that contains the occurrences: `from` or `to`.
     pub site: DefDoc,
-    /// Whether it was walked from source to target.
+    /// True if the edge was walked from source to target.
     pub is_out: bool,
     /// The occurrence with the highest confidence among those that count as evidence.
     pub evidence: Option<Occurrence>,
@@ -33,17 +33,17 @@ pub struct Step {
 /// How a candidate was found first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Origin {
-    /// Among the best hits, or named by `focus`.
+    /// It is one of the best hits, or `focus` names it.
     Seed,
-    /// By text, in a file of a kind that has a section of its own.
+    /// By its text, in a file whose kind has a section of its own.
     Text,
     /// By an edge.
     Edge,
-    /// Beside a seed.
+    /// In the file of a seed, near it.
     Neighbour,
-    /// The type around a member that is shown.
+    /// It is the type around a shown member.
     Around,
-    /// Exported by the module of a seed.
+    /// The module of a seed exports it.
     Export,
 }
 
@@ -60,28 +60,28 @@ pub struct Candidate {
     pub origin: Origin,
     /// Retrieval score in 0..1.
     pub seed_score: f64,
-    /// What its retrieval score is computed from; `None` where retrieval did not find it, and where it
-    /// is a seed of score 1 because it is named.
+    /// The input of its retrieval score. `None` if retrieval did not find it, or if it is named and so a seed
+    /// of score 1.
     pub scored: Option<Scored>,
     /// Fewest hops from a seed.
     pub distance: u32,
     /// Edges from a seed.
     pub path: Vec<Step>,
-    /// Confidence along the path; 1 for seeds.
+    /// Product of the confidences along the path, 0..1; 1 for seeds.
     pub evidence: f64,
-    /// Whether an edge of the path lacks evidence of the kinds asked for.
+    /// True if an edge of the path lacks evidence of the kinds asked for.
     pub has_gap: bool,
-    /// The first line of the seed it stands beside, when that is how it was found.
+    /// The first line of the seed near which it was found, for [`Origin::Neighbour`].
     pub beside: Option<u32>,
-    /// The score: the bounded merge, or that of another profile.
+    /// The score in 0..1: the hybrid score, or that of another profile.
     pub hybrid: f64,
-    /// What the score is made of where the profile is not `graph`.
+    /// The parts of the score if the profile is not `graph`.
     pub parts: Vec<Part>,
 }
 
 impl Candidate {
-    /// A seed without evidence, with what retrieval says about it: its score in 0..1 and what that is computed
-    /// from.
+    /// A seed without evidence. `seed_score` is its retrieval score in 0..1, `scored` the input of that
+    /// score.
     pub fn new(unit: Rc<Unit>, file: Rc<FileRecord>, (seed_score, scored): (f64, Option<Scored>)) -> Self {
         Self {
             unit,
@@ -100,12 +100,12 @@ impl Candidate {
         }
     }
 
-    /// Computes the score from the retrieval score, the hops and the evidence.
+    /// Computes the hybrid score from the retrieval score, the hops and the evidence.
     pub fn score(&mut self, w: &ScoringWeights) {
         self.hybrid = hybrid(self.seed_score, self.distance, self.evidence, w);
     }
 
-    /// The score, explained: the value of the root is [`Candidate::hybrid`] to the bit.
+    /// Explains the score. The value of the root equals [`Candidate::hybrid`] to the bit.
     pub fn explain(&self, formula: &Formula, scale: f64, w: &ScoringWeights) -> Explanation {
         let seed = match &self.scored {
             Some(scored) => formula.explain_seed(scored, scale),
@@ -130,9 +130,8 @@ impl Candidate {
     }
 }
 
-/// Sorts candidates by RANK-05 as settled in C-39 and C-40: strong seeds first, then the primary
-/// key, the hybrid score, the distance, and the four keys that decide between equals. With
-/// `graph_first`, hops and evidence go before all of these.
+/// Sorts candidates by RANK-05 as settled in C-39 and C-40: strong seeds first, then the primary key, the
+/// score, the distance and the four tie-breakers. With `graph_first`, hops and evidence precede all of these.
 pub fn sort(
     candidates: &mut Vec<Candidate>,
     request: &Resolved,
@@ -146,7 +145,7 @@ pub fn sort(
     permute(candidates, order);
 }
 
-/// The positions of candidates in the order of [`sort`].
+/// Returns the positions of candidates in the order of [`sort`].
 pub fn order(
     candidates: &[&Candidate],
     request: &Resolved,
@@ -160,7 +159,7 @@ pub fn order(
     keys.sort_by(|a, b| {
         by_score(candidates[a.0], candidates[b.0], &request.ordering, (graph_first, request.scoring), w)
     });
-    // Identities cost a look at the text, so only candidates that tie are asked for theirs.
+    // An identity requires a read of the text, so it is computed only for candidates that tie.
     let mut at = 0;
     while at < keys.len() {
         let tie = |a: usize, b: usize| {

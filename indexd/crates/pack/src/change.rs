@@ -1,8 +1,8 @@
-//! A change as definitions: what it adds, takes away and rewrites, as it was and as it is.
+//! A change as a list of definitions, with both versions of each.
 //!
-//! Whoever holds the texts gives both sides of each file with their facts and the runs of lines that
-//! differ; here the lines are given to the definitions they belong to, those of both sides are matched
-//! by name, and each [`Segment`] can be printed as the part of a diff that is its own.
+//! The caller supplies both sides of each file, their facts, and the runs of lines that differ. This module
+//! assigns the lines to definitions and matches the definitions of both sides, by name or by body. Each
+//! [`Segment`] prints its own part of the diff.
 
 pub mod patch;
 
@@ -17,52 +17,52 @@ use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Characters of a signature that are told.
+/// Maximum characters of a reported signature.
 const SIGNATURE_CHARS_MAX: usize = 200;
 
-/// Characters of a signature in the header of a hunk.
+/// Maximum characters of a signature in the header of a hunk.
 const HEADER_CHARS_MAX: usize = 120;
 
 /// A change between two states of a tree.
 #[derive(Clone, Debug, Default)]
 pub struct Change {
-    /// What it is, for the identity of a pack.
+    /// Its identity, a part of the identity of a pack.
     pub id: ChangeId,
     /// The files that differ, by path.
     pub files: Vec<ChangedFile>,
-    /// What a reader should know of it, one sentence each.
+    /// Notes for the reader, one sentence each.
     pub notes: Vec<String>,
 }
 
 /// One file of a change.
 #[derive(Clone, Debug)]
 pub struct ChangedFile {
-    /// Its path, the one it had where it is gone.
+    /// Its path; of a removed file the former path.
     pub path: String,
-    /// The path it had before, where it is another one.
+    /// The previous path if it was renamed.
     pub previous_path: Option<String>,
-    /// The text before; `None` for a new file, and where it cannot be shown.
+    /// The text before; `None` for a new file, or if it cannot be shown.
     pub before: Option<Version>,
-    /// The text after; `None` for a file that is gone, and where it cannot be shown.
+    /// The text after; `None` for a removed file, or if it cannot be shown.
     pub after: Option<Version>,
     /// The runs of lines that differ, in order.
     pub hunks: Vec<Run>,
-    /// Whether the text after is the one in the index.
+    /// True if the index holds the text after the change.
     pub is_indexed: bool,
-    /// Why neither text is shown: it is data, too large, or may hold secrets.
+    /// Why neither text is shown: binary, too large, or possibly secret.
     pub unreadable: Option<&'static str>,
 }
 
-/// A run of lines of one side that others of the other side stand for.
+/// A run of removed lines and the added lines that replace them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Run {
-    /// Lines before it in the text before.
+    /// Number of lines before the run in the old text.
     pub before: u32,
-    /// Lines taken away.
+    /// Number of removed lines.
     pub removed: u32,
-    /// Lines before it in the text after.
+    /// Number of lines before the run in the new text.
     pub after: u32,
-    /// Lines added.
+    /// Number of added lines.
     pub added: u32,
 }
 
@@ -73,7 +73,7 @@ pub struct Version {
     pub text: Arc<str>,
     /// Its lines.
     pub lines: LineIndex,
-    /// What it says.
+    /// Its facts.
     pub facts: FileFacts,
 }
 
@@ -84,7 +84,7 @@ impl Version {
 
     fn n_lines(&self) -> u32 {
         let n = self.lines.count();
-        // What ends in a line end has no further line.
+        // After a final line end there is an empty span, which is not a line.
         if n > 0 && self.lines.span(n).is_empty() { n - 1 } else { n }
     }
 
@@ -94,7 +94,7 @@ impl Version {
 }
 
 impl ChangedFile {
-    /// What became of it.
+    /// The status: added, removed, renamed or modified.
     pub fn status(&self) -> Status {
         match (&self.before, &self.after, &self.previous_path) {
             (_, _, Some(_)) => Status::Renamed,
@@ -104,7 +104,7 @@ impl ChangedFile {
         }
     }
 
-    /// Its marks and its language.
+    /// Its role marks and its language.
     fn marks(&self) -> (FileRoles, Language) {
         let version = self.after.as_ref().or(self.before.as_ref());
         version.map_or((FileRoles::default(), Language::Text), |v| {
@@ -112,41 +112,41 @@ impl ChangedFile {
         })
     }
 
-    /// What it is to a reader.
+    /// Its role.
     pub fn role(&self) -> Role {
         let (roles, language) = self.marks();
         role_of_marks(roles, language)
     }
 }
 
-/// What a change does to one definition, or to the lines of a file that belong to none.
+/// The change of one definition, or of the lines of a file outside definitions.
 #[derive(Clone, Debug)]
 pub struct Segment {
-    /// The position of its file.
+    /// The index of its file in [`Change::files`].
     pub file: usize,
-    /// Its qualified name now, the one it had where it is gone; empty for lines of no definition.
+    /// Its qualified name; of a removed definition the former name. Empty for lines outside definitions.
     pub name: String,
-    /// The name it had, where it is another one.
+    /// The previous name if it was renamed.
     pub previous_name: Option<String>,
     /// The equal definition on the other side, in another file: `name in path`.
     pub elsewhere: Option<String>,
-    /// Its kind; `None` for lines of no definition.
+    /// Its kind; `None` for lines outside definitions.
     pub kind: Option<DefKind>,
-    /// What became of it.
+    /// The status: added, removed, renamed or modified.
     pub status: Status,
-    /// The definition in the text before; `NONE` where there is none.
+    /// The definition in the old text, or `NONE`.
     pub before: DefIdx,
-    /// The definition in the text after.
+    /// The definition in the new text, or `NONE`.
     pub after: DefIdx,
-    /// Signatures on one line, before and after.
+    /// Signatures on one line, old and new.
     pub signatures: [Option<String>; 2],
-    /// Whether whoever uses it may have to change, too: another signature, another name or none; for a
-    /// type, other members.
+    /// True if its users may have to change: its signature or name differs or it is removed, or, for a type,
+    /// its members differ.
     pub is_contract: bool,
-    /// Where a reviewer looks first: contracts, other code, what is between definitions, tests,
-    /// configuration, documents, generated files.
+    /// Review order, 0 first: contracts, other code, lines between definitions, tests, configuration,
+    /// documents, generated files.
     pub rank: u8,
-    /// The line of its name in the text after; 0 where there is none.
+    /// The line of its name in the new text, from 1; 0 if there is none.
     head_line: u32,
     ops: Vec<Op>,
 }
@@ -154,9 +154,9 @@ pub struct Segment {
 /// A line of a diff.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Op {
-    /// The line before; 0 for an added one.
+    /// The line in the old text; 0 if added.
     before: u32,
-    /// The line after; 0 for one taken away.
+    /// The line in the new text; 0 if removed.
     after: u32,
 }
 
@@ -166,10 +166,10 @@ impl Op {
     }
 }
 
-/// Who owns a line: a definition, or nobody.
+/// The definition that owns a line; `NONE` outside definitions.
 type Owner = DefIdx;
 
-/// Splits a change into what it does to each definition, by file and place.
+/// Splits a change into one segment for each definition, ordered by file and place.
 pub fn segments(change: &Change) -> Vec<Segment> {
     let mut out = Vec::new();
     for (i, file) in change.files.iter().enumerate() {
@@ -179,7 +179,7 @@ pub fn segments(change: &Change) -> Vec<Segment> {
     out
 }
 
-/// Joins definitions that went with equal ones that came in another file, under whatever name.
+/// Links removed definitions with equal ones added in another file, under any name.
 fn find_moved(change: &Change, segments: &mut [Segment]) {
     let of = |status: Status| -> Vec<usize> {
         let is_it = |i: &usize| segments[*i].status == status && segments[*i].kind.is_some();
@@ -209,14 +209,14 @@ fn of_file(i: usize, file: &ChangedFile, out: &mut Vec<Segment>) {
     let owners = [owners(file.before.as_ref()), owners(file.after.as_ref())];
     let keys = [keys(file.before.as_ref()), keys(file.after.as_ref())];
     let by_key: FxHashMap<&Key, DefIdx> = keys[1].iter().map(|(def, key)| (key, *def)).collect();
-    // The definition after that one before is now.
+    // Maps each old definition to its new version.
     let mut now: FxHashMap<DefIdx, DefIdx> =
         keys[0].iter().filter_map(|(def, key)| Some((*def, *by_key.get(key)?))).collect();
     find_renamed(file, &keys, &mut now);
     let was: FxHashMap<DefIdx, DefIdx> = now.iter().map(|(b, a)| (*a, *b)).collect();
     let ops = ops(file);
     let owner = |side: usize, line: u32| owners[side].get(line as usize).copied().unwrap_or(DefIdx::NONE);
-    // Definitions by the place at which they appear.
+    // Segments in the order in which they first appear.
     let mut found: Vec<((Owner, Owner), Vec<Op>)> = Vec::new();
     let mut at: FxHashMap<(Owner, Owner), usize> = FxHashMap::default();
     for op in ops {
@@ -250,7 +250,7 @@ fn text_of(file: &ChangedFile, op: Op) -> &str {
     version.as_ref().map_or("", |v| v.line(line))
 }
 
-/// The owner of each line, from 1 on: the definition whose chunk holds it.
+/// Returns the owner of each line, from 1: the definition whose chunk holds the line.
 fn owners(version: Option<&Version>) -> Vec<Owner> {
     let Some(v) = version else { return Vec::new() };
     let mut out = vec![DefIdx::NONE; v.lines.count() as usize + 2];
@@ -264,10 +264,10 @@ fn owners(version: Option<&Version>) -> Vec<Owner> {
     out
 }
 
-/// What tells definitions of one file apart.
+/// Identifies a definition within its file.
 type Key = (String, &'static str, u16);
 
-/// The definitions that own lines, with their keys.
+/// Returns the definitions that own lines, with their keys.
 fn keys(version: Option<&Version>) -> Vec<(DefIdx, Key)> {
     let Some(v) = version else { return Vec::new() };
     let facts = Facts::inside(&v.facts);
@@ -287,7 +287,7 @@ fn keys(version: Option<&Version>) -> Vec<(DefIdx, Key)> {
     out
 }
 
-/// Adds the definitions that are the same but for their name.
+/// Adds pairs of definitions that differ only in their names.
 fn find_renamed(file: &ChangedFile, keys: &[Vec<(DefIdx, Key)>; 2], now: &mut FxHashMap<DefIdx, DefIdx>) {
     let (Some(before), Some(after)) = (&file.before, &file.after) else { return };
     let taken: Vec<DefIdx> = now.values().copied().collect();
@@ -306,17 +306,17 @@ fn find_renamed(file: &ChangedFile, keys: &[Vec<(DefIdx, Key)>; 2], now: &mut Fx
     }
 }
 
-/// Pairs of definitions of one file that are compared to find renamed ones.
+/// Maximum pairs of definitions of one file that are compared to find renamed ones.
 const RENAMES_LOOKED_AT_MAX: usize = 2_500;
 
-/// Whether what follows the names is the same but for blanks, in part: the body alone is compared, and
-/// it has to say something.
+/// True if both definitions have the same kind and the same body, except for blanks and the name, and the
+/// body is not trivial.
 fn is_renamed(before: &Version, b: DefIdx, after: &Version, a: DefIdx) -> bool {
     let of = |v: &Version, def: DefIdx| {
         let facts = Facts::inside(&v.facts);
         let it = facts.def(def);
         let body = Span { start: it.head.end.max(it.name_span.end), end: it.span.end };
-        // What is said of it may be new.
+        // The doc comment may differ.
         let body = match it.doc {
             doc if body.contains(doc) && !doc.is_empty() => {
                 format!(
@@ -336,10 +336,10 @@ fn is_renamed(before: &Version, b: DefIdx, after: &Version, a: DefIdx) -> bool {
         && words(&before.1.replace(&before.2, &after.2)) == words(&after.1)
 }
 
-/// Bytes of a body below which equal ones say nothing.
+/// Minimum bytes of a body whose equality proves a rename.
 const RENAMED_BYTES_MIN: usize = 24;
 
-/// Every line of a file as a diff has it.
+/// Returns every line of a file as a line of a diff.
 fn ops(file: &ChangedFile) -> Vec<Op> {
     let count = |v: &Option<Version>| v.as_ref().map_or(0, Version::n_lines);
     let (n_before, n_after) = (count(&file.before), count(&file.after));
@@ -422,7 +422,7 @@ fn head_line(file: &ChangedFile, after: DefIdx) -> u32 {
     file.after.as_ref().zip(after.some()).map_or(0, |(v, def)| line(v, def))
 }
 
-/// Whether a changed line holds more than blanks and a comment.
+/// True if a changed line holds more than blanks and a comment.
 fn says_something(file: &ChangedFile, op: Op) -> bool {
     let line = text_of(file, op).trim();
     !line.is_empty() && !["//", "#", "/*", "*", "\"\"\""].iter().any(|c| line.starts_with(c))
@@ -434,7 +434,7 @@ fn signature(v: &Version, def: DefIdx) -> Option<String> {
     (!head.trim().is_empty()).then(|| one_line(head).chars().take(SIGNATURE_CHARS_MAX).collect())
 }
 
-/// Where a reviewer looks first.
+/// The review order of a segment, see [`Segment::rank`].
 fn rank(file: &ChangedFile, kind: Option<DefKind>, status: Status, is_contract: bool) -> u8 {
     let roles = file.marks().0;
     let name = file.path.rsplit('/').next().unwrap_or(&file.path);
@@ -454,13 +454,13 @@ fn rank(file: &ChangedFile, kind: Option<DefKind>, status: Status, is_contract: 
 }
 
 impl Segment {
-    /// Lines added and taken away.
+    /// Returns the numbers of added and removed lines.
     pub fn counts(&self) -> (u32, u32) {
         let n = |f: fn(&Op) -> bool| self.ops.iter().filter(|op| f(op)).count() as u32;
         (n(|op| op.before == 0), n(|op| op.after == 0))
     }
 
-    /// The first line that is added, else the one at the place where lines were taken away.
+    /// The first added line; else the line at which lines were removed.
     pub fn line(&self) -> u32 {
         let first = self.ops.iter().position(|op| op.is_change()).unwrap_or(0);
         let after = |ops: &[Op]| ops.iter().find(|op| op.after > 0).map(|op| op.after);
@@ -469,9 +469,9 @@ impl Segment {
             .unwrap_or(1)
     }
 
-    /// Its part of the diff with so many lines around each change, and the lines of the text after that it
-    /// shows; `u32::MAX` shows all lines. Of more than `lines_max` lines the first are shown, with the
-    /// number of the others.
+    /// Returns its part of the diff, with `around` lines of context for each change, and the shown lines of
+    /// the new text. `u32::MAX` shows all lines. If there are more than `lines_max` lines, the first are
+    /// shown, then the number of the others.
     pub fn diff(&self, change: &Change, around: u32, lines_max: usize) -> (String, Vec<Lines>) {
         let file = &change.files[self.file];
         let n = self.ops.len();
@@ -496,12 +496,12 @@ impl Segment {
                 i += 1;
                 continue;
             }
-            // A run ends where lines are left out or belong to others.
+            // A hunk ends where lines are left out or belong to other definitions.
             let mut end = i + 1;
             while end < n && shown[end] && follows(self.ops[end - 1], self.ops[end]) {
                 end += 1;
             }
-            // What stands around other definitions' changes is none of this one.
+            // Context around changes of other definitions is left out.
             let run = &self.ops[i..end];
             i = end;
             if !run.iter().any(|op| op.is_change() && !is_blank(file, *op)) {
@@ -518,7 +518,7 @@ impl Segment {
         (out, crate::render::union(lines))
     }
 
-    /// Lines of its diff with so many lines around each change.
+    /// Number of lines of its diff with `around` lines of context.
     pub fn n_lines(&self, around: u32) -> usize {
         let n = self.ops.len();
         let mut count = 0;
@@ -543,7 +543,7 @@ impl Segment {
             out.push(' ');
             push_plain(&self.name, out);
         }
-        // As it is now, where its line is not shown.
+        // Shows the new signature if its line is not shown.
         let [_, signature] = &self.signatures;
         let shows_head = ops.iter().any(|op| op.after > 0 && op.after == self.head_line);
         if let Some(signature) = signature.as_ref().filter(|_| !shows_head && !ops.is_empty()) {
@@ -563,7 +563,7 @@ impl Segment {
     }
 }
 
-/// Whether two neighbouring lines of a segment are neighbours in their texts.
+/// True if two consecutive lines of a segment are adjacent in their texts.
 fn follows(a: Op, b: Op) -> bool {
     let next = |x: u32, y: u32| x == 0 || y == 0 || y == x + 1;
     next(a.before, b.before) && next(a.after, b.after)
@@ -574,7 +574,7 @@ fn push_plain(text: &str, out: &mut String) {
 }
 
 impl Segment {
-    /// What is told of it.
+    /// Returns the report of this segment.
     pub fn report(&self, diff: Option<String>) -> PartReport {
         let (added, removed) = self.counts();
         let [signature_before, signature_after] = self.signatures.clone();

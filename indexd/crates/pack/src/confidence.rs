@@ -1,14 +1,14 @@
-//! How sure a pack is that it holds an answer.
+//! Estimates whether a pack holds an answer.
 //!
 //! ```text
 //! confidence = 2/3 * margin + 1/3 * coverage
 //! margin     = 1 - total of the tenth hit / total of the best
-//! coverage   = mean over the ten best hits of what they hold of the words of the text
+//! coverage   = mean over the ten best hits of their share of the words of the text
 //! ```
 //!
-//! Where an answer stands out, the totals fall fast behind it; where none does, dozens of hits share a
-//! word or two with the text. What the text names or quotes exactly is certain. `docs/ranking.md` has the
-//! trial: the area under the curve against answers that were found by reading.
+//! If one hit is the answer, totals fall fast after it. If none is, dozens of hits share a word or two with
+//! the text. A definition or phrase that the text names exactly has confidence 1. `docs/ranking.md` has the
+//! measurements (area under the curve, against answers found by reading).
 
 use crate::naming::Named;
 use crate::pack::Confidence;
@@ -16,14 +16,14 @@ use crate::query::{Kind, Query};
 use crate::retrieve::Hit;
 use crate::score::Feature;
 
-/// Hits that are looked at, the best.
+/// Number of best hits in the formula.
 const HITS: usize = 10;
-/// What the margin counts; the rest is coverage.
+/// Weight of the margin; the rest is the weight of coverage.
 const MARGIN: f64 = 2.0 / 3.0;
-/// A question below this is more often unanswered than answered.
+/// Questions with a confidence below this are more often unanswered than answered.
 const DOUBT: f64 = 0.43;
 
-/// That of ranked hits; `known` is the part of the words of the text that the tree holds, 0..1.
+/// The confidence of ranked hits. `known` is the share of the words of the text that occur in the tree, 0..1.
 pub fn of(query: &Query, named: &Named, hits: &[Hit], known: f64) -> Confidence {
     let Some(first) = hits.first() else { return Confidence::default() };
     let is_exact = !named.meant.is_empty() || first.scored.features.get(Feature::Literal) > 0.0;
@@ -36,12 +36,12 @@ pub fn of(query: &Query, named: &Named, hits: &[Hit], known: f64) -> Confidence 
     Confidence { score: if is_exact { 1.0 } else { score }, margin, coverage }
 }
 
-/// Whether a reader should ask again instead of guessing.
+/// True if the reader should ask again instead of guessing.
 pub fn is_doubt(confidence: Confidence, kind: Kind) -> bool {
     kind == Kind::Question && confidence.score < DOUBT
 }
 
-/// In hundredths, as it is written.
+/// Rounds to hundredths, as in the output.
 pub fn rounded(confidence: Confidence) -> Confidence {
     let Confidence { score, margin, coverage } = confidence;
     let round = |x: f64| (x * 100.0).round() / 100.0;

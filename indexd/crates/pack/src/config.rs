@@ -1,6 +1,6 @@
-//! Every weight and limit that shapes a pack and is no hard cap, with its default and reason.
+//! Weights and limits of packs that are settings, with defaults and reasons. Hard limits are in `model`.
 //!
-//! The numbers that ranking was tuned by are not settings; they stand in [`crate::tuning`].
+//! The numbers that ranking was tuned by are not settings; they are in [`crate::tuning`].
 
 use crate::pack::{Limit, LimitSource};
 use crate::query::Kind;
@@ -10,8 +10,8 @@ use indexd_model::limits;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// Declares numbers and switches, each with its default. In JSON members may be left out, and unknown ones are
-/// refused.
+/// Declares a struct of numbers and switches with defaults. In JSON, members may be left out, and unknown
+/// ones are refused.
 macro_rules! settings {
     ($($(#[$meta:meta])* $name:ident { $($(#[$field_meta:meta])* $field:ident: $ty:ty = $default:expr,)* })*) => {$(
         #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -41,26 +41,27 @@ settings! {
         scoring: ScoringWeights = ScoringWeights::default(),
         /// Weights of scoring `sources`.
         sources: SourceScoring = SourceScoring::default(),
-        /// What files are whatever their names say.
+        /// Patterns that set the roles of files regardless of the default rules.
         roles: RolePatterns = RolePatterns::default(),
         /// Bounds of expansion.
         expansion: ExpansionBounds = ExpansionBounds::default(),
         /// Shares of the budget.
         shares: Shares = Shares::default(),
-        /// What inexact token counters add.
+        /// Percent that inexact token counters add.
         headroom: Headroom = Headroom::default(),
-        /// Items guaranteed whenever there is content and a positive budget.
+        /// Items guaranteed if there is content and a positive budget.
         min_items: u32 = 1,
-        /// The window of a request, for the parts of it that the request does not name.
+        /// The context window, for the parts that a request does not set.
         window: ContextBudget = ContextBudget::default(),
-        /// Where the limits of [`Config::budgets`] that are set come from, by their names in this struct's
-        /// JSON, and `window` for any part of the window. A pack says it of its limits and is not shaped by it.
+        /// The origin of each limit of [`Config::budgets`] that a setting changes, by its name in JSON;
+        /// `window` stands for any part of the window. Packs report it with their limits, and nothing else
+        /// depends on it.
         #[serde(skip)]
         origins: BTreeMap<String, LimitSource> = BTreeMap::new(),
     }
 }
 
-/// Settings whose value may not be above a number: hard limits, and shares of one.
+/// Settings with a maximum: hard limits, and percentages.
 const HIGHEST: [(&str, f64); 11] = [
     ("/budgets/maxTotalChars", limits::TOTAL_CHARS_MAX as f64),
     ("/budgets/maxItems", limits::ITEMS_MAX as f64),
@@ -76,14 +77,14 @@ const HIGHEST: [(&str, f64); 11] = [
 ];
 
 impl Config {
-    /// A limit of [`Config::budgets`] by its name there, with where it comes from.
+    /// The limit `name` of [`Config::budgets`] with its origin.
     pub(crate) fn limit(&self, name: &str, value: u64) -> Limit {
         let source = self.origins.get(name).copied().unwrap_or(LimitSource::Default);
         Limit { value, source }
     }
 
-    /// Tokens of a request that names no budget: those of its client or else `maxTotalTokens`, and at
-    /// most what the window leaves.
+    /// The default tokens of a request: those of its client, else `maxTotalTokens`, and at most the tokens
+    /// that the window leaves.
     pub(crate) fn tokens(&self, client: Option<u64>) -> Limit {
         let configured = || self.limit("maxTotalTokens", self.budgets.max_total_tokens);
         let most = client.map_or_else(configured, |value| Limit { value, source: LimitSource::Client });
@@ -91,11 +92,11 @@ impl Config {
         if most.value <= left { most } else { self.limit("window", left) }
     }
 
-    /// Whether packs can be made with these settings: no number is negative or above its hard
-    /// limit, and some part of the hybrid score has weight.
+    /// Checks the settings: no number is negative or above its maximum, and some part of the hybrid score has
+    /// weight.
     ///
     /// # Errors
-    /// What is wrong, as a sentence about the value.
+    /// A sentence about the first value that is wrong.
     pub fn check(&self) -> Result<(), String> {
         let tree = serde_json::to_value(self).unwrap_or_default();
         if has_negative(&tree) {
@@ -134,7 +135,7 @@ settings! {
     BudgetDefaults {
         /// Characters of the rendering.
         max_total_chars: u64 = 200_000,
-        /// Tokens of the rendering, where the window leaves as many.
+        /// Tokens of the rendering, if the window leaves as many.
         max_total_tokens: u64 = 90_000,
         /// Items.
         max_items: u64 = 80,
@@ -157,34 +158,35 @@ settings! {
         distance: f64 = 0.20,
         /// Confidence along the best path.
         evidence: f64 = 0.10,
-        /// A seed at or above this is strong: nothing known by the graph alone passes it (C-40).
+        /// A seed at or above this score is strong: no candidate known by the graph alone is ranked above it
+        /// (C-40).
         strong_seed: f64 = 0.5,
     }
 }
 
 settings! {
-    /// Weights of scoring `sources`, and what each kind of source counts (RANK-10, RANK-11).
+    /// Weights of scoring profile `sources`, and the priority of each kind of source (RANK-10, RANK-11).
     #[derive(Copy)]
     SourceScoring {
         /// The score of profile `graph`.
         relevance: f64 = 0.5,
-        /// How lately the file was changed.
+        /// How recently the file was changed.
         recency: f64 = 0.3,
         /// The kind of source.
         source: f64 = 0.2,
-        /// What a frame of a trace counts; the ratio to the highest matters.
+        /// Priority of stack frames; only the ratio to the highest priority matters.
         tool_results: u64 = 100,
-        /// What the request names or focuses on counts.
+        /// Priority of definitions that the request names or focuses on.
         open_files: u64 = 80,
-        /// What hits count.
+        /// Priority of search hits.
         search_results: u64 = 60,
-        /// What edges lead to counts.
+        /// Priority of candidates found by edges.
         references: u64 = 40,
     }
 }
 
 settings! {
-    /// Bounds of expansion: every walk stops at a count, never at a time.
+    /// Bounds of expansion. They are counts, never times.
     #[derive(Copy)]
     ExpansionBounds {
         /// Seeds that are expanded.
@@ -201,7 +203,7 @@ settings! {
 }
 
 impl ExpansionBounds {
-    /// The bounds of a pack that is `n` times as wide as an ordinary one, up to the hard limits.
+    /// Multiplies the bounds by `n` for a large pack, up to the hard limits.
     pub fn times(self, n: u32) -> Self {
         let wider = |of: u32, most: u32| of.saturating_mul(n).min(most.max(of));
         Self {
@@ -215,11 +217,11 @@ impl ExpansionBounds {
 }
 
 settings! {
-    /// Percent of the budget that each lane of selection may take before the rest goes to the best of
-    /// all, in the order of the lanes (SECT-12, SEL-04).
+    /// Percent of the budget that each lane may take, in lane order, before the best remaining candidates get
+    /// the rest (SECT-12, SEL-04).
     #[derive(Copy)]
     Shares {
-        /// What the text names, with its callers, callees, types and a test.
+        /// Definitions that the text names, with their callers, callees, types and a test.
         named: u32 = 60,
         /// The best hits.
         code: u32 = 70,
@@ -229,14 +231,14 @@ settings! {
         callers: u32 = 1,
         /// Tests of the shown definitions.
         tests: u32 = 3,
-        /// Documents and configuration that fit the text.
+        /// Documents and configuration that match the text.
         prose: u32 = 1,
     }
 }
 
 impl Shares {
-    /// The shares for a kind of text. Who asks a question wants to read the code that answers it, and
-    /// not yet to change it: two thirds of the room for heads and tests go to code.
+    /// The shares for a kind of text. A question asks to read code and not yet to change it, so two thirds of
+    /// the shares for heads and tests go to code.
     pub fn of_kind(self, kind: Kind) -> Self {
         if kind != Kind::Question {
             return self;
@@ -248,7 +250,7 @@ impl Shares {
 }
 
 settings! {
-    /// What counters that do not know the model's tokenizer add to their counts (BUDG-07).
+    /// Percent added to the counts of counters that do not know the tokenizer of the model (BUDG-07).
     #[derive(Copy)]
     Headroom {
         /// Percent that `generic` adds.

@@ -1,4 +1,4 @@
-//! What a build needs besides the index and the request, and what it tells on the way.
+//! The inputs of a build besides the index and the request, and its callbacks.
 
 use crate::change::Change;
 use crate::config::Config;
@@ -7,36 +7,35 @@ use crate::tuning::Tuning;
 use indexd_model::Lines;
 use indexd_text::TokenCounter;
 
-/// What a build needs besides the index and the request.
+/// The inputs of a build besides the index and the request, and its callbacks.
 pub struct Context<'a> {
     /// Weights and defaults.
     pub config: &'a Config,
-    /// The numbers of ranking.
+    /// The tuned numbers of ranking.
     pub tuning: &'a Tuning,
-    /// The counter that the request names.
+    /// The token counter that the request names.
     pub counter: &'a dyn TokenCounter,
-    /// Whether the caller has withdrawn the request; asked between records.
+    /// Returns true once the caller has cancelled the request; called between records.
     pub cancel: &'a dyn Fn() -> bool,
     /// Version of the tool; part of the pack's identity.
     pub tool_version: &'a str,
-    /// The workspace.
+    /// The id of the workspace.
     pub repo_id: &'a str,
-    /// The change that the request names, with its texts.
+    /// The change that the request names, with both texts.
     pub change: Option<&'a Change>,
     /// ISO time for `createdAt`.
     pub created_at: &'a str,
-    /// Whether the indexed bytes of a path equal the blob at HEAD (C-06).
+    /// Returns true if the indexed bytes of a path equal the blob at HEAD (C-06).
     pub matches_head: &'a dyn Fn(&str) -> bool,
-    /// Called with the name of each stage as it ends, so that a caller with a clock can time it.
+    /// Called with the name of each stage at its end; a caller with a clock can time the stages.
     pub stage: &'a dyn Fn(&'static str),
-    /// Called for each candidate once the pack is made, best first, so that a caller can log how it
-    /// was scored and where it ended.
+    /// Called for each candidate of the finished pack, best first. A caller can log scores and outcomes.
     pub decided: &'a dyn Fn(&Decision),
 }
 
 impl<'a> Context<'a> {
-    /// A context with these parts and nothing else: it is not cancelled, tells nothing, and has no change,
-    /// no time and no bytes at HEAD.
+    /// Creates a context from these parts. It is never cancelled, its callbacks do nothing, and it has no
+    /// change, no time and no bytes at HEAD.
     pub fn new(config: &'a Config, tuning: &'a Tuning, counter: &'a dyn TokenCounter) -> Self {
         Self {
             config,
@@ -54,17 +53,17 @@ impl<'a> Context<'a> {
     }
 }
 
-/// How one candidate was scored and where it ended: places and numbers, no text.
+/// The scores and the outcome of one candidate. It contains paths and numbers, but no text of the file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Decision<'a> {
     /// Path of its file.
     pub path: &'a str,
     /// Its lines.
     pub lines: Lines,
-    /// The section that claims it.
+    /// The section that claims it, if any.
     pub section: Option<&'static str>,
     /// Its scores.
     pub scores: Scores,
-    /// `included`, `merged`, or the reason why it was left out ([`crate::pack::DropReason`]).
+    /// `included`, `merged`, or the reason for leaving it out ([`crate::pack::DropReason`]).
     pub outcome: &'static str,
 }

@@ -1,10 +1,9 @@
-//! One content, one item: units by identity first, then by content, then by overlapping lines.
+//! Removes duplicates: units with the same identity, with the same content, or with overlapping lines.
 //!
-//! Candidates come in rank order and the first of equals stays, so the best ranked survives and
-//! the order of survivors is that of the input. Contents are told apart by their digests in the index,
-//! so that no text is read, and groups are found by hash: the work grows with the number of candidates. That
-//! digests of 64 bits agree does not prove it, as whoever writes the texts can make two of them collide:
-//! [`are_equal`] looks at the texts, and [`text_hash`] tells many apart.
+//! Candidates come in rank order. The first of equal ones stays, so the best survives and the order does not
+//! change. Contents are compared by the digests in the index, so no text is read, and equal ones are found by
+//! hashing, so the work is linear in the number of candidates. Digests of 64 bits can collide, by intent too.
+//! [`are_equal`] compares the texts themselves, and [`text_hash`] is a hash without known collisions.
 
 use crate::identity::Sources;
 use crate::unit::{Unit, Units};
@@ -17,19 +16,19 @@ use std::hash::Hash;
 use std::rc::Rc;
 use std::sync::Arc;
 
-/// Where each candidate ended.
+/// The outcome of deduplication for one candidate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fate {
     /// It stays.
     Kept,
-    /// Its content is that of the candidate at this position.
+    /// Its content equals that of the candidate at this position.
     SameAs(usize),
-    /// It overlaps the lines of the candidate at this position.
+    /// Its lines overlap those of the candidate at this position.
     Overlaps(usize),
 }
 
-/// Decides for every unit, in rank order; `content` gives what units with one text have in common, and is
-/// asked once for each of those that have their size in common with another.
+/// Decides the fate of every unit, in rank order. `content` returns a value that is equal for units with
+/// equal texts. It is called once for each unit that shares its size with another one.
 pub fn dedup<K: Eq + Hash>(units: &[Rc<Unit>], mut content: impl FnMut(&Unit) -> K) -> Vec<Fate> {
     let mut n_of_size: FxHashMap<(u32, u32), u32> = FxHashMap::default();
     for unit in units {
@@ -49,26 +48,26 @@ pub fn dedup<K: Eq + Hash>(units: &[Rc<Unit>], mut content: impl FnMut(&Unit) ->
     fates
 }
 
-/// Bytes and lines: equal texts agree in both.
+/// Bytes and lines; they agree for equal texts.
 fn size(unit: &Unit) -> (u32, u32) {
     (unit.spans.iter().map(|(s, _)| s.len()).sum(), unit.spans.iter().map(|(_, l)| l.count()).sum())
 }
 
-/// What tells contents apart without a look at a text: the digests of the chunks, and the name of the
-/// definition, which its text holds.
+/// Compares contents without a text: the digests of the chunks, and the name of the definition, which its
+/// text contains.
 pub fn digests(units: &mut Units, unit: &Unit) -> (SmallVec<[u64; 2]>, Option<Arc<str>>) {
     let digests = unit.chunks.iter().map(|c| units.chunk(*c).digest).collect();
     (digests, unit.def.some().map(|d| Arc::clone(&units.def(d).name)))
 }
 
-/// The hash of the text, which proves that two are one.
+/// Hash of the text of a unit. Equal hashes prove equal texts.
 pub fn text_hash(units: &Units, sources: &mut Sources, unit: &Unit) -> ContentHash {
     let source = sources.of(units.view, unit.file);
     let text: String = unit.spans.iter().map(|(span, _)| source.slice(*span)).collect();
     ContentHash::of(text.as_bytes())
 }
 
-/// Whether two units have the same text.
+/// True if two units have the same text.
 pub fn are_equal(units: &Units, sources: &mut Sources, a: &Unit, b: &Unit) -> bool {
     let mut text = |u: &Unit| -> String {
         let source = sources.of(units.view, u.file);
@@ -77,8 +76,8 @@ pub fn are_equal(units: &Units, sources: &mut Sources, a: &Unit, b: &Unit) -> bo
     text(a) == text(b)
 }
 
-/// Marks what shares a line with a better candidate of the same file. Chunks of one extractor never
-/// do, so this speaks up only for a view whose chunks come from elsewhere.
+/// Marks units that share a line with a better candidate of the same file. Chunks of our own extractors never
+/// overlap; those of other views may.
 fn mark_overlaps(units: &[Rc<Unit>], fates: &mut [Fate]) {
     let mut taken = Taken::default();
     for (i, unit) in units.iter().enumerate() {
@@ -92,12 +91,13 @@ fn mark_overlaps(units: &[Rc<Unit>], fates: &mut [Fate]) {
     }
 }
 
-/// Lines that are taken, by file and first line: the last line and whose they are. None overlap.
+/// Lines that are taken, by file and first line: the last line and the position of the owner. They do not
+/// overlap.
 #[derive(Default)]
 struct Taken(BTreeMap<(FileDoc, u32), (u32, usize)>);
 
 impl Taken {
-    /// Takes lines, or names whose they are already; adjacent lines are no overlap.
+    /// Takes lines, or returns the owner of lines taken before. Adjacent lines do not overlap.
     fn claim(&mut self, file: FileDoc, lines: &[Lines], whose: usize) -> Option<usize> {
         let overlapped = lines.iter().find_map(|l| {
             let (at, (end, whose)) = self.0.range(..=(file, l.end)).next_back()?;

@@ -1,5 +1,5 @@
-//! What an index knows of a task beyond text search: the lines that hold its words, and the places that
-//! call, use or test what stands on them. [`indexd_task`] ranks it and writes the document.
+//! Collects evidence for a task from an index: the lines that contain its words, and the places that call,
+//! use or test the definitions on these lines. [`indexd_task`] ranks the evidence and writes the document.
 
 use crate::error::PackError;
 use aho_corasick::{AhoCorasick, MatchKind};
@@ -9,17 +9,17 @@ use indexd_task::ranking::{Ranking, rank};
 use indexd_task::{Line, Reference};
 use std::collections::BTreeSet;
 
-/// Edges read into one definition.
+/// Maximum edges read into one definition.
 const EDGES_MAX: usize = 200;
-/// Definitions of one file whose edges are read.
+/// Maximum definitions of one file whose edges are read.
 const DEFS_PER_FILE: usize = 6;
-/// References taken in all.
+/// Maximum references in total.
 const REFERENCES_MAX: usize = 400;
 
 /// Ranks the files of a snapshot for a task.
 ///
 /// # Errors
-/// [`PackError::Cancelled`], asked for once a file.
+/// [`PackError::Cancelled`]; cancellation is checked once for each file.
 pub fn ranking(view: &dyn IndexView, task: &str, cancel: &dyn Fn() -> bool) -> Result<Ranking, PackError> {
     let candidates = queries::candidates(task);
     let lines = lines(view, &candidates, cancel)?;
@@ -29,7 +29,7 @@ pub fn ranking(view: &dyn IndexView, task: &str, cancel: &dyn Fn() -> bool) -> R
     Ok(rank(&candidates, &lines, &paths, &|hits| references(view, hits)))
 }
 
-/// The lines of all texts that hold one of the queries, capitals or not, by path, then by number.
+/// Returns the lines of all texts that contain one of the queries, ignoring case, by path, then by number.
 ///
 /// # Errors
 /// [`PackError::Cancelled`].
@@ -68,7 +68,7 @@ pub fn lines(
     Ok(out)
 }
 
-/// Who refers to what is defined on these lines: calls and uses by resolved edges, best hits first.
+/// Returns the calls and uses of definitions on these lines, by resolved edges, best hits first.
 fn references(view: &dyn IndexView, hits: &[(String, Vec<u32>)]) -> Vec<Reference> {
     let mut out = BTreeSet::new();
     for (path, lines) in hits {
@@ -94,7 +94,7 @@ fn references(view: &dyn IndexView, hits: &[(String, Vec<u32>)]) -> Vec<Referenc
     out.into_iter().collect()
 }
 
-/// The definitions whose names stand on one of these lines, in their order.
+/// Returns the definitions whose names are on one of these lines, in source order.
 fn defined_on(view: &dyn IndexView, file: FileDoc, lines: &[u32]) -> Vec<(DefDoc, String)> {
     let interface = view.interface(file);
     let index = view.lines(file);

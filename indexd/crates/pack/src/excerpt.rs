@@ -1,7 +1,9 @@
-//! What is shown of a unit: all of it where it fits, else its head and the lines that matter.
+//! Chooses the lines of a unit that are shown: all of them if they fit, else its head and the lines that
+//! match the text.
 //!
-//! Parts are runs of lines of the stored text. A line is shown whole, but one that is longer than an item may
-//! be, or than a small pack can hold, is shown around the place that matters ([`Source::shown`]).
+//! An excerpt is a list of runs of lines of the stored text. A line is shown whole unless it exceeds the byte
+//! limit of an item, or is too long for a small pack. Then only the part around its heaviest match is shown
+//! ([`Source::shown`]).
 
 use crate::identity::Source;
 use crate::pack::Form;
@@ -15,35 +17,36 @@ use std::rc::Rc;
 /// The lines of a unit that will be shown.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Plan {
-    /// How much of the unit that is.
+    /// How much of the unit is shown.
     pub form: Form,
-    /// Runs of lines, in order, not adjacent; no blank ones at the ends. None when every line is
-    /// longer than may be shown.
+    /// Runs of lines, in order, not adjacent, without blank lines at their ends. Empty if every line exceeds
+    /// the limit on its length.
     pub parts: Vec<Lines>,
-    /// The limit that bound, when something is left out.
+    /// The limit that was reached, if something is left out.
     pub reason: Option<&'static str>,
 }
 
 impl Plan {
-    /// Whether it shows more than another of the same unit: in a fuller form, or further lines in the same.
+    /// True if this plan shows more of the unit than `other`: a fuller form, or further lines in the same
+    /// form.
     pub fn adds_to(&self, other: &Plan) -> bool {
         let covers = |p: &Lines| self.parts.iter().any(|own| own.contains(*p));
         self.form > other.form
             || self.form == other.form && self.parts != other.parts && other.parts.iter().all(covers)
     }
 
-    /// The same with further lines.
+    /// Returns this plan with further lines.
     pub fn with(&self, further: impl IntoIterator<Item = Lines>) -> Self {
         Self { parts: union(self.parts.iter().copied().chain(further)), ..self.clone() }
     }
 }
 
-/// What speaks for each line of a unit.
+/// The value of each line of a unit.
 pub struct LineScores {
-    /// The terms of the query on each line of the unit, gaps between its spans included; a term
-    /// counts once on a line.
+    /// The query terms on each line of the unit, gaps between its spans included. A term counts once for each
+    /// line.
     pub terms: Vec<Vec<u32>>,
-    /// What a line is worth besides: an edge points at it.
+    /// Additional value of each line, for edges that point at it.
     pub places: Vec<f64>,
     /// The weight of each term.
     pub weights: Rc<[f64]>,
@@ -55,30 +58,30 @@ impl LineScores {
     }
 }
 
-/// What may be shown.
+/// Limits of one excerpt.
 #[derive(Clone, Copy, Debug)]
 pub struct Room {
-    /// Bytes of the excerpt.
+    /// Maximum bytes of the excerpt.
     pub bytes: usize,
-    /// Lines, when it is not shown whole.
+    /// Maximum lines, unless the unit is shown whole.
     pub lines: u32,
-    /// Bytes up to which it is shown whole.
+    /// Units up to this number of bytes are shown whole.
     pub whole_bytes: usize,
-    /// Lines of its head that are always shown.
+    /// Lines of the head that are always shown.
     pub head_lines: u32,
-    /// Bytes from which a line is shown in part.
+    /// Lines of at least this number of bytes are cut.
     pub line_bytes: usize,
 }
 
 /// Lines of the head of a long definition that are always shown.
 pub const HEAD_LINES: u32 = 12;
-/// Up to this many lines everything is shown whole.
+/// Units up to this number of lines are shown whole.
 const WHOLE_LINES: u32 = 12;
-/// Up to so many lines left out inside or at the end are shown: their mark takes as much.
+/// Gaps of up to this number of lines are shown: the mark of a gap would take as many tokens.
 const GAP_LINES: usize = 3;
 
-/// Plans the excerpt of `unit`. `head` is where its signature starts, `scores` says which lines
-/// matter most; without scores the first lines are shown.
+/// Plans the excerpt of `unit`. `head` is the first line of its signature. `scores` gives the value of each
+/// line; without it the first lines are shown.
 pub fn plan(
     unit: &Unit,
     source: &Source,
@@ -104,7 +107,7 @@ pub fn plan(
     if let Some(scores) = scores {
         choose_windows(source, scores, first, &mut chosen, &whole, e.window_lines, &mut left);
     }
-    // What is left goes on from the head.
+    // The remaining lines follow the head.
     choose_run(source, first, &mut chosen, &whole, head_line, u32::MAX, &mut left);
     close_gaps(source, first, &mut chosen, &whole, GAP_LINES, &mut left.bytes);
     let parts = runs(source, first, &chosen);
@@ -116,10 +119,10 @@ pub fn plan(
     Plan { form: Form::Windows, parts, reason: Some(reason) }
 }
 
-/// Lines of a signature that are shown of a head.
+/// Maximum lines of a signature in a head.
 const HEAD_LINES_MAX: u32 = 3;
 
-/// Plans the head of a definition: its signature and these further lines of it.
+/// Plans the head of a definition: its signature and the lines in `further`.
 pub fn head(source: &Source, def: &DefRecord, further: impl IntoIterator<Item = u32>) -> Plan {
     let first = source.lines().line(def.head.start).clamp(def.lines.start, def.name_line);
     let last = source.lines().line(def.head.end.saturating_sub(1)).max(def.name_line);
@@ -129,7 +132,7 @@ pub fn head(source: &Source, def: &DefRecord, further: impl IntoIterator<Item = 
     Plan { form: Form::Head, parts: union(std::iter::once(signature).chain(further)), reason: Some("head") }
 }
 
-/// Lines of a doc comment that are shown of an outline.
+/// Maximum lines of a doc comment in an outline.
 const OUTLINE_DOC_LINES: u32 = 6;
 
 /// Plans the outline of a definition: the first lines of its doc comment, and its signature.
@@ -145,14 +148,14 @@ pub fn outline(unit: &Unit, source: &Source, def: &DefRecord) -> Plan {
     plan
 }
 
-/// Plans single lines of a unit that has no signature.
+/// Plans an excerpt of single lines, for a unit without a signature.
 pub fn lines(further: impl IntoIterator<Item = u32>) -> Plan {
     let parts = union(further.into_iter().map(|line| Lines { start: line, end: line }));
     Plan { form: Form::Head, parts, reason: Some("head") }
 }
 
-/// Of a head whose lines hold no more than a name, as in a list of constants, the same with the first line
-/// of its unit; `None` where that holds no word besides either.
+/// Adds the first line of the unit to a head that contains only a name, as in a list of constants. Returns
+/// `None` if that line has no other word either.
 pub fn telling(source: &Source, unit: &Unit, head: Plan) -> Option<Plan> {
     let has_words = |parts: &[Lines]| {
         let texts = parts.iter().map(|p| source.slice(source.lines().lines_span(*p)));
@@ -168,14 +171,14 @@ pub fn telling(source: &Source, unit: &Unit, head: Plan) -> Option<Plan> {
     is_told.then(|| Plan { parts: union(head.parts.into_iter().chain([first])), ..head })
 }
 
-/// Bytes that an excerpt of `unit` hardly falls below, without a look at its text: what is shown of a
-/// long one is some of its lines.
+/// A lower bound for the bytes of the excerpt of `unit`, without a look at its text. Of a long unit only some
+/// lines are shown.
 pub fn bytes_at_least(unit: &Unit, room: Room) -> u64 {
     let size: u64 = unit.spans.iter().map(|(s, _)| u64::from(s.len())).sum();
     let n_lines: u32 = unit.spans.iter().map(|(_, l)| l.count()).sum();
     let has_long = n_lines <= WHOLE_LINES && size > room.line_bytes as u64;
     if size > room.bytes as u64 || has_long {
-        // Which lines a limit on bytes leaves is not known before they are chosen.
+        // The lines that fit a limit on bytes are not known before they are chosen.
         0
     } else if n_lines <= WHOLE_LINES || size <= room.whole_bytes as u64 {
         size
@@ -184,7 +187,7 @@ pub fn bytes_at_least(unit: &Unit, room: Room) -> u64 {
     }
 }
 
-/// The first `n_lines` lines of a plan.
+/// Reduces a plan to its first `n_lines` lines.
 pub fn shorten(plan: &Plan, n_lines: u32) -> Plan {
     let mut left = n_lines;
     let mut parts = Vec::new();
@@ -205,7 +208,7 @@ struct Left {
     lines: u32,
 }
 
-/// Chooses up to `n` lines from `line` on, skipping chosen ones, while there is room.
+/// Chooses up to `n` lines from `line` on that are not chosen yet, while they fit.
 fn choose_run(
     source: &Source,
     first: u32,
@@ -240,8 +243,8 @@ fn choose_run(
     }
 }
 
-/// Chooses windows around the lines that matter, best first. What stands everywhere in the unit does
-/// not say where to look: the k-th line shown with a term counts `1 / k` of the first.
+/// Chooses windows around matching lines, best first. Terms that occur everywhere in the unit do not locate a
+/// place, so the k-th shown line with a term counts `1 / k` of the first.
 fn choose_windows(
     source: &Source,
     scores: &LineScores,
@@ -258,17 +261,17 @@ fn choose_windows(
         counts.add(i);
     }
     while left.lines > 0 {
-        // The best window of lines that are not shown yet; the first of equals.
+        // The best window of lines that are not chosen yet; of equal windows the first.
         let width = window.min(n).min(left.lines as usize);
         let Some(at) = best_window(&mut counts, chosen, width) else { return };
-        // Centred: lines without matches at both ends are shared out evenly.
+        // Centres the matching lines in the window.
         let matching: Vec<usize> =
             (at..at + width).filter(|i| !chosen[*i] && scores.is_matching(*i)).collect();
         let (Some(from), Some(to)) = (matching.first(), matching.last()) else { return };
         let spare = width - (to + 1 - from);
         let start = from.saturating_sub(spare / 2).min(n - width);
         let before = left.lines;
-        // What matters first: bytes may run out before lines do.
+        // Matching lines come first, because the byte limit may be reached before the line limit.
         for i in matching.into_iter().chain(start..start + width) {
             if !chosen[i] {
                 choose_run(source, first, chosen, whole, first + i as u32, 1, left);
@@ -283,7 +286,8 @@ fn choose_windows(
     }
 }
 
-/// Where the window of lines begins that is worth most, the first of equals; none that is worth something.
+/// Returns the start of the window with the highest value, of equal windows the first; `None` if no window
+/// has a value.
 fn best_window(counts: &mut Counts, chosen: &[bool], width: usize) -> Option<usize> {
     let n = chosen.len();
     counts.sum = 0.0;
@@ -305,7 +309,7 @@ fn best_window(counts: &mut Counts, chosen: &[bool], width: usize) -> Option<usi
     (best > 1e-3).then_some(at)
 }
 
-/// On how many of a set of lines each term stands, and what the lines are worth together.
+/// Counts the lines of a window on which each term occurs, and sums their values.
 struct Counts<'s> {
     scores: &'s LineScores,
     of: Vec<u32>,
@@ -336,7 +340,7 @@ impl<'s> Counts<'s> {
     }
 }
 
-/// Chooses what lies between chosen lines, or after the last one, when that is at most `n` lines.
+/// Chooses the lines of gaps of at most `n` lines, also after the last chosen line.
 fn close_gaps(
     source: &Source,
     first: u32,
@@ -362,7 +366,7 @@ fn close_gaps(
     }
 }
 
-/// The chosen lines as runs, without blank ends.
+/// Returns the chosen lines as runs, without blank lines at their ends.
 fn runs(source: &Source, first: u32, chosen: &[bool]) -> Vec<Lines> {
     let mut out: Vec<Lines> = Vec::new();
     for (i, _) in chosen.iter().enumerate().filter(|(_, c)| **c) {
@@ -375,7 +379,7 @@ fn runs(source: &Source, first: u32, chosen: &[bool]) -> Vec<Lines> {
     out.into_iter().map(|l| trim(source, l)).filter(|l| !is_blank(source, l.start) || l.count() > 1).collect()
 }
 
-/// Without blank lines at the ends; at least one line remains.
+/// Removes blank lines at both ends; at least one line remains.
 fn trim(source: &Source, mut lines: Lines) -> Lines {
     while lines.end > lines.start && is_blank(source, lines.end) {
         lines.end -= 1;
@@ -386,7 +390,7 @@ fn trim(source: &Source, mut lines: Lines) -> Lines {
     lines
 }
 
-/// Whether a line holds nothing but blanks.
+/// True if a line contains only blanks.
 fn is_blank(source: &Source, line: u32) -> bool {
     source.slice(source.lines().span(line)).trim().is_empty()
 }
@@ -399,7 +403,7 @@ mod tests {
     use smallvec::smallvec;
     use std::sync::Arc;
 
-    /// Lines shown are `x`, in what is chosen and in what is expected.
+    /// Shown lines are `x`, in the chosen and in the expected text.
     #[test]
     fn a_gap_of_a_few_lines_is_closed_where_there_is_room() {
         for (chosen, bytes, expect) in [

@@ -1,9 +1,9 @@
-//! The bounded walk over edges from the best seeds.
+//! Walks over edges from the best seeds, within bounds.
 //!
-//! Breadth first, so the first path found is a shortest one; among equals the one with the best
-//! evidence wins. Where evidence is required strictly, an edge without it is not walked at all: what
-//! it leads to is reached by another path or reported as unproven (C-59). Every bound is a count
-//! from the configuration: seeds, nodes, edges of a node, edges and records of a request, hops.
+//! The walk is breadth first, so the first path found is a shortest one; of equally short paths the one with
+//! the best evidence wins. If evidence is strictly required, edges without it are not walked: their targets
+//! are reached by another path or reported as unproven (C-59). All bounds are counts from the configuration:
+//! seeds, nodes, edges of a node, edges and records of a request, hops.
 
 use crate::candidate::Step;
 use crate::config::ExpansionBounds;
@@ -22,17 +22,17 @@ use std::rc::Rc;
 pub struct Reached {
     /// The unit.
     pub unit: Rc<Unit>,
-    /// The definition in it that the path ends at.
+    /// The definition in it at which the path ends.
     pub def: DefDoc,
     /// Edges from a seed.
     pub path: Vec<Step>,
-    /// Product of the confidences along the path.
+    /// Product of the confidences along the path, 0..1.
     pub evidence: f64,
-    /// Whether an edge lacks evidence of the kinds asked for.
+    /// True if an edge of the path lacks evidence of the kinds asked for.
     pub has_gap: bool,
 }
 
-/// The kinds of stored edges behind the kinds asked for.
+/// Maps the kinds of edges asked for to the kinds that are stored.
 pub fn stored_kinds(asked: &[EdgeType]) -> Vec<EdgeKind> {
     let mut kinds: Vec<EdgeKind> = asked
         .iter()
@@ -49,7 +49,7 @@ pub fn stored_kinds(asked: &[EdgeType]) -> Vec<EdgeKind> {
     kinds
 }
 
-/// The kind an edge counts as in a pack, with the kind it is where that differs.
+/// Maps a stored kind to the kind in a pack, and to its own name if that differs.
 pub fn shown_kind(kind: EdgeKind) -> (EdgeType, Option<&'static str>) {
     match kind {
         EdgeKind::Call => (EdgeType::Call, None),
@@ -72,7 +72,7 @@ fn is_asked(filter: &[EvidenceFilter], kind: EvidenceKind) -> bool {
     })
 }
 
-/// The best occurrence of an edge that counts as evidence: highest confidence, then first place.
+/// Returns the best occurrence of an edge that counts as evidence: highest confidence, then first place.
 pub fn best_evidence(edge: &Edge, filter: &[EvidenceFilter]) -> Option<Occurrence> {
     edge.occurrences
         .iter()
@@ -81,32 +81,30 @@ pub fn best_evidence(edge: &Edge, filter: &[EvidenceFilter]) -> Option<Occurrenc
         .copied()
 }
 
-/// One place on the frontier.
+/// One node of the frontier.
 #[derive(Clone, Copy, PartialEq)]
 enum Node {
     /// A definition of a seed.
     Seed(DefDoc),
-    /// A position among the reached ones. A better path may be found until it is its turn.
+    /// An index into the reached units. Until its turn comes, a better path may replace its path.
     Reached(usize),
 }
 
-/// What a walk found.
+/// The result of a walk.
 #[derive(Debug)]
 pub struct Expanded {
-    /// Units that were reached, in the order of the walk; seeds are not among them.
+    /// Reached units in the order of the walk, without the seeds.
     pub reached: Vec<Reached>,
-    /// Units that only edges without the required evidence lead to; empty unless it is required
-    /// strictly.
+    /// Units reached only by edges without the required evidence; empty unless it is strictly required.
     pub unproven: Vec<Reached>,
-    /// How far it went.
+    /// The extent of the walk.
     pub report: ExpansionReport,
 }
 
-/// Walks from `seeds`, best first. With `is_strict`, edges without the required evidence are not
-/// walked.
+/// Walks from `seeds`, best first. With `is_strict`, edges without the required evidence are not walked.
 ///
 /// # Errors
-/// [`PackError::Cancelled`] when `cancel` says so; it is asked between nodes.
+/// [`PackError::Cancelled`]; cancellation is checked between nodes.
 pub fn expand(
     units: &mut Units,
     seeds: &[Rc<Unit>],
@@ -160,8 +158,8 @@ pub fn expand(
     Ok(Expanded { reached: walk.reached, unproven, report: walk.report })
 }
 
-/// Where a seed's edges hang: its definition, and its file for imports and exports, which belong to
-/// the module; for text between definitions the file alone.
+/// Returns the definitions whose edges belong to a seed: its own, and its file for imports and exports, which
+/// belong to the module. For text between definitions only the file.
 fn starts(units: &Units, seed: &Unit, kinds: &[EdgeKind]) -> Vec<DefDoc> {
     let file = units.view.def_doc(seed.file, DefIdx::NONE);
     let modules = kinds.iter().any(|k| matches!(k, EdgeKind::Import | EdgeKind::Export));
@@ -175,13 +173,13 @@ fn starts(units: &Units, seed: &Unit, kinds: &[EdgeKind]) -> Vec<DefDoc> {
 struct Walk<'a> {
     kinds: Vec<EdgeKind>,
     expansion: &'a Expansion,
-    /// Whether edges without evidence are not walked.
+    /// True if edges without evidence are not walked.
     is_strict: bool,
     bounds: &'a ExpansionBounds,
     report: ExpansionReport,
     reached: Vec<Reached>,
     unproven: Vec<Reached>,
-    /// Units seen; `None` for seeds.
+    /// Visited units; `None` for seeds.
     at: FxHashMap<UnitKey, Option<usize>>,
 }
 

@@ -1,5 +1,5 @@
-//! From a request to candidates: seeds, what edges reach from them, tests and documents that fit the
-//! text, and neighbours.
+//! Collects the candidates of a request: seeds, units reached from them by edges, tests and documents that
+//! match the text, and neighbours.
 
 use crate::candidate::{Candidate, Origin};
 use crate::confidence;
@@ -22,45 +22,45 @@ use indexd_model::{ChunkDoc, DefFlags, FileDoc, IndexView, Outcome, limits};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::rc::Rc;
 
-/// Candidates that come from the text alone, by kind of file, at most.
+/// Maximum candidates found by text alone, for each role of file.
 const TEXT_PER_ROLE: usize = 16;
-/// Evidence of a candidate that comes from the text alone. An edge to a seed says more, but not so
-/// much that any test of a seed goes before the one that has the words of the text.
+/// Evidence of candidates found by text alone. An edge to a seed counts more, but not so much that any test
+/// of a seed precedes the test that contains the words of the text.
 const TEXT_EVIDENCE: f64 = 0.5;
-/// Definitions that the modules of seeds export and that are candidates.
+/// Maximum candidates among the exports of the modules of seeds.
 const EXPORTS_MAX: usize = 24;
-/// Candidates beside one seed.
+/// Maximum neighbours of one seed.
 const NEIGHBOURS_PER_SEED: usize = 4;
-/// With fewer candidates by edges than this the graph is sparse, and neighbours fill `related`.
+/// With fewer candidates by edges than this, the graph is sparse, and neighbours fill `related`.
 const SPARSE_BELOW: usize = 3;
-/// Holders of quoted texts, the best, that are seeds whatever their rank and the role of their file.
+/// Maximum units with a quoted text that are seeds regardless of rank and role.
 pub const QUOTED_MAX: usize = 6;
-/// Definitions looked at to find the one a symbol id names.
+/// Maximum definitions that are read to find the definition of a symbol id.
 const FOCUS_DEFS_MAX: usize = 512;
 
-/// Everything that was found.
+/// The candidates of a request, and how they were found.
 pub struct Gathered {
-    /// Candidates in no order yet.
+    /// Candidates, unordered.
     pub candidates: Vec<Candidate>,
-    /// Units that expansion started from, best first.
+    /// Units from which expansion started, best first.
     pub starts: Vec<UnitKey>,
-    /// Candidates that ended here already, with the reason and what is known of their place.
+    /// Candidates that were dropped already, with the reason.
     pub dropped: Vec<(Candidate, DropReason)>,
     /// Named files without chunks, by path.
     pub unreadable: Vec<(String, DropReason)>,
-    /// How far expansion went.
+    /// The extent of the expansion.
     pub report: ExpansionReport,
-    /// Retrieval score of every hit, and what it is computed from.
+    /// Retrieval score of every hit, and the input of that score.
     pub scores: FxHashMap<UnitKey, (f64, Option<Scored>)>,
-    /// Whether more hits were found than may be seeds.
+    /// True if there are more hits than may be seeds.
     pub is_cut: bool,
-    /// What makes the best total 1.
+    /// The factor that maps the best total to 1.
     pub scale: f64,
-    /// What retrieval says about the query.
+    /// The result of retrieval.
     pub retrieved: Retrieved,
-    /// How sure it is that an answer is among the hits.
+    /// Confidence that the hits contain an answer.
     pub confidence: Confidence,
-    /// The profile that scores, where it is not `graph`.
+    /// The scoring profile; `None` for `graph`.
     pub profile: Option<Profile>,
 }
 
@@ -75,7 +75,7 @@ impl Gathered {
         }
     }
 
-    /// Changes every candidate, the dropped ones included.
+    /// Applies `change` to every candidate, dropped ones included.
     fn for_each(&mut self, mut change: impl FnMut(&mut Candidate)) {
         self.candidates.iter_mut().for_each(&mut change);
         self.dropped.iter_mut().for_each(|(c, _)| change(c));
@@ -142,7 +142,7 @@ pub fn gather(
     Ok(out)
 }
 
-/// Gives definitions that are tests by their form the role of tests.
+/// Gives definitions that are tests by their content the role of tests.
 fn mark_tests(units: &mut Units, hits: &mut [Hit]) {
     for h in hits.iter_mut().filter(|h| h.role == Role::Code) {
         if is_test_by_content(units, &h.unit) {
@@ -151,28 +151,29 @@ fn mark_tests(units: &mut Units, hits: &mut [Hit]) {
     }
 }
 
-/// How many times as many candidates as usual a pack may have: as its budget grows, more are looked for, and
-/// no more than it may show.
+/// The factor by which a pack may have more candidates than usual. It grows with the budget and the limit on
+/// items.
 fn width(request: &Resolved) -> u32 {
     let caps = request.budgets;
     let by_tokens = 1 + caps.max_total_tokens / USUAL_TOKENS;
     by_tokens.min(caps.max_items / USUAL_ITEMS).clamp(1, WIDTH_MAX) as u32
 }
 
-/// Hits that are seeds at most: the usual number, or as many as a section of a wide pack holds.
+/// Maximum hits that are seeds: the usual number, or for a large pack the limit of a section.
 fn seeds_max(ctx: &Context, width: u32) -> usize {
     let usual = ctx.tuning.seeds_max;
     usual.saturating_mul(width).min(usual.max(limits::ITEMS_PER_SECTION_MAX)) as usize
 }
 
-/// Tokens and items up to which a pack is an ordinary one.
+/// Packs up to this number of tokens, or of items, have the usual number of candidates.
 const USUAL_TOKENS: u64 = 16_000;
 const USUAL_ITEMS: u64 = 60;
 
-/// What no pack is wider than.
+/// Maximum of [`width`].
 const WIDTH_MAX: u64 = 8;
 
-/// Adds what is a seed without a search: the focus, what a change is about, what the text names.
+/// Adds the seeds that need no search: the focus, the changed definitions, the definitions that the text
+/// names.
 fn add_certain(
     units: &mut Units,
     sources: &mut Sources,
@@ -198,8 +199,8 @@ fn add_certain(
     Ok(())
 }
 
-/// Adds what edges lead to. Says how many units that are, which others lack the evidence that is required,
-/// and how far the walk went.
+/// Adds the units that edges lead to. Returns their number, the units without the required evidence, and the
+/// extent of the walk.
 fn add_reached(
     units: &mut Units,
     found: &mut Found,
@@ -209,7 +210,7 @@ fn add_reached(
     ctx: &Context,
 ) -> Result<(usize, Vec<Candidate>, ExpansionReport), PackError> {
     let is_strict = request.strictness == Strictness::Strict;
-    // What a change alone is about has its own lanes; two hops further nothing is asked for.
+    // A change without a text has lanes of its own and needs no walk.
     let walked = if request.is_change_alone() { &[][..] } else { starts };
     let Expanded { reached, unproven, mut report } =
         expand::expand(units, walked, &request.expansion, is_strict, bounds, ctx.cancel)?;
@@ -217,14 +218,14 @@ fn add_reached(
     (ctx.stage)("expand");
     let n_reached = reached.len();
     found.add_reached(units, reached);
-    // What lacks evidence must not come back as a neighbour.
+    // Units without the required evidence must not return as neighbours.
     let n_proven = found.candidates.len();
     found.add_reached(units, unproven);
     Ok((n_reached, found.candidates.split_off(n_proven), report))
 }
 
-/// Roles of files whose hits are seeds. Tests and documents have sections of their own, unless the
-/// text asks about them, the mode says so, or there is nothing else.
+/// Returns the roles of files whose hits are seeds. Tests and documents have sections of their own. Their
+/// hits are seeds only if the text asks about them, if the mode says so, or if there are no other hits.
 fn seed_roles(mode: SeedMode, query: &Query, hits: &[Hit]) -> Vec<Role> {
     if mode == SeedMode::Prose {
         return vec![Role::Doc];
@@ -241,7 +242,7 @@ fn seed_roles(mode: SeedMode, query: &Query, hits: &[Hit]) -> Vec<Role> {
     roles
 }
 
-/// What was found so far.
+/// The candidates found so far.
 struct Found {
     at: FxHashMap<UnitKey, usize>,
     candidates: Vec<Candidate>,
@@ -250,13 +251,13 @@ struct Found {
 }
 
 impl Found {
-    /// Nothing yet; the scores of hits are multiplied by `scale`.
+    /// Creates an empty collection. The scores of hits are multiplied by `scale`.
     fn new(hits: &[Hit], scale: f64) -> Self {
         let score = |h: &Hit| (h.unit.key, ((h.total * scale).min(1.0), Some(h.scored)));
         Self { at: FxHashMap::default(), candidates: Vec::new(), scores: hits.iter().map(score).collect() }
     }
 
-    /// Adds a unit that was not found before, with the score that retrieval gave it.
+    /// Adds a unit unless it was found before, with its retrieval score.
     fn push(&mut self, units: &mut Units, unit: Rc<Unit>, origin: Origin) -> Option<&mut Candidate> {
         if self.at.contains_key(&unit.key) {
             return None;
@@ -285,7 +286,7 @@ impl Found {
     }
 }
 
-/// Adds the best hits in files of these roles, and what holds a phrase of the text, wherever it stands.
+/// Adds the best hits in files with these roles, and units that contain a phrase of the text in any file.
 fn add_seeds(
     units: &mut Units,
     found: &mut Found,
@@ -294,7 +295,7 @@ fn add_seeds(
     roles: &[Role],
     n_max: usize,
 ) {
-    // Beside a name, the words of which it is made find, in other files, only what is called alike.
+    // Beside an exact name, its words find only similar names in other files, so hits in these are left out.
     let files: Vec<FileDoc> = named.meant.iter().map(|u| u.file).collect();
     let is_asked = |h: &Hit| !named.is_all || files.contains(&h.unit.file);
     let best = hits.iter().filter(|h| roles.contains(&h.role) && is_asked(h)).take(n_max);
@@ -306,7 +307,7 @@ fn add_seeds(
     }
 }
 
-/// Hits in tests, documents and configuration that are no seeds.
+/// Adds hits in tests, documents and configuration that are not seeds.
 fn add_text(units: &mut Units, found: &mut Found, hits: &[Hit], seeds: &[Role]) {
     for role in [Role::Test, Role::Doc, Role::Config] {
         if seeds.contains(&role) {
@@ -320,7 +321,7 @@ fn add_text(units: &mut Units, found: &mut Found, hits: &[Hit], seeds: &[Role]) 
     }
 }
 
-/// What the modules of the best seeds export (C-62): the other definitions at file level that are visible
+/// Adds the exports of the modules of the best seeds (C-62): other definitions at file level that are visible
 /// outside, in source order.
 fn add_exports(units: &mut Units, found: &mut Found, starts: &[Rc<Unit>]) {
     let mut left = EXPORTS_MAX;
@@ -338,7 +339,7 @@ fn add_exports(units: &mut Units, found: &mut Found, starts: &[Rc<Unit>]) {
     }
 }
 
-/// The units around seeds in their files, nearest first.
+/// Adds the units around seeds in their files, nearest first.
 fn add_neighbours(units: &mut Units, found: &mut Found, starts: &[Rc<Unit>]) {
     for seed in starts {
         let range = units.file(seed.file).chunks.clone();
@@ -360,7 +361,7 @@ fn add_neighbours(units: &mut Units, found: &mut Found, starts: &[Rc<Unit>]) {
     }
 }
 
-/// The units a focus names.
+/// Returns the units that the focus names.
 fn focused(
     units: &mut Units,
     sources: &mut Sources,
@@ -402,7 +403,7 @@ fn focused(
     find_chunk(units, sources, id).map(|u| vec![u]).ok_or_else(|| missing(id))
 }
 
-/// A chunk uid says nothing about its place, so the files are read until one has it.
+/// A chunk uid does not contain its place, so files are read until one of them has it.
 fn find_chunk(units: &mut Units, sources: &mut Sources, id: &str) -> Option<Rc<Unit>> {
     for file in units.view.files() {
         for c in units.file(file).chunks.clone() {
@@ -415,7 +416,7 @@ fn find_chunk(units: &mut Units, sources: &mut Sources, id: &str) -> Option<Rc<U
     None
 }
 
-/// The name in the last descriptor of a SCIP symbol: `a/T#m().` gives `m`.
+/// Returns the name in the last descriptor of a SCIP symbol: `m` for `a/T#m().`.
 fn last_name(symbol: &str) -> String {
     let trimmed = symbol.trim_end_matches(['.', '(', ')', '#', '/', ':']);
     if let Some(inner) = trimmed.strip_suffix('`') {
@@ -426,7 +427,7 @@ fn last_name(symbol: &str) -> String {
     trimmed[start..].to_owned()
 }
 
-/// Whether a unit holds a statement of imports: read off the imports of its file.
+/// True if a unit contains an import statement, according to the imports of its file.
 pub fn has_import(view: &dyn IndexView, unit: &Unit) -> bool {
     let interface = view.interface(unit.file);
     interface.imports.iter().any(|i| unit.spans.iter().any(|(s, _)| s.contains(i.span)))

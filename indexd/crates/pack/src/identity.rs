@@ -1,5 +1,5 @@
-//! Identities that leave a snapshot: chunk uids, evidence ids, UTF-16 ranges; symbols, kept once
-//! computed.
+//! Identities that are valid outside a snapshot: chunk uids, evidence ids, UTF-16 ranges, symbols. Each is
+//! computed once for one request.
 
 use crate::pack::Range;
 use crate::unit::{Unit, Units};
@@ -20,18 +20,18 @@ pub struct Source {
     /// The text.
     pub text: Arc<str>,
     lines: Arc<LineIndex>,
-    /// UTF-16 code units before each line; none for ASCII, where they are bytes.
+    /// UTF-16 code units before each line; `None` for ASCII texts, where they equal bytes.
     units: OnceCell<Option<Vec<u32>>>,
-    /// Bytes from which a line is shown in part alone.
+    /// Lines of at least this number of bytes are shown in part.
     line_max: usize,
-    /// Where what is shown of long lines begins, by line; at their start where nothing is said.
+    /// Offset in each long line at which its shown part begins; 0 if absent.
     cuts: RefCell<BTreeMap<u32, usize>>,
 }
 
-/// Marks where text of a line is left out.
+/// Marks a place where text of a line is left out.
 const CUT: &str = "\u{2026}";
 
-/// What of a line stays around its marks at least; with less room it is not shown.
+/// Minimum bytes of a line between its marks; a line that would have fewer is not shown.
 const CUT_BYTES_MIN: usize = 24;
 
 impl Source {
@@ -40,29 +40,29 @@ impl Source {
         Self { text, lines, units: OnceCell::new(), line_max: usize::MAX, cuts: RefCell::default() }
     }
 
-    /// Lets lines of more than so many bytes, line end included, be shown in part.
+    /// Sets the number of bytes, line end included, above which lines are shown in part.
     #[must_use]
     pub fn with_line_max(mut self, bytes: usize) -> Self {
         self.line_max = bytes;
         self
     }
 
-    /// Bytes of a line, its end included, from which it is shown in part.
+    /// Bytes of a line, line end included, from which it is shown in part.
     pub fn line_max(&self) -> usize {
         self.line_max
     }
 
-    /// Whether a line is shown in part alone, or, where even that has no room, not at all.
+    /// True if a line is shown only in part, or, without room for that, not at all.
     pub fn is_long(&self, line: u32) -> bool {
         self.lines.span(line).len() as usize > self.line_max
     }
 
-    /// Lets what is shown of a long line begin at this byte of it, unless it was shown already.
+    /// Sets the byte at which the shown part of a long line begins, unless it was shown already.
     pub fn cut_at(&self, line: u32, byte: usize) {
         self.cuts.borrow_mut().entry(line).or_insert(byte);
     }
 
-    /// Bytes that a line takes as it is shown; `None` where it has no room.
+    /// Bytes of a line as it is shown; `None` if it is not shown.
     pub fn shown_len(&self, line: u32) -> Option<usize> {
         let len = self.lines.span(line).len() as usize;
         if len <= self.line_max {
@@ -71,8 +71,8 @@ impl Source {
         (self.line_max >= CUT_BYTES_MIN).then(|| self.cut(line).len())
     }
 
-    /// Some lines as they are shown: exactly, and a long one around the place that matters, with a mark on
-    /// each side where text of it is left out.
+    /// Returns lines as they are shown: exactly, except that long lines are cut, with a mark on each side
+    /// where text is left out.
     pub fn shown(&self, lines: Lines) -> Cow<'_, str> {
         let whole = self.slice(self.lines.lines_span(lines));
         if whole.len() <= self.line_max || !(lines.start..=lines.end).any(|l| self.is_long(l)) {
@@ -82,7 +82,7 @@ impl Source {
         Cow::Owned((lines.start..=lines.end).map(line).collect())
     }
 
-    /// Half of what an item may hold, so that other lines have room beside it.
+    /// Cuts a line to half of the limit of an item, so that other lines fit beside it.
     fn cut(&self, line: u32) -> String {
         let whole = self.slice(self.lines.span(line));
         let body = whole.trim_end_matches(['\n', '\r']);
@@ -107,7 +107,7 @@ impl Source {
         &self.lines
     }
 
-    /// The text of `span`; empty when it lies outside.
+    /// The text of `span`; empty if the span is outside the text.
     pub fn slice(&self, span: Span) -> &str {
         self.text.get(span.range()).unwrap_or("")
     }
@@ -118,7 +118,7 @@ impl Source {
         ContentHash::of(self.slice(whole).as_bytes()).to_string()
     }
 
-    /// `span` in UTF-16 code units from the start of the file.
+    /// Converts `span` to UTF-16 code units from the start of the file.
     pub fn utf16(&self, span: Span) -> Range {
         let Some(before) = self.units.get_or_init(|| self.count_units()) else {
             return Range { start: span.start, end: span.end };
@@ -142,21 +142,21 @@ impl Source {
     }
 }
 
-/// Texts and identities, read once for one request.
+/// Texts and identities, each read once for one request.
 #[derive(Default)]
 pub struct Sources {
     files: FxHashMap<FileDoc, Rc<Source>>,
     uids: FxHashMap<ChunkDoc, ChunkUid>,
-    /// Place and definition of the first chunks of a file, as many as were needed.
+    /// Span and definition of the first chunks of a file, as far as they were needed.
     chunks: FxHashMap<FileDoc, Vec<(Span, DefDoc)>>,
     namespaces: FxHashMap<FileDoc, Option<Namespace>>,
     symbols: FxHashMap<DefDoc, Option<SymbolId>>,
-    /// Bytes of a line that may be shown whole; none for all.
+    /// Maximum bytes of a line that is shown whole; `None` for no limit.
     line_max: Option<usize>,
 }
 
 impl Sources {
-    /// With texts whose lines are shown whole up to so many bytes.
+    /// Creates a reader of texts whose lines are shown whole up to `bytes` bytes.
     pub fn with_line_max(bytes: usize) -> Self {
         Self { line_max: Some(bytes), ..Self::default() }
     }
@@ -185,7 +185,7 @@ impl Sources {
         let (span, def) = chunks[n];
         let own = source.slice(span);
         let name = descriptor(units.view, def);
-        // Equal chunks of one definition count up; lengths tell nearly all apart.
+        // Equal chunks of one definition are numbered. Most chunks differ in length already.
         let is_twin = |(other, of): &&(Span, DefDoc)| {
             other.len() == span.len() && source.slice(*other) == own && descriptor(units.view, *of) == name
         };
@@ -209,8 +209,8 @@ impl Sources {
         symbol
     }
 
-    /// What a definition is called in paths of edges: its symbol, else its chunk; for a whole file
-    /// `file:` and its path.
+    /// The name of a definition in paths of edges: its symbol, else its chunk uid; for a whole file `file:`
+    /// and its path.
     pub fn endpoint(&mut self, units: &mut Units, def: DefDoc) -> String {
         if let Some(id) = self.symbol(units.view, def) {
             return id.0;
@@ -232,7 +232,7 @@ fn descriptor(view: &dyn IndexView, def: DefDoc) -> String {
     }
 }
 
-/// `ev:` and a digest of what the evidence is, and where.
+/// Returns `ev:` and a digest of the kind and the place of the evidence.
 pub fn evidence_id(kind: &str, path: &str, at: u32, target: &str) -> String {
     let mut h = blake3::Hasher::new();
     for part in [kind, path, target] {
@@ -243,7 +243,7 @@ pub fn evidence_id(kind: &str, path: &str, at: u32, target: &str) -> String {
     format!("ev:{}", hex(&h.finalize().as_bytes()[..8]))
 }
 
-/// Lower-case hexadecimal digits.
+/// Formats bytes as lower-case hexadecimal digits.
 pub fn hex(bytes: &[u8]) -> String {
     const DIGITS: &[u8; 16] = b"0123456789abcdef";
     let mut out = String::with_capacity(2 * bytes.len());
@@ -269,7 +269,7 @@ mod tests {
         let text = format!("short\n{}\nend\n", "\u{e9}x".repeat(100));
         assert_eq!(shown(&text, 50, 1, 3), "short\n");
         assert_eq!(shown(&text, 50, 2, 0), format!("{}\u{2026}\n", "\u{e9}x".repeat(6)));
-        // Byte 4 is inside of a character.
+        // Byte 4 is inside a character.
         assert_eq!(shown(&text, 50, 2, 4), format!("\u{2026}{}\u{2026}\n", "\u{e9}x".repeat(6)));
         let end = shown(&text, 50, 2, 1_000);
         assert!(end.starts_with('\u{2026}') && end.ends_with("x\n") && !end.ends_with("\u{2026}\n"), "{end}");

@@ -1,9 +1,9 @@
-//! What each intent asks of a pack, one row each: the lanes that are filled, in their order, with the
-//! percent of the budget that each may take first; which of them get the rest; in what form hits are
-//! shown; which edges count where the request names none; and what past commits and quoted messages count.
+//! The intents of a pack, one row each. A row has the lanes in order, with the percent of the budget that
+//! each may take first; the lanes that get the rest; the form of hits; the edges that count if the request
+//! names none; and the factors of past commits and of quoted messages.
 //!
-//! `answer` and `review` take the shares of the configuration. The row in force is part of the weights
-//! that `--explain` prints.
+//! `answer` and `review` use the shares of the configuration. `--explain` prints the row as a part of the
+//! weights.
 
 use crate::config::Shares;
 use crate::query::Kind;
@@ -11,37 +11,37 @@ use crate::request::{Direction, EdgeType, Intent};
 use crate::tuning::Weights;
 use serde::Serialize;
 
-/// A source of items that has room of its own.
+/// A source of items with its own share of the budget.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Lane {
-    /// What the text names, with its neighbourhood.
+    /// Definitions that the text names, with their neighbourhood.
     Named,
-    /// What holds a phrase of the text.
+    /// Units that contain a phrase of the text.
     Quoted,
     /// The best hits.
     Hits,
-    /// Places of definitions that share a named name.
+    /// Places of definitions with an ambiguous name.
     Listed,
-    /// Heads of what the shown code refers to.
+    /// Heads of definitions that the shown code refers to.
     References,
     /// Calls of the best of the shown code.
     Callers,
     /// Tests of the shown code.
     Tests,
-    /// Documents and configuration that fit the text.
+    /// Documents and configuration that match the text.
     Prose,
-    /// Every use of what is asked about, as the lines of the uses.
+    /// Every use of the subject, shown as the lines of the uses.
     Uses,
-    /// What depends on what is asked about, over as many hops as are allowed.
+    /// Units that depend on the subject, over all allowed hops.
     Dependents,
-    /// Outlines of the places where programs start.
+    /// Outlines of the entry points of programs.
     Entries,
-    /// Outlines of what the modules of the best hits export.
+    /// Outlines of the exports of the modules of the best hits.
     Exports,
 }
 
-/// A lane and the percent of the budget that it may take before others.
+/// A lane and the percent of the budget that it may take in its turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Share {
     /// The lane.
@@ -50,46 +50,46 @@ pub struct Share {
     pub percent: u32,
 }
 
-/// How hits are shown first; what room is left widens them.
+/// The form in which hits are shown first. Free tokens widen it later.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Shown {
-    /// Whole, or the windows that matter.
+    /// Whole, or the windows with matches.
     Code,
     /// Doc comment and signature.
     Outline,
 }
 
-/// One row: all that an intent changes.
+/// One row: everything that an intent changes.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Row {
     /// Lanes in the order in which they are filled.
     pub lanes: Vec<Share>,
-    /// Lanes that may take the rest, in order; after them everything else may.
+    /// Lanes that may take the rest, in order. All other candidates follow.
     pub rest: Vec<Lane>,
     /// How hits are shown.
     pub hits: Shown,
-    /// Whether fewer hops and stronger evidence go before scores.
+    /// True if fewer hops and stronger evidence precede scores.
     pub graph_first: bool,
-    /// What quoted messages, and recent changes and subjects of commits, are multiplied by.
+    /// Factor of the weight of quoted messages.
     pub literal: f64,
-    /// The same for recent changes and subjects of commits; they count for questions as well then.
+    /// Factor of recent changes and subjects of commits. If it is above 1, they count for questions too.
     pub past: f64,
 }
 
-/// Percent of the budget for what holds a phrase of the text.
+/// Percent of the budget for units that contain a phrase of the text.
 pub const QUOTED_PERCENT: u32 = 25;
 
-/// Percent of the budget for the places of definitions that share a named name.
+/// Percent of the budget for the places of definitions with an ambiguous name.
 const LISTED_PERCENT: u32 = 4;
 
 impl Row {
-    /// The row of an intent; `shares` are those of the configuration for the kind of text.
+    /// Returns the row of an intent. `shares` are those of the configuration for the kind of text.
     pub fn of(intent: Intent, shares: Shares) -> Self {
         use Lane::*;
         let listed = (Listed, LISTED_PERCENT);
-        // What the text names comes first, then what holds a phrase of it.
+        // First the named definitions, then units that contain a phrase of the text.
         let (named, then, rest) = match intent {
             Intent::Answer | Intent::Review => (
                 shares.named,
@@ -140,7 +140,7 @@ impl Row {
         }
     }
 
-    /// The weights in force.
+    /// Returns the weights in force.
     pub fn weights(&self, w: &Weights) -> Weights {
         Weights {
             literal: w.literal * self.literal,
@@ -150,18 +150,18 @@ impl Row {
         }
     }
 
-    /// What a text counts as: where past commits matter, a question is the text of a change.
+    /// The kind that a text counts as. If past commits count, a question is treated as the text of a change.
     pub fn kind(&self, kind: Kind) -> Kind {
         if self.past > 1.0 && kind == Kind::Question { Kind::Change } else { kind }
     }
 }
 
-/// Which way edges are followed where the request does not say.
+/// The default direction of edges.
 pub fn direction(intent: Intent) -> Direction {
     if intent == Intent::Impact { Direction::In } else { Direction::Both }
 }
 
-/// Kinds of edges where the request names none.
+/// The default kinds of edges.
 pub fn edge_types(intent: Intent) -> Vec<EdgeType> {
     let mut kinds = vec![EdgeType::Call, EdgeType::Usage, EdgeType::Import];
     if matches!(intent, Intent::Summarize | Intent::Contract) {
@@ -170,12 +170,12 @@ pub fn edge_types(intent: Intent) -> Vec<EdgeType> {
     kinds
 }
 
-/// Hops where the request does not say, of those that are usual.
+/// The default number of hops; `usual` is that of the configuration.
 pub fn hops(intent: Intent, usual: u64) -> u64 {
     if intent == Intent::Impact { usual.max(IMPACT_HOPS) } else { usual }
 }
 
-/// Hops over which dependents are looked for at least, unless the request says how many.
+/// Minimum hops over which dependents are found, unless the request sets the number.
 const IMPACT_HOPS: u64 = 3;
 
 #[cfg(test)]

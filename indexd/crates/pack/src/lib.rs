@@ -1,10 +1,10 @@
 //! Builds a context pack from a request and one immutable state of an index.
 //!
-//! The stages run in one direction: [`query`] parses the text, [`retrieve`] ranks definitions, [`expand`]
-//! walks resolved edges from the best of them, [`score`] puts all candidates into one total order,
-//! [`dedup`] keeps equal content once, [`sections`] assigns each candidate a role, [`assemble`] fills the
-//! budget, [`render`] writes the text, and [`build`](fn@build) runs them. The crate reads an index only
-//! through `&dyn IndexView`. It does no IO and reads no clock, so equal inputs give equal bytes.
+//! The stages run in one direction. [`query`] parses the text. [`retrieve`] ranks definitions. [`expand`]
+//! walks resolved edges from the best of them. [`score`] gives all candidates one total order. [`dedup`]
+//! keeps equal content once. [`sections`] assigns each candidate to a section. [`assemble`] fills the budget.
+//! [`render`] writes the text. [`build`](fn@build) runs them. The crate reads an index only through `&dyn
+//! IndexView`. It does no IO and reads no clock, so equal inputs give equal bytes.
 //!
 //! Start reading at [`request`] (the input), [`pack`] (the output), then [`build`](fn@build).
 

@@ -1,5 +1,5 @@
-//! Edges between what is shown and the rest: which definitions the shown lines refer to, who calls the
-//! shown definitions, and which tests reach them.
+//! Edges between shown code and other units: definitions that the shown lines refer to, callers of the shown
+//! definitions, and tests that reach them.
 
 use crate::candidate::Step;
 use crate::expand::best_evidence;
@@ -15,22 +15,22 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use std::rc::Rc;
 use std::sync::Arc;
 
-/// Files that share the words of a name; more say nothing.
+/// Maximum files that share the words of a name; with more, the name is not used.
 const NAMESAKES_MAX: usize = 400;
-/// Percent. Edges below this are candidates and not uses.
+/// Minimum confidence of an edge, in percent; edges below it are only possible uses.
 const CONFIDENCE_MIN: u8 = 50;
 
 /// A shown item from which edges are followed.
 pub struct Shown {
-    /// Its position among the candidates.
+    /// Its index among the candidates.
     pub item: usize,
-    /// What it is worth: 1 for the best, less for later ones.
+    /// Its weight: 1 for the best item, less for later ones.
     pub weight: f64,
     /// Its unit.
     pub unit: Rc<Unit>,
-    /// The definition whose edges count: that of the unit, or a member that the unit declares.
+    /// The definition whose edges count: that of the unit, or one of the members that the unit declares.
     pub def: DefDoc,
-    /// Its lines that are shown.
+    /// Its shown lines.
     pub lines: Vec<Lines>,
 }
 
@@ -38,14 +38,14 @@ pub struct Shown {
 pub struct Link {
     /// The unit.
     pub unit: Rc<Unit>,
-    /// The sum of what the items on the other side are worth, each in parts of the logarithm of how
-    /// often what is referred to is used in the whole tree.
+    /// The sum of the weights of the items on the other side. Each is divided by the logarithm of the number
+    /// of uses of the target in the whole tree.
     pub weight: f64,
-    /// Lines of the unit that the edges end or start at, besides its signature.
+    /// Lines of the unit at which the edges start or end, without its signature.
     pub lines: Vec<u32>,
     /// The shown items on the other side, best first, each with its edge.
     pub edges: Vec<(usize, Step)>,
-    /// The edges from the first of them up to its edge, where that does not start there.
+    /// The steps between the first item and its edge; empty if the edge starts at the item.
     pub way: Vec<Step>,
 }
 
@@ -56,7 +56,7 @@ impl Link {
     }
 }
 
-/// Which edges a request lets pass.
+/// The edges that a request allows.
 pub struct Allowed {
     direction: Direction,
     evidence: Vec<EvidenceFilter>,
@@ -65,7 +65,7 @@ pub struct Allowed {
 }
 
 impl Allowed {
-    /// Those of `expansion`.
+    /// The edges that `expansion` allows.
     pub fn of(expansion: &Expansion, strictness: Strictness) -> Self {
         let mut kinds = Vec::new();
         if expansion.edge_types.contains(&EdgeType::Call) {
@@ -104,18 +104,18 @@ impl Allowed {
     }
 }
 
-/// One use in shown lines of a definition elsewhere.
+/// One use of a definition elsewhere, in shown lines.
 struct Use {
     target: DefDoc,
-    /// The unit that shows it.
+    /// The unit that contains the used definition.
     unit: Rc<Unit>,
     file: FileDoc,
-    /// The line of its name.
+    /// The line of the name of the definition.
     line: u32,
     step: Step,
 }
 
-/// What shown items refer to, kept while the same of their lines is shown.
+/// Uses by shown items, cached while the shown lines of an item stay the same.
 #[derive(Default)]
 pub struct Uses(FxHashMap<(usize, UnitKey), Kept>);
 
@@ -125,7 +125,7 @@ struct Kept {
 }
 
 impl Uses {
-    /// Starts over.
+    /// Clears the cache.
     pub fn clear(&mut self) {
         self.0.clear();
     }
@@ -153,7 +153,7 @@ fn uses_of(units: &mut Units, s: &Shown, allowed: &Allowed) -> Vec<Use> {
         }
         let Some(unit) = units.of_def(edge.target) else { continue };
         let target = units.def(edge.target);
-        // The first line of a module says nothing of what is used of it.
+        // The first line of a module does not say how the module is used.
         if unit.key == s.unit.key || target.idx.some().is_none() {
             continue;
         }
@@ -163,8 +163,8 @@ fn uses_of(units: &mut Units, s: &Shown, allowed: &Allowed) -> Vec<Use> {
     out
 }
 
-/// What the shown lines refer to and the page does not show, heaviest first, equal ones by path and
-/// place.
+/// Returns the definitions that the shown lines refer to and that the page does not show, heaviest first,
+/// equal ones by path and place.
 pub fn references(
     units: &mut Units,
     uses: &mut Uses,
@@ -191,7 +191,8 @@ pub fn references(
     found.sorted(units)
 }
 
-/// Who refers to the shown definitions, of files with one role, heaviest first; `kinds` of edges count.
+/// Returns the units that refer to the shown definitions, in files with one role, by edges of `kinds`,
+/// heaviest first.
 pub fn referrers(
     units: &mut Units,
     shown: &[Shown],
@@ -212,8 +213,8 @@ pub fn referrers(
     found.sorted(units)
 }
 
-/// Who calls the methods of interfaces and bases that the shown definitions implement or override, and
-/// so may call these; of files of code, heaviest first.
+/// Returns possible callers: units in code that call a method of an interface or base that a shown definition
+/// implements or overrides. Heaviest first.
 pub fn callers_through(units: &mut Units, shown: &[Shown], allowed: &Allowed) -> Vec<Link> {
     let mut found = Found::default();
     let is_walked = [EdgeKind::Call, EdgeKind::Implement].iter().all(|k| allowed.kinds.contains(k));
@@ -233,19 +234,19 @@ pub fn callers_through(units: &mut Units, shown: &[Shown], allowed: &Allowed) ->
     found.sorted(units)
 }
 
-/// Uses that were found.
+/// The result of [`uses`].
 pub struct AllUses {
-    /// The units with the lines of the uses, those in code first, then by path and place.
+    /// The units with the lines of the uses; those in code first, then by path and place.
     pub links: Vec<Link>,
-    /// Whether there are more than are looked at.
+    /// True if there are more uses than are read.
     pub is_cut: bool,
 }
 
-/// Uses of one definition that are looked at.
+/// Maximum uses of one definition that are read.
 const USES_MAX: usize = 2_000;
 
-/// Every call, use and import of the shown definitions, whatever kind of file it stands in, each with all
-/// its lines.
+/// Returns every call, use and import of the shown definitions, in files of any role, each unit with all
+/// lines of its uses.
 pub fn uses(units: &mut Units, shown: &[Shown], allowed: &Allowed) -> AllUses {
     let (mut found, mut is_cut) = (Found::default(), false);
     if allowed.direction == Direction::Out {
@@ -259,7 +260,7 @@ pub fn uses(units: &mut Units, shown: &[Shown], allowed: &Allowed) -> AllUses {
             let Some(step) = allowed.step(edge, false) else { continue };
             let file = units.view.def(edge.site()).file;
             for at in edge.occurrences.iter().filter(|o| o.confidence >= CONFIDENCE_MIN) {
-                // An import hangs at its file and stands wherever it stands.
+                // An import edge starts at the file, so the unit is found by the place of the import.
                 let Some(unit) = units.at(file, at.at).filter(|u| u.key != s.unit.key) else { continue };
                 found.add(unit, 0.0, Some(at.line), s.item, &[], step);
             }
@@ -271,27 +272,27 @@ pub fn uses(units: &mut Units, shown: &[Shown], allowed: &Allowed) -> AllUses {
     AllUses { links, is_cut }
 }
 
-/// Units from which calls and uses lead to the shown definitions, within `hops`, over each other; fewest
-/// hops first, then heaviest. Tests are left to others.
+/// Returns the units that depend on the shown definitions by calls and uses, within `hops`; fewest hops
+/// first, then heaviest. Tests are left out.
 pub fn dependents(units: &mut Units, shown: &[Shown], allowed: &Allowed, hops: u32) -> Vec<Link> {
     let kinds = [EdgeKind::Call, EdgeKind::Usage, EdgeKind::Inherit, EdgeKind::Implement];
     let reach = Reach { kinds: &kinds, role: Role::Code, is_through: true, hops };
     reach.from(units, shown, allowed)
 }
 
-/// Units of files with one role from which calls lead to the shown definitions, within `hops`; fewest
-/// hops first, then heaviest. Units of other roles lie between.
+/// Returns the units of files with role `role` that reach the shown definitions by calls, within `hops`;
+/// fewest hops first, then heaviest. The units on the way have other roles.
 pub fn reaching(units: &mut Units, shown: &[Shown], role: Role, allowed: &Allowed, hops: u32) -> Vec<Link> {
     let kinds = [EdgeKind::Call, EdgeKind::Usage];
     Reach { kinds: &kinds, role, is_through: false, hops }.from(units, shown, allowed)
 }
 
-/// A walk against the edges.
+/// A walk against the direction of the edges.
 struct Reach<'k> {
     kinds: &'k [EdgeKind],
-    /// Units of files with this role are found.
+    /// The role of the files whose units are found.
     role: Role,
-    /// Whether the walk goes on from what is found; else it goes on from the others.
+    /// True if the walk continues from the units it finds; false if it continues from the other units.
     is_through: bool,
     hops: u32,
 }
@@ -316,7 +317,7 @@ impl Reach<'_> {
                 left -= 1;
                 let worth = weight / units.usage(def);
                 for edge in units.edges_in(def, &kinds).iter() {
-                    // Beyond the first, only calls carry a change on.
+                    // Beyond the first hop, only calls propagate a change.
                     if hop > 1 && edge.kind != EdgeKind::Call && !self.is_through {
                         continue;
                     }
@@ -351,11 +352,12 @@ impl Reach<'_> {
     }
 }
 
-/// Definitions whose callers are looked for on the way to tests.
+/// Maximum definitions whose callers are read.
 const REACHING_MAX: usize = 600;
 
-/// Tests that refer to the shown definitions, and the other tests of files that are named after theirs:
-/// `parse_test.go` or `test_parse.py` after `parse`, each worth half of the best shown code of that file.
+/// Returns the tests that refer to the shown definitions, and the other tests of files named after their
+/// files: `parse_test.go` or `test_parse.py` for `parse`. The latter have half of the weight of the best
+/// shown code of that file.
 pub fn tests(units: &mut Units, shown: &[Shown], allowed: &Allowed) -> Vec<Link> {
     let mut out = referrers(units, shown, Role::Test, &[EdgeKind::Call, EdgeKind::Usage], allowed);
     let namesakes = namesakes(units, shown);
@@ -368,20 +370,20 @@ pub fn tests(units: &mut Units, shown: &[Shown], allowed: &Allowed) -> Vec<Link>
             }
         }
     }
-    // Import lists, constants and heads of classes show nobody how a thing is tested.
+    // Import lists, constants and heads of classes do not show how something is tested.
     out.retain(|t| {
         t.unit.def.some().is_some() && !t.unit.kind.is_between() && t.unit.kind != ChunkKind::Type
     });
     for t in &mut out {
         let of_file = namesakes.iter().find(|n| n.0 == t.unit.file);
         t.weight += of_file.map_or(0.0, |n| 0.5 * n.1);
-        // Which line calls matters less than to see more tests.
+        // Showing more tests is better than showing the lines of the calls.
         t.lines.clear();
     }
     out
 }
 
-/// Test files that are named after the files of shown code, with what the best code of each is worth.
+/// Returns the test files named after the files of shown code, with the weight of the best code of each.
 fn namesakes(units: &mut Units, shown: &[Shown]) -> Vec<(FileDoc, f64)> {
     let mut out: Vec<(FileDoc, f64)> = Vec::new();
     let mut seen: FxHashSet<FileDoc> = FxHashSet::default();
@@ -405,7 +407,8 @@ fn namesakes(units: &mut Units, shown: &[Shown]) -> Vec<(FileDoc, f64)> {
     out
 }
 
-/// Puts the first link of each file before the second ones, and so on; the order is kept otherwise.
+/// Reorders links so that the first link of each file precedes all second ones, and so on. Otherwise the
+/// order is kept.
 pub fn spread(links: &mut [Link]) {
     let mut n_of: FxHashMap<FileDoc, usize> = FxHashMap::default();
     let mut nth: FxHashMap<UnitKey, usize> = FxHashMap::default();
@@ -417,15 +420,15 @@ pub fn spread(links: &mut [Link]) {
     links.sort_by_key(|l| nth[&l.unit.key]);
 }
 
-/// Puts links in the folders of shown items before others; the order is kept otherwise.
+/// Moves links in the folders of shown items to the front. Otherwise the order is kept.
 pub fn nearest_first(units: &mut Units, links: &mut [Link], shown: &[Shown]) {
     let folders: FxHashSet<String> =
         shown.iter().map(|s| dir_of(&units.file(s.unit.file).path).to_owned()).collect();
     links.sort_by_cached_key(|l| !folders.contains(dir_of(&units.file(l.unit.file).path)));
 }
 
-/// Who still names what is gone: uses without an edge of the first name of each pair, wherever the whole
-/// word stands. A name that another definition bears says nothing.
+/// Returns units that still use a removed name: unresolved uses of the first name of each pair in `gone`, as
+/// a whole word. A name that another definition has is skipped.
 pub fn dangling(units: &mut Units, gone: &[(String, String)]) -> Vec<Link> {
     let mut out: Vec<Link> = Vec::new();
     for (name, _) in gone.iter().filter(|g| !g.0.is_empty()) {
@@ -433,7 +436,7 @@ pub fn dangling(units: &mut Units, gone: &[(String, String)]) -> Vec<Link> {
             continue;
         }
         let mut postings = Vec::new();
-        // The whole word where it has several parts, else its only one.
+        // The term of the whole word if it has several parts, else its only term.
         let mut term = String::new();
         terms(name, |t| {
             if term.is_empty() || t.starts_with('=') {
@@ -464,7 +467,7 @@ pub fn dangling(units: &mut Units, gone: &[(String, String)]) -> Vec<Link> {
     out
 }
 
-/// Files in which uses of a name that is gone are looked for.
+/// Maximum files in which uses of a removed name are searched.
 const DANGLING_FILES_MAX: usize = 200;
 
 /// Sorts links, heaviest first, equal ones by path and place.
@@ -480,9 +483,9 @@ pub fn sort(units: &mut Units, links: &mut Vec<Link>) {
     links.extend(keyed.into_iter().map(|k| k.1));
 }
 
-/// Which edges into a definition are asked for.
+/// Selects edges into a definition.
 struct Asked<'a> {
-    /// The role of the files that they come from.
+    /// The role of the files that contain their sources.
     role: Role,
     kinds: &'a [EdgeKind],
     allowed: &'a Allowed,
@@ -507,7 +510,7 @@ impl Found {
         link.edges.push((item, step));
     }
 
-    /// Adds who refers to `def`, to which `way` leads from a shown item.
+    /// Adds the units that refer to `def`. `way` leads from a shown item to `def`.
     fn add_sources(&mut self, units: &mut Units, from: &Shown, def: DefDoc, way: &[Step], asked: &Asked) {
         let worth = from.weight / units.usage(def);
         for edge in units.edges_in(def, asked.kinds).iter() {

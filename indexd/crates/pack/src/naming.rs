@@ -1,6 +1,6 @@
-//! Definitions that the text names exactly: `Type.method`, `pkg.Func`, `module.Class.method`,
-//! `path:line`, a type and its method side by side, an identifier, or a plain word that means little
-//! but one definition in this tree.
+//! Finds the definitions that the text names exactly: by `Type.method`, `pkg.Func`, `module.Class.method`,
+//! `path:line`, a type followed by its method, an identifier, or a plain word whose uses mostly refer to one
+//! definition.
 
 use crate::query::{Kind, NameForm, Query};
 use crate::role::{Role, role_of};
@@ -12,37 +12,37 @@ use indexd_text::terms;
 use rustc_hash::FxHashSet;
 use std::rc::Rc;
 
-/// Definitions of one name that count as named; of more, the name says too little.
+/// Maximum definitions of one name that count as named; a name with more is ambiguous.
 const MEANT_MAX: usize = 3;
-/// Definitions of one name that are looked at, and listed at most.
+/// Maximum definitions of one name that are read and listed.
 const LISTED_MAX: usize = 24;
-/// A plain word is a name when at least one in this many chunks that hold it refers to the definition.
+/// A plain word is a name if at least one in this number of chunks with the word refers to the definition.
 const CHUNKS_PER_USE: u32 = 3;
 
-/// What the text names.
+/// The definitions that the text names.
 #[derive(Default)]
 pub struct Named {
-    /// The units of definitions that are meant, in order of mention, then by path and place.
+    /// The units of named definitions, by order of mention, then by path and place.
     pub meant: Vec<Rc<Unit>>,
-    /// Definitions that are meant and that the unit of another shows, as a type does the methods of an
-    /// interface.
+    /// Named definitions that are shown by the unit of another one, such as the methods of an interface by
+    /// the unit of the interface.
     pub members: Vec<(UnitKey, DefDoc)>,
-    /// Further definitions of names with several, by path and place.
+    /// The units of definitions with an ambiguous name, by path and place.
     pub listed: Vec<Rc<Unit>>,
-    /// The units of what the change of the request is about.
+    /// The units that the change of the request touches.
     pub changed: Vec<Rc<Unit>>,
-    /// Whether the text is nothing but names of what is meant, so that its words ask for nothing else.
+    /// True if the text consists of such names only, so that its words need no search.
     pub is_all: bool,
 }
 
 impl Named {
-    /// Whether a unit is meant.
+    /// True if the definition of a unit is named.
     pub fn means(&self, key: UnitKey) -> bool {
         self.meant.iter().any(|u| u.key == key)
     }
 }
 
-/// Finds what `query` names.
+/// Finds the definitions that `query` names.
 pub fn named(units: &mut Units, query: &Query) -> Named {
     let mut out = Named::default();
     let mut seen: FxHashSet<UnitKey> = FxHashSet::default();
@@ -53,7 +53,7 @@ pub fn named(units: &mut Units, query: &Query) -> Named {
         if before.is_empty() && name.form == NameForm::Word {
             found.retain(|(def, _)| is_meant(units, last, *def));
         }
-        // Tests and vendored copies are meant only where nothing else bears the name.
+        // Definitions in tests and vendored copies count only if no other definition has the name.
         if found.iter().any(|f| f.1) {
             found.retain(|f| f.1);
         }
@@ -63,7 +63,7 @@ pub fn named(units: &mut Units, query: &Query) -> Named {
             && name.form != NameForm::Word
             && n_meant > 0
             && query.words.iter().all(is_part);
-        // Of many methods with one name none is meant more than another.
+        // If many methods share a name, none of them counts as named.
         for (i, (def, _)) in found.into_iter().take(LISTED_MAX).enumerate() {
             let Some(unit) = units.of_def(def) else { continue };
             if i < n_meant && unit.def != def {
@@ -77,13 +77,13 @@ pub fn named(units: &mut Units, query: &Query) -> Named {
     out
 }
 
-/// The names that a name is made of: `pkg.Type#method` has three.
+/// Splits a name into its parts: `pkg.Type#method` has three.
 fn parts(name: &str) -> Vec<&str> {
     name.split(['.', '#']).flat_map(|p| p.split("::")).filter(|p| !p.is_empty()).collect()
 }
 
-/// Definitions called `last` whose surroundings end in `before`: the names around them, then the
-/// module or the folder. Says of each whether it is code that does the work.
+/// Returns the definitions called `last` whose enclosing names end in `before`: the names around them, then
+/// the module or the folder. The flag is true for definitions in code that is neither test nor vendored.
 fn definitions(units: &mut Units, last: &str, before: &[&str]) -> Vec<(DefDoc, bool)> {
     let mut out = Vec::new();
     let defs = units.view.defs_named(last);
@@ -106,11 +106,11 @@ fn definitions(units: &mut Units, last: &str, before: &[&str]) -> Vec<(DefDoc, b
     out
 }
 
-/// Whether the names before the last one are those around a definition.
+/// True if the names in `before` enclose the definition.
 fn is_within(def: &DefRecord, path: &str, before: &[&str]) -> bool {
     let mut around: Vec<&str> = dir_of(path).split('/').filter(|c| !c.is_empty()).collect();
     let is_go = path.ends_with(".go");
-    // A Go package is its folder; elsewhere a file is a module.
+    // A Go package is a folder. In other languages a file is a module.
     if !is_go && stem_of(path) != "__init__" {
         around.push(stem_of(path));
     }
@@ -122,7 +122,7 @@ fn is_within(def: &DefRecord, path: &str, before: &[&str]) -> bool {
         && before.iter().rev().zip(around.iter().rev()).all(|(b, a)| same(b.trim_matches(['(', ')']), a))
 }
 
-/// Whether a plain word stands for a definition: much of the code that holds the word refers to it.
+/// True if a plain word names a definition: a large part of the chunks with the word refer to it.
 fn is_meant(units: &Units, word: &str, def: DefDoc) -> bool {
     let mut df = 0;
     terms(word, |t| df = df.max(units.view.doc_frequency(t)));

@@ -1,35 +1,36 @@
-//! What comes back: [`Pack`] and its parts, which wire and client share, and why a candidate is left out.
+//! The result: [`Pack`] and its parts, which wire and client share, and the reasons why candidates are left
+//! out.
 
 pub use indexd_api::explanation::Explanation;
 pub use indexd_api::pack::*;
 use indexd_model::Lines;
 
-/// Version of the pack's shape.
+/// Version of the JSON form of a pack.
 pub const SCHEMA_VERSION: &str = "1.0.0";
 
-/// Lines as a pack shows them.
+/// Converts lines to their form in a pack.
 pub fn line_range(lines: Lines) -> LineRange {
     LineRange { start: lines.start, end: lines.end }
 }
 
 indexd_model::words! {
-    /// Why a candidate is absent.
+    /// The reason why a candidate is left out.
     pub enum DropReason {
-        /// The room left was too small.
+        /// It did not fit the remaining budget.
         Budget = "budget" / "budget",
-        /// Its section had as many items as allowed.
+        /// The limit on items of its section was reached.
         SectionCap = "section-cap" / "budget",
-        /// The pack had as many items as allowed.
+        /// The limit on items of the pack was reached.
         ItemCap = "item-cap" / "budget",
-        /// It is larger than the room left, though smaller ones fitted after it.
+        /// It was larger than the remaining budget, though smaller candidates after it fitted.
         TooLarge = "too-large" / "budget",
-        /// It overlaps a better one.
+        /// Its lines overlap those of a better candidate.
         Overlap = "overlap" / "duplicate",
-        /// Its content is there already.
+        /// Its content is in the pack already.
         Duplicate = "duplicate" / "duplicate",
-        /// Its path lacks required evidence.
+        /// Its path lacks the required evidence.
         NoEvidence = "no-evidence" / "noEvidence",
-        /// No section's rule claims it.
+        /// No section claims it.
         NoRule = "no-rule" / "unsupported",
         /// Its file may hold secrets.
         Sensitive = "sensitive" / "unsupported",
@@ -39,6 +40,6 @@ indexd_model::words! {
 
     /// The name in `explain.excluded`.
     pub fn name;
-    /// The one of four public reasons that it counts under (OBS-02, C-09).
+    /// The public reason, one of four, under which it is counted (OBS-02, C-09).
     pub fn public;
 }

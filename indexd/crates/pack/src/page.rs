@@ -1,8 +1,9 @@
-//! The text of a pack while it grows: its groups, each counted exactly, and what one more item costs.
+//! The text of a pack under construction, and the exact size it would have with one more item.
 //!
-//! The counts of groups add up, because a group starts and ends where no piece of a tokenizer reaches
-//! across: at a line that begins with `#` after a blank line. So the total is the count of the whole
-//! text, and an item is refused only when the text with it would be too large.
+//! The text consists of groups that are counted separately. The counts add up because a group starts after a
+//! blank line with a line that begins with `#`, and no piece of a tokenizer crosses such a boundary.
+//! Therefore the total is the count of the whole text, and an item is refused only if the text with it would
+//! be too large.
 
 use crate::identity::Source;
 use crate::render::{self, Group, Zone};
@@ -15,7 +16,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::rc::Rc;
 
-/// A size in the units of both limits on the whole.
+/// A size, in the units of both limits on the pack.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Size {
     /// Tokens.
@@ -36,7 +37,7 @@ impl Size {
     }
 }
 
-/// Where an item is shown.
+/// The place of an item in the text.
 #[derive(Clone)]
 pub struct Spot {
     /// Its zone.
@@ -49,24 +50,24 @@ pub struct Spot {
     pub source: Rc<Source>,
 }
 
-/// What of one file one zone shows.
+/// The lines of one file in one zone.
 struct Block {
     spot: Spot,
     /// The shown lines of each item, by its number.
     items: BTreeMap<usize, Vec<Lines>>,
     size: Size,
-    /// When it changed last.
+    /// The value of [`Page::clock`] at the last change.
     state: u64,
 }
 
-/// What a change does to one file.
+/// The part of the text that shows the change of one file.
 #[derive(Clone, Default)]
 pub struct ChangeBlock {
     /// Its path.
     pub path: String,
-    /// What stands behind the path, and the lines under it.
+    /// The text after the path on the header line, and the lines below the header.
     pub head: String,
-    /// The parts of the diff, by number.
+    /// The parts of the diff, by position.
     pub parts: BTreeMap<usize, String>,
     size: Size,
 }
@@ -83,42 +84,42 @@ pub struct Page<'c> {
     counter: &'c dyn TokenCounter,
     view: &'c dyn IndexView,
     blocks: BTreeMap<(Zone, FileDoc), Block>,
-    /// What a change does to files, by their number in the text.
+    /// The changes of files, by their position in the text.
     changes: BTreeMap<usize, ChangeBlock>,
-    /// The lines of items that are shown as a place, by number.
+    /// The line and the size of items that are shown as a place, by item.
     places: BTreeMap<usize, (String, Size)>,
-    /// Lines that the reader has already, by file.
+    /// Lines that the reader has, by file.
     seen: FxHashMap<FileDoc, Vec<Lines>>,
     size: Size,
-    /// Tokens of runs of lines that were counted already.
+    /// Token counts of runs of lines.
     counted: FxHashMap<(FileDoc, Lines), u64>,
-    /// What of them adds up wherever they stand.
+    /// The parts of runs whose counts do not depend on the surrounding text.
     runs: FxHashMap<(FileDoc, Lines), Run>,
-    /// Tokens of the texts between them.
+    /// Token counts of the texts between runs.
     between: FxHashMap<Box<str>, u64>,
     headings: FxHashMap<Zone, Size>,
-    /// How often a block changed, from 2: 0 and 1 are the states of a block that is not there.
+    /// The number of changes so far, from 2: 0 and 1 stand for blocks that do not exist.
     clock: u64,
 }
 
-/// Tokens of `## File:  (lines 1-2)`, of a fence and its end.
+/// Minimum tokens of `## File:  (lines 1-2)` and both fences.
 const HEADER_TOKENS_MIN: u64 = 12;
 
-/// Paths rarely have more bytes to a token; a bound for pruning.
+/// Bytes for each token that a path rarely exceeds; a bound for pruning.
 const PATH_BYTES_PER_TOKEN: u64 = 7;
 
 /// The zones that have blocks.
 const ZONES: [Zone; 4] = [Zone::Code, Zone::Tests, Zone::Config, Zone::Docs];
 
-/// A change that was counted and may be made.
+/// A change of the page that was measured and can be made.
 pub struct Change {
-    /// What the whole would come to.
+    /// The size of the whole text after it.
     pub after: Size,
     block: Size,
 }
 
 impl<'c> Page<'c> {
-    /// Starts empty.
+    /// Creates an empty page.
     pub fn new(view: &'c dyn IndexView, counter: &'c dyn TokenCounter) -> Self {
         Self {
             counter,
@@ -136,7 +137,7 @@ impl<'c> Page<'c> {
         }
     }
 
-    /// A number that stays the same as long as the same lines of a file cost the same in a zone.
+    /// Returns a number that changes whenever the cost of lines of this file in this zone may have changed.
     pub fn state(&self, zone: Zone, file: FileDoc) -> u64 {
         match self.blocks.get(&(zone, file)) {
             Some(block) => block.state,
@@ -148,19 +149,19 @@ impl<'c> Page<'c> {
         self.blocks.keys().any(|k| k.0 == zone)
     }
 
-    /// Tokens that the first lines of a file in a zone hardly fall below, without the lines themselves:
-    /// its header and the fence. 0 where the zone shows it already.
+    /// A lower bound for the tokens of the header and the fences of a file in a zone; 0 if the zone shows the
+    /// file already.
     pub fn header_at_least(&self, zone: Zone, file: FileDoc, path: &str) -> u64 {
         let is_new = !self.blocks.contains_key(&(zone, file));
         if is_new { HEADER_TOKENS_MIN + path.len() as u64 / PATH_BYTES_PER_TOKEN } else { 0 }
     }
 
-    /// The size of the whole.
+    /// The size of the whole text.
     pub fn size(&self) -> Size {
         self.size
     }
 
-    /// What the whole comes to when item `i` shows `lines` in `spot`, in place of what it shows there.
+    /// Measures the whole text with item `i` showing `lines` at `spot` instead of its present lines.
     pub fn with(&mut self, i: usize, spot: &Spot, lines: &[Lines]) -> Change {
         let key = (spot.zone, spot.file);
         let mut after = self.size;
@@ -179,7 +180,8 @@ impl<'c> Page<'c> {
         Change { after, block }
     }
 
-    /// Makes a change that [`Page::with`] counted for the same arguments and the same state.
+    /// Makes a change that [`Page::with`] measured with the same arguments. The page must be the same as
+    /// then.
     pub fn put(&mut self, i: usize, spot: &Spot, lines: &[Lines], change: &Change) {
         self.size = change.after;
         let key = (spot.zone, spot.file);
@@ -195,7 +197,7 @@ impl<'c> Page<'c> {
         block.state = self.clock;
     }
 
-    /// Takes item `i` out of `spot` again.
+    /// Removes item `i` from `spot`.
     pub fn remove(&mut self, i: usize, spot: &Spot) {
         let key = (spot.zone, spot.file);
         let Some(mut block) = self.blocks.remove(&key) else { return };
@@ -216,7 +218,7 @@ impl<'c> Page<'c> {
         self.blocks.insert(key, block);
     }
 
-    /// What the whole comes to with this block as the `n`th of the changes, in place of what it is there.
+    /// Measures the whole text with `block` as the change at position `n`, instead of the present one.
     pub fn with_change(&mut self, n: usize, block: &mut ChangeBlock) -> Size {
         let mut text = String::new();
         let parts: Vec<&str> = block.parts.values().map(String::as_str).collect();
@@ -233,18 +235,18 @@ impl<'c> Page<'c> {
         after
     }
 
-    /// Puts a block that [`Page::with_change`] measured, for what that gave.
+    /// Puts a block that [`Page::with_change`] measured; `after` is its result.
     pub fn put_change(&mut self, n: usize, block: ChangeBlock, after: Size) {
         self.size = after;
         self.changes.insert(n, block);
     }
 
-    /// The block of changes with this number.
+    /// The change at position `n`.
     pub fn change(&self, n: usize) -> Option<&ChangeBlock> {
         self.changes.get(&n)
     }
 
-    /// What the whole comes to with the line of a place.
+    /// Measures the whole text with one more place line.
     pub fn with_place(&mut self, line: &str) -> Size {
         let mut after = self.size;
         if self.places.is_empty() {
@@ -254,19 +256,19 @@ impl<'c> Page<'c> {
         after
     }
 
-    /// Adds the line of a place.
+    /// Adds the place line of item `i`.
     pub fn put_place(&mut self, i: usize, line: String) {
         self.size = self.with_place(&line);
         let size = self.line_size(&line);
         self.places.insert(i, (line, size));
     }
 
-    /// Counts lines as shown, since the reader has them.
+    /// Records lines that the reader has; they count as shown.
     pub fn put_seen(&mut self, file: FileDoc, lines: impl IntoIterator<Item = Lines>) {
         self.seen.entry(file).or_default().extend(lines);
     }
 
-    /// Whether every line of `lines` is shown, in whatever zone, or known to the reader.
+    /// True if every line of `lines` is shown in any zone or known to the reader.
     pub fn shows(&self, file: FileDoc, lines: Lines) -> bool {
         let shown: SmallVec<[Lines; 32]> = self.shown(file).chain(self.seen(file)).collect();
         (lines.start..=lines.end).all(|line| shown.iter().any(|l| l.start <= line && line <= l.end))
@@ -281,12 +283,12 @@ impl<'c> Page<'c> {
         self.seen.get(&file).into_iter().flatten().copied()
     }
 
-    /// Whether any of `lines` is shown, in whatever zone.
+    /// True if any line of `lines` is shown in any zone.
     pub fn touches(&self, file: FileDoc, lines: Lines) -> bool {
         self.shown(file).any(|l| l.start <= lines.end && lines.start <= l.end)
     }
 
-    /// The text: zones in their order, files in the order of their best item, places last.
+    /// Returns the text: zones in their order, files by the rank of their best item, places last.
     pub fn text(&self, rank: impl Fn(usize) -> usize) -> String {
         let mut blocks: Vec<(Zone, usize, &Block)> = Vec::with_capacity(self.blocks.len());
         for (key, block) in &self.blocks {
@@ -323,7 +325,7 @@ impl<'c> Page<'c> {
         out
     }
 
-    /// Tokens of some lines of a file, alone.
+    /// Tokens of lines of a file, counted alone.
     pub fn tokens(&mut self, spot: &Spot, lines: Lines) -> u64 {
         count_lines(self.counter, self.view, &mut self.counted, spot, lines)
     }
@@ -337,8 +339,8 @@ impl<'c> Page<'c> {
         size_of(self.counter, line)
     }
 
-    /// The size of a block. Of its runs only the lines at both ends, which could share a piece of the
-    /// tokenizer with what stands around, are counted again.
+    /// Measures a block. Of each run only the lines at both ends are counted again, since a tokenizer may
+    /// join them with the surrounding text.
     fn measure(&mut self, spot: &Spot, runs: &[Lines]) -> Size {
         let known: SmallVec<[Run; 8]> = runs.iter().map(|lines| self.run(spot, *lines)).collect();
         let backticks = known.iter().map(|run| run.backticks).max().unwrap_or(0);
@@ -379,17 +381,17 @@ impl<'c> Page<'c> {
     }
 }
 
-/// What is known of a run of lines wherever it stands.
+/// The size of a run of lines, as far as it does not depend on the surrounding text.
 #[derive(Clone)]
 struct Run {
-    /// The bytes from its start whose tokens add up with those of whatever stands around, and their
-    /// size; none in a run of few lines.
+    /// The byte range in the run whose tokens never join with other text, and its size; `None` for runs of
+    /// few lines.
     inner: Option<(Range<u32>, Size)>,
     /// The longest run of backticks.
     backticks: usize,
 }
 
-/// Bytes of a text between runs up to which its count is remembered.
+/// Maximum bytes of a text between runs whose count is cached.
 const BETWEEN_MAX: usize = 1_024;
 
 fn size_between(counter: &dyn TokenCounter, between: &mut FxHashMap<Box<str>, u64>, text: &str) -> Size {
@@ -427,10 +429,10 @@ fn count_lines(
     })
 }
 
-/// The part of a run from the first to the last of its places at which counts add up for sure whatever
-/// stands around; `None` when there are no two.
+/// Returns the part of a run between its first and last line start at which counts are known to add up,
+/// whatever the surrounding text; `None` if there are fewer than two such starts.
 fn sure_part(counter: &dyn TokenCounter, own: &str) -> Option<Range<usize>> {
-    // What an end of a line means depends on the character before it.
+    // The tokens of a line end depend on the character before it.
     let is_sure = |at: &usize| 1 < *at && *at < own.len() && counter.adds_up_at(own, *at);
     let first = own.match_indices('\n').map(|(at, _)| at + 1).find(is_sure)?;
     let last = own.rmatch_indices('\n').map(|(at, _)| at + 1).find(is_sure)?;

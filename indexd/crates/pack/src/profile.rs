@@ -1,14 +1,14 @@
-//! Scoring profiles beside `graph`: `sources` weighs relevance, recency and the kind of source; `task` gives
-//! points as the document of a task does.
+//! Scoring profiles besides `graph`. `sources` combines relevance, recency and the kind of source. `task`
+//! gives points like the document of a task.
 //!
 //! ```text
 //! sources = (0.5 * relevance + 0.3 * recency + 0.2 * source) / the sum of the weights
 //! task    = (5 * direct hit + 3 * call site + 2 * test + 2 * configuration + 1 * beside) / 13
 //! ```
 //!
-//! Relevance is the score of profile `graph`. Recency lies between the oldest (0) and the newest (1) last
-//! change of the candidates' files, in commits, and is 0.5 where none is known; no clock is read. Both order
-//! by the score, then by the path.
+//! Relevance is the score of profile `graph`. Recency is the position of the last change between the oldest
+//! (0) and the newest (1) among the candidates' files, in commits; 0.5 if it is unknown. No clock is read.
+//! Both profiles order by score, then by path.
 
 use crate::candidate::{Candidate, Origin};
 use crate::config::SourceScoring;
@@ -26,48 +26,48 @@ use rustc_hash::FxHashSet;
 /// One part of a score.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Part {
-    /// What it is.
+    /// Its name.
     pub name: &'static str,
-    /// Its weight; those of a candidate add up to 1.
+    /// Its weight; the weights of a candidate add up to 1.
     pub weight: f64,
-    /// How much of it there is, 0..1.
+    /// Its strength, 0..1.
     pub strength: f64,
 }
 
-/// The part of `sources` that is the score of profile `graph`.
+/// Name of the part of `sources` that is the score of profile `graph`.
 pub const RELEVANCE: &str = "relevance";
 
-/// Points of a task, in the order in which they are told.
+/// Parts of `task` with their points, in the order of explanations.
 const POINTS: [(&str, f64); 5] =
     [("direct hit", 5.0), ("call site", 3.0), ("test", 2.0), ("configuration", 2.0), ("beside", 1.0)];
 
-/// The best hits whose folders count.
+/// Number of best hits whose folders count.
 const BESIDE_HITS: usize = 3;
 
-/// A profile with what it needs to know of all candidates.
+/// A profile with the data about all candidates that it needs.
 pub enum Profile {
     /// Relevance, recency and the kind of source.
     Sources {
         /// The weights.
         weights: SourceScoring,
-        /// The oldest and the newest last change.
+        /// The last change of the oldest and of the newest file.
         span: Option<(i64, i64)>,
-        /// Whether files named in the text come from the output of a tool.
+        /// True if the text is the output of a tool, so that the files it names are stack frames.
         is_trace: bool,
     },
-    /// Points.
+    /// Points of a task.
     Task {
-        /// What was found directly.
+        /// The definitions of direct hits.
         hits: FxHashSet<DefDoc>,
-        /// The files of these.
+        /// The files of direct hits.
         files: FxHashSet<FileDoc>,
-        /// The folders of the best of them.
+        /// The folders of the best direct hits.
         folders: FxHashSet<String>,
     },
 }
 
 impl Profile {
-    /// The profile of a request; none where it is `graph`. Candidates come best first.
+    /// The profile of a request; `None` for `graph`. `candidates` come best first.
     pub fn of(
         request: &Resolved,
         kind: Kind,
@@ -94,7 +94,7 @@ impl Profile {
         }
     }
 
-    /// Scores a candidate that has its score of profile `graph`.
+    /// Scores a candidate that has its score of profile `graph` already.
     pub fn score(&self, units: &mut Units, c: &mut Candidate) {
         c.parts = match self {
             Self::Sources { weights, span, is_trace } => {
@@ -123,7 +123,8 @@ impl Profile {
     }
 }
 
-/// The weights of retrieval in force: what a task leads to depends on its words and the tree alone.
+/// The weights of retrieval in force. For `task` past commits count nothing, so that the result depends on
+/// text and tree alone.
 pub fn weights(scoring: Scoring, w: Weights) -> Weights {
     if scoring == Scoring::Task { Weights { commits: 0.0, touched: 0.0, ..w } } else { w }
 }
@@ -138,14 +139,14 @@ fn parts(of: &[(&'static str, f64, f64)]) -> Vec<Part> {
     of.iter().map(part).collect()
 }
 
-/// The last change of the file of a candidate, in commits from the newest, newer ones larger.
+/// The last change of the file of a candidate, as a number that is larger for newer commits.
 fn changed(units: &Units, c: &Candidate) -> Option<i64> {
     let history = units.view.history(c.unit.file);
     (history.n_commits > 0).then(|| -i64::from(history.newest))
 }
 
-/// What the kind of source counts: a frame of a trace comes from a tool, what the request names or focuses
-/// on is as good as open, a hit was searched for, and an edge is a reference.
+/// The priority of the source of a candidate: tool output for stack frames, open files for named or focused
+/// definitions, search results for hits, references for candidates found by edges.
 fn source(c: &Candidate, is_trace: bool, w: &SourceScoring) -> f64 {
     let is_named = c.scored.as_ref().is_none_or(|s| s.features.get(Feature::Name) > 0.0);
     let priority = match c.origin {
@@ -162,7 +163,7 @@ fn is_hit(c: &Candidate) -> bool {
     matches!(c.origin, Origin::Seed | Origin::Text)
 }
 
-/// Whether edges of these kinds lead from a candidate to another direct hit.
+/// True if an edge of these kinds leads from a candidate to another direct hit.
 fn refers(units: &mut Units, c: &Candidate, hits: &FxHashSet<DefDoc>, kinds: &[EdgeKind]) -> bool {
     let Some(def) = c.unit.def.some() else { return false };
     let edges = units.edges(def);

@@ -1,9 +1,9 @@
-//! Understands the text of a request: what is prose, code, a trace, a diff; which words weigh what;
-//! which paths, symbols, phrases and error messages it names.
+//! Parses the text of a request: separates prose, code, traces and diffs; weighs words; and finds the paths,
+//! symbols, phrases and error messages that it names.
 //!
-//! Nothing here looks at an index. Long issue texts are the normal case: the title weighs most, then
-//! the first paragraph; code, traces and diffs are full of names that only sometimes matter. Forms to
-//! fill in leave their headings behind, which say the same in every issue, and what was run where.
+//! This module does not look at an index. It expects long issue texts: the title weighs most, then the first
+//! paragraph. Names in code, traces and diffs weigh less, since only some of them matter. Headings of issue
+//! forms, which every issue repeats, and descriptions of the environment are left out or weigh little.
 
 mod concepts;
 mod forms;
@@ -18,33 +18,33 @@ use indexd_text::{word_terms, words};
 use rustc_hash::{FxHashMap, FxHashSet};
 use stopwords::{is_stopword, says_nothing};
 
-/// Terms kept of a query, by weight; more only cost time.
+/// Maximum terms of a query, the heaviest; more would only take time.
 const TERMS_MAX: usize = 96;
-/// Words whose other forms are looked for, the heaviest.
+/// Maximum words whose other forms are added, the heaviest.
 const FORMED_MAX: usize = 24;
-/// Mentions kept of each kind.
+/// Maximum mentions of each kind.
 const MENTIONS_MAX: usize = 24;
 
-/// What a text is, by its form.
+/// The kind of a text, by its form.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Kind {
-    /// The text of a change or an issue: whatever is none of the others.
+    /// The text of a change or an issue; every text that is none of the others.
     #[default]
     Change,
-    /// A question: one short paragraph that begins with a word of asking or ends with a question mark.
+    /// A question: one short paragraph that begins with a question word or ends with a question mark.
     Question,
     /// Names and nothing else: an identifier, `Type.method`, `path:line`, or up to two words.
     Name,
-    /// It holds a stack trace.
+    /// A text with a stack trace.
     Trace,
-    /// It holds a diff.
+    /// A text with a diff.
     Diff,
 }
 
 impl Kind {
-    /// What past commits count. Their subjects are written like texts of changes; a question about what
-    /// the code does is led astray by them.
+    /// Factor of past commits. Their subjects are written like texts of changes, and they mislead questions
+    /// about how code works.
     pub fn past(self) -> f64 {
         if matches!(self, Self::Question | Self::Name) { 0.0 } else { 1.0 }
     }
@@ -75,10 +75,10 @@ impl Kind {
     }
 }
 
-/// Words of a question at most.
+/// Maximum words of a question.
 const QUESTION_WORDS_MAX: usize = 40;
 
-/// Whether a text that begins with this word asks.
+/// True if a text that begins with this word is a question.
 fn is_asking(word: &str) -> bool {
     matches!(
         word,
@@ -101,41 +101,41 @@ fn is_asking(word: &str) -> bool {
 /// A parsed query.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Query {
-    /// What the text is.
+    /// The kind of the text.
     pub kind: Kind,
-    /// Terms with weights, in order of first appearance, none twice.
+    /// Terms with weights, in order of first appearance, without repeats.
     pub terms: Vec<QueryTerm>,
     /// Identifiers that look like names in code, in order of appearance.
     pub symbols: Vec<SymbolMention>,
-    /// What may be the name of a definition, the surest form first, then in order of appearance, none twice.
+    /// Possible names of definitions: the surest form first, then in order of appearance, without repeats.
     pub names: Vec<NameMention>,
-    /// Plain words of title and first paragraph, lower-cased: they may be names of files or folders.
+    /// Plain words of title and first paragraph, in lower case, as possible names of files or folders.
     pub words: Vec<String>,
-    /// Neighbouring words, lower-cased: they may be neighbouring names of a path.
+    /// Pairs of neighbouring words, in lower case, as possible neighbouring components of a path.
     pub pairs: Vec<(String, String)>,
     /// Paths and module names as written.
     pub paths: Vec<PathMention>,
-    /// Phrases and error messages to be found literally.
+    /// Phrases and error messages to find literally.
     pub literals: Vec<String>,
-    /// Whole lines and what follows a colon in them, which may be messages that the code prints.
+    /// Whole lines, and their parts after a colon, as possible messages of the code.
     pub lines: Vec<String>,
-    /// Whether the text asks about tests.
+    /// True if the text asks about tests.
     pub names_tests: bool,
-    /// Whether the text asks about documentation.
+    /// True if the text asks about documentation.
     pub names_docs: bool,
 }
 
-/// A term and what it weighs.
+/// A term with its weight.
 #[derive(Clone, Debug, PartialEq)]
 pub struct QueryTerm {
     /// The term as in the index.
     pub term: String,
-    /// From its places in the text: above 0, about 1 for one mention in the title.
+    /// Weight by its places in the text: above 0; about 1 for one mention in the first paragraph.
     pub weight: f64,
-    /// The word of the text that gave it first, as written; none for another form of a word and for
-    /// two joined.
+    /// The first word of the text that contains it, as written; `None` for another form of a word and for two
+    /// joined words.
     pub word: Option<String>,
-    /// The position of the term that this is another form of.
+    /// If it is a form of another term, the index of that term.
     pub form_of: Option<usize>,
 }
 
@@ -144,7 +144,7 @@ pub struct QueryTerm {
 pub struct SymbolMention {
     /// The identifier.
     pub name: String,
-    /// Whether the prose names it, and not only code, a trace or a diff.
+    /// True if prose names it; false if only code, a trace or a diff does.
     pub in_prose: bool,
 }
 
@@ -153,27 +153,27 @@ pub struct SymbolMention {
 pub struct NameMention {
     /// The name, with dots between its parts.
     pub text: String,
-    /// How it is written.
+    /// The way in which it is written.
     pub form: NameForm,
 }
 
-/// How a name is written, the surest first.
+/// The way in which a name is written, the surest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum NameForm {
-    /// Marked as code, dotted, or with the shape of an identifier.
+    /// Marked as code, dotted, or shaped like an identifier.
     Identifier,
-    /// Two neighbouring words, which may be a type and its method.
+    /// Two neighbouring words, possibly a type and its method.
     Pair,
-    /// A plain word, which seldom names anything.
+    /// A plain word, which is seldom a name.
     Word,
 }
 
-/// A path or dotted module as written, with what a trace adds.
+/// A path or dotted module as written, with the details from a trace.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PathMention {
-    /// With `/` between components and without leading `./`; dotted modules too.
+    /// With `/` between components, also for dotted modules, and without a leading `./`.
     pub path: String,
-    /// Whether it was written with dots and may end in names of symbols.
+    /// True if it was written with dots, so that its last parts may be names of symbols.
     pub is_dotted: bool,
     /// 1-based line, from `file.py:12` or a stack frame.
     pub line: Option<u32>,
@@ -181,7 +181,7 @@ pub struct PathMention {
     pub function: Option<String>,
 }
 
-/// What a line of the text is.
+/// The kind of a line of the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Zone {
     Title,
@@ -190,12 +190,12 @@ enum Zone {
     Code,
     Trace,
     Diff,
-    /// A heading below the title, and what stands under one that asks for versions and the like.
+    /// A heading below the title, and the text below a heading that asks for versions or the like.
     Aside,
 }
 
 impl Zone {
-    /// What one mention weighs. Code and traces name much that is not the matter at hand.
+    /// The weight of one mention. Code and traces contain many names that do not matter.
     fn weight(self, title: f64) -> f64 {
         match self {
             Self::Title => title,
@@ -209,8 +209,8 @@ impl Zone {
 }
 
 impl Query {
-    /// Parses `text`. Of the weights it takes `title`, of a mention in the first line against 1 in
-    /// the first paragraph, and `joined`. An empty text gives an empty query.
+    /// Parses `text`. Uses the weights `title` (a mention in the first line, relative to 1 in the first
+    /// paragraph) and `joined`. An empty text gives an empty query.
     pub fn parse(text: &str, weights: &Weights) -> Self {
         let lines = zones(text);
         let mut query = Self { kind: Kind::of(text, &lines), ..Self::default() };
@@ -223,8 +223,8 @@ impl Query {
         query
     }
 
-    /// Adds other ways to write the heaviest plain words, derived ones, abbreviations and synonyms, each
-    /// with its part of the word's weight.
+    /// Adds other forms of the heaviest plain words: derived words, abbreviations and synonyms, each with a
+    /// part of the word's weight.
     pub fn add_forms(&mut self, w: &Weights) {
         let (derived, synonyms) = (w.derived, w.synonyms);
         let is_plain = |t: &QueryTerm| t.term.bytes().all(|b| b.is_ascii_lowercase());
@@ -245,7 +245,7 @@ impl Query {
         }
     }
 
-    /// Adds the verb of an irregular form, and what programs say for a plain word.
+    /// Adds the verb of an irregular form, and the words that programs use instead of a plain word.
     fn add_words_of_programs(&mut self, t: &QueryTerm, of: usize, w: &Weights) {
         if let Some(verb) = concepts::verb_of(&t.term).filter(|_| w.verbs > 0.0) {
             self.add_form(verb, w.verbs * t.weight, of);
@@ -257,7 +257,7 @@ impl Query {
         }
     }
 
-    /// The word of the text behind a term, for people: terms are stems.
+    /// Returns the word of the text that gave a term, for output; terms are stems.
     pub fn as_written<'q>(&'q self, term: &'q str) -> &'q str {
         let known = self.terms.iter().find(|t| t.term == term);
         let source = known.and_then(|t| t.form_of).map(|w| &self.terms[w]).or(known);
@@ -270,8 +270,8 @@ impl Query {
         }
     }
 
-    /// Adds `login` for "logged in" and `timeout` for "timed out": programs write a verb and its particle
-    /// as one name.
+    /// Adds `login` for "logged in" and `timeout` for "timed out": programs write a verb and its particle as
+    /// one name.
     fn join_particles(&mut self, lines: &[(Zone, &str)]) {
         for &(_, line) in lines.iter().filter(|(z, _)| matches!(z, Zone::Title | Zone::Lead)) {
             let mut before: Option<String> = None;
@@ -294,7 +294,7 @@ impl Query {
         }
     }
 
-    /// Adds `=manpage` for "man page": programs write as one name what prose writes as two words.
+    /// Adds `=manpage` for "man page": programs write two words of prose as one name.
     fn join_words(&mut self, lines: &[(Zone, &str)], weights: &Weights) {
         let mut known: FxHashSet<String> = self.terms.iter().map(|t| t.term.clone()).collect();
         for &(zone, line) in lines.iter().filter(|(z, _)| matches!(z, Zone::Title | Zone::Lead)) {
@@ -314,7 +314,7 @@ impl Query {
         }
     }
 
-    /// Whether nothing in it can be searched for.
+    /// True if the query contains nothing to search for.
     pub fn is_empty(&self) -> bool {
         self.terms.is_empty() && self.paths.is_empty() && self.literals.is_empty()
     }
@@ -350,7 +350,7 @@ impl Query {
                 });
             });
         }
-        // Repetition counts, but less and less: 1 + ln(sum), as for term frequencies.
+        // Repeated mentions add less and less: 1 + ln(sum), as for term frequencies.
         let weigh = |sum: f64| if sum > 1.0 { 1.0 + ln(sum) } else { sum };
         let mut terms: Vec<(usize, QueryTerm)> = sums
             .into_iter()
@@ -366,7 +366,7 @@ impl Query {
     }
 }
 
-/// Addresses, hashes and numbers: they stand in reports and never in source.
+/// True for addresses, hashes and numbers, which occur in reports and not in source.
 fn is_noise(lower: &str) -> bool {
     let b = lower.as_bytes();
     let digits = b.iter().filter(|c| c.is_ascii_digit()).count();
@@ -379,7 +379,7 @@ fn is_noise(lower: &str) -> bool {
         || (b.len() > 24 && digits >= 6)
 }
 
-/// A part of a version, an address, a date or a time of day: digits beside a mark beside a digit.
+/// True for a part of a version, an address, a date or a time: digits next to a mark next to a digit.
 fn is_part_of_number(line: &str, at: usize, word: &str) -> bool {
     let b = line.as_bytes();
     let digit = |i: Option<usize>| i.and_then(|i| b.get(i)).is_some_and(u8::is_ascii_digit);
@@ -391,17 +391,17 @@ fn is_part_of_number(line: &str, at: usize, word: &str) -> bool {
             || (mark(Some(end)) && digit(Some(end + 1))))
 }
 
-/// Splits the text into lines and says what each is. Fence lines themselves are left out, and what
-/// a form says to its reader: comments, boxes to tick.
+/// Splits the text into lines with their kinds. Leaves out fence lines, and the comments and checkboxes of
+/// issue forms.
 fn zones(text: &str) -> Vec<(Zone, &str)> {
-    // Only a comment that ends hides anything.
+    // A comment counts only if it ends.
     let last_end = text.rfind("-->").unwrap_or(0);
     let mut reader = Reader::default();
     let at = |line: &str| line.as_ptr() as usize - text.as_ptr() as usize;
     text.lines().filter_map(|line| Some((reader.read(line, at(line) < last_end)?, line))).collect()
 }
 
-/// Where in a text its next line stands.
+/// The state of the parser between two lines.
 #[derive(Default)]
 struct Reader {
     in_fence: bool,
@@ -411,12 +411,12 @@ struct Reader {
     seen_title: bool,
     lead_over: bool,
     is_aside: bool,
-    /// Whether the last line that was not left out is one of the first paragraph.
+    /// True if the last line that was kept belongs to the first paragraph.
     in_lead: bool,
 }
 
 impl Reader {
-    /// What a line is; none for one that is left out.
+    /// Returns the kind of a line; `None` if it is left out.
     fn read(&mut self, line: &str, may_be_comment: bool) -> Option<Zone> {
         let trimmed = line.trim();
         if may_be_comment && !self.in_fence && (self.in_comment || trimmed.starts_with("<!--")) {
@@ -425,7 +425,7 @@ impl Reader {
         }
         let is_heading = !self.in_fence && self.seen_title && is_heading(line);
         let is_fence = trimmed.starts_with("```") || trimmed.starts_with("~~~");
-        // The first paragraph may come after headings and code.
+        // The first paragraph may follow headings and code.
         self.lead_over |= self.in_lead && (is_heading || is_fence || trimmed.is_empty());
         let zone = if is_heading {
             (self.in_trace, self.in_diff) = (false, false);
@@ -446,7 +446,7 @@ impl Reader {
         Some(zone)
     }
 
-    /// The same of a line that is no heading, fence or blank.
+    /// Returns the kind of a line that is not a heading, a fence or blank.
     fn matter(&mut self, line: &str, trimmed: &str) -> Option<Zone> {
         if !self.in_fence && self.seen_title && is_box(trimmed) {
             return None;
@@ -462,7 +462,7 @@ impl Reader {
         } else if self.in_fence || (self.seen_title && is_indented_code(line)) {
             Zone::Code
         } else if !self.seen_title {
-            // A version, a rule or "Bug fixes:" above the matter is no title.
+            // A version, a rule or "Bug fixes:" above the subject is not a title.
             self.seen_title = says_something(trimmed);
             if self.seen_title { Zone::Title } else { Zone::Prose }
         } else if !self.lead_over {
@@ -473,13 +473,13 @@ impl Reader {
     }
 }
 
-/// A heading of Markdown: `#` up to six times and a blank.
+/// True for a heading of Markdown: one to six `#` and a blank.
 fn is_heading(line: &str) -> bool {
     let text = line.trim_start_matches('#');
     (1..=6).contains(&(line.len() - text.len())) && text.starts_with(' ')
 }
 
-/// Whether a heading asks where something happened and not what: versions, the machine.
+/// True if a heading asks for the environment, such as versions or the machine.
 fn asks_for_setting(heading: &str) -> bool {
     let mut asks = false;
     words(heading, |_, word| {
@@ -491,13 +491,13 @@ fn asks_for_setting(heading: &str) -> bool {
     asks
 }
 
-/// A box to tick.
+/// True for a checkbox.
 fn is_box(line: &str) -> bool {
     let text = line.trim_start_matches(['-', '*', '+']).trim_start();
     text.len() < line.len() && ["[ ] ", "[x] ", "[X] "].iter().any(|b| text.starts_with(b))
 }
 
-/// Whether the line has a word that is neither a number nor a word of asking.
+/// True if the line has a word that is neither a number nor a stop word.
 fn says_something(line: &str) -> bool {
     let mut says = false;
     words(line, |_, word| {
@@ -507,7 +507,7 @@ fn says_something(line: &str) -> bool {
     says
 }
 
-/// Markdown's indented block, when it looks like code and not like a list.
+/// True for an indented block of Markdown that looks like code and not like a list.
 fn is_indented_code(line: &str) -> bool {
     let indented = line.starts_with("    ") || line.starts_with('\t');
     let t = line.trim_start();

@@ -1,4 +1,4 @@
-//! From shown lines to the one text that is budgeted: what a model or a reader gets.
+//! Writes shown lines as one text, which is the text that the budget limits.
 //!
 //! ~~~text
 //! # code
@@ -11,18 +11,18 @@
 //! ```
 //! ~~~
 //!
-//! A file is shown once in each zone: all that is shown of it, by line, whatever items the lines
-//! belong to, so that a method stands under its class and a signature beside the code that calls it.
-//! Text inside a fence is exact; the fence is longer than any run of backticks in it.
+//! Each zone shows a file once, with all its shown lines in order, whichever items they belong to. So a
+//! method follows the head of its class, and a signature is near the code that calls it. Text inside a fence
+//! is exact. The fence is longer than any run of backticks in the text.
 
 use crate::identity::Source;
 use indexd_model::{Language, Lines};
 use std::borrow::Cow;
 
-/// The part of the text that an item stands in, in the order in which they are shown.
+/// The parts of the text, in their order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Zone {
-    /// What a change takes away and adds.
+    /// Diffs of a change.
     Changes,
     /// Code that does the work.
     Code,
@@ -32,12 +32,12 @@ pub enum Zone {
     Config,
     /// Documents.
     Docs,
-    /// Items shown as their place alone, one line each.
+    /// Items shown only as their place, one line each.
     Places,
 }
 
 impl Zone {
-    /// The heading.
+    /// The heading of the zone.
     pub fn heading(self) -> &'static str {
         match self {
             Self::Changes => "# changes\n\n",
@@ -50,7 +50,7 @@ impl Zone {
     }
 }
 
-/// All lines of one file that one zone shows.
+/// All lines of one file in one zone.
 pub struct Group<'a> {
     /// Path.
     pub path: &'a str,
@@ -58,9 +58,9 @@ pub struct Group<'a> {
     pub language: Language,
     /// The text of the file.
     pub source: &'a Source,
-    /// Runs of lines in ascending order, none adjacent to the next.
+    /// Runs of lines, ascending, not adjacent.
     pub runs: &'a [Lines],
-    /// The longest run of backticks in them.
+    /// The length of the longest run of backticks in them.
     pub backticks: usize,
 }
 
@@ -71,7 +71,7 @@ impl Group<'_> {
     }
 }
 
-/// Appends one group; `put` appends the text of each run, and is told its position among the runs.
+/// Appends one group. `put` appends the text of each run; it gets the index of the run.
 pub fn group(g: &Group, out: &mut String, mut put: impl FnMut(&mut String, usize, &str)) {
     let (Some(first), Some(last)) = (g.runs.first(), g.runs.last()) else { return };
     header(g.path, Lines { start: first.start, end: last.end }, out);
@@ -83,7 +83,7 @@ pub fn group(g: &Group, out: &mut String, mut put: impl FnMut(&mut String, usize
     for (n, run) in g.runs.iter().enumerate() {
         let missing = run.start.saturating_sub(after);
         if missing > 0 && missing <= blank_before(g.source, run.start) {
-            // Nothing is missing but blank lines.
+            // Only blank lines are missing.
             (0..missing).for_each(|_| out.push('\n'));
         } else if missing > 0 {
             gap(g.language, Lines { start: after, end: run.start - 1 }, out);
@@ -99,14 +99,14 @@ pub fn group(g: &Group, out: &mut String, mut put: impl FnMut(&mut String, usize
     out.push_str("\n\n");
 }
 
-/// Appends the line of an item that is shown as its place alone.
+/// Appends the line of an item that is shown only as its place.
 pub fn place(path: &str, lines: Lines, title: &str, out: &mut String) {
     out.push_str("- ");
     push_path(path, out);
     out.push_str(&format!(":{}-{} {title}\n", lines.start, lines.end));
 }
 
-/// Appends what a change does to one file: `head` and the parts of the diff.
+/// Appends the change of one file: `head` and the parts of the diff.
 pub fn change(path: &str, head: &str, parts: &[&str], out: &mut String) {
     out.push_str("## Change: ");
     push_path(path, out);
@@ -123,7 +123,7 @@ pub fn change(path: &str, head: &str, parts: &[&str], out: &mut String) {
     out.push('\n');
 }
 
-/// The union of runs of lines: ascending, overlapping and adjacent ones joined.
+/// Returns the union of runs of lines, ascending; overlapping and adjacent runs are joined.
 pub fn union(runs: impl IntoIterator<Item = Lines>) -> Vec<Lines> {
     let mut runs: Vec<Lines> = runs.into_iter().collect();
     runs.sort_unstable();
@@ -137,11 +137,10 @@ pub fn union(runs: impl IntoIterator<Item = Lines>) -> Vec<Lines> {
     out
 }
 
-/// Bytes of left-out lines up to which they are shown: the mark of a gap takes as many.
+/// Gaps of up to this number of bytes are shown: the mark of a gap takes as many.
 const GAP_BYTES: usize = 28;
 
-/// The union of runs of lines of a file, with what lies between two of them where that is no longer
-/// than the mark of a gap.
+/// Returns the union of runs of lines of a file. Gaps that are not longer than their mark are included.
 pub fn joined(source: &Source, runs: impl IntoIterator<Item = Lines>) -> Vec<Lines> {
     let mut out: Vec<Lines> = Vec::new();
     for run in union(runs) {
@@ -157,27 +156,27 @@ pub fn joined(source: &Source, runs: impl IntoIterator<Item = Lines>) -> Vec<Lin
     out
 }
 
-/// How many blank lines stand right before `line`.
+/// The number of blank lines directly before `line`.
 fn blank_before(source: &Source, line: u32) -> u32 {
     let is_blank = |line: &u32| source.slice(source.lines().span(*line)).trim().is_empty();
     (1..line).rev().take_while(is_blank).count() as u32
 }
 
-/// `## File: <path> (lines a-b)`.
+/// Appends `## File: <path> (lines a-b)`.
 pub fn header(path: &str, lines: Lines, out: &mut String) {
     out.push_str("## File: ");
     push_path(path, out);
     out.push_str(&format!(" (lines {}-{})\n", lines.start, lines.end));
 }
 
-/// A path that could end the line or pass for markup is shown escaped.
+/// Appends a path. Characters that could end the line or count as markup are escaped.
 fn push_path(path: &str, out: &mut String) {
     for c in path.chars() {
         if c.is_control() { out.extend(c.escape_default()) } else { out.push(c) }
     }
 }
 
-/// The mark of missing lines, as a comment of the language.
+/// Appends the mark of missing lines, as a comment of the language.
 pub fn gap(language: Language, lines: Lines, out: &mut String) {
     let mark = match language {
         Language::Go | Language::GoMod | Language::GoWork => "// ",
@@ -188,7 +187,7 @@ pub fn gap(language: Language, lines: Lines, out: &mut String) {
     out.push_str(&format!("{mark}... (lines {}-{})\n", lines.start, lines.end));
 }
 
-/// What a fence says of the language: its id, or the extension of a file whose language is not known.
+/// The language of a fence: the id of the language, or the extension of a file with an unknown language.
 fn hint(language: Language, path: &str) -> &str {
     if language != Language::Text {
         return language.id();

@@ -1,5 +1,5 @@
-//! Which options are in force: [`Asked::new`] fills the defaults of a [`Request`], applies the hard caps and
-//! gives the [`Resolved`] form, whose canonical JSON is what equal requests have in common.
+//! Completes a request: [`Asked::new`] fills in defaults and applies hard limits. The result is [`Resolved`],
+//! whose canonical JSON is the same for equal requests.
 
 use crate::canonical;
 use crate::config::{Config, settings};
@@ -12,7 +12,7 @@ use indexd_model::limits;
 use serde::{Deserialize, Serialize};
 
 settings! {
-    /// A gross budget: what is left after the reserves is available.
+    /// A gross budget. The available tokens are the total minus the reserves.
     #[derive(Copy, Eq)]
     ContextBudget {
         /// Tokens of the whole window.
@@ -34,13 +34,13 @@ impl ContextBudget {
         }
     }
 
-    /// The reserves that are negative, by name.
+    /// The names of negative reserves.
     fn negative(self) -> Vec<&'static str> {
         let reserves = [("responseReserve", self.response_reserve), ("systemReserve", self.system_reserve)];
         reserves.into_iter().filter(|(_, tokens)| *tokens < 0).map(|(name, _)| name).collect()
     }
 
-    /// Total less the reserves; reserves cannot enlarge it and never take it below 0.
+    /// The total minus the reserves, at least 0. Negative reserves count as 0.
     pub fn available(self) -> u64 {
         self.total_tokens
             .saturating_sub(self.response_reserve.max(0) as u64)
@@ -48,17 +48,17 @@ impl ContextBudget {
     }
 }
 
-/// A request with every default filled in and every cap applied.
+/// A request with all defaults filled in and all hard limits applied.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Resolved {
     /// The task in words.
     pub query: String,
-    /// What kinds of content seeds may be.
+    /// The kinds of content that seeds may have.
     pub seed_mode: SeedMode,
-    /// How seeds are found.
+    /// The way in which seeds are found.
     pub seed_provider: SeedProvider,
-    /// What the pack is for.
+    /// The purpose of the pack.
     pub intent: Intent,
     /// An entity that is a seed of score 1.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -66,26 +66,26 @@ pub struct Resolved {
     /// The change that the pack is about.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub change: Option<ChangeId>,
-    /// Expansion.
+    /// Bounds and filters of expansion.
     pub expansion: Expansion,
     /// Limits in force.
     pub budgets: Caps,
-    /// The gross budget that the tokens come from, where it is not the one of the configuration.
+    /// The gross budget from which the tokens come, if it differs from the configuration.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub context_budget: Option<ContextBudget>,
-    /// Order.
+    /// Order of candidates.
     pub ordering: Ordering,
-    /// Strictness.
+    /// Handling of missing evidence and of limits that are too high.
     pub strictness: Strictness,
-    /// Whether the explain envelope is present.
+    /// True if the pack contains the `explain` member.
     pub include_explain: bool,
-    /// Sections.
+    /// Layout of the sections.
     pub layout: Layout,
     /// Scoring profile.
     pub scoring: Scoring,
     /// Renderer.
     pub renderer: Renderer,
-    /// The template of the renderer of that name.
+    /// The text of the template, for renderer `template`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub template: Option<String>,
     /// Name of the token counter.
@@ -99,21 +99,21 @@ pub struct Resolved {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Expansion {
-    /// Hops.
+    /// Maximum hops.
     pub max_hops: u32,
     /// Kinds of edges, sorted, without repeats.
     pub edge_types: Vec<EdgeType>,
-    /// Whether `import` is among them.
+    /// True if `import` is among them.
     pub include_imports: bool,
-    /// Whether `export` is among them.
+    /// True if `export` is among them.
     pub include_exports: bool,
-    /// Whether `dataflow` is among them.
+    /// True if `dataflow` is among them.
     pub include_dataflow: bool,
-    /// Which way.
+    /// Direction in which edges are followed.
     pub direction: Direction,
-    /// Whether neighbours in the file of a seed are candidates.
+    /// True if neighbours of a seed in its file are candidates.
     pub include_same_file_neighbors: bool,
-    /// Whether a path needs evidence on every edge.
+    /// True if every edge of a path needs evidence.
     pub require_evidence: bool,
     /// Kinds of evidence that count, sorted, without repeats.
     pub evidence_kinds: Vec<EvidenceFilter>,
@@ -133,7 +133,7 @@ pub struct Caps {
     pub max_items_per_section: u64,
     /// Bytes of one excerpt.
     pub max_bytes_per_item: u64,
-    /// Where the pack ends.
+    /// The rule by which the pack ends.
     pub stop: Stop,
 }
 
@@ -143,11 +143,11 @@ pub struct Caps {
 pub struct Ordering {
     /// First key.
     pub primary: Primary,
-    /// All four keys that decide between equals, in order.
+    /// All four tie-breakers, in order.
     pub stable_tie_breakers: Vec<TieBreaker>,
 }
 
-/// A request as it will be answered.
+/// A request with the values that will be used to answer it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Asked {
     /// The options in force.
@@ -159,12 +159,13 @@ pub struct Asked {
 }
 
 impl Asked {
-    /// Fills the defaults, applies the hard caps and checks what does not go together.
+    /// Fills in defaults, applies hard limits and checks combinations.
     ///
     /// # Errors
-    /// [`PackError::InvalidRequest`] for an empty query without focus, several members of `focus`
-    /// an oversized query or a template that cannot be read; [`PackError::NotSupported`] for `ann`; [`PackError::ContractVersion`]
-    /// for a foreign version; [`PackError::BudgetExceeded`] for a strict request above a hard cap.
+    /// [`PackError::InvalidRequest`] for an empty query without focus, for more than one member in `focus`,
+    /// for an oversized query and for a template that cannot be read; [`PackError::NotSupported`] for `ann`;
+    /// [`PackError::ContractVersion`] for another version; [`PackError::BudgetExceeded`] for a strict request
+    /// above a hard limit.
     pub fn new(request: &Request, config: &Config) -> Result<Self, PackError> {
         check(request)?;
         let strictness = request.strictness.unwrap_or_default();
@@ -212,9 +213,9 @@ impl Asked {
         Ok(Self { options, limits, pinned: request.index_signature.clone() })
     }
 
-    /// The bytes that equal requests have in common: canonical JSON of everything besides the index
-    /// that a pack depends on. The limits say also what was asked and where each comes from, which the
-    /// pack repeats.
+    /// Returns canonical JSON of everything on which a pack depends besides the index. It is equal for equal
+    /// requests. Limits are included with the values asked for and their origins, because the pack repeats
+    /// them.
     pub fn normalised(&self, repo_id: &str, config: &Config, tool_version: &str) -> String {
         let value = serde_json::json!({
             "request": self.options,
@@ -285,14 +286,14 @@ fn check(request: &Request) -> Result<(), PackError> {
     Ok(())
 }
 
-/// The gross budget asked for; none where it says no more than the configuration does.
+/// The gross budget of the request; `None` if it equals the configuration.
 fn gross(request: &Request, config: &Config) -> Option<ContextBudget> {
     let asked = request.context_budget.map(|c| ContextBudget::of(c, config))?;
     let says_nothing = asked == config.window && asked.available() == default_tokens(request, config).value;
     (!says_nothing).then_some(asked)
 }
 
-/// Tokens where the request names no budget.
+/// The tokens of a request that names no budget.
 fn default_tokens(request: &Request, config: &Config) -> Limit {
     config.tokens(request.client_budgets.max_total_tokens)
 }
@@ -300,8 +301,7 @@ fn default_tokens(request: &Request, config: &Config) -> Limit {
 /// The limits in force.
 fn limits_of(request: &Request, config: &Config) -> Budgets {
     let mut clamped = Vec::new();
-    // A limit that is written out and holds anyway changes nothing, not even where it comes from:
-    // equal requests have equal packs.
+    // A limit that equals its default changes nothing, not even its origin: equal requests have equal packs.
     let mut limit = |name: &'static str, asked: Option<u64>, default: Limit, cap: Option<u32>| {
         let asked = asked.filter(|v| *v != default.value);
         let limit = asked.map_or(default, |value| Limit { value, source: LimitSource::Request });
@@ -422,16 +422,16 @@ fn check_change(asked: &ChangeRequest) -> Result<(), PackError> {
 }
 
 impl Resolved {
-    /// What writes the text of the pack; none for the default text.
+    /// The writer of the text; `None` for the default text.
     ///
     /// # Errors
-    /// [`PackError::InvalidRequest`] for a template that cannot be read, is too long, is missing, or stands
-    /// beside another renderer.
+    /// [`PackError::InvalidRequest`] for a template that cannot be read, is too long, is missing, or is given
+    /// with another renderer.
     pub fn writer(&self) -> Result<Option<Writer>, PackError> {
         writer(self.renderer, self.template.as_deref())
     }
 
-    /// Whether a change is all that is asked about.
+    /// True if the request is about a change and has no text.
     pub fn is_change_alone(&self) -> bool {
         self.change.is_some() && self.query.is_empty() && self.focus.is_none()
     }

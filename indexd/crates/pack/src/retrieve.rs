@@ -1,8 +1,8 @@
-//! Finds the units that may answer a text and gives each its [`Features`]; [`crate::score`] turns them
-//! into one number.
+//! Finds the units that may answer a text and gives each its [`Features`]. [`crate::score`] turns these into
+//! one number.
 //!
-//! Words first: BM25 over all chunks gives the few hundred units that are looked at. What is named,
-//! quoted, changed lately or called by a fitting test is marked then, and may bring further units in.
+//! First BM25 over all chunks finds a few hundred units by words. Then units are marked that the text names
+//! or quotes, that changed recently, or that a matching test calls. These may add further units.
 
 pub mod bridge;
 mod diversify;
@@ -26,13 +26,13 @@ use lexical::{ChunkHit, Lexical, Weighted};
 use rustc_hash::FxHashMap;
 use std::rc::Rc;
 
-/// Units that are looked at with all features, the lexically best.
+/// Maximum units that get all features, by lexical score.
 const UNITS_MAX: usize = 400;
-/// Units of a file that make up its evidence; the k-th counts `1 / k`.
+/// Number of best units of a file in its evidence; the k-th counts `1 / k`.
 const FILE_EVIDENCE_UNITS: usize = 5;
-/// Files all of whose units are looked at, the best.
+/// Number of best files whose units are all added.
 const FILES_WHOLE: usize = 6;
-/// Chunks of the best files that are looked at whether they hold a word of the text or not.
+/// Maximum chunks of the best files that are added whether they contain a word of the text or not.
 const CHUNKS_ADDED_MAX: usize = 400;
 
 /// A unit that was found.
@@ -44,29 +44,30 @@ pub struct Hit {
     pub file: Rc<FileRecord>,
     /// The role of its file.
     pub role: Role,
-    /// What its total is computed from.
+    /// The input of its total.
     pub scored: Scored,
     /// The total.
     pub total: f64,
-    /// What the words of the text weigh that it holds in any form, in parts of those that the tree holds.
+    /// Share of the words of the text that it contains in any form, by weight, among the words that occur in
+    /// the tree; 0..1.
     pub coverage: f64,
-    /// The number of the type it belongs to, in no order that means anything.
+    /// The number of its type; the order of the numbers has no meaning.
     of_type: Option<u32>,
 }
 
-/// What retrieval found.
+/// The result of retrieval.
 pub struct Retrieved {
     /// All hits, best first, equal ones by path and place.
     pub hits: Vec<Hit>,
-    /// The words with their weights in this tree.
+    /// The terms with their weights in this tree.
     pub weighted: Weighted,
     /// The formula that was in force.
     pub formula: Formula,
-    /// The routes by which something was found.
+    /// The routes by which units were found.
     pub providers: Vec<&'static str>,
 }
 
-/// Ranks the units of the snapshot for a text alone, without a request around it.
+/// Ranks the units of the snapshot for a text without a request.
 pub fn search(units: &mut Units, text: &str, w: &Weights, provider: SeedProvider) -> Retrieved {
     let mut query = Query::parse(text, w);
     query.add_forms(w);
@@ -74,8 +75,8 @@ pub fn search(units: &mut Units, text: &str, w: &Weights, provider: SeedProvider
     retrieve(units, &query, &named, w, provider, &|| false)
 }
 
-/// Ranks the units of the snapshot for `query`. A query without usable words, mentions and literals
-/// gives none. `cancel` is asked between stages and terms; what comes back after it has said yes is of no use.
+/// Ranks the units of the snapshot for `query`. A query without usable words, mentions and literals gives no
+/// hits. `cancel` is called between stages and terms; once it returns true, the result is incomplete.
 pub fn retrieve(
     units: &mut Units,
     query: &Query,
@@ -128,7 +129,7 @@ pub fn retrieve(
     Retrieved { hits: table.hits, weighted: scored.weighted(), formula, providers }
 }
 
-/// Whether a provider of seeds has a feature.
+/// True if a provider of seeds uses a feature.
 fn is_of(provider: SeedProvider, feature: Feature) -> bool {
     match provider {
         SeedProvider::Hybrid | SeedProvider::Ann => true,
@@ -140,7 +141,7 @@ fn is_of(provider: SeedProvider, feature: Feature) -> bool {
     }
 }
 
-/// The routes by their public names, each with the features that come by it.
+/// The routes by their public names, with their features.
 const ROUTES: [(&str, &[Feature]); 6] = [
     ("sparse", &[Feature::Words, Feature::Feedback]),
     ("fts", &[Feature::Literal]),
@@ -149,7 +150,7 @@ const ROUTES: [(&str, &[Feature]); 6] = [
     ("history", &[Feature::Commits, Feature::Touched]),
     (GRAPH, &[Feature::Tests, Feature::Neighbours]),
 ];
-/// The route of resolved edges; neighbours of the hits come by it too.
+/// The route of resolved edges, which also finds neighbours of the hits.
 pub const GRAPH: &str = "graph";
 
 /// The hits under construction.
@@ -163,7 +164,7 @@ pub struct Table {
 impl Table {
     fn new(units: &mut Units, mut chunk_hits: Vec<ChunkHit>, w: &Weights) -> Self {
         chunk_hits.sort_by(|a, b| b.score.total_cmp(&a.score));
-        // Ties at the cut stay together, as handles must not decide.
+        // Hits that tie at the cut are all kept, because handles must not decide.
         let floor = chunk_hits.get(2 * UNITS_MAX - 1).map_or(0.0, |h| h.score);
         chunk_hits.retain(|h| h.score >= floor);
         let mut table = Self { hits: Vec::with_capacity(UNITS_MAX), at: FxHashMap::default(), weights: *w };
@@ -175,7 +176,7 @@ impl Table {
         table
     }
 
-    /// Sets what the words say of the hits; chunks of other units are left out.
+    /// Sets the lexical features of the hits. Chunks of other units are skipped.
     fn set_words(&mut self, units: &mut Units, chunk_hits: &[ChunkHit]) {
         for h in &mut self.hits {
             for f in [Feature::Words, Feature::Feedback, Feature::Path] {
@@ -186,7 +187,7 @@ impl Table {
         for h in chunk_hits {
             let unit = units.of_chunk(h.chunk);
             let Some(&i) = self.at.get(&unit.key) else { continue };
-            // A long definition is as good as its best part: the parts share its name anyway.
+            // A long definition gets the score of its best part, since all parts share its name.
             let coverage = 1.0 - self.weights.coverage + self.weights.coverage * h.coverage;
             self.hits[i].coverage = self.hits[i].coverage.max(h.coverage);
             let features = &mut self.hits[i].scored.features;
@@ -196,7 +197,7 @@ impl Table {
         }
     }
 
-    /// The hit of a unit, new or known.
+    /// Returns the hit of a unit, which is added if it is new.
     pub fn hit(&mut self, units: &mut Units, unit: Rc<Unit>) -> &mut Hit {
         let next = self.hits.len();
         let i = *self.at.entry(unit.key).or_insert(next);
@@ -218,7 +219,7 @@ impl Table {
         &mut self.hits[i]
     }
 
-    /// Adds the other units of the best files: a change often touches what none of its words name.
+    /// Adds the other units of the best files, since a change often touches units without a word of its text.
     fn add_units_of_best_files(&mut self, units: &mut Units, formula: &Formula) {
         let evidence = self.file_evidence();
         let mut files: FxHashMap<FileDoc, (f64, f64, f64)> = FxHashMap::default();
@@ -255,7 +256,7 @@ impl Table {
     }
 
     fn file_evidence(&self) -> FxHashMap<FileDoc, f64> {
-        // The best of each file, best first.
+        // The best units of each file, best first.
         let mut best: FxHashMap<FileDoc, [f64; FILE_EVIDENCE_UNITS]> = FxHashMap::default();
         for h in &self.hits {
             let words = [Feature::Words, Feature::Feedback, Feature::Path].map(|f| h.scored.features.get(f));
@@ -270,12 +271,12 @@ impl Table {
         best.into_iter().map(|(file, scores)| (file, scores.iter().enumerate().map(fading).sum())).collect()
     }
 
-    /// Marks what the good units of a file and of a type add to each other.
+    /// Sets the features `file` and `type`: the evidence of other good units of the file and of the type.
     fn mark_evidence(&mut self) {
         let evidence = self.file_evidence();
         let words =
             |h: &Hit| h.scored.features.get(Feature::Words) + h.scored.features.get(Feature::Feedback);
-        // The two best members of each type.
+        // The best two members of each type.
         let mut best: FxHashMap<u32, [f64; 2]> = FxHashMap::default();
         for h in &self.hits {
             if let Some(t) = h.of_type {
@@ -297,7 +298,7 @@ impl Table {
         }
     }
 
-    /// Finds out which hits belong to one type: the same scope in files of one folder.
+    /// Numbers the types of hits. A type is one scope in the files of one folder.
     fn number_types(&mut self, units: &mut Units) {
         let defs: Vec<Option<Rc<DefRecord>>> =
             self.hits.iter().map(|h| h.unit.def.some().map(|d| units.def(d))).collect();
@@ -318,7 +319,7 @@ impl Table {
         }
     }
 
-    /// Computes the totals and puts the hits into their order.
+    /// Computes the totals and sorts the hits.
     fn rank(&mut self, formula: &Formula) {
         for h in &mut self.hits {
             h.total = formula.total(&h.scored.features, h.scored.prior);

@@ -1,4 +1,4 @@
-//! What a file is to a reader.
+//! The role of a file.
 
 use crate::unit::{Unit, Units};
 use indexd_model::path::file_name_of;
@@ -6,7 +6,7 @@ use indexd_model::view::{DefRecord, FileRecord};
 use indexd_model::{DefFlags, Facts, FileRoles, Language};
 use serde::{Deserialize, Serialize};
 
-/// What a file is to a reader.
+/// The role of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
     /// Source that does the work.
@@ -50,7 +50,7 @@ pub fn role_of_marks(roles: FileRoles, language: Language) -> Role {
     }
 }
 
-/// Whether a document tells what changed: one of its path's names says so.
+/// True if the path of a document marks it as a list of changes, such as a changelog.
 pub fn is_news(path: &str) -> bool {
     path.split('/').any(|name| {
         let name = name.split('.').next().unwrap_or("");
@@ -70,9 +70,9 @@ pub fn is_news(path: &str) -> bool {
     })
 }
 
-/// What paths are whatever their names say otherwise: the first of the lists that has a matching pattern
-/// decides. `*` and `?` stand for any characters and any one of a name, `**` for any folders; a pattern
-/// without a slash is that of a name in any folder.
+/// Patterns that set the roles of paths. The first list with a matching pattern decides. `*` matches any
+/// characters within a name, `?` one character, `**` any number of folders. A pattern without a slash matches
+/// a name in any folder.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct RolePatterns {
@@ -84,16 +84,16 @@ pub struct RolePatterns {
     pub docs: Vec<String>,
 }
 
-/// `**` of one pattern at most: each may try every folder of a path.
+/// Maximum `**` in one pattern, since each may try every folder of a path.
 const ANY_FOLDERS_MAX: usize = 3;
 
 impl RolePatterns {
-    /// Whether nothing is set.
+    /// True if no pattern is set.
     pub fn is_empty(&self) -> bool {
         self.tests.is_empty() && self.config.is_empty() && self.docs.is_empty()
     }
 
-    /// The marks of a path, in place of those that it has.
+    /// The role marks of a path: the role of the first matching list, else that of `known`.
     pub fn of(&self, path: &str, known: FileRoles) -> FileRoles {
         let lists =
             [(&self.tests, FileRoles::TEST), (&self.config, FileRoles::CONFIG), (&self.docs, FileRoles::DOC)];
@@ -102,10 +102,10 @@ impl RolePatterns {
         found.map_or(known, |(_, role)| FileRoles(known.0 & !of_role).with(*role))
     }
 
-    /// Whether every pattern can be matched without end in sight.
+    /// Checks that every pattern can be matched in bounded time.
     ///
     /// # Errors
-    /// The pattern that cannot.
+    /// The first pattern that cannot.
     pub fn check(&self) -> Result<(), String> {
         let all = self.tests.iter().chain(&self.config).chain(&self.docs);
         let is_wild = |p: &&String| p.split('/').filter(|name| *name == "**").count() > ANY_FOLDERS_MAX;
@@ -134,7 +134,7 @@ fn folders_match(pattern: &[String], path: &[String]) -> bool {
     }
 }
 
-/// A star takes as little as it can, and one character more whenever what follows does not fit.
+/// Matches a name. A star takes as few characters as possible, then one more after each mismatch.
 fn name_matches(pattern: &[u8], name: &[u8]) -> bool {
     let (mut p, mut n, mut star) = (0, 0, None);
     while n < name.len() {
@@ -156,12 +156,12 @@ fn name_matches(pattern: &[u8], name: &[u8]) -> bool {
     pattern[p..].iter().all(|c| *c == b'*')
 }
 
-/// Parts of the names of modules that tests are written with.
+/// Parts of the module names of test frameworks.
 const FRAMEWORKS: [&str; 10] =
     ["unittest", "pytest", "testing", "junit", "vitest", "jest", "mocha", "rspec", "minitest", "node:test"];
 
-/// Whether a unit of a file that is no test by its path is a test by what it holds: it has the form of a
-/// test, and its file imports what tests are written with; in Rust the attribute says it.
+/// True if a unit in a file without a test path is a test by its content: it has the form of a test, and its
+/// file imports a test framework; in Rust it has the attribute of a test.
 pub fn is_test_by_content(units: &mut Units, unit: &Unit) -> bool {
     let Some(def) = unit.def.some().map(|d| units.def(d)) else { return false };
     let outer = def.parent.some().map(|p| units.def(p));

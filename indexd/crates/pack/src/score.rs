@@ -1,4 +1,4 @@
-//! The score of a unit: one formula over named features, and an explanation that adds up to it.
+//! The score of a unit: a formula over named features, and an explanation whose parts add up to it.
 //!
 //! ```text
 //! total  = role * length * origin * own * crowding * likeness
@@ -10,9 +10,9 @@
 //! score  = min(1, 0.7 * seed + 0.2 / (1 + hops) + 0.1 * evidence)
 //! ```
 //!
-//! `words` is BM25 over the words of the text in parts of the best unit's; every strength lies in
-//! 0..1, that of `file` up to about 2.3. The gate keeps a good file from carrying in what has nothing
-//! to do with the text. `docs/ranking.md` says what each feature is and what it gains.
+//! `words` is the BM25 score of the unit for the words of the text, divided by that of the best unit. Every
+//! strength is in 0..1, except that of `file` (up to about 2.3). The gate lowers the features of a good file
+//! for units that do not match the text. `docs/ranking.md` describes each feature and its gain.
 
 use crate::config::ScoringWeights;
 use crate::pack::Explanation;
@@ -22,13 +22,13 @@ use crate::tuning::Weights;
 use indexd_model::view::FileRecord;
 use indexd_model::{ChunkKind, FileRoles, Language};
 
-/// What can speak for a unit.
+/// The features of a unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Feature {
     /// Words of the text in the unit.
     Words,
-    /// Words in the unit that mark the best hits.
+    /// Words in the unit that are typical of the best hits.
     Feedback,
     /// Words of the text in the path of the file.
     Path,
@@ -40,19 +40,19 @@ pub enum Feature {
     Place,
     /// The unit is named, or a stack frame points at it.
     Name,
-    /// A phrase of the text stands in the unit.
+    /// A phrase of the text occurs in the unit.
     Literal,
-    /// Subjects of past commits to the file.
+    /// The words of the text in the subjects of past commits to the file.
     Commits,
-    /// The unit was changed lately.
+    /// The lines of the unit changed recently.
     Touched,
-    /// Fitting tests call the unit.
+    /// Matching tests call the unit.
     Tests,
     /// Good hits call the unit, or the unit calls them.
     Neighbours,
 }
 
-/// How many features there are.
+/// The number of features.
 pub const N_FEATURES: usize = 12;
 
 /// One feature: its name in explanations, its weight, and whether it belongs to the file.
@@ -61,15 +61,15 @@ pub struct Spec {
     pub feature: Feature,
     /// The name in explanations.
     pub name: &'static str,
-    /// What its strength is multiplied by, for a text of a kind.
+    /// The factor of its strength, for a kind of text.
     pub weight: fn(&Weights, Kind) -> f64,
-    /// Whether it speaks for the file and is gated by what the unit itself has.
+    /// True if it is a feature of the file. Then the gate multiplies it.
     pub is_of_file: bool,
 }
 
-/// Every feature, in the order in which they are summed.
+/// All features, in the order in which they are summed.
 pub const FEATURES: [Spec; N_FEATURES] = [
-    // The weights of words, feedback and path are inside BM25.
+    // The weights of words, feedback and path are part of BM25.
     Spec { feature: Feature::Words, name: "words", weight: |_, _| 1.0, is_of_file: false },
     Spec { feature: Feature::Feedback, name: "feedback", weight: |_, _| 1.0, is_of_file: false },
     Spec { feature: Feature::Path, name: "path", weight: |_, _| 1.0, is_of_file: true },
@@ -104,24 +104,24 @@ pub const FEATURES: [Spec; N_FEATURES] = [
 pub struct Features([f64; N_FEATURES]);
 
 impl Features {
-    /// The strength of one.
+    /// The strength of a feature.
     pub fn get(&self, feature: Feature) -> f64 {
         self.0[feature as usize]
     }
 
-    /// Raises one to at least `strength`.
+    /// Raises the strength of a feature to at least `strength`.
     pub fn raise(&mut self, feature: Feature, strength: f64) {
         let at = &mut self.0[feature as usize];
         *at = at.max(strength);
     }
 
-    /// Sets one.
+    /// Sets the strength of a feature.
     pub fn set(&mut self, feature: Feature, strength: f64) {
         self.0[feature as usize] = strength;
     }
 }
 
-/// What the sum of a unit is multiplied by, whatever the text.
+/// The factors of a unit that do not depend on the text.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Prior {
     role: f64,
@@ -130,23 +130,23 @@ pub struct Prior {
 }
 
 impl Prior {
-    /// That of a unit of so many lines.
+    /// The factors of a unit with `n_lines` lines.
     pub fn of(file: &FileRecord, role: Role, kind: ChunkKind, n_lines: u32, w: &Weights) -> Self {
         let of_role = match role {
             Role::Code if file.language == Language::Text => 0.5,
             Role::Code if kind == ChunkKind::Comment => 0.5,
-            // Functions hold most of what changes and of what answers.
+            // Most changes and most answers are in functions.
             Role::Code if kind == ChunkKind::Type => 0.85,
             Role::Code => 1.0,
             Role::Test => 0.35,
-            // Changelogs have the words of every issue.
+            // Changelogs contain the words of every issue.
             Role::Doc if is_news(&file.path) => 0.25,
             Role::Doc | Role::Config => 0.5,
         };
         let is_copied = file.roles.has(FileRoles::GENERATED) || file.roles.has(FileRoles::VENDORED);
         let copied = if is_copied { 0.4 } else { 1.0 };
         let example = if file.roles.has(FileRoles::EXAMPLE) { 0.6 } else { 1.0 };
-        // Half of what can be lost is lost at four lines.
+        // At four lines a unit loses half of the maximum.
         let length = 1.0 - w.short / (1.0 + f64::from(n_lines) / 4.0);
         Self { role: of_role, length, origin: copied * example }
     }
@@ -156,27 +156,27 @@ impl Prior {
     }
 }
 
-/// All that the total of a unit is computed from.
+/// The input of the total of a unit.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Scored {
-    /// What speaks for it.
+    /// The features of the unit.
     pub features: Features,
-    /// What its sum is multiplied by, whatever the text.
+    /// The factors that do not depend on the text.
     pub prior: Prior,
-    /// What it keeps beside better units of its file, in 0..1.
+    /// Factor for better units in its file, in 0..1.
     pub crowding: f64,
-    /// What it keeps beside better units that it repeats, in 0..1.
+    /// Factor for better units that it repeats, in 0..1.
     pub likeness: f64,
 }
 
 impl Scored {
-    /// Whether the unit is one of a few that hold a phrase of the text.
+    /// True if the unit is one of the few that contain a phrase of the text.
     pub fn holds_quote(&self) -> bool {
         self.features.get(Feature::Literal) >= 1.0
     }
 }
 
-/// The weight of each feature that is in force for a request.
+/// The weights of the features in force for a request.
 #[derive(Clone, Copy, Debug)]
 pub struct Formula {
     weights: [f64; N_FEATURES],
@@ -184,7 +184,7 @@ pub struct Formula {
 }
 
 impl Formula {
-    /// That of a kind of text; features that `is_on` refuses weigh nothing.
+    /// The formula for a kind of text. Features for which `is_on` returns false have weight 0.
     pub fn new(w: &Weights, kind: Kind, is_on: impl Fn(Feature) -> bool) -> Self {
         let mut weights = [0.0; N_FEATURES];
         for (weight, spec) in weights.iter_mut().zip(&FEATURES) {
@@ -193,12 +193,12 @@ impl Formula {
         Self { weights, gate: w.gate }
     }
 
-    /// Whether a feature has weight.
+    /// True if a feature has weight.
     pub fn has(&self, feature: Feature) -> bool {
         self.weights[feature as usize] > 0.0
     }
 
-    /// What one feature adds.
+    /// The summand of one feature.
     pub fn part(&self, f: &Features, feature: Feature) -> f64 {
         self.weights[feature as usize] * f.get(feature)
     }
@@ -208,7 +208,7 @@ impl Formula {
         self.gate + (1.0 - self.gate) * own.sqrt()
     }
 
-    /// The total of a unit before it is compared with others.
+    /// The total of a unit without `crowding` and `likeness`.
     pub fn total(&self, f: &Features, prior: Prior) -> f64 {
         let sum = |of_file: bool| {
             let specs = FEATURES.iter().filter(|s| s.is_of_file == of_file);
@@ -218,12 +218,12 @@ impl Formula {
         prior.factors().iter().fold(1.0, |product, (_, x)| product * x) * own
     }
 
-    /// The seed score of a unit, where `scale` makes the best total 1: its total in 0..1.
+    /// The seed score of a unit, in 0..1; `scale` maps the best total to 1.
     pub fn seed(&self, s: &Scored, scale: f64) -> f64 {
         (self.total(&s.features, s.prior) * s.crowding * s.likeness * scale).min(1.0)
     }
 
-    /// [`Formula::seed`], explained.
+    /// Explains [`Formula::seed`].
     pub fn explain_seed(&self, s: &Scored, scale: f64) -> Explanation {
         let factors = vec![
             self.explain(&s.features, s.prior),
@@ -258,14 +258,14 @@ impl Formula {
     }
 }
 
-/// The score of a candidate in 0..1: [`crate::config::ScoringWeights`] of the seed score, of
-/// `1 / (1 + hops)` and of the confidence along the path, added (RANK-02).
+/// The hybrid score of a candidate, in 0..1: the weighted sum of the seed score, of `1 / (1 + hops)` and of
+/// the confidence along the path (RANK-02).
 pub fn hybrid(seed: f64, hops: u32, evidence: f64, w: &ScoringWeights) -> f64 {
     let distance = 1.0 / (1.0 + f64::from(hops));
     (w.seed * seed + w.distance * distance + w.evidence * evidence).min(1.0)
 }
 
-/// [`hybrid`], explained; `seed` is the explanation of the seed score.
+/// Explains [`hybrid`]; `seed` is the explanation of the seed score.
 pub fn explain_hybrid(seed: Explanation, hops: u32, evidence: f64, w: &ScoringWeights) -> Explanation {
     let distance = Explanation::leaf("distance", 1.0 / (1.0 + f64::from(hops)));
     let weighted =

@@ -1,7 +1,7 @@
-//! Which section of a layout claims a candidate: a pure function of how it was found and what it is.
+//! Assigns a candidate to a section of the layout: a pure function of its origin and its traits.
 //!
-//! Every candidate has one section at most (C-02). The first rule that matches claims it; the other
-//! rules that match are named in `why.also`. What no rule claims is dropped as `no-rule`.
+//! Every candidate has at most one section (C-02). The first matching rule claims it; the sections of the
+//! other matching rules are named in `why.also`. A candidate without a matching rule is dropped as `no-rule`.
 
 use crate::candidate::{Candidate, Origin, Step};
 use crate::expand::shown_kind;
@@ -9,7 +9,7 @@ use crate::request::{EdgeType, Layout, SeedMode};
 use crate::role::Role;
 use indexd_model::{ChunkKind, Language};
 
-/// The sections of a layout in the order in which they are shown.
+/// The sections of a layout, in the order in which they are shown.
 pub fn sections(layout: Layout) -> Vec<&'static str> {
     match layout {
         Layout::Graph => vec![
@@ -21,19 +21,19 @@ pub fn sections(layout: Layout) -> Vec<&'static str> {
     }
 }
 
-/// What a candidate is, whatever way it was found.
+/// The properties of a candidate that do not depend on how it was found.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Traits {
-    /// Holds a definition.
+    /// It contains a definition.
     pub is_definition: bool,
-    /// Holds an import, or is a build manifest.
+    /// It contains an import, or is a build manifest.
     pub has_import: bool,
-    /// Role of its file.
+    /// The role of its file.
     pub role: Option<Role>,
 }
 
 impl Traits {
-    /// Reads them off a candidate; `has_import` from the imports of its file.
+    /// Reads the traits of a candidate; `has_import` comes from the imports of its file.
     pub fn of(c: &Candidate, has_import: bool) -> Self {
         let is_definition = c.unit.def.some().is_some() && c.unit.kind.is_definition();
         let is_manifest = matches!(c.file.language, Language::GoMod | Language::GoWork)
@@ -41,7 +41,7 @@ impl Traits {
         Self { is_definition, has_import: has_import || is_manifest, role: Some(c.role) }
     }
 
-    /// Names for output.
+    /// The names in the output.
     pub fn names(&self, c: &Candidate) -> Vec<&'static str> {
         let mut out = Vec::new();
         let mut add = |on: bool, name| {
@@ -59,7 +59,7 @@ impl Traits {
     }
 }
 
-/// The section that claims the candidate, and the others that would have.
+/// Returns the section that claims the candidate, and the other matching sections.
 pub fn claim(
     c: &Candidate,
     traits: Traits,
@@ -69,7 +69,7 @@ pub fn claim(
     let mut claims = match layout {
         Layout::Graph => graph_claims(c, mode),
         Layout::Agent => agent_claims(c, traits),
-        // One list has whatever the ten sections have.
+        // The one section contains every candidate that the ten sections of layout `graph` would.
         Layout::Flat => graph_claims(c, mode).first().map(|_| "items").into_iter().collect(),
     };
     if claims.is_empty() {
@@ -80,7 +80,7 @@ pub fn claim(
     (Some(first), claims)
 }
 
-/// The edge that reached the candidate.
+/// The last edge on the path to the candidate.
 fn last_step(c: &Candidate) -> Option<&Step> {
     c.path.last()
 }
@@ -93,7 +93,7 @@ fn graph_claims(c: &Candidate, mode: SeedMode) -> Vec<&'static str> {
         out.push("seeds");
     }
     if c.role == Role::Test {
-        // Import lists, constants and heads of classes show nobody how a thing is tested.
+        // Import lists, constants and heads of classes do not show how something is tested.
         if out.is_empty() && (c.unit.kind.is_between() || c.unit.kind == ChunkKind::Type) {
             return out;
         }
@@ -126,7 +126,7 @@ fn graph_claims(c: &Candidate, mode: SeedMode) -> Vec<&'static str> {
     out
 }
 
-/// Whether it is a hit in code that no edge explains: it counts as a reference to its words (C-04).
+/// True if it is a hit in code that no edge explains; it counts as a reference to its words (C-04).
 fn is_plain_hit(c: &Candidate, traits: Traits) -> bool {
     c.origin == Origin::Seed && c.role == Role::Code && !traits.is_definition && !traits.has_import
 }
@@ -135,12 +135,12 @@ fn is_plain_hit(c: &Candidate, traits: Traits) -> bool {
 fn agent_claims(c: &Candidate, traits: Traits) -> Vec<&'static str> {
     let mut out = Vec::new();
     let is_source = matches!(c.role, Role::Code | Role::Test);
-    // A definition with an import inside it is shown as what it defines (C-03).
+    // A definition that contains an import is shown as a definition (C-03).
     let is_primary = matches!(c.origin, Origin::Seed | Origin::Around) || traits.has_import;
     if is_primary && traits.is_definition && is_source {
         out.push("definitions");
     }
-    // A definition that an import names is used there; a dependency is declared by the import.
+    // A definition that an import names is a usage; the import itself is the dependency.
     let by_import = last_step(c).is_some_and(|s| shown_kind(s.kind).0 == EdgeType::Import);
     let by_use = last_step(c).is_some() && (!by_import || traits.is_definition);
     if is_source && (by_use || is_plain_hit(c, traits)) {

@@ -1,8 +1,8 @@
-//! Custom templates: the text that is budgeted, written as a caller wants it.
+//! Custom templates for the text of a pack.
 //!
-//! The language is Jinja's, by minijinja. A template sees the pack under the names of its JSON and the
-//! default text as `text`; it reaches no file, no clock and no other template. Its steps and the size of
-//! its text are limited. `docs/templates.md` has an example.
+//! The language is Jinja, by minijinja. A template sees the JSON members of the pack, and the default text as
+//! `text`. It cannot access files, clocks or other templates. Its steps and the size of its output are
+//! limited. `docs/templates.md` has an example.
 
 use crate::canonical;
 use crate::error::PackError;
@@ -14,19 +14,19 @@ use serde::Serialize;
 use serde_json::Value;
 use std::io::Write;
 
-/// The template behind the renderer `markdown`.
+/// The template of renderer `markdown`.
 const MARKDOWN: &str = include_str!("template/markdown.jinja");
-/// The name that errors would show; they name the line instead.
+/// The internal name of every template. Errors give the line instead of the name.
 const NAME: &str = "template";
 
-/// A template that was read without errors.
+/// A template without syntax errors.
 pub struct Template(Box<Environment<'static>>);
 
 impl Template {
-    /// Reads a template.
+    /// Parses a template.
     ///
     /// # Errors
-    /// [`PackError::InvalidRequest`] with the line and what is wrong there.
+    /// [`PackError::InvalidRequest`] with the line and the problem.
     pub fn new(text: &str) -> Result<Self, PackError> {
         let mut env = Environment::new();
         env.set_undefined_behavior(UndefinedBehavior::SemiStrict);
@@ -38,11 +38,11 @@ impl Template {
         Ok(Self(Box::new(env)))
     }
 
-    /// Writes the text of `data`.
+    /// Renders the template with `data`.
     ///
     /// # Errors
-    /// [`PackError::InvalidRequest`] where the template names what is not there, takes too many steps or
-    /// writes too much.
+    /// [`PackError::InvalidRequest`] if the template names a missing value, takes too many steps or writes
+    /// too much.
     pub fn render(&self, data: &impl Serialize) -> Result<String, PackError> {
         let mut out = Bounded(Vec::new());
         let template = self.0.get_template(NAME).map_err(|e| refused(&e))?;
@@ -52,7 +52,7 @@ impl Template {
     }
 }
 
-/// How a pack becomes its text, where that is not the default.
+/// Writes the text of a pack if it is not the default text.
 pub enum Writer {
     /// By a template.
     Template(Template),
@@ -64,18 +64,18 @@ impl Writer {
     /// The renderer `markdown`.
     ///
     /// # Errors
-    /// None, as a test holds the template to be sound.
+    /// None in practice: a test checks the template.
     pub fn markdown() -> Result<Self, PackError> {
         Template::new(MARKDOWN).map(Self::Template)
     }
 
-    /// The text of a pack.
+    /// Returns the text of a pack.
     ///
     /// # Errors
     /// As [`Template::render`].
     pub fn text(&self, pack: &Pack) -> Result<String, PackError> {
         let mut data = pack.to_json();
-        // They are not known before the text is.
+        // The text is part of the pack, so these members are not known yet.
         for member in ["createdAt", "stats"] {
             data.as_object_mut().and_then(|members| members.remove(member));
         }
@@ -90,7 +90,7 @@ impl Writer {
     }
 }
 
-/// What a model needs of a pack: the change it is about, and each item in the order of its sections.
+/// The parts of a pack for a model: its change, and each item in the order of the sections.
 fn essence(pack: &Value) -> Value {
     let mut items: Vec<Value> = Vec::new();
     for section in pack["sections"].as_array().into_iter().flatten() {
@@ -107,7 +107,7 @@ fn essence(pack: &Value) -> Value {
     }
 }
 
-/// Gives each part of each excerpt its own text beside its lines.
+/// Gives each part of each excerpt its own text in addition to its lines.
 fn split_parts(pack: &mut Value) {
     let sections = pack["sections"].as_array_mut().into_iter().flatten();
     let items = sections.flat_map(|s| s["items"].as_array_mut()).flatten();
@@ -122,7 +122,7 @@ fn split_parts(pack: &mut Value) {
     }
 }
 
-/// A text that ends when it grows past what any pack may have.
+/// A buffer that refuses to grow beyond the largest text of any pack.
 struct Bounded(Vec<u8>);
 
 impl Write for Bounded {
@@ -152,7 +152,7 @@ fn refused(error: &Error) -> PackError {
     PackError::InvalidRequest { detail: format!("template{place}: {what}") }
 }
 
-/// Puts a text between fences that nothing in it can close.
+/// Puts a text into a fence that its content cannot close.
 fn fenced(text: String, language: Option<String>) -> String {
     let fence = "`".repeat((longest_run(&text) + 1).max(3));
     let end = if text.is_empty() || text.ends_with('\n') { "" } else { "\n" };

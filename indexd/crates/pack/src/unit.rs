@@ -1,5 +1,5 @@
-//! The unit of ranking and of packs: one definition with all its chunks, or one chunk of text
-//! between definitions.
+//! The unit that is ranked and packed: a definition with all its chunks, or a chunk of text between
+//! definitions.
 
 use crate::role::RolePatterns;
 use indexd_model::view::{ChunkRecord, DefRecord, Edge, FileRecord, PathPosting};
@@ -10,49 +10,49 @@ use rustc_hash::{FxBuildHasher, FxHashMap};
 use smallvec::{SmallVec, smallvec};
 use std::rc::Rc;
 
-/// What is ranked: known by its first chunk, which belongs to one unit only.
+/// Identifies a unit by its first chunk, which belongs to no other unit.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct UnitKey(pub ChunkDoc);
 
-/// A unit with what ordering and excerpts need.
+/// A unit with the data that ordering and excerpts need.
 #[derive(Clone, Debug)]
 pub struct Unit {
-    /// Key.
+    /// The key.
     pub key: UnitKey,
-    /// File.
+    /// The file.
     pub file: FileDoc,
     /// The definition; `NONE` between definitions.
     pub def: DefDoc,
-    /// Kind of its chunks.
+    /// The kind of its chunks.
     pub kind: ChunkKind,
-    /// Its chunks in part order.
+    /// Its chunks, in the order of their parts.
     pub chunks: SmallVec<[ChunkDoc; 2]>,
-    /// The runs of bytes its chunks cover, in order, adjacent ones joined.
+    /// The byte spans and lines that its chunks cover, in order; adjacent ones are joined.
     pub spans: SmallVec<[(Span, Lines); 1]>,
 }
 
 impl Unit {
-    /// From the first line to the last.
+    /// The lines from the first to the last, gaps included.
     pub fn lines(&self) -> Lines {
         Lines { start: self.spans[0].1.start, end: self.spans[self.spans.len() - 1].1.end }
     }
 
-    /// From the first byte to the last.
+    /// The bytes from the first to the last, gaps included.
     pub fn span(&self) -> Span {
         Span { start: self.spans[0].0.start, end: self.spans[self.spans.len() - 1].0.end }
     }
 }
 
-/// Units and chunks that a request usually looks at; there may be more.
+/// Units and chunks that a typical request reads; a capacity, not a limit.
 const UNITS_EXPECTED: usize = 1_700;
 
-/// Edges read into one definition.
+/// Maximum edges read into one definition.
 const EDGES_IN_MAX: usize = 128;
 
-/// Files looked at for one name.
+/// Maximum files read for one name.
 pub const FILES_NAMED_MAX: usize = 1_000;
 
-/// Reads units and files once for one request. Nothing is ever iterated in hash order.
+/// Reads units and files, each once for one request. No hash map is iterated.
 pub struct Units<'v> {
     /// The snapshot.
     pub view: &'v dyn IndexView,
@@ -63,17 +63,17 @@ pub struct Units<'v> {
     parts: FxHashMap<DefDoc, Rc<[ChunkDoc]>>,
     def_records: FxHashMap<DefDoc, Rc<DefRecord>>,
     edges: FxHashMap<DefDoc, Rc<[Edge]>>,
-    /// Edges into definitions, by the kinds that were read.
+    /// Edges into definitions, by their kinds.
     edges_in: FxHashMap<(DefDoc, Vec<EdgeKind>), Rc<[Edge]>>,
-    /// Files by the words of their path.
+    /// Files by the words in their paths.
     files_with: FxHashMap<String, Rc<[FileDoc]>>,
     usages: FxHashMap<DefDoc, f64>,
-    /// What paths are whatever their names say; none for what their names say.
+    /// Patterns that set the roles of paths; `None` for the default rules.
     roles: Option<RolePatterns>,
 }
 
 impl<'v> Units<'v> {
-    /// Starts empty.
+    /// Creates a reader with empty caches.
     pub fn new(view: &'v dyn IndexView) -> Self {
         Self {
             view,
@@ -91,7 +91,7 @@ impl<'v> Units<'v> {
         }
     }
 
-    /// Lets patterns decide what files are.
+    /// Sets the patterns that decide the roles of files.
     #[must_use]
     pub fn with_roles(mut self, roles: &RolePatterns) -> Self {
         self.roles = (!roles.is_empty()).then(|| roles.clone());
@@ -116,21 +116,21 @@ impl<'v> Units<'v> {
         Rc::clone(self.def_records.entry(def).or_insert_with(|| Rc::new(self.view.def(def))))
     }
 
-    /// Calls and uses out of a definition, inheritance and implementation among them, sorted by kind then
-    /// by target.
+    /// Edges out of a definition: calls, uses, inheritance and implementation, sorted by kind, then by
+    /// target.
     pub fn edges(&mut self, source: DefDoc) -> Rc<[Edge]> {
         const READ: [EdgeKind; 4] = [EdgeKind::Call, EdgeKind::Usage, EdgeKind::Inherit, EdgeKind::Implement];
         let edges = self.edges.entry(source).or_insert_with(|| self.view.edges_from(source, &READ).into());
         Rc::clone(edges)
     }
 
-    /// Edges of some kinds into a definition, [`EDGES_IN_MAX`] at most.
+    /// Edges of the given kinds into a definition, at most `EDGES_IN_MAX`.
     pub fn edges_in(&mut self, target: DefDoc, kinds: &[EdgeKind]) -> Rc<[Edge]> {
         let read = || self.view.edges_to(target, kinds, EDGES_IN_MAX).into();
         Rc::clone(self.edges_in.entry((target, kinds.to_vec())).or_insert_with(read))
     }
 
-    /// How common a definition is: the logarithm of its calls and uses in the tree, at least that of two.
+    /// How often a definition is used: `ln(2 + n)` for `n` calls and uses in the tree.
     pub fn usage(&mut self, def: DefDoc) -> f64 {
         let view = self.view;
         *self.usages.entry(def).or_insert_with(|| {
@@ -144,7 +144,7 @@ impl<'v> Units<'v> {
         *self.chunks.entry(chunk).or_insert_with(|| self.view.chunk(chunk))
     }
 
-    /// The unit a chunk belongs to.
+    /// The unit to which a chunk belongs.
     pub fn of_chunk(&mut self, chunk: ChunkDoc) -> Rc<Unit> {
         let record = self.chunk(chunk);
         let chunks = match record.def.some() {
@@ -173,7 +173,7 @@ impl<'v> Units<'v> {
         unit
     }
 
-    /// Files whose path holds every term of `name`, in ascending order, about [`FILES_NAMED_MAX`] at most.
+    /// Files whose path contains every term of `name`, ascending, at most about [`FILES_NAMED_MAX`].
     pub fn files_with(&self, name: &str) -> Vec<FileDoc> {
         let mut lists: Vec<Vec<PathPosting>> = Vec::new();
         terms(name, |term| {
@@ -191,7 +191,7 @@ impl<'v> Units<'v> {
             .collect()
     }
 
-    /// What [`Units::files_with`] gives, read once for a name.
+    /// [`Units::files_with`], cached by name.
     pub fn known_files_with(&mut self, name: &str) -> Rc<[FileDoc]> {
         if let Some(known) = self.files_with.get(name) {
             return Rc::clone(known);
@@ -205,8 +205,8 @@ impl<'v> Units<'v> {
         Rc::clone(self.parts.entry(def).or_insert_with(|| self.view.chunks_of(def).into()))
     }
 
-    /// The unit that shows a definition: its own, else that of what is around it; for a whole file
-    /// its first chunk. `None` for files without chunks.
+    /// The unit that shows a definition: its own, else that of the enclosing definition; for a whole file its
+    /// first chunk. `None` for files without chunks.
     pub fn of_def(&mut self, def: DefDoc) -> Option<Rc<Unit>> {
         if let Some(known) = self.defs.get(&def) {
             return known.clone();
@@ -225,7 +225,7 @@ impl<'v> Units<'v> {
         unit
     }
 
-    /// The unit at a byte of a file; the first one when no chunk holds the byte.
+    /// The unit at a byte of a file; the first unit if no chunk contains the byte.
     pub fn at(&mut self, file: FileDoc, offset: u32) -> Option<Rc<Unit>> {
         let range = self.file(file).chunks.clone();
         if range.is_empty() {

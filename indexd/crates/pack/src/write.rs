@@ -1,4 +1,4 @@
-//! From the finished assembly to the typed pack: items with provenance, explanations, counts.
+//! Converts the selected candidates to a pack: items with provenance, explanations, counts.
 
 mod flat;
 mod guidance;
@@ -31,7 +31,7 @@ use std::rc::Rc;
 /// Writes the pack.
 ///
 /// # Errors
-/// [`PackError::Cancelled`]; it is asked between items.
+/// [`PackError::Cancelled`]; cancellation is checked between items.
 pub fn pack(a: &mut Selected, asked: &Asked, ctx: &Context) -> Result<Pack, PackError> {
     let signature = a.units.view.signature();
     let normalised = asked.normalised(ctx.repo_id, ctx.config, ctx.tool_version);
@@ -91,7 +91,7 @@ pub fn pack(a: &mut Selected, asked: &Asked, ctx: &Context) -> Result<Pack, Pack
     })
 }
 
-/// The request with every default filled in; the real root is never shown.
+/// The request with every default filled in. The real root is not included.
 fn request_in_force(a: &Selected, ctx: &Context, signature: &str) -> Map<String, Value> {
     let mut request = Map::new();
     request.insert("repoId".to_owned(), ctx.repo_id.into());
@@ -191,7 +191,7 @@ fn scores(c: &Candidate) -> Scores {
     }
 }
 
-/// Tells the caller of every candidate, those first that had a rank.
+/// Reports every candidate: first the ranked ones, then those dropped before ranking.
 pub fn decisions(a: &Selected, ctx: &Context) {
     let tell = |c: &Candidate, section: Option<usize>, outcome| {
         let section = section.map(|s| a.section_names[s]);
@@ -213,7 +213,7 @@ pub fn decisions(a: &Selected, ctx: &Context) {
     }
 }
 
-/// Kinds of the secrets that are replaced in a text of a redacted file.
+/// The kinds of the secrets that are replaced in a text of a redacted file.
 fn redactions(text: &str) -> Vec<String> {
     let marked = text.split(REDACTION_MARK).skip(1).filter_map(|rest| {
         let inside = rest.split(']').next()?;
@@ -226,7 +226,7 @@ fn redactions(text: &str) -> Vec<String> {
     kinds.into_iter().collect()
 }
 
-/// The pieces that an item of layout `flat` is made of, by line; none where it is one.
+/// The pieces of an item of layout `flat`, by line; empty if it is not merged.
 fn merged_from(a: &mut Selected, i: usize) -> Vec<MergedPart> {
     let pieces = a.claimed[i].merged_from.clone();
     let mut piece = |j: usize| {
@@ -239,8 +239,8 @@ fn merged_from(a: &mut Selected, i: usize) -> Vec<MergedPart> {
     pieces.into_iter().map(&mut piece).collect()
 }
 
-/// The chunk uid for a whole unit; with offsets of lines from its start when parts are shown, or when it is
-/// merged with others.
+/// The chunk uid of a whole unit. If the excerpt shows parts or the item is merged, line offsets from the
+/// start of the unit are appended.
 fn snippet_id(uid: &str, excerpt: &Excerpt, first: u32, is_merged: bool) -> String {
     if !excerpt.truncated && !is_merged {
         return uid.to_owned();
@@ -328,10 +328,10 @@ fn seeds(a: &mut Selected) -> Vec<SeedEntry> {
     out
 }
 
-/// Where a candidate ended, in the terms of the public counts.
+/// The final state of a candidate, as counted in the pack.
 fn final_state(a: &Selected, i: usize) -> State {
     match a.claimed[i].state {
-        // A duplicate lives on only where the better one is shown.
+        // A duplicate counts as merged only if its better copy is shown.
         State::Merged => {
             let is_in = |c: &Claimed| c.merged.contains(&i) || c.merged_from.contains(&i);
             let is_shown = a.claimed.iter().any(|c| c.state == State::Included && is_in(c));
@@ -409,7 +409,7 @@ fn explain(a: &mut Selected, ctx: &Context) -> Explain {
     }
 }
 
-/// What is not shown, as many as a pack may have items, and how many more there are.
+/// The candidates that are not shown, as many as a pack may have items, and the number of the others.
 fn excluded(a: &Selected) -> (Vec<Excluded>, u64) {
     let late = (0..a.claimed.len()).filter_map(|i| match final_state(a, i) {
         State::Dropped(reason) => Some((&a.claimed[i].candidate, reason)),
@@ -417,7 +417,7 @@ fn excluded(a: &Selected) -> (Vec<Excluded>, u64) {
     });
     let candidates = late.chain(a.gathered.dropped.iter().map(|d| (&d.0, d.1)));
     let candidates = candidates.map(|(c, reason)| (&*c.file.path, Some(c), reason));
-    // Without chunks there are no lines and no score.
+    // Files without chunks have neither lines nor a score.
     let unreadable = a.gathered.unreadable.iter().map(|(path, reason)| (path.as_str(), None, *reason));
     let mut all = candidates.chain(unreadable);
     let first = all.by_ref().take(a.request.budgets.max_items as usize);
@@ -431,7 +431,7 @@ fn excluded(a: &Selected) -> (Vec<Excluded>, u64) {
     (first.collect(), all.count() as u64)
 }
 
-/// The qualified name of a candidate, or its lines where it has none.
+/// The qualified name of a candidate; its lines if it has none.
 fn excluded_title(a: &Selected, c: &Candidate) -> String {
     let lines = c.unit.lines();
     let qualified = c.unit.def.some().map(|d| a.units.view.def(d).qualified.to_string());
@@ -439,7 +439,7 @@ fn excluded_title(a: &Selected, c: &Candidate) -> String {
     qualified.unwrap_or_else(|| format!("lines {}-{}", lines.start, lines.end))
 }
 
-/// In `warn`, the edges without the evidence asked for, of the items that are shown.
+/// For strictness `warn`: edges of the shown items that lack the evidence asked for.
 fn gaps(a: &mut Selected) -> Vec<EvidenceGap> {
     if !a.request.expansion.require_evidence || a.request.strictness != Strictness::Warn {
         return Vec::new();
@@ -459,7 +459,7 @@ fn gaps(a: &mut Selected) -> Vec<EvidenceGap> {
     out
 }
 
-/// Names shown files whose text is not that of their bytes.
+/// Warnings about shown files whose text was decoded from another encoding.
 fn recoded(a: &Selected) -> BTreeSet<String> {
     let shown = a.shown.iter().map(|i| &a.claimed[*i].candidate.file);
     let says = |path: &str| {

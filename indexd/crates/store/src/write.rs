@@ -38,20 +38,21 @@ use rustc_hash::FxHashMap;
 use std::collections::BTreeSet;
 use std::sync::{Arc, PoisonError};
 
-/// The effect of putting a file on other files.
+/// The result of putting a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PutOutcome {
     /// Its handle.
     pub doc: FileDoc,
-    /// Keys whose entries were added, removed or changed, sorted.
+    /// Keys whose entries were added, removed or changed, sorted. Files that looked them up must be linked
+    /// again.
     pub changed: Vec<Key>,
 }
 
 /// The write transaction. Dropping it discards its changes; after an error it must be dropped.
 ///
-/// As a [`FactsView`] it shows the state being written, so linking runs inside the transaction: remove
-/// and put files, collect the changed keys, link the put files and the [`WriteTxn::dependants`] of the
-/// keys, call [`WriteTxn::put_links`] for each, commit.
+/// As a [`FactsView`] it shows the state being written, so linking runs inside the transaction. The order is:
+/// remove and put files, and collect the changed keys; link the put files and the [`WriteTxn::dependants`] of
+/// the keys; call [`WriteTxn::put_links`] for each linked file; commit.
 pub struct WriteTxn<'s> {
     store: &'s Store,
     txn: RwTxn<'s>,
@@ -77,7 +78,7 @@ impl<'s> WriteTxn<'s> {
         Self::over(store, txn)
     }
 
-    /// The mark file is not changed and readers keep their pages, since it never commits.
+    /// Never commits, so the mark file does not change and pages in use by readers are not reused.
     pub(crate) fn begin_unsaved(store: &'s Store) -> Result<Self> {
         Self::over(store, store.inner.env.write_txn()?)
     }
@@ -293,7 +294,7 @@ impl<'s> WriteTxn<'s> {
         Ok(changed)
     }
 
-    /// Finds a run of handles for `n` chunks, the previous one if it fits. Returns its start and length.
+    /// Finds a run of free handles for `n` chunks; the previous run if it fits. Returns its start and length.
     fn place_chunks(&mut self, old: Option<&OldFile>, n: u32) -> Result<(u32, u32)> {
         if let Some(old) = old {
             if n <= old.chunk_room {

@@ -1,7 +1,7 @@
 //! Indexes of worktrees that nobody uses at the moment, kept as what tells each from a common base.
 //!
 //! A *base* is the data file of one of them as it was when it closed, in a folder of its own; nobody
-//! writes to it. An index that closes and has others like it is *parked*: the file [`PARKED`] takes the
+//! writes to it. An index that closes and has others like it is *parked*: the file `PARKED` takes the
 //! place of its environment. Opening it puts the environment together again. A base that is missing or
 //! not as it was costs a rebuild from the tree.
 //!

@@ -1,4 +1,4 @@
-//! The event loop of one workspace: one thread, one closed [`Event`], one [`State`], one writer.
+//! The event loop of one workspace: one thread, one closed [`Event`], one `State`, one writer.
 //!
 //! The loop sleeps until an event or a due time, takes in all events, then does what its state asks:
 //!
@@ -425,7 +425,7 @@ impl Driver {
         };
         match std::thread::Builder::new().name("build".into()).stack_size(threads::STACK_BYTES).spawn(build) {
             Ok(thread) => self.state = State::Building(thread),
-            Err(_) => self.stand("internal", "no thread could be started", Duration::from_secs(10)),
+            Err(_) => self.enter_failed("internal", "no thread could be started", Duration::from_secs(10)),
         }
     }
 
@@ -452,7 +452,9 @@ impl Driver {
             }
             (Err(EngineError::Cancelled), Some(_)) => {}
             (Err(e), Some(_)) => self.failed(e),
-            (_, None) => self.stand("internal", "a build failed; it is tried again", Duration::from_secs(10)),
+            (_, None) => {
+                self.enter_failed("internal", "a build failed; it is tried again", Duration::from_secs(10))
+            }
         }
         self.show();
     }
@@ -536,7 +538,7 @@ impl Driver {
         self.take_engine();
         self.setup.shared.set_store(None);
         recovery::suspect(&self.setup.engine.home);
-        self.stand("internal", "this is a bug; the workspace starts over", Duration::from_secs(1));
+        self.enter_failed("internal", "this is a bug; the workspace starts over", Duration::from_secs(1));
     }
 
     fn failed(&mut self, e: EngineError) {
@@ -550,12 +552,12 @@ impl Driver {
                 // After the wait it is built anew again: a disk may be mended meanwhile.
                 self.n_rebuilds = 0;
                 let hint = "the index was damaged again and again; check the disk";
-                self.stand("corrupt", hint, Duration::from_secs(60));
+                self.enter_failed("corrupt", hint, Duration::from_secs(60));
             }
             Remedy::Retry { code, hint, after } => {
                 tracing::warn!(error = %e, code, "the workspace waits");
                 self.needs_sweep = true;
-                self.stand(code, &hint, after);
+                self.enter_failed(code, &hint, after);
             }
         }
     }
@@ -579,7 +581,7 @@ impl Driver {
 
     /// Enters the failed state. The next retry is later, or soon if a request comes, since the cause may be
     /// gone by then. Waiting requests are answered with the failure at once.
-    fn stand(&mut self, code: &'static str, hint: &str, after: Duration) {
+    fn enter_failed(&mut self, code: &'static str, hint: &str, after: Duration) {
         let hint = hint.to_owned();
         self.importing.clear();
         self.house.give_up();

@@ -1,9 +1,9 @@
-//! What a change does, and what surrounds it: the diff of each definition, who uses what is another for
-//! them, the tests that reach it, what it refers to.
+//! Shows a change and its surroundings: the diff of each definition, users of changed contracts, the tests
+//! that reach the change, and the definitions that it refers to.
 //!
-//! The diff gets the largest share of the room. Each part is shown with as many lines around it as all
-//! have room for, those first that others rely on; what has no room is named with its size. Then come who
-//! uses the contracts that changed, tests, and heads of what the changed lines refer to.
+//! The diff gets the largest share of the budget. Each part is shown with as many lines of context as fit for
+//! all parts, contracts first. Parts that do not fit are named with their size. Then follow users of changed
+//! contracts, tests, and heads of the definitions that the changed lines refer to.
 
 use super::{Assembly, Selected, State};
 use crate::change::{Change, Segment, segments};
@@ -18,50 +18,51 @@ use crate::unit::{Unit, Units};
 use indexd_model::{DefDoc, EdgeKind, Lines};
 use std::rc::Rc;
 
-/// Percent of the budget for the diff, in a pack about nothing else and beside a text.
+/// Percent of the budget for the diff: in a pack about a change alone, and in one with a text.
 const DIFF_PERCENT: [u64; 2] = [65, 50];
-/// Lines around a change, from all there are to none.
+/// Lines of context around a change, from all to none.
 const WIDTHS: [u32; 5] = [u32::MAX, 8, 3, 1, 0];
-/// The width that all parts get before one gets more.
+/// The index in [`WIDTHS`] that all parts get before one part gets more.
 const WIDTH_USUAL: usize = 2;
-/// Lines of a part that are shown at most; longer parts are seldom read whole.
+/// Maximum shown lines of one part; longer parts are seldom read whole.
 const LINES_MAX: usize = 120;
-/// Lines up to which a part is shown with all lines of its definition.
+/// Definitions up to this number of lines are shown whole around their change.
 const WHOLE_LINES_MAX: usize = 60;
-/// Percent of the diff's room for one part, by rank: a large new file must not hide the rest.
+/// Maximum percent of the diff's tokens for one part, by review rank: a large new file must not hide the
+/// rest.
 const PART_PERCENT: [u64; 8] = [60, 60, 40, 20, 25, 15, 15, 0];
-/// Percent of what the diff leaves for those who use a changed contract, then for tests.
+/// Percent of the remaining budget for users of changed contracts, then for tests.
 const USERS_PERCENT: u64 = 45;
 const TESTS_PERCENT: u64 = 50;
-/// Percent of what is left then for what the changed lines refer to.
+/// Percent of the then remaining budget for definitions that the changed lines refer to.
 const REFERENCES_PERCENT: u64 = 60;
-/// Edges from those who use a contract, calls first.
+/// Kinds of edges from users of a contract, calls first.
 const USES: [EdgeKind; 4] = [EdgeKind::Call, EdgeKind::Usage, EdgeKind::Inherit, EdgeKind::Implement];
-/// Tests that are shown where none refers to what is changed.
+/// Maximum tests shown by the name of their file, if no test refers to the change.
 const TESTS_NAMED_MAX: usize = 8;
-/// Parts that are named among those that are not shown, and names on one line.
+/// Maximum parts named without their diff, and maximum names on one line.
 const NAMED_MAX: usize = 24;
 
-/// What the change of a request does, and what is shown of it.
+/// The change of a request, and the parts of it that are shown.
 pub struct Changed<'c> {
     /// The change.
     pub change: &'c Change,
     parts: Vec<Part>,
-    /// The place of each file in the text.
+    /// The position of each file in the text.
     order: Vec<usize>,
 }
 
 /// One part of a change.
 struct Part {
     segment: Segment,
-    /// Where the index has it.
+    /// Its unit in the index, if any.
     unit: Option<Rc<Unit>>,
-    /// The diff that is shown.
+    /// The shown diff, if any.
     diff: Option<String>,
 }
 
 impl<'c> Changed<'c> {
-    /// Splits a change and finds its definitions in the index.
+    /// Splits a change into parts and finds their definitions in the index.
     pub fn new(units: &mut Units, change: &'c Change, intent: Intent) -> Self {
         let mut parts: Vec<Part> = Vec::new();
         for segment in segments(change) {
@@ -81,7 +82,7 @@ impl<'c> Changed<'c> {
         Self { change, parts, order }
     }
 
-    /// The units of what is changed, those first that others rely on.
+    /// The units of the changed definitions, contracts first.
     pub fn units(&self) -> Vec<Rc<Unit>> {
         let mut out: Vec<(u8, Rc<Unit>)> = Vec::new();
         for p in &self.parts {
@@ -93,7 +94,7 @@ impl<'c> Changed<'c> {
         out.into_iter().map(|o| o.1).collect()
     }
 
-    /// What had no room, for people.
+    /// A hint about the parts that did not fit.
     pub fn hint(&self) -> Option<String> {
         let n = self.parts.iter().filter(|p| p.diff.is_none() && p.segment.rank < 7).count();
         let parts = if n == 1 { "part" } else { "parts" };
@@ -128,8 +129,8 @@ impl<'c> Changed<'c> {
     }
 }
 
-/// The unit of a definition that is there after the change, or, where the index holds another text, the
-/// one of the same name.
+/// The unit of a definition after the change. If the index holds another text of the file, the unit with the
+/// same name.
 fn unit_of(units: &mut Units, change: &Change, segment: &Segment) -> Option<Rc<Unit>> {
     let file = &change.files[segment.file];
     let doc = units.view.file_by_path(&file.path)?;
@@ -154,27 +155,28 @@ fn unit_of(units: &mut Units, change: &Change, segment: &Segment) -> Option<Rc<U
 }
 
 impl Selected<'_> {
-    /// Whether a candidate is what the change of the request is about.
+    /// True if the change of the request touches the unit of a candidate.
     pub fn is_changed(&self, i: usize) -> bool {
         let key = self.claimed[i].candidate.unit.key;
         let parts = self.changed.iter().flat_map(|c| &c.parts);
         parts.flat_map(|p| &p.unit).any(|u| u.key == key)
     }
 
-    /// Whether anything of a change is in the text.
+    /// True if any part of a change is in the text.
     pub fn shows_changes(&self) -> bool {
         let mut parts = self.changed.iter().flat_map(|c| &c.parts);
         parts.any(|p| p.diff.is_some())
     }
 
-    /// What is told of the change.
+    /// The report about the change.
     pub fn change_report(&self) -> Option<ChangeReport> {
         self.changed.as_ref().map(Changed::report)
     }
 }
 
 impl Assembly<'_> {
-    /// The lines of an item that edges start from: those shown, or all where a diff shows another text.
+    /// The lines of an item from which edges start: the shown lines, or all lines if a diff shows another
+    /// text.
     pub(super) fn lines_shown(&self, item: usize) -> Vec<Lines> {
         let c = &self.s.claimed[item];
         match &c.plan {
@@ -186,7 +188,7 @@ impl Assembly<'_> {
         }
     }
 
-    /// The change and what surrounds it.
+    /// Shows the change and its surroundings.
     pub(super) fn show_changes(&mut self) -> Result<(), PackError> {
         let Some(mut changed) = self.s.changed.take() else { return Ok(()) };
         changed.parts.iter_mut().for_each(|p| p.diff = None);
@@ -203,7 +205,7 @@ impl Assembly<'_> {
         Ok(())
     }
 
-    /// The diff, part by part.
+    /// Shows the diff, part by part.
     fn show_diff(&mut self, changed: &mut Changed, room: u64) {
         let mut order: Vec<usize> = (0..changed.parts.len()).collect();
         order.sort_by_key(|i| (changed.parts[*i].segment.rank, *i));
@@ -215,7 +217,7 @@ impl Assembly<'_> {
                 }
             }
         }
-        // Files without parts: renamed, or such whose text is not shown.
+        // Files without parts: renamed ones, and those whose text cannot be shown.
         for (n, file) in changed.change.files.iter().enumerate() {
             if changed.parts.iter().all(|p| p.segment.file != n) {
                 let mut block = ChangeBlock::new(file.path.clone(), head_of(changed, n));
@@ -224,8 +226,8 @@ impl Assembly<'_> {
         }
     }
 
-    /// The position in [`WIDTHS`] for each part, so that all fit into `room`: the usual one for all or less,
-    /// then more for those that come first.
+    /// Returns an index into [`WIDTHS`] for each part such that all fit into `room`: the usual width or less
+    /// for all, then more for the first parts.
     fn widths(&self, changed: &Changed, order: &[usize], room: u64) -> Vec<usize> {
         let cost = |i: usize, w: usize| {
             let (text, _) = changed.parts[i].segment.diff(changed.change, WIDTHS[w], LINES_MAX);
@@ -245,7 +247,7 @@ impl Assembly<'_> {
                 let is_definition = segment.kind.is_some();
                 let lines_max = match *w {
                     0 if is_definition => WHOLE_LINES_MAX,
-                    // What stands between definitions has nothing to do with what follows behind them.
+                    // The lines after text between definitions are unrelated to it.
                     _ if !is_definition => 0,
                     _ => LINES_MAX,
                 };
@@ -260,7 +262,7 @@ impl Assembly<'_> {
         out
     }
 
-    /// Shows one part with so many lines around each change, fewer of them where it is long.
+    /// Shows one part with `width` lines of context, or fewer if the part is long. Returns true if it fits.
     fn show_part(&mut self, changed: &mut Changed, i: usize, width: u32, room: u64) -> bool {
         let part_room = part_room(changed, i, room);
         let mut lines_max = LINES_MAX;
@@ -279,7 +281,7 @@ impl Assembly<'_> {
                 self.include(changed, i, &lines);
                 return true;
             }
-            // Lines are left out at the end only where none around it are left to leave out.
+            // Lines at the end of the diff are left out only when no context is left to remove.
             if width > 0 {
                 return false;
             }
@@ -288,7 +290,7 @@ impl Assembly<'_> {
         false
     }
 
-    /// Puts a block of the changes where it fits, as long as the page takes at most `room`.
+    /// Puts a block of the change if it fits and the page takes at most `room` tokens.
     fn put_block(&mut self, n: usize, block: &mut ChangeBlock, room: u64) -> bool {
         let after = self.page.with_change(n, block);
         let caps = self.s.request.budgets;
@@ -299,7 +301,7 @@ impl Assembly<'_> {
         fits
     }
 
-    /// Makes an item of a part whose definition is in the index.
+    /// Makes a part an item if its definition is in the index.
     fn include(&mut self, changed: &Changed, i: usize, lines: &[Lines]) {
         let part = &changed.parts[i];
         let Some(unit) = part.unit.clone() else { return };
@@ -328,7 +330,7 @@ impl Assembly<'_> {
         c.plan = Some(Plan { form: Form::Diff, parts, reason });
     }
 
-    /// Names what has no room, with its size.
+    /// Names the parts that did not fit, with their sizes.
     fn name_others(&mut self, changed: &Changed) {
         let others: Vec<&Part> = changed.parts.iter().filter(|p| p.diff.is_none()).collect();
         let mut lines: Vec<String> = Vec::new();
@@ -351,7 +353,7 @@ impl Assembly<'_> {
         }
     }
 
-    /// Who uses what is another now, tests, and what the changed lines refer to.
+    /// Shows users of changed contracts, tests, and definitions that the changed lines refer to.
     fn show_around(&mut self, gone: &[(String, String)]) {
         let contracts: Vec<usize> = self.items_changed(|s| s.is_contract);
         let code: Vec<usize> = self.items_changed(|_| true);
@@ -360,9 +362,9 @@ impl Assembly<'_> {
         let dangling = links::dangling(&mut self.s.units, gone);
         room -= self.show_links(&dangling, room, usize::MAX).min(room);
         let shown = self.shown_code(|i| contracts.contains(&i));
-        let made = self.made(&shown);
+        let constructed = self.constructed_types(&shown);
         for role in [Role::Code, Role::Test] {
-            for (shown, kinds) in [(&made, &USES[..1]), (&shown, &USES[..])] {
+            for (shown, kinds) in [(&constructed, &USES[..1]), (&shown, &USES[..])] {
                 let users = links::referrers(&mut self.s.units, shown, role, kinds, &allowed);
                 room -= self.show_links(&users, room, usize::MAX).min(room);
             }
@@ -378,14 +380,15 @@ impl Assembly<'_> {
         self.show_links(&tests, self.left(), usize::MAX);
         self.show_links(&references, self.left(), usize::MAX);
         if tests.is_empty() {
-            // No edge leads to a test: those of files that are named after the changed ones.
+            // No edge leads to a test, so tests are found by the names of their files.
             let named = links::tests(&mut self.s.units, &shown, &allowed);
             self.show_links(&named, self.left(), TESTS_NAMED_MAX);
         }
     }
 
-    /// The types whose objects are set up by some of what is shown: whoever makes one names the type.
-    fn made(&mut self, shown: &[Shown]) -> Vec<Shown> {
+    /// The types whose constructors are among the shown definitions: a caller of a constructor names the
+    /// type.
+    fn constructed_types(&mut self, shown: &[Shown]) -> Vec<Shown> {
         let mut out = Vec::new();
         for s in shown {
             let Some(def) = s.unit.def.some() else { continue };
@@ -399,7 +402,7 @@ impl Assembly<'_> {
         out
     }
 
-    /// The items of parts that pass.
+    /// The items of the parts for which `pass` is true.
     fn items_changed(&self, pass: impl Fn(&Segment) -> bool) -> Vec<usize> {
         let parts = self.s.changed.iter().flat_map(|c| &c.parts).filter(|p| pass(&p.segment));
         let mut out: Vec<usize> = parts.filter_map(|p| self.at.get(&p.unit.as_ref()?.key).copied()).collect();
@@ -409,12 +412,12 @@ impl Assembly<'_> {
     }
 }
 
-/// Tokens of the diff's room for one part.
+/// Maximum tokens of one part of the diff.
 fn part_room(changed: &Changed, i: usize, room: u64) -> u64 {
     room * PART_PERCENT[usize::from(changed.parts[i].segment.rank).min(7)] / 100
 }
 
-/// Names of definitions that are gone, with the name that each has now, if any.
+/// Names of removed or renamed definitions, each with the new name, which is empty if there is none.
 fn removed_names(changed: &Changed) -> Vec<(String, String)> {
     let last = |name: &str| name.rsplit('.').next().unwrap_or(name).to_owned();
     let gone = changed.parts.iter().map(|p| &p.segment).filter(|s| s.is_contract);
@@ -432,7 +435,7 @@ fn removed_names(changed: &Changed) -> Vec<(String, String)> {
     out
 }
 
-/// What stands behind the path of a file, and the lines under it.
+/// The text after the path of a file, and the lines below it.
 fn head_of(changed: &Changed, i: usize) -> String {
     let file = &changed.change.files[i];
     let mut out = match &file.previous_path {

@@ -1,25 +1,26 @@
-//! A pack of so many tokens comes back as it was when it is asked for with that budget.
+//! Makes a pack that took N tokens come back unchanged when it is requested with a budget of N.
 //!
-//! Every decision that hangs on free tokens notes the least limit with which it would have been the same: what an
-//! item took, and what was asked to be free before it was offered. Where that is more than the page takes in the
-//! end, since an item between two others can make the text shorter, the page is filled again with what it took as
-//! its limit. A pack that leaves a sixth of its budget free is planned for larger pieces than one whose budget is
-//! what it takes, and need not come back as it was.
+//! Every decision that depends on free tokens notes the smallest limit that would have led to the same
+//! decision: the size of an item, or the tokens that had to be free before it was offered. An item between
+//! two others can shorten the text, so this limit may exceed the final size of the page. In that case the
+//! page is filled again with its size as the limit. The rule does not apply to a pack that leaves a sixth of
+//! its budget free, since a budget of its size would lead to smaller excerpts.
 
 use super::{Assembly, scale_of};
 use crate::error::PackError;
 
-/// Times that a page is filled again at most.
+/// Maximum times that a page is filled again.
 const REFILLS_MAX: u32 = 4;
 
 impl Assembly<'_> {
-    /// Fills the page so that the same comes out with a budget of what it takes. Where a decision hangs on
-    /// tokens that are free in the end, the page is filled again with fewer.
+    /// Fills the page so that a budget of its size gives the same page. If a decision depended on tokens that
+    /// are free in the end, the page is filled again with that size as the limit.
     pub(super) fn fill_exactly(&mut self) -> Result<(), PackError> {
         self.fill()?;
         for _ in 0..REFILLS_MAX {
             let tokens = self.page.size().tokens;
-            // What leaves a sixth of its room free was planned for another size.
+            // With a sixth of the budget free, the scale of the size differs and excerpts are planned for
+            // another size.
             if self.needs <= tokens || scale_of(tokens) != self.scale || self.s.request.is_change_alone() {
                 break;
             }
@@ -30,7 +31,7 @@ impl Assembly<'_> {
         Ok(())
     }
 
-    /// Forgets what was shown and what only the shown code led to.
+    /// Resets the shown candidates and removes those that only shown code led to.
     fn start_over(&mut self) {
         let n = self.states.len();
         self.s.claimed.truncate(n);
@@ -42,7 +43,7 @@ impl Assembly<'_> {
         (self.s.needed, self.s.uses_cut) = (None, false);
     }
 
-    /// Notes that a decision needs a limit of so many tokens to be the same.
+    /// Notes that a decision requires a limit of at least `tokens`.
     pub(super) fn note(&mut self, tokens: u64) {
         self.needs = self.needs.max(tokens);
     }

@@ -1,4 +1,4 @@
-//! The lanes of one request, in the order and with the room that its intent gives them.
+//! Fills the lanes of one request in the order and with the shares of its intent.
 
 use super::Assembly;
 use crate::candidate::Origin;
@@ -12,12 +12,12 @@ use indexd_model::FileRoles;
 use std::rc::Rc;
 
 impl Assembly<'_> {
-    /// Fills every lane up to its share of the budget, then gives the rest to those that may have it.
+    /// Fills every lane up to its share of the budget, then gives the rest to the lanes that may take it.
     pub(super) fn show_lanes(&mut self) -> Result<(), PackError> {
         let lanes = self.row.lanes.clone();
         for share in lanes {
             let room = self.scale * u64::from(share.percent) / 100;
-            // In a small pack a small share is no room at all.
+            // In a small pack a small share would not fit a single head.
             let least = if share.percent > 0 { HEAD_TOKENS.min(self.scale / LEAST_PART) } else { 0 };
             self.show(share.lane, room.max(least));
             self.check_cancelled()?;
@@ -47,7 +47,7 @@ impl Assembly<'_> {
         }
     }
 
-    /// What the request is about: what it names or focuses on, else the best of the shown code.
+    /// The subject of the request: the definitions that it names or focuses on, else the best shown code.
     fn subject(&self) -> Vec<links::Shown> {
         let is_named = |i: usize| {
             let c = &self.s.claimed[i].candidate;
@@ -63,7 +63,7 @@ impl Assembly<'_> {
         best
     }
 
-    /// Every use of what is asked about, as the lines of the uses under the signature around them.
+    /// Shows every use of the subject: the lines of the uses under the signature around them.
     fn show_uses(&mut self, room: u64) {
         let subject = self.subject();
         let allowed = self.allowed();
@@ -72,12 +72,12 @@ impl Assembly<'_> {
         for link in &uses.links {
             self.calls_of_named.insert(link.unit.key, link.lines.clone());
         }
-        // What was planned before knew nothing of these lines.
+        // Earlier plans do not contain these lines.
         self.plans.clear();
         self.show_links(&uses.links, room, usize::MAX);
     }
 
-    /// Who depends on what is asked about, nearest first.
+    /// Shows the units that depend on the subject, nearest first.
     fn show_dependents(&mut self, room: u64) {
         let subject = self.subject();
         let (allowed, hops) = (self.allowed(), self.s.request.expansion.max_hops);
@@ -85,7 +85,7 @@ impl Assembly<'_> {
         self.show_links(&found, room, usize::MAX);
     }
 
-    /// Outlines of the definitions named `main`, those beside the best hits first.
+    /// Shows outlines of the definitions named `main`, those near the best hits first.
     fn show_entries(&mut self, room: u64) {
         let mut entries: Vec<Link> = Vec::new();
         for def in self.s.units.view.defs_named("main").into_iter().take(ENTRIES_LOOKED_AT) {
@@ -102,7 +102,7 @@ impl Assembly<'_> {
         self.show_outlines(entries.iter().map(|l| Rc::clone(&l.unit)), room, ENTRIES_MAX);
     }
 
-    /// Outlines of what the modules of the best hits export.
+    /// Shows outlines of the exports of the modules of the best hits.
     fn show_exports(&mut self, room: u64) {
         let exported = self.s.claimed.iter().filter(|c| c.candidate.origin == Origin::Export);
         let units: Vec<Rc<Unit>> = exported.map(|c| Rc::clone(&c.candidate.unit)).collect();
@@ -124,7 +124,7 @@ impl Assembly<'_> {
         }
     }
 
-    /// The doc comment and the signature of a candidate; nothing for text without a signature.
+    /// The doc comment and the signature of a candidate; `None` for text without a signature.
     pub(super) fn outline(&mut self, i: usize) -> Option<excerpt::Plan> {
         let def = self.s.claimed[i].candidate.unit.def.some()?;
         let def = self.s.units.def(def);
@@ -132,21 +132,21 @@ impl Assembly<'_> {
         Some(excerpt::outline(&self.s.claimed[i].candidate.unit, &source, &def))
     }
 
-    /// Whether hits are shown as outlines first.
+    /// True if hits are shown as outlines first.
     pub(super) fn is_outlined(&self) -> bool {
         self.row.hits == Shown::Outline
     }
 }
 
-/// Tokens that every lane may take at least: a head under the header of its file.
+/// Minimum tokens of every lane: a head with the header of its file.
 const HEAD_TOKENS: u64 = 40;
 
-/// What of the budget they may be at most: one part of so many.
+/// The minimum is at most the budget divided by this number.
 const LEAST_PART: u64 = 12;
 
-/// Hits that a request which names nothing is about.
+/// Number of hits that are the subject of a request without names.
 const SUBJECT_MAX: usize = 3;
 
-/// Entry points that are shown, and definitions of their name that are looked at.
+/// Maximum entry points shown, and maximum definitions named `main` that are read.
 const ENTRIES_MAX: usize = 12;
 const ENTRIES_LOOKED_AT: usize = 200;

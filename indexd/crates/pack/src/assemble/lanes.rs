@@ -1,4 +1,4 @@
-//! The lanes: what each offers, in what form, and in what order.
+//! The lanes: the candidates that each offers, their form, and their order.
 
 use super::Assembly;
 use super::selected::{Claimed, State, claim_all};
@@ -17,7 +17,7 @@ use rustc_hash::FxHashMap;
 use std::rc::Rc;
 
 impl Assembly<'_> {
-    /// What the text names, with its neighbourhood.
+    /// Shows the definitions that the text names, with their neighbourhood.
     pub(super) fn show_named(&mut self, room: u64) {
         let meant: Vec<usize> =
             self.named.meant.iter().filter_map(|u| self.at.get(&u.key).copied()).collect();
@@ -38,14 +38,14 @@ impl Assembly<'_> {
             links::referrers(&mut self.s.units, &shown, Role::Code, &[EdgeKind::Call], &allowed);
         links::spread(&mut callers);
         if self.s.request.intent == Intent::Refactor {
-            // All uses have a lane of their own.
+            // The lane for all uses shows the callers.
             callers.clear();
         }
         room -= self.show_links(&callers, room / 2, NAMED_CALLERS_MAX).min(room);
         if matches!(self.s.query.kind, Kind::Name | Kind::Question) {
             self.calls_of_named = callers.iter().map(|c| (c.unit.key, c.lines.clone())).collect();
         }
-        // What may be called through an interface or a base: candidates, so only a few.
+        // Calls through an interface or a base are only possible calls, so few are shown.
         let through = links::callers_through(&mut self.s.units, &shown, &allowed);
         room -= self.show_links(&through, room / 4, DISPATCHED_MAX).min(room);
         let kinds = [EdgeKind::Inherit, EdgeKind::Implement];
@@ -58,7 +58,7 @@ impl Assembly<'_> {
         self.show_links(&tests, room, 1);
     }
 
-    /// Adds the members that the text names and that the units of others show.
+    /// Adds named members that are shown by the unit of another definition.
     fn add_members(&self, shown: &mut Vec<Shown>) {
         for (key, def) in &self.named.members {
             let of = shown.iter().find(|s| s.unit.key == *key);
@@ -73,7 +73,7 @@ impl Assembly<'_> {
         }
     }
 
-    /// What holds a phrase of the text, wherever it stands.
+    /// Shows units that contain a phrase of the text, in any file.
     pub(super) fn show_quoted(&mut self, room: u64) {
         let holds = |c: &Claimed| c.candidate.scored.is_some_and(|s| s.holds_quote());
         let holders: Vec<usize> =
@@ -86,7 +86,7 @@ impl Assembly<'_> {
         }
     }
 
-    /// Lists the definitions of names that several bear, where none is meant more than another.
+    /// Lists the places of definitions with an ambiguous name.
     pub(super) fn list_named(&mut self, room: u64) {
         let mut left = room;
         let listed = std::mem::take(&mut self.named.listed);
@@ -102,7 +102,7 @@ impl Assembly<'_> {
         self.named.listed = listed;
     }
 
-    /// The best hits.
+    /// Shows the best hits.
     pub(super) fn show_seeds(&mut self, room: u64) {
         let (mut left, mut n) = (room, 0);
         for i in 0..self.s.claimed.len() {
@@ -135,16 +135,16 @@ impl Assembly<'_> {
         }
     }
 
-    /// What a hit is worth for its room, in parts of the best hit of a usual size: a long one has to be
-    /// better.
+    /// The worth of a hit for its size, relative to the best hit of the usual size. A long hit needs a higher
+    /// score.
     fn worth(&self, i: usize, plan: Option<&Plan>) -> f64 {
         let lines: u32 = plan.into_iter().flat_map(|p| &p.parts).map(|part| part.count()).sum();
         let size = f64::from(lines.max(1)) / USUAL_LINES;
         self.s.claimed[i].candidate.seed_score / size.sqrt().sqrt()
     }
 
-    /// How a hit is shown: as it is planned, but the line of the call where it only calls what the text
-    /// names, since many callers are alike.
+    /// The plan of a hit. A hit that only calls what the text names is shown by the line of the call, since
+    /// many callers are alike.
     fn plan_of_seed(&mut self, i: usize) -> Option<Plan> {
         let unit = Rc::clone(&self.s.claimed[i].candidate.unit);
         match (self.calls_of_named.get(&unit.key).cloned(), unit.def.some()) {
@@ -156,7 +156,7 @@ impl Assembly<'_> {
         }
     }
 
-    /// The first line of the type that a shown member belongs to.
+    /// Shows the first line of the type to which a shown member belongs.
     fn show_type_around(&mut self, i: usize) {
         let unit = Rc::clone(&self.s.claimed[i].candidate.unit);
         let Some(def) = unit.def.some() else { return };
@@ -170,7 +170,7 @@ impl Assembly<'_> {
         self.show_links(&[Link::to(unit)], u64::MAX, 1);
     }
 
-    /// Heads of what the shown code refers to.
+    /// Shows heads of the definitions that the shown code refers to.
     pub(super) fn show_references(&mut self, room: u64) {
         if room < ROOM_MIN || self.left() == 0 {
             return;
@@ -181,7 +181,7 @@ impl Assembly<'_> {
         self.show_links(&references, room, usize::MAX);
     }
 
-    /// Who calls the best of the shown code: the line of the call under the caller's signature.
+    /// Shows callers of the best shown code: the line of the call under the signature of the caller.
     pub(super) fn show_callers(&mut self, room: u64) {
         let mut shown = self.shown_code(|_| true);
         shown.truncate(CALLED_MAX);
@@ -190,8 +190,8 @@ impl Assembly<'_> {
         self.show_links(&callers, room, usize::MAX);
     }
 
-    /// Tests of the shown code: those that reach it, and those in the files that are named after its
-    /// files, each worth more for words of the text and for good tests beside it.
+    /// Shows tests of the shown code: those that reach it, and those in files named after its files. Words of
+    /// the text and good tests in the same file raise their weight.
     pub(super) fn show_tests(&mut self, room: u64) {
         if room < ROOM_MIN || self.left() == 0 {
             return;
@@ -209,7 +209,7 @@ impl Assembly<'_> {
         }
     }
 
-    /// Tests of shown code, best first.
+    /// Returns tests of shown code, best first.
     fn tests_of(&mut self, shown: &[Shown]) -> Vec<Link> {
         let allowed = self.allowed();
         let mut tests = links::tests(&mut self.s.units, shown, &allowed);
@@ -231,7 +231,7 @@ impl Assembly<'_> {
         tests
     }
 
-    /// Documents and configuration that fit the text.
+    /// Shows documents and configuration that match the text.
     pub(super) fn show_prose(&mut self, room: u64) {
         let mut left = room;
         for i in 0..self.s.claimed.len() {
@@ -245,8 +245,8 @@ impl Assembly<'_> {
         }
     }
 
-    /// Gives the room that is left to whatever fits into it: what is not shown yet, then the rest of what
-    /// is cut, and what the new lines refer to, until nothing more fits.
+    /// Fills the remaining budget, until nothing more fits: candidates that are not shown yet, then the rest
+    /// of cut items, then references of the new lines.
     pub(super) fn use_up(&mut self) -> Result<(), PackError> {
         loop {
             let before = (self.page.size(), self.n_items);
@@ -261,7 +261,7 @@ impl Assembly<'_> {
         }
     }
 
-    /// Everything else, in the order of ranks, each as it is planned.
+    /// Offers all other candidates in rank order by their plans.
     fn show_others(&mut self) {
         for i in 0..self.s.claimed.len() {
             let is_open = !self.touches_page(i);
@@ -276,7 +276,7 @@ impl Assembly<'_> {
         }
     }
 
-    /// Shows whole what is shown in part, best first, where that fits.
+    /// Shows cut items whole, best first, if that fits.
     pub(super) fn widen(&mut self) {
         for i in 0..self.s.claimed.len() {
             if self.left() == 0 {
@@ -295,20 +295,20 @@ impl Assembly<'_> {
         }
     }
 
-    /// Whether lines of a candidate are shown already, so that it may cost less than its text.
+    /// True if lines of a candidate are shown already, so that it may cost less than its text.
     fn touches_page(&self, i: usize) -> bool {
         let unit = &self.s.claimed[i].candidate.unit;
         self.page.touches(unit.file, unit.lines())
     }
 
-    /// Shows heads of linked units, in order, and says how many tokens they took.
+    /// Shows heads of linked units, in order. Returns the tokens they took.
     pub(super) fn show_links(&mut self, links: &[Link], room: u64, n_max: usize) -> u64 {
         let (mut left, mut n) = (room, 0);
         for link in links {
             if n == n_max || left < ROOM_MIN || self.left() == 0 {
                 break;
             }
-            // A head is not shown twice, whatever else was.
+            // The reader has the head already.
             if self.seen_mark(&link.unit).is_some() {
                 continue;
             }
@@ -317,7 +317,7 @@ impl Assembly<'_> {
                 left -= self.add_lines(i, &link.lines, left).min(left);
                 continue;
             }
-            // A header alone may be larger than the room.
+            // A header alone may exceed the room.
             if self.has_too_large_header(i, left.min(self.left())) {
                 continue;
             }
@@ -338,15 +338,15 @@ impl Assembly<'_> {
         room - left
     }
 
-    /// Shows further lines of what is shown in part, as the member of a type that shown code uses.
+    /// Adds lines to an item that is cut, such as the members of a type that shown code uses.
     fn add_lines(&mut self, i: usize, lines: &[u32], room: u64) -> u64 {
         let plan = self.s.claimed[i].plan.as_ref().filter(|p| matches!(p.form, Form::Head | Form::Windows));
         let plan = plan.map(|p| p.with(lines.iter().map(|l| Lines { start: *l, end: *l })));
         plan.and_then(|plan| self.offer(i, plan, room)).unwrap_or(0)
     }
 
-    /// The position of the candidate for a linked unit, a new one where it was none; `None` beyond the
-    /// hops asked for.
+    /// The index of the candidate for a linked unit, which is added if it is new. `None` if it is too many
+    /// hops away.
     pub(super) fn candidate_of(&mut self, link: &Link) -> Option<usize> {
         if let Some(&i) = self.at.get(&link.unit.key) {
             return Some(i);
@@ -358,7 +358,7 @@ impl Assembly<'_> {
             distance: 1,
             ..Candidate::new(Rc::clone(&link.unit), file, score)
         };
-        // Without an edge it is the type of a shown member, or a test found by the name of its file.
+        // A link without an edge is the type of a shown member, or a test found by the name of its file.
         if let Some((from, step)) = link.edges.first() {
             let from = &self.s.claimed[*from].candidate;
             candidate.origin = Origin::Edge;
@@ -386,7 +386,7 @@ impl Assembly<'_> {
         Allowed::of(&self.s.request.expansion, self.s.request.strictness)
     }
 
-    /// The shown code, best first, with what each is worth.
+    /// The shown code, best first, with weights.
     pub(super) fn shown_code(&self, pick: impl Fn(usize) -> bool) -> Vec<Shown> {
         let is_code = |i: &usize| {
             let c = &self.s.claimed[*i];
@@ -405,27 +405,27 @@ impl Assembly<'_> {
     }
 }
 
-/// Callers of what is named that are shown at most.
+/// Maximum shown callers of named definitions.
 const NAMED_CALLERS_MAX: usize = 12;
 
-/// Callers through an interface or a base, and implementations or overrides, of what is named that are
-/// shown at most.
+/// Maximum shown callers through an interface or a base, and maximum shown implementations or overrides, of
+/// named definitions.
 const DISPATCHED_MAX: usize = 6;
 
-/// Hits, the best, that are shown whole although they call what the text names.
+/// Number of best hits that are shown whole even if they call what the text names.
 const WHOLE_CALLERS_MAX: usize = 5;
 
-/// Shown definitions whose callers are looked for, the best.
+/// Number of best shown definitions whose callers are shown.
 const CALLED_MAX: usize = 4;
 
-/// Shown definitions whose tests are looked for, the best.
+/// Number of best shown definitions whose tests are shown.
 const TESTED_MAX: usize = 24;
 
-/// What good tests of a file add to each other, against the test's own weight.
+/// Weight that a test gets from good tests in its file, relative to its own.
 const BESIDE_TESTS: f64 = 0.1;
 
-/// Lines of a hit of a usual size.
+/// Lines of a hit of the usual size.
 const USUAL_LINES: f64 = 15.0;
 
-/// Tokens below which nothing is offered: the mark of a gap and one line take more.
+/// Minimum free tokens for an offer: the mark of a gap and one line take more.
 pub(super) const ROOM_MIN: u64 = 4;

@@ -1,4 +1,4 @@
-//! How much of a candidate may be shown, and which of its lines.
+//! Limits how much of a candidate is shown, and chooses its lines.
 
 use super::{Assembly, zone_of};
 use crate::candidate::Origin;
@@ -26,7 +26,7 @@ impl Assembly<'_> {
         plan
     }
 
-    /// All of a candidate that one item may hold.
+    /// The plan with as much of a candidate as one item may hold.
     pub(super) fn widest(&mut self, i: usize) -> Option<Plan> {
         let source = self.s.source(i);
         if source.text.is_empty() {
@@ -55,7 +55,7 @@ impl Assembly<'_> {
             return Some(excerpt::lines([line]));
         }
         let room = self.room(i);
-        // What is shorter may be a piece of a long line.
+        // A shorter span may be a piece of a long line.
         let is_long = unit.spans.iter().any(|(s, _)| s.len() as usize > source.line_max());
         if is_long || source.is_long(unit.lines().start) {
             self.cut_long_lines(&unit, &source);
@@ -68,8 +68,8 @@ impl Assembly<'_> {
         Some(excerpt::plan(&unit, &source, head, scores.as_ref(), room, &e))
     }
 
-    /// For a candidate that was reached by an import and is not a definition, the line of that import: the
-    /// lines around it import other things.
+    /// The line of the import by which a candidate was reached, unless it is a definition. Lines around it
+    /// import other names.
     fn line_of_import(&self, i: usize) -> Option<u32> {
         let c = &self.s.claimed[i].candidate;
         let step = c.path.last().filter(|s| matches!(s.kind, EdgeKind::Import | EdgeKind::Export))?;
@@ -78,7 +78,7 @@ impl Assembly<'_> {
         (c.unit.def.some().is_none() && is_inside && !step.is_out).then_some(line)
     }
 
-    /// Lets what is shown of long lines begin shortly before the heaviest word of the text in each.
+    /// Makes the shown part of long lines begin shortly before the heaviest word of the text in them.
     fn cut_long_lines(&self, unit: &Unit, source: &Source) {
         let terms = &self.s.gathered.retrieved.weighted.terms;
         for line in (unit.lines().start..=unit.lines().end).filter(|l| source.is_long(*l)) {
@@ -98,7 +98,7 @@ impl Assembly<'_> {
         }
     }
 
-    /// How much of a candidate may be shown: seeds get room by the budget, neighbours little.
+    /// The limits for a candidate: seeds get tokens by the budget and their rank, neighbours few.
     pub(super) fn room(&self, i: usize) -> Room {
         let e = self.ctx.tuning.excerpts;
         let bytes = self.s.request.budgets.max_bytes_per_item as usize;
@@ -126,22 +126,22 @@ impl Assembly<'_> {
         Room { bytes, lines: lines as u32, whole_bytes, head_lines, line_bytes }
     }
 
-    /// Whether the excerpt of a candidate cannot have room in so many tokens, without a look at its text.
+    /// True if the excerpt of a candidate certainly exceeds `tokens`, without a look at its text.
     pub(super) fn is_too_large(&mut self, i: usize, tokens: u64) -> bool {
         let unit = &self.s.claimed[i].candidate.unit;
         let least = excerpt::bytes_at_least(unit, self.room(i)) / BYTES_PER_TOKEN_MAX;
         least > tokens || self.has_too_large_header(i, tokens - least)
     }
 
-    /// Tokens that [`Assembly::is_too_large`] wants to be free.
+    /// The free tokens that [`Assembly::is_too_large`] requires.
     pub(super) fn at_least(&self, i: usize) -> u64 {
         let c = &self.s.claimed[i].candidate;
         let own = excerpt::bytes_at_least(&c.unit, self.room(i)) / BYTES_PER_TOKEN_MAX;
         own + self.page.header_at_least(zone_of(c), c.unit.file, &c.file.path)
     }
 
-    /// Whether the header of a candidate's file is not there and hardly has room in so many tokens. The
-    /// caps on items are looked at first, as for everything that is offered.
+    /// True if the header of a candidate's file is not shown yet and does not fit into `tokens`. Limits on
+    /// items are checked first, as for every offer.
     pub(super) fn has_too_large_header(&mut self, i: usize, tokens: u64) -> bool {
         let c = &self.s.claimed[i].candidate;
         let least = self.page.header_at_least(zone_of(c), c.unit.file, &c.file.path);
@@ -151,7 +151,7 @@ impl Assembly<'_> {
         least > tokens
     }
 
-    /// Terms of the query by line, and the places of edges.
+    /// The query terms on each line, and the places of edges.
     fn line_scores(&mut self, i: usize, source: &Source) -> LineScores {
         let lines = self.s.claimed[i].candidate.unit.lines();
         let n = lines.count() as usize;
@@ -181,44 +181,45 @@ impl Assembly<'_> {
     }
 }
 
-/// Bytes of a line, its end included, from which it is shown in part: what an item may hold, and no more than
-/// a small pack can, of which one line would take all or have no room.
+/// Bytes of a line, line end included, from which it is cut: the limit of an item, or less in a small pack,
+/// where one line could take the whole budget or not fit at all.
 pub(super) fn line_bytes(caps: &Caps) -> usize {
     let of_pack = scale_of(caps.max_total_tokens) as usize * BYTES_PER_TOKEN;
     of_pack.min(caps.max_bytes_per_item as usize)
 }
 
-/// Bytes of a long line that are shown before the word that it is cut for, at most.
+/// Maximum bytes of a cut line before the word around which it is cut.
 const BYTES_BEFORE_WORD: usize = 120;
 
-/// Percent of the budget up to which a type that is not the best hit is shown whole: code is read, types
-/// are looked up.
+/// Percent of the budget up to which a type that is not the best hit is shown whole. Types are looked up
+/// rather than read.
 const TYPE_PERCENT: f64 = 10.0;
 
-/// The same for a test that is not a hit: about 20 lines of 8,000 tokens.
+/// The same percentage for a test that is not a hit: about 20 lines with 8,000 tokens.
 const TEST_PERCENT: f64 = 3.0;
 
-/// The same for other candidates that are not hits, and the lines of longer ones.
+/// The same percentage for other candidates that are not hits, and the maximum lines of longer ones.
 const NEIGHBOUR_PERCENT: f64 = 2.0;
 
 const NEIGHBOUR_LINES: usize = 12;
 
-/// Lines of the head of such a candidate; the rest is where the edge or the text points at.
+/// Lines of the head of such a candidate. Its other lines are those of the edge or of the text.
 const NEIGHBOUR_HEAD_LINES: u32 = 4;
 
-/// Typical bytes of code by token and by line; estimates only, everything is counted in the end.
+/// Typical bytes of code for each token and for each line. They are estimates; the final text is counted.
 const BYTES_PER_TOKEN: usize = 3;
 
 const BYTES_PER_LINE: usize = 34;
 
-/// Source rarely has more bytes to a token; a bound for pruning.
+/// Bytes for each token that source rarely exceeds; a bound for pruning.
 const BYTES_PER_TOKEN_MAX: u64 = 7;
 
-/// A size near the budget that all budgets within a fifth below it share: four to an octave.
+/// Returns a size near the budget that is equal for all budgets within about a fifth; four sizes for each
+/// power of two.
 pub fn scale_of(budget: u64) -> u64 {
     // 2^(1/4), 2^(1/2) and 2^(3/4) in thousandths.
     const STEPS: [u64; 4] = [1_000, 1_189, 1_414, 1_682];
-    // A pack takes a little less than its budget: round budgets lie a little above a step.
+    // A pack takes slightly less than its budget, so common budgets are slightly above a step.
     let budget = budget.min(8 * u64::from(TOTAL_CHARS_MAX));
     let wanted = budget - budget / 50;
     let mut octave = 125;

@@ -1,4 +1,4 @@
-//! What the reader has already: shown as places, so that its room goes to others.
+//! Shows units that the reader has as places only, so that other units get their tokens.
 
 use super::Assembly;
 use super::selected::State;
@@ -9,8 +9,7 @@ use crate::unit::Unit;
 use std::rc::Rc;
 
 impl Assembly<'_> {
-    /// Lists the places of what the reader has, best first: it counts as shown, and leaves its room to
-    /// others.
+    /// Lists the places of units that the reader has, best first. Their lines count as shown.
     pub(super) fn show_seen(&mut self) {
         if self.s.request.seen.is_empty() {
             return;
@@ -19,7 +18,7 @@ impl Assembly<'_> {
             let unit = Rc::clone(&self.s.claimed[i].candidate.unit);
             let Some(mark) = self.seen_mark(&unit) else { continue };
             let source = self.s.source(i);
-            // What was seen as a head alone, or as another text, may be shown whole.
+            // If only the head or another version was seen, the unit may be shown whole.
             let is_same = mark.is_empty() || mark == source.content_hash(unit.lines());
             let Some(section) = self.s.claimed[i].section.filter(|_| is_same) else { continue };
             if self.s.claimed[i].state != State::Open || self.cap(section).is_some() {
@@ -30,7 +29,7 @@ impl Assembly<'_> {
         }
     }
 
-    /// Shows a candidate as its place alone, where that fits.
+    /// Shows a candidate as its place only, if that fits. Returns the tokens it took.
     pub(super) fn put_place(&mut self, i: usize, section: usize, reason: &'static str) -> Option<u64> {
         let source = self.s.source(i);
         let lines = self.s.claimed[i].candidate.unit.lines();
@@ -52,8 +51,8 @@ impl Assembly<'_> {
         Some(after.tokens - before.tokens)
     }
 
-    /// What the request says of a unit that the reader has: nothing for all of it, `head`, or the hash
-    /// of the text that was seen.
+    /// The mark in the request for a unit that the reader has: empty for all of it, `head`, or the hash of
+    /// the text that was seen.
     pub(super) fn seen_mark(&mut self, unit: &Unit) -> Option<String> {
         if self.s.request.seen.is_empty() {
             return None;

@@ -1,4 +1,4 @@
-//! Candidates with their sections, and what was chosen.
+//! Candidates with their sections, and the result of the selection.
 
 use super::Changed;
 use crate::candidate::Candidate;
@@ -17,36 +17,36 @@ use indexd_text::{LineMatcher, one_line};
 use rustc_hash::FxHashMap;
 use std::rc::Rc;
 
-/// A candidate that has its section.
+/// A candidate with its section.
 pub struct Claimed {
     /// The candidate.
     pub candidate: Candidate,
-    /// The position of its section; `None` where no rule claims it.
+    /// The index of its section; `None` if no section claims it.
     pub section: Option<usize>,
-    /// Sections that would have claimed it, too.
+    /// Other sections that match it.
     pub also: Vec<&'static str>,
-    /// What it is.
+    /// Its traits.
     pub traits: Traits,
     /// Candidates with the same content.
     pub merged: Vec<usize>,
-    /// In layout `flat`, the shown candidates that the item is made of, itself among them, by line.
+    /// In layout `flat`, the shown candidates that are merged into the item, itself included, by line.
     pub merged_from: Vec<usize>,
-    /// Where it ended.
+    /// Its state.
     pub state: State,
-    /// What is shown of it, or would have been.
+    /// Its excerpt: the shown one, or the one planned last.
     pub plan: Option<Plan>,
-    /// Tokens of what is shown of it, counted by parts.
+    /// Tokens of its excerpt, counted by parts.
     pub tokens: u64,
-    /// What connects it with other items, filled in when the pack is written.
+    /// Relations to other items, filled in when the pack is written.
     pub relations: Vec<String>,
 }
 
-/// Where a candidate ended.
+/// The state of a candidate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum State {
     /// Not decided yet.
     Open,
-    /// It is an item.
+    /// It is an item of the pack.
     Included,
     /// It has the content of another candidate.
     Merged,
@@ -54,25 +54,25 @@ pub enum State {
     Dropped(DropReason),
 }
 
-/// What was chosen, with all that writing the pack needs.
+/// The result of the selection, with all data for writing the pack.
 pub struct Selected<'a> {
     /// The request in force.
     pub request: Resolved,
     /// The limits in force.
     pub budgets: Budgets,
-    /// The text of the request, understood.
+    /// The parsed text of the request.
     pub query: Query,
-    /// Units that were read.
+    /// The units that were read.
     pub units: Units<'a>,
-    /// Texts and identities that were read.
+    /// The texts and identities that were read.
     pub sources: Sources,
-    /// What was found.
+    /// The result of collecting candidates.
     pub gathered: Gathered,
-    /// What the change of the request does, and what is shown of it.
+    /// The change of the request, and the parts of it that are shown.
     pub changed: Option<Changed<'a>>,
     /// Names of the sections.
     pub section_names: Vec<&'static str>,
-    /// All candidates, best first; those that only the shown code led to come last.
+    /// All candidates, best first. Those that only shown code led to are last.
     pub claimed: Vec<Claimed>,
     /// The items in the order of the pack.
     pub shown: Vec<usize>,
@@ -80,12 +80,11 @@ pub struct Selected<'a> {
     pub rendered: String,
     /// Its size.
     pub size: Size,
-    /// What the best match needs at least, where it has no room.
+    /// The size that the best match needs at least, if it does not fit.
     pub needed: Option<Size>,
-    /// Whether more uses were found than are looked at.
+    /// True if there are more uses than are read.
     pub uses_cut: bool,
-    /// What the matcher found where it was asked already: the line from the start of the unit, and the
-    /// term.
+    /// Cached results of [`Selected::matches`], by candidate.
     pub(super) matched: FxHashMap<usize, Vec<(u32, u32)>>,
     pub(super) matcher: LineMatcher,
 }
@@ -96,7 +95,7 @@ impl Selected<'_> {
         self.sources.of(self.units.view, self.claimed[i].candidate.unit.file)
     }
 
-    /// The terms of the query in a unit: the line from its start, and the term, sorted.
+    /// The query terms in a unit: the line, counted from its start, and the term; sorted.
     pub(super) fn matches(&mut self, i: usize, source: &Source) -> Vec<(u32, u32)> {
         if let Some(known) = self.matched.get(&i) {
             return known.clone();
@@ -110,13 +109,13 @@ impl Selected<'_> {
         hits
     }
 
-    /// The terms of the query on each line of a unit, for evidence: `(line, term)`.
+    /// The query terms on each line of a unit, for evidence: `(line, term)`.
     pub fn line_terms(&mut self, i: usize, source: &Source) -> Vec<(u32, u32)> {
         let first = self.claimed[i].candidate.unit.lines().start;
         self.matches(i, source).iter().map(|(line, term)| (line + first, *term)).collect()
     }
 
-    /// The term at a position of [`Selected::line_terms`], with its weight.
+    /// The term with index `term` in [`Selected::line_terms`], and its weight.
     pub fn term(&self, term: u32) -> (&str, f64) {
         let t = &self.gathered.retrieved.weighted.terms[term as usize];
         (&t.0, t.1)
@@ -131,13 +130,13 @@ impl Selected<'_> {
         one_line(head.unwrap_or_else(first)).chars().take(TITLE_CHARS_MAX).collect()
     }
 
-    /// Whether every line of a candidate is longer than an item may be.
+    /// True if every line of a candidate exceeds the byte limit of an item.
     pub fn has_no_line(&self, i: usize) -> bool {
         self.claimed[i].plan.as_ref().is_some_and(|p| p.parts.is_empty())
     }
 }
 
-/// Characters of a title.
+/// Maximum characters of a title.
 const TITLE_CHARS_MAX: usize = 160;
 
 pub(super) fn claim_all(
@@ -149,8 +148,8 @@ pub(super) fn claim_all(
 ) -> Vec<Claimed> {
     let mut out: Vec<Claimed> = Vec::with_capacity(candidates.len());
     for (i, candidate) in candidates.into_iter().enumerate() {
-        // Only the six-section layout asks for imports, and they cost a look at the facts. Go has
-        // none inside definitions.
+        // Only layout `agent` asks for imports, and reading them requires the facts. Go has no imports inside
+        // definitions.
         let asks = request.layout == Layout::Agent
             && (candidate.unit.def.some().is_none() || candidate.file.language != Language::Go);
         let traits = Traits::of(&candidate, asks && gather::has_import(view, &candidate.unit));

@@ -1,4 +1,4 @@
-//! What is left out has no room.
+//! Tests that every candidate left out does not fit.
 
 use super::lanes::ROOM_MIN;
 use super::*;
@@ -26,7 +26,7 @@ fn tree(name: &str, paths: &[&str]) -> Oracle {
     Oracle::of(&paths.iter().map(read).collect::<Vec<_>>())
 }
 
-/// Forms that a candidate may still take, as [`Assembly::use_up`] offers them.
+/// The forms in which [`Assembly::use_up`] may still offer a candidate.
 fn forms(a: &mut Assembly, i: usize) -> Vec<Plan> {
     let c = &a.s.claimed[i];
     match c.state {

@@ -1,37 +1,37 @@
-//! Reads patches in the unified format and finds the texts on both sides of them.
+//! Parses patches in the unified format and finds the texts on both sides.
 //!
-//! A patch names lines of a text that is there: the one before it, or, where it has been applied, the one
-//! after. [`FilePatch::sides`] says which, and what the other one is.
+//! A patch applies to a text that exists: the old text, or, if the patch has been applied, the new one.
+//! [`FilePatch::sides`] finds out which one it is and computes the other one.
 
-/// Files of a patch at most.
+/// Maximum files of a patch.
 const FILES_MAX: usize = 2_000;
-/// Lines by which a hunk may have moved.
+/// Maximum lines by which a hunk may have moved.
 const DRIFT_MAX: usize = 2_000;
 
-/// The part of a patch that is about one file.
+/// The part of a patch for one file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FilePatch {
-    /// The path before; `None` for a new file.
+    /// The old path; `None` for a new file.
     pub before: Option<String>,
-    /// The path after; `None` for a file that is taken away.
+    /// The new path; `None` for a removed file.
     pub after: Option<String>,
-    /// What replaces what, in order.
+    /// The hunks, in order.
     hunks: Vec<Hunk>,
 }
 
-/// Lines with the sign in front of each.
+/// Lines with their signs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Hunk {
-    /// First line before and after, from 1.
+    /// First line on the old and on the new side, from 1.
     starts: [usize; 2],
-    /// What stands on each line and on which side: before, after or both.
+    /// Each line with its sides: old, new or both.
     lines: Vec<([bool; 2], String)>,
-    /// Whether the last line of a side has no line end.
+    /// True for each side whose last line has no line end.
     is_open: [bool; 2],
 }
 
-/// Reads a patch: the files in their order. Text around the files (a mail, the output of `git show`) is
-/// skipped. Empty when the text holds no patch.
+/// Parses a patch into files, in their order. Text around the files (a mail, the output of `git show`) is
+/// skipped. The result is empty if the text contains no patch.
 pub fn parse(text: &str) -> Vec<FilePatch> {
     let mut out: Vec<FilePatch> = Vec::new();
     let mut lines = text.lines().peekable();
@@ -77,7 +77,7 @@ pub fn parse(text: &str) -> Vec<FilePatch> {
     out
 }
 
-/// Lines between `diff --git` and the hunks.
+/// Parses a line between `diff --git` and the hunks.
 fn extended(line: &str, file: &mut FilePatch) {
     if line.starts_with("new file mode") {
         file.before = None;
@@ -90,7 +90,7 @@ fn extended(line: &str, file: &mut FilePatch) {
     }
 }
 
-/// `a/x b/x`; with blanks in the names, both are the same.
+/// Parses `a/x b/x`. If the names contain blanks, both must be equal.
 fn git_paths(rest: &str) -> Option<(String, String)> {
     let strip = |s: &str, p: &str| unquoted(s).strip_prefix(p).map(str::to_owned);
     let cuts = rest.match_indices(' ').map(|(at, _)| rest.split_at(at));
@@ -99,7 +99,7 @@ fn git_paths(rest: &str) -> Option<(String, String)> {
     if first.0 == first.1 { Some(first) } else { pairs.find(|p| p.0 == p.1).or(Some(first)) }
 }
 
-/// The path of a `---` or `+++` line: without what stands behind a tab, and git's prefix.
+/// The path on a `---` or `+++` line, without git's prefix and without the text after a tab.
 fn path_of(rest: &str, prefix: &str) -> Option<String> {
     let path = unquoted(rest.split('\t').next().unwrap_or(rest).trim_end());
     if path == "/dev/null" {
@@ -108,7 +108,7 @@ fn path_of(rest: &str, prefix: &str) -> Option<String> {
     Some(path.strip_prefix(prefix).map(str::to_owned).unwrap_or(path))
 }
 
-/// Undoes git's quotes: `"a\303\244"`.
+/// Decodes git's quotes: `"a\303\244"`.
 fn unquoted(path: &str) -> String {
     let Some(inner) = path.strip_prefix('"').and_then(|p| p.strip_suffix('"')) else {
         return path.to_owned();
@@ -137,7 +137,7 @@ fn unquoted(path: &str) -> String {
     String::from_utf8_lossy(&out).into_owned()
 }
 
-/// `@@ -1,2 +3,4 @@`: first line and count of both sides.
+/// Parses `@@ -1,2 +3,4 @@` into first line and count of both sides.
 fn hunk_starts(line: &str) -> Option<[(usize, usize); 2]> {
     let rest = line.strip_prefix("@@ -")?;
     let (ranges, _) = rest.split_once(" @@")?;
@@ -161,7 +161,7 @@ impl Hunk {
                 return;
             }
             Some(b' ') => ([true, true], &line[1..]),
-            // Mail programs strip blanks.
+            // Mail programs strip trailing blanks, so an empty line is an unchanged one.
             _ => ([true, true], line),
         };
         for side in 0..2 {
@@ -176,28 +176,28 @@ impl Hunk {
     }
 }
 
-/// The texts on both sides of a patch of one file.
+/// The texts on both sides of the patch of one file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Texts {
-    /// Before; `None` for a new file.
+    /// The old text; `None` for a new file.
     pub before: Option<String>,
-    /// After; `None` for a file that is taken away.
+    /// The new text; `None` for a removed file.
     pub after: Option<String>,
-    /// Whether the text that is there is the one after.
+    /// True if the existing text is the new one.
     pub is_applied: bool,
 }
 
 impl FilePatch {
-    /// The path to look for, the new one first.
+    /// The paths to look for, the new one first.
     pub fn paths(&self) -> impl Iterator<Item = &str> {
         self.after.iter().chain(&self.before).map(String::as_str)
     }
 
-    /// The texts on both sides, given the one that is there (`None` where there is no such file); `None`
-    /// where the patch fits neither way.
+    /// Returns the texts on both sides, given the existing one (`None` if there is no such file). Returns
+    /// `None` if the patch fits neither side.
     pub fn sides(&self, there: Option<&str>) -> Option<Texts> {
         let Some(there) = there else {
-            // A new file that is not there yet, or one that was taken away.
+            // A file that the patch adds, not applied; or one that it removes, applied.
             return match (&self.before, &self.after) {
                 (None, Some(_)) => {
                     Some(Texts { before: None, after: Some(self.apply("", 0)?), is_applied: false })
@@ -219,8 +219,7 @@ impl FilePatch {
         Some(Texts { before: Some(there.to_owned()), after, is_applied: false })
     }
 
-    /// What the text becomes when its lines of side `from` are replaced by those of the other one; `None`
-    /// where a hunk does not fit.
+    /// Replaces the lines of side `from` by those of the other side; `None` if a hunk does not fit.
     fn apply(&self, text: &str, from: usize) -> Option<String> {
         let to = 1 - from;
         let lines: Vec<&str> = text.split_inclusive('\n').collect();
@@ -234,7 +233,7 @@ impl FilePatch {
                     && start + old.len() <= lines.len()
                     && old.iter().zip(&lines[start..]).all(|(o, l)| plain(l) == o.trim_end_matches('\r'))
             };
-            // A hunk without lines of this side stands behind the line it names.
+            // A hunk without lines of this side follows the line that it names.
             let named = hunk.starts[from].saturating_sub(usize::from(!old.is_empty()));
             let named = named.min(lines.len());
             let wanted = named.saturating_add_signed(drift);
@@ -295,7 +294,7 @@ mod tests {
         }
     }
 
-    /// Both sides and whether it is applied, or `-`.
+    /// Checks both sides and `is_applied`; `expect` is `-` if the patch does not fit.
     fn check(n: usize, there: Option<&str>, expect: &str) {
         let said = match parse(PATCH)[n].sides(there) {
             Some(t) => format!("{:?} -> {:?} {}", t.before, t.after, t.is_applied),

@@ -73,7 +73,7 @@ const BEFORE: &str = "import x\n\nf(a)\n  one\n  two\n\ng()\n  three\n  four\n";
 #[test]
 fn lines_go_to_the_definitions_they_belong_to() {
     let before = || Some(version(BEFORE, &[("f", 3, 5), ("g", 7, 9)]));
-    // A body, a signature, and what stands between definitions.
+    // A body, a signature, and lines between definitions.
     let body = BEFORE.replace("two", "TWO");
     let after = version(&body, &[("f", 3, 5), ("g", 7, 9)]);
     check(&change(before(), Some(after), &[(4, 1, 4, 1)]), &["f modified +1 -1"]);

@@ -1,24 +1,24 @@
-//! The account of a budget: one total, and limits of categories beside it.
+//! A budget account: one total, and limits of categories.
 
 use super::{Allocation, BudgetManager, SourceType};
 use std::collections::BTreeMap;
 
-/// An allocation was larger than the room left.
+/// The error of an allocation that exceeds the free tokens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Full {
-    /// The whole budget has less left.
+    /// The whole budget has too few free tokens.
     Total {
-        /// What is left.
+        /// Free tokens.
         remaining: u64,
     },
-    /// The category has less left.
+    /// The category has too few free tokens.
     Category {
-        /// What is left.
+        /// Free tokens.
         remaining: u64,
     },
 }
 
-/// The account.
+/// The account of one budget.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Ledger {
     total: u64,
@@ -27,7 +27,7 @@ pub struct Ledger {
 }
 
 impl Ledger {
-    /// An account of `total` tokens, with limits of some categories.
+    /// Creates an account with `total` tokens, and limits for some categories.
     pub fn new(total: u64, limits: BTreeMap<SourceType, u64>) -> Self {
         Self { total, limits, used: BTreeMap::new() }
     }

@@ -1,15 +1,16 @@
-//! Chunks of offered text: cut where definitions and sections begin, within limits in tokens.
+//! Chunks of offered text, cut where definitions and sections begin, within limits in tokens.
 //!
-//! Offered text may be of any language and half-typed, so structure is read from its lines: what begins
-//! a definition or a section, and how far it is indented. Indexed files have chunks of their own.
+//! Offered text may be in any language and incomplete. So its structure is inferred from its lines: keywords
+//! and headings that begin a definition or a section, and indentation. Indexed files have chunks of their
+//! own.
 
 use super::{Chunker, LineRange, Settings};
 use indexd_text::TokenCounter;
 
-/// Cuts by structure or by tokens, as the settings say.
+/// Cuts by structure or by tokens, according to the settings.
 pub struct LineChunker<'a>(pub &'a Settings);
 
-/// Cuts windows of so many lines.
+/// Cuts windows of this number of lines.
 pub struct WindowChunker(pub u32);
 
 impl Chunker for WindowChunker {
@@ -54,8 +55,8 @@ impl Text<'_> {
         self.counter.count_tokens(&text)
     }
 
-    /// Cuts a range where structures of at least this indentation begin; what is still too large is cut
-    /// at the next deeper ones, then at lines.
+    /// Cuts a range at structures with at least this indentation. Pieces that are too large are cut at the
+    /// next deeper structures, then between lines.
     fn cut(&self, range: LineRange, indent: usize, max: u32, out: &mut Vec<LineRange>) {
         let starts = self.starts(range, indent);
         if starts.len() < 2 && self.tokens(range) <= max {
@@ -80,8 +81,8 @@ impl Text<'_> {
         }
     }
 
-    /// The lines of a range at which a structure with exactly this indentation begins, with the comments
-    /// and decorators above it.
+    /// The lines of a range at which a structure with exactly this indentation begins, comments and
+    /// decorators above it included.
     fn starts(&self, range: LineRange, indent: usize) -> Vec<u32> {
         let mut out: Vec<u32> = Vec::new();
         for line in range.start..=range.end {
@@ -130,8 +131,8 @@ impl Text<'_> {
         WORDS.iter().any(|w| text.starts_with(w))
     }
 
-    /// Cuts a range into runs of lines that are as long as fit. A single line above the limit stands
-    /// alone.
+    /// Cuts a range into the longest runs of lines that fit. A single line above the limit forms a run of its
+    /// own.
     fn fill(&self, range: LineRange, max: u32, out: &mut Vec<LineRange>) {
         let mut start = range.start;
         let mut used = 0;
@@ -146,7 +147,7 @@ impl Text<'_> {
         out.push(LineRange { start, end: range.end });
     }
 
-    /// Joins pieces below the minimum with what follows, or with what went before at the end.
+    /// Joins pieces below the minimum with the next piece, or at the end with the previous one.
     fn join(&self, pieces: Vec<LineRange>, min: u32, max: u32) -> Vec<LineRange> {
         let mut out: Vec<LineRange> = Vec::new();
         for piece in pieces {
@@ -169,7 +170,7 @@ fn indent_of(text: &str) -> usize {
     text.len() - text.trim_start().len()
 }
 
-/// Whether a line above a definition belongs to it: a comment or decorator of the same indentation.
+/// True if a line above a definition belongs to it: a comment or decorator with the same indentation.
 fn belongs_below(text: &str, indent: usize) -> bool {
     let inner = text.trim_start();
     indent_of(text) == indent && ["//", "#", "@", "/*", "*", "\"\"\""].iter().any(|m| inner.starts_with(m))

@@ -1,11 +1,11 @@
-//! Each content once: equal texts by their hash, overlapping ranges of one file by merging.
+//! Removes duplicates: equal texts by their hashes, overlapping ranges of one file by merging.
 
 use super::ranking::compare;
 use super::{ContextChunk, Deduplicator, Excluded, LineRange, SourceType};
 use indexd_text::TokenCounter;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Keeps the best of equal texts and merges what overlaps.
+/// Keeps the best of equal texts and merges overlapping ranges.
 pub struct ContentDeduplicator;
 
 impl Deduplicator for ContentDeduplicator {
@@ -20,7 +20,7 @@ impl Deduplicator for ContentDeduplicator {
     }
 }
 
-/// Where a file is open, what the index holds of the same lines is out of date and goes.
+/// If a file is open, chunks of the same lines from other sources are outdated and removed.
 fn unsaved_first(chunks: Vec<ContextChunk>, gone: &mut Vec<Excluded>) -> Vec<ContextChunk> {
     let mut open: BTreeMap<String, BTreeSet<LineRange>> = BTreeMap::new();
     for c in chunks.iter().filter(|c| c.source_type == SourceType::OpenFile) {
@@ -42,7 +42,7 @@ fn unsaved_first(chunks: Vec<ContextChunk>, gone: &mut Vec<Excluded>) -> Vec<Con
     out
 }
 
-/// Of equal texts the first, which is the best ranked; it says who else offered it.
+/// Keeps the first, and so best ranked, of equal texts. It lists the other sources that offered it.
 fn equal(chunks: Vec<ContextChunk>, gone: &mut Vec<Excluded>) -> Vec<ContextChunk> {
     let mut by: BTreeMap<[u8; 32], usize> = BTreeMap::new();
     let mut out: Vec<ContextChunk> = Vec::with_capacity(chunks.len());
@@ -62,8 +62,8 @@ fn equal(chunks: Vec<ContextChunk>, gone: &mut Vec<Excluded>) -> Vec<ContextChun
     out
 }
 
-/// Merges chunks of one file whose lines overlap and agree: the union, with the best rank of its parts.
-/// Where they disagree, the better one stays.
+/// Merges chunks of one file with overlapping and equal lines into their union, with the best rank of its
+/// parts. If shared lines differ, the better chunk stays.
 fn merged(
     chunks: Vec<ContextChunk>,
     counter: &dyn TokenCounter,
@@ -99,7 +99,7 @@ fn merged(
     out
 }
 
-/// Both texts as one, if the lines that they share are equal.
+/// Joins two texts if their shared lines are equal.
 fn union(a: &ContextChunk, b: &ContextChunk) -> Option<ContextChunk> {
     let (first, second): (Vec<&str>, Vec<&str>) = (a.content.lines().collect(), b.content.lines().collect());
     let offset = (b.start_line - a.start_line) as usize;

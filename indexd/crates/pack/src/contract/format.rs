@@ -1,5 +1,5 @@
-//! Chunks as Markdown: a header for each file with the range of all its chunks, fences that no content
-//! closes, marks where lines are left out.
+//! Formats chunks as Markdown: one header for each file with the range of all its chunks, fences that no
+//! content closes, and marks where lines are left out.
 
 use super::{ContextChunk, Formatter, SourceType};
 use crate::error::PackError;
@@ -9,7 +9,7 @@ use indexd_task::paths;
 use serde_json::json;
 use std::sync::{Mutex, PoisonError};
 
-/// Stands between two groups.
+/// The text between two groups.
 const SEPARATOR: &str = "\n---\n\n";
 
 /// The default format.
@@ -28,14 +28,14 @@ impl Formatter for MarkdownFormatter {
     }
 }
 
-/// A format that a caller gave: the template sees `chunks` and, as `text`, the default format.
+/// A custom format. The template sees `chunks` and, as `text`, the default format.
 pub struct TemplateFormatter {
     template: Template,
     failure: Mutex<Option<PackError>>,
 }
 
 impl TemplateFormatter {
-    /// Reads a template.
+    /// Parses a template.
     ///
     /// # Errors
     /// As [`Template::new`].
@@ -43,7 +43,7 @@ impl TemplateFormatter {
         Ok(Self { template: Template::new(text)?, failure: Mutex::default() })
     }
 
-    /// Why the template wrote nothing, where it failed; asked once packing is done.
+    /// The error of the template if it wrote nothing; available after packing.
     pub fn failure(&self) -> Option<PackError> {
         self.failure.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
@@ -59,8 +59,8 @@ impl Formatter for &TemplateFormatter {
     }
 }
 
-/// Chunks of one file together, by line, where the best of them ranks; what belongs to no file stands
-/// alone.
+/// Groups chunks by file, by line, at the rank of the best of them. A chunk without a file is a group of its
+/// own.
 fn groups(chunks: &[ContextChunk]) -> Vec<Vec<&ContextChunk>> {
     let mut out: Vec<Vec<&ContextChunk>> = Vec::new();
     for c in chunks {
@@ -111,7 +111,7 @@ fn title(kind: SourceType) -> &'static str {
     }
 }
 
-/// A character of a path, so that it neither ends the line nor passes for markup.
+/// Escapes a character of a path, so that it neither ends the line nor counts as markup.
 fn escaped(c: char) -> Vec<char> {
     if c.is_control() { c.escape_default().collect() } else { vec![c] }
 }

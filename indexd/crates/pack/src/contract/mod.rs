@@ -1,10 +1,10 @@
 //! The contract of the source-driven packer: sources in, one budgeted text out.
 //!
-//! Where the engine finds code by itself ([`crate::build`](fn@crate::build)), this packer takes what a
-//! caller offers: search results, open files, tool output, references. Each stage is a trait with one
-//! method, so that any of them can be swapped; [`packer::Packer`] ties the default ones together:
-//! sources, chunking, ranking, deduplication, budgeting, selection, formatting. Everything is a pure
-//! function of its arguments: no clock, no IO, no state between calls.
+//! The engine ([`crate::build`](fn@crate::build)) finds code by itself. This packer takes content that a
+//! caller offers: search results, open files, tool output, references. Each stage is a trait with one method,
+//! so any stage can be replaced. [`packer::Packer`] connects the default stages: sources, chunking, ranking,
+//! deduplication, budgeting, selection, formatting. Everything is a pure function of its arguments: no clock,
+//! no IO, no state between calls.
 
 pub mod budget;
 pub mod chunking;
@@ -24,21 +24,21 @@ use std::future::Future;
 use std::pin::Pin;
 
 indexd_model::words! {
-    /// Where offered content comes from, the weightiest kind first.
+    /// The kind of a source; the first has the highest priority.
     #[derive(Serialize, Deserialize)]
     #[serde(rename_all = "camelCase")]
     pub enum SourceType {
         /// Output of a tool.
         ToolResult = "toolResult",
-        /// A file as the editor has it, saved or not.
+        /// A file as in the editor, saved or not.
         OpenFile = "openFile",
         /// A hit of a search.
         SearchResult = "searchResult",
-        /// A definition or document that something refers to.
+        /// A definition or document that other content refers to.
         Reference = "reference",
     }
 
-    /// The name on the wire, also the name of its category in a budget.
+    /// The name on the wire, and of its category in a budget.
     pub fn name;
 }
 
@@ -51,19 +51,19 @@ pub struct ContextSource {
     /// The text.
     #[serde(default)]
     pub content: String,
-    /// Relative path, where it is a part of a file.
+    /// Relative path if it belongs to a file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub file_path: Option<String>,
-    /// The 1-based lines that the text has in its file; from 1 where none are given.
+    /// Its 1-based lines in the file; from 1 if not given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub line_range: Option<LineRange>,
-    /// How well it fits the task, 0 to 1; what lies outside is clamped.
+    /// Relevance to the task, 0..1; values outside are clamped.
     #[serde(default)]
     pub relevance_score: f64,
-    /// When it was made, in any unit that grows with time.
+    /// Time of its creation, in any unit that grows with time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timestamp: Option<i64>,
-    /// Why there is no content: the source failed or took too long. Costs this source alone.
+    /// Why there is no content: the source failed or took too long. Only this source is lost.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failure: Option<String>,
 }
@@ -78,7 +78,7 @@ pub struct LineRange {
 }
 
 settings! {
-    /// A gross budget in tokens, fixed before packing starts.
+    /// A gross budget in tokens, fixed before packing.
     #[derive(Copy, Eq)]
     ContextBudget {
         /// The whole window.
@@ -91,8 +91,7 @@ settings! {
 }
 
 impl ContextBudget {
-    /// What content may take: the whole less both reserves. A negative reserve counts as 0 and cannot
-    /// enlarge it.
+    /// Tokens for content: the total minus both reserves. Negative reserves count as 0.
     pub fn available(&self) -> u64 {
         let reserved = self.response_reserve.max(0).saturating_add(self.system_reserve.max(0));
         self.total_tokens.saturating_sub(reserved).max(0) as u64
@@ -100,7 +99,7 @@ impl ContextBudget {
 }
 
 settings! {
-    /// How the packer is set.
+    /// Settings of the packer.
     Settings {
         /// Weight of relevance.
         relevance_weight: f64 = 0.5,
@@ -108,25 +107,25 @@ settings! {
         recency_weight: f64 = 0.3,
         /// Weight of the kind of source.
         source_weight: f64 = 0.2,
-        /// What each kind counts; a larger number matters more.
+        /// Priority of each kind of source; higher numbers come first.
         priorities: BTreeMap<SourceType, u32> = BTreeMap::from([
             (SourceType::ToolResult, 100),
             (SourceType::OpenFile, 80),
             (SourceType::SearchResult, 60),
             (SourceType::Reference, 40),
         ]),
-        /// Tokens of a chunk at most.
+        /// Maximum tokens of a chunk.
         max_chunk_tokens: u32 = 2_000,
-        /// Tokens of a chunk at least, where more text is at hand.
+        /// Minimum tokens of a chunk, if there is more text.
         min_chunk_tokens: u32 = 100,
-        /// Whether chunks end where definitions and sections end.
+        /// True if chunks end at the ends of definitions and sections.
         prefer_structural: bool = true,
-        /// Chunks that are given whenever there is content and a budget.
+        /// Minimum number of chunks if there is content and a budget.
         min_chunks: u32 = 1,
-        /// Percent of the budget that one kind of source may take before the others had their turn; 100
-        /// leaves it to rank alone.
+        /// Percent of the budget that one kind of source may take before the others had their turn. With 100,
+        /// rank alone decides.
         balance_percent: u32 = 100,
-        /// Tokens that each kind may take at most; absent kinds have no limit of their own.
+        /// Maximum tokens of each kind; absent kinds have no limit of their own.
         category_tokens: BTreeMap<SourceType, u64> = BTreeMap::new(),
     }
 }
@@ -135,9 +134,9 @@ settings! {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ContextChunk {
-    /// The text, whole lines.
+    /// The text, in whole lines.
     pub content: String,
-    /// Relative path, where it is a part of a file.
+    /// Relative path if it belongs to a file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub file_path: Option<String>,
     /// First line, from 1.
@@ -148,16 +147,16 @@ pub struct ContextChunk {
     pub token_count: u32,
     /// The kind of its source.
     pub source_type: SourceType,
-    /// Its position among the sources, from 0.
+    /// The index of its source, from 0.
     pub source: usize,
-    /// Relevance, 0 to 1.
+    /// Relevance, 0..1.
     pub relevance: f64,
-    /// When its source was made.
+    /// Time of creation of its source.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub timestamp: Option<i64>,
-    /// The combined score, 0 to 1, once ranked.
+    /// The combined score, 0..1, after ranking.
     pub score: f64,
-    /// The lines of the parts it was merged from; empty when it was not.
+    /// The lines of the parts from which it was merged; empty if it was not.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub merged_from: Vec<LineRange>,
     /// Other sources that offered the same text.
@@ -172,7 +171,7 @@ impl ContextChunk {
     }
 }
 
-/// A chunk that is not in the result, and why.
+/// A chunk that was left out, with the reason.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Excluded {
     /// The chunk.
@@ -189,56 +188,56 @@ pub struct PackedContext {
     pub content: String,
     /// Its tokens, counted as a whole.
     pub token_count: u64,
-    /// What is in it, best first.
+    /// Included chunks, best first.
     pub chunks: Vec<ContextChunk>,
-    /// What is not.
+    /// Excluded chunks.
     pub excluded: Vec<Excluded>,
-    /// Whether a source failed, so that something may be missing.
+    /// True if a source failed, so that content may be missing.
     pub partial: bool,
-    /// What the caller should know.
+    /// Messages for the caller.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
 }
 
-/// What packing came to.
+/// Figures of a packing.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct PackingStats {
-    /// Tokens that were available.
+    /// Available tokens.
     pub available: u64,
-    /// Tokens in use.
+    /// Used tokens.
     pub used: u64,
-    /// Chunks found.
+    /// Number of chunks.
     pub found: usize,
-    /// Chunks included.
+    /// Number of included chunks.
     pub included: usize,
-    /// Chunks left out, by reason.
+    /// Number of excluded chunks, by reason.
     pub excluded: BTreeMap<&'static str, usize>,
-    /// Tokens included, by kind of source.
+    /// Tokens of included chunks, by kind of source.
     pub tokens_by_source: BTreeMap<&'static str, u64>,
-    /// Chunks included, by kind of source.
+    /// Number of included chunks, by kind of source.
     pub chunks_by_source: BTreeMap<&'static str, usize>,
 }
 
-/// An answer that may have to be waited for.
+/// A future answer.
 pub type Answer<'a, T> = Pin<Box<dyn Future<Output = Result<T, PackError>> + Send + 'a>>;
 
 /// Cuts text into chunks.
 pub trait Chunker {
-    /// Pieces of whole lines that cover `content` in order, without gaps: ranges of 1-based lines.
-    /// Nothing for an empty text.
+    /// Returns ranges of 1-based lines that cover `content` in order and without gaps; empty for an empty
+    /// text.
     fn chunk(&self, content: &str, path: Option<&str>, counter: &dyn TokenCounter) -> Vec<LineRange>;
 }
 
 /// Scores and orders chunks.
 pub trait Ranker {
-    /// Gives each chunk its score and puts the best first; equal ones in an order of their own.
+    /// Scores each chunk and sorts them, best first. Equal scores have a fixed order.
     fn rank(&self, chunks: Vec<ContextChunk>) -> Vec<ContextChunk>;
 }
 
-/// Takes away what is there twice.
+/// Removes duplicates.
 pub trait Deduplicator {
-    /// Keeps the order of what stays; says what went and why.
+    /// Returns the remaining chunks in their order, and the removed ones with reasons.
     fn deduplicate(
         &self,
         chunks: Vec<ContextChunk>,
@@ -246,7 +245,7 @@ pub trait Deduplicator {
     ) -> (Vec<ContextChunk>, Vec<Excluded>);
 }
 
-/// Room that was given; it can be taken back.
+/// Allocated tokens, which can be returned.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Allocation {
     category: SourceType,
@@ -255,25 +254,25 @@ pub struct Allocation {
 
 /// Keeps account of a budget.
 pub trait BudgetManager {
-    /// Tokens still free, over all categories.
+    /// Free tokens of the whole budget.
     fn remaining(&self) -> u64;
 
-    /// Tokens in use.
+    /// Allocated tokens.
     fn allocated(&self) -> u64;
 
-    /// Takes room.
+    /// Allocates tokens.
     ///
     /// # Errors
-    /// [`budget::Full`] when the rest of the budget, or of the category, is smaller.
+    /// [`budget::Full`] if the budget or the category has fewer free tokens.
     fn allocate(&mut self, category: SourceType, tokens: u64) -> Result<Allocation, budget::Full>;
 
-    /// Gives room back.
+    /// Returns allocated tokens.
     fn roll_back(&mut self, allocation: Allocation);
 }
 
 /// Chooses what fits.
 pub trait Selector {
-    /// Takes ranked chunks while there is room for them, `cost` tokens each.
+    /// Takes chunks in rank order while they fit, `cost` tokens each.
     fn select(
         &self,
         chunks: Vec<ContextChunk>,
@@ -284,13 +283,13 @@ pub trait Selector {
 
 /// Writes chunks as one text.
 pub trait Formatter {
-    /// The text of these chunks, best first. Nothing for none.
+    /// Formats chunks, which come best first. Returns an empty text for no chunks.
     fn format(&self, chunks: &[ContextChunk]) -> String;
 }
 
 /// The source-driven packer.
 pub trait ContextPacker {
-    /// Packs what is offered into the budget. `cancel` is asked between sources, chunks and renderings.
+    /// Packs sources into the budget. `cancel` is called between sources, chunks and renderings.
     fn pack<'a>(
         &'a self,
         sources: &'a [ContextSource],
@@ -298,7 +297,7 @@ pub trait ContextPacker {
         cancel: &'a (dyn Fn() -> bool + Sync),
     ) -> Answer<'a, PackedContext>;
 
-    /// What would be included, without a text: the formatter does not run.
+    /// Returns the chunks that would be included, without running the formatter.
     fn preview<'a>(
         &'a self,
         sources: &'a [ContextSource],
@@ -306,7 +305,7 @@ pub trait ContextPacker {
         cancel: &'a (dyn Fn() -> bool + Sync),
     ) -> Answer<'a, PackedContext>;
 
-    /// What packing would come to.
+    /// Returns the figures of a packing.
     fn stats<'a>(
         &'a self,
         sources: &'a [ContextSource],

@@ -1,4 +1,4 @@
-//! Sources, chunking, ranking, deduplication, budgeting, selection, formatting: one after the other.
+//! Runs the stages in order: sources, chunking, ranking, deduplication, budgeting, selection, formatting.
 
 use super::budget::Ledger;
 use super::chunking::LineChunker;
@@ -13,10 +13,10 @@ use super::{
 use indexd_api::{ErrorCode, PackError};
 use indexd_text::TokenCounter;
 
-/// Tokens of a header, a fence and a gap at most, beside the path.
+/// Maximum tokens of a header, a fence and a gap, without the path.
 const FRAME_TOKENS: u64 = 24;
 
-/// The packer over parts that can be swapped.
+/// The packer, made of replaceable parts.
 pub struct Packer<'a> {
     /// Limits and weights.
     pub settings: &'a Settings,
@@ -26,7 +26,7 @@ pub struct Packer<'a> {
     pub chunker: Box<dyn Chunker + Send + Sync + 'a>,
     /// Orders chunks.
     pub ranker: Box<dyn Ranker + Send + Sync + 'a>,
-    /// Takes away repetition.
+    /// Removes duplicates.
     pub deduplicator: Box<dyn Deduplicator + Send + Sync + 'a>,
     /// Chooses what fits.
     pub selector: Box<dyn Selector + Send + Sync + 'a>,
@@ -35,7 +35,7 @@ pub struct Packer<'a> {
 }
 
 impl<'a> Packer<'a> {
-    /// The packer with the default parts.
+    /// Creates the packer with the default parts.
     pub fn new(settings: &'a Settings, counter: &'a dyn TokenCounter) -> Self {
         Self {
             settings,
@@ -48,11 +48,11 @@ impl<'a> Packer<'a> {
         }
     }
 
-    /// Packs at once; [`ContextPacker::pack`] is a skin over this.
+    /// Packs synchronously; [`ContextPacker::pack`] calls this.
     ///
     /// # Errors
-    /// [`PackError::Cancelled`]; [`PackError::ContextOverflow`] when the text came out above the budget,
-    /// which would be a bug.
+    /// [`PackError::Cancelled`]; [`PackError::ContextOverflow`] if the text exceeds the budget, which would
+    /// be a bug.
     pub fn pack_now(
         &self,
         sources: &[ContextSource],
@@ -63,7 +63,8 @@ impl<'a> Packer<'a> {
         let (mut chosen, mut excluded, mut ledger) = self.choose(sources, available, cancel)?;
         let mut content = self.render(&chosen);
         let mut tokens = u64::from(self.counter.count_tokens(&content));
-        // Costs are upper bounds of parts; what is above the budget as a whole gives its last one back.
+        // The costs of the parts are upper bounds. If the whole text still exceeds the budget, the last chunk
+        // is removed.
         while tokens > available {
             check(cancel)?;
             let Some((chunk, allocation)) = chosen.pop() else { break };
@@ -90,7 +91,7 @@ impl<'a> Packer<'a> {
         })
     }
 
-    /// What would be included, by the costs of the parts; nothing is formatted.
+    /// Returns the chunks that would be included, by the costs of the parts, without formatting.
     ///
     /// # Errors
     /// [`PackError::Cancelled`].
@@ -112,7 +113,7 @@ impl<'a> Packer<'a> {
         })
     }
 
-    /// The figures of a packing.
+    /// Returns the figures of a packing.
     ///
     /// # Errors
     /// As [`Packer::pack_now`].
@@ -140,7 +141,7 @@ impl<'a> Packer<'a> {
         Ok(out)
     }
 
-    /// Everything up to the choice.
+    /// Runs all stages up to the selection.
     #[expect(clippy::type_complexity, reason = "three results of one step")]
     fn choose(
         &self,
@@ -164,7 +165,7 @@ impl<'a> Packer<'a> {
         FRAME_TOKENS + c.file_path.as_deref().map_or(0, |p| u64::from(self.counter.count_tokens(p)))
     }
 
-    /// The chunks of all sources; what is empty, failed or no text gives none.
+    /// Returns the chunks of all sources. Empty and failed sources and sources without text give none.
     fn collect(
         &self,
         sources: &[ContextSource],
@@ -226,7 +227,7 @@ impl<'a> Packer<'a> {
         self.formatter.format(&chunks)
     }
 
-    /// Too few chunks fitted: the best of the others are cut to the whole lines that do.
+    /// If too few chunks fit, cuts the best of the others to the whole lines that fit.
     fn shorten(
         &self,
         mut chunks: Vec<ContextChunk>,
@@ -253,7 +254,7 @@ impl<'a> Packer<'a> {
         Ok((chunks, content, tokens))
     }
 
-    /// The most first lines of a chunk that fit beside the others.
+    /// Returns the largest number of first lines of a chunk that fit beside the others.
     fn largest(
         &self,
         beside: &[ContextChunk],

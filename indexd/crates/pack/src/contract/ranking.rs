@@ -1,9 +1,9 @@
-//! The score of a chunk: relevance, recency and the kind of its source, each 0 to 1, weighed.
+//! Scores chunks by relevance, recency and kind of source, each 0..1, weighted.
 
 use super::{ContextChunk, Ranker, Settings};
 use std::cmp::Ordering;
 
-/// Recency of what has no timestamp.
+/// Recency of chunks without a timestamp.
 const UNKNOWN_RECENCY: f64 = 0.5;
 
 /// Ranks by the weights and priorities of the settings.
@@ -28,7 +28,7 @@ impl Ranker for WeightedRanker<'_> {
     }
 }
 
-/// The weighted mean, 0 to 1; 0 where all weights are 0.
+/// The weighted mean, 0..1; 0 if all weights are 0.
 fn score(settings: &Settings, relevance: f64, recency: f64, source: f64) -> f64 {
     let weights =
         [settings.relevance_weight, settings.recency_weight, settings.source_weight].map(unit_or_more);
@@ -40,7 +40,7 @@ fn score(settings: &Settings, relevance: f64, recency: f64, source: f64) -> f64 
     unit(total / sum)
 }
 
-/// Between the oldest (0) and the newest (1) of all; no clock is read.
+/// The position between the oldest (0) and the newest (1) timestamp; no clock is read.
 pub(crate) fn recency(timestamp: Option<i64>, span: Option<(i64, i64)>) -> f64 {
     match (timestamp, span) {
         (Some(t), Some((oldest, newest))) if newest > oldest => {
@@ -59,7 +59,8 @@ fn unit_or_more(x: f64) -> f64 {
     if x.is_finite() { x.max(0.0) } else { 0.0 }
 }
 
-/// Score, then path, line, kind and text: a total order that owes nothing to the order of the input.
+/// Compares by score, then path, line, kind and text: a total order that does not depend on the order of the
+/// input.
 pub(super) fn compare(a: &ContextChunk, b: &ContextChunk) -> Ordering {
     b.score
         .total_cmp(&a.score)

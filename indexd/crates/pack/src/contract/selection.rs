@@ -1,19 +1,19 @@
-//! Ranked chunks into a budget: in their order, the next smaller one where one does not fit.
+//! Fits ranked chunks into a budget in their order; a chunk that does not fit is skipped.
 
 use super::budget::Full;
 use super::{Allocation, BudgetManager, ContextChunk, Excluded, Selector, Settings, SourceType};
 use std::collections::BTreeMap;
 
-/// What was chosen.
+/// The result of a selection.
 #[derive(Debug, Default)]
 pub struct Selection {
-    /// The chosen chunks, best first, each with its room.
+    /// The chosen chunks, best first, with their allocations.
     pub chosen: Vec<(ContextChunk, Allocation)>,
-    /// The others.
+    /// The excluded chunks.
     pub excluded: Vec<Excluded>,
 }
 
-/// Fills by rank; with a balance below 100, first within the share of each kind of source.
+/// Takes chunks by rank. With a balance below 100, first within the share of each kind of source.
 pub struct RankSelector<'a>(pub &'a Settings);
 
 impl Selector for RankSelector<'_> {
@@ -39,7 +39,7 @@ impl Selector for RankSelector<'_> {
             slots.push((chunk, given, reason));
         }
         if self.0.balance_percent < 100 {
-            // What the shares left over goes to the best of the rest.
+            // Tokens left over by the shares go to the best of the rest.
             for (chunk, given, reason) in slots.iter_mut().filter(|(_, given, _)| given.is_none()) {
                 (*given, *reason) = take(budget, chunk, cost(chunk));
             }

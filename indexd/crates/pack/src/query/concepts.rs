@@ -1,15 +1,15 @@
-//! Words of plain questions and the words that programs have for the same thing: who asks *how often is
-//! it tried again* is answered by code that says `retry`.
+//! Pairs words of plain questions with the words of programs for the same thing: *how often is it tried
+//! again* is answered by code that says `retry`.
 //!
-//! The tables are part of the tool version: changing them changes packs. They hold what any programmer
-//! would say, nothing of any one repository. Words that nearly every file holds (`get`, `set`, `new`) are
-//! left out: they find nothing and cost time.
+//! The tables are part of the tool version: changing them changes packs. They contain only words that any
+//! programmer would use, and none from a particular repository. Words in nearly every file (`get`, `set`,
+//! `new`) are left out, since they would find nothing and take time.
 
 use indexd_text::word_terms;
 use rustc_hash::FxHashMap;
 use std::sync::LazyLock;
 
-/// A past form and its verb, which stemming does not bring together.
+/// A past form and its verb, where stemming gives different terms.
 const VERBS: [(&str, &str); 64] = [
     ("began", "begin"),
     ("begun", "begin"),
@@ -77,7 +77,7 @@ const VERBS: [(&str, &str); 64] = [
     ("wrote", "write"),
 ];
 
-/// Words that mean the same in a question and in a program.
+/// Words with the same meaning in a question and in a program.
 const GROUPS: [&str; 62] = [
     "again retry repeat attempt",
     "allow permit accept permission",
@@ -143,7 +143,7 @@ const GROUPS: [&str; 62] = [
     "wait sleep delay pause",
 ];
 
-/// Terms of the words that mean the same, by term.
+/// The terms with the same meaning, by term.
 static SAME: LazyLock<FxHashMap<String, Vec<String>>> = LazyLock::new(|| {
     let mut same: FxHashMap<String, Vec<String>> = FxHashMap::default();
     for group in GROUPS {
@@ -167,7 +167,7 @@ fn term_of(word: &str) -> String {
     out
 }
 
-/// The terms that mean the same as a term, without itself.
+/// The terms with the same meaning as a term, without the term itself.
 pub fn same_as(term: &str) -> &'static [String] {
     SAME.get(term).map_or(&[], Vec::as_slice)
 }

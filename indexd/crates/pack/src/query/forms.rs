@@ -1,15 +1,15 @@
-//! Other ways to write a word: what prose spells out, code shortens (`configuration`, `cfg`), and
-//! what prose calls by the deed, code calls by the doer (`parse`, `parser`).
+//! Adds other forms of a word: abbreviations (`configuration`, `cfg`), and the words for an action and its
+//! agent (`parse`, `parser`).
 //!
-//! Both tables are part of the tool version: changing them changes packs. They hold what any
-//! programmer would say, nothing of any one repository.
+//! Both tables are part of the tool version: changing them changes packs. They contain only words that any
+//! programmer would use, and none from a particular repository.
 
-/// Endings that derive one word from another and that light stemming keeps.
+/// Endings that derive one word from another and that light stemming does not remove.
 const ENDINGS: [&str; 3] = ["er", "or", "ion"];
-/// Bytes of the shortest beginning that two words must share.
+/// Minimum bytes of the common beginning of two words.
 const BASE_BYTES_MIN: usize = 4;
 
-/// Words that stand for each other in programs, as terms (lower-case, stemmed).
+/// Groups of words with the same meaning in programs, as terms (lower case, stemmed).
 const GROUPS: [&[&str]; 58] = [
     &["config", "cfg", "conf", "configuration", "setting"],
     &["arg", "argument", "param", "parameter"],
@@ -71,20 +71,19 @@ const GROUPS: [&[&str]; 58] = [
     &["regex", "regexp", "pattern"],
 ];
 
-/// Whether a word makes one name with the verb before it (`lookup`, `shutdown`).
+/// True if a word forms a name with the verb before it (`lookup`, `shutdown`).
 pub fn is_particle(word: &str) -> bool {
     matches!(word, "in" | "out" | "up" | "down" | "off" | "on" | "back" | "over" | "away")
 }
 
-/// The words that stand for a term, without itself.
+/// The words in the same group as a term, without the term itself.
 pub fn synonyms(term: &str) -> impl Iterator<Item = &'static str> {
     let group = GROUPS.iter().find(|g| g.contains(&term)).copied().unwrap_or(&[]);
     let term = term.to_owned();
     group.iter().copied().filter(move |w| **w != *term)
 }
 
-/// The words derived from a term and those it is derived from, without itself; most are words that
-/// no tree holds.
+/// The words derived from a term and those it is derived from, without itself; most of them occur in no tree.
 pub fn derived(term: &str) -> Vec<String> {
     let mut out: Vec<String> = Vec::new();
     if term.len() < BASE_BYTES_MIN || !term.bytes().all(|b| b.is_ascii_lowercase()) {
@@ -106,7 +105,8 @@ pub fn derived(term: &str) -> Vec<String> {
     out
 }
 
-/// `formatt(er)` is `format`; `l`, `s` and `z` are as often double by nature.
+/// Removes a doubled consonant before an ending: `formatt(er)` gives `format`. `l`, `s` and `z` stay, since
+/// words often end in two of them.
 fn undoubled<'b>(base: &'b str, ending: &str) -> &'b str {
     let b = base.as_bytes();
     let n = b.len();

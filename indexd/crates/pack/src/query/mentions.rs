@@ -3,19 +3,19 @@
 use super::{MENTIONS_MAX, NameForm, NameMention, PathMention, Query, SymbolMention, Zone, is_stopword};
 use indexd_text::words;
 
-/// Extensions that make a dotted word a file's name.
+/// Extensions by which a dotted word is the name of a file.
 const EXTENSIONS: [&str; 22] = [
     "go", "py", "pyi", "md", "rst", "txt", "toml", "yaml", "yml", "json", "ini", "cfg", "mod", "sum", "sh",
     "js", "ts", "html", "css", "proto", "tmpl", "conf",
 ];
 
-/// Fills the mentions of `query` from the lines of its text.
+/// Fills in the mentions of `query` from the lines of its text.
 pub fn collect(lines: &[(Zone, &str)], query: &mut Query) {
     let mut frames = 0;
     for &(zone, line) in lines {
         let mut rest = None;
         if let Some(frame) = frame(line.trim()) {
-            // The frames nearest to the fault come last in Python and first in Go; both are kept.
+            // The frames nearest to the fault are last in Python and first in Go, so both ends are kept.
             frames += 1;
             if frames <= 2 * MENTIONS_MAX {
                 push(&mut query.paths, frame);
@@ -49,7 +49,7 @@ pub fn collect(lines: &[(Zone, &str)], query: &mut Query) {
     for list in [&mut query.words, &mut query.literals] {
         list.truncate(MENTIONS_MAX);
     }
-    // Identifiers say more than pairs and words, which are many.
+    // Identifiers are surer than the many pairs and words.
     query.names.sort_by_key(|n| n.form);
     query.names.truncate(MENTIONS_MAX);
     query.names_tests =
@@ -59,21 +59,21 @@ pub fn collect(lines: &[(Zone, &str)], query: &mut Query) {
     });
 }
 
-/// Whether a trace begins here.
+/// True if a trace begins on this line.
 pub fn starts_trace(line: &str) -> bool {
     line.contains("Traceback (most recent call last)")
         || line.starts_with("panic: ")
         || (line.starts_with("goroutine ") && line.contains('['))
 }
 
-/// Whether the line is a stack frame of either language.
+/// True if the line is a stack frame of Python or Go.
 pub fn is_frame(line: &str) -> bool {
     frame(line).is_some()
 }
 
-/// Reads one stack frame: `File "a/b.py", line 3, in f`, or `/x/y.go:12 +0x1d`.
+/// Parses one stack frame: `File "a/b.py", line 3, in f`, or `/x/y.go:12 +0x1d`.
 fn frame(line: &str) -> Option<PathMention> {
-    // A log may put its own words before each line of a trace.
+    // A log may prefix each line of a trace.
     if let Some((_, rest)) = line.split_once("File \"") {
         let (path, rest) = rest.split_once('"')?;
         let rest = rest.strip_prefix(", line ")?;
@@ -92,7 +92,7 @@ fn frame(line: &str) -> Option<PathMention> {
     ok.then(|| PathMention { path: clean(path), is_dotted: false, line: number.parse().ok(), function: None })
 }
 
-/// Slashes only, nothing before the first name, no query or line suffix.
+/// Normalises a path: slashes only, nothing before the first name, no query and no line suffix.
 fn clean(path: &str) -> String {
     let path = path.replace('\\', "/");
     let path = path.trim_start_matches("./").trim_start_matches("../").trim_matches('/');
@@ -103,9 +103,9 @@ fn is_path_char(c: char) -> bool {
     c.is_alphanumeric() || matches!(c, '_' | '/' | '.' | '-' | '\\')
 }
 
-/// Links to files at a forge, `https://host/owner/name/blob/revision/path#L12`: whoever makes one
-/// has looked for the place. The first name after `blob` is the revision; names of one with slashes
-/// are no part of the path in the tree, which its end decides.
+/// Finds links to files at a forge, `https://host/owner/name/blob/revision/path#L12`, which point at a place
+/// exactly. The first name after `blob` is the revision. A revision with slashes leaves extra names before
+/// the path; the file is then found by the end of the path.
 fn links_of(line: &str, query: &mut Query) {
     for (at, mark) in line.match_indices("/blob/") {
         let before = line[..at].rsplit(|c: char| !(is_path_char(c) || c == ':')).next();
@@ -121,7 +121,7 @@ fn links_of(line: &str, query: &mut Query) {
     }
 }
 
-/// Paths, file names and dotted modules of a line.
+/// Finds paths, file names and dotted modules in a line.
 fn paths_of(line: &str, query: &mut Query) {
     for token in line.split(|c: char| !(is_path_char(c) || c == ':')) {
         if token.contains("://") || token.len() > 200 {
@@ -142,13 +142,14 @@ fn paths_of(line: &str, query: &mut Query) {
         } else if !path.contains('/') && is_dotted_name(path) {
             push_path(query, path, true, None);
         } else if path.contains('/') && is_dotted_name(ext) && path.len() >= 5 {
-            // `pkg/name.Symbol` of Go.
+            // `pkg/name.Symbol` in Go.
             push_path(query, path, true, None);
         }
     }
 }
 
-/// `and/or`, `client/server` are no folders; real ones have a name with structure or three parts.
+/// True if a text with slashes is a path: one with three parts or structured names, unlike `and/or` and
+/// `client/server`.
 fn looks_like_folder(path: &str) -> bool {
     if !path.contains('/') || path.len() < 5 || path.starts_with('/') {
         return false;
@@ -157,7 +158,7 @@ fn looks_like_folder(path: &str) -> bool {
     parts.len() >= 2 && parts.iter().all(|p| p.len() >= 2 && !is_stopword(&p.to_lowercase()))
 }
 
-/// `a.b.c` of identifiers, none of them a number or a single letter like `e.g`.
+/// True for `a.b.c` of identifiers, without numbers and single letters as in `e.g`.
 fn is_dotted_name(text: &str) -> bool {
     text.split('.').all(|p| {
         p.len() >= 2
@@ -173,7 +174,7 @@ fn push_path(query: &mut Query, path: &str, is_dotted: bool, line: Option<u32>) 
     }
 }
 
-/// Identifiers that are marked as code or look like it, and the last names of dotted ones.
+/// Finds identifiers that are marked as code or shaped like it, and the last names of dotted ones.
 fn symbols_of(zone: Zone, line: &str, query: &mut Query) {
     let bytes = line.as_bytes();
     let in_prose = matches!(zone, Zone::Title | Zone::Lead | Zone::Prose);
@@ -196,7 +197,7 @@ fn symbols_of(zone: Zone, line: &str, query: &mut Query) {
     });
 }
 
-/// What may name a definition: dotted names, identifiers, a word and the one after it as a type and its
+/// Finds possible names of definitions: dotted names, identifiers, two neighbouring words as a type and its
 /// method, and the plain words of the first lines.
 fn names_of(zone: Zone, line: &str, query: &mut Query) {
     let is_name = |c: char| c.is_alphanumeric() || matches!(c, '_' | '.' | '#' | ':' | '*' | '(' | ')');
@@ -228,7 +229,7 @@ fn names_of(zone: Zone, line: &str, query: &mut Query) {
     }
 }
 
-/// Adds a name unless it is known or there are enough of its form.
+/// Adds a name unless it is known or its form has reached its limit.
 fn add_name(names: &mut Vec<NameMention>, text: String, form: NameForm) {
     if let Some(known) = names.iter_mut().find(|n| n.text == text) {
         known.form = known.form.min(form);
@@ -237,7 +238,7 @@ fn add_name(names: &mut Vec<NameMention>, text: String, form: NameForm) {
     }
 }
 
-/// Whether the parts of a word are names, each of two letters or more, and not those of a file.
+/// True if the parts of a word are names of two or more letters, and the word is not the name of a file.
 fn are_names(parts: &[&str]) -> bool {
     let is_name = |p: &&str| is_identifier(p.trim_start_matches(['(', '*']).trim_end_matches(')'));
     let is_file = parts.len() == 2 && EXTENSIONS.contains(&parts[1]);
@@ -249,7 +250,7 @@ fn is_identifier(part: &str) -> bool {
         && part.chars().all(|c| c.is_alphanumeric() || c == '_')
 }
 
-/// An underscore inside, or a capital after a lower-case letter, or capitals before one.
+/// True for an inner underscore, or for a mix of capitals and lower-case letters as in code.
 fn has_code_shape(word: &str) -> bool {
     let b = word.as_bytes();
     let inner = word.trim_matches('_');
@@ -260,7 +261,7 @@ fn has_code_shape(word: &str) -> bool {
     inner.contains('_') || camel || (acronym && b.len() >= 5)
 }
 
-/// Lower-cased words that may be the name of a file or a folder.
+/// Finds words, in lower case, that may be the name of a file or a folder.
 fn plain_words(line: &str, query: &mut Query) {
     words(line, |_, word| {
         let lower = word.to_lowercase();
@@ -270,8 +271,8 @@ fn plain_words(line: &str, query: &mut Query) {
     });
 }
 
-/// Words beside each other, of which one at most is a word of asking: commands are written as they
-/// are laid out, `pr checkout` for `pr/checkout.go`.
+/// Finds pairs of neighbouring words, at most one of them a stop word. Commands are written like the paths of
+/// their code: `pr checkout` and `pr/checkout.go`.
 fn pairs_of(line: &str, query: &mut Query) {
     let mut before: Option<(usize, String)> = None;
     words(line, |at, word| {
@@ -290,7 +291,7 @@ fn pairs_of(line: &str, query: &mut Query) {
     });
 }
 
-/// Phrases in quotes.
+/// Finds phrases in quotes.
 fn quoted(line: &str, query: &mut Query) {
     for (open, close) in [('"', '"'), ('`', '`'), ('\u{201c}', '\u{201d}'), ('\'', '\'')] {
         let mut rest = line;
@@ -308,7 +309,7 @@ fn quoted(line: &str, query: &mut Query) {
     }
 }
 
-/// The message after `SomeError:`, `error:`, `panic:`; without what varies from case to case.
+/// Finds the message after `SomeError:`, `error:` or `panic:`, without its variable parts.
 fn error_message(line: &str, query: &mut Query) {
     let Some((head, message)) = line.split_once(": ") else { return };
     let name = head.rsplit(['.', ' ']).next().unwrap_or("");
@@ -326,7 +327,7 @@ fn error_message(line: &str, query: &mut Query) {
     }
 }
 
-/// A line that may be a message: all of it, and what follows its first colon.
+/// Finds possible messages: the whole line, and the text after its first colon.
 fn messages_of(line: &str, query: &mut Query) {
     let line = line.trim().trim_end_matches(['.', ':', '!', '?']);
     for text in [Some(line), line.split_once(": ").map(|(_, rest)| rest.trim())].into_iter().flatten() {
@@ -347,7 +348,7 @@ fn push_literal(text: &str, query: &mut Query) {
     }
 }
 
-/// Adds a mention unless it is known or there are enough.
+/// Adds a mention unless it is known or the limit is reached.
 fn push<T: PartialEq>(list: &mut Vec<T>, item: T) {
     if list.len() < 2 * MENTIONS_MAX && !list.contains(&item) {
         list.push(item);

@@ -1,8 +1,8 @@
-//! Words of issue prose that say nothing about code.
+//! Words of issue texts that do not refer to code.
 //!
-//! The list is part of the tool version: changing it changes packs. It holds function words of
-//! English and the vocabulary of asking and reporting. Words that are names in programs as often as
-//! they are prose (`file`, `default`, `value`, `name`) are not in it: their frequency weighs them.
+//! The list is part of the tool version: changing it changes packs. It contains function words of English and
+//! the vocabulary of asking and reporting. It omits words that are often names in programs (`file`,
+//! `default`, `value`, `name`); their frequency weighs them.
 
 use super::Kind;
 use std::sync::LazyLock;
@@ -14,19 +14,19 @@ pub const VERSION: u32 = 4;
 static WORDS: LazyLock<Vec<&str>> =
     LazyLock::new(|| include_str!("stopwords.txt").split_ascii_whitespace().collect());
 
-/// Words that report a change where a change is asked for, and name what is looked for in a question:
-/// "who adds the help flag".
+/// Words that only report a change in a change text, but name the subject in a question, as in "who adds the
+/// help flag".
 const NAMED_BY_QUESTIONS: [&str; 19] = [
     "add", "added", "adding", "adds", "again", "allow", "allowed", "changed", "code", "example", "help",
     "tried", "tries", "try", "twice", "user", "users", "version", "versions",
 ];
 
-/// Whether a lower-case word says nothing in a text of a kind.
+/// True if a lower-case word is a stop word in a text of this kind.
 pub fn says_nothing(word: &str, kind: Kind) -> bool {
     is_stopword(word) && !(kind == Kind::Question && NAMED_BY_QUESTIONS.contains(&word))
 }
 
-/// Whether the lower-case `word` is on the list.
+/// True if the lower-case `word` is on the list.
 pub fn is_stopword(word: &str) -> bool {
     WORDS.binary_search(&word).is_ok()
 }

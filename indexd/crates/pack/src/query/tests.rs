@@ -202,7 +202,7 @@ fn a_term_is_shown_as_the_text_has_it() {
 }
 
 proptest::proptest! {
-    /// Any text is a query, and what is read in it is bounded by it.
+    /// Any text is a query, and its mentions are bounded by its size.
     #[test]
     fn any_text_is_a_query(bytes: Vec<u8>) {
         let text = String::from_utf8_lossy(&bytes);

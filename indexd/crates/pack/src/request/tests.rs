@@ -84,7 +84,7 @@ fn equal_requests_become_equal_bytes() {
         json!({"query": "x", "expansion": {"includeImports": false}}),
         json!({"query": "x", "ordering": {"stableTieBreakers": ["symbolId"]}}),
         json!({"query": "x", "budgets": {"maxItems": 79}}),
-        // The same tokens from another window.
+        // Another window with the same available tokens.
         json!({"query": "x", "contextBudget": {"totalTokens": 90_000, "responseReserve": 0, "systemReserve": 0}}),
     ] {
         assert_ne!(normal(other.clone()), base, "{other}");
@@ -152,7 +152,7 @@ fn a_limit_says_where_it_comes_from() {
     };
     let plain = json!({"query": "x"});
     assert_eq!(tokens(&config, plain.clone()), (90_000, Of::Default));
-    // The window of the configuration: its parts hold for those that a request leaves out.
+    // The window of the configuration supplies the parts that a request leaves out.
     config.window = ContextBudget { total_tokens: 60_000, response_reserve: 5_000, ..config.window };
     config.origins.insert("window".to_owned(), Of::UserFile);
     assert_eq!(tokens(&config, plain.clone()), (53_000, Of::UserFile));

@@ -1,6 +1,5 @@
-//! From good hits to what belongs to them, by resolved edges: a test says in words what it exercises in
-//! code, so what a fitting test calls gains from it; and what answers a question often calls, or is
-//! called by, what has its words.
+//! Raises units that edges connect with good hits. A test describes in words what it calls, so callees of
+//! matching tests are raised. For questions, units that call or are called by matching ones are raised.
 
 use super::{Hit, Table};
 use crate::role::Role;
@@ -10,18 +9,18 @@ use indexd_model::EdgeKind;
 use indexd_model::view::Edge;
 use rustc_hash::FxHashMap;
 
-/// Tests that are looked at, the best.
+/// Number of best tests.
 const TESTS_MAX: usize = 8;
-/// Edges read of one definition.
+/// Maximum edges read of one definition.
 const EDGES_MAX: usize = 40;
-/// Hits whose neighbours gain, the best.
+/// Number of best hits whose neighbours are raised.
 const HITS_MAX: usize = 30;
 
 fn confidence(edge: &Edge) -> f64 {
     f64::from(edge.occurrences.iter().map(|o| o.confidence).max().unwrap_or(0)) / 100.0
 }
 
-/// Marks what the best tests call. Expects a sorted table.
+/// Sets the feature `tests` on the callees of the best tests. Expects a sorted table.
 pub fn mark_tests(units: &mut Units, table: &mut Table) {
     let words = |h: &Hit| h.scored.features.get(Feature::Words);
     let top = table.hits.iter().filter(|h| h.role == Role::Test).map(words).fold(0.0, f64::max);
@@ -37,7 +36,7 @@ pub fn mark_tests(units: &mut Units, table: &mut Table) {
             let Some(unit) = units.of_def(e.target) else { continue };
             let hit = table.hit(units, unit);
             if hit.role == Role::Code {
-                // What everything calls says nothing about this test.
+                // A function that everything calls is not specific to this test.
                 let callers = f64::from(units.view.in_degree(e.target, EdgeKind::Call).max(1));
                 hit.scored.features.raise(Feature::Tests, strength * confidence(e) / callers.sqrt());
             }
@@ -45,9 +44,9 @@ pub fn mark_tests(units: &mut Units, table: &mut Table) {
     }
 }
 
-/// Marks what the best hits call and what calls them: one step of a walk that starts again at the hits,
-/// where each gives what it has to its neighbours, shared by the square root of how many there are.
-/// Expects a sorted table.
+/// Sets the feature `neighbours` on callers and callees of the best hits: one step of a random walk with
+/// restart. Each hit passes its total to its neighbours, divided by the square root of their number. Expects
+/// a sorted table.
 pub fn mark_neighbours(units: &mut Units, table: &mut Table) {
     let top = table.hits.first().map_or(0.0, |h| h.total).max(f64::MIN_POSITIVE);
     let is_source = |h: &&Hit| h.role == Role::Code && h.unit.def.some().is_some();

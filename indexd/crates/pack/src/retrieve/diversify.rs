@@ -1,5 +1,5 @@
-//! Demotes what a reader of better hits would gain little by: the later units of a file, so that one
-//! file does not fill a pack, and what repeats two better ones.
+//! Demotes hits that add little to better ones: later units of a file, so that one file does not fill a pack,
+//! and units that repeat two better ones.
 
 use super::Hit;
 use crate::unit::{Unit, Units};
@@ -9,14 +9,14 @@ use indexd_model::{DefFlags, FileDoc, Language};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::rc::Rc;
 
-/// Hits that are compared, the best: about as many as have a chance to be shown.
+/// Number of best hits that are compared; about as many as may be shown.
 const HITS_MAX: usize = 60;
-/// Lines that are not blank. Of fewer, some are the same by chance, and they take little room.
+/// Minimum lines that are not blank. Shorter units may agree by chance, and they take few tokens.
 const LINES_MIN: usize = 6;
-/// Lines that have to be the same, in tenths of those of the longer one.
+/// Minimum equal lines, in tenths of the lines of the longer unit.
 const SAME_TENTHS: usize = 7;
 
-/// Sorts hits by their totals, best first, equal ones by path and place.
+/// Sorts hits by total, best first, equal ones by path and place.
 pub fn sort(hits: &mut [Hit]) {
     hits.sort_by(|a, b| {
         b.total
@@ -26,7 +26,7 @@ pub fn sort(hits: &mut [Hit]) {
     });
 }
 
-/// The `n`-th unit of a file, from 0, keeps `1 / (1 + by * n)`. Expects sorted hits and leaves them
+/// Multiplies the `n`-th unit of a file, from 0, by `1 / (1 + by * n)`. Expects sorted hits and leaves them
 /// sorted.
 pub fn crowding(hits: &mut [Hit], by: f64) {
     let mut seen: FxHashMap<FileDoc, u32> = FxHashMap::default();
@@ -39,10 +39,9 @@ pub fn crowding(hits: &mut [Hit], by: f64) {
     sort(hits);
 }
 
-/// Demotes repetitions among the best hits: each keeps `keep` for every better one of its name in its
-/// scope (a build has one of the files for several platforms, of overloads, of the branches of a
-/// condition), and for every better one but the first that most of its lines are the same as. Expects
-/// sorted hits and leaves them sorted.
+/// Demotes repetitions among the best hits. A hit is multiplied by `keep` for every better hit with its name
+/// and scope (one file for each platform, overloads, branches of a condition), and for every better
+/// near-duplicate except the first. Expects sorted hits and leaves them sorted.
 pub fn likeness(units: &mut Units, hits: &mut [Hit], keep: f64) {
     if keep >= 1.0 {
         return;
@@ -55,7 +54,7 @@ pub fn likeness(units: &mut Units, hits: &mut [Hit], keep: f64) {
     for ((h, def), n_alike) in hits[..n].iter_mut().zip(&defs).zip(n_alike) {
         let mut n_repeated = (n_alike - 1).max(0);
         if let Some(def) = def {
-            // All files of a Go package share a scope, in which `init` may stand many times.
+            // All files of a Go package share a scope, and `init` may occur many times in it.
             let is_go = h.file.language == Language::Go;
             let scope = if is_go { dir_of(&h.file.path) } else { &h.file.path };
             let may_repeat = def.flags.has(DefFlags::SETTER) || (is_go && &*def.name == "init");
@@ -69,10 +68,10 @@ pub fn likeness(units: &mut Units, hits: &mut [Hit], keep: f64) {
     sort(hits);
 }
 
-/// For each hit, how many better ones it looks like.
+/// For each hit, the number of better near-duplicates.
 fn count_alike(units: &Units, hits: &[Hit], defs: &[Option<Rc<DefRecord>>]) -> Vec<i32> {
-    // What looks alike stands in one file or bears one name and is of about one length, so the texts of
-    // few are read.
+    // Near-duplicates are in one file or share a name, and have about the same length. Only texts of such
+    // pairs are read.
     let n_lines: Vec<u32> = hits.iter().map(|h| h.unit.lines().count()).collect();
     let are_near = |i: usize, j: usize| match (&defs[i], &defs[j]) {
         (Some(a), Some(b)) if i != j && (hits[i].unit.file == hits[j].unit.file || a.name == b.name) => {
@@ -91,7 +90,7 @@ fn count_alike(units: &Units, hits: &[Hit], defs: &[Option<Rc<DefRecord>>]) -> V
     all().map(|i| (0..i).filter(|j| is_like(i, *j)).count() as i32).collect()
 }
 
-/// Digests of the lines that are not blank, without what surrounds them, ascending.
+/// Digests of the lines that are not blank, without surrounding blanks, ascending.
 fn shape(units: &Units, unit: &Unit) -> Vec<u64> {
     let text = units.view.text(unit.file);
     let parts = unit.spans.iter().filter_map(|(span, _)| text.get(span.range()));
@@ -106,7 +105,7 @@ fn are_alike(a: &[u64], b: &[u64]) -> bool {
     a.len().min(b.len()) >= needed && n_common(a, b) >= needed
 }
 
-/// How many values two ascending runs share, repeated ones as often as both have them.
+/// The number of common values of two ascending lists; repeated values count as often as both contain them.
 fn n_common(a: &[u64], b: &[u64]) -> usize {
     let (mut i, mut j, mut n) = (0, 0, 0);
     while i < a.len() && j < b.len() {

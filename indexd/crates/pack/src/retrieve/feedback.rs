@@ -1,8 +1,8 @@
-//! Words that mark the best hits, looked for with little weight: what a text does not say, the code
-//! that it finds may (pseudo-relevance feedback; Lavrenko and Croft 2001, as interpolated in RM3).
+//! Adds words that are typical of the best hits, with a low weight (pseudo-relevance feedback; Lavrenko and
+//! Croft 2001, as interpolated in RM3).
 //!
-//! Only the units that were found already are scored again, and only the postings of a handful of
-//! new words are read for it: a second retrieval would cost as much as the first.
+//! Only units that were found already are scored again, and only the postings of a few new words are read. A
+//! second retrieval would cost as much as the first.
 
 use super::Table;
 use crate::query::{Query, QueryTerm};
@@ -14,22 +14,22 @@ use indexd_text::terms;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;
 
-/// Hits whose words are counted, the best.
+/// Number of best hits whose words are counted.
 const HITS_MAX: usize = 5;
-/// Bytes read of one hit, from its start.
+/// Bytes of each hit that are read, from its start.
 const BYTES_MAX: usize = 8_000;
-/// Words that are looked for.
+/// Maximum feedback words.
 pub const WORDS_MAX: usize = 8;
-/// A word in more than one of so many chunks marks nothing.
+/// A word in more than one of this number of chunks is not typical of anything.
 const CHUNKS_PER_WORD: u64 = 20;
-/// A word of one chunk finds nothing else.
+/// Minimum chunks that contain a word: a word in one chunk finds nothing else.
 const DF_MIN: u64 = 2;
 
-/// The words that mark the best hits and that the text lacks, heaviest first; the first one weighs
-/// `weight`, the others in proportion. Expects a sorted table.
+/// Returns the words that are typical of the best hits and not in the text, heaviest first. The first has
+/// weight `weight`, the others are in proportion. Expects a sorted table.
 ///
-/// A word weighs its idf times the sum, over the hits that hold it `n` times, of `n / (n + 1)` of
-/// their scores.
+/// The weight of a word is its idf times a sum over the hits: for a hit with `n` occurrences, `n / (n + 1)`
+/// of its score.
 pub fn words_of_best(units: &Units, query: &Query, table: &Table, weight: f64) -> Vec<QueryTerm> {
     let view = units.view;
     let best: Vec<_> = table.hits.iter().filter(|h| h.role == Role::Code).take(HITS_MAX).collect();
@@ -65,8 +65,8 @@ pub fn words_of_best(units: &Units, query: &Query, table: &Table, weight: f64) -
         .collect()
 }
 
-/// The words that weigh most, `sum * idf`, heaviest first, equal ones by their text. How often a word
-/// occurs is looked up only while it could still be among them.
+/// The heaviest words by `sum * idf`, heaviest first, equal ones by their text. The frequency of a word is
+/// read only while the word could still be among them.
 fn heaviest(view: &dyn IndexView, mut sums: Vec<(f64, String)>) -> Vec<(f64, String)> {
     let n_chunks = view.stats().n_chunks;
     let most = u32::try_from(n_chunks / CHUNKS_PER_WORD).unwrap_or(u32::MAX);

@@ -1,5 +1,5 @@
-//! What past commits say: words of their subjects, and how lately a file was touched. Counted in
-//! commits, never in time.
+//! Features from past commits: the words of their subjects, and how recently a file changed. Recency is
+//! counted in commits, not in time.
 
 use super::Table;
 use crate::query::Query;
@@ -11,10 +11,10 @@ use indexd_model::view::{FileHistory, Touched};
 use indexd_text::bm25::idf;
 use rustc_hash::FxHashMap;
 
-/// Commits after which a change counts half as recent.
+/// Number of commits after which a change counts half.
 const TOUCHED_HALF: f64 = 15.0;
 
-/// Marks the files of the table: BM25 with the subjects of a file's commits as its text.
+/// Sets the feature `commits`: BM25 with the subjects of a file's commits as its text. Also sets `touched`.
 pub fn mark(units: &Units, query: &Query, w: &Weights, table: &mut Table) {
     let (view, bm25) = (units.view, w.bm25());
     let n_files = view.stats().n_files;
@@ -49,7 +49,7 @@ pub fn mark(units: &Units, query: &Query, w: &Weights, table: &mut Table) {
     }
 }
 
-/// Marks the units whose own lines a recent commit changed: work goes on where it was.
+/// Sets the feature `touched` on units with lines that a recent commit changed.
 fn mark_touched(units: &Units, histories: &FxHashMap<FileDoc, FileHistory>, table: &mut Table) {
     let mut by_file: FxHashMap<FileDoc, Vec<Touched>> = FxHashMap::default();
     for h in &mut table.hits {

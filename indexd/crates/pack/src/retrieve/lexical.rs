@@ -1,9 +1,9 @@
-//! Scored terms: BM25 over the fields of chunks, each by its weight, and the path of their file.
+//! Scores chunks by BM25 over weighted fields and the path of the file.
 //!
-//! Two passes over the postings. The first adds up saturated weights without looking at lengths
-//! into a dense array and finds the few hundred chunks that can matter; the second scores exactly
-//! those, with field lengths and path occurrences saturating together. Reading the lengths of every
-//! chunk that holds a common word would cost more than everything else.
+//! There are two passes over the postings. The first adds saturated weights into a dense array, ignores
+//! lengths, and finds the few hundred best chunks. The second scores these exactly, with field lengths, and
+//! with words and path occurrences saturating together. Reading the lengths of every chunk with a common word
+//! would cost more than everything else.
 
 use crate::query::{Query, QueryTerm};
 use crate::tuning::Weights;
@@ -15,14 +15,14 @@ use rustc_hash::FxHashMap;
 use std::cell::RefCell;
 use std::ops::Range;
 
-/// Terms scored of a query, the heaviest; a trace of 500 words has more than is useful.
+/// Maximum terms scored of a query, the heaviest; more terms of a long trace do not help.
 const TERMS_MAX: usize = 64;
-/// Files whose path holds query terms, at most, the best.
+/// Maximum files whose path contains query terms, the best.
 const PATH_FILES_MAX: usize = 400;
-/// A path term in more files than this says nothing about where to look.
+/// A path term in more files than this is ignored.
 const PATH_DF_MAX: usize = 2_000;
 
-/// Chunks that are scored exactly.
+/// Maximum chunks that are scored exactly.
 const CANDIDATES_MAX: usize = 1_200;
 
 /// A chunk with its lexical score.
@@ -32,28 +32,28 @@ pub struct ChunkHit {
     pub chunk: ChunkDoc,
     /// The score, unitless, above 0.
     pub score: f64,
-    /// What it would be without the path of its file and without feedback.
+    /// The score without the path of its file and without feedback.
     pub own: f64,
-    /// What the words of feedback add.
+    /// The part of the score from feedback words.
     pub fed: f64,
-    /// Inverse document frequency, weighted, of the words that its text holds in any form, in parts of
-    /// those of all.
+    /// The weight, by idf, of the query words that its text contains in any form, in parts of all query
+    /// words; 0..1.
     pub coverage: f64,
 }
 
-/// A term as it is scored.
+/// A term with its data for scoring.
 struct Term {
     text: String,
-    /// The place in the query of the word that it is, or that it is another form of.
+    /// The index in the query of its word. A form has the index of the word from which it comes.
     word: usize,
     idf: f64,
     weight: f64,
-    /// Places in the buffers.
+    /// Its range in the buffer of postings.
     postings: Range<usize>,
     paths: Range<usize>,
 }
 
-/// Buffers that keep their memory between requests of one thread.
+/// Buffers that one thread keeps between requests.
 #[derive(Default)]
 struct Scratch {
     scores: Vec<f64>,
@@ -71,7 +71,7 @@ impl Scratch {
         start..self.postings.len()
     }
 
-    /// Nothing where there are too many.
+    /// Returns an empty range if there are too many files.
     fn read_paths(&mut self, view: &dyn IndexView, term: &str) -> Range<usize> {
         let start = self.paths.len();
         view.path_postings(term, &mut self.paths);
@@ -94,18 +94,18 @@ thread_local! {
     static SCRATCH: RefCell<Scratch> = RefCell::default();
 }
 
-/// The terms of a query that occur, with the weights they have in this corpus.
+/// The terms of a query that occur in this corpus, with their weights in it.
 pub struct Weighted {
     /// `(term, weight x idf)`, rarest first.
     pub terms: Vec<(String, f64)>,
-    /// The same of the words of feedback.
+    /// The feedback words in the same form.
     pub feedback: Vec<(String, f64)>,
-    /// What the words weigh that the corpus holds in some form, in parts of all words of the text, where
-    /// the others weigh as much as one that a single chunk holds.
+    /// The weight of the words that the corpus contains in some form, in parts of all words of the text;
+    /// 0..1. A missing word weighs as much as one in a single chunk.
     pub known: f64,
 }
 
-/// The terms of one query with their postings, so that what they found can be scored again.
+/// The terms of a query with their postings, kept so that chunks can be scored again.
 pub struct Lexical {
     terms: Vec<Term>,
     known: f64,
@@ -120,9 +120,9 @@ impl Drop for Lexical {
 }
 
 impl Lexical {
-    /// Scores the chunks that hold terms of `query`, at most about [`CANDIDATES_MAX`], in no
-    /// order that means anything; equal scores are never cut apart. `cancel` is asked before each
-    /// term and between the passes; what comes back after it has said yes is incomplete.
+    /// Scores the chunks that contain terms of `query`, at most about `CANDIDATES_MAX`, unordered. Chunks
+    /// with equal scores are kept or dropped together. `cancel` is called before each term and between the
+    /// passes; once it returns true, the result is incomplete.
     pub fn score(
         units: &mut Units,
         query: &Query,
@@ -142,7 +142,8 @@ impl Lexical {
         (Self { n_asked: terms.len(), terms, known, scratch }, hits)
     }
 
-    /// Scores these chunks, none twice, with `further` terms as well: what they add stands apart.
+    /// Scores these chunks with the additional terms `further`; their part of the score is reported
+    /// separately. Chunks must not repeat.
     pub fn score_again(
         &mut self,
         units: &mut Units,
@@ -157,7 +158,7 @@ impl Lexical {
         second_pass(units, &self.terms, self.n_asked, ranking, &chunks, &mut self.scratch)
     }
 
-    /// The terms with their weights.
+    /// Returns the terms with their weights.
     pub fn weighted(&self) -> Weighted {
         let weigh = |terms: &[Term]| terms.iter().map(|t| (t.text.clone(), t.idf * t.weight)).collect();
         let (asked, further) = self.terms.split_at(self.n_asked);
@@ -175,7 +176,7 @@ fn field_weights(r: &Weights) -> [f64; N_FIELDS] {
     w
 }
 
-/// Occurrences of a posting, each by the weight of its field.
+/// Occurrences of a posting, weighted by field.
 #[inline]
 fn weigh(counts: &FieldCounts, weights: &[f64; N_FIELDS]) -> f64 {
     let mut tf = 0.0;
@@ -185,7 +186,7 @@ fn weigh(counts: &FieldCounts, weights: &[f64; N_FIELDS]) -> f64 {
     tf
 }
 
-/// Looks up the terms and reads the postings of those that are worth it, rarest first.
+/// Looks up the terms and reads the postings of the heaviest, rarest first.
 fn read_terms(
     view: &dyn IndexView,
     terms: &[QueryTerm],
@@ -194,7 +195,7 @@ fn read_terms(
 ) -> Vec<Term> {
     let stats = view.stats();
     let chunks_per_file = stats.n_chunks / stats.n_files.max(1);
-    // Where all can be scored, postings are counted by reading them.
+    // If all terms are scored, frequencies are counted while reading postings.
     let reads_all = terms.len() <= TERMS_MAX;
     let mut found = Vec::with_capacity(terms.len());
     let mut idfs: Vec<Option<f64>> = Vec::with_capacity(terms.len());
@@ -214,9 +215,9 @@ fn read_terms(
         if df == 0 && n_paths == 0 {
             continue;
         }
-        // A path speaks for all chunks of its file, so it counts as so many.
+        // A path counts for all chunks of its file, estimated by the average.
         let n = u64::from(df).max(n_paths as u64 * chunks_per_file).min(stats.n_chunks);
-        // Another form says no more than the word itself, however rare it is.
+        // A form does not weigh more than its word, however rare it is.
         let of_word = q.form_of.and_then(|w| idfs[w]).unwrap_or(f64::INFINITY);
         let own = idf(stats.n_chunks, n).min(of_word);
         idfs[place] = Some(own);
@@ -246,8 +247,7 @@ fn read_terms(
     found
 }
 
-/// The chunks that are worth an exact score, ascending, so that neighbours are read one after the
-/// other.
+/// Returns the chunks to score exactly, in ascending order, so that neighbours are read together.
 fn choose(
     view: &dyn IndexView,
     terms: &[Term],
@@ -261,14 +261,14 @@ fn choose(
     spread_paths(view, &path_files, s);
     let mut kept = best(s, CANDIDATES_MAX);
     kept.sort_unstable();
-    // Leave the arrays as they were found: zero.
+    // The arrays must be zero again for the next request.
     for c in s.touched.drain(..) {
         s.scores[c as usize] = 0.0;
     }
     kept
 }
 
-/// Adds what each posting is worth at average length.
+/// Adds the weight of each posting at average length.
 fn first_pass(
     terms: &[Term],
     weights: &[f64; N_FIELDS],
@@ -301,14 +301,14 @@ fn first_pass(
     s.touched = touched;
 }
 
-/// The postings of a range of chunks.
+/// The postings within a range of chunks.
 fn within(postings: &[Posting], chunks: Range<usize>) -> &[Posting] {
     let start = postings.partition_point(|p| p.chunk.index() < chunks.start);
     let rest = &postings[start..];
     &rest[..rest.partition_point(|p| p.chunk.index() < chunks.end)]
 }
 
-/// What the paths of files are worth, the best files.
+/// Scores the paths of files; returns the best files.
 fn score_paths(terms: &[Term], r: &Weights, s: &Scratch) -> Vec<(FileDoc, f64)> {
     let mut sums: FxHashMap<FileDoc, f64> = FxHashMap::default();
     for t in terms {
@@ -328,7 +328,7 @@ fn score_paths(terms: &[Term], r: &Weights, s: &Scratch) -> Vec<(FileDoc, f64)> 
     files
 }
 
-/// Adds the worth of a path to every chunk of its file.
+/// Adds the score of a path to every chunk of its file.
 fn spread_paths(view: &dyn IndexView, files: &[(FileDoc, f64)], s: &mut Scratch) {
     for &(file, worth) in files {
         let range = view.chunks_in(file);
@@ -345,7 +345,7 @@ fn spread_paths(view: &dyn IndexView, files: &[(FileDoc, f64)], s: &mut Scratch)
     }
 }
 
-/// The best chunks; those that tie with the last one are kept too, so that handles decide nothing.
+/// Returns the best chunks. Those that tie with the last one are kept too, so that handles do not decide.
 fn best(s: &Scratch, n: usize) -> Vec<u32> {
     if s.touched.len() <= n || n == 0 {
         return s.touched.clone();
@@ -356,8 +356,8 @@ fn best(s: &Scratch, n: usize) -> Vec<u32> {
     s.touched.iter().copied().filter(|c| s.scores[*c as usize] >= floor).collect()
 }
 
-/// Scores the kept chunks, ascending ones, with lengths and paths; the first `n_asked` terms are
-/// those of the query.
+/// Scores the kept chunks, which are ascending, with lengths and paths. The first `n_asked` terms belong to
+/// the query, the others to feedback.
 fn second_pass(
     units: &mut Units,
     terms: &[Term],
@@ -381,7 +381,7 @@ fn second_pass(
     for ((&c, record), row) in kept.iter().zip(&records).zip(s.matrix.chunks_exact_mut(n_terms)) {
         let len: f64 = record.lens.iter().map(|l| f64::from(*l)).sum();
         let norm = bm25.norm(len, average_total);
-        // What is saturated, and what of it could be there.
+        // Sums the saturated weights.
         let saturated = |row: &[f64], full: &[f64]| -> f64 {
             let held = row.iter().zip(full).filter(|(tf, _)| **tf > 0.0);
             held.map(|(tf, full)| full * bm25.weight(*tf, norm)).sum()
@@ -405,7 +405,7 @@ fn second_pass(
     hits
 }
 
-/// [`Weighted::known`].
+/// Computes [`Weighted::known`].
 fn known(query: &Query, terms: &[Term], n_chunks: u64) -> f64 {
     let said = query.terms.iter().enumerate().filter(|(_, t)| t.word.is_some() && !t.term.starts_with('='));
     let (mut held, mut all) = (0.0, 0.0);
@@ -421,11 +421,11 @@ fn known(query: &Query, terms: &[Term], n_chunks: u64) -> f64 {
     if all > 0.0 { held / all } else { 1.0 }
 }
 
-/// Which words the terms of a query are forms of.
+/// Maps terms to words; all forms of a word map to it.
 struct WordsOf {
-    /// The word of each term, from 0.
+    /// The number of the word of each term, from 0.
     of_term: Vec<usize>,
-    /// What each weighs, in parts of all: the most of its forms.
+    /// The weight of each word in parts of all: that of its heaviest form.
     weights: Vec<f64>,
 }
 
@@ -447,9 +447,9 @@ impl WordsOf {
         Self { of_term, weights }
     }
 
-    /// What the words weigh of which a row holds a form, in 0..1.
+    /// The weight of the words with at least one form in a row, 0..1.
     fn covered(&self, row: &[f64]) -> f64 {
-        // At most TERMS_MAX, so they are bits of a number.
+        // There are at most TERMS_MAX words, so they fit the bits of a number.
         let mut seen = 0_u64;
         let mut sum = 0.0;
         for (&word, _) in self.of_term.iter().zip(row).filter(|(_, tf)| **tf > 0.0) {
@@ -462,8 +462,8 @@ impl WordsOf {
     }
 }
 
-/// The records of the kept chunks; what the terms weigh in each, one row a chunk, is left in the
-/// matrix.
+/// Returns the records of the kept chunks, and fills the matrix with the weight of each term, one row for
+/// each chunk.
 fn read_kept(
     units: &mut Units,
     terms: &[Term],
@@ -482,7 +482,7 @@ fn read_kept(
     for (slot, &c) in kept.iter().enumerate() {
         s.slots[c as usize] = slot as u32 + 1;
     }
-    // Handles are ascending, so that all that a term has in them lies in one run.
+    // Handles are ascending, so the postings of a term for them form one run.
     let range = kept.first().map_or(0, |c| *c as usize)..most;
     for (j, t) in terms.iter().enumerate() {
         for p in within(s.postings(t), range.clone()) {
@@ -499,16 +499,16 @@ fn read_kept(
     kept.iter().map(|c| units.chunk(ChunkDoc(*c))).collect()
 }
 
-/// How often the terms occur in the paths of some files.
+/// Occurrences of the terms in the paths of files.
 struct PathCounts {
-    /// The run of each file in `counts`.
+    /// The range of each file in `counts`.
     files: FxHashMap<FileDoc, (u32, u32)>,
     /// File, term and count, sorted.
     counts: Vec<(FileDoc, u32, u8)>,
 }
 
 impl PathCounts {
-    /// Those of the files of `chunks`, which are few against the files that hold a word in their path.
+    /// Counts the files of `chunks` only, which are few compared with all files with a term in their path.
     fn of(chunks: &[ChunkRecord], terms: &[Term], s: &Scratch) -> Self {
         let mut files: FxHashMap<FileDoc, (u32, u32)> = chunks.iter().map(|c| (c.file, (0, 0))).collect();
         let mut counts = Vec::new();

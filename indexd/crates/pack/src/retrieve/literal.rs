@@ -1,7 +1,7 @@
-//! Phrases and error messages, found as they stand, wherever in the tree.
+//! Finds phrases and error messages exactly, in any file.
 //!
-//! The chunks that hold every word of a phrase are few; they are read, rarest phrase first, until a
-//! bound on bytes is reached.
+//! Few chunks contain every word of a phrase. These are read, rarest phrase first, until a limit on bytes is
+//! reached.
 
 use super::Table;
 use crate::query::Query;
@@ -14,23 +14,24 @@ use memchr::memmem::Finder;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;
 
-/// Bytes of stored text searched for one request.
+/// Maximum bytes of stored text that are searched for one request.
 const BYTES_MAX: usize = 2 << 20;
-/// Up to so many definitions hold a literal fully.
+/// Up to this number of definitions with a literal get its full strength.
 const HOLDERS_FULL: f64 = 4.0;
-/// Chunks that hold all words of a phrase and are read.
+/// Maximum chunks with all words of a phrase; if there are more, none is read.
 const CHUNKS_MAX: usize = 400;
 
-/// Marks the units that hold a literal of the query, each shared by the square root of its holders
-/// above [`HOLDERS_FULL`]: a message that stands in few places says more than a flag in twenty.
-/// Several count up to one.
+/// Sets the feature `literal` on the units that contain a literal of the query. With more than
+/// `HOLDERS_FULL` such units, the strength is divided by the square root of the excess factor: a message in
+/// few places says more than a flag in twenty. Several literals add up to at most 1.
 pub fn mark(units: &mut Units, query: &Query, table: &mut Table) {
     let mut texts: FxHashMap<FileDoc, Arc<str>> = FxHashMap::default();
     let mut read = 0;
     for literal in query.literals.iter().chain(&query.lines) {
         let finder = Finder::new(literal.as_bytes());
         let mut holders = Vec::new();
-        // The bound on bytes may stop it: of chunks with all the words, short ones hold the phrase sooner.
+        // The limit on bytes may end the search. Short chunks with all the words are more likely to contain
+        // the phrase.
         let mut chunks = chunks_with(units.view, literal);
         chunks.sort_by_cached_key(|c| (units.chunk(*c).span.len(), *c));
         for chunk in chunks {
@@ -58,7 +59,7 @@ pub fn mark(units: &mut Units, query: &Query, table: &mut Table) {
     }
 }
 
-/// The chunks that hold every word of a phrase, ascending, at most [`CHUNKS_MAX`]; none where more do.
+/// The chunks that contain every word of a phrase, ascending; none if there are more than [`CHUNKS_MAX`].
 fn chunks_with(view: &dyn IndexView, phrase: &str) -> Vec<ChunkDoc> {
     let mut words: Vec<String> = Vec::new();
     terms(phrase, |t| {

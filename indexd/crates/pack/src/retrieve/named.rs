@@ -1,5 +1,5 @@
-//! Files, folders and definitions that the text names: resolved exactly, through the terms of paths
-//! and the names of definitions, never by guessing.
+//! Finds the files, folders and definitions that the text names, by exact terms of paths and exact names of
+//! definitions.
 
 use super::Table;
 use crate::query::{PathMention, Query};
@@ -13,19 +13,19 @@ use rustc_hash::FxHashMap;
 use std::iter::once;
 use std::rc::Rc;
 
-/// Definitions of one name that are looked at; a name with more says nothing.
+/// Maximum definitions of one name; a name with more is ignored.
 const DEFS_MAX: usize = 64;
-/// Files that one plain word may name as a folder.
+/// Maximum files that one plain word may name as a folder.
 const FOLDER_FILES_MAX: usize = 400;
 
-/// What an identifier says against a stack frame.
+/// Strength of an identifier, relative to a stack frame.
 const IDENTIFIER: f64 = 0.6;
-/// What a plain word that is the name of a file says against a path.
+/// Strength of a plain word that is the name of a file, relative to a path.
 const WORD_AS_FILE: f64 = 0.4;
-/// What a name says that stands in code or a trace alone: most of it only sets the scene.
+/// Strength of a name that occurs only in code or a trace, where most names do not matter.
 const IN_CODE: f64 = 0.7;
 
-/// Marks what is named.
+/// Sets the features `place` and `name`.
 pub fn mark(units: &mut Units, query: &Query, table: &mut Table) {
     let mut files: FxHashMap<FileDoc, (f64, f64)> = FxHashMap::default();
     for word in &query.words {
@@ -63,7 +63,7 @@ pub fn mark(units: &mut Units, query: &Query, table: &mut Table) {
     }
 }
 
-/// A frame points at a line, a frame or a dotted name at a definition of the file.
+/// Marks the unit at the line of a frame, or the definition that a frame or a dotted name names in the file.
 fn mark_inside(
     units: &mut Units,
     mention: &PathMention,
@@ -96,15 +96,15 @@ fn mark_inside(
     }
 }
 
-/// How well one of several definitions with a name fits a line, least first: the one that holds it,
-/// else one with a body before abstract ones, the nearest in another version of the file.
+/// Ranks definitions of one name for a line, the best least: first the one that contains the line, else one
+/// with a body before abstract ones, then the nearest, since the line may be from another version.
 fn fit(line: Option<u32>, at: Lines, kind: ChunkKind) -> (bool, bool, u32) {
     let distance = line.map_or(0, |l| at.start.saturating_sub(l).max(l.saturating_sub(at.end)));
     let is_at_line = line.is_some() && distance == 0;
     (!is_at_line, kind == ChunkKind::Stub, distance)
 }
 
-/// The unit that holds a line.
+/// The unit that contains a line.
 fn at_line(units: &mut Units, file: FileDoc, line: u32) -> Option<Rc<Unit>> {
     let range = units.file(file).chunks.clone();
     let (mut low, mut high) = (range.start, range.end);
@@ -115,7 +115,7 @@ fn at_line(units: &mut Units, file: FileDoc, line: u32) -> Option<Rc<Unit>> {
     (low < range.end).then(|| units.of_chunk(indexd_model::ChunkDoc(low)))
 }
 
-/// What a word says by being a name: less when it stands everywhere in the text of the tree.
+/// The strength of a word as a name; lower if the word is common in the tree.
 fn rarity(view: &dyn IndexView, word: &str) -> f64 {
     let n_chunks = view.stats().n_chunks;
     let mut df = 0;
@@ -123,7 +123,7 @@ fn rarity(view: &dyn IndexView, word: &str) -> f64 {
     0.5 + 0.5 * (idf(n_chunks, u64::from(df)) / idf(n_chunks, 1)).min(1.0)
 }
 
-/// A plain word may be the stem of a file or the name of a folder.
+/// Marks files whose stem or folder is a plain word.
 fn mark_word(
     units: &mut Units,
     word: &str,
@@ -158,7 +158,7 @@ fn mark_word(
     }
 }
 
-/// Neighbouring words may be neighbouring names of a path, its file's without the ending.
+/// Marks files with two neighbouring words as neighbouring components of their path, without the extension.
 fn mark_pairs(units: &mut Units, pairs: &[(String, String)], files: &mut FxHashMap<FileDoc, (f64, f64)>) {
     let mut known: FxHashMap<&str, Vec<FileDoc>> = FxHashMap::default();
     for (first, second) in pairs {
@@ -186,10 +186,10 @@ fn mark_pairs(units: &mut Units, pairs: &[(String, String)], files: &mut FxHashM
     }
 }
 
-/// A word to compare with names: equal without case, underscores, dashes and a plural `s`.
+/// A word that is compared with names, ignoring case, underscores, dashes and a plural `s`.
 struct Name {
     plain: String,
-    /// The name looked at last, as `plain` is.
+    /// A buffer for the name under comparison, in the form of `plain`.
     other: String,
 }
 
@@ -201,7 +201,8 @@ impl Name {
     }
 
     fn is(&mut self, name: &str) -> bool {
-        // Most names differ in their first letter; what is only an `s` may be cut to nothing.
+        // Most names differ in their first letter. A name that starts with `s` may be reduced to an empty
+        // one.
         let first = plain_chars(name).next();
         if first != self.plain.chars().next() && first != Some('s') {
             return false;
@@ -223,13 +224,12 @@ fn make_plain(s: &str, out: &mut String) {
     }
 }
 
-/// Files by the name of the module that they are or may be, found once for one request: the frames
-/// of a trace share most of their names.
+/// Files by module name, found once for one request: the frames of a trace share most of their names.
 #[derive(Default)]
 struct Modules(FxHashMap<String, Rc<[FileDoc]>>);
 
 impl Modules {
-    /// The files with every term of `name` in their path and with that stem, or that of a package.
+    /// The files with every term of `name` in their path, if their stem is `name` or that of a package.
     fn of(&mut self, units: &mut Units, name: &str) -> Rc<[FileDoc]> {
         if let Some(known) = self.0.get(name) {
             return Rc::clone(known);
@@ -249,15 +249,15 @@ impl Modules {
 /// The stem of the file that stands for its folder in Python.
 const PACKAGE: &str = "__init__";
 
-/// The files a mention names, with the names that follow the file in a dotted one.
+/// The files that a mention names; for a dotted mention, each with the names after the file.
 fn resolve(units: &mut Units, mention: &PathMention, modules: &mut Modules) -> Vec<(FileDoc, Vec<String>)> {
     let separator = if mention.is_dotted { &['.', '/'][..] } else { &['/'][..] };
     let parts: Vec<&str> = mention.path.split(separator).filter(|p| !p.is_empty()).collect();
     if mention.is_dotted { resolve_dotted(units, &parts, modules) } else { resolve_path(units, &parts) }
 }
 
-/// The files that share the longest run of trailing components with the mention; without one, those
-/// in the folder that it names.
+/// The files that share the longest run of trailing components with the mention. If none do, the files in the
+/// folder that it names.
 fn resolve_path(units: &mut Units, parts: &[&str]) -> Vec<(FileDoc, Vec<String>)> {
     let Some(name) = parts.last() else { return Vec::new() };
     let files = units.files_with(stem_of(name));
@@ -280,18 +280,18 @@ fn resolve_path(units: &mut Units, parts: &[&str]) -> Vec<(FileDoc, Vec<String>)
     files.into_iter().filter(is_inside).map(|file| (file, Vec::new())).collect()
 }
 
-/// Whether some components of `dir`, one after the other, are those of `folder`.
+/// True if consecutive components of `dir` equal `folder`.
 fn is_in_folder(dir: &str, folder: &str) -> bool {
     let mut starts = once(0).chain(dir.match_indices('/').map(|(at, _)| at + 1));
     starts
         .any(|at| dir[at..].strip_prefix(folder).is_some_and(|rest| rest.is_empty() || rest.starts_with('/')))
 }
 
-/// `a.b.c`: a module `a/b`, `a/b/c` or a package folder, then names inside.
+/// Resolves `a.b.c` to a module `a/b`, `a/b/c` or a package folder, and the names inside it.
 fn resolve_dotted(units: &mut Units, parts: &[&str], modules: &mut Modules) -> Vec<(FileDoc, Vec<String>)> {
     let mut best: (usize, Vec<(FileDoc, Vec<String>)>) = (1, Vec::new());
     for (k, name) in parts.iter().enumerate().rev() {
-        // Only at its end may the mention name a folder.
+        // A mention may name a folder only by its last component.
         let is_end = k + 1 == parts.len();
         let files = if is_end { units.files_with(name).into() } else { modules.of(units, name) };
         for &file in &*files {

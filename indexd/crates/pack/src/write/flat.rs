@@ -1,4 +1,4 @@
-//! Layout `flat`: pieces of one file that overlap or touch are one item.
+//! Layout `flat`: merges pieces of one file that overlap or touch into one item.
 
 use crate::assemble::{Selected, State};
 use crate::pack::Form;
@@ -6,8 +6,8 @@ use crate::render::union;
 use indexd_model::Lines;
 use std::rc::Rc;
 
-/// Merges shown candidates of a file between which no line with text lies. The best of them is the item: it
-/// keeps its rank and its reasons, and has the lines of all; none is lost and none is there twice.
+/// Merges shown candidates of a file if only blank lines are between them. The best of them becomes the item
+/// with its rank and its reasons, and shows the lines of all, each once.
 pub(super) fn merge(a: &mut Selected) {
     let mut places = a.shown.clone();
     places.sort_by_key(|i| {
@@ -29,7 +29,7 @@ pub(super) fn merge(a: &mut Selected) {
     a.shown.retain(is_item);
 }
 
-/// Whether a candidate begins before, or after nothing but blank lines behind, the end of a chain.
+/// True if a candidate starts before the end of a chain, or only blank lines are between them.
 fn touches(a: &mut Selected, chain: &[usize], i: usize) -> bool {
     let is_text = |j: &usize| a.claimed[*j].plan.as_ref().is_some_and(|p| p.form >= Form::Windows);
     if !is_text(&i) || !chain.iter().all(is_text) {

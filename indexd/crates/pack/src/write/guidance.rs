@@ -1,4 +1,4 @@
-//! What to do next, and what is missing, when budget or coverage fell short.
+//! Follow-ups, hints and warnings of a pack.
 
 use super::nearest::{self, Near};
 use crate::assemble::{Claimed, Selected, State};
@@ -11,20 +11,20 @@ use indexd_api::ErrorCode;
 use indexd_model::{DefKind, IndexView, limits};
 use std::collections::BTreeMap;
 
-/// What a word weighs at least whose absence is told: one mention in prose. Code and traces of other
-/// programs are full of words that no one expects here.
+/// Minimum weight of a missing word that is reported: that of one mention in prose. Code and traces from
+/// other programs contain many words that the index need not have.
 const HINT_WEIGHT_MIN: f64 = 0.7;
-/// Percent of the budget below which it is said that nothing more was found.
+/// If less than this percent of the budget is used, the pack says that nothing more was found.
 const POOL_PERCENT: u64 = 90;
-/// Words of the query that are told of at most.
+/// Maximum words in one hint.
 const WORDS_MAX: usize = 5;
-/// Definitions that are suggested at most: those after the best few seldom belong to the matter.
+/// Maximum suggested definitions; later ones are seldom relevant.
 const SUGGESTIONS_MAX: usize = 3;
-/// What is suggested matches a third as well as the best match, or better; below, it mostly shares a
-/// word with the text by chance.
+/// Minimum seed score of a suggested definition, in parts of the best. Lower ones mostly share a word with
+/// the text by chance.
 const SUGGESTED_SEED_MIN: f64 = 1.0 / 3.0;
 
-/// Follow-ups, hints and warnings, when budget or coverage fell short.
+/// Returns follow-ups, hints and warnings.
 pub(super) fn of(a: &mut Selected, stats: &Stats) -> (Vec<String>, Vec<String>, Vec<String>) {
     let is_empty = stats.included == 0 && !a.shows_changes();
     let is_doubt = stats.found > 0 && confidence::is_doubt(a.gathered.confidence, a.query.kind);
@@ -56,14 +56,14 @@ pub(super) fn of(a: &mut Selected, stats: &Stats) -> (Vec<String>, Vec<String>, 
     if a.uses_cut {
         g.hints.push("more uses were found than are looked at; name a file or a narrower symbol".to_owned());
     }
-    // What is suggested can be asked as it stands; advice is a hint.
+    // A follow-up is a request that can be sent as it is; advice is a hint.
     if is_empty && g.next.is_empty() {
         g.hints.push(advice(a.units.view).to_owned());
     }
     (g.next, g.hints, g.warnings)
 }
 
-/// What is said, in order.
+/// The messages, in order.
 #[derive(Default)]
 struct Guidance {
     next: Vec<String>,
@@ -72,7 +72,7 @@ struct Guidance {
 }
 
 impl Guidance {
-    /// What of the request is not as it was asked for.
+    /// Reports parts of the request that could not be honoured.
     fn tell_of_the_request(&mut self, a: &Selected) {
         let negative = a.budgets.negative_reserves.iter();
         self.warnings.extend(negative.map(|name| format!("{name} is negative and counts as 0")));
@@ -90,7 +90,7 @@ impl Guidance {
         }
     }
 
-    /// The words that the index lacks, and those that are spelled like them.
+    /// Reports the words that the index lacks, and similarly spelled words of the index.
     fn tell_of_words(&mut self, a: &mut Selected, words: &Words) {
         if !words.missing.is_empty() {
             self.hints.push(format!("words that occur nowhere in the index: {}", words.missing.join(", ")));
@@ -103,7 +103,7 @@ impl Guidance {
         }
     }
 
-    /// Where bounds on the work, or on an item, ended the pack.
+    /// Reports the bounds on the work, or on an item, that ended the pack.
     fn tell_of_bounds(&mut self, a: &Selected, stats: &Stats) {
         let walk = a.gathered.report;
         if walk.bounded && walk.hops < a.request.expansion.max_hops {
@@ -117,7 +117,7 @@ impl Guidance {
         if !has_room {
             return;
         }
-        // Of a change alone the edges are followed from its parts, and from no seed.
+        // In a pack about a change alone, edges are followed from its parts and not from seeds.
         if (1..walk.seeds_found).contains(&walk.seeds) {
             self.hints.push(format!(
                 "edges of the {} best of {} seeds were followed; the bounds on expansion end there",
@@ -133,7 +133,7 @@ impl Guidance {
             self.hints.push(format!("there is room for more of {n_cut} items; {raise}"));
         }
         let is_all = stats.dropped_by_reason.get("budget") == Some(&0) && stats.included > 0;
-        // A small tree may be shown whole; here the bounds on candidates ended the pack.
+        // In a small tree everything may be shown. Here the bounds on candidates ended the pack.
         if is_all && (a.gathered.is_cut || walk.bounded) {
             let free = stats.token_budget - stats.token_count;
             self.hints.push(format!(
@@ -142,7 +142,7 @@ impl Guidance {
         }
     }
 
-    /// What had no room, and which limit kept it out.
+    /// Reports candidates that did not fit, with the limit that excluded them.
     fn tell_of_room(&mut self, a: &Selected, stats: &Stats) {
         let no_room = no_room(a);
         if no_room.is_empty() {
@@ -160,17 +160,17 @@ impl Guidance {
 
 /// Words of the text, at most [`WORDS_MAX`] of each kind.
 struct Words {
-    /// Those that occur nowhere.
+    /// Words that occur nowhere.
     missing: Vec<String>,
-    /// The same as the index would have them, and as they are written; repeated ones too.
+    /// Missing words as terms of the index and as written; they may repeat.
     absent: Vec<(String, String)>,
-    /// The others.
+    /// Words that occur.
     known: Vec<String>,
 }
 
 impl Words {
-    /// Sorts the words of the text. Terms of a long text that were found and not scored are left out, and so
-    /// are names taken as a whole.
+    /// Sorts the words of the text. Leaves out words of a long text that occur but were not scored, and names
+    /// taken as a whole.
     fn of(a: &Selected) -> Self {
         let view = a.units.view;
         let is_absent = |term: &str| {
@@ -198,7 +198,7 @@ impl Words {
     }
 }
 
-/// How many candidates layout `agent` has no section for.
+/// Reports candidates for which layout `agent` has no section.
 fn unclaimed(a: &Selected) -> Option<String> {
     let n = a.claimed.iter().filter(|c| c.state == State::Dropped(DropReason::NoRule)).count();
     let candidates = if n == 1 { "candidate fits" } else { "candidates fit" };
@@ -206,7 +206,7 @@ fn unclaimed(a: &Selected) -> Option<String> {
         .then(|| format!("{n} {candidates} no section of layout agent; layout graph has one"))
 }
 
-/// What to do where nothing was found.
+/// The advice if nothing was found.
 fn advice(view: &dyn IndexView) -> &'static str {
     if view.files().is_empty() {
         return "the index holds no files";
@@ -214,12 +214,12 @@ fn advice(view: &dyn IndexView) -> &'static str {
     "name a file, a symbol or an error message"
 }
 
-/// What to do about a limit.
+/// The advice about a limit.
 fn raise(limit: &str, is_at_most: bool) -> String {
     if is_at_most { format!("{limit} is at its most") } else { format!("raise {limit}") }
 }
 
-/// Whether a limit of the request cannot be raised.
+/// True if a limit of the request is at its maximum.
 fn is_at_most(a: &Selected, limit: &str) -> bool {
     let caps = a.request.budgets;
     match limit {
@@ -231,7 +231,7 @@ fn is_at_most(a: &Selected, limit: &str) -> bool {
     }
 }
 
-/// The text with the nearest words in place of those that the index lacks; of a long text these words alone.
+/// The text with missing words replaced by the nearest ones; for a long text only the nearest words.
 fn corrected(text: &str, near: &[Near]) -> String {
     if text.split_whitespace().count() > CORRECTED_WORDS_MAX {
         return near.iter().map(|n| n.word.as_str()).collect::<Vec<_>>().join(" ");
@@ -239,17 +239,16 @@ fn corrected(text: &str, near: &[Near]) -> String {
     near.iter().fold(text.to_owned(), |text, n| text.replace(&n.written, &n.word))
 }
 
-/// Words of a text up to which it is repeated in a suggestion.
+/// Texts of at most this number of words are repeated in a suggestion.
 const CORRECTED_WORDS_MAX: usize = 12;
 
-/// The best definitions that are shown, by name and place: where the text says too little, each of them is
-/// a place from which to ask on.
+/// The best shown definitions, by name and place, as follow-ups to a text that says too little.
 fn best_shown(a: &Selected) -> Vec<String> {
     let is_good = |c: &&Claimed| c.state == State::Included && c.candidate.unit.def.some().is_some();
     a.claimed.iter().filter(is_good).take(SUGGESTIONS_MAX).map(|c| name_and_place(a, c)).collect()
 }
 
-/// What makes the pack doubtful, and names of this tree that would make it surer.
+/// Explains why the pack is doubtful, and gives names in this tree that would make a request more precise.
 fn doubt(a: &Selected) -> String {
     let c = confidence::rounded(a.gathered.confidence);
     let mut names: Vec<String> = Vec::new();
@@ -277,9 +276,8 @@ fn has_no_room(state: State) -> bool {
     matches!(state, State::Dropped(reason) if reason.public() == "budget")
 }
 
-/// The best definitions that had no room and match the text well, by name and place: as a query, that
-/// finds each of them first, and whoever can read files knows where to look. Where none matches well,
-/// the best candidate that had no room.
+/// The best definitions that did not fit but match the text well, by name and place. As a query each of these
+/// is found first; as a place it can be opened. If none matches well, the best candidate that did not fit.
 fn suggested(a: &Selected) -> Vec<String> {
     let mut out: Vec<String> = Vec::new();
     let is_good = |c: &Claimed| has_no_room(c.state) && c.candidate.seed_score >= SUGGESTED_SEED_MIN;
@@ -300,7 +298,7 @@ fn suggested(a: &Selected) -> Vec<String> {
     out
 }
 
-/// A candidate as a query: the qualified name, where it has one, and the place.
+/// A candidate as a query: its qualified name, if any, and its place.
 fn name_and_place(a: &Selected, c: &Claimed) -> String {
     let def = c.candidate.unit.def.some().map(|d| a.units.view.def(d));
     let name = def.filter(|d| d.kind != DefKind::Section && !d.qualified.is_empty());
@@ -308,7 +306,7 @@ fn name_and_place(a: &Selected, c: &Claimed) -> String {
     name.map_or(place.clone(), |d| format!("{} {place}", d.qualified))
 }
 
-/// The sections that show nothing for want of room, and how much of each was found.
+/// Reports sections in which nothing fitted, with the number of their candidates.
 fn cut_sections(a: &Selected, stats: &Stats) -> Option<String> {
     let cut = |(s, name): (usize, &&'static str)| {
         let of_section = a.claimed.iter().filter(|c| c.section == Some(s) && has_no_room(c.state));
@@ -320,9 +318,9 @@ fn cut_sections(a: &Selected, stats: &Stats) -> Option<String> {
     (!cut.is_empty()).then(|| format!("sections without room: {}", cut.join(", ")))
 }
 
-/// How many candidates each limit kept out, by the limit's name in a request.
+/// The number of candidates that each limit excluded, by the name of the limit in a request.
 fn no_room(a: &Selected) -> BTreeMap<&'static str, u64> {
-    // Of the two limits on the whole, the one of which more is used.
+    // The limit on the whole pack of which more is used: tokens or characters.
     let caps = a.request.budgets;
     let chars = u128::from(a.rendered.chars().count() as u64);
     let is_chars = caps.max_total_chars == 0

@@ -1,22 +1,22 @@
-//! Words of the index that are spelled like words of the text that it lacks.
+//! Finds words of the index that are spelled like missing words of the text.
 
 use crate::assemble::Selected;
 use indexd_model::{ChunkDoc, IndexView};
 use indexd_text::{edits, word_terms, words};
 
-/// Terms that are compared with one word; those with its first two letters are seldom as many.
+/// Maximum terms compared with one word. Few words have more with their first two letters.
 const TERMS_MAX: usize = 4_000;
 
-/// A word of the text that the index lacks, and the word of the index that may have been meant.
+/// A missing word of the text, and the word of the index that may have been meant.
 pub(super) struct Near {
-    /// As it was written.
+    /// The word as written.
     pub written: String,
-    /// The word of the index.
+    /// The similar word of the index.
     pub word: String,
 }
 
-/// For each of these terms with the word that gave it: the nearest word of the index, of equally near ones
-/// the most common. Nothing for a word that no other is near to.
+/// Returns the nearest word of the index for each missing term; of equally near words the most common. Words
+/// without a near one are skipped.
 pub(super) fn of(a: &mut Selected, missing: &[(String, String)]) -> Vec<Near> {
     let mut out = Vec::new();
     for (term, written) in missing {
@@ -32,7 +32,7 @@ pub(super) fn of(a: &mut Selected, missing: &[(String, String)]) -> Vec<Near> {
 
 fn nearest_term(view: &dyn IndexView, term: &str) -> Option<String> {
     let most = (term.chars().count() / 4).clamp(1, 3);
-    // Few who mistype a word do so in its first letter; two in the wrong order are looked for.
+    // The first letter is seldom mistyped; swapped first letters are covered.
     let first: Vec<char> = term.chars().take(2).collect();
     let [one, two] = first[..] else { return None };
     let mut best: Option<(usize, u32, String)> = None;
@@ -54,7 +54,7 @@ fn nearest_term(view: &dyn IndexView, term: &str) -> Option<String> {
     best.map(|b| b.2)
 }
 
-/// The word of a chunk that has the term, in lower case.
+/// Returns the word of a chunk that has the term, in lower case.
 fn word_of(a: &mut Selected, chunk: ChunkDoc, term: &str) -> Option<String> {
     let record = a.units.chunk(chunk);
     let source = a.sources.of(a.units.view, record.file);

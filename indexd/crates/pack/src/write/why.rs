@@ -1,6 +1,6 @@
-//! Why an item is there: the edges that lead to it, else the words it has of the text, else the signals
-//! of retrieval, each with its place. A line of the item itself is one that is shown wherever one holds
-//! the evidence, and said to be outside of the excerpt where none does.
+//! Explains why an item is shown: by the edges that lead to it, else by its words of the text, else by the
+//! signals of retrieval, each with its place. The place is a shown line of the item if one contains the
+//! evidence. Otherwise it is marked as outside the excerpt.
 
 use crate::assemble::Selected;
 use crate::candidate::{Origin, Step};
@@ -19,9 +19,9 @@ use indexd_text::{word_terms, words};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 
-/// Relations with other items that are told of one.
+/// Maximum relations of one item in the output.
 const RELATIONS_SHOWN: usize = 4;
-/// Terms named in the evidence of a seed.
+/// Maximum terms in the evidence of a seed.
 const TERMS_SHOWN: usize = 3;
 
 pub(super) fn why(a: &mut Selected, i: usize, source: &Source) -> Why {
@@ -68,7 +68,7 @@ pub(super) fn why(a: &mut Selected, i: usize, source: &Source) -> Why {
     Why { rule: rule.to_owned(), path, evidence, evidence_gap: has_gap, also }
 }
 
-/// Finds the calls and uses between items, those with their code shown, and tells both sides of them.
+/// Finds the calls and uses between items that show code, and notes them at both items.
 pub(super) fn relate(a: &mut Selected) {
     let key = |i: &usize| a.claimed[*i].candidate.unit.key;
     let pieces = |i: &usize| a.claimed[*i].merged_from.iter().chain([i]).map(key).collect::<Vec<_>>();
@@ -87,9 +87,9 @@ pub(super) fn relate(a: &mut Selected) {
             if other == n {
                 continue;
             }
-            // A call of a field or a variable is a use of what declares it.
+            // A call of a member that another unit shows counts as a use of that unit.
             let is_own = a.claimed[shown[other]].candidate.unit.def == edge.target;
-            // One of several that an interface or a base stands for.
+            // The call may go to one of several implementations of an interface or a base.
             let is_candidate = edge.occurrences.iter().all(|o| o.rule == Rule::Dispatch);
             let (out, back) = match edge.kind {
                 EdgeKind::Call if is_candidate => ("may call", "may be called by"),
@@ -121,7 +121,7 @@ pub(super) fn relate(a: &mut Selected) {
     }
 }
 
-/// Notes that an item would be in a section as well, which its own claimed before.
+/// Notes that a section would claim an item that another section claimed before.
 fn would_claim(a: &mut Selected, i: usize, section: &'static str) {
     let own = a.claimed[i].section.map(|s| a.section_names[s]);
     let also = &a.claimed[i].also;
@@ -130,8 +130,8 @@ fn would_claim(a: &mut Selected, i: usize, section: &'static str) {
     }
 }
 
-/// Whether a path is a possible call: through what a definition implements or overrides, or to what
-/// does so.
+/// True if a path is only a possible call: through a method that the definition implements or overrides, or
+/// to one of several implementations.
 fn is_dispatch(path: &[Step]) -> bool {
     let is_kind = |kind: EdgeKind| path.iter().any(|s| s.kind == kind);
     let is_candidate = |s: &Step| s.evidence.is_some_and(|o| o.rule == Rule::Dispatch);
@@ -142,12 +142,12 @@ fn holds(lines: Lines, line: u32) -> bool {
     (lines.start..=lines.end).contains(&line)
 }
 
-/// Whether a line of a candidate is in its excerpt.
+/// True if a line of a candidate is in its excerpt.
 fn is_shown(a: &Selected, i: usize, line: u32) -> bool {
     a.claimed[i].plan.as_ref().is_some_and(|plan| plan.parts.iter().any(|p| holds(*p, line)))
 }
 
-/// The strongest reason of a seed: what was named exactly goes before what was scored.
+/// The strongest reason of a seed. Exact names precede scores.
 fn seed_rule(f: &Features, kind: Kind) -> &'static str {
     if f.get(Feature::Name) > 0.0 && kind == Kind::Trace {
         "seed-frame"
@@ -162,7 +162,7 @@ fn seed_rule(f: &Features, kind: Kind) -> &'static str {
     }
 }
 
-/// The edges from a seed, and the evidence of each.
+/// The edges from a seed to the item, with the evidence of each.
 pub(super) fn steps(a: &mut Selected, i: usize) -> (Vec<PathStep>, Vec<Evidence>) {
     let walked: Vec<Step> = a.claimed[i].candidate.path.clone();
     let mut path = Vec::new();
@@ -208,8 +208,8 @@ fn edge_name(kind: EdgeType) -> &'static str {
     }
 }
 
-/// The terms of the query that weigh most in the unit, each with its first line that is shown, else its
-/// first. What stands between the parts of the unit belongs to others.
+/// The heaviest query terms in the unit, each with its first shown line, else its first line. Text between
+/// the parts of the unit belongs to other units and is skipped.
 fn text_evidence(a: &mut Selected, i: usize, source: &Source) -> Vec<Evidence> {
     let hits = a.line_terms(i, source);
     let unit = &a.claimed[i].candidate.unit;
@@ -228,7 +228,7 @@ fn text_evidence(a: &mut Selected, i: usize, source: &Source) -> Vec<Evidence> {
     let mut out = Vec::new();
     for (term, line) in terms {
         let (text, weight) = a.term(term);
-        // The parts of one name say no more than the name.
+        // Terms from the same written word are named once.
         let written = a.query.as_written(text);
         if told.contains(&written) {
             continue;
@@ -255,7 +255,7 @@ fn text_evidence(a: &mut Selected, i: usize, source: &Source) -> Vec<Evidence> {
     out
 }
 
-/// The first word of a line that has the term.
+/// Returns the first word of a line that has the term.
 fn word_of<'t>(line: &'t str, term: &str) -> Option<&'t str> {
     let mut found = None;
     words(line, |_, word| {
@@ -266,8 +266,7 @@ fn word_of<'t>(line: &'t str, term: &str) -> Option<&'t str> {
     found
 }
 
-/// Whether a reader finds in `word` what was written: all of it, or the stem of a plain word, which
-/// is its term.
+/// True if `word` visibly contains what was written: the whole word, or its stem if it is a plain word.
 fn is_seen_in(written: &str, term: &str, word: &str) -> bool {
     let (written, word) = (written.to_lowercase(), word.to_lowercase());
     let mut is_plain = true;
@@ -275,8 +274,8 @@ fn is_seen_in(written: &str, term: &str, word: &str) -> bool {
     word.contains(&written) || (is_plain && written.starts_with(term) && word.contains(term))
 }
 
-/// What speaks for a candidate that has neither edges nor words of the text: the signals of
-/// retrieval, strongest first, or the seed beside it, or the focus.
+/// The evidence of a candidate without edges and words of the text: the signals of retrieval, strongest
+/// first, or the seed near it, or the focus.
 fn signal_evidence(a: &Selected, i: usize, source: &Source) -> Vec<Evidence> {
     let c = &a.claimed[i].candidate;
     let shown = a.claimed[i].plan.as_ref().and_then(|plan| plan.parts.first());
@@ -307,7 +306,7 @@ fn signal_evidence(a: &Selected, i: usize, source: &Source) -> Vec<Evidence> {
         .collect()
 }
 
-/// One sentence, made from `why` alone.
+/// Writes one sentence from `why` alone.
 pub(super) fn sentence(why: &Why) -> String {
     let place = |e: &Evidence| {
         let unseen = if e.outside_excerpt { " (not shown)" } else { "" };

@@ -15,9 +15,9 @@ use rustc_hash::FxHashMap;
 use std::collections::BTreeSet;
 
 impl WriteTxn<'_> {
-    /// Files to link again after `keys` changed: those that looked one of them up, and those with an edge to
-    /// a definition that this transaction removed. Sorted by path, without files that were put and are
-    /// not linked yet.
+    /// Returns the files to link again after `keys` changed: files that looked up one of the keys, and files
+    /// with an edge to a definition that this transaction removed. Sorted by path. Files that were put and
+    /// are not linked yet are left out.
     ///
     /// # Errors
     /// [`StoreError::Corrupt`] when the index cannot be read.
@@ -115,7 +115,7 @@ impl WriteTxn<'_> {
     /// Kinds and targets of the stored outgoing edges of a source, sorted.
     fn targets(&self, source: u32) -> Result<Vec<(EdgeKind, u32)>> {
         let mut out = Vec::new();
-        // Places do not matter here, and a removed source has no row any more.
+        // Places do not matter here. The row of a removed source is gone.
         let base = edges::Base { source, at: 0, line: 0 };
         let t = &self.tables().edges_out;
         let key = source.to_be_bytes();

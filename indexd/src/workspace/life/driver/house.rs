@@ -86,7 +86,7 @@ impl House {
         self.alive_at = Some(now + ALIVE);
     }
 
-    /// Records a change of the index, to be flushed after a while. `worn` asks to reopen the environment as
+    /// Records a change of the index, to be flushed after a while. `is_worn` asks to reopen the environment as
     /// well.
     pub fn changed(&mut self, config: &Config, is_worn: bool, now: Instant) {
         let at = now + Duration::from_secs(config.workspace_sync_s);

@@ -1,4 +1,4 @@
-//! The watcher of every system that notify knows. On Linux [`super::inotify`] takes its place: there
+//! The watcher of every system that notify knows. On Linux `inotify` takes its place: there
 //! notify asks to be told of each file that is opened, and a search through the tree by any program
 //! would wake the daemon for each file and overflow the queue; and it hands every folder to its
 //! thread and waits for the answer, which costs five times the system call.
