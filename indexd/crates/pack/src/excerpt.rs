@@ -171,20 +171,14 @@ pub fn telling(source: &Source, unit: &Unit, head: Plan) -> Option<Plan> {
     is_told.then(|| Plan { parts: union(head.parts.into_iter().chain([first])), ..head })
 }
 
-/// A lower bound for the bytes of the excerpt of `unit`, without a look at its text. Of a long unit only some
-/// lines are shown.
+/// A lower bound for the bytes of the excerpt of `unit`, without a look at its text: its size where it is
+/// shown whole, else 0, since its first line may be all that is shown.
 pub fn bytes_at_least(unit: &Unit, room: Room) -> u64 {
     let size: u64 = unit.spans.iter().map(|(s, _)| u64::from(s.len())).sum();
     let n_lines: u32 = unit.spans.iter().map(|(_, l)| l.count()).sum();
     let has_long = n_lines <= WHOLE_LINES && size > room.line_bytes as u64;
-    if size > room.bytes as u64 || has_long {
-        // The lines that fit a limit on bytes are not known before they are chosen.
-        0
-    } else if n_lines <= WHOLE_LINES || size <= room.whole_bytes as u64 {
-        size
-    } else {
-        size * u64::from(room.lines.min(n_lines)) / u64::from(n_lines)
-    }
+    let is_whole = n_lines <= WHOLE_LINES || size <= room.whole_bytes as u64;
+    if is_whole && !has_long && size <= room.bytes as u64 { size } else { 0 }
 }
 
 /// Reduces a plan to its first `n_lines` lines.

@@ -128,16 +128,23 @@ impl Assembly<'_> {
 
     /// True if the excerpt of a candidate certainly exceeds `tokens`, without a look at its text.
     pub(super) fn is_too_large(&mut self, i: usize, tokens: u64) -> bool {
-        let unit = &self.s.claimed[i].candidate.unit;
-        let least = excerpt::bytes_at_least(unit, self.room(i)) / BYTES_PER_TOKEN_MAX;
+        let least = self.excerpt_at_least(i);
         least > tokens || self.has_too_large_header(i, tokens - least)
+    }
+
+    /// A lower bound for the tokens of a candidate's excerpt. A module that imports what is shown may take
+    /// one line.
+    fn excerpt_at_least(&self, i: usize) -> u64 {
+        if self.line_of_import(i).is_some() {
+            return 0;
+        }
+        excerpt::bytes_at_least(&self.s.claimed[i].candidate.unit, self.room(i)) / BYTES_PER_TOKEN_MAX
     }
 
     /// The free tokens that [`Assembly::is_too_large`] requires.
     pub(super) fn at_least(&self, i: usize) -> u64 {
         let c = &self.s.claimed[i].candidate;
-        let own = excerpt::bytes_at_least(&c.unit, self.room(i)) / BYTES_PER_TOKEN_MAX;
-        own + self.page.header_at_least(zone_of(c), c.unit.file, &c.file.path)
+        self.excerpt_at_least(i) + self.page.header_at_least(zone_of(c), c.unit.file, &c.file.path)
     }
 
     /// True if the header of a candidate's file is not shown yet and does not fit into `tokens`. Limits on
