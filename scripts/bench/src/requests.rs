@@ -252,7 +252,6 @@ fn check_excerpt(item: &Value, root: &Path, unsaved: Option<&(String, String)>) 
             Err(_) => return Ok(()),
         },
     };
-    let text = text.trim_start_matches('\u{feff}');
     let lines: Vec<&str> = text.split_inclusive('\n').collect();
     let declares_redactions = item["redactions"].as_array().is_some_and(|kinds| !kinds.is_empty());
     let is_cut = item.pointer("/excerpt/truncated") == Some(&Value::Bool(true));
@@ -263,12 +262,12 @@ fn check_excerpt(item: &Value, root: &Path, unsaved: Option<&(String, String)>) 
         let (Some(start), Some(end)) = (at("/lines/start"), at("/lines/end")) else { bail!("no lines") };
         for n in start..=end {
             let (shown, whole) = (shown_lines.next().unwrap_or("nothing"), lines.get(n - 1).unwrap_or(&""));
-            let shown = shown.trim_start_matches('\u{feff}');
+            let [shown, whole] = [shown, whole].map(|line| line.trim_start_matches('\u{feff}'));
             let inner = shown.trim_end_matches(['\n', '\r']).trim_matches('\u{2026}');
             let is_part = is_cut && shown.contains('\u{2026}') && whole.contains(inner);
             let is_redacted = declares_redactions && is_same_outside_marks(shown, whole);
             ensure!(
-                shown == *whole || is_part || is_redacted,
+                shown == whole || is_part || is_redacted,
                 "{path}:{n} is not what the pack shows: {shown:?}"
             );
         }

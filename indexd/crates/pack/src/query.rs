@@ -247,12 +247,12 @@ impl Query {
 
     /// Adds the verb of an irregular form, and the words that programs use instead of a plain word.
     fn add_words_of_programs(&mut self, t: &QueryTerm, of: usize, w: &Weights) {
-        if let Some(verb) = concepts::verb_of(&t.term).filter(|_| w.verbs > 0.0) {
-            self.add_form(verb, w.verbs * t.weight, of);
+        if let Some(verb) = concepts::verb_of(&t.term).filter(|_| w.derived > 0.0) {
+            self.add_form(verb, w.derived * t.weight, of);
         }
-        if w.concepts > 0.0 {
+        if w.synonyms > 0.0 {
             for same in concepts::same_as(&t.term) {
-                self.add_form(same.clone(), w.concepts * t.weight, of);
+                self.add_form(same.clone(), w.synonyms * t.weight, of);
             }
         }
     }

@@ -103,7 +103,7 @@ pub fn retrieve(
     table.number_types(units);
     table.mark_evidence();
     if is_on(Feature::Commits) || is_on(Feature::Touched) {
-        history::mark(units, query, w, &mut table);
+        history::mark(units, query, &mut table);
     }
     table.rank(&formula);
     if is_on(Feature::Feedback) && w.feedback > 0.0 {
@@ -122,7 +122,6 @@ pub fn retrieve(
     }
     table.rank(&formula);
     diversify::crowding(&mut table.hits, w.crowding);
-    diversify::likeness(units, &mut table.hits, w.likeness);
     let found = |f: &Feature| formula.has(*f) && table.hits.iter().any(|h| h.scored.features.get(*f) > 0.0);
     let routes = ROUTES.iter().filter(|(_, features)| features.iter().any(found));
     let providers = routes.map(|(name, _)| *name).collect();
@@ -210,7 +209,7 @@ impl Table {
                 unit,
                 file,
                 role,
-                scored: Scored { features: Features::default(), prior, crowding: 1.0, likeness: 1.0 },
+                scored: Scored { features: Features::default(), prior, crowding: 1.0 },
                 total: 0.0,
                 coverage: 0.0,
                 of_type: None,

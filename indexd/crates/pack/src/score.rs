@@ -1,7 +1,7 @@
 //! The score of a unit: a formula over named features, and an explanation whose parts add up to it.
 //!
 //! ```text
-//! total  = role * length * origin * own * crowding * likeness
+//! total  = role * length * origin * own * crowding
 //! own    = unit + gate * file
 //! unit   = words + feedback + sum of weight * strength: type, name, literal, touched, tests, neighbours
 //! file   = path + sum of weight * strength: file, place, commits
@@ -165,8 +165,6 @@ pub struct Scored {
     pub prior: Prior,
     /// Factor for better units in its file, in 0..1.
     pub crowding: f64,
-    /// Factor for better units that it repeats, in 0..1.
-    pub likeness: f64,
 }
 
 impl Scored {
@@ -208,7 +206,7 @@ impl Formula {
         self.gate + (1.0 - self.gate) * own.sqrt()
     }
 
-    /// The total of a unit without `crowding` and `likeness`.
+    /// The total of a unit without `crowding`.
     pub fn total(&self, f: &Features, prior: Prior) -> f64 {
         let sum = |of_file: bool| {
             let specs = FEATURES.iter().filter(|s| s.is_of_file == of_file);
@@ -220,7 +218,7 @@ impl Formula {
 
     /// The seed score of a unit, in 0..1; `scale` maps the best total to 1.
     pub fn seed(&self, s: &Scored, scale: f64) -> f64 {
-        (self.total(&s.features, s.prior) * s.crowding * s.likeness * scale).min(1.0)
+        (self.total(&s.features, s.prior) * s.crowding * scale).min(1.0)
     }
 
     /// Explains [`Formula::seed`].
@@ -228,7 +226,6 @@ impl Formula {
         let factors = vec![
             self.explain(&s.features, s.prior),
             Explanation::leaf("crowding", s.crowding),
-            Explanation::leaf("likeness", s.likeness),
             Explanation::leaf("scale", scale),
         ];
         Explanation::least(

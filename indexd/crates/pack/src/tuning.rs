@@ -3,14 +3,13 @@
 
 use crate::config::settings;
 use crate::query::Kind;
-use indexd_text::Bm25;
 use serde::{Deserialize, Serialize};
 
 settings! {
     /// All tuned numbers.
     #[derive(Copy)]
     Tuning {
-        /// BM25 and the weights of features.
+        /// The weights of fields, words and features.
         weights: Weights = Weights::default(),
         /// The sizes of excerpts.
         excerpts: Excerpts = Excerpts::default(),
@@ -21,35 +20,26 @@ settings! {
         thrift: f64 = 0.30,
     }
 
-    /// BM25 and the weights of features; 0 switches a feature off.
+    /// The weights of fields, words and features; 0 switches one off.
     #[derive(Copy)]
     Weights {
-        /// BM25: saturation of repeated words.
-        k1: f64 = 1.2,
-        /// BM25: normalisation by length, 0..1.
-        b: f64 = 0.75,
-        /// Weight of a word in the name of a definition, relative to its body.
+        /// Weight of a word in the name of a definition, in the enclosing names or in the path of the file,
+        /// relative to its body.
         name: f64 = 3.0,
-        /// Weight of a word in the enclosing names.
-        qualifier: f64 = 2.0,
         /// Weight of a word in the doc comment.
         doc: f64 = 0.25,
         /// Weight of a word in the doc comment for questions, which are worded like prose.
         doc_question: f64 = 1.0,
-        /// Weight of a word in the path of the file.
-        path: f64 = 3.0,
         /// Weight of a word in the title, relative to the first paragraph.
         title: f64 = 2.0,
         /// Weight of two neighbouring words joined into one name, relative to each alone.
         joined: f64 = 0.4,
-        /// Weight of derived words (`parser`, `parse`), relative to the word.
+        /// Weight of derived words (`parser`, `parse`) and, for questions, of the verb of an irregular form
+        /// (`written`, `write`), relative to the word.
         derived: f64 = 0.6,
-        /// Weight of abbreviations and synonyms (`cfg`, `configuration`), relative to the word.
+        /// Weight of abbreviations and synonyms (`cfg`, `configuration`) and, for questions, of the words that
+        /// programs use instead (`again`, `retry`), relative to the word.
         synonyms: f64 = 0.5,
-        /// Weight of the verb of an irregular form (`written`, `write`), relative to the form.
-        verbs: f64 = 0.8,
-        /// Weight of the words that programs use instead (`again`, `retry`), relative to the word.
-        concepts: f64 = 0.4,
         /// Loss of a unit that contains only some of the words: 0 for none, 1 for the full missing share.
         coverage: f64 = 0.3,
         /// Weight of the heaviest feedback word, relative to a word of the first paragraph.
@@ -78,8 +68,6 @@ settings! {
         short: f64 = 0.25,
         /// Loss of later units of a file: the n-th, from 0, keeps `1 / (1 + crowding * n)`.
         crowding: f64 = 0.04,
-        /// Factor of a unit for each better one that it repeats, 0..1.
-        likeness: f64 = 0.7,
     }
 
     /// The sizes of excerpts.
@@ -123,10 +111,5 @@ impl Weights {
             self.doc = self.doc_question;
         }
         self
-    }
-
-    /// The parameters of BM25.
-    pub fn bm25(&self) -> Bm25 {
-        Bm25 { k1: self.k1, b: self.b }
     }
 }

@@ -25,6 +25,9 @@ pub struct Bm25 {
 }
 
 impl Bm25 {
+    /// The values of the literature, which are not tuned.
+    pub const USUAL: Self = Self { k1: 1.2, b: 0.75 };
+
     /// What `tf` is compared with in a text of length `len`, where texts have `average` on average.
     pub fn norm(self, len: f64, average: f64) -> f64 {
         self.k1 * (1.0 - self.b + self.b * len / average.max(1.0))
@@ -55,7 +58,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    const USUAL: Bm25 = Bm25 { k1: 1.2, b: 0.75 };
+    const USUAL: Bm25 = Bm25::USUAL;
 
     #[test]
     fn worked_by_hand() {

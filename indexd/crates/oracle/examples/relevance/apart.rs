@@ -10,11 +10,10 @@ use anyhow::{Context as _, Result};
 use indexd_pack::Tuning;
 use std::collections::HashMap;
 
-/// What only questions use.
-const SETTINGS: [&str; 7] = [
+/// What questions use.
+const SETTINGS: [&str; 6] = [
     "weights.docQuestion",
-    "weights.verbs",
-    "weights.concepts",
+    "weights.derived",
     "weights.synonyms",
     "weights.neighbours",
     "excerpts.questionMostPercent",

@@ -13,7 +13,7 @@ use indexd_oracle::Oracle;
 use indexd_text::Bm25;
 use std::collections::{BTreeMap, BTreeSet};
 
-const USUAL: Bm25 = Bm25 { k1: 1.2, b: 0.75 };
+const USUAL: Bm25 = Bm25::USUAL;
 /// What a word of the name counts beside its place in the text.
 const NAME: f64 = 2.0;
 /// Words that say nothing about code.

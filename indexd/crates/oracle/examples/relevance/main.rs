@@ -45,31 +45,15 @@ use task::Task;
 use tree::Trees;
 
 /// Weights that are switched off one at a time.
-const FEATURES: [&str; 17] = [
-    "feedback",
-    "file",
-    "ofType",
-    "place",
-    "named",
-    "literal",
-    "commits",
-    "touched",
-    "tests",
-    "path",
-    "name",
-    "qualifier",
-    "doc",
-    "joined",
-    "coverage",
-    "derived",
-    "synonyms",
+const FEATURES: [&str; 15] = [
+    "feedback", "file", "ofType", "place", "named", "literal", "commits", "touched", "tests", "name", "doc",
+    "joined", "coverage", "derived", "synonyms",
 ];
 /// What else is switched off, one at a time: presentations, and factors that are 1 when off.
-const OFF: [(&str, &str); 9] = [
+const OFF: [(&str, &str); 8] = [
     ("title as the rest", "weights.title=1"),
     ("no gate", "weights.gate=1"),
     ("no crowding", "weights.crowding=0"),
-    ("no likeness", "weights.likeness=1"),
     ("short as long", "weights.short=0"),
     ("no heads", "shares.references=0"),
     ("no callers", "shares.callers=0"),

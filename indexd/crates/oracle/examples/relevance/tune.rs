@@ -142,7 +142,7 @@ fn steps() -> Result<Vec<Step>> {
 }
 
 /// Numbers that are at most 1.
-const SHARES: [&str; 5] = [".b", ".coverage", ".gate", ".short", ".likeness"];
+const SHARES: [&str; 3] = [".coverage", ".gate", ".short"];
 
 /// One number at a factor of its default.
 pub fn step(name: String, value: &Value, factor: f64) -> Option<Step> {

@@ -4,19 +4,18 @@
 use super::Table;
 use crate::query::Query;
 use crate::score::Feature;
-use crate::tuning::Weights;
 use crate::unit::Units;
 use indexd_model::FileDoc;
 use indexd_model::view::{FileHistory, Touched};
-use indexd_text::bm25::idf;
+use indexd_text::bm25::{Bm25, idf};
 use rustc_hash::FxHashMap;
 
 /// Number of commits after which a change counts half.
 const TOUCHED_HALF: f64 = 15.0;
 
 /// Sets the feature `commits`: BM25 with the subjects of a file's commits as its text. Also sets `touched`.
-pub fn mark(units: &Units, query: &Query, w: &Weights, table: &mut Table) {
-    let (view, bm25) = (units.view, w.bm25());
+pub fn mark(units: &Units, query: &Query, table: &mut Table) {
+    let (view, bm25) = (units.view, Bm25::USUAL);
     let n_files = view.stats().n_files;
     let mut histories: FxHashMap<FileDoc, FileHistory> = FxHashMap::default();
     for h in &table.hits {

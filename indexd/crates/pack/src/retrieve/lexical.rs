@@ -10,11 +10,13 @@ use crate::tuning::Weights;
 use crate::unit::Units;
 use indexd_model::view::{ChunkRecord, Field, FieldCounts, N_FIELDS, PathPosting, Posting};
 use indexd_model::{ChunkDoc, FileDoc, IndexView};
-use indexd_text::bm25::idf;
+use indexd_text::bm25::{Bm25, idf};
 use rustc_hash::FxHashMap;
 use std::cell::RefCell;
 use std::ops::Range;
 
+/// The parameters of BM25.
+const BM25: Bm25 = Bm25::USUAL;
 /// Maximum terms scored of a query, the heaviest; more terms of a long trace do not help.
 const TERMS_MAX: usize = 64;
 /// Maximum files whose path contains query terms, the best.
@@ -169,7 +171,7 @@ impl Lexical {
 fn field_weights(r: &Weights) -> [f64; N_FIELDS] {
     let mut w = [0.0; N_FIELDS];
     w[Field::Name as usize] = r.name;
-    w[Field::Qualifier as usize] = r.qualifier;
+    w[Field::Qualifier as usize] = r.name;
     w[Field::Signature as usize] = 1.0;
     w[Field::Doc as usize] = r.doc;
     w[Field::Body as usize] = 1.0;
@@ -256,7 +258,7 @@ fn choose(
     cancel: &dyn Fn() -> bool,
 ) -> Vec<u32> {
     let weights = field_weights(r);
-    first_pass(terms, &weights, r, s, cancel);
+    first_pass(terms, &weights, s, cancel);
     let path_files = score_paths(terms, r, s);
     spread_paths(view, &path_files, s);
     let mut kept = best(s, CANDIDATES_MAX);
@@ -269,14 +271,7 @@ fn choose(
 }
 
 /// Adds the weight of each posting at average length.
-fn first_pass(
-    terms: &[Term],
-    weights: &[f64; N_FIELDS],
-    r: &Weights,
-    s: &mut Scratch,
-    cancel: &dyn Fn() -> bool,
-) {
-    let bm25 = r.bm25();
+fn first_pass(terms: &[Term], weights: &[f64; N_FIELDS], s: &mut Scratch, cancel: &dyn Fn() -> bool) {
     let mut scores = std::mem::take(&mut s.scores);
     let mut touched = std::mem::take(&mut s.touched);
     let last = terms.iter().filter_map(|t| s.postings(t).last()).map(|p| p.chunk.index()).max();
@@ -293,7 +288,7 @@ fn first_pass(
                 if *score == 0.0 {
                     touched.push(p.chunk.0);
                 }
-                *score += full * bm25.weight(tf, r.k1);
+                *score += full * BM25.weight(tf, BM25.k1);
             }
         }
     }
@@ -313,8 +308,8 @@ fn score_paths(terms: &[Term], r: &Weights, s: &Scratch) -> Vec<(FileDoc, f64)> 
     let mut sums: FxHashMap<FileDoc, f64> = FxHashMap::default();
     for t in terms {
         for p in s.paths(t) {
-            let tf = f64::from(p.count) * r.path;
-            *sums.entry(p.file).or_insert(0.0) += t.idf * t.weight * r.bm25().weight(tf, r.k1);
+            let tf = f64::from(p.count) * r.name;
+            *sums.entry(p.file).or_insert(0.0) += t.idf * t.weight * BM25.weight(tf, BM25.k1);
         }
     }
     let mut files: Vec<(FileDoc, f64)> = sums.into_iter().filter(|f| f.1 > 0.0).collect();
@@ -367,7 +362,6 @@ fn second_pass(
     s: &mut Scratch,
 ) -> Vec<ChunkHit> {
     let stats = units.view.stats();
-    let bm25 = r.bm25();
     let n_terms = terms.len();
     if n_terms == 0 || kept.is_empty() {
         return Vec::new();
@@ -380,11 +374,11 @@ fn second_pass(
     let mut hits = Vec::with_capacity(kept.len());
     for ((&c, record), row) in kept.iter().zip(&records).zip(s.matrix.chunks_exact_mut(n_terms)) {
         let len: f64 = record.lens.iter().map(|l| f64::from(*l)).sum();
-        let norm = bm25.norm(len, average_total);
+        let norm = BM25.norm(len, average_total);
         // Sums the saturated weights.
         let saturated = |row: &[f64], full: &[f64]| -> f64 {
             let held = row.iter().zip(full).filter(|(tf, _)| **tf > 0.0);
-            held.map(|(tf, full)| full * bm25.weight(*tf, norm)).sum()
+            held.map(|(tf, full)| full * BM25.weight(*tf, norm)).sum()
         };
         let own = saturated(&row[..n_asked], &full[..n_asked]);
         let fed = saturated(&row[n_asked..], &full[n_asked..]);
@@ -394,7 +388,7 @@ fn second_pass(
             own + fed
         } else {
             for &(_, j, count) in in_path {
-                row[j as usize] += r.path * f64::from(count);
+                row[j as usize] += r.name * f64::from(count);
             }
             saturated(row, &full)
         };

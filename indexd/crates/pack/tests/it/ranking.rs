@@ -46,67 +46,6 @@ fn words_of_the_best_hit_bring_up_what_shares_them() {
 }
 
 #[test]
-fn of_files_for_several_platforms_one_comes_first() {
-    let read = "package os\n\nfunc readClock() int {\n\treturn 1\n}\n";
-    let view = Oracle::of(&[
-        ("go.mod", "module m\n"),
-        ("os/clock_linux.go", read),
-        ("os/clock_windows.go", read),
-        ("os/use.go", "package os\n\nfunc Now() int {\n\tclock := readClock()\n\treturn clock\n}\n"),
-    ]);
-    let names = |likeness: f64| {
-        let weights = Weights { likeness, ..Weights::default() };
-        let found = found(&view, "read the clock", &weights);
-        let of_code = found.hits.iter().filter(|h| h.unit.def.some().is_some());
-        of_code.map(|h| h.file.path.to_string()).collect::<Vec<_>>()
-    };
-    assert_eq!(names(0.3), ["os/clock_linux.go", "os/use.go", "os/clock_windows.go"]);
-    assert_eq!(names(1.0), ["os/clock_linux.go", "os/clock_windows.go", "os/use.go"]);
-}
-
-/// Which definitions are found for a question about redirects, best first, among clients and a check;
-/// each client is a file with methods that differ in nothing but their names.
-fn redirecting(clients: &[&[&str]], likeness: f64) -> Vec<String> {
-    let method = |name: &&str| {
-        format!(
-            "    def {name}(self, url, redirect=None):\n        return self.request(\n            \"{name}\",\n            \
-             url,\n            redirect=redirect,\n            timeout=self.timeout,\n            \
-             retries=self.retries,\n            proxy=self.proxy,\n        )\n\n"
-        )
-    };
-    let client = |(i, names): (usize, &&[&str])| {
-        let methods: String = names.iter().map(method).collect();
-        (format!("client{i}.py"), format!("class Client:\n{methods}"))
-    };
-    let mut files: Vec<(String, String)> = clients.iter().enumerate().map(client).collect();
-    let check = "def is_safe(url):\n    if url.redirect:\n        return False\n    return True\n";
-    files.push(("checks.py".to_owned(), check.to_owned()));
-    let files: Vec<(&str, &str)> = files.iter().map(|(path, text)| (&**path, &**text)).collect();
-    let view = Oracle::of(&files);
-    let mut units = Units::new(&view);
-    let weights = Weights { likeness, ..Weights::default() };
-    let found = search(&mut units, "redirect to another url", &weights, SeedProvider::Hybrid);
-    let defs: Vec<_> = found.hits.iter().filter_map(|h| h.unit.def.some()).collect();
-    let names = defs.into_iter().map(|d| units.def(d).name.to_string());
-    names.filter(|n| n != "Client").collect()
-}
-
-#[test]
-fn of_what_looks_alike_two_come_first() {
-    let client: &[&[&str]] = &[&["delete", "get", "head", "options"]];
-    assert_eq!(redirecting(client, 1.0), ["delete", "get", "head", "options", "is_safe"]);
-    assert_eq!(redirecting(client, 0.3), ["delete", "get", "is_safe", "head", "options"]);
-}
-
-#[test]
-fn what_looks_alike_stands_in_one_file_or_bears_one_name() {
-    let same: &[&[&str]] = &[&["get"], &["get"], &["get"]];
-    assert_eq!(redirecting(same, 0.3), ["get", "get", "is_safe", "get"]);
-    let others: &[&[&str]] = &[&["get"], &["put"], &["patch"]];
-    assert_eq!(redirecting(others, 0.3), ["get", "put", "patch", "is_safe"]);
-}
-
-#[test]
 fn what_tells_of_changes_comes_after_what_tells_of_use() {
     let view = Oracle::of(&[
         ("docs/whatsnew-2.0.md", "# Retries\n\nRetries back off now.\n"),
