@@ -171,14 +171,14 @@ pub fn telling(source: &Source, unit: &Unit, head: Plan) -> Option<Plan> {
     is_told.then(|| Plan { parts: union(head.parts.into_iter().chain([first])), ..head })
 }
 
-/// A lower bound for the bytes of the excerpt of `unit`, without a look at its text: its size where it is
-/// shown whole, else 0, since its first line may be all that is shown.
-pub fn bytes_at_least(unit: &Unit, room: Room) -> u64 {
+/// The bytes of `unit` if it is shown whole, decided without a look at its text; `None` if its first lines may
+/// be all that is shown.
+pub fn whole_bytes(unit: &Unit, room: Room) -> Option<u64> {
     let size: u64 = unit.spans.iter().map(|(s, _)| u64::from(s.len())).sum();
     let n_lines: u32 = unit.spans.iter().map(|(_, l)| l.count()).sum();
     let has_long = n_lines <= WHOLE_LINES && size > room.line_bytes as u64;
     let is_whole = n_lines <= WHOLE_LINES || size <= room.whole_bytes as u64;
-    if is_whole && !has_long && size <= room.bytes as u64 { size } else { 0 }
+    (is_whole && !has_long && size <= room.bytes as u64).then_some(size)
 }
 
 /// Reduces a plan to its first `n_lines` lines.

@@ -132,19 +132,24 @@ impl Assembly<'_> {
         least > tokens || self.has_too_large_header(i, tokens - least)
     }
 
-    /// A lower bound for the tokens of a candidate's excerpt. A module that imports what is shown may take
-    /// one line.
-    fn excerpt_at_least(&self, i: usize) -> u64 {
+    /// A lower bound for the tokens of a candidate's excerpt: those of its text where that is shown whole, else
+    /// of its signature. A module that imports what is shown may take one line.
+    fn excerpt_at_least(&mut self, i: usize) -> u64 {
         if self.line_of_import(i).is_some() {
             return 0;
         }
-        excerpt::bytes_at_least(&self.s.claimed[i].candidate.unit, self.room(i)) / BYTES_PER_TOKEN_MAX
+        let (unit, room) = (Rc::clone(&self.s.claimed[i].candidate.unit), self.room(i));
+        let signature = unit.def.some().map_or(0, |d| u64::from(self.s.units.def(d).head.len()));
+        let least_shown = signature.min(SIGNATURE_BYTES).min(room.line_bytes as u64);
+        let bytes = excerpt::whole_bytes(&unit, room).unwrap_or(least_shown);
+        bytes / BYTES_PER_TOKEN_MAX
     }
 
     /// The free tokens that [`Assembly::is_too_large`] requires.
-    pub(super) fn at_least(&self, i: usize) -> u64 {
+    pub(super) fn at_least(&mut self, i: usize) -> u64 {
+        let excerpt = self.excerpt_at_least(i);
         let c = &self.s.claimed[i].candidate;
-        self.excerpt_at_least(i) + self.page.header_at_least(zone_of(c), c.unit.file, &c.file.path)
+        excerpt + self.page.header_at_least(zone_of(c), c.unit.file, &c.file.path)
     }
 
     /// True if the header of a candidate's file is not shown yet and does not fit into `tokens`. Limits on
@@ -220,6 +225,9 @@ const BYTES_PER_LINE: usize = 34;
 
 /// Bytes for each token that source rarely exceeds; a bound for pruning.
 const BYTES_PER_TOKEN_MAX: u64 = 7;
+
+/// Maximum bytes of a signature that count for that bound, as only its first lines are certain to be shown.
+const SIGNATURE_BYTES: u64 = 80;
 
 /// Returns a size near the budget that is equal for all budgets within about a fifth; four sizes for each
 /// power of two.
