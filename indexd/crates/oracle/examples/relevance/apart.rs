@@ -4,10 +4,11 @@
 //! kept together, best first. What is maximised is the mean of recall at each budget, of right first
 //! items and of reciprocal ranks over the questions of the other trees.
 
+use crate::Settings;
 use crate::plain::{Answers, Asked};
-use crate::tune::{Step, config, step};
 use anyhow::{Context as _, Result};
 use indexd_pack::Tuning;
+use serde_json::{Value, json};
 use std::collections::HashMap;
 
 /// What questions use.
@@ -23,6 +24,9 @@ const SETTINGS: [&str; 6] = [
 const FACTORS: [f64; 4] = [0.5, 0.75, 1.33, 2.0];
 /// A step that gains less, in points of the mean, is none.
 const GAIN_MIN: f64 = 0.2;
+
+/// A setting and its new value.
+type Step = (String, Value);
 
 /// Prints a line for each tree: its figures with the defaults, and with what the others chose.
 pub fn leave_one_out(file: &str, root: &str, budgets: &[u64]) -> Result<()> {
@@ -100,4 +104,22 @@ fn steps_of(name: &str) -> Result<Vec<Step>> {
     let pointer = format!("/{}", name.replace('.', "/"));
     let value = defaults.pointer(&pointer).with_context(|| format!("no setting {name}"))?;
     Ok(FACTORS.iter().filter_map(|f| step(name.to_owned(), value, *f)).collect())
+}
+
+/// One number at a factor of its default.
+fn step(name: String, value: &Value, factor: f64) -> Option<Step> {
+    let was = value.as_f64()?;
+    let is = was * factor;
+    let value = if value.is_u64() { json!(is.round() as u64) } else { json!((is * 1e4).round() / 1e4) };
+    (value.as_f64()? != was).then_some((name, value))
+}
+
+/// The defaults with these steps.
+fn config(steps: &[Step]) -> Result<Settings> {
+    let mut config = serde_json::to_value(Tuning::default())?;
+    for (name, value) in steps {
+        let pointer = format!("/{}", name.replace('.', "/"));
+        *config.pointer_mut(&pointer).with_context(|| format!("no setting {name}"))? = value.clone();
+    }
+    Ok(Settings { tuning: serde_json::from_value(config)?, ..Settings::default() })
 }

@@ -4,8 +4,7 @@
 //! ```text
 //! cargo run --release -p indexd-oracle --example relevance -- TASKS.jsonl MIRRORS
 //!     [--budget 4000,8000] [--repo cobra,gin | --without cobra] [--limit N]
-//!     [--variant NAME:key=value,key=value ...] [--ablate] [--by-repo] [--misses] [--paired]
-//!     [--against FILE] [--leave-one-out] [--baseline]
+//!     [--variant NAME:key=value,key=value ...] [--ablate] [--by-repo] [--misses]
 //! ... relevance questions QUESTIONS.jsonl TREES [--budget 2000,4000,8000] [--variant ...] [--misses]
 //!     [--ablate] [--leave-one-out]
 //! ... relevance names TRUTH TREE [--budget 4000,8000] [--variant ...] [--misses]
@@ -18,22 +17,16 @@
 //!
 //! `MIRRORS` holds bare clones as `<owner>+<name>/repo`. A variant changes configuration by path,
 //! for example `half:weights.file=0.15`; `--ablate` adds one variant for each signal, off.
-//! `--against FILE` compares with another system's results for each task, paired, with intervals.
-//! `--paired` does the same with each variant.
-//! `--baseline` adds BM25 over the definitions of the same chunks, with the difference.
-//! `--leave-one-out` tunes every setting without each repository and measures it there.
+//! `--leave-one-out` tunes what questions use without each tree and measures it there.
 //! `--by-repo` prints each repository apart and all but each one, `--misses` what was not found.
 //! History is read from the commits before each task's base. Metrics are means in percent.
 
-mod against;
 mod apart;
-mod baseline;
 mod names;
 mod plain;
 mod score;
 mod task;
 mod tree;
-mod tune;
 
 use anyhow::{Context as _, Result};
 use indexd_pack::{Config, Context, Pack, Request, Tuning, build};
@@ -75,9 +68,6 @@ struct Options {
     variants: Vec<(String, Settings)>,
     by_repo: bool,
     misses: bool,
-    paired: bool,
-    against: Option<against::Other>,
-    has_baseline: bool,
     mirrors: String,
 }
 
@@ -117,19 +107,13 @@ fn main() -> Result<()> {
     }
     tasks.truncate(value("--limit").map_or(Ok(usize::MAX), |n| n.parse())?);
     let variants = variants(&args)?;
-    let mut options = Options {
+    let options = Options {
         budgets,
         variants,
         by_repo: has("--by-repo"),
         misses: has("--misses"),
-        paired: has("--paired"),
-        against: value("--against").map(|f| against::Other::load(f)).transpose()?,
-        has_baseline: has("--baseline"),
         mirrors: args.get(1).context("usage: relevance TASKS.jsonl MIRRORS")?.clone(),
     };
-    if has("--leave-one-out") {
-        return tune::leave_one_out(&tasks, &mut options);
-    }
     let results = run(&tasks, &options)?;
     report(&results, &options);
     Ok(())
@@ -216,8 +200,7 @@ fn run(tasks: &[Task], options: &Options) -> Result<Results> {
     }
     let mut rows = results.into_inner().expect("no panic holds the lock");
     rows.sort_by(|a, b| (a.0, &a.1, &a.2).cmp(&(b.0, &b.1, &b.2)));
-    let n_rows = options.variants.len() + usize::from(options.has_baseline);
-    let mut out: Results = vec![Vec::new(); n_rows];
+    let mut out: Results = vec![Vec::new(); options.variants.len()];
     for (variant, repo, task, scores) in rows {
         out[variant].push((repo, task, scores));
     }
@@ -237,10 +220,6 @@ fn run_repo(
             let mut all = results.lock().expect("no panic holds the lock");
             all.push((i, repo.to_owned(), task.id.clone(), scores));
         };
-        if options.has_baseline {
-            let packs = baseline::scores(&view, task, &options.budgets);
-            add(options.variants.len(), Scores { packs, ..Scores::default() });
-        }
         for (i, (_, config)) in options.variants.iter().enumerate() {
             let mut scores = Scores::default();
             for &budget in &options.budgets {
@@ -290,9 +269,6 @@ fn report(results: &Results, options: &Options) {
     for ((name, _), rows) in options.variants.iter().zip(results) {
         print_row(name, rows.iter().map(|r| &r.2), budgets);
     }
-    if let Some(rows) = results.get(options.variants.len()) {
-        print_row("BM25 over definitions", rows.iter().map(|r| &r.2), budgets);
-    }
     if options.by_repo {
         let rows = &results[0];
         let mut repos: Vec<&String> = rows.iter().map(|r| &r.0).collect();
@@ -307,18 +283,6 @@ fn report(results: &Results, options: &Options) {
                 budgets,
             );
         }
-    }
-    let of = |i: usize| -> Vec<(&str, &Scores)> {
-        results[i].iter().map(|r: &(String, String, Scores)| (r.1.as_str(), &r.2)).collect()
-    };
-    if let Some(other) = &options.against {
-        other.print(&of(0), budgets);
-    }
-    let variants = options.variants.iter().map(|v| v.0.as_str()).enumerate().skip(1);
-    let baseline = options.has_baseline.then_some((options.variants.len(), "BM25 over definitions"));
-    for (i, name) in variants.filter(|_| options.paired).chain(baseline) {
-        println!("\nthe default against {name}");
-        against::Other::of(&of(i), budgets).print(&of(0), budgets);
     }
     for &b in budgets {
         let curve: Vec<(bool, f64)> = results[0]
