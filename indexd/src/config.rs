@@ -255,29 +255,19 @@ options! {
     /// are alike what they have apart, and keep the facts of contents that leave an index, for when they come
     /// back.
     index_share: bool = true, "index.share", Never;
-    /// MiB on disk of such facts, for all repositories together; 0 keeps none.
-    index_shared_mb: u64 = 64, "index.shared_mb", Never, 0 to 65_536;
     /// Commits read for ranking; 0 switches history off.
     history_commits_max: u64 = 2_000, "history.commits_max", Lower, 0 to 1_000_000;
     /// Answer the tools of `ctl mcp`; off, each says that it is not supported.
     mcp_enabled: bool = true, "mcp.enabled", Off;
     /// Notice changes by events of the file system; without, every request compares the tree.
     watch_enabled: bool = true, "watch.enabled", Never;
-    /// Milliseconds without a change that end a burst.
-    watch_settle_ms: u64 = 8, "watch.settle_ms", Never, 0 to 10_000;
-    /// Milliseconds after which a burst is taken in anyway.
-    watch_settle_max_ms: u64 = 50, "watch.settle_max_ms", Never, 0 to 60_000;
     /// Seconds between comparisons of the tree where events cannot be relied on.
     watch_sweep_s: u64 = 60, "watch.sweep_s", Never, 1 to 86_400;
-    /// Milliseconds that a request waits for a fresh index.
+    /// Milliseconds that a request waits for a fresh index. Where the watcher's queue cannot be read, which is
+    /// possible on Linux, a quarter of them is for the watcher, before the tree is compared.
     freshness_wait_ms: u64 = 2_000, "freshness.wait_ms", Never, 0 to 600_000;
-    /// Milliseconds of these that it waits for the watcher before the tree is compared; of no use on Linux,
-    /// where the watcher's queue is read instead.
-    freshness_cookie_ms: u64 = 500, "freshness.cookie_ms", Never, 1 to 60_000;
     /// Seconds without a request after which a workspace is closed; it opens again on demand.
     workspace_idle_close_s: u64 = 1_800, "workspace.idle_close_s", Never, 1 to 31_536_000;
-    /// Seconds between a change and its being flushed to the disk.
-    workspace_sync_s: u64 = 2, "workspace.sync_s", Never, 0 to 3_600;
     /// MiB of private memory above which the daemon lets go of what it keeps for later requests, then
     /// closes the workspaces that were asked least lately.
     daemon_memory_mb: u64 = 512, "daemon.memory_mb", Never, 64 to 1_048_576;
@@ -598,7 +588,7 @@ fn keys() -> Vec<String> {
     keys
 }
 
-/// The variable of a key: `watch.settle_ms` is `INDEXD_WATCH_SETTLE_MS`.
+/// The variable of a key: `watch.sweep_s` is `INDEXD_WATCH_SWEEP_S`.
 fn variable(key: &str) -> String {
     format!("INDEXD_{}", key.replace('.', "_").to_uppercase())
 }

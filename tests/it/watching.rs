@@ -26,7 +26,7 @@ impl World {
     fn new(watch: Watch) -> Self {
         let mut config = Config::default();
         // A busy machine must not look like a deaf watcher.
-        config.freshness_cookie_ms = 15_000;
+        config.freshness_wait_ms = 60_000;
         Self::with(watch, config)
     }
 
@@ -280,7 +280,7 @@ impl Watcher for Full {
 #[test]
 fn a_watcher_that_says_nothing_is_not_believed() {
     let mut config = Config::default();
-    config.freshness_cookie_ms = 30;
+    config.freshness_wait_ms = 120;
     let world = World::with(|_: &Arc<Inbox>| Some(Arc::new(Deaf)), config);
     world.write("a.md", "0");
     world.watching();

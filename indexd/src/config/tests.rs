@@ -60,10 +60,10 @@ fn a_variable_that_sets_nothing_is_named() {
     };
     check(&["HOME", "INDEXD_HISTORY_COMMITS_MAX", "INDEXD_NO_AUTOSTART", "INDEXD_LOG"], &[]);
     check(
-        &["INDEXD_WATCH_SETLE_MS", "INDEXD_CACHE"],
+        &["INDEXD_WATCH_SWEP_S", "INDEXD_CACHE"],
         &[
             "INDEXD_CACHE is no setting and is ignored; did you mean INDEXD_CACHE_DIR?",
-            "INDEXD_WATCH_SETLE_MS is no setting and is ignored; did you mean INDEXD_WATCH_SETTLE_MS?",
+            "INDEXD_WATCH_SWEP_S is no setting and is ignored; did you mean INDEXD_WATCH_SWEEP_S?",
         ],
     );
 }
@@ -71,11 +71,11 @@ fn a_variable_that_sets_nothing_is_named() {
 #[test]
 fn a_wrong_key_names_the_nearest_and_a_wrong_value_its_place() {
     let message = |user: &str| effective(user, "", &[], &[]).unwrap_err().to_string();
-    assert!(message("[watch]\nsetle_ms = 3").ends_with("did you mean `watch.settle_ms`?"));
+    assert!(message("[watch]\nswep_s = 3").ends_with("did you mean `watch.sweep_s`?"));
     assert!(message("[pack.budgets]\nmax_item = 10").ends_with("did you mean `pack.budgets.max_items`?"));
     assert!(message("[pack]\nbudgets = 1").contains("unknown key `pack.budgets`"));
     assert!(message("[pack.shares]\ncode = 10").contains("unknown key `pack.shares.code`"), "a constant");
-    assert!(message("watch.settle_ms = 'soon'").starts_with("wrong value for `watch.settle_ms` in /"));
+    assert!(message("watch.sweep_s = 'soon'").starts_with("wrong value for `watch.sweep_s` in /"));
     assert!(message("watch = [").contains("not valid TOML"));
     for (user, what) in [
         ("pack.budgets.max_items = 251", "it may be at most 250"),

@@ -467,13 +467,18 @@ impl Driver {
         self.cookies.answer(until, &Answer::Is(fresh));
     }
 
+    /// The time that a request waits for the watcher before the tree is compared.
+    fn patience(&self) -> Duration {
+        Duration::from_millis(self.setup.engine.config.freshness_wait_ms) / 4
+    }
+
     fn next_due(&self) -> Option<Instant> {
         match &self.state {
             State::Building(_) => return None,
             State::Failed { retry, .. } => return Some(retry.at),
             State::Closed | State::Open(_) => {}
         }
-        let patience = Duration::from_millis(self.setup.engine.config.freshness_cookie_ms);
+        let patience = self.patience();
         let idle = Duration::from_secs(self.setup.engine.config.workspace_idle_close_s);
         // A request that came in during the step that answered those before it waits for no event.
         let is_owed = self.cookies.is_wanted() && self.cookies.due(patience).is_none();

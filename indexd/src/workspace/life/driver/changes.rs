@@ -14,6 +14,10 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+/// Time without a change that ends a burst: programs write several files within a few milliseconds.
+const SETTLED: Duration = Duration::from_millis(8);
+/// Time after which a burst is taken in although changes go on.
+const BURST_MAX: Duration = Duration::from_millis(50);
 /// Paths in a batch that is indexed without waiting for more, once all its files are closed.
 const LONE_PATHS_MAX: usize = 4;
 /// Rounds of watching new folders and listing them again. A tree that still grows after them is compared
@@ -99,7 +103,7 @@ impl Driver {
         let is_worn = engine.is_worn();
         (self.n_rebuilds, self.n_panics) = (0, 0);
         let now = self.now();
-        self.house.changed(&self.setup.engine.config, is_worn, now);
+        self.house.changed(is_worn, now);
         self.setup.pressure.check();
         Ok(true)
     }
@@ -129,8 +133,7 @@ impl Driver {
         if !matches!(self.state, State::Open(_)) {
             return Ok(());
         }
-        let patience = Duration::from_millis(self.setup.engine.config.freshness_cookie_ms);
-        if self.cookies.due(patience).is_some_and(|at| at <= self.now()) {
+        if self.cookies.due(self.patience()).is_some_and(|at| at <= self.now()) {
             self.cookies.give_up();
             self.setup.shared.update(|c| c.n_rescans += 1);
             return self.sweep();
@@ -237,7 +240,6 @@ impl Driver {
 
     /// When the reported changes are applied.
     pub(super) fn batch_due(&self) -> Option<Instant> {
-        let config = &self.setup.engine.config;
         let tree = self.engine().map(|e| &e.tree);
         let root = &self.setup.engine.root;
         let is_known = |p: &Path| {
@@ -249,9 +251,7 @@ impl Driver {
             // A new file may be temporary and about to be renamed.
             let is_lone =
                 n.paths.len() <= LONE_PATHS_MAX && n.paths.iter().all(|(p, done)| *done && is_known(p));
-            let settled = last + Duration::from_millis(config.watch_settle_ms);
-            let at_latest = first + Duration::from_millis(config.watch_settle_max_ms);
-            Some(if is_lone || n.lost { first } else { settled.min(at_latest) })
+            Some(if is_lone || n.lost { first } else { (last + SETTLED).min(first + BURST_MAX) })
         })
     }
 }

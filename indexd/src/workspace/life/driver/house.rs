@@ -14,6 +14,9 @@ use std::time::{Duration, Instant};
 
 /// Idle time after which tokens are counted and memory is given back.
 const IDLE: Duration = Duration::from_millis(1_500);
+/// Delay from a change of the index to its flush to the disk. A crash of the system loses what is younger, and it
+/// is built again from the files.
+const UNTIL_FLUSHED: Duration = Duration::from_secs(2);
 /// Time a daemon must survive after opening an index to show that the index does not crash it.
 const ALIVE: Duration = Duration::from_secs(600);
 /// Maximum delay between two attempts to reopen the environment while it is being read.
@@ -88,9 +91,8 @@ impl House {
 
     /// Records a change of the index, to be flushed after a while. `is_worn` asks to reopen the environment as
     /// well.
-    pub fn changed(&mut self, config: &Config, is_worn: bool, now: Instant) {
-        let at = now + Duration::from_secs(config.workspace_sync_s);
-        self.sync_at.get_or_insert(at);
+    pub fn changed(&mut self, is_worn: bool, now: Instant) {
+        self.sync_at.get_or_insert(now + UNTIL_FLUSHED);
         self.has_waste |= is_worn;
     }
 
