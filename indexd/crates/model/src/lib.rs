@@ -14,6 +14,7 @@ pub mod links;
 pub mod memory;
 pub mod names;
 pub mod path;
+pub mod roles;
 pub mod span;
 pub mod symbol;
 pub mod terms;

@@ -66,6 +66,11 @@ pub fn stem_of(path: &str) -> &str {
     }
 }
 
+/// The part of the last component of `path` after its last dot; empty without one, or if the name begins with it.
+pub fn extension_of(path: &str) -> &str {
+    file_name_of(path).rsplit_once('.').map_or("", |(stem, rest)| if stem.is_empty() { "" } else { rest })
+}
+
 /// The last two components of `path`, or the only one.
 pub fn tail_of(path: &str) -> &str {
     match path.rsplit_once('/') {

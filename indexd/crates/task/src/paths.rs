@@ -1,21 +1,18 @@
 //! What a path says about a file, where no index tells it.
 
-/// The folder part; empty at the root.
-pub fn folder(path: &str) -> &str {
-    path.rsplit_once('/').map_or("", |(dir, _)| dir)
-}
+use indexd_model::path::{extension_of as extension, file_name_of as name};
+use indexd_model::roles::{is_sensitive_name, language, path_roles};
+use indexd_model::{FileRoles, Language};
 
-fn name(path: &str) -> &str {
-    path.rsplit('/').next().unwrap_or(path)
+pub use indexd_model::path::dir_of as folder;
+
+fn has(path: &str, role: FileRoles) -> bool {
+    path_roles(path, language(path)).has(role)
 }
 
 fn stem(path: &str) -> &str {
     let name = name(path);
     name.split_once('.').map_or(name, |(stem, _)| if stem.is_empty() { name } else { stem })
-}
-
-fn extension(path: &str) -> &str {
-    name(path).rsplit_once('.').map_or("", |(_, e)| e)
 }
 
 fn has_folder(path: &str, folders: &[&str]) -> bool {
@@ -24,40 +21,20 @@ fn has_folder(path: &str, folders: &[&str]) -> bool {
 
 /// Whether it is a test by its name or folder.
 pub fn is_test(path: &str) -> bool {
-    let stem = name(path).rsplit_once('.').map_or(name(path), |(s, _)| s);
-    stem.ends_with("_test")
-        || stem.starts_with("test_")
-        || stem.ends_with(".test")
-        || stem.ends_with(".spec")
-        || stem == "conftest"
-        || has_folder(path, &["tests", "test", "testdata", "__tests__", "spec", "testing"])
+    has(path, FileRoles::TEST)
 }
 
 /// Whether it is prose.
 pub fn is_doc(path: &str) -> bool {
-    matches!(extension(path), "md" | "rst" | "txt" | "adoc" | "html")
-        || (extension(path).is_empty()
-            && matches!(name(path), "LICENSE" | "README" | "CHANGES" | "NEWS" | "AUTHORS"))
+    has(path, FileRoles::DOC) || matches!(extension(path), "txt" | "html")
 }
 
-/// Whether others wrote it or a program did: copies, lock files, generated code.
+/// Whether others wrote it or a program did: copies, lock files, generated code, data.
 pub fn is_foreign(path: &str) -> bool {
-    let name = name(path);
-    has_folder(path, &["vendor", "node_modules", "third_party", "site-packages", "dist", "_vendor"])
-        || matches!(
-            name,
-            "go.sum"
-                | "package-lock.json"
-                | "yarn.lock"
-                | "poetry.lock"
-                | "Cargo.lock"
-                | "uv.lock"
-                | "pnpm-lock.yaml"
-        )
-        || name.contains(".min.")
-        || name.ends_with(".pb.go")
-        || name.ends_with("_pb2.py")
-        || matches!(extension(name), "svg" | "po" | "csv" | "snap" | "ipynb")
+    has(path, FileRoles::VENDORED)
+        || has(path, FileRoles::GENERATED)
+        || has_folder(path, &["dist"])
+        || matches!(extension(path), "svg" | "po" | "csv" | "snap" | "ipynb")
 }
 
 /// Whether it concerns configuration or the command line.
@@ -87,59 +64,22 @@ pub fn is_config(path: &str) -> bool {
 
 /// Whether a file is a secret by its name; such a file is never shown.
 pub fn is_sensitive(path: &str) -> bool {
-    let name = name(path);
-    let is_env = name == ".env"
-        || name.starts_with(".env.") && !matches!(name, ".env.example" | ".env.sample" | ".env.template");
-    is_env
-        || name.starts_with("id_rsa")
-        || name.starts_with("id_ed25519")
-        || name.starts_with("id_ecdsa")
-        || matches!(
-            name,
-            ".netrc" | ".pgpass" | ".npmrc" | ".pypirc" | "credentials" | "kubeconfig" | ".htpasswd"
-        )
-        || matches!(
-            extension(name),
-            "pem" | "key" | "p12" | "pfx" | "jks" | "keystore" | "kdbx" | "tfvars" | "ppk"
-        )
+    is_sensitive_name(path)
 }
 
 /// The mark of a comment up to the end of its line; empty where there is none.
 pub fn comment(path: &str) -> &'static str {
-    match extension(path) {
-        "go" | "mod" | "js" | "ts" | "tsx" | "jsx" | "rs" | "java" | "c" | "h" | "cc" | "cpp" | "hpp"
-        | "cs" | "kt" | "swift" | "scala" | "proto" | "php" => "// ",
-        "py" | "pyi" | "rb" | "sh" | "toml" | "yaml" | "yml" | "ini" | "cfg" | "tf" | "mk" => "# ",
-        "sql" | "lua" => "-- ",
-        _ => "",
-    }
+    language(path).line_comment()
 }
 
-/// The hint of a fence.
+/// The hint of a fence: the identifier of the language, else the extension.
 pub fn hint(path: &str) -> &str {
-    match (name(path), extension(path)) {
-        ("go.mod", _) => "go.mod",
-        ("Makefile" | "makefile", _) => "makefile",
-        ("Dockerfile", _) => "dockerfile",
-        (_, e) => match e {
-            "py" | "pyi" => "python",
-            "js" | "mjs" | "cjs" | "jsx" => "javascript",
-            "ts" => "typescript",
-            "tsx" => "typescriptreact",
-            "rs" => "rust",
-            "rb" => "ruby",
-            "md" => "markdown",
-            "yml" | "yaml" => "yaml",
-            "sh" | "bash" => "shellscript",
-            "cc" | "cpp" | "hpp" | "h" => "cpp",
-            "cs" => "csharp",
-            "kt" => "kotlin",
-            "cfg" | "ini" => "ini",
-            "tf" | "hcl" => "terraform",
-            "txt" => "",
-            e if e.chars().all(|c| c.is_ascii_alphanumeric()) => e,
-            _ => "",
-        },
+    match (name(path), language(path), extension(path)) {
+        ("Dockerfile", ..) => "dockerfile",
+        (_, Language::Text, "txt") => "",
+        (_, Language::Text, e) if e.chars().all(|c| c.is_ascii_alphanumeric()) => e,
+        (_, Language::Text, _) => "",
+        (_, language, _) => language.id(),
     }
 }
 
@@ -157,6 +97,8 @@ mod tests {
             ("cmd/gh/main.go", false, false, true, false),
             ("pkg/settings.py", false, false, true, false),
             (".env", false, false, false, true),
+            (".kube/config", false, false, true, true),
+            ("prod.tfstate", false, false, false, true),
             (".env.example", false, false, false, false),
             ("deploy/server.pem", false, false, false, true),
         ] {

@@ -1,0 +1,352 @@
+//! What a path says about a file: its language and its part in the repository.
+//!
+//! The rules are conventions that a stranger to the repository would expect. They read the path inside the
+//! workspace only, so moving a checkout changes nothing.
+
+use crate::path::{extension_of, file_name_of, stem_of};
+use crate::{FileRoles, Language};
+
+/// The language of a file by its path.
+pub fn language(path: &str) -> Language {
+    let name = file_name_of(path);
+    match name {
+        "go.mod" => return Language::GoMod,
+        "go.work" => return Language::GoWork,
+        "Makefile" | "makefile" | "GNUmakefile" => return Language::Make,
+        "Pipfile" => return Language::Toml,
+        ".editorconfig" | ".gitconfig" | ".gitmodules" | ".coveragerc" | ".flake8" | ".pylintrc" => {
+            return Language::Ini;
+        }
+        _ => {}
+    }
+    match extension_of(name) {
+        "go" => Language::Go,
+        "py" | "pyi" | "pyw" => Language::Python,
+        "md" | "markdown" | "mdx" => Language::Markdown,
+        "toml" => Language::Toml,
+        "yaml" | "yml" => Language::Yaml,
+        "json" | "jsonc" | "json5" | "webmanifest" => Language::Json,
+        "ini" | "cfg" | "conf" | "properties" => Language::Ini,
+        "mk" | "mak" => Language::Make,
+        "rs" => Language::Rust,
+        "ts" | "mts" | "cts" => Language::TypeScript,
+        "tsx" => Language::Tsx,
+        "js" | "mjs" | "cjs" | "jsx" => Language::JavaScript,
+        "java" => Language::Java,
+        "c" => Language::C,
+        // A header may be C++; that grammar reads C as well.
+        "h" | "hh" | "hpp" | "hxx" | "cc" | "cpp" | "cxx" | "ipp" | "inl" | "cu" | "cuh" => Language::Cpp,
+        "cs" => Language::CSharp,
+        "rb" | "rake" | "gemspec" | "ru" => Language::Ruby,
+        "php" | "phtml" => Language::Php,
+        "kt" | "kts" => Language::Kotlin,
+        "swift" => Language::Swift,
+        "scala" | "sc" | "sbt" => Language::Scala,
+        "sh" | "bash" | "zsh" | "ksh" | "bats" => Language::Bash,
+        "lua" => Language::Lua,
+        "proto" => Language::Proto,
+        "sql" => Language::Sql,
+        "tf" | "hcl" => Language::Hcl,
+        "vue" => Language::Vue,
+        "svelte" => Language::Svelte,
+        "html" | "htm" | "xhtml" => Language::Html,
+        _ => Language::Text,
+    }
+}
+
+/// The roles that the path alone gives.
+pub fn path_roles(path: &str, language: Language) -> FileRoles {
+    let name = file_name_of(path);
+    let mut roles = FileRoles::default();
+    let mut set = |is: bool, role: FileRoles| {
+        if is {
+            roles = roles.with(role);
+        }
+    };
+    set(is_test(path, name, language), FileRoles::TEST);
+    set(is_generated_name(name), FileRoles::GENERATED);
+    set(folders(path).any(is_vendor_folder), FileRoles::VENDORED);
+    set(is_config(path, name, language), FileRoles::CONFIG);
+    set(is_doc(path, name, language), FileRoles::DOC);
+    set(is_manifest(name), FileRoles::MANIFEST);
+    set(is_sensitive_name(path), FileRoles::SENSITIVE);
+    set(is_example(path, name, language), FileRoles::EXAMPLE);
+    roles
+}
+
+fn folders(path: &str) -> impl Iterator<Item = &str> {
+    path.rsplit_once('/').map_or("", |(dir, _)| dir).split('/')
+}
+
+fn is_test(path: &str, name: &str, language: Language) -> bool {
+    let stem = stem_of(name);
+    match language {
+        Language::Go => stem.ends_with("_test") || folders(path).any(|f| f == "testdata"),
+        Language::Python => {
+            stem.starts_with("test_")
+                || stem.ends_with("_test")
+                || matches!(stem, "conftest" | "tests")
+                // Inside a package, `test` is a module of tools for tests.
+                || (stem == "test" && folders(path).all(str::is_empty))
+                || in_test_folder(path)
+        }
+        _ => {
+            let marked = |s: &str| s == "test" || s == "spec";
+            stem.rsplit_once('.').is_some_and(|(_, last)| marked(last))
+                || stem.rsplit_once('_').is_some_and(|(_, last)| marked(last))
+                || in_test_folder(path)
+        }
+    }
+}
+
+/// `tests` anywhere; `test` at the root only, since packages of that name hold test *tools*.
+fn in_test_folder(path: &str) -> bool {
+    folders(path)
+        .enumerate()
+        .any(|(i, f)| matches!(f, "tests" | "testdata" | "__tests__" | "spec") || (i == 0 && f == "test"))
+}
+
+fn is_vendor_folder(folder: &str) -> bool {
+    matches!(
+        folder,
+        "vendor"
+            | "_vendor"
+            | "vendored"
+            | "third_party"
+            | "third-party"
+            | "thirdparty"
+            | "node_modules"
+            | "bower_components"
+            | "site-packages"
+            | "Godeps"
+    )
+}
+
+fn is_generated_name(name: &str) -> bool {
+    const ENDS: [&str; 9] = [
+        ".pb.go",
+        "_pb2.py",
+        "_pb2.pyi",
+        "_pb2_grpc.py",
+        ".min.js",
+        ".min.css",
+        ".js.map",
+        ".css.map",
+        ".lock",
+    ];
+    const LOCKS: [&str; 6] =
+        ["go.sum", "go.work.sum", "package-lock.json", "npm-shrinkwrap.json", "pnpm-lock.yaml", "bun.lockb"];
+    ENDS.iter().any(|end| name.ends_with(end)) || LOCKS.contains(&name)
+}
+
+fn is_config(path: &str, name: &str, language: Language) -> bool {
+    use Language::{GoMod, GoWork, Ini, Json, Make, Toml, Yaml};
+    matches!(language, GoMod | GoWork | Ini | Json | Make | Toml | Yaml)
+        || name.starts_with('.')
+        || name.starts_with("Dockerfile")
+        || name.ends_with(".dockerfile")
+        || matches!(
+            name,
+            "CMakeLists.txt" | "Jenkinsfile" | "Procfile" | "Vagrantfile" | "CODEOWNERS" | "justfile"
+        )
+        || matches!(extension_of(name), "tf" | "gradle" | "cmake" | "bazel" | "bzl" | "nix" | "env")
+        || folders(path).next().is_some_and(|f| matches!(f, ".github" | ".gitlab" | ".circleci"))
+}
+
+fn is_doc(path: &str, name: &str, language: Language) -> bool {
+    if language == Language::Markdown || matches!(extension_of(name), "rst" | "adoc" | "asciidoc") {
+        return true;
+    }
+    let is_prose = language == Language::Text && matches!(extension_of(name), "" | "txt" | "html");
+    let known = [
+        "readme",
+        "changelog",
+        "changes",
+        "history",
+        "license",
+        "licence",
+        "contributing",
+        "authors",
+        "notice",
+        "news",
+    ];
+    let stem = stem_of(name).to_ascii_lowercase();
+    is_prose
+        && (known.contains(&stem.as_str())
+            || folders(path).any(|f| matches!(f, "doc" | "docs" | "documentation")))
+}
+
+fn is_manifest(name: &str) -> bool {
+    const NAMES: [&str; 17] = [
+        "go.mod",
+        "go.work",
+        "pyproject.toml",
+        "setup.py",
+        "setup.cfg",
+        "Pipfile",
+        "environment.yml",
+        "package.json",
+        "Cargo.toml",
+        "pom.xml",
+        "build.gradle",
+        "build.gradle.kts",
+        "settings.gradle",
+        "Gemfile",
+        "composer.json",
+        "CMakeLists.txt",
+        "deno.json",
+    ];
+    NAMES.contains(&name) || (name.starts_with("requirements") && name.ends_with(".txt"))
+}
+
+fn is_example(path: &str, name: &str, language: Language) -> bool {
+    let in_folder = folders(path).any(|f| {
+        matches!(
+            f,
+            "example" | "examples" | "_example" | "_examples" | "demo" | "demos" | "sample" | "samples"
+        )
+    });
+    in_folder || (language == Language::Go && name.starts_with("example_") && name.ends_with("_test.go"))
+}
+
+/// Whether a file is a secret by its name: never read into chunks, only listed.
+pub fn is_sensitive_name(path: &str) -> bool {
+    let lower = path.to_ascii_lowercase();
+    let name = file_name_of(&lower);
+    if let Some(rest) = name.strip_prefix(".env") {
+        let harmless = |ext: &str| matches!(ext, "example" | "sample" | "template" | "dist" | "defaults");
+        return rest.is_empty() || (rest.starts_with('.') && !rest.rsplit('.').next().is_some_and(harmless));
+    }
+    const NAMES: [&str; 21] = [
+        "credentials",
+        "id_rsa",
+        "id_dsa",
+        "id_ecdsa",
+        "id_ed25519",
+        "id_ecdsa_sk",
+        "id_ed25519_sk",
+        ".netrc",
+        "_netrc",
+        ".pgpass",
+        ".my.cnf",
+        ".htpasswd",
+        ".npmrc",
+        ".pypirc",
+        ".git-credentials",
+        ".vault-token",
+        "kubeconfig",
+        "credentials.json",
+        "secrets.yml",
+        "secrets.yaml",
+        "secrets.toml",
+    ];
+    const PATHS: [&str; 3] = [".aws/credentials", ".docker/config.json", ".kube/config"];
+    let at_end =
+        |tail: &str| lower == tail || lower.strip_suffix(tail).is_some_and(|rest| rest.ends_with('/'));
+    NAMES.contains(&name)
+        || name == "secrets.json"
+        || matches!(
+            extension_of(name),
+            "pem"
+                | "key"
+                | "p12"
+                | "pfx"
+                | "jks"
+                | "keystore"
+                | "kdbx"
+                | "ppk"
+                | "ovpn"
+                | "tfstate"
+                | "tfvars"
+        )
+        || name.contains(".tfstate.")
+        || name.ends_with(".tfvars.json")
+        || (name.starts_with("service-account") && name.ends_with(".json"))
+        || PATHS.iter().any(|tail| at_end(tail))
+}
+
+/// Whether a file is a secret by its name whatever it holds, so that it need not be read.
+pub fn is_sensitive_unread(path: &str) -> bool {
+    is_sensitive_name(path) && !extension_of(path).eq_ignore_ascii_case("pem")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(path: &str, expect: &[FileRoles]) {
+        let all = expect.iter().fold(FileRoles::default(), |a, r| a.with(*r));
+        assert_eq!(path_roles(path, language(path)), all, "{path}");
+    }
+
+    #[test]
+    fn paths_give_roles() {
+        use FileRoles as R;
+        check("net/http/server.go", &[]);
+        check("net/http/server_test.go", &[R::TEST]);
+        check("testing/testing.go", &[]);
+        check("django/test/client.py", &[]);
+        check("test/client.py", &[R::TEST]);
+        check("a/tests/helpers.py", &[R::TEST]);
+        check("pkg/test_x.py", &[R::TEST]);
+        check("web/app.spec.ts", &[R::TEST]);
+        check("vendor/x/y.go", &[R::VENDORED]);
+        check("pip/_vendor/requests/api.py", &[R::VENDORED]);
+        check("api/v1/types.pb.go", &[R::GENERATED]);
+        check("Cargo.lock", &[R::GENERATED]);
+        check("go.sum", &[R::GENERATED]);
+        check("go.mod", &[R::CONFIG, R::MANIFEST]);
+        check("pyproject.toml", &[R::CONFIG, R::MANIFEST]);
+        check("setup.py", &[R::MANIFEST]);
+        check("requirements-dev.txt", &[R::MANIFEST]);
+        check(".github/workflows/ci.yml", &[R::CONFIG]);
+        check("Dockerfile", &[R::CONFIG]);
+        check("README.md", &[R::DOC]);
+        check("docs/ref/models.txt", &[R::DOC]);
+        check("LICENSE", &[R::DOC]);
+        check("examples/a/main.go", &[R::EXAMPLE]);
+        check("net/example_dial_test.go", &[R::TEST, R::EXAMPLE]);
+        check(".env", &[R::CONFIG, R::SENSITIVE]);
+    }
+
+    #[test]
+    fn secrets_are_known_by_name() {
+        for path in [
+            ".env",
+            "a/.env.local",
+            "x/server.PEM",
+            "id_rsa",
+            "deploy/id_ed25519",
+            ".npmrc",
+            "home/.aws/credentials",
+            ".kube/config",
+            "kubeconfig",
+            "prod.tfstate",
+            "prod.tfstate.backup",
+            "a.tfvars",
+            "service-account-x.json",
+            "credentials.json",
+            "gcloud/credentials",
+            "config/secrets.yaml",
+            "x.ovpn",
+            "store.jks",
+        ] {
+            assert!(is_sensitive_name(path), "{path}");
+        }
+        for path in [
+            ".env.example",
+            ".env.local.sample",
+            "environment.py",
+            "keys.go",
+            "id_rsa.pub",
+            "aws/credentials.py",
+            "config",
+            "my.kube/config",
+            "tfstate.go",
+            "secrets.py",
+            "credentials.json.md",
+        ] {
+            assert!(!is_sensitive_name(path), "{path}");
+        }
+    }
+}
