@@ -702,22 +702,7 @@ fn ignored<'a>(names: impl Iterator<Item = &'a String>) -> Vec<Ignored> {
 
 /// The name of `known` that is spelled most like `name`, the first of several.
 fn nearest(name: &str, known: Vec<String>) -> String {
-    known.into_iter().min_by_key(|known| (distance(name, known), known.clone())).unwrap_or_default()
-}
-
-/// Levenshtein distance in characters.
-fn distance(a: &str, b: &str) -> usize {
-    let b: Vec<char> = b.chars().collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, ca) in a.chars().enumerate() {
-        let mut diagonal = std::mem::replace(&mut row[0], i + 1);
-        for (j, cb) in b.iter().enumerate() {
-            let change = diagonal + usize::from(ca != *cb);
-            diagonal = row[j + 1];
-            row[j + 1] = change.min(row[j] + 1).min(diagonal + 1);
-        }
-    }
-    row[b.len()]
+    known.into_iter().min_by_key(|known| (indexd_text::edits(name, known), known.clone())).unwrap_or_default()
 }
 
 #[cfg(test)]

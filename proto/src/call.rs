@@ -150,28 +150,12 @@ fn crop(text: &str) -> String {
     text.chars().take(60).collect()
 }
 
-/// The candidate with the smallest edit distance to `name`, if it is at most a third of the name.
+/// The candidate with the smallest edit distance to `name`, of which 60 characters count, if it is at most a third
+/// of the name.
 pub fn nearest<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -> Option<&'a str> {
-    let name: Vec<char> = name.chars().take(60).collect();
-    candidates
-        .map(|c| (distance(&name, &c.chars().collect::<Vec<_>>()), c))
-        .min()
-        .filter(|(d, _)| *d <= name.len().max(3) / 3)
-        .map(|(_, c)| c)
-}
-
-/// Levenshtein distance in characters.
-fn distance(a: &[char], b: &[char]) -> usize {
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, x) in a.iter().enumerate() {
-        let mut diagonal = std::mem::replace(&mut row[0], i + 1);
-        for (j, y) in b.iter().enumerate() {
-            let change = diagonal + usize::from(x != y);
-            diagonal = row[j + 1];
-            row[j + 1] = change.min(diagonal + 1).min(row[j] + 1);
-        }
-    }
-    row[b.len()]
+    let name = crop(name);
+    let most = name.chars().count().max(3) / 3;
+    candidates.map(|c| (strsim::osa_distance(&name, c), c)).min().filter(|(d, _)| *d <= most).map(|(_, c)| c)
 }
 
 #[cfg(test)]
@@ -198,11 +182,5 @@ mod tests {
         assert!(e.message.starts_with("search: unknown field `limt`, expected one of"), "{}", e.message);
         assert!(error("search", r#"{"query":3}"#).message.contains("expected a string"));
         assert!(error("workspace.remove", "{}").message.contains("missing field `repo`"));
-    }
-
-    #[test]
-    fn distances_are_edits() {
-        let d = |a: &str, b: &str| distance(&a.chars().collect::<Vec<_>>(), &b.chars().collect::<Vec<_>>());
-        assert_eq!((d("", "abc"), d("kitten", "sitting"), d("ab", "ba")), (3, 3, 2));
     }
 }
