@@ -17,22 +17,8 @@ const FOLDER: &str = ".rauf/cache/context";
 /// Entries kept of one workspace.
 const ENTRIES_MAX: usize = 100;
 /// Manifests whose change makes a document out of date.
-const DEPENDENCIES: [&str; 14] = [
-    "Cargo.lock",
-    "Cargo.toml",
-    "Gemfile",
-    "Pipfile",
-    "build.gradle",
-    "go.mod",
-    "go.sum",
-    "go.work",
-    "package-lock.json",
-    "package.json",
-    "pom.xml",
-    "pyproject.toml",
-    "requirements.txt",
-    "setup.py",
-];
+const DEPENDENCIES: &str = "Cargo.lock Cargo.toml Gemfile Pipfile build.gradle go.mod go.sum go.work \
+    package-lock.json package.json pom.xml pyproject.toml requirements.txt setup.py";
 /// Files of a repository that hold settings of the context builder.
 const SETTINGS: [&str; 2] = ["rauf.yaml", ".agent/config.yml"];
 
@@ -146,7 +132,7 @@ fn digests(view: &dyn IndexView) -> (String, String) {
     let (mut dependencies, mut settings) = (Sha256::new(), Sha256::new());
     for file in view.files() {
         let path = view.path(file);
-        let is_dependency = DEPENDENCIES.contains(&file_name_of(&path));
+        let is_dependency = indexd_model::lists::holds(DEPENDENCIES, file_name_of(&path));
         let is_setting = SETTINGS.contains(&&*path);
         for (is, digest) in [(is_dependency, &mut dependencies), (is_setting, &mut settings)] {
             if is {

@@ -53,40 +53,12 @@ pub fn places(text: &str, language: Language, name: &str) -> Vec<u32> {
 }
 
 fn is_keyword(language: Language, word: &str) -> bool {
-    const GO: [&str; 25] = [
-        "break",
-        "case",
-        "chan",
-        "const",
-        "continue",
-        "default",
-        "defer",
-        "else",
-        "fallthrough",
-        "for",
-        "func",
-        "go",
-        "goto",
-        "if",
-        "import",
-        "interface",
-        "map",
-        "package",
-        "range",
-        "return",
-        "select",
-        "struct",
-        "switch",
-        "type",
-        "var",
-    ];
-    const PYTHON: [&str; 35] = [
-        "False", "None", "True", "and", "as", "assert", "async", "await", "break", "class", "continue",
-        "def", "del", "elif", "else", "except", "finally", "for", "from", "global", "if", "import", "in",
-        "is", "lambda", "nonlocal", "not", "or", "pass", "raise", "return", "try", "while", "with", "yield",
-    ];
-    let words: &[&str] = if language == Language::Go { &GO } else { &PYTHON };
-    words.binary_search(&word).is_ok()
+    const GO: &str = "break case chan const continue default defer else fallthrough for func go goto if import \
+        interface map package range return select struct switch type var";
+    const PYTHON: &str = "False None True and as assert async await break class continue def del elif else \
+        except finally for from global if import in is lambda nonlocal not or pass raise return try while \
+        with yield";
+    indexd_model::lists::holds(if language == Language::Go { GO } else { PYTHON }, word)
 }
 
 #[cfg(test)]

@@ -11,6 +11,7 @@ pub mod key;
 pub mod language;
 pub mod limits;
 pub mod links;
+pub mod lists;
 pub mod memory;
 pub mod names;
 pub mod path;

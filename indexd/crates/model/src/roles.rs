@@ -3,6 +3,7 @@
 //! The rules are conventions that a stranger to the repository would expect. They read the path inside the
 //! workspace only, so moving a checkout changes nothing.
 
+use crate::lists::holds;
 use crate::path::{extension_of, file_name_of, stem_of};
 use crate::{FileRoles, Language};
 
@@ -107,36 +108,15 @@ fn in_test_folder(path: &str) -> bool {
 }
 
 fn is_vendor_folder(folder: &str) -> bool {
-    matches!(
-        folder,
-        "vendor"
-            | "_vendor"
-            | "vendored"
-            | "third_party"
-            | "third-party"
-            | "thirdparty"
-            | "node_modules"
-            | "bower_components"
-            | "site-packages"
-            | "Godeps"
-    )
+    const NAMES: &str = "vendor _vendor vendored third_party third-party \
+        thirdparty node_modules bower_components site-packages Godeps";
+    holds(NAMES, folder)
 }
 
 fn is_generated_name(name: &str) -> bool {
-    const ENDS: [&str; 9] = [
-        ".pb.go",
-        "_pb2.py",
-        "_pb2.pyi",
-        "_pb2_grpc.py",
-        ".min.js",
-        ".min.css",
-        ".js.map",
-        ".css.map",
-        ".lock",
-    ];
-    const LOCKS: [&str; 6] =
-        ["go.sum", "go.work.sum", "package-lock.json", "npm-shrinkwrap.json", "pnpm-lock.yaml", "bun.lockb"];
-    ENDS.iter().any(|end| name.ends_with(end)) || LOCKS.contains(&name)
+    const ENDS: &str = ".pb.go _pb2.py _pb2.pyi _pb2_grpc.py .min.js .min.css .js.map .css.map .lock";
+    const LOCKS: &str = "go.sum go.work.sum package-lock.json npm-shrinkwrap.json pnpm-lock.yaml bun.lockb";
+    ENDS.split_ascii_whitespace().any(|end| name.ends_with(end)) || holds(LOCKS, name)
 }
 
 fn is_config(path: &str, name: &str, language: Language) -> bool {
@@ -158,45 +138,16 @@ fn is_doc(path: &str, name: &str, language: Language) -> bool {
         return true;
     }
     let is_prose = language == Language::Text && matches!(extension_of(name), "" | "txt" | "html");
-    let known = [
-        "readme",
-        "changelog",
-        "changes",
-        "history",
-        "license",
-        "licence",
-        "contributing",
-        "authors",
-        "notice",
-        "news",
-    ];
+    const KNOWN: &str = "readme changelog changes history license licence contributing authors notice news";
     let stem = stem_of(name).to_ascii_lowercase();
-    is_prose
-        && (known.contains(&stem.as_str())
-            || folders(path).any(|f| matches!(f, "doc" | "docs" | "documentation")))
+    is_prose && (holds(KNOWN, &stem) || folders(path).any(|f| matches!(f, "doc" | "docs" | "documentation")))
 }
 
 fn is_manifest(name: &str) -> bool {
-    const NAMES: [&str; 17] = [
-        "go.mod",
-        "go.work",
-        "pyproject.toml",
-        "setup.py",
-        "setup.cfg",
-        "Pipfile",
-        "environment.yml",
-        "package.json",
-        "Cargo.toml",
-        "pom.xml",
-        "build.gradle",
-        "build.gradle.kts",
-        "settings.gradle",
-        "Gemfile",
-        "composer.json",
-        "CMakeLists.txt",
-        "deno.json",
-    ];
-    NAMES.contains(&name) || (name.starts_with("requirements") && name.ends_with(".txt"))
+    const NAMES: &str = "go.mod go.work pyproject.toml setup.py setup.cfg Pipfile environment.yml \
+        package.json Cargo.toml pom.xml build.gradle build.gradle.kts settings.gradle Gemfile composer.json \
+        CMakeLists.txt deno.json";
+    holds(NAMES, name) || (name.starts_with("requirements") && name.ends_with(".txt"))
 }
 
 fn is_example(path: &str, name: &str, language: Language) -> bool {
@@ -217,48 +168,15 @@ pub fn is_sensitive_name(path: &str) -> bool {
         let harmless = |ext: &str| matches!(ext, "example" | "sample" | "template" | "dist" | "defaults");
         return rest.is_empty() || (rest.starts_with('.') && !rest.rsplit('.').next().is_some_and(harmless));
     }
-    const NAMES: [&str; 21] = [
-        "credentials",
-        "id_rsa",
-        "id_dsa",
-        "id_ecdsa",
-        "id_ed25519",
-        "id_ecdsa_sk",
-        "id_ed25519_sk",
-        ".netrc",
-        "_netrc",
-        ".pgpass",
-        ".my.cnf",
-        ".htpasswd",
-        ".npmrc",
-        ".pypirc",
-        ".git-credentials",
-        ".vault-token",
-        "kubeconfig",
-        "credentials.json",
-        "secrets.yml",
-        "secrets.yaml",
-        "secrets.toml",
-    ];
+    const NAMES: &str = "credentials id_rsa id_dsa id_ecdsa id_ed25519 id_ecdsa_sk id_ed25519_sk .netrc \
+        _netrc .pgpass .my.cnf .htpasswd .npmrc .pypirc .git-credentials .vault-token kubeconfig \
+        credentials.json secrets.yml secrets.yaml secrets.toml";
     const PATHS: [&str; 3] = [".aws/credentials", ".docker/config.json", ".kube/config"];
     let at_end =
         |tail: &str| lower == tail || lower.strip_suffix(tail).is_some_and(|rest| rest.ends_with('/'));
-    NAMES.contains(&name)
+    holds(NAMES, name)
         || name == "secrets.json"
-        || matches!(
-            extension_of(name),
-            "pem"
-                | "key"
-                | "p12"
-                | "pfx"
-                | "jks"
-                | "keystore"
-                | "kdbx"
-                | "ppk"
-                | "ovpn"
-                | "tfstate"
-                | "tfvars"
-        )
+        || holds("pem key p12 pfx jks keystore kdbx ppk ovpn tfstate tfvars", extension_of(name))
         || name.contains(".tfstate.")
         || name.ends_with(".tfvars.json")
         || (name.starts_with("service-account") && name.ends_with(".json"))

@@ -80,22 +80,7 @@ const QUESTION_WORDS_MAX: usize = 40;
 
 /// True if a text that begins with this word is a question.
 fn is_asking(word: &str) -> bool {
-    matches!(
-        word,
-        "how"
-            | "what"
-            | "when"
-            | "where"
-            | "which"
-            | "who"
-            | "whose"
-            | "why"
-            | "does"
-            | "do"
-            | "is"
-            | "are"
-            | "can"
-    )
+    indexd_model::lists::holds("how what when where which who whose why does do is are can", word)
 }
 
 /// A parsed query.

@@ -1,6 +1,7 @@
 //! The role of a file.
 
 use crate::unit::{Unit, Units};
+use indexd_model::lists::holds;
 use indexd_model::path::file_name_of;
 use indexd_model::view::{DefRecord, FileRecord};
 use indexd_model::{DefFlags, Facts, FileRoles, Language};
@@ -56,17 +57,7 @@ pub fn is_news(path: &str) -> bool {
         let name = name.split('.').next().unwrap_or("");
         let letters: String =
             name.chars().filter(char::is_ascii_alphabetic).map(|c| c.to_ascii_lowercase()).collect();
-        matches!(
-            letters.as_str(),
-            "changelog"
-                | "changelogs"
-                | "changes"
-                | "history"
-                | "news"
-                | "releasenotes"
-                | "releases"
-                | "whatsnew"
-        )
+        holds("changelog changelogs changes history news releasenotes releases whatsnew", &letters)
     })
 }
 

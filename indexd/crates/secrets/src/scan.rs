@@ -4,6 +4,7 @@ use crate::rules::{Check, PRIVATE_KEY, PRIVATE_KEY_BEGIN, PRIVATE_KEY_BYTES_MAX,
 use crate::{ALLOW_MARK, Redaction};
 use aho_corasick::{AhoCorasick, MatchKind};
 use indexd_model::Span;
+use indexd_model::lists::holds;
 use regex::bytes::{Regex, RegexBuilder};
 use std::cell::RefCell;
 use std::sync::LazyLock;
@@ -253,39 +254,15 @@ fn is_password(name: &str) -> bool {
 /// Whether a value looks like a password of ordinary length: letters and digits with no separator of names
 /// between them, which are more than a word that stands for a password or for a place, and a number behind it.
 fn looks_chosen(secret: &str) -> bool {
-    const WORDS: [&str; 24] = [
-        "abc",
-        "admin",
-        "bar",
-        "demo",
-        "field",
-        "foo",
-        "hash",
-        "input",
-        "key",
-        "label",
-        "mypass",
-        "mypassword",
-        "name",
-        "newpass",
-        "pass",
-        "passw",
-        "password",
-        "passwd",
-        "pwd",
-        "secret",
-        "test",
-        "token",
-        "user",
-        "value",
-    ];
+    const WORDS: &str = "abc admin bar demo field foo hash input key label mypass mypassword name newpass \
+        pass passw password passwd pwd secret test token user value";
     let lower = secret.to_ascii_lowercase();
     let word = lower.trim_end_matches(|c: char| !c.is_ascii_alphabetic());
     has_mix(secret)
         && !secret.contains(['_', '-', '.', '/', ':', '='])
         && !counts_up(secret)
         && word.len() >= 2
-        && !WORDS.contains(&word)
+        && !holds(WORDS, word)
 }
 
 /// Whether a name says that its value was made by an issuer; a mere key may be one of a map.
@@ -326,15 +303,12 @@ fn looks_made_up(secret: &str) -> bool {
     const SIGNS: &[u8] = b"!@#%^&*+~?";
     let has = |is: fn(&u8) -> bool| secret.as_bytes().iter().any(is);
     let lower = secret.to_ascii_lowercase();
-    const WORDS: [&str; 14] = [
-        "test", "pass", "admin", "secret", "token", "user", "foo", "bar", "hello", "world", "name", "value",
-        "key", "none",
-    ];
+    const WORDS: &str = "test pass admin secret token user foo bar hello world name value key none";
     has(u8::is_ascii_digit)
         && has(u8::is_ascii_lowercase)
         && (has(u8::is_ascii_uppercase) || has(|b| SIGNS.contains(b)))
         && !counts_up(secret)
-        && !WORDS.iter().any(|w| lower.contains(w))
+        && !WORDS.split_ascii_whitespace().any(|w| lower.contains(w))
 }
 
 /// Digits that a value has at least when it passes.
@@ -358,39 +332,22 @@ fn has_mix(secret: &str) -> bool {
 /// Values that documentation shows in place of a secret.
 fn is_placeholder(secret: &str) -> bool {
     let lower = secret.to_ascii_lowercase();
-    const WORDS: [&str; 15] = [
-        "example",
-        "xxxx",
-        "****",
-        "....",
-        "placeholder",
-        "changeme",
-        "change-me",
-        "change_me",
-        "your-",
-        "your_",
-        "redacted",
-        "dummy",
-        "insert",
-        "<",
-        "${",
-    ];
+    const WORDS: &str = "example xxxx **** .... placeholder changeme change-me change_me your- your_ \
+        redacted dummy insert < ${";
     let mut bytes = secret.as_bytes().to_vec();
     bytes.sort_unstable();
     bytes.dedup();
-    WORDS.iter().any(|w| lower.contains(w)) || bytes.len() <= 3
+    WORDS.split_ascii_whitespace().any(|w| lower.contains(w)) || bytes.len() <= 3
 }
 
 /// Words that stand for a password in addresses of documentation and tests.
 fn is_common_password(secret: &str) -> bool {
     let lower = secret.to_ascii_lowercase();
-    const WORDS: [&str; 18] = [
-        "pass", "passwd", "password", "pwd", "pw", "secret", "user", "username", "test", "root", "admin",
-        "foo", "bar", "token", "postgres", "guest", "hunter2", "port",
-    ];
+    const WORDS: &str = "pass passwd password pwd pw secret user username test root admin foo bar token \
+        postgres guest hunter2 port";
     let word = lower.trim_end_matches(|c: char| c.is_ascii_digit());
     let says_pass = lower.contains("pass") && (lower.contains("password") || !has_mix(word));
-    WORDS.contains(&word)
+    holds(WORDS, word)
         || lower.starts_with(['$', '{', '%', '*', '[', '('])
         || lower.contains(['{', '(', '|', ','])
         || says_pass
@@ -421,19 +378,8 @@ fn counts_up(secret: &str) -> bool {
 fn names_something_public(before: &str) -> bool {
     let start = before.char_indices().rev().nth(60).map_or(0, |(i, _)| i);
     let lower = before[start..].to_ascii_lowercase();
-    const WORDS: [&str; 10] = [
-        "public",
-        "pubkey",
-        "pub_key",
-        "checksum",
-        "sha1",
-        "sha256",
-        "sha512",
-        "fingerprint",
-        "keyid",
-        "key_id",
-    ];
-    WORDS.iter().any(|w| lower.contains(w))
+    const WORDS: &str = "public pubkey pub_key checksum sha1 sha256 sha512 fingerprint keyid key_id";
+    WORDS.split_ascii_whitespace().any(|w| lower.contains(w))
 }
 
 /// Shannon entropy in bits per byte, the same on every machine.

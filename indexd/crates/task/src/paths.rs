@@ -1,5 +1,6 @@
 //! What a path says about a file, where no index tells it.
 
+use indexd_model::lists::holds;
 use indexd_model::path::{extension_of as extension, file_name_of as name};
 use indexd_model::roles::{is_sensitive_name, language, path_roles};
 use indexd_model::{FileRoles, Language};
@@ -39,24 +40,9 @@ pub fn is_foreign(path: &str) -> bool {
 
 /// Whether it concerns configuration or the command line.
 pub fn is_config(path: &str) -> bool {
-    let by_name = matches!(
-        stem(path),
-        "config"
-            | "conf"
-            | "settings"
-            | "options"
-            | "flags"
-            | "cli"
-            | "cmd"
-            | "main"
-            | "__main__"
-            | "cmdline"
-            | "default_settings"
-            | "global_settings"
-            | "pyproject"
-            | "setup"
-    );
-    by_name
+    const NAMES: &str = "config conf settings options flags cli cmd main __main__ cmdline default_settings \
+        global_settings pyproject setup";
+    holds(NAMES, stem(path))
         || matches!(extension(path), "toml" | "yaml" | "yml" | "ini" | "cfg")
         || has_folder(path, &["config", "commands"])
         || path.starts_with("cmd/")

@@ -307,27 +307,12 @@ fn begins_word(line: &str, folded: &str, term: &str) -> bool {
 
 /// Whether a line looks like the definition of a name.
 pub(crate) fn defines(line: &str, name: &str) -> bool {
-    const WORDS: [&str; 14] = [
-        "func",
-        "def",
-        "class",
-        "type",
-        "fn",
-        "struct",
-        "interface",
-        "trait",
-        "enum",
-        "const",
-        "var",
-        "function",
-        "let",
-        "module",
-    ];
+    const WORDS: &str = "func def class type fn struct interface trait enum const var function let module";
     let head = line.trim_start();
     let rest = head.trim_start_matches("pub ").trim_start_matches("export ").trim_start_matches("async ");
     let first = rest.split(|c: char| !c.is_alphanumeric()).next().unwrap_or_default();
     let is_name = |word: &str| word.eq_ignore_ascii_case(name);
-    WORDS.contains(&first)
+    indexd_model::lists::holds(WORDS, first)
         && rest
             .split(['(', ':', '=', '{', '<', '['])
             .take(3)

@@ -5,6 +5,7 @@ use crate::Place;
 use crate::imports::{Outside, Use};
 use crate::scan;
 use crate::sources::Source;
+use indexd_model::lists::holds;
 use indexd_model::path::{dir_of, file_name_of, stem_of};
 use indexd_model::{DefFlags, DefIdx, DefKind, EdgeKind, Facts, IndexView, Role};
 
@@ -33,41 +34,9 @@ const DECODERS: [&str; 12] = [
     "gopkg.in/ini",
 ];
 /// What flags hold, in the names of the functions that declare them.
-const FLAG_TYPES: [&str; 33] = [
-    "String",
-    "Bool",
-    "Int",
-    "Int8",
-    "Int16",
-    "Int32",
-    "Int64",
-    "Uint",
-    "Uint8",
-    "Uint16",
-    "Uint32",
-    "Uint64",
-    "Float32",
-    "Float64",
-    "Duration",
-    "Count",
-    "IP",
-    "IPMask",
-    "IPNet",
-    "IPSlice",
-    "StringSlice",
-    "StringArray",
-    "StringToString",
-    "StringToInt",
-    "StringToInt64",
-    "IntSlice",
-    "Int32Slice",
-    "Int64Slice",
-    "UintSlice",
-    "BoolSlice",
-    "DurationSlice",
-    "Text",
-    "BytesHex",
-];
+const FLAG_TYPES: &str = "String Bool Int Int8 Int16 Int32 Int64 Uint Uint8 Uint16 Uint32 Uint64 Float32 \
+    Float64 Duration Count IP IPMask IPNet IPSlice StringSlice StringArray StringToString StringToInt \
+    StringToInt64 IntSlice Int32Slice Int64Slice UintSlice BoolSlice DurationSlice Text BytesHex";
 /// Tags of fields: the key and what it is.
 const TAGS: [(&str, Kind); 9] = [
     ("env", Kind::Environment),
@@ -175,11 +144,11 @@ fn flag(reading: &mut Reading, view: &dyn IndexView, arguments: &[&str], it: &Us
 
 /// Whether a function of this name declares a flag.
 fn is_flag(name: &str) -> bool {
-    if FLAG_TYPES.contains(&name) {
+    if holds(FLAG_TYPES, name) {
         return true;
     }
     let base = ["VarPF", "VarP", "Var", "P"].iter().find_map(|end| name.strip_suffix(end)).unwrap_or(name);
-    FLAG_TYPES.contains(&base)
+    holds(FLAG_TYPES, base)
         || matches!(name, "Var" | "VarP" | "VarPF" | "Func" | "BoolFunc" | "Flag" | "BoolVarPF")
 }
 

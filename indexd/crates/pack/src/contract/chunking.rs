@@ -105,30 +105,12 @@ impl Text<'_> {
     }
 
     fn begins(&self, text: &str) -> bool {
-        const WORDS: [&str; 18] = [
-            "func ",
-            "def ",
-            "async def ",
-            "class ",
-            "type ",
-            "fn ",
-            "pub ",
-            "struct ",
-            "interface ",
-            "impl ",
-            "trait ",
-            "enum ",
-            "function ",
-            "export ",
-            "public ",
-            "private ",
-            "protected ",
-            "static ",
-        ];
+        const WORDS: &str = "func def async class type fn pub struct interface impl trait enum function export \
+            public private protected static";
         if self.is_markdown {
             return text.starts_with('#');
         }
-        WORDS.iter().any(|w| text.starts_with(w))
+        text.split_once(' ').is_some_and(|(first, _)| indexd_model::lists::holds(WORDS, first))
     }
 
     /// Cuts a range into the longest runs of lines that fit. A single line above the limit forms a run of its

@@ -4,72 +4,15 @@
 //! Both tables are part of the tool version: changing them changes packs. They contain only words that any
 //! programmer would use, and none from a particular repository.
 
+use indexd_model::lists::holds;
+
 /// Endings that derive one word from another and that light stemming does not remove.
 const ENDINGS: [&str; 3] = ["er", "or", "ion"];
 /// Minimum bytes of the common beginning of two words.
 const BASE_BYTES_MIN: usize = 4;
 
-/// Groups of words with the same meaning in programs, as terms (lower case, stemmed).
-const GROUPS: [&[&str]; 58] = [
-    &["config", "cfg", "conf", "configuration", "setting"],
-    &["arg", "argument", "param", "parameter"],
-    &["env", "environment"],
-    &["dir", "directory", "folder"],
-    &["repo", "repository"],
-    &["auth", "authentication", "authenticat", "authorization", "authoriz"],
-    &["cmd", "command"],
-    &["ctx", "context"],
-    &["msg", "message"],
-    &["err", "error"],
-    &["req", "request"],
-    &["resp", "response", "respons"],
-    &["conn", "connection", "connect"],
-    &["db", "database", "databas"],
-    &["doc", "documentation"],
-    &["info", "information"],
-    &["init", "initializ", "initialis", "initialization", "setup"],
-    &["impl", "implementation", "implement"],
-    &["func", "function", "fn"],
-    &["attr", "attribut"],
-    &["val", "value", "valu"],
-    &["var", "variabl"],
-    &["num", "number", "count"],
-    &["max", "maximum", "limit"],
-    &["min", "minimum"],
-    &["prev", "previous"],
-    &["src", "source", "sourc"],
-    &["dst", "dest", "destination", "target"],
-    &["tmp", "temp", "temporary"],
-    &["str", "string"],
-    &["int", "integer"],
-    &["char", "character"],
-    &["len", "length", "size"],
-    &["idx", "index"],
-    &["buf", "buffer"],
-    &["addr", "address"],
-    &["ref", "reference", "referenc"],
-    &["expr", "expression"],
-    &["stmt", "statement"],
-    &["decl", "declaration", "declar"],
-    &["def", "definition", "defin"],
-    &["obj", "object"],
-    &["spec", "specification"],
-    &["pkg", "package", "packag"],
-    &["lib", "library"],
-    &["bin", "binary"],
-    &["exec", "execut", "execution", "run"],
-    &["eval", "evaluat", "evaluation"],
-    &["fmt", "format"],
-    &["sync", "synchroniz", "synchronous"],
-    &["async", "asynchronous"],
-    &["del", "delet", "remov"],
-    &["gen", "generat", "generation"],
-    &["desc", "description", "describ"],
-    &["cert", "certificat"],
-    &["perm", "permission"],
-    &["lang", "language", "languag"],
-    &["regex", "regexp", "pattern"],
-];
+/// Groups of words with the same meaning in programs, a group on each line, as terms (lower case, stemmed).
+const GROUPS: &str = include_str!("synonyms.txt");
 
 /// True if a word forms a name with the verb before it (`lookup`, `shutdown`).
 pub fn is_particle(word: &str) -> bool {
@@ -78,9 +21,9 @@ pub fn is_particle(word: &str) -> bool {
 
 /// The words in the same group as a term, without the term itself.
 pub fn synonyms(term: &str) -> impl Iterator<Item = &'static str> {
-    let group = GROUPS.iter().find(|g| g.contains(&term)).copied().unwrap_or(&[]);
+    let group = GROUPS.lines().find(|group| holds(group, term)).unwrap_or_default();
     let term = term.to_owned();
-    group.iter().copied().filter(move |w| **w != *term)
+    group.split(' ').filter(move |w| !w.is_empty() && *w != term)
 }
 
 /// The words derived from a term and those it is derived from, without itself; most of them occur in no tree.
@@ -148,7 +91,7 @@ mod tests {
 
     #[test]
     fn no_word_stands_in_two_groups() {
-        let mut all: Vec<&str> = GROUPS.iter().flat_map(|g| g.iter().copied()).collect();
+        let mut all: Vec<&str> = GROUPS.split_ascii_whitespace().collect();
         let n = all.len();
         all.sort_unstable();
         all.dedup();
