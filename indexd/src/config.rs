@@ -486,9 +486,9 @@ impl Config {
     }
 
     /// The window of packs, offered sources included.
-    fn window(&self) -> indexd_pack::request::ContextBudget {
+    fn window(&self) -> indexd_pack::config::ContextBudget {
         let reserve = |tokens: u64| i64::try_from(tokens).unwrap_or(i64::MAX);
-        indexd_pack::request::ContextBudget {
+        indexd_pack::config::ContextBudget {
             total_tokens: self.context_budget_total,
             response_reserve: reserve(self.context_budget_response_reserve),
             system_reserve: reserve(self.context_budget_system_reserve),

@@ -3,7 +3,6 @@
 use crate::config::ScoringWeights;
 use crate::identity::Sources;
 use crate::pack::Explanation;
-use crate::profile::{Part, RELEVANCE};
 use crate::request::{Ordering, Primary, Resolved, Scoring, TieBreaker};
 use crate::role::{Role, role_of};
 use crate::score::{Formula, Scored, explain_hybrid, hybrid};
@@ -46,6 +45,20 @@ pub enum Origin {
     /// The module of a seed exports it.
     Export,
 }
+
+/// One part of a score.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Part {
+    /// Its name.
+    pub name: &'static str,
+    /// Its weight; the weights of a candidate add up to 1.
+    pub weight: f64,
+    /// Its strength, 0..1.
+    pub strength: f64,
+}
+
+/// Name of the part of `sources` that is the score of profile `graph`.
+pub const RELEVANCE: &str = "relevance";
 
 /// Anything that may become an item.
 #[derive(Clone, Debug)]

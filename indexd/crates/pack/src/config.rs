@@ -2,10 +2,9 @@
 //!
 //! The numbers that ranking was tuned by are not settings; they are in [`crate::tuning`].
 
+use crate::kind::Kind;
 use crate::pack::{Limit, LimitSource};
-use crate::query::Kind;
-use crate::request::ContextBudget;
-use crate::role::RolePatterns;
+use crate::patterns::RolePatterns;
 use indexd_model::limits;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -113,7 +112,7 @@ impl Config {
         {
             return Err("the lanes of pack.shares may add up to 100 at most".to_owned());
         }
-        self.roles.check()?;
+        self.roles.compile()?;
         let s = &self.scoring;
         if s.seed + s.distance + s.evidence == 0.0 {
             return Err("one weight of pack.scoring must be above 0".to_owned());
@@ -257,6 +256,34 @@ settings! {
         generic: u32 = indexd_text::GENERIC_HEADROOM_PERCENT,
         /// Percent that `claude` adds.
         claude: u32 = indexd_text::CLAUDE_HEADROOM_PERCENT,
+    }
+}
+
+settings! {
+    /// A gross budget. The available tokens are the total minus the reserves.
+    #[derive(Copy, Eq)]
+    ContextBudget {
+        /// Tokens of the whole window.
+        total_tokens: u64 = 100_000,
+        /// Tokens kept free for the response; a negative value counts as 0.
+        response_reserve: i64 = 8_000,
+        /// Tokens kept free for the system prompt; a negative value counts as 0.
+        system_reserve: i64 = 2_000,
+    }
+}
+
+impl ContextBudget {
+    /// The names of negative reserves.
+    pub fn negative(self) -> Vec<&'static str> {
+        let reserves = [("responseReserve", self.response_reserve), ("systemReserve", self.system_reserve)];
+        reserves.into_iter().filter(|(_, tokens)| *tokens < 0).map(|(name, _)| name).collect()
+    }
+
+    /// The total minus the reserves, at least 0. Negative reserves count as 0.
+    pub fn available(self) -> u64 {
+        self.total_tokens
+            .saturating_sub(self.response_reserve.max(0) as u64)
+            .saturating_sub(self.system_reserve.max(0) as u64)
     }
 }
 

@@ -6,9 +6,9 @@
 //! weights.
 
 use crate::config::Shares;
-use crate::query::Kind;
-use crate::request::{Direction, EdgeType, Intent};
+use crate::kind::Kind;
 use crate::tuning::Weights;
+use indexd_api::request::{Direction, EdgeType, Intent};
 use serde::Serialize;
 
 /// A source of items with its own share of the budget.

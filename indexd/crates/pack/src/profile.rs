@@ -10,7 +10,7 @@
 //! (0) and the newest (1) among the candidates' files, in commits; 0.5 if it is unknown. No clock is read.
 //! Both profiles order by score, then by path.
 
-use crate::candidate::{Candidate, Origin};
+use crate::candidate::{Candidate, Origin, Part, RELEVANCE};
 use crate::config::SourceScoring;
 use crate::contract::ranking::recency;
 use crate::query::Kind;
@@ -22,20 +22,6 @@ use crate::unit::Units;
 use indexd_model::path::{dir_of, stem_of};
 use indexd_model::{DefDoc, EdgeKind, FileDoc};
 use rustc_hash::FxHashSet;
-
-/// One part of a score.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Part {
-    /// Its name.
-    pub name: &'static str,
-    /// Its weight; the weights of a candidate add up to 1.
-    pub weight: f64,
-    /// Its strength, 0..1.
-    pub strength: f64,
-}
-
-/// Name of the part of `sources` that is the score of profile `graph`.
-pub const RELEVANCE: &str = "relevance";
 
 /// Parts of `task` with their points, in the order of explanations.
 const POINTS: [(&str, f64); 5] =

@@ -12,6 +12,7 @@ mod stopwords;
 
 pub use stopwords::VERSION as STOPWORDS_VERSION;
 
+pub use crate::kind::Kind;
 use crate::tuning::Weights;
 use indexd_text::bm25::ln;
 use indexd_text::{word_terms, words};
@@ -25,53 +26,29 @@ const FORMED_MAX: usize = 24;
 /// Maximum mentions of each kind.
 const MENTIONS_MAX: usize = 24;
 
-/// The kind of a text, by its form.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
-#[serde(rename_all = "camelCase")]
-pub enum Kind {
-    /// The text of a change or an issue; every text that is none of the others.
-    #[default]
-    Change,
-    /// A question: one short paragraph that begins with a question word or ends with a question mark.
-    Question,
-    /// Names and nothing else: an identifier, `Type.method`, `path:line`, or up to two words.
-    Name,
-    /// A text with a stack trace.
-    Trace,
-    /// A text with a diff.
-    Diff,
-}
-
-impl Kind {
-    /// Factor of past commits. Their subjects are written like texts of changes, and they mislead questions
-    /// about how code works.
-    pub fn past(self) -> f64 {
-        if matches!(self, Self::Question | Self::Name) { 0.0 } else { 1.0 }
+/// The kind of a text whose lines have these zones.
+fn kind_of(text: &str, lines: &[(Zone, &str)]) -> Kind {
+    let has = |zone| lines.iter().any(|l| l.0 == zone);
+    if has(Zone::Trace) {
+        return Kind::Trace;
     }
-
-    fn of(text: &str, lines: &[(Zone, &str)]) -> Self {
-        let has = |zone| lines.iter().any(|l| l.0 == zone);
-        if has(Zone::Trace) {
-            return Self::Trace;
-        }
-        if has(Zone::Diff) {
-            return Self::Diff;
-        }
-        let text = text.trim();
-        let n_words = text.split_whitespace().count();
-        let is_paragraph = !text.contains('\n') && n_words <= QUESTION_WORDS_MAX;
-        let first = text.split_whitespace().take(2).map(str::to_lowercase);
-        let asks = text.ends_with('?') || first.clone().any(|w| is_asking(&w)) && n_words > 2;
-        if is_paragraph && asks {
-            return Self::Question;
-        }
-        let is_name =
-            |w: &str| !w.is_empty() && w.chars().all(|c| c.is_alphanumeric() || "._:/#*()-".contains(c));
-        if is_paragraph && (1..=2).contains(&n_words) && text.split_whitespace().all(is_name) {
-            Self::Name
-        } else {
-            Self::Change
-        }
+    if has(Zone::Diff) {
+        return Kind::Diff;
+    }
+    let text = text.trim();
+    let n_words = text.split_whitespace().count();
+    let is_paragraph = !text.contains('\n') && n_words <= QUESTION_WORDS_MAX;
+    let first = text.split_whitespace().take(2).map(str::to_lowercase);
+    let asks = text.ends_with('?') || first.clone().any(|w| is_asking(&w)) && n_words > 2;
+    if is_paragraph && asks {
+        return Kind::Question;
+    }
+    let is_name =
+        |w: &str| !w.is_empty() && w.chars().all(|c| c.is_alphanumeric() || "._:/#*()-".contains(c));
+    if is_paragraph && (1..=2).contains(&n_words) && text.split_whitespace().all(is_name) {
+        Kind::Name
+    } else {
+        Kind::Change
     }
 }
 
@@ -198,7 +175,7 @@ impl Query {
     /// paragraph) and `joined`. An empty text gives an empty query.
     pub fn parse(text: &str, weights: &Weights) -> Self {
         let lines = zones(text);
-        let mut query = Self { kind: Kind::of(text, &lines), ..Self::default() };
+        let mut query = Self { kind: kind_of(text, &lines), ..Self::default() };
         mentions::collect(&lines, &mut query);
         query.count_terms(&lines, weights);
         query.join_particles(&lines);

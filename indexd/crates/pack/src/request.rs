@@ -2,51 +2,14 @@
 //! whose canonical JSON is the same for equal requests.
 
 use crate::canonical;
-use crate::config::{Config, settings};
+use crate::config::{Config, ContextBudget};
 use crate::error::PackError;
 use crate::intent;
 use crate::pack::{Budgets, Clamp, Limit, LimitSource, Word};
 use crate::template::{Template, Writer};
 pub use indexd_api::request::*;
 use indexd_model::limits;
-use serde::{Deserialize, Serialize};
-
-settings! {
-    /// A gross budget. The available tokens are the total minus the reserves.
-    #[derive(Copy, Eq)]
-    ContextBudget {
-        /// Tokens of the whole window.
-        total_tokens: u64 = 100_000,
-        /// Tokens kept free for the response; a negative value counts as 0.
-        response_reserve: i64 = 8_000,
-        /// Tokens kept free for the system prompt; a negative value counts as 0.
-        system_reserve: i64 = 2_000,
-    }
-}
-
-impl ContextBudget {
-    fn of(asked: ContextBudgetRequest, config: &Config) -> Self {
-        let default = config.window;
-        Self {
-            total_tokens: asked.total_tokens.unwrap_or(default.total_tokens),
-            response_reserve: asked.response_reserve.unwrap_or(default.response_reserve),
-            system_reserve: asked.system_reserve.unwrap_or(default.system_reserve),
-        }
-    }
-
-    /// The names of negative reserves.
-    fn negative(self) -> Vec<&'static str> {
-        let reserves = [("responseReserve", self.response_reserve), ("systemReserve", self.system_reserve)];
-        reserves.into_iter().filter(|(_, tokens)| *tokens < 0).map(|(name, _)| name).collect()
-    }
-
-    /// The total minus the reserves, at least 0. Negative reserves count as 0.
-    pub fn available(self) -> u64 {
-        self.total_tokens
-            .saturating_sub(self.response_reserve.max(0) as u64)
-            .saturating_sub(self.system_reserve.max(0) as u64)
-    }
-}
+use serde::Serialize;
 
 /// A request with all defaults filled in and all hard limits applied.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -286,9 +249,19 @@ fn check(request: &Request) -> Result<(), PackError> {
     Ok(())
 }
 
+/// The gross budget that a request names, completed by the configuration.
+fn window(asked: ContextBudgetRequest, config: &Config) -> ContextBudget {
+    let default = config.window;
+    ContextBudget {
+        total_tokens: asked.total_tokens.unwrap_or(default.total_tokens),
+        response_reserve: asked.response_reserve.unwrap_or(default.response_reserve),
+        system_reserve: asked.system_reserve.unwrap_or(default.system_reserve),
+    }
+}
+
 /// The gross budget of the request; `None` if it equals the configuration.
 fn gross(request: &Request, config: &Config) -> Option<ContextBudget> {
-    let asked = request.context_budget.map(|c| ContextBudget::of(c, config))?;
+    let asked = request.context_budget.map(|c| window(c, config))?;
     let says_nothing = asked == config.window && asked.available() == default_tokens(request, config).value;
     (!says_nothing).then_some(asked)
 }
@@ -318,7 +291,7 @@ fn limits_of(request: &Request, config: &Config) -> Budgets {
         Some(value) => Limit { value, source: LimitSource::Client },
         None => config.limit(name, value),
     };
-    let gross = request.context_budget.map(|c| ContextBudget::of(c, config));
+    let gross = request.context_budget.map(|c| window(c, config));
     let chars = default("maxTotalChars", client.max_total_chars, d.max_total_chars);
     let items = default("maxItems", client.max_items, d.max_items);
     let per_section = default("maxItemsPerSection", client.max_items_per_section, d.max_items_per_section);

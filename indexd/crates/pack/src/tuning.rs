@@ -2,7 +2,7 @@
 //! the development set by more than noise. They are not settings. `docs/ranking.md` has the measurements.
 
 use crate::config::settings;
-use crate::query::Kind;
+use crate::kind::Kind;
 use serde::{Deserialize, Serialize};
 
 settings! {

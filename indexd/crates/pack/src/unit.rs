@@ -1,7 +1,7 @@
 //! The unit that is ranked and packed: a definition with all its chunks, or a chunk of text between
 //! definitions.
 
-use crate::role::RolePatterns;
+use crate::patterns::{RoleGlobs, RolePatterns};
 use indexd_model::view::{ChunkRecord, DefRecord, Edge, FileRecord, PathPosting};
 use indexd_model::{ChunkDoc, ChunkKind, DefDoc, EdgeKind, FileDoc, IndexView, Lines, Span};
 use indexd_text::bm25::ln;
@@ -68,8 +68,8 @@ pub struct Units<'v> {
     /// Files by the words in their paths.
     files_with: FxHashMap<String, Rc<[FileDoc]>>,
     usages: FxHashMap<DefDoc, f64>,
-    /// Patterns that set the roles of paths; `None` for the default rules.
-    roles: Option<RolePatterns>,
+    /// Globs that set the roles of paths; `None` for the default rules.
+    roles: Option<RoleGlobs>,
 }
 
 impl<'v> Units<'v> {
@@ -91,10 +91,10 @@ impl<'v> Units<'v> {
         }
     }
 
-    /// Sets the patterns that decide the roles of files.
+    /// Sets the patterns that decide the roles of files. Those that the configuration has refused decide nothing.
     #[must_use]
     pub fn with_roles(mut self, roles: &RolePatterns) -> Self {
-        self.roles = (!roles.is_empty()).then(|| roles.clone());
+        self.roles = roles.compile().ok().filter(|_| !roles.is_empty());
         self
     }
 
