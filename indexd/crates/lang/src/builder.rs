@@ -25,6 +25,7 @@ struct OpenBinding {
 }
 
 /// The facts of a file under construction.
+#[derive(Default)]
 pub struct Builder<'s> {
     interned: FxHashMap<&'s str, StrId>,
     owned: FxHashMap<String, StrId>,
@@ -41,16 +42,7 @@ pub struct Builder<'s> {
 impl<'s> Builder<'s> {
     /// Starts empty.
     pub fn new() -> Self {
-        Self {
-            interned: FxHashMap::default(),
-            owned: FxHashMap::default(),
-            strings: Vec::new(),
-            exprs: Vec::new(),
-            lists: Vec::new(),
-            bindings: Vec::new(),
-            defs: Vec::new(),
-            imports: Vec::new(),
-        }
+        Self::default()
     }
 
     /// Interns a slice of the source.
@@ -333,12 +325,6 @@ impl<'s> Builder<'s> {
             i.name = i.name.map(|s| marks.str(s));
             i.alias = i.alias.map(|s| marks.str(s));
         }
-    }
-}
-
-impl Default for Builder<'_> {
-    fn default() -> Self {
-        Self::new()
     }
 }
 

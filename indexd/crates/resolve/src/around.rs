@@ -13,12 +13,20 @@ struct Held {
 }
 
 impl Around {
-    /// Orders the definitions that `is_asked` takes.
+    /// Orders the definitions that `is_asked` takes. Of those with equal spans the first is innermost.
     pub(crate) fn new(facts: Facts, is_asked: impl Fn(&Def) -> bool) -> Self {
-        let defs = facts.interface.defs.iter().enumerate().filter(|(_, d)| is_asked(d));
+        Self::of(facts.interface.defs.iter().enumerate().rev().filter(|(_, d)| is_asked(d)))
+    }
+
+    /// The same, where of definitions with equal spans the last is innermost.
+    pub(crate) fn last_of_equals(facts: Facts, is_asked: impl Fn(&Def) -> bool) -> Self {
+        Self::of(facts.interface.defs.iter().enumerate().filter(|(_, d)| is_asked(d)))
+    }
+
+    fn of<'d>(defs: impl Iterator<Item = (usize, &'d Def)>) -> Self {
         let mut all: Vec<Held> =
             defs.map(|(i, d)| Held { span: d.span, def: DefIdx(i as u32), outer: None }).collect();
-        all.sort_by_key(|h| (h.span.start, std::cmp::Reverse(h.span.end), std::cmp::Reverse(h.def)));
+        all.sort_by_key(|h| (h.span.start, std::cmp::Reverse(h.span.end)));
         let mut open: Vec<usize> = Vec::new();
         for i in 0..all.len() {
             while open.last().is_some_and(|o| all[*o].span.end <= all[i].span.start) {

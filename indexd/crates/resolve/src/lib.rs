@@ -16,8 +16,12 @@ mod recorder;
 pub use loaded::{Blocks, Loaded};
 pub use recorder::Recorder;
 
+use around::Around;
 use indexd_model::links::{Unresolved, UnresolvedReason};
-use indexd_model::{DefIdx, ExprId, Facts, FactsView, FileDoc, Language, Linking, Links, Node};
+use indexd_model::{
+    Binding, Def, DefIdx, DefRef, EdgeKind, ExprId, Facts, FactsView, FileDoc, Language, Link, Linking,
+    Links, Node, Role, Rule, Source, StrId,
+};
 
 /// Changes when equal facts get other links or lookups; part of the recipe of an index.
 pub const LINKER_VERSION: u32 = 6;
@@ -44,7 +48,7 @@ pub fn link(file: FileDoc, facts: Facts, view: &dyn FactsView) -> Links {
 
 /// The names in source that was not understood, as uses of what nobody knows.
 fn unread(facts: Facts) -> Vec<Unresolved> {
-    let around = around::Around::new(facts, |d| d.kind.is_callable() || d.kind.is_type());
+    let around = Around::new(facts, is_code_or_type);
     let all = (0..facts.n_exprs() as u32).map(|i| facts.expr(ExprId(i)));
     let of = |e: indexd_model::Expr| match e.node {
         Node::Unread { name } => Some(Unresolved {
@@ -59,36 +63,59 @@ fn unread(facts: Facts) -> Vec<Unresolved> {
     all.filter_map(of).collect()
 }
 
-/// Gives links and unresolved uses the innermost function, method or type around them.
-fn assign_sources(facts: Facts, out: &mut Links) {
-    let defs = facts.interface.defs.iter().enumerate();
-    let mut around: Vec<(u32, u32, DefIdx)> = defs
-        .filter(|(_, d)| d.kind.is_callable() || d.kind.is_type())
-        .map(|(i, d)| (d.span.start, d.span.end, DefIdx(i as u32)))
-        .collect();
-    around.sort_by_key(|a| (a.0, std::cmp::Reverse(a.1)));
-    out.links.sort_by_key(|l| l.at);
-    out.unresolved.sort_by_key(|u| u.at);
-    let sources = |places: Vec<u32>| {
-        let (mut next, mut open): (usize, Vec<(u32, DefIdx)>) = (0, Vec::new());
-        let of = |at: u32| {
-            while let Some(&(start, end, def)) = around.get(next)
-                && start <= at
-            {
-                open.push((end, def));
-                next += 1;
-            }
-            while open.last().is_some_and(|o| o.0 <= at) {
-                open.pop();
-            }
-            open.last().map_or(DefIdx::NONE, |o| o.1)
-        };
-        places.into_iter().map(of).collect::<Vec<DefIdx>>()
-    };
-    let links = sources(out.links.iter().map(|l| l.at).collect());
-    out.links.iter_mut().zip(links).for_each(|(l, source)| l.source = source);
-    let unresolved = sources(out.unresolved.iter().map(|u| u.at).collect());
-    out.unresolved.iter_mut().zip(unresolved).for_each(|(u, source)| u.source = source);
+/// Gives links and unresolved uses the innermost definition around them that `is_source` takes.
+fn assign_sources(facts: Facts, out: &mut Links, is_source: impl Fn(&Def) -> bool) {
+    let around = Around::last_of_equals(facts, is_source);
+    out.links.iter_mut().for_each(|l| l.source = around.at(l.at));
+    out.unresolved.iter_mut().for_each(|u| u.source = around.at(u.at));
+}
+
+/// Whether a definition is a function, a method or a type.
+fn is_code_or_type(def: &Def) -> bool {
+    def.kind.is_callable() || def.kind.is_type()
+}
+
+/// The kind of edge that a use in a role makes.
+fn edge_of(role: Role) -> EdgeKind {
+    match role {
+        Role::Call => EdgeKind::Call,
+        Role::Base => EdgeKind::Inherit,
+        Role::Import => EdgeKind::Import,
+        _ => EdgeKind::Usage,
+    }
+}
+
+/// The definition that a local name stands for, if it stands for one.
+fn bound_def(facts: Facts, binding: &Binding) -> Option<DefIdx> {
+    facts.sources(binding).iter().find_map(|s| match s {
+        Source::Def(def) => Some(*def),
+        _ => None,
+    })
+}
+
+/// An identifier in a place where it is used.
+#[derive(Clone, Copy)]
+struct Use {
+    name: StrId,
+    at: u32,
+    role: Role,
+}
+
+/// Writes down what a use leads to: definitions that are equally likely, or the reason why none is
+/// known. The source is found later.
+fn emit(facts: Facts, it: Use, found: Result<Vec<DefRef>, UnresolvedReason>, rule: Rule, out: &mut Links) {
+    let Use { name, at, role } = it;
+    let (kind, source) = (edge_of(role), DefIdx::NONE);
+    match found {
+        Ok(targets) => {
+            let len = facts.str(name).len().min(usize::from(u16::MAX)) as u16;
+            let rule = if targets.len() > 1 { Rule::Ambiguous } else { rule };
+            let confidence = rule.confidence() / targets.len().max(1) as u8;
+            let link = |target| Link { kind, source, target, at, len, role, rule, confidence };
+            out.links.extend(targets.into_iter().map(link));
+        }
+        Err(reason) => out.unresolved.push(Unresolved { source, name, at, role, reason }),
+    }
 }
 
 #[cfg(test)]

@@ -14,13 +14,7 @@ impl Visitor<'_, '_> {
 
     /// The expressions of a list, in order.
     pub(super) fn expr_list(&mut self, role: Role) -> Vec<ExprId> {
-        let mut out = Vec::new();
-        self.each(|v, _, kind| {
-            if is_expr(kind) || is_type(kind) {
-                out.push(v.expr(role));
-            }
-        });
-        out
+        self.read_each(|kind| is_expr(kind) || is_type(kind), |v| v.expr(role))
     }
 
     fn expr_here(&mut self, role: Role) -> ExprId {
@@ -44,28 +38,8 @@ impl Visitor<'_, '_> {
             }
             Kind::UnaryExpression => self.unary(role),
             Kind::BinaryExpression => self.binary(),
-            Kind::IndexExpression => {
-                let (mut base, mut index) = (ExprId::NONE, ExprId::NONE);
-                self.each(|v, field, _| match field {
-                    Field::Operand => base = v.expr(Role::Read),
-                    Field::Index => index = v.expr(Role::Read),
-                    _ => {}
-                });
-                let args = self.b.list(&[index]);
-                self.b.node(Node::Index { base, args }, at)
-            }
-            Kind::SliceExpression => {
-                let mut base = ExprId::NONE;
-                self.each(|v, field, kind| {
-                    if is_expr(kind) {
-                        let e = v.expr(Role::Read);
-                        if field == Field::Operand {
-                            base = e;
-                        }
-                    }
-                });
-                self.b.node(Node::Slice { base }, at)
-            }
+            Kind::IndexExpression => self.index(),
+            Kind::SliceExpression => self.slice_of(),
             Kind::TypeAssertionExpression => {
                 let (mut value, mut ty) = (ExprId::NONE, ExprId::NONE);
                 self.each(|v, field, _| match field {
@@ -97,13 +71,33 @@ impl Visitor<'_, '_> {
     }
 
     fn only_expr(&mut self, role: Role) -> ExprId {
-        let mut out = ExprId::NONE;
-        self.each(|v, _, kind| {
-            if is_expr(kind) || is_type(kind) {
-                out = v.expr(role);
+        let last = self.expr_list(role).pop().and_then(ExprId::some);
+        last.unwrap_or_else(|| self.opaque())
+    }
+
+    fn index(&mut self) -> ExprId {
+        let (at, mut base, mut index) = (self.start(), ExprId::NONE, ExprId::NONE);
+        self.each(|v, field, _| match field {
+            Field::Operand => base = v.expr(Role::Read),
+            Field::Index => index = v.expr(Role::Read),
+            _ => {}
+        });
+        let args = self.b.list(&[index]);
+        self.b.node(Node::Index { base, args }, at)
+    }
+
+    /// `base[from:to]`.
+    fn slice_of(&mut self) -> ExprId {
+        let (at, mut base) = (self.start(), ExprId::NONE);
+        self.each(|v, field, kind| {
+            if is_expr(kind) {
+                let e = v.expr(Role::Read);
+                if field == Field::Operand {
+                    base = e;
+                }
             }
         });
-        if out == ExprId::NONE { self.opaque() } else { out }
+        self.b.node(Node::Slice { base }, at)
     }
 
     fn selector(&mut self, role: Role) -> ExprId {

@@ -7,12 +7,9 @@ use super::types::is_type;
 use super::visitor::Visitor;
 use indexd_model::{BindingKind, ExprId, Role, Source, Span, StrId};
 
-/// The left side of an assignment or range clause, read before it is declared.
-#[derive(Default)]
-struct Left {
-    /// Names that `:=` may declare, by position; other expressions are `None`.
-    names: Vec<Option<(StrId, u32)>>,
-}
+/// Names on the left side of an assignment or range clause that `:=` may declare, by position; other
+/// expressions are `None`.
+type Left = Vec<Option<(StrId, u32)>>;
 
 impl Visitor<'_, '_> {
     /// A block with a scope of its own.
@@ -108,12 +105,12 @@ impl Visitor<'_, '_> {
 
     /// The left side: with `:=` its names, else uses.
     fn left(&mut self, is_define: bool) -> Left {
-        let mut left = Left::default();
+        let mut left = Left::new();
         self.each(|v, _, kind| match kind {
-            Kind::Identifier if is_define => left.names.push(Some((v.string(), v.start()))),
+            Kind::Identifier if is_define => left.push(Some((v.string(), v.start()))),
             kind if is_expr(kind) => {
                 v.expr(Role::Write);
-                left.names.push(None);
+                left.push(None);
             }
             _ => {}
         });
@@ -130,7 +127,7 @@ impl Visitor<'_, '_> {
     /// `a, b := f()`, `case v, ok := <-ch`, `case x = <-ch`.
     fn short_var(&mut self) {
         let is_define = self.defines();
-        let mut left = Left::default();
+        let mut left = Left::new();
         let mut values = Vec::new();
         self.each(|v, field, kind| match field {
             Field::Left => left = v.left(is_define),
@@ -138,8 +135,8 @@ impl Visitor<'_, '_> {
             Field::Right => values = vec![v.expr(Role::Read)],
             _ => {}
         });
-        let n = left.names.len();
-        for (i, name) in left.names.iter().enumerate() {
+        let n = left.len();
+        for (i, name) in left.iter().enumerate() {
             let Some((name, at)) = *name else { continue };
             let (value, index) = nth_value(&values, n, i);
             if let Some(binding) = self.redeclare(name, at)
@@ -152,14 +149,14 @@ impl Visitor<'_, '_> {
 
     fn range(&mut self) {
         let is_define = self.defines();
-        let mut left = Left::default();
+        let mut left = Left::new();
         let mut of = ExprId::NONE;
         self.each(|v, field, _| match field {
             Field::Left => left = v.left(is_define),
             Field::Right => of = v.expr(Role::Read),
             _ => {}
         });
-        for (index, name) in left.names.iter().enumerate() {
+        for (index, name) in left.iter().enumerate() {
             if let Some((name, at)) = *name
                 && let Some(binding) = self.redeclare(name, at)
             {

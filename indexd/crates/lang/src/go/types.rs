@@ -16,18 +16,7 @@ impl Visitor<'_, '_> {
         match self.kind() {
             Kind::TypeIdentifier | Kind::Identifier => self.name(role),
             Kind::QualifiedType => self.qualified_type(role),
-            Kind::GenericType | Kind::TypeInstantiationExpression => {
-                let mut base = ExprId::NONE;
-                let mut args = Vec::new();
-                self.each(|v, field, kind| match (field, kind) {
-                    (Field::Type, _) if base == ExprId::NONE => base = v.type_expr(role),
-                    (_, Kind::TypeArguments) => args = v.type_args(),
-                    (_, kind) if is_type(kind) => args.push(v.type_expr(Role::Type)),
-                    _ => {}
-                });
-                let args = self.b.list(&args);
-                self.b.node(Node::Index { base, args }, at)
-            }
+            Kind::GenericType | Kind::TypeInstantiationExpression => self.generic_type(role),
             Kind::PointerType => {
                 let value = self.only_type(role);
                 self.b.node(Node::Star { value }, at)
@@ -38,18 +27,7 @@ impl Visitor<'_, '_> {
                 self.b.node(Node::Unary { value }, at)
             }
             Kind::TypeElem | Kind::TypeConstraint => self.union(role),
-            Kind::ArrayType | Kind::ImplicitLengthArrayType | Kind::SliceType => {
-                let is_slice = self.kind() == Kind::SliceType;
-                let mut elem = ExprId::NONE;
-                self.each(|v, field, _| match field {
-                    Field::Element => elem = v.type_expr(Role::Type),
-                    Field::Length => {
-                        v.expr(Role::Read);
-                    }
-                    _ => {}
-                });
-                self.b.node(if is_slice { Node::SliceType { elem } } else { Node::ArrayType { elem } }, at)
-            }
+            Kind::ArrayType | Kind::ImplicitLengthArrayType | Kind::SliceType => self.array_type(),
             Kind::MapType => {
                 let (mut key, mut value) = (ExprId::NONE, ExprId::NONE);
                 self.each(|v, field, _| match field {
@@ -68,15 +46,7 @@ impl Visitor<'_, '_> {
                 });
                 self.b.node(Node::ChanType { elem }, at)
             }
-            Kind::FunctionType => {
-                let (mut params, mut results) = (Vec::new(), Vec::new());
-                self.each(|v, field, kind| match field {
-                    Field::Parameters => params = v.params(),
-                    Field::Result => results = v.results(kind),
-                    _ => {}
-                });
-                self.func_type(at, &params, &results)
-            }
+            Kind::FunctionType => self.function_type(),
             Kind::StructType => {
                 let fields = self.cursor.node().named_child(0);
                 let is_empty = fields.is_none_or(|f| f.named_child_count() == 0);
@@ -95,11 +65,47 @@ impl Visitor<'_, '_> {
         }
     }
 
+    fn function_type(&mut self) -> ExprId {
+        let (at, mut params, mut results) = (self.start(), Vec::new(), Vec::new());
+        self.each(|v, field, kind| match field {
+            Field::Parameters => params = v.params(),
+            Field::Result => results = v.results(kind),
+            _ => {}
+        });
+        self.func_type(at, &params, &results)
+    }
+
     pub(super) fn func_type(&mut self, at: u32, params: &[Param], results: &[Param]) -> ExprId {
         let variadic = params.last().is_some_and(|p| p.is_variadic);
         let of = |ps: &[Param]| ps.iter().map(|p| p.ty).collect::<Vec<_>>();
         let (params, results) = (self.b.list(&of(params)), self.b.list(&of(results)));
         self.b.node(Node::FuncType { params, results, variadic }, at)
+    }
+
+    /// `Name[A, B]`.
+    fn generic_type(&mut self, role: Role) -> ExprId {
+        let (at, mut base, mut args) = (self.start(), ExprId::NONE, Vec::new());
+        self.each(|v, field, kind| match (field, kind) {
+            (Field::Type, _) if base == ExprId::NONE => base = v.type_expr(role),
+            (_, Kind::TypeArguments) => args = v.type_args(),
+            (_, kind) if is_type(kind) => args.push(v.type_expr(Role::Type)),
+            _ => {}
+        });
+        let args = self.b.list(&args);
+        self.b.node(Node::Index { base, args }, at)
+    }
+
+    /// An array or a slice.
+    fn array_type(&mut self) -> ExprId {
+        let (at, is_slice, mut elem) = (self.start(), self.kind() == Kind::SliceType, ExprId::NONE);
+        self.each(|v, field, _| match field {
+            Field::Element => elem = v.type_expr(Role::Type),
+            Field::Length => {
+                v.expr(Role::Read);
+            }
+            _ => {}
+        });
+        self.b.node(if is_slice { Node::SliceType { elem } } else { Node::ArrayType { elem } }, at)
     }
 
     /// `pkg.Name`.
@@ -115,38 +121,20 @@ impl Visitor<'_, '_> {
 
     /// The one type among the children.
     fn only_type(&mut self, role: Role) -> ExprId {
-        let mut out = ExprId::NONE;
-        self.each(|v, _, kind| {
-            if is_type(kind) {
-                out = v.type_expr(role);
-            }
-        });
-        out
+        self.read_each(is_type, |v| v.type_expr(role)).pop().unwrap_or(ExprId::NONE)
     }
 
     /// The arguments of an instantiation.
     pub(super) fn type_args(&mut self) -> Vec<ExprId> {
-        let mut out = Vec::new();
-        self.each(|v, _, kind| {
-            if is_type(kind) || kind == Kind::TypeElem {
-                out.push(v.type_expr(Role::Type));
-            }
-        });
-        out
+        self.read_each(|kind| is_type(kind) || kind == Kind::TypeElem, |v| v.type_expr(Role::Type))
     }
 
     /// Terms joined by `|`; one term is itself.
     fn union(&mut self, role: Role) -> ExprId {
-        let mut terms = Vec::new();
-        self.each(|v, _, kind| {
-            if is_type(kind) {
-                terms.push(v.type_expr(role));
-            }
-        });
         let at = self.start();
-        let mut terms = terms.into_iter();
-        let first = terms.next().unwrap_or(ExprId::NONE);
-        terms.fold(first, |left, right| self.b.node(Node::Union { left, right }, at))
+        let terms = self.read_each(is_type, |v| v.type_expr(role)).into_iter();
+        let joined = terms.reduce(|left, right| self.b.node(Node::Union { left, right }, at));
+        joined.unwrap_or(ExprId::NONE)
     }
 
     /// A struct type whose fields belong to `holder`; `NONE` when it has no fields.

@@ -116,6 +116,21 @@ impl<'s, 't> Visitor<'s, 't> {
         self.cursor.goto_parent();
     }
 
+    /// Reads each child of a kind that `is_read` takes, in order.
+    pub(super) fn read_each(
+        &mut self,
+        is_read: impl Fn(Kind) -> bool,
+        read: impl Fn(&mut Self) -> ExprId,
+    ) -> Vec<ExprId> {
+        let mut out = Vec::new();
+        self.each(|v, _, kind| {
+            if is_read(kind) {
+                out.push(read(v));
+            }
+        });
+        out
+    }
+
     pub(super) fn kind(&self) -> Kind {
         self.syntax.kind(self.cursor.node().kind_id())
     }

@@ -246,9 +246,7 @@ impl<'s, 'p> Visitor<'s, 'p> {
             Kind::Decorated => self.decorated(node),
             Kind::Return => {
                 let value = self.kids(node).first().map(|c| self.expr(*c, Role::Read));
-                if let Some(v) = value {
-                    self.scope().returns.push(v);
-                }
+                self.scope().returns.extend(value);
                 return false;
             }
             Kind::Raise => {
@@ -256,13 +254,7 @@ impl<'s, 'p> Visitor<'s, 'p> {
                 return false;
             }
             Kind::Break | Kind::Continue => {
-                let s = self.scope();
-                if let Some((mark, _)) = s.loops.last() {
-                    let changes = s.changes(*mark);
-                    if let Some(l) = s.loops.last_mut() {
-                        l.1.push(changes);
-                    }
-                }
+                self.leave_loop();
                 return false;
             }
             Kind::If => return self.if_statement(node),
@@ -281,19 +273,12 @@ impl<'s, 'p> Visitor<'s, 'p> {
             }
             Kind::Delete => {
                 for c in self.kids(node) {
-                    if kind(c) == Kind::Identifier && self.scope_kind() == ScopeKind::Function {
-                        continue;
+                    if kind(c) != Kind::Identifier || self.scope_kind() != ScopeKind::Function {
+                        self.delete(c);
                     }
-                    self.delete(c);
                 }
             }
-            Kind::Global | Kind::Nonlocal => {
-                let global = kind(node) == Kind::Global;
-                for c in self.kids(node) {
-                    let name = self.slice(c);
-                    self.scope().outer.push((name, global));
-                }
-            }
+            Kind::Global | Kind::Nonlocal => self.declare_outer(node),
             Kind::TypeAlias => self.type_alias(node),
             // `print x` of Python 2, `exec`, and broken syntax: whatever is inside is still read.
             _ => {
@@ -313,6 +298,24 @@ impl<'s, 'p> Visitor<'s, 'p> {
     pub(super) fn each(&mut self, node: Node) {
         for c in self.kids(node) {
             self.expr(c, Role::Read);
+        }
+    }
+
+    /// `global a, b` or `nonlocal a`.
+    fn declare_outer(&mut self, node: Node) {
+        let is_global = kind(node) == Kind::Global;
+        for c in self.kids(node) {
+            let name = self.slice(c);
+            self.scope().outer.push((name, is_global));
+        }
+    }
+
+    /// Keeps what the innermost loop has set so far for the end of it.
+    fn leave_loop(&mut self) {
+        let s = self.scope();
+        if let Some((mark, mut left)) = s.loops.pop() {
+            left.push(s.changes(mark));
+            s.loops.push((mark, left));
         }
     }
 

@@ -7,12 +7,12 @@
 
 mod modules;
 
+use crate::Use;
 use crate::recorder::Recorder;
 use indexd_model::facts::{Import, ImportKind};
 use indexd_model::{
-    Binding, BindingKind, DefFlags, DefIdx, DefKind, DefRef, EdgeKind, ExprId, Facts, FactsView, FileDoc,
-    FileRoles, Interface, Key, Language, Link, Links, Node, Role, Rule, Source, StrId, Unresolved,
-    UnresolvedReason,
+    BindingKind, DefFlags, DefIdx, DefKind, DefRef, EdgeKind, ExprId, Facts, FactsView, FileDoc, FileRoles,
+    Interface, Key, Language, Link, Links, Node, Role, Rule, StrId, UnresolvedReason,
 };
 use modules::Module;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -23,51 +23,25 @@ use std::sync::Arc;
 const REEXPORTS_MAX: u32 = 16;
 
 /// Links one TypeScript or JavaScript file. A vendored copy is not linked.
-pub(crate) fn link(file: FileDoc, facts: Facts, view: &Recorder) -> Links {
+pub(crate) fn link(file: FileDoc, facts: Facts, recorder: &Recorder) -> Links {
     if facts.interface.roles.has(FileRoles::VENDORED) {
         return Links::default();
     }
-    let view = View { recorder: view, interfaces: RefCell::default() };
-    let own = view.interface_of(file);
-    let (modules, known) = (RefCell::default(), RefCell::default());
-    let linker = Linker { file, facts, own, view, modules, known };
+    let (interfaces, modules, known) = (RefCell::default(), RefCell::default(), RefCell::default());
+    let linker = Linker { file, facts, recorder, interfaces, modules, known };
     let mut out = Links::default();
     linker.imports(&mut out);
     linker.uses(&mut out);
-    crate::assign_sources(facts, &mut out);
+    crate::assign_sources(facts, &mut out, crate::is_code_or_type);
     out
-}
-
-/// The view with the interfaces that were opened.
-struct View<'v> {
-    recorder: &'v Recorder<'v>,
-    interfaces: RefCell<FxHashMap<FileDoc, Arc<Interface>>>,
-}
-
-impl View<'_> {
-    fn find(&self, key: Key) -> Arc<[FileDoc]> {
-        self.recorder.find(key)
-    }
-
-    fn file(&self, path: &str) -> Option<FileDoc> {
-        self.recorder.file(path)
-    }
-
-    fn path_of(&self, file: FileDoc) -> Arc<str> {
-        self.recorder.path(file)
-    }
-
-    fn interface_of(&self, file: FileDoc) -> Arc<Interface> {
-        let mut known = self.interfaces.borrow_mut();
-        Arc::clone(known.entry(file).or_insert_with(|| self.recorder.interface(file)))
-    }
 }
 
 struct Linker<'a> {
     file: FileDoc,
     facts: Facts<'a>,
-    own: Arc<Interface>,
-    view: View<'a>,
+    recorder: &'a Recorder<'a>,
+    /// The interfaces that were opened.
+    interfaces: RefCell<FxHashMap<FileDoc, Arc<Interface>>>,
     modules: RefCell<FxHashMap<(FileDoc, String), Module>>,
     /// Names at file level that were looked up.
     known: RefCell<FxHashMap<(StrId, Role), Found>>,
@@ -98,7 +72,7 @@ impl Linker<'_> {
         if let Some(known) = self.modules.borrow().get(&key) {
             return *known;
         }
-        let found = self.module(&self.view.path_of(from), module);
+        let found = self.module(&self.recorder.path(from), module);
         self.modules.borrow_mut().insert(key, found);
         found
     }
@@ -125,11 +99,15 @@ impl Linker<'_> {
 
     /// The interface of a file, asked for one name: its own needs no look-up.
     fn observed(&self, file: FileDoc, name: &str) -> Arc<Interface> {
-        if file == self.file {
-            return Arc::clone(&self.own);
+        if file != self.file {
+            self.recorder.find(Key::member(&format!("names:{}", self.recorder.path(file)), name));
         }
-        self.view.find(Key::member(&format!("names:{}", self.view.path_of(file)), name));
-        self.view.interface_of(file)
+        self.interface_of(file)
+    }
+
+    fn interface_of(&self, file: FileDoc) -> Arc<Interface> {
+        let mut known = self.interfaces.borrow_mut();
+        Arc::clone(known.entry(file).or_insert_with(|| self.recorder.interface(file)))
     }
 
     /// What an import brings.
@@ -201,7 +179,7 @@ impl Linker<'_> {
 
     /// A member of a type: its own, by name.
     fn member(&self, file: FileDoc, def: DefIdx, name: &str, is_this: bool) -> Option<DefIdx> {
-        let interface = self.view.interface_of(file);
+        let interface = self.interface_of(file);
         let qualified = indexd_model::names::qualified_name(&Facts::outside(&interface), def);
         let interface = self.observed(file, &format!("{qualified}.{name}"));
         let facts = Facts::outside(&interface);
@@ -227,7 +205,7 @@ impl Linker<'_> {
                 _ => continue,
             };
             let found = self.eval(e, expr.role, 0);
-            self.emit(found, name, expr.at, expr.role, out);
+            self.emit(found, Use { name, at: expr.at, role: expr.role }, out);
         }
     }
 
@@ -238,8 +216,7 @@ impl Linker<'_> {
         }
         match self.facts.expr(e).node {
             Node::Name { name, binding } => match self.facts.binding(binding) {
-                Some(binding) => self
-                    .bound(binding)
+                Some(binding) => crate::bound_def(self.facts, binding)
                     .map_or(unknown, |def| Found { target: Target::Def(self.file, def), rule: Rule::Scope }),
                 None => self.name(name, role),
             },
@@ -256,13 +233,6 @@ impl Linker<'_> {
         let found = self.whole(self.at_top(self.file, self.facts.str(name), role, REEXPORTS_MAX), role);
         self.known.borrow_mut().insert((name, role), found);
         found
-    }
-
-    fn bound(&self, binding: &Binding) -> Option<DefIdx> {
-        self.facts.sources(binding).iter().find_map(|s| match s {
-            Source::Def(def) => Some(*def),
-            _ => None,
-        })
     }
 
     /// A module of CommonJS that is called or made an instance of is what it exports as a whole.
@@ -316,45 +286,18 @@ impl Linker<'_> {
         }
     }
 
-    fn emit(&self, found: Found, name: StrId, at: u32, role: Role, out: &mut Links) {
-        let reason = match found.target {
-            Target::Def(file, def) => {
-                let kind = match role {
-                    Role::Call => EdgeKind::Call,
-                    Role::Base => EdgeKind::Inherit,
-                    Role::Import => EdgeKind::Import,
-                    _ => EdgeKind::Usage,
-                };
-                return self.link(kind, DefRef { file, def }, name, at, role, found.rule, out);
-            }
-            Target::Module(file) if role == Role::Import => {
-                let target = DefRef { file, def: DefIdx::NONE };
-                return self.link(EdgeKind::Import, target, name, at, role, found.rule, out);
-            }
+    fn emit(&self, found: Found, it: Use, out: &mut Links) {
+        let target = match found.target {
+            Target::Def(file, def) => Ok(vec![DefRef { file, def }]),
+            Target::Module(file) if it.role == Role::Import => Ok(vec![DefRef { file, def: DefIdx::NONE }]),
             // A module by its name is a qualifier.
             Target::Module(_) => return,
-            Target::External => UnresolvedReason::External,
-            Target::NotFound if is_of_node(self.facts.str(name)) => UnresolvedReason::Builtin,
-            Target::NotFound => UnresolvedReason::NotFound,
-            Target::Value => UnresolvedReason::UnknownReceiver,
+            Target::External => Err(UnresolvedReason::External),
+            Target::NotFound if is_of_node(self.facts.str(it.name)) => Err(UnresolvedReason::Builtin),
+            Target::NotFound => Err(UnresolvedReason::NotFound),
+            Target::Value => Err(UnresolvedReason::UnknownReceiver),
         };
-        out.unresolved.push(Unresolved { source: DefIdx::NONE, name, at, role, reason });
-    }
-
-    #[expect(clippy::too_many_arguments, reason = "the fields of one link, each given once")]
-    fn link(
-        &self,
-        kind: EdgeKind,
-        target: DefRef,
-        name: StrId,
-        at: u32,
-        role: Role,
-        rule: Rule,
-        out: &mut Links,
-    ) {
-        let len = self.facts.str(name).len().min(usize::from(u16::MAX)) as u16;
-        let confidence = rule.confidence();
-        out.links.push(Link { kind, source: DefIdx::NONE, target, at, len, role, rule, confidence });
+        crate::emit(self.facts, it, target, found.rule, out);
     }
 
     /// Import statements, and exports of what comes from elsewhere.
@@ -378,7 +321,7 @@ impl Linker<'_> {
             let found = self.follow(self.file, &self.facts, import, Role::Import, REEXPORTS_MAX);
             let found = self.whole_import(import, found);
             let first = out.links.len();
-            self.emit(found, shown, import.at, Role::Import, out);
+            self.emit(found, Use { name: shown, at: import.at, role: Role::Import }, out);
             if import.level == 1 {
                 for i in first..out.links.len() {
                     let link = out.links[i];
@@ -394,7 +337,7 @@ impl Linker<'_> {
         match found.target {
             Target::Module(file) if is_required => {
                 let of = self.exported(file, "default", Role::Read, REEXPORTS_MAX);
-                let is_common = self.view.interface_of(file).language == Language::JavaScript;
+                let is_common = self.interface_of(file).language == Language::JavaScript;
                 if is_common && matches!(of.target, Target::Def(..)) { of } else { found }
             }
             _ => found,
@@ -415,7 +358,7 @@ impl Linker<'_> {
             _ => false,
         };
         if !is_itself {
-            self.emit(found, name, import.at, Role::Read, out);
+            self.emit(found, Use { name, at: import.at, role: Role::Read }, out);
         }
     }
 }

@@ -3,7 +3,7 @@
 
 use super::Linker;
 use indexd_model::path::{ancestors, dir_of, file_name_of, join, normalized};
-use indexd_model::{Facts, FileDoc, FileRoles, Key};
+use indexd_model::{Facts, FactsView, FileDoc, FileRoles, Key};
 
 /// What a path may end in, in the order of TypeScript; declarations stand for what they declare.
 const ENDINGS: [&str; 12] =
@@ -50,7 +50,7 @@ impl Linker<'_> {
     fn file_or_index(&self, base: &str) -> Option<FileDoc> {
         for (ending, sources) in SOURCES {
             if let Some(stem) = base.strip_suffix(ending) {
-                let found = sources.iter().find_map(|s| self.view.file(&format!("{stem}{s}")));
+                let found = sources.iter().find_map(|s| self.recorder.file(&format!("{stem}{s}")));
                 if found.is_some() {
                     return found;
                 }
@@ -59,22 +59,24 @@ impl Linker<'_> {
         let name = file_name_of(base);
         let has_ending = ENDINGS.iter().any(|e| name.ends_with(e));
         has_ending
-            .then(|| self.view.file(base))
+            .then(|| self.recorder.file(base))
             .flatten()
-            .or_else(|| ENDINGS.iter().find_map(|e| self.view.file(&format!("{base}{e}"))))
-            .or_else(|| ENDINGS[..9].iter().find_map(|e| self.view.file(&join(base, &format!("index{e}")))))
+            .or_else(|| ENDINGS.iter().find_map(|e| self.recorder.file(&format!("{base}{e}"))))
+            .or_else(|| {
+                ENDINGS[..9].iter().find_map(|e| self.recorder.file(&join(base, &format!("index{e}"))))
+            })
     }
 
     /// `paths` and `baseUrl` of the nearest configuration.
     fn by_config(&self, from: &str, module: &str) -> Option<FileDoc> {
         let names = ["tsconfig.json", "jsconfig.json"];
         let config = ancestors(dir_of(from))
-            .find_map(|dir| names.iter().find_map(|n| self.view.file(&join(dir, n))))?;
+            .find_map(|dir| names.iter().find_map(|n| self.recorder.file(&join(dir, n))))?;
         self.by_config_at(config, module, EXTENDS_MAX)
     }
 
     fn by_config_at(&self, config: FileDoc, module: &str, depth: u32) -> Option<FileDoc> {
-        let path = self.view.path_of(config);
+        let path = self.recorder.path(config);
         let dir = dir_of(&path);
         let stated = self.stated(config);
         let base = stated.iter().find(|s| s.0 == "baseUrl").map_or(".", |s| &s.1);
@@ -95,7 +97,7 @@ impl Linker<'_> {
         let depth = depth.checked_sub(1)?;
         stated.iter().filter(|s| s.0 == "extends" && s.1.starts_with('.')).find_map(|(_, other)| {
             let at = normalized(&join(dir, other))?;
-            let config = self.view.file(&at).or_else(|| self.view.file(&format!("{at}.json")))?;
+            let config = self.recorder.file(&at).or_else(|| self.recorder.file(&format!("{at}.json")))?;
             self.by_config_at(config, module, depth)
         })
     }
@@ -105,7 +107,8 @@ impl Linker<'_> {
         if !module.starts_with('#') {
             return None;
         }
-        let package = ancestors(dir_of(from)).find_map(|dir| self.view.file(&join(dir, "package.json")))?;
+        let package =
+            ancestors(dir_of(from)).find_map(|dir| self.recorder.file(&join(dir, "package.json")))?;
         self.by_statement(package, module)
     }
 
@@ -114,13 +117,13 @@ impl Linker<'_> {
         let n = if module.starts_with('@') { 2 } else { 1 };
         let end = module.match_indices('/').nth(n - 1).map_or(module.len(), |m| m.0);
         let (name, rest) = (&module[..end], module[end..].trim_start_matches('/'));
-        let all = self.view.find(Key::member("npm", name));
+        let all = self.recorder.find(Key::member("npm", name));
         let package = all.iter().copied().find(|p| {
-            let interface = self.view.interface_of(*p);
+            let interface = self.interface_of(*p);
             let own = interface.package.map(|s| Facts::outside(&interface).str(s).to_owned());
             !interface.roles.has(FileRoles::VENDORED) && own.as_deref() == Some(name)
         })?;
-        let path = self.view.path_of(package);
+        let path = self.recorder.path(package);
         let dir = dir_of(&path);
         let entry = if rest.is_empty() { ".".to_owned() } else { format!("./{rest}") };
         self.by_statement(package, &entry).or_else(|| {
@@ -131,7 +134,7 @@ impl Linker<'_> {
 
     /// What the package at this manifest says that a name stands for.
     fn by_statement(&self, package: FileDoc, name: &str) -> Option<FileDoc> {
-        let path = self.view.path_of(package);
+        let path = self.recorder.path(package);
         let stated = self.stated(package);
         stated.iter().find_map(|(pattern, target)| {
             let target = matched(pattern, target, name)?;
@@ -141,7 +144,7 @@ impl Linker<'_> {
 
     /// The statements of a manifest.
     fn stated(&self, manifest: FileDoc) -> Vec<(String, String)> {
-        let interface = self.view.interface_of(manifest);
+        let interface = self.interface_of(manifest);
         let facts = Facts::outside(&interface);
         let of = |i: &indexd_model::facts::Import| {
             Some((facts.str(i.name?).to_owned(), facts.str(i.module).to_owned()))

@@ -1,9 +1,9 @@
 //! Types of expressions, bindings and definitions.
 
+use super::Linker;
 use super::names::Entity;
 use super::types::{Basic, DefAt, Ty, TyId, TyList, Types};
 use super::universe::{Builtin, Predeclared};
-use super::{Linker, Memo};
 use indexd_model::facts::LiteralKind;
 use indexd_model::{BindingId, BindingKind, DefFlags, DefKind, ExprId, List, Node, Source};
 use smallvec::SmallVec;
@@ -377,17 +377,19 @@ impl<'a> Linker<'a> {
         if it.kind != DefKind::Alias {
             return self.types.id(Ty::Named(def, args));
         }
-        let ty = match self.def_types.get(&def) {
-            Some(Memo::Known(ty)) => *ty,
-            Some(_) => return Types::UNKNOWN,
-            None => {
-                self.def_types.insert(def, Memo::Open);
-                let ty = self.guarded(Types::UNKNOWN, |l| l.type_expr(def.file, it.ty));
-                self.def_types.insert(def, Memo::Known(ty));
-                ty
-            }
-        };
+        let ty = self.once_of_def(def, |l| l.type_expr(def.file, it.ty));
         self.instantiate(def, args, ty)
+    }
+
+    /// What `find` says of a definition; asked once.
+    fn once_of_def(&mut self, def: DefAt, find: impl FnOnce(&mut Self) -> TyId) -> TyId {
+        if let Some(&known) = self.def_types.get(&def) {
+            return known;
+        }
+        self.def_types.insert(def, Types::UNKNOWN);
+        let ty = self.guarded(Types::UNKNOWN, find);
+        self.def_types.insert(def, ty);
+        ty
     }
 
     /// The type of a definition as a value; of a type, the type itself.
@@ -396,22 +398,14 @@ impl<'a> Linker<'a> {
         if it.kind.is_type() {
             return self.type_of_type(def, TyList::EMPTY);
         }
-        match self.def_types.get(&def) {
-            Some(Memo::Known(ty)) => return *ty,
-            Some(_) => return Types::UNKNOWN,
-            None => {}
-        }
-        self.def_types.insert(def, Memo::Open);
-        let ty = self.guarded(Types::UNKNOWN, |l| match it.kind {
+        self.once_of_def(def, |l| match it.kind {
             DefKind::Function | DefKind::Method => l.signature(def),
             _ if it.ty != ExprId::NONE => l.type_expr(def.file, it.ty),
             _ => {
                 let ty = l.result(def.file, it.value, it.value_index);
                 if it.kind == DefKind::Constant { ty } else { l.types.default(ty) }
             }
-        });
-        self.def_types.insert(def, Memo::Known(ty));
-        ty
+        })
     }
 
     /// The type of a function or method, its receiver left out.

@@ -23,7 +23,7 @@ use crate::loaded::{Blocks, Loaded};
 use crate::recorder::Recorder;
 use build::{Build, Constraint};
 use indexd_model::path::dir_of;
-use indexd_model::{DefIdx, ExprId, Facts, FileDoc, FileRoles, Links};
+use indexd_model::{DefIdx, Facts, FileDoc, FileRoles, Links};
 use members::Selection;
 use names::Entity;
 use packages::{Package, Packages};
@@ -52,13 +52,12 @@ struct Linker<'a> {
     build: Build,
     types: Types,
     packages: Packages<'a>,
-    /// By expression of the file being linked.
-    entities: Vec<Option<Entity>>,
-    /// The same for other files.
-    far_entities: FxHashMap<(u32, ExprId), Entity>,
-    expr_types: Memos,
-    binding_types: Memos,
-    def_types: FxHashMap<DefAt, Memo>,
+    /// What names and selectors stand for, by expression.
+    entities: Memos<Entity>,
+    expr_types: Memos<TyId>,
+    binding_types: Memos<TyId>,
+    /// Types in the making are unknown.
+    def_types: FxHashMap<DefAt, TyId>,
     underlying: FxHashMap<TyId, TyId>,
     selections: FxHashMap<(TyId, &'a str), Selection>,
     own_members: FxHashMap<(DefAt, &'a str), Option<DefAt>>,
@@ -71,48 +70,45 @@ struct Linker<'a> {
     depth: u32,
 }
 
-/// A memoised type that may be in the making.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Memo {
-    None,
-    Open,
-    Known(TyId),
-}
-
-/// Types by number of an expression or a binding.
-struct Memos {
+/// Answers by number of an expression or a binding.
+struct Memos<T> {
     /// Of the file being linked.
-    own: Vec<Memo>,
-    /// Of other files; in the making they are unknown.
-    far: FxHashMap<(u32, u32), TyId>,
+    own: Vec<Option<T>>,
+    /// Of other files.
+    far: FxHashMap<(u32, u32), T>,
 }
 
-impl Memos {
+impl<T: Copy> Memos<T> {
     fn new(n_own: usize) -> Self {
-        Self { own: vec![Memo::None; n_own], far: FxHashMap::default() }
+        Self { own: vec![None; n_own], far: FxHashMap::default() }
     }
 
-    /// The type, if it is known or in the making. If not, it is in the making from now on.
-    fn begin(&mut self, file: u32, id: u32) -> Option<TyId> {
+    fn get(&self, file: u32, id: u32) -> Option<T> {
         if file > 0 {
-            let known = self.far.get(&(file, id)).copied();
-            self.far.entry((file, id)).or_insert(Types::UNKNOWN);
-            return known;
-        }
-        match self.own.get_mut(id as usize) {
-            Some(Memo::Known(ty)) => return Some(*ty),
-            Some(slot @ Memo::None) => *slot = Memo::Open,
-            _ => return Some(Types::UNKNOWN),
-        }
-        None
-    }
-
-    fn set(&mut self, file: u32, id: u32, ty: TyId) {
-        if file > 0 {
-            self.far.insert((file, id), ty);
+            self.far.get(&(file, id)).copied()
         } else {
-            self.own[id as usize] = Memo::Known(ty);
+            self.own.get(id as usize).copied().flatten()
         }
+    }
+
+    fn set(&mut self, file: u32, id: u32, answer: T) {
+        if file > 0 {
+            self.far.insert((file, id), answer);
+        } else if let Some(slot) = self.own.get_mut(id as usize) {
+            *slot = Some(answer);
+        }
+    }
+}
+
+impl Memos<TyId> {
+    /// The type, if it is known or in the making. If not, it is in the making from now on. Until it is
+    /// set, it is unknown.
+    fn begin(&mut self, file: u32, id: u32) -> Option<TyId> {
+        let known = self.get(file, id);
+        if known.is_none() {
+            self.set(file, id, Types::UNKNOWN);
+        }
+        known
     }
 }
 
@@ -182,8 +178,7 @@ impl<'a> Linker<'a> {
             build: Build::of(&Constraint::new(loaded.path(0), constraint)),
             types: Types::new(),
             packages: Packages::default(),
-            entities: vec![None; facts.n_exprs()],
-            far_entities: FxHashMap::default(),
+            entities: Memos::new(facts.n_exprs()),
             expr_types: Memos::new(facts.n_exprs()),
             binding_types: Memos::new(facts.n_bindings()),
             def_types: FxHashMap::default(),

@@ -46,21 +46,11 @@ pub(super) struct Member {
 impl<'a> Linker<'a> {
     /// What a name or selector of an open file refers to.
     pub(super) fn entity(&mut self, file: u32, e: ExprId) -> Entity {
-        if file == 0 {
-            if let Some(known) = self.entities.get(e.index()).copied().flatten() {
-                return known;
-            }
-        } else if let Some(&known) = self.far_entities.get(&(file, e)) {
+        if let Some(known) = self.entities.get(file, e.0) {
             return known;
         }
         let found = self.guarded(Entity::UnknownReceiver, |l| l.find_entity(file, e));
-        if file == 0 {
-            if let Some(slot) = self.entities.get_mut(e.index()) {
-                *slot = Some(found);
-            }
-        } else {
-            self.far_entities.insert((file, e), found);
-        }
+        self.entities.set(file, e.0, found);
         found
     }
 

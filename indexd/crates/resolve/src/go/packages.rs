@@ -10,7 +10,7 @@ use super::names::Entity;
 use super::types::DefAt;
 use super::universe::is_standard;
 use indexd_model::facts::ImportKind;
-use indexd_model::path::{dir_of, file_name_of, join};
+use indexd_model::path::{ancestors, dir_of, file_name_of, join, normalized};
 use indexd_model::{DefIdx, DefKind, FileDoc, Key, Language};
 use rustc_hash::FxHashMap;
 
@@ -150,7 +150,9 @@ impl<'a> Linker<'a> {
         let found = match &module {
             // Neither has source that a use could name: the compiler makes them up.
             _ if matches!(path, "C" | "unsafe") => None,
-            _ if path.starts_with("./") || path.starts_with("../") => relative(dir, path).map(|d| (d, true)),
+            _ if path.starts_with("./") || path.starts_with("../") => {
+                normalized(&join(dir, path)).map(|d| (d, true))
+            }
             Some(module) => self.in_modules(module, path).map(|d| (d, true)),
             None => self.by_suffix(file, path).map(|d| (d, false)),
         };
@@ -268,21 +270,12 @@ impl<'a> Linker<'a> {
             .iter()
             .find(|i| i.kind == ImportKind::Name && facts.str(i.module) == path)?;
         let to = facts.str(it.name?);
-        to.starts_with('.').then(|| relative(dir, to))
+        to.starts_with('.').then(|| normalized(&join(dir, to)))
     }
 
     /// The go.work at or above a module.
     fn workspace_of(&mut self, root: &str) -> Option<FileDoc> {
-        let mut dir = root;
-        loop {
-            if let Some(doc) = self.view.file(&join(dir, "go.work")) {
-                return Some(doc);
-            }
-            if dir.is_empty() {
-                return None;
-            }
-            dir = dir_of(dir);
-        }
+        ancestors(root).find_map(|dir| self.view.file(&join(dir, "go.work")))
     }
 
     /// The source of the standard library imports itself without a prefix.
@@ -379,30 +372,16 @@ fn join_both(dir: &str, rest: &str) -> String {
     if rest.is_empty() { dir.to_owned() } else { join(dir, rest) }
 }
 
-/// `dir` followed by `./` and `../` steps; `None` when it leaves the tree.
-fn relative(dir: &str, path: &str) -> Option<String> {
-    let mut parts: Vec<&str> = dir.split('/').filter(|p| !p.is_empty()).collect();
-    for step in path.split('/') {
-        match step {
-            "" | "." => {}
-            ".." => {
-                parts.pop()?;
-            }
-            name => parts.push(name),
-        }
-    }
-    Some(parts.join("/"))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn walks_paths() {
-        assert_eq!(relative("a/b", "../c/./d"), Some("a/c/d".into()));
-        assert_eq!(relative("a", ".."), Some(String::new()));
-        assert_eq!(relative("a", "../.."), None);
+        let from = |dir, path| normalized(&join(dir, path));
+        assert_eq!(from("a/b", "../c/./d"), Some("a/c/d".into()));
+        assert_eq!(from("a", ".."), Some(String::new()));
+        assert_eq!(from("a", "../.."), None);
         assert_eq!(prefixes("a/b/c").collect::<Vec<_>>(), ["a/b/c", "a/b", "a"]);
         assert_eq!(
             (nth_prefix("a/b/c", 0), nth_prefix("a/b/c", 2), nth_prefix("a/b/c", 3)),

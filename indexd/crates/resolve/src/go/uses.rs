@@ -5,7 +5,7 @@ use super::names::Entity;
 use super::types::{DefAt, Ty, TyId, Types};
 use super::universe::Predeclared;
 use indexd_model::{
-    BindingId, DefFlags, DefIdx, DefKind, DefRef, EdgeKind, Expr, ExprId, Link, Links, Node, Role, Rule,
+    BindingId, Def, DefFlags, DefIdx, DefKind, DefRef, EdgeKind, Expr, ExprId, Link, Links, Node, Role, Rule,
     StrId, Unresolved, UnresolvedReason,
 };
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -27,7 +27,7 @@ pub(super) fn run(linker: &mut Linker) -> Links {
     let mut out = walk.out;
     out.links.sort_by_key(|l| (l.at, l.kind));
     out.unresolved.sort_by_key(|u| u.at);
-    assign_sources(linker, &mut out);
+    crate::assign_sources(linker.facts(0), &mut out, is_source);
     dataflow(linker, &mut out);
     out
 }
@@ -244,11 +244,7 @@ impl<'a> Walk<'_, 'a> {
             Role::Read if kind == DefKind::Field => Role::Field,
             role => role,
         };
-        let edge = match role {
-            Role::Call => EdgeKind::Call,
-            Role::Base => EdgeKind::Inherit,
-            _ => EdgeKind::Usage,
-        };
+        let edge = crate::edge_of(role);
         match self.l.others.get(&def).cloned() {
             None => self.link(edge, def, expr.at, len, role, rule),
             Some(others) => {
@@ -351,49 +347,9 @@ fn import_rule(is_certain: bool) -> Rule {
     if is_certain { Rule::Import } else { Rule::Inferred }
 }
 
-/// Gives links and unresolved uses, sorted by place, the named definition around them.
-fn assign_sources(linker: &Linker, out: &mut Links) {
-    let defs = &linker.facts(0).interface.defs;
-    let mut around: Vec<(u32, u32, DefIdx)> = defs
-        .iter()
-        .enumerate()
-        .filter(|(_, d)| {
-            (d.kind.is_callable() || d.kind.is_type()) && !d.flags.has(DefFlags::ANONYMOUS)
-                || d.receiver.is_some()
-        })
-        .map(|(i, d)| (d.span.start, d.span.end, DefIdx(i as u32)))
-        .collect();
-    around.sort_by_key(|a| (a.0, std::cmp::Reverse(a.1)));
-    let mut sweep = Sweep { around: &around, next: 0, open: Vec::new() };
-    for l in &mut out.links {
-        l.source = sweep.at(l.at);
-    }
-    let mut sweep = Sweep { around: &around, next: 0, open: Vec::new() };
-    for u in &mut out.unresolved {
-        u.source = sweep.at(u.at);
-    }
-}
-
-struct Sweep<'s> {
-    around: &'s [(u32, u32, DefIdx)],
-    next: usize,
-    open: Vec<(u32, DefIdx)>,
-}
-
-impl Sweep<'_> {
-    /// The innermost definition around a place; places must not go back.
-    fn at(&mut self, at: u32) -> DefIdx {
-        while let Some(&(start, end, def)) = self.around.get(self.next)
-            && start <= at
-        {
-            self.open.push((end, def));
-            self.next += 1;
-        }
-        while self.open.last().is_some_and(|o| o.0 <= at) {
-            self.open.pop();
-        }
-        self.open.last().map_or(DefIdx::NONE, |o| o.1)
-    }
+/// Whether uses inside a definition are said to be in it: those with a name of their own.
+fn is_source(def: &Def) -> bool {
+    crate::is_code_or_type(def) && !def.flags.has(DefFlags::ANONYMOUS) || def.receiver.is_some()
 }
 
 /// Adds dataflow: arguments to called functions, their results back, and fields and package

@@ -12,12 +12,13 @@ mod names;
 mod packages;
 mod rust;
 
+use crate::Use;
 use crate::around::Around;
 use crate::recorder::Recorder;
 use indexd_model::facts::{Import, ImportKind};
 use indexd_model::{
-    Def, DefFlags, DefIdx, DefKind, DefRef, EdgeKind, ExprId, Facts, FactsView, FileDoc, FileRoles,
-    Interface, Key, Language, Link, Links, Node, Role, Rule, Source, StrId, Unresolved, UnresolvedReason,
+    Def, DefFlags, DefIdx, DefKind, DefRef, ExprId, Facts, FactsView, FileDoc, FileRoles, Interface, Key,
+    Language, Links, Node, Role, Rule, StrId, UnresolvedReason,
 };
 use rustc_hash::FxHashMap;
 use std::cell::{Cell, OnceCell, RefCell};
@@ -40,14 +41,14 @@ pub(crate) fn link(file: FileDoc, facts: Facts, recorder: &Recorder) -> Links {
     let path = recorder.path(file);
     let (opened, included, known) = (RefCell::default(), OnceCell::new(), RefCell::default());
     let (n_left, asking) = (Cell::new(0), RefCell::default());
-    let around = Around::new(facts, |d| d.kind.is_callable() || d.kind.is_type());
+    let around = Around::new(facts, crate::is_code_or_type);
     let modules = Around::new(facts, |d| d.kind == DefKind::Module);
     let linker =
         Linker { file, path, facts, own, recorder, around, modules, opened, included, known, n_left, asking };
     let mut out = Links::default();
     linker.imports(&mut out);
     linker.uses(&mut out);
-    crate::assign_sources(facts, &mut out);
+    crate::assign_sources(facts, &mut out, crate::is_code_or_type);
     out
 }
 
@@ -415,7 +416,7 @@ impl Linker<'_> {
             };
             self.n_left.set(ASKED_MAX);
             let found = self.eval(ExprId(i), expr.role, 0);
-            self.emit(found, name, expr.at, expr.role, out);
+            self.emit(found, Use { name, at: expr.at, role: expr.role }, out);
         }
     }
 
@@ -427,13 +428,9 @@ impl Linker<'_> {
         let expr = self.facts.expr(e);
         match expr.node {
             Node::Name { name, binding } => match self.facts.binding(binding) {
-                Some(binding) => {
-                    let of = self.facts.sources(binding).iter().find_map(|s| match s {
-                        Source::Def(def) => Some(Target::Defs(vec![DefRef { file: self.file, def: *def }])),
-                        _ => None,
-                    });
-                    of.map_or(unknown, |target| Found::new(target, Rule::Scope))
-                }
+                Some(binding) => crate::bound_def(self.facts, binding).map_or(unknown, |def| {
+                    Found::new(Target::Defs(vec![DefRef { file: self.file, def }]), Rule::Scope)
+                }),
                 None => self.name(name, role, expr.at),
             },
             Node::Attr { base, name } => {
@@ -472,38 +469,18 @@ impl Linker<'_> {
         self.best(ty.file, own, role, rule).unwrap_or(unknown)
     }
 
-    fn emit(&self, found: Found, name: StrId, at: u32, role: Role, out: &mut Links) {
-        let reason = match found.target {
-            Target::Defs(defs) if defs.len() <= EQUALS_MAX => {
-                let kind = match role {
-                    Role::Call => EdgeKind::Call,
-                    Role::Base => EdgeKind::Inherit,
-                    Role::Import => EdgeKind::Import,
-                    _ => EdgeKind::Usage,
-                };
-                let rule = if defs.len() > 1 { Rule::Ambiguous } else { found.rule };
-                let confidence = rule.confidence() / defs.len().max(1) as u8;
-                let len = self.facts.str(name).len().min(usize::from(u16::MAX)) as u16;
-                let link =
-                    |target| Link { kind, source: DefIdx::NONE, target, at, len, role, rule, confidence };
-                out.links.extend(defs.into_iter().map(link));
-                return;
-            }
-            Target::Module(target) if role == Role::Import => {
-                let len = self.facts.str(name).len().min(usize::from(u16::MAX)) as u16;
-                let (rule, confidence) = (found.rule, found.rule.confidence());
-                let (kind, source) = (EdgeKind::Import, DefIdx::NONE);
-                out.links.push(Link { kind, source, target, at, len, role, rule, confidence });
-                return;
-            }
+    fn emit(&self, found: Found, it: Use, out: &mut Links) {
+        let targets = match found.target {
+            Target::Defs(defs) if defs.len() <= EQUALS_MAX => Ok(defs),
+            Target::Module(target) if it.role == Role::Import => Ok(vec![target]),
             // Modules and the value itself are qualifiers. What is called is something else of that name.
-            Target::Module(_) if role != Role::Call => return,
+            Target::Module(_) if it.role != Role::Call => return,
             Target::This(_) => return,
-            Target::External => UnresolvedReason::External,
-            Target::NotFound | Target::Package(_) | Target::Module(_) => UnresolvedReason::NotFound,
-            Target::Value | Target::Defs(_) => UnresolvedReason::UnknownReceiver,
+            Target::External => Err(UnresolvedReason::External),
+            Target::NotFound | Target::Package(_) | Target::Module(_) => Err(UnresolvedReason::NotFound),
+            Target::Value | Target::Defs(_) => Err(UnresolvedReason::UnknownReceiver),
         };
-        out.unresolved.push(Unresolved { source: DefIdx::NONE, name, at, role, reason });
+        crate::emit(self.facts, it, targets, found.rule, out);
     }
 
     fn imports(&self, out: &mut Links) {
@@ -519,7 +496,7 @@ impl Linker<'_> {
             let path = self.facts.str(import.module);
             let last = path.rsplit([':', '.', '\\']).next().unwrap_or(path);
             let first = out.links.len();
-            self.emit(found, import.module, import.at, Role::Import, out);
+            self.emit(found, Use { name: import.module, at: import.at, role: Role::Import }, out);
             let is_dotted = matches!(
                 self.language(),
                 Language::Rust | Language::Java | Language::Kotlin | Language::Scala | Language::Php

@@ -143,6 +143,7 @@ pub(super) enum Type {
 const UNION_MAX: usize = 8;
 
 /// The types of one run.
+#[derive(Default)]
 pub(super) struct Types {
     types: Vec<Type>,
     has_vars: Vec<bool>,
@@ -153,13 +154,7 @@ pub(super) struct Types {
 
 impl Types {
     pub(super) fn new() -> Self {
-        let mut it = Self {
-            types: Vec::new(),
-            has_vars: Vec::new(),
-            ids: FxHashMap::default(),
-            names: Vec::new(),
-            name_ids: FxHashMap::default(),
-        };
+        let mut it = Self::default();
         it.make(Type::Unknown);
         it.make(Type::External);
         it.make(Type::None);

@@ -110,12 +110,7 @@ impl<'a> Linker<'a> {
         reason: UnresolvedReason,
         out: &mut Links,
     ) {
-        let kind = match place.role {
-            Role::Call => EdgeKind::Call,
-            Role::Base => EdgeKind::Inherit,
-            Role::Import => EdgeKind::Import,
-            _ => EdgeKind::Usage,
-        };
+        let kind = crate::edge_of(place.role);
         let mut n = 0;
         for hit in hits.iter().take(CANDIDATES_MAX) {
             let target = match hit.target {
