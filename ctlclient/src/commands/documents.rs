@@ -4,7 +4,7 @@
 //! reached, text search takes its place for the pack: `rg`, else `git grep`; without either the command
 //! fails.
 
-use super::{Target, check_page, note, text_search, wait, write_file, write_page};
+use super::{Target, check_page, current_dir, note, repository, text_search, wait, write_file, write_page};
 use crate::args::{Common, MapArgs, PackArgs, SearchWith};
 use crate::failure::Failure;
 use crate::output::Output;
@@ -38,10 +38,9 @@ pub fn map(common: &Common, args: &MapArgs) -> Result<(), Failure> {
         let mut out = Output::new();
         write_page(&mut out, answer.page.as_deref().unwrap_or(""), to)?;
         out.finish()?;
-        note(common, &answer.envelope, &answer.warnings);
-        return Ok(());
+    } else {
+        put(common, args.out.as_deref(), &answer.markdown, || Ok(session::raw(&line)?.to_owned()))?;
     }
-    put(common, args.out.as_deref(), &answer.markdown, || Ok(session::raw(&line)?.to_owned()))?;
     note(common, &answer.envelope, &answer.warnings);
     Ok(())
 }
@@ -150,15 +149,12 @@ fn by_tools(
 fn root(common: &Common) -> Result<PathBuf, Failure> {
     let start = match &common.repo {
         Some(dir) => dir.clone(),
-        None => std::env::current_dir().map_err(|e| {
-            Failure::new(ErrorCode::WorkspaceInvalid, format!("the current folder cannot be used: {e}"))
-        })?,
+        None => current_dir()?,
     };
     let start = std::fs::canonicalize(&start).map_err(|e| {
         Failure::new(ErrorCode::WorkspaceInvalid, format!("cannot open {}: {e}", start.display()))
     })?;
-    let above = start.ancestors().find(|d| d.join(".git").exists()).map(Path::to_owned);
-    Ok(if common.repo.is_some() { start } else { above.unwrap_or(start) })
+    Ok(repository(&start).filter(|_| common.repo.is_none()).unwrap_or(&start).to_owned())
 }
 
 /// Prints a document or its JSON, or writes the document to a file: the whole one or none.

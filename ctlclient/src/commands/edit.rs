@@ -4,13 +4,14 @@
 use crate::args::Common;
 use crate::failure::Failure;
 use crate::output::Output;
+use crate::replacement::Replacement;
 use crate::style::{Style, safe_line};
 use indexd_proto::error::ErrorCode;
 use indexd_proto::printed::{FileChange, FileChanges};
 use jsonc_parser::ParseOptions;
 use jsonc_parser::cst::{CstInputValue, CstObject, CstRootNode};
 use serde_json::Value;
-use std::io::{ErrorKind, Write};
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 /// Unchanged lines shown before and after a change.
@@ -64,22 +65,16 @@ impl Edit {
         if self.is_removal() {
             return std::fs::remove_file(&self.path).map_err(failed);
         }
-        let dir = path.parent().unwrap_or(Path::new("."));
-        std::fs::create_dir_all(dir).map_err(failed)?;
-        let name = path.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
-        let temporary = dir.join(format!(".{name}.{}", std::process::id()));
         let put = || {
-            let mut file = std::fs::File::create(&temporary)?;
-            file.write_all(self.after.as_bytes())?;
+            std::fs::create_dir_all(path.parent().unwrap_or(Path::new(".")))?;
+            let mut file = Replacement::new(&path)?;
+            file.write(self.after.as_bytes())?;
             if let Ok(old) = std::fs::metadata(&path) {
-                file.set_permissions(old.permissions())?;
+                std::fs::set_permissions(file.place(), old.permissions())?;
             }
-            std::fs::rename(&temporary, &path)
+            file.finish()
         };
-        put().map_err(|e| {
-            let _ = std::fs::remove_file(&temporary);
-            failed(e)
-        })
+        put().map_err(failed)
     }
 }
 

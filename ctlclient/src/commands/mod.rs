@@ -26,6 +26,7 @@ use crate::args::{AgentCommand, Cli, Command, Common, Fresh, WaitArgs};
 use crate::failure::Failure;
 use crate::output::Output;
 use crate::progress::Progress;
+use crate::replacement::Replacement;
 use crate::session::{self, Session};
 use crate::style::Style;
 use clap::CommandFactory;
@@ -37,7 +38,7 @@ use indexd_proto::workspace::{Envelope, Wait, WaitMode};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::io::{IsTerminal as _, Read};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Runs a command line.
 ///
@@ -106,13 +107,8 @@ fn write_file(path: &Path, text: &str) -> Result<(), Failure> {
             "name a file in a folder that exists",
         )
     };
-    let name = path.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
-    let temporary = path.with_file_name(format!(".{name}.{}", std::process::id()));
-    std::fs::write(&temporary, text).map_err(failed)?;
-    std::fs::rename(&temporary, path).map_err(|e| {
-        let _ = std::fs::remove_file(&temporary);
-        failed(e)
-    })
+    let put = |mut file: Replacement| file.write(text.as_bytes()).and_then(|()| file.finish());
+    Replacement::new(path).and_then(put).map_err(failed)
 }
 
 /// Refuses to print a page to a terminal.
@@ -201,17 +197,25 @@ impl Target {
                 let cwd = std::env::current_dir().ok().and_then(|cwd| text(&cwd).ok());
                 Ok(Self { repo: Some(absolute(dir)?), cwd })
             }
-            None => {
-                let cwd = std::env::current_dir().map_err(|e| {
-                    Failure::new(
-                        ErrorCode::WorkspaceInvalid,
-                        format!("the current folder cannot be used: {e}"),
-                    )
-                })?;
-                Ok(Self { repo: None, cwd: Some(text(&cwd)?) })
-            }
+            None => Ok(Self { repo: None, cwd: Some(text(&current_dir()?)?) }),
         }
     }
+}
+
+fn current_dir() -> Result<PathBuf, Failure> {
+    std::env::current_dir().map_err(|e| {
+        Failure::new(ErrorCode::WorkspaceInvalid, format!("the current folder cannot be used: {e}"))
+    })
+}
+
+/// The nearest folder with `.git`: this one, or one around it.
+fn repository(folder: &Path) -> Option<&Path> {
+    folder.ancestors().find(|d| d.join(".git").exists())
+}
+
+/// Standard input, up to one byte more than there may be: the daemon says what is too much.
+fn standard_input(bytes_max: usize) -> impl Read {
+    std::io::stdin().lock().take(bytes_max as u64 + 1)
 }
 
 fn absolute(dir: &Path) -> Result<String, Failure> {
@@ -253,15 +257,13 @@ fn overlays(args: &WaitArgs) -> Result<Vec<Overlay>, Failure> {
         if file == "-" && std::mem::replace(&mut has_read_stdin, true) {
             return Err(bad(ErrorCode::InvalidRequest, "standard input was read already".to_owned()));
         }
-        // One byte more than there may be: the daemon says what is too much.
-        let limit = OVERLAY_BYTES_MAX as u64 + 1;
-        let mut text = String::new();
         let read = match file {
-            "-" => std::io::stdin().lock().take(limit).read_to_string(&mut text),
-            file => std::fs::File::open(file).and_then(|file| file.take(limit).read_to_string(&mut text)),
+            "-" => std::io::read_to_string(standard_input(OVERLAY_BYTES_MAX)),
+            file => std::fs::File::open(file)
+                .and_then(|file| std::io::read_to_string(file.take(OVERLAY_BYTES_MAX as u64 + 1))),
         };
         match read {
-            Ok(_) => Ok(Overlay { path: path.to_owned(), text }),
+            Ok(text) => Ok(Overlay { path: path.to_owned(), text }),
             Err(e) if e.kind() == std::io::ErrorKind::InvalidData => {
                 Err(bad(ErrorCode::InvalidRequest, "the text is not UTF-8".to_owned()))
             }

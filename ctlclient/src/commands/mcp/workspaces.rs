@@ -1,5 +1,6 @@
 //! What a session may ask about: the repositories of some folders, and nothing outside them.
 
+use crate::commands::current_dir;
 use crate::failure::Failure;
 use crate::style::safe_line;
 use indexd_proto::error::ErrorCode;
@@ -47,10 +48,7 @@ impl Workspaces {
     /// # Errors
     /// As [`Workspaces::of`].
     pub fn here() -> Result<Self, Failure> {
-        let cwd = std::env::current_dir().map_err(|e| {
-            Failure::new(ErrorCode::WorkspaceInvalid, format!("the current folder cannot be used: {e}"))
-        })?;
-        Self::of(&[cwd])
+        Self::of(&[current_dir()?])
     }
 
     /// Those of the folders that a client names by URI; others than `file:` are left out, and folders
