@@ -153,7 +153,7 @@ pub fn json_member(text: &str, path: &[&str], value: Option<&Value>) -> Result<S
         }
         (Some(member), Some(value)) => {
             // An equal entry keeps the way it is written.
-            if !member.value().is_some_and(|v| is_equal(&v.to_string(), value)) {
+            if member.value().and_then(|v| read(&v.to_string())).as_ref() != Some(value) {
                 member.set_value(input(value));
             }
         }
@@ -195,10 +195,9 @@ pub fn json_list_entry(
 ) -> Result<String, String> {
     let Some((root, object, last)) = holder(text, path, entry.is_some())? else { return Ok(text.to_owned()) };
     let list = object.array_value_or_create(last).ok_or(format!("{last} is no list"))?;
-    let read = |text: String| serde_json::from_str::<Value>(&text).ok();
-    let old = list.elements().into_iter().find(|e| read(e.to_string()).is_some_and(|v| is_ours(&v)));
+    let old = list.elements().into_iter().find(|e| read(&e.to_string()).is_some_and(|v| is_ours(&v)));
     match (old, entry) {
-        (Some(old), Some(entry)) if read(old.to_string()).as_ref() == Some(entry) => {
+        (Some(old), Some(entry)) if read(&old.to_string()).as_ref() == Some(entry) => {
             return Ok(text.to_owned());
         }
         (Some(old), _) => old.remove(),
@@ -223,8 +222,8 @@ fn holds_nothing(text: &str) -> bool {
     text.trim().is_empty() || serde_json::from_str(text).is_ok_and(|v| is_empty(&v))
 }
 
-fn is_equal(text: &str, value: &Value) -> bool {
-    serde_json::from_str::<Value>(text).is_ok_and(|v| v == *value)
+fn read(text: &str) -> Option<Value> {
+    serde_json::from_str(text).ok()
 }
 
 fn input(value: &Value) -> CstInputValue {

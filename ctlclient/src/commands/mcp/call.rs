@@ -5,7 +5,7 @@
 //! the text.
 
 use super::tools::{EDGES_DEFAULT, HITS_DEFAULT, MAP_TOKENS_DEFAULT, TOKENS_MAX, TOKENS_MIN, Tool};
-use super::workspaces::{Workspace, Workspaces};
+use super::workspaces::Workspaces;
 use crate::args::{ColorWhen, Common};
 use crate::commands::pack::default_budgets;
 use crate::commands::{lookup, pack_text};
@@ -164,8 +164,8 @@ impl Desk {
         mend(&mut args);
         let shared = Map::from_iter(["repo", "structured"].into_iter().filter_map(|k| args.remove_entry(k)));
         let shared: Shared = read(tool, shared)?;
-        let workspace = wanted.workspaces.pick(shared.repo.as_deref())?;
-        let mut asking = self.connect(workspace, wanted.stop, wanted.listener)?;
+        let root = wanted.workspaces.pick(shared.repo.as_deref())?;
+        let mut asking = self.connect(root, wanted.stop, wanted.listener)?;
         let mut outcome = match tool {
             Tool::Build | Tool::Create => self.pack(&mut asking, read(tool, args)?, tool == Tool::Create),
             Tool::Get => self.get(&mut asking, &read(tool, args)?),
@@ -186,7 +186,7 @@ impl Desk {
     /// no other with it.
     fn connect<'a>(
         &self,
-        workspace: &'a Workspace,
+        root: &'a str,
         stop: Stop,
         listener: Option<Listener>,
     ) -> Result<Asking<'a>, Failure> {
@@ -195,8 +195,7 @@ impl Desk {
         let mut session = Session::open(&common)?;
         session.stop_when(stop);
         let wants_progress = listener.is_some();
-        let mut asking =
-            Asking { session, progress: Progress::told(listener), root: &workspace.root, wants_progress };
+        let mut asking = Asking { session, progress: Progress::told(listener), root, wants_progress };
         check_enabled(&mut asking)?;
         Ok(asking)
     }
