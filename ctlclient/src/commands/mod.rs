@@ -28,7 +28,7 @@ use crate::output::Output;
 use crate::progress::Progress;
 use crate::replacement::Replacement;
 use crate::session::{self, Session};
-use crate::style::Style;
+use crate::style::{Style, count, safe_line};
 use clap::CommandFactory;
 use indexd_proto::Method;
 use indexd_proto::error::ErrorCode;
@@ -64,12 +64,10 @@ pub fn run(cli: Cli) -> Result<(), Failure> {
         Command::Symbol(args) => lookup::symbol(common, args),
         Command::Card(args) => lookup::card(common, args),
         Command::Why(args) => lookup::why(common, args),
-        Command::Callers(args) => {
-            lookup::graph(common, &args.graph, indexd_proto::Method::Callers, args.dispatch)
-        }
-        Command::Callees(args) => lookup::graph(common, args, indexd_proto::Method::Callees, false),
-        Command::Refs(args) => lookup::graph(common, args, indexd_proto::Method::Refs, false),
-        Command::Impact(args) => lookup::graph(common, args, indexd_proto::Method::Impact, false),
+        Command::Callers(args) => lookup::graph(common, &args.graph, Method::Callers, args.dispatch),
+        Command::Callees(args) => lookup::graph(common, args, Method::Callees, false),
+        Command::Refs(args) => lookup::graph(common, args, Method::Refs, false),
+        Command::Impact(args) => lookup::graph(common, args, Method::Impact, false),
         Command::Graph(args) => lookup::picture(common, args),
         Command::Index(args) => admin::index(common, args),
         Command::Compact { dir } => admin::compact(common, dir.as_deref()),
@@ -89,7 +87,7 @@ pub fn run(cli: Cli) -> Result<(), Failure> {
             text_only(common, "a completion script")?;
             let mut script = Vec::new();
             clap_complete::generate(*shell, &mut Cli::command(), "ctl", &mut script);
-            let mut out = crate::output::Output::new();
+            let mut out = Output::new();
             out.text(&String::from_utf8_lossy(&script))?;
             out.finish()
         }
@@ -121,7 +119,7 @@ fn check_page(to: Option<&Path>, example: &str) -> Result<(), Failure> {
 }
 
 /// Writes a page, and says where it is.
-fn write_page(out: &mut crate::output::Output, page: &str, to: &Path) -> Result<(), Failure> {
+fn write_page(out: &mut Output, page: &str, to: &Path) -> Result<(), Failure> {
     if to == Path::new("-") {
         return out.text(page);
     }
@@ -248,7 +246,7 @@ fn overlays(args: &WaitArgs) -> Result<Vec<Overlay>, Failure> {
     let mut has_read_stdin = false;
     let read = |given: &String| {
         let bad = |code, what: String| {
-            let message = format!("--overlay {}: {what}", crate::style::safe_line(given));
+            let message = format!("--overlay {}: {what}", safe_line(given));
             Failure::hinted(code, message, "write --overlay net/retry.go=draft.go")
         };
         let (path, file) = given
@@ -283,16 +281,16 @@ fn note(common: &Common, envelope: &Envelope, warnings: &[String]) {
         (false, 0) => eprintln!("ctl: not compared with the tree: the last saves may be missing"),
         (false, n) => eprintln!(
             "ctl: not fresh: {} not in the index yet",
-            crate::style::count(n, "changed path is", "changed paths are")
+            count(n, "changed path is", "changed paths are")
         ),
     }
     for left_out in envelope.overlays.iter().flat_map(|o| &o.left_out) {
-        eprintln!("ctl: warning: the overlay does not count: {}", crate::style::safe_line(&left_out.reason));
+        eprintln!("ctl: warning: the overlay does not count: {}", safe_line(&left_out.reason));
     }
     for warning in envelope.warnings.iter().chain(warnings) {
         let plain = match warning.as_str() {
             code if code == ErrorCode::NoContent.name() => format!("the pack is empty [{code}]"),
-            other => crate::style::safe_line(other),
+            other => safe_line(other),
         };
         eprintln!("ctl: warning: {plain}");
     }

@@ -12,9 +12,7 @@ use anyhow::{Context, Result};
 use indexd_lang::{Extracted, extract};
 use indexd_model::memory::MemoryFacts;
 use indexd_model::names::qualified_name;
-use indexd_model::{
-    DefIdx, DefKind, EdgeKind, Facts, FileDoc, Language, LineIndex, Link, Links, RepoPath, Role,
-};
+use indexd_model::{DefIdx, DefKind, EdgeKind, Facts, FileDoc, LineIndex, Link, Links, RepoPath, Role};
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::Write;
@@ -174,16 +172,10 @@ fn time(files: &[(RepoPath, Vec<u8>)]) -> Result<()> {
     let mut sums: BTreeMap<&str, [f64; 4]> = BTreeMap::new();
     for (i, (path, bytes)) in files.iter().enumerate() {
         let facts = &tree.files[i].1.facts;
-        let grammar =
-            match (indexd_lang::grammars::parser(facts.interface.language), facts.interface.language) {
-                (Some(grammar), _) => grammar,
-                (None, Language::Go) => tree_sitter_go::LANGUAGE.into(),
-                (None, Language::Python) => tree_sitter_python::LANGUAGE.into(),
-                _ => continue,
-            };
         let text = std::str::from_utf8(bytes).unwrap_or_default();
         let t0 = cpu_seconds(clock);
-        drop(indexd_lang::Parses::new(&grammar).parse(text, u64::MAX));
+        let Some(parses) = indexd_lang::Parses::of(facts.interface.language) else { continue };
+        drop(parses.parse(text, u64::MAX));
         let t1 = cpu_seconds(clock);
         drop(extract(path, bytes));
         let t2 = cpu_seconds(clock);
