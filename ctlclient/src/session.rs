@@ -20,6 +20,7 @@ use interprocess::ConnectWaitMode;
 use interprocess::local_socket::traits::{Stream as _, StreamCommon as _};
 use interprocess::local_socket::{ConnectOptions, GenericFilePath, Stream, ToFsName};
 use serde::Serialize;
+use serde::de::DeserializeOwned;
 use std::fs::{File, TryLockError};
 use std::io::{self, Read, Write};
 use std::path::Path;
@@ -230,6 +231,19 @@ impl Session {
         progress: &mut Progress,
     ) -> Result<Vec<u8>, Failure> {
         self.call_with(method, params, progress, &mut |_| Ok(()))
+    }
+
+    /// The same, read as the type that it should have.
+    ///
+    /// # Errors
+    /// As [`Session::call`] and [`result`].
+    pub fn ask<P: Serialize, A: DeserializeOwned>(
+        &mut self,
+        method: Method,
+        params: &P,
+        progress: &mut Progress,
+    ) -> Result<A, Failure> {
+        result(&self.call(method, params, progress)?)
     }
 
     /// The line of a request, under the name that the user gave it.

@@ -41,8 +41,7 @@ pub fn index(common: &Common, args: &IndexArgs) -> Result<(), Failure> {
 /// Registers a repository and prints its condition.
 fn add(common: &Common, session: &mut Session, target: Target) -> Result<(), Failure> {
     let params = AddParams { repo: target.repo, cwd: target.cwd };
-    let line = session.call(Method::WorkspaceAdd, &params, &mut Progress::new(true))?;
-    let status: WorkspaceStatus = session::result(&line)?;
+    let status: WorkspaceStatus = session.ask(Method::WorkspaceAdd, &params, &mut Progress::new(true))?;
     let mut out = Output::new();
     match common.json {
         true => out.object("Workspace", &status)?,
@@ -217,8 +216,8 @@ pub fn workspace(common: &Common, what: &WorkspaceCommand) -> Result<(), Failure
         WorkspaceCommand::Remove { dir } => {
             let target = target(common, dir.as_deref())?;
             let root = target.repo.or(target.cwd).unwrap_or_default();
-            let line = session.call(Method::WorkspaceRemove, &RemoveParams { repo: root.clone() }, quiet)?;
-            let removed: RemoveResult = session::result(&line)?;
+            let params = RemoveParams { repo: root.clone() };
+            let removed: RemoveResult = session.ask(Method::WorkspaceRemove, &params, quiet)?;
             let mut out = Output::new();
             match common.json {
                 true => out.object("WorkspaceRemoved", &removed)?,
@@ -305,8 +304,7 @@ fn say(common: &Common, text: &str) -> Result<(), Failure> {
 
 fn greet(session: &mut Session) -> Result<HelloResult, Failure> {
     let params = HelloParams { client: Some(session::build()), protocol: Some(ProtocolRange::OURS) };
-    let line = session.call(Method::Hello, &params, &mut Progress::new(true))?;
-    session::result(&line)
+    session.ask(Method::Hello, &params, &mut Progress::new(true))
 }
 
 /// Prints every setting.

@@ -39,7 +39,7 @@ pub fn map(common: &Common, args: &MapArgs) -> Result<(), Failure> {
         write_page(&mut out, answer.page.as_deref().unwrap_or(""), to)?;
         out.finish()?;
     } else {
-        put(common, args.out.as_deref(), &answer.markdown, || Ok(session::raw(&line)?.to_owned()))?;
+        put(common, args.out.as_deref(), &answer.markdown, |out| out.line(session::raw(&line)?))?;
     }
     note(common, &answer.envelope, &answer.warnings);
     Ok(())
@@ -55,7 +55,7 @@ pub fn markdown(common: &Common, args: &PackArgs, query: &str) -> Result<(), Fai
             answer => answer?,
         },
     };
-    put(common, args.out.as_deref(), &answer.markdown, || json(&answer))?;
+    put(common, args.out.as_deref(), &answer.markdown, |out| out.json(&answer))?;
     match &answer.envelope {
         Some(envelope) => note(common, envelope, &answer.warnings),
         None => warn(common, &answer.warnings),
@@ -72,11 +72,6 @@ fn warn(common: &Common, warnings: &[String]) {
     }
 }
 
-fn json(answer: &MarkdownResult) -> Result<String, Failure> {
-    serde_json::to_string(answer)
-        .map_err(|e| Failure::new(ErrorCode::Internal, format!("the answer is no JSON: {e}")))
-}
-
 fn by_index(common: &Common, args: &PackArgs, query: &str) -> Result<MarkdownResult, Failure> {
     let target = Target::of(common)?;
     let mut progress = Progress::new(common.quiet);
@@ -88,8 +83,7 @@ fn by_index(common: &Common, args: &PackArgs, query: &str) -> Result<MarkdownRes
         progress: progress.is_wanted(),
         no_cache: args.no_cache,
     };
-    let line = Session::open(common)?.call(Method::PackMarkdown, &params, &mut progress)?;
-    session::result(&line)
+    Session::open(common)?.ask(Method::PackMarkdown, &params, &mut progress)
 }
 
 /// Whether a failure says that there is no index to ask.
@@ -162,14 +156,14 @@ fn put(
     common: &Common,
     out: Option<&Path>,
     markdown: &str,
-    json: impl FnOnce() -> Result<String, Failure>,
+    json: impl FnOnce(&mut Output) -> Result<(), Failure>,
 ) -> Result<(), Failure> {
     if let Some(path) = out {
         write_file(path, markdown)?;
     }
     let mut output = Output::new();
     if common.json {
-        output.line(&json()?)?;
+        json(&mut output)?;
     } else if out.is_none() {
         output.text(markdown)?;
     }

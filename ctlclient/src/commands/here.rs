@@ -5,7 +5,7 @@ use crate::args::{Cli, Common};
 use crate::failure::Failure;
 use crate::output::Output;
 use crate::progress::Progress;
-use crate::session::{self, Session, Start};
+use crate::session::{Session, Start};
 use crate::style::{Style, bytes, count, number, safe_line};
 use clap::CommandFactory;
 use indexd_proto::Method;
@@ -56,9 +56,8 @@ pub fn here(common: &Common) -> Result<(), Failure> {
 /// The workspaces of a running daemon; none is started to say that there is nothing.
 fn workspaces(common: &Common) -> Option<Vec<WorkspaceStatus>> {
     let mut session = Session::connect(common, Start::Never).ok()?;
-    let line = session.call(Method::Status, &StatusParams {}, &mut Progress::new(true)).ok()?;
-    let status: StatusResult = session::result(&line).ok()?;
-    Some(status.workspaces)
+    let status = session.ask(Method::Status, &StatusParams {}, &mut Progress::new(true));
+    status.ok().map(|status: StatusResult| status.workspaces)
 }
 
 fn said(workspace: Option<&WorkspaceStatus>, style: Style) -> String {

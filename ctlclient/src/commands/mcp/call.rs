@@ -270,8 +270,7 @@ impl Desk {
 /// Refuses where the setting `mcp.enabled` is off.
 fn check_enabled(asking: &mut Asking) -> Result<(), Failure> {
     let params = ConfigParams { repo: Some(asking.root.to_owned()), cwd: None };
-    let line = asking.call(Method::ConfigShow, &params)?;
-    let settings: ConfigResult = session::result(&line)?;
+    let settings: ConfigResult = asking.session.ask(Method::ConfigShow, &params, &mut asking.progress)?;
     let off = settings.entries.iter().find(|e| e.key == "mcp.enabled" && e.value == json!(false));
     let Some(off) = off else { return Ok(()) };
     Err(Failure::hinted(

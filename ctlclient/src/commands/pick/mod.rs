@@ -163,9 +163,7 @@ impl Daemon {
             tokenizer: self.tokenizer.clone(),
             ..SourcesParams::default()
         };
-        let line =
-            self.session.call(Method::ContextPack, &params, &mut Progress::told(None)).map_err(sentence)?;
-        session::result(&line).map_err(sentence)
+        self.session.ask(Method::ContextPack, &params, &mut Progress::told(None)).map_err(sentence)
     }
 }
 
