@@ -14,6 +14,7 @@ mod failure;
 mod launch;
 mod output;
 mod progress;
+mod replacement;
 mod session;
 mod style;
 

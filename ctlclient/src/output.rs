@@ -66,7 +66,15 @@ impl Output {
     /// # Errors
     /// As [`Failure::from`] an IO error.
     pub fn object<T: serde::Serialize>(&mut self, schema: &str, members: T) -> Result<(), Failure> {
-        let text = serde_json::to_string(&Printed::new(schema, members))
+        self.json(&Printed::new(schema, members))
+    }
+
+    /// Writes a line of JSON.
+    ///
+    /// # Errors
+    /// As [`Failure::from`] an IO error.
+    pub fn json<T: serde::Serialize>(&mut self, value: &T) -> Result<(), Failure> {
+        let text = serde_json::to_string(value)
             .map_err(|e| Failure::new(ErrorCode::Internal, format!("the answer is no JSON: {e}")))?;
         self.line(&text)
     }

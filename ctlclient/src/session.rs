@@ -20,6 +20,7 @@ use interprocess::ConnectWaitMode;
 use interprocess::local_socket::traits::{Stream as _, StreamCommon as _};
 use interprocess::local_socket::{ConnectOptions, GenericFilePath, Stream, ToFsName};
 use serde::Serialize;
+use serde::de::DeserializeOwned;
 use std::fs::{File, TryLockError};
 use std::io::{self, Read, Write};
 use std::path::Path;
@@ -232,6 +233,19 @@ impl Session {
         self.call_with(method, params, progress, &mut |_| Ok(()))
     }
 
+    /// The same, read as the type that it should have.
+    ///
+    /// # Errors
+    /// As [`Session::call`] and [`result`].
+    pub fn ask<P: Serialize, A: DeserializeOwned>(
+        &mut self,
+        method: Method,
+        params: &P,
+        progress: &mut Progress,
+    ) -> Result<A, Failure> {
+        result(&self.call(method, params, progress)?)
+    }
+
     /// The line of a request, under the name that the user gave it.
     fn request<P: Serialize>(&self, method: Method, params: &P) -> Result<Vec<u8>, Failure> {
         let Some(id) = &self.correlation_id else {
@@ -400,7 +414,7 @@ impl Session {
                         }
                     }
                     "$/chunk" => {
-                        let piece: ChunkParams = read(params.get())?;
+                        let piece: ChunkParams = serde_json::from_str(params.get()).map_err(shape)?;
                         progress.clear();
                         chunk(&piece.text)?;
                     }
@@ -408,7 +422,8 @@ impl Session {
                 },
                 _ => match (message.id, message.error) {
                     (Some(HELLO), None) => {
-                        return Ok(Event::Hello(read(message.result.map_or("null", |r| r.get()))?));
+                        let hello = message.result.map_or("null", |r| r.get());
+                        return Ok(Event::Hello(serde_json::from_str(hello).map_err(shape)?));
                     }
                     (Some(HELLO), Some(error)) => return Ok(Event::Refused(error)),
                     (Some(_), None) => return Ok(Event::Answer(line)),
@@ -608,8 +623,6 @@ pub fn result<'a, T: serde::Deserialize<'a>>(line: &'a [u8]) -> Result<T, Failur
         result: Option<T>,
         error: Option<ErrorObject>,
     }
-    let shape =
-        |e| Failure::new(ErrorCode::ContractVersion, format!("the daemon's answer has another shape: {e}"));
     let answer: Answer<T> = serde_json::from_slice(line).map_err(shape)?;
     match (answer.result, answer.error) {
         (Some(result), None) => Ok(result),
@@ -626,10 +639,9 @@ pub fn raw(line: &[u8]) -> Result<&str, Failure> {
     result::<&serde_json::value::RawValue>(line).map(|r| r.get())
 }
 
-fn read<'a, T: serde::Deserialize<'a>>(json: &'a str) -> Result<T, Failure> {
-    serde_json::from_str(json).map_err(|e| {
-        Failure::new(ErrorCode::ContractVersion, format!("the daemon's answer has another shape: {e}"))
-    })
+/// The failure of an answer that has not the type it should have.
+pub fn shape(e: serde_json::Error) -> Failure {
+    Failure::new(ErrorCode::ContractVersion, format!("the daemon's answer has another shape: {e}"))
 }
 
 /// Waits until a daemon that no longer answers has ended: the lock is free, or another daemon answers

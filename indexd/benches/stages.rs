@@ -19,7 +19,7 @@ use indexd::workspace::tree::known::KnownFiles;
 use indexd_lang::Extracted;
 use indexd_lang::Parses;
 use indexd_model::terms::Vocabulary;
-use indexd_model::{DefIdx, Facts, FactsView, FileDoc, IndexView, RepoPath};
+use indexd_model::{DefIdx, Facts, FactsView, FileDoc, IndexView, Language, RepoPath};
 use indexd_os::Root;
 use indexd_pack::contract::budget::Ledger;
 use indexd_pack::contract::chunking::LineChunker;
@@ -168,12 +168,11 @@ fn load(bencher: Bencher, language: &str) {
 #[divan::bench(args = LANGUAGES[..2].iter())]
 fn parse(bencher: Bencher, language: &str) {
     let files = world().loaded(language);
-    let grammar = if language == "go" { tree_sitter_go::LANGUAGE } else { tree_sitter_python::LANGUAGE };
-    let grammar = grammar.into();
+    let language = if language == "go" { Language::Go } else { Language::Python };
     bencher.counter(bytes(&files)).bench_local(|| {
         for file in &files {
             let text = std::str::from_utf8(file.bytes.as_deref().unwrap_or_default()).unwrap_or_default();
-            drop(black_box(Parses::new(&grammar).parse(text, u64::MAX)));
+            drop(black_box(Parses::of(language).and_then(|parses| parses.parse(text, u64::MAX))));
         }
     });
 }

@@ -12,7 +12,7 @@ use indexd::workspace::tree::known::KnownFiles;
 use indexd_lang::Parses;
 use indexd_model::limits::FILE_BYTES_PARSED_MAX;
 use indexd_model::terms::Vocabulary;
-use indexd_model::{Facts, FactsView, FileDoc, Language, RepoPath};
+use indexd_model::{Facts, FactsView, FileDoc, RepoPath};
 use indexd_os::Root;
 use indexd_store::{Opened, Overlays, Store};
 use rustix::time::{ClockId, clock_gettime};
@@ -69,11 +69,7 @@ fn yardstick(path: &str, bytes: &[u8]) {
 
 /// The parser of a file of code, by its name.
 fn parses(path: &str) -> Option<Parses> {
-    match indexd_lang::roles::language(path) {
-        Language::Go => Some(Parses::new(&tree_sitter_go::LANGUAGE.into())),
-        Language::Python => Some(Parses::new(&tree_sitter_python::LANGUAGE.into())),
-        other => indexd_lang::grammars::parser(other).map(|p| Parses::new(&p)),
-    }
+    Parses::of(indexd_lang::roles::language(path))
 }
 
 fn run(root: &Path, is_profiled: bool) -> Result<()> {

@@ -1,24 +1,28 @@
-//! The closed list of methods, with their parameters.
+//! The closed list of methods, with their parameters and answers.
 
-use crate::card::CardParams;
-use crate::documents::{MapParams, MarkdownParams};
+use crate::card::{CardParams, CardResult};
+use crate::documents::{MapParams, MapResult, MarkdownParams, MarkdownResult};
 use crate::error::{ErrorCode, ErrorObject};
-use crate::export::ExportParams;
-use crate::graph::GraphParams;
-use crate::hello::{HelloParams, ShutdownParams};
-use crate::import::ImportParams;
-use crate::request::{PackGetParams, PackParams};
-use crate::search::{SearchParams, SymbolParams};
-use crate::shown::ShowParams;
-use crate::sources::{OfferParams, SourcesParams};
-use crate::why::WhyParams;
+use crate::export::{ExportParams, ExportResult};
+use crate::graph::{GraphParams, GraphResult};
+use crate::hello::{HelloParams, HelloResult, ShutdownParams, ShutdownResult};
+use crate::import::{ImportParams, ImportResult};
+use crate::request::{PackGetParams, PackGetResult, PackParams, PackResult, PreviewResult};
+use crate::schema;
+use crate::search::{SearchParams, SearchResult, SymbolParams, SymbolResult};
+use crate::shown::{ContextSummary, ShowParams};
+use crate::sources::{OfferParams, OfferResult, SourcesParams, SourcesResult};
+use crate::why::{WhyParams, WhyResult};
 use crate::workspace::{
-    AddParams, CompactParams, ConfigParams, GcParams, ListParams, RemoveParams, StatusParams, WaitParams,
+    AddParams, CompactParams, CompactResult, ConfigParams, ConfigResult, GcParams, GcResult, ListParams,
+    ListResult, RemoveParams, RemoveResult, StatusParams, StatusResult, WaitParams, WaitResult,
+    WorkspaceStatus,
 };
 use serde::de::DeserializeOwned;
+use serde_json::Value;
 
 macro_rules! methods {
-    ($($(#[doc = $doc:literal])+ $variant:ident($params:ty) = $name:literal,)*) => {
+    ($($(#[doc = $doc:literal])+ $variant:ident($params:ty) -> $result:ty = $name:literal,)*) => {
         /// A method, by name.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub enum Method {
@@ -32,6 +36,14 @@ macro_rules! methods {
             /// The name on the wire.
             pub fn name(self) -> &'static str {
                 match self { $(Self::$variant => $name,)* }
+            }
+
+            /// The schemas of its parameters and of its answer, by the names under which they are published.
+            pub(crate) fn schemas(self) -> [(String, Value); 2] {
+                let [params, result] = ["params", "result"].map(|half| schema::file_of(self, half));
+                match self {
+                    $(Self::$variant => [schema::document::<$params>(params), schema::document::<$result>(result)],)*
+                }
             }
         }
 
@@ -64,69 +76,69 @@ macro_rules! methods {
 
 methods! {
     /// The handshake.
-    Hello(HelloParams) = "hello",
+    Hello(HelloParams) -> HelloResult = "hello",
     /// Assembles a context pack.
-    Pack(PackParams) = "pack",
+    Pack(PackParams) -> PackResult<'static> = "pack",
     /// Says what a pack would hold, without its text.
-    Preview(PackParams) = "preview",
+    Preview(PackParams) -> PreviewResult = "preview",
     /// Reads a record of a pack.
-    PackGet(PackGetParams) = "pack.get",
+    PackGet(PackGetParams) -> PackGetResult<'static> = "pack.get",
     /// Writes the context of a task as one Markdown document.
-    PackMarkdown(MarkdownParams) = "pack.markdown",
+    PackMarkdown(MarkdownParams) -> MarkdownResult = "pack.markdown",
     /// Packs what the caller offers into a budget.
-    ContextPack(SourcesParams) = "context.pack",
+    ContextPack(SourcesParams) -> SourcesResult = "context.pack",
     /// Gives the content of a source that a packing waits for, or will.
-    ContextOffer(OfferParams) = "context.offer",
+    ContextOffer(OfferParams) -> OfferResult = "context.offer",
     /// What a pack held and what it cost, without its content.
-    ContextShow(ShowParams) = "context.show",
+    ContextShow(ShowParams) -> ContextSummary = "context.show",
     /// Describes the repository: entry points, modules, settings, what touches the world outside.
-    Map(MapParams) = "map",
+    Map(MapParams) -> MapResult = "map",
     /// Ranks places for a text.
-    Search(SearchParams) = "search",
+    Search(SearchParams) -> SearchResult = "search",
     /// Finds definitions by name.
-    Symbol(SymbolParams) = "symbol",
+    Symbol(SymbolParams) -> SymbolResult = "symbol",
     /// A definition at a glance.
-    Card(CardParams) = "card",
+    Card(CardParams) -> CardResult = "card",
     /// Whether a path is in the index, and what decides it.
-    Why(WhyParams) = "why",
+    Why(WhyParams) -> WhyResult = "why",
     /// Who calls it.
-    Callers(GraphParams) = "graph.callers",
+    Callers(GraphParams) -> GraphResult = "graph.callers",
     /// What it calls.
-    Callees(GraphParams) = "graph.callees",
+    Callees(GraphParams) -> GraphResult = "graph.callees",
     /// Where it is used in any way.
-    Refs(GraphParams) = "graph.refs",
+    Refs(GraphParams) -> GraphResult = "graph.refs",
     /// What depends on it, step by step.
-    Impact(GraphParams) = "graph.impact",
+    Impact(GraphParams) -> GraphResult = "graph.impact",
     /// What stands around it: callers, callees, types, tests.
-    Around(GraphParams) = "graph.around",
+    Around(GraphParams) -> GraphResult = "graph.around",
     /// Registers a workspace and starts its index.
-    WorkspaceAdd(AddParams) = "workspace.add",
+    WorkspaceAdd(AddParams) -> WorkspaceStatus = "workspace.add",
     /// Lists the workspaces.
-    WorkspaceList(ListParams) = "workspace.list",
+    WorkspaceList(ListParams) -> ListResult = "workspace.list",
     /// Forgets a workspace and deletes its index.
-    WorkspaceRemove(RemoveParams) = "workspace.remove",
+    WorkspaceRemove(RemoveParams) -> RemoveResult = "workspace.remove",
     /// Removes indexes that nobody needs.
-    WorkspaceGc(GcParams) = "workspace.gc",
+    WorkspaceGc(GcParams) -> GcResult = "workspace.gc",
     /// Copies an index so that it takes no more room than it needs.
-    IndexCompact(CompactParams) = "index.compact",
+    IndexCompact(CompactParams) -> CompactResult = "index.compact",
     /// Waits until the index holds every change saved before the request.
-    IndexWait(WaitParams) = "index.wait",
+    IndexWait(WaitParams) -> WaitResult = "index.wait",
     /// Prints the canonical dump of the index.
-    ExportDump(ExportParams) = "export.dump",
+    ExportDump(ExportParams) -> ExportResult = "export.dump",
     /// Prints the resolved edges, one JSON object a line.
-    ExportEdges(ExportParams) = "export.edges",
+    ExportEdges(ExportParams) -> ExportResult = "export.edges",
     /// Prints the index and the packs that were written as artifacts, one JSON object a line.
-    ExportArtifacts(ExportParams) = "export.artifacts",
+    ExportArtifacts(ExportParams) -> ExportResult = "export.artifacts",
     /// Prints the index in the SCIP format.
-    ExportScip(ExportParams) = "export.scip",
+    ExportScip(ExportParams) -> ExportResult = "export.scip",
     /// Lays an index made by another tool over the links.
-    ImportScip(ImportParams) = "import.scip",
+    ImportScip(ImportParams) -> ImportResult = "import.scip",
     /// The settings in force and where each came from.
-    ConfigShow(ConfigParams) = "config.show",
+    ConfigShow(ConfigParams) -> ConfigResult = "config.show",
     /// The condition of the daemon and its workspaces.
-    Status(StatusParams) = "status",
+    Status(StatusParams) -> StatusResult = "status",
     /// Finishes what is in flight and ends the daemon.
-    Shutdown(ShutdownParams) = "shutdown",
+    Shutdown(ShutdownParams) -> ShutdownResult = "shutdown",
 }
 
 fn read<P: DeserializeOwned>(method: &str, params: &str) -> Result<P, ErrorObject> {

@@ -6,7 +6,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 /// The `error` member of an answer.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, thiserror::Error, Serialize, Deserialize, JsonSchema)]
+#[error("{message} ({})", .data.code.name())]
 pub struct ErrorObject {
     /// [`ErrorCode::number`]; two codes may share a standard number, `data.code` tells them apart.
     pub code: i32,
@@ -82,14 +83,6 @@ impl ErrorObject {
         self
     }
 }
-
-impl std::fmt::Display for ErrorObject {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{} ({})", self.message, self.data.code.name())
-    }
-}
-
-impl std::error::Error for ErrorObject {}
 
 #[cfg(test)]
 mod tests {

@@ -115,19 +115,6 @@ impl Decoder {
     }
 }
 
-/// A message as one line with its end.
-///
-/// # Errors
-/// The message when it is longer than [`FRAME_BYTES_MAX`]; JSON written by `serde_json` never
-/// holds a line end of its own.
-pub fn encode(mut message: Vec<u8>) -> Result<Vec<u8>, Vec<u8>> {
-    if message.len() > FRAME_BYTES_MAX {
-        return Err(message);
-    }
-    message.push(b'\n');
-    Ok(message)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -185,13 +172,6 @@ mod tests {
         }
         assert!(decoder.buffer.capacity() < 4096);
         assert!(decoder.is_mid_line());
-    }
-
-    #[test]
-    fn encode_refuses_what_the_other_side_would_refuse() {
-        assert_eq!(encode(b"{}".to_vec()), Ok(b"{}\n".to_vec()));
-        assert!(encode(vec![b'x'; FRAME_BYTES_MAX]).is_ok());
-        assert!(encode(vec![b'x'; FRAME_BYTES_MAX + 1]).is_err());
     }
 
     proptest! {

@@ -63,33 +63,18 @@ pub struct CallOptions {
 
 /// Answer to `pack`, as written by the daemon: the pack is passed on as the engine wrote it.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
-pub struct PackResult {
-    /// The pack.
-    #[schemars(with = "Pack")]
-    pub pack: Box<RawValue>,
-    /// What is known beside it.
-    pub envelope: Envelope,
-    /// The text that was budgeted, when asked for.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub rendered: Option<String>,
-    /// The page, when asked for.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub page: Option<String>,
-}
-
-/// The same as read by a client, without a copy of the pack.
-#[derive(Debug, Deserialize)]
-pub struct PackAnswer<'a> {
+pub struct PackResult<'a> {
     /// The pack.
     #[serde(borrow)]
+    #[schemars(with = "Pack")]
     pub pack: &'a RawValue,
     /// What is known beside it.
     pub envelope: Envelope,
     /// The text that was budgeted, when asked for.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rendered: Option<String>,
     /// The page, when asked for.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub page: Option<String>,
 }
 
@@ -104,10 +89,11 @@ params! {
 
 /// Answer to `pack.get`: the record's bytes as they were written.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
-pub struct PackGetResult {
+pub struct PackGetResult<'a> {
     /// The pack.
+    #[serde(borrow)]
     #[schemars(with = "Pack")]
-    pub pack: Box<RawValue>,
+    pub pack: &'a RawValue,
 }
 
 /// Answer to `preview`: what a pack would hold, without its text.

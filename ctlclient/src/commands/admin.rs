@@ -17,24 +17,14 @@ use indexd_proto::workspace::{
     WaitMode, WaitParams, WaitResult, WorkspaceStatus,
 };
 use indexd_proto::{Method, PROTOCOL_VERSION, PROTOCOL_VERSION_MIN};
+use std::path::Path;
 use std::time::Duration;
 
 /// Registers the repository and, with `--wait`, returns when its index is current.
 pub fn index(common: &Common, args: &IndexArgs) -> Result<(), Failure> {
     let target = Target::of(common)?;
     let mut session = Session::open(common)?;
-    let mut out = Output::new();
-    let Some(seconds) = args.wait else {
-        let params = AddParams { repo: target.repo, cwd: target.cwd };
-        let line = session.call(Method::WorkspaceAdd, &params, &mut Progress::new(true))?;
-        let status: WorkspaceStatus = session::result(&line)?;
-        if common.json {
-            out.object("Workspace", &status)?;
-        } else {
-            out.text(&workspace_text(&status, Style::of_stdout(common.color)))?;
-        }
-        return out.finish();
-    };
+    let Some(seconds) = args.wait else { return add(common, &mut session, target) };
     let ms = Duration::from_secs_f64(seconds.clamp(0.0, 3_600.0)).as_millis() as u64;
     let mut progress = Progress::new(common.quiet);
     let params = WaitParams {
@@ -46,6 +36,26 @@ pub fn index(common: &Common, args: &IndexArgs) -> Result<(), Failure> {
     let text = |answer: &WaitResult, style| workspace_text(&answer.workspace, style);
     print(common, &mut session, Method::IndexWait, &params, &mut progress, text)?;
     Ok(())
+}
+
+/// Registers a repository and prints its condition.
+fn add(common: &Common, session: &mut Session, target: Target) -> Result<(), Failure> {
+    let params = AddParams { repo: target.repo, cwd: target.cwd };
+    let status: WorkspaceStatus = session.ask(Method::WorkspaceAdd, &params, &mut Progress::new(true))?;
+    let mut out = Output::new();
+    match common.json {
+        true => out.object("Workspace", &status)?,
+        false => out.text(&workspace_text(&status, Style::of_stdout(common.color)))?,
+    }
+    out.finish()
+}
+
+/// The repository at a folder, else that of the current one.
+fn target(common: &Common, dir: Option<&Path>) -> Result<Target, Failure> {
+    match dir {
+        Some(dir) => Ok(Target { repo: Some(absolute(dir)?), cwd: None }),
+        None => Target::of(common),
+    }
 }
 
 /// Shows the daemon and its workspaces; exit status 69 when there is no daemon.
@@ -195,48 +205,32 @@ fn duration(ms: u64) -> String {
 
 /// Registers, lists or forgets repositories.
 pub fn workspace(common: &Common, what: &WorkspaceCommand) -> Result<(), Failure> {
-    let target = |dir: &Option<std::path::PathBuf>| match dir {
-        Some(dir) => Ok(Target { repo: Some(absolute(dir)?), cwd: None }),
-        None => Target::of(common),
-    };
-    let style = Style::of_stdout(common.color);
-    let mut out = Output::new();
     let mut session = Session::open(common)?;
     let quiet = &mut Progress::new(true);
     match what {
-        WorkspaceCommand::Add { dir } => {
-            let target = target(dir)?;
-            let line = session.call(
-                Method::WorkspaceAdd,
-                &AddParams { repo: target.repo, cwd: target.cwd },
-                quiet,
-            )?;
-            let status: WorkspaceStatus = session::result(&line)?;
-            match common.json {
-                true => out.object("Workspace", &status)?,
-                false => out.text(&workspace_text(&status, style))?,
-            }
-        }
+        WorkspaceCommand::Add { dir } => add(common, &mut session, target(common, dir.as_deref())?)?,
         WorkspaceCommand::List => {
             let text = |list: &ListResult, style| workspaces_text(&list.workspaces, style);
             print(common, &mut session, Method::WorkspaceList, &ListParams {}, quiet, text)?;
         }
         WorkspaceCommand::Remove { dir } => {
-            let target = target(dir)?;
+            let target = target(common, dir.as_deref())?;
             let root = target.repo.or(target.cwd).unwrap_or_default();
-            let line = session.call(Method::WorkspaceRemove, &RemoveParams { repo: root.clone() }, quiet)?;
-            let removed: RemoveResult = session::result(&line)?;
+            let params = RemoveParams { repo: root.clone() };
+            let removed: RemoveResult = session.ask(Method::WorkspaceRemove, &params, quiet)?;
+            let mut out = Output::new();
             match common.json {
                 true => out.object("WorkspaceRemoved", &removed)?,
                 false => out.line(&format!("forgot {}", safe_line(&root)))?,
             }
+            out.finish()?;
         }
         WorkspaceCommand::Gc { dry_run } => {
             let (params, text) = (GcParams { dry_run: *dry_run }, |gc: &GcResult, _| collected_text(gc));
             print(common, &mut session, Method::WorkspaceGc, &params, quiet, text)?;
         }
     }
-    out.finish()
+    Ok(())
 }
 
 /// What was removed, a line each, and how much that is.
@@ -254,11 +248,8 @@ fn collected_text(collected: &GcResult) -> String {
 }
 
 /// Copies an index compactly.
-pub fn compact(common: &Common, dir: Option<&std::path::Path>) -> Result<(), Failure> {
-    let target = match dir {
-        Some(dir) => Target { repo: Some(absolute(dir)?), cwd: None },
-        None => Target::of(common)?,
-    };
+pub fn compact(common: &Common, dir: Option<&Path>) -> Result<(), Failure> {
+    let target = target(common, dir)?;
     let mut session = Session::open(common)?;
     let params = CompactParams { repo: target.repo, cwd: target.cwd, progress: false };
     let text = |c: &CompactResult, _| {
@@ -313,8 +304,7 @@ fn say(common: &Common, text: &str) -> Result<(), Failure> {
 
 fn greet(session: &mut Session) -> Result<HelloResult, Failure> {
     let params = HelloParams { client: Some(session::build()), protocol: Some(ProtocolRange::OURS) };
-    let line = session.call(Method::Hello, &params, &mut Progress::new(true))?;
-    session::result(&line)
+    session.ask(Method::Hello, &params, &mut Progress::new(true))
 }
 
 /// Prints every setting.

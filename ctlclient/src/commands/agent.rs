@@ -26,7 +26,7 @@ Before changing a signature: `ctl callers NAME` and `ctl impact NAME`; they foll
 pub fn install(common: &Common, client: AgentClient, write: bool, remove: bool) -> Result<(), Failure> {
     let target = Target::of(common)?;
     let folder = PathBuf::from(target.repo.or(target.cwd).unwrap_or_default());
-    let root = PathBuf::from(&super::mcp::workspaces::Workspaces::of(&[folder])?.pick(None)?.root);
+    let root = PathBuf::from(super::mcp::workspaces::Workspaces::of(&[folder])?.pick(None)?);
     let file = match client {
         AgentClient::Claude => "CLAUDE.md",
         AgentClient::Codex | AgentClient::Cursor => "AGENTS.md",

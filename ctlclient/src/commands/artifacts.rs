@@ -75,7 +75,7 @@ pub fn artifacts(common: &Common, dir: &Path, max_shard_bytes: u64) -> Result<()
 fn report(common: &Common, dir: &Path, manifest: &Manifest) -> Result<(), Failure> {
     let mut out = Output::new();
     if common.json {
-        out.line(&text_of(manifest)?)?;
+        out.json(manifest)?;
         return out.finish();
     }
     for p in &manifest.pieces {
@@ -123,11 +123,6 @@ fn earlier(dir: &Path) -> Result<BTreeSet<String>, Failure> {
 
 fn cannot(path: &Path, e: &std::io::Error) -> Failure {
     Failure::new(ErrorCode::CannotCreate, format!("{} cannot be written: {e}", path.display()))
-}
-
-fn text_of<T: Serialize>(value: &T) -> Result<String, Failure> {
-    serde_json::to_string(value)
-        .map_err(|e| Failure::new(ErrorCode::Internal, format!("the manifest is no JSON: {e}")))
 }
 
 /// The folder that is being filled.
@@ -190,7 +185,9 @@ impl Folder<'_> {
             max_shard_bytes: self.max_shard_bytes,
             pieces: std::mem::take(&mut self.pieces),
         };
-        super::write_file(&self.dir.join(MANIFEST), &(text_of(&manifest)? + "\n"))?;
+        let text = serde_json::to_string(&manifest)
+            .map_err(|e| Failure::new(ErrorCode::Internal, format!("the manifest is no JSON: {e}")))?;
+        super::write_file(&self.dir.join(MANIFEST), &(text + "\n"))?;
         Ok(manifest)
     }
 }

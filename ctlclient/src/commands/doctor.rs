@@ -281,10 +281,7 @@ fn daemon(common: &Common, dirs: &Dirs) -> Vec<Check> {
         }
     };
     let quiet = &mut Progress::new(true);
-    let status = session
-        .call(Method::Status, &StatusParams {}, quiet)
-        .and_then(|line| session::result::<StatusResult>(&line));
-    let status = match status {
+    let status: StatusResult = match session.ask(Method::Status, &StatusParams {}, quiet) {
         Ok(status) => status,
         Err(Failure::Error(e)) => {
             return vec![fail(
@@ -297,12 +294,9 @@ fn daemon(common: &Common, dirs: &Dirs) -> Vec<Check> {
     };
     let mut checks = vec![ok("socket", format!("{} answers", status.daemon.socket))];
     checks.extend(running(&status.daemon));
-    let config = session
-        .call(Method::ConfigShow, &ConfigParams::default(), quiet)
-        .and_then(|line| session::result::<ConfigResult>(&line));
-    checks.push(match config {
-        Ok(c) => {
-            let n = c.entries.iter().filter(|e| e.value != e.default).count();
+    checks.push(match session.ask(Method::ConfigShow, &ConfigParams::default(), quiet) {
+        Ok(ConfigResult { entries, .. }) => {
+            let n = entries.iter().filter(|e| e.value != e.default).count();
             ok("config", format!("{n} settings differ from the defaults"))
         }
         Err(Failure::Error(e)) => fail("config", e.message.clone(), e.data.hint.clone()),

@@ -4,7 +4,7 @@
 //! reached, text search takes its place for the pack: `rg`, else `git grep`; without either the command
 //! fails.
 
-use super::{Target, check_page, note, text_search, wait, write_file, write_page};
+use super::{Target, check_page, current_dir, note, repository, text_search, wait, write_file, write_page};
 use crate::args::{Common, MapArgs, PackArgs, SearchWith};
 use crate::failure::Failure;
 use crate::output::Output;
@@ -38,10 +38,9 @@ pub fn map(common: &Common, args: &MapArgs) -> Result<(), Failure> {
         let mut out = Output::new();
         write_page(&mut out, answer.page.as_deref().unwrap_or(""), to)?;
         out.finish()?;
-        note(common, &answer.envelope, &answer.warnings);
-        return Ok(());
+    } else {
+        put(common, args.out.as_deref(), &answer.markdown, |out| out.line(session::raw(&line)?))?;
     }
-    put(common, args.out.as_deref(), &answer.markdown, || Ok(session::raw(&line)?.to_owned()))?;
     note(common, &answer.envelope, &answer.warnings);
     Ok(())
 }
@@ -56,7 +55,7 @@ pub fn markdown(common: &Common, args: &PackArgs, query: &str) -> Result<(), Fai
             answer => answer?,
         },
     };
-    put(common, args.out.as_deref(), &answer.markdown, || json(&answer))?;
+    put(common, args.out.as_deref(), &answer.markdown, |out| out.json(&answer))?;
     match &answer.envelope {
         Some(envelope) => note(common, envelope, &answer.warnings),
         None => warn(common, &answer.warnings),
@@ -73,11 +72,6 @@ fn warn(common: &Common, warnings: &[String]) {
     }
 }
 
-fn json(answer: &MarkdownResult) -> Result<String, Failure> {
-    serde_json::to_string(answer)
-        .map_err(|e| Failure::new(ErrorCode::Internal, format!("the answer is no JSON: {e}")))
-}
-
 fn by_index(common: &Common, args: &PackArgs, query: &str) -> Result<MarkdownResult, Failure> {
     let target = Target::of(common)?;
     let mut progress = Progress::new(common.quiet);
@@ -89,8 +83,7 @@ fn by_index(common: &Common, args: &PackArgs, query: &str) -> Result<MarkdownRes
         progress: progress.is_wanted(),
         no_cache: args.no_cache,
     };
-    let line = Session::open(common)?.call(Method::PackMarkdown, &params, &mut progress)?;
-    session::result(&line)
+    Session::open(common)?.ask(Method::PackMarkdown, &params, &mut progress)
 }
 
 /// Whether a failure says that there is no index to ask.
@@ -150,15 +143,12 @@ fn by_tools(
 fn root(common: &Common) -> Result<PathBuf, Failure> {
     let start = match &common.repo {
         Some(dir) => dir.clone(),
-        None => std::env::current_dir().map_err(|e| {
-            Failure::new(ErrorCode::WorkspaceInvalid, format!("the current folder cannot be used: {e}"))
-        })?,
+        None => current_dir()?,
     };
     let start = std::fs::canonicalize(&start).map_err(|e| {
         Failure::new(ErrorCode::WorkspaceInvalid, format!("cannot open {}: {e}", start.display()))
     })?;
-    let above = start.ancestors().find(|d| d.join(".git").exists()).map(Path::to_owned);
-    Ok(if common.repo.is_some() { start } else { above.unwrap_or(start) })
+    Ok(repository(&start).filter(|_| common.repo.is_none()).unwrap_or(&start).to_owned())
 }
 
 /// Prints a document or its JSON, or writes the document to a file: the whole one or none.
@@ -166,14 +156,14 @@ fn put(
     common: &Common,
     out: Option<&Path>,
     markdown: &str,
-    json: impl FnOnce() -> Result<String, Failure>,
+    json: impl FnOnce(&mut Output) -> Result<(), Failure>,
 ) -> Result<(), Failure> {
     if let Some(path) = out {
         write_file(path, markdown)?;
     }
     let mut output = Output::new();
     if common.json {
-        output.line(&json()?)?;
+        json(&mut output)?;
     } else if out.is_none() {
         output.text(markdown)?;
     }

@@ -4,13 +4,14 @@
 use crate::args::Common;
 use crate::failure::Failure;
 use crate::output::Output;
+use crate::replacement::Replacement;
 use crate::style::{Style, safe_line};
 use indexd_proto::error::ErrorCode;
 use indexd_proto::printed::{FileChange, FileChanges};
 use jsonc_parser::ParseOptions;
 use jsonc_parser::cst::{CstInputValue, CstObject, CstRootNode};
 use serde_json::Value;
-use std::io::{ErrorKind, Write};
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 /// Unchanged lines shown before and after a change.
@@ -64,22 +65,16 @@ impl Edit {
         if self.is_removal() {
             return std::fs::remove_file(&self.path).map_err(failed);
         }
-        let dir = path.parent().unwrap_or(Path::new("."));
-        std::fs::create_dir_all(dir).map_err(failed)?;
-        let name = path.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
-        let temporary = dir.join(format!(".{name}.{}", std::process::id()));
         let put = || {
-            let mut file = std::fs::File::create(&temporary)?;
-            file.write_all(self.after.as_bytes())?;
+            std::fs::create_dir_all(path.parent().unwrap_or(Path::new(".")))?;
+            let mut file = Replacement::new(&path)?;
+            file.write(self.after.as_bytes())?;
             if let Ok(old) = std::fs::metadata(&path) {
-                file.set_permissions(old.permissions())?;
+                std::fs::set_permissions(file.place(), old.permissions())?;
             }
-            std::fs::rename(&temporary, &path)
+            file.finish()
         };
-        put().map_err(|e| {
-            let _ = std::fs::remove_file(&temporary);
-            failed(e)
-        })
+        put().map_err(failed)
     }
 }
 
@@ -158,7 +153,7 @@ pub fn json_member(text: &str, path: &[&str], value: Option<&Value>) -> Result<S
         }
         (Some(member), Some(value)) => {
             // An equal entry keeps the way it is written.
-            if !member.value().is_some_and(|v| is_equal(&v.to_string(), value)) {
+            if member.value().and_then(|v| read(&v.to_string())).as_ref() != Some(value) {
                 member.set_value(input(value));
             }
         }
@@ -200,10 +195,9 @@ pub fn json_list_entry(
 ) -> Result<String, String> {
     let Some((root, object, last)) = holder(text, path, entry.is_some())? else { return Ok(text.to_owned()) };
     let list = object.array_value_or_create(last).ok_or(format!("{last} is no list"))?;
-    let read = |text: String| serde_json::from_str::<Value>(&text).ok();
-    let old = list.elements().into_iter().find(|e| read(e.to_string()).is_some_and(|v| is_ours(&v)));
+    let old = list.elements().into_iter().find(|e| read(&e.to_string()).is_some_and(|v| is_ours(&v)));
     match (old, entry) {
-        (Some(old), Some(entry)) if read(old.to_string()).as_ref() == Some(entry) => {
+        (Some(old), Some(entry)) if read(&old.to_string()).as_ref() == Some(entry) => {
             return Ok(text.to_owned());
         }
         (Some(old), _) => old.remove(),
@@ -228,8 +222,8 @@ fn holds_nothing(text: &str) -> bool {
     text.trim().is_empty() || serde_json::from_str(text).is_ok_and(|v| is_empty(&v))
 }
 
-fn is_equal(text: &str, value: &Value) -> bool {
-    serde_json::from_str::<Value>(text).is_ok_and(|v| v == *value)
+fn read(text: &str) -> Option<Value> {
+    serde_json::from_str(text).ok()
 }
 
 fn input(value: &Value) -> CstInputValue {

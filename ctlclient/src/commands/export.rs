@@ -5,15 +5,14 @@ use crate::args::{Common, ExportCommand};
 use crate::failure::Failure;
 use crate::output::Output;
 use crate::progress::Progress;
+use crate::replacement::Replacement;
 use crate::session::{self, Session};
 use base64::Engine as _;
 use indexd_proto::Method;
 use indexd_proto::error::ErrorCode;
 use indexd_proto::export::{ExportParams, ExportResult};
 use indexd_proto::workspace::{Wait, WaitMode};
-use std::fs::{self, File};
-use std::io::{BufWriter, IsTerminal, Write};
-use std::path::{Path, PathBuf};
+use std::io::IsTerminal;
 
 /// Prints the dump or the edges of a state that holds every save made before, or writes its SCIP
 /// index.
@@ -29,9 +28,12 @@ pub fn export(common: &Common, what: &ExportCommand) -> Result<(), Failure> {
             super::artifacts::artifacts(common, dir, *max_shard_bytes)
         }
         ExportCommand::Scip { out: Some(path) } => {
-            let mut file = Replacement::new(path)?;
-            bytes(common, &mut |bytes| file.write(bytes))?;
-            file.finish()
+            let failed = |e: std::io::Error| {
+                Failure::new(ErrorCode::CannotCreate, format!("{} cannot be written: {e}", path.display()))
+            };
+            let mut file = Replacement::new(path).map_err(failed)?;
+            bytes(common, &mut |bytes| file.write(bytes).map_err(failed))?;
+            file.finish().map_err(failed)
         }
         ExportCommand::Scip { out: None } if std::io::stdout().is_terminal() => Err(Failure::hinted(
             ErrorCode::InvalidRequest,
@@ -78,42 +80,4 @@ pub(super) fn pieces(
     };
     let line = Session::open(common)?.call_with(method, &params, &mut progress, piece)?;
     session::result(&line)
-}
-
-/// A file that is there whole or not at all.
-struct Replacement<'p> {
-    path: &'p Path,
-    new: PathBuf,
-    out: Option<BufWriter<File>>,
-}
-
-impl<'p> Replacement<'p> {
-    fn new(path: &'p Path) -> Result<Self, Failure> {
-        let mut name = path.as_os_str().to_owned();
-        name.push(format!(".{}.new", std::process::id()));
-        let new = PathBuf::from(name);
-        let file = File::create_new(&new).map_err(|e| Self::failure(path, &e))?;
-        Ok(Self { path, new, out: Some(BufWriter::new(file)) })
-    }
-
-    fn failure(path: &Path, e: &std::io::Error) -> Failure {
-        Failure::new(ErrorCode::CannotCreate, format!("{} cannot be written: {e}", path.display()))
-    }
-
-    fn write(&mut self, bytes: &[u8]) -> Result<(), Failure> {
-        let written = self.out.as_mut().map_or(Ok(()), |out| out.write_all(bytes));
-        written.map_err(|e| Self::failure(self.path, &e))
-    }
-
-    fn finish(mut self) -> Result<(), Failure> {
-        let flushed = self.out.take().map_or(Ok(()), |mut out| out.flush());
-        flushed.and_then(|()| fs::rename(&self.new, self.path)).map_err(|e| Self::failure(self.path, &e))
-    }
-}
-
-impl Drop for Replacement<'_> {
-    fn drop(&mut self) {
-        // Gone already when it took its place.
-        let _ = fs::remove_file(&self.new);
-    }
 }

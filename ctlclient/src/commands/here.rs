@@ -1,11 +1,11 @@
 //! `ctl` alone: what is known of the repository one stands in, and what to ask next.
 
-use super::Target;
+use super::{Target, repository};
 use crate::args::{Cli, Common};
 use crate::failure::Failure;
 use crate::output::Output;
 use crate::progress::Progress;
-use crate::session::{self, Session, Start};
+use crate::session::{Session, Start};
 use crate::style::{Style, bytes, count, number, safe_line};
 use clap::CommandFactory;
 use indexd_proto::Method;
@@ -33,7 +33,7 @@ pub fn here(common: &Common) -> Result<(), Failure> {
     let known = workspaces(common);
     let holds = |w: &&WorkspaceStatus| folder.starts_with(&w.root);
     let indexed = known.iter().flatten().filter(holds).max_by_key(|w| w.root.len());
-    let root = indexed.map(|w| PathBuf::from(&w.root)).or_else(|| repository(&folder));
+    let root = indexed.map(|w| PathBuf::from(&w.root)).or_else(|| repository(&folder).map(Path::to_owned));
     let Some(root) = root else {
         let help = Cli::command().render_help();
         let _ = std::io::stderr().write_all(help.to_string().as_bytes());
@@ -56,14 +56,8 @@ pub fn here(common: &Common) -> Result<(), Failure> {
 /// The workspaces of a running daemon; none is started to say that there is nothing.
 fn workspaces(common: &Common) -> Option<Vec<WorkspaceStatus>> {
     let mut session = Session::connect(common, Start::Never).ok()?;
-    let line = session.call(Method::Status, &StatusParams {}, &mut Progress::new(true)).ok()?;
-    let status: StatusResult = session::result(&line).ok()?;
-    Some(status.workspaces)
-}
-
-/// The nearest folder with `.git`.
-fn repository(folder: &Path) -> Option<PathBuf> {
-    folder.ancestors().find(|d| d.join(".git").exists()).map(Path::to_owned)
+    let status = session.ask(Method::Status, &StatusParams {}, &mut Progress::new(true));
+    status.ok().map(|status: StatusResult| status.workspaces)
 }
 
 fn said(workspace: Option<&WorkspaceStatus>, style: Style) -> String {

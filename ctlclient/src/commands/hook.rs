@@ -8,7 +8,7 @@ use crate::failure::Failure;
 use crate::launch;
 use crate::output::Output;
 use crate::progress::Progress;
-use crate::session::{self, Session, Start};
+use crate::session::{Session, Start};
 use indexd_proto::Method;
 use indexd_proto::card::{CardParams, CardResult};
 use indexd_proto::error::ErrorCode;
@@ -59,8 +59,7 @@ fn answer(common: &Common, input: &str) -> Option<Value> {
         wait: Some(Wait { mode: WaitMode::Best, timeout_ms: Some(FRESH_MS), build_timeout_ms: Some(0) }),
         ..CardParams::default()
     };
-    let line = session.call(Method::Card, &params, &mut Progress::new(true)).ok()?;
-    let card: CardResult = session::result(&line).ok()?;
+    let card: CardResult = session.ask(Method::Card, &params, &mut Progress::new(true)).ok()?;
     let is_code = !matches!(card.symbol.kind.as_str(), "file" | "section" | "module");
     if !card.others.is_empty() || !is_code || !card.envelope.fresh {
         return None;

@@ -4,7 +4,7 @@ use crate::args::Common;
 use crate::failure::Failure;
 use crate::output::Output;
 use crate::progress::Progress;
-use crate::session::{self, Session, Start};
+use crate::session::{Session, Start};
 use indexd_proto::Method;
 use indexd_proto::workspace::{StatusParams, StatusResult};
 
@@ -12,8 +12,7 @@ use indexd_proto::workspace::{StatusParams, StatusResult};
 pub fn metrics(common: &Common) -> Result<(), Failure> {
     super::text_only(common, "the text of Prometheus")?;
     let mut session = Session::connect(common, Start::Never)?;
-    let line = session.call(Method::Status, &StatusParams {}, &mut Progress::new(true))?;
-    let status: StatusResult = session::result(&line)?;
+    let status = session.ask(Method::Status, &StatusParams {}, &mut Progress::new(true))?;
     let mut out = Output::new();
     out.text(&text(&status))?;
     out.finish()

@@ -26,8 +26,9 @@ use crate::args::{AgentCommand, Cli, Command, Common, Fresh, WaitArgs};
 use crate::failure::Failure;
 use crate::output::Output;
 use crate::progress::Progress;
+use crate::replacement::Replacement;
 use crate::session::{self, Session};
-use crate::style::Style;
+use crate::style::{Style, count, safe_line};
 use clap::CommandFactory;
 use indexd_proto::Method;
 use indexd_proto::error::ErrorCode;
@@ -37,7 +38,7 @@ use indexd_proto::workspace::{Envelope, Wait, WaitMode};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::io::{IsTerminal as _, Read};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Runs a command line.
 ///
@@ -63,12 +64,10 @@ pub fn run(cli: Cli) -> Result<(), Failure> {
         Command::Symbol(args) => lookup::symbol(common, args),
         Command::Card(args) => lookup::card(common, args),
         Command::Why(args) => lookup::why(common, args),
-        Command::Callers(args) => {
-            lookup::graph(common, &args.graph, indexd_proto::Method::Callers, args.dispatch)
-        }
-        Command::Callees(args) => lookup::graph(common, args, indexd_proto::Method::Callees, false),
-        Command::Refs(args) => lookup::graph(common, args, indexd_proto::Method::Refs, false),
-        Command::Impact(args) => lookup::graph(common, args, indexd_proto::Method::Impact, false),
+        Command::Callers(args) => lookup::graph(common, &args.graph, Method::Callers, args.dispatch),
+        Command::Callees(args) => lookup::graph(common, args, Method::Callees, false),
+        Command::Refs(args) => lookup::graph(common, args, Method::Refs, false),
+        Command::Impact(args) => lookup::graph(common, args, Method::Impact, false),
         Command::Graph(args) => lookup::picture(common, args),
         Command::Index(args) => admin::index(common, args),
         Command::Compact { dir } => admin::compact(common, dir.as_deref()),
@@ -88,7 +87,7 @@ pub fn run(cli: Cli) -> Result<(), Failure> {
             text_only(common, "a completion script")?;
             let mut script = Vec::new();
             clap_complete::generate(*shell, &mut Cli::command(), "ctl", &mut script);
-            let mut out = crate::output::Output::new();
+            let mut out = Output::new();
             out.text(&String::from_utf8_lossy(&script))?;
             out.finish()
         }
@@ -106,13 +105,8 @@ fn write_file(path: &Path, text: &str) -> Result<(), Failure> {
             "name a file in a folder that exists",
         )
     };
-    let name = path.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
-    let temporary = path.with_file_name(format!(".{name}.{}", std::process::id()));
-    std::fs::write(&temporary, text).map_err(failed)?;
-    std::fs::rename(&temporary, path).map_err(|e| {
-        let _ = std::fs::remove_file(&temporary);
-        failed(e)
-    })
+    let put = |mut file: Replacement| file.write(text.as_bytes()).and_then(|()| file.finish());
+    Replacement::new(path).and_then(put).map_err(failed)
 }
 
 /// Refuses to print a page to a terminal.
@@ -125,7 +119,7 @@ fn check_page(to: Option<&Path>, example: &str) -> Result<(), Failure> {
 }
 
 /// Writes a page, and says where it is.
-fn write_page(out: &mut crate::output::Output, page: &str, to: &Path) -> Result<(), Failure> {
+fn write_page(out: &mut Output, page: &str, to: &Path) -> Result<(), Failure> {
     if to == Path::new("-") {
         return out.text(page);
     }
@@ -201,17 +195,25 @@ impl Target {
                 let cwd = std::env::current_dir().ok().and_then(|cwd| text(&cwd).ok());
                 Ok(Self { repo: Some(absolute(dir)?), cwd })
             }
-            None => {
-                let cwd = std::env::current_dir().map_err(|e| {
-                    Failure::new(
-                        ErrorCode::WorkspaceInvalid,
-                        format!("the current folder cannot be used: {e}"),
-                    )
-                })?;
-                Ok(Self { repo: None, cwd: Some(text(&cwd)?) })
-            }
+            None => Ok(Self { repo: None, cwd: Some(text(&current_dir()?)?) }),
         }
     }
+}
+
+fn current_dir() -> Result<PathBuf, Failure> {
+    std::env::current_dir().map_err(|e| {
+        Failure::new(ErrorCode::WorkspaceInvalid, format!("the current folder cannot be used: {e}"))
+    })
+}
+
+/// The nearest folder with `.git`: this one, or one around it.
+fn repository(folder: &Path) -> Option<&Path> {
+    folder.ancestors().find(|d| d.join(".git").exists())
+}
+
+/// Standard input, up to one byte more than there may be: the daemon says what is too much.
+fn standard_input(bytes_max: usize) -> impl Read {
+    std::io::stdin().lock().take(bytes_max as u64 + 1)
 }
 
 fn absolute(dir: &Path) -> Result<String, Failure> {
@@ -244,7 +246,7 @@ fn overlays(args: &WaitArgs) -> Result<Vec<Overlay>, Failure> {
     let mut has_read_stdin = false;
     let read = |given: &String| {
         let bad = |code, what: String| {
-            let message = format!("--overlay {}: {what}", crate::style::safe_line(given));
+            let message = format!("--overlay {}: {what}", safe_line(given));
             Failure::hinted(code, message, "write --overlay net/retry.go=draft.go")
         };
         let (path, file) = given
@@ -253,15 +255,13 @@ fn overlays(args: &WaitArgs) -> Result<Vec<Overlay>, Failure> {
         if file == "-" && std::mem::replace(&mut has_read_stdin, true) {
             return Err(bad(ErrorCode::InvalidRequest, "standard input was read already".to_owned()));
         }
-        // One byte more than there may be: the daemon says what is too much.
-        let limit = OVERLAY_BYTES_MAX as u64 + 1;
-        let mut text = String::new();
         let read = match file {
-            "-" => std::io::stdin().lock().take(limit).read_to_string(&mut text),
-            file => std::fs::File::open(file).and_then(|file| file.take(limit).read_to_string(&mut text)),
+            "-" => std::io::read_to_string(standard_input(OVERLAY_BYTES_MAX)),
+            file => std::fs::File::open(file)
+                .and_then(|file| std::io::read_to_string(file.take(OVERLAY_BYTES_MAX as u64 + 1))),
         };
         match read {
-            Ok(_) => Ok(Overlay { path: path.to_owned(), text }),
+            Ok(text) => Ok(Overlay { path: path.to_owned(), text }),
             Err(e) if e.kind() == std::io::ErrorKind::InvalidData => {
                 Err(bad(ErrorCode::InvalidRequest, "the text is not UTF-8".to_owned()))
             }
@@ -281,16 +281,16 @@ fn note(common: &Common, envelope: &Envelope, warnings: &[String]) {
         (false, 0) => eprintln!("ctl: not compared with the tree: the last saves may be missing"),
         (false, n) => eprintln!(
             "ctl: not fresh: {} not in the index yet",
-            crate::style::count(n, "changed path is", "changed paths are")
+            count(n, "changed path is", "changed paths are")
         ),
     }
     for left_out in envelope.overlays.iter().flat_map(|o| &o.left_out) {
-        eprintln!("ctl: warning: the overlay does not count: {}", crate::style::safe_line(&left_out.reason));
+        eprintln!("ctl: warning: the overlay does not count: {}", safe_line(&left_out.reason));
     }
     for warning in envelope.warnings.iter().chain(warnings) {
         let plain = match warning.as_str() {
             code if code == ErrorCode::NoContent.name() => format!("the pack is empty [{code}]"),
-            other => crate::style::safe_line(other),
+            other => safe_line(other),
         };
         eprintln!("ctl: warning: {plain}");
     }

@@ -1,6 +1,6 @@
 //! `ctl pack` and `ctl preview`.
 
-use super::{Target, check_page, note, overlays, pack_text, wait, write_page};
+use super::{Target, check_page, note, overlays, pack_text, standard_input, wait, write_page};
 use crate::args::{Common, Format, PackArgs};
 use crate::failure::Failure;
 use crate::output::Output;
@@ -16,7 +16,7 @@ use indexd_proto::limits::{
 use indexd_proto::pack::Pack;
 use indexd_proto::printed::PackRecord;
 use indexd_proto::request::{
-    BudgetsRequest, CallOptions, PackAnswer, PackGetParams, PackParams, PreviewResult,
+    BudgetsRequest, CallOptions, PackGetParams, PackGetResult, PackParams, PackResult, PreviewResult,
 };
 use indexd_proto::workspace::Envelope;
 use serde_json::value::RawValue;
@@ -42,7 +42,7 @@ pub fn pack(common: &Common, args: &PackArgs) -> Result<(), Failure> {
     if let Some(wanted) = &args.pack_id {
         // Nothing is kept of a pack that is another one.
         let line = session.call(Method::Pack, &params, &mut progress)?;
-        let answer: PackAnswer = session::result(&line)?;
+        let answer: PackResult = session::result(&line)?;
         check_id(&parse(answer.pack)?, wanted)?;
         params.request.insert("indexSignature".to_owned(), json!(answer.envelope.index_signature));
     }
@@ -57,32 +57,29 @@ pub fn pack(common: &Common, args: &PackArgs) -> Result<(), Failure> {
         note(common, &envelope, &warnings(pack)?);
         return out.finish();
     }
-    let answer: PackAnswer = session::result(&line)?;
+    let answer: PackResult = session::result(&line)?;
     if let Some(to) = &args.html {
         write_page(&mut out, answer.page.as_deref().unwrap_or(""), to)?;
-        note(common, &answer.envelope, &warnings(answer.pack.get())?);
     } else if args.write {
-        let pack: Pack = parse(answer.pack)?;
-        if common.json {
-            out.object("PackRecord", PackRecord { pack_id: pack.pack_id })?;
-        } else {
-            out.line(&pack.pack_id)?;
+        let pack_id = parse(answer.pack)?.pack_id;
+        match common.json {
+            true => out.object("PackRecord", PackRecord { pack_id })?,
+            false => out.line(&pack_id)?,
         }
-        note(common, &answer.envelope, &pack.warnings);
     } else if common.json {
         out.line(answer.pack.get())?;
-        note(common, &answer.envelope, &warnings(answer.pack.get())?);
     } else if args.text || args.template.is_some() {
         out.text(answer.rendered.as_deref().unwrap_or(""))?;
-        note(common, &answer.envelope, &warnings(answer.pack.get())?);
     } else {
-        let pack: Pack = parse(answer.pack)?;
-        let text =
-            pack_text::render(&pack, Style::of_stdout(common.color), args.brief, args.explain == Some(true));
-        out.text(&text)?;
-        note(common, &answer.envelope, &pack.warnings);
+        out.text(&text(common, args, &parse(answer.pack)?, args.brief))?;
     }
+    note(common, &answer.envelope, &warnings(answer.pack.get())?);
     out.finish()
+}
+
+/// A pack for people.
+fn text(common: &Common, args: &PackArgs, pack: &Pack, brief: bool) -> String {
+    pack_text::render(pack, Style::of_stdout(common.color), brief, args.explain == Some(true))
 }
 
 /// The pack and the envelope of an answer as our daemon writes it, without a look at the pack, which
@@ -128,12 +125,7 @@ pub fn preview(common: &Common, args: &PackArgs) -> Result<(), Failure> {
         out.line(session::raw(&line)?)?;
     } else {
         let pack: Pack = serde_json::from_value(answer.preview).map_err(shape)?;
-        out.text(&pack_text::render(
-            &pack,
-            Style::of_stdout(common.color),
-            true,
-            args.explain == Some(true),
-        ))?;
+        out.text(&text(common, args, &pack, true))?;
     }
     note(common, &answer.envelope, &[]);
     out.finish()
@@ -142,30 +134,16 @@ pub fn preview(common: &Common, args: &PackArgs) -> Result<(), Failure> {
 /// Prints a record.
 fn read(common: &Common, args: &PackArgs) -> Result<(), Failure> {
     let target = Target::of(common)?;
-    let params = PackGetParams {
-        repo: target.repo,
-        cwd: target.cwd,
-        pack_id: args.pack_id.clone().unwrap_or_default(),
-    };
+    let pack_id = args.pack_id.clone().unwrap_or_default();
+    let params = PackGetParams { repo: target.repo, cwd: target.cwd, pack_id };
     let mut session = Session::open(common)?;
     let line = session.call(Method::PackGet, &params, &mut Progress::new(true))?;
-    #[derive(serde::Deserialize)]
-    struct Got<'a> {
-        #[serde(borrow)]
-        pack: &'a RawValue,
-    }
-    let got: Got = session::result(&line)?;
+    let got: PackGetResult = session::result(&line)?;
     let mut out = Output::new();
     if common.json {
         out.line(got.pack.get())?;
     } else {
-        let pack: Pack = parse(got.pack)?;
-        out.text(&pack_text::render(
-            &pack,
-            Style::of_stdout(common.color),
-            args.brief,
-            args.explain == Some(true),
-        ))?;
+        out.text(&text(common, args, &parse(got.pack)?, args.brief))?;
     }
     out.finish()
 }
@@ -205,11 +183,8 @@ pub(super) fn query(args: &PackArgs) -> Result<Option<String>, Failure> {
     let bytes = match (&args.query, &args.query_text, &args.query_file) {
         (Some(dash), _, _) if dash == "-" => {
             let mut bytes = Vec::new();
-            let stdin = std::io::stdin().lock();
-            stdin
-                .take(QUERY_BYTES_MAX as u64 + 1)
-                .read_to_end(&mut bytes)
-                .map_err(|e| unreadable("standard input", e))?;
+            let read = standard_input(QUERY_BYTES_MAX).read_to_end(&mut bytes);
+            read.map_err(|e| unreadable("standard input", e))?;
             bytes
         }
         (Some(text), _, _) | (_, Some(text), _) => return Ok(Some(text.clone())),
@@ -341,14 +316,7 @@ fn files(args: &PackArgs, set: &mut impl FnMut(&str, Value)) -> Result<(), Failu
 /// The text of a template; the daemon says what is wrong with it.
 fn template(file: &Path) -> Result<String, Failure> {
     let read = match file.as_os_str() == "-" {
-        true => {
-            let mut text = String::new();
-            std::io::stdin()
-                .lock()
-                .take(TEMPLATE_BYTES_MAX as u64 + 1)
-                .read_to_string(&mut text)
-                .map(|_| text)
-        }
+        true => std::io::read_to_string(standard_input(TEMPLATE_BYTES_MAX)),
         false => std::fs::read_to_string(file),
     };
     read.map_err(|e| {
@@ -360,8 +328,7 @@ fn template(file: &Path) -> Result<String, Failure> {
 /// The patch on standard input.
 fn patch() -> Result<String, Failure> {
     let mut bytes = Vec::new();
-    let stdin = std::io::stdin().lock();
-    stdin.take(PATCH_BYTES_MAX as u64 + 1).read_to_end(&mut bytes).map_err(|e| {
+    standard_input(PATCH_BYTES_MAX).read_to_end(&mut bytes).map_err(|e| {
         Failure::new(ErrorCode::Storage, format!("cannot read the patch from standard input: {e}"))
     })?;
     Ok(String::from_utf8_lossy(&bytes).into_owned())

@@ -76,14 +76,17 @@ fn head(out: &mut String, pack: &Pack, style: Style) {
     );
 }
 
+/// A state of a change; the start of its id for a commit.
+pub(super) fn short(state: &str) -> &str {
+    let is_commit = state.len() >= 40 && state.bytes().all(|b| b.is_ascii_hexdigit());
+    if is_commit { &state[..12] } else { state }
+}
+
 /// What a change does, file by file.
 fn changes(out: &mut String, change: &ChangeReport, style: Style, brief: bool) {
-    let name = |state: &str| {
-        let is_commit = state.len() == 40 && state.bytes().all(|b| b.is_ascii_hexdigit());
-        if is_commit { state[..12].to_owned() } else { safe_line(state) }
-    };
     let n = count(change.files.len() as u64, "file", "files");
-    let title = format!("change {} → {} ({n})", name(&change.from), name(&change.to));
+    let [from, to] = [&change.from, &change.to].map(|state| safe_line(short(state)));
+    let title = format!("change {from} → {to} ({n})");
     let _ = writeln!(out, "\n{}", style.heading(&title));
     for file in &change.files {
         let (added, removed) =

@@ -5,9 +5,7 @@ use crate::args::{Common, ServiceCommand};
 use crate::failure::Failure;
 use crate::launch;
 use crate::output::Output;
-#[cfg(target_os = "macos")]
-use crate::session::own_uid;
-use crate::session::{self, Session, Start};
+use crate::session::{self, Session, Start, own_uid};
 use indexd_proto::error::ErrorCode;
 use indexd_proto::paths::Dirs;
 use indexd_proto::printed::ServiceStatus;
@@ -24,19 +22,36 @@ struct Unit {
 /// Commands of a service manager, run in order; the last word of a failure is its own.
 type Steps = Vec<Vec<String>>;
 
+/// The files of a service manager, and what it is told.
+struct Manager {
+    units: Vec<Unit>,
+    /// Ends the service that is loaded already, if there is one.
+    replace: Steps,
+    start: Steps,
+    stop: Steps,
+    /// Makes it forget files that are gone.
+    reload: Steps,
+    /// Fails when the service is not active.
+    is_active: Steps,
+}
+
 /// Installs, removes or describes the service.
 pub fn service(common: &Common, what: ServiceCommand) -> Result<(), Failure> {
     let dirs = session::dirs()?;
-    let units = units(&dirs, &launch::program()?);
+    let program = launch::program()?;
+    let manager = match cfg!(target_os = "macos") {
+        true => launchd(&dirs, &program),
+        false => systemd(&dirs, &program),
+    };
     match what {
-        ServiceCommand::Install => install(common, &units),
-        ServiceCommand::Uninstall => uninstall(common, &units),
-        ServiceCommand::Status => status(common, &units),
+        ServiceCommand::Install => install(common, &manager),
+        ServiceCommand::Uninstall => uninstall(common, &manager),
+        ServiceCommand::Status => status(common, &manager),
     }
 }
 
-fn install(common: &Common, units: &[Unit]) -> Result<(), Failure> {
-    for unit in units {
+fn install(common: &Common, manager: &Manager) -> Result<(), Failure> {
+    for unit in &manager.units {
         let failed = |e: std::io::Error| {
             Failure::new(ErrorCode::CannotCreate, format!("cannot write {}: {e}", unit.path.display()))
         };
@@ -49,21 +64,23 @@ fn install(common: &Common, units: &[Unit]) -> Result<(), Failure> {
     if let Ok(session) = Session::connect(common, Start::Never) {
         session.stop()?;
     }
-    run(&start_steps(units)).map_err(|said| {
+    let _ = run(&manager.replace);
+    run(&manager.start).map_err(|said| {
         Failure::hinted(
             ErrorCode::NotSupported,
             format!("the service is written and cannot be started: {said}"),
             "start it where your session's service manager runs, with `ctl service install`",
         )
     })?;
-    say(common, &format!("installed {}", names(units)))
+    say(common, &format!("installed {}", names(&manager.units)))
 }
 
-fn uninstall(common: &Common, units: &[Unit]) -> Result<(), Failure> {
+fn uninstall(common: &Common, manager: &Manager) -> Result<(), Failure> {
+    let units = &manager.units;
     if !units.iter().any(|unit| unit.path.exists()) {
         return say(common, "not installed");
     }
-    let stopped = run(&stop_steps(units));
+    let stopped = run(&manager.stop);
     for unit in units {
         match std::fs::remove_file(&unit.path) {
             Err(e) if e.kind() != std::io::ErrorKind::NotFound => return Err(e.into()),
@@ -71,17 +88,18 @@ fn uninstall(common: &Common, units: &[Unit]) -> Result<(), Failure> {
         }
     }
     // The manager forgets what it read, where it runs at all.
-    let _ = run(&reload_steps());
+    let _ = run(&manager.reload);
     match stopped {
         Ok(()) => say(common, &format!("removed {}", names(units))),
         Err(said) => say(common, &format!("removed {}; it was not running: {said}", names(units))),
     }
 }
 
-fn status(common: &Common, units: &[Unit]) -> Result<(), Failure> {
+fn status(common: &Common, manager: &Manager) -> Result<(), Failure> {
+    let units = &manager.units;
     let is_installed = units.iter().all(|unit| unit.path.exists());
     let is_current = units.iter().all(|u| std::fs::read_to_string(&u.path).is_ok_and(|text| text == u.text));
-    let runs = is_installed && run(&active_steps()).is_ok();
+    let runs = is_installed && run(&manager.is_active).is_ok();
     let mut out = Output::new();
     if common.json {
         let files = units.iter().map(|u| u.path.display().to_string()).collect();
@@ -143,78 +161,44 @@ fn environment() -> Vec<(String, String)> {
     kept
 }
 
-#[cfg(not(target_os = "macos"))]
 const SERVICE: &str = "indexd.service";
-#[cfg(not(target_os = "macos"))]
 const SOCKET: &str = "indexd.socket";
 
-#[cfg(not(target_os = "macos"))]
-fn units(dirs: &Dirs, program: &Path) -> [Unit; 2] {
+fn systemd(dirs: &Dirs, program: &Path) -> Manager {
     // Where the manager looks, which is beside our own folder of settings unless that was moved.
     let config = std::env::var_os("XDG_CONFIG_HOME").map(PathBuf::from).filter(|p| p.is_absolute());
     let dir = config.unwrap_or_else(|| dirs.home.join(".config")).join("systemd/user");
-    [
-        Unit { path: dir.join(SOCKET), text: systemd_socket(&dirs.socket()) },
-        Unit { path: dir.join(SERVICE), text: systemd_service(program, &environment()) },
-    ]
+    let systemctl = |words: &[&str]| step(&[&["systemctl", "--user"], words].concat());
+    Manager {
+        units: vec![
+            Unit { path: dir.join(SOCKET), text: systemd_socket(&dirs.socket()) },
+            Unit { path: dir.join(SERVICE), text: systemd_service(program, &environment()) },
+        ],
+        replace: Vec::new(),
+        start: vec![
+            systemctl(&["daemon-reload"]),
+            systemctl(&["enable", SOCKET]),
+            systemctl(&["restart", SOCKET]),
+        ],
+        stop: vec![systemctl(&["disable", "--now", SOCKET, SERVICE])],
+        reload: vec![systemctl(&["daemon-reload"])],
+        is_active: vec![systemctl(&["is-active", SOCKET])],
+    }
 }
 
-#[cfg(not(target_os = "macos"))]
-fn start_steps(_units: &[Unit]) -> Steps {
-    vec![
-        step(&["systemctl", "--user", "daemon-reload"]),
-        step(&["systemctl", "--user", "enable", SOCKET]),
-        step(&["systemctl", "--user", "restart", SOCKET]),
-    ]
-}
-
-#[cfg(not(target_os = "macos"))]
-fn stop_steps(_units: &[Unit]) -> Steps {
-    vec![step(&["systemctl", "--user", "disable", "--now", SOCKET, SERVICE])]
-}
-
-#[cfg(not(target_os = "macos"))]
-fn reload_steps() -> Steps {
-    vec![step(&["systemctl", "--user", "daemon-reload"])]
-}
-
-#[cfg(not(target_os = "macos"))]
-fn active_steps() -> Steps {
-    vec![step(&["systemctl", "--user", "is-active", SOCKET])]
-}
-
-#[cfg(target_os = "macos")]
-fn units(dirs: &Dirs, program: &Path) -> [Unit; 1] {
+fn launchd(dirs: &Dirs, program: &Path) -> Manager {
     let path = dirs.home.join("Library/LaunchAgents/indexd.plist");
-    [Unit { path, text: launchd_plist(program, &environment()) }]
-}
-
-#[cfg(target_os = "macos")]
-fn domain() -> String {
-    format!("gui/{}", own_uid())
-}
-
-#[cfg(target_os = "macos")]
-fn start_steps(units: &[Unit]) -> Steps {
-    // One that is loaded already is replaced.
-    let _ = run(&stop_steps(units));
-    let path = units.first().map(|u| u.path.display().to_string()).unwrap_or_default();
-    vec![step(&["launchctl", "bootstrap", &domain(), &path])]
-}
-
-#[cfg(target_os = "macos")]
-fn stop_steps(_units: &[Unit]) -> Steps {
-    vec![step(&["launchctl", "bootout", &format!("{}/indexd", domain())])]
-}
-
-#[cfg(target_os = "macos")]
-fn reload_steps() -> Steps {
-    Vec::new()
-}
-
-#[cfg(target_os = "macos")]
-fn active_steps() -> Steps {
-    vec![step(&["launchctl", "print", &format!("{}/indexd", domain())])]
+    let domain = format!("gui/{}", own_uid());
+    let name = format!("{domain}/indexd");
+    let stop = vec![step(&["launchctl", "bootout", &name])];
+    Manager {
+        replace: stop.clone(),
+        start: vec![step(&["launchctl", "bootstrap", &domain, &path.display().to_string()])],
+        stop,
+        reload: Vec::new(),
+        is_active: vec![step(&["launchctl", "print", &name])],
+        units: vec![Unit { path, text: launchd_plist(program, &environment()) }],
+    }
 }
 
 /// A word of a unit: `%` begins a specifier there, and quotes hold spaces.
@@ -248,7 +232,6 @@ fn systemd_service(program: &Path, environment: &[(String, String)]) -> String {
     text
 }
 
-#[cfg_attr(not(target_os = "macos"), allow(dead_code, reason = "used there, and tested everywhere"))]
 fn launchd_plist(program: &Path, environment: &[(String, String)]) -> String {
     let xml = |text: &str| text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
     let mut variables = String::from("<key>INDEXD_DAEMON_IDLE_EXIT_S</key><string>0</string>");

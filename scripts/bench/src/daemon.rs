@@ -51,7 +51,6 @@ pub struct Daemon {
     ctl: PathBuf,
     home: Arc<tempfile::TempDir>,
     child: Child,
-    counts_tokens: bool,
     peak: Arc<AtomicU64>,
     stop: Arc<AtomicBool>,
 }
@@ -63,18 +62,9 @@ impl Daemon {
         Self::start_in(programs, Arc::new(tempfile::tempdir()?), false)
     }
 
-    /// Stops this daemon cleanly and starts another on the same directories.
-    pub fn restart(self, programs: &Programs) -> Result<Self> {
-        let counts_tokens = self.counts_tokens;
-        self.follow(programs, counts_tokens)
-    }
-
-    /// As [`Daemon::restart`], with a daemon that counts tokens when it is idle, as by default.
-    pub fn restart_counting(self, programs: &Programs) -> Result<Self> {
-        self.follow(programs, true)
-    }
-
-    fn follow(mut self, programs: &Programs, counts_tokens: bool) -> Result<Self> {
+    /// Stops this daemon cleanly and starts another on the same directories, which counts tokens when it is
+    /// idle, as by default, or does not.
+    pub fn restart(mut self, programs: &Programs, counts_tokens: bool) -> Result<Self> {
         self.end();
         Self::start_in(programs, Arc::clone(&self.home), counts_tokens)
     }
@@ -102,7 +92,7 @@ impl Daemon {
                 std::thread::sleep(SAMPLE);
             }
         });
-        let daemon = Self { ctl: programs.ctl.clone(), home, child, counts_tokens, peak, stop };
+        let daemon = Self { ctl: programs.ctl.clone(), home, child, peak, stop };
         let deadline = Instant::now() + Duration::from_secs(10);
         while !daemon.ctl(&["daemon", "status"])?.status.success() {
             if Instant::now() > deadline {

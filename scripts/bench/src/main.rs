@@ -154,12 +154,12 @@ fn measure(args: &Args, programs: &Programs, name: &str, dir: &Path) -> Result<V
     let (mut restart_us, mut find_us) = (Vec::new(), Vec::new());
     for _ in 0..5 {
         find_us.push(tree.find_cpu()?.as_secs_f64() * 1e6 / n_files as f64);
-        daemon = daemon.restart(programs)?;
+        daemon = daemon.restart(programs, false)?;
         daemon.index(&tree.root())?;
         restart_us.push(daemon.tree_cpu()?.as_secs_f64() * 1e6 / n_files as f64);
     }
 
-    daemon = daemon.restart_counting(programs)?;
+    daemon = daemon.restart(programs, true)?;
     daemon.index(&tree.root())?;
     let before = daemon.cpu()?;
     daemon.settle()?;

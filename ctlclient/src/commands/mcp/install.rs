@@ -38,7 +38,7 @@ fn place(common: &Common, client: McpClient) -> Result<(PathBuf, &'static str), 
             Some(dir) => dir.clone(),
             None => std::env::current_dir()?,
         };
-        Ok(workspaces::Workspaces::of(&[folder])?.pick(None)?.root.clone().into())
+        Ok(workspaces::Workspaces::of(&[folder])?.pick(None)?.into())
     };
     let home = |name: &str, below: &str| -> Result<PathBuf, Failure> {
         let set = std::env::var_os(name).map(PathBuf::from).filter(|p| p.is_absolute());

@@ -1,27 +1,14 @@
 //! What a session may ask about: the repositories of some folders, and nothing outside them.
 
+use crate::commands::current_dir;
 use crate::failure::Failure;
 use crate::style::safe_line;
 use indexd_proto::error::ErrorCode;
 use std::path::{Path, PathBuf};
 
-/// A repository of the session.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Workspace {
-    /// Its root, without links.
-    pub root: String,
-}
-
-impl Workspace {
-    /// The last part of its path.
-    fn name(&self) -> &str {
-        self.root.rsplit('/').next().unwrap_or(&self.root)
-    }
-}
-
-/// The repositories of a session, in the order in which they were named.
+/// The repositories of a session by their roots, without links, in the order in which they were named.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Workspaces(Vec<Workspace>);
+pub struct Workspaces(Vec<String>);
 
 impl Workspaces {
     /// Those of these folders: for each the nearest folder above it, or itself, that holds `.git`, else
@@ -34,9 +21,9 @@ impl Workspaces {
         let home = std::env::var_os("HOME").and_then(|h| std::fs::canonicalize(h).ok());
         let mut found = Vec::new();
         for folder in folders {
-            let workspace = Workspace { root: root_of(folder, home.as_deref())? };
-            if !found.contains(&workspace) {
-                found.push(workspace);
+            let root = root_of(folder, home.as_deref())?;
+            if !found.contains(&root) {
+                found.push(root);
             }
         }
         Ok(Self(found))
@@ -47,23 +34,15 @@ impl Workspaces {
     /// # Errors
     /// As [`Workspaces::of`].
     pub fn here() -> Result<Self, Failure> {
-        let cwd = std::env::current_dir().map_err(|e| {
-            Failure::new(ErrorCode::WorkspaceInvalid, format!("the current folder cannot be used: {e}"))
-        })?;
-        Self::of(&[cwd])
+        Self::of(&[current_dir()?])
     }
 
     /// Those of the folders that a client names by URI; others than `file:` are left out, and folders
     /// that are not there.
     pub fn of_uris<'a>(uris: impl Iterator<Item = &'a str>) -> Self {
-        let all = uris.filter_map(path_of).filter_map(|path| Self::of(&[path]).ok());
-        let mut found = Self::default();
-        for workspace in all.flat_map(|w| w.0) {
-            if !found.0.contains(&workspace) {
-                found.0.push(workspace);
-            }
-        }
-        found
+        let is_usable = |path: &PathBuf| Self::of(std::slice::from_ref(path)).is_ok();
+        let folders: Vec<PathBuf> = uris.filter_map(path_of).filter(is_usable).collect();
+        Self::of(&folders).unwrap_or_default()
     }
 
     /// Whether there is none.
@@ -71,13 +50,14 @@ impl Workspaces {
         self.0.is_empty()
     }
 
-    /// The one that is meant: by its name, or by a folder inside it; the only one when none is named.
+    /// The root of the one that is meant: by its name, the last part of its path, or by a folder inside it; the only one when none is named.
     ///
     /// # Errors
     /// `POC_E_WORKSPACE_INVALID` for one that does not belong to the session, or when one of several has
     /// to be named.
-    pub fn pick(&self, named: Option<&str>) -> Result<&Workspace, Failure> {
-        let names = self.0.iter().map(|w| safe_line(w.name())).collect::<Vec<_>>().join(", ");
+    pub fn pick(&self, named: Option<&str>) -> Result<&str, Failure> {
+        let name_of = |root: &str| root.rsplit('/').next().unwrap_or(root).to_owned();
+        let names = self.0.iter().map(|root| safe_line(&name_of(root))).collect::<Vec<_>>().join(", ");
         let hint = format!("give `repo` as one of: {names}");
         let Some(named) = named.map(str::trim).filter(|n| !n.is_empty()) else {
             return match &self.0[..] {
@@ -89,7 +69,7 @@ impl Workspaces {
                 )),
             };
         };
-        let mut alike = self.0.iter().filter(|w| w.name() == named);
+        let mut alike = self.0.iter().filter(|root| name_of(root) == named);
         if let (Some(one), None) = (alike.next(), alike.next()) {
             return Ok(one);
         }
@@ -100,10 +80,14 @@ impl Workspaces {
     }
 
     /// The innermost one that holds a folder.
-    fn around(&self, folder: &str) -> Option<&Workspace> {
-        let bases = self.0.iter().map(|w| Path::new(&w.root));
+    fn around(&self, folder: &str) -> Option<&str> {
+        let bases = self.0.iter().map(Path::new);
         let folder = bases.map(|b| b.join(folder)).find_map(|p| std::fs::canonicalize(p).ok())?;
-        self.0.iter().filter(|w| folder.starts_with(&w.root)).max_by_key(|w| w.root.len())
+        self.0
+            .iter()
+            .filter(|root| folder.starts_with(root))
+            .max_by_key(|root| root.len())
+            .map(String::as_str)
     }
 }
 
@@ -168,7 +152,7 @@ mod tests {
         std::os::unix::fs::symlink(top.join("secret"), top.join("a/link")).unwrap();
         let both = Workspaces::of(&[top.join("a/src"), top.join("b"), top.join("a")]).unwrap();
         let at = |name: &str| top.join(name).to_str().unwrap().to_owned();
-        assert_eq!(both.0.iter().map(|w| w.root.clone()).collect::<Vec<_>>(), [at("a"), at("b")]);
+        assert_eq!(both.0, [at("a"), at("b")]);
         for (named, expect) in [
             (Some("a".to_owned()), Some("a")),
             (Some(at("a/src/deep")), Some("a")),
@@ -184,10 +168,10 @@ mod tests {
             (None, None),
         ] {
             let picked = both.pick(named.as_deref());
-            assert_eq!(picked.ok().map(|w| w.root.clone()), expect.map(at), "{named:?}");
+            assert_eq!(picked.ok().map(str::to_owned), expect.map(at), "{named:?}");
         }
         let one = Workspaces::of(&[top.join("a")]).unwrap();
-        assert_eq!(one.pick(None).unwrap().root, at("a"));
+        assert_eq!(one.pick(None).unwrap(), at("a"));
         assert!(Workspaces::of(&[PathBuf::from("/")]).is_err());
         assert!(Workspaces::of(&[top.join("nowhere")]).is_err());
     }

@@ -1,6 +1,7 @@
 //! What may be in a text and what is chosen of it: the state behind the picker, without a terminal.
 
 use super::text::{self, Known, Marks, Zone};
+use crate::commands::pack_text::short;
 use indexd_proto::pack::{ChangeReport, Excluded, Form, Item, LineRange, Pack, PartReport};
 
 /// The section of what a change does.
@@ -22,7 +23,7 @@ pub struct Run {
 }
 
 /// Something that may be chosen.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Entry {
     /// The section of the pack, or [`LEFT_OUT`].
     pub section: String,
@@ -105,7 +106,9 @@ impl Choice {
         let query = pack.request.get("query").and_then(|q| q.as_str()).unwrap_or("");
         let rendered = Gathered { content: rendered.to_owned(), tokens: pack.stats.token_count };
         let query = match change {
-            Some(change) if query.trim().is_empty() => states(change),
+            Some(change) if query.trim().is_empty() => {
+                format!("changes from {} to {}", short(&change.from), short(&change.to))
+            }
             _ => query.split_whitespace().collect::<Vec<_>>().join(" "),
         };
         Self {
@@ -281,15 +284,6 @@ impl Choice {
     }
 }
 
-/// The two states of a change, for people.
-fn states(change: &ChangeReport) -> String {
-    let short = |state: &str| {
-        let is_commit = state.len() >= 40 && state.bytes().all(|b| b.is_ascii_hexdigit());
-        if is_commit { state[..12].to_owned() } else { state.to_owned() }
-    };
-    format!("changes from {} to {}", short(&change.from), short(&change.to))
-}
-
 /// The parts of a change, under the headings that the text has for their files. What has no diff in the
 /// text is its heading alone.
 fn of_change(change: &ChangeReport, rendered: &str) -> Vec<Entry> {
@@ -310,10 +304,9 @@ fn of_change(change: &ChangeReport, rendered: &str) -> Vec<Entry> {
                 heading: Some(heading.clone()),
                 why,
                 runs: Some(runs),
-                tokens: None,
-                chunk_uid: None,
                 was_chosen: true,
                 is_chosen: true,
+                ..Entry::default()
             }
         };
         let of_part = |p: &PartReport| {
@@ -363,14 +356,8 @@ fn of_excluded(e: &Excluded) -> Entry {
         path: e.file_rel_path.clone(),
         lines: e.lines,
         title: e.title.clone(),
-        zone: Zone::default(),
-        heading: None,
         why: e.reason.to_string(),
-        runs: None,
-        tokens: None,
-        chunk_uid: None,
-        was_chosen: false,
-        is_chosen: false,
+        ..Entry::default()
     }
 }
 

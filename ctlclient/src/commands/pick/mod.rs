@@ -18,7 +18,7 @@ use crate::style::{Style, count};
 use choice::{Choice, Gathered, Packer};
 use indexd_proto::Method;
 use indexd_proto::pack::{LineRange, Pack};
-use indexd_proto::request::{ContextBudgetRequest, PackAnswer, PackParams};
+use indexd_proto::request::{ContextBudgetRequest, PackParams, PackResult};
 use indexd_proto::sources::{
     OfferedKind, OfferedLines, OfferedSource, PackingMode, SourcesParams, SourcesResult,
 };
@@ -130,7 +130,7 @@ struct Daemon {
 impl Daemon {
     fn pack(&mut self, params: &PackParams, progress: &mut Progress) -> Result<(Pack, Choice), Failure> {
         let line = self.session.call(Method::Pack, params, progress)?;
-        let answer: PackAnswer = session::result(&line)?;
+        let answer: PackResult = session::result(&line)?;
         let pack = pack::parse(answer.pack)?;
         let choice = Choice::of(&pack, answer.rendered.as_deref().unwrap_or(""), pack_text::why);
         Ok((pack, choice))
@@ -163,9 +163,7 @@ impl Daemon {
             tokenizer: self.tokenizer.clone(),
             ..SourcesParams::default()
         };
-        let line =
-            self.session.call(Method::ContextPack, &params, &mut Progress::told(None)).map_err(sentence)?;
-        session::result(&line).map_err(sentence)
+        self.session.ask(Method::ContextPack, &params, &mut Progress::told(None)).map_err(sentence)
     }
 }
 

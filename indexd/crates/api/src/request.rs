@@ -70,8 +70,11 @@ params! {
     }
 }
 
+/// Declares sets of values; the first of each is the default.
 macro_rules! options {
-    ($(#[$doc:meta])* $name:ident { $(#[$first_doc:meta])* $first:ident $(, $(#[$variant_doc:meta])* $variant:ident)* $(,)? }) => {
+    ($($(#[$doc:meta])* $name:ident {
+        $(#[$first_doc:meta])* $first:ident, $($(#[$variant_doc:meta])* $variant:ident,)*
+    })*) => {$(
         $(#[$doc])*
         #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
         #[serde(rename_all = "camelCase")]
@@ -81,7 +84,7 @@ macro_rules! options {
             $first,
             $($(#[$variant_doc])* $variant,)*
         }
-    };
+    )*};
 }
 
 options! {
@@ -94,8 +97,7 @@ options! {
         /// Prose only.
         Prose,
     }
-}
-options! {
+
     /// How seeds are found.
     SeedProvider {
         /// All routes that exist, fused.
@@ -107,8 +109,7 @@ options! {
         /// Vectors; there is no such provider.
         Ann,
     }
-}
-options! {
+
     /// What the pack is for.
     Intent {
         /// Answer a question.
@@ -126,8 +127,7 @@ options! {
         /// Judge a change: what others rely on goes first.
         Review,
     }
-}
-options! {
+
     /// Where a pack ends.
     Stop {
         /// Where nothing more fits.
@@ -135,8 +135,7 @@ options! {
         /// Where what follows is worth little, within the budget.
         Value,
     }
-}
-options! {
+
     /// Which way edges are followed.
     Direction {
         /// Both ways.
@@ -146,8 +145,7 @@ options! {
         /// From target to source: callers.
         In,
     }
-}
-options! {
+
     /// Behaviour at hard caps and where evidence is missing.
     Strictness {
         /// Clamp and keep, and say so.
@@ -157,8 +155,7 @@ options! {
         /// Clamp and keep, without gap details.
         Loose,
     }
-}
-options! {
+
     /// The first sort key.
     Primary {
         /// The bounded merge of all signals.
@@ -170,8 +167,7 @@ options! {
         /// Best evidence first.
         GraphEvidence,
     }
-}
-options! {
+
     /// A key that decides between equals.
     TieBreaker {
         /// The path.
@@ -183,8 +179,7 @@ options! {
         /// The symbol's identity.
         SymbolId,
     }
-}
-options! {
+
     /// A set of sections.
     Layout {
         /// Ten sections by how an item was reached.
@@ -194,8 +189,7 @@ options! {
         /// One list by rank; pieces of a file that overlap or touch are merged.
         Flat,
     }
-}
-options! {
+
     /// A scoring profile.
     Scoring {
         /// Seed score, graph distance, evidence.
@@ -205,8 +199,7 @@ options! {
         /// Points for hits, call sites, tests, configuration and neighbours.
         Task,
     }
-}
-options! {
+
     /// What the rendered text looks like.
     Renderer {
         /// Plain text with Markdown headers and fences.

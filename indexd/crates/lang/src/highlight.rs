@@ -1,7 +1,6 @@
 //! What each piece of a text is to a reader's eye: comments, strings, numbers, keywords, types, names of
 //! functions. Read off the syntax tree by the kinds that grammars have in common, so one table serves all.
 
-use crate::grammars;
 use crate::parse::Parses;
 use indexd_model::limits::PARSE_CALLBACKS_MAX;
 use indexd_model::{Language, Span};
@@ -27,15 +26,8 @@ pub enum Class {
 /// The pieces of these parts of a text that are more than plain, in order, none overlapping. Nothing for
 /// languages without a grammar in this build, and where the parser gives up.
 pub fn highlight(language: Language, text: &str, shown: &[Span]) -> Vec<(Span, Class)> {
-    let grammar = match language {
-        Language::Go => tree_sitter_go::LANGUAGE.into(),
-        Language::Python => tree_sitter_python::LANGUAGE.into(),
-        other => match grammars::parser(other) {
-            Some(grammar) => grammar,
-            None => return Vec::new(),
-        },
-    };
-    let Some(tree) = Parses::new(&grammar).parse(text, PARSE_CALLBACKS_MAX) else { return Vec::new() };
+    let tree = Parses::of(language).and_then(|parses| parses.parse(text, PARSE_CALLBACKS_MAX));
+    let Some(tree) = tree else { return Vec::new() };
     let mut out = Vec::new();
     walk(tree.root_node(), text, shown, &mut out);
     out

@@ -22,6 +22,16 @@ impl Parses {
         Self { parser: RefCell::new(parser), rewrites: grammars::rewrites(language) }
     }
 
+    /// Makes a parser for files of a language; `None` for one without a grammar in this build.
+    pub fn of(language: indexd_model::Language) -> Option<Self> {
+        let grammar = match language {
+            indexd_model::Language::Go => tree_sitter_go::LANGUAGE.into(),
+            indexd_model::Language::Python => tree_sitter_python::LANGUAGE.into(),
+            other => grammars::parser(other)?,
+        };
+        Some(Self::new(&grammar))
+    }
+
     /// Returns the tree of `text`, or `None` when the parser called back more than `calls_max` times,
     /// went over the text too often, or does not know the language. The same text always gives the same
     /// answer.

@@ -13,7 +13,7 @@
 mod expressions;
 
 use crate::coded::coded;
-use crate::ids::handle;
+use crate::ids::handles;
 use crate::key::Key;
 use crate::language::{FileRoles, Language};
 use crate::span::{Lines, Span};
@@ -21,21 +21,15 @@ use bitcode::{Decode, Encode};
 
 pub use expressions::{Expr, LiteralKind, Node, Part, Role, SequenceKind};
 
-handle! {
+handles! {
     /// Index of a definition within its file.
-    DefIdx
-}
-handle! {
+    DefIdx,
     /// Index of an expression within its file.
-    ExprId
-}
-handle! {
+    ExprId,
     /// Index of a local binding within its file.
-    BindingId
-}
-handle! {
+    BindingId,
     /// Index of an interned string within its file.
-    StrId
+    StrId,
 }
 
 /// All facts of one file.

@@ -3,8 +3,9 @@
 
 use std::fmt;
 
-macro_rules! handle {
-    ($(#[$doc:meta])* $name:ident) => {
+/// Declares numbers that stand for things.
+macro_rules! handles {
+    ($($(#[$doc:meta])* $name:ident,)*) => {$(
         $(#[$doc])*
         #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, bitcode::Encode, bitcode::Decode)]
         pub struct $name(pub u32);
@@ -23,23 +24,19 @@ macro_rules! handle {
                 self.0 as usize
             }
         }
-    };
+    )*};
 }
-pub(crate) use handle;
+pub(crate) use handles;
 
-handle! {
+handles! {
     /// Dense handle of a file within one snapshot.
-    FileDoc
-}
-handle! {
+    FileDoc,
     /// Dense handle of a chunk within one snapshot.
-    ChunkDoc
-}
-handle! {
+    ChunkDoc,
     /// Dense handle of a definition (or of a whole file, as its module) within one snapshot. A save
     /// keeps the handle of a definition as long as its file still has a definition with the same
     /// descriptor and ordinal.
-    DefDoc
+    DefDoc,
 }
 
 /// BLAKE3 hash of a file's bytes.

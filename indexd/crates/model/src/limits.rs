@@ -59,8 +59,6 @@ pub const SEEN_MAX: usize = 2_000;
 /// Definitions that are scored exactly for one pack.
 pub const CANDIDATES_MAX: u32 = 100_000;
 
-/// Bytes of one wire message in either direction.
-pub const FRAME_BYTES_MAX: usize = 16 << 20;
 /// Bytes of a query text.
 pub const QUERY_BYTES_MAX: usize = 256 << 10;
 
@@ -83,5 +81,4 @@ pub const SCIP_OCCURRENCE_BYTES_MAX: usize = 64 << 10;
 
 const _: () = assert!(FILE_BYTES_PARSED_MAX <= FILE_BYTES_LISTED_MAX);
 const _: () = assert!(CHUNK_BYTES_MIN < CHUNK_BYTES_MAX);
-const _: () = assert!(QUERY_BYTES_MAX < FRAME_BYTES_MAX);
 const _: () = assert!(SCIP_OCCURRENCE_BYTES_MAX < SCIP_BYTES_MAX);

@@ -28,21 +28,15 @@ impl MemoryFacts {
         files.sort_by(|a, b| a.0.cmp(&b.0));
         let mut pairs = Vec::new();
         for (i, (_, interface)) in files.iter().enumerate() {
-            let mut last = None;
-            for e in &interface.entries {
-                if last != Some(e.key) {
-                    pairs.push((e.key, FileDoc(i as u32)));
-                    last = Some(e.key);
-                }
-            }
+            let alike = interface.entries.chunk_by(|a, b| a.key == b.key);
+            pairs.extend(alike.map(|entries| (entries[0].key, FileDoc(i as u32))));
         }
         pairs.sort_unstable();
         let mut runs = FxHashMap::default();
-        let mut i = 0;
-        while i < pairs.len() {
-            let n = pairs[i..].iter().take_while(|p| p.0 == pairs[i].0).count();
-            runs.insert(pairs[i].0, (i as u32, n as u32));
-            i += n;
+        let mut start = 0;
+        for run in pairs.chunk_by(|a, b| a.0 == b.0) {
+            runs.insert(run[0].0, (start, run.len() as u32));
+            start += run.len() as u32;
         }
         let (paths, interfaces) = files.into_iter().map(|(p, f)| (Arc::from(&*p), f)).unzip();
         Self { paths, interfaces, providers: pairs.into_iter().map(|p| p.1).collect(), runs }

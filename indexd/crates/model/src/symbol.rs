@@ -16,7 +16,7 @@ use crate::ids::{DefDoc, FileDoc, SymbolId};
 use crate::key::Key;
 use crate::language::Language;
 use crate::names;
-use crate::path::{dir_of, join, stem_of, tail_of};
+use crate::path::{ancestors, dir_of, join, stem_of, tail_of};
 use crate::view::{FactsView, IndexView};
 
 /// Manifests that name a Python project, in the order in which one folder is asked.
@@ -190,11 +190,6 @@ fn project_name(view: &dyn FactsView, path: &str) -> Option<String> {
     let interface = view.interface(view.file_by_path(path)?);
     let name = Facts::outside(&interface).str(interface.package?).to_owned();
     (!name.is_empty()).then_some(name)
-}
-
-/// `dir` and the folders around it, innermost first; the last is the empty root.
-fn ancestors(dir: &str) -> impl Iterator<Item = &str> {
-    std::iter::successors(Some(dir), |d| (!d.is_empty()).then(|| dir_of(d)))
 }
 
 /// The part of `path` below `root`, which is an ancestor or equal.

@@ -5,13 +5,14 @@
 //! of parsing alone, extraction and linking instead (Linux; elapsed time elsewhere), `--unresolved`
 //! the uses without an edge. `--scip=FILE` lays an index made by another tool over the links first.
 
+#[path = "relevance/folder.rs"]
+mod folder;
+
 use anyhow::{Context, Result};
 use indexd_lang::{Extracted, extract};
 use indexd_model::memory::MemoryFacts;
 use indexd_model::names::qualified_name;
-use indexd_model::{
-    DefIdx, DefKind, EdgeKind, Facts, FileDoc, Language, LineIndex, Link, Links, RepoPath, Role,
-};
+use indexd_model::{DefIdx, DefKind, EdgeKind, Facts, FileDoc, LineIndex, Link, Links, RepoPath, Role};
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::Write;
@@ -23,8 +24,7 @@ fn main() -> Result<()> {
     let root =
         args.iter().find(|a| !a.starts_with("--")).context("usage: edges DIR [--time | --unresolved]")?;
     let has = |flag: &str| args.iter().any(|a| a == flag);
-    let mut files = Vec::new();
-    walk(Path::new(root), "", &mut files)?;
+    let files = folder::files(Path::new(root))?;
     if has("--time") {
         return time(&files);
     }
@@ -51,25 +51,6 @@ fn main() -> Result<()> {
     for (_, line) in lines {
         writeln!(out, "{line}")?;
     }
-    Ok(())
-}
-
-/// All files below `dir` with their bytes, sorted by path; `.git` and links are left out.
-fn walk(root: &Path, dir: &str, out: &mut Vec<(RepoPath, Vec<u8>)>) -> Result<()> {
-    let mut names: Vec<_> = fs::read_dir(root.join(dir))?.collect::<Result<_, _>>()?;
-    names.sort_by_key(std::fs::DirEntry::file_name);
-    for entry in names {
-        let name = entry.file_name();
-        let Some(name) = name.to_str().filter(|n| *n != ".git") else { continue };
-        let path = indexd_model::path::join(dir, name);
-        let kind = entry.file_type()?;
-        if kind.is_dir() {
-            walk(root, &path, out)?;
-        } else if kind.is_file() {
-            out.push((RepoPath::new(&path)?, fs::read(entry.path())?));
-        }
-    }
-    out.sort_by(|a, b| a.0.cmp(&b.0));
     Ok(())
 }
 
@@ -191,16 +172,10 @@ fn time(files: &[(RepoPath, Vec<u8>)]) -> Result<()> {
     let mut sums: BTreeMap<&str, [f64; 4]> = BTreeMap::new();
     for (i, (path, bytes)) in files.iter().enumerate() {
         let facts = &tree.files[i].1.facts;
-        let grammar =
-            match (indexd_lang::grammars::parser(facts.interface.language), facts.interface.language) {
-                (Some(grammar), _) => grammar,
-                (None, Language::Go) => tree_sitter_go::LANGUAGE.into(),
-                (None, Language::Python) => tree_sitter_python::LANGUAGE.into(),
-                _ => continue,
-            };
         let text = std::str::from_utf8(bytes).unwrap_or_default();
         let t0 = cpu_seconds(clock);
-        drop(indexd_lang::Parses::new(&grammar).parse(text, u64::MAX));
+        let Some(parses) = indexd_lang::Parses::of(facts.interface.language) else { continue };
+        drop(parses.parse(text, u64::MAX));
         let t1 = cpu_seconds(clock);
         drop(extract(path, bytes));
         let t2 = cpu_seconds(clock);

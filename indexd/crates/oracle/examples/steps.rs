@@ -5,18 +5,19 @@
 //! `cargo run --release -p indexd-oracle --example steps -- REPOSITORY [PAIRS] [SEED]` prints each file
 //! whose links differ after the last group, with what both say. The exit status is 1 when any does.
 
-use anyhow::{Context, Result, bail};
-use indexd_model::{DefIdx, Interface, RepoPath};
+use anyhow::{Context, Result, bail, ensure};
+use indexd_history::{CommitId, Repository};
+use indexd_model::names::chain;
+use indexd_model::{Facts, RepoPath};
 use indexd_oracle::LinkedTree;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Command;
 
 /// Commits between the two of a pair at most.
 const APART_MAX: usize = 400;
 /// Bytes of a file that is read.
-const BYTES_MAX: usize = 1 << 20;
+const BYTES_MAX: u64 = 1 << 20;
 /// Groups that the changes of a pair are cut into.
 const GROUPS: usize = 12;
 /// Lines shown of a file that differs.
@@ -37,16 +38,16 @@ fn main() -> Result<()> {
 
 fn run(repository: &Path, n_pairs: usize, seed: u64) -> Result<()> {
     let mut random = Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
-    let git = Git(repository.to_owned());
-    let commits = git.text(&["rev-list", "--first-parent", "HEAD"])?;
+    let commits = commits(repository)?;
+    let repository = Repository::open(repository)?;
     let commits: Vec<&str> = commits.lines().collect();
     let mut n_wrong = 0;
     for pair in 0..n_pairs {
         let from = random.below(commits.len());
         let to = (from + 1 + random.below(APART_MAX)).min(commits.len() - 1);
         let (from, to) = if random.below(2) == 0 { (from, to) } else { (to, from) };
-        let (before, after) = (git.tree(commits[from])?, git.tree(commits[to])?);
-        let differing = follow(&git, &before, &after, &mut random)?;
+        let (before, after) = (tree(&repository, commits[from])?, tree(&repository, commits[to])?);
+        let differing = follow(&repository, &before, &after, &mut random)?;
         eprintln!("{pair}: {} to {}: {} files differ", commits[from], commits[to], differing.len());
         for (path, lines) in &differing {
             println!("{path}");
@@ -58,18 +59,20 @@ fn run(repository: &Path, n_pairs: usize, seed: u64) -> Result<()> {
 }
 
 /// Paths with the ids of what they hold.
-type Tree = BTreeMap<RepoPath, String>;
+type Tree = BTreeMap<RepoPath, CommitId>;
 
 /// What each file's links say, by path.
 type Said = BTreeMap<RepoPath, BTreeSet<String>>;
 
 fn follow(
-    git: &Git,
+    repository: &Repository,
     before: &Tree,
     after: &Tree,
     random: &mut Random,
 ) -> Result<Vec<(RepoPath, Vec<String>)>> {
-    let contents = git.contents(before.values().chain(after.values()))?;
+    let ids = before.values().chain(after.values()).collect::<BTreeSet<_>>();
+    let contents: HashMap<&CommitId, Vec<u8>> =
+        ids.into_iter().filter_map(|id| Some((id, repository.content(id, BYTES_MAX)?))).collect();
     let bytes = |tree: &Tree, path: &RepoPath| tree.get(path).and_then(|id| contents.get(id));
     let whole = |tree: &Tree| tree.keys().map(|p| (p.clone(), bytes(tree, p).map(|b| &b[..]))).collect();
     let mut model = LinkedTree::default();
@@ -109,79 +112,31 @@ fn note(said: &mut Said, due: &BTreeSet<RepoPath>, model: &LinkedTree) {
         let Some(file) = model.files.get(path) else { continue };
         let links = file.links.links.iter().map(|l| {
             let to = paths[l.target.file.index()];
-            let name = name_of(&model.files[to].facts.interface, l.target.def);
-            format!("{:?} at {} {to} {name} {}", l.kind, l.at, l.confidence)
+            // A name that stays when the definition moves.
+            let facts = Facts::inside(&model.files[to].facts);
+            let names: Vec<String> = chain(&facts, l.target.def)
+                .into_iter()
+                .map(|def| format!("{}.{}", facts.def_name(def), facts.def(def).ordinal))
+                .collect();
+            format!("{:?} at {} {to} {} {}", l.kind, l.at, names.join(" "), l.confidence)
         });
         let lookups = file.links.lookups.iter().map(|key| format!("looks up {:016x}", key.0));
         said.insert(path.clone(), links.chain(lookups).collect());
     }
 }
 
-/// A name of a definition that stays when it moves.
-fn name_of(interface: &Interface, def: DefIdx) -> String {
-    let mut names = Vec::new();
-    let mut at = def.some();
-    while let Some(def) = at.map(|d| &interface.defs[d.index()]) {
-        names.push(format!("{}.{}", interface.arena.strings[def.name.index()], def.ordinal));
-        at = def.parent.some();
-    }
-    names.join(" in ")
+/// The files of a commit.
+fn tree(repository: &Repository, commit: &str) -> Result<Tree> {
+    let files = repository.files_of(commit)?.into_iter();
+    Ok(files.filter_map(|(path, id)| Some((RepoPath::new(&path).ok()?, id))).collect())
 }
 
-/// A repository, read by the program of the same name.
-struct Git(PathBuf);
-
-impl Git {
-    fn text(&self, args: &[&str]) -> Result<String> {
-        let out = Command::new("git").arg("-C").arg(&self.0).args(args).output()?;
-        if !out.status.success() {
-            bail!("git {}: {}", args.join(" "), String::from_utf8_lossy(&out.stderr));
-        }
-        Ok(String::from_utf8_lossy(&out.stdout).into_owned())
-    }
-
-    fn tree(&self, commit: &str) -> Result<Tree> {
-        let listed = self.text(&["-c", "core.quotePath=off", "ls-tree", "-r", commit])?;
-        let file = |line: &str| {
-            let (about, path) = line.split_once('\t')?;
-            let mut words = about.split(' ');
-            let (mode, id) = (words.next()?, words.nth(1)?);
-            mode.starts_with("100").then_some(())?;
-            Some((RepoPath::new(path).ok()?, id.to_owned()))
-        };
-        Ok(listed.lines().filter_map(file).collect())
-    }
-
-    /// The contents of some blobs, without large ones.
-    fn contents<'i>(&self, ids: impl Iterator<Item = &'i String>) -> Result<HashMap<String, Vec<u8>>> {
-        let ids: BTreeSet<&String> = ids.collect();
-        let mut git = Command::new("git");
-        git.arg("-C").arg(&self.0).args(["cat-file", "--batch"]);
-        let mut git = git.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
-        let mut asked = git.stdin.take().context("a pipe")?;
-        let all: String = ids.iter().map(|id| format!("{id}\n")).collect();
-        let writer = std::thread::spawn(move || asked.write_all(all.as_bytes()));
-        let out = git.wait_with_output()?.stdout;
-        writer.join().map_err(|_| anyhow::anyhow!("writing panicked"))??;
-        let (mut found, mut rest) = (HashMap::new(), &out[..]);
-        while let Some(end) = rest.iter().position(|b| *b == b'\n') {
-            let head = String::from_utf8_lossy(&rest[..end]).into_owned();
-            let mut words = head.split(' ');
-            let id = words.next().context("an id")?;
-            // A partial clone misses some.
-            let Some(len) = words.nth(1) else {
-                rest = &rest[end + 1..];
-                continue;
-            };
-            let len: usize = len.parse()?;
-            let bytes = &rest[end + 1..end + 1 + len];
-            if len <= BYTES_MAX {
-                found.insert(id.to_owned(), bytes.to_vec());
-            }
-            rest = &rest[end + 2 + len..];
-        }
-        Ok(found)
-    }
+/// The commits before HEAD, the newest first, without those that merges brought in.
+fn commits(repository: &Path) -> Result<String> {
+    let mut git = Command::new("git");
+    let out = git.arg("-C").arg(repository).args(["rev-list", "--first-parent", "HEAD"]).output()?;
+    ensure!(out.status.success(), "git rev-list: {}", String::from_utf8_lossy(&out.stderr));
+    Ok(String::from_utf8(out.stdout)?)
 }
 
 /// Numbers that look random (xorshift64*, Vigna 2016).

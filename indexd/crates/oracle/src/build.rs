@@ -95,16 +95,8 @@ impl Oracle {
             path_postings.resize_with(n_terms, Vec::new);
             out.add_file(FileDoc(i as u32), file, &terms, &mut postings, &mut path_postings);
         }
-        for (id, list) in postings.into_iter().enumerate() {
-            if !list.is_empty() {
-                out.rows.terms.insert(shared.vocabulary.term(id as u32).into(), list);
-            }
-        }
-        for (id, list) in path_postings.into_iter().enumerate() {
-            if !list.is_empty() {
-                out.rows.paths.insert(shared.vocabulary.term(id as u32).into(), list);
-            }
-        }
+        out.rows.terms = by_term(postings, &shared.vocabulary);
+        out.rows.paths = by_term(path_postings, &shared.vocabulary);
         out.rows.signature = format!("b3:{}", leaves.finalize().to_hex());
         out
     }
@@ -208,4 +200,10 @@ impl Oracle {
             });
         }
     }
+}
+
+/// The lists that are not empty, by the terms whose numbers are their places.
+fn by_term<T>(lists: Vec<Vec<T>>, vocabulary: &Vocabulary) -> FxHashMap<Arc<str>, Vec<T>> {
+    let numbered = (0..).zip(lists).filter(|(_, list)| !list.is_empty());
+    numbered.map(|(number, list)| (vocabulary.term(number).into(), list)).collect()
 }

@@ -224,7 +224,7 @@ impl Engine {
             }
             None => None,
         };
-        json(&PackGetResult { pack: raw(self.records.read(workspace.as_deref(), &params.pack_id)?)? })
+        json(&PackGetResult { pack: &raw(self.records.read(workspace.as_deref(), &params.pack_id)?)? })
     }
 }
 

@@ -9,45 +9,30 @@ use indexd_pack::Pack;
 use indexd_pack::request::SeedProvider;
 use indexd_pack::retrieve::search;
 use indexd_pack::unit::Units;
+use serde::Deserialize;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Lines of an answer that must be shown, all of a shorter one.
 const HEAD_LINES: usize = 10;
 
+#[derive(Deserialize)]
 struct Question {
     id: String,
     tree: String,
+    #[serde(rename = "question")]
     text: String,
     gold: Vec<Place>,
+    #[serde(default)]
     also: Vec<Place>,
 }
 
+#[derive(Deserialize)]
 struct Place {
     path: String,
     start: u32,
+    #[serde(default)]
     end: u32,
-}
-
-impl Question {
-    fn read(v: &Value) -> Self {
-        let line = |v: &Value| v.as_u64().unwrap_or(0) as u32;
-        let places = |v: &Value| -> Vec<Place> {
-            let one = |p: &Value| Place {
-                path: crate::text(p, "path").to_owned(),
-                start: line(&p["start"]),
-                end: line(&p["end"]),
-            };
-            v.as_array().into_iter().flatten().map(one).collect()
-        };
-        Self {
-            id: crate::text(v, "id").to_owned(),
-            tree: crate::text(v, "tree").to_owned(),
-            text: crate::text(v, "question").to_owned(),
-            gold: places(&v["gold"]),
-            also: places(&v["also"]),
-        }
-    }
 }
 
 /// How well a pack answers, each in 0..1.
@@ -77,8 +62,8 @@ impl Asked {
         let text = std::fs::read_to_string(file).with_context(|| file.to_owned())?;
         let lines: Vec<Value> = text.lines().map(serde_json::from_str).collect::<Result<_, _>>()?;
         // Other lines say where the trees come from.
-        let mut questions: Vec<Question> =
-            lines.iter().filter(|v| v["question"].is_string()).map(Question::read).collect();
+        let questions = lines.into_iter().filter(|v| v["question"].is_string());
+        let mut questions: Vec<Question> = questions.map(serde_json::from_value).collect::<Result<_, _>>()?;
         let mut views = BTreeMap::new();
         for name in questions.iter().map(|q| q.tree.clone()).collect::<BTreeSet<_>>() {
             let folder = format!("{root}/{name}");

@@ -74,12 +74,12 @@ pub fn pack(task: &Task, pack: &Pack) -> Metrics {
 pub fn metrics(task: &Task, have: &Shown, n_tokens: u64) -> Metrics {
     let none = BTreeSet::new();
     let of = |path: &str| have.get(path).unwrap_or(&none);
-    let funcs: Vec<&Gold> = task.gold.iter().filter(|g| g.is_func).collect();
+    let funcs: Vec<&Gold> = task.gold.iter().filter(|g| g.is_func()).collect();
     let changed: Vec<(&str, u32)> = task
         .gold
         .iter()
         .flat_map(|g| g.changed.iter().map(|l| (g.path.as_str(), *l)))
-        .chain(task.loose.iter().map(|(p, l)| (p.as_str(), *l)))
+        .chain(task.gold_loose.iter().flat_map(|(path, lines)| lines.iter().map(|l| (path.as_str(), *l))))
         .collect();
     let lines = share(changed.iter().filter(|(p, l)| of(p).contains(l)).count(), changed.len());
     let seen =
@@ -93,13 +93,13 @@ pub fn metrics(task: &Task, have: &Shown, n_tokens: u64) -> Metrics {
     Metrics {
         most_lines: lines.map(|l| f64::from(u8::from(l >= 0.75))),
         needs_recall: needs(&|_| true),
-        needs_new: needs(&|n| !n.is_kept),
-        needs_far: needs(&|n| !n.is_near),
+        needs_new: needs(&|n| !n.kept),
+        needs_far: needs(&|n| n.reach != Some(1)),
         test_files: tests.and_then(|n| {
             share(n.test_files.iter().filter(|f| have.contains_key(f.as_str())).count(), n.test_files.len())
         }),
         test_funcs: tests.and_then(|n| {
-            share(n.tests.iter().filter(|(p, def)| of(p).contains(def)).count(), n.tests.len())
+            share(n.tests.iter().filter(|t| of(&t.path).contains(&t.def)).count(), n.tests.len())
         }),
         tokens: n_tokens as f64,
         file_recall: share(
@@ -167,7 +167,7 @@ pub fn rank(task: &Task, pack: &Pack, view: &Oracle) -> Ranks {
     let gold: Vec<Option<usize>> = task
         .gold
         .iter()
-        .filter(|g| g.is_func)
+        .filter(|g| g.is_func())
         .map(|g| funcs.iter().position(|f| *f == (g.path.as_str(), g.start)).map(|i| i + 1))
         .collect();
     let all = |ranks: &[Option<usize>], k: usize| {
@@ -190,7 +190,7 @@ pub fn print_misses(task: &Task, pack: &Pack) {
     let missed: Vec<&Gold> = task
         .gold
         .iter()
-        .filter(|g| g.is_func && !is_covered(g, have.get(g.path.as_str()).unwrap_or(&none)))
+        .filter(|g| g.is_func() && !is_covered(g, have.get(g.path.as_str()).unwrap_or(&none)))
         .collect();
     if missed.is_empty() {
         return;
