@@ -10,7 +10,7 @@ use crate::error::{Result, StoreError};
 use crate::history;
 use crate::linked::decode_sorted;
 use crate::meta::Meta;
-use crate::rows::{Rows, decode_runs, posting_key, set_row, text_prefix_len};
+use crate::rows::{IN_KIND, Rows, decode_runs, posting_key, set_row, text_prefix_len};
 use crate::snapshot::Snapshot;
 use crate::table::{Kind, Table};
 use crate::tables::Tables;
@@ -49,7 +49,7 @@ impl Meanings {
             let (key, value) = row?;
             let key = &key[..];
             let corrupt = || rows.tables.files.corrupt(key);
-            let file = handle(key).ok_or_else(corrupt)?;
+            let file = rows.tables.files.handle(key)?;
             let row: &ArchivedFileRow = FileRow::access(value).ok_or_else(corrupt)?;
             let path = row.path.as_str();
             it.files.insert(file, format!("{path:?}"));
@@ -86,10 +86,6 @@ fn meaning<'a>(map: &'a FxHashMap<u32, String>, id: u32, what: &str) -> Result<&
     map.get(&id)
         .map(String::as_str)
         .ok_or_else(|| StoreError::Corrupt(format!("{what} handle {id} stands for nothing")))
-}
-
-fn handle(key: &[u8]) -> Option<u32> {
-    key.first_chunk().map(|b| u32::from_be_bytes(*b))
 }
 
 fn hex(bytes: &[u8]) -> String {
@@ -217,8 +213,7 @@ fn state(meta: &Meta) -> Lines {
 
 fn file_lines(rows: Rows, table: &Table, m: &Meanings) -> Result<Lines> {
     one_each(rows, table, |key, value| {
-        let corrupt = || table.corrupt(key);
-        let row = FileRow::access(value).ok_or_else(corrupt)?;
+        let row = FileRow::access(value).ok_or_else(|| table.corrupt(key))?;
         let ArchivedFileRow {
             hash,
             size,
@@ -238,24 +233,22 @@ fn file_lines(rows: Rows, table: &Table, m: &Meanings) -> Result<Lines> {
             "{} {size} bytes {text_len} text {n_lines} lines {n_chunks} chunks roles {roles} path {path_len} {language} {outcome}",
             ContentHash(*hash)
         );
-        Ok((m.file(handle(key).ok_or_else(corrupt)?)?.to_owned(), line))
+        Ok((m.file(table.handle(key)?)?.to_owned(), line))
     })
 }
 
 fn file_def_lines(rows: Rows, table: &Table, m: &Meanings) -> Result<Lines> {
     one_each(rows, table, |key, value| {
-        let corrupt = || table.corrupt(key);
-        let docs = decode_runs(value).ok_or_else(corrupt)?;
+        let docs = decode_runs(value).ok_or_else(|| table.corrupt(key))?;
         let names: Result<Vec<&str>> = docs.iter().map(|d| m.def(*d)).collect();
-        Ok((m.file(handle(key).ok_or_else(corrupt)?)?.to_owned(), names?.join("; ")))
+        Ok((m.file(table.handle(key)?)?.to_owned(), names?.join("; ")))
     })
 }
 
 fn chunk_lines(rows: Rows, table: &Table, m: &Meanings) -> Result<Lines> {
     one_each(rows, table, |key, value| {
-        let corrupt = || table.corrupt(key);
-        let id = handle(key).ok_or_else(corrupt)?;
-        let row = ChunkRow::decode(id, value).ok_or_else(corrupt)?;
+        let id = table.handle(key)?;
+        let row = ChunkRow::decode(id, value).ok_or_else(|| table.corrupt(key))?;
         let def = row.def.map_or(Ok("-"), |def| m.def(def))?;
         // Handles are said in words; everything else is shown as it is.
         let shown = ChunkRow { file: 0, def: None, ..row };
@@ -266,7 +259,7 @@ fn chunk_lines(rows: Rows, table: &Table, m: &Meanings) -> Result<Lines> {
 
 fn def_lines(rows: Rows, table: &Table, m: &Meanings) -> Result<Lines> {
     one_each(rows, table, |key, _| {
-        let id = handle(key).ok_or_else(|| table.corrupt(key))?;
+        let id = table.handle(key)?;
         let row = rows.def(id)?;
         let parent = row.parent.map_or(Ok("-"), |p| m.def(p))?;
         let qualified = rows.qualified(&row)?;
@@ -300,8 +293,8 @@ fn set_lines<'m>(
 
 fn in_key(table: &Table, key: &[u8], m: &Meanings) -> Result<String> {
     let corrupt = || table.corrupt(key);
-    let target = handle(key).ok_or_else(corrupt)?;
-    let kind = EdgeKind::from_code(*key.get(4).ok_or_else(corrupt)?).ok_or_else(corrupt)?;
+    let target = table.handle(&key[..IN_KIND])?;
+    let kind = EdgeKind::from_code(*key.get(IN_KIND).ok_or_else(corrupt)?).ok_or_else(corrupt)?;
     Ok(format!("{} {}", m.def(target)?, kind.name()))
 }
 
@@ -352,9 +345,7 @@ fn lookup_lines(rows: Rows, table: &Table, m: &Meanings) -> Result<Lines> {
 fn edge_lines(rows: Rows, table: &Table, m: &Meanings) -> Result<Lines> {
     let mut lines = Vec::new();
     for row in table.iter(rows.txn)? {
-        let (key, _) = row?;
-        let key = &key[..];
-        let source = handle(key).ok_or_else(|| table.corrupt(key))?;
+        let source = table.handle(&row?.0)?;
         let mut uses = Vec::new();
         rows.uses(rows.base(source)?, |_, _| true, |u| uses.push(u))?;
         for u in uses {
