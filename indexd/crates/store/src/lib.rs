@@ -43,6 +43,7 @@ mod write;
 mod tests;
 
 pub use bulk::Bulk;
+pub use cache::Cache;
 pub use codec::blob::forget_scratch;
 pub use copied::{copy_closed, name_of_closed, open_closed, share_closed};
 pub use error::{StoreError, Unreadable};

@@ -26,6 +26,7 @@ use indexd_model::{
     ChunkDoc, ContentHash, DefDoc, DefIdx, Facts, FileDoc, FileFacts, FileRoles, Interface, Key, Language,
     LineIndex, Outcome, Span,
 };
+use std::num::NonZeroUsize;
 use std::ops::Range;
 use std::sync::{Arc, LazyLock, OnceLock, PoisonError};
 use xxhash_rust::xxh3::xxh3_64_with_seed;
@@ -70,11 +71,8 @@ impl Snapshot {
         directory: Option<Arc<Directory>>,
         store: &Store,
     ) -> Self {
-        let cell = OnceLock::new();
-        if let Some(directory) = directory {
-            let _ = cell.set(directory);
-        }
-        Self { txn: Some(txn), meta, directory: cell, store: store.clone() }
+        let directory = directory.map_or_else(OnceLock::new, OnceLock::from);
+        Self { txn: Some(txn), meta, directory, store: store.clone() }
     }
 
     /// Whether it shows unsaved texts.
@@ -442,10 +440,6 @@ impl Snapshot {
         out[from..].sort_unstable();
         Ok(())
     }
-
-    fn read_interface(&self, file: u32) -> Result<Arc<Interface>> {
-        interface(&self.store, self.rows(), file)
-    }
 }
 
 impl Drop for Snapshot {
@@ -475,9 +469,10 @@ const INTERFACE_CACHE_BYTES: usize = 4 << 20;
 
 /// Decoded blobs of all indexes that this process has open: what counts is the memory of the process,
 /// and two indexes of one content share them.
-static TEXTS: LazyLock<Cache<ContentKey, Text>> = LazyLock::new(|| Cache::new(TEXT_CACHE_BYTES));
+static TEXTS: LazyLock<Cache<ContentKey, Text>> =
+    LazyLock::new(|| Cache::new(TEXT_CACHE_BYTES, NonZeroUsize::MAX));
 static INTERFACES: LazyLock<Cache<ContentKey, Interface>> =
-    LazyLock::new(|| Cache::new(INTERFACE_CACHE_BYTES));
+    LazyLock::new(|| Cache::new(INTERFACE_CACHE_BYTES, NonZeroUsize::MAX));
 
 /// Lets go of all decoded blobs that are kept for the next request.
 pub fn forget_decoded() {
@@ -557,7 +552,7 @@ impl FactsView for Snapshot {
     }
 
     fn interface(&self, file: FileDoc) -> Arc<Interface> {
-        self.must(self.read_interface(file.0))
+        self.must(interface(&self.store, self.rows(), file.0))
     }
 
     fn path(&self, file: FileDoc) -> Arc<str> {
