@@ -15,6 +15,7 @@ pub use path_map::{Mount, PathMap};
 
 use ignore::gitignore::GitignoreBuilder;
 use indexd_pack::pack::LimitSource;
+use indexd_proto::call::distance;
 use indexd_proto::workspace::ConfigEntry;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -713,21 +714,6 @@ fn ignored<'a>(names: impl Iterator<Item = &'a String>) -> Vec<Ignored> {
 /// The name of `known` that is spelled most like `name`, the first of several.
 fn nearest(name: &str, known: Vec<String>) -> String {
     known.into_iter().min_by_key(|known| (distance(name, known), known.clone())).unwrap_or_default()
-}
-
-/// Levenshtein distance in characters.
-fn distance(a: &str, b: &str) -> usize {
-    let b: Vec<char> = b.chars().collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, ca) in a.chars().enumerate() {
-        let mut diagonal = std::mem::replace(&mut row[0], i + 1);
-        for (j, cb) in b.iter().enumerate() {
-            let change = diagonal + usize::from(ca != *cb);
-            diagonal = row[j + 1];
-            row[j + 1] = change.min(row[j] + 1).min(diagonal + 1);
-        }
-    }
-    row[b.len()]
 }
 
 #[cfg(test)]

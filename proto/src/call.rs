@@ -152,21 +152,22 @@ fn crop(text: &str) -> String {
 
 /// The candidate with the smallest edit distance to `name`, if it is at most a third of the name.
 pub fn nearest<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -> Option<&'a str> {
-    let name: Vec<char> = name.chars().take(60).collect();
+    let name: String = name.chars().take(60).collect();
     candidates
-        .map(|c| (distance(&name, &c.chars().collect::<Vec<_>>()), c))
+        .map(|c| (distance(&name, c), c))
         .min()
-        .filter(|(d, _)| *d <= name.len().max(3) / 3)
+        .filter(|(d, _)| *d <= name.chars().count().max(3) / 3)
         .map(|(_, c)| c)
 }
 
 /// Levenshtein distance in characters.
-fn distance(a: &[char], b: &[char]) -> usize {
+pub fn distance(a: &str, b: &str) -> usize {
+    let b: Vec<char> = b.chars().collect();
     let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, x) in a.iter().enumerate() {
+    for (i, x) in a.chars().enumerate() {
         let mut diagonal = std::mem::replace(&mut row[0], i + 1);
         for (j, y) in b.iter().enumerate() {
-            let change = diagonal + usize::from(x != y);
+            let change = diagonal + usize::from(x != *y);
             diagonal = row[j + 1];
             row[j + 1] = change.min(diagonal + 1).min(row[j] + 1);
         }
@@ -202,7 +203,6 @@ mod tests {
 
     #[test]
     fn distances_are_edits() {
-        let d = |a: &str, b: &str| distance(&a.chars().collect::<Vec<_>>(), &b.chars().collect::<Vec<_>>());
-        assert_eq!((d("", "abc"), d("kitten", "sitting"), d("ab", "ba")), (3, 3, 2));
+        assert_eq!((distance("", "abc"), distance("kitten", "sitting"), distance("ab", "ba")), (3, 3, 2));
     }
 }
