@@ -13,7 +13,7 @@ use crate::meta::Meta;
 use crate::rows::{IN_KIND, Rows, decode_runs, posting_key, set_row, text_prefix_len};
 use crate::snapshot::Snapshot;
 use crate::table::{Kind, Table};
-use crate::tables::Tables;
+use crate::tables::N_TABLES;
 use indexd_model::links::EdgeKind;
 use indexd_model::{ContentHash, DefIdx, Facts, names};
 use rustc_hash::FxHashMap;
@@ -100,71 +100,46 @@ fn text_of(key: &[u8]) -> String {
     format!("\"{}\"", key[..text_prefix_len(key).saturating_sub(1)].escape_ascii())
 }
 
+/// Tables that are not dumped, since they may vanish at any time.
+const N_CACHES: usize = 2;
+
 type Lines = Vec<String>;
 type Section<'a> = (&'a Table, &'a dyn Fn(&Table) -> Result<Lines>);
 
 fn dump(rows: Rows, meta: &Meta, out: &mut dyn io::Write) -> io::Result<()> {
     let wrap = |e: StoreError| io::Error::other(e);
     let m = Meanings::read(rows).map_err(wrap)?;
-    // A table that is added does not compile here until it has a section or is a cache.
-    let Tables {
-        meta: meta_table,
-        paths,
-        files,
-        file_defs,
-        stats,
-        chunks,
-        defs,
-        names,
-        interfaces,
-        bodies,
-        texts,
-        terms,
-        path_terms,
-        providers,
-        dependants,
-        lookups,
-        edges_out,
-        edges_in,
-        unresolved,
-        history_files,
-        history_docs,
-        history_terms,
-        overlays,
-        leaves,
-        nodes,
-        tokens,
-    } = rows.tables;
-    debug_assert!([stats, tokens].iter().all(|t| t.kind == Kind::Cache));
+    let tables = rows.tables;
     let quoted = |bytes: &[u8]| format!("\"{}\"", bytes.escape_ascii());
     let hash = |_, raw: Vec<u8>| Ok(ContentHash::of(&raw).to_string());
     let hashes = |t: &Table| one_each(rows, t, |key, value| Ok((hex(key), hex(value))));
     let of_path = |key: &[u8], value: &[u8]| Ok((quoted(key), ContentHash::of(value).to_string()));
-    let sections: [Section; 24] = [
-        (meta_table, &|_| Ok(state(meta))),
-        (paths, &|t| one_each(rows, t, |key, _| Ok((quoted(key), String::new())))),
-        (files, &|t| file_lines(rows, t, &m)),
-        (file_defs, &|t| file_def_lines(rows, t, &m)),
-        (chunks, &|t| chunk_lines(rows, t, &m)),
-        (defs, &|t| def_lines(rows, t, &m)),
-        (names, &|t| set_lines(rows, t, text_prefix_len, |key| Ok(text_of(key)), |id| m.def(id))),
-        (interfaces, &|t| blob_lines(rows, t, &m, hash)),
-        (bodies, &|t| blob_lines(rows, t, &m, hash)),
-        (texts, &|t| blob_lines(rows, t, &m, hash)),
-        (terms, &|t| posting_lines(rows, t, |id| m.chunk(id))),
-        (path_terms, &|t| posting_lines(rows, t, |id| m.file(id))),
-        (providers, &|t| set_lines(rows, t, |_| 8, |key| Ok(hex(key)), |id| m.file(id))),
-        (dependants, &|t| set_lines(rows, t, |_| 4, |key| Ok(hex(key)), |id| m.file(id))),
-        (lookups, &|t| lookup_lines(rows, t, &m)),
-        (edges_out, &|t| edge_lines(rows, t, &m)),
-        (edges_in, &|t| set_lines(rows, t, |_| 5, |key| in_key(t, key, &m), |id| m.def(id))),
-        (unresolved, &|t| unresolved_lines(rows, t, &m)),
-        (history_files, &|t| one_each(rows, t, |key, value| Ok((quoted(key), hex(value))))),
-        (history_docs, &|t| one_each(rows, t, |_, value| Ok((quoted(value), String::new())))),
-        (history_terms, &|t| history_lines(rows, t)),
-        (overlays, &|t| one_each(rows, t, of_path)),
-        (leaves, &hashes),
-        (nodes, &hashes),
+    // A table that is added does not compile here until it has a section or is counted as a cache.
+    let sections: [Section; N_TABLES as usize - N_CACHES] = [
+        (&tables.meta, &|_| Ok(state(meta))),
+        (&tables.paths, &|t| one_each(rows, t, |key, _| Ok((quoted(key), String::new())))),
+        (&tables.files, &|t| file_lines(rows, t, &m)),
+        (&tables.file_defs, &|t| file_def_lines(rows, t, &m)),
+        (&tables.chunks, &|t| chunk_lines(rows, t, &m)),
+        (&tables.defs, &|t| def_lines(rows, t, &m)),
+        (&tables.names, &|t| set_lines(rows, t, text_prefix_len, |key| Ok(text_of(key)), |id| m.def(id))),
+        (&tables.interfaces, &|t| blob_lines(rows, t, &m, hash)),
+        (&tables.bodies, &|t| blob_lines(rows, t, &m, hash)),
+        (&tables.texts, &|t| blob_lines(rows, t, &m, hash)),
+        (&tables.terms, &|t| posting_lines(rows, t, |id| m.chunk(id))),
+        (&tables.path_terms, &|t| posting_lines(rows, t, |id| m.file(id))),
+        (&tables.providers, &|t| set_lines(rows, t, |_| 8, |key| Ok(hex(key)), |id| m.file(id))),
+        (&tables.dependants, &|t| set_lines(rows, t, |_| 4, |key| Ok(hex(key)), |id| m.file(id))),
+        (&tables.lookups, &|t| lookup_lines(rows, t, &m)),
+        (&tables.edges_out, &|t| edge_lines(rows, t, &m)),
+        (&tables.edges_in, &|t| set_lines(rows, t, |_| 5, |key| in_key(t, key, &m), |id| m.def(id))),
+        (&tables.unresolved, &|t| unresolved_lines(rows, t, &m)),
+        (&tables.history_files, &|t| one_each(rows, t, |key, value| Ok((quoted(key), hex(value))))),
+        (&tables.history_docs, &|t| one_each(rows, t, |_, value| Ok((quoted(value), String::new())))),
+        (&tables.history_terms, &|t| history_lines(rows, t)),
+        (&tables.overlays, &|t| one_each(rows, t, of_path)),
+        (&tables.leaves, &hashes),
+        (&tables.nodes, &hashes),
     ];
     for (table, lines_of) in sections {
         debug_assert!(table.kind == Kind::Derived, "{} is dumped", table.name);
