@@ -189,18 +189,8 @@ impl<'t> Rows<'t> {
         }
     }
 
-    /// A file's stat; zero when the cache row is gone, which equals no file.
-    pub fn stat(&self, file: u32) -> Result<FileStat> {
-        let t = &self.tables.stats;
-        let key = file.to_be_bytes();
-        let Some(bytes) = t.get(self.txn, &key)? else {
-            return Ok(FileStat::default());
-        };
-        FileStat::decode(bytes).ok_or_else(|| t.corrupt(&key))
-    }
-
     /// Calls `each` with every path, which is valid, and its stat: in order, but for paths too long for
-    /// a key, which come last.
+    /// a key, which come last. A stat is zero when the cache row is gone, which equals no file.
     pub fn all_stats(&self, mut each: impl FnMut(&str, FileStat)) -> Result<()> {
         let mut stats: Vec<FileStat> = Vec::new();
         let t = &self.tables.stats;

@@ -40,19 +40,6 @@ pub struct Snapshot {
     store: Store,
 }
 
-/// Sizes of a state, for status.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Counts {
-    /// Files.
-    pub n_files: u64,
-    /// Chunks.
-    pub n_chunks: u64,
-    /// Definitions.
-    pub n_defs: u64,
-    /// Bytes of source on disk, summed.
-    pub source_bytes: u64,
-}
-
 impl Snapshot {
     pub(crate) fn open(store: &Store) -> Result<Self> {
         let txn = match store.inner.idle.take(&store.inner.env) {
@@ -136,21 +123,6 @@ impl Snapshot {
             .into_iter()
             .map(FileDoc)
             .collect()
-    }
-
-    /// Counts for status.
-    pub fn counts(&self) -> Counts {
-        Counts {
-            n_files: self.meta.stats.n_files,
-            n_chunks: self.meta.stats.n_chunks,
-            n_defs: self.meta.n_defs,
-            source_bytes: self.meta.source_bytes,
-        }
-    }
-
-    /// What the file system said about a file when it was read; `None` for unknown files.
-    pub fn stat(&self, path: &str) -> Option<FileStat> {
-        self.must(self.rows().file_doc(path).and_then(|doc| doc.map(|doc| self.rows().stat(doc)).transpose()))
     }
 
     /// As [`IndexView::text`] for a reader of every file: it is not kept in place of what packs need.

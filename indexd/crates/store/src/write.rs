@@ -333,7 +333,7 @@ impl<'s> WriteTxn<'s> {
         }
         let (txn, stats) = (&mut self.txn, &mut self.meta.stats);
         for (i, digest) in (0..n).zip(prepared::digests(rows.chunks, &input.text)) {
-            let lens = prepared::lens_of(&input.terms, i as usize);
+            let lens = input.terms.chunks[i as usize].lens;
             for (sum, len) in stats.field_lens.iter_mut().zip(&lens) {
                 *sum += u64::from(*len);
             }
@@ -402,7 +402,7 @@ impl<'s> WriteTxn<'s> {
         let empty = Interface::empty(old.interface.language, old.interface.outcome, old.interface.roles);
         let changed = self.put_entries(doc, Some(&old), &empty, &[])?;
         self.drop_defs(&old.docs, &old.names(&old.docs))?;
-        self.drop_lookups(doc)?;
+        self.put_lookups(doc, &[])?;
         self.take_off(&old, 0..0)?;
         for table in [&tables.interfaces, &tables.bodies, &tables.texts, &tables.unresolved] {
             put_blob(table, &mut self.txn, doc, &[])?;
