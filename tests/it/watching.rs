@@ -4,9 +4,11 @@
 use crate::edits::{Edit, Repository};
 use crate::support::{dump_of, dump_of_fresh_build};
 use indexd::config::Config;
-use indexd::workspace::handle::{Workspace, WorkspaceSetup};
+use indexd::workspace::handle::Workspace;
+use indexd::workspace::indexing::engine::Setup;
 use indexd::workspace::indexing::recovery::Verify;
 use indexd::workspace::indexing::stages::Parts;
+use indexd::workspace::life::driver::WorkspaceSetup;
 use indexd::workspace::noticing::watch::{self, Inbox, Watch, WatchError, Watcher};
 use indexd::workspace::{Freshness, Pressure, WorkspaceError};
 use indexd_model::{FactsView, IndexView};
@@ -37,15 +39,17 @@ impl World {
         let root = top.join("repo");
         fs::create_dir(&root).unwrap();
         let workspace = Workspace::new(WorkspaceSetup {
-            root: root.clone(),
-            home: top.join("index"),
+            engine: Setup {
+                root: root.clone(),
+                home: top.join("index"),
+                config: Arc::new(config),
+                verify: Verify::InProcess,
+                parts: Parts::default(),
+                sharing: None,
+            },
             cookies: top.join("cookies"),
-            config: Arc::new(config),
             watch,
-            verify: Verify::InProcess,
-            parts: Parts::default(),
             pressure: Pressure::none(),
-            sharing: None,
         });
         Self { _tmp: tmp, root, workspace }
     }

@@ -92,7 +92,7 @@ fn of_git(asked: &ChangeRequest, ground: &Ground, ctx: &Context) -> Result<Chang
     let mut reader = Reader { ground, bytes: 0 };
     let mut n_elsewhere = 0;
     for (path, sides) in differing {
-        check(ctx)?;
+        ctx.check()?;
         let Ok(path) = RepoPath::new(&path) else { continue };
         // What the index leaves out is left out here, too.
         let there = ground.snapshot.file_by_path(&path);
@@ -104,13 +104,9 @@ fn of_git(asked: &ChangeRequest, ground: &Ground, ctx: &Context) -> Result<Chang
             id.map(|id| repository.content(&id, FILE_BYTES_PARSED_MAX).ok_or("it is too large"))
         };
         let before = blob(sides.before);
-        let after = match &to {
-            State::Worktree => None,
-            _ => blob(sides.after),
-        };
         let file = match to {
             State::Worktree => reader.against_tree(&path, before, indexed.as_deref()),
-            _ => reader.against(&path, before, after, indexed.as_deref()),
+            _ => reader.against(&path, before, blob(sides.after), indexed.as_deref()),
         };
         n_elsewhere += usize::from(file.as_ref().is_some_and(|f| !f.is_indexed && f.unreadable.is_none()));
         change.files.extend(file);
@@ -188,15 +184,13 @@ fn differing(
         out.extend(gone.map(|(path, id)| (path.clone(), Sides { before: Some(*id), after: None })));
         return Ok(out);
     }
-    let after = all(to)?;
-    for (path, id) in &before {
-        let now = after.get(path).copied();
-        if now != Some(*id) {
-            out.insert(path.clone(), Sides { before: Some(*id), after: now });
-        }
+    for (path, id) in before {
+        out.entry(path).or_insert_with(Sides::default).before = Some(id);
     }
-    let new = after.iter().filter(|(path, _)| !before.contains_key(*path));
-    out.extend(new.map(|(path, id)| (path.clone(), Sides { before: None, after: Some(*id) })));
+    for (path, id) in all(to)? {
+        out.entry(path).or_insert_with(Sides::default).after = Some(id);
+    }
+    out.retain(|_, sides| sides.before != sides.after);
     Ok(out)
 }
 
@@ -363,7 +357,7 @@ fn of_patch(text: &str, ground: &Ground, ctx: &Context) -> Result<Change, ErrorO
     let mut reader = Reader { ground, bytes: 0 };
     let n_files = files.len();
     for file in files {
-        check(ctx)?;
+        ctx.check()?;
         let Some((path, texts)) = sides(&file, ground) else {
             misfits.extend(file.paths().next().map(str::to_owned));
             continue;
@@ -478,10 +472,6 @@ fn digest(files: &[ChangedFile]) -> String {
         }
     }
     format!("b3:{}", h.finalize().to_hex())
-}
-
-fn check(ctx: &Context) -> Result<(), ErrorObject> {
-    ctx.check()
 }
 
 fn refused(e: &CompareError) -> ErrorObject {

@@ -89,7 +89,7 @@ fn wait_for(
     let fail = |source| StartError::Io { path: path.to_owned(), source };
     paths::private_dir(dir, indexd_os::own_uid())
         .map_err(|source| StartError::Io { path: dir.to_owned(), source })?;
-    let file = open_lock(path).map_err(fail)?;
+    let file = indexd_os::open_own(path).map_err(fail)?;
     loop {
         match file.try_lock() {
             Ok(()) => {
@@ -105,18 +105,6 @@ fn wait_for(
         }
         std::thread::sleep(Duration::from_millis(20));
     }
-}
-
-/// Opens a lock; a link is refused, since its target would be written to.
-fn open_lock(path: &Path) -> io::Result<File> {
-    let mut options = File::options();
-    options.create(true).truncate(false).read(true).write(true);
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::OpenOptionsExt;
-        options.mode(0o600).custom_flags(rustix::fs::OFlags::NOFOLLOW.bits() as i32);
-    }
-    options.open(path)
 }
 
 /// A process in a sentence.

@@ -12,7 +12,7 @@ use crate::server::graph::Relation;
 use crate::server::limits::PROGRESS_INTERVAL;
 use crate::server::metrics::Metrics;
 use crate::server::offers::Offers;
-use crate::server::records::{Cache, Records};
+use crate::server::records::{self, Kept, Records};
 use crate::server::shown::Shown;
 use crate::server::{convert, place, unsaved};
 use crate::workspace::{
@@ -27,7 +27,7 @@ use indexd_proto::paths::Dirs;
 use indexd_proto::sources::OfferResult;
 use indexd_proto::workspace::{Envelope, Wait, WaitMode};
 use indexd_proto::{Call, rpc, workspace as wire};
-use indexd_store::Snapshot;
+use indexd_store::{Cache, Snapshot};
 use indexd_text::{CachedCounter, CounterOptions};
 use lru::LruCache;
 use std::collections::BTreeMap;
@@ -52,7 +52,7 @@ const PACKS_HELD: NonZeroUsize = NonZeroUsize::new(512).expect("not zero");
 pub struct Engine {
     registry: Registry,
     config: Arc<Config>,
-    cache: Cache,
+    cache: Cache<String, Kept>,
     /// What the packs that were answered last held, by pack id: [`indexd_pack::Pack::seen`].
     held: Mutex<LruCache<String, Arc<[String]>>>,
     records: Records,
@@ -112,7 +112,7 @@ impl Engine {
         Ok(Self {
             registry,
             config,
-            cache: Cache::default(),
+            cache: records::cache(),
             held: Mutex::new(LruCache::new(PACKS_HELD)),
             records: Records::new(dirs.state.join(RECORDS)),
             shown: Shown::default(),

@@ -9,6 +9,7 @@ use crate::server::convert;
 use crate::server::edges::column;
 use crate::server::suggest;
 use indexd_model::links::evidence_kind;
+use indexd_model::path::dir_of;
 use indexd_model::view::{DefRecord, Edge, UnresolvedRecord};
 use indexd_model::{
     DefDoc, DefIdx, DefKind, EdgeKind, FileDoc, FileRoles, IndexView, Key, Language, LineIndex, Linking,
@@ -370,7 +371,7 @@ fn is_qualified_as(view: &dyn IndexView, def: &DefRecord, wanted: &str) -> bool 
     }
     let path = view.path(def.file);
     let stem = path.rsplit_once('.').map_or(&*path, |(stem, _)| stem);
-    let dir = path.rsplit_once('/').map_or("", |(dir, _)| dir);
+    let dir = dir_of(&path);
     [stem, dir].iter().any(|module| ends(&format!("{}.{}", module.replace('/', "."), def.qualified)))
 }
 
@@ -407,7 +408,7 @@ pub(super) fn members(view: &dyn IndexView, def: DefDoc) -> Vec<DefDoc> {
     let path = view.path(record.file);
     let is_go = view.file(record.file).language == Language::Go;
     if is_go {
-        let dir = path.rsplit_once('/').map_or("", |(dir, _)| dir);
+        let dir = dir_of(&path);
         files.extend(view.providers(Key::scope(&format!("go:{dir}#{}", record.name))));
         files.sort_by_key(|&f| view.path(f));
         files.dedup();

@@ -92,7 +92,7 @@ fn similar(view: &dyn IndexView, name: &str) -> Vec<DefDoc> {
     indexd_text::terms(name, |t| terms.push(t.to_owned()));
     // The whole word comes after its parts and would ask for exactly the name again.
     if terms.len() > 1 {
-        terms.retain(|t| !terms_equal(t, name));
+        terms.retain(|t| *t != name.to_lowercase());
     }
     let Some(rarest) = terms.iter().min_by_key(|t| view.doc_frequency(t)) else { return Vec::new() };
     let mut postings = Vec::new();
@@ -113,10 +113,6 @@ fn similar(view: &dyn IndexView, name: &str) -> Vec<DefDoc> {
     }
     found.sort();
     found.into_iter().map(|f| f.3).collect()
-}
-
-fn terms_equal(term: &str, name: &str) -> bool {
-    term == name.to_lowercase()
 }
 
 fn checked_limit(limit: Option<u32>) -> Result<usize, ErrorObject> {

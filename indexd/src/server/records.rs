@@ -6,10 +6,11 @@
 use indexd_proto::error::{ErrorCode, ErrorObject};
 use indexd_proto::paths;
 use indexd_proto::shown::ContextSummary;
+use indexd_store::Cache;
 use std::io::ErrorKind;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 /// Packs kept in memory; an ordinary one has about 60 KB.
 const CACHE_PACKS: NonZeroUsize = NonZeroUsize::new(64).unwrap();
@@ -34,42 +35,15 @@ pub struct Kept {
 }
 
 impl Kept {
-    fn bytes(&self) -> usize {
+    /// Bytes that it takes in memory.
+    pub fn bytes(&self) -> usize {
         self.json.len() + self.rendered.len() + self.selected.len()
     }
 }
 
-/// The packs assembled last, by key.
-pub struct Cache {
-    packs: Mutex<(lru::LruCache<String, Arc<Kept>>, usize)>,
-}
-
-impl Default for Cache {
-    fn default() -> Self {
-        Self { packs: Mutex::new((lru::LruCache::new(CACHE_PACKS), 0)) }
-    }
-}
-
-impl Cache {
-    /// The pack of a key.
-    pub fn get(&self, key: &str) -> Option<Arc<Kept>> {
-        self.packs.lock().unwrap_or_else(PoisonError::into_inner).0.get(key).cloned()
-    }
-
-    /// Keeps a pack; the ones used longest ago make room.
-    pub fn put(&self, key: String, kept: Arc<Kept>) {
-        let mut guard = self.packs.lock().unwrap_or_else(PoisonError::into_inner);
-        let (packs, bytes) = &mut *guard;
-        *bytes += kept.bytes();
-        if let Some((_, old)) = packs.push(key, kept) {
-            *bytes -= old.bytes();
-        }
-        while *bytes > CACHE_BYTES_MAX
-            && let Some((_, old)) = packs.pop_lru()
-        {
-            *bytes -= old.bytes();
-        }
-    }
+/// A cache of the packs assembled last, by key.
+pub fn cache() -> Cache<String, Kept> {
+    Cache::new(CACHE_BYTES_MAX, CACHE_PACKS)
 }
 
 /// The records of one user: a folder for each workspace, in it a file for each pack.
@@ -215,18 +189,16 @@ mod tests {
 
     #[test]
     fn the_cache_is_bounded_in_bytes_and_in_packs() {
-        let cache = Cache::default();
-        for i in 0..200 {
-            cache.put(format!("k{i}"), kept(10));
-        }
-        assert!(cache.get("k0").is_none() && cache.get("k199").is_some());
-        cache.put("big".into(), kept(CACHE_BYTES_MAX));
-        assert!(cache.get("k199").is_none() && cache.get("big").is_some());
-        cache.put("too big".into(), kept(CACHE_BYTES_MAX + 1));
-        assert!(cache.get("too big").is_none());
-        cache.put("small".into(), kept(1));
-        cache.put("small".into(), kept(2));
-        assert_eq!(cache.packs.lock().unwrap().1, 2);
+        let cache = cache();
+        let put = |key: &str, bytes| cache.put(key.to_owned(), kept(bytes), kept(bytes).bytes());
+        let get = |key: &str| cache.get(&key.to_owned());
+        (0..200).for_each(|i| put(&format!("k{i}"), 10));
+        let n_kept = (0..200).filter(|i| get(&format!("k{i}")).is_some()).count();
+        assert!(n_kept == CACHE_PACKS.get() && get("k199").is_some());
+        put("big", CACHE_BYTES_MAX);
+        assert!(get("k199").is_none() && get("big").is_some());
+        put("too big", CACHE_BYTES_MAX + 1);
+        assert!(get("too big").is_none());
     }
 
     #[test]

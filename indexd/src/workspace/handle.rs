@@ -3,18 +3,13 @@
 
 use super::head::{AtHead, HeadBlobs};
 use super::indexing::build::BuildError;
-use super::indexing::engine::{Setup, folder_bytes};
+use super::indexing::engine::folder_bytes;
 use super::indexing::overlays;
-use super::indexing::recovery::Verify;
-use super::indexing::siblings::Sharing;
-use super::indexing::stages::{Parts, StageLog};
+use super::indexing::stages::StageLog;
 use super::indexing::update::{UnsavedText, Update};
-use super::life::driver::{Driver, DriverSetup, Event, Import};
-use super::life::memory::Pressure;
-use super::noticing::clock::Clock;
+use super::life::driver::{Driver, Event, Import, WorkspaceSetup};
 use super::noticing::condition::{Condition, Shared};
 use super::noticing::cookie::{Answer, Waiter};
-use super::noticing::watch::Watch;
 use super::status::{Freshness, Progress, WorkspaceError, WorkspaceState};
 use crate::config::Config;
 use crossbeam_channel::{RecvTimeoutError, Sender};
@@ -23,7 +18,7 @@ use indexd_os::Root;
 use indexd_proto::paths::private_dir;
 use indexd_proto::workspace::{Failure, ImportStatus, WorkProgress, WorkspaceStatus};
 use indexd_store::{Overlays, Snapshot};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
@@ -34,29 +29,6 @@ const POLL: Duration = Duration::from_millis(50);
 const OPEN_TIME: Duration = Duration::from_secs(30);
 /// Names of skipped files shown in status.
 const SKIPPED_SHOWN: usize = 20;
-
-/// What a workspace is made of.
-#[derive(Clone)]
-pub struct WorkspaceSetup {
-    /// The canonical root.
-    pub root: PathBuf,
-    /// The index folder.
-    pub home: PathBuf,
-    /// A folder of the daemon's own for cookies.
-    pub cookies: PathBuf,
-    /// The user's settings.
-    pub config: Arc<Config>,
-    /// How changes are noticed.
-    pub watch: Watch,
-    /// How an index that was not closed is checked.
-    pub verify: Verify,
-    /// The pure stages.
-    pub parts: Parts,
-    /// Told when work may have taken memory.
-    pub pressure: Pressure,
-    /// What its index shares with others; nothing by itself.
-    pub sharing: Option<Arc<Sharing>>,
-}
 
 /// A repository root that is being indexed.
 pub struct Workspace {
@@ -77,7 +49,7 @@ struct Running {
 impl Workspace {
     /// Makes a handle; nothing is opened yet.
     pub fn new(setup: WorkspaceSetup) -> Self {
-        let head = HeadBlobs::new(setup.root.clone());
+        let head = HeadBlobs::new(setup.engine.root.clone());
         Self { setup, shared: Arc::default(), running: Mutex::default(), head }
     }
 
@@ -230,12 +202,12 @@ impl Workspace {
     ) -> Result<Snapshot, WorkspaceError> {
         self.sender()?;
         let store = self.shared.store().ok_or(WorkspaceError::Building)?;
-        let root =
-            Root::open(&self.setup.root).map_err(|_| WorkspaceError::NotFound(self.setup.root.clone()))?;
+        let root = Root::open(&self.setup.engine.root)
+            .map_err(|_| WorkspaceError::NotFound(self.setup.engine.root.clone()))?;
         let update = Update {
             root: &root,
             store: &store,
-            parts: self.setup.parts,
+            parts: self.setup.engine.parts,
             contents: None,
             log: &StageLog::default(),
             cancelled: cancel,
@@ -253,9 +225,9 @@ impl Workspace {
     /// # Errors
     /// `Cancelled`, `Failed`, `Closed`, `Io`.
     pub fn compact(&self, cancel: &(dyn Fn() -> bool + Sync)) -> Result<(u64, u64), WorkspaceError> {
-        let before = folder_bytes(&self.setup.home);
+        let before = folder_bytes(&self.setup.engine.home);
         self.ask(Event::Compact, cancel, &mut |_| {})?;
-        Ok((before, folder_bytes(&self.setup.home)))
+        Ok((before, folder_bytes(&self.setup.engine.home)))
     }
 
     /// When a request came last, if the event loop runs.
@@ -275,7 +247,7 @@ impl Workspace {
         let condition = self.shared.condition();
         let Condition { state, generation, n_files, n_pending, watch, n_watched, n_rescans, .. } = condition;
         WorkspaceStatus {
-            root: self.setup.root.display().to_string(),
+            root: self.setup.engine.root.display().to_string(),
             repo_id: self.repo_id(),
             state: state.name().to_owned(),
             failure: failure_of(state).map(|(code, hint)| Failure { code: code.to_owned(), hint }),
@@ -296,7 +268,7 @@ impl Workspace {
                 done: p.done,
                 total: p.total,
             }),
-            index_bytes: folder_bytes(&self.setup.home),
+            index_bytes: folder_bytes(&self.setup.engine.home),
         }
     }
 
@@ -323,19 +295,19 @@ impl Workspace {
 
     /// The same by the manifests on disk: status needs no index.
     pub(super) fn repo_id(&self) -> String {
-        self.name(&self.config(), |manifest| package_on_disk(&self.setup.root, manifest))
+        self.name(&self.config(), |manifest| package_on_disk(&self.setup.engine.root, manifest))
     }
 
     fn name(&self, config: &Config, package: impl Fn(&str) -> Option<String>) -> String {
         let configured = Some(config.index_name.clone()).filter(|name| !name.is_empty());
         let named = || MANIFESTS.iter().find_map(|manifest| package(manifest).filter(|n| !n.is_empty()));
-        let folder = || self.setup.root.file_name().map(|n| n.to_string_lossy().into_owned());
+        let folder = || self.setup.engine.root.file_name().map(|n| n.to_string_lossy().into_owned());
         configured.or_else(named).or_else(folder).unwrap_or_else(|| "root".to_owned())
     }
 
     /// The canonical root.
     pub fn root(&self) -> &Path {
-        &self.setup.root
+        &self.setup.engine.root
     }
 
     /// The settings in force: the user's, narrowed by the repository's as it is now. A file that is
@@ -346,8 +318,8 @@ impl Workspace {
 
     /// The settings in force, and sentences about what of the repository's is not used.
     pub fn settings(&self) -> (Config, Vec<String>) {
-        let user = &self.setup.config;
-        match user.for_repository(&self.setup.root) {
+        let user = &self.setup.engine.config;
+        match user.for_repository(&self.setup.engine.root) {
             Ok(config) => {
                 let unused = config.unused().to_vec();
                 (config, unused)
@@ -397,26 +369,9 @@ impl Workspace {
             return Ok(sender.clone());
         }
         self.shared.restart();
-        let io = |source| WorkspaceError::Io { what: "start", path: self.setup.root.clone(), source };
+        let io = |source| WorkspaceError::Io { what: "start", path: self.setup.engine.root.clone(), source };
         private_dir(&self.setup.cookies, indexd_os::own_uid()).map_err(io)?;
-        let engine = Setup {
-            root: self.setup.root.clone(),
-            home: self.setup.home.clone(),
-            config: Arc::clone(&self.setup.config),
-            parts: self.setup.parts,
-            verify: self.setup.verify.clone(),
-            sharing: self.setup.sharing.clone(),
-        };
-        let (sender, thread) = Driver::start(DriverSetup {
-            engine,
-            user_config: Arc::clone(&self.setup.config),
-            cookies: self.setup.cookies.clone(),
-            watch: self.setup.watch,
-            pressure: self.setup.pressure.clone(),
-            shared: Arc::clone(&self.shared),
-            clock: Clock::System,
-        })
-        .map_err(io)?;
+        let (sender, thread) = Driver::start(self.setup.clone(), Arc::clone(&self.shared)).map_err(io)?;
         running.driver = Some((sender.clone(), thread));
         Ok(sender)
     }

@@ -1,12 +1,14 @@
 //! The workspaces of one user: which roots are registered, and which root a folder belongs to.
 
-use super::handle::{Workspace, WorkspaceSetup};
+use super::handle::Workspace;
 use super::indexing::contents::ContentCache;
+use super::indexing::engine::Setup;
 use super::indexing::parked::Bases;
 use super::indexing::recovery::{self, Verify, write_whole};
 use super::indexing::siblings::Sharing;
 use super::indexing::stages::Parts;
 use super::life::collect::{Collect, describe, unused_for};
+use super::life::driver::WorkspaceSetup;
 use super::life::memory::{Pressure, Workspaces};
 use super::noticing::watch::{self, Watch};
 use super::status::WorkspaceError;
@@ -255,15 +257,17 @@ impl Registry {
             _ => Verify::InProcess,
         };
         Arc::new(Workspace::new(WorkspaceSetup {
-            root: root.to_owned(),
-            home: self.home(root),
+            engine: Setup {
+                root: root.to_owned(),
+                home: self.home(root),
+                config: Arc::clone(&self.config),
+                verify,
+                parts: Parts::default(),
+                sharing: self.sharing.clone(),
+            },
             cookies: self.cookies(root),
-            config: Arc::clone(&self.config),
             watch: self.watch,
-            verify,
-            parts: Parts::default(),
             pressure: self.pressure.clone(),
-            sharing: self.sharing.clone(),
         }))
     }
 

@@ -9,7 +9,7 @@ use indexd::workspace::indexing::engine::Setup;
 use indexd::workspace::indexing::recovery::Verify;
 use indexd::workspace::indexing::siblings::Sharing;
 use indexd::workspace::indexing::stages::Parts;
-use indexd::workspace::life::driver::{Driver, DriverSetup, Event};
+use indexd::workspace::life::driver::{Driver, Event, WorkspaceSetup};
 use indexd::workspace::noticing::clock::Clock;
 use indexd::workspace::noticing::condition::Shared;
 use indexd::workspace::noticing::cookie::{Answer, Waiter};
@@ -81,27 +81,24 @@ impl World {
     fn start(&mut self) {
         let mut config = Config::default();
         config.index_background_tokens = false;
-        let config = Arc::new(config);
         let engine = Setup {
             root: self.root.clone(),
             home: self.top.join("index"),
-            config: Arc::clone(&config),
+            config: Arc::new(config),
             parts: Parts::default(),
             verify: Verify::InProcess,
             sharing: self.sharing.clone(),
         };
         (self.sender, self.events) = crossbeam_channel::unbounded();
         self.shared = Arc::default();
-        let setup = DriverSetup {
+        let setup = WorkspaceSetup {
             engine,
-            user_config: config,
             cookies: self.top.join("cookies"),
             watch: plan::start,
             pressure: Pressure::none(),
-            shared: Arc::clone(&self.shared),
-            clock: self.clock.clone(),
         };
-        self.driver = Some(Driver::new(setup, self.sender.clone(), self.events.clone()));
+        let channel = (self.sender.clone(), self.events.clone());
+        self.driver = Some(Driver::new(setup, Arc::clone(&self.shared), self.clock.clone(), channel));
     }
 
     fn show(&self, what: &dyn std::fmt::Debug) {

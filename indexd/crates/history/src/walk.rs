@@ -51,7 +51,7 @@ pub(crate) fn read(
         if past.commits.len() >= limits.commits_max {
             break;
         }
-        let Some(next) = queue.pop() else { break };
+        let Some(next) = queue.heap.pop() else { break };
         if !reader.boundary.contains(&next.id) {
             next.parents.iter().for_each(|id| queue.push(repo, *id));
         }
@@ -180,10 +180,6 @@ impl Queue {
         };
         self.heap.push(next);
     }
-
-    fn pop(&mut self) -> Option<Next> {
-        self.heap.pop()
-    }
 }
 
 fn cut(subject: &[u8]) -> String {
@@ -274,11 +270,6 @@ struct Changes {
 }
 
 impl Changes {
-    fn pop(&mut self) {
-        let parent = self.path.rfind_byte(b'/').unwrap_or(0);
-        self.path.truncate(parent);
-    }
-
     fn push(&mut self, component: &BStr) {
         if !component.is_empty() {
             if !self.path.is_empty() {
@@ -304,7 +295,8 @@ impl Visit for Changes {
     }
 
     fn pop_path_component(&mut self) {
-        self.pop();
+        let parent = self.path.rfind_byte(b'/').unwrap_or(0);
+        self.path.truncate(parent);
     }
 
     fn visit(&mut self, change: visit::Change) -> visit::Action {

@@ -53,8 +53,7 @@ fn last_part(module: &str) -> &str {
 /// The module path of the `go.mod` in a folder.
 fn module_name(view: &dyn IndexView, dir: &str) -> Option<String> {
     let file = view.file_by_path(&indexd_model::path::join(dir, "go.mod"))?;
-    let interface = view.interface(file);
-    Some(Facts::outside(&interface).str(interface.package?).to_owned())
+    Source::of(view, file).package(view)
 }
 
 fn go(view: &dyn IndexView, source: &Source, out: &mut Vec<Entrypoint>) {
@@ -89,12 +88,8 @@ fn go_libraries(view: &dyn IndexView, files: &[Source], out: &mut Vec<Entrypoint
         let Some(module) = module_name(view, dir) else { continue };
         let in_root =
             |s: &&Source| s.is_product_code() && s.language == Language::Go && dir_of(&s.path) == dir;
-        let package_of = |s: &Source| {
-            let interface = view.interface(s.doc);
-            interface.package.map(|p| Facts::outside(&interface).str(p).to_owned())
-        };
         let root: Vec<&Source> = files.iter().filter(in_root).collect();
-        let named = root.iter().find_map(|s| package_of(s).filter(|p| p != "main").map(|p| (p, *s)));
+        let named = root.iter().find_map(|s| s.package(view).filter(|p| p != "main").map(|p| (p, *s)));
         let Some((package, first)) = named else { continue };
         let own = root.iter().find(|s| stem_of(&s.path) == "doc" || stem_of(&s.path) == package);
         let source = own.copied().unwrap_or(first);

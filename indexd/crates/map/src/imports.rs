@@ -175,18 +175,11 @@ pub fn inside_uses(view: &dyn IndexView, found: &mut dyn FnMut(&str, &str, &Use)
                 continue;
             }
             for edge in view.edges_to(def, &[EdgeKind::Call], CALLERS_MAX) {
-                let site = view.file(view.def(edge.site()).file);
-                let is_own = Source {
-                    doc: view.def(edge.site()).file,
-                    path: site.path.clone(),
-                    language: site.language,
-                    roles: site.roles,
-                    n_lines: site.n_lines,
-                };
-                if !is_own.is_product_code() || dir_of(&site.path) == package {
+                let site = Source::of(view, view.def(edge.site()).file);
+                if !site.is_product_code() || dir_of(&site.path) == package {
                     continue;
                 }
-                let text = view.text(is_own.doc);
+                let text = site.text(view);
                 for o in edge.occurrences.iter().filter(|o| o.confidence >= 80) {
                     let it = Use {
                         at: o.at as usize,

@@ -50,11 +50,7 @@ fn module(view: &dyn IndexView, dir: &str, sources: &[&Source]) -> Module {
 }
 
 fn package_of(view: &dyn IndexView, sources: &[&Source]) -> Option<String> {
-    let of = |s: &Source| {
-        let interface = view.interface(s.doc);
-        interface.package.map(|p| Facts::outside(&interface).str(p).to_owned())
-    };
-    let names: Vec<String> = sources.iter().filter_map(|s| of(s)).collect();
+    let names: Vec<String> = sources.iter().filter_map(|s| s.package(view)).collect();
     // A script beside a package calls itself `main`.
     names.iter().find(|n| *n != "main").or(names.first()).cloned()
 }

@@ -6,7 +6,8 @@
 use crate::entrypoints::{Entrypoint, Kind as Begins};
 use crate::settings::{Kind, Setting};
 use crate::{LINES_MAX, Place, RepoMap};
-use indexd_api::map::{Folder, Module, Touches};
+use indexd_api::map::{Boundary, Folder, Module, Touches};
+use indexd_model::path::dir_of;
 use std::collections::BTreeMap;
 
 /// Characters of a list line at which the next one begins.
@@ -79,7 +80,7 @@ fn page_of(map: &RepoMap, lines_max: usize) -> String {
         Part { heading: "## Entrypoints", lines: entrypoints(&map.entrypoints), left_out: 0 },
         Part { heading: "## Modules", lines: modules(&map.modules), left_out: 0 },
         Part { heading: "## Config", lines: config(&map.config), left_out: 0 },
-        Part { heading: "## Side effect boundaries", lines: effects(map), left_out: 0 },
+        Part { heading: "## Side effect boundaries", lines: effects(&map.side_effects), left_out: 0 },
     ];
     let taken = |parts: &[Part]| HEAD_LINES + PART_LINES + total(parts);
     let part_of = |lines: usize| lines * lines_max / LINES_MAX;
@@ -160,25 +161,32 @@ fn code(text: &str) -> String {
 }
 
 fn entrypoints(all: &[Entrypoint]) -> Vec<Line> {
-    let mut out = Vec::new();
-    for (kind, title) in [
+    let titles = [
         (Begins::Program, "### Programs"),
         (Begins::Script, "### Scripts"),
         (Begins::Library, "### Libraries"),
         (Begins::Example, "### Examples"),
-    ] {
-        let of_kind: Vec<&Entrypoint> = all.iter().filter(|e| e.kind == kind).collect();
+    ];
+    let line = |e: &Entrypoint| {
+        let (name, path, how) = (code(&e.name), one_line(&e.path), one_line(&e.how));
+        entry(format!("- {name}: {path}:{} ({how})", e.line))
+    };
+    by_kind(all, titles, |e| e.kind, |_, of_kind| of_kind.into_iter().map(line).collect())
+}
+
+/// The lines of the entries of each kind, under its title; nothing for a kind without any.
+fn by_kind<T, K: Copy + PartialEq, const N: usize>(
+    all: &[T],
+    titles: [(K, &str); N],
+    kind_of: impl Fn(&T) -> K,
+    lines_of: impl Fn(K, Vec<&T>) -> Vec<Line>,
+) -> Vec<Line> {
+    let mut out = Vec::new();
+    for (kind, title) in titles {
+        let of_kind: Vec<&T> = all.iter().filter(|e| kind_of(e) == kind).collect();
         if !of_kind.is_empty() {
             out.push(heading(title));
-        }
-        for e in of_kind {
-            out.push(entry(format!(
-                "- {}: {}:{} ({})",
-                code(&e.name),
-                one_line(&e.path),
-                e.line,
-                one_line(&e.how)
-            )));
+            out.extend(lines_of(kind, of_kind));
         }
     }
     out
@@ -247,25 +255,20 @@ fn folded(all: &[Module]) -> Vec<Module> {
 }
 
 fn config(all: &[Setting]) -> Vec<Line> {
-    let mut out = Vec::new();
-    for (kind, title) in [
+    let titles = [
         (Kind::Environment, "### Environment"),
         (Kind::Flag, "### Flags"),
         (Kind::Setting, "### Settings"),
         (Kind::Field, "### Fields of configuration types"),
-    ] {
-        let of_kind: Vec<&Setting> = all.iter().filter(|s| s.kind == kind).collect();
-        if of_kind.is_empty() {
-            continue;
+    ];
+    let lines = |kind: Kind, of_kind: Vec<&Setting>| {
+        if kind == Kind::Environment || kind == Kind::Setting && of_kind.len() <= 60 {
+            of_kind.into_iter().map(|s| entry(one_key(s))).collect()
+        } else {
+            by_file(&of_kind)
         }
-        out.push(heading(title));
-        match kind {
-            Kind::Environment => out.extend(of_kind.iter().map(|s| entry(one_key(s)))),
-            Kind::Setting if of_kind.len() <= 60 => out.extend(of_kind.iter().map(|s| entry(one_key(s)))),
-            _ => out.extend(by_file(&of_kind)),
-        }
-    }
-    out
+    };
+    by_kind(all, titles, |s| s.kind, lines)
 }
 
 fn one_key(setting: &Setting) -> String {
@@ -315,26 +318,20 @@ fn by_file(settings: &[&Setting]) -> Vec<Line> {
     out
 }
 
-fn effects(map: &RepoMap) -> Vec<Line> {
-    let mut out = Vec::new();
-    for (touches, title) in [
+fn effects(all: &[Boundary]) -> Vec<Line> {
+    let titles = [
         (Touches::FileSystem, "### File system"),
         (Touches::Network, "### Network"),
         (Touches::Process, "### Process execution"),
-    ] {
-        let of_kind: Vec<_> = map.side_effects.iter().filter(|b| b.touches == touches).collect();
-        if !of_kind.is_empty() {
-            out.push(heading(title));
-        }
-        for b in of_kind {
-            let mut shown: Vec<String> =
-                b.calls.iter().take(CALLS_SHOWN).map(|c| format!("{} ({})", code(&c.name), c.line)).collect();
-            let more = b.calls.len().saturating_sub(CALLS_SHOWN);
-            shown.extend((more > 0).then(|| format!("{more} more")));
-            out.push(entry(format!("- {}: {}", one_line(&b.path), shown.join(", "))));
-        }
-    }
-    out
+    ];
+    let line = |b: &Boundary| {
+        let mut shown: Vec<String> =
+            b.calls.iter().take(CALLS_SHOWN).map(|c| format!("{} ({})", code(&c.name), c.line)).collect();
+        let more = b.calls.len().saturating_sub(CALLS_SHOWN);
+        shown.extend((more > 0).then(|| format!("{more} more")));
+        entry(format!("- {}: {}", one_line(&b.path), shown.join(", ")))
+    };
+    by_kind(all, titles, |b| b.touches, |_, of_kind| of_kind.into_iter().map(line).collect())
 }
 
 /// The tree in at most `room` lines: with as many children of each folder as fit, then with fewer levels.
@@ -360,7 +357,7 @@ fn branches(folders: &[Folder], depth: usize, most: usize) -> Vec<Line> {
         if hidden.is_some_and(is_below) {
             continue;
         }
-        let parent = f.path.rsplit_once('/').map_or("", |(dir, _)| dir);
+        let parent = dir_of(&f.path);
         let n = children.entry(parent).or_default();
         *n += usize::from(f.depth > 0);
         let indent = "  ".repeat(f.depth);
@@ -380,5 +377,5 @@ fn branches(folders: &[Folder], depth: usize, most: usize) -> Vec<Line> {
 }
 
 fn is_child(path: &str, parent: &str) -> bool {
-    path.rsplit_once('/').map_or("", |(dir, _)| dir) == parent && !path.is_empty()
+    dir_of(path) == parent && !path.is_empty()
 }

@@ -1,6 +1,6 @@
 //! The files of an index state with what every part of the map asks of them.
 
-use indexd_model::{FileDoc, FileRoles, IndexView, Language};
+use indexd_model::{Facts, FileDoc, FileRoles, IndexView, Language};
 use std::sync::Arc;
 
 /// A file.
@@ -18,9 +18,21 @@ pub struct Source {
 }
 
 impl Source {
+    /// The file of a handle.
+    pub fn of(view: &dyn IndexView, doc: FileDoc) -> Self {
+        let file = view.file(doc);
+        Self { doc, path: file.path, language: file.language, roles: file.roles, n_lines: file.n_lines }
+    }
+
     /// The stored text.
     pub fn text(&self, view: &dyn IndexView) -> Arc<str> {
         view.text(self.doc)
+    }
+
+    /// The package or module that it says it belongs to.
+    pub fn package(&self, view: &dyn IndexView) -> Option<String> {
+        let interface = view.interface(self.doc);
+        Some(Facts::outside(&interface).str(interface.package?).to_owned())
     }
 
     /// Whether it is code that the repository itself wrote: no copy of another one, nothing generated.
@@ -41,9 +53,5 @@ impl Source {
 
 /// All files, ordered by path.
 pub fn list(view: &dyn IndexView) -> Vec<Source> {
-    let read = |doc: FileDoc| {
-        let file = view.file(doc);
-        Source { doc, path: file.path, language: file.language, roles: file.roles, n_lines: file.n_lines }
-    };
-    view.files().into_iter().map(read).collect()
+    view.files().into_iter().map(|doc| Source::of(view, doc)).collect()
 }

@@ -3,15 +3,15 @@
 
 use std::path::Path;
 
-/// The id of this boot of the machine; `unknown` where the system does not tell. After a crash of
-/// the machine (not only of the process) unsynced writes may be lost, and a changed id says so.
-pub fn boot_id() -> String {
-    std::fs::read_to_string("/proc/sys/kernel/random/boot_id")
-        .map_or_else(|_| "unknown".to_owned(), |s| s.trim().to_owned())
+/// The id of this boot of the machine; `None` where the system does not tell. After a crash of the
+/// machine (not only of the process) unsynced writes may be lost, and a changed id says so.
+pub fn boot_id() -> Option<String> {
+    let id = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()?;
+    Some(id.trim().to_owned()).filter(|id| !id.is_empty())
 }
 
 /// Whether `path` lies on a network or userspace file system, where memory maps and locks are not
-/// dependable and changes raise no events. Magic numbers are those of `statfs(2)`.
+/// dependable and changes raise no events.
 pub fn is_network_file_system(path: &Path) -> bool {
     const NETWORK: [u64; 9] = [
         0x6969,      // NFS
@@ -24,20 +24,7 @@ pub fn is_network_file_system(path: &Path) -> bool {
         0x00c3_6400, // Ceph
         0x786f_4256, // vboxsf
     ];
-    #[cfg(target_os = "linux")]
-    {
-        #[allow(
-            clippy::unnecessary_cast,
-            clippy::cast_sign_loss,
-            reason = "the field type differs between systems"
-        )]
-        rustix::fs::statfs(path).is_ok_and(|s| NETWORK.contains(&(s.f_type as u64 & 0xffff_ffff)))
-    }
-    #[cfg(not(target_os = "linux"))]
-    {
-        let _ = (path, NETWORK);
-        false
-    }
+    is_of_kind(path, &NETWORK)
 }
 
 /// Whether `path` lies on a file system that the kernel makes up, such as that of processes.
@@ -53,6 +40,12 @@ pub fn is_kernel_file_system(path: &Path) -> bool {
         0x7363_6673, // securityfs
         0xcafe_4a11, // bpf
     ];
+    is_of_kind(path, &KERNEL)
+}
+
+/// Whether `path` lies on a file system with one of these magic numbers of `statfs(2)`; never elsewhere
+/// than on Linux.
+fn is_of_kind(path: &Path, magic: &[u64]) -> bool {
     #[cfg(target_os = "linux")]
     {
         #[allow(
@@ -60,11 +53,11 @@ pub fn is_kernel_file_system(path: &Path) -> bool {
             clippy::cast_sign_loss,
             reason = "the field type differs between systems"
         )]
-        rustix::fs::statfs(path).is_ok_and(|s| KERNEL.contains(&(s.f_type as u64 & 0xffff_ffff)))
+        rustix::fs::statfs(path).is_ok_and(|s| magic.contains(&(s.f_type as u64 & 0xffff_ffff)))
     }
     #[cfg(not(target_os = "linux"))]
     {
-        let _ = (path, KERNEL);
+        let _ = (path, magic);
         false
     }
 }
@@ -82,7 +75,7 @@ mod tests {
     #[test]
     fn the_machine_answers() {
         assert_eq!(boot_id(), boot_id());
-        assert!(!boot_id().is_empty());
+        assert_eq!(boot_id().is_some(), cfg!(target_os = "linux"));
         let dir = tempfile::tempdir().unwrap();
         assert!(!is_network_file_system(dir.path()));
         assert!(bytes_free(dir.path()).is_some_and(|n| n > 0));

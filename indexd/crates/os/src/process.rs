@@ -2,6 +2,8 @@
 //! its memory goes to disk, and it may hold many watches and sockets.
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+use std::fs::File;
+use std::path::Path;
 use std::process::Command;
 
 /// The effective user id; 0 where there is none.
@@ -10,6 +12,22 @@ pub fn own_uid() -> u32 {
     return rustix::process::geteuid().as_raw();
     #[cfg(not(unix))]
     return 0;
+}
+
+/// Opens a file of the user's own to be read and written; makes it when it is not there. A link is
+/// refused, since its target would be written to.
+///
+/// # Errors
+/// What the system says.
+pub fn open_own(path: &Path) -> std::io::Result<File> {
+    let mut options = File::options();
+    options.create(true).truncate(false).read(true).write(true);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::OpenOptionsExt;
+        options.mode(0o600).custom_flags(rustix::fs::OFlags::NOFOLLOW.bits() as i32);
+    }
+    options.open(path)
 }
 
 /// Switches core dumps off for this process and its children, and on Linux keeps other processes of

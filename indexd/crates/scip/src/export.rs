@@ -37,22 +37,11 @@ pub struct ExportOptions {
     pub confidence_min: u8,
 }
 
-/// What was written.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Exported {
-    /// Documents.
-    pub n_documents: u64,
-    /// Occurrences, definitions included.
-    pub n_occurrences: u64,
-    /// Symbols with information.
-    pub n_symbols: u64,
-}
-
 /// Writes all files of `view` with text as a SCIP index. Columns are UTF-8 bytes.
 ///
 /// # Errors
 /// Those of `out`.
-pub fn export(view: &dyn IndexView, options: &ExportOptions, out: &mut dyn Write) -> io::Result<Exported> {
+pub fn export(view: &dyn IndexView, options: &ExportOptions, out: &mut dyn Write) -> io::Result<()> {
     let tool =
         ToolInfo { name: "indexd".to_owned(), version: options.tool_version.clone(), ..ToolInfo::default() };
     let metadata = Metadata {
@@ -63,19 +52,15 @@ pub fn export(view: &dyn IndexView, options: &ExportOptions, out: &mut dyn Write
     };
     write(out, &Index { metadata: MessageField::some(metadata), ..Index::default() })?;
     let mut exporter = Exporter { view, confidence_min: options.confidence_min, files: FxHashMap::default() };
-    let mut exported = Exported::default();
     for file in view.files() {
         let record = view.file(file);
         if matches!(record.outcome, Outcome::Binary | Outcome::Sensitive | Outcome::TooLarge) {
             continue;
         }
         let document = exporter.document(file, &record);
-        exported.n_documents += 1;
-        exported.n_occurrences += document.occurrences.len() as u64;
-        exported.n_symbols += document.symbols.len() as u64;
         write(out, &Index { documents: vec![document], ..Index::default() })?;
     }
-    Ok(exported)
+    Ok(())
 }
 
 fn write(out: &mut dyn Write, message: &Index) -> io::Result<()> {

@@ -14,7 +14,7 @@ pub mod resolve;
 pub mod symbol;
 pub mod text;
 
-pub use export::{ExportOptions, Exported, export};
+pub use export::{ExportOptions, export};
 pub use import::{ForeignIndex, ScipError, read};
 pub use overlay::{Overlay, apply, digest};
 pub use resolve::{Imported, prefix_of, resolve_import};

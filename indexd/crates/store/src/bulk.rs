@@ -13,7 +13,6 @@ use crate::codec::blob;
 use crate::codec::edges;
 use crate::codec::enums::Coded;
 use crate::codec::facts::Packer;
-use crate::codec::records::StatRow;
 use crate::error::{Result, StoreError};
 use crate::input::{FileInput, FileStat, History, Overlays};
 use crate::linked::{by_source, decode_sorted, encode_sorted, lookups_blob, short_lookups, unresolved_blob};
@@ -91,8 +90,8 @@ struct Linked {
     rows: Vec<u8>,
     unresolved: Vec<u8>,
     lookups: Vec<u8>,
-    /// Targets by kind: `(target, kind, source)`.
-    targets: Vec<(u32, u8, u32)>,
+    /// Prefixes of the sets of `edges_in`, each with a source.
+    targets: Vec<([u8; 5], u32)>,
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -235,7 +234,7 @@ impl Bulk {
                 out.sources.push((source, row.len() as u32));
                 out.rows.extend_from_slice(&row);
                 for same in uses.chunk_by(|a, b| (a.kind, a.target) == (b.kind, b.target)) {
-                    out.targets.push((same[0].target, same[0].kind.code(), source));
+                    out.targets.push((in_prefix(same[0].target, same[0].kind.code()), source));
                 }
             }
             out.rows.shrink_to_fit();
@@ -366,7 +365,7 @@ impl Sealed {
             }
             let keys =
                 decode_sorted(&l.lookups).ok_or_else(|| StoreError::Inconsistent("packed lookups".into()))?;
-            lookups.extend(keys.into_iter().map(|k| (k, file)));
+            lookups.extend(keys.into_iter().map(|k| (k.to_be_bytes(), file)));
             targets.extend_from_slice(&l.targets);
         }
         for (file, l) in (0u32..).zip(&linked) {
@@ -374,11 +373,8 @@ impl Sealed {
             sink.append_blob(&tables.lookups, file, &lookups_blob(&l.lookups))?;
         }
         drop(linked);
-        lookups.sort_unstable();
-        write_sets(sink, &tables.dependants, &lookups, |p| p.0.to_be_bytes(), |p| p.1)?;
-        drop(lookups);
-        targets.sort_unstable();
-        write_sets(sink, &tables.edges_in, &targets, |t| in_prefix(t.0, t.1), |t| t.2)
+        write_sets(sink, &tables.dependants, lookups)?;
+        write_sets(sink, &tables.edges_in, targets)
     }
 
     fn write_blobs(&self, sink: &mut Sink, spill: &Spill) -> Result<()> {
@@ -425,7 +421,7 @@ impl Sealed {
             let row = rows.file(&e.path, &e.hash, e.size, e.path_len, room);
             sink.append(&tables.files, &key, &mut row.encode())?;
             sink.append(&tables.file_defs, &key, &mut encode_runs(&docs))?;
-            sink.append(&tables.stats, &key, &mut StatRow::from(&e.stat).encode())?;
+            sink.append(&tables.stats, &key, &mut e.stat.encode())?;
             for (i, (lens, digest)) in e.lens.iter().zip(&e.digests).enumerate() {
                 let doc = start + i as u32;
                 let mut row = rows.chunk(i, lens, *digest).encode(doc);
@@ -445,7 +441,7 @@ impl Sealed {
 
     fn write_defs(&self, sink: &mut Sink) -> Result<()> {
         let tables = sink.tables();
-        let mut names: Vec<(u64, &str, u32)> = Vec::with_capacity(self.next_def as usize);
+        let mut names = Vec::with_capacity(self.next_def as usize);
         for (file, e) in self.each() {
             let docs = self.docs(file);
             self.rows(file, e, &docs)
@@ -453,29 +449,12 @@ impl Sealed {
             for (def, doc) in e.interface.defs.iter().zip(&docs[1..]) {
                 let name = e.interface.arena.strings.get(def.name.index()).map_or("", String::as_str);
                 if !name.is_empty() {
-                    names.push((terms::head(name), name, *doc));
+                    names.push((text_prefix(name), *doc));
                 }
             }
         }
-        names.sort_unstable();
         // Two names that are cut to one key share a row.
-        let prefixed: Vec<(Vec<u8>, u32)> =
-            names.into_iter().map(|(_, name, doc)| (text_prefix(name), doc)).collect();
-        let mut groups: Vec<(&[u8], Vec<u32>)> = Vec::new();
-        for (prefix, doc) in &prefixed {
-            match groups.last_mut() {
-                Some((last, docs)) if *last == &prefix[..] => docs.push(*doc),
-                _ => groups.push((prefix, vec![*doc])),
-            }
-        }
-        groups.sort_unstable();
-        for (prefix, mut docs) in groups {
-            docs.sort_unstable();
-            for (key, mut value) in sets::rows(prefix, &docs) {
-                sink.append(&tables.names, &key, &mut value)?;
-            }
-        }
-        Ok(())
+        write_sets(sink, &tables.names, names)
     }
 
     fn write_providers(&self, sink: &mut Sink) -> Result<()> {
@@ -483,11 +462,9 @@ impl Sealed {
         let mut pairs = Vec::new();
         for (file, e) in self.each() {
             let keys = e.interface.entries.chunk_by(|a, b| a.key == b.key);
-            pairs.extend(keys.map(|run| (run[0].key.0, file)));
+            pairs.extend(keys.map(|run| (run[0].key.0.to_be_bytes(), file)));
         }
-        pairs.sort_unstable();
-        pairs.dedup();
-        write_sets(sink, &tables.providers, &pairs, |p| p.0.to_be_bytes(), |p| p.1)
+        write_sets(sink, &tables.providers, pairs)
     }
 
     fn write_leaves(&self, sink: &mut Sink) -> Result<Option<[u8; 32]>> {
@@ -510,21 +487,15 @@ impl Sealed {
     }
 }
 
-/// Writes sets from pairs sorted by prefix and member.
-fn write_sets<T, const N: usize>(
-    sink: &mut Sink,
-    table: &Table,
-    pairs: &[T],
-    prefix_of: impl Fn(&T) -> [u8; N],
-    member_of: impl Fn(&T) -> u32,
-) -> Result<()> {
+/// Writes sets from pairs of prefix and member, in any order.
+fn write_sets<P: AsRef<[u8]> + Ord>(sink: &mut Sink, table: &Table, mut pairs: Vec<(P, u32)>) -> Result<()> {
+    pairs.sort_unstable();
     let mut members = Vec::new();
-    for run in pairs.chunk_by(|a, b| prefix_of(a) == prefix_of(b)) {
-        let prefix = prefix_of(&run[0]);
+    for run in pairs.chunk_by(|a, b| a.0 == b.0) {
         members.clear();
-        members.extend(run.iter().map(&member_of));
+        members.extend(run.iter().map(|pair| pair.1));
         members.dedup();
-        for (key, mut value) in sets::rows(&prefix, &members) {
+        for (key, mut value) in sets::rows(run[0].0.as_ref(), &members) {
             sink.append(table, &key, &mut value)?;
         }
     }

@@ -1,13 +1,15 @@
-//! Bounded caches of decoded blobs, shared by all snapshots.
+//! Caches that are bounded in bytes: of decoded blobs here, of packs in the daemon.
 
 use lru::LruCache;
 use std::hash::Hash;
+use std::num::NonZeroUsize;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// A cache of at most so many bytes; the least recently used go first.
-pub(crate) struct Cache<K: Hash + Eq, V: ?Sized> {
+/// A cache of at most so many bytes and entries; the least recently used go first.
+pub struct Cache<K: Hash + Eq, V: ?Sized> {
     inner: Mutex<Inner<K, V>>,
     bytes_max: usize,
+    entries_max: NonZeroUsize,
 }
 
 struct Inner<K: Hash + Eq, V: ?Sized> {
@@ -17,8 +19,10 @@ struct Inner<K: Hash + Eq, V: ?Sized> {
 
 impl<K: Hash + Eq, V: ?Sized> Cache<K, V> {
     /// An empty cache.
-    pub fn new(bytes_max: usize) -> Self {
-        Self { inner: Mutex::new(Inner { lru: LruCache::unbounded(), bytes: 0 }), bytes_max }
+    pub fn new(bytes_max: usize, entries_max: NonZeroUsize) -> Self {
+        // Room for all entries at once is not set aside.
+        let lru = LruCache::unbounded();
+        Self { inner: Mutex::new(Inner { lru, bytes: 0 }), bytes_max, entries_max }
     }
 
     /// The value under `key`.
@@ -44,7 +48,7 @@ impl<K: Hash + Eq, V: ?Sized> Cache<K, V> {
         if let Some((_, (_, old))) = inner.lru.push(key, (value, bytes)) {
             inner.bytes -= old;
         }
-        while inner.bytes > self.bytes_max {
+        while inner.bytes > self.bytes_max || inner.lru.len() > self.entries_max.get() {
             let Some((_, (_, bytes))) = inner.lru.pop_lru() else {
                 break;
             };
@@ -59,7 +63,7 @@ mod tests {
 
     #[test]
     fn forgets_what_was_not_used_for_longest() {
-        let cache: Cache<u32, str> = Cache::new(10);
+        let cache: Cache<u32, str> = Cache::new(10, NonZeroUsize::MAX);
         for (k, bytes) in [(1, 4), (2, 4), (1, 4), (3, 11)] {
             cache.put(k, Arc::from("x"), bytes);
         }
@@ -67,6 +71,8 @@ mod tests {
         cache.get(&1);
         cache.put(4, Arc::from("y"), 4);
         assert_eq!([1, 2, 4].map(|k| cache.get(&k).is_some()), [true, false, true]);
+        cache.put(4, Arc::from("y"), 2);
+        assert_eq!(cache.inner.lock().unwrap().bytes, 6);
         cache.clear();
         cache.put(5, Arc::from("z"), 10);
         assert_eq!([1, 4, 5].map(|k| cache.get(&k).is_some()), [false, false, true]);

@@ -6,6 +6,7 @@
 //! transaction while the original serves on.
 
 use crate::bulk::Sink;
+use crate::difference::Blobs;
 use crate::error::{Result, StoreError};
 use crate::meta::Meta;
 use crate::recovery;
@@ -16,8 +17,6 @@ use std::path::Path;
 
 /// Rows between two looks at whether the copy is still wanted.
 const ROWS_PER_LOOK: u32 = 4_096;
-/// Bytes of a piece's key that name its file.
-const FILE_BYTES: usize = 4;
 
 impl Store {
     /// Writes every row of the last committed state into a new index in the folder `to`, which must
@@ -73,44 +72,21 @@ fn copy_table(
     sink: &mut Sink,
     is_stopping: &dyn Fn() -> bool,
 ) -> Result<()> {
-    let mut rows = from.prefix(txn, &[])?;
-    let mut blob = Blob::default();
+    let mut rows = Blobs::of(from, txn)?;
     let mut value = Vec::new();
     let mut n_rows = 0_u32;
-    while let Some(stored) = rows.advance()? {
+    while rows.advance()? {
         if n_rows.is_multiple_of(ROWS_PER_LOOK) && is_stopping() {
             return Err(StoreError::Busy("stopping"));
         }
         n_rows = n_rows.wrapping_add(1);
         if from.form == Form::Pieces {
-            let file = rows.key().first_chunk::<FILE_BYTES>().ok_or_else(|| from.corrupt(rows.key()))?;
-            let file = u32::from_be_bytes(*file);
-            if blob.file != Some(file) {
-                blob.write(into, sink)?;
-                blob.file = Some(file);
-            }
-            blob.bytes.extend_from_slice(stored);
+            sink.append_blob(into, from.handle(rows.key())?, rows.value())?;
         } else {
             value.clear();
-            value.extend_from_slice(stored);
+            value.extend_from_slice(rows.value());
             sink.append(into, rows.key(), &mut value)?;
         }
     }
-    blob.write(into, sink)
-}
-
-/// The blob of a file, put together from its pieces.
-#[derive(Default)]
-struct Blob {
-    file: Option<u32>,
-    bytes: Vec<u8>,
-}
-
-impl Blob {
-    fn write(&mut self, into: &Table, sink: &mut Sink) -> Result<()> {
-        match self.file.take() {
-            Some(file) => sink.append_blob(into, file, &std::mem::take(&mut self.bytes)),
-            None => Ok(()),
-        }
-    }
+    Ok(())
 }

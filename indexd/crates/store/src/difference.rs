@@ -154,7 +154,7 @@ fn lay(table: &Table, txn: &mut RwTxn, key: &[u8], value: Option<&[u8]>) -> Resu
 }
 
 /// The rows of a table in order, with the pieces of a blob put together.
-struct Blobs<'t> {
+pub(crate) struct Blobs<'t> {
     table: Table,
     rows: Rows<'t>,
     value: &'t [u8],
@@ -170,7 +170,8 @@ struct Blob<'t> {
 }
 
 impl<'t> Blobs<'t> {
-    fn of(table: &Table, txn: &'t RoTxn) -> Result<Self> {
+    /// Starts before the first row.
+    pub fn of(table: &Table, txn: &'t RoTxn) -> Result<Self> {
         let mut rows = table.iter(txn)?;
         let blob = match table.form {
             Form::Pieces => Some(Blob { next: piece(table, &mut rows)?, ..Blob::default() }),
@@ -180,7 +181,7 @@ impl<'t> Blobs<'t> {
     }
 
     /// Goes to the next row; false when there is none.
-    fn advance(&mut self) -> Result<bool> {
+    pub fn advance(&mut self) -> Result<bool> {
         let Some(blob) = &mut self.blob else {
             let value = self.rows.advance()?;
             self.value = value.unwrap_or_default();
@@ -201,11 +202,13 @@ impl<'t> Blobs<'t> {
         }
     }
 
-    fn key(&self) -> &[u8] {
+    /// The key of the current row: of a blob its file.
+    pub fn key(&self) -> &[u8] {
         self.blob.as_ref().map_or_else(|| self.rows.key(), |blob| &blob.file)
     }
 
-    fn value(&self) -> &[u8] {
+    /// The current row, or blob.
+    pub fn value(&self) -> &[u8] {
         self.blob.as_ref().map_or(self.value, |blob| &blob.bytes)
     }
 }

@@ -5,9 +5,10 @@ use crate::codec::chunks::ChunkRow;
 use crate::codec::defs::DefRow;
 use crate::codec::edges::{self, Base};
 use crate::codec::facts::{Packer, unpack_body, unpack_interface};
-use crate::codec::records::{FileRow, StatRow};
+use crate::codec::records::FileRow;
 use crate::codec::run::{self, Entries};
 use crate::codec::{postings, set};
+use crate::input::FileStat;
 use crate::linked::{decode_sorted, encode_sorted};
 use crate::meta::{Free, Meta};
 use crate::prepared::{FileRows, def_lines, digests};
@@ -52,7 +53,7 @@ pub fn row(data: &[u8]) {
         9 => runs(bytes),
         10 => same(decode_runs(bytes), |ids| decode_runs(&encode_runs(ids))),
         11 => same(decode_sorted(bytes), |keys| decode_sorted(&encode_sorted(keys))),
-        12 => ignore((FileRow::access(bytes).map(|row| row.path.len()), StatRow::access(bytes).is_some())),
+        12 => ignore((FileRow::access(bytes).map(|row| row.path.len()), FileStat::decode(bytes).is_some())),
         13 => ignore((
             bitcode::decode::<Meta>(bytes).map(|meta| meta.signature()),
             bitcode::decode::<Free>(bytes),

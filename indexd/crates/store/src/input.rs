@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// What the file system said about a file when it was read. A cache: never part of the dump.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(rkyv::Archive, rkyv::Serialize, rkyv::Deserialize, Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FileStat {
     /// Time of the last change of content, in nanoseconds since the epoch.
     pub mtime_ns: i64,

@@ -43,13 +43,14 @@ mod write;
 mod tests;
 
 pub use bulk::Bulk;
+pub use cache::Cache;
 pub use codec::blob::forget_scratch;
 pub use copied::{copy_closed, name_of_closed, open_closed, share_closed};
 pub use error::{StoreError, Unreadable};
 pub use input::{FileInput, FileStat, History, HistoryFile, Overlays};
 pub use meta::FORMAT;
 pub use packed::{pack_facts, unpack_facts};
-pub use snapshot::{Counts, Snapshot, forget_decoded};
+pub use snapshot::{Snapshot, forget_decoded};
 pub use store::{Opened, Store, WeakStore};
 pub use verify::verify;
 pub use write::{PutOutcome, WriteTxn};

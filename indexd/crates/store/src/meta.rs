@@ -13,7 +13,7 @@ const STATE: &[u8] = b"state";
 const FREE: &[u8] = b"free";
 
 /// What there is one of. Written last, so that an index without it is an unfinished first build.
-#[derive(Clone, Debug, PartialEq, Encode, Decode)]
+#[derive(Clone, Debug, Default, PartialEq, Encode, Decode)]
 pub(crate) struct Meta {
     /// [`FORMAT`] of the program that built it.
     pub format: u32,
@@ -40,18 +40,7 @@ pub(crate) struct Meta {
 impl Meta {
     /// An index without files.
     pub fn empty(config: [u8; 32]) -> Self {
-        Self {
-            format: FORMAT,
-            config,
-            generation: 0,
-            stats: CorpusStats::default(),
-            n_defs: 0,
-            source_bytes: 0,
-            head: None,
-            history: None,
-            overlays: None,
-            root: crate::signature::EMPTY_ROOT,
-        }
+        Self { format: FORMAT, config, root: crate::signature::EMPTY_ROOT, ..Self::default() }
     }
 
     /// Reads the row; `None` before the first build is complete.

@@ -8,7 +8,6 @@ use crate::codec::facts::Packer;
 use crate::codec::records::FileRow;
 use crate::error::Result;
 use crate::input::FileInput;
-use indexd_model::terms::FileTerms;
 use indexd_model::view::digest_of;
 use indexd_model::{
     Chunk, ContentHash, DefFlags, DefIdx, DefKind, Facts, FileFacts, Interface, LineIndex, Lines, Span, names,
@@ -188,11 +187,6 @@ impl FileRows<'_> {
             path: path.to_owned(),
         }
     }
-}
-
-/// Field lengths of the `i`-th chunk.
-pub(crate) fn lens_of(terms: &FileTerms, i: usize) -> [u16; indexd_model::view::N_FIELDS] {
-    terms.chunks.get(i).map_or([0; indexd_model::view::N_FIELDS], |c| c.lens)
 }
 
 /// Digests of the texts of the chunks of a file.

@@ -10,7 +10,7 @@
 
 use crate::error::Result;
 use crate::meta::FORMAT;
-use indexd_os::faults;
+use indexd_os::{boot_id, faults};
 use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::Path;
@@ -90,13 +90,6 @@ fn create_private(path: &Path) -> io::Result<File> {
         options.mode(0o600);
     }
     options.open(path)
-}
-
-/// The identity of this boot; `None` where the system does not tell, and then no unclean index is
-/// trusted.
-fn boot_id() -> Option<String> {
-    let id = fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()?;
-    Some(id.trim().to_owned()).filter(|id| !id.is_empty())
 }
 
 /// Bytes of the data file read at a time: few enough to be in a core's own cache when they are summed.
@@ -185,6 +178,7 @@ pub(crate) fn inspect(dir: &Path, config: &[u8; 32]) -> io::Result<Found> {
     let mut words = line.split_ascii_whitespace();
     match words.next() {
         Some("dirty") => {
+            // Where the system does not tell the boot, no unclean index is trusted.
             let same = boot_id().is_some_and(|boot| words.next() == Some(&boot));
             Ok(if same { Found::Unverified } else { Found::Nothing })
         }

@@ -4,7 +4,7 @@ use crate::codec::bytes::{Reader, put, put_delta};
 use crate::codec::chunks::ChunkRow;
 use crate::codec::defs::DefRow;
 use crate::codec::edges::{self, Base, Use};
-use crate::codec::records::{ArchivedFileRow, ArchivedStatRow, FileRow, StatRow};
+use crate::codec::records::{ArchivedFileRow, FileRow};
 use crate::codec::{blob, facts, postings, set};
 use crate::error::{Result, StoreError};
 use crate::input::FileStat;
@@ -189,29 +189,18 @@ impl<'t> Rows<'t> {
         }
     }
 
-    /// A file's stat; zero when the cache row is gone, which equals no file.
-    pub fn stat(&self, file: u32) -> Result<FileStat> {
-        let t = &self.tables.stats;
-        let key = file.to_be_bytes();
-        let Some(bytes) = t.get(self.txn, &key)? else {
-            return Ok(FileStat::default());
-        };
-        StatRow::access(bytes).map(FileStat::from).ok_or_else(|| t.corrupt(&key))
-    }
-
     /// Calls `each` with every path, which is valid, and its stat: in order, but for paths too long for
-    /// a key, which come last.
+    /// a key, which come last. A stat is zero when the cache row is gone, which equals no file.
     pub fn all_stats(&self, mut each: impl FnMut(&str, FileStat)) -> Result<()> {
         let mut stats: Vec<FileStat> = Vec::new();
         let t = &self.tables.stats;
         let mut rows = t.iter(self.txn)?;
         while let Some(value) = rows.advance()? {
-            let file = doc(rows.key()).ok_or_else(|| t.corrupt(rows.key()))?;
-            let stat = StatRow::access(value).ok_or_else(|| t.corrupt(rows.key()))?;
+            let file = t.handle(rows.key())?;
             if stats.len() <= file as usize {
                 stats.resize(file as usize + 1, FileStat::default());
             }
-            stats[file as usize] = FileStat::from(stat);
+            stats[file as usize] = FileStat::decode(value).ok_or_else(|| t.corrupt(rows.key()))?;
         }
         let t = &self.tables.paths;
         let mut cut = Vec::new();
@@ -241,7 +230,7 @@ impl<'t> Rows<'t> {
         let t = &self.tables.file_defs;
         for row in t.iter(self.txn)? {
             let (key, value) = row?;
-            let file = doc(&key).ok_or_else(|| t.corrupt(&key))?;
+            let file = t.handle(&key)?;
             let defs = decode_runs(value).ok_or_else(|| t.corrupt(&key))?;
             defs.into_iter().for_each(|def| each(file, def));
         }
@@ -355,8 +344,7 @@ impl<'t> Rows<'t> {
         let mut last = None;
         for row in table.iter(self.txn)? {
             let (key, _) = row?;
-            let file =
-                key.first_chunk().map(|b| u32::from_be_bytes(*b)).ok_or_else(|| table.corrupt(&key))?;
+            let file = table.handle(key.get(..4).unwrap_or_default())?;
             if last.replace(file) != Some(file) {
                 each(file, self.unpacked(table, file)?)?;
             }
@@ -391,24 +379,6 @@ pub(crate) fn base_of(source: u32, row: &DefRow) -> Base {
     match row.idx {
         DefIdx::NONE => Base { source, at: 0, line: 1 },
         _ => Base { source, at: row.span.start, line: row.lines.start },
-    }
-}
-
-impl From<&ArchivedStatRow> for FileStat {
-    fn from(row: &ArchivedStatRow) -> Self {
-        Self {
-            mtime_ns: row.mtime_ns.to_native(),
-            ctime_ns: row.ctime_ns.to_native(),
-            size: row.size.to_native(),
-            inode: row.inode.to_native(),
-            dev: row.dev.to_native(),
-        }
-    }
-}
-
-impl From<&FileStat> for StatRow {
-    fn from(s: &FileStat) -> Self {
-        Self { mtime_ns: s.mtime_ns, ctime_ns: s.ctime_ns, size: s.size, inode: s.inode, dev: s.dev }
     }
 }
 

@@ -26,6 +26,7 @@ use indexd_model::{
     ChunkDoc, ContentHash, DefDoc, DefIdx, Facts, FileDoc, FileFacts, FileRoles, Interface, Key, Language,
     LineIndex, Outcome, Span,
 };
+use std::num::NonZeroUsize;
 use std::ops::Range;
 use std::sync::{Arc, LazyLock, OnceLock, PoisonError};
 use xxhash_rust::xxh3::xxh3_64_with_seed;
@@ -37,19 +38,6 @@ pub struct Snapshot {
     meta: Meta,
     directory: OnceLock<Arc<Directory>>,
     store: Store,
-}
-
-/// Sizes of a state, for status.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Counts {
-    /// Files.
-    pub n_files: u64,
-    /// Chunks.
-    pub n_chunks: u64,
-    /// Definitions.
-    pub n_defs: u64,
-    /// Bytes of source on disk, summed.
-    pub source_bytes: u64,
 }
 
 impl Snapshot {
@@ -70,11 +58,8 @@ impl Snapshot {
         directory: Option<Arc<Directory>>,
         store: &Store,
     ) -> Self {
-        let cell = OnceLock::new();
-        if let Some(directory) = directory {
-            let _ = cell.set(directory);
-        }
-        Self { txn: Some(txn), meta, directory: cell, store: store.clone() }
+        let directory = directory.map_or_else(OnceLock::new, OnceLock::from);
+        Self { txn: Some(txn), meta, directory, store: store.clone() }
     }
 
     /// Whether it shows unsaved texts.
@@ -138,21 +123,6 @@ impl Snapshot {
             .into_iter()
             .map(FileDoc)
             .collect()
-    }
-
-    /// Counts for status.
-    pub fn counts(&self) -> Counts {
-        Counts {
-            n_files: self.meta.stats.n_files,
-            n_chunks: self.meta.stats.n_chunks,
-            n_defs: self.meta.n_defs,
-            source_bytes: self.meta.source_bytes,
-        }
-    }
-
-    /// What the file system said about a file when it was read; `None` for unknown files.
-    pub fn stat(&self, path: &str) -> Option<FileStat> {
-        self.must(self.rows().file_doc(path).and_then(|doc| doc.map(|doc| self.rows().stat(doc)).transpose()))
     }
 
     /// As [`IndexView::text`] for a reader of every file: it is not kept in place of what packs need.
@@ -442,10 +412,6 @@ impl Snapshot {
         out[from..].sort_unstable();
         Ok(())
     }
-
-    fn read_interface(&self, file: u32) -> Result<Arc<Interface>> {
-        interface(&self.store, self.rows(), file)
-    }
 }
 
 impl Drop for Snapshot {
@@ -475,9 +441,10 @@ const INTERFACE_CACHE_BYTES: usize = 4 << 20;
 
 /// Decoded blobs of all indexes that this process has open: what counts is the memory of the process,
 /// and two indexes of one content share them.
-static TEXTS: LazyLock<Cache<ContentKey, Text>> = LazyLock::new(|| Cache::new(TEXT_CACHE_BYTES));
+static TEXTS: LazyLock<Cache<ContentKey, Text>> =
+    LazyLock::new(|| Cache::new(TEXT_CACHE_BYTES, NonZeroUsize::MAX));
 static INTERFACES: LazyLock<Cache<ContentKey, Interface>> =
-    LazyLock::new(|| Cache::new(INTERFACE_CACHE_BYTES));
+    LazyLock::new(|| Cache::new(INTERFACE_CACHE_BYTES, NonZeroUsize::MAX));
 
 /// Lets go of all decoded blobs that are kept for the next request.
 pub fn forget_decoded() {
@@ -557,7 +524,7 @@ impl FactsView for Snapshot {
     }
 
     fn interface(&self, file: FileDoc) -> Arc<Interface> {
-        self.must(self.read_interface(file.0))
+        self.must(interface(&self.store, self.rows(), file.0))
     }
 
     fn path(&self, file: FileDoc) -> Arc<str> {

@@ -69,6 +69,11 @@ impl Table {
         StoreError::Corrupt(format!("table {}, key {}", self.name, key.escape_ascii()))
     }
 
+    /// The handle that is the key of a row.
+    pub fn handle(&self, key: &[u8]) -> Result<u32> {
+        key.try_into().map(u32::from_be_bytes).map_err(|_| self.corrupt(key))
+    }
+
     fn open<'t>(&self, key: &[u8], stored: &'t [u8]) -> Result<&'t [u8]> {
         let Some((value, sum)) = stored.split_last_chunk() else { return Err(self.corrupt(key)) };
         if *sum == self.checksum(key, value) { Ok(value) } else { Err(self.corrupt(key)) }

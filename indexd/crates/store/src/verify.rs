@@ -86,7 +86,7 @@ fn check(rows: Rows, meta: &Meta) -> Result<()> {
         let (key, value) = row?;
         let key = &key[..];
         let file = FileRow::access(value).ok_or_else(|| t.files.corrupt(key))?;
-        check_file(rows, number(&t.files, key)?, file, &mut seen)?;
+        check_file(rows, t.files.handle(key)?, file, &mut seen)?;
     }
     need(t.paths.len(rows.txn)? == seen.stats.n_files, "paths and files differ")?;
     need(t.defs.len(rows.txn)? == seen.defs.len() as u64, "definitions without a file")?;
@@ -183,10 +183,6 @@ fn check_chunks(rows: Rows, file: u32, row: &ArchivedFileRow, docs: &[u32], seen
     Ok(true)
 }
 
-fn number(table: &Table, key: &[u8]) -> Result<u32> {
-    key.try_into().map(u32::from_be_bytes).map_err(|_| table.corrupt(key))
-}
-
 /// Checks a table of sets against the pairs that it should hold.
 fn check_sets<P: AsRef<[u8]> + Ord>(
     rows: Rows,
@@ -214,7 +210,7 @@ fn check_edges(rows: Rows, defs: &FxHashSet<u32>) -> Result<()> {
     for row in t.iter(rows.txn)? {
         let (key, value) = row?;
         let key = &key[..];
-        let source = number(t, key)?;
+        let source = t.handle(key)?;
         let mut dangling = !defs.contains(&source);
         let base = rows.base(source)?;
         rows.uses(base, |_, _| true, |_| ())?;

@@ -13,7 +13,6 @@ pub(crate) use terms::path_counts;
 use crate::codec::blob::PIECE_BYTES;
 use crate::codec::bytes::put;
 use crate::codec::facts::Packer;
-use crate::codec::records::StatRow;
 use crate::compact::counts_max;
 use crate::directory::Directory;
 use crate::error::{Result, StoreError};
@@ -36,6 +35,7 @@ use indexd_model::{ContentHash, FactsView, FileDoc, FileFacts, Interface, Key, L
 use indexd_os::faults;
 use rustc_hash::FxHashMap;
 use std::collections::BTreeSet;
+use std::ops::Range;
 use std::sync::{Arc, PoisonError};
 
 /// The result of putting a file.
@@ -326,29 +326,14 @@ impl<'s> WriteTxn<'s> {
         }
         tables.file_defs.put_new(txn, &key, &encode_runs(rows.docs))?;
         let n = rows.chunks.len() as u32;
-        let stats = &mut self.meta.stats;
         if let Some(old) = old {
-            for doc in old.chunk_start..old.chunk_start + old.n_chunks {
-                let row = Rows { tables, txn, opened: None }.chunk(doc)?;
-                for (sum, len) in stats.field_lens.iter_mut().zip(&row.lens) {
-                    *sum -= u64::from(*len);
-                }
-            }
-            for doc in old.chunk_start..old.chunk_start + old.n_chunks {
-                if !(room.0..room.0 + n).contains(&doc) {
-                    tables.chunks.delete(txn, &doc.to_be_bytes())?;
-                }
-            }
-            stats.n_chunks -= u64::from(old.n_chunks);
-            stats.n_files -= 1;
-            stats.path_len -= u64::from(old.path_len);
-            self.meta.n_defs -= old.interface.defs.len() as u64;
-            self.meta.source_bytes -= old.size;
+            self.take_off(old, room.0..room.0 + n)?;
         } else {
             tables.paths.put(txn, &path_key(&input.path), &key)?;
         }
+        let (txn, stats) = (&mut self.txn, &mut self.meta.stats);
         for (i, digest) in (0..n).zip(prepared::digests(rows.chunks, &input.text)) {
-            let lens = prepared::lens_of(&input.terms, i as usize);
+            let lens = input.terms.chunks[i as usize].lens;
             for (sum, len) in stats.field_lens.iter_mut().zip(&lens) {
                 *sum += u64::from(*len);
             }
@@ -362,7 +347,27 @@ impl<'s> WriteTxn<'s> {
         self.meta.source_bytes += input.size;
         let row = rows.file(&input.path, &input.hash, input.size, input.terms.path_len, room);
         tables.files.put_new(txn, &key, &row.encode())?;
-        tables.stats.put_new(txn, &key, &StatRow::from(&input.stat).encode())
+        tables.stats.put_new(txn, &key, &input.stat.encode())
+    }
+
+    /// Takes a stored file off the sums, and removes its chunks but those whose rows are written again.
+    fn take_off(&mut self, old: &OldFile, kept: Range<u32>) -> Result<()> {
+        let tables = self.tables();
+        for chunk in old.chunk_start..old.chunk_start + old.n_chunks {
+            let row = self.rows().chunk(chunk)?;
+            for (sum, len) in self.meta.stats.field_lens.iter_mut().zip(&row.lens) {
+                *sum -= u64::from(*len);
+            }
+            if !kept.contains(&chunk) {
+                tables.chunks.delete(&mut self.txn, &chunk.to_be_bytes())?;
+            }
+        }
+        self.meta.stats.n_chunks -= u64::from(old.n_chunks);
+        self.meta.stats.n_files -= 1;
+        self.meta.stats.path_len -= u64::from(old.path_len);
+        self.meta.n_defs -= old.interface.defs.len() as u64;
+        self.meta.source_bytes -= old.size;
+        Ok(())
     }
 
     /// Removes a file and returns the keys it provided, sorted. An unknown path changes nothing.
@@ -397,19 +402,8 @@ impl<'s> WriteTxn<'s> {
         let empty = Interface::empty(old.interface.language, old.interface.outcome, old.interface.roles);
         let changed = self.put_entries(doc, Some(&old), &empty, &[])?;
         self.drop_defs(&old.docs, &old.names(&old.docs))?;
-        self.drop_lookups(doc)?;
-        for chunk in old.chunk_start..old.chunk_start + old.n_chunks {
-            let row = self.rows().chunk(chunk)?;
-            for (sum, len) in self.meta.stats.field_lens.iter_mut().zip(&row.lens) {
-                *sum -= u64::from(*len);
-            }
-            tables.chunks.delete(&mut self.txn, &chunk.to_be_bytes())?;
-        }
-        self.meta.stats.n_chunks -= u64::from(old.n_chunks);
-        self.meta.stats.n_files -= 1;
-        self.meta.stats.path_len -= u64::from(old.path_len);
-        self.meta.n_defs -= old.interface.defs.len() as u64;
-        self.meta.source_bytes -= old.size;
+        self.put_lookups(doc, &[])?;
+        self.take_off(&old, 0..0)?;
         for table in [&tables.interfaces, &tables.bodies, &tables.texts, &tables.unresolved] {
             put_blob(table, &mut self.txn, doc, &[])?;
         }
@@ -435,7 +429,7 @@ impl<'s> WriteTxn<'s> {
             return Ok(());
         };
         let tables = self.tables();
-        let result = tables.stats.put_new(&mut self.txn, &doc.to_be_bytes(), &StatRow::from(stat).encode());
+        let result = tables.stats.put_new(&mut self.txn, &doc.to_be_bytes(), &stat.encode());
         self.guard(result)
     }
 

@@ -47,7 +47,7 @@ impl Engine {
                 let unsaved = reading.overlays.as_ref().map_or(&[][..], |o| &o.applied);
                 let summary = shown::of_pack(&pack, &reading.config, unsaved);
                 let kept = Arc::new(kept(pack, summary)?);
-                self.cache.put(key.clone(), Arc::clone(&kept));
+                self.cache.put(key.clone(), Arc::clone(&kept), kept.bytes());
                 kept
             }
         };

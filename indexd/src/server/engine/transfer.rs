@@ -36,7 +36,7 @@ impl Engine {
                     tool_version: TOOL_VERSION.to_owned(),
                     confidence_min: SCIP_CONFIDENCE_MIN,
                 };
-                indexd_scip::export(&reading.snapshot, &options, &mut chunks).map(drop)
+                indexd_scip::export(&reading.snapshot, &options, &mut chunks)
             }
         };
         if let Err(e) = written {

@@ -7,6 +7,7 @@
 //! crash, a full disk or rot made of it, it is a row that is not there, and costs parsing one file.
 
 use indexd_model::{ContentHash, FileFacts, RepoPath};
+use indexd_os::open_own;
 use rustc_hash::FxHashMap;
 use std::fs::{self, File};
 use std::io::{self, BufReader, Read, Seek, SeekFrom, Write};
@@ -147,7 +148,7 @@ impl ContentCache {
         if is_full {
             let number = rows.segments.last().map_or(1, |s| s.number + 1);
             indexd_proto::paths::private_dir(&self.dir, indexd_os::own_uid())?;
-            let file = open(&self.dir.join(segment_name(number)))?;
+            let file = open_own(&self.dir.join(segment_name(number)))?;
             rows.segments.push(Segment { number, file, bytes: 0 });
             self.shrink(rows);
         }
@@ -169,7 +170,7 @@ impl ContentCache {
     fn load(&self) -> Rows {
         let mut rows = Rows::default();
         for (number, path) in segments_in(&self.dir) {
-            let Ok(file) = open(&path) else { continue };
+            let Ok(file) = open_own(&path) else { continue };
             let mut segment = Segment { number, file, bytes: 0 };
             let found = segment.find_rows(&mut rows.places);
             if found.and_then(|()| segment.file.set_len(segment.bytes)).is_ok() {
@@ -241,18 +242,6 @@ fn segments_in(dir: &Path) -> Vec<(u64, PathBuf)> {
         entries.filter_map(|e| Some((number(e.file_name().to_str()?)?, e.path()))).collect();
     found.sort_unstable();
     found
-}
-
-/// Opens a file of the user's own; a link is not followed.
-fn open(path: &Path) -> io::Result<File> {
-    let mut options = File::options();
-    options.read(true).write(true).create(true).truncate(false);
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::OpenOptionsExt;
-        options.mode(0o600).custom_flags(rustix::fs::OFlags::NOFOLLOW.bits() as i32);
-    }
-    options.open(path)
 }
 
 #[cfg(test)]

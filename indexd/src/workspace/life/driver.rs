@@ -73,22 +73,17 @@ pub struct Import {
     pub reply: Sender<()>,
 }
 
-/// Parameters of [`Driver::start`].
-pub struct DriverSetup {
-    /// Parameters of the engine; the loop adds the settings of the repository.
+/// Parameters of a workspace.
+#[derive(Clone)]
+pub struct WorkspaceSetup {
+    /// Parameters of the engine, with the settings of the user; the loop adds those of the repository.
     pub engine: Setup,
-    /// Settings of the user, without those of the repository.
-    pub user_config: Arc<Config>,
     /// A private folder for cookie files.
     pub cookies: PathBuf,
     /// How changes are noticed.
     pub watch: Watch,
     /// Told when work may have allocated memory.
     pub pressure: Pressure,
-    /// Shared with requests.
-    pub shared: Arc<Shared>,
-    /// The clock of the loop.
-    pub clock: Clock,
 }
 
 /// The state of the loop.
@@ -118,7 +113,12 @@ const REBUILDS_MAX: u32 = 3;
 
 /// The event loop with its data.
 pub struct Driver {
-    setup: DriverSetup,
+    setup: WorkspaceSetup,
+    /// Settings of the user, without those of the repository.
+    user_config: Arc<Config>,
+    /// Shared with requests.
+    shared: Arc<Shared>,
+    clock: Clock,
     events: Receiver<Event>,
     sender: Sender<Event>,
     inbox: Arc<Inbox>,
@@ -149,10 +149,13 @@ impl Driver {
     ///
     /// # Errors
     /// The system error if no thread can be started.
-    pub fn start(setup: DriverSetup) -> std::io::Result<(Sender<Event>, JoinHandle<()>)> {
+    pub fn start(
+        setup: WorkspaceSetup,
+        shared: Arc<Shared>,
+    ) -> std::io::Result<(Sender<Event>, JoinHandle<()>)> {
         let (sender, events) = crossbeam_channel::unbounded();
         let to_loop = sender.clone();
-        let run = move || Self::new(setup, to_loop, events).run();
+        let run = move || Self::new(setup, shared, Clock::System, (to_loop, events)).run();
         let thread = std::thread::Builder::new()
             .name("workspace".into())
             .stack_size(threads::STACK_BYTES)
@@ -160,19 +163,27 @@ impl Driver {
         Ok((sender, thread))
     }
 
-    /// Creates a loop that reads from `events`, whose other end is `sender`. It does nothing before its
+    /// Creates a loop that reads from the second end of a channel of events. It does nothing before its
     /// first turn.
-    pub fn new(setup: DriverSetup, sender: Sender<Event>, events: Receiver<Event>) -> Self {
+    pub fn new(
+        setup: WorkspaceSetup,
+        shared: Arc<Shared>,
+        clock: Clock,
+        (sender, events): (Sender<Event>, Receiver<Event>),
+    ) -> Self {
         let wake = sender.clone();
-        let inbox = Inbox::with_clock(setup.clock.clone(), move || {
+        let inbox = Inbox::with_clock(clock.clone(), move || {
             // The loop may have ended.
             let _ = wake.send(Event::Noticed);
         });
-        let now = setup.clock.now();
+        let now = clock.now();
         Self {
             cookies: Cookies::new(setup.cookies.clone()),
             house: House::new(&setup.engine.config, now),
+            user_config: Arc::clone(&setup.engine.config),
             setup,
+            shared,
+            clock,
             events,
             sender,
             inbox,
@@ -211,7 +222,7 @@ impl Driver {
             self.panicked(&*panic);
         }
         if let Some(watcher) = self.watching.watcher().filter(|_| self.is_at_rest()) {
-            self.setup.shared.rest(watcher, &self.inbox);
+            self.shared.rest(watcher, &self.inbox);
         }
         self.next_due()
     }
@@ -219,7 +230,7 @@ impl Driver {
     /// Handles one event (or a timeout) and all events queued behind it. Returns false if the loop must end
     /// with [`Driver::close`].
     pub fn hear(&mut self, event: Result<Event, RecvTimeoutError>) -> bool {
-        if let Some(asked) = self.setup.shared.rouse() {
+        if let Some(asked) = self.shared.rouse() {
             self.last_request = self.last_request.max(asked);
         }
         let mut next = match event {
@@ -240,7 +251,7 @@ impl Driver {
     }
 
     fn now(&self) -> Instant {
-        self.setup.clock.now()
+        self.clock.now()
     }
 
     fn take(&mut self, event: Event) {
@@ -255,7 +266,7 @@ impl Driver {
             }
             Event::Built(engine, result) => self.built(engine, result),
             Event::Copied(number, copied) => self.copied(number, copied),
-            Event::Compact(reply) => self.house.compact(reply, self.setup.clock.now()),
+            Event::Compact(reply) => self.house.compact(reply, self.clock.now()),
             Event::Import(import) => self.imports.push(import),
             Event::LetGo => self.let_go(),
             Event::Close => self.is_closing = true,
@@ -351,7 +362,7 @@ impl Driver {
     /// Applies imported indexes. Many overlays at once start a build.
     fn take_imports(&mut self) -> Result<(), EngineError> {
         let imports = std::mem::take(&mut self.imports);
-        let shared = Arc::clone(&self.setup.shared);
+        let shared = Arc::clone(&self.shared);
         let State::Open(engine) = &mut self.state else { return Ok(()) };
         for Import { overlays, reply } in imports {
             engine.keep_overlays(&overlays)?;
@@ -372,22 +383,22 @@ impl Driver {
 
     /// Opens the index with the current settings of the repository.
     fn open(&mut self) -> Result<(), EngineError> {
-        match self.setup.user_config.for_repository(&self.setup.engine.root) {
+        match self.user_config.for_repository(&self.setup.engine.root) {
             Ok(config) => self.setup.engine.config = Arc::new(config),
             Err(e) => {
-                self.setup.engine.config = Arc::clone(&self.setup.user_config);
-                self.setup.shared.problem(Problem::Settings, settings_ignored(&e));
+                self.setup.engine.config = Arc::clone(&self.user_config);
+                self.shared.problem(Problem::Settings, settings_ignored(&e));
             }
         }
         // An index left open by a fault would block its own opening.
-        self.setup.shared.set_store(None);
+        self.shared.set_store(None);
         let engine = Engine::open(self.setup.engine.clone())?;
         if engine.was_damaged {
             self.say_rebuilt();
         }
-        self.setup.shared.set_store(engine.store().cloned());
+        self.shared.set_store(engine.store().cloned());
         self.state = State::Open(Box::new(engine));
-        self.house.opened(self.setup.clock.now());
+        self.house.opened(self.clock.now());
         self.needs_sweep = true;
         self.head_is_dirty = true;
         Ok(())
@@ -395,7 +406,7 @@ impl Driver {
 
     fn say_rebuilt(&self) {
         tracing::warn!(root = %self.setup.engine.root.display(), "the index was damaged and is rebuilt");
-        self.setup.shared.problem(
+        self.shared.problem(
             Problem::Rebuilt,
             "the index was found damaged and was built anew; if it happens again, check the disk".into(),
         );
@@ -404,7 +415,7 @@ impl Driver {
     fn start_build(&mut self, swept: Option<ChangeSet>) {
         self.house.stop_copying();
         let Some(mut engine) = self.take_engine() else { return };
-        let shared = Arc::clone(&self.setup.shared);
+        let shared = Arc::clone(&self.shared);
         shared.update(|c| {
             c.state =
                 if engine.store().is_some() { WorkspaceState::Rebuilding } else { WorkspaceState::Building };
@@ -442,11 +453,11 @@ impl Driver {
 
     fn built(&mut self, engine: Option<Box<Engine>>, result: Result<(), EngineError>) {
         self.end_build(engine);
-        self.setup.shared.update(|c| c.progress = None);
+        self.shared.update(|c| c.progress = None);
         self.needs_sweep = true;
         match (result, self.engine()) {
             (Ok(()), Some(engine)) => {
-                self.setup.shared.set_store(engine.store().cloned());
+                self.shared.set_store(engine.store().cloned());
                 self.watch_only_the_set();
                 self.house.start_over();
             }
@@ -507,7 +518,7 @@ impl Driver {
         let watch = self.watching.name();
         let is_failed = matches!(self.state, State::Failed { .. });
         let engine = self.engine();
-        self.setup.shared.update(|c| {
+        self.shared.update(|c| {
             c.n_pending = n_pending;
             c.watch = watch;
             let Some(engine) = engine else { return };
@@ -541,7 +552,7 @@ impl Driver {
         }
         self.house.stop_copying();
         self.take_engine();
-        self.setup.shared.set_store(None);
+        self.shared.set_store(None);
         recovery::suspect(&self.setup.engine.home);
         self.enter_failed("internal", "this is a bug; the workspace starts over", Duration::from_secs(1));
     }
@@ -573,7 +584,7 @@ impl Driver {
         self.needs_sweep = true;
         self.house.stop_copying();
         self.say_rebuilt();
-        self.setup.shared.set_store(None);
+        self.shared.set_store(None);
         match self.take_engine() {
             Some(mut engine) => {
                 engine.discard();
@@ -600,9 +611,9 @@ impl Driver {
             // The watches were removed with their folders.
             self.watching = Watching::Not;
         }
-        self.setup.shared.update(|c| c.state = WorkspaceState::Failed { code, hint: hint.clone() });
-        let answer = match self.setup.shared.store() {
-            Some(_) => Answer::Is(self.setup.shared.not_fresh()),
+        self.shared.update(|c| c.state = WorkspaceState::Failed { code, hint: hint.clone() });
+        let answer = match self.shared.store() {
+            Some(_) => Answer::Is(self.shared.not_fresh()),
             None => Answer::Failed { code, hint },
         };
         self.cookies.answer(now, &answer);
@@ -610,7 +621,7 @@ impl Driver {
 
     /// Ends the loop and closes the index if possible.
     pub fn close(mut self) {
-        self.setup.shared.stop();
+        self.shared.stop();
         while matches!(self.state, State::Building(_)) {
             match self.events.recv() {
                 Ok(Event::Built(engine, _)) => self.end_build(engine),
@@ -620,14 +631,14 @@ impl Driver {
         }
         self.watching = Watching::Not;
         self.cookies.give_up();
-        self.setup.shared.set_store(None);
+        self.shared.set_store(None);
         self.house.close();
         if let Some(engine) = self.take_engine()
             && let Err(e) = engine.close()
         {
             tracing::warn!(error = %e, "the index was not closed cleanly and will be verified");
         }
-        self.setup.shared.update(|c| {
+        self.shared.update(|c| {
             c.state = WorkspaceState::Closed;
             c.progress = None;
         });

@@ -174,9 +174,10 @@ fn close_idle(bytes_max: u64, all: Vec<Arc<Workspace>>, n_kept: usize, now: Inst
 mod tests {
     use super::*;
     use crate::config::Config;
-    use crate::workspace::handle::WorkspaceSetup;
+    use crate::workspace::indexing::engine::Setup;
     use crate::workspace::indexing::recovery::Verify;
     use crate::workspace::indexing::stages::Parts;
+    use crate::workspace::life::driver::WorkspaceSetup;
     use crate::workspace::noticing::watch;
 
     /// Five workspaces, asked in the order of their names.
@@ -188,15 +189,17 @@ mod tests {
         };
         let ask = |i: usize| {
             let workspace = Arc::new(Workspace::new(WorkspaceSetup {
-                root: dir(format!("root{i}")),
-                home: dir(format!("home{i}")),
+                engine: Setup {
+                    root: dir(format!("root{i}")),
+                    home: dir(format!("home{i}")),
+                    config: Arc::new(Config::default()),
+                    verify: Verify::InProcess,
+                    parts: Parts::default(),
+                    sharing: None,
+                },
                 cookies: top.join(format!("cookies{i}")),
-                config: Arc::new(Config::default()),
                 watch: watch::none,
-                verify: Verify::InProcess,
-                parts: Parts::default(),
                 pressure: Pressure::none(),
-                sharing: None,
             }));
             let until = Instant::now() + Duration::from_secs(20);
             workspace.wait_fresh(until, &|| false, &mut |_| {}).unwrap();

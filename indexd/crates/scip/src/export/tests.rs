@@ -7,15 +7,8 @@ fn options() -> ExportOptions {
 
 fn exported(tree: &[(&str, &str)]) -> Index {
     let mut bytes = Vec::new();
-    let counts = export(&Oracle::of(tree), &options(), &mut bytes).unwrap();
-    let index = Index::parse_from_bytes(&bytes).unwrap();
-    let n = |f: fn(&Document) -> usize| index.documents.iter().map(f).sum::<usize>() as u64;
-    assert_eq!(counts.n_documents, index.documents.len() as u64);
-    assert_eq!(
-        (counts.n_occurrences, counts.n_symbols),
-        (n(|d| d.occurrences.len()), n(|d| d.symbols.len()))
-    );
-    index
+    export(&Oracle::of(tree), &options(), &mut bytes).unwrap();
+    Index::parse_from_bytes(&bytes).unwrap()
 }
 
 fn lines(text: &str) -> Vec<&str> {

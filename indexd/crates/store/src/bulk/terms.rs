@@ -116,7 +116,7 @@ fn push_sorted(out: &mut Vec<u8>, terms: impl Iterator<Item = (u32, FieldCounts)
 
 /// The first eight bytes of a text as a number that orders as they do; sorting by it first touches
 /// few texts.
-pub(super) fn head(text: &str) -> u64 {
+fn head(text: &str) -> u64 {
     let mut bytes = [0; 8];
     let n = text.len().min(8);
     bytes[..n].copy_from_slice(&text.as_bytes()[..n]);

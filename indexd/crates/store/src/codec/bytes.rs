@@ -9,14 +9,10 @@ pub(crate) fn put(out: &mut Vec<u8>, mut x: u64) {
     out.push(x as u8);
 }
 
-/// Appends a signed difference; small magnitudes are short.
-pub(crate) fn put_signed(out: &mut Vec<u8>, x: i64) {
-    put(out, ((x << 1) ^ (x >> 63)) as u64);
-}
-
-/// Appends the difference of two 32-bit numbers.
+/// Appends the difference of two 32-bit numbers; small magnitudes are short.
 pub(crate) fn put_delta(out: &mut Vec<u8>, x: u32, from: u32) {
-    put_signed(out, i64::from(x) - i64::from(from));
+    let delta = i64::from(x) - i64::from(from);
+    put(out, ((delta << 1) ^ (delta >> 63)) as u64);
 }
 
 /// Reads what the functions above wrote. Every method gives `None` on bytes nobody wrote.

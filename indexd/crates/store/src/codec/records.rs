@@ -3,6 +3,7 @@
 //! LMDB aligns values to two bytes at best, so archives must need no alignment at all; the
 //! assertions below fail to compile when rkyv is built without `unaligned`.
 
+use crate::input::{ArchivedFileStat, FileStat};
 use rkyv::rancor::Failure;
 use rkyv::{Archive, Serialize};
 
@@ -37,44 +38,32 @@ pub(crate) struct FileRow {
     pub path: String,
 }
 
-/// What the file system said about a file.
-#[derive(Archive, Serialize, Clone, Copy, Debug, PartialEq)]
-pub(crate) struct StatRow {
-    /// See [`crate::FileStat`].
-    pub mtime_ns: i64,
-    /// See [`crate::FileStat`].
-    pub ctime_ns: i64,
-    /// See [`crate::FileStat`].
-    pub size: u64,
-    /// See [`crate::FileStat`].
-    pub inode: u64,
-    /// See [`crate::FileStat`].
-    pub dev: u64,
-}
-
 const _: () = assert!(align_of::<ArchivedFileRow>() == 1);
-const _: () = assert!(align_of::<ArchivedStatRow>() == 1);
+const _: () = assert!(align_of::<ArchivedFileStat>() == 1);
 
-macro_rules! access {
-    ($($row:ident, $archived:ident;)*) => {$(
-        impl $row {
-            /// The stored form.
-            pub fn encode(&self) -> Vec<u8> {
-                // Serialising into a growing vector fails only when memory does.
-                rkyv::to_bytes::<Failure>(self).map(|v| v.to_vec()).unwrap_or_default()
-            }
+impl FileRow {
+    /// The stored form.
+    pub fn encode(&self) -> Vec<u8> {
+        // Serialising into a growing vector fails only when memory does.
+        rkyv::to_bytes::<Failure>(self).map(|v| v.to_vec()).unwrap_or_default()
+    }
 
-            /// Reads the stored form in place; `None` when it is no such record.
-            pub fn access(bytes: &[u8]) -> Option<&$archived> {
-                rkyv::access::<$archived, Failure>(bytes).ok()
-            }
-        }
-    )*};
+    /// Reads the stored form in place; `None` when it is not such a record.
+    pub fn access(bytes: &[u8]) -> Option<&ArchivedFileRow> {
+        rkyv::access::<ArchivedFileRow, Failure>(bytes).ok()
+    }
 }
 
-access! {
-    FileRow, ArchivedFileRow;
-    StatRow, ArchivedStatRow;
+impl FileStat {
+    /// The stored form.
+    pub(crate) fn encode(&self) -> Vec<u8> {
+        rkyv::to_bytes::<Failure>(self).map(|v| v.to_vec()).unwrap_or_default()
+    }
+
+    /// Reads the stored form; `None` when it is not such a record.
+    pub(crate) fn decode(bytes: &[u8]) -> Option<Self> {
+        rkyv::from_bytes::<Self, Failure>(bytes).ok()
+    }
 }
 
 #[cfg(test)]
@@ -83,16 +72,15 @@ mod tests {
 
     #[test]
     fn reads_in_place_at_any_address() {
-        let row = StatRow { mtime_ns: -1, ctime_ns: 2, size: 3, inode: 4, dev: 5 };
+        let row = FileStat { mtime_ns: -1, ctime_ns: 2, size: 3, inode: 4, dev: 5 };
         let bytes = row.encode();
         for offset in 0..8 {
             let mut shifted = vec![0; offset];
             shifted.extend_from_slice(&bytes);
-            let back = StatRow::access(&shifted[offset..]).expect("valid at any offset");
-            assert_eq!((back.mtime_ns.to_native(), back.dev.to_native()), (-1, 5));
+            assert_eq!(FileStat::decode(&shifted[offset..]), Some(row));
         }
-        assert!(StatRow::access(&bytes[1..]).is_none());
-        assert!(StatRow::access(&[]).is_none());
+        assert!(FileStat::decode(&bytes[1..]).is_none());
+        assert!(FileStat::decode(&[]).is_none());
     }
 
     #[test]

@@ -143,7 +143,8 @@ impl WriteTxn<'_> {
         Ok(())
     }
 
-    fn put_lookups(&mut self, file: u32, new: &[u32]) -> Result<()> {
+    /// Replaces the keys that a file looked up.
+    pub(super) fn put_lookups(&mut self, file: u32, new: &[u32]) -> Result<()> {
         let tables = self.tables();
         let old = decode_sorted(&self.rows().unpacked(&tables.lookups, file)?)
             .ok_or_else(|| tables.lookups.corrupt(&file.to_be_bytes()))?;
@@ -151,11 +152,6 @@ impl WriteTxn<'_> {
             differences(&old, new).into_iter().map(|(k, add)| (k.to_be_bytes(), file, add)).collect();
         sets::update_all(&tables.dependants, &mut self.txn, changes)?;
         put_blob(&tables.lookups, &mut self.txn, file, &lookups_blob(&encode_sorted(new)))
-    }
-
-    /// Removes the keys that a file looked up.
-    pub(super) fn drop_lookups(&mut self, file: u32) -> Result<()> {
-        self.put_lookups(file, &[])
     }
 
     /// Checks that no edge points to a definition removed by this transaction.

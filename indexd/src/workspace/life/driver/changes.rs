@@ -36,7 +36,7 @@ impl Driver {
     fn sweep(&mut self) -> Result<(), EngineError> {
         let started = self.now();
         if self.inbox.take().lost {
-            self.setup.shared.update(|c| c.n_rescans += 1);
+            self.shared.update(|c| c.n_rescans += 1);
         }
         self.needs_sweep = true;
         self.sweep_at = None;
@@ -94,7 +94,7 @@ impl Driver {
             return Ok(false);
         }
         let look_at_head = std::mem::take(&mut self.head_is_dirty);
-        let shared = Arc::clone(&self.setup.shared);
+        let shared = Arc::clone(&self.shared);
         if let Err(e) = engine.apply(&changes, look_at_head, &|| shared.is_stopping()) {
             self.head_is_dirty |= look_at_head;
             self.needs_sweep = true;
@@ -135,10 +135,10 @@ impl Driver {
         }
         if self.cookies.due(self.patience()).is_some_and(|at| at <= self.now()) {
             self.cookies.give_up();
-            self.setup.shared.update(|c| c.n_rescans += 1);
+            self.shared.update(|c| c.n_rescans += 1);
             return self.sweep();
         }
-        match self.cookies.make(&self.setup.clock) {
+        match self.cookies.make(&self.clock) {
             Ok(()) => Ok(()),
             Err(_) => self.sweep(),
         }
@@ -224,17 +224,17 @@ impl Driver {
     }
 
     fn reload_config(&mut self) {
-        match self.setup.user_config.for_repository(&self.setup.engine.root) {
+        match self.user_config.for_repository(&self.setup.engine.root) {
             Ok(config) => {
                 let config = Arc::new(config);
                 self.setup.engine.config = Arc::clone(&config);
-                self.setup.shared.solved(|kind| kind == Problem::Settings);
+                self.shared.solved(|kind| kind == Problem::Settings);
                 if let Some(engine) = self.engine_mut() {
                     engine.set_config(config);
                 }
                 self.needs_sweep = true;
             }
-            Err(e) => self.setup.shared.problem(Problem::Settings, settings_ignored(&e)),
+            Err(e) => self.shared.problem(Problem::Settings, settings_ignored(&e)),
         }
     }
 

@@ -210,7 +210,7 @@ impl Driver {
 
     /// Gives the memory that changes and tree walks left back, in the environment and in the allocator.
     fn give_back(&mut self) -> Result<(), EngineError> {
-        let shared = Arc::clone(&self.setup.shared);
+        let shared = Arc::clone(&self.shared);
         let is_renewed = match &mut self.state {
             State::Open(engine) if engine.is_worn() => engine.renew(&shared)?,
             _ => true,
@@ -221,7 +221,7 @@ impl Driver {
             // A reader holds the environment, perhaps for long. On the first attempt give back the rest.
             self.house.has_waste = true;
             let is_first = self.house.put_off.wait.is_zero();
-            self.house.put_off.again(self.setup.clock.now());
+            self.house.put_off.again(self.clock.now());
             if !is_first {
                 return Ok(());
             }
@@ -271,7 +271,7 @@ impl Driver {
         match adopted {
             Ok(true) => {
                 let store = self.engine().and_then(|e| e.store()).cloned();
-                self.setup.shared.set_store(store);
+                self.shared.set_store(store);
                 self.house.has_waste = true;
                 for reply in std::mem::take(&mut self.house.compacting) {
                     // The client may have disconnected.

@@ -101,7 +101,7 @@ impl Driver {
         refused.retain(|(rel, _)| engine.tree.watches(rel));
         refused.into_iter().for_each(|(_, e)| self.refused(e));
         if !self.watching.is_degraded() {
-            self.setup.shared.solved(Problem::is_of_watching);
+            self.shared.solved(Problem::is_of_watching);
         }
         self.count_watched();
         swept.map(Some)
@@ -122,7 +122,7 @@ impl Driver {
 
     fn count_watched(&self) {
         let n_watched = self.watching.watcher().map_or(0, |watcher| watcher.n_watched()) as u64;
-        self.setup.shared.update(|c| c.n_watched = n_watched);
+        self.shared.update(|c| c.n_watched = n_watched);
     }
 
     /// The watched folders outside the set: of cookies, of git, and of the user's global ignore file.
@@ -181,7 +181,7 @@ impl Driver {
 
     fn degrade(&mut self, problem: Problem, sentence: &str) {
         self.watching = Watching::Degraded(self.watching.watcher().cloned());
-        self.setup.shared.problem(problem, sentence.to_owned());
+        self.shared.problem(problem, sentence.to_owned());
     }
 
     pub(super) fn unwatch(&self, folders: &BTreeSet<String>) {
