@@ -15,7 +15,6 @@ pub use path_map::{Mount, PathMap};
 
 use ignore::gitignore::GitignoreBuilder;
 use indexd_pack::pack::LimitSource;
-use indexd_proto::call::distance;
 use indexd_proto::workspace::ConfigEntry;
 use serde_json::Value;
 use std::collections::BTreeMap;
