@@ -2,7 +2,7 @@
 //! whole tree does: between two commits the changed files change in groups, in any order, as an
 //! editor, a slow checkout or a rebase changes them.
 //!
-//! `cargo run --release -p indexd-oracle --example steps -- REPOSITORY [PAIRS] [SEED]` prints each file
+//! `cargo run --release -p indexd-oracle --example steps -- CLONE [PAIRS] [SEED]` prints each file
 //! whose links differ after the last group, with what both say. The exit status is 1 when any does.
 
 use anyhow::{Context, Result, bail, ensure};
@@ -25,7 +25,7 @@ const SHOWN: usize = 12;
 
 fn main() -> Result<()> {
     let mut args = std::env::args().skip(1);
-    let repository = PathBuf::from(args.next().context("usage: steps REPOSITORY [PAIRS] [SEED]")?);
+    let repository = PathBuf::from(args.next().context("usage: steps CLONE [PAIRS] [SEED]")?);
     let n_pairs = args.next().map_or(Ok(20), |n| n.parse())?;
     let seed = args.next().map_or(Ok(1), |n| n.parse())?;
     // Parsers recurse with the nesting of the source.
