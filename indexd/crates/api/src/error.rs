@@ -67,7 +67,7 @@ codes! {
     TokenCount = -32005, "ACODE-CTX-002", &[], exit 70, "choose another tokenizer: o200k_base, cl100k_base, generic or claude";
     /// Nothing to return. A warning beside an empty pack; an error only where there is no pack.
     NoContent = -32006, "ACODE-CTX-004", &[], exit 1, "try other words, or a symbol or file name";
-    /// The request is not one: a field is missing, unknown, of the wrong type or out of range.
+    /// The request is malformed: a field is missing, unknown, of the wrong type or out of range.
     InvalidRequest = -32602, "POC_E_INVALID_REQUEST", &[], exit 2, "compare with the examples in PROTOCOL.md";
     /// Every search provider failed.
     SearchUnavailable = -32007, "POC_E_SEARCH_UNAVAILABLE", &["ACODE-CTX-004"], exit 69, "build the index with `ctl index --wait`";
@@ -95,7 +95,7 @@ codes! {
     DaemonUnavailable = -32018, "POC_E_DAEMON_UNAVAILABLE", &[], exit 69, "run `ctl doctor`";
     /// The daemon is stopping and takes no new requests.
     ShuttingDown = -32019, "POC_E_SHUTTING_DOWN", &[], exit 75, "connect again: a new daemon starts by itself";
-    /// A file to import is not there, is no index, or says nothing about the files of the workspace.
+    /// A file to import is missing, is not an index, or says nothing about the files of the workspace.
     ImportInvalid = -32602, "POC_E_IMPORT_INVALID", &[], exit 65, "make the index again with its indexer, in the root of the workspace";
     /// The line is not JSON.
     Parse = -32700, "POC_E_PARSE", &[], exit 65, "send one JSON object a line, UTF-8, without line ends inside";

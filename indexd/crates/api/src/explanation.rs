@@ -1,11 +1,11 @@
-//! How a score comes about: a tree of values that adds up.
+//! Explanations of scores: trees of values in which each value is computed from its parts.
 
 use crate::pack::Word;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// A value with what it is made of: the value of a sum or a product is that of its parts, added or
-/// multiplied in order, to the bit.
+/// A value and its parts. The value of a sum or a product equals that of its parts, added or multiplied in
+/// order, to the bit.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Explanation {

@@ -51,7 +51,7 @@ pub struct Entrypoint {
     pub path: String,
     /// The line.
     pub line: u32,
-    /// How it is known, or started.
+    /// How it is started, or how it is known.
     pub how: String,
 }
 
@@ -70,7 +70,7 @@ pub struct Module {
     pub lines: u32,
     /// The first sentence of its own documentation.
     pub summary: String,
-    /// What it offers that is used most.
+    /// Its most used exported names.
     pub names: Vec<String>,
 }
 

@@ -38,7 +38,7 @@ shapes! {
         schema: Word,
         /// Version of this shape.
         schema_version: Word,
-        /// The state of the index it was computed from.
+        /// Signature of the state of the index from which the pack was computed.
         index_signature: String,
         /// Identity: a digest of the signature and the normalised request.
         pack_id: String,
@@ -48,14 +48,14 @@ shapes! {
         request: Map<String, Value>,
         /// The limits in force.
         budgets: Budgets,
-        /// What the change does that the pack is about.
+        /// Report on the change that the pack is about.
         #[serde(skip_serializing_if = "Option::is_none")]
         change: Option<ChangeReport>,
         /// The seeds that are shown, best first; in layout `graph` those of section `seeds`.
         seeds: Vec<SeedEntry>,
         /// Sections in their fixed order; empty ones too.
         sections: Vec<Section>,
-        /// Why, when asked for.
+        /// The explain envelope, if `includeExplain` is set.
         #[serde(skip_serializing_if = "Option::is_none")]
         explain: Option<Explain>,
         /// Counts.
@@ -66,10 +66,10 @@ shapes! {
         /// What is missing, when budget or coverage fell short.
         #[serde(rename = "missing_context_hints", skip_serializing_if = "Vec::is_empty")]
         missing_context_hints: Vec<String>,
-        /// Codes and sentences.
+        /// Warnings: codes of errors, and sentences.
         #[serde(skip_serializing_if = "Vec::is_empty")]
         warnings: Vec<String>,
-        /// Whether too little was found to work with.
+        /// True if too little was found for the task.
         #[serde(rename = "insufficient_context")]
         insufficient_context: bool,
         /// How sure the pack is that it holds an answer.
@@ -84,11 +84,11 @@ shapes! {
     /// 1 where the text names or quotes exactly what is shown; all in 0..1, in hundredths.
     #[derive(Copy)]
     Confidence {
-        /// All together.
+        /// The combined confidence.
         score: f64,
-        /// How far the tenth hit falls behind the best.
+        /// How far the score of the tenth hit is below that of the best one.
         margin: f64,
-        /// What the ten best hits hold of the words of the text.
+        /// Share of the weight of the words of the text that the ten best hits contain.
         coverage: f64,
     }
 
@@ -110,33 +110,33 @@ shapes! {
     /// What a change does to a file.
     #[schemars(rename = "ChangedFile")]
     FileReport {
-        /// Path, the one before where the file is gone.
+        /// Path; of a removed file the former one.
         file_rel_path: String,
-        /// The path before, where it is another one.
+        /// The previous path if the file was renamed.
         #[serde(skip_serializing_if = "Option::is_none")]
         previous_path: Option<String>,
         /// `added`, `removed`, `modified` or `renamed`.
         status: Status,
-        /// Whether the index holds the text after, in which callers and tests are looked up.
+        /// True if the index holds the text after the change. Only then are callers and tests looked up.
         indexed: bool,
         /// Why its text is not shown.
         #[serde(skip_serializing_if = "Option::is_none")]
         unreadable: Option<Word>,
-        /// What happens to its parts, by place.
+        /// Its changed parts, ordered by place.
         parts: Vec<PartReport>,
     }
 
-    /// What a change does to a definition, or to lines of none.
+    /// A changed definition, or changed lines outside definitions.
     #[schemars(rename = "ChangedPart")]
     PartReport {
-        /// Qualified name; empty for lines that belong to no definition.
+        /// Qualified name; empty for lines outside definitions.
         name: String,
-        /// The name before, where it is another one.
+        /// The previous name if the definition was renamed.
         #[serde(skip_serializing_if = "Option::is_none")]
         previous_name: Option<String>,
         /// `added`, `removed`, `modified` or `renamed`.
         status: Status,
-        /// Whether whoever uses it may have to change, too.
+        /// True if its users may have to change: its signature or name differs, or it was removed.
         contract: bool,
         /// The signature before.
         #[serde(skip_serializing_if = "Option::is_none")]
@@ -144,14 +144,14 @@ shapes! {
         /// The signature after.
         #[serde(skip_serializing_if = "Option::is_none")]
         signature_after: Option<String>,
-        /// Where it went or came from, in another file: `name in path`.
+        /// The equal definition that was added or removed in another file: `name in path`.
         #[serde(skip_serializing_if = "Option::is_none")]
         elsewhere: Option<String>,
         /// Lines added.
         added: u32,
-        /// Lines taken away.
+        /// Lines removed.
         removed: u32,
-        /// Its part of the diff, as the text shows it; absent where it had no room.
+        /// Its part of the diff, as the text shows it; absent if it did not fit.
         #[serde(skip_serializing_if = "Option::is_none")]
         diff: Option<String>,
     }
@@ -300,7 +300,7 @@ shapes! {
         merged_from: Vec<MergedPart>,
         /// Tokens of its excerpt, counted by parts; headers and gap marks are not in it.
         tokens: u64,
-        /// What leads back to the source, when explained, in layout `graph`.
+        /// Provenance, if explained, in layout `graph`.
         #[serde(skip_serializing_if = "Option::is_none")]
         provenance: Option<Provenance>,
         /// The same in layout `agent`.
@@ -312,9 +312,9 @@ shapes! {
     Excerpt {
         /// The exact stored texts of the parts, one after the other.
         text: String,
-        /// Whether something of the item is left out.
+        /// True if parts of the item are left out.
         truncated: bool,
-        /// Why.
+        /// Why parts are left out.
         #[serde(skip_serializing_if = "Option::is_none")]
         truncation: Option<Truncation>,
         /// Runs of whole lines in order.
@@ -347,7 +347,7 @@ shapes! {
         graph_distance: u32,
         /// Confidence along the best path.
         evidence_score: f64,
-        /// The bounded merge.
+        /// The combined score by which packs are ordered, 0..1.
         hybrid_score: f64,
     }
 
@@ -367,7 +367,7 @@ shapes! {
         path: Vec<PathStep>,
         /// Evidence behind the rule, the best piece first; that piece alone unless explained.
         evidence: Vec<Evidence>,
-        /// An edge of the path lacks evidence.
+        /// True if an edge of the path lacks evidence.
         #[serde(skip_serializing_if = "std::ops::Not::not")]
         evidence_gap: bool,
         /// Other sections that would have claimed it, `dispatch` for a possible call through an
@@ -408,7 +408,7 @@ shapes! {
         line: u32,
         /// The rule of resolution, or the signal of retrieval.
         via: String,
-        /// Whether the line is one of the item's own that its excerpt leaves out; absent when not.
+        /// True if the line belongs to the item and is not in its excerpt; absent otherwise.
         #[serde(skip_serializing_if = "std::ops::Not::not")]
         outside_excerpt: bool,
     }
@@ -434,7 +434,7 @@ shapes! {
         found: u64,
         /// Items.
         included: u64,
-        /// Candidates that live on in an item's `alsoAt`.
+        /// Candidates merged into an item, which names them in `alsoAt`.
         merged: u64,
         /// Candidates left out.
         dropped: u64,
@@ -492,7 +492,7 @@ shapes! {
         records: u32,
         /// Hops at which something was reached.
         hops: u32,
-        /// Whether a bound stopped the walk.
+        /// True if a bound stopped the walk.
         bounded: bool,
     }
 
@@ -520,7 +520,7 @@ shapes! {
     }
 }
 
-/// What leads back to the exact source.
+/// Provenance of an excerpt: where its source is, and a hash to check it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Provenance {
     /// Chunk uid, with line offsets when the item is a part.
@@ -557,7 +557,7 @@ kinds! {
         Diff = "diff",
     }
 
-    /// What became of a file or a definition.
+    /// What a change did to a file or a definition.
     Status {
         /// New.
         Added = "added",
