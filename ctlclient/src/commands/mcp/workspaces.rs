@@ -50,7 +50,8 @@ impl Workspaces {
         self.0.is_empty()
     }
 
-    /// The root of the one that is meant: by its name, the last part of its path, or by a folder inside it; the only one when none is named.
+    /// The root of the one that is meant: by its name, the last part of its path, or by a folder inside it; the
+    /// only one when none is named.
     ///
     /// # Errors
     /// `POC_E_WORKSPACE_INVALID` for one that does not belong to the session, or when one of several has

@@ -18,6 +18,9 @@ pub struct RolePatterns {
     pub docs: Vec<String>,
 }
 
+/// Maximum bytes of all patterns. They come from repositories, and each pack compiles them.
+const PATTERNS_BYTES_MAX: usize = 16 << 10;
+
 impl RolePatterns {
     /// True if no pattern is set.
     pub fn is_empty(&self) -> bool {
@@ -27,8 +30,12 @@ impl RolePatterns {
     /// Compiles the lists.
     ///
     /// # Errors
-    /// The first pattern that is not a glob, with the reason.
+    /// The first pattern that is not a glob, with the reason; more than 16 KiB of patterns.
     pub fn compile(&self) -> Result<RoleGlobs, String> {
+        let all = [&self.tests, &self.config, &self.docs];
+        if all.into_iter().flatten().map(String::len).sum::<usize>() > PATTERNS_BYTES_MAX {
+            return Err("the patterns are longer than 16 KiB together".to_owned());
+        }
         let set = |patterns: &[String]| {
             let mut set = GlobSetBuilder::new();
             for pattern in patterns {
@@ -37,14 +44,14 @@ impl RolePatterns {
             }
             set.build()
         };
-        let all = || {
+        let compiled = || {
             Ok::<_, globset::Error>(RoleGlobs([
                 (set(&self.tests)?, FileRoles::TEST),
                 (set(&self.config)?, FileRoles::CONFIG),
                 (set(&self.docs)?, FileRoles::DOC),
             ]))
         };
-        all().map_err(|e| e.to_string())
+        compiled().map_err(|e| e.to_string())
     }
 }
 
@@ -97,5 +104,7 @@ mod tests {
         assert_eq!(rules.of("a.x", FileRoles::VENDORED), FileRoles::VENDORED);
         let broken = RolePatterns { docs: vec!["a[".to_owned()], ..RolePatterns::default() };
         assert!(broken.compile().is_err_and(|says| says.contains("a[")));
+        let long = |n| RolePatterns { docs: vec!["*a".repeat(64); n], ..RolePatterns::default() };
+        assert!(long(128).compile().is_ok() && long(129).compile().is_err());
     }
 }

@@ -1,5 +1,5 @@
-//! The numbers by which ranking was tuned. Each is on a plateau: halving or doubling it changes no figure of
-//! the development set by more than noise. They are not settings. `docs/ranking.md` has the measurements.
+//! The numbers by which ranking was tuned. They are not settings. `docs/ranking.md` has the measurements, and
+//! `docs/notes/ranking-log.md` has what other values change.
 
 use crate::config::settings;
 use crate::kind::Kind;

@@ -94,7 +94,7 @@ impl<'v> Units<'v> {
     /// Sets the patterns that decide the roles of files. Those that the configuration has refused decide nothing.
     #[must_use]
     pub fn with_roles(mut self, roles: &RolePatterns) -> Self {
-        self.roles = roles.compile().ok().filter(|_| !roles.is_empty());
+        self.roles = (!roles.is_empty()).then(|| roles.compile().ok()).flatten();
         self
     }
 
