@@ -14,8 +14,8 @@ use std::path::PathBuf;
     max_term_width = 80,
     disable_version_flag = true,
     after_help = "Examples:
-  ctl pack \"where is the retry delay decided\"
-  ctl pack --budget 4000 --json --query-file issue.txt
+  ctl pack where is the retry delay decided --expect 'backoff retryDelay jitter'
+  ctl show Client.get
   ctl callers Client.get --depth 2
   ctl status
 
@@ -95,9 +95,16 @@ pub enum Command {
         after_help = "Example:\n  ctl preview \"where is the retry delay decided\" --explain"
     )]
     Preview(Box<PackArgs>),
-    /// Rank places for a text
-    #[command(after_help = "Example:\n  ctl search \"parse retry header\" --limit 10")]
+    /// List the best places for a question, a line each
+    #[command(after_help = "Examples:
+  ctl search where is the retry header parsed --expect 'parseRetryAfter Header seconds'
+  ctl search -e 'followRedirect Location 302'")]
     Search(SearchArgs),
+    /// Show definitions whole, by name or place
+    #[command(after_help = "Examples:
+  ctl show Client.get Retry.delay
+  ctl show net/retry.go:42 net/client.go:10-60 --budget 2000")]
+    Show(ShowArgs),
     /// Find definitions by name
     #[command(after_help = "Example:\n  ctl symbol Client.get")]
     Symbol(SymbolArgs),
@@ -206,7 +213,8 @@ const PACK_EXAMPLES: &str = "Examples:
   gh pr diff 123 | ctl pack --diff -
   ctl pack \"where is the retry decided\" --html pack.html
   ctl pack -i \"where is the retry decided\" > context.md     # choose first
-  ctl pack Client.get --thrifty                               # a symbol and its neighbourhood
+  ctl pack who decides the delay -e 'backoff Retry-After jitter'   # with your guesses
+  ctl pack Client.get --fill --budget 8000                    # all that fits
   ctl pack \"and who retries\" --seen pack:sha256:1f0c...     # nothing twice
   ctl pack \"who retries\" --overlay net/retry.go=- < draft.go  # as if saved
   ctl pack --format md --out context_pack.md \"fix flaky login test\"
@@ -287,11 +295,33 @@ pub enum Fresh {
 /// Options of `search`.
 #[derive(Debug, Args)]
 pub struct SearchArgs {
-    /// What to look for; `-` reads it from standard input
-    pub query: String,
-    /// Hits at most
-    #[arg(short = 'n', long, value_name = "N", default_value_t = 20)]
-    pub limit: u32,
+    /// What to look for, quoted or not; `-` reads it from standard input
+    #[arg(required_unless_present = "expect")]
+    pub query: Vec<String>,
+    /// Names and words that you expect in the code that answers; wrong guesses cost
+    /// nothing. May be repeated
+    #[arg(short, long, value_name = "WORDS")]
+    pub expect: Vec<String>,
+    /// Hits at most [default: 10, for a plain question 20]
+    #[arg(short = 'n', long, value_name = "N")]
+    pub limit: Option<u32>,
+    /// Name callers, callees and tests of each hit
+    #[arg(long)]
+    pub neighbors: bool,
+    /// What the index must hold.
+    #[command(flatten)]
+    pub wait: WaitArgs,
+}
+
+/// Options of `show`.
+#[derive(Debug, Args)]
+pub struct ShowArgs {
+    /// Names, Class.method, path:line, path:first-last, path, or symbol ids
+    #[arg(required = true)]
+    pub what: Vec<String>,
+    /// Tokens of the text
+    #[arg(short, long, value_name = "TOKENS", value_parser = tokens, default_value = "4000")]
+    pub budget: u64,
     /// What the index must hold.
     #[command(flatten)]
     pub wait: WaitArgs,

@@ -242,7 +242,7 @@ fn retrieval(bencher: Bencher) {
     let tuning = indexd_pack::Tuning::default();
     bencher.counter(ItemsCount::new(queries.len())).bench_local(|| {
         for text in &queries {
-            black_box(search(&mut Units::new(&view), text, &tuning.weights, SeedProvider::Hybrid));
+            black_box(search(&mut Units::new(&view), text, &[], &tuning.weights, SeedProvider::Hybrid));
         }
     });
 }

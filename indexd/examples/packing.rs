@@ -121,7 +121,7 @@ fn measure(kind: &str, texts: &[String], snapshot: &Snapshot, folder: Option<&Pa
         // Every fourth text also alone: what it costs when its postings and records are in the caches.
         if i % 4 == 0 {
             times.start(now());
-            let found = search(&mut Units::new(snapshot), text, &tuning.weights, SeedProvider::Hybrid);
+            let found = search(&mut Units::new(snapshot), text, &[], &tuning.weights, SeedProvider::Hybrid).0;
             stage("retrieve alone");
             drop(found);
         }

@@ -9,7 +9,9 @@ use crate::hello::{HelloParams, HelloResult, ShutdownParams, ShutdownResult};
 use crate::import::{ImportParams, ImportResult};
 use crate::request::{PackGetParams, PackGetResult, PackParams, PackResult, PreviewResult};
 use crate::schema;
-use crate::search::{SearchParams, SearchResult, SymbolParams, SymbolResult};
+use crate::search::{
+    DefinitionsParams, DefinitionsResult, SearchParams, SearchResult, SymbolParams, SymbolResult,
+};
 use crate::shown::{ContextSummary, ShowParams};
 use crate::sources::{OfferParams, OfferResult, SourcesParams, SourcesResult};
 use crate::why::{WhyParams, WhyResult};
@@ -97,6 +99,8 @@ methods! {
     Search(SearchParams) -> SearchResult = "search",
     /// Finds definitions by name.
     Symbol(SymbolParams) -> SymbolResult = "symbol",
+    /// Shows definitions whole.
+    Show(DefinitionsParams) -> DefinitionsResult = "show",
     /// A definition at a glance.
     Card(CardParams) -> CardResult = "card",
     /// Whether a path is in the index, and what decides it.

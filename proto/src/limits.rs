@@ -22,7 +22,7 @@ pub const WAIT_MS_MAX: u64 = 3_600_000;
 /// Milliseconds. How long a request waits for the index to hold every save made before it.
 pub const FRESH_WAIT_MS_DEFAULT: u64 = 2_000;
 /// Tokens. What `ctl pack` asks for unless told otherwise.
-pub const CTL_BUDGET_TOKENS: u64 = 8_000;
+pub const CTL_BUDGET_TOKENS: u64 = 4_000;
 /// Bytes. What `ctl pack` allows one item unless told otherwise.
 pub const CTL_BYTES_PER_ITEM: u64 = 16_000;
 /// Items. What `ctl pack` asks for unless told otherwise, as many as there may be: in a tree of

@@ -2,7 +2,7 @@
 
 use crate::card::Neighbors;
 use crate::overlay::Overlay;
-use crate::pack::{LineRange, Range};
+use crate::pack::{Confidence, LineRange, Range};
 use crate::workspace::{Envelope, Wait};
 use indexd_api::params;
 use schemars::JsonSchema;
@@ -14,7 +14,10 @@ params! {
         repo, cwd,
         /// What to look for.
         query: String,
-        /// Hits at most. Default 20, at most 500.
+        /// Names, words and phrases that the caller expects in the code that answers, at most 64.
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        expect: Vec<String>,
+        /// Hits at most. Default 10, for a plain question 20; at most 500.
         limit: Option<u32>,
         /// Whether hits come with those at the other end of their edges.
         neighbors: bool,
@@ -32,6 +35,12 @@ pub struct SearchResult {
     pub schema_version: String,
     /// Best first.
     pub hits: Vec<Hit>,
+    /// How sure the answer can be.
+    #[serde(default)]
+    pub confidence: Confidence,
+    /// What was expected and no code holds.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub missing: Vec<String>,
     /// What is known beside it.
     pub envelope: Envelope,
 }
@@ -53,6 +62,18 @@ pub struct Hit {
     pub symbol_id: Option<String>,
     /// The signature, or a heading, or the first line.
     pub title: String,
+    /// The line of the definition's name; for text between definitions its first line.
+    #[serde(default)]
+    pub line: u32,
+    /// The qualified name; empty for text between definitions.
+    #[serde(default)]
+    pub name: String,
+    /// The number of the line that matters: the one with the heaviest words of the text.
+    #[serde(default)]
+    pub match_line: u32,
+    /// The place as one line of text: path, line, name, and the line that matters.
+    #[serde(default)]
+    pub text: String,
     /// Retrieval score in 0..1, comparable within one answer.
     pub score: f64,
     /// The signals behind it.
@@ -114,4 +135,37 @@ pub struct Symbol {
     /// Whether it is a test, or stands in a file of tests.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub test: bool,
+}
+
+params! {
+    /// `show`: definitions whole, with the numbers of their lines, in one text.
+    DefinitionsParams {
+        repo, cwd,
+        /// Names, symbol ids and places (`path:line`, `path:first-last`, `path`), at most 64.
+        what: Vec<String>,
+        /// Tokens of the text at most, counted with `o200k_base`. Default 4,000.
+        max_tokens: Option<u32>,
+        wait, overlays, progress,
+    }
+}
+
+/// Answer to `show`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct DefinitionsResult {
+    /// Always `Definitions`.
+    pub schema: String,
+    /// Version of this object's shape.
+    pub schema_version: String,
+    /// The definitions that the text shows, in its order.
+    pub symbols: Vec<Symbol>,
+    /// The text, in the form of a pack's.
+    pub text: String,
+    /// Its tokens.
+    pub tokens: u32,
+    /// Places (`path:first-last`) that had no room.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub cut: Vec<String>,
+    /// What is known beside it.
+    pub envelope: Envelope,
 }

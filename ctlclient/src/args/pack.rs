@@ -7,9 +7,13 @@ use std::path::PathBuf;
 /// Options of `pack` and `preview`.
 #[derive(Debug, Args)]
 pub struct PackArgs {
-    /// The task in words; `-` reads it from standard input
+    /// The task in words, quoted or not; `-` reads it from standard input
     #[arg(value_name = "QUERY")]
-    pub query: Option<String>,
+    pub query: Vec<String>,
+    /// Names and words that you expect in the code that answers, or the question in
+    /// other words; wrong guesses cost nothing. May be repeated
+    #[arg(short, long, value_name = "WORDS")]
+    pub expect: Vec<String>,
     /// The task in words
     #[arg(long = "query", value_name = "TEXT", conflicts_with = "query")]
     pub query_text: Option<String>,
@@ -17,7 +21,7 @@ pub struct PackArgs {
     #[arg(long, value_name = "FILE", conflicts_with_all = ["query", "query_text"])]
     pub query_file: Option<PathBuf>,
     /// Tokens of the whole answer, exactly counted
-    /// [default: as configured, else 8000]
+    /// [default: as configured, else 4000]
     #[arg(short, long, value_name = "TOKENS", value_parser = tokens)]
     pub budget: Option<u64>,
     /// Sections: graph (how it was reached), agent (what it is) or flat (one list)
@@ -42,13 +46,13 @@ pub struct PackArgs {
     /// Show signals and what was left out
     #[arg(long, value_name = "BOOL", num_args = 0..=1, default_missing_value = "true")]
     pub explain: Option<bool>,
-    /// End the pack where what follows is worth little, within the budget
+    /// Fill the budget; without it a pack ends where more is worth little
     #[arg(long)]
-    pub thrifty: bool,
+    pub fill: bool,
     /// What you have already: ids of packs or chunk uids; they come back as places only
     #[arg(long, value_name = "IDS", value_delimiter = ',')]
     pub seen: Option<Vec<String>>,
-    /// Print the budgeted text itself, as a model gets it
+    /// Print the budgeted text itself on a terminal too, as pipes and models get it
     #[arg(long, conflicts_with = "json")]
     pub text: bool,
     /// Print places and reasons without the code
@@ -220,6 +224,7 @@ impl PackArgs {
     pub fn names_something(&self, query: Option<&str>) -> bool {
         let focus = [&self.focus_symbol, &self.focus_chunk, &self.focus_file];
         query.is_some_and(|q| !q.trim().is_empty())
+            || !self.expect.is_empty()
             || self.staged
             || self.worktree
             || self.diff.is_some()

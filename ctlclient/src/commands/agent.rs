@@ -15,8 +15,8 @@ const BEGIN: &str = "<!-- indexd -->";
 const END: &str = "<!-- /indexd -->";
 /// With the marks five lines: they are read in every conversation.
 const LINES: &str = "\
-Before reading files one by one, run `ctl pack \"TASK IN A SENTENCE\"`: it prints the code that matters, with places.
-One name: `ctl card NAME` (signature, doc, callers, callees, tests). Places for words: `ctl search \"WORDS\"`.
+To find code, run `ctl search \"QUESTION\" --expect 'NAMES AND WORDS you expect in the code'` (a list of places) or `ctl pack` with the same (the code itself). Guess 5 to 10; wrong guesses cost nothing. Ask again with what you learnt.
+`ctl show NAME PATH:LINE ...` prints definitions whole. `ctl card NAME`: signature, callers, callees, tests.
 Before changing a signature: `ctl callers NAME` and `ctl impact NAME`; they follow imports and types, not text.";
 
 /// Shows, or makes, the changes to the files of an agent.

@@ -1,7 +1,9 @@
 //! `ctl search`, `ctl symbol` and the questions about the graph.
 
 use super::{Target, note, overlays, print, wait, write_file};
-use crate::args::{CardArgs, Common, GraphArgs, PictureArgs, SearchArgs, SymbolArgs, WaitArgs, WhyArgs};
+use crate::args::{
+    CardArgs, Common, GraphArgs, PictureArgs, SearchArgs, ShowArgs, SymbolArgs, WaitArgs, WhyArgs,
+};
 use crate::failure::Failure;
 use crate::output::Output;
 use crate::progress::Progress;
@@ -10,7 +12,10 @@ use crate::style::{Style, safe_line};
 use indexd_proto::Method;
 use indexd_proto::card::{CardLinks, CardParams, CardResult};
 use indexd_proto::graph::{GraphEdge, GraphParams, GraphResult, Picture};
-use indexd_proto::search::{SearchParams, SearchResult, Symbol, SymbolParams, SymbolResult};
+use indexd_proto::pack::Basis;
+use indexd_proto::search::{
+    DefinitionsParams, DefinitionsResult, SearchParams, SearchResult, Symbol, SymbolParams, SymbolResult,
+};
 use indexd_proto::why::{Standing, WhyParams, WhyResult};
 use std::io::Read;
 
@@ -20,7 +25,7 @@ const LINES_SHOWN: usize = 5;
 /// Prints ranked places; nothing found is exit status 1.
 pub fn search(common: &Common, args: &SearchArgs) -> Result<(), Failure> {
     let target = Target::of(common)?;
-    let mut query = args.query.clone();
+    let mut query = args.query.join(" ");
     if query == "-" {
         query.clear();
         std::io::stdin().lock().read_to_string(&mut query)?;
@@ -30,8 +35,9 @@ pub fn search(common: &Common, args: &SearchArgs) -> Result<(), Failure> {
         repo: target.repo,
         cwd: target.cwd,
         query,
-        limit: Some(args.limit),
-        neighbors: true,
+        expect: args.expect.clone(),
+        limit: args.limit,
+        neighbors: args.neighbors,
         wait: Some(wait(&args.wait)),
         progress: progress.is_wanted(),
         overlays: overlays(&args.wait)?,
@@ -42,21 +48,67 @@ pub fn search(common: &Common, args: &SearchArgs) -> Result<(), Failure> {
     if answer.hits.is_empty() { Err(Failure::NoResult) } else { Ok(()) }
 }
 
-/// One line for each hit.
+/// Prints definitions whole.
+pub fn show(common: &Common, args: &ShowArgs) -> Result<(), Failure> {
+    let target = Target::of(common)?;
+    let mut progress = Progress::new(common.quiet);
+    let params = DefinitionsParams {
+        repo: target.repo,
+        cwd: target.cwd,
+        what: args.what.clone(),
+        max_tokens: Some(u32::try_from(args.budget).unwrap_or(u32::MAX)),
+        wait: Some(wait(&args.wait)),
+        progress: progress.is_wanted(),
+        overlays: overlays(&args.wait)?,
+    };
+    let text = |answer: &DefinitionsResult, _| shown_text(answer, "--budget");
+    let answer = print(common, &mut Session::open(common)?, Method::Show, &params, &mut progress, text)?;
+    note(common, &answer.envelope, &[]);
+    Ok(())
+}
+
+/// The text of shown definitions, and what had no room; `limit` names the option that makes more.
+pub(super) fn shown_text(answer: &DefinitionsResult, limit: &str) -> String {
+    let mut out = crate::style::safe(&answer.text);
+    if !answer.cut.is_empty() {
+        out +=
+            &format!("no room for {}; raise {limit}, or show them alone\n", safe_line(&answer.cut.join(" ")));
+    }
+    out
+}
+
+/// How sure the answer can be, one line for each hit, and how to ask better.
 pub(super) fn hits_text(answer: &SearchResult, style: Style) -> String {
     let mut out = String::new();
+    let confidence = answer.confidence;
+    if answer.hits.is_empty() {
+        return out;
+    }
+    let status = match confidence.basis {
+        Basis::Nothing => "little of what you expect is here; the nearest places:".to_owned(),
+        _ => format!("first place right in {:.0} of 10 answers like this", 10.0 * confidence.score),
+    };
+    out += &format!("{}\n", style.dim(&status));
+    if !answer.missing.is_empty() {
+        out += &format!("no code holds: {}\n", safe_line(&answer.missing.join(", ")));
+    }
     for hit in &answer.hits {
-        let place = format!("{}:{}-{}", safe_line(&hit.file_rel_path), hit.lines.start, hit.lines.end);
-        let score = format!("{:.3}", hit.score);
-        out += &format!("{} {}  {}\n", style.dim(&score), style.path(&place), safe_line(&hit.title));
+        let place = format!("{}:{}", safe_line(&hit.file_rel_path), hit.line);
+        let text = safe_line(&hit.text);
+        let rest = text.strip_prefix(&place).unwrap_or(&text);
+        out += &format!("{}{rest}\n", style.path(&place));
         let Some(near) = &hit.neighbors else { continue };
         let all = [("called by", &near.callers), ("calls", &near.callees), ("tests", &near.tests)];
         let parts: Vec<String> =
             all.into_iter().filter_map(|(label, links)| links_text(label, links)).collect();
         if !parts.is_empty() {
-            out += &style.dim(&format!("      {}", parts.join(" · ")));
+            out += &style.dim(&format!("    {}", parts.join(" · ")));
             out.push('\n');
         }
+    }
+    if matches!(confidence.basis, Basis::Question | Basis::Nothing) {
+        let advice = "ask again with expect: names and words of the code that you look for";
+        out += &format!("{}\n", style.dim(advice));
     }
     out
 }

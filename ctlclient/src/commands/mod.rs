@@ -61,6 +61,7 @@ pub fn run(cli: Cli) -> Result<(), Failure> {
         Command::Map(args) => documents::map(common, args),
         Command::Preview(args) => pack::preview(common, args),
         Command::Search(args) => lookup::search(common, args),
+        Command::Show(args) => lookup::show(common, args),
         Command::Symbol(args) => lookup::symbol(common, args),
         Command::Card(args) => lookup::card(common, args),
         Command::Why(args) => lookup::why(common, args),

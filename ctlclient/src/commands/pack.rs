@@ -21,7 +21,7 @@ use indexd_proto::request::{
 use indexd_proto::workspace::Envelope;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
-use std::io::Read;
+use std::io::{IsTerminal, Read};
 use std::path::Path;
 
 /// Assembles a pack and prints it.
@@ -36,7 +36,9 @@ pub fn pack(common: &Common, args: &PackArgs) -> Result<(), Failure> {
     let mut session = Session::open(common)?;
     let mut progress = Progress::new(common.quiet);
     let mut params = params(common, args, query.as_deref(), &progress)?;
-    params.call.rendered = args.text || args.template.is_some();
+    let is_for_people = !args.text && (std::io::stdout().is_terminal() || args.explain == Some(true));
+    let is_text = args.template.is_some() || !(common.json || args.brief || is_for_people);
+    params.call.rendered = is_text && args.html.is_none() && !args.write;
     params.call.page = args.html.is_some();
     check_page(args.html.as_deref(), "pack.html")?;
     if let Some(wanted) = &args.pack_id {
@@ -68,8 +70,12 @@ pub fn pack(common: &Common, args: &PackArgs) -> Result<(), Failure> {
         }
     } else if common.json {
         out.line(answer.pack.get())?;
-    } else if args.text || args.template.is_some() {
-        out.text(answer.rendered.as_deref().unwrap_or(""))?;
+    } else if is_text {
+        let text = answer.rendered.as_deref().unwrap_or("");
+        match std::io::stdout().is_terminal() {
+            true => out.text(&style::safe(text))?,
+            false => out.text(text)?,
+        }
     } else {
         out.text(&text(common, args, &parse(answer.pack)?, args.brief))?;
     }
@@ -180,7 +186,8 @@ pub(super) fn query(args: &PackArgs) -> Result<Option<String>, Failure> {
         };
         Failure::hinted(code, format!("cannot read the query from {what}: {e}"), "name an existing text file")
     };
-    let bytes = match (&args.query, &args.query_text, &args.query_file) {
+    let words = (!args.query.is_empty()).then(|| args.query.join(" "));
+    let bytes = match (&words, &args.query_text, &args.query_file) {
         (Some(dash), _, _) if dash == "-" => {
             let mut bytes = Vec::new();
             let read = standard_input(QUERY_BYTES_MAX).read_to_end(&mut bytes);
@@ -205,7 +212,7 @@ pub(super) fn params(
         return Err(Failure::hinted(
             ErrorCode::InvalidRequest,
             "there is no task",
-            "write ctl pack \"where is X decided\", or ctl pack --diff for a change",
+            "write ctl pack where is X decided --expect 'names and words of its code', or ctl pack --diff",
         ));
     }
     let target = Target::of(common)?;
@@ -242,6 +249,9 @@ fn request(args: &PackArgs, query: Option<&str>) -> Result<Map<String, Value>, F
         }
     };
     set("query", json!(query));
+    if !args.expect.is_empty() {
+        set("expect", json!(args.expect));
+    }
     if args.context_window.is_some() {
         set("contextBudget.totalTokens", json!(args.context_window));
         set("contextBudget.responseReserve", json!(args.response_reserve));
@@ -258,7 +268,7 @@ fn request(args: &PackArgs, query: Option<&str>) -> Result<Map<String, Value>, F
     set("intent", json!(args.intent));
     // The envelope doubles the size of a pack.
     set("includeExplain", json!(args.explain.unwrap_or(args.html.is_some())));
-    set("budgets.stop", json!(args.thrifty.then_some("value")));
+    set("budgets.stop", json!(args.fill.then_some("budget")));
     set("seen", json!(args.seen));
     set("focus.symbolId", json!(args.focus_symbol));
     set("focus.chunkUid", json!(args.focus_chunk));
@@ -417,10 +427,10 @@ mod tests {
         );
         check(&["--focus-file", "a.go"], json!({"includeExplain": false, "focus": {"fileRelPath": "a.go"}}));
         check(
-            &["x", "--thrifty", "--seen", "pack:sha256:1,b3:2@head"],
+            &["who", "asks", "--fill", "-e", "a b", "--expect", "c", "--seen", "pack:sha256:1,b3:2@head"],
             json!({
-                "query": "x", "includeExplain": false, "budgets": {"stop": "value"},
-                "seen": ["pack:sha256:1", "b3:2@head"],
+                "query": "who asks", "expect": ["a b", "c"], "includeExplain": false,
+                "budgets": {"stop": "budget"}, "seen": ["pack:sha256:1", "b3:2@head"],
             }),
         );
     }

@@ -325,6 +325,7 @@ impl Backend for Engine {
             Call::ContextShow(p) => self.context_show(&p),
             Call::Search(p) => self.search(p, ctx),
             Call::Symbol(p) => self.symbol(p, ctx),
+            Call::Show(p) => self.show(p, ctx),
             Call::Card(p) => self.card(p, ctx),
             Call::Why(p) => self.why(p, ctx),
             Call::Callers(p) => self.graph(Relation::Callers, p, ctx),

@@ -2,44 +2,72 @@
 
 use crate::server::convert;
 use indexd_model::facts::DefIdx;
+use indexd_model::limits::{EXPECT_BYTES_MAX, EXPECT_MAX};
 use indexd_model::view::Field;
 use indexd_model::{DefDoc, IndexView};
 use indexd_pack::identity::Sources;
+use indexd_pack::pack::{Basis, Confidence};
+use indexd_pack::places::{self, Place};
 use indexd_pack::request::SeedProvider;
-use indexd_pack::retrieve;
 use indexd_pack::score::FEATURES;
 use indexd_pack::tuning::Tuning;
 use indexd_pack::unit::Units;
+use indexd_pack::{expected, retrieve};
 use indexd_proto::error::{ErrorCode, ErrorObject};
 use indexd_proto::limits::{QUERY_BYTES_MAX, SEARCH_HITS_MAX};
 use indexd_proto::pack::Range;
 use indexd_proto::search::{Hit, Symbol};
+use indexd_text::LineMatcher;
 use std::collections::BTreeMap;
 
-/// Hits and definitions when a request does not say.
+/// Hits when a request does not say, and for a plain question, whose first hits are seldom right.
+const HITS_DEFAULT: u32 = 10;
+const HITS_OF_QUESTION: u32 = 20;
+/// Definitions when a request does not say.
 const LIMIT_DEFAULT: u32 = 20;
 /// Definitions looked at for one name that is no exact one.
 const SIMILAR_MAX: usize = 2_000;
-/// Characters of a title.
-const TITLE_CHARS_MAX: usize = 160;
 
-/// The best places for a text, best first.
+/// What a search found.
+pub struct Found {
+    /// The best places, best first.
+    pub hits: Vec<Hit>,
+    /// How sure the answer can be.
+    pub confidence: Confidence,
+    /// What was expected and no code holds.
+    pub missing: Vec<String>,
+}
+
+/// Finds the best places for a text and what its caller expects.
 ///
 /// # Errors
-/// `POC_E_INVALID_REQUEST` for an empty or oversized query or limit.
+/// `POC_E_INVALID_REQUEST` for an empty or oversized query, expectation or limit.
 pub fn search(
     view: &dyn IndexView,
     text: &str,
+    expect: &[String],
     limit: Option<u32>,
     neighbors: bool,
-) -> Result<Vec<Hit>, ErrorObject> {
-    let limit = checked_limit(limit)?;
-    checked_text("query", text)?;
-    let mut units = Units::new(view);
-    let mut sources = Sources::default();
-    let found = retrieve::search(&mut units, text, &Tuning::default().weights, SeedProvider::Hybrid);
+) -> Result<Found, ErrorObject> {
+    let asked = limit.map(|n| checked_limit(Some(n))).transpose()?;
+    if expect.is_empty() || !text.trim().is_empty() {
+        checked_text("query", text)?;
+    }
+    if expect.len() > EXPECT_MAX || expect.iter().any(|e| e.len() > EXPECT_BYTES_MAX) {
+        let message = "expect has more than 64 entries, or one longer than 1 KiB";
+        return Err(ErrorObject::new(ErrorCode::InvalidRequest, message));
+    }
+    let (mut units, mut sources) = (Units::new(view), Sources::default());
+    let weights = &Tuning::default().weights;
+    let (found, confidence, query) =
+        retrieve::search(&mut units, text, expect, weights, SeedProvider::Hybrid);
+    let is_plain = confidence.basis == Basis::Question;
+    let limit = asked.unwrap_or(if is_plain { HITS_OF_QUESTION } else { HITS_DEFAULT } as usize);
     let top = found.hits.first().map_or(1.0, |h| h.total);
-    let mut out = Vec::new();
+    let terms = &found.weighted.terms;
+    let mut matcher = LineMatcher::new(terms.iter().map(|t| t.0.as_str()));
+    let weights: Vec<f64> = terms.iter().map(|t| t.1).collect();
+    let mut hits = Vec::new();
     for hit in found.hits.iter().filter(|h| h.total > 0.0).take(limit) {
         let unit = &hit.unit;
         let source = sources.of(view, unit.file);
@@ -48,23 +76,32 @@ pub fn search(
         let signals = FEATURES.iter().map(|f| (f.name.to_owned(), round(features.get(f.feature))));
         let symbol =
             unit.def.some().map(|def| convert::symbol(view, def)).filter(|s| !s.signature.is_empty());
-        let title = match &symbol {
-            Some(symbol) => symbol.signature.clone(),
-            None => first_line(source.slice(unit.span())),
-        };
-        out.push(Hit {
+        let mut words = Vec::new();
+        matcher.find(source.slice(source.lines().lines_span(unit.lines())), &mut words);
+        words.sort_unstable();
+        words.dedup();
+        let place = Place::of(&mut units, unit, &source, &words, &weights);
+        let mut text = String::new();
+        place.write(&hit.file.path, &mut text);
+        hits.push(Hit {
             file_rel_path: hit.file.path.to_string(),
             range: Range { start: range.start, end: range.end },
             lines: convert::lines(unit.lines()),
             chunk_uid: sources.uid(&mut units, unit).to_string(),
+            title: symbol
+                .as_ref()
+                .map_or_else(|| places::title(&units, unit, &source), |s| s.signature.clone()),
             symbol_id: symbol.and_then(|s| s.symbol_id),
-            title,
+            line: place.line,
+            name: place.name,
+            match_line: place.at,
+            text: text.trim_end().to_owned(),
             score: round(hit.total / top),
             neighbors: unit.def.some().filter(|_| neighbors).map(|def| super::card::neighbors(view, def)),
             signals: signals.filter(|(_, strength)| *strength > 0.0).collect::<BTreeMap<_, _>>(),
         });
     }
-    Ok(out)
+    Ok(Found { hits, confidence, missing: expected::missing(view, &query) })
 }
 
 /// Definitions by symbol id, place, qualified name or name; when there is none of exactly that
@@ -138,11 +175,6 @@ fn checked_text(what: &str, text: &str) -> Result<(), ErrorObject> {
         ));
     }
     Ok(())
-}
-
-fn first_line(text: &str) -> String {
-    let line = text.lines().find(|l| !l.trim().is_empty()).unwrap_or("");
-    line.trim().chars().take(TITLE_CHARS_MAX).collect()
 }
 
 fn round(x: f64) -> f64 {

@@ -26,6 +26,7 @@ pub mod offers;
 pub mod place;
 pub mod records;
 pub mod seats;
+pub mod show;
 pub mod shown;
 pub mod sources;
 pub mod suggest;

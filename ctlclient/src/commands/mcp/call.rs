@@ -95,8 +95,9 @@ struct PackArguments {
     max_tokens: Option<u64>,
     intent: Option<String>,
     focus_file: Option<String>,
+    expect: Vec<String>,
     #[serde(default)]
-    thrifty: bool,
+    fill: bool,
     #[serde(default)]
     repeat: bool,
 }
@@ -113,6 +114,8 @@ struct GetArguments {
 struct FindArguments {
     #[serde(alias = "name")]
     query: String,
+    #[serde(default)]
+    expect: Vec<String>,
     limit: Option<u32>,
 }
 
@@ -203,7 +206,7 @@ impl Desk {
     fn pack(&self, asking: &mut Asking, args: PackArguments, write: bool) -> Result<Outcome, Failure> {
         if let Some(n) = args.max_tokens.filter(|n| !(TOKENS_MIN..=TOKENS_MAX).contains(n)) {
             let message = format!("max_tokens must be {TOKENS_MIN} to {TOKENS_MAX}, not {n}");
-            return Err(Failure::hinted(ErrorCode::InvalidRequest, message, "leave it out for 8000"));
+            return Err(Failure::hinted(ErrorCode::InvalidRequest, message, "leave it out for 4000"));
         }
         let mut request = request_of(&args);
         let key = format!("{}\n{}", asking.root, Value::Object(request.clone()));
@@ -284,8 +287,8 @@ fn search(asking: &mut Asking, args: FindArguments) -> Result<Outcome, Failure> 
     let params = SearchParams {
         repo: Some(asking.root.to_owned()),
         query: args.query,
-        limit: Some(args.limit.unwrap_or(HITS_DEFAULT)),
-        neighbors: true,
+        expect: args.expect,
+        limit: args.limit,
         wait: asking.wait(),
         progress: asking.wants_progress,
         ..SearchParams::default()
@@ -362,13 +365,16 @@ fn found(text: String, line: &[u8], envelope: &Envelope) -> Result<Outcome, Fail
 fn request_of(args: &PackArguments) -> Map<String, Value> {
     let mut request = Map::new();
     request.insert("query".to_owned(), json!(args.query));
+    if !args.expect.is_empty() {
+        request.insert("expect".to_owned(), json!(args.expect));
+    }
     request.insert("includeExplain".to_owned(), json!(false));
     let mut budgets = Map::new();
     if let Some(n) = args.max_tokens.filter(|n| *n != CTL_BUDGET_TOKENS) {
         budgets.insert("maxTotalTokens".to_owned(), json!(n));
     }
-    if args.thrifty {
-        budgets.insert("stop".to_owned(), json!("value"));
+    if args.fill {
+        budgets.insert("stop".to_owned(), json!("budget"));
     }
     if !budgets.is_empty() {
         request.insert("budgets".to_owned(), Value::Object(budgets));
@@ -444,7 +450,7 @@ fn notes(envelope: &Envelope, warnings: &[String]) -> Vec<String> {
 
 /// Numbers and truth values that a model wrote as text.
 fn mend(args: &mut Map<String, Value>) {
-    for key in ["max_tokens", "limit", "depth", "thrifty", "repeat", "structured"] {
+    for key in ["max_tokens", "limit", "depth", "fill", "repeat", "structured"] {
         if let Some(Value::String(text)) = args.get(key)
             && let Ok(value) = serde_json::from_str::<Value>(text.trim())
         {
@@ -500,8 +506,9 @@ mod tests {
     fn wrong_arguments_name_the_right_ones() {
         for (tool, args, expect) in [
             (Tool::Build, json!({}), "missing field `query`"),
-            (Tool::Build, json!({"query": "x", "budget": 1}), "unknown field `budget`"),
-            (Tool::Build, json!({"query": "x", "max_tokens": -1}), "-1"),
+            (Tool::Build, json!({"query": "x", "expect": [], "budget": 1}), "unknown field `budget`"),
+            (Tool::Build, json!({"query": "x"}), "missing field `expect`"),
+            (Tool::Build, json!({"query": "x", "expect": [], "max_tokens": -1}), "-1"),
         ] {
             let Value::Object(args) = args else { unreachable!() };
             let Err(Failure::Error(e)) = read::<PackArguments>(tool, args) else { panic!("{expect}") };

@@ -27,8 +27,10 @@ use tokio::sync::Mutex;
 const ROOTS_TIMEOUT: Duration = Duration::from_secs(5);
 /// Milliseconds for which the list of tools may be kept: it changes with the program alone.
 const LIST_TTL_MS: u64 = 3_600_000;
-const INSTRUCTIONS: &str = "Code context from a local index that follows every save. Call build_context_pack \
-     with the task before reading files one by one; use callers and impact before changing a signature.";
+const INSTRUCTIONS: &str = "Code context from a local index that follows every save. To find code, call \
+     search_code (places) or build_context_pack (the code) with the question and, in `expect`, five to ten \
+     names and words that you expect in the code; wrong guesses cost nothing. Ask again with what you \
+     learnt. Use callers and impact before changing a signature.";
 
 /// Serves standard input and output until the client ends.
 ///

@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 /// Edges of a graph answer unless told otherwise.
 pub const EDGES_DEFAULT: u32 = 60;
 /// Hits and definitions unless told otherwise.
-pub const HITS_DEFAULT: u32 = 15;
+pub const HITS_DEFAULT: u32 = 10;
 /// Tokens of a map unless told otherwise.
 pub const MAP_TOKENS_DEFAULT: u32 = 3_000;
 /// The least of a map.
@@ -96,11 +96,12 @@ impl Tool {
     pub fn description(self) -> &'static str {
         match self {
             Self::Build => {
-                "Start here for any question or task about this code base: one call gives the code that \
-                 matters (definitions, callers, callees, tests, docs) as text with path:line, within a token \
-                 budget, from an index that has every saved edit. Give the task in full sentences, an issue \
-                 text, a stack trace or symbol names. Ask again with other words to go on: what this session \
-                 was shown is named and not repeated; set `repeat` if you do not have it."
+                "Start here for a question or task about this code base: the best places, then the code that \
+                 is worth its tokens, best first, each under path:first-last, from an index that has every \
+                 saved edit. Put in `expect` names and words that you expect in the code (guesses; wrong ones \
+                 cost nothing): the first place is then right in 8 of 10 answers instead of 2. The first \
+                 line says how sure the answer is. Ask again with what you learnt: what this session was \
+                 shown is named and not repeated; set `repeat` if you do not have it."
             }
             Self::Create => {
                 "As build_context_pack; also keeps a record and says its packId, to be read again with \
@@ -108,8 +109,9 @@ impl Tool {
             }
             Self::Get => "Reads a kept context pack by its packId.",
             Self::Search => {
-                "Ranked places (path:lines, signature) for words or names, without the code. Prefer \
-                 build_context_pack when you want to read the code."
+                "The ten best places for a question, a line each: path:line, name, and the line that \
+                 matters. `expect` as in build_context_pack. Read them with build_context_pack or your own \
+                 tools."
             }
             Self::Locate => {
                 "Definitions by exact name, Class.method, words of a name, or path:line, each with its \
@@ -141,9 +143,12 @@ impl Tool {
                     "default": MAP_TOKENS_DEFAULT}}),
                 "",
             ),
-            Self::Build | Self::Create => (pack_properties(), "query"),
+            Self::Build | Self::Create => (pack_properties(), "query expect"),
             Self::Get => (json!({"packId": {"type": "string", "description": "pack:sha256:..."}}), "packId"),
-            Self::Search => (json!({"query": {"type": "string"}, "limit": limit(HITS_DEFAULT)}), "query"),
+            Self::Search => (
+                json!({"query": {"type": "string"}, "expect": expect(), "limit": limit(HITS_DEFAULT)}),
+                "query expect",
+            ),
             Self::Locate => (json!({"name": symbol, "limit": limit(HITS_DEFAULT)}), "name"),
             Self::Callers | Self::Callees | Self::Impact => (
                 json!({
@@ -162,7 +167,7 @@ impl Tool {
             "type": "boolean", "default": false,
             "description": "For programs: places, reasons and counts as structuredContent"
         });
-        let required: Vec<&str> = Some(required).into_iter().filter(|r| !r.is_empty()).collect();
+        let required: Vec<&str> = required.split_whitespace().collect();
         let schema = json!({
             "type": "object", "properties": properties, "required": required, "additionalProperties": false
         });
@@ -171,6 +176,15 @@ impl Tool {
             _ => Map::new(),
         }
     }
+}
+
+/// What the caller expects in the code that answers.
+fn expect() -> Value {
+    json!({
+        "type": "array", "items": {"type": "string"}, "maxItems": 64,
+        "description": "Names and words that you expect in the code: likely function, type and variable names, \
+            messages, terms; e.g. [\"parseRetryAfter\", \"backoff\", \"Retry-After\"]. [] if you have none"
+    })
 }
 
 fn pack_properties() -> Value {
@@ -183,7 +197,9 @@ fn pack_properties() -> Value {
                 line; debug: messages and recent changes; impact: who depends, over several calls; contract: \
                 exports, documents, tests"},
         "focus_file": {"type": "string", "description": "A file to start from"},
-        "thrifty": {"type": "boolean", "default": false, "description": "End where more is worth little"},
+        "expect": expect(),
+        "fill": {"type": "boolean", "default": false,
+            "description": "Fill max_tokens instead of ending where more is worth little"},
         "repeat": {"type": "boolean", "default": false,
             "description": "Also show what earlier packs of this session showed"},
     })

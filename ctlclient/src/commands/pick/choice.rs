@@ -1,6 +1,6 @@
 //! What may be in a text and what is chosen of it: the state behind the picker, without a terminal.
 
-use super::text::{self, Known, Marks, Zone};
+use super::text::{self, Zone};
 use crate::commands::pack_text::short;
 use indexd_proto::pack::{ChangeReport, Excluded, Form, Item, LineRange, Pack, PartReport};
 
@@ -88,8 +88,6 @@ pub struct Choice {
     pub gathered: Gathered,
     /// The text of the pack as it came.
     rendered: Gathered,
-    /// Its lines.
-    known: Known,
 }
 
 impl Choice {
@@ -111,14 +109,7 @@ impl Choice {
             }
             _ => query.split_whitespace().collect::<Vec<_>>().join(" "),
         };
-        Self {
-            query,
-            entries,
-            budget: pack.stats.token_budget,
-            gathered: rendered.clone(),
-            known: Known::of(&rendered.content),
-            rendered,
-        }
+        Self { query, entries, budget: pack.stats.token_budget, gathered: rendered.clone(), rendered }
     }
 
     /// Takes an entry in or out. The text is within the budget before and after.
@@ -205,23 +196,16 @@ impl Choice {
         Ok(())
     }
 
-    /// Counts what is chosen. As long as that is what the pack chose, its own text stands; marks are short
-    /// where long ones put it above the budget.
+    /// Counts what is chosen. As long as that is what the pack chose, its own text stands.
     fn count(&mut self, packer: &mut dyn Packer) -> Result<(), String> {
         if !self.is_changed() {
             self.gathered = self.rendered.clone();
             return Ok(());
         }
-        let numbered = self.written(Marks::Numbered, packer)?;
-        let fits = numbered.tokens <= self.budget;
-        self.gathered = if fits { numbered } else { self.written(Marks::Short, packer)? };
-        Ok(())
-    }
-
-    fn written(&self, marks: Marks, packer: &mut dyn Packer) -> Result<Gathered, String> {
-        let content = text::write(self.entries.iter().filter(|e| e.is_chosen), &self.known, marks);
+        let content = text::write(self.entries.iter().filter(|e| e.is_chosen));
         let tokens = if content.is_empty() { 0 } else { packer.count(&content)? };
-        Ok(Gathered { content, tokens })
+        self.gathered = Gathered { content, tokens };
+        Ok(())
     }
 
     /// Whether anything is chosen otherwise than the pack did.
@@ -419,7 +403,7 @@ pub mod tests {
         assert_eq!((choice.query.as_str(), choice.n_chosen(), choice.entries.len()), ("where is it", 3, 6));
         choice.toggle(0, &mut Plain).unwrap();
         assert!(choice.is_changed());
-        let text = "# code\n\n## File: b.go (lines 7-8)\n```go\n123456789\n123456789\n```\n\n# places\n\n- c.go:1-1 func in c.go\n";
+        let text = "# code\nb.go\n```go\n // :7\n123456789\n123456789\n```\n# listed\nc.go:1  func in c.go\n";
         assert_eq!(choice.gathered.content, text);
         choice.toggle(0, &mut Plain).unwrap();
         let as_it_came = Gathered { content: "the text of the pack\n".to_owned(), tokens: 35 };
@@ -465,7 +449,7 @@ pub mod tests {
             (entry.path, entry.lines, entry.runs) = ("a.go".to_owned(), lines, Some(vec![run]));
             entry.title = format!("part {i}");
         }
-        let whole = text::write(choice.entries.iter(), &Known::default(), Marks::Numbered);
+        let whole = text::write(choice.entries.iter());
         choice.rendered = Gathered { tokens: whole.len() as u64, content: whole };
         (choice.gathered, choice.budget) = (choice.rendered.clone(), choice.rendered.tokens);
         choice

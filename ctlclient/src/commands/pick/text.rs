@@ -1,5 +1,5 @@
-//! From what is chosen to one text, in the form that packs have: groups of files under headings, each
-//! line once, marks where lines are left out, fences that no content closes.
+//! From what is chosen to one text, in the form in which packs show pieces of one file: a path, a fence, and
+//! a comment with the number of the next line before each run of lines.
 
 use super::choice::Entry;
 use indexd_proto::pack::{LineRange, Word};
@@ -43,52 +43,11 @@ impl Zone {
     fn heading(self) -> &'static str {
         match self {
             Self::Changes => "# changes\n\n",
-            Self::Code => "# code\n\n",
-            Self::Tests => "# tests\n\n",
-            Self::Config => "# config\n\n",
-            Self::Docs => "# docs\n\n",
+            Self::Code => "# code\n",
+            Self::Tests => "# tests\n",
+            Self::Config => "# config\n",
+            Self::Docs => "# docs\n",
         }
-    }
-}
-
-/// Lines of files by their number, with their line ends.
-#[derive(Clone, Debug, Default)]
-pub struct Known(BTreeMap<String, BTreeMap<u32, String>>);
-
-/// Bytes of lines between two shown ones up to which they are shown: the mark of a gap takes as many.
-const GAP_BYTES: usize = 28;
-
-impl Known {
-    /// The lines that the text of a pack shows.
-    pub fn of(text: &str) -> Self {
-        let mut out = Self::default();
-        let mut lines = text.lines();
-        while let Some(line) = lines.next() {
-            let head = line.strip_prefix("## File: ").and_then(|head| head.strip_suffix(')'));
-            let Some((path, range)) = head.and_then(|head| head.rsplit_once(" (lines ")) else { continue };
-            let first = range.split('-').next().and_then(|n| n.parse::<u32>().ok());
-            let opening = lines.next().map(|l| &l[..l.len() - l.trim_start_matches('`').len()]);
-            let (Some(mut n), Some(fence)) = (first, opening) else { continue };
-            let file = out.0.entry(path.to_owned()).or_default();
-            for line in lines.by_ref().take_while(|line| *line != fence) {
-                match last_left_out(line, n) {
-                    Some(last) => n = last + 1,
-                    None => {
-                        file.insert(n, format!("{line}\n"));
-                        n += 1;
-                    }
-                }
-            }
-        }
-        out
-    }
-
-    /// The lines of a gap, if they take at most as much room as the mark that would stand for them.
-    fn between(&self, path: &str, gap: &LineRange) -> Option<String> {
-        let file = self.0.get(path)?;
-        let text =
-            (gap.start..=gap.end).map(|n| file.get(&n).map(String::as_str)).collect::<Option<String>>()?;
-        (text.len() <= GAP_BYTES || text.trim().is_empty()).then_some(text)
     }
 }
 
@@ -131,24 +90,8 @@ pub fn lines_of_diff(diff: &str) -> LineRange {
     side(1).or_else(|| side(0)).unwrap_or(LineRange { start: 0, end: 0 })
 }
 
-/// The last line that the mark of a gap from line `n` stands for.
-fn last_left_out(line: &str, n: u32) -> Option<u32> {
-    let (_, range) = line.split_once("... (lines ")?;
-    let (first, last) = range.strip_suffix(')')?.split_once('-')?;
-    (first.parse() == Ok(n)).then(|| last.parse().ok())?
-}
-
-/// How lines that are left out are marked.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Marks {
-    /// With their numbers, as in packs.
-    Numbered,
-    /// By three dots alone, which take less room.
-    Short,
-}
-
 /// The text of entries.
-pub fn write<'a>(entries: impl Iterator<Item = &'a Entry> + Clone, known: &Known, marks: Marks) -> String {
+pub fn write<'a>(entries: impl Iterator<Item = &'a Entry> + Clone) -> String {
     let mut out = String::new();
     changes(entries.clone(), &mut out);
     for zone in Zone::ALL.into_iter().filter(|zone| *zone != Zone::Changes) {
@@ -165,15 +108,15 @@ pub fn write<'a>(entries: impl Iterator<Item = &'a Entry> + Clone, known: &Known
         if !files.is_empty() {
             out.push_str(zone.heading());
         }
-        files.iter().for_each(|(path, lines)| file(path, lines, known, marks, &mut out));
+        files.iter().for_each(|(path, lines)| file(path, lines, &mut out));
     }
     let mut places =
         entries.filter(|e| e.heading.is_none() && e.runs.as_ref().is_some_and(Vec::is_empty)).peekable();
     if places.peek().is_some() {
-        out.push_str("# places\n\n");
+        out.push_str("# listed\n");
     }
     for e in places {
-        let _ = writeln!(out, "- {}:{}-{} {}", plain(&e.path), e.lines.start, e.lines.end, e.title);
+        let _ = writeln!(out, "{}:{}  {}", plain(&e.path), e.lines.start, e.title);
     }
     out
 }
@@ -202,25 +145,14 @@ fn changes<'a>(entries: impl Iterator<Item = &'a Entry>, out: &mut String) {
     }
 }
 
-fn file(path: &str, lines: &BTreeMap<u32, &str>, known: &Known, marks: Marks, out: &mut String) {
-    let (Some((first, _)), Some((last, _))) = (lines.first_key_value(), lines.last_key_value()) else {
-        return;
-    };
-    let _ = writeln!(out, "## File: {} (lines {first}-{last})", plain(path));
+fn file(path: &str, lines: &BTreeMap<u32, &str>, out: &mut String) {
     let ticks = lines.values().map(|line| longest_run(line) + 1).max().unwrap_or(0);
     let fence = "`".repeat(ticks.max(3));
-    let _ = writeln!(out, "{fence}{}", paths::hint(path));
-    let mut next = *first;
+    let _ = writeln!(out, "{}\n{fence}{}", plain(path), paths::hint(path));
+    let mut next = 0;
     for (n, line) in lines {
-        if *n > next {
-            let left_out = LineRange { start: next, end: n - 1 };
-            let mark = || match marks {
-                Marks::Numbered => {
-                    format!("{}... (lines {}-{})\n", paths::comment(path), left_out.start, left_out.end)
-                }
-                Marks::Short => format!("{}...\n", paths::comment(path)),
-            };
-            out.push_str(&known.between(path, &left_out).unwrap_or_else(mark));
+        if *n != next {
+            let _ = writeln!(out, " {}:{n}", paths::comment(path));
         }
         out.push_str(line);
         if !line.ends_with('\n') {
@@ -228,7 +160,7 @@ fn file(path: &str, lines: &BTreeMap<u32, &str>, known: &Known, marks: Marks, ou
         }
         next = n + 1;
     }
-    let _ = write!(out, "{fence}\n\n");
+    let _ = writeln!(out, "{fence}");
 }
 
 /// A path on one line.
@@ -273,21 +205,19 @@ mod tests {
                 ..entry("p.go", Zone::Code, &[])
             },
         ];
-        let expect = "# code\n\n## File: a.go (lines 4-9)\n```go\nd\ne\nf\n// ... (lines 7-8)\ni\n```\n\n\
-            # tests\n\n## File: a_test.go (lines 1-1)\n```go\nt\n```\n\n\
-            # docs\n\n## File: x\\n.md (lines 1-2)\n````markdown\n```\nno end\n````\n\n\
-            # places\n\n- p.go:7-8 func P()\n";
-        assert_eq!(write(entries.iter(), &Known::default(), Marks::Numbered), expect);
-        let short = expect.replace("... (lines 7-8)", "...");
-        assert_eq!(write(entries.iter(), &Known::default(), Marks::Short), short);
-        assert_eq!(write([].iter(), &Known::default(), Marks::Numbered), "");
+        let expect = "# code\na.go\n```go\n // :4\nd\ne\nf\n // :9\ni\n```\n\
+            # tests\na_test.go\n```go\n // :1\nt\n```\n\
+            # docs\nx\\n.md\n````markdown\n :1\n```\nno end\n````\n\
+            # listed\np.go:7  func P()\n";
+        assert_eq!(write(entries.iter()), expect);
+        assert_eq!(write([].iter()), "");
     }
 
     /// A change of two files, one of them with two parts, and a caller.
     const CHANGED: &str = "# changes\n\n## Change: a.go (modified)\nchanged for its users: F\n```diff\n\
         @@ -3,2 +3,2 @@ F\n // ## Change: x\n-func F()\n+func F(int)\n@@ -9,2 +9,0 @@\n-x\n-y\n```\n\n\
         ## Change: c.go (renamed from b.go)\n\n## Change: without room\n- d.go G (added, +9 -0)\n\n\
-        # code\n\n## File: e.go (lines 5-5)\n```go\nF(1)\n```\n\n";
+        # code\ne.go\n```go\n // :5\nF(1)\n```\n";
 
     fn changed() -> Choice {
         let part = |name: &str, diff: &str| serde_json::json!({"name": name, "status": "modified", "contract": name == "F", "added": 1, "removed": 1, "diff": diff});
@@ -320,9 +250,7 @@ mod tests {
         };
         let all = ["a.go:3-4 F", "a.go:9-10 ", "c.go:0-0 ", "without room:0-0 ", "e.go:5-5 func in a.go"];
         assert_eq!(listed(&choice), all);
-        let text = |choice: &Choice| {
-            write(choice.entries.iter().filter(|e| e.is_chosen), &Known::default(), Marks::Numbered)
-        };
+        let text = |choice: &Choice| write(choice.entries.iter().filter(|e| e.is_chosen));
         assert_eq!(text(&choice), CHANGED);
         choice.entries[0].is_chosen = false;
         choice.entries[3].is_chosen = false;
@@ -337,17 +265,5 @@ mod tests {
         assert_eq!(listed(&next), [all[1], all[2], all[4]]);
         choice.entries[1].is_chosen = false;
         assert!(text(&choice).starts_with("# changes\n\n## Change: c.go (renamed from b.go)\n\n# code\n"));
-    }
-
-    #[test]
-    fn short_lines_between_stand_as_the_pack_shows_them() {
-        let pack = "# code\n\n## File: a.go (lines 4-12)\n```go\nd\n}\n\nfunc f() {\n// ... (lines 8-10)\nk\nl\n```\n\n";
-        let known = Known::of(pack);
-        let check = |runs: &[(u32, &str)], expect: &str| {
-            assert_eq!(write([entry("a.go", Zone::Code, runs)].iter(), &known, Marks::Numbered), expect);
-        };
-        check(&[(4, "d\n"), (7, "func f() {\n"), (11, "k\nl\n")], pack);
-        let part = "# code\n\n## File: a.go (lines 4-11)\n```go\nd\n// ... (lines 5-10)\nk\n```\n\n";
-        check(&[(4, "d\n"), (11, "k\n")], part);
     }
 }

@@ -80,15 +80,19 @@ shapes! {
         rendered: String,
     }
 
-    /// How sure a pack is that it holds an answer: `score` is 2/3 of the margin and 1/3 of the coverage, or
-    /// 1 where the text names or quotes exactly what is shown; all in 0..1, in hundredths.
+    /// How sure a pack can be that its first place is right; all numbers in 0..1, in hundredths.
     #[derive(Copy)]
     Confidence {
-        /// The combined confidence.
+        /// Share of the answers like this whose first place was right, as measured on questions with known
+        /// answers (docs/ranking.md), in tenths.
         score: f64,
-        /// How far the score of the tenth hit is below that of the best one.
-        margin: f64,
-        /// Share of the weight of the words of the text that the ten best hits contain.
+        /// What the answer rests on.
+        basis: Basis,
+        /// How well the first hit fits: its share of the weight of all words of the text and the expectations,
+        /// times its score by words in parts of the best one.
+        fit: f64,
+        /// The largest share of the weight of these words that one of the ten best hits contains, times the
+        /// share of the words that occur in the tree.
         coverage: f64,
     }
 
@@ -542,6 +546,21 @@ pub struct Provenance {
 }
 
 kinds! {
+    /// What an answer rests on.
+    Basis {
+        /// Nothing was found, or no code holds anything that the caller expected.
+        #[default]
+        Nothing = "nothing",
+        /// A plain question.
+        Question = "question",
+        /// A longer text, such as the text of a change.
+        Task = "task",
+        /// Expectations of the caller that code holds.
+        Expected = "expected",
+        /// Names, places or phrases in the text that the tree holds exactly.
+        Names = "names",
+    }
+
     /// How an item is shown.
     Form {
         /// Its place alone, one line in a list.

@@ -23,6 +23,10 @@ params! {
         /// The task in words, at most 256 KiB; may be a whole issue text. May be empty beside `focus` and `change`.
         #[serde(skip_serializing_if = "String::is_empty")]
         query: String,
+        /// Names, words and phrases that the caller expects in the code that answers, at most 64, each of at
+        /// most 1 KiB. They are guesses: one that no code holds costs nothing and is named in the answer.
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        expect: Vec<String>,
         /// What kinds of content seeds may be. Default `mixed`.
         seed_mode: Option<SeedMode>,
         /// How seeds are found. Default `hybrid`.
@@ -130,10 +134,10 @@ options! {
 
     /// Where a pack ends.
     Stop {
-        /// Where nothing more fits.
-        Budget,
         /// Where what follows is worth little, within the budget.
         Value,
+        /// Where nothing more fits.
+        Budget,
     }
 
     /// Which way edges are followed.
@@ -328,7 +332,7 @@ params! {
         max_items_per_section: Option<u64>,
         /// Bytes of one excerpt. Default 4,096, at most 64,000.
         max_bytes_per_item: Option<u64>,
-        /// Where a pack ends. Default `budget`.
+        /// Where a pack ends. Default `value`.
         stop: Option<Stop>,
     }
 

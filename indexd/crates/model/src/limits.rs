@@ -56,6 +56,12 @@ pub const EXPANSION_EDGES_MAX: u32 = 100_000;
 pub const EXPANSION_RECORDS_MAX: u32 = 10_000;
 /// Items that a request may say the reader has.
 pub const SEEN_MAX: usize = 2_000;
+
+/// Entries of `expect` in a request: more guesses than a caller has.
+pub const EXPECT_MAX: usize = 64;
+
+/// Bytes of one entry of `expect`: a sentence.
+pub const EXPECT_BYTES_MAX: usize = 1 << 10;
 /// Definitions that are scored exactly for one pack.
 pub const CANDIDATES_MAX: u32 = 100_000;
 

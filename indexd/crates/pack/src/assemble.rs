@@ -8,6 +8,7 @@
 
 mod changes;
 mod exact;
+mod frame;
 mod intents;
 mod lanes;
 mod room;
@@ -21,6 +22,7 @@ pub use room::scale_of;
 pub use selected::{Claimed, Selected, State};
 
 use crate::candidate::{self, Candidate};
+use crate::confidence;
 use crate::config::Shares;
 use crate::context::Context;
 use crate::dedup::{are_equal, dedup, digests, text_hash};
@@ -31,7 +33,7 @@ use crate::identity::Sources;
 use crate::intent::{QUOTED_PERCENT, Row};
 use crate::links::{Link, Uses};
 use crate::naming::{self, Named};
-use crate::pack::{DropReason, Form};
+use crate::pack::{Basis, DropReason, Form};
 use crate::page::{Page, Size, Spot};
 use crate::query::Query;
 use crate::render::Zone;
@@ -74,9 +76,14 @@ fn units_of(candidates: &[Candidate]) -> Vec<Rc<Unit>> {
     candidates.iter().map(|c| Rc::clone(&c.unit)).collect()
 }
 
-fn zone_of(c: &Candidate) -> Zone {
+/// The zone of a candidate that is shown as a piece or, in a section, as a head.
+fn zone_of(c: &Candidate, head_in: Option<&str>) -> Zone {
     match c.role {
-        Role::Code => Zone::Code,
+        Role::Code => match head_in {
+            None => Zone::Code,
+            Some("callers") => Zone::Callers,
+            Some(_) => Zone::Related,
+        },
         Role::Test => Zone::Tests,
         Role::Config => Zone::Config,
         Role::Doc => Zone::Docs,
@@ -137,6 +144,15 @@ fn select<'a>(
     })
 }
 
+/// Number of best candidates whose pieces stand alone; later ones are grouped by file.
+const ALONE_MAX: usize = 10;
+/// Maximum tokens of hits in the answer to a plain question.
+const CODE_OF_QUESTION: u64 = 900;
+/// The same with expectations that the first hit fits well: much of few hits.
+const CODE_OF_GOOD_FIT: u64 = 1_500;
+/// The same with expectations that it fits less well: more places, less code.
+const CODE_OF_DOUBT: u64 = 800;
+
 struct Assembly<'a> {
     ctx: &'a Context<'a>,
     s: Selected<'a>,
@@ -145,6 +161,8 @@ struct Assembly<'a> {
     calls_of_named: FxHashMap<UnitKey, Vec<u32>>,
     at: FxHashMap<UnitKey, usize>,
     page: Page<'a>,
+    /// The texts before and after the items.
+    frame: [String; 2],
     weights: Rc<[f64]>,
     /// The lanes and weights of the intent.
     row: Row,
@@ -179,8 +197,8 @@ struct Refusal {
 impl<'a> Assembly<'a> {
     fn new(view: &'a dyn IndexView, asked: &Asked, ctx: &'a Context<'a>) -> Result<Self, PackError> {
         check(view, asked, ctx)?;
-        let mut query = Query::parse(&asked.options.query, &ctx.tuning.weights);
-        query.add_forms(&ctx.tuning.weights);
+        let (text, expect) = (&asked.options.query, &asked.options.expect);
+        let mut query = Query::of(text, expect, &ctx.tuning.weights);
         let row = Row::of(asked.options.intent, ctx.config.shares.of_kind(query.kind));
         query.kind = row.kind(query.kind);
         let mut units = Units::new(view).with_roles(&ctx.config.roles);
@@ -189,12 +207,13 @@ impl<'a> Assembly<'a> {
         named.changed.extend(changed.iter().flat_map(Changed::units));
         let s = select(units, asked, query, changed, &named, &row, ctx)?;
         let limit = s.request.budgets.max_total_tokens;
-        Ok(Self {
+        let mut a = Self {
             ctx,
             named,
             calls_of_named: FxHashMap::default(),
             at: FxHashMap::default(),
-            page: Page::new(view, ctx.counter),
+            page: Page::new(view, ctx.counter, [String::new(), String::new()]),
+            frame: [String::new(), String::new()],
             weights: s.gathered.retrieved.weighted.terms.iter().map(|t| t.1).collect(),
             row,
             n_in_section: Vec::new(),
@@ -209,13 +228,15 @@ impl<'a> Assembly<'a> {
             refusals: FxHashMap::default(),
             is_minimum_first: false,
             s,
-        })
+        };
+        a.frame = a.frame();
+        Ok(a)
     }
 
     /// Fills the page from its initial state.
     fn fill(&mut self) -> Result<(), PackError> {
         self.needs = 0;
-        self.page = Page::new(self.s.units.view, self.ctx.counter);
+        self.page = Page::new(self.s.units.view, self.ctx.counter, self.frame.clone());
         self.n_in_section = vec![0; self.s.section_names.len()];
         self.n_items = 0;
         self.uses.clear();
@@ -229,11 +250,14 @@ impl<'a> Assembly<'a> {
         if self.s.request.is_change_alone() {
             return Ok(());
         }
+        if self.s.is_short() {
+            return Ok(());
+        }
         if self.is_minimum_first {
             self.show_minimum();
         }
         if self.is_thrifty() {
-            self.show_valuable_hits(share);
+            self.show_valuable(share);
         } else {
             self.show_lanes()?;
             self.use_up()?;
@@ -242,17 +266,32 @@ impl<'a> Assembly<'a> {
         self.check_cancelled()
     }
 
-    /// Shows the hits that are worth their tokens, with heads and tests in proportion.
-    fn show_valuable_hits(&mut self, share: Shares) {
+    /// Shows what is worth its tokens. A plain question gets a little code; other texts get heads, callers and
+    /// tests in proportion to the code.
+    fn show_valuable(&mut self, share: Shares) {
         let scale = self.scale;
         let of = |percent: u32| scale * u64::from(percent) / 100;
-        self.show_named(of(share.named));
-        self.show_quoted(of(QUOTED_PERCENT));
-        self.show_seeds(of(share.code));
+        let confidence = self.s.gathered.confidence;
+        let most = match confidence.basis {
+            Basis::Nothing => 0,
+            Basis::Question => CODE_OF_QUESTION,
+            Basis::Expected if confidence.fit >= confidence::GOOD_FIT => CODE_OF_GOOD_FIT,
+            Basis::Expected => CODE_OF_DOUBT,
+            Basis::Names | Basis::Task => u64::MAX,
+        };
+        if most == u64::MAX {
+            self.show_named(of(share.named));
+        }
+        self.show_quoted(of(QUOTED_PERCENT).min(most));
+        self.show_seeds(of(share.code).min(most));
+        if confidence.basis == Basis::Question {
+            return;
+        }
         let code = self.page.size().tokens;
-        let part = |percent: u32| code * u64::from(percent) / u64::from(share.code.max(1));
-        self.show_references(part(share.references).min(of(share.references)));
-        self.show_tests(part(share.tests).min(of(share.tests)));
+        let part = |percent: u32| (code * u64::from(percent) / u64::from(share.code.max(1))).min(of(percent));
+        self.show_references(part(share.references));
+        self.show_callers(part(share.callers));
+        self.show_tests(part(share.tests));
     }
 
     fn check_cancelled(&self) -> Result<(), PackError> {
@@ -294,15 +333,13 @@ impl<'a> Assembly<'a> {
                 && before.chars + taken.chars <= caps.max_total_chars
                 && taken.tokens <= room
         };
-        let state =
-            self.page.state(zone_of(&self.s.claimed[i].candidate), self.s.claimed[i].candidate.unit.file);
+        let spot = self.spot(i, &plan);
+        let state = self.page.state(spot.zone, spot.file);
         let refused = self.refusals.get(&i);
         if refused.is_some_and(|r| r.state == state && r.parts == plan.parts && !fits(r.taken)) {
             return None;
         }
-        let spot = self.spot(i);
-        let lines = self.with_types_around(i, &plan.parts);
-        let change = self.page.with(i, &spot, &lines);
+        let change = self.page.with(i, &spot, &plan.parts);
         let taken = Size {
             tokens: change.after.tokens.saturating_sub(before.tokens),
             chars: change.after.chars.saturating_sub(before.chars),
@@ -313,7 +350,7 @@ impl<'a> Assembly<'a> {
         }
         let taken = taken.tokens;
         self.note(before.tokens + taken);
-        self.page.put(i, &spot, &lines, &change);
+        self.page.put(i, &spot, &plan.parts, &change);
         if was.is_none() {
             self.n_items += 1;
             self.n_in_section[section] += 1;
@@ -352,26 +389,6 @@ impl<'a> Assembly<'a> {
         bytes.is_some_and(|bytes| bytes as u64 <= self.s.request.budgets.max_bytes_per_item)
     }
 
-    /// Lines of a candidate together with the signatures of its enclosing types, without which a member is
-    /// hard to understand. The signatures are part of the text but not of the item.
-    fn with_types_around(&mut self, i: usize, lines: &[Lines]) -> Vec<Lines> {
-        let unit = Rc::clone(&self.s.claimed[i].candidate.unit);
-        let mut out = lines.to_vec();
-        let mut at = unit.def;
-        while let Some(def) = at.some() {
-            at = self.s.units.def(def).parent;
-            let Some(parent) = at.some().map(|p| self.s.units.def(p)) else { break };
-            let own = unit.lines();
-            let is_around =
-                parent.file == unit.file && parent.lines.start < own.start && own.end <= parent.lines.end;
-            if parent.kind.is_type() && is_around {
-                let source = self.s.source(i);
-                out.extend(excerpt::head(&source, &parent, std::iter::empty()).parts);
-            }
-        }
-        out
-    }
-
     /// Drops a candidate that is not shown yet if a limit on items is reached. Returns true if it did.
     fn drop_capped(&mut self, i: usize) -> bool {
         let c = &self.s.claimed[i];
@@ -397,9 +414,23 @@ impl<'a> Assembly<'a> {
         }
     }
 
-    fn spot(&mut self, i: usize) -> Spot {
-        let c = &self.s.claimed[i].candidate;
-        Spot { zone: zone_of(c), file: c.unit.file, record: Rc::clone(&c.file), source: self.s.source(i) }
+    /// What the text says of a candidate beside the lines of `plan`.
+    fn spot(&mut self, i: usize, plan: &Plan) -> Spot {
+        let source = self.s.source(i);
+        let c = &self.s.claimed[i];
+        let (unit, record) = (Rc::clone(&c.candidate.unit), Rc::clone(&c.candidate.file));
+        let def = unit.def.some().map(|d| self.s.units.def(d));
+        let signature = def.as_ref().map_or(Lines { start: 0, end: 0 }, |d| excerpt::signature(&source, d));
+        let is_line = |run: &Lines| run.count() == 1 || signature.contains(*run);
+        let head = (plan.form == Form::Head && plan.parts.iter().all(is_line)).then_some(signature);
+        let section = c.section.map(|s| self.s.section_names[s]);
+        let zone = zone_of(&c.candidate, head.and(section));
+        let name: Rc<str> = def.as_ref().map_or("", |d| &*d.qualified).into();
+        let owner =
+            def.and_then(|d| d.parent.some()).map(|p| self.s.units.def(p)).filter(|p| p.kind.is_type());
+        let owner: Rc<str> = owner.as_ref().map_or("", |p| &*p.name).into();
+        let is_part = i >= ALONE_MAX;
+        Spot { zone, file: unit.file, record, source, lines: unit.lines(), name, owner, head, is_part }
     }
 
     /// True if the pack ends where further hits are worth little.
@@ -465,25 +496,22 @@ impl<'a> Assembly<'a> {
             let full = self.plan(i).filter(|p| self.s.claimed[i].state == State::Open && !p.parts.is_empty());
             let Some(full) = full else { continue };
             // Binary search for the number of lines that fit; tokens grow with lines.
-            let spot = self.spot(i);
+            let spot = self.spot(i, &excerpt::shorten(&full, 1));
             let (mut low, mut high) = (0, full.parts.iter().map(|p| p.count()).sum::<u32>());
             while low < high {
                 let mid = (low + high).div_ceil(2);
-                let lines = self.with_types_around(i, &excerpt::shorten(&full, mid).parts);
-                let after = self.page.with(i, &spot, &lines).after;
+                let after = self.page.with(i, &spot, &excerpt::shorten(&full, mid).parts).after;
                 let fits = after.tokens <= self.limit && after.chars <= caps.max_total_chars;
                 if fits { low = mid } else { high = mid - 1 }
             }
             if low > 0 {
                 let mut plan = excerpt::shorten(&full, low);
-                let lines = self.with_types_around(i, &excerpt::shorten(&full, low + 1).parts);
-                let after = self.page.with(i, &spot, &lines).after;
+                let after = self.page.with(i, &spot, &excerpt::shorten(&full, low + 1).parts).after;
                 let is_chars = after.tokens <= self.limit;
                 plan.reason = Some(if is_chars { "maxTotalChars" } else { "maxTotalTokens" });
                 self.offer(i, plan, u64::MAX);
             } else if self.n_items == 0 && self.s.needed.is_none() {
-                let lines = self.with_types_around(i, &excerpt::shorten(&full, 1).parts);
-                self.s.needed = Some(self.page.with(i, &spot, &lines).after);
+                self.s.needed = Some(self.page.with(i, &spot, &excerpt::shorten(&full, 1).parts).after);
             }
         }
     }
@@ -523,13 +551,12 @@ impl<'a> Assembly<'a> {
             self.s.claimed[i].state = State::Dropped(reason);
         }
         let shown = self.shown_in_order();
-        let rendered = self.page.text(|i| i);
+        let rendered = self.page.text();
         let size = self.page.size();
-        let spots: Vec<Spot> = shown.iter().map(|i| self.spot(*i)).collect();
-        for (i, spot) in shown.iter().zip(&spots) {
-            let parts = self.s.claimed[*i].plan.as_ref().map_or_else(Vec::new, |p| p.parts.clone());
-            let tokens = parts.iter().map(|l| self.page.tokens(spot, *l)).sum();
-            self.s.claimed[*i].tokens = tokens;
+        for &i in &shown {
+            let Some(plan) = self.s.claimed[i].plan.clone() else { continue };
+            let spot = self.spot(i, &plan);
+            self.s.claimed[i].tokens = plan.parts.iter().map(|l| self.page.tokens(&spot, *l)).sum();
         }
         self.s.rendered = rendered;
         self.s.size = size;

@@ -1,49 +1,64 @@
-//! Estimates whether a pack holds an answer.
+//! Says what an answer rests on, and how often answers like it are right at their first place.
+//!
+//! Scores alone cannot tell a good answer to a plain question from a bad one. What the caller gave can: names
+//! that the tree holds, or expectations. With expectations two numbers tell more:
 //!
 //! ```text
-//! confidence = 2/3 * margin + 1/3 * coverage
-//! margin     = 1 - total of the tenth hit / total of the best
-//! coverage   = mean over the ten best hits of their share of the words of the text
+//! coverage = share of the words of the tree * the largest coverage of the ten best hits
+//! fit      = coverage of the first hit * its feature `words`
 //! ```
 //!
-//! If one hit is the answer, totals fall fast after it. If none is, dozens of hits share a word or two with
-//! the text. A definition or phrase that the text names exactly has confidence 1. `docs/ranking.md` has the
-//! measurements (area under the curve, against answers found by reading).
+//! The coverage of a hit is its share of the weight of all words of the text and of the expectations. If no
+//! hit covers much, the tree holds nothing of the kind. If the first hit covers much and no other has more of
+//! the words, it is the answer. The shares come from questions with known answers: `relevance reading --bands`
+//! prints them, and `docs/ranking.md` has the table.
 
 use crate::naming::Named;
-use crate::pack::Confidence;
+use crate::pack::{Basis, Confidence};
 use crate::query::{Kind, Query};
-use crate::retrieve::Hit;
+use crate::retrieve::Retrieved;
 use crate::score::Feature;
 
-/// Number of best hits in the formula.
+/// Number of best hits whose coverage counts.
 const HITS: usize = 10;
-/// Weight of the margin; the rest is the weight of coverage.
-const MARGIN: f64 = 2.0 / 3.0;
-/// Questions with a confidence below this are more often unanswered than answered.
-const DOUBT: f64 = 0.43;
+/// With less coverage no code holds what the caller expects.
+const HELD: f64 = 0.38;
+/// Fit of answers that are mostly right at their first place.
+pub const GOOD_FIT: f64 = 0.4;
 
-/// The confidence of ranked hits. `known` is the share of the words of the text that occur in the tree, 0..1.
-pub fn of(query: &Query, named: &Named, hits: &[Hit], known: f64) -> Confidence {
-    let Some(first) = hits.first() else { return Confidence::default() };
-    let is_exact = !named.meant.is_empty() || first.scored.features.get(Feature::Literal) > 0.0;
-    let tenth = hits.get(HITS - 1).map_or(0.0, |h| h.total);
-    let margin = if first.total > 0.0 { 1.0 - (tenth / first.total).min(1.0) } else { 0.0 };
-    let best = &hits[..hits.len().min(HITS)];
-    let coverage = known * best.iter().map(|h| h.coverage).sum::<f64>() / best.len() as f64;
-    let score = MARGIN * margin + (1.0 - MARGIN) * coverage;
-    let is_exact = is_exact || query.kind == Kind::Trace && !query.paths.is_empty();
-    Confidence { score: if is_exact { 1.0 } else { score }, margin, coverage }
+/// The share of right first places by basis and by the least fit of the band, best fit first.
+const SHARES: [(Basis, f64, f64); 8] = [
+    (Basis::Names, 0.0, 0.9),
+    (Basis::Expected, 0.6, 0.9),
+    (Basis::Expected, GOOD_FIT, 0.8),
+    (Basis::Expected, 0.28, 0.5),
+    (Basis::Expected, 0.0, 0.3),
+    (Basis::Task, 0.0, 0.4),
+    (Basis::Question, 0.0, 0.2),
+    (Basis::Nothing, 0.0, 0.0),
+];
+
+/// The confidence of ranked hits.
+pub fn of(query: &Query, named: &Named, found: &Retrieved) -> Confidence {
+    let Some(first) = found.hits.first() else { return Confidence::default() };
+    let best = found.hits.iter().take(HITS).map(|h| h.coverage).fold(0.0, f64::max);
+    let coverage = hundredths(found.weighted.known * best);
+    let fit = hundredths(first.coverage * first.scored.features.get(Feature::Words));
+    let is_exact = named.is_written
+        || first.scored.features.get(Feature::Literal) > 0.0
+        || query.kind == Kind::Trace && !query.paths.is_empty();
+    let basis = match (is_exact, query.expected.is_empty()) {
+        (true, _) => Basis::Names,
+        (_, false) if coverage >= HELD => Basis::Expected,
+        (_, false) => Basis::Nothing,
+        _ if query.is_short => Basis::Question,
+        _ => Basis::Task,
+    };
+    let mut bands = SHARES.iter().filter(|s| s.0 == basis);
+    let score = bands.find(|s| fit >= s.1).map_or(0.0, |s| s.2);
+    Confidence { score, basis, fit, coverage }
 }
 
-/// True if the reader should ask again instead of guessing.
-pub fn is_doubt(confidence: Confidence, kind: Kind) -> bool {
-    kind == Kind::Question && confidence.score < DOUBT
-}
-
-/// Rounds to hundredths, as in the output.
-pub fn rounded(confidence: Confidence) -> Confidence {
-    let Confidence { score, margin, coverage } = confidence;
-    let round = |x: f64| (x * 100.0).round() / 100.0;
-    Confidence { score: round(score), margin: round(margin), coverage: round(coverage) }
+fn hundredths(x: f64) -> f64 {
+    (x * 100.0).round() / 100.0
 }

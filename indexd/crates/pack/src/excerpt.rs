@@ -120,14 +120,29 @@ pub fn plan(
 }
 
 /// Maximum lines of a signature in a head.
-const HEAD_LINES_MAX: u32 = 3;
+const HEAD_LINES_MAX: u32 = 12;
+/// Maximum lines of a statement that is its own head, such as a table that begins with a bracket.
+const STATEMENT_LINES_MAX: u32 = 8;
 
-/// Plans the head of a definition: its signature and the lines in `further`.
-pub fn head(source: &Source, def: &DefRecord, further: impl IntoIterator<Item = u32>) -> Plan {
+/// The lines of a definition's signature, to its end. A statement whose first line ends in an open bracket is
+/// its own signature if it is short.
+pub fn signature(source: &Source, def: &DefRecord) -> Lines {
     let first = source.lines().line(def.head.start).clamp(def.lines.start, def.name_line);
     let last = source.lines().line(def.head.end.saturating_sub(1)).max(def.name_line);
     let start = if def.name_line - first < HEAD_LINES_MAX { first } else { def.name_line };
-    let signature = Lines { start, end: last.min(start + HEAD_LINES_MAX - 1).max(def.name_line) };
+    let head = Lines { start, end: last.min(start + HEAD_LINES_MAX - 1).max(def.name_line) };
+    let whole = Lines { start, end: def.lines.end };
+    let is_open = source.slice(source.lines().span(head.end)).trim_end().ends_with(['(', '[', '{']);
+    let is_statement = !def.kind.is_callable() && !def.kind.is_type();
+    if is_open && is_statement && whole.end >= head.end && whole.count() <= STATEMENT_LINES_MAX {
+        return whole;
+    }
+    head
+}
+
+/// Plans the head of a definition: its signature and the lines in `further`.
+pub fn head(source: &Source, def: &DefRecord, further: impl IntoIterator<Item = u32>) -> Plan {
+    let signature = signature(source, def);
     let further = further.into_iter().map(|line| Lines { start: line, end: line });
     Plan { form: Form::Head, parts: union(std::iter::once(signature).chain(further)), reason: Some("head") }
 }

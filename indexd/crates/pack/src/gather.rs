@@ -7,6 +7,7 @@ use crate::config::{Config, ExpansionBounds};
 use crate::context::Context;
 use crate::error::PackError;
 use crate::expand::{self, Expanded, Reached};
+use crate::expected;
 use crate::identity::Sources;
 use crate::intent::Row;
 use crate::naming::Named;
@@ -58,8 +59,10 @@ pub struct Gathered {
     pub scale: f64,
     /// The result of retrieval.
     pub retrieved: Retrieved,
-    /// Confidence that the hits contain an answer.
+    /// What the answer rests on, and how sure it can be.
     pub confidence: Confidence,
+    /// For each expectation of the query, whether code holds it.
+    pub held: Vec<bool>,
     /// The scoring profile; `None` for `graph`.
     pub profile: Option<Profile>,
 }
@@ -102,7 +105,8 @@ pub fn gather(
     if (ctx.cancel)() {
         return Err(PackError::Cancelled);
     }
-    let confidence = confidence::of(query, named, &retrieved.hits, retrieved.weighted.known);
+    let held = expected::held(units.view, query);
+    let confidence = confidence::of(query, named, &retrieved);
     let mut hits = std::mem::take(&mut retrieved.hits);
     mark_tests(units, &mut hits);
     let roles = seed_roles(request.seed_mode, query, &hits);
@@ -136,6 +140,7 @@ pub fn gather(
         report,
         retrieved,
         confidence,
+        held,
         profile: None,
     };
     out.score(units, request, query.kind, config);

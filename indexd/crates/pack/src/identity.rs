@@ -24,6 +24,7 @@ pub struct Source {
     units: OnceCell<Option<Vec<u32>>>,
     /// Lines of at least this number of bytes are shown in part.
     line_max: usize,
+    fence: OnceCell<usize>,
     /// Offset in each long line at which its shown part begins; 0 if absent.
     cuts: RefCell<BTreeMap<u32, usize>>,
 }
@@ -37,7 +38,14 @@ const CUT_BYTES_MIN: usize = 24;
 impl Source {
     /// A text with the index of its lines.
     pub fn new(text: Arc<str>, lines: Arc<LineIndex>) -> Self {
-        Self { text, lines, units: OnceCell::new(), line_max: usize::MAX, cuts: RefCell::default() }
+        Self {
+            text,
+            lines,
+            units: OnceCell::new(),
+            line_max: usize::MAX,
+            fence: OnceCell::new(),
+            cuts: RefCell::default(),
+        }
     }
 
     /// Sets the number of bytes, line end included, above which lines are shown in part.
@@ -110,6 +118,16 @@ impl Source {
     /// The text of `span`; empty if the span is outside the text.
     pub fn slice(&self, span: Span) -> &str {
         self.text.get(span.range()).unwrap_or("")
+    }
+
+    /// The length of a fence around lines of the text: longer than any run of backticks in it, at least 3.
+    pub fn fence(&self) -> usize {
+        *self.fence.get_or_init(|| (crate::render::longest_run(&self.text) + 1).max(3))
+    }
+
+    /// The text of a line.
+    pub fn line(&self, line: u32) -> &str {
+        self.slice(self.lines.span(line))
     }
 
     /// The hash of the full text of some lines.

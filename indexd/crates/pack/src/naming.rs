@@ -31,6 +31,9 @@ pub struct Named {
     pub listed: Vec<Rc<Unit>>,
     /// The units that the change of the request touches.
     pub changed: Vec<Rc<Unit>>,
+    /// True if one of the named definitions is written as a name: marked as code, dotted, shaped like an
+    /// identifier, or a type with its method.
+    pub is_written: bool,
     /// True if the text consists of such names only, so that its words need no search.
     pub is_all: bool,
 }
@@ -59,6 +62,7 @@ pub fn named(units: &mut Units, query: &Query) -> Named {
         }
         let n_meant = if found.len() <= MEANT_MAX { found.len() } else { 0 };
         let is_part = |word: &String| parts.iter().any(|p| p.eq_ignore_ascii_case(word));
+        out.is_written |= name.form != NameForm::Word && n_meant > 0;
         out.is_all |= query.kind == Kind::Name
             && name.form != NameForm::Word
             && n_meant > 0

@@ -1,19 +1,16 @@
 //! The text of a pack under construction, and the exact size it would have with one more item.
 //!
-//! The text consists of groups that are counted separately. The counts add up because a group starts after a
-//! blank line with a line that begins with `#`, and no piece of a tokenizer crosses such a boundary.
-//! Therefore the total is the count of the whole text, and an item is refused only if the text with it would
-//! be too large.
+//! The text consists of blocks that are counted separately. The counts add up because every block starts at
+//! the start of a line, with a character that no piece of a tokenizer joins with a line end. Therefore the
+//! total is the count of the whole text, and an item is refused only if the text with it would be too large.
 
 use crate::identity::Source;
-use crate::render::{self, Group, Zone};
+use crate::render::{self, Piece, Zone};
 use indexd_model::view::FileRecord;
 use indexd_model::{FileDoc, IndexView, Lines};
 use indexd_text::{CachedCounter, TokenCounter};
-use rustc_hash::FxHashMap;
-use smallvec::SmallVec;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeMap;
-use std::ops::Range;
 use std::rc::Rc;
 
 /// A size, in the units of both limits on the pack.
@@ -37,7 +34,7 @@ impl Size {
     }
 }
 
-/// The place of an item in the text.
+/// What the text says of an item beside its lines.
 #[derive(Clone)]
 pub struct Spot {
     /// Its zone.
@@ -48,90 +45,103 @@ pub struct Spot {
     pub record: Rc<FileRecord>,
     /// The file's text.
     pub source: Rc<Source>,
+    /// The lines of the whole definition.
+    pub lines: Lines,
+    /// Its qualified name; empty if it has none.
+    pub name: Rc<str>,
+    /// The name of the type around it; empty if there is none.
+    pub owner: Rc<str>,
+    /// The lines of its signature if the item is shown as a head; `None` for a piece.
+    pub head: Option<Lines>,
+    /// True if the piece shares a fence with others of its file.
+    pub is_part: bool,
 }
 
-/// The lines of one file in one zone.
-struct Block {
+/// A shown item.
+struct Entry {
     spot: Spot,
-    /// The shown lines of each item, by its number.
-    items: BTreeMap<usize, Vec<Lines>>,
+    runs: Vec<Lines>,
+    /// The size of a piece; 0 for a head, whose lines belong to a group.
     size: Size,
+}
+
+impl Entry {
+    /// True for a piece that shares its fence with a piece at `spot`.
+    fn is_part_of(&self, spot: &Spot) -> bool {
+        let own = &self.spot;
+        own.is_part && own.head.is_none() && (own.zone, own.file) == (spot.zone, spot.file)
+    }
+}
+
+/// The heads of one file in one zone.
+#[derive(Default)]
+struct Group {
+    /// The size of each line, and the number of items that show it.
+    lines: BTreeMap<u32, (Size, u32)>,
     /// The value of [`Page::clock`] at the last change.
     state: u64,
-}
-
-/// The part of the text that shows the change of one file.
-#[derive(Clone, Default)]
-pub struct ChangeBlock {
-    /// Its path.
-    pub path: String,
-    /// The text after the path on the header line, and the lines below the header.
-    pub head: String,
-    /// The parts of the diff, by position.
-    pub parts: BTreeMap<usize, String>,
-    size: Size,
-}
-
-impl ChangeBlock {
-    /// A block without parts.
-    pub fn new(path: String, head: String) -> Self {
-        Self { path, head, ..Self::default() }
-    }
 }
 
 /// A page under construction.
 pub struct Page<'c> {
     counter: &'c dyn TokenCounter,
     view: &'c dyn IndexView,
-    blocks: BTreeMap<(Zone, FileDoc), Block>,
+    /// The text before the zones and the text after them.
+    frame: [String; 2],
+    entries: BTreeMap<usize, Entry>,
+    groups: BTreeMap<(Zone, FileDoc), Group>,
+    /// The number of entries of each zone.
+    zones: BTreeMap<Zone, u32>,
     /// The changes of files, by their position in the text.
     changes: BTreeMap<usize, ChangeBlock>,
     /// The line and the size of items that are shown as a place, by item.
-    places: BTreeMap<usize, (String, Size)>,
+    places: BTreeMap<usize, String>,
+    /// Lines that are shown, by file and item.
+    shown: FxHashMap<FileDoc, Vec<(usize, Lines)>>,
     /// Lines that the reader has, by file.
     seen: FxHashMap<FileDoc, Vec<Lines>>,
     size: Size,
+    /// Sizes of pieces and of lines of heads.
+    pieces: FxHashMap<(FileDoc, Vec<Lines>), Size>,
+    heads: FxHashMap<(FileDoc, u32), Size>,
     /// Token counts of runs of lines.
     counted: FxHashMap<(FileDoc, Lines), u64>,
-    /// The parts of runs whose counts do not depend on the surrounding text.
-    runs: FxHashMap<(FileDoc, Lines), Run>,
-    /// Token counts of the texts between runs.
-    between: FxHashMap<Box<str>, u64>,
     headings: FxHashMap<Zone, Size>,
-    /// The number of changes so far, from 2: 0 and 1 stand for blocks that do not exist.
+    /// The number of changes so far, from 2: 0 and 1 stand for groups that do not exist.
     clock: u64,
 }
 
-/// Minimum tokens of `## File:  (lines 1-2)` and both fences.
-const HEADER_TOKENS_MIN: u64 = 12;
-
 /// Bytes for each token that a path rarely exceeds; a bound for pruning.
 const PATH_BYTES_PER_TOKEN: u64 = 7;
-
-/// The zones that have blocks.
-const ZONES: [Zone; 4] = [Zone::Code, Zone::Tests, Zone::Config, Zone::Docs];
 
 /// A change of the page that was measured and can be made.
 pub struct Change {
     /// The size of the whole text after it.
     pub after: Size,
-    block: Size,
+    /// The size of the piece.
+    own: Size,
 }
 
 impl<'c> Page<'c> {
-    /// Creates an empty page.
-    pub fn new(view: &'c dyn IndexView, counter: &'c dyn TokenCounter) -> Self {
+    /// Creates an empty page between two texts.
+    pub fn new(view: &'c dyn IndexView, counter: &'c dyn TokenCounter, frame: [String; 2]) -> Self {
+        let mut size = Size::default();
+        frame.iter().for_each(|text| size.add(size_of(counter, text)));
         Self {
             counter,
             view,
-            blocks: BTreeMap::new(),
+            frame,
+            entries: BTreeMap::new(),
+            groups: BTreeMap::new(),
+            zones: BTreeMap::new(),
             changes: BTreeMap::new(),
             places: BTreeMap::new(),
+            shown: FxHashMap::default(),
             seen: FxHashMap::default(),
-            size: Size::default(),
+            size,
+            pieces: FxHashMap::default(),
+            heads: FxHashMap::default(),
             counted: FxHashMap::default(),
-            runs: FxHashMap::default(),
-            between: FxHashMap::default(),
             headings: FxHashMap::default(),
             clock: 1,
         }
@@ -139,21 +149,20 @@ impl<'c> Page<'c> {
 
     /// Returns a number that changes whenever the cost of lines of this file in this zone may have changed.
     pub fn state(&self, zone: Zone, file: FileDoc) -> u64 {
-        match self.blocks.get(&(zone, file)) {
-            Some(block) => block.state,
+        match self.groups.get(&(zone, file)) {
+            Some(group) => group.state,
             None => u64::from(self.has_zone(zone)),
         }
     }
 
     fn has_zone(&self, zone: Zone) -> bool {
-        self.blocks.keys().any(|k| k.0 == zone)
+        self.zones.get(&zone).is_some_and(|n| *n > 0)
     }
 
-    /// A lower bound for the tokens of the header and the fences of a file in a zone; 0 if the zone shows the
-    /// file already.
-    pub fn header_at_least(&self, zone: Zone, file: FileDoc, path: &str) -> u64 {
-        let is_new = !self.blocks.contains_key(&(zone, file));
-        if is_new { HEADER_TOKENS_MIN + path.len() as u64 / PATH_BYTES_PER_TOKEN } else { 0 }
+    /// A lower bound for the tokens beside the lines of an item of a file.
+    pub fn header_at_least(&self, file: FileDoc, path: &str) -> u64 {
+        let is_new = !self.groups.keys().any(|k| k.1 == file);
+        if is_new { path.len() as u64 / PATH_BYTES_PER_TOKEN } else { 0 }
     }
 
     /// The size of the whole text.
@@ -161,61 +170,125 @@ impl<'c> Page<'c> {
         self.size
     }
 
-    /// Measures the whole text with item `i` showing `lines` at `spot` instead of its present lines.
-    pub fn with(&mut self, i: usize, spot: &Spot, lines: &[Lines]) -> Change {
-        let key = (spot.zone, spot.file);
-        let mut after = self.size;
-        let mut runs: Vec<Lines> = lines.to_vec();
-        match self.blocks.get(&key) {
-            Some(block) => {
-                after.sub(block.size);
-                runs.extend(block.items.iter().filter(|(j, _)| **j != i).flat_map(|(_, l)| l));
-            }
-            None if !self.has_zone(spot.zone) => after.add(self.heading(spot.zone)),
-            None => {}
+    /// Measures the whole text with item `i` showing `runs` instead of its present lines.
+    pub fn with(&mut self, i: usize, spot: &Spot, runs: &[Lines]) -> Change {
+        let mut after = self.without(i);
+        let is_alone = self
+            .zones
+            .get(&spot.zone)
+            .is_none_or(|n| *n == u32::from(self.entries.get(&i).is_some_and(|e| e.spot.zone == spot.zone)));
+        if is_alone {
+            let heading = self.heading(spot.zone);
+            after.add(heading);
         }
-        let runs = render::joined(&spot.source, runs);
-        let block = self.measure(spot, &runs);
-        after.add(block);
-        Change { after, block }
+        if spot.head.is_none() {
+            let own = self.piece_size(spot, runs);
+            after.add(own);
+            let mut parts = self.entries.iter().filter(|(j, e)| **j != i && e.is_part_of(spot));
+            if spot.is_part && parts.next().is_none() {
+                after.add(self.fence_size(spot));
+            }
+            return Change { after, own };
+        }
+        let mine = self.lines_of(i, spot);
+        let kept = |page: &Self, line: u32| {
+            let group = page.groups.get(&(spot.zone, spot.file));
+            group.and_then(|g| g.lines.get(&line)).is_some_and(|l| l.1 > u32::from(mine.contains(&line)))
+        };
+        let group = self.groups.get(&(spot.zone, spot.file));
+        let is_new =
+            group.is_none_or(|g| g.lines.iter().all(|(l, (_, n))| *n == u32::from(mine.contains(l))));
+        if is_new {
+            let header = self.header_size(spot);
+            after.add(header);
+        }
+        for line in head_lines(spot, runs) {
+            if !kept(self, line) {
+                let size = self.head_size(spot, line);
+                after.add(size);
+            }
+        }
+        Change { after, own: Size::default() }
+    }
+
+    /// The lines of heads that item `i` shows in the zone of `spot`.
+    fn lines_of(&self, i: usize, spot: &Spot) -> FxHashSet<u32> {
+        let entry = self.entries.get(&i).filter(|e| e.spot.head.is_some() && e.spot.zone == spot.zone);
+        entry.map_or_else(FxHashSet::default, |e| head_lines(&e.spot, &e.runs).collect())
+    }
+
+    /// The size of the text without item `i`.
+    fn without(&mut self, i: usize) -> Size {
+        let mut size = self.size;
+        let Some(entry) = self.entries.get(&i) else { return size };
+        let spot = entry.spot.clone();
+        size.sub(entry.size);
+        if self.zones.get(&spot.zone) == Some(&1) {
+            let heading = self.heading(spot.zone);
+            size.sub(heading);
+        }
+        if spot.is_part
+            && spot.head.is_none()
+            && self.entries.values().filter(|e| e.is_part_of(&spot)).count() == 1
+        {
+            size.sub(self.fence_size(&spot));
+        }
+        if spot.head.is_some() {
+            let mine = self.lines_of(i, &spot);
+            let group = &self.groups[&(spot.zone, spot.file)];
+            let gone: Vec<Size> =
+                mine.iter().map(|l| group.lines[l]).filter(|l| l.1 == 1).map(|l| l.0).collect();
+            let is_all = gone.len() == group.lines.len();
+            gone.into_iter().for_each(|s| size.sub(s));
+            if is_all {
+                let header = self.header_size(&spot);
+                size.sub(header);
+            }
+        }
+        size
     }
 
     /// Makes a change that [`Page::with`] measured with the same arguments. The page must be the same as
     /// then.
-    pub fn put(&mut self, i: usize, spot: &Spot, lines: &[Lines], change: &Change) {
+    pub fn put(&mut self, i: usize, spot: &Spot, runs: &[Lines], change: &Change) {
+        self.take(i);
         self.size = change.after;
-        let key = (spot.zone, spot.file);
-        let block = self.blocks.entry(key).or_insert_with(|| Block {
-            spot: spot.clone(),
-            items: BTreeMap::new(),
-            size: Size::default(),
-            state: 0,
-        });
-        block.items.insert(i, lines.to_vec());
-        block.size = change.block;
+        *self.zones.entry(spot.zone).or_insert(0) += 1;
         self.clock += 1;
-        block.state = self.clock;
+        if spot.head.is_some() {
+            for line in head_lines(spot, runs) {
+                let size = self.head_size(spot, line);
+                let group = self.groups.entry((spot.zone, spot.file)).or_default();
+                group.lines.entry(line).or_insert((size, 0)).1 += 1;
+                group.state = self.clock;
+            }
+        }
+        self.shown.entry(spot.file).or_default().extend(runs.iter().map(|r| (i, *r)));
+        self.entries.insert(i, Entry { spot: spot.clone(), runs: runs.to_vec(), size: change.own });
     }
 
-    /// Removes item `i` from `spot`.
-    pub fn remove(&mut self, i: usize, spot: &Spot) {
-        let key = (spot.zone, spot.file);
-        let Some(mut block) = self.blocks.remove(&key) else { return };
-        self.size.sub(block.size);
-        block.items.remove(&i);
-        if block.items.is_empty() {
-            if !self.has_zone(spot.zone) {
-                let heading = self.heading(spot.zone);
-                self.size.sub(heading);
-            }
-            return;
+    /// Takes item `i` off the page, but for its size.
+    fn take(&mut self, i: usize) {
+        let Some(entry) = self.entries.remove(&i) else { return };
+        let spot = entry.spot;
+        if let Some(n) = self.zones.get_mut(&spot.zone) {
+            *n -= 1;
         }
-        let runs = render::joined(&block.spot.source, block.items.values().flatten().copied());
-        block.size = self.measure(spot, &runs);
-        self.size.add(block.size);
-        self.clock += 1;
-        block.state = self.clock;
-        self.blocks.insert(key, block);
+        if let Some(shown) = self.shown.get_mut(&spot.file) {
+            shown.retain(|s| s.0 != i);
+        }
+        let key = (spot.zone, spot.file);
+        if let Some(group) = self.groups.get_mut(&key).filter(|_| spot.head.is_some()) {
+            for line in head_lines(&spot, &entry.runs) {
+                if let Some(of) = group.lines.get_mut(&line) {
+                    of.1 -= 1;
+                }
+            }
+            group.lines.retain(|_, of| of.1 > 0);
+            if group.lines.is_empty() {
+                self.groups.remove(&key);
+            }
+        }
     }
 
     /// Measures the whole text with `block` as the change at position `n`, instead of the present one.
@@ -250,17 +323,17 @@ impl<'c> Page<'c> {
     pub fn with_place(&mut self, line: &str) -> Size {
         let mut after = self.size;
         if self.places.is_empty() {
-            after.add(self.heading(Zone::Places));
+            let heading = self.heading(Zone::Listed);
+            after.add(heading);
         }
-        after.add(self.line_size(line));
+        after.add(size_of(self.counter, line));
         after
     }
 
     /// Adds the place line of item `i`.
     pub fn put_place(&mut self, i: usize, line: String) {
         self.size = self.with_place(&line);
-        let size = self.line_size(&line);
-        self.places.insert(i, (line, size));
+        self.places.insert(i, line);
     }
 
     /// Records lines that the reader has; they count as shown.
@@ -268,35 +341,64 @@ impl<'c> Page<'c> {
         self.seen.entry(file).or_default().extend(lines);
     }
 
-    /// True if every line of `lines` is shown in any zone or known to the reader.
+    /// True if every line of `lines` is shown or known to the reader.
     pub fn shows(&self, file: FileDoc, lines: Lines) -> bool {
-        let shown: SmallVec<[Lines; 32]> = self.shown(file).chain(self.seen(file)).collect();
-        (lines.start..=lines.end).all(|line| shown.iter().any(|l| l.start <= line && line <= l.end))
+        let seen = || self.seen.get(&file).into_iter().flatten();
+        let has = |line| self.shown(file).chain(seen()).any(|l| l.start <= line && line <= l.end);
+        (lines.start..=lines.end).all(has)
     }
 
-    fn shown(&self, file: FileDoc) -> impl Iterator<Item = Lines> + '_ {
-        let blocks = ZONES.iter().filter_map(move |zone| self.blocks.get(&(*zone, file)));
-        blocks.flat_map(|b| b.items.values()).flatten().copied()
+    fn shown(&self, file: FileDoc) -> impl Iterator<Item = &Lines> {
+        self.shown.get(&file).into_iter().flatten().map(|s| &s.1)
     }
 
-    fn seen(&self, file: FileDoc) -> impl Iterator<Item = Lines> + '_ {
-        self.seen.get(&file).into_iter().flatten().copied()
-    }
-
-    /// True if any line of `lines` is shown in any zone.
+    /// True if any line of `lines` is shown.
     pub fn touches(&self, file: FileDoc, lines: Lines) -> bool {
         self.shown(file).any(|l| l.start <= lines.end && lines.start <= l.end)
     }
 
-    /// Returns the text: zones in their order, files by the rank of their best item, places last.
-    pub fn text(&self, rank: impl Fn(usize) -> usize) -> String {
-        let mut blocks: Vec<(Zone, usize, &Block)> = Vec::with_capacity(self.blocks.len());
-        for (key, block) in &self.blocks {
-            let best = block.items.keys().map(|i| rank(*i)).min().unwrap_or(usize::MAX);
-            blocks.push((key.0, best, block));
+    /// Returns the text: zones in their order; in a zone pieces and groups of heads by the rank of their best
+    /// item; listed places last.
+    pub fn text(&self) -> String {
+        let mut blocks: Vec<(Zone, usize, String)> = Vec::with_capacity(self.entries.len());
+        let mut parts: BTreeMap<(Zone, FileDoc), Vec<(Lines, usize)>> = BTreeMap::new();
+        let mut heads: BTreeMap<(Zone, FileDoc), (usize, BTreeMap<u32, String>)> = BTreeMap::new();
+        for (i, entry) in &self.entries {
+            let spot = &entry.spot;
+            if spot.head.is_none() && spot.is_part {
+                parts.entry((spot.zone, spot.file)).or_default().push((entry.runs[0], *i));
+                continue;
+            }
+            if spot.head.is_none() {
+                blocks.push((spot.zone, *i, piece_text(spot, &entry.runs)));
+                continue;
+            }
+            let group = heads.entry((spot.zone, spot.file)).or_insert_with(|| (*i, BTreeMap::new()));
+            for line in head_lines(spot, &entry.runs) {
+                group.1.entry(line).or_insert_with(|| head_text(spot, line));
+            }
+        }
+        for ((zone, _), (rank, lines)) in heads {
+            let mut text = String::new();
+            render::heads_of(&self.entries[&rank].spot.record.path, &mut text);
+            text.extend(lines.into_values());
+            blocks.push((zone, rank, text));
+        }
+        for ((zone, _), mut items) in parts {
+            items.sort_unstable();
+            let spot = &self.entries[&items[0].1].spot;
+            let mut text = String::new();
+            render::open_parts(&spot.record.path, spot.record.language, &spot.source, &mut text);
+            for (_, i) in &items {
+                text.push_str(&piece_text(&self.entries[i].spot, &self.entries[i].runs));
+            }
+            render::close_fence(&spot.source, &mut text);
+            let rank = items.iter().map(|(_, i)| *i).min().unwrap_or_default();
+            blocks.push((zone, rank, text));
         }
         blocks.sort_by_key(|b| (b.0, b.1));
         let mut out = String::with_capacity(self.size.chars as usize + 64);
+        out.push_str(&self.frame[0]);
         if !self.changes.is_empty() {
             out.push_str(Zone::Changes.heading());
         }
@@ -305,29 +407,29 @@ impl<'c> Page<'c> {
             render::change(&block.path, &block.head, &parts, &mut out);
         }
         let mut zone = None;
-        for (of, _, block) in blocks {
-            if zone != Some(of) {
-                zone = Some(of);
+        for (of, _, text) in &blocks {
+            if zone != Some(*of) {
+                zone = Some(*of);
                 out.push_str(of.heading());
             }
-            let runs = render::joined(&block.spot.source, block.items.values().flatten().copied());
-            let mut g = group(&block.spot, &runs, 0);
-            g.backticks = runs.iter().map(|r| render::longest_run(&g.text(*r))).max().unwrap_or(0);
-            render::group(&g, &mut out, |out, _, text| out.push_str(text));
+            out.push_str(text);
         }
         if !self.places.is_empty() {
-            out.push_str(Zone::Places.heading());
-            let mut places: Vec<(usize, &str)> =
-                self.places.iter().map(|(i, (line, _))| (rank(*i), line.as_str())).collect();
-            places.sort_unstable();
-            places.iter().for_each(|p| out.push_str(p.1));
+            out.push_str(Zone::Listed.heading());
+            self.places.values().for_each(|line| out.push_str(line));
         }
+        out.push_str(&self.frame[1]);
         out
     }
 
     /// Tokens of lines of a file, counted alone.
     pub fn tokens(&mut self, spot: &Spot, lines: Lines) -> u64 {
-        count_lines(self.counter, self.view, &mut self.counted, spot, lines)
+        let (counter, view) = (self.counter, self.view);
+        *self.counted.entry((spot.file, lines)).or_insert_with(|| {
+            let text = spot.source.shown(lines);
+            let stored = view.token_count(counter.name(), CachedCounter::key(&text));
+            u64::from(stored.unwrap_or_else(|| counter.count_tokens(&text)))
+        })
     }
 
     fn heading(&mut self, zone: Zone) -> Size {
@@ -335,106 +437,92 @@ impl<'c> Page<'c> {
         *self.headings.entry(zone).or_insert_with(|| size_of(counter, zone.heading()))
     }
 
-    fn line_size(&self, line: &str) -> Size {
-        size_of(self.counter, line)
-    }
-
-    /// Measures a block. Of each run only the lines at both ends are counted again, since a tokenizer may
-    /// join them with the surrounding text.
-    fn measure(&mut self, spot: &Spot, runs: &[Lines]) -> Size {
-        let known: SmallVec<[Run; 8]> = runs.iter().map(|lines| self.run(spot, *lines)).collect();
-        let backticks = known.iter().map(|run| run.backticks).max().unwrap_or(0);
-        let (counter, between) = (self.counter, &mut self.between);
-        let mut size = Size::default();
-        let mut text = String::with_capacity(BETWEEN_MAX);
-        render::group(&group(spot, runs, backticks), &mut text, |out, n, own| match &known[n].inner {
-            Some((inner, of_inner)) => {
-                out.push_str(&own[..inner.start as usize]);
-                size.add(size_between(counter, between, out));
-                size.add(*of_inner);
-                out.clear();
-                out.push_str(&own[inner.end as usize..]);
-            }
-            None => out.push_str(own),
-        });
-        size.add(size_between(counter, between, &text));
+    /// The size of the path and the fences of pieces that share them.
+    fn fence_size(&self, spot: &Spot) -> Size {
+        let mut text = String::new();
+        render::open_parts(&spot.record.path, spot.record.language, &spot.source, &mut text);
+        let mut size = size_of(self.counter, &text);
+        text.clear();
+        render::close_fence(&spot.source, &mut text);
+        size.add(size_of(self.counter, &text));
         size
     }
 
-    fn run(&mut self, spot: &Spot, lines: Lines) -> Run {
-        let key = (spot.file, lines);
-        if let Some(known) = self.runs.get(&key) {
-            return known.clone();
-        }
-        let own = spot.source.shown(lines);
-        let own = &*own;
-        let inner = sure_part(self.counter, own).map(|inner| {
-            let ends = [&own[..inner.start], &own[inner.end..]];
-            let tokens = count_lines(self.counter, self.view, &mut self.counted, spot, lines)
-                - ends.iter().map(|end| u64::from(self.counter.count_tokens(end))).sum::<u64>();
-            let chars = own[inner.clone()].chars().count() as u64;
-            (inner.start as u32..inner.end as u32, Size { tokens, chars })
-        });
-        let run = Run { inner, backticks: render::longest_run(own) };
-        self.runs.insert(key, run.clone());
-        run
+    fn header_size(&self, spot: &Spot) -> Size {
+        let mut text = String::new();
+        render::heads_of(&spot.record.path, &mut text);
+        size_of(self.counter, &text)
+    }
+
+    fn head_size(&mut self, spot: &Spot, line: u32) -> Size {
+        let counter = self.counter;
+        *self.heads.entry((spot.file, line)).or_insert_with(|| size_of(counter, &head_text(spot, line)))
+    }
+
+    fn piece_size(&mut self, spot: &Spot, runs: &[Lines]) -> Size {
+        let counter = self.counter;
+        let key = (spot.file, runs.to_vec());
+        *self.pieces.entry(key).or_insert_with(|| size_of(counter, &piece_text(spot, runs)))
     }
 }
 
-/// The size of a run of lines, as far as it does not depend on the surrounding text.
-#[derive(Clone)]
-struct Run {
-    /// The byte range in the run whose tokens never join with other text, and its size; `None` for runs of
-    /// few lines.
-    inner: Option<(Range<u32>, Size)>,
-    /// The longest run of backticks.
-    backticks: usize,
+/// The lines by which a head is shown: the first of its signature, and each of its other lines.
+fn head_lines<'a>(spot: &'a Spot, runs: &'a [Lines]) -> impl Iterator<Item = u32> + 'a {
+    let head = spot.head.unwrap_or(Lines { start: 0, end: 0 });
+    let is_own = move |line: &u32| *line == head.start || !(head.start..=head.end).contains(line);
+    runs.iter().flat_map(|r| r.start..=r.end).filter(is_own)
 }
 
-/// Maximum bytes of a text between runs whose count is cached.
-const BETWEEN_MAX: usize = 1_024;
-
-fn size_between(counter: &dyn TokenCounter, between: &mut FxHashMap<Box<str>, u64>, text: &str) -> Size {
-    let chars = text.chars().count() as u64;
-    if let Some(tokens) = between.get(text) {
-        return Size { tokens: *tokens, chars };
-    }
-    let tokens = u64::from(counter.count_tokens(text));
-    if text.len() <= BETWEEN_MAX {
-        between.insert(text.into(), tokens);
-    }
-    Size { tokens, chars }
+/// The text of one line of a head.
+fn head_text(spot: &Spot, line: u32) -> String {
+    let head = spot.head.filter(|h| h.start == line);
+    let text = spot.source.shown(head.unwrap_or(Lines { start: line, end: line }));
+    let mut out = String::new();
+    render::head(line, if head.is_some() { &spot.owner } else { "" }, &text, &mut out);
+    out
 }
 
-fn group<'a>(spot: &'a Spot, runs: &'a [Lines], backticks: usize) -> Group<'a> {
-    let record = &spot.record;
-    Group { path: &record.path, language: record.language, source: &spot.source, runs, backticks }
+fn piece_text(spot: &Spot, runs: &[Lines]) -> String {
+    let mut out = String::new();
+    let (record, source) = (&spot.record, &spot.source);
+    let of = Piece {
+        path: &record.path,
+        lines: spot.lines,
+        name: &spot.name,
+        language: record.language,
+        source,
+        runs,
+    };
+    if spot.is_part {
+        // The first lines of a member often name its type, as in Go.
+        let start = runs.first().map_or(0, |r| r.start);
+        let names = source.shown(Lines { start, end: start }).contains(&*spot.owner);
+        render::part(&of, if names { "" } else { &spot.owner }, &mut out);
+    } else {
+        render::piece(&of, &mut out);
+    }
+    out
 }
 
 fn size_of(counter: &dyn TokenCounter, text: &str) -> Size {
     Size { tokens: u64::from(counter.count_tokens(text)), chars: text.chars().count() as u64 }
 }
 
-fn count_lines(
-    counter: &dyn TokenCounter,
-    view: &dyn IndexView,
-    counted: &mut FxHashMap<(FileDoc, Lines), u64>,
-    spot: &Spot,
-    lines: Lines,
-) -> u64 {
-    *counted.entry((spot.file, lines)).or_insert_with(|| {
-        let text = spot.source.shown(lines);
-        let stored = view.token_count(counter.name(), CachedCounter::key(&text));
-        u64::from(stored.unwrap_or_else(|| counter.count_tokens(&text)))
-    })
+/// The part of the text that shows the change of one file.
+#[derive(Clone, Default)]
+pub struct ChangeBlock {
+    /// Its path.
+    pub path: String,
+    /// The text after the path on the header line, and the lines below the header.
+    pub head: String,
+    /// The parts of the diff, by position.
+    pub parts: BTreeMap<usize, String>,
+    size: Size,
 }
 
-/// Returns the part of a run between its first and last line start at which counts are known to add up,
-/// whatever the surrounding text; `None` if there are fewer than two such starts.
-fn sure_part(counter: &dyn TokenCounter, own: &str) -> Option<Range<usize>> {
-    // The tokens of a line end depend on the character before it.
-    let is_sure = |at: &usize| 1 < *at && *at < own.len() && counter.adds_up_at(own, *at);
-    let first = own.match_indices('\n').map(|(at, _)| at + 1).find(is_sure)?;
-    let last = own.rmatch_indices('\n').map(|(at, _)| at + 1).find(is_sure)?;
-    (first < last).then_some(first..last)
+impl ChangeBlock {
+    /// A block without parts.
+    pub fn new(path: String, head: String) -> Self {
+        Self { path, head, ..Self::default() }
+    }
 }

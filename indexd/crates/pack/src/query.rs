@@ -6,10 +6,12 @@
 //! forms, which every issue repeats, and descriptions of the environment are left out or weigh little.
 
 mod concepts;
+mod expect;
 mod forms;
 mod mentions;
 mod stopwords;
 
+pub use expect::Expected;
 pub use stopwords::VERSION as STOPWORDS_VERSION;
 
 pub use crate::kind::Kind;
@@ -35,9 +37,8 @@ fn kind_of(text: &str, lines: &[(Zone, &str)]) -> Kind {
     if has(Zone::Diff) {
         return Kind::Diff;
     }
-    let text = text.trim();
+    let (text, is_paragraph) = (text.trim(), is_paragraph(text));
     let n_words = text.split_whitespace().count();
-    let is_paragraph = !text.contains('\n') && n_words <= QUESTION_WORDS_MAX;
     let first = text.split_whitespace().take(2).map(str::to_lowercase);
     let asks = text.ends_with('?') || first.clone().any(|w| is_asking(&w)) && n_words > 2;
     if is_paragraph && asks {
@@ -50,6 +51,12 @@ fn kind_of(text: &str, lines: &[(Zone, &str)]) -> Kind {
     } else {
         Kind::Change
     }
+}
+
+/// True for a text of one line with at most as many words as a question.
+fn is_paragraph(text: &str) -> bool {
+    let text = text.trim();
+    !text.contains('\n') && text.split_whitespace().count() <= QUESTION_WORDS_MAX
 }
 
 /// Maximum words of a question.
@@ -81,6 +88,10 @@ pub struct Query {
     pub literals: Vec<String>,
     /// Whole lines, and their parts after a colon, as possible messages of the code.
     pub lines: Vec<String>,
+    /// Names and words that the caller expects, in order of appearance, without repeats.
+    pub expected: Vec<Expected>,
+    /// True for one short paragraph without a trace or a diff.
+    pub is_short: bool,
     /// True if the text asks about tests.
     pub names_tests: bool,
     /// True if the text asks about documentation.
@@ -99,6 +110,8 @@ pub struct QueryTerm {
     pub word: Option<String>,
     /// If it is a form of another term, the index of that term.
     pub form_of: Option<usize>,
+    /// True if only the caller's expectations hold it, and not the text.
+    pub is_expected: bool,
 }
 
 /// An identifier as written.
@@ -175,7 +188,9 @@ impl Query {
     /// paragraph) and `joined`. An empty text gives an empty query.
     pub fn parse(text: &str, weights: &Weights) -> Self {
         let lines = zones(text);
-        let mut query = Self { kind: kind_of(text, &lines), ..Self::default() };
+        let kind = kind_of(text, &lines);
+        let is_short = is_paragraph(text) && !matches!(kind, Kind::Trace | Kind::Diff);
+        let mut query = Self { kind, is_short, ..Self::default() };
         mentions::collect(&lines, &mut query);
         query.count_terms(&lines, weights);
         query.join_particles(&lines);
@@ -185,9 +200,17 @@ impl Query {
         query
     }
 
+    /// Parses `text` and `expect`, and adds other forms of their words.
+    pub fn of(text: &str, expect: &[String], w: &Weights) -> Self {
+        let mut query = Self::parse(text, w);
+        query.expect(expect, w);
+        query.add_forms(w);
+        query
+    }
+
     /// Adds other forms of the heaviest plain words: derived words, abbreviations and synonyms, each with a
     /// part of the word's weight.
-    pub fn add_forms(&mut self, w: &Weights) {
+    fn add_forms(&mut self, w: &Weights) {
         let (derived, synonyms) = (w.derived, w.synonyms);
         let is_plain = |t: &QueryTerm| t.term.bytes().all(|b| b.is_ascii_lowercase());
         let mut plain: Vec<(usize, QueryTerm)> =
@@ -228,7 +251,7 @@ impl Query {
 
     fn add_form(&mut self, term: String, weight: f64, of: usize) {
         if !self.terms.iter().any(|x| x.term == term) {
-            self.terms.push(QueryTerm { term, weight, word: None, form_of: Some(of) });
+            self.terms.push(QueryTerm { term, weight, word: None, form_of: Some(of), is_expected: false });
         }
     }
 
@@ -268,7 +291,13 @@ impl Query {
                     let term = format!("={b}{lower}");
                     let weight = weights.joined * zone.weight(1.0);
                     if term.len() <= 40 && known.insert(term.clone()) {
-                        self.terms.push(QueryTerm { term, weight, word: None, form_of: None });
+                        self.terms.push(QueryTerm {
+                            term,
+                            weight,
+                            word: None,
+                            form_of: None,
+                            is_expected: false,
+                        });
                     }
                 }
                 before = is_plain.then_some(lower);
@@ -316,7 +345,13 @@ impl Query {
         let weigh = |sum: f64| if sum > 1.0 { 1.0 + ln(sum) } else { sum };
         let mut terms: Vec<(usize, QueryTerm)> = sums
             .into_iter()
-            .map(|(term, sum, word)| QueryTerm { term, weight: weigh(sum), word: Some(word), form_of: None })
+            .map(|(term, sum, word)| QueryTerm {
+                term,
+                weight: weigh(sum),
+                word: Some(word),
+                form_of: None,
+                is_expected: false,
+            })
             .enumerate()
             .collect();
         if terms.len() > TERMS_MAX {

@@ -10,6 +10,7 @@ use crate::template::{Template, Writer};
 pub use indexd_api::request::*;
 use indexd_model::limits;
 use serde::Serialize;
+use std::collections::BTreeSet;
 
 /// A request with all defaults filled in and all hard limits applied.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -17,6 +18,9 @@ use serde::Serialize;
 pub struct Resolved {
     /// The task in words.
     pub query: String,
+    /// What the caller expects in the code that answers, sorted, without repeats.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub expect: Vec<String>,
     /// The kinds of content that seeds may have.
     pub seed_mode: SeedMode,
     /// The way in which seeds are found.
@@ -151,6 +155,7 @@ impl Asked {
         seen.dedup();
         let options = Resolved {
             query: request.query.trim().to_owned(),
+            expect: expectations(&request.expect),
             seed_mode: request.seed_mode.unwrap_or_default(),
             seed_provider: request.seed_provider.unwrap_or_default(),
             intent: request.intent.unwrap_or_default(),
@@ -206,6 +211,13 @@ fn writer(renderer: Renderer, template: Option<&str>) -> Result<Option<Writer>, 
     }
 }
 
+/// The entries of `expect` without blanks at their ends, sorted, without empty ones and repeats.
+fn expectations(entries: &[String]) -> Vec<String> {
+    let trimmed = entries.iter().map(|e| e.trim()).filter(|e| !e.is_empty());
+    let sorted: BTreeSet<&str> = trimmed.collect();
+    sorted.into_iter().map(str::to_owned).collect()
+}
+
 fn check(request: &Request) -> Result<(), PackError> {
     let invalid = |detail: &str| Err(PackError::InvalidRequest { detail: detail.to_owned() });
     if let Some(asked) = request.schema_version.as_deref().filter(|v| *v != crate::pack::SCHEMA_VERSION) {
@@ -231,8 +243,18 @@ fn check(request: &Request) -> Result<(), PackError> {
     if let Some(change) = &request.change {
         check_change(change)?;
     }
-    if request.query.trim().is_empty() && named == 0 && request.change.is_none() {
+    if request.query.trim().is_empty()
+        && expectations(&request.expect).is_empty()
+        && named == 0
+        && request.change.is_none()
+    {
         return invalid("query is empty");
+    }
+    if request.expect.len() > limits::EXPECT_MAX {
+        return invalid("expect has more than 64 entries");
+    }
+    if request.expect.iter().any(|e| e.len() > limits::EXPECT_BYTES_MAX) {
+        return invalid("an entry of expect is longer than 1 KiB");
     }
     if request.query.len() > limits::QUERY_BYTES_MAX {
         return invalid("query is longer than 256 KiB");

@@ -12,7 +12,9 @@ pub mod lexical;
 pub mod literal;
 pub mod named;
 
+use crate::confidence;
 use crate::naming::{self, Named};
+use crate::pack::Confidence;
 use crate::query::Query;
 use crate::request::SeedProvider;
 use crate::role::{Role, role_of};
@@ -67,12 +69,20 @@ pub struct Retrieved {
     pub providers: Vec<&'static str>,
 }
 
-/// Ranks the units of the snapshot for a text without a request.
-pub fn search(units: &mut Units, text: &str, w: &Weights, provider: SeedProvider) -> Retrieved {
-    let mut query = Query::parse(text, w);
-    query.add_forms(w);
+/// Ranks the units of the snapshot for a text and what its caller expects, without a request. Also returns
+/// how sure the answer can be, and the parsed text.
+pub fn search(
+    units: &mut Units,
+    text: &str,
+    expect: &[String],
+    w: &Weights,
+    provider: SeedProvider,
+) -> (Retrieved, Confidence, Query) {
+    let query = Query::of(text, expect, w);
     let named = naming::named(units, &query);
-    retrieve(units, &query, &named, w, provider, &|| false)
+    let found = retrieve(units, &query, &named, w, provider, &|| false);
+    let confidence = confidence::of(&query, &named, &found);
+    (found, confidence, query)
 }
 
 /// Ranks the units of the snapshot for `query`. A query without usable words, mentions and literals gives no

@@ -18,6 +18,8 @@ settings! {
         /// With `stop: "value"`, hits are left out if their worth for their size is below this part of the
         /// best, 0..1.
         thrift: f64 = 0.30,
+        /// The same for a question, whose answer is in few places.
+        thrift_question: f64 = 0.5,
     }
 
     /// The weights of fields, words and features; 0 switches one off.
@@ -32,6 +34,12 @@ settings! {
         doc_question: f64 = 1.0,
         /// Weight of a word in the title, relative to the first paragraph.
         title: f64 = 2.0,
+        /// Weight of an expected name as a whole, relative to a word of the first paragraph.
+        expected_name: f64 = 2.0,
+        /// Weight of a part of an expected name.
+        expected_part: f64 = 2.0,
+        /// Weight of an expected word, and of a word of another wording.
+        expected_word: f64 = 2.0,
         /// Weight of two neighbouring words joined into one name, relative to each alone.
         joined: f64 = 0.4,
         /// Weight of derived words (`parser`, `parse`) and, for questions, of the verb of an irregular form

@@ -8,14 +8,14 @@ mod why;
 use crate::assemble::{Claimed, Selected, State};
 use crate::candidate::{Candidate, Origin};
 use crate::canonical::round6;
-use crate::confidence;
 use crate::context::{Context, Decision};
 use crate::error::PackError;
 use crate::identity::{Source, hex};
 use crate::intent::Row;
 use crate::pack::{
-    DropReason, EvidenceGap, Excerpt, Excluded, Explain, Form, Item, LineRange, MergedPart, Pack, Part,
-    Place, Provenance, SCHEMA_VERSION, Scores, Section, SeedEntry, Stats, Truncation, Why, Word, line_range,
+    Basis, DropReason, EvidenceGap, Excerpt, Excluded, Explain, Form, Item, LineRange, MergedPart, Pack,
+    Part, Place, Provenance, SCHEMA_VERSION, Scores, Section, SeedEntry, Stats, Truncation, Why, Word,
+    line_range,
 };
 use crate::profile;
 use crate::query::STOPWORDS_VERSION;
@@ -79,8 +79,8 @@ pub fn pack(a: &mut Selected, asked: &Asked, ctx: &Context) -> Result<Pack, Pack
         sections,
         explain,
         insufficient_context: (stats.included == 0 && !a.shows_changes())
-            || confidence::is_doubt(a.gathered.confidence, a.query.kind),
-        confidence: confidence::rounded(a.gathered.confidence),
+            || a.gathered.confidence.basis == Basis::Nothing,
+        confidence: a.gathered.confidence,
         change: a.change_report(),
         stats,
         suggested_next_queries,

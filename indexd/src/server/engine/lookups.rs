@@ -5,20 +5,24 @@ use crate::page;
 use crate::server::backend::Context;
 use crate::server::dispatch::json;
 use crate::server::graph::{self, Relation};
+use crate::server::lookup::Found;
 use crate::server::metrics::Compared;
-use crate::server::{card, convert, log, lookup, place, why};
+use crate::server::{card, convert, log, lookup, place, show, why};
 use indexd_pack::Asked;
 use indexd_proto::card::{CardParams, CardResult};
 use indexd_proto::error::ErrorObject;
 use indexd_proto::graph::{GraphParams, GraphResult};
-use indexd_proto::search::{Hit, SearchParams, SearchResult, SymbolParams, SymbolResult};
+use indexd_proto::search::{
+    DefinitionsParams, DefinitionsResult, Hit, SearchParams, SearchResult, SymbolParams, SymbolResult,
+};
 use indexd_proto::why::{WhyParams, WhyResult};
 use std::path::Path;
 
 impl Engine {
     pub(super) fn search(&self, p: SearchParams, ctx: &Context) -> Result<String, ErrorObject> {
         let reading = self.read_over(target(&p.repo, &p.cwd), p.wait, p.progress, &p.overlays, ctx)?;
-        let hits = lookup::search(&reading.snapshot, &p.query, p.limit, p.neighbors)?;
+        let Found { hits, confidence, missing } =
+            lookup::search(&reading.snapshot, &p.query, &p.expect, p.limit, p.neighbors)?;
         tracing::debug!(query = log::query_name(&p.query), hits = hits.len(), "searched");
         if reading.config.context_pack_shadow {
             self.shadow(&reading, &p.query, &hits, ctx);
@@ -27,6 +31,26 @@ impl Engine {
             schema: "SearchResult".to_owned(),
             schema_version: SCHEMA_VERSION.to_owned(),
             hits,
+            confidence,
+            missing,
+            envelope: reading.envelope(ctx),
+        })
+    }
+
+    pub(super) fn show(&self, p: DefinitionsParams, ctx: &Context) -> Result<String, ErrorObject> {
+        let reading = self.read_over(target(&p.repo, &p.cwd), p.wait, p.progress, &p.overlays, ctx)?;
+        let counter = self.counter(TOKENIZER)?;
+        let what: Vec<String> = p.what.iter().map(|name| reading.symbol(&p.cwd, name)).collect();
+        let max_tokens = p.max_tokens.unwrap_or(SHOW_TOKENS);
+        let show::Shown { symbols, text, tokens, cut } =
+            show::show(&reading.snapshot, &what, max_tokens, &*counter).map_err(|e| reading.qualified(e))?;
+        json(&DefinitionsResult {
+            schema: "Definitions".to_owned(),
+            schema_version: SCHEMA_VERSION.to_owned(),
+            symbols,
+            text,
+            tokens,
+            cut,
             envelope: reading.envelope(ctx),
         })
     }
@@ -67,7 +91,7 @@ impl Engine {
 
     pub(super) fn card(&self, p: CardParams, ctx: &Context) -> Result<String, ErrorObject> {
         let reading = self.read(target(&p.repo, &p.cwd), p.wait, p.progress, ctx)?;
-        let counter = self.counter(CARD_TOKENIZER)?;
+        let counter = self.counter(TOKENIZER)?;
         let name = reading.symbol(&p.cwd, &p.symbol);
         let card::Card { symbol, owner, doc, links: [callers, callees, tests], others, text, tokens } =
             card::card(&reading.snapshot, &name, p.max_tokens, &*counter, &ctx.cancel)
@@ -135,5 +159,7 @@ impl Engine {
     }
 }
 
-/// What the tokens of cards are counted with.
-const CARD_TOKENIZER: &str = "o200k_base";
+/// What the tokens of cards and of shown definitions are counted with.
+const TOKENIZER: &str = "o200k_base";
+/// Tokens of shown definitions when a request does not say.
+const SHOW_TOKENS: u32 = 4_000;

@@ -25,6 +25,7 @@ mod apart;
 mod folder;
 mod names;
 mod plain;
+mod reading;
 mod score;
 mod task;
 mod tree;
@@ -90,10 +91,13 @@ fn main() -> Result<()> {
         let ask = if tasks_path == "names" { names::run } else { plain::run };
         return ask(truth, root, &budgets, &variants, has("--misses"));
     }
+    if let ("reading", [_, questions, root, ..]) = (tasks_path.as_str(), &args[..]) {
+        return reading::run(questions, root, &args, &variants(&args)?);
+    }
     if let ("show", [_, root, query, ..]) = (tasks_path.as_str(), &args[..]) {
         let variants = variants(&args)?;
         let settings = &variants.last().context("a variant")?.1;
-        return show(&pack(&tree::folder(root)?, query, budgets[0], settings)?, has("--json"));
+        return show(&pack(&tree::folder(root)?, query, &[], budgets[0], settings)?, has("--json"));
     }
     let mut tasks = task::load(tasks_path)?;
     if let Some(repos) = value("--repo") {
@@ -225,7 +229,7 @@ fn run_repo(
             let mut scores = Scores::default();
             for &budget in &options.budgets {
                 let started = std::time::Instant::now();
-                let pack = pack(&view, &task.query, budget, config)?;
+                let pack = pack(&view, &task.query, &[], budget, config)?;
                 scores.micros += started.elapsed().as_micros() as u64 / options.budgets.len() as u64;
                 scores.packs.insert(budget, score::pack(task, &pack));
                 scores.rank = score::rank(task, &pack, &view);
@@ -244,10 +248,17 @@ fn run_repo(
     Ok(())
 }
 
-fn pack(view: &indexd_oracle::Oracle, query: &str, budget: u64, settings: &Settings) -> Result<Pack> {
+fn pack(
+    view: &indexd_oracle::Oracle,
+    query: &str,
+    expect: &[String],
+    budget: u64,
+    settings: &Settings,
+) -> Result<Pack> {
     let counter = task::counter();
     let request = Request::from_json(json!({
         "query": query,
+        "expect": expect,
         "includeExplain": true,
         "budgets": {"stop": if settings.is_thrifty { "value" } else { "budget" }, "maxTotalTokens": budget, "maxBytesPerItem": 16000, "maxItems": 250, "maxItemsPerSection": 80},
     }))?;

@@ -85,7 +85,7 @@ pub fn run(
                 let mut sums = [(0.0, 0); 4];
                 for place in &picked {
                     let query = style.replace("NAME", &t.defs[*place].0);
-                    let pack = crate::pack(&view, &query, budget, config)?;
+                    let pack = crate::pack(&view, &query, &[], budget, config)?;
                     t.judge(place, &query, &pack, &mut sums, misses);
                 }
                 let cells: Vec<String> = sums

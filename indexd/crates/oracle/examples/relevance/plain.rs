@@ -16,21 +16,29 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Lines of an answer that must be shown, all of a shorter one.
 const HEAD_LINES: usize = 10;
 
+/// A question with the definitions that answer it.
 #[derive(Deserialize)]
-struct Question {
-    id: String,
-    tree: String,
+pub struct Question {
+    /// Its id.
+    pub id: String,
+    /// The name of its tree.
+    pub tree: String,
+    /// The question.
     #[serde(rename = "question")]
-    text: String,
-    gold: Vec<Place>,
+    pub text: String,
+    /// The definitions that answer it.
+    pub gold: Vec<Place>,
     #[serde(default)]
     also: Vec<Place>,
 }
 
+/// A definition.
 #[derive(Deserialize)]
-struct Place {
-    path: String,
-    start: u32,
+pub struct Place {
+    /// Its path.
+    pub path: String,
+    /// Its first line.
+    pub start: u32,
     #[serde(default)]
     end: u32,
 }
@@ -51,9 +59,10 @@ pub struct Found {
 
 /// Questions with the indexes of their trees.
 pub struct Asked {
-    questions: Vec<Question>,
+    /// The questions.
+    pub questions: Vec<Question>,
     /// The trees that are there, by name.
-    views: BTreeMap<String, Oracle>,
+    pub views: BTreeMap<String, Oracle>,
 }
 
 impl Asked {
@@ -87,7 +96,7 @@ impl Asked {
         let mut found: Answers = BTreeMap::new();
         for q in &self.questions {
             for &budget in budgets {
-                let pack = crate::pack(&self.views[&q.tree], &q.text, budget, settings)?;
+                let pack = crate::pack(&self.views[&q.tree], &q.text, &[], budget, settings)?;
                 found.entry((&q.tree, budget)).or_default().push(score(q, &pack));
             }
         }
@@ -97,7 +106,7 @@ impl Asked {
     fn print_misses(&self, settings: &Settings, budget: u64) -> Result<()> {
         for q in &self.questions {
             let view = &self.views[&q.tree];
-            let pack = crate::pack(view, &q.text, budget, settings)?;
+            let pack = crate::pack(view, &q.text, &[], budget, settings)?;
             let of = score(q, &pack);
             if of.recall < 1.0 || of.first < 1.0 {
                 println!("{} {:.2} {}", q.id, of.recall, q.text);
@@ -173,7 +182,7 @@ fn print_doubt(budget: u64, found: &[Found]) {
 /// Prints where retrieval has the answers, and what speaks for each.
 fn print_ranks(q: &Question, view: &Oracle, config: &Settings) {
     let mut units = Units::new(view);
-    let found = search(&mut units, &q.text, &config.tuning.weights, SeedProvider::Hybrid);
+    let found = search(&mut units, &q.text, &[], &config.tuning.weights, SeedProvider::Hybrid).0;
     println!(
         "    words: {}",
         found.weighted.terms.iter().map(|(t, w)| format!("{t} {w:.1}")).collect::<Vec<_>>().join(", ")

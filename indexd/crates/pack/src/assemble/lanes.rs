@@ -8,7 +8,7 @@ use crate::error::PackError;
 use crate::excerpt::{self, Plan};
 use crate::gather::QUOTED_MAX;
 use crate::links::{self, Allowed, Link, Shown};
-use crate::pack::Form;
+use crate::pack::{Basis, Form};
 use crate::query::Kind;
 use crate::request::Intent;
 use crate::role::Role;
@@ -28,7 +28,6 @@ impl Assembly<'_> {
         for &i in &meant {
             if let Some(plan) = self.plan(i) {
                 room -= self.offer(i, plan, u64::MAX).unwrap_or(0).min(room);
-                self.show_type_around(i);
             }
         }
         let mut shown = self.shown_code(|i| meant.contains(&i));
@@ -105,6 +104,9 @@ impl Assembly<'_> {
     /// Shows the best hits.
     pub(super) fn show_seeds(&mut self, room: u64) {
         let (mut left, mut n) = (room, 0);
+        let tuning = &self.ctx.tuning;
+        let is_question = matches!(self.s.gathered.confidence.basis, Basis::Question | Basis::Expected);
+        let thrift = if is_question { tuning.thrift_question } else { tuning.thrift };
         for i in 0..self.s.claimed.len() {
             let c = &self.s.claimed[i].candidate;
             if c.origin != Origin::Seed {
@@ -121,8 +123,7 @@ impl Assembly<'_> {
                 None => self.plan_of_seed(i),
             };
             n += 1;
-            if self.is_thrifty() && self.n_items > 0 && self.worth(i, plan.as_ref()) < self.ctx.tuning.thrift
-            {
+            if self.is_thrifty() && self.n_items > 0 && self.worth(i, plan.as_ref()) < thrift {
                 continue;
             }
             if let Some(plan) = plan
@@ -130,7 +131,6 @@ impl Assembly<'_> {
             {
                 self.note(before + least);
                 left -= taken.min(left);
-                self.show_type_around(i);
             }
         }
     }
@@ -154,20 +154,6 @@ impl Assembly<'_> {
             }
             _ => self.plan(i),
         }
-    }
-
-    /// Shows the first line of the type to which a shown member belongs.
-    fn show_type_around(&mut self, i: usize) {
-        let unit = Rc::clone(&self.s.claimed[i].candidate.unit);
-        let Some(def) = unit.def.some() else { return };
-        let Some(parent) = self.s.units.def(def).parent.some() else { return };
-        let around = self.s.units.def(parent);
-        let Some(unit) = self.s.units.of_def(parent).filter(|u| u.def == parent) else { return };
-        let known = self.at.get(&unit.key);
-        if !around.kind.is_type() || known.is_some_and(|i| self.s.claimed[*i].state == State::Included) {
-            return;
-        }
-        self.show_links(&[Link::to(unit)], u64::MAX, 1);
     }
 
     /// Shows heads of the definitions that the shown code refers to.

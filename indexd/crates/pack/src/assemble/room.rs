@@ -1,6 +1,6 @@
 //! Limits how much of a candidate is shown, and chooses its lines.
 
-use super::{Assembly, zone_of};
+use super::Assembly;
 use crate::candidate::Origin;
 use crate::excerpt::{self, LineScores, Plan, Room};
 use crate::identity::Source;
@@ -149,14 +149,14 @@ impl Assembly<'_> {
     pub(super) fn at_least(&mut self, i: usize) -> u64 {
         let excerpt = self.excerpt_at_least(i);
         let c = &self.s.claimed[i].candidate;
-        excerpt + self.page.header_at_least(zone_of(c), c.unit.file, &c.file.path)
+        excerpt + self.page.header_at_least(c.unit.file, &c.file.path)
     }
 
     /// True if the header of a candidate's file is not shown yet and does not fit into `tokens`. Limits on
     /// items are checked first, as for every offer.
     pub(super) fn has_too_large_header(&mut self, i: usize, tokens: u64) -> bool {
         let c = &self.s.claimed[i].candidate;
-        let least = self.page.header_at_least(zone_of(c), c.unit.file, &c.file.path);
+        let least = self.page.header_at_least(c.unit.file, &c.file.path);
         if least > tokens {
             self.drop_capped(i);
         }

@@ -35,7 +35,7 @@ impl Assembly<'_> {
         let lines = self.s.claimed[i].candidate.unit.lines();
         let mut line = String::new();
         let record = Rc::clone(&self.s.claimed[i].candidate.file);
-        render::place(&record.path, lines, &self.s.title(i, &source), &mut line);
+        render::place(&record.path, lines.start, "", (lines.start, &self.s.title(i, &source)), &mut line);
         let (before, after) = (self.page.size(), self.page.with_place(&line));
         let caps = self.s.request.budgets;
         if after.tokens > self.limit || after.chars > caps.max_total_chars {

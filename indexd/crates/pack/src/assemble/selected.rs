@@ -8,12 +8,13 @@ use crate::gather::{self, Gathered};
 use crate::identity::{Source, Sources};
 use crate::pack::{Budgets, DropReason};
 use crate::page::Size;
+use crate::places;
 use crate::query::Query;
 use crate::request::{Layout, Resolved};
 use crate::sections::{Traits, claim};
 use crate::unit::Units;
 use indexd_model::{IndexView, Language};
-use indexd_text::{LineMatcher, one_line};
+use indexd_text::LineMatcher;
 use rustc_hash::FxHashMap;
 use std::rc::Rc;
 
@@ -123,11 +124,7 @@ impl Selected<'_> {
 
     /// The signature on one line; for text without one, its first line.
     pub fn title(&self, i: usize, source: &Source) -> String {
-        let unit = &self.claimed[i].candidate.unit;
-        let def = unit.def.some().map(|d| self.units.view.def(d));
-        let head = def.as_ref().map(|d| source.slice(d.head)).filter(|h| !h.trim().is_empty());
-        let first = || source.slice(unit.spans[0].0).lines().find(|l| !l.trim().is_empty()).unwrap_or("");
-        one_line(head.unwrap_or_else(first)).chars().take(TITLE_CHARS_MAX).collect()
+        places::title(&self.units, &self.claimed[i].candidate.unit, source)
     }
 
     /// True if every line of a candidate exceeds the byte limit of an item.
@@ -135,9 +132,6 @@ impl Selected<'_> {
         self.claimed[i].plan.as_ref().is_some_and(|p| p.parts.is_empty())
     }
 }
-
-/// Maximum characters of a title.
-const TITLE_CHARS_MAX: usize = 160;
 
 pub(super) fn claim_all(
     candidates: Vec<Candidate>,

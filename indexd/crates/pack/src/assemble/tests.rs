@@ -54,7 +54,7 @@ proptest! {
         let counter = counter("o200k_base", &CounterOptions::default()).expect("a known name");
         let (config, tuning) = (Config::default(), Tuning::default());
         let ctx = Context::new(&config, &tuning, &*counter);
-        let budgets = json!({"maxTotalTokens": budget, "maxBytesPerItem": bytes});
+        let budgets = json!({"maxTotalTokens": budget, "maxBytesPerItem": bytes, "stop": "budget"});
         let request = Request::from_json(json!({"query": words.join(" "), "budgets": budgets})).expect("a request");
         let asked = Asked::new(&request, &config).expect("options");
         let mut a = Assembly::new(&view, &asked, &ctx).expect("candidates");
@@ -64,9 +64,8 @@ proptest! {
                 break;
             }
             for plan in forms(&mut a, i) {
-                let spot = a.spot(i);
-                let lines = a.with_types_around(i, &plan.parts);
-                let after = a.page.with(i, &spot, &lines).after;
+                let spot = a.spot(i, &plan);
+                let after = a.page.with(i, &spot, &plan.parts).after;
                 prop_assert!(plan.parts.is_empty() || after.tokens > budget, "{i}: {plan:?} fits");
             }
         }

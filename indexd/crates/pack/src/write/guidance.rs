@@ -2,10 +2,8 @@
 
 use super::nearest::{self, Near};
 use crate::assemble::{Claimed, Selected, State};
-use crate::confidence;
-use crate::pack::{DropReason, Stats};
+use crate::pack::{Basis, DropReason, Stats};
 use crate::request::{Layout, Stop};
-use crate::role::Role;
 use crate::write::final_state;
 use indexd_api::ErrorCode;
 use indexd_model::{DefKind, IndexView, limits};
@@ -27,7 +25,7 @@ const SUGGESTED_SEED_MIN: f64 = 1.0 / 3.0;
 /// Returns follow-ups, hints and warnings.
 pub(super) fn of(a: &mut Selected, stats: &Stats) -> (Vec<String>, Vec<String>, Vec<String>) {
     let is_empty = stats.included == 0 && !a.shows_changes();
-    let is_doubt = stats.found > 0 && confidence::is_doubt(a.gathered.confidence, a.query.kind);
+    let is_doubt = stats.found > 0 && is_doubt(a);
     let words = Words::of(a);
     let mut g = Guidance::default();
     g.tell_of_the_request(a);
@@ -248,28 +246,16 @@ fn best_shown(a: &Selected) -> Vec<String> {
     a.claimed.iter().filter(is_good).take(SUGGESTIONS_MAX).map(|c| name_and_place(a, c)).collect()
 }
 
-/// Explains why the pack is doubtful, and gives names in this tree that would make a request more precise.
+/// True if the reader should ask again with names instead of guessing.
+fn is_doubt(a: &Selected) -> bool {
+    matches!(a.gathered.confidence.basis, Basis::Question | Basis::Nothing)
+}
+
+/// Says how to ask better, with names of this tree near the text.
 fn doubt(a: &Selected) -> String {
-    let c = confidence::rounded(a.gathered.confidence);
-    let mut names: Vec<String> = Vec::new();
-    for c in a.claimed.iter().filter(|c| c.candidate.role == Role::Code) {
-        let def = c.candidate.unit.def.some().map(|d| a.units.view.def(d));
-        if let Some(name) =
-            def.map(|d| d.qualified.to_string()).filter(|n| !n.is_empty() && !names.contains(n))
-        {
-            names.push(name);
-        }
-        if names.len() == WORDS_MAX {
-            break;
-        }
-    }
-    let name =
-        if names.is_empty() { String::new() } else { format!("; names near it: {}", names.join(", ")) };
-    format!(
-        "no hit stands out (confidence {:.2}: margin {:.2}, words covered {:.2}); name a type, a function \
-         or a file, or say it in words of the code{name}",
-        c.score, c.margin, c.coverage
-    )
+    let names = a.names_near();
+    let near = if names.is_empty() { String::new() } else { format!("; near it are {}", names.join(", ")) };
+    format!("ask again with expect: names and words of the code that you look for{near}")
 }
 
 fn has_no_room(state: State) -> bool {

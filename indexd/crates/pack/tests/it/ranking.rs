@@ -10,7 +10,7 @@ use indexd_pack::unit::Units;
 
 /// What is found for a text.
 fn found(view: &Oracle, text: &str, weights: &Weights) -> Retrieved {
-    search(&mut Units::new(view), text, weights, SeedProvider::Hybrid)
+    search(&mut Units::new(view), text, &[], weights, SeedProvider::Hybrid).0
 }
 
 fn strength(hit: &Hit, feature: Feature) -> f64 {

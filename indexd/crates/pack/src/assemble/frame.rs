@@ -1,0 +1,140 @@
+//! The text around the items: how sure the answer can be, the best places, and how to ask better.
+
+use super::{Assembly, Selected};
+use crate::candidate::Origin;
+use crate::pack::Basis;
+use crate::places::Place;
+use crate::render;
+use crate::request::Stop;
+use crate::role::Role;
+use std::fmt::Write as _;
+use std::rc::Rc;
+
+/// Maximum places of an answer whose first place is mostly right, and of another one.
+const PLACES_MAX: usize = 10;
+const PLACES_OF_DOUBT: usize = 20;
+/// Answers that are right at their first place less often than this show more places.
+const DOUBT: f64 = 0.8;
+/// The places take at most this part of the budget.
+const PLACES_PART: u64 = 6;
+/// The places of an answer without code take at most this part of the budget.
+const PLACES_ALONE_PART: u64 = 2;
+/// Expectations that are named as missing.
+const MISSING_MAX: usize = 8;
+/// Names of the tree that are given as examples.
+const NAMES_MAX: usize = 5;
+
+impl Assembly<'_> {
+    /// The text before and after the items. A pack about a change has none.
+    pub(super) fn frame(&mut self) -> [String; 2] {
+        if self.s.changed.is_some() {
+            return [String::new(), String::new()];
+        }
+        let mut front = self.s.status();
+        self.add_places(&mut front);
+        [front, self.s.advice()]
+    }
+
+    fn add_places(&mut self, front: &mut String) {
+        let is_alone = self.s.is_short();
+        let part = if is_alone { PLACES_ALONE_PART } else { PLACES_PART };
+        let room = (self.scale / part).min(if is_alone { SHORT_TOKENS } else { u64::MAX });
+        let is_doubt = self.s.request.budgets.stop == Stop::Value && self.s.gathered.confidence.score < DOUBT;
+        let n_max = if is_doubt && !is_alone { PLACES_OF_DOUBT } else { PLACES_MAX };
+        let best: Vec<usize> = (0..self.s.claimed.len()).filter(|i| self.is_place(*i)).take(n_max).collect();
+        let mut tokens = u64::from(self.ctx.counter.count_tokens(front));
+        let mut places = String::new();
+        for i in best {
+            let line = self.place(i);
+            tokens += u64::from(self.ctx.counter.count_tokens(&line));
+            if tokens > room {
+                break;
+            }
+            places.push_str(&line);
+        }
+        if !places.is_empty() {
+            front.push_str(render::PLACES);
+            front.push_str(&places);
+        }
+    }
+
+    fn is_place(&self, i: usize) -> bool {
+        let c = &self.s.claimed[i];
+        c.candidate.origin == Origin::Seed && c.section.is_some() && c.state == super::State::Open
+    }
+
+    /// The line of a place.
+    fn place(&mut self, i: usize) -> String {
+        let source = self.s.source(i);
+        let unit = Rc::clone(&self.s.claimed[i].candidate.unit);
+        let hits = self.s.matches(i, &source);
+        let mut line = String::new();
+        let place = Place::of(&mut self.s.units, &unit, &source, &hits, &self.weights);
+        place.write(&self.s.claimed[i].candidate.file.path, &mut line);
+        line
+    }
+}
+
+/// Maximum tokens of an answer that shows no code.
+const SHORT_TOKENS: u64 = 450;
+
+impl Selected<'_> {
+    /// True if the answer is the places alone: nothing was found, or no code holds what the caller expects.
+    pub fn is_short(&self) -> bool {
+        self.request.budgets.stop == Stop::Value && self.gathered.confidence.basis == Basis::Nothing
+    }
+
+    /// The first lines: how often answers like this are right, what was found, and what no code holds.
+    fn status(&self) -> String {
+        let confidence = self.gathered.confidence;
+        let mut out = String::new();
+        let n_hits = self.gathered.scores.len();
+        match confidence.basis {
+            Basis::Nothing if n_hits == 0 => out.push_str("nothing found\n"),
+            Basis::Nothing => out.push_str("little of what you expect is here; the nearest places:\n"),
+            _ => {
+                let tenths = (confidence.score * 10.0).round();
+                let _ = writeln!(out, "first place right in {tenths} of 10 answers like this; {n_hits} hits");
+            }
+        }
+        let missing: Vec<&str> = self.missing();
+        if !missing.is_empty() {
+            let more = if missing.len() > MISSING_MAX { ", ..." } else { "" };
+            let named = &missing[..missing.len().min(MISSING_MAX)];
+            let _ = writeln!(out, "no code holds: {}{more}", crate::render::inline(&named.join(", ")));
+        }
+        out
+    }
+
+    /// The expectations that no code holds.
+    pub fn missing(&self) -> Vec<&str> {
+        let all = self.query.expected.iter().zip(&self.gathered.held);
+        all.filter(|(_, held)| !**held).map(|(e, _)| e.text.as_str()).collect()
+    }
+
+    /// The last line of an answer that names would make better.
+    fn advice(&self) -> String {
+        if !matches!(self.gathered.confidence.basis, Basis::Question | Basis::Nothing) {
+            return String::new();
+        }
+        let names = self.names_near();
+        let near = if names.is_empty() { String::new() } else { format!("; near it: {}", names.join(", ")) };
+        format!("ask again with expect: names and words of the code that you look for{near}\n")
+    }
+
+    /// Qualified names of the best code, as examples of names in this tree.
+    pub fn names_near(&self) -> Vec<String> {
+        let mut names: Vec<String> = Vec::new();
+        for c in self.claimed.iter().filter(|c| c.candidate.role == Role::Code) {
+            let def = c.candidate.unit.def.some().map(|d| self.units.view.def(d));
+            let name = def.map(|d| crate::render::inline(&d.qualified)).filter(|n| !n.is_empty());
+            if let Some(name) = name.filter(|n| !names.contains(n)) {
+                names.push(name);
+            }
+            if names.len() == NAMES_MAX {
+                break;
+            }
+        }
+        names
+    }
+}

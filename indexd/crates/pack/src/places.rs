@@ -1,0 +1,61 @@
+//! The best places as lines of text: path, line, name, and the line that matters.
+
+use crate::identity::Source;
+use crate::render;
+use crate::unit::{Unit, Units};
+use indexd_text::one_line;
+
+/// Maximum characters of a title.
+const TITLE_CHARS_MAX: usize = 160;
+
+/// A place with the line that matters.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// The line of the definition's name; for text between definitions its first line.
+    pub line: u32,
+    /// The qualified name; empty if there is none.
+    pub name: String,
+    /// The line that matters: the one with the heaviest words of the text, or that of the signature if no
+    /// other line has heavier ones.
+    pub at: u32,
+    /// Its text, or the signature on one line.
+    pub text: String,
+}
+
+impl Place {
+    /// The place of a unit. `hits` are the words of the text in it: the line, counted from its start, and an
+    /// index into `weights`.
+    pub fn of(units: &mut Units, unit: &Unit, source: &Source, hits: &[(u32, u32)], weights: &[f64]) -> Self {
+        let def = unit.def.some().map(|d| units.def(d));
+        let start = unit.lines().start;
+        let line = def.as_ref().map_or(start, |d| d.name_line);
+        let mut sums: Vec<f64> = vec![0.0; unit.lines().count() as usize];
+        for (at, term) in hits {
+            sums[*at as usize] += weights[*term as usize];
+        }
+        let head = (line - start) as usize;
+        let mut best = (head, sums.get(head).copied().unwrap_or(0.0));
+        for (at, sum) in sums.iter().enumerate().skip(head + 1) {
+            if *sum > best.1 {
+                best = (at, *sum);
+            }
+        }
+        let at = start + best.0 as u32;
+        let text = if at == line { title(units, unit, source) } else { one_line(source.line(at)) };
+        let name = def.map_or_else(String::new, |d| d.qualified.to_string());
+        Self { line, name, at, text }
+    }
+
+    /// Appends the place as one line.
+    pub fn write(&self, path: &str, out: &mut String) {
+        render::place(path, self.line, &self.name, (self.at, &self.text), out);
+    }
+}
+
+/// The signature on one line; for text without one, its first line. At most 160 characters.
+pub fn title(units: &Units, unit: &Unit, source: &Source) -> String {
+    let def = unit.def.some().map(|d| units.view.def(d));
+    let head = def.as_ref().map(|d| source.slice(d.head)).filter(|h| !h.trim().is_empty());
+    let first = || source.slice(unit.spans[0].0).lines().find(|l| !l.trim().is_empty()).unwrap_or("");
+    one_line(head.unwrap_or_else(first)).chars().take(TITLE_CHARS_MAX).collect()
+}

@@ -1,0 +1,106 @@
+//! What a caller expects in the code that answers: names, words, and other wordings of the question.
+//!
+//! An entry of more than three words with a function word (`the`, `of`, `whether`) is a wording. All other
+//! entries are lists of names and words. A name is written like an identifier: with an underscore, a dot, a
+//! digit or a capital inside, or in capitals. The terms of all entries join those of the question. A term
+//! that several entries hold counts once, with the highest weight, since guesses are alternatives.
+
+use super::stopwords::{is_stopword, says_nothing};
+use super::{Query, QueryTerm};
+use crate::tuning::Weights;
+use indexd_text::{word_terms, words};
+
+/// Words up to which an entry is a list in any case.
+const LIST_WORDS_MAX: usize = 3;
+
+/// A name or a word that the caller expects.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Expected {
+    /// As written.
+    pub text: String,
+    /// True for a name, false for a word.
+    pub is_name: bool,
+    /// The terms of its parts, in order, stemmed.
+    pub parts: Vec<String>,
+}
+
+impl Query {
+    /// Adds the entries of `expect`.
+    pub fn expect(&mut self, entries: &[String], w: &Weights) {
+        for entry in entries {
+            if is_wording(entry) {
+                self.add_wording(entry, w);
+            } else {
+                for word in entry.split([' ', '\t', '\n', ',', ';']).map(bare).filter(|w| !w.is_empty()) {
+                    self.add_expected(word, w);
+                }
+            }
+        }
+    }
+
+    fn add_wording(&mut self, text: &str, w: &Weights) {
+        words(text, |_, word| {
+            if !says_nothing(&word.to_lowercase(), self.kind) {
+                word_terms(word, |term| self.raise(term, w.expected_word, word));
+            }
+        });
+    }
+
+    fn add_expected(&mut self, word: &str, w: &Weights) {
+        let is_name = is_name(word);
+        let mut parts = Vec::new();
+        word_terms_of(word, |term, of| {
+            let is_whole = term.starts_with('=');
+            let weight = match (is_whole, is_name) {
+                (true, _) => w.expected_name,
+                (false, true) => w.expected_part,
+                (false, false) => w.expected_word,
+            };
+            self.raise(term, weight, of);
+            if !is_whole {
+                parts.push(term.to_owned());
+            }
+        });
+        let is_new = !self.expected.iter().any(|e| e.text == word);
+        if is_new && !parts.is_empty() {
+            self.expected.push(Expected { text: word.to_owned(), is_name, parts });
+        }
+    }
+
+    /// Gives a term at least a weight.
+    fn raise(&mut self, term: &str, weight: f64, word: &str) {
+        match self.terms.iter_mut().find(|t| t.term == term) {
+            Some(known) => known.weight = known.weight.max(weight),
+            None => self.terms.push(QueryTerm {
+                term: term.to_owned(),
+                weight,
+                word: Some(word.to_owned()),
+                form_of: None,
+                is_expected: true,
+            }),
+        }
+    }
+}
+
+/// Calls `f` with each term of a text and the word that holds it.
+fn word_terms_of<'t>(text: &'t str, mut f: impl FnMut(&str, &'t str)) {
+    words(text, |_, word| word_terms(word, |term| f(term, word)));
+}
+
+/// The word without marks around it.
+fn bare(word: &str) -> &str {
+    word.trim_matches(|c: char| !c.is_alphanumeric() && c != '_')
+}
+
+/// True if an entry is a sentence and not a list.
+fn is_wording(entry: &str) -> bool {
+    let all: Vec<&str> = entry.split_whitespace().collect();
+    all.len() > LIST_WORDS_MAX && all.iter().any(|w| is_stopword(&bare(w).to_lowercase()))
+}
+
+/// True if a word is written like an identifier.
+fn is_name(word: &str) -> bool {
+    let inner = word.chars().skip(1);
+    inner.clone().any(|c| c.is_uppercase() || c.is_ascii_digit() || "_.:#".contains(c))
+        && word.chars().any(char::is_alphabetic)
+}
