@@ -335,7 +335,8 @@ impl<'a> Assembly<'a> {
         };
         let spot = self.spot(i, &plan);
         let state = self.page.state(spot.zone, spot.file);
-        let refused = self.refusals.get(&i);
+        // What a shown item frees depends on the rest of the page.
+        let refused = self.refusals.get(&i).filter(|_| was.is_none());
         if refused.is_some_and(|r| r.state == state && r.parts == plan.parts && !fits(r.taken)) {
             return None;
         }

@@ -45,6 +45,7 @@ pub fn of(query: &Query, named: &Named, found: &Retrieved) -> Confidence {
     let coverage = hundredths(found.weighted.known * best);
     let fit = hundredths(first.coverage * first.scored.features.get(Feature::Words));
     let is_exact = named.is_written
+        || query.kind == Kind::Name && !named.meant.is_empty()
         || first.scored.features.get(Feature::Literal) > 0.0
         || query.kind == Kind::Trace && !query.paths.is_empty();
     let basis = match (is_exact, query.expected.is_empty()) {

@@ -405,7 +405,7 @@ mod tests {
         head(7, "", &"x".repeat(200), &mut out);
         let cut = "x".repeat(LINE_CHARS_MAX);
         let expect = format!(
-            "a\\n# code:3 B()\na.go:3 B.c  9: x := 1\na.go:3\n:7 [Door] def open( self)\n\
+            "a\\n# code:3 B()\na.go:3 B.c  9: x := 1\na.go:3\n:7 [Door] def open(self)\n\
              :7 func (d *Door) Open()\n:7 {cut}\u{2026}\n"
         );
         assert_eq!(out, expect);

@@ -15,8 +15,12 @@ const PLACES_MAX: usize = 10;
 const PLACES_OF_DOUBT: usize = 20;
 /// Answers that are right at their first place less often than this show more places.
 const DOUBT: f64 = 0.8;
-/// The places take at most this part of the budget.
-const PLACES_PART: u64 = 6;
+/// The first lines and the places take at most this part of the budget.
+const FRAME_PART: u64 = 6;
+/// Packs of fewer tokens have no text around the items.
+const FRAMED_TOKENS_MIN: u64 = 400;
+/// Packs of fewer tokens do not say how to ask better.
+const ADVISED_TOKENS_MIN: u64 = 800;
 /// The places of an answer without code take at most this part of the budget.
 const PLACES_ALONE_PART: u64 = 2;
 /// Expectations that are named as missing.
@@ -25,24 +29,29 @@ const MISSING_MAX: usize = 8;
 const NAMES_MAX: usize = 5;
 
 impl Assembly<'_> {
-    /// The text before and after the items. A pack about a change has none.
+    /// The text before and after the items. A pack about a change has none, and a small pack no room for it.
     pub(super) fn frame(&mut self) -> [String; 2] {
-        if self.s.changed.is_some() {
-            return [String::new(), String::new()];
+        let none = [String::new(), String::new()];
+        if self.s.changed.is_some() || self.scale < FRAMED_TOKENS_MIN {
+            return none;
         }
         let mut front = self.s.status();
         self.add_places(&mut front);
-        [front, self.s.advice()]
+        let back = if self.scale < ADVISED_TOKENS_MIN { String::new() } else { self.s.advice() };
+        let chars = (front.chars().count() + back.chars().count()) as u64;
+        if chars * FRAME_PART <= self.s.request.budgets.max_total_chars { [front, back] } else { none }
     }
 
+    /// Appends the best places, as many as fit into their part of the budget.
     fn add_places(&mut self, front: &mut String) {
         let is_alone = self.s.is_short();
-        let part = if is_alone { PLACES_ALONE_PART } else { PLACES_PART };
+        let part = if is_alone { PLACES_ALONE_PART } else { FRAME_PART };
         let room = (self.scale / part).min(if is_alone { SHORT_TOKENS } else { u64::MAX });
         let is_doubt = self.s.request.budgets.stop == Stop::Value && self.s.gathered.confidence.score < DOUBT;
         let n_max = if is_doubt && !is_alone { PLACES_OF_DOUBT } else { PLACES_MAX };
         let best: Vec<usize> = (0..self.s.claimed.len()).filter(|i| self.is_place(*i)).take(n_max).collect();
-        let mut tokens = u64::from(self.ctx.counter.count_tokens(front));
+        let count = |text: &str| u64::from(self.ctx.counter.count_tokens(text));
+        let mut tokens = count(front) + count(render::PLACES);
         let mut places = String::new();
         for i in best {
             let line = self.place(i);
@@ -90,7 +99,7 @@ impl Selected<'_> {
         let mut out = String::new();
         let n_hits = self.gathered.scores.len();
         match confidence.basis {
-            Basis::Nothing if n_hits == 0 => out.push_str("nothing found\n"),
+            Basis::Nothing if n_hits == 0 => out.push_str("No relevant code found.\n"),
             Basis::Nothing => out.push_str("little of what you expect is here; the nearest places:\n"),
             _ => {
                 let tenths = (confidence.score * 10.0).round();

@@ -66,7 +66,8 @@ proptest! {
             for plan in forms(&mut a, i) {
                 let spot = a.spot(i, &plan);
                 let after = a.page.with(i, &spot, &plan.parts).after;
-                prop_assert!(plan.parts.is_empty() || after.tokens > budget, "{i}: {plan:?} fits");
+                let is_fit = !plan.parts.is_empty() && after.tokens <= budget;
+                prop_assert!(!is_fit, "{i}: {plan:?} fits: {} of {budget}, {} left, {:?}", after.tokens, a.left(), a.s.claimed[i].state);
             }
         }
     }

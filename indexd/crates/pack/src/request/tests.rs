@@ -69,7 +69,7 @@ fn equal_requests_become_equal_bytes() {
         json!({"query": "x", "focus": {}}),
         // Defaults, written out.
         json!({"query": "x", "budgets": {"maxItems": 80, "maxTotalTokens": 90_000, "maxItemsPerSection": 25}}),
-        json!({"query": "x", "budgets": {"maxTotalChars": 200_000, "maxBytesPerItem": 4_096, "stop": "budget"}}),
+        json!({"query": "x", "budgets": {"maxTotalChars": 200_000, "maxBytesPerItem": 4_096, "stop": "value"}}),
         json!({"query": "x", "expansion": {"maxHops": 2, "includeImports": true, "includeExports": false}}),
         json!({"query": "x", "contextBudget": {}}),
         json!({"query": "x", "contextBudget": {"totalTokens": 100_000, "responseReserve": 8_000}}),

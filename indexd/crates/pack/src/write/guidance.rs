@@ -3,6 +3,7 @@
 use super::nearest::{self, Near};
 use crate::assemble::{Claimed, Selected, State};
 use crate::pack::{Basis, DropReason, Stats};
+use crate::query::Kind;
 use crate::request::{Layout, Stop};
 use crate::write::final_state;
 use indexd_api::ErrorCode;
@@ -248,7 +249,11 @@ fn best_shown(a: &Selected) -> Vec<String> {
 
 /// True if the reader should ask again with names instead of guessing.
 fn is_doubt(a: &Selected) -> bool {
-    matches!(a.gathered.confidence.basis, Basis::Question | Basis::Nothing)
+    match a.gathered.confidence.basis {
+        Basis::Nothing => true,
+        Basis::Question => a.query.kind == Kind::Question,
+        _ => false,
+    }
 }
 
 /// Says how to ask better, with names of this tree near the text.

@@ -155,7 +155,7 @@ fn a_type_that_is_shown_by_its_head_gains_the_members_that_shown_code_uses() {
     let view = Oracle::of(&[("go.mod", "module m\n"), ("a/tank.go", &tank)]);
     let pack = pack(&view, json!({"query": "Tank.Fill", "budgets": {"maxTotalTokens": 80}}));
     assert!(pack.rendered.contains("type Tank struct"), "{}", pack.rendered);
-    assert!(pack.rendered.contains("\tlevel int"), "{}", pack.rendered);
+    assert!(pack.rendered.contains("level int"), "{}", pack.rendered);
     assert!(!pack.rendered.contains("spare20"), "{}", pack.rendered);
 }
 

@@ -39,8 +39,16 @@ pub fn tuning() -> &'static Tuning {
     TUNING.get_or_init(Tuning::default)
 }
 
+/// A request that fills its budget unless it says otherwise.
+pub fn filling(mut request: Value) -> Value {
+    if request["budgets"]["stop"].is_null() {
+        request["budgets"]["stop"] = "budget".into();
+    }
+    request
+}
+
 pub fn try_build(view: &dyn IndexView, request: Value, config: &Config) -> Result<Pack, PackError> {
-    Request::from_json(request).and_then(|r| build(view, &r, &context(config, &|| false)))
+    Request::from_json(filling(request)).and_then(|r| build(view, &r, &context(config, &|| false)))
 }
 
 /// A pack that only so many hits are seeds of.
@@ -51,12 +59,12 @@ pub fn with_seeds(view: &dyn IndexView, request: Value, seeds_max: u32) -> Pack 
 pub fn with_tuning(view: &dyn IndexView, request: Value, tuning: &Tuning) -> Pack {
     let config = Config::default();
     let context = Context { tuning, ..context(&config, &|| false) };
-    let request = Request::from_json(request).expect("a request");
+    let request = Request::from_json(filling(request)).expect("a request");
     build(view, &request, &context).expect("a pack")
 }
 
 pub fn try_preview(view: &dyn IndexView, request: Value, config: &Config) -> Result<Pack, PackError> {
-    let asked = Asked::new(&Request::from_json(request)?, config)?;
+    let asked = Asked::new(&Request::from_json(filling(request))?, config)?;
     preview(view, &asked, &context(config, &|| false))
 }
 
