@@ -334,7 +334,7 @@ impl<'a> Assembly<'a> {
                 && taken.tokens <= room
         };
         let spot = self.spot(i, &plan);
-        let state = self.page.state(spot.zone, spot.file);
+        let state = self.page.state(&spot);
         // What a shown item frees depends on the rest of the page.
         let refused = self.refusals.get(&i).filter(|_| was.is_none());
         if refused.is_some_and(|r| r.state == state && r.parts == plan.parts && !fits(r.taken)) {

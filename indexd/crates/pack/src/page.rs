@@ -147,12 +147,12 @@ impl<'c> Page<'c> {
         }
     }
 
-    /// Returns a number that changes whenever the cost of lines of this file in this zone may have changed.
-    pub fn state(&self, zone: Zone, file: FileDoc) -> u64 {
-        match self.groups.get(&(zone, file)) {
-            Some(group) => group.state,
-            None => u64::from(self.has_zone(zone)),
-        }
+    /// Returns a number that changes whenever the cost of an item at `spot` may have changed.
+    pub fn state(&self, spot: &Spot) -> u64 {
+        let group = self.groups.get(&(spot.zone, spot.file)).filter(|_| spot.head.is_some());
+        let of_zone = group.map_or(u64::from(self.has_zone(spot.zone)), |group| group.state);
+        let has_fence = spot.is_part && self.entries.values().any(|e| e.is_part_of(spot));
+        2 * of_zone + u64::from(has_fence)
     }
 
     fn has_zone(&self, zone: Zone) -> bool {

@@ -17,6 +17,8 @@ const PLACES_OF_DOUBT: usize = 20;
 const DOUBT: f64 = 0.8;
 /// The first lines and the places take at most this part of the budget.
 const FRAME_PART: u64 = 6;
+/// They take at most this part of the characters.
+const FRAME_CHARS_PART: u64 = 4;
 /// Packs of fewer tokens have no text around the items.
 const FRAMED_TOKENS_MIN: u64 = 400;
 /// Packs of fewer tokens do not say how to ask better.
@@ -39,7 +41,7 @@ impl Assembly<'_> {
         self.add_places(&mut front);
         let back = if self.scale < ADVISED_TOKENS_MIN { String::new() } else { self.s.advice() };
         let chars = (front.chars().count() + back.chars().count()) as u64;
-        if chars * FRAME_PART <= self.s.request.budgets.max_total_chars { [front, back] } else { none }
+        if chars * FRAME_CHARS_PART <= self.s.request.budgets.max_total_chars { [front, back] } else { none }
     }
 
     /// Appends the best places, as many as fit into their part of the budget.

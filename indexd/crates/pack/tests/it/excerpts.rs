@@ -124,7 +124,7 @@ fn a_small_pack_shows_a_part_of_a_long_line() {
 fn each_cap_holds_at_its_value_and_at_one_less() {
     let view = go();
     let of = |limits: Value| pack(&view, json!({"query": "retry delay policy", "budgets": limits}));
-    let whole = of(json!({"maxTotalTokens": 700}));
+    let whole = of(json!({"maxTotalTokens": 800}));
     let size = |p: &indexd_pack::Pack| {
         let largest = p.items().map(|i| i.excerpt.text.len() as u64).max().unwrap_or(0);
         let fullest = p.sections.iter().map(|s| s.items.len() as u64).max().unwrap_or(0);
@@ -134,7 +134,7 @@ fn each_cap_holds_at_its_value_and_at_one_less() {
     for (i, name) in names.into_iter().enumerate() {
         let n = size(&whole)[i];
         let with = |cap: u64| {
-            let mut limits = json!({"maxTotalTokens": 700});
+            let mut limits = json!({"maxTotalTokens": 800});
             limits[name] = json!(cap);
             of(limits)
         };
