@@ -5,7 +5,9 @@
 #   ... scripts/eval.sh --ablate --by-repo                          each signal off; each repository apart
 #   EVAL_GRAPH=DIR EVAL_TREES=DIR scripts/eval.sh                   edges against known-right answers, and
 #                                                                   the neighbourhood of named symbols
-#   EVAL_QUESTIONS=FILE EVAL_TREES=DIR scripts/eval.sh              plain questions
+#   EVAL_QUESTIONS=FILE EVAL_TREES=DIR scripts/eval.sh              plain questions, and what a reader pays;
+#                                                                   with EVAL_HINTS=FILE also as a caller asks
+#                                                                   who says what to expect
 #   ... scripts/eval.sh --ablate | --leave-one-out                  each signal off; tuned without each tree
 #
 # EVAL_TASKS    one task a line: text of a change, base commit, functions it touched
@@ -13,6 +15,7 @@
 # EVAL_QUESTIONS  a question a line, with the definitions that answer it; scripts/bench/questions.jsonl has
 #               forty, questions-test.jsonl 27 and questions-unseen.jsonl 40 to look at once, with the
 #               repositories and commits of their trees in the first lines
+# EVAL_HINTS    {id, names, words, rewrite} a line: what a model expects in the code that answers a question
 # EVAL_GRAPH    score.py and a folder of truth for each tree; EVAL_TREES the trees by the same names
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -23,6 +26,12 @@ fi
 if [ -n "${EVAL_QUESTIONS:-}" ]; then
   cargo build --release --quiet -p indexd-oracle --example relevance
   target/release/examples/relevance questions "$EVAL_QUESTIONS" "${EVAL_TREES:?the trees}" --budget 2000,4000,8000 "$@"
+  target/release/examples/relevance reading "$EVAL_QUESTIONS" "$EVAL_TREES" --bands
+  if [ -n "${EVAL_HINTS:-}" ]; then
+    target/release/examples/relevance reading "$EVAL_QUESTIONS" "$EVAL_TREES" --hints "$EVAL_HINTS" --bands
+    echo "asked of another tree:"
+    target/release/examples/relevance reading "$EVAL_QUESTIONS" "$EVAL_TREES" --hints "$EVAL_HINTS" --bands --wrong
+  fi
 fi
 if [ -n "${EVAL_GRAPH:-}" ]; then
   cargo build --release --quiet -p indexd-oracle --example edges --example relevance

@@ -47,7 +47,7 @@
   :type '(choice (const :tag "Find it" nil) file)
   :risky t)
 
-(defcustom indexd-budget 8000
+(defcustom indexd-budget 4000
   "Tokens of a pack."
   :type 'natnum)
 

@@ -38,7 +38,7 @@
       (let ((lines (split-string (buffer-substring-no-properties (point-min) (point-max)) "\n"))
             (pack (json-parse-string (test-ctl "pack" test-query "--json") :object-type 'plist)))
         (should (equal (nth 0 lines) test-query))
-        (should (string-match-p "\\`\\[[#-]\\{24\\}\\] [0-9]+ of 8000 tokens, .* fresh\\'" (nth 1 lines)))
+        (should (string-match-p "\\`\\[[#-]\\{24\\}\\] [0-9]+ of 4000 tokens, .* fresh\\'" (nth 1 lines)))
         (should (equal (nth 2 lines) (plist-get pack :packId))))
       ;; Items are folded.
       (goto-char (point-min))

@@ -44,7 +44,7 @@ tests[#tests + 1] = { 'the daemon is started and a pack is the one of ctl', func
   local lines = vim.api.nvim_buf_get_lines(0, 0, -1, false)
   local id = vim.json.decode((ctl('pack', QUERY, '--json'))).packId
   equal('the first lines', { lines[1], lines[3] }, { '# ' .. QUERY, id })
-  holds('a bar: ' .. lines[2], lines[2]:match('^%[#*%-*%] %d+ of 8000 tokens, .* fresh$') and #lines[2]:match('^%[(.-)%]') == 24)
+  holds('a bar: ' .. lines[2], lines[2]:match('^%[#*%-*%] %d+ of 4000 tokens, .* fresh$') and #lines[2]:match('^%[(.-)%]') == 24)
 end }
 
 tests[#tests + 1] = { 'the pack folds, leads to places and is yanked', function()

@@ -17,7 +17,7 @@ const manifest = require('../package.json');
 
 const repo = process.env.INDEXD_TEST_REPO;
 const QUERY = 'how long is the delay before the next attempt';
-const settings = { ctl: 'ctl', socket: '', budget: 8000, unsaved: true, providers: true };
+const settings = { ctl: 'ctl', socket: '', budget: 4000, unsaved: true, providers: true };
 const ctl = (...args) => execFileSync('ctl', args, { cwd: repo, encoding: 'utf8' });
 const soon = async (what, condition) => {
   for (let i = 0; i < 2000; i += 1) {
@@ -51,7 +51,7 @@ test('a pack is the one of ctl, and a tree of sections, items and reasons', asyn
   assert.equal(result.pack.packId, JSON.parse(ctl('pack', QUERY, '--json')).packId);
   const { treeDataProvider: tree } = at.seen.trees['indexd.pack'];
   const [summary, seeds] = tree.getChildren();
-  assert.match(summary.label, /^[█░]{20} \d+ of 8000 tokens$/);
+  assert.match(summary.label, /^[█░]{20} \d+ of 4000 tokens$/);
   assert.match(summary.description, /fresh$/);
   assert.equal(seeds.label, 'seeds');
   const delay = tree.getChildren(seeds).find((n) => n.label.startsWith('retry.go:'));

@@ -10,7 +10,7 @@
 local config = {
   ctl = 'ctl',
   socket = nil,
-  budget = 8000,
+  budget = 4000,
   picker = 'auto',
   overlays = true,
   timeout_ms = 3600000,

@@ -7,11 +7,14 @@
 //!     [--variant NAME:key=value,key=value ...] [--ablate] [--by-repo] [--misses]
 //! ... relevance questions QUESTIONS.jsonl TREES [--budget 2000,4000,8000] [--variant ...] [--misses]
 //!     [--ablate] [--leave-one-out]
+//! ... relevance reading QUESTIONS.jsonl TREES [--hints HINTS.jsonl] [--with names,words,rewrite] [--wrong]
+//!     [--budget 4000] [--fill] [--bands] [--by-tree] [--misses] [--variant ...]
 //! ... relevance names TRUTH TREE [--budget 4000,8000] [--variant ...] [--misses]
 //! ... relevance show TREE TEXT [--budget 8000] [--json]
 //! ```
 //!
-//! `questions` asks plain questions of folders, which may be clones, `names` asks for symbols and looks for their
+//! `questions` asks plain questions of folders, which may be clones, `reading` counts what is printed until the
+//! answer is on the page, with and without what a caller expects (`--wrong` asks another tree), `names` asks for symbols and looks for their
 //! neighbourhood, `show` prints one pack. Beside `TASKS.jsonl`, `TASKS.needs.jsonl` says what one must
 //! see to write each change.
 //!
