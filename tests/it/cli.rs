@@ -457,7 +457,7 @@ fn an_imported_index_shows_what_only_its_tool_can_know() {
         "{}",
         callers(&user)
     );
-    let pack: Value = serde_json::from_str(&ok(&user.ctl(&["pack", "lib.py", "--json"]))).unwrap();
+    let pack: Value = serde_json::from_str(&ok(&user.ctl(&["pack", "lib.py", "--fill", "--json"]))).unwrap();
     let sections = pack["sections"].as_array().unwrap().iter();
     let mut items = sections.flat_map(|s| s["items"].as_array().unwrap());
     let run = items.find(|i| i["title"].as_str().is_some_and(|t| t.starts_with("def run"))).unwrap();
@@ -621,7 +621,7 @@ fn a_card_says_what_a_definition_is_and_who_knows_it() {
         assert!(counted <= max && card["tokens"] == counted, "{max}: {card}");
         assert_eq!(card["callers"]["n"], 81);
     }
-    let hits = ok(&user.ctl(&["search", "how long to wait"]));
+    let hits = ok(&user.ctl(&["search", "how long to wait", "--neighbors"]));
     assert!(
         hits.contains("called by Get client.go:3, ") && hits.contains("(+78) · tests TestDelay"),
         "{hits}"

@@ -321,7 +321,7 @@ fn every_door_gives_the_same_pack() {
     };
     let pack = printed(&[]);
     let id = pack["packId"].as_str().unwrap();
-    assert!(pack["stats"]["included"].as_u64().unwrap() > 1, "{pack}");
+    assert!(pack["stats"]["included"].as_u64().unwrap() > 0, "{pack}");
     assert_eq!(printed(&["--no-daemon"])["packId"], id);
     let budgets = json!({"maxTotalTokens": CTL_BUDGET_TOKENS, "maxBytesPerItem": CTL_BYTES_PER_ITEM,
         "maxItems": CTL_ITEMS, "maxItemsPerSection": CTL_ITEMS_PER_SECTION});

@@ -24,7 +24,7 @@ fn fill(world: &World, n: usize, body: &str) {
 
 async fn packed(world: &World, c: &mut Client, budget: u64) -> Value {
     let params = json!({"query": "count the parcels", "rendered": true, "noCache": true,
-        "budgets": {"maxTotalTokens": budget, "maxItems": 250, "maxItemsPerSection": 80}});
+        "budgets": {"maxTotalTokens": budget, "maxItems": 250, "maxItemsPerSection": 80, "stop": "budget"}});
     let (_, answer) = ask(world, c, "pack", params).await;
     answer["result"].clone()
 }
@@ -108,7 +108,7 @@ fn a_withdrawn_pack_ends_at_once() {
         let query: String =
             (0..600).map(|i| format!("Step{i} counts the parcels of pkg{} ", i % 20)).collect();
         let params = json!({"repo": world.root, "query": query, "noCache": true, "budgets":
-            {"maxTotalTokens": 200_000, "maxTotalChars": 2_000_000, "maxItems": 250, "maxItemsPerSection": 80}});
+            {"maxTotalTokens": 200_000, "maxTotalChars": 2_000_000, "maxItems": 250, "maxItemsPerSection": 80, "stop": "budget"}});
         let asked = Instant::now();
         let (_, whole) = ask(&world, c, "pack", params.clone()).await;
         let whole_time = asked.elapsed();

@@ -218,21 +218,21 @@ fn the_list_of_tools_is_stable_and_small() {
 #[test]
 fn a_model_reads_the_budgeted_text_and_the_same_pack_as_everywhere() {
     let user = user_with_much_code();
-    let printed = ok(&user.ctl(&["pack", QUERY, "--text"]));
-    let pack: Value = serde_json::from_str(&ok(&user.ctl(&["pack", QUERY, "--json"]))).unwrap();
+    let printed = ok(&user.ctl(&["pack", QUERY, "--fill"]));
+    let pack: Value = serde_json::from_str(&ok(&user.ctl(&["pack", QUERY, "--fill", "--json"]))).unwrap();
     let used = pack["stats"]["tokenCount"].as_u64().unwrap();
-    assert!(used > 7_500, "the pack is full: {used}");
+    assert!(used > 3_700, "the pack is full: {used}");
     for era in ERAS {
         let mut server = Raw::start(user.command("ctl"), era);
-        let result = server.tool("build_context_pack", json!({"query": QUERY}));
+        let result = server.tool("build_context_pack", json!({"query": QUERY, "fill": true}));
         assert_eq!(said(&result).trim_end(), printed.trim_end());
         let of_model = tokens(&said(&result));
-        assert!(of_model <= 8_000, "{of_model}");
+        assert!(of_model <= 4_000, "{of_model}");
         let mut around = result.clone();
         around["content"][0]["text"] = json!("");
         let whole = of_model + tokens(&around.to_string());
-        assert!(whole <= 8_200, "{whole}");
-        let asked = json!({"query": QUERY, "structured": true});
+        assert!(whole <= 4_200, "{whole}");
+        let asked = json!({"query": QUERY, "fill": true, "structured": true});
         let structured = server.tool("build_context_pack", asked)["structuredContent"].clone();
         assert_eq!(structured["packId"], pack["packId"]);
         assert_eq!(structured["tokens"]["used"], used);
@@ -267,7 +267,7 @@ fn what_a_model_can_mend_is_a_result_with_a_hint() {
     for (name, arguments, code, hint) in [
         ("build_context_pack", json!({}), "POC_E_INVALID_REQUEST", "query"),
         ("build_context_pack", json!({"query": "x", "budget": 3}), "POC_E_INVALID_REQUEST", "max_tokens"),
-        ("build_context_pack", json!({"query": "x", "max_tokens": 3}), "POC_E_INVALID_REQUEST", "8000"),
+        ("build_context_pack", json!({"query": "x", "max_tokens": 3}), "POC_E_INVALID_REQUEST", "4000"),
         ("build_context_pack", json!({"query": "x", "intent": "win"}), "POC_E_", "hint: "),
         ("context_pack_get", json!({"packId": "pack:sha256:00"}), "POC_E_PACK_NOT_FOUND", "hint: "),
         ("callers", json!({"symbol": "Dealy"}), "POC_E_SYMBOL_NOT_FOUND", "did you mean Delay?"),

@@ -58,7 +58,7 @@ const BLOCKS: [(&str, &str, Run); 32] = [
     ("docs/installing.md", "scripts/package.sh --test", Not("builds packages")),
     ("docs/manual.md", "ctl pack -i", Not("needs a terminal; tests/it/pick.rs has one")),
     ("docs/mcp.md", "cd YOUR-REPOSITORY", Writes(".mcp.json")),
-    ("docs/mcp.md", "meta=", Prints("## File: ")),
+    ("docs/mcp.md", "meta=", Prints("# code\n")),
     ("docs/page.md", "ctl map --html", Writes("main.svg")),
     ("docs/page.md", "ctl pack", Prints("xdg-open pack.html")),
     ("docs/reviews.md", "git clone", Prints("client.go  modified +1 -1")),

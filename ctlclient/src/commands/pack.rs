@@ -36,7 +36,9 @@ pub fn pack(common: &Common, args: &PackArgs) -> Result<(), Failure> {
     let mut session = Session::open(common)?;
     let mut progress = Progress::new(common.quiet);
     let mut params = params(common, args, query.as_deref(), &progress)?;
-    let is_for_people = !args.text && (std::io::stdout().is_terminal() || args.explain == Some(true));
+    // Colours in a pipe were asked for: they go to a pager.
+    let is_seen = std::io::stdout().is_terminal() || Style::of_stdout(common.color).color;
+    let is_for_people = !args.text && (is_seen || args.explain == Some(true));
     let is_text = args.template.is_some() || !(common.json || args.brief || is_for_people);
     params.call.rendered = is_text && args.html.is_none() && !args.write;
     params.call.page = args.html.is_some();
@@ -71,7 +73,12 @@ pub fn pack(common: &Common, args: &PackArgs) -> Result<(), Failure> {
     } else if common.json {
         out.line(answer.pack.get())?;
     } else if is_text {
-        let text = answer.rendered.as_deref().unwrap_or("");
+        let rendered = answer.rendered.as_deref().unwrap_or("");
+        let nothing = match rendered.is_empty() {
+            true => format!("{}\n", pack_text::nothing(&parse(answer.pack)?)),
+            false => String::new(),
+        };
+        let text = if rendered.is_empty() { &nothing } else { rendered };
         match std::io::stdout().is_terminal() {
             true => out.text(&style::safe(text))?,
             false => out.text(text)?,

@@ -39,7 +39,7 @@ pub fn render(pack: &Pack, style: Style, brief: bool, signals: bool) -> String {
 }
 
 /// Why there are no items: nothing was found, or it has no room.
-fn nothing(pack: &Pack) -> String {
+pub(super) fn nothing(pack: &Pack) -> String {
     if pack.stats.found == 0 {
         return "No relevant code found.".to_owned();
     }
