@@ -166,6 +166,9 @@ pub struct DefinitionsResult {
     /// Places (`path:first-last`) that had no room.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub cut: Vec<String>,
+    /// Names and places that stand for nothing.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unknown: Vec<String>,
     /// What is known beside it.
     pub envelope: Envelope,
 }

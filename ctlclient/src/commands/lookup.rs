@@ -74,6 +74,9 @@ pub(super) fn shown_text(answer: &DefinitionsResult, limit: &str) -> String {
         out +=
             &format!("no room for {}; raise {limit}, or show them alone\n", safe_line(&answer.cut.join(" ")));
     }
+    if !answer.unknown.is_empty() {
+        out += &format!("nothing is called {}\n", safe_line(&answer.unknown.join(", ")));
+    }
     out
 }
 
@@ -106,7 +109,7 @@ pub(super) fn hits_text(answer: &SearchResult, style: Style) -> String {
             out.push('\n');
         }
     }
-    if matches!(confidence.basis, Basis::Question | Basis::Nothing) {
+    if confidence.basis == Basis::Question {
         let advice = "ask again with expect: names and words of the code that you look for";
         out += &format!("{}\n", style.dim(advice));
     }

@@ -9,6 +9,7 @@ use indexd_pack::identity::Sources;
 use indexd_pack::pack::{Basis, Confidence};
 use indexd_pack::places::{self, Place};
 use indexd_pack::request::SeedProvider;
+use indexd_pack::role::Role;
 use indexd_pack::score::FEATURES;
 use indexd_pack::tuning::Tuning;
 use indexd_pack::unit::Units;
@@ -68,7 +69,11 @@ pub fn search(
     let mut matcher = LineMatcher::new(terms.iter().map(|t| t.0.as_str()));
     let weights: Vec<f64> = terms.iter().map(|t| t.1).collect();
     let mut hits = Vec::new();
-    for hit in found.hits.iter().filter(|h| h.total > 0.0).take(limit) {
+    // Tests follow product code, unless the text asks about them.
+    let is_late = |h: &&retrieve::Hit| h.role == Role::Test && !query.names_tests;
+    let all = || found.hits.iter().filter(|h| h.total > 0.0 && !places::is_filler(&h.unit, h.role));
+    let (first, late) = (all().filter(|h| !is_late(h)), all().filter(is_late));
+    for hit in first.chain(late).take(limit) {
         let unit = &hit.unit;
         let source = sources.of(view, unit.file);
         let range = source.utf16(unit.span());

@@ -24,6 +24,8 @@ pub struct Shown {
     pub tokens: u32,
     /// Places that had no room, or of which lines had no room.
     pub cut: Vec<String>,
+    /// Names and places that stand for nothing.
+    pub unknown: Vec<String>,
 }
 
 /// Lines of a file to show.
@@ -38,8 +40,8 @@ struct Wanted {
 /// order of the request, each once.
 ///
 /// # Errors
-/// `POC_E_INVALID_REQUEST` without a name or with more than 64; `POC_E_SYMBOL_NOT_FOUND` for the first name
-/// that stands for nothing.
+/// `POC_E_INVALID_REQUEST` without a name or with more than 64; `POC_E_SYMBOL_NOT_FOUND` if no name stands for
+/// anything.
 pub fn show(
     view: &dyn IndexView,
     what: &[String],
@@ -50,8 +52,13 @@ pub fn show(
         return Err(ErrorObject::new(ErrorCode::InvalidRequest, "name 1 to 64 definitions or places"));
     }
     let mut wanted: Vec<Wanted> = Vec::new();
+    let mut unknown: Vec<String> = Vec::new();
     for name in what {
-        for w in find(view, name)? {
+        let found = find(view, name);
+        if found.is_empty() {
+            unknown.push(name.clone());
+        }
+        for w in found {
             let is_known =
                 |k: &Wanted| k.path == w.path && k.lines.start <= w.lines.start && w.lines.end <= k.lines.end;
             if !wanted.iter().any(is_known) {
@@ -59,7 +66,10 @@ pub fn show(
             }
         }
     }
-    let mut shown = Shown { symbols: Vec::new(), text: String::new(), tokens: 0, cut: Vec::new() };
+    if wanted.is_empty() {
+        return Err(suggest::not_found(view, &unknown[0]));
+    }
+    let mut shown = Shown { symbols: Vec::new(), text: String::new(), tokens: 0, cut: Vec::new(), unknown };
     let mut sources = Sources::default();
     for w in &wanted {
         let mut text = piece(view, &mut sources, w, w.lines);
@@ -103,16 +113,19 @@ fn piece(view: &dyn IndexView, sources: &mut Sources, w: &Wanted, lines: Lines) 
     out
 }
 
-/// The definitions that a name stands for, or the lines at a place.
-fn find(view: &dyn IndexView, name: &str) -> Result<Vec<Wanted>, ErrorObject> {
+/// The definitions that a name or `path:name` stands for, or the lines at a place.
+fn find(view: &dyn IndexView, name: &str) -> Vec<Wanted> {
     if let Some(range) = range(view, name) {
-        return Ok(vec![range]);
+        return vec![range];
     }
-    let defs = graph::find_all(view, name);
-    if defs.is_empty() {
-        return Err(suggest::not_found(view, name));
+    let mut defs = graph::find_all(view, name);
+    if let Some((path, name)) = name.rsplit_once(':').filter(|_| defs.is_empty())
+        && let Some(file) = view.file_by_path(path)
+    {
+        defs = graph::find_all(view, name);
+        defs.retain(|def| view.def(*def).file == file);
     }
-    Ok(defs.into_iter().map(|def| whole(view, def, name)).collect())
+    defs.into_iter().map(|def| whole(view, def, name)).collect()
 }
 
 /// A definition with its doc comment; for a file all of its lines, or those around the line that `name` ends

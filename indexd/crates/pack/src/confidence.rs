@@ -48,10 +48,10 @@ pub fn of(query: &Query, named: &Named, found: &Retrieved) -> Confidence {
         || query.kind == Kind::Name && !named.meant.is_empty()
         || first.scored.features.get(Feature::Literal) > 0.0
         || query.kind == Kind::Trace && !query.paths.is_empty();
-    let basis = match (is_exact, query.expected.is_empty()) {
+    let basis = match (is_exact, query.has_expectations) {
         (true, _) => Basis::Names,
-        (_, false) if coverage >= HELD => Basis::Expected,
-        (_, false) => Basis::Nothing,
+        (_, true) if coverage >= HELD => Basis::Expected,
+        (_, true) => Basis::Nothing,
         _ if query.is_short => Basis::Question,
         _ => Basis::Task,
     };

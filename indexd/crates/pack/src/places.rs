@@ -2,6 +2,7 @@
 
 use crate::identity::Source;
 use crate::render;
+use crate::role::Role;
 use crate::unit::{Unit, Units};
 use indexd_text::one_line;
 
@@ -50,6 +51,11 @@ impl Place {
     pub fn write(&self, path: &str, out: &mut String) {
         render::place(path, self.line, &self.name, (self.at, &self.text), out);
     }
+}
+
+/// True for code between definitions, such as imports, which names things and does nothing.
+pub fn is_filler(unit: &Unit, role: Role) -> bool {
+    role == Role::Code && unit.def.some().is_none() && unit.kind.is_between()
 }
 
 /// The signature on one line; for text without one, its first line. At most 160 characters.

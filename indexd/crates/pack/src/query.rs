@@ -88,6 +88,8 @@ pub struct Query {
     pub literals: Vec<String>,
     /// Whole lines, and their parts after a colon, as possible messages of the code.
     pub lines: Vec<String>,
+    /// True if the caller says what it expects.
+    pub has_expectations: bool,
     /// Names and words that the caller expects, in order of appearance, without repeats.
     pub expected: Vec<Expected>,
     /// True for one short paragraph without a trace or a diff.

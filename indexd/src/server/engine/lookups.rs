@@ -42,7 +42,7 @@ impl Engine {
         let counter = self.counter(TOKENIZER)?;
         let what: Vec<String> = p.what.iter().map(|name| reading.symbol(&p.cwd, name)).collect();
         let max_tokens = p.max_tokens.unwrap_or(SHOW_TOKENS);
-        let show::Shown { symbols, text, tokens, cut } =
+        let show::Shown { symbols, text, tokens, cut, unknown } =
             show::show(&reading.snapshot, &what, max_tokens, &*counter).map_err(|e| reading.qualified(e))?;
         json(&DefinitionsResult {
             schema: "Definitions".to_owned(),
@@ -51,6 +51,7 @@ impl Engine {
             text,
             tokens,
             cut,
+            unknown,
             envelope: reading.envelope(ctx),
         })
     }

@@ -3,18 +3,16 @@
 use super::{Assembly, Selected};
 use crate::candidate::Origin;
 use crate::pack::Basis;
-use crate::places::Place;
+use crate::places::{self, Place};
 use crate::render;
 use crate::request::Stop;
 use crate::role::Role;
 use std::fmt::Write as _;
 use std::rc::Rc;
 
-/// Maximum places of an answer whose first place is mostly right, and of another one.
+/// Maximum places, and maximum places of the answer to a plain question, whose first places are seldom right.
 const PLACES_MAX: usize = 10;
-const PLACES_OF_DOUBT: usize = 20;
-/// Answers that are right at their first place less often than this show more places.
-const DOUBT: f64 = 0.8;
+const PLACES_OF_QUESTION: usize = 20;
 /// The first lines and the places take at most this part of the budget.
 const FRAME_PART: u64 = 6;
 /// They take at most this part of the characters.
@@ -49,8 +47,9 @@ impl Assembly<'_> {
         let is_alone = self.s.is_short();
         let part = if is_alone { PLACES_ALONE_PART } else { FRAME_PART };
         let room = (self.scale / part).min(if is_alone { SHORT_TOKENS } else { u64::MAX });
-        let is_doubt = self.s.request.budgets.stop == Stop::Value && self.s.gathered.confidence.score < DOUBT;
-        let n_max = if is_doubt && !is_alone { PLACES_OF_DOUBT } else { PLACES_MAX };
+        let is_plain = self.s.gathered.confidence.basis == Basis::Question;
+        let is_value = self.s.request.budgets.stop == Stop::Value;
+        let n_max = if is_plain && is_value { PLACES_OF_QUESTION } else { PLACES_MAX };
         let best: Vec<usize> = (0..self.s.claimed.len()).filter(|i| self.is_place(*i)).take(n_max).collect();
         let count = |text: &str| u64::from(self.ctx.counter.count_tokens(text));
         let mut tokens = count(front) + count(render::PLACES);
@@ -71,7 +70,10 @@ impl Assembly<'_> {
 
     fn is_place(&self, i: usize) -> bool {
         let c = &self.s.claimed[i];
-        c.candidate.origin == Origin::Seed && c.section.is_some() && c.state == super::State::Open
+        let is_open = c.section.is_some() && c.state == super::State::Open;
+        c.candidate.origin == Origin::Seed
+            && is_open
+            && !places::is_filler(&c.candidate.unit, c.candidate.role)
     }
 
     /// The line of a place.
@@ -125,12 +127,14 @@ impl Selected<'_> {
 
     /// The last line of an answer that names would make better.
     fn advice(&self) -> String {
-        if !matches!(self.gathered.confidence.basis, Basis::Question | Basis::Nothing) {
-            return String::new();
-        }
+        let asks_better = match self.gathered.confidence.basis {
+            Basis::Question => "ask again with expect: names and words of the code that you look for",
+            Basis::Nothing => "ask again with other names and words",
+            _ => return String::new(),
+        };
         let names = self.names_near();
         let near = if names.is_empty() { String::new() } else { format!("; near it: {}", names.join(", ")) };
-        format!("ask again with expect: names and words of the code that you look for{near}\n")
+        format!("{asks_better}{near}\n")
     }
 
     /// Qualified names of the best code, as examples of names in this tree.

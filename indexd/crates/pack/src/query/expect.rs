@@ -1,7 +1,7 @@
 //! What a caller expects in the code that answers: names, words, and other wordings of the question.
 //!
-//! An entry of more than three words with a function word (`the`, `of`, `whether`) is a wording. All other
-//! entries are lists of names and words. A name is written like an identifier: with an underscore, a dot, a
+//! An entry of more than three words with a function word (`the`, `of`, `whether`) and without a name is a
+//! wording. All other entries are lists of names and words. A name is written like an identifier: with an underscore, a dot, a
 //! digit or a capital inside, or in capitals. The terms of all entries join those of the question. A term
 //! that several entries hold counts once, with the highest weight, since guesses are alternatives.
 
@@ -27,6 +27,7 @@ pub struct Expected {
 impl Query {
     /// Adds the entries of `expect`.
     pub fn expect(&mut self, entries: &[String], w: &Weights) {
+        self.has_expectations = !entries.is_empty();
         for entry in entries {
             if is_wording(entry) {
                 self.add_wording(entry, w);
@@ -48,6 +49,9 @@ impl Query {
 
     fn add_expected(&mut self, word: &str, w: &Weights) {
         let is_name = is_name(word);
+        if !is_name && is_stopword(&word.to_lowercase()) {
+            return;
+        }
         let mut parts = Vec::new();
         word_terms_of(word, |term, of| {
             let is_whole = term.starts_with('=');
@@ -94,8 +98,9 @@ fn bare(word: &str) -> &str {
 
 /// True if an entry is a sentence and not a list.
 fn is_wording(entry: &str) -> bool {
-    let all: Vec<&str> = entry.split_whitespace().collect();
-    all.len() > LIST_WORDS_MAX && all.iter().any(|w| is_stopword(&bare(w).to_lowercase()))
+    let all: Vec<&str> = entry.split_whitespace().map(bare).collect();
+    let has_function_word = all.iter().any(|w| is_stopword(&w.to_lowercase()));
+    all.len() > LIST_WORDS_MAX && has_function_word && !all.iter().any(|w| is_name(w))
 }
 
 /// True if a word is written like an identifier.
