@@ -24,8 +24,8 @@ use indexd_model::view::{
     PathPosting, Posting, Touched, UnresolvedRecord,
 };
 use indexd_model::{
-    Binding, BindingId, BindingKind, ChunkDoc, ContentHash, DefDoc, DefIdx, ExprId, Facts, FileDoc,
-    FileFacts, FileRoles, Interface, Key, Language, LineIndex, Node, Outcome, Span,
+    ChunkDoc, ContentHash, DefDoc, DefIdx, Facts, FileDoc, FileFacts, FileRoles, Interface, Key, Language,
+    LineIndex, Outcome, Span,
 };
 use std::num::NonZeroUsize;
 use std::ops::Range;
@@ -485,20 +485,6 @@ pub(crate) fn interface(store: &Store, rows: Rows, file: u32) -> Result<Arc<Inte
     Ok(decoded)
 }
 
-/// Where local names stand; see [`IndexView::locals`].
-fn locals_of(facts: &Facts) -> Vec<u32> {
-    let is_local = |b: &Binding| !matches!(b.kind, BindingKind::Import | BindingKind::Def);
-    let bound = (0..facts.n_bindings() as u32).filter_map(|i| facts.binding(BindingId(i)));
-    let uses = (0..facts.n_exprs() as u32).map(|i| facts.expr(ExprId(i))).filter(|e| match e.node {
-        Node::Name { binding, .. } => facts.binding(binding).is_some_and(is_local),
-        _ => false,
-    });
-    let mut out: Vec<u32> = bound.filter(|b| is_local(b)).map(|b| b.at).chain(uses.map(|e| e.at)).collect();
-    out.sort_unstable();
-    out.dedup();
-    out
-}
-
 /// What `read` makes of a text from [`Snapshot::packed_text`]; `None` for a damaged one.
 pub fn read_packed_text<T>(packed: &[u8], read: impl FnOnce(&str) -> T) -> Option<T> {
     let text = |raw: &[u8]| std::str::from_utf8(raw).ok().map(read);
@@ -623,7 +609,7 @@ impl IndexView for Snapshot {
 
     fn locals(&self, file: FileDoc) -> Vec<u32> {
         let facts = self.must(self.rows().facts(file.0));
-        locals_of(&Facts::inside(&facts))
+        Facts::inside(&facts).locals()
     }
 
     fn lines(&self, file: FileDoc) -> Arc<LineIndex> {
