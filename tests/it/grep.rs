@@ -82,7 +82,7 @@ fn a_text_is_grouped_and_within_its_budget() {
             "4 lines in 3 files\n\ndefinitions\nretry.go  Delay (3-6)\n  4: func Delay(attempt int) int {\n\n\
              calls\nclient.go  Get (3-6)\n  5: return Delay(3) + Unknown()\n\n\
              other\nretry.go  Delay (3-6)\n  3 comment: // Delay says how long to wait before the next attempt.\n\
-             README.md\n  3 ?: The delay doubles.\n"
+             README.md  Retry (1-3)\n  3 ?: The delay doubles.\n"
         );
         let many = "delay = 1  # of the delay, as it is\n".repeat(200);
         std::fs::write(format!("{}/many.py", world.root), many).unwrap();
