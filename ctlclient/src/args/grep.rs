@@ -19,7 +19,6 @@ uses, imports, strings, comments; `?` where neither knows. Status 1: no line.
 
 /// Options of `grep`.
 #[derive(Debug, Args)]
-#[expect(clippy::struct_excessive_bools, reason = "each is an option")]
 pub struct GrepArgs {
     /// A regular expression of the crate regex
     #[arg(required_unless_present = "regexp", allow_hyphen_values = true)]

@@ -8,7 +8,7 @@ use indexd_model::{
     UnresolvedReason,
 };
 use indexd_proto::grep::GrepRole;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;
 
 /// The edges that stand in the text of their source.
@@ -38,8 +38,8 @@ pub struct Places<'v> {
     is_test_file: bool,
     /// Uses by the offset of their names, of the definitions that were asked for.
     uses: FxHashMap<u32, Vec<Use>>,
-    read: FxHashMap<DefIdx, ()>,
-    unresolved: Option<()>,
+    read: FxHashSet<DefIdx>,
+    has_unresolved: bool,
     locals: Option<Vec<u32>>,
 }
 
@@ -53,8 +53,8 @@ impl<'v> Places<'v> {
             interface: view.interface(file),
             is_test_file: view.file(file).roles.has(FileRoles::TEST),
             uses: FxHashMap::default(),
-            read: FxHashMap::default(),
-            unresolved: None,
+            read: FxHashSet::default(),
+            has_unresolved: false,
             locals: None,
         }
     }
@@ -117,7 +117,7 @@ impl<'v> Places<'v> {
 
     fn read_uses(&mut self, around: &[DefIdx]) {
         for &def in around.iter().chain([&DefIdx::NONE]) {
-            if self.read.insert(def, ()).is_some() {
+            if !self.read.insert(def) {
                 continue;
             }
             for edge in self.view.edges_from(self.view.def_doc(self.file, def), &KINDS) {
@@ -131,7 +131,7 @@ impl<'v> Places<'v> {
                 }
             }
         }
-        if self.unresolved.replace(()).is_none() {
+        if !std::mem::replace(&mut self.has_unresolved, true) {
             for u in self.view.unresolved(self.file) {
                 let role = role_of(u.role);
                 let of = Use { role, target: DefDoc::NONE, confidence: 0, reason: Some(u.reason) };
