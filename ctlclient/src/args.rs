@@ -1,7 +1,9 @@
 //! The command line: every option once, with its help.
 
+mod grep;
 mod pack;
 
+pub use grep::GrepArgs;
 pub use pack::{Format, PackArgs, SearchWith};
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -105,6 +107,10 @@ pub enum Command {
   ctl show Client.get Retry.delay
   ctl show net/retry.go:42 net/client.go:10-60 --budget 2000")]
     Show(ShowArgs),
+    /// Search text by a regular expression: each line with what it is, by
+    /// definition
+    #[command(after_help = grep::EXAMPLES)]
+    Grep(GrepArgs),
     /// Find definitions by name
     #[command(after_help = "Example:\n  ctl symbol Client.get")]
     Symbol(SymbolArgs),
@@ -120,7 +126,7 @@ pub enum Command {
     #[command(after_help = "Examples:
   ctl callers Client.get
   ctl callers net/retry.go:42 --depth 2 --json
-  ctl callers Client.get --dispatch   # and through what it implements")]
+  ctl callers Client.get --all        # and each place of the name without an edge")]
     Callers(CallersArgs),
     /// What a function or method calls
     #[command(after_help = "Example:\n  ctl callees Client.get --depth 2")]
@@ -128,6 +134,9 @@ pub enum Command {
     /// Where a definition is used in any way
     #[command(after_help = "Example:\n  ctl refs RetryOptions --json")]
     Refs(GraphArgs),
+    /// What implements or overrides it, and what it implements or overrides
+    #[command(after_help = "Examples:\n  ctl implementations Store\n  ctl implementations Store.get --json")]
+    Implementations(GraphArgs),
     /// What depends on a definition, step by step
     #[command(after_help = "Examples:
   ctl impact Client.get
@@ -376,8 +385,8 @@ pub struct CallersArgs {
     /// Those of the other graph commands.
     #[command(flatten)]
     pub graph: GraphArgs,
-    /// Show callers of what a method implements or overrides, too
-    #[arg(long)]
+    /// Shown always: callers of what a method implements or overrides
+    #[arg(long, hide = true)]
     pub dispatch: bool,
 }
 
@@ -392,6 +401,9 @@ pub struct GraphArgs {
     /// Edges at most
     #[arg(short = 'n', long, value_name = "N", default_value_t = 200)]
     pub limit: u32,
+    /// Name everything: each definition, each place without an edge, 2000 edges
+    #[arg(long, conflicts_with = "limit")]
+    pub all: bool,
     /// Leave out edges below this, in percent
     #[arg(long, value_name = "PERCENT", default_value_t = 50)]
     pub min_confidence: u8,

@@ -5,6 +5,7 @@ use crate::documents::{MapParams, MapResult, MarkdownParams, MarkdownResult};
 use crate::error::{ErrorCode, ErrorObject};
 use crate::export::{ExportParams, ExportResult};
 use crate::graph::{GraphParams, GraphResult};
+use crate::grep::{GrepParams, GrepResult};
 use crate::hello::{HelloParams, HelloResult, ShutdownParams, ShutdownResult};
 use crate::import::{ImportParams, ImportResult};
 use crate::request::{PackGetParams, PackGetResult, PackParams, PackResult, PreviewResult};
@@ -97,6 +98,8 @@ methods! {
     Map(MapParams) -> MapResult = "map",
     /// Ranks places for a text.
     Search(SearchParams) -> SearchResult = "search",
+    /// Searches text by regular expressions.
+    Grep(GrepParams) -> GrepResult = "grep",
     /// Finds definitions by name.
     Symbol(SymbolParams) -> SymbolResult = "symbol",
     /// Shows definitions whole.
@@ -113,6 +116,8 @@ methods! {
     Refs(GraphParams) -> GraphResult = "graph.refs",
     /// What depends on it, step by step.
     Impact(GraphParams) -> GraphResult = "graph.impact",
+    /// What implements or overrides it, and what it implements or overrides.
+    Implementations(GraphParams) -> GraphResult = "graph.implementations",
     /// What stands around it: callers, callees, types, tests.
     Around(GraphParams) -> GraphResult = "graph.around",
     /// Registers a workspace and starts its index.

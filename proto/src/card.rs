@@ -1,5 +1,6 @@
 //! `card`: a definition at a glance, in a few hundred tokens.
 
+use crate::graph::Through;
 use crate::search::Symbol;
 use crate::workspace::{Envelope, Wait};
 use indexd_api::params;
@@ -39,6 +40,16 @@ pub struct CardResult {
     pub callees: CardLinks,
     /// Tests that reach it, directly or through a caller.
     pub tests: CardLinks,
+    /// What it may be called through: methods of interfaces and bases that it implements or overrides, with
+    /// callers of their own.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub through: Vec<Through>,
+    /// What stands of the name in the text without an edge, in a sentence; empty for nothing.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub beside: String,
+    /// How many other definitions of the name there are.
+    #[serde(default)]
+    pub n_others: u64,
     /// Other definitions of the name, at most 20.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub others: Vec<Symbol>,

@@ -25,6 +25,9 @@ params! {
         dispatch: bool,
         /// Whether the edges stand beside themselves as a picture, as `picture`.
         picture: Option<Picture>,
+        /// Whether everything is named: each definition of the name, each place without an edge, up to 2,000
+        /// edges.
+        all: bool,
         wait, overlays, progress,
     }
 }
@@ -49,14 +52,22 @@ pub struct GraphResult {
     pub schema: String,
     /// Version of this object's shape.
     pub schema_version: String,
-    /// `callers`, `callees`, `refs`, `impact` or `around`.
+    /// `callers`, `callees`, `refs`, `impact`, `implementations` or `around`.
     pub relation: String,
-    /// What the name was taken for; several when it is ambiguous, and all were walked from.
+    /// What the name was taken for, those first that are used most, product code before tests, docs and
+    /// generated files. All were walked from; the first 20 are here unless `all` is asked for.
     pub roots: Vec<Symbol>,
+    /// How many there are.
+    #[serde(default)]
+    pub n_roots: u64,
     /// By depth, then by place.
     pub edges: Vec<GraphEdge>,
     /// Whether a limit stopped the walk.
     pub bounded: bool,
+    /// Edges that were met; more than in `edges` where a limit cut them. What lies behind those that were cut
+    /// is not counted.
+    #[serde(default)]
+    pub n_edges: u64,
     /// Of `callers`: methods of interfaces and base classes that the roots implement or override, with
     /// how many definitions call those; each call may reach a root.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -118,6 +129,9 @@ pub struct GraphEvidence {
     pub confidence: f64,
     /// The rule that resolved it.
     pub via: String,
+    /// The line of code, without blanks at its ends; of lines above 400 bytes the part around the place.
+    #[serde(default)]
+    pub text: String,
 }
 
 /// What the graph was made from, and what it could not tie to anything.
@@ -134,11 +148,22 @@ pub struct Coverage {
     pub vendored: u64,
     /// Files of other kinds: searchable, never linked.
     pub other: u64,
-    /// Uses of the same name, anywhere, that have no edge; for `graph.callees` calls inside the roots.
+    /// Places of the same name in the indexed text that have no edge and are no local, definition or comment;
+    /// for `graph.callees` calls inside the roots.
     pub unresolved_same_name: u64,
+    /// Those among them that are no calls; of `graph.callers` alone.
+    #[serde(default)]
+    pub values_same_name: u64,
+    /// Files that hold the name and were not looked at, since so many do.
+    #[serde(default)]
+    pub not_looked_at: u64,
+    /// Files with syntax errors that hold the name.
+    #[serde(default)]
+    pub recovered_with_name: u64,
     /// The same by reason.
     pub unresolved_by_reason: BTreeMap<String, u64>,
-    /// The first of them, by place.
+    /// The first of them, what could be a use first, external names last, product code before tests; ten, or
+    /// all with `all`.
     pub unresolved_examples: Vec<UnresolvedPlace>,
     /// Edges left out for low confidence.
     pub below_confidence: u64,
@@ -154,6 +179,13 @@ pub struct UnresolvedPlace {
     pub file_rel_path: String,
     /// 1-based line.
     pub line: u32,
-    /// `external`, `builtin`, `unknown-receiver`, `not-found`, `dynamic` or `not-understood`.
+    /// `external`, `builtin`, `unknown-receiver`, `not-found`, `dynamic`, `not-understood`, `string` or
+    /// `not-followed`: text of a language, or of a part of it, whose uses are not resolved.
     pub reason: String,
+    /// The qualified name of the definition around it; empty at file level.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub within: String,
+    /// The line of code.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub text: String,
 }

@@ -15,6 +15,7 @@ pub mod error;
 pub mod export;
 pub mod frame;
 pub mod graph;
+pub mod grep;
 pub mod hello;
 pub mod import;
 pub mod limits;

@@ -40,6 +40,12 @@ pub const HANDLE_BYTES_MAX: usize = 64;
 pub const GRAPH_DEPTH_MAX: u32 = 4;
 /// Edges in one graph answer.
 pub const GRAPH_EDGES_MAX: u32 = 2_000;
+/// Lines in one answer of `grep`.
+pub const GREP_LINES_MAX: u32 = 20_000;
+/// Patterns of one `grep`.
+pub const GREP_PATTERNS_MAX: usize = 100;
+/// Lines of context around each line of `grep`, on each side.
+pub const GREP_CONTEXT_MAX: u32 = 100;
 /// Hits in one search answer.
 pub const SEARCH_HITS_MAX: u32 = 500;
 

@@ -107,6 +107,9 @@ pub struct SymbolResult {
     pub schema_version: String,
     /// Exact matches first, then by path and position.
     pub symbols: Vec<Symbol>,
+    /// How many there are.
+    #[serde(default)]
+    pub n_symbols: u64,
     /// What is known beside it.
     pub envelope: Envelope,
 }

@@ -188,6 +188,10 @@ pub fn symbol(common: &Common, args: &SymbolArgs) -> Result<(), Failure> {
                 out += &format!("    {}\n", style.dim(&safe_line(id)));
             }
         }
+        let left = answer.n_symbols.saturating_sub(answer.symbols.len() as u64);
+        if left > 0 {
+            out += &style.dim(&format!("and {left} more; raise it with --limit\n"));
+        }
         out
     };
     let answer = print(common, &mut Session::open(common)?, Method::Symbol, &params, &mut progress, text)?;
@@ -218,11 +222,13 @@ fn graph_params(
 }
 
 /// Prints edges with their evidence, and what the graph may be missing.
-pub fn graph(common: &Common, args: &GraphArgs, method: Method, dispatch: bool) -> Result<(), Failure> {
+pub fn graph(common: &Common, args: &GraphArgs, method: Method) -> Result<(), Failure> {
     let mut progress = Progress::new(common.quiet);
     let params = GraphParams {
         depth: args.depth,
-        dispatch,
+        dispatch: method == Method::Callers,
+        all: args.all,
+        limit: (!args.all).then_some(args.limit),
         ..graph_params(common, &args.symbol, (args.limit, args.min_confidence), &args.wait, &progress)?
     };
     let answer: GraphResult =
@@ -282,72 +288,107 @@ fn around_text(answer: &GraphResult, style: Style) -> String {
         out += "  no edges\n";
     }
     if answer.bounded {
-        out += &style.warn("  more than the limit; raise it with --limit\n");
+        let of = format!("  {} of {} shown; raise it with --limit\n", answer.edges.len(), answer.n_edges);
+        out += &style.warn(&of);
     }
     out + &format!("{}\n", style.dim(&safe_line(&answer.coverage.statement)))
 }
 
-/// The edges of an answer and what the graph may be missing.
+/// The edges of an answer, a line of code each with its place first, and what the graph may be missing.
 pub(super) fn graph_text(answer: &GraphResult, style: Style) -> String {
     let mut out = String::new();
     for root in &answer.roots {
         out += &format!("{} of {}  {}\n", answer.relation, title(root, style), place(root, style));
     }
+    let n_left = answer.n_roots.saturating_sub(answer.roots.len() as u64);
+    if n_left > 0 {
+        out += &style.dim(&format!("and of {n_left} more definitions of the name, which --all names\n"));
+    }
     for edge in &answer.edges {
-        // What is written lies ahead of who writes it; all else is asked for from its target.
-        let is_ahead = answer.relation == "callees" || edge.kind == "dataflow";
+        // What is written lies ahead of who writes it, and so does a base; all else is asked for from its target.
+        let is_root = |s: &Symbol| answer.roots.iter().any(|r| is_same(r, s));
+        let is_ahead = match answer.relation.as_str() {
+            "callees" => true,
+            "implementations" => is_root(&edge.source),
+            _ => edge.kind == "dataflow",
+        };
         let base = if is_ahead { &edge.source } else { &edge.target };
         // Of a file or a class it is one of many.
-        let is_root = |s: &Symbol| answer.roots.iter().any(|r| r.lines == s.lines && r.name == s.name);
         let shows_base = answer.roots.len() > 1 || edge.depth > 1 || !is_root(base);
-        out += &edge_text(edge, is_ahead, shows_base, style);
+        out += &edge_text(edge, (is_ahead, shows_base), &answer.relation, style);
     }
     if answer.edges.is_empty() {
         out += &format!("  no {}\n", answer.relation);
     }
-    let shows = answer.edges.iter().any(|e| e.kind == "dispatch");
     for through in &answer.through {
-        let hint = if shows { "" } else { " (--dispatch shows them)" };
         let owner = &through.owner;
         out += &format!(
-            "  {} through {} {}  {}{}\n",
-            through.n_callers,
+            "may be called through {} {}  {} ({} there)\n",
             owner.kind,
             style.bold(&safe_line(name_of(owner))),
             place(&through.method, style),
-            style.dim(hint)
+            crate::style::count(u64::from(through.n_callers), "caller", "callers"),
         );
     }
     if answer.bounded {
-        out += &style.warn("  more than the limit; raise it with --limit\n");
+        let shown = answer.edges.len();
+        let of = format!("{shown} of {} shown; raise it with --limit, or --all\n", answer.n_edges);
+        out += &style.warn(&of);
     }
     out += &format!("{}\n", style.dim(&safe_line(&answer.coverage.statement)));
     for u in &answer.coverage.unresolved_examples {
-        out +=
-            &style.dim(&format!("  unresolved: {}:{} ({})\n", safe_line(&u.file_rel_path), u.line, u.reason));
+        let within =
+            if u.within.is_empty() { String::new() } else { format!(" in {}", safe_line(&u.within)) };
+        let at = style.path(&format!("{}:{}:", safe_line(&u.file_rel_path), u.line));
+        out += &format!("{at} {}{}\n", safe_line(&u.text), style.dim(&format!("  [{}{within}]", u.reason)));
+    }
+    let named = answer.coverage.unresolved_examples.len() as u64;
+    if named < answer.coverage.unresolved_same_name {
+        let left = answer.coverage.unresolved_same_name - named;
+        out += &style.dim(&format!("and {left} more without an edge, which --all names\n"));
     }
     out
 }
 
-fn edge_text(edge: &GraphEdge, is_ahead: bool, shows_base: bool, style: Style) -> String {
+fn is_same(a: &Symbol, b: &Symbol) -> bool {
+    a.lines == b.lines && a.name == b.name && a.file_rel_path == b.file_rel_path
+}
+
+/// A line for each place of an edge.
+fn edge_text(edge: &GraphEdge, (is_ahead, shows_base): (bool, bool), relation: &str, style: Style) -> String {
     let (other, base) = if is_ahead { (&edge.target, &edge.source) } else { (&edge.source, &edge.target) };
-    let indent = "  ".repeat(edge.depth as usize);
-    let mut facts = vec![edge.kind.clone()];
-    facts.extend(edge.evidence.first().map(|e| e.via.clone()));
+    let kind = match edge.kind.as_str() {
+        "usage" if relation == "callers" => "passed as a value",
+        "dispatch" => "call through what it implements or overrides",
+        kind => kind,
+    };
+    let mut facts = vec![format!("{} {}", other.kind, safe_line(name_of(other))), kind.to_owned()];
     if edge.confidence < 1.0 {
         facts.push(format!("{:.0}%", edge.confidence * 100.0));
+    }
+    if edge.depth > 1 {
+        facts.push(format!("step {}", edge.depth));
     }
     // With one root and one step there is nothing else that it could belong to.
     if shows_base {
         facts.push(format!("{} {}", if is_ahead { "from" } else { "of" }, safe_line(name_of(base))));
     }
-    let mut lines: Vec<u32> = edge.evidence.iter().map(|e| e.line).collect();
-    lines.dedup();
-    let more =
-        if lines.len() > LINES_SHOWN || edge.n_evidence as usize > edge.evidence.len() { ",…" } else { "" };
-    let lines: Vec<String> = lines.iter().take(LINES_SHOWN).map(u32::to_string).collect();
-    let used = format!("{}:{}{more}", safe_line(&edge.source.file_rel_path), lines.join(","));
-    format!("{indent}{}  {}  {}\n", title(other, style), style.path(&used), style.dim(&facts.join(" ")))
+    if other.test {
+        facts.push("test".to_owned());
+    }
+    let mut places: Vec<(u32, &str)> = edge.evidence.iter().map(|e| (e.line, e.text.as_str())).collect();
+    places.dedup();
+    let n_places = places.len();
+    let mut out = String::new();
+    for (i, (line, text)) in places.into_iter().take(LINES_SHOWN).enumerate() {
+        let is_last = i + 1 == n_places.min(LINES_SHOWN);
+        let is_cut = n_places > LINES_SHOWN || edge.n_evidence as usize > edge.evidence.len();
+        let more = if is_last && is_cut { ", and more places" } else { "" };
+        let at = style.path(&format!("{}:{line}:", safe_line(&edge.source.file_rel_path)));
+        let facts = if i == 0 { facts.join(", ") } else { safe_line(name_of(other)) };
+        out += &format!("{at} {}{}\n", safe_line(text), style.dim(&format!("  [{facts}{more}]")));
+    }
+    out
 }
 
 fn place(s: &Symbol, style: Style) -> String {

@@ -8,6 +8,7 @@ mod doctor;
 mod documents;
 mod edit;
 mod export;
+mod grep;
 mod here;
 mod hook;
 mod import;
@@ -44,7 +45,10 @@ use std::path::{Path, PathBuf};
 ///
 /// # Errors
 /// What the command ends with.
-pub fn run(cli: Cli) -> Result<(), Failure> {
+pub fn run(mut cli: Cli) -> Result<(), Failure> {
+    if let Some(Command::Grep(args)) = &mut cli.command {
+        grep::context_of(&mut cli.common, args);
+    }
     let common = &cli.common;
     if !cli.command.as_ref().is_some_and(more::is_meant) {
         change_folder(common)?;
@@ -62,13 +66,15 @@ pub fn run(cli: Cli) -> Result<(), Failure> {
         Command::Preview(args) => pack::preview(common, args),
         Command::Search(args) => lookup::search(common, args),
         Command::Show(args) => lookup::show(common, args),
+        Command::Grep(args) => grep::grep(common, args),
         Command::Symbol(args) => lookup::symbol(common, args),
         Command::Card(args) => lookup::card(common, args),
         Command::Why(args) => lookup::why(common, args),
-        Command::Callers(args) => lookup::graph(common, &args.graph, Method::Callers, args.dispatch),
-        Command::Callees(args) => lookup::graph(common, args, Method::Callees, false),
-        Command::Refs(args) => lookup::graph(common, args, Method::Refs, false),
-        Command::Impact(args) => lookup::graph(common, args, Method::Impact, false),
+        Command::Callers(args) => lookup::graph(common, &args.graph, Method::Callers),
+        Command::Callees(args) => lookup::graph(common, args, Method::Callees),
+        Command::Refs(args) => lookup::graph(common, args, Method::Refs),
+        Command::Implementations(args) => lookup::graph(common, args, Method::Implementations),
+        Command::Impact(args) => lookup::graph(common, args, Method::Impact),
         Command::Graph(args) => lookup::picture(common, args),
         Command::Index(args) => admin::index(common, args),
         Command::Compact { dir } => admin::compact(common, dir.as_deref()),

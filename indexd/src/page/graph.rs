@@ -287,6 +287,7 @@ mod tests {
             column: 1,
             confidence: 1.0,
             via: "scope".to_owned(),
+            text: String::new(),
         };
         GraphEdge {
             depth,
@@ -307,6 +308,8 @@ mod tests {
             roots: roots.iter().map(|s| (*s).clone()).collect(),
             edges,
             bounded: false,
+            n_roots: roots.len() as u64,
+            n_edges: 0,
             through: Vec::new(),
             coverage: Coverage { statement: "2 source files parsed".to_owned(), ..Coverage::default() },
             picture: None,

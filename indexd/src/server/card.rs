@@ -2,11 +2,13 @@
 //! each neighbour is its name and its place.
 
 use crate::server::backend::{Cancel, cancelled};
+use crate::server::named::{self, Look};
 use crate::server::{convert, graph};
 use indexd_model::view::Edge;
 use indexd_model::{DefDoc, DefFlags, DefIdx, EdgeKind, IndexView};
 use indexd_proto::card::{CardLink, CardLinks, Neighbors};
 use indexd_proto::error::{ErrorCode, ErrorObject};
+use indexd_proto::graph::{Coverage, Through};
 use indexd_proto::search::Symbol;
 use indexd_text::TokenCounter;
 use rustc_hash::FxHashSet;
@@ -17,6 +19,8 @@ const TOKENS_DEFAULT: u32 = 400;
 const EDGES_IN_MAX: usize = 512;
 /// Links of each kind in an answer.
 const LINKS_MAX: usize = 50;
+/// A card looks for uses without an edge in fewer files than a list of callers: agents wait for it.
+const LOOK: Look = Look { files_max: 24, places_max: 1 };
 /// Callers whose own tests count as tests of the definition.
 const CALLERS_FOLLOWED: usize = 20;
 /// Other definitions of the name.
@@ -38,7 +42,13 @@ pub struct Card {
     pub doc: String,
     /// Callers, callees and tests.
     pub links: [CardLinks; 3],
-    /// Other definitions of the name.
+    /// What it may be called through.
+    pub through: Vec<Through>,
+    /// What stands of the name without an edge.
+    pub beside: String,
+    /// How many other definitions of the name there are.
+    pub n_others: u64,
+    /// The first of them.
     pub others: Vec<Symbol>,
     /// All of it within the limit.
     pub text: String,
@@ -63,21 +73,24 @@ pub fn card(
         return Err(ErrorObject::new(ErrorCode::InvalidRequest, message)
             .with_hint("give a number of tokens between them"));
     }
-    let mut defs = graph::find(view, name)?;
-    // Stable: equals stay in the order of their places.
-    defs.sort_by_key(|&d| std::cmp::Reverse(used(view, d)));
+    let defs = graph::find(view, name)?;
     let def = defs[0];
     if cancel.is_cancelled() {
         return Err(cancelled());
     }
+    let roots = named::set_of(&defs, view);
     let mut others = defs;
     others.remove(0);
+    let n_others = others.len() as u64;
     others.truncate(OTHERS_MAX);
     let mut card = Card {
         symbol: convert::symbol(view, def),
         owner: owner(view, def),
         doc: doc(view, def),
         links: links(view, def),
+        through: graph::through(view, def),
+        beside: beside(view, def, &roots, cancel)?,
+        n_others,
         others: others.into_iter().map(|d| convert::symbol(view, d)).collect(),
         text: String::new(),
         tokens: 0,
@@ -98,8 +111,21 @@ pub fn neighbors(view: &dyn IndexView, def: DefDoc) -> Neighbors {
     Neighbors { callers, callees, tests }
 }
 
-fn used(view: &dyn IndexView, def: DefDoc) -> u32 {
-    [EdgeKind::Call, EdgeKind::Usage].iter().map(|k| view.in_degree(def, *k)).sum()
+/// What stands of the name of a definition in the text without an edge, in a sentence.
+fn beside(
+    view: &dyn IndexView,
+    def: DefDoc,
+    roots: &FxHashSet<DefDoc>,
+    cancel: &Cancel,
+) -> Result<String, ErrorObject> {
+    let record = view.def(def);
+    if record.idx == DefIdx::NONE {
+        return Ok(String::new());
+    }
+    let mut coverage = Coverage::default();
+    let calls = record.kind.is_callable();
+    named::look(view, &[record.name], roots, (calls, LOOK), &mut coverage, cancel)?;
+    Ok(named::sentence(&coverage, calls).join("; "))
 }
 
 /// The type around a member; of a Go method the type of its receiver.
@@ -142,8 +168,10 @@ fn links(view: &dyn IndexView, def: DefDoc) -> [CardLinks; 3] {
     let record = view.def(def);
     let is_callable = record.idx != DefIdx::NONE && record.kind.is_callable();
     let uses = [EdgeKind::Call, EdgeKind::Usage, EdgeKind::Inherit, EdgeKind::Implement, EdgeKind::Import];
-    let mut into = view.edges_to(def, if is_callable { &uses[..1] } else { &uses }, EDGES_IN_MAX);
+    // What is passed on as a value is called by whoever gets it.
+    let mut into = view.edges_to(def, if is_callable { &uses[..2] } else { &uses }, EDGES_IN_MAX);
     let is_cut = into.len() >= EDGES_IN_MAX;
+    into.retain_mut(|e| !is_callable || e.kind == EdgeKind::Call || graph::is_by_value(e));
     into = certain(into);
     if into.is_empty() && is_callable {
         into = certain(view.edges_to(def, &uses, EDGES_IN_MAX));
@@ -252,8 +280,17 @@ impl Card {
                 out += &format!("  and {left} more\n");
             }
         }
+        for through in &self.through {
+            let m = &through.method;
+            let n = through.n_callers;
+            let place = format!("{}:{}", m.file_rel_path, m.line);
+            out += &format!("may be called through {}, which has {n} callers  {place}\n", m.qualified_name);
+        }
+        if !self.beside.is_empty() {
+            out += &format!("{}\n", self.beside);
+        }
         if let Some(other) = self.others.first() {
-            let n = self.others.len();
+            let n = self.n_others;
             let place = format!("{}:{}", other.file_rel_path, other.line);
             out += &format!("{n} more of this name, the next at {place}\n");
         }

@@ -324,6 +324,7 @@ impl Backend for Engine {
             }),
             Call::ContextShow(p) => self.context_show(&p),
             Call::Search(p) => self.search(p, ctx),
+            Call::Grep(p) => self.grep(p, ctx),
             Call::Symbol(p) => self.symbol(p, ctx),
             Call::Show(p) => self.show(p, ctx),
             Call::Card(p) => self.card(p, ctx),
@@ -332,6 +333,7 @@ impl Backend for Engine {
             Call::Callees(p) => self.graph(Relation::Callees, p, ctx),
             Call::Refs(p) => self.graph(Relation::Refs, p, ctx),
             Call::Impact(p) => self.graph(Relation::Impact, p, ctx),
+            Call::Implementations(p) => self.graph(Relation::Implementations, p, ctx),
             Call::Around(p) => self.graph(Relation::Around, p, ctx),
             Call::WorkspaceAdd(p) => {
                 let workspace = self.workspace(target(&p.repo, &p.cwd))?;

@@ -1,19 +1,21 @@
 //! Walks along resolved edges, and what the graph may be missing.
 //!
 //! "No callers" is worth nothing without knowing what was read, so every answer carries a statement
-//! of coverage: files parsed, parsed around errors and not parsed, and uses of the same name that
-//! have no edge.
+//! of coverage: the indexed text is searched for the name, and what stands there without an edge is
+//! counted and named (see [`super::named`]).
 
 use crate::server::backend::{Cancel, cancelled};
 use crate::server::convert;
 use crate::server::edges::column;
+use crate::server::grep::line_at;
+use crate::server::named::{self, Look};
 use crate::server::suggest;
 use indexd_model::links::evidence_kind;
 use indexd_model::path::dir_of;
-use indexd_model::view::{DefRecord, Edge, UnresolvedRecord};
+use indexd_model::view::{DefRecord, Edge};
 use indexd_model::{
-    DefDoc, DefIdx, DefKind, EdgeKind, FileDoc, FileRoles, IndexView, Key, Language, LineIndex, Linking,
-    Outcome, Role, Rule, UnresolvedReason,
+    DefDoc, DefIdx, DefKind, EdgeKind, FileDoc, FileRoles, IndexView, Key, Language, Linking, Outcome, Role,
+    Rule,
 };
 use indexd_proto::error::{ErrorCode, ErrorObject};
 use indexd_proto::graph::{Coverage, GraphEdge, GraphEvidence, GraphParams, Through, UnresolvedPlace};
@@ -24,10 +26,14 @@ use std::sync::Arc;
 
 /// Places shown of one edge.
 const EVIDENCE_MAX: usize = 20;
-/// Definitions that one name may stand for.
-const ROOTS_MAX: usize = 20;
-/// Unresolved uses shown.
-const EXAMPLES_MAX: usize = 10;
+/// Definitions of a name that are named in an answer.
+const ROOTS_SHOWN: usize = 20;
+/// Edges that are counted.
+const EDGES_COUNTED_MAX: usize = 20_000;
+/// A look for uses without an edge.
+const LOOK: Look = Look { files_max: 300, places_max: 10 };
+/// The same when everything is asked for.
+const LOOK_ALL: Look = Look { files_max: usize::MAX, places_max: 2_000 };
 
 indexd_model::words! {
     /// A question about the graph.
@@ -40,6 +46,8 @@ indexd_model::words! {
         Refs = "refs",
         /// What depends on it, step by step; for a type, on its members too.
         Impact = "impact",
+        /// What implements or overrides it, and what it implements or overrides.
+        Implementations = "implementations",
         /// What uses it and what it uses.
         Around = "around",
     }
@@ -52,7 +60,10 @@ impl Relation {
     fn kinds(self) -> &'static [EdgeKind] {
         use EdgeKind::{Call, Export, Implement, Import, Inherit, Usage};
         match self {
-            Self::Callers | Self::Callees => &[Call],
+            // A function that is passed on as a value is called by whoever gets it.
+            Self::Callers => &[Call, Usage],
+            Self::Callees => &[Call],
+            Self::Implementations => &[Inherit, Implement],
             Self::Refs => &[Call, Usage, Import, Export, Inherit, Implement],
             Self::Impact => &[Call, Usage, Import, Export, Inherit, Implement],
             Self::Around => &[Call, Usage, Inherit, Implement],
@@ -63,8 +74,12 @@ impl Relation {
 /// What a walk found.
 #[derive(Debug)]
 pub struct Walk {
-    /// What the name was taken for.
+    /// What the name was taken for, the first of them.
     pub roots: Vec<Symbol>,
+    /// How many there are.
+    pub n_roots: u64,
+    /// Edges that were met.
+    pub n_edges: u64,
     /// Edges by depth, then by place.
     pub edges: Vec<GraphEdge>,
     /// Whether a limit stopped it.
@@ -86,7 +101,7 @@ pub fn walk(
     cancel: &Cancel,
 ) -> Result<Walk, ErrorObject> {
     let depth = params.depth.unwrap_or(if relation == Relation::Impact { 3 } else { 1 });
-    let limit = params.limit.unwrap_or(200);
+    let limit = params.limit.unwrap_or(if params.all { GRAPH_EDGES_MAX } else { 200 });
     let min_confidence = params.min_confidence.unwrap_or(50);
     check("depth", depth, 1, GRAPH_DEPTH_MAX)?;
     check("limit", limit, 1, GRAPH_EDGES_MAX)?;
@@ -102,7 +117,10 @@ pub fn walk(
         files: FxHashSet::default(),
         walked: FxHashSet::default(),
         symbols: FxHashMap::default(),
+        roots: named::set_of(&roots, view),
+        places: FxHashSet::default(),
         edges: Vec::new(),
+        n_edges: 0,
         below: 0,
         bounded: false,
     };
@@ -132,9 +150,13 @@ pub fn walk(
     }
     let through =
         if relation == Relation::Callers { walker.through(&roots, params.dispatch) } else { Vec::new() };
-    let coverage = coverage(view, relation, &roots, walker.below, cancel)?;
-    let symbols = roots.iter().map(|&d| convert::symbol(view, d)).collect();
-    Ok(Walk { roots: symbols, edges: walker.edges, bounded: walker.bounded, through, coverage })
+    let look = if params.all { LOOK_ALL } else { LOOK };
+    let coverage = coverage(&walker, relation, &roots, look)?;
+    let n_roots = roots.len() as u64;
+    let shown = roots.into_iter().take(if params.all { usize::MAX } else { ROOTS_SHOWN });
+    let roots = shown.map(|d| convert::symbol(view, d)).collect();
+    let Walker { edges, n_edges, bounded, .. } = walker;
+    Ok(Walk { roots, n_roots, edges, n_edges, bounded, through, coverage })
 }
 
 fn check(name: &str, value: u32, min: u32, max: u32) -> Result<(), ErrorObject> {
@@ -145,28 +167,31 @@ fn check(name: &str, value: u32, min: u32, max: u32) -> Result<(), ErrorObject> 
     Err(ErrorObject::new(ErrorCode::InvalidRequest, message).with_hint(format!("give a {name} between them")))
 }
 
-/// What may be missing; `below` edges were left out for their confidence.
+/// What may be missing.
 fn coverage(
-    view: &dyn IndexView,
+    walker: &Walker,
     relation: Relation,
     roots: &[DefDoc],
-    below: u64,
-    cancel: &Cancel,
+    look: Look,
 ) -> Result<Coverage, ErrorObject> {
+    let view = walker.view;
     let mut coverage = files_covered(view);
-    let open = match relation {
-        Relation::Callees => calls_without_edge(view, roots, &mut coverage),
-        _ => uses_without_edge(view, roots, &mut coverage, cancel)?,
-    };
-    coverage.below_confidence = below;
-    coverage.statement = match followed(view, roots) {
-        Some(Linking::None) => statement(&coverage, "") + "; uses of names in this language are not followed",
+    coverage.below_confidence = walker.below;
+    let names = names_of(view, roots);
+    let calls = relation == Relation::Callers;
+    if relation == Relation::Callees {
+        calls_without_edge(view, roots, look, &mut coverage);
+    } else {
+        named::look(view, &names, &walker.roots, (calls, look), &mut coverage, walker.cancel)?;
+    }
+    coverage.statement = statement(walker, relation, &names, &coverage);
+    match followed(view, roots) {
+        Some(Linking::None) => coverage.statement += "; uses of names in this language are not followed",
         Some(Linking::Scopes) => {
-            statement(&coverage, &open)
-                + "; within files and through imports, calls on values are not resolved"
+            coverage.statement += "; within files and through imports, calls on values are not resolved";
         }
-        Some(Linking::Types) | None => statement(&coverage, &open),
-    };
+        Some(Linking::Types) | None => {}
+    }
     Ok(coverage)
 }
 
@@ -182,7 +207,12 @@ struct Walker<'a> {
     /// Edges that were met, for walks that come to them from both ends.
     walked: FxHashSet<(DefDoc, DefDoc, EdgeKind)>,
     symbols: FxHashMap<DefDoc, Symbol>,
+    /// What was asked for.
+    roots: FxHashSet<DefDoc>,
+    /// Places whose candidates are all asked for, which are shown once.
+    places: FxHashSet<(DefDoc, u32)>,
     edges: Vec<GraphEdge>,
+    n_edges: u64,
     below: u64,
     bounded: bool,
 }
@@ -196,32 +226,58 @@ impl Walker<'_> {
                 return Err(cancelled());
             }
             for edge in self.edges_of(def) {
-                let ends = [edge.source, edge.target].map(|d| self.view.def(d).file);
-                if ends[0] == ends[1] && self.files.contains(&ends[0]) {
-                    continue;
-                }
-                let best = edge.occurrences.iter().map(|o| o.confidence).max().unwrap_or(0);
-                if best < self.min_confidence {
-                    self.below += 1;
-                    continue;
-                }
-                if !self.walked.insert((edge.source, edge.target, edge.kind)) {
-                    continue;
-                }
-                if self.edges.len() >= self.limit {
-                    self.bounded = true;
-                    return Ok(next);
-                }
-                let other = if edge.source == def { edge.target } else { edge.source };
-                // Who imports a file does not depend on everything that its code uses.
-                if self.seen.insert(other) && self.view.def(other).idx != DefIdx::NONE {
-                    next.push(other);
-                }
-                let shown = self.shown(depth, &edge, best);
-                self.edges.push(shown);
+                self.meet(depth, def, edge, &mut next);
             }
         }
         Ok(next)
+    }
+
+    /// Shows an edge of `def`, or counts it; adds what is at its other end to `next`.
+    fn meet(&mut self, depth: u32, def: DefDoc, mut edge: Edge, next: &mut Vec<DefDoc>) {
+        let ends = [edge.source, edge.target].map(|d| self.view.def(d).file);
+        if ends[0] == ends[1] && self.files.contains(&ends[0]) {
+            return;
+        }
+        let mut best = edge.occurrences.iter().map(|o| o.confidence).max().unwrap_or(0);
+        if best < self.min_confidence && self.are_all_asked_for(&edge) {
+            let places = &mut self.places;
+            edge.occurrences.retain(|o| places.insert((edge.source, o.at)));
+            if edge.occurrences.is_empty() {
+                return;
+            }
+            edge.occurrences.iter_mut().for_each(|o| o.confidence = Rule::Inferred.confidence());
+            best = Rule::Inferred.confidence();
+        }
+        if best < self.min_confidence {
+            self.below += 1;
+            return;
+        }
+        if !self.walked.insert((edge.source, edge.target, edge.kind)) {
+            return;
+        }
+        self.n_edges += 1;
+        if self.edges.len() >= self.limit {
+            self.bounded = true;
+            return;
+        }
+        let other = if edge.source == def { edge.target } else { edge.source };
+        // Who imports a file does not depend on everything that its code uses.
+        if self.seen.insert(other) && self.view.def(other).idx != DefIdx::NONE {
+            next.push(other);
+        }
+        let shown = self.shown(depth, &edge, best);
+        self.edges.push(shown);
+    }
+
+    /// Whether each definition that a place may name is asked for: which of them it is does not matter then.
+    fn are_all_asked_for(&self, edge: &Edge) -> bool {
+        let is_shared = edge.occurrences.iter().any(|o| o.rule == Rule::Ambiguous);
+        if !is_shared || self.roots.len() < 2 || !self.roots.contains(&edge.target) {
+            return false;
+        }
+        let all = self.view.edges_from(edge.source, &[edge.kind]);
+        let is_same = |e: &Edge| e.occurrences.iter().any(|o| edge.occurrences.iter().any(|p| p.at == o.at));
+        all.iter().filter(|e| is_same(e)).all(|e| self.roots.contains(&e.target))
     }
 
     /// What the roots implement or override, and who calls that; with `shows` these calls are edges, too.
@@ -229,25 +285,13 @@ impl Walker<'_> {
         let view = self.view;
         let mut out = Vec::new();
         for &root in roots {
-            let mut seen = FxHashSet::default();
-            let mut declared = view.edges_from(root, &[EdgeKind::Implement]);
-            declared.retain(|e| view.def(e.target).kind == DefKind::Method && seen.insert(e.target));
-            for method in declared.into_iter().map(|e| e.target) {
-                let mut calls = view.edges_to(method, &[EdgeKind::Call], GRAPH_EDGES_MAX as usize);
-                calls.retain(|e| e.occurrences.iter().any(|o| o.confidence >= self.min_confidence));
-                let Some(owner) = view.def(method).parent.some().filter(|_| !calls.is_empty()) else {
-                    continue;
-                };
-                out.push(Through {
-                    owner: self.symbol(owner),
-                    method: self.symbol(method),
-                    root: self.symbol(root),
-                    n_callers: calls.len() as u32,
-                });
+            for (method, calls) in calls_through(view, root, self.min_confidence) {
+                out.extend(through_of(view, root, method, &calls));
                 for call in calls.iter().filter(|_| shows) {
+                    self.n_edges += 1;
                     if self.edges.len() >= self.limit {
                         self.bounded = true;
-                        break;
+                        continue;
                     }
                     let mut edge = self.shown(1, call, Rule::Dispatch.confidence());
                     edge.kind = Rule::Dispatch.name().to_owned();
@@ -267,9 +311,20 @@ impl Walker<'_> {
                 let into = self.view.edges_to(def, kinds, self.limit + 1);
                 in_turn(into, self.view.edges_from(def, kinds))
             }
-            // One more than can be shown, so that a cut is noticed.
+            Relation::Implementations => {
+                let mut edges = self.view.edges_to(def, kinds, EDGES_COUNTED_MAX);
+                edges.extend(self.view.edges_from(def, kinds));
+                edges
+            }
+            Relation::Callers => {
+                let mut edges = self.view.edges_to(def, kinds, EDGES_COUNTED_MAX);
+                let is_callable = self.view.def(def).kind.is_callable();
+                edges.retain_mut(|e| e.kind == EdgeKind::Call || is_callable && is_by_value(e));
+                edges
+            }
+            // More than can be shown, so that a cut is counted.
             _ => {
-                let mut edges = self.view.edges_to(def, kinds, self.limit + 1);
+                let mut edges = self.view.edges_to(def, kinds, EDGES_COUNTED_MAX);
                 if self.relation == Relation::Impact {
                     edges.extend(self.written_by(def));
                 }
@@ -289,12 +344,14 @@ impl Walker<'_> {
     fn shown(&mut self, depth: u32, edge: &Edge, best: u8) -> GraphEdge {
         let file = self.view.def(edge.site()).file;
         let text = self.view.text(file);
+        let lines = self.view.lines(file);
         let evidence = edge.occurrences.iter().take(EVIDENCE_MAX).map(|o| GraphEvidence {
             kind: evidence_kind(edge.kind, o.role, o.rule).name().to_owned(),
             line: o.line,
             column: column(&text, o.at),
             confidence: f64::from(o.confidence) / 100.0,
             via: o.rule.name().to_owned(),
+            text: line_at(&text, &lines, o.at).1,
         });
         GraphEdge {
             depth,
@@ -313,6 +370,41 @@ impl Walker<'_> {
     }
 }
 
+/// The methods that a definition implements or overrides, with the calls of each.
+fn calls_through(view: &dyn IndexView, root: DefDoc, min_confidence: u8) -> Vec<(DefDoc, Vec<Edge>)> {
+    let mut seen = FxHashSet::default();
+    let mut declared = view.edges_from(root, &[EdgeKind::Implement]);
+    declared.retain(|e| view.def(e.target).kind == DefKind::Method && seen.insert(e.target));
+    let calls_of = |method: DefDoc| {
+        let mut calls = view.edges_to(method, &[EdgeKind::Call], GRAPH_EDGES_MAX as usize);
+        calls.retain(|e| e.occurrences.iter().any(|o| o.confidence >= min_confidence));
+        (method, calls)
+    };
+    let all = declared.into_iter().map(|e| calls_of(e.target));
+    all.filter(|(method, calls)| !calls.is_empty() && view.def(*method).parent != DefDoc::NONE).collect()
+}
+
+fn through_of(view: &dyn IndexView, root: DefDoc, method: DefDoc, calls: &[Edge]) -> Option<Through> {
+    Some(Through {
+        owner: convert::symbol(view, view.def(method).parent.some()?),
+        method: convert::symbol(view, method),
+        root: convert::symbol(view, root),
+        n_callers: calls.len() as u32,
+    })
+}
+
+/// What a definition may be called through.
+pub(super) fn through(view: &dyn IndexView, def: DefDoc) -> Vec<Through> {
+    let all = calls_through(view, def, 50);
+    all.iter().filter_map(|(method, calls)| through_of(view, def, *method, calls)).collect()
+}
+
+/// Keeps of an edge the places where a function is a value and not called.
+pub(super) fn is_by_value(edge: &mut Edge) -> bool {
+    edge.occurrences.retain(|o| matches!(o.role, Role::Read | Role::Field | Role::Decorator));
+    !edge.occurrences.is_empty()
+}
+
 /// One of each in turn, so that a limit cuts both alike.
 fn in_turn(into: Vec<Edge>, from: Vec<Edge>) -> Vec<Edge> {
     let mut out = Vec::with_capacity(into.len() + from.len());
@@ -326,13 +418,25 @@ fn in_turn(into: Vec<Edge>, from: Vec<Edge>) -> Vec<Edge> {
     }
 }
 
-/// What a name stands for; see [`find_all`].
+/// Puts those first that are used most, product code before tests, docs and generated files.
+pub(super) fn order(view: &dyn IndexView, defs: &mut [DefDoc]) {
+    // Stable: equals stay in the order of their places.
+    defs.sort_by_cached_key(|&d| (named::is_behind(view, d), std::cmp::Reverse(used(view, d))));
+}
+
+/// How much a definition is used.
+fn used(view: &dyn IndexView, def: DefDoc) -> u32 {
+    [EdgeKind::Call, EdgeKind::Usage].iter().map(|k| view.in_degree(def, *k)).sum()
+}
+
+/// What a name stands for, see [`find_all`]: those first that are used most, product code before tests, docs
+/// and generated files.
 pub(super) fn find(view: &dyn IndexView, name: &str) -> Result<Vec<DefDoc>, ErrorObject> {
     if name.trim().is_empty() {
         return Err(ErrorObject::new(ErrorCode::InvalidRequest, "symbol is empty"));
     }
     let mut found = find_all(view, name);
-    found.truncate(ROOTS_MAX);
+    order(view, &mut found);
     if found.is_empty() { Err(suggest::not_found(view, name)) } else { Ok(found) }
 }
 
@@ -352,10 +456,15 @@ pub(super) fn find_all(view: &dyn IndexView, name: &str) -> Vec<DefDoc> {
     if let Some(def) = at_place(view, name) {
         return vec![def];
     }
-    let last = name.rsplit(['.', '#']).next().unwrap_or(name);
+    let exact = view.defs_named(name);
+    if !exact.is_empty() {
+        return exact;
+    }
+    // `A::b`, `A#b`, `A->b`, `A\\b` and `A.b` are one.
+    let wanted = name.replace("::", ".").replace("->", ".").replace(['#', '/', '\\'], ".");
+    let last = wanted.rsplit('.').next().unwrap_or(&wanted);
     let mut defs = view.defs_named(last);
-    if last.len() < name.len() {
-        let wanted = name.replace(['#', '/'], ".");
+    if last.len() < wanted.len() {
         defs.retain(|&d| is_qualified_as(view, &view.def(d), &wanted));
     }
     defs
@@ -364,6 +473,7 @@ pub(super) fn find_all(view: &dyn IndexView, name: &str) -> Vec<DefDoc> {
 /// Whether `wanted` ends the definition's qualified name, perhaps with its module or package
 /// before: `Class.method`, `module.Class.method`.
 fn is_qualified_as(view: &dyn IndexView, def: &DefRecord, wanted: &str) -> bool {
+    let wanted = wanted.trim_start_matches('.');
     let ends =
         |full: &str| full == wanted || full.strip_suffix(wanted).is_some_and(|rest| rest.ends_with('.'));
     if ends(&def.qualified) {
@@ -448,87 +558,32 @@ fn files_covered(view: &dyn IndexView) -> Coverage {
     out
 }
 
-/// Counts the uses of the roots' names that have no edge: each may be a use of a root. Says what was
-/// counted; nothing for a whole file, which has no name that a use could have.
-fn uses_without_edge(
-    view: &dyn IndexView,
-    roots: &[DefDoc],
-    out: &mut Coverage,
-    cancel: &Cancel,
-) -> Result<String, ErrorObject> {
-    let names = names_of(view, roots);
-    for name in &names {
-        for file in files_with(view, name) {
-            if cancel.is_cancelled() {
-                return Err(cancelled());
-            }
-            let is_it = |u: &&UnresolvedRecord| u.name.rsplit('\\').next() == Some(&**name);
-            view.unresolved(file).iter().filter(is_it).for_each(|u| count(view, file, u, out));
-            not_parsed(view, file, name).iter().for_each(|u| count(view, file, u, out));
-        }
-    }
-    Ok(if names.is_empty() { String::new() } else { format!("of the name {}", names.join(", ")) })
-}
-
-/// The places of a name in a source file that was not parsed and so has no facts.
-fn not_parsed(view: &dyn IndexView, file: FileDoc, name: &Arc<str>) -> Vec<UnresolvedRecord> {
-    let record = view.file(file);
-    if record.outcome != Outcome::TextOnly || record.roles.has(FileRoles::VENDORED) {
-        return Vec::new();
-    }
-    let text = view.text(file);
-    let lines = LineIndex::new(&text);
-    let reason = UnresolvedReason::NotUnderstood;
-    let of = |at: u32| UnresolvedRecord {
-        name: Arc::clone(name),
-        at,
-        line: lines.line(at),
-        role: Role::Read,
-        reason,
-        source: view.def_doc(file, DefIdx::NONE),
-    };
-    indexd_lang::unread::places(&text, record.language, name).into_iter().map(of).collect()
-}
-
-/// Counts the calls inside the roots that have no edge. Says what was counted.
-fn calls_without_edge(view: &dyn IndexView, roots: &[DefDoc], out: &mut Coverage) -> String {
+/// Counts the calls inside the roots that have no edge.
+fn calls_without_edge(view: &dyn IndexView, roots: &[DefDoc], look: Look, out: &mut Coverage) {
+    let mut places = Vec::new();
     for &root in roots {
         let record = view.def(root);
         let is_inside = |at: u32| record.idx == DefIdx::NONE || record.span.holds(at);
         let calls = view.unresolved(record.file);
-        let calls = calls.iter().filter(|u| u.role == Role::Call && is_inside(u.at));
-        calls.for_each(|u| count(view, record.file, u, out));
+        let text = view.text(record.file);
+        let lines = view.lines(record.file);
+        for u in calls.iter().filter(|u| u.role == Role::Call && is_inside(u.at)) {
+            let reason = u.reason.name().to_owned();
+            out.unresolved_same_name += 1;
+            *out.unresolved_by_reason.entry(reason.clone()).or_default() += 1;
+            places.push(UnresolvedPlace {
+                file_rel_path: view.path(record.file).to_string(),
+                line: u.line,
+                reason,
+                within: view.def(u.source).qualified.to_string(),
+                text: line_at(&text, &lines, u.at).1,
+            });
+        }
     }
-    "inside".to_owned()
-}
-
-fn count(view: &dyn IndexView, file: FileDoc, u: &UnresolvedRecord, out: &mut Coverage) {
-    let reason = u.reason.name().to_owned();
-    out.unresolved_same_name += 1;
-    if out.unresolved_examples.len() < EXAMPLES_MAX {
-        out.unresolved_examples.push(UnresolvedPlace {
-            file_rel_path: view.path(file).to_string(),
-            line: u.line,
-            reason: reason.clone(),
-        });
-    }
-    *out.unresolved_by_reason.entry(reason).or_default() += 1;
-}
-
-/// The files whose text holds an identifier, in path order; by its postings, so that the whole
-/// repository is not read for one name.
-fn files_with(view: &dyn IndexView, name: &str) -> Vec<FileDoc> {
-    let mut whole = None;
-    indexd_text::terms::terms(name, |term| whole = Some(term.to_owned()));
-    let mut postings = Vec::new();
-    if let Some(term) = whole {
-        view.postings(&term, &mut postings);
-    }
-    let mut files: Vec<FileDoc> = postings.iter().map(|p| view.chunk(p.chunk).file).collect();
-    files.sort_unstable();
-    files.dedup();
-    files.sort_by_key(|&f| view.path(f));
-    files
+    // Names of the language and of other packages are seldom what is missed.
+    places.sort_by_key(|p| matches!(p.reason.as_str(), "external" | "builtin"));
+    places.truncate(look.places_max);
+    out.unresolved_examples = places;
 }
 
 /// How far the uses of names are followed in the languages of the roots; the least of them.
@@ -537,29 +592,36 @@ fn followed(view: &dyn IndexView, roots: &[DefDoc]) -> Option<Linking> {
     languages.filter(|l| l.is_code()).map(Language::linking).min()
 }
 
-/// The coverage in a sentence; `open` says which uses without an edge were counted.
-fn statement(c: &Coverage, open: &str) -> String {
-    let files = |n: u64| if n == 1 { "1 source file".to_owned() } else { format!("{n} source files") };
-    let mut out = format!("{} parsed", files(c.parsed));
-    for (n, what) in [
-        (c.recovered, "with syntax errors"),
-        (c.text_only, "not parsed"),
-        (c.vendored, "vendored and not linked"),
-    ] {
-        if n > 0 {
-            out += &format!(", {n} {what}");
-        }
-    }
-    let reasons: Vec<String> =
-        c.unresolved_by_reason.iter().map(|(reason, n)| format!("{n} {reason}")).collect();
-    out += &match (open, c.unresolved_same_name) {
-        ("", _) => String::new(),
-        (_, 0) => format!("; no use {open} is unresolved"),
-        (_, 1) => format!("; 1 use {open} has no edge ({})", reasons.join(", ")),
-        (_, n) => format!("; {n} uses {open} have no edge ({})", reasons.join(", ")),
+/// The answer and what may be missing of it, in a sentence.
+fn statement(walker: &Walker, relation: Relation, names: &[Arc<str>], c: &Coverage) -> String {
+    let (one, many) = match relation {
+        Relation::Callers => ("caller", "callers"),
+        Relation::Callees => ("callee", "callees"),
+        Relation::Refs => ("use", "uses"),
+        Relation::Impact => ("dependant", "dependants"),
+        Relation::Implementations => ("implementation or base", "implementations and bases"),
+        Relation::Around => ("edge", "edges"),
     };
-    if c.below_confidence > 0 {
-        out += &format!("; {} edges below the confidence asked for", c.below_confidence);
+    let mut parts = vec![match walker.n_edges {
+        0 => format!("no {many}"),
+        1 => format!("1 {one}"),
+        n => format!("{n} {many}"),
+    }];
+    if relation == Relation::Callees {
+        let of: Vec<String> = c.unresolved_by_reason.iter().map(|(r, n)| format!("{n} {r}")).collect();
+        match c.unresolved_same_name {
+            0 => parts.push("no call inside is unresolved".to_owned()),
+            n => parts.push(format!("{n} calls inside have no edge ({})", of.join(", "))),
+        }
+    } else if !names.is_empty() {
+        let beside = named::sentence(c, relation == Relation::Callers);
+        if beside.is_empty() {
+            parts.push(format!("the name {} stands nowhere else", names.join(", ")));
+        }
+        parts.extend(beside);
     }
-    out
+    if c.below_confidence > 0 {
+        parts.push(format!("{} edges below the confidence asked for", c.below_confidence));
+    }
+    parts.join("; ")
 }

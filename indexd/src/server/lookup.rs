@@ -110,22 +110,29 @@ pub fn search(
 }
 
 /// Definitions by symbol id, place, qualified name or name; when there is none of exactly that
-/// name, those whose names hold the same words.
+/// name, those whose names hold the same words. Those first that are used most, product code before tests,
+/// docs and generated files; and how many there are.
 ///
 /// # Errors
 /// `POC_E_SYMBOL_NOT_FOUND` or `POC_E_INVALID_REQUEST`.
-pub fn symbols(view: &dyn IndexView, name: &str, limit: Option<u32>) -> Result<Vec<Symbol>, ErrorObject> {
+pub fn symbols(
+    view: &dyn IndexView,
+    name: &str,
+    limit: Option<u32>,
+) -> Result<(Vec<Symbol>, u64), ErrorObject> {
     let limit = checked_limit(limit)?;
     checked_text("name", name)?;
     let mut defs = super::graph::find_all(view, name);
+    super::graph::order(view, &mut defs);
     if defs.is_empty() {
         defs = similar(view, name);
     }
     if defs.is_empty() {
         return Err(super::suggest::not_found(view, name));
     }
+    let n = defs.len() as u64;
     defs.truncate(limit);
-    Ok(defs.into_iter().map(|d| convert::symbol(view, d)).collect())
+    Ok((defs.into_iter().map(|d| convert::symbol(view, d)).collect(), n))
 }
 
 /// Definitions whose names hold every word of `name`, in any case and order; shorter names first.

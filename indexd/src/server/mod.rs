@@ -3,7 +3,7 @@
 //! Read in this order: [`backend`] (what serves a request, and what it may know of its caller),
 //! [`dispatch`] (limits, cancellation and faults around it), [`connection`] (one client),
 //! [`daemon`] (the lock, the socket, the end), [`engine`] (the backend over real workspaces), with
-//! `documents`, `graph`, `edges`, `import`, `offers`, `place`, `records`, `seats`, `shown` and `metrics` beside it. [`convert`] alone turns our
+//! `documents`, `graph`, `grep`, `edges`, `import`, `offers`, `place`, `records`, `seats`, `shown` and `metrics` beside it. [`convert`] alone turns our
 //! types into those of the wire. [`log`] is the log file, [`limits`] the numbers.
 
 pub mod backend;
@@ -17,11 +17,13 @@ pub mod documents;
 pub mod edges;
 pub mod engine;
 pub mod graph;
+pub mod grep;
 pub mod import;
 pub mod limits;
 pub mod log;
 pub mod lookup;
 pub mod metrics;
+pub mod named;
 pub mod offers;
 pub mod place;
 pub mod records;

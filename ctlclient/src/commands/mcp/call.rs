@@ -4,7 +4,9 @@
 //! given when asked for: clients that find structured content may show it to the model in place of
 //! the text.
 
-use super::tools::{EDGES_DEFAULT, HITS_DEFAULT, MAP_TOKENS_DEFAULT, TOKENS_MAX, TOKENS_MIN, Tool};
+use super::tools::{
+    EDGES_DEFAULT, GREP_TOKENS_DEFAULT, HITS_DEFAULT, MAP_TOKENS_DEFAULT, TOKENS_MAX, TOKENS_MIN, Tool,
+};
 use super::workspaces::Workspaces;
 use crate::args::{ColorWhen, Common};
 use crate::commands::pack::default_budgets;
@@ -17,6 +19,7 @@ use indexd_proto::Method;
 use indexd_proto::documents::{MapParams, MapResult};
 use indexd_proto::error::{ErrorCode, ErrorObject};
 use indexd_proto::graph::{GraphParams, GraphResult};
+use indexd_proto::grep::{GrepParams, GrepResult, GrepRole};
 use indexd_proto::limits::CTL_BUDGET_TOKENS;
 use indexd_proto::pack::{Form, Pack};
 use indexd_proto::request::{CallOptions, PackGetParams, PackGetResult, PackParams, PackResult};
@@ -123,6 +126,19 @@ struct FindArguments {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
+struct GrepArguments {
+    pattern: String,
+    paths: Option<Vec<String>>,
+    glob: Option<String>,
+    ignore_case: Option<bool>,
+    word: Option<bool>,
+    role: Option<GrepRole>,
+    tests: Option<bool>,
+    max_tokens: Option<u32>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
 struct GraphArguments {
     symbol: String,
     depth: Option<u32>,
@@ -175,6 +191,7 @@ impl Desk {
             Tool::Build | Tool::Create => self.pack(&mut asking, read(tool, args)?, tool == Tool::Create),
             Tool::Get => self.get(&mut asking, &read(tool, args)?),
             Tool::Search => search(&mut asking, read(tool, args)?),
+            Tool::Grep => grep(&mut asking, read(tool, args)?),
             Tool::Locate => locate(&mut asking, read(tool, args)?),
             Tool::Callers => graph(&mut asking, read(tool, args)?, Method::Callers),
             Tool::Callees => graph(&mut asking, read(tool, args)?, Method::Callees),
@@ -304,6 +321,29 @@ fn search(asking: &mut Asking, args: FindArguments) -> Result<Outcome, Failure> 
     found(text, &line, &answer.envelope)
 }
 
+fn grep(asking: &mut Asking, args: GrepArguments) -> Result<Outcome, Failure> {
+    let params = GrepParams {
+        repo: Some(asking.root.to_owned()),
+        patterns: vec![args.pattern],
+        paths: args.paths.unwrap_or_default(),
+        globs: args.glob.into_iter().collect(),
+        ignore_case: args.ignore_case.unwrap_or_default(),
+        word: args.word.unwrap_or_default(),
+        roles: args.role.into_iter().collect(),
+        tests: args.tests,
+        max_tokens: Some(args.max_tokens.unwrap_or(GREP_TOKENS_DEFAULT)),
+        wait: asking.wait(),
+        progress: asking.wants_progress,
+        ..GrepParams::default()
+    };
+    let line = asking.call(Method::Grep, &params)?;
+    let answer: GrepResult = session::result(&line)?;
+    let more = "more: raise `max_tokens`; fewer: `role`, `tests`, `glob`, `paths`";
+    let text = answer.text.clone().unwrap_or_default();
+    let text = text.replace("more: --budget N or --all; fewer: --def, --call, --no-test, -g GLOB", more);
+    found(text, &line, &answer.envelope)
+}
+
 fn locate(asking: &mut Asking, args: FindArguments) -> Result<Outcome, Failure> {
     let params = SymbolParams {
         repo: Some(asking.root.to_owned()),
@@ -337,7 +377,8 @@ fn graph(asking: &mut Asking, args: GraphArguments, method: Method) -> Result<Ou
     };
     let line = asking.call(method, &params)?;
     let answer: GraphResult = session::result(&line)?;
-    let text = lookup::graph_text(&answer, STYLE).replace("raise it with --limit", "raise `limit`");
+    let text = lookup::graph_text(&answer, STYLE).replace(", which --all names", "");
+    let text = text.replace("raise it with --limit, or --all", "raise `limit`");
     found(text, &line, &answer.envelope)
 }
 

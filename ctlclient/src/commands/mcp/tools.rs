@@ -11,6 +11,8 @@ pub const EDGES_DEFAULT: u32 = 60;
 pub const HITS_DEFAULT: u32 = 10;
 /// Tokens of a map unless told otherwise.
 pub const MAP_TOKENS_DEFAULT: u32 = 3_000;
+/// Tokens of an answer of `grep` unless told otherwise.
+pub const GREP_TOKENS_DEFAULT: u32 = 2_000;
 /// The least of a map.
 const MAP_TOKENS_MIN: u64 = 500;
 /// The least budget of a pack in tokens.
@@ -29,6 +31,8 @@ pub enum Tool {
     Get,
     /// Ranked places.
     Search,
+    /// Lines that match.
+    Grep,
     /// Definitions by name.
     Locate,
     /// Who calls it.
@@ -43,11 +47,12 @@ pub enum Tool {
 
 impl Tool {
     /// Every tool, in the order of the list.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::Build,
         Self::Create,
         Self::Get,
         Self::Search,
+        Self::Grep,
         Self::Locate,
         Self::Callers,
         Self::Callees,
@@ -64,6 +69,7 @@ impl Tool {
             (Self::Get, false) => "context_pack_get",
             (Self::Get, true) => "context_pack.get",
             (Self::Search, _) => "search_code",
+            (Self::Grep, _) => "grep",
             (Self::Locate, _) => "locate_symbol",
             (Self::Callers, _) => "callers",
             (Self::Callees, _) => "callees",
@@ -84,6 +90,7 @@ impl Tool {
             Self::Create => "Context pack with a record",
             Self::Get => "Read a context pack",
             Self::Search => "Search code",
+            Self::Grep => "Search text",
             Self::Locate => "Find definitions",
             Self::Callers => "Who calls it",
             Self::Callees => "What it calls",
@@ -113,13 +120,18 @@ impl Tool {
                  matters. `expect` as in build_context_pack. Read them with build_context_pack or your own \
                  tools."
             }
+            Self::Grep => {
+                "Lines that match a regular expression, as ripgrep finds them, by file and enclosing \
+                 definition: definitions first, then calls, then the rest, tests apart. What does not fit is \
+                 counted by role and file."
+            }
             Self::Locate => {
                 "Definitions by exact name, Class.method, words of a name, or path:line, each with its \
                  place and signature."
             }
             Self::Callers => {
-                "Who calls a function or method, resolved through imports, types and inheritance (no text \
-                 matches); ends with what could not be resolved."
+                "Who calls a function or method, or passes it on, resolved through imports, types and \
+                 inheritance; then every other place of the name in the text that may be a call."
             }
             Self::Callees => "What a function or method calls.",
             Self::Impact => {
@@ -148,6 +160,21 @@ impl Tool {
             Self::Search => (
                 json!({"query": {"type": "string"}, "expect": expect(), "limit": limit(HITS_DEFAULT)}),
                 "query expect",
+            ),
+            Self::Grep => (
+                json!({
+                    "pattern": {"type": "string"},
+                    "paths": {"type": "array", "items": {"type": "string"}, "description": "Files, folders"},
+                    "glob": {"type": "string"},
+                    "ignore_case": {"type": "boolean", "default": false},
+                    "word": {"type": "boolean", "default": false},
+                    "role": {"type": "string",
+                        "enum": ["def", "call", "ref", "import", "string", "comment"]},
+                    "tests": {"type": "boolean", "description": "Only tests, or none"},
+                    "max_tokens": {"type": "integer", "minimum": TOKENS_MIN, "maximum": TOKENS_MAX,
+                        "default": GREP_TOKENS_DEFAULT},
+                }),
+                "pattern",
             ),
             Self::Locate => (json!({"name": symbol, "limit": limit(HITS_DEFAULT)}), "name"),
             Self::Callers | Self::Callees | Self::Impact => (

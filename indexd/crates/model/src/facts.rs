@@ -538,6 +538,22 @@ impl<'a> Facts<'a> {
         self.interface.arena.bindings.len() + self.body.map_or(0, |b| b.bindings.len())
     }
 
+    /// Where the names of parameters and local variables stand, their uses and themselves, as offsets,
+    /// ascending; functions within functions and names bound by imports are not among them.
+    pub fn locals(&self) -> Vec<u32> {
+        let is_local = |b: &Binding| !matches!(b.kind, BindingKind::Import | BindingKind::Def);
+        let bound = (0..self.n_bindings() as u32).filter_map(|i| self.binding(BindingId(i)));
+        let uses = (0..self.n_exprs() as u32).map(|i| self.expr(ExprId(i))).filter(|e| match e.node {
+            Node::Name { binding, .. } => self.binding(binding).is_some_and(is_local),
+            _ => false,
+        });
+        let mut out: Vec<u32> =
+            bound.filter(|b| is_local(b)).map(|b| b.at).chain(uses.map(|e| e.at)).collect();
+        out.sort_unstable();
+        out.dedup();
+        out
+    }
+
     /// The definition; panics on `NONE`.
     pub fn def(&self, def: DefIdx) -> &'a Def {
         &self.interface.defs[def.index()]

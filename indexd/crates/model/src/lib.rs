@@ -6,6 +6,7 @@
 
 pub mod coded;
 pub mod facts;
+pub mod grams;
 pub mod ids;
 pub mod key;
 pub mod language;

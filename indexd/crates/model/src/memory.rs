@@ -143,6 +143,11 @@ pub trait InMemory {
 
     /// The edges, sorted.
     fn edges(&self) -> &Edges;
+
+    /// As [`IndexView::locals`]; none where no bodies are kept.
+    fn locals_in(&self, _file: FileDoc) -> Vec<u32> {
+        Vec::new()
+    }
 }
 
 impl<T: InMemory> FactsView for T {
@@ -182,6 +187,10 @@ impl<T: InMemory> IndexView for T {
 
     fn file(&self, file: FileDoc) -> FileRecord {
         self.rows().files[file.index()].clone()
+    }
+
+    fn locals(&self, file: FileDoc) -> Vec<u32> {
+        self.locals_in(file)
     }
 
     fn text(&self, file: FileDoc) -> Arc<str> {

@@ -5,6 +5,7 @@
 //! first build, the JSONL artifacts, and a naive oracle in tests.
 
 use crate::facts::{ChunkKind, DefFlags, DefIdx, DefKind, Interface, Outcome, Role};
+use crate::grams::Need;
 use crate::ids::{ChunkDoc, ContentHash, DefDoc, FileDoc};
 use crate::key::Key;
 use crate::language::{FileRoles, Language};
@@ -263,6 +264,19 @@ pub trait IndexView: FactsView {
     /// The stored text of a file: its bytes decoded as UTF-8 (UTF-16 by BOM, else lossy), line ends
     /// and BOM kept. Empty for files without chunks.
     fn text(&self, file: FileDoc) -> Arc<str>;
+
+    /// The files whose text may hold what a search needs, ordered by path; all files of a view without
+    /// signatures. None that holds it is missing.
+    fn files_that_may_hold(&self, _need: &Need) -> Vec<FileDoc> {
+        self.files()
+    }
+
+    /// Where the names of parameters and local variables stand in a file, their uses and themselves, as
+    /// offsets, ascending; functions within functions and names bound by imports are not among them.
+    /// Nothing for a view that keeps no facts of bodies.
+    fn locals(&self, _file: FileDoc) -> Vec<u32> {
+        Vec::new()
+    }
 
     /// The lines of [`IndexView::text`].
     fn lines(&self, file: FileDoc) -> Arc<LineIndex> {

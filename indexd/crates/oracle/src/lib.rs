@@ -133,6 +133,10 @@ impl InMemory for Oracle {
             edges
         })
     }
+
+    fn locals_in(&self, file: FileDoc) -> Vec<u32> {
+        Facts::inside(&self.all[file.index()]).locals()
+    }
 }
 
 #[cfg(test)]

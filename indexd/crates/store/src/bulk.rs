@@ -55,8 +55,8 @@ struct Entry {
     text_len: u32,
     stat: FileStat,
     interface: Arc<Interface>,
-    /// Interface, body, text.
-    blobs: [Place; 3],
+    /// Interface, body, text, signature.
+    blobs: [Place; 4],
     chunks: Vec<Chunk>,
     lens: Vec<[u16; N_FIELDS]>,
     digests: Vec<u64>,
@@ -126,7 +126,7 @@ impl Bulk {
         let mut packer = lock(&self.packers).pop().unwrap_or_default();
         let blobs = Blobs::of(&input.facts, &input.text, &mut packer)?;
         lock(&self.packers).push(packer);
-        let blobs = self.spill.push([&blobs.interface, &blobs.body, &blobs.text])?;
+        let blobs = self.spill.push([&blobs.interface, &blobs.body, &blobs.text, &blobs.grams])?;
         let (vocabulary, terms, path_terms) = self.vocabularies.pack(vocabulary, &input.terms)?;
         let lines = is_linkable(&input.facts).then_some(&input.lines);
         let entry = Entry {
@@ -379,7 +379,9 @@ impl Sealed {
 
     fn write_blobs(&self, sink: &mut Sink, spill: &Spill) -> Result<()> {
         let tables = sink.tables();
-        for (i, table) in [&tables.interfaces, &tables.bodies, &tables.texts].into_iter().enumerate() {
+        for (i, table) in
+            [&tables.interfaces, &tables.bodies, &tables.texts, &tables.grams].into_iter().enumerate()
+        {
             for (file, entry) in self.each() {
                 sink.append_blob(table, file, &spill.read(entry.blobs[i])?)?;
             }

@@ -126,6 +126,7 @@ fn dump(rows: Rows, meta: &Meta, out: &mut dyn io::Write) -> io::Result<()> {
         (&tables.interfaces, &|t| blob_lines(rows, t, &m, hash)),
         (&tables.bodies, &|t| blob_lines(rows, t, &m, hash)),
         (&tables.texts, &|t| blob_lines(rows, t, &m, hash)),
+        (&tables.grams, &|t| raw_lines(rows, t, &m)),
         (&tables.terms, &|t| posting_lines(rows, t, |id| m.chunk(id))),
         (&tables.path_terms, &|t| posting_lines(rows, t, |id| m.file(id))),
         (&tables.providers, &|t| set_lines(rows, t, |_| 8, |key| Ok(hex(key)), |id| m.file(id))),
@@ -283,6 +284,16 @@ fn blob_lines(
     let mut lines = Vec::new();
     rows.all_blobs(table, |file, raw| {
         lines.push(format!("{}\t{}", m.file(file)?, line(file, raw)?));
+        Ok(())
+    })?;
+    Ok(lines)
+}
+
+/// One line for each blob that is kept as it is.
+fn raw_lines(rows: Rows, table: &Table, m: &Meanings) -> Result<Lines> {
+    let mut lines = Vec::new();
+    rows.all_pieces(table, |file, raw| {
+        lines.push(format!("{}\t{}", m.file(file)?, ContentHash::of(raw)));
         Ok(())
     })?;
     Ok(lines)

@@ -50,7 +50,7 @@ pub use error::{StoreError, Unreadable};
 pub use input::{FileInput, FileStat, History, HistoryFile, Overlays};
 pub use meta::FORMAT;
 pub use packed::{pack_facts, unpack_facts};
-pub use snapshot::{Snapshot, forget_decoded};
+pub use snapshot::{Snapshot, forget_decoded, read_packed_text};
 pub use store::{Opened, Store, WeakStore};
 pub use verify::verify;
 pub use write::{PutOutcome, WriteTxn};

@@ -7,7 +7,7 @@ use heed::{RoTxn, RwTxn};
 use indexd_model::view::CorpusStats;
 
 /// Changes when stored bytes do. An index of another version is rebuilt, never converted.
-pub const FORMAT: u32 = 10;
+pub const FORMAT: u32 = 11;
 
 const STATE: &[u8] = b"state";
 const FREE: &[u8] = b"free";

@@ -10,7 +10,8 @@ use crate::error::Result;
 use crate::input::FileInput;
 use indexd_model::view::digest_of;
 use indexd_model::{
-    Chunk, ContentHash, DefFlags, DefIdx, DefKind, Facts, FileFacts, Interface, LineIndex, Lines, Span, names,
+    Chunk, ContentHash, DefFlags, DefIdx, DefKind, Facts, FileFacts, Interface, LineIndex, Lines, Span,
+    grams, names,
 };
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
@@ -22,6 +23,8 @@ pub(crate) struct Blobs {
     pub body: Vec<u8>,
     /// Text; empty for an empty text.
     pub text: Vec<u8>,
+    /// The signature of the text.
+    pub grams: Vec<u8>,
 }
 
 impl Blobs {
@@ -30,6 +33,7 @@ impl Blobs {
         Ok(Self {
             interface: packer.interface(&facts.interface)?,
             body: packer.body(&facts.body, &facts.chunks)?,
+            grams: grams::signature(text),
             text: if text.is_empty() { Vec::new() } else { blob::compress(text.as_bytes())? },
         })
     }

@@ -339,6 +339,33 @@ impl<'t> Rows<'t> {
         )
     }
 
+    /// Calls `each` with every file that has a blob and with the bytes that are stored, in order of their
+    /// handles.
+    pub fn all_pieces(&self, table: &Table, mut each: impl FnMut(u32, &[u8]) -> Result<()>) -> Result<()> {
+        let mut rows = table.iter(self.txn)?;
+        let (mut file, mut first, mut joined) = (None, &[][..], Vec::new());
+        loop {
+            let piece = rows.advance()?;
+            let next = piece.map(|_| table.handle(rows.key().get(..4).unwrap_or_default())).transpose()?;
+            match piece {
+                Some(piece) if next == file => {
+                    if joined.is_empty() {
+                        joined.extend_from_slice(first);
+                    }
+                    joined.extend_from_slice(piece);
+                }
+                _ => {
+                    if let Some(file) = file {
+                        each(file, if joined.is_empty() { first } else { &joined })?;
+                    }
+                    joined.clear();
+                    let Some(piece) = piece else { return Ok(()) };
+                    (file, first) = (next, piece);
+                }
+            }
+        }
+    }
+
     /// Calls `each` with every file that has a blob and with what it holds, in order of their handles.
     pub fn all_blobs(&self, table: &Table, mut each: impl FnMut(u32, Vec<u8>) -> Result<()>) -> Result<()> {
         let mut last = None;

@@ -7,7 +7,7 @@ use crate::cache::Cache;
 use crate::codec::chunks::ChunkRow;
 use crate::codec::edges::{Base, decode_unresolved};
 use crate::codec::enums::Coded;
-use crate::codec::{bytes, postings};
+use crate::codec::{blob, bytes, postings};
 use crate::directory::Directory;
 use crate::error::{Result, StoreError, Unreadable};
 use crate::input::FileStat;
@@ -17,6 +17,7 @@ use crate::rows::{IN_KIND, Rows, base_of, in_prefix, term_prefix, text_prefix};
 use crate::sets;
 use crate::store::Store;
 use crate::table::Table;
+use indexd_model::grams::Need;
 use indexd_model::links::EdgeKind;
 use indexd_model::view::{
     ChunkRecord, CorpusStats, DefRecord, Edge, FactsView, FieldCounts, FileHistory, FileRecord, IndexView,
@@ -128,6 +129,11 @@ impl Snapshot {
     /// As [`IndexView::text`] for a reader of every file: it is not kept in place of what packs need.
     pub fn text_once(&self, file: FileDoc) -> Arc<str> {
         self.must(self.rows().text(file.0))
+    }
+
+    /// The text of a file as it is stored, to be read by [`read_packed_text`] on any thread.
+    pub fn packed_text(&self, file: FileDoc) -> Vec<u8> {
+        self.must(self.rows().blob(&self.rows().tables.texts, file.0))
     }
 
     /// Interface and body of a file.
@@ -479,6 +485,12 @@ pub(crate) fn interface(store: &Store, rows: Rows, file: u32) -> Result<Arc<Inte
     Ok(decoded)
 }
 
+/// What `read` makes of a text from [`Snapshot::packed_text`]; `None` for a damaged one.
+pub fn read_packed_text<T>(packed: &[u8], read: impl FnOnce(&str) -> T) -> Option<T> {
+    let text = |raw: &[u8]| std::str::from_utf8(raw).ok().map(read);
+    if packed.is_empty() { text(packed) } else { blob::read_in(packed, text) }
+}
+
 /// A text with its lines, which are found when they are first asked for.
 pub(crate) struct Text {
     pub text: Arc<str>,
@@ -578,6 +590,26 @@ impl IndexView for Snapshot {
 
     fn text(&self, file: FileDoc) -> Arc<str> {
         Arc::clone(&self.must(text(&self.store, self.rows(), file.0)).text)
+    }
+
+    fn files_that_may_hold(&self, need: &Need) -> Vec<FileDoc> {
+        if *need == Need::Nothing {
+            return self.files();
+        }
+        let mut found = Vec::new();
+        self.must(self.rows().all_pieces(&self.rows().tables.grams, |file, signature| {
+            if need.is_met_by(signature) {
+                found.push(FileDoc(file));
+            }
+            Ok(())
+        }));
+        found.sort_unstable_by_key(|f| self.directory().rank(*f));
+        found
+    }
+
+    fn locals(&self, file: FileDoc) -> Vec<u32> {
+        let facts = self.must(self.rows().facts(file.0));
+        Facts::inside(&facts).locals()
     }
 
     fn lines(&self, file: FileDoc) -> Arc<LineIndex> {

@@ -58,6 +58,8 @@ tables! {
     bodies: Derived, Pieces;
     /// File handle and piece to the compressed text.
     texts: Derived, Pieces;
+    /// File handle and piece to the signature of the text, see [`indexd_model::grams`].
+    grams: Derived, Pieces;
     /// Term and block of chunks to postings.
     terms: Derived, Runs;
     /// Path term and block of files to postings.

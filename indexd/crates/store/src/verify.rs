@@ -14,7 +14,7 @@ use crate::store::open_env;
 use crate::table::Table;
 use crate::tables::Tables;
 use indexd_model::view::CorpusStats;
-use indexd_model::{ContentHash, Language, Outcome};
+use indexd_model::{ContentHash, Language, Outcome, grams};
 use rustc_hash::FxHashSet;
 use std::path::Path;
 
@@ -132,6 +132,9 @@ fn check_file(rows: Rows, file: u32, row: &ArchivedFileRow, seen: &mut Seen) -> 
     }
     if rows.text(file)?.len() as u32 != row.text_len.to_native() {
         return Err(fault("the text has another length"));
+    }
+    if rows.blob(&t.grams, file)? != grams::signature(&rows.text(file)?) {
+        return Err(fault("the signature of the text differs"));
     }
     let codes = (Language::from_code(row.language), Outcome::from_code(row.outcome));
     let (Some(language), Some(outcome)) = codes else {

@@ -196,6 +196,7 @@ impl<'s> WriteTxn<'s> {
         put_blob(&tables.interfaces, &mut self.txn, file, &blobs.interface)?;
         put_blob(&tables.bodies, &mut self.txn, file, &blobs.body)?;
         put_blob(&tables.texts, &mut self.txn, file, &blobs.text)?;
+        put_blob(&tables.grams, &mut self.txn, file, &blobs.grams)?;
         let leaf = signature::leaf(&input.path, &input.hash, interface.language, interface.outcome);
         self.leaves.set(tables, &mut self.txn, &signature::leaf_key(&input.path), Some(leaf))?;
         self.unlinked.insert(file);
@@ -404,7 +405,7 @@ impl<'s> WriteTxn<'s> {
         self.drop_defs(&old.docs, &old.names(&old.docs))?;
         self.put_lookups(doc, &[])?;
         self.take_off(&old, 0..0)?;
-        for table in [&tables.interfaces, &tables.bodies, &tables.texts, &tables.unresolved] {
+        for table in [&tables.interfaces, &tables.bodies, &tables.texts, &tables.grams, &tables.unresolved] {
             put_blob(table, &mut self.txn, doc, &[])?;
         }
         let key = doc.to_be_bytes();

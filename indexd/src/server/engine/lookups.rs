@@ -7,11 +7,12 @@ use crate::server::dispatch::json;
 use crate::server::graph::{self, Relation};
 use crate::server::lookup::Found;
 use crate::server::metrics::Compared;
-use crate::server::{card, convert, log, lookup, place, show, why};
+use crate::server::{card, convert, grep, log, lookup, place, show, why};
 use indexd_pack::Asked;
 use indexd_proto::card::{CardParams, CardResult};
 use indexd_proto::error::ErrorObject;
 use indexd_proto::graph::{GraphParams, GraphResult};
+use indexd_proto::grep::{GrepParams, GrepResult};
 use indexd_proto::search::{
     DefinitionsParams, DefinitionsResult, Hit, SearchParams, SearchResult, SymbolParams, SymbolResult,
 };
@@ -56,6 +57,28 @@ impl Engine {
         })
     }
 
+    pub(super) fn grep(&self, mut p: GrepParams, ctx: &Context) -> Result<String, ErrorObject> {
+        let overlays = std::mem::take(&mut p.overlays);
+        let reading = self.read_over(target(&p.repo, &p.cwd), p.wait, p.progress, &overlays, ctx)?;
+        let cwd = p.cwd.as_deref().map(Path::new);
+        for path in &mut p.paths {
+            // A path outside stands for no file.
+            *path = place::of_path(reading.workspace.root(), cwd, path).unwrap_or_else(|| "../".to_owned());
+        }
+        let counter = self.counter(TOKENIZER)?;
+        let grep::Grep { files, lines, n_lines, text } =
+            grep::grep(&reading.snapshot, &p, &*counter, &ctx.cancel)?;
+        json(&GrepResult {
+            schema: "GrepResult".to_owned(),
+            schema_version: SCHEMA_VERSION.to_owned(),
+            files,
+            lines,
+            n_lines,
+            text,
+            envelope: reading.envelope(ctx),
+        })
+    }
+
     /// Builds the pack of the same text and records how far it agrees with what the search found. What
     /// fails here costs the search nothing but time.
     fn shadow(&self, reading: &Reading, query: &str, hits: &[Hit], ctx: &Context) {
@@ -81,11 +104,14 @@ impl Engine {
 
     pub(super) fn symbol(&self, p: SymbolParams, ctx: &Context) -> Result<String, ErrorObject> {
         let reading = self.read_over(target(&p.repo, &p.cwd), p.wait, p.progress, &p.overlays, ctx)?;
+        let (symbols, n_symbols) =
+            lookup::symbols(&reading.snapshot, &reading.symbol(&p.cwd, &p.name), p.limit)
+                .map_err(|e| reading.qualified(e))?;
         json(&SymbolResult {
             schema: "SymbolResult".to_owned(),
             schema_version: SCHEMA_VERSION.to_owned(),
-            symbols: lookup::symbols(&reading.snapshot, &reading.symbol(&p.cwd, &p.name), p.limit)
-                .map_err(|e| reading.qualified(e))?,
+            symbols,
+            n_symbols,
             envelope: reading.envelope(ctx),
         })
     }
@@ -94,9 +120,19 @@ impl Engine {
         let reading = self.read(target(&p.repo, &p.cwd), p.wait, p.progress, ctx)?;
         let counter = self.counter(TOKENIZER)?;
         let name = reading.symbol(&p.cwd, &p.symbol);
-        let card::Card { symbol, owner, doc, links: [callers, callees, tests], others, text, tokens } =
-            card::card(&reading.snapshot, &name, p.max_tokens, &*counter, &ctx.cancel)
-                .map_err(|e| reading.qualified(e))?;
+        let card::Card {
+            symbol,
+            owner,
+            doc,
+            links: [callers, callees, tests],
+            through,
+            beside,
+            n_others,
+            others,
+            text,
+            tokens,
+        } = card::card(&reading.snapshot, &name, p.max_tokens, &*counter, &ctx.cancel)
+            .map_err(|e| reading.qualified(e))?;
         json(&CardResult {
             schema: "Card".to_owned(),
             schema_version: SCHEMA_VERSION.to_owned(),
@@ -106,6 +142,9 @@ impl Engine {
             callers,
             callees,
             tests,
+            through,
+            beside,
+            n_others,
             others,
             text,
             tokens,
@@ -148,7 +187,9 @@ impl Engine {
             schema_version: SCHEMA_VERSION.to_owned(),
             relation: relation.name().to_owned(),
             roots: walk.roots,
+            n_roots: walk.n_roots,
             edges: walk.edges,
+            n_edges: walk.n_edges,
             bounded: walk.bounded,
             through: walk.through,
             coverage: walk.coverage,

@@ -1,0 +1,173 @@
+//! What each place of a file is: a definition, a call, another use, an import, a string, a comment. The
+//! facts and edges say the first four, the syntax tree the others.
+
+use indexd_lang::highlight::{Class, highlight};
+use indexd_model::view::DefRecord;
+use indexd_model::{
+    DefDoc, DefIdx, EdgeKind, FileDoc, FileRoles, IndexView, Interface, Language, Role, Span,
+    UnresolvedReason,
+};
+use indexd_proto::grep::GrepRole;
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::sync::Arc;
+
+/// The edges that stand in the text of their source.
+const KINDS: [EdgeKind; 5] =
+    [EdgeKind::Call, EdgeKind::Usage, EdgeKind::Import, EdgeKind::Export, EdgeKind::Inherit];
+
+/// A use that the facts of a file tell of.
+#[derive(Clone, Copy, Debug)]
+pub struct Use {
+    /// What it is.
+    pub role: GrepRole,
+    /// What it names; [`DefDoc::NONE`] where that is not known.
+    pub target: DefDoc,
+    /// Percent; 0 without a target.
+    pub confidence: u8,
+    /// Why it names nothing that is known.
+    pub reason: Option<UnresolvedReason>,
+}
+
+/// A file as its places are looked at.
+pub struct Places<'v> {
+    view: &'v dyn IndexView,
+    file: FileDoc,
+    /// Its text.
+    pub text: Arc<str>,
+    interface: Arc<Interface>,
+    is_test_file: bool,
+    /// Uses by the offset of their names, of the definitions that were asked for.
+    uses: FxHashMap<u32, Vec<Use>>,
+    read: FxHashSet<DefIdx>,
+    has_unresolved: bool,
+    locals: Option<Vec<u32>>,
+}
+
+impl<'v> Places<'v> {
+    /// Those of a file.
+    pub fn of(view: &'v dyn IndexView, file: FileDoc) -> Self {
+        Self {
+            view,
+            file,
+            text: view.text(file),
+            interface: view.interface(file),
+            is_test_file: view.file(file).roles.has(FileRoles::TEST),
+            uses: FxHashMap::default(),
+            read: FxHashSet::default(),
+            has_unresolved: false,
+            locals: None,
+        }
+    }
+
+    /// The definitions around a place, the outermost first.
+    pub fn around(&self, at: u32) -> Vec<DefIdx> {
+        let defs = (0u32..).zip(&self.interface.defs);
+        defs.filter(|(_, d)| d.span.holds(at)).map(|(i, _)| DefIdx(i)).collect()
+    }
+
+    /// The language of the file.
+    pub fn language(&self) -> Language {
+        self.interface.language
+    }
+
+    /// The record of a definition of the file.
+    pub fn record(&self, def: DefIdx) -> DefRecord {
+        self.view.def(self.view.def_doc(self.file, def))
+    }
+
+    /// Whether a place belongs to a test.
+    pub fn is_test(&self, around: &[DefIdx]) -> bool {
+        let is_test = |d: &DefIdx| self.interface.defs[d.index()].flags.has(indexd_model::DefFlags::TEST);
+        self.is_test_file || around.iter().any(is_test)
+    }
+
+    /// Whether the name of a definition stands in a part of the text.
+    pub fn defines(&self, part: Span) -> bool {
+        self.interface.defs.iter().any(|d| overlap(d.name_span, part))
+    }
+
+    /// Whether a statement of an import stands there.
+    pub fn imports(&self, part: Span) -> bool {
+        self.interface.imports.iter().any(|i| overlap(i.span, part))
+    }
+
+    /// Whether a local name stands there.
+    pub fn is_local(&mut self, part: Span) -> bool {
+        let (view, file) = (self.view, self.file);
+        let locals = self.locals.get_or_insert_with(|| view.locals(file));
+        let word_end = |at: u32| at + name_len(&self.text, at);
+        let until = locals.partition_point(|at| *at < part.end);
+        locals[..until].last().is_some_and(|at| *at >= part.start || word_end(*at) > part.start)
+    }
+
+    /// The uses whose names stand in a part of the text, which lies in these definitions.
+    pub fn uses(&mut self, part: Span, around: &[DefIdx]) -> Vec<Use> {
+        self.read_uses(around);
+        let mut found = Vec::new();
+        let from = part.start.saturating_sub(64);
+        for at in from..part.end.max(part.start + 1) {
+            if let Some(uses) = self.uses.get(&at)
+                && (at >= part.start || at + name_len(&self.text, at) > part.start)
+            {
+                found.extend_from_slice(uses);
+            }
+        }
+        found
+    }
+
+    fn read_uses(&mut self, around: &[DefIdx]) {
+        for &def in around.iter().chain([&DefIdx::NONE]) {
+            if !self.read.insert(def) {
+                continue;
+            }
+            for edge in self.view.edges_from(self.view.def_doc(self.file, def), &KINDS) {
+                for o in &edge.occurrences {
+                    let role = match edge.kind {
+                        EdgeKind::Import | EdgeKind::Export => GrepRole::Import,
+                        _ => role_of(o.role),
+                    };
+                    let of = Use { role, target: edge.target, confidence: o.confidence, reason: None };
+                    self.uses.entry(o.at).or_default().push(of);
+                }
+            }
+        }
+        if !std::mem::replace(&mut self.has_unresolved, true) {
+            for u in self.view.unresolved(self.file) {
+                let role = role_of(u.role);
+                let of = Use { role, target: DefDoc::NONE, confidence: 0, reason: Some(u.reason) };
+                self.uses.entry(u.at).or_default().push(of);
+            }
+        }
+    }
+
+    /// Strings and comments in these parts of the text, by its syntax tree; nothing for languages without a
+    /// grammar.
+    pub fn quiet(&self, parts: &[Span]) -> Vec<(Span, GrepRole)> {
+        let found = highlight(self.interface.language, &self.text, parts);
+        let role = |c: Class| match c {
+            Class::Comment => Some(GrepRole::Comment),
+            Class::String => Some(GrepRole::String),
+            _ => None,
+        };
+        found.into_iter().filter_map(|(span, class)| Some((span, role(class)?))).collect()
+    }
+}
+
+fn role_of(role: Role) -> GrepRole {
+    match role {
+        Role::Call => GrepRole::Call,
+        Role::Import => GrepRole::Import,
+        _ => GrepRole::Ref,
+    }
+}
+
+/// Whether two parts have a byte in common, or one begins where the other, empty one, is.
+pub fn overlap(a: Span, b: Span) -> bool {
+    a.start < b.end.max(b.start + 1) && b.start < a.end
+}
+
+/// Bytes of the name at a place.
+pub fn name_len(text: &str, at: u32) -> u32 {
+    let rest = text.get(at as usize..).unwrap_or("");
+    rest.find(|c: char| !(c.is_alphanumeric() || c == '_' || c == '$')).unwrap_or(rest.len()).max(1) as u32
+}

@@ -1,0 +1,191 @@
+//! The answer of a search as text: definitions first, then calls, then the rest, tests apart; by file and
+//! definition; within a number of tokens, with what was cut as counts.
+
+use super::shown;
+use indexd_model::{FactsView as _, FileRoles, IndexView as _};
+use indexd_proto::grep::{GrepFile, GrepLine, GrepParams, GrepRole};
+use indexd_store::Snapshot;
+use indexd_text::TokenCounter;
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::collections::BTreeMap;
+
+/// Files named among those that were cut.
+const CUT_FILES_MAX: usize = 8;
+/// Bytes of a line that are shown.
+const LINE_BYTES_MAX: usize = 160;
+
+/// What the text is written from.
+pub struct Page<'a> {
+    lines: &'a [GrepLine],
+    files: &'a [GrepFile],
+    head: usize,
+    /// Files that come behind others: docs, generated and vendored ones.
+    behind: FxHashSet<&'a str>,
+}
+
+/// What the text of an answer is written from.
+pub fn of<'a>(
+    snapshot: &Snapshot,
+    lines: &'a [GrepLine],
+    files: &'a [GrepFile],
+    params: &GrepParams,
+) -> Page<'a> {
+    let is_behind = |f: &&GrepFile| {
+        let roles = snapshot.file_by_path(&f.file_rel_path).map(|f| snapshot.file(f).roles);
+        let later = [FileRoles::DOC, FileRoles::GENERATED, FileRoles::VENDORED, FileRoles::EXAMPLE];
+        roles.is_some_and(|roles| later.iter().any(|r| roles.has(*r)))
+    };
+    let behind = files.iter().filter(is_behind).map(|f| f.file_rel_path.as_str()).collect();
+    Page { lines, files, head: params.limit.map_or(usize::MAX, |n| n as usize), behind }
+}
+
+/// The sections, best first.
+const SECTIONS: [&str; 4] = ["definitions", "calls", "other", "tests"];
+
+fn section(line: &GrepLine) -> usize {
+    match line.role {
+        _ if line.test => 3,
+        Some(GrepRole::Def) => 0,
+        Some(GrepRole::Call) => 1,
+        _ => 2,
+    }
+}
+
+/// Writes the text, at most `max` tokens.
+pub fn text(page: &Page, max: u32, counter: &dyn TokenCounter) -> String {
+    let n_lines: u64 = page.files.iter().map(|f| f.n_lines).sum();
+    if n_lines == 0 {
+        return "no line matches\n".to_owned();
+    }
+    let mut order: Vec<&GrepLine> = page.lines.iter().collect();
+    let is_behind = |l: &GrepLine| page.behind.contains(l.file_rel_path.as_str());
+    order.sort_by_key(|l| (section(l), is_behind(l), !matches!(l.role, Some(GrepRole::Def))));
+    // Each piece is counted by itself, which is never less than what it adds.
+    let mut n_shown = order.len().min(page.head);
+    let mut used = 60 * u32::from(n_lines > n_shown as u64);
+    let mut last = None;
+    for (i, line) in order.iter().enumerate().take(n_shown) {
+        let mut piece = line_text(line, section(line));
+        if head_of(last) != head_of(Some(line)) {
+            piece = format!("{}\n{}\n{piece}", SECTIONS[section(line)], place(line));
+        }
+        used += counter.count_tokens(&piece) + 1;
+        if used > max.saturating_sub(40) && i > 0 {
+            n_shown = i;
+            break;
+        }
+        last = Some(line);
+    }
+    loop {
+        let text = render(page, &order, n_shown, n_lines);
+        if n_shown <= 1 || counter.count_tokens(&text) <= max {
+            return text;
+        }
+        n_shown -= n_shown.div_ceil(12);
+    }
+}
+
+/// What lines below one heading have in common.
+fn head_of<'l>(line: Option<&'l GrepLine>) -> Option<(usize, &'l str, Option<&'l str>, u32)> {
+    line.map(|l| {
+        let within = l.within.as_ref();
+        (section(l), &*l.file_rel_path, within.map(|w| &*w.name), within.map_or(0, |w| w.lines.start))
+    })
+}
+
+fn place(line: &GrepLine) -> String {
+    match &line.within {
+        Some(w) => format!("{}  {} ({}-{})", line.file_rel_path, w.name, w.lines.start, w.lines.end),
+        None => line.file_rel_path.clone(),
+    }
+}
+
+fn line_text(line: &GrepLine, section: usize) -> String {
+    let mut out = String::new();
+    let first = line.line - line.before.len() as u32;
+    for (n, text) in (first..).zip(&line.before) {
+        out += &format!("  {n}- {}\n", shown_in(text, 0));
+    }
+    let role = match line.role {
+        Some(role) if section >= 2 => format!(" {}", role.mark()),
+        None => " ?".to_owned(),
+        _ => String::new(),
+    };
+    out += &format!("  {}{role}: {}", line.line, shown_in(&line.text, line.column as usize));
+    if let Some(t) = &line.target {
+        out += &format!("  [{} {}:{}]", t.name, t.file_rel_path, t.line);
+    }
+    out.push('\n');
+    for (n, text) in (line.line + 1..).zip(&line.after) {
+        out += &format!("  {n}- {}\n", shown_in(text, 0));
+    }
+    out
+}
+
+/// A line as it is shown: its indent says nothing under a heading.
+fn shown_in(text: &str, column: usize) -> String {
+    let bare = text.trim();
+    if bare.len() <= LINE_BYTES_MAX {
+        return bare.to_owned();
+    }
+    let at = column.saturating_sub(text.len() - text.trim_start().len());
+    let mut short = shown(bare, at);
+    if short.len() > LINE_BYTES_MAX * 2 {
+        let end = (0..=LINE_BYTES_MAX * 2).rev().find(|i| short.is_char_boundary(*i)).unwrap_or(0);
+        short.truncate(end);
+        short.push('…');
+    }
+    short
+}
+
+fn render(page: &Page, order: &[&GrepLine], n_shown: usize, n_lines: u64) -> String {
+    let lines = |n: u64| if n == 1 { "1 line".to_owned() } else { format!("{n} lines") };
+    let files = |n: usize| if n == 1 { "1 file".to_owned() } else { format!("{n} files") };
+    let mut out = format!("{} in {}\n", lines(n_lines), files(page.files.len()));
+    let (mut last, mut last_section) = (None, None);
+    for line in &order[..n_shown] {
+        if last_section.replace(section(line)) != Some(section(line)) {
+            out += &format!("\n{}\n", SECTIONS[section(line)]);
+        }
+        if head_of(last) != head_of(Some(line)) {
+            out += &format!("{}\n", place(line));
+        }
+        out += &line_text(line, section(line));
+        last = Some(line);
+    }
+    let n_cut = n_lines - n_shown as u64;
+    if n_cut > 0 {
+        out += &format!("\nnot shown: {}\n{}", lines(n_cut), cut(page, &order[..n_shown], &order[n_shown..]));
+    }
+    out
+}
+
+/// What was cut, by role and by file, most first.
+fn cut(page: &Page, shown: &[&GrepLine], left: &[&GrepLine]) -> String {
+    let mut roles: BTreeMap<(bool, GrepRole), u64> = BTreeMap::new();
+    for line in left {
+        *roles.entry((line.test, line.role.unwrap_or(GrepRole::Unknown))).or_default() += 1;
+    }
+    let role = |((test, role), n): (&(bool, GrepRole), &u64)| {
+        format!("{n} {}{}", role.mark(), if *test { " in tests" } else { "" })
+    };
+    let mut out = String::new();
+    if !roles.is_empty() {
+        out += &format!("  by role: {}\n", roles.iter().map(role).collect::<Vec<_>>().join(", "));
+    }
+    let mut n_shown: FxHashMap<&str, u64> = FxHashMap::default();
+    for line in shown {
+        *n_shown.entry(&line.file_rel_path).or_default() += 1;
+    }
+    let left_of = |f: &GrepFile| f.n_lines - n_shown.get(&*f.file_rel_path).copied().unwrap_or(0);
+    let mut files: Vec<(u64, &str)> = page.files.iter().map(|f| (left_of(f), &*f.file_rel_path)).collect();
+    files.retain(|f| f.0 > 0);
+    files.sort_by(|a, b| b.0.cmp(&a.0).then(a.1.cmp(b.1)));
+    let named: Vec<String> =
+        files.iter().take(CUT_FILES_MAX).map(|(n, path)| format!("{path} {n}")).collect();
+    out += &format!("  by file: {}", named.join(", "));
+    if files.len() > CUT_FILES_MAX {
+        out += &format!(", and {} more files", files.len() - CUT_FILES_MAX);
+    }
+    out + "\n  more: --budget N or --all; fewer: --def, --call, --no-test, -g GLOB\n"
+}

@@ -1,0 +1,265 @@
+//! Where a name stands in the indexed text without an edge: each place may be a use.
+//!
+//! A negative answer is worth nothing without this look. What stands there and is an edge, a local name,
+//! a definition or a comment is known; all else is counted, by why it has no edge.
+
+use crate::server::backend::{Cancel, cancelled};
+use crate::server::convert;
+use crate::server::grep::roles::{Places, overlap};
+use crate::server::grep::{line_at, words_in};
+use indexd_model::grams::Need;
+use indexd_model::{
+    DefDoc, DefIdx, FileDoc, FileRoles, IndexView, Language, Outcome, Span, UnresolvedReason,
+};
+use indexd_proto::error::ErrorObject;
+use indexd_proto::graph::{Coverage, UnresolvedPlace};
+use indexd_proto::grep::GrepRole;
+use rustc_hash::FxHashSet;
+use std::sync::Arc;
+
+/// How far one look goes.
+#[derive(Clone, Copy, Debug)]
+pub struct Look {
+    /// Files that are read; of more the answer says how many.
+    pub files_max: usize,
+    /// Places that are named in the answer.
+    pub places_max: usize,
+}
+
+/// Why a place that no fact tells of has no edge: its language, or that part of it, is not followed.
+const NOT_FOLLOWED: &str = "not-followed";
+/// It stands in a string.
+const STRING: &str = "string";
+
+/// What a place is worth to whoever asks for uses: what could be one comes first, what is known to be
+/// something else last.
+fn rank(reason: &str) -> usize {
+    let order = ["unknown-receiver", "not-found", "dynamic", "not-understood", NOT_FOLLOWED, STRING];
+    order.iter().position(|r| *r == reason).unwrap_or(order.len())
+}
+
+/// Adds to `out` the places of these names that have no edge; `roots` are what was asked for. With
+/// `calls` only calls are possible uses, other uses on values are counted apart.
+///
+/// # Errors
+/// `POC_E_CANCELLED`.
+pub fn look(
+    view: &dyn IndexView,
+    names: &[Arc<str>],
+    roots: &FxHashSet<DefDoc>,
+    (calls, look): (bool, Look),
+    out: &mut Coverage,
+    cancel: &Cancel,
+) -> Result<(), ErrorObject> {
+    let mut places: Vec<(usize, bool, UnresolvedPlace)> = Vec::new();
+    for name in names {
+        let mut n_read = 0;
+        for file in view.files_that_may_hold(&Need::of_word(name)) {
+            if cancel.is_cancelled() {
+                return Err(cancelled());
+            }
+            if n_read >= look.files_max {
+                // Only whether the name is there: what it is there would take too long.
+                out.not_looked_at += u64::from(is_searched(view, file) && holds(view, file, name));
+                continue;
+            }
+            if !is_searched(view, file) {
+                continue;
+            }
+            let found = words_in(&view.text(file), name);
+            if !found.is_empty() {
+                n_read += 1;
+                of_file(view, file, (name, &found), roots, calls, out, &mut places);
+            }
+        }
+    }
+    places.sort_by(|a, b| (a.0, a.1, place(&a.2)).cmp(&(b.0, b.1, place(&b.2))));
+    out.unresolved_examples = places.into_iter().take(look.places_max).map(|p| p.2).collect();
+    Ok(())
+}
+
+fn place(p: &UnresolvedPlace) -> (&str, u32) {
+    (&p.file_rel_path, p.line)
+}
+
+fn holds(view: &dyn IndexView, file: FileDoc, name: &str) -> bool {
+    !words_in(&view.text(file), name).is_empty()
+}
+
+/// Whether a use of code of the repository could stand in a file: not in what is only prose, and not in
+/// copies of other people's code.
+fn is_searched(view: &dyn IndexView, file: FileDoc) -> bool {
+    let record = view.file(file);
+    let is_prose = match record.language {
+        Language::Markdown => !record.path.ends_with(".mdx"),
+        Language::Text => [".txt", ".rst", ".adoc", ".log"].iter().any(|e| record.path.ends_with(e)),
+        _ => false,
+    };
+    !is_prose && !record.roles.has(FileRoles::VENDORED) && !record.chunks.is_empty()
+}
+
+fn of_file(
+    view: &dyn IndexView,
+    file: FileDoc,
+    (name, found): (&str, &[u32]),
+    roots: &FxHashSet<DefDoc>,
+    calls: bool,
+    out: &mut Coverage,
+    places: &mut Vec<(usize, bool, UnresolvedPlace)>,
+) {
+    let mut it = Places::of(view, file);
+    let mut open: Vec<(Span, &'static str, bool)> = Vec::new();
+    let mut untold: Vec<Span> = Vec::new();
+    for &at in found {
+        let part = Span { start: at, end: at + name.len() as u32 };
+        if it.defines(part) {
+            continue;
+        }
+        match standing(&mut it, part, roots) {
+            Some(Standing::Known) => {}
+            Some(Standing::Open(reason, role)) => open.push((part, reason.name(), role == GrepRole::Call)),
+            None => untold.push(part),
+        }
+    }
+    let outcome = view.file(file).outcome;
+    let language = it.language();
+    if outcome == Outcome::TextOnly && language.is_code() {
+        // It was not parsed, and would not be now: its words outside strings and comments count.
+        let known = indexd_lang::unread::places(&it.text, language, name);
+        untold.retain(|part| known.contains(&part.start));
+        let reason = UnresolvedReason::NotUnderstood.name();
+        open.extend(untold.drain(..).map(|part| (part, reason, true)));
+    }
+    let quiet = if untold.is_empty() { Vec::new() } else { it.quiet(&untold) };
+    for part in untold {
+        match quiet.iter().find(|(s, _)| overlap(*s, part)).map(|(_, role)| *role) {
+            Some(GrepRole::Comment) => {}
+            Some(_) => open.push((part, STRING, false)),
+            None => open.push((part, NOT_FOLLOWED, true)),
+        }
+    }
+    out.recovered_with_name += u64::from(outcome == Outcome::Recovered);
+    open.sort_unstable_by_key(|o| o.0.start);
+    for it_is in open {
+        add(view, (file, &it), it_is, calls, out, places);
+    }
+}
+
+/// Counts a place and notes it.
+fn add(
+    view: &dyn IndexView,
+    (file, it): (FileDoc, &Places),
+    (part, reason, is_call): (Span, &str, bool),
+    calls: bool,
+    out: &mut Coverage,
+    places: &mut Vec<(usize, bool, UnresolvedPlace)>,
+) {
+    let is_value = calls && !is_call && rank(reason) < rank(NOT_FOLLOWED);
+    *out.unresolved_by_reason.entry(reason.to_owned()).or_default() += 1;
+    out.unresolved_same_name += 1;
+    out.values_same_name += u64::from(is_value);
+    let around = it.around(part.start);
+    let within = around.last().map(|d| it.record(*d).qualified.to_string()).unwrap_or_default();
+    let (line, text) = line_at(&it.text, &view.lines(file), part.start);
+    let place = UnresolvedPlace {
+        file_rel_path: view.path(file).to_string(),
+        line,
+        reason: reason.to_owned(),
+        within,
+        text,
+    };
+    places.push((rank(reason) + if is_value { 8 } else { 0 }, it.is_test(&around), place));
+}
+
+/// What the facts say of a place.
+enum Standing {
+    /// It has an edge, is a local name, or names something else for certain.
+    Known,
+    /// It has none.
+    Open(UnresolvedReason, GrepRole),
+}
+
+fn standing(it: &mut Places, part: Span, roots: &FxHashSet<DefDoc>) -> Option<Standing> {
+    let around = it.around(part.start);
+    let uses = it.uses(part, &around);
+    let is_sure = |u: &crate::server::grep::roles::Use| u.target != DefDoc::NONE && u.confidence >= 50;
+    if uses.iter().any(|u| is_sure(u) || roots.contains(&u.target)) {
+        return Some(Standing::Known);
+    }
+    if let Some(u) = uses.first() {
+        // A guess at something else leaves open what it is.
+        return Some(Standing::Open(u.reason.unwrap_or(UnresolvedReason::UnknownReceiver), u.role));
+    }
+    if it.is_local(part) {
+        return Some(Standing::Known);
+    }
+    it.imports(part).then_some(Standing::Open(UnresolvedReason::External, GrepRole::Import))
+}
+
+/// The definitions among these that a name can stand for, as a set.
+pub fn set_of(defs: &[DefDoc], view: &dyn IndexView) -> FxHashSet<DefDoc> {
+    defs.iter().copied().filter(|d| view.def(*d).idx != DefIdx::NONE).collect()
+}
+
+/// What was found beside the edges, in a part of a sentence for each kind; empty for nothing.
+pub fn sentence(c: &Coverage, calls: bool) -> Vec<String> {
+    let mut out = Vec::new();
+    let n_of = |reason: &str| c.unresolved_by_reason.get(reason).copied().unwrap_or(0);
+    let reasons = [
+        ("unknown-receiver", "values of unknown type"),
+        ("not-found", "not found"),
+        ("dynamic", "dynamic"),
+        ("not-understood", "in code that was not understood"),
+    ];
+    let said: Vec<String> = reasons
+        .iter()
+        .filter(|(r, _)| n_of(r) > 0)
+        .map(|(r, words)| {
+            if reasons.iter().filter(|(r, _)| n_of(r) > 0).count() > 1 {
+                format!("{} {words}", n_of(r))
+            } else {
+                (*words).to_owned()
+            }
+        })
+        .collect();
+    let n_open: u64 = reasons.iter().map(|(r, _)| n_of(r)).sum();
+    let n_possible = n_open - c.values_same_name.min(n_open);
+    if n_possible > 0 {
+        out.push(format!("{n_possible} possible by name ({})", said.join(", ")));
+    }
+    if calls && c.values_same_name > 0 {
+        out.push(format!("{} where it is no call", c.values_same_name));
+    }
+    let text: u64 = n_of(NOT_FOLLOWED) + n_of(STRING);
+    let first = c.unresolved_examples.iter().find(|p| p.reason == NOT_FOLLOWED || p.reason == STRING);
+    if let (Some(p), true) = (first, text > 0) {
+        let why = if p.reason == STRING { "in a string" } else { "not followed" };
+        let more = if text > 1 { format!(" and {} more places", text - 1) } else { String::new() };
+        out.push(format!("the name also stands in {}:{} ({why}){more}", p.file_rel_path, p.line));
+    } else if text > 0 {
+        out.push(format!("the name also stands in {text} places that are not followed"));
+    }
+    let external = n_of("external") + n_of("builtin");
+    if external > 0 {
+        out.push(format!("{external} external"));
+    }
+    if c.not_looked_at > 0 {
+        out.push(format!("{} more files hold the name and were not looked at", c.not_looked_at));
+    }
+    if c.recovered_with_name > 0 {
+        out.push(match c.recovered_with_name {
+            1 => "1 file with the name has syntax errors".to_owned(),
+            n => format!("{n} files with the name have syntax errors"),
+        });
+    }
+    out
+}
+
+/// Whether the symbol of a definition is one of a test, or of docs, generated or vendored code: such come
+/// behind others.
+pub fn is_behind(view: &dyn IndexView, def: DefDoc) -> bool {
+    let record = view.def(def);
+    let roles = view.file(record.file).roles;
+    let later = [FileRoles::DOC, FileRoles::GENERATED, FileRoles::VENDORED, FileRoles::EXAMPLE];
+    convert::is_test(view, &record) || later.iter().any(|r| roles.has(*r))
+}

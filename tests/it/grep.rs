@@ -1,0 +1,153 @@
+//! `grep` over real indexes: the lines of a naive look at each file, and what each of them is.
+
+use crate::answers::{World, ask, check_shape, world};
+use crate::client::{Client, run};
+use indexd_proto::grep::{GrepResult, GrepRole};
+use serde_json::{Value, json};
+
+async fn grep(world: &World, params: Value) -> GrepResult {
+    let mut client = Client::of(&world.server);
+    let (_, answer) = ask(world, &mut client, "grep", params).await;
+    check_shape("grep", &answer)
+}
+
+/// `path:line role` of each line.
+fn lines(found: &GrepResult) -> Vec<String> {
+    let role = |r: Option<GrepRole>| r.map_or(String::new(), |r| format!(" {}", r.mark()));
+    found.lines.iter().map(|l| format!("{}:{}{}", l.file_rel_path, l.line, role(l.role))).collect()
+}
+
+#[test]
+fn each_line_says_what_it_is() {
+    run(async {
+        let world = world();
+        let found = grep(&world, json!({"patterns": ["[dD]elay"]})).await;
+        assert_eq!(
+            lines(&found),
+            ["README.md:3 ?", "client.go:5 call", "retry.go:3 comment", "retry.go:4 def"]
+        );
+        let call = &found.lines[1];
+        assert_eq!((call.text.as_str(), call.column), ("\treturn Delay(3) + Unknown()", 9));
+        let within = call.within.as_ref().unwrap();
+        assert_eq!((within.name.as_str(), within.lines.start), ("Get", 3));
+        let found = grep(&world, json!({"patterns": ["work|helper"]})).await;
+        assert_eq!(
+            lines(&found),
+            [
+                "tools/helper.py:1 def",
+                "tools/helper.py:2 string",
+                "tools/run.py:1 import",
+                "tools/run.py:5 call"
+            ]
+        );
+        world.server.shutdown_backend();
+    });
+}
+
+#[test]
+fn options_choose_lines_and_files() {
+    run(async {
+        let world = world();
+        let of = async |params| lines(&grep(&world, params).await);
+        assert_eq!(
+            of(json!({"patterns": ["delay"], "ignoreCase": true, "roles": ["def"]})).await,
+            ["retry.go:4 def"]
+        );
+        assert_eq!(of(json!({"patterns": ["elay"], "word": true})).await, [""; 0]);
+        assert_eq!(of(json!({"patterns": ["(3)"], "fixed": true, "plain": true})).await, ["client.go:5"]);
+        let some = json!({"patterns": ["work", "Delay"], "globs": ["!*.py"], "plain": true});
+        assert_eq!(of(some).await, ["client.go:5", "retry.go:3", "retry.go:4"]);
+        assert_eq!(of(json!({"patterns": ["work"], "types": ["go"], "plain": true})).await, [""; 0]);
+        let below = json!({"patterns": ["work"], "paths": ["tools/helper.py"], "plain": true});
+        assert_eq!(of(below).await, ["tools/helper.py:1", "tools/helper.py:2"]);
+        assert_eq!(of(json!({"patterns": ["x"], "paths": ["../.."]})).await, [""; 0]);
+        let part = json!({"patterns": ["e"], "plain": true, "skip": 1, "limit": 2});
+        let all = of(json!({"patterns": ["e"], "plain": true})).await;
+        assert_eq!(of(part).await, all[1..3]);
+        let found = grep(&world, json!({"patterns": ["Delay"], "count": true})).await;
+        assert_eq!((found.lines.len(), found.n_lines, found.files.len()), (0, 3, 2));
+        let around = grep(&world, json!({"patterns": ["func Delay"], "before": 1, "after": 2})).await;
+        assert_eq!((around.lines[0].before.len(), around.lines[0].after.len()), (1, 2));
+        world.server.shutdown_backend();
+    });
+}
+
+#[test]
+fn a_text_is_grouped_and_within_its_budget() {
+    run(async {
+        let world = world();
+        let found = grep(&world, json!({"patterns": ["[dD]elay"], "maxTokens": 200})).await;
+        assert_eq!(
+            found.text.as_deref().unwrap(),
+            "4 lines in 3 files\n\ndefinitions\nretry.go  Delay (3-6)\n  4: func Delay(attempt int) int {\n\n\
+             calls\nclient.go  Get (3-6)\n  5: return Delay(3) + Unknown()\n\n\
+             other\nretry.go  Delay (3-6)\n  3 comment: // Delay says how long to wait before the next attempt.\n\
+             README.md  Retry (1-3)\n  3 ?: The delay doubles.\n"
+        );
+        let many = "delay = 1  # of the delay, as it is\n".repeat(200);
+        std::fs::write(format!("{}/many.py", world.root), many).unwrap();
+        let found = grep(&world, json!({"patterns": ["delay"], "maxTokens": 300})).await;
+        let text = found.text.unwrap();
+        let counter = indexd_text::counter("o200k_base", &indexd_text::CounterOptions::default()).unwrap();
+        use indexd_text::TokenCounter as _;
+        assert!(counter.count_tokens(&text) <= 300, "{text}");
+        assert!(text.contains("not shown: ") && text.contains("by file: many.py "), "{text}");
+        assert_eq!(found.n_lines, 201);
+        world.server.shutdown_backend();
+    });
+}
+
+#[test]
+fn saves_and_unsaved_texts_are_searched() {
+    run(async {
+        let world = world();
+        let file = format!("{}/new.py", world.root);
+        std::fs::write(&file, "def quux(): ...\n").unwrap();
+        let of = async |params| lines(&grep(&world, params).await);
+        assert_eq!(of(json!({"patterns": ["quux"]})).await, ["new.py:1 def"]);
+        let over =
+            json!({"patterns": ["quux|zork"], "overlays": [{"path": "new.py", "text": "x = 1\nzork()\n"}]});
+        assert_eq!(of(over).await, ["new.py:2 call"]);
+        assert_eq!(of(json!({"patterns": ["zork"]})).await, [""; 0]);
+        std::fs::remove_file(&file).unwrap();
+        assert_eq!(of(json!({"patterns": ["quux"]})).await, [""; 0]);
+        world.server.shutdown_backend();
+    });
+}
+
+#[test]
+fn every_line_of_a_naive_search_is_found() {
+    run(async {
+        let world = world();
+        let mut seed = 7u32;
+        let mut next = |n: u32| {
+            seed = seed.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            (seed >> 16) % n
+        };
+        let words =
+            ["get", "Get", "set_x", "x", "é", "//", "(", ")", " ", "\n", "fn", "\t", "TODO", "\r\n", "ab"];
+        let mut texts = Vec::new();
+        for i in 0..40 {
+            let text: String = (0..next(120)).map(|_| words[next(words.len() as u32) as usize]).collect();
+            let path = format!("made/{i:02}.{}", ["py", "go", "txt", "rs"][next(4) as usize]);
+            std::fs::create_dir_all(format!("{}/made", world.root)).unwrap();
+            std::fs::write(format!("{}/{path}", world.root), &text).unwrap();
+            texts.push((path, text));
+        }
+        texts.sort();
+        for pattern in
+            ["get", "get.x", "[Gg]et|TODO", "x$", "^$", "é", "get\\s+x", "\\bab\\b", "(?i)todo", "fnx?", "q"]
+        {
+            let regex = regex::Regex::new(pattern).unwrap();
+            let mut want = Vec::new();
+            for (path, text) in &texts {
+                let whole = text.strip_suffix('\n').unwrap_or(text);
+                let all = (1..).zip(whole.split('\n')).filter(|_| !text.is_empty());
+                want.extend(all.filter(|(_, l)| regex.is_match(l)).map(|(n, _)| format!("{path}:{n}")));
+            }
+            let found = grep(&world, json!({"patterns": [pattern], "plain": true, "paths": ["made"]})).await;
+            assert_eq!(lines(&found), want, "{pattern}");
+        }
+        world.server.shutdown_backend();
+    });
+}

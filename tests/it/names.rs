@@ -1,0 +1,288 @@
+//! Answers about names: no definition is dropped in silence, and "none" is said only after a look at the text.
+
+use indexd::server::backend::Cancel;
+use indexd::server::graph::{Relation, Walk, walk};
+use indexd_oracle::Oracle;
+use indexd_proto::graph::GraphParams;
+
+fn ask(tree: &[(&str, &str)], relation: Relation, symbol: &str) -> Walk {
+    let params = GraphParams { symbol: symbol.to_owned(), ..GraphParams::default() };
+    walk(&Oracle::of(tree), relation, &params, &Cancel::default()).unwrap()
+}
+
+/// `kind source @line` of each edge.
+fn edges(walk: &Walk) -> Vec<String> {
+    let name = |e: &indexd_proto::graph::GraphEdge| match e.source.qualified_name.as_str() {
+        "" => e.source.name.clone(),
+        name => name.to_owned(),
+    };
+    walk.edges.iter().map(|e| format!("{} {} @{}", e.kind, name(e), e.evidence[0].line)).collect()
+}
+
+/// The places without an edge, `path:line reason`.
+fn open(walk: &Walk) -> Vec<String> {
+    let place =
+        |p: &indexd_proto::graph::UnresolvedPlace| format!("{}:{} {}", p.file_rel_path, p.line, p.reason);
+    walk.coverage.unresolved_examples.iter().map(place).collect()
+}
+
+fn check_open(tree: &[(&str, &str)], symbol: &str, want: &[&str]) {
+    let found = ask(tree, Relation::Refs, symbol);
+    let got = open(&found);
+    for place in want {
+        assert!(
+            got.iter().any(|p| p.starts_with(place)),
+            "{symbol}: {place} is not among {got:?}, {:?}",
+            edges(&found)
+        );
+    }
+    let said = &found.coverage.statement;
+    assert!(!said.contains("stands nowhere else"), "{said}");
+}
+
+#[test]
+fn every_definition_of_a_name_takes_part() {
+    let mut files: Vec<(String, String)> =
+        (1..=22).map(|i| (format!("ex{i:02}.py"), "def fn(): return 1\n".to_owned())).collect();
+    files.push(("z.py".to_owned(), "def fn(): return 1\n\n\ndef run(): return fn()\n".to_owned()));
+    let tree: Vec<(&str, &str)> = files.iter().map(|(p, t)| (p.as_str(), t.as_str())).collect();
+    for relation in [Relation::Callers, Relation::Refs, Relation::Impact] {
+        let found = ask(&tree, relation, "fn");
+        assert_eq!(edges(&found), ["call run @4"], "{}", relation.name());
+        assert_eq!((found.n_roots, found.roots.len(), found.n_edges), (23, 20, 1));
+        // The one that is used comes first.
+        assert_eq!(found.roots[0].file_rel_path, "z.py");
+    }
+    let all = GraphParams { symbol: "fn".to_owned(), all: true, ..GraphParams::default() };
+    let found = walk(&Oracle::of(&tree), Relation::Callers, &all, &Cancel::default()).unwrap();
+    assert_eq!(found.roots.len(), 23);
+
+    let mut files: Vec<(String, String)> = (1..=22)
+        .map(|i| {
+            (format!("p/f{i:02}.go"), format!("package p\n\ntype T{i} int\n\nfunc (T{i}) Close() {{}}\n"))
+        })
+        .collect();
+    files.push(("p/z.go".to_owned(), "package p\n\nfunc end(t T22) { t.Close() }\n".to_owned()));
+    let tree: Vec<(&str, &str)> = files.iter().map(|(p, t)| (p.as_str(), t.as_str())).collect();
+    assert_eq!(edges(&ask(&tree, Relation::Callers, "Close")), ["call end @3"]);
+}
+
+#[test]
+fn a_cut_list_says_how_many_there_are() {
+    let calls: String = (1..=5).map(|i| format!("def c{i}(): fn()\n")).collect();
+    let tree = [("a.py", format!("def fn(): ...\n{calls}"))];
+    let tree: Vec<(&str, &str)> = tree.iter().map(|(p, t)| (*p, t.as_str())).collect();
+    let params = GraphParams { symbol: "fn".to_owned(), limit: Some(2), ..GraphParams::default() };
+    let found = walk(&Oracle::of(&tree), Relation::Callers, &params, &Cancel::default()).unwrap();
+    assert_eq!((found.edges.len(), found.n_edges, found.bounded), (2, 5, true));
+    assert!(found.coverage.statement.starts_with("5 callers"), "{}", found.coverage.statement);
+}
+
+#[test]
+fn tests_docs_and_generated_files_come_behind() {
+    let tree = [
+        ("docs/conf.py", "def run(): ...\n"),
+        ("src/run.py", "def run(): ...\n"),
+        ("tests/test_run.py", "def run(): ...\n\n\ndef test_it():\n    run()\n    run()\n"),
+    ];
+    let found = ask(&tree, Relation::Callers, "run");
+    assert_eq!(found.roots[0].file_rel_path, "src/run.py");
+}
+
+/// Files whose language is not followed.
+#[test]
+fn a_name_in_a_file_that_is_not_followed_is_said() {
+    let util = ("util.js", "export function copyText(s) { return s }\n");
+    for (path, text, line) in [
+        ("A.vue", "<script setup>import {copyText} from './util'; copyText('a')</script>\n", 1),
+        ("A.svelte", "<script>\nimport {copyText} from './util'\n</script>\n", 2),
+        ("a.ipynb", "{\"cells\": [{\"source\": [\"copyText(1)\"]}]}\n", 1),
+        ("a.astro", "---\ncopyText('a')\n---\n", 2),
+        ("a.mdx", "# Copy\n\n<B onClick={copyText} />\n", 3),
+        ("a.html", "<a onclick=\"copyText('a')\">\n", 1),
+        ("v.erb", "<%= copyText('a') %>\n", 1),
+        ("v.jsp", "<% copyText(\"a\"); %>\n", 1),
+        ("v.xml", "<Button android:onClick=\"copyText\"/>\n", 1),
+        ("v.tmpl", "{{ copyText . }}\n", 1),
+        ("v.pyx", "copyText('a')\n", 1),
+    ] {
+        let found = ask(&[util, (path, text)], Relation::Callers, "copyText");
+        let said = &found.coverage.statement;
+        let is_edge = found.edges.iter().any(|e| e.source.file_rel_path == path);
+        let is_said = open(&found).iter().any(|p| p.starts_with(&format!("{path}:{line} ")));
+        assert!(is_edge || is_said && !said.contains("nowhere else"), "{path}: {said} {:?}", open(&found));
+    }
+}
+
+#[test]
+fn prose_and_comments_are_no_uses() {
+    let tree = [
+        ("README.md", "Call `copyText`.\n"),
+        ("CHANGES.txt", "copyText is new\n"),
+        ("util.js", "// copyText copies\nexport function copyText(s) { return s }\n"),
+        ("m.py", "# copyText\nx = 1\n"),
+        ("n.go", "package n\n\n/* copyText */\n"),
+    ];
+    let found = ask(&tree, Relation::Callers, "copyText");
+    assert!(open(&found).is_empty(), "{:?}", open(&found));
+    assert!(
+        found.coverage.statement.starts_with("no callers; the name copyText stands nowhere else"),
+        "{}",
+        found.coverage.statement
+    );
+}
+
+#[test]
+fn locals_of_the_same_name_are_no_uses() {
+    for (path, text) in [
+        ("a.py", "def size(): return 1\n\n\ndef f(size):\n    return size + 1\n"),
+        ("a.go", "package a\n\nfunc size() int { return 1 }\n\nfunc f(size int) int { return size + 1 }\n"),
+        ("a.rs", "fn size() -> u32 { 1 }\nfn f(size: u32) -> u32 { size + 1 }\n"),
+        ("a.ts", "function size() { return 1 }\nfunction f(size) { return size + 1 }\n"),
+    ] {
+        let found = ask(&[(path, text)], Relation::Callers, "size");
+        assert!(open(&found).is_empty(), "{path}: {:?}", open(&found));
+    }
+}
+
+#[test]
+fn names_of_one_letter_and_odd_ones_are_looked_for() {
+    check_open(
+        &[("a.py", "def q(): return 1\n\n\ndef use(x): return x.q()\n")],
+        "q",
+        &["a.py:4 unknown-receiver"],
+    );
+    check_open(
+        &[("a.py", "def é(): return 1\n\n\ndef use(x): return x.é()\n")],
+        "é",
+        &["a.py:4 unknown-receiver"],
+    );
+    let go = "package a\n\nfunc f(x T) { x.Q() }\n\ntype U int\n\nfunc (U) Q() {}\n";
+    check_open(&[("a.go", go)], "Q", &["a.go:3 "]);
+}
+
+/// Text of a language that is followed which no fact tells of.
+#[test]
+fn bodies_of_macros_are_looked_at() {
+    let c = "int helper(int x) { return x; }\n#define CALL(x) helper(x)\n";
+    check_open(&[("a.c", c)], "helper", &["a.c:2 not-followed"]);
+    check_open(&[("a.cpp", c)], "helper", &["a.cpp:2 not-followed"]);
+    let rust = "fn helper(x: u32) -> u32 { x }\nmacro_rules! call { ($x:expr) => { helper($x) }; }\n";
+    check_open(&[("a.rs", rust)], "helper", &["a.rs:2 not-followed"]);
+}
+
+#[test]
+fn names_as_words_and_strings_are_said() {
+    let sh = "f() { :; }\ntrap f EXIT\n";
+    let found = ask(&[("a.sh", sh)], Relation::Refs, "f");
+    assert!(!found.coverage.statement.contains("nowhere else"), "{}", found.coverage.statement);
+    check_open(&[("a.sh", "f() { :; }\ntrap 'f x' ERR\n")], "f", &["a.sh:2 string"]);
+    let php = "<?php\nfunction cmp($a, $b) { return 0; }\nusort($x, 'cmp');\n";
+    check_open(&[("a.php", php)], "cmp", &["a.php:3 string"]);
+    let py = "def handler(): ...\n\n\nTABLE = {'x': 'handler'}\n";
+    check_open(&[("a.py", py)], "handler", &["a.py:4 string"]);
+}
+
+/// What is no definition that a linker follows may still be used.
+#[test]
+fn fields_by_name_are_said() {
+    for (path, text, name) in [
+        ("a.c", "struct cfg { int retries; };\nint f(struct cfg *p) { return p->retries; }\n", "retries"),
+        ("a.rs", "struct Cfg { depth: u32 }\nfn f(c: X) { let Cfg { depth, .. } = c; }\n", "depth"),
+        ("a.kt", "class K { val BASE = 1 }\nfun f(k: K) = \"$BASE/path\"\n", "BASE"),
+    ] {
+        let found = ask(&[(path, text)], Relation::Refs, name);
+        let said = &found.coverage.statement;
+        assert!(!found.edges.is_empty() || !said.contains("nowhere else"), "{path}: {said}");
+    }
+}
+
+#[test]
+fn what_could_be_a_use_comes_before_what_is_external() {
+    let mut py = String::from("import os\n\n\ndef close(): ...\n\n\ndef f(x):\n");
+    py += &"    os.close(1)\n".repeat(12);
+    py += "    x.close()\n    y = x.close\n";
+    let found = ask(&[("a.py", &py)], Relation::Callers, "close");
+    let places = open(&found);
+    assert_eq!(places[0], "a.py:20 unknown-receiver", "{places:?}");
+    assert!(places.iter().skip(2).all(|p| p.ends_with("external")), "{places:?}");
+    let said = &found.coverage.statement;
+    assert!(
+        said.starts_with(
+            "no callers; 1 possible by name (values of unknown type); 1 where it is no call; 12 external"
+        ),
+        "{said}"
+    );
+}
+
+/// A function that is passed on is called by whoever gets it.
+#[test]
+fn uses_by_value_are_callers() {
+    for (path, text, name, line) in [
+        (
+            "a.py",
+            "class S:\n    def purge(self): ...\n\n\ndef later(pool, s: S): return pool.submit(s.purge)\n",
+            "purge",
+            5,
+        ),
+        ("a.go", "package a\n\nfunc h() {}\n\nfunc later(r R) { r.HandleFunc(\"/\", h) }\n", "h", 5),
+        ("a.ts", "function go() {}\nexport function later(el) { el.on('x', go) }\n", "go", 2),
+        ("a.rs", "fn go(x: u32) -> u32 { x }\nfn later(v: V) { v.map(go); }\n", "go", 2),
+        ("a.c", "void cb(void) {}\nvoid later(void) { reg(cb); }\n", "cb", 2),
+    ] {
+        let found = ask(&[(path, text)], Relation::Callers, name);
+        let got: Vec<_> = found.edges.iter().map(|e| (e.source.name.as_str(), e.evidence[0].line)).collect();
+        assert_eq!(got, [("later", line)], "{path}: {}", found.coverage.statement);
+        assert_eq!(found.edges[0].kind, "usage", "{path}");
+    }
+    // A type in an annotation is not called.
+    let found = ask(&[("a.py", "class S: ...\n\n\ndef f(s: S): ...\n")], Relation::Callers, "S");
+    assert!(found.edges.is_empty(), "{:?}", edges(&found));
+}
+
+#[test]
+fn overloads_of_what_was_asked_are_one_answer() {
+    let java = "class Gson {\n  int get(String s) { return 1; }\n  int get(int i) { return 2; }\n  \
+                int use() { return get(3); }\n}\n";
+    let found = ask(&[("Gson.java", java)], Relation::Callers, "Gson.get");
+    assert_eq!(edges(&found), ["call Gson.use @4"], "{}", found.coverage.statement);
+    let kotlin = "fun get(s: String) = 1\nfun get(i: Int) = 2\nfun use() = get(3)\n";
+    assert_eq!(edges(&ask(&[("a.kt", kotlin)], Relation::Callers, "get")), ["call use @3"]);
+    let cpp = "int get(int i) { return 1; }\nint get(char c) { return 2; }\nint use() { return get(3); }\n";
+    assert_eq!(edges(&ask(&[("a.cpp", cpp)], Relation::Callers, "get")), ["call use @3"]);
+}
+
+#[test]
+fn owners_may_be_written_in_each_spelling() {
+    let tree = [("a.py", "class A:\n    def b(self): ...\n\n\ndef f():\n    A().b()\n")];
+    for name in ["A.b", "A::b", "A#b", "a.A.b", "::A::b"] {
+        assert_eq!(edges(&ask(&tree, Relation::Callers, name)), ["call f @6"], "{name}");
+    }
+    let rust = [("a.rs", "struct A;\nimpl A {\n    fn b() {}\n}\nfn f() {\n    A::b();\n}\n")];
+    assert_eq!(edges(&ask(&rust, Relation::Callers, "A::b")), ["call f @6"]);
+    let sh = [("a.sh", "log::info() { :; }\nmain() { log::info hi; }\n")];
+    let found = ask(&sh, Relation::Callers, "log::info");
+    assert!(!found.edges.is_empty() || !open(&found).is_empty(), "{}", found.coverage.statement);
+}
+
+#[test]
+fn implementations_go_both_ways() {
+    let tree = [(
+        "a.py",
+        "class Base:\n    def run(self): ...\n\n\nclass One(Base):\n    def run(self): ...\n\n\ndef f(b: Base):\n    b.run()\n",
+    )];
+    let of = |name: &str| {
+        let found = ask(&tree, Relation::Implementations, name);
+        let pairs =
+            found.edges.iter().map(|e| format!("{} {}", e.source.qualified_name, e.target.qualified_name));
+        pairs.collect::<Vec<_>>()
+    };
+    assert_eq!(of("Base"), ["One Base"]);
+    assert_eq!(of("One"), ["One Base"]);
+    assert_eq!(of("Base.run"), ["One.run Base.run"]);
+    assert_eq!(of("One.run"), ["One.run Base.run"]);
+    let params = GraphParams { symbol: "One.run".to_owned(), dispatch: true, ..GraphParams::default() };
+    let found = walk(&Oracle::of(&tree), Relation::Callers, &params, &Cancel::default()).unwrap();
+    assert_eq!(found.through[0].owner.name, "Base");
+    assert!(found.edges.iter().any(|e| e.kind == "dispatch" || e.kind == "call"), "{:?}", edges(&found));
+}
