@@ -2,7 +2,9 @@
 
 use super::{EQUALS_MAX, Found, Linker, Target};
 use indexd_model::facts::ImportKind;
-use indexd_model::{DefIdx, DefRef, Facts, Key, Role, Rule};
+use indexd_model::path::{ancestors, dir_of, join};
+use indexd_model::roles::is_foreign_data;
+use indexd_model::{DefIdx, DefRef, Facts, FactsView, Key, Role, Rule};
 
 impl Linker<'_> {
     /// What a name is in a package: every file that declares the package is asked.
@@ -13,7 +15,8 @@ impl Linker<'_> {
         for &file in files.iter() {
             let interface = self.interface(file);
             let facts = Facts::outside(&interface);
-            if interface.package.map_or("", |p| facts.str(p)) != package {
+            let is_data = is_foreign_data(&self.recorder.path(file), &self.path);
+            if is_data || interface.package.map_or("", |p| facts.str(p)) != package {
                 continue;
             }
             let is_it = |d: &DefIdx| {
@@ -28,10 +31,37 @@ impl Linker<'_> {
                 all.extend(defs);
             }
         }
+        if n_files > 1 {
+            self.keep_nearest(&mut all);
+        }
         if n_files > 1 && all.len() > EQUALS_MAX {
             return None;
         }
         (!all.is_empty()).then(|| Found::new(Target::Defs(all), Rule::Import))
+    }
+
+    /// Of definitions in several projects, keeps those of the one that the file belongs to, or of the
+    /// innermost one around it that has any.
+    fn keep_nearest(&self, all: &mut Vec<DefRef>) {
+        let of = |file| self.project_dir(&self.recorder.path(file));
+        let dirs: Vec<Option<String>> = all.iter().map(|d| of(d.file)).collect();
+        let mut own = self.project_dir(&self.path);
+        while let Some(dir) = own {
+            if dirs.iter().any(|d| d.as_deref() == Some(&*dir)) {
+                let mut dirs = dirs.iter();
+                all.retain(|_| dirs.next().is_some_and(|d| d.as_deref() == Some(&*dir)));
+                return;
+            }
+            own = (!dir.is_empty()).then(|| self.project_dir(&dir)).flatten();
+        }
+    }
+
+    /// The folder of the nearest manifest above a path.
+    fn project_dir(&self, path: &str) -> Option<String> {
+        const MANIFESTS: [&str; 5] =
+            ["pom.xml", "build.gradle", "build.gradle.kts", "build.sbt", "composer.json"];
+        let has = |dir: &&str| MANIFESTS.iter().any(|m| self.recorder.file(&join(dir, m)).is_some());
+        ancestors(dir_of(path)).find(has).map(str::to_owned)
     }
 
     /// `a.b.C`, `a.b.C.member` or the package `a.b` of an import.
