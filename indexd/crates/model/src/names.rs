@@ -77,6 +77,28 @@ pub fn chain(facts: &Facts, def: DefIdx) -> Vec<DefIdx> {
     out
 }
 
+/// What calls a definition without naming it, in words that go behind "called by": what makes a value calls a
+/// constructor, and the language itself what [`called_by_language`] tells of.
+pub fn called_by(facts: &Facts, def: DefIdx) -> Option<&'static str> {
+    use Language::{CSharp, Cpp, Java, JavaScript, Kotlin, Php, Python, Ruby, Swift, Tsx, TypeScript};
+    let (it, name, language) = (facts.def(def), facts.def_name(def), facts.interface.language);
+    let around = it.parent.some().map(|p| facts.def_name(p));
+    let receiver = it.receiver.and_then(|r| facts.str(r).rsplit('.').next());
+    let is_constructor = match language {
+        Java | Cpp | CSharp => receiver.or(around) == Some(name),
+        Python => matches!(name, "__init__" | "__new__"),
+        Php => name == "__construct",
+        Ruby => name == "initialize",
+        Swift => name == "init",
+        Kotlin | TypeScript | Tsx | JavaScript => name == "constructor",
+        _ => false,
+    };
+    match it.kind.is_callable() && is_constructor {
+        true => Some("calls of its type"),
+        false => called_by_language(language, it.kind, name),
+    }
+}
+
 /// What calls a function of this name without naming it, in words that go behind "called by"; `None` where
 /// whoever calls it names it. Such calls have no edge: "no callers" would be wrong. The name decides, as a
 /// reader would.

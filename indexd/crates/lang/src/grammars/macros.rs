@@ -17,7 +17,8 @@ pub(super) fn named(head: &str, at: u32) -> Option<Found> {
     let open = head.find('(')?;
     let mut words = head[..open].split_whitespace().rev();
     let name = words.next().filter(|w| is_macro(w))?;
-    if !words.all(|w| BEFORE.contains(&w)) {
+    // With a type before it, a name in capitals may be that of a function.
+    if !words.all(|w| BEFORE.contains(&w)) && !name.contains('_') {
         return None;
     }
     let inner = head[open + 1..].trim_end().trim_end_matches(';').trim_end().strip_suffix(')')?;
@@ -64,6 +65,9 @@ mod tests {
         check("static DEFINE_FN(int, half)", Some(("half", "half")));
         check("TEST_F(Suite, Case)", Some(("Suite.Case", "Suite, Case")));
         check("BOOST_AUTO_TEST_CASE( name )", Some(("name", "name")));
+        check("int BPF_PROG(traced, struct file *file)", Some(("traced", "traced")));
+        check("int MAX_OF(int a)", None);
+        check("int RUN_ALL(void)", None);
         check("int SUM(a, b)", None);
         check("Sum(a)", None);
         check("GUID(int a)", None);

@@ -30,7 +30,7 @@ const SCOPES: Scopes = Scopes {
         ],
     ),
     has_plain_locals: true,
-    words: &[("call", Words::Ruby)],
+    words: &[("call", Words::Ruby), ("alias", Words::Ruby)],
     ..Scopes::NONE
 };
 

@@ -26,7 +26,9 @@ pub(super) fn uses<'s>(
     kinds: &Kinds,
     tree: &Flat,
 ) {
-    let by_name = b.defs.iter().enumerate().map(|(i, d)| (d.name_span.start, DefIdx(i as u32))).collect();
+    // A title is no name: a suite that stands in one may be a type.
+    let named = b.defs.iter().enumerate().filter(|(_, d)| !d.flags.has(DefFlags::TITLE));
+    let by_name = named.map(|(i, d)| (d.name_span.start, DefIdx(i as u32))).collect();
     let opaque = b.node(Shape::Opaque, 0);
     let (scopes, bound) = (Vec::new(), FxHashSet::default());
     let told = missed::is_damaged(tree).then(FxHashSet::default);

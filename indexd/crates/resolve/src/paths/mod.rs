@@ -435,7 +435,7 @@ impl Linker<'_> {
         }
     }
 
-    /// The constructors that a type is made with where it is called.
+    /// The constructor that a type is made with where it is called, if it has one alone.
     fn constructors(&self, found: &Found, role: Role) -> Vec<DefRef> {
         let Target::Defs(defs) = &found.target else { return Vec::new() };
         let [ty] = defs[..] else { return Vec::new() };
@@ -452,11 +452,11 @@ impl Linker<'_> {
         };
         let mut all = self.members(ty.file, ty.def, name);
         all.retain(|d| facts.def(*d).kind.is_callable());
-        // A declaration and what defines it behind are one.
-        if all.iter().any(|d| has_body(facts.def(*d))) && self.language() == Language::Cpp {
-            all.retain(|d| has_body(facts.def(*d)));
-        }
-        all.truncate(EQUALS_MAX);
+        // Of several none is known to be meant: arguments are not compared. A declaration and what defines
+        // it behind are one.
+        let n_declared = all.iter().filter(|d| facts.def(**d).parent == ty.def).count();
+        let one = all.iter().find(|d| has_body(facts.def(**d))).or(all.first()).copied();
+        all = one.filter(|_| n_declared == 1 || all.len() == 1).into_iter().collect();
         all.into_iter().map(|def| DefRef { file: ty.file, def }).collect()
     }
 

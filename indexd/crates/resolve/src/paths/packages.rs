@@ -9,6 +9,9 @@ use indexd_model::{DefIdx, DefRef, Facts, FactsView, Key, Role, Rule};
 impl Linker<'_> {
     /// What a name is in a package: every file that declares the package is asked.
     fn packaged(&self, group: &str, package: &str, name: &str, role: Role) -> Option<Found> {
+        if group == "php" && self.is_needed(package) {
+            return None;
+        }
         let files = self.recorder.find(Key::member(&format!("{group}:{package}"), name));
         let mut all: Vec<DefRef> = Vec::new();
         let mut n_files = 0;
@@ -38,6 +41,26 @@ impl Linker<'_> {
             return None;
         }
         (!all.is_empty()).then(|| Found::new(Target::Defs(all), Rule::Import))
+    }
+
+    /// Whether a namespace is that of a vendor whose packages the manifests around depend on, and not of the
+    /// project itself.
+    fn is_needed(&self, namespace: &str) -> bool {
+        let own = self.own.package.map_or("", |p| Facts::outside(&self.own).str(p));
+        let vendor = namespace.split('\\').next().unwrap_or("").to_ascii_lowercase();
+        let of_vendor = |name: &str| name.split_once('/').is_some_and(|(v, _)| v.replace('-', "") == vendor);
+        let manifests = ancestors(dir_of(&self.path)).filter_map(|d| self.recorder.file(&join(d, "composer.json")));
+        let mut is_needed = false;
+        for manifest in manifests.filter(|_| !vendor.is_empty() && own != namespace) {
+            let interface = self.interface(manifest);
+            let facts = Facts::outside(&interface);
+            if interface.package.is_some_and(|p| of_vendor(facts.str(p))) {
+                return false;
+            }
+            let needs = interface.imports.iter().filter_map(|i| facts.str(i.name?).strip_prefix("needs:"));
+            is_needed |= needs.into_iter().any(of_vendor);
+        }
+        is_needed
     }
 
     /// Of definitions in several projects, keeps those of the one that the file belongs to, or of the

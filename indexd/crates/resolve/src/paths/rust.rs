@@ -224,7 +224,7 @@ impl Linker<'_> {
     /// What the manifest in a folder states under a name.
     fn stated(&self, dir: &str, name: &str) -> Option<String> {
         let manifest = self.recorder.file(&join(dir, "Cargo.toml"))?;
-        let interface = self.recorder.interface(manifest);
+        let interface = self.interface(manifest);
         let facts = Facts::outside(&interface);
         let is_it = |i: &&Import| i.name.is_some_and(|n| facts.str(n) == name);
         interface.imports.iter().find(is_it).map(|i| facts.str(i.module).to_owned())

@@ -13,7 +13,7 @@ use super::types::{File, NameId};
 use indexd_model::facts::Import;
 use indexd_model::path::{dir_of, file_name_of, join, stem_of, tail_of};
 use indexd_model::roles::{is_aside, is_foreign_data};
-use indexd_model::{Facts, FactsView, FileDoc, Key};
+use indexd_model::{FactsView, FileDoc, Key};
 
 /// Where a module path leads.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -198,10 +198,9 @@ impl<'a> Linker<'a> {
             let path = self.view.path(*doc);
             let dir = dir_of(&path);
             let dir = if file_name_of(dir) == "requirements" { dir_of(dir) } else { dir };
-            let interface = self.view.interface(*doc);
-            let facts = Facts::outside(&interface);
+            let facts = self.facts(self.loaded.open(*doc));
             is_around(dir, own)
-                && interface.imports.iter().any(|i| i.name.is_some_and(|n| facts.str(n) == needs))
+                && facts.interface.imports.iter().any(|i| i.name.is_some_and(|n| facts.str(n) == needs))
         };
         let is_project = |doc: &FileDoc| {
             let path = self.view.path(*doc);

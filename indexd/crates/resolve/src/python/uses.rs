@@ -61,6 +61,7 @@ impl<'a> Linker<'a> {
         }
         self.overrides(&mut out);
         self.flow(&mut out);
+        self.constructors(&mut out);
         // A name token that defines is no use of what it defines, though a value flows into it.
         // A property of a base class is what such a token sets.
         out.links.retain(|l| {
@@ -115,17 +116,25 @@ impl<'a> Linker<'a> {
         let source = self.def_around(0, expr.at);
         let place = Use { at: expr.at, len, role: expr.role, source };
         self.emit(&place, name, &hits, inferred, reason, out);
-        if let [Hit { target: Target::Def(f, d), rule }] = hits[..]
-            && expr.role == Role::Call
-            && self.facts(f).def(d).kind == DefKind::Class
-        {
-            let class = self.class(f, d);
-            let made = ["__init__", "__new__"].into_iter().find_map(|n| self.member(class, n));
-            if let Some(made) = made {
-                let rule = if made.owner == class { rule } else { Rule::Inherited };
-                self.emit_member(&place, &made, rule, out);
-            }
+    }
+
+    /// Calls of classes call the constructors that these define themselves, too. What a constructor's
+    /// parameters are given is told of the class.
+    fn constructors(&mut self, out: &mut Links) {
+        let mut made = Vec::new();
+        for l in out.links.iter().filter(|l| l.kind == EdgeKind::Call) {
+            let file = self.loaded.open(l.target.file);
+            let Some(def) = l.target.def.some().filter(|d| self.facts(file).def(*d).kind == DefKind::Class)
+            else {
+                continue;
+            };
+            let class = self.class(file, def);
+            let own = ["__init__", "__new__"].into_iter().find_map(|n| self.own_member(class, n));
+            let file = self.classes[class.0 as usize].file;
+            let def = own.and_then(|m| self.preferred(file, &m.defs));
+            made.extend(def.map(|def| Link { target: DefRef { file: self.loaded.doc(file), def }, ..*l }));
         }
+        out.links.extend(made);
     }
 
     /// Links a place to a member of a class.

@@ -152,6 +152,13 @@ impl<'b, 's> Uses<'b, 's> {
 
     fn symbols(&mut self, node: usize) {
         let tree = self.tree;
+        if self.kind_name(node) == "alias" {
+            let old = tree.children(node).nth(1).filter(|o| is_symbol(self.kind_name(*o)));
+            if let Some((name, at)) = old.map(|o| self.inner(o)) {
+                self.free(name, at, Role::Read);
+            }
+            return;
+        }
         let Some((receiver, method)) = self.kind(node).method else { return };
         let parts = tree.in_field(node, method).zip(tree.in_field(node, self.kinds.arguments[0]));
         let Some((method, arguments)) = parts else { return };
