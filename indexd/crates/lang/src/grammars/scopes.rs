@@ -357,7 +357,7 @@ impl<'b, 's> Uses<'b, 's> {
 
     fn name(&mut self, node: usize, kind: &Kind, place: Place) -> ExprId {
         let at = self.start(node);
-        if self.bound.contains(&at) || self.by_name.contains_key(&at) {
+        if self.bound.contains(&at) || self.by_name.contains_key(&at) || self.is_destructor(node) {
             self.tell(node);
             return self.opaque;
         }

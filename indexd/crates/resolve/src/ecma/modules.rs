@@ -2,7 +2,7 @@
 //! same repository.
 
 use super::Linker;
-use indexd_model::path::{ancestors, dir_of, file_name_of, join, normalized};
+use indexd_model::path::{ancestors, dir_of, file_name_of, join, n_common, normalized};
 use indexd_model::roles::{is_aside, is_foreign_data};
 use indexd_model::{Facts, FactsView, FileDoc, FileRoles, Key};
 
@@ -119,12 +119,16 @@ impl Linker<'_> {
         let end = module.match_indices('/').nth(n - 1).map_or(module.len(), |m| m.0);
         let (name, rest) = (&module[..end], module[end..].trim_start_matches('/'));
         let all = self.recorder.find(Key::member("npm", name));
-        let package = all.iter().copied().find(|p| {
+        let mut fitting: Vec<FileDoc> = all.to_vec();
+        fitting.retain(|p| {
             let interface = self.interface_of(*p);
             let own = interface.package.map(|s| Facts::outside(&interface).str(s).to_owned());
             let is_it = !interface.roles.has(FileRoles::VENDORED) && own.as_deref() == Some(name);
             is_it && self.is_meant(from, *p, name)
-        })?;
+        });
+        // Of several the nearest, else the first.
+        let near = |p: &FileDoc| n_common(&self.recorder.path(*p), from);
+        let package = fitting.into_iter().rev().max_by_key(near)?;
         let path = self.recorder.path(package);
         let dir = dir_of(&path);
         let entry = if rest.is_empty() { ".".to_owned() } else { format!("./{rest}") };

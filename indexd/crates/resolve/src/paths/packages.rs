@@ -2,7 +2,7 @@
 
 use super::{EQUALS_MAX, Found, Linker, Target};
 use indexd_model::facts::ImportKind;
-use indexd_model::path::{ancestors, dir_of, join};
+use indexd_model::path::{ancestors, dir_of, join, n_common};
 use indexd_model::roles::is_foreign_data;
 use indexd_model::{DefIdx, DefRef, Facts, FactsView, Key, Role, Rule};
 
@@ -49,7 +49,8 @@ impl Linker<'_> {
         let own = self.own.package.map_or("", |p| Facts::outside(&self.own).str(p));
         let vendor = namespace.split('\\').next().unwrap_or("").to_ascii_lowercase();
         let of_vendor = |name: &str| name.split_once('/').is_some_and(|(v, _)| v.replace('-', "") == vendor);
-        let manifests = ancestors(dir_of(&self.path)).filter_map(|d| self.recorder.file(&join(d, "composer.json")));
+        let manifests =
+            ancestors(dir_of(&self.path)).filter_map(|d| self.recorder.file(&join(d, "composer.json")));
         let mut is_needed = false;
         for manifest in manifests.filter(|_| !vendor.is_empty() && own != namespace) {
             let interface = self.interface(manifest);
@@ -76,6 +77,13 @@ impl Linker<'_> {
                 return;
             }
             own = (!dir.is_empty()).then(|| self.project_dir(&dir)).flatten();
+        }
+        // Without manifests a type of one name is that of the nearest folder.
+        let is_type = |d: &DefRef| Facts::outside(&self.interface(d.file)).def(d.def).kind.is_type();
+        if all.iter().all(is_type) {
+            let n_common = |d: &DefRef| n_common(&self.recorder.path(d.file), &self.path);
+            let most = all.iter().map(n_common).max();
+            all.retain(|d| Some(n_common(d)) == most);
         }
     }
 

@@ -11,7 +11,7 @@ use super::Linker;
 use super::names::is_stdlib;
 use super::types::{File, NameId};
 use indexd_model::facts::Import;
-use indexd_model::path::{dir_of, file_name_of, join, stem_of, tail_of};
+use indexd_model::path::{dir_of, file_name_of, join, n_common, stem_of, tail_of};
 use indexd_model::roles::{is_aside, is_foreign_data};
 use indexd_model::{FactsView, FileDoc, Key};
 
@@ -184,8 +184,7 @@ impl<'a> Linker<'a> {
         if class > 0 && root != own && self.is_needed(own, top) {
             return None;
         }
-        let n_common =
-            root.split('/').zip(own.split('/')).take_while(|(a, b)| a == b && !a.is_empty()).count();
+        let n_common = n_common(&place, self.loaded.path(from));
         Some((class, usize::MAX - n_common, root.len()))
     }
 

@@ -264,6 +264,10 @@ impl<'b, 's> Uses<'b, 's> {
 
     /// `"$name"`: in braces the grammar sees the name itself.
     fn template(&mut self, node: usize, place: Place) {
+        // The grammar has one kind of string inside of the other.
+        if self.tree.parent(node).is_some_and(|p| self.kind(p).words.is_some()) {
+            return;
+        }
         let text = self.slice(node);
         let is_raw = text.starts_with("\"\"\"");
         let mut from = 0;
@@ -276,7 +280,7 @@ impl<'b, 's> Uses<'b, 's> {
             let in_braces = self.tree.children(node).any(|c| {
                 let inner = self.tree.node(c);
                 let at = self.tree.node(node).start_byte() + sign;
-                inner.kind() == "interpolation" && inner.start_byte() < at && at < inner.end_byte()
+                inner.kind() == "interpolation" && inner.start_byte() <= at && at < inner.end_byte()
             });
             if len > 0 && !is_escaped && !in_braces && !rest.starts_with(|c: char| c.is_ascii_digit()) {
                 let at = self.start(node) + sign as u32 + 1;
