@@ -50,7 +50,7 @@ fn at<'t>(table: &'t Table, path: &[&str]) -> Option<&'t Value> {
     if rest.is_empty() { Some(value) } else { at(value.as_table()?, rest) }
 }
 
-fn tables<'t>(value: Option<&'t Value>) -> impl Iterator<Item = (&'t String, &'t Value)> {
+fn tables(value: Option<&Value>) -> impl Iterator<Item = (&String, &Value)> {
     value.and_then(Value::as_table).into_iter().flatten()
 }
 
