@@ -13,7 +13,7 @@ use super::missed;
 use super::table::{Rebinds, Scopes};
 use crate::builder::Builder;
 use indexd_model::limits::PARSE_DEPTH_MAX;
-use indexd_model::{BindingId, BindingKind, DefFlags, DefIdx, ExprId, Node as Shape, Role, Source};
+use indexd_model::{BindingId, BindingKind, DefFlags, DefIdx, ExprId, Node as Shape, Role, Source, StrId};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 pub use words::Words;
@@ -32,7 +32,9 @@ pub(super) fn uses<'s>(
     let opaque = b.node(Shape::Opaque, 0);
     let (scopes, bound) = (Vec::new(), FxHashSet::default());
     let told = missed::is_damaged(tree).then(FxHashSet::default);
-    let mut it = Uses { b, text, tree, table, kinds, by_name, scopes, bound, told, opaque, next: 0 };
+    let callables = b.defs.iter().filter(|d| d.kind.is_callable()).map(|d| d.name).collect();
+    let mut it =
+        Uses { b, text, tree, table, kinds, by_name, callables, scopes, bound, told, opaque, next: 0 };
     it.scopes.push(Scope::new(true));
     it.collect(0, &mut vec![0], 0);
     it.next = 1;
@@ -72,6 +74,8 @@ struct Uses<'b, 's> {
     table: &'static Scopes,
     kinds: &'b Kinds,
     by_name: FxHashMap<u32, DefIdx>,
+    /// Names of functions and methods.
+    callables: FxHashSet<StrId>,
     scopes: Vec<Scope<'s>>,
     /// Where names are bound.
     bound: FxHashSet<u32>,

@@ -5,6 +5,9 @@
 //! - `a?.b` and `a?[b]` become `a .b` and `a [b]`, since such a place may be assigned to;
 //! - `extension` before the members that a type is given becomes `class ext`.
 
+/// Bytes of a list pattern or of the head of an extension block; longer ones stay as they are.
+const LEN_MAX: usize = 2_000;
+
 /// The text for the parser; `None` where it is the source.
 pub(super) fn rewritten(text: &str) -> Option<String> {
     let has = |what: &str| memchr::memmem::find(text.as_bytes(), what.as_bytes()).is_some();
@@ -52,12 +55,13 @@ impl Writer<'_> {
                 _ => {
                     match byte {
                         b'{' => self.braces.push(self.is_word(&[b"switch"])),
-                        b'}' => drop(self.braces.pop()),
+                        b'}' => {
+                            self.braces.pop();
+                        }
                         _ => {}
                     }
                     if !byte.is_ascii_whitespace() {
                         self.last = if matches!(byte, b')' | b']') { Last::Value } else { Last::Sign(byte) };
-                        // The values of `switch` stand before it, so a bracket ends none.
                     }
                     self.at += 1;
                 }
@@ -114,7 +118,7 @@ impl Writer<'_> {
     /// Blanks a list pattern out.
     fn pattern(&mut self) {
         let (start, mut depth, mut end) = (self.at, 0, self.at);
-        for (i, byte) in self.text[start..].iter().enumerate() {
+        for (i, byte) in self.text[start..].iter().take(LEN_MAX).enumerate() {
             depth += i32::from(*byte == b'[') - i32::from(*byte == b']');
             // What is not closed, or holds strings with brackets, stays as it is.
             if depth == 0 {
@@ -177,7 +181,7 @@ impl Writer<'_> {
 
     /// Whether what stands in brackets and then a brace follow.
     fn is_block(&self) -> bool {
-        let rest = &self.text[self.at..];
+        let rest = &self.text[self.at..self.text.len().min(self.at + LEN_MAX)];
         let end = rest.iter().position(|b| matches!(b, b'{' | b';' | b'}' | b'='));
         let head = rest[..end.unwrap_or(rest.len())].trim_ascii();
         let is_open = end.is_some_and(|e| rest[e] == b'{');

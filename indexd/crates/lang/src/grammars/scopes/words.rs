@@ -202,9 +202,8 @@ impl<'b, 's> Uses<'b, 's> {
         let all: Vec<usize> = tree.within(arguments).filter(is_meant).collect();
         for symbol in all {
             let (name, at) = self.inner(symbol);
-            let is_defined =
-                || self.b.defs.iter().any(|d| d.kind.is_callable() && self.b.text(d.name) == name);
-            if is_hook || is_defined() {
+            let id = self.b.str(name);
+            if is_hook || self.callables.contains(&id) {
                 self.free(name, at, Role::Read);
             }
         }
@@ -270,6 +269,9 @@ impl<'b, 's> Uses<'b, 's> {
         }
         let text = self.slice(node);
         let is_raw = text.starts_with("\"\"\"");
+        let values =
+            self.tree.children(node).map(|c| self.tree.node(c)).filter(|c| c.kind() == "interpolation");
+        let values: Vec<(usize, usize)> = values.map(|c| (c.start_byte(), c.end_byte())).collect();
         let mut from = 0;
         while let Some(sign) = text[from..].find('$').map(|i| from + i) {
             let rest = &text[sign + 1..];
@@ -277,11 +279,9 @@ impl<'b, 's> Uses<'b, 's> {
             from = sign + 1 + len;
             let before = &text[..sign];
             let is_escaped = before.ends_with('$') || !is_raw && before.ends_with('\\');
-            let in_braces = self.tree.children(node).any(|c| {
-                let inner = self.tree.node(c);
-                let at = self.tree.node(node).start_byte() + sign;
-                inner.kind() == "interpolation" && inner.start_byte() <= at && at < inner.end_byte()
-            });
+            let place_of = self.tree.node(node).start_byte() + sign;
+            let before_it = values.partition_point(|v| v.0 <= place_of).checked_sub(1);
+            let in_braces = before_it.is_some_and(|v| place_of < values[v].1);
             if len > 0 && !is_escaped && !in_braces && !rest.starts_with(|c: char| c.is_ascii_digit()) {
                 let at = self.start(node) + sign as u32 + 1;
                 self.named(&rest[..len], at, Role::Read, place);
