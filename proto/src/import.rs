@@ -39,7 +39,11 @@ pub struct ImportResult {
     pub n_external: u64,
     /// Places left out, since they do not hold the identifier that they should.
     pub n_dropped: u64,
-    /// Documents of files that are not in the index or not linked.
+    /// Documents of vendored copies and of files without source code.
+    pub n_unfit_files: u64,
+    /// The first of them.
+    pub unfit_files: Vec<String>,
+    /// Documents of files that the workspace does not have.
     pub n_unknown_files: u64,
     /// The first of them.
     pub unknown_files: Vec<String>,

@@ -202,3 +202,33 @@ fn names_are_found_with_their_package() {
         check(&tree, Relation::Callers, name, &["1 call use -> C.Do @7"]);
     }
 }
+
+#[test]
+fn what_the_language_calls_is_not_said_to_be_called_by_nobody() {
+    let tree = [
+        (
+            "r.py",
+            "class Res:\n    def __init__(self, n): ...\n    def __enter__(self): ...\n\ndef make():\n    return Res(1)\n",
+        ),
+        (
+            "p.cpp",
+            "struct Pool {\n  Pool(int a);\n  ~Pool();\n  Pool operator+(Pool b);\n};\nPool *make_pool() { return new Pool(1); }\n",
+        ),
+        ("d.rs", "struct Guard;\nimpl Drop for Guard {\n    fn drop(&mut self) {}\n}\n"),
+    ];
+    let calls = |symbol: &str| ask(&tree, Relation::Callers, symbol, 1);
+    assert_eq!(calls("Res.__init__").0, ["1 call make -> Res.__init__ @6"]);
+    assert_eq!(calls("r.py:2").0, ["1 call make -> Res.__init__ @6"]);
+    assert_eq!(calls("p.cpp:2").0, ["1 call make_pool -> Pool.Pool @6"]);
+    for (symbol, by) in [
+        ("Res.__init__", "calls of its type"),
+        ("Res.__enter__", "`with`"),
+        ("p.cpp:3", "the end of a value"),
+        ("p.cpp:4", "operators and statements"),
+        ("Guard.drop", "the end of a value"),
+    ] {
+        let statement = calls(symbol).1;
+        assert!(statement.contains(&format!("; called by {by} as well")), "{symbol}: {statement}");
+    }
+    assert!(!calls("make").1.contains("called by"));
+}

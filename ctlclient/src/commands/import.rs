@@ -42,7 +42,8 @@ fn text(answer: &ImportResult) -> String {
     );
     for (n, paths, what) in [
         (answer.n_stale_files, &answer.stale_files, "have changed since and keep our links"),
-        (answer.n_unknown_files, &answer.unknown_files, "are not linked files of the index"),
+        (answer.n_unknown_files, &answer.unknown_files, "are not files of this workspace"),
+        (answer.n_unfit_files, &answer.unfit_files, "are vendored copies or no source code"),
     ] {
         if n > 0 {
             let named: Vec<String> = paths.iter().take(3).map(|p| safe_line(p)).collect();

@@ -14,14 +14,15 @@ use indexd_model::links::evidence_kind;
 use indexd_model::path::dir_of;
 use indexd_model::view::{DefRecord, Edge};
 use indexd_model::{
-    DefDoc, DefIdx, DefKind, EdgeKind, FileDoc, FileRoles, IndexView, Key, Language, Linking, Outcome, Role,
-    Rule,
+    DefDoc, DefIdx, DefKind, EdgeKind, Facts, FileDoc, FileRoles, IndexView, Key, Language, Linking, Outcome,
+    Role, Rule,
 };
 use indexd_proto::error::{ErrorCode, ErrorObject};
 use indexd_proto::graph::{Coverage, GraphEdge, GraphEvidence, GraphParams, Through, UnresolvedPlace};
 use indexd_proto::limits::{GRAPH_DEPTH_MAX, GRAPH_EDGES_MAX};
 use indexd_proto::search::Symbol;
 use rustc_hash::{FxHashMap, FxHashSet};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// Places shown of one edge.
@@ -191,6 +192,9 @@ fn coverage(
             coverage.statement += "; within files and through imports, calls on values are not resolved";
         }
         Some(Linking::Types) | None => {}
+    }
+    if relation != Relation::Callees {
+        coverage.statement += &called_by(view, roots);
     }
     Ok(coverage)
 }
@@ -590,6 +594,18 @@ fn calls_without_edge(view: &dyn IndexView, roots: &[DefDoc], look: Look, out: &
 fn followed(view: &dyn IndexView, roots: &[DefDoc]) -> Option<Linking> {
     let languages = roots.iter().map(|&d| view.file(view.def(d).file).language);
     languages.filter(|l| l.is_code()).map(Language::linking).min()
+}
+
+/// What calls the roots without naming them, as the end of a sentence; empty where nothing does.
+fn called_by(view: &dyn IndexView, roots: &[DefDoc]) -> String {
+    let by = roots.iter().filter_map(|&root| {
+        let record = view.def(root);
+        let interface = view.interface(record.file);
+        record.idx.some().and_then(|def| indexd_model::names::called_by(&Facts::outside(&interface), def))
+    });
+    let all: BTreeSet<&str> = by.collect();
+    let all = Vec::from_iter(all).join(" and ");
+    if all.is_empty() { all } else { format!("; called by {all} as well, which has no edge of its own") }
 }
 
 /// The answer and what may be missing of it, in a sentence.

@@ -78,6 +78,8 @@ pub fn overlays_of(
         n_dropped: imported.n_dropped,
         n_unknown_files: imported.unknown_files.len() as u64,
         unknown_files: shown(&imported.unknown_files),
+        n_unfit_files: imported.unfit_files.len() as u64,
+        unfit_files: shown(&imported.unfit_files),
         n_stale_files: imported.stale_files.len() as u64,
         stale_files: shown(&imported.stale_files),
         ..ImportResult::default()
@@ -91,10 +93,19 @@ fn about_nothing(index: &indexd_scip::ForeignIndex, imported: &indexd_scip::Impo
     let example = index.documents.first().map_or("", |d| &d.path);
     let (what, hint) = if imported.stale_files.is_empty() {
         let root = if index.project_root.is_empty() { "no root" } else { &index.project_root };
-        let what = format!(
-            "none of the {n} documents of the index ({example:?}, …) is a linked file of this workspace; it was made for {root}"
-        );
-        (what, "name the repository that the index was made for with --repo")
+        let what = "none of the";
+        if imported.unfit_files.is_empty() {
+            let what = format!(
+                "{what} {n} documents of the index ({example:?}, …) is a file of this workspace; it was made for {root}"
+            );
+            (what, "name the repository that the index was made for with --repo")
+        } else {
+            let what = format!(
+                "{what} {n} documents of the index is about a file with definitions: {} are vendored copies or no source code",
+                imported.unfit_files.len()
+            );
+            (what, "make the index of source code that is no copy of another project")
+        }
     } else {
         let what = format!(
             "the index is about other contents: {} of its {n} documents do not match their files",

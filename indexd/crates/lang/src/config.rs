@@ -4,6 +4,7 @@
 mod ini;
 mod json;
 mod modules;
+pub mod needs;
 mod toml;
 mod yaml;
 
@@ -16,13 +17,19 @@ use indexd_model::{Language, LineIndex, Span};
 pub fn outline(path: &str, language: Language, text: &str, lines: &LineIndex) -> Outline {
     let manifest = file_name_of(path);
     match language {
-        Language::Toml => toml::outline(text, lines, manifest),
+        Language::Toml => {
+            let modules = needs::of_toml(manifest, text);
+            Outline { modules, ..toml::outline(text, lines, manifest) }
+        }
         Language::Yaml => yaml::outline(text, lines),
         Language::Json => {
             let modules = modules::of(manifest, text);
             Outline { modules, ..json::outline(text, lines, manifest) }
         }
-        Language::Ini => ini::outline(text, lines, manifest),
+        Language::Ini => {
+            let modules = if manifest == "setup.cfg" { needs::of_setup(text) } else { Vec::new() };
+            Outline { modules, ..ini::outline(text, lines, manifest) }
+        }
         _ => Outline::default(),
     }
 }

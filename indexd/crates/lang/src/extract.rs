@@ -73,6 +73,7 @@ fn facts(path: &RepoPath, text: &str, lines: &LineIndex, language: Language, rol
         Language::Vue | Language::Svelte | Language::Html => {
             grammars::embedded::facts(path, text, lines, language, roles)
         }
+        Language::Text if outline::is_requirements(path) => outline::requirements(path, text, lines, roles),
         Language::Text if is_restructured(path, roles) => {
             sections(ChunkKind::Section, rst::outline(text, lines))
         }

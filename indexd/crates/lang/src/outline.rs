@@ -2,10 +2,11 @@
 
 use crate::builder::{Builder, Header};
 use crate::chunks::{Piece, assemble};
+use crate::config::needs::{NEEDS, modules_of, of_requirements};
 use crate::lines;
 use indexd_model::facts::{Import, ImportKind};
 use indexd_model::limits::DEFS_PER_FILE_MAX;
-use indexd_model::path::file_name_of;
+use indexd_model::path::{dir_of, file_name_of};
 use indexd_model::{
     ChunkKind, DefFlags, DefIdx, DefKind, Entry, FileFacts, FileRoles, Key, Language, LineIndex, Outcome,
     RepoPath, Span,
@@ -40,7 +41,8 @@ pub struct Outline {
     pub sections: Vec<Section>,
     /// See [`indexd_model::Interface::package`].
     pub package: Option<String>,
-    /// What a manifest says of modules: a name or pattern, and the path that it stands for.
+    /// What a manifest says of modules: a name or pattern, and the path that it stands for. Behind
+    /// `needs:` the name of a dependency, and where it is.
     pub modules: Vec<(String, String)>,
 }
 
@@ -95,24 +97,53 @@ pub fn facts(
             conditional: false,
         });
     }
-    let registry = match file_name_of(path) {
-        "package.json" => Some("npm"),
-        "Cargo.toml" => Some("cargo"),
-        _ => None,
-    };
-    let named = registry.zip(outline.package.as_deref());
-    let named = named.map(|(registry, name)| (Key::member(registry, &in_code(registry, name)), DefIdx::NONE));
+    let named = manifest_keys(path, &outline);
     let package = outline.package.as_deref().map(|p| b.string(p));
     let header =
         Header { language, outcome: Outcome::Parsed, roles, package, constraint: None, exports: None };
-    let (interface, body) =
-        b.finish(header, |_| named.into_iter().chain([(Key::file(path), DefIdx::NONE)]).collect());
+    let (interface, body) = b.finish(header, |_| {
+        let named = named.into_iter().chain([Key::file(path)]);
+        named.map(|key| (key, DefIdx::NONE)).collect()
+    });
     FileFacts { interface, body, chunks: assemble(text, index, &pieces, kind) }
 }
 
-/// The name of a package as code writes it.
-fn in_code(registry: &str, name: &str) -> String {
-    if registry == "cargo" { name.replace('-', "_") } else { name.to_owned() }
+/// Keys under which a manifest is found: by its project, and by what that depends on.
+fn manifest_keys(path: &RepoPath, outline: &Outline) -> Vec<Key> {
+    let registry = match file_name_of(path) {
+        "package.json" => "npm",
+        "Cargo.toml" => "cargo",
+        "composer.json" => "composer",
+        "pyproject.toml" | "setup.cfg" | "Pipfile" => "pypi",
+        _ if is_requirements(path) => "pypi",
+        _ => return Vec::new(),
+    };
+    let mut out: Vec<Key> = match (registry, outline.package.as_deref()) {
+        (_, None) => Vec::new(),
+        ("pypi", Some(name)) => modules_of(name).map(|name| Key::member(registry, &name)).collect(),
+        ("cargo", Some(name)) => vec![Key::member(registry, &name.replace('-', "_"))],
+        (_, Some(name)) => vec![Key::member(registry, name)],
+    };
+    if registry == "pypi" {
+        let needs = outline.modules.iter().filter_map(|m| m.0.strip_prefix(NEEDS));
+        out.extend(needs.map(|name| Key::member("needs:pypi", name)));
+    }
+    out
+}
+
+/// Whether a file lists requirements of Python, one a line.
+pub fn is_requirements(path: &str) -> bool {
+    let (name, dir) = (file_name_of(path), file_name_of(dir_of(path)));
+    let is_list = name.ends_with(".txt") || name.ends_with(".in");
+    is_list && (name.starts_with("requirements") || dir == "requirements")
+}
+
+/// The facts of such a list, which is chunked by lines.
+pub fn requirements(path: &RepoPath, text: &str, index: &LineIndex, roles: FileRoles) -> FileFacts {
+    let lines = lines::facts(path, text, index, Language::Text, Outcome::Parsed, roles);
+    let outline = Outline { modules: of_requirements(text), ..Outline::default() };
+    let facts = facts(path, text, index, Language::Text, roles, ChunkKind::Lines, outline);
+    FileFacts { chunks: lines.chunks, ..facts }
 }
 
 /// `name` without surrounding blanks, cut at a character boundary.

@@ -69,7 +69,8 @@ coded! {
         Inferred = "inferred",
         /// The type satisfies the interface by its method set, or the method overrides another.
         Implements = "implements",
-        /// One of several implementations of the called interface method or overriding methods.
+        /// One of several implementations of the called interface method or overriding methods, or what
+        /// stands for the definition in another build.
         Dispatch = "dispatch",
         /// The only definition of that name in the repository that fits.
         UniqueName = "unique-name",

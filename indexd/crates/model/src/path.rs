@@ -135,6 +135,11 @@ impl fmt::Debug for RepoPath {
     }
 }
 
+/// How many folders two paths begin with together.
+pub fn n_common(a: &str, b: &str) -> usize {
+    dir_of(a).split('/').zip(dir_of(b).split('/')).take_while(|(a, b)| a == b && !a.is_empty()).count()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -160,6 +160,48 @@ fn is_example(path: &str, name: &str, language: Language) -> bool {
     in_folder || (language == Language::Go && name.starts_with("example_") && name.ends_with("_test.go"))
 }
 
+/// Whether a path lies in a folder of test data that is not around `from`: nothing outside such a folder
+/// imports what is in it by a name alone.
+pub fn is_foreign_data(path: &str, from: &str) -> bool {
+    const DATA: &str = "fixture fixtures __fixtures__ testdata test-data test_data testfixtures test-fixtures \
+        test_fixtures";
+    let is_test =
+        |f: &str| f.eq_ignore_ascii_case("test") || f.ends_with("Test") || matches!(f, "tests" | "spec");
+    let (mut start, mut is_in_test) = (0, false);
+    for folder in folders(path) {
+        let end = start + folder.len();
+        let is_data = holds(DATA, &folder.to_ascii_lowercase())
+            || is_in_test && matches!(folder, "resources" | "data" | "mocks" | "stubs");
+        let is_around =
+            || from.strip_prefix(&path[..end]).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
+        if is_data && !is_around() {
+            return true;
+        }
+        is_in_test |= is_test(folder);
+        start = end + 1;
+    }
+    false
+}
+
+/// Whether a path lies in a folder of tests, examples or documents that is not around `from`.
+pub fn is_aside(path: &str, from: &str) -> bool {
+    let (mut start, mut is_aside) = (0, false);
+    for folder in folders(path) {
+        let end = start + folder.len();
+        let is_named = in_test_folder(&path[..end + 1])
+            || is_vendor_folder(folder)
+            || holds(
+                "example examples _example _examples demo demos sample samples doc docs benchmarks",
+                folder,
+            );
+        let is_around =
+            || from.strip_prefix(&path[..end]).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
+        is_aside |= is_named && !is_around();
+        start = end + 1;
+    }
+    is_aside
+}
+
 /// Whether a file is a secret by its name: never read into chunks, only listed.
 pub fn is_sensitive_name(path: &str) -> bool {
     let lower = path.to_ascii_lowercase();
@@ -225,6 +267,32 @@ mod tests {
         check("examples/a/main.go", &[R::EXAMPLE]);
         check("net/example_dial_test.go", &[R::TEST, R::EXAMPLE]);
         check(".env", &[R::CONFIG, R::SENSITIVE]);
+    }
+
+    #[test]
+    fn data_of_tests_is_for_what_lies_beside_it() {
+        for (path, from, expect) in [
+            ("tests/fixtures/p/requests/__init__.py", "app/main.py", true),
+            ("tests/fixtures/p/requests/__init__.py", "tests/test_a.py", true),
+            ("tests/fixtures/p/requests/__init__.py", "tests/fixtures/p/run.py", false),
+            ("src/test/resources/org/slf4j/Logger.java", "src/main/java/a/B.java", true),
+            ("src/androidTest/resources/A.kt", "src/main/A.kt", true),
+            ("src/main/resources/A.java", "src/main/java/B.java", false),
+            ("compiler/testData/a.kt", "compiler/src/b.kt", true),
+            ("fixtures.py", "a.py", false),
+            ("fixtures/a.py", "fixtures2/a.py", true),
+        ] {
+            assert_eq!(is_foreign_data(path, from), expect, "{path} {from}");
+        }
+        for (path, from, expect) in [
+            ("examples/yaml/nodes.py", "app/main.py", true),
+            ("examples/yaml/nodes.py", "examples/b.py", false),
+            ("a/tests/helpers.py", "a/main.py", true),
+            ("a/tests/helpers.py", "a/tests/unit/b.py", false),
+            ("src/a.py", "b.py", false),
+        ] {
+            assert_eq!(is_aside(path, from), expect, "{path} {from}");
+        }
     }
 
     #[test]

@@ -219,9 +219,18 @@ impl OpenPlace {
         match symbol.last() {
             Some(d) => {
                 let is_module = matches!(d.suffix, Suffix::Namespace | Suffix::Meta);
-                self.span.is_empty() || is_module || d.name == self.word(text)
+                self.span.is_empty() || is_module || is_written_as(&d.name, self.word(text))
             }
             None => true,
         }
     }
+}
+
+/// Whether a definition of this name stands at a word: constructors (`<init>`, `.ctor`) stand at the name of
+/// their type, and accessors that a compiler makes at the name of a property.
+fn is_written_as(name: &str, word: &str) -> bool {
+    let accessed = ["get", "set", "is"].into_iter().find_map(|start| name.strip_prefix(start));
+    name == word
+        || name.starts_with(['<', '.'])
+        || accessed.is_some_and(|rest| rest.eq_ignore_ascii_case(word))
 }

@@ -9,8 +9,8 @@ use crate::import::ScipError;
 use bitcode::{Decode, Encode};
 use indexd_model::facts::{ImportKind, StrId};
 use indexd_model::{
-    ContentHash, DefIdx, DefRef, EdgeKind, Facts, FactsView, FileDoc, Key, Link, Links, Node, Role, Rule,
-    Unresolved, UnresolvedReason, names,
+    ContentHash, DefIdx, DefRef, EdgeKind, Facts, FactsView, FileDoc, Key, Link, Linking, Links, Node, Role,
+    Rule, Unresolved, UnresolvedReason, names,
 };
 use std::collections::BTreeMap;
 
@@ -137,6 +137,7 @@ pub fn apply(overlay: &Overlay, file: FileDoc, facts: Facts, links: &mut Links, 
             links: ours.remove(&place.at).unwrap_or_default(),
             unresolved: open.remove(&place.at).unwrap_or_default(),
             syntax: &syntax,
+            view,
         };
         if place.targets.is_empty() {
             at.external();
@@ -196,6 +197,7 @@ struct AtPlace<'a> {
     links: Vec<Link>,
     unresolved: Vec<Unresolved>,
     syntax: &'a Syntax<'a>,
+    view: &'a dyn FactsView,
 }
 
 impl AtPlace<'_> {
@@ -217,6 +219,21 @@ impl AtPlace<'_> {
             let Link { source, at, role, .. } = l;
             self.unresolved.push(Unresolved { source, name, at, role, reason: UnresolvedReason::External });
         }
+    }
+
+    /// What a place does with a definition, by its kind alone: for languages in which not every use is a fact.
+    fn role_of(&self, target: DefRef) -> Option<Role> {
+        let facts = &self.syntax.facts;
+        if facts.interface.language.linking() == Linking::Types {
+            return None;
+        }
+        let interface = self.view.interface(target.file);
+        let kind = target.def.some().map(|d| Facts::outside(&interface).def(d).kind);
+        Some(match kind {
+            Some(kind) if kind.is_callable() => Role::Call,
+            Some(kind) if kind.is_type() => Role::Type,
+            _ => Role::Read,
+        })
     }
 
     /// The symbol has these definitions, the preferred one first.
@@ -241,7 +258,7 @@ impl AtPlace<'_> {
             let open = self.unresolved.first().map(|u| (u.role, u.source));
             let at = self.place.at;
             let Some((role, source)) = open.or_else(|| {
-                let role = self.syntax.role(at)?;
+                let role = self.syntax.role(at).or_else(|| self.role_of(preferred))?;
                 Some((role, self.syntax.around(at, role)))
             }) else {
                 self.links = ours;

@@ -31,8 +31,10 @@ pub type ReadFile<'a> = dyn Fn(&str) -> Option<(ContentHash, Arc<str>)> + 'a;
 pub struct Imported {
     /// One for each file with at least one known place, sorted by path.
     pub overlays: Vec<Overlay>,
-    /// Paths of documents that name no parsed file of the workspace, sorted.
+    /// Paths of documents that name no file of the workspace, sorted.
     pub unknown_files: Vec<String>,
+    /// Paths of documents whose file has no definitions here: a vendored copy, or no source code. Sorted.
+    pub unfit_files: Vec<String>,
     /// Paths of documents that do not match the text of their file, sorted.
     pub stale_files: Vec<String>,
     /// Occurrences of matching documents.
@@ -115,22 +117,22 @@ fn open(
     let mut out = Vec::new();
     for (path, documents) in by_path {
         let file = RepoPath::new(&path).ok().and_then(|p| view.file_by_path(&p));
-        let linked = file.filter(|f| {
-            let interface = view.interface(*f);
-            matches!(interface.language, Language::Go | Language::Python)
-                && !interface.roles.has(FileRoles::VENDORED)
-        });
-        let Some((file, (hash, text))) = linked.and_then(|f| Some((f, read_file(&path)?))) else {
+        let Some((file, (hash, text))) = file.and_then(|f| Some((f, read_file(&path)?))) else {
             imported.unknown_files.push(path);
             continue;
         };
+        let interface = view.interface(file);
+        if !interface.language.is_code() || interface.roles.has(FileRoles::VENDORED) {
+            imported.unfit_files.push(path);
+            continue;
+        }
         let is_other = |d: &&ForeignDocument| d.text.is_some_and(|t| t != ContentHash::of(text.as_bytes()));
         let placed = if documents.iter().any(is_other) { None } else { place_all(index, &documents, &text) };
         match placed {
             Some((places, n_dropped)) => {
                 imported.n_occurrences += (places.len() as u64) + n_dropped;
                 imported.n_dropped += n_dropped;
-                out.push(Open::new(file, path, (hash, text), view.interface(file), places));
+                out.push(Open::new(file, path, (hash, text), interface, places));
             }
             None => imported.stale_files.push(path),
         }

@@ -1,5 +1,7 @@
 //! What package.json and tsconfig.json say about where modules are.
 
+use super::needs::NEEDS;
+
 /// Objects and lists inside each other that are read.
 const DEPTH_MAX: u32 = 16;
 /// Statements kept of one file.
@@ -17,16 +19,20 @@ enum Value {
 ///
 /// - package.json: `.` and the path that `exports`, `source`, `types`, `module` or `main` name; `./a` and
 ///   `#a` from `exports` and `imports`;
+/// - package.json, composer.json: `version`, dependencies behind `needs:` with the versions that fit;
 /// - tsconfig.json, jsconfig.json and their kind: `extends`, `baseUrl`, and the patterns of `paths`
 ///   behind `paths:`.
 pub(super) fn of(manifest: &str, text: &str) -> Vec<(String, String)> {
     let is_config =
         (manifest.starts_with("tsconfig") || manifest.starts_with("jsconfig")) && manifest.ends_with(".json");
-    if !is_config && manifest != "package.json" {
+    if !is_config && !matches!(manifest, "package.json" | "composer.json") {
         return Vec::new();
     }
     let value = Reader { text: text.as_bytes(), at: 0 }.value(DEPTH_MAX);
     let mut out = if is_config { config(&value) } else { package(&value) };
+    if !is_config {
+        needs(&value, &mut out);
+    }
     out.truncate(MODULES_MAX);
     out
 }
@@ -50,6 +56,28 @@ fn package(value: &Value) -> Vec<(String, String)> {
         members.iter().for_each(|(name, target)| leaves(name, target, &mut out));
     }
     out
+}
+
+fn needs(value: &Value, out: &mut Vec<(String, String)>) {
+    if let Some(Value::Text(version)) = value.get("version") {
+        out.push(("version".to_owned(), version.clone()));
+    }
+    const KINDS: [&str; 6] = [
+        "dependencies",
+        "devDependencies",
+        "peerDependencies",
+        "optionalDependencies",
+        "require",
+        "require-dev",
+    ];
+    for kind in KINDS {
+        let Some(Value::Object(members)) = value.get(kind) else { continue };
+        for (name, version) in members {
+            if let Value::Text(version) = version {
+                out.push((format!("{NEEDS}{name}"), version.clone()));
+            }
+        }
+    }
 }
 
 fn config(value: &Value) -> Vec<(String, String)> {

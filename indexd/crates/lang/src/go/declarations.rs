@@ -575,6 +575,8 @@ impl<'s> Visitor<'s, '_> {
         self.each(|v, _, kind| match kind {
             Kind::Comment => docs.comment(v),
             Kind::VarSpecList => v.value_specs(doc, declaration, docs, repeat),
+            // The grammar asks for the end of a statement before the bracket.
+            _ if v.cursor.node().is_error() => v.value_specs(doc, declaration, docs, repeat),
             Kind::ConstSpec | Kind::VarSpec => {
                 let (doc, span) = if is_group { (docs.take(v), v.span()) } else { (doc, declaration) };
                 if kind == Kind::VarSpec {

@@ -9,6 +9,11 @@ const SCOPES: Scopes = Scopes {
     names: &["command_name"],
     calls: &[("command", "name")],
     has_plain_locals: true,
+    words: &[
+        ("command", Words::Shell),
+        ("declaration_command", Words::Shell),
+        ("unset_command", Words::Shell),
+    ],
     ..Scopes::NONE
 };
 

@@ -15,12 +15,16 @@ const SCOPES: Scopes = Scopes {
     passed: &["preproc_include", "goto_statement"],
     prototypes: &["function_declarator"],
     has_plain_locals: true,
+    words: &[("initializer_pair", Words::Fields), ("field_expression", Words::Fields)],
+    has_declared_types: true,
     ..Scopes::NONE
 };
 
 /// C.
 pub(super) const C: Grammar = Grammar {
     defines: &[
+        Define::new("expression_statement", Function).named(Name::Macro).body(&[]).outside().with_body(),
+        Define::new("function_definition", Function).named(Name::Macro).outside().with_body(),
         Define::new("function_definition", Function).at(&["declarator"]).with_body(),
         Define::new("declaration", Variable)
             .at(&["declarator"])

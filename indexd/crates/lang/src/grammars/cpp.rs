@@ -36,12 +36,16 @@ const SCOPES: Scopes = Scopes {
     bases: &["base_class_clause"],
     passed: &["preproc_include", "using_declaration", "goto_statement"],
     has_plain_locals: true,
+    words: &[("initializer_pair", Words::Fields)],
+    has_declared_types: true,
     ..Scopes::NONE
 };
 
 /// C++.
 pub(super) const CPP: Grammar = Grammar {
     defines: &[
+        Define::new("expression_statement", Function).named(Name::Macro).body(&[]).outside().with_body(),
+        Define::new("function_definition", Function).named(Name::Macro).outside().with_body(),
         Define::new("function_definition", Function).at(&["declarator"]).with_body(),
         Define::new("declaration", Variable)
             .at(&["declarator"])

@@ -1,5 +1,7 @@
 //! C#.
 
+mod rewrite;
+
 use super::table::*;
 use indexd_model::DefKind::*;
 use indexd_model::Language;
@@ -32,6 +34,7 @@ pub(super) const CSHARP: Grammar = Grammar {
             .each("variable_declarator")
             .body(&[]),
         Define::new("enum_member_declaration", Constant).body(&[]),
+        Define::new("parameter", Property).in_head(|h| h.around == "record_declaration"),
     ],
     comments: &["comment"],
     imports: &[Imports { kind: "using_directive", module: Written::Dotted(&["global", "using", "static"]) }],
@@ -40,3 +43,8 @@ pub(super) const CSHARP: Grammar = Grammar {
     packages: &["file_scoped_namespace_declaration"],
     ..Grammar::new(Language::CSharp, || tree_sitter_c_sharp::LANGUAGE.into())
 };
+
+/// The text for the parser, where it is another than the source.
+pub(super) fn for_parser(text: &str) -> Option<String> {
+    rewrite::rewritten(text)
+}

@@ -68,9 +68,14 @@ pub(super) const JAVA: Grammar = Grammar {
             .each("declarator")
             .body(&[]),
         Define::new("enum_constant", Constant),
+        Define::new("formal_parameter", Variable).in_head(|h| h.around == "record_declaration"),
+        Define::new("spread_parameter", Variable)
+            .at(&["variable_declarator", "name"])
+            .in_head(|h| h.around == "record_declaration"),
     ],
     comments: &["line_comment", "block_comment"],
     imports: &[Imports { kind: "import_declaration", module: Written::Paths(&["import", "static"]) }],
+    runs: &["lambda_expression"],
     exported: Exported::Without(&["private"]),
     test_marks: &["@Test", "@ParameterizedTest", "@RepeatedTest", "@TestFactory"],
     packages: &["package_declaration"],

@@ -1,5 +1,6 @@
 //! What each kind of node of a grammar is to scopes, looked up by its number once per process.
 
+use super::scopes::Words;
 use super::table::{Rebinds, Scopes};
 use tree_sitter::Language;
 
@@ -34,6 +35,7 @@ pub(super) struct Kind {
     /// The field of a key, and whether the kind around it matters.
     pub(super) label: Option<(u16, Option<&'static str>)>,
     pub(super) rebinds: bool,
+    pub(super) words: Option<Words>,
 }
 
 /// Where the patterns of what binds stand.
@@ -108,6 +110,7 @@ impl Kinds {
                 Rebinds::Of(kind, _) => kind == name,
                 Rebinds::Bare(kinds, _) => has(kinds),
             };
+            kind.words = table.words.iter().find(|w| w.0 == name).map(|w| w.1);
             kind.is_chain = has(table.chains);
             kind.is_through = has(table.through);
             kind.is_tokens = has(table.tokens);

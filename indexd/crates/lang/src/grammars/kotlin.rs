@@ -36,6 +36,7 @@ const SCOPES: Scopes = Scopes {
     labels: &[("value_argument", "", FIRST)],
     rebinds: Rebinds::Of("lambda_literal", &["apply", "run", "with"]),
     has_plain_locals: true,
+    words: &[("string_literal", Words::Template), ("multiline_string_literal", Words::Template)],
     ..Scopes::NONE
 };
 
@@ -52,6 +53,7 @@ pub(super) const KOTLIN: Grammar = Grammar {
         Define::new("property_declaration", Variable)
             .at(&["variable_declaration", "identifier"])
             .body(&["getter"]),
+        Define::new("class_parameter", Variable).at(&["identifier"]).in_head(|h| h.has_val()),
         Define::new("enum_entry", Constant).at(&["identifier"]).body(&[]),
         Define::new("type_alias", Alias).at(&["type"]).body(&[]),
     ],

@@ -28,6 +28,7 @@ mod kinds;
 mod kotlin;
 #[cfg(feature = "shell")]
 mod lua;
+mod macros;
 mod missed;
 mod paths;
 #[cfg(feature = "web")]
@@ -137,6 +138,10 @@ pub fn rewrites(parser: &tree_sitter::Language) -> Option<fn(&str) -> Option<Str
     #[cfg(feature = "jvm")]
     if *parser == (kotlin::KOTLIN.parser)() {
         return Some(kotlin::for_parser);
+    }
+    #[cfg(feature = "dotnet")]
+    if *parser == (csharp::CSHARP.parser)() {
+        return Some(csharp::for_parser);
     }
     #[cfg(feature = "data")]
     if *parser == (sql::SQL.parser)() {
@@ -258,9 +263,7 @@ fn join_closings(text: &str, chunks: &mut Vec<Chunk>, index: &LineIndex) {
 /// Under which keys other files find the definitions: the path, and the names at file level.
 fn keys(path: &RepoPath, facts: &Facts) -> Vec<(Key, DefIdx)> {
     let mut out = vec![(Key::file(path), DefIdx::NONE)];
-    if facts.interface.language.linking() != indexd_model::Linking::Scopes {
-        return out;
-    }
+    let is_linked = facts.interface.language.linking() == indexd_model::Linking::Scopes;
     let is_ecma = ecma::is_ecma(facts.interface.language);
     let module = format!("{}{path}", paths::SCOPE);
     for (i, def) in facts.interface.defs.iter().enumerate() {
@@ -275,7 +278,7 @@ fn keys(path: &RepoPath, facts: &Facts) -> Vec<(Key, DefIdx)> {
             let name = indexd_model::names::qualified_name(facts, idx);
             out.push((Key::member(&module, &name), idx));
         }
-        if !is_ecma {
+        if is_linked && !is_ecma {
             // What a script of Kotlin or Scala defines is its own.
             if ![".kts", ".sc"].iter().any(|e| path.ends_with(e)) {
                 out.extend(paths::shared_keys(facts, idx));

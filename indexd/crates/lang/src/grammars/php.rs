@@ -23,6 +23,7 @@ const SCOPES: Scopes = Scopes {
     bases: &["base_clause", "class_interface_clause"],
     passed: &["namespace_use_declaration", "namespace_name", "named_label_statement"],
     has_plain_locals: true,
+    words: &[("function_call_expression", Words::Php), ("array_creation_expression", Words::Php)],
     labels: &[("argument", "", "name")],
     ..Scopes::NONE
 };
@@ -40,6 +41,7 @@ pub(super) const PHP: Grammar = Grammar {
             .at(&["property_element", "name", "name"])
             .each("property_element")
             .body(&[]),
+        Define::new("property_promotion_parameter", Variable).at(&["name", "name"]).in_head(|_| true),
         Define::new("const_declaration", Constant)
             .at(&["const_element", "name"])
             .each("const_element")

@@ -30,6 +30,7 @@ const SCOPES: Scopes = Scopes {
         ],
     ),
     has_plain_locals: true,
+    words: &[("call", Words::Ruby), ("alias", Words::Ruby)],
     ..Scopes::NONE
 };
 
@@ -40,11 +41,27 @@ pub(super) const RUBY: Grammar = Grammar {
         Define::new("class", Class),
         Define::new("method", Function),
         Define::new("singleton_method", Function),
+        Define::new("alias", Function).at(&["name"]).body(&[]),
+        Define::new("call", Function).named(Name::First(&["alias_method"])).body(&[]),
+        Define::new("call", Function)
+            .named(Name::First(&["define_method", "define_singleton_method"]))
+            .body(&["block"]),
+        Define::new("assignment", Class).at(&["constant"]).body(&["right"]).with_value(&[
+            "Struct.new",
+            "Data.define",
+            "Class.new",
+        ]),
+        Define::new("assignment", Module).at(&["constant"]).body(&["right"]).with_value(&["Module.new"]),
         Define::new("assignment", Constant).at(&["constant"]).body(&["right"]),
         Define::new("call", Property)
             .named(Name::Symbols(&["attr_reader", "attr_writer", "attr_accessor"]))
             .each("simple_symbol")
             .body(&[]),
+        Define::new("call", Property)
+            .named(Name::Symbols(&["Struct.new", "Data.define"]))
+            .each("simple_symbol")
+            .body(&["block"])
+            .in_type(),
         Define::new("call", Module)
             .named(Name::Call(&["RSpec.describe", "describe", "context", "feature"]))
             .body(&["block"])

@@ -50,6 +50,11 @@ const SCOPES: Scopes = Scopes {
     ],
     has_constant_patterns: true,
     has_plain_locals: true,
+    words: &[
+        ("field_initializer", Words::Fields),
+        ("shorthand_field_initializer", Words::Fields),
+        ("field_pattern", Words::Fields),
+    ],
     ..Scopes::NONE
 };
 

@@ -59,6 +59,7 @@ pub(super) const SCALA: Grammar = Grammar {
         Define::new("var_definition", Variable).at(&["pattern"]).body(&["value"]),
         Define::new("val_declaration", Variable).body(&[]),
         Define::new("var_declaration", Variable).body(&[]),
+        Define::new("class_parameter", Variable).in_head(|h| h.has_val() || has_word(h.words, &["case"])),
         Define::new("given_definition", Variable),
         Define::new("type_definition", Alias).body(&[]),
     ],

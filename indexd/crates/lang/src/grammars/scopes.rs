@@ -5,14 +5,18 @@
 //! hoisting works and errs on the side of "local" elsewhere; the second walks in the same order and
 //! adds an expression for each use.
 
+mod words;
+
 use super::flat::Flat;
 use super::kinds::{Bind, FIRST_FIELD, Kind, Kinds};
 use super::missed;
 use super::table::{Rebinds, Scopes};
 use crate::builder::Builder;
 use indexd_model::limits::PARSE_DEPTH_MAX;
-use indexd_model::{BindingId, BindingKind, DefFlags, DefIdx, ExprId, Node as Shape, Role, Source};
+use indexd_model::{BindingId, BindingKind, DefFlags, DefIdx, ExprId, Node as Shape, Role, Source, StrId};
 use rustc_hash::{FxHashMap, FxHashSet};
+
+pub use words::Words;
 
 /// Adds the uses of names in the tree of `text`, whose definitions are in `b`.
 pub(super) fn uses<'s>(
@@ -22,12 +26,16 @@ pub(super) fn uses<'s>(
     kinds: &Kinds,
     tree: &Flat,
 ) {
-    let by_name = b.defs.iter().enumerate().map(|(i, d)| (d.name_span.start, DefIdx(i as u32))).collect();
+    // A title is no name: a suite that stands in one may be a type.
+    let named = b.defs.iter().enumerate().filter(|(_, d)| !d.flags.has(DefFlags::TITLE));
+    let by_name = named.map(|(i, d)| (d.name_span.start, DefIdx(i as u32))).collect();
     let opaque = b.node(Shape::Opaque, 0);
     let (scopes, bound) = (Vec::new(), FxHashSet::default());
     let told = missed::is_damaged(tree).then(FxHashSet::default);
-    let mut it = Uses { b, text, tree, table, kinds, by_name, scopes, bound, told, opaque, next: 0 };
-    it.scopes.push(Scope { names: FxHashMap::default(), is_function: true });
+    let callables = b.defs.iter().filter(|d| d.kind.is_callable()).map(|d| d.name).collect();
+    let mut it =
+        Uses { b, text, tree, table, kinds, by_name, callables, scopes, bound, told, opaque, next: 0 };
+    it.scopes.push(Scope::new(true));
     it.collect(0, &mut vec![0], 0);
     it.next = 1;
     it.walk(0, Place { scopes: &[0], role: Role::Read, this: DefIdx::NONE, is_rebound: false, depth: 0 });
@@ -48,7 +56,15 @@ enum Bound {
 
 struct Scope<'s> {
     names: FxHashMap<&'s str, Bound>,
+    /// Names of the types that local variables of C are declared with, and whether as pointers.
+    types: FxHashMap<&'s str, (usize, bool)>,
     is_function: bool,
+}
+
+impl Scope<'_> {
+    fn new(is_function: bool) -> Self {
+        Self { names: FxHashMap::default(), types: FxHashMap::default(), is_function }
+    }
 }
 
 struct Uses<'b, 's> {
@@ -58,6 +74,8 @@ struct Uses<'b, 's> {
     table: &'static Scopes,
     kinds: &'b Kinds,
     by_name: FxHashMap<u32, DefIdx>,
+    /// Names of functions and methods.
+    callables: FxHashSet<StrId>,
     scopes: Vec<Scope<'s>>,
     /// Where names are bound.
     bound: FxHashSet<u32>,
@@ -123,7 +141,7 @@ impl<'b, 's> Uses<'b, 's> {
             self.bind(node, kind, open);
         }
         if let Some(is_function) = kind.opens {
-            self.scopes.push(Scope { names: FxHashMap::default(), is_function });
+            self.scopes.push(Scope::new(is_function));
             open.push(self.scopes.len() - 1);
         }
         if !is_outer {
@@ -161,7 +179,29 @@ impl<'b, 's> Uses<'b, 's> {
             false => open.last(),
         };
         let scope = scope.copied().unwrap_or(0);
+        if self.table.has_declared_types {
+            patterns.iter().for_each(|p| self.declare_type(node, *p, scope));
+        }
         patterns.into_iter().for_each(|p| self.bind_pattern(p, scope, is_pattern, 0));
+    }
+
+    /// Notes the type of a variable of C that is declared plainly or as a pointer; of two of one name none
+    /// is known.
+    fn declare_type(&mut self, declaration: usize, mut declarator: usize, scope: usize) {
+        let (tree, mut is_pointer) = (self.tree, false);
+        while let Some(inner) = tree.children(declarator).next() {
+            match tree.node(declarator).kind() {
+                "pointer_declarator" => is_pointer = true,
+                "init_declarator" | "reference_declarator" => {}
+                _ => return,
+            }
+            declarator = inner;
+        }
+        let Some(ty) = self.type_name_in(declaration) else { return };
+        let (name, known) = (self.slice(declarator), &mut self.scopes[scope].types);
+        if known.insert(name, (ty, is_pointer)).is_some() {
+            known.remove(name);
+        }
     }
 
     fn bind_pattern(&mut self, pattern: usize, scope: usize, is_pattern: bool, depth: usize) {
@@ -187,6 +227,17 @@ impl<'b, 's> Uses<'b, 's> {
                 None => Bound::Local,
             };
             self.bound.insert(at);
+            // A constructor bears the name of its type, a destructor the same behind a sign: neither is
+            // what the name means.
+            let is_in_type = |d: DefIdx| self.b.defs[d.index()].kind.is_type();
+            let is_member = |d: DefIdx| {
+                let def = &self.b.defs[d.index()];
+                def.kind.is_callable()
+                    && (def.receiver.is_some() || def.parent.some().is_some_and(is_in_type))
+            };
+            if matches!(what, Bound::Def(def) if is_member(def)) || self.is_destructor(pattern) {
+                return;
+            }
             let is_import = scope == 0 && what == Bound::Local && self.is_import(name);
             let what = if is_import { Bound::File } else { what };
             let known = self.scopes[scope].names.entry(name).or_insert(what);
@@ -209,6 +260,10 @@ impl<'b, 's> Uses<'b, 's> {
         }
     }
 
+    fn is_destructor(&self, name: usize) -> bool {
+        self.tree.parent(name).is_some_and(|p| self.tree.node(p).kind() == "destructor_name")
+    }
+
     fn is_plain_local(&self, def: DefIdx) -> bool {
         let def = &self.b.defs[def.index()];
         let is_value = !def.kind.is_callable() && !def.kind.is_type();
@@ -226,6 +281,9 @@ impl<'b, 's> Uses<'b, 's> {
         let kind = self.kind(node);
         if kind.is_passed {
             self.tell_all(node);
+        }
+        if let Some(words) = kind.words {
+            self.words(node, words, place);
         }
         if place.depth >= PARSE_DEPTH_MAX || kind.is_passed {
             return self.opaque;
@@ -255,8 +313,7 @@ impl<'b, 's> Uses<'b, 's> {
             self.next += 1;
             inner.scopes = &opened;
         }
-        let mut passed_on = kind.is_through.then_some(place.role);
-        let mut of_first = self.opaque;
+        let (mut passed_on, mut of_first) = (kind.is_through.then_some(place.role), self.opaque);
         let is_first_called = kind.call == Some(FIRST_FIELD);
         let mut is_first = true;
         let tree = self.tree;
@@ -304,7 +361,7 @@ impl<'b, 's> Uses<'b, 's> {
 
     fn name(&mut self, node: usize, kind: &Kind, place: Place) -> ExprId {
         let at = self.start(node);
-        if self.bound.contains(&at) || self.by_name.contains_key(&at) {
+        if self.bound.contains(&at) || self.by_name.contains_key(&at) || self.is_destructor(node) {
             self.tell(node);
             return self.opaque;
         }
@@ -323,6 +380,11 @@ impl<'b, 's> Uses<'b, 's> {
         if is_element && self.tree.parent(node).is_some_and(|p| self.kind(p).is_of_page) {
             return self.opaque;
         }
+        self.named(text, at, role, place)
+    }
+
+    /// What a name at a place refers to.
+    fn named(&mut self, text: &'s str, at: u32, role: Role, place: Place) -> ExprId {
         let name = self.b.str(text);
         let found = place.scopes.iter().rev().find_map(|s| self.scopes[*s].names.get(text).copied());
         match found {
@@ -379,7 +441,15 @@ impl<'b, 's> Uses<'b, 's> {
         if object.is_none() && !self.tree.is_leaf(name) {
             return self.walk(name, Place { role: place.role, ..inner });
         }
-        let base = object.map_or(self.opaque, |o| self.walk(o, inner));
+        let mut base = object.map_or(self.opaque, |o| self.walk(o, inner));
+        if self.table.has_declared_types
+            && let Some(object) = object.filter(|o| self.tree.is_leaf(*o))
+        {
+            base = self.declared_base(object, place).unwrap_or(base);
+        }
+        // `C::$name` of PHP.
+        let is_static = self.tree.node(node).kind() == "scoped_property_access_expression";
+        let name = self.tree.children(name).next().filter(|_| is_static).unwrap_or(name);
         if !self.tree.is_leaf(name) {
             self.walk(name, inner);
             return self.opaque;

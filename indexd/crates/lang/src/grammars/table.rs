@@ -1,5 +1,6 @@
 //! What a language says about itself: node kinds and fields of its grammar, as data.
 
+pub use super::scopes::Words;
 use indexd_model::{DefKind, Language};
 
 /// A language whose files are cut into definitions by one extractor. Names of kinds and fields that
@@ -72,11 +73,39 @@ pub struct Define {
     pub only_function: bool,
     /// Only inside a type: a method of an object is a value of it.
     pub in_type: bool,
+    /// Only outside of types and functions: what looks like a macro there may be a constructor or a call.
+    pub outside: bool,
     /// Only with a body: a C struct may as well be a type that is used.
     pub needs_body: bool,
     /// The step of the path that may occur several times, each naming a definition: `int a, b;`. For
     /// [`Name::Symbols`] the kind of a symbol.
     pub each: &'static str,
+    /// Only a parameter in the head of a type that this holds for: it is a member of the type.
+    pub in_head: Option<fn(&Head) -> bool>,
+    /// Only with a value that begins with one of these.
+    pub values: &'static [&'static str],
+}
+
+/// Where a parameter stands that may be a member of a type.
+pub struct Head<'a> {
+    /// Kind of the node around the list of parameters.
+    pub around: &'a str,
+    /// What stands before the name of that node.
+    pub words: &'a str,
+    /// What stands before the name of the parameter.
+    pub before: &'a str,
+}
+
+impl Head<'_> {
+    /// Whether `val` or `var` stands before the parameter.
+    pub fn has_val(&self) -> bool {
+        has_word(self.before, &["val", "var"])
+    }
+}
+
+/// Whether one of `words` stands in `text` as a word.
+pub fn has_word(text: &str, words: &[&str]) -> bool {
+    text.split(|c: char| !c.is_alphanumeric() && c != '_').any(|w| words.contains(&w))
 }
 
 /// Where the name of a definition stands.
@@ -88,6 +117,10 @@ pub enum Name {
     Call(&'static [&'static str]),
     /// In each symbol among the arguments of a call of one of these functions.
     Symbols(&'static [&'static str]),
+    /// In the first argument, a symbol or a string, of a call of one of these functions.
+    First(&'static [&'static str]),
+    /// In the first argument of a macro whose call stands before a body.
+    Macro,
     /// A word that stands for itself.
     Word(&'static str),
     /// In the names and strings before the body, joined by dots.
@@ -178,6 +211,10 @@ pub struct Scopes {
     pub has_constant_patterns: bool,
     /// Whether variables of functions are not worth edges, though they are definitions.
     pub has_plain_locals: bool,
+    /// Kinds in which words, symbols or strings name something.
+    pub words: &'static [(&'static str, Words)],
+    /// Whether a member of a variable is looked for in the type that it is declared with.
+    pub has_declared_types: bool,
 }
 
 /// Calls whose blocks may see members of another value.
@@ -216,6 +253,8 @@ impl Scopes {
         prototypes: &[],
         has_constant_patterns: false,
         has_plain_locals: false,
+        words: &[],
+        has_declared_types: false,
     };
 }
 
@@ -231,8 +270,11 @@ impl Define {
             word: "",
             only_function: false,
             in_type: false,
+            outside: false,
             needs_body: false,
             each: "",
+            in_head: None,
+            values: &[],
         }
     }
 
@@ -277,6 +319,12 @@ impl Define {
         self
     }
 
+    /// Only outside of types and functions.
+    pub const fn outside(mut self) -> Self {
+        self.outside = true;
+        self
+    }
+
     /// Only with a body.
     pub const fn with_body(mut self) -> Self {
         self.needs_body = true;
@@ -286,6 +334,19 @@ impl Define {
     /// One for each occurrence of a step of the path.
     pub const fn each(mut self, step: &'static str) -> Self {
         self.each = step;
+        self
+    }
+
+    /// A member that a parameter in the head of its type declares, where `is` holds.
+    pub const fn in_head(mut self, is: fn(&Head) -> bool) -> Self {
+        self.in_head = Some(is);
+        self.body = &[];
+        self
+    }
+
+    /// Only with a value that begins with one of these.
+    pub const fn with_value(mut self, values: &'static [&'static str]) -> Self {
+        self.values = values;
         self
     }
 }

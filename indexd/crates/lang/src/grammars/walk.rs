@@ -3,8 +3,8 @@
 
 use super::compiled::{Action, Compiled};
 use super::flat::Flat;
-use super::table::{Define, Exported, Name, Written};
-use super::{ecma, paths};
+use super::table::{Define, Exported, Head, Name, Written, has_word};
+use super::{ecma, macros, paths};
 use crate::builder::Builder;
 use crate::chunks::{Idle, IdleKind, Piece};
 use indexd_model::facts::{Import, ImportKind};
@@ -61,6 +61,8 @@ pub(super) struct Walk<'s, 'g> {
     is_test_file: bool,
     /// The module or function that is being read, for imports in it.
     around: DefIdx,
+    /// The body that a definition before it has taken.
+    taken: Option<usize>,
 }
 
 impl<'s, 'g> Walk<'s, 'g> {
@@ -73,7 +75,8 @@ impl<'s, 'g> Walk<'s, 'g> {
     ) -> Self {
         let (pieces, idle) = (Vec::new(), Vec::new());
         let (package, around) = (None, DefIdx::NONE);
-        Self { text, b: Builder::new(), pieces, idle, package, lines, grammar, tree, is_test_file, around }
+        let b = Builder::new();
+        Self { text, b, pieces, idle, package, lines, grammar, tree, is_test_file, around, taken: None }
     }
 
     pub(super) fn file(&mut self) {
@@ -127,6 +130,10 @@ impl<'s, 'g> Walk<'s, 'g> {
         for child in tree.children(at) {
             if self.b.defs.len() > DEFS_PER_FILE_MAX {
                 return;
+            }
+            if self.taken == Some(child) {
+                pending = lead;
+                continue;
             }
             match self.action(child) {
                 Action::Comment => pending = self.after_comment(tree.node(child), pending),
@@ -234,19 +241,16 @@ impl<'s, 'g> Walk<'s, 'g> {
         lead: Option<Lead>,
     ) -> bool {
         let node = self.tree.node(at);
-        let Some(found) = self.find_name(node, rule, n) else { return false };
-        let body = body_of(node, rule);
+        let Some(found) = self.find_name(at, rule, n) else { return false };
+        let Some(inside) = self.inside_head(at, rule, &found, inside) else { return false };
+        let body = self.body_at(at, rule);
         let is = self.kind_of(rule, &found, inside);
-        let is_value = !is.is_callable() && !is.is_type() && is != DefKind::Module;
-        let is_outside = rule.in_type && !self.is_type(inside.owner)
-            || rule.only_function && !found.is_function
-            // A function in a variable of a function is a local value.
-            || found.is_function && rule.is == DefKind::Variable && inside.in_function;
-        if rule.needs_body && body.is_none() || is_value && inside.is_running || is_outside {
+        if rule.needs_body && body.is_none() || self.is_elsewhere(node, rule, &found, is, inside) {
             return false;
         }
         let lead = self.lead_of(node, lead);
-        let end = lead.around.unwrap_or(node.end_byte() as u32).max(node.end_byte() as u32);
+        let own_end = body.map_or(0, |b| b.end_byte()).max(node.end_byte()) as u32;
+        let end = lead.around.unwrap_or(own_end).max(own_end);
         let head_start = lead.head.min(self.head_start(node, &lead));
         let span = Span { start: lead.start.min(head_start), end };
         // Tokens of broken source may begin or end within a character.
@@ -272,21 +276,67 @@ impl<'s, 'g> Walk<'s, 'g> {
             return true;
         }
         self.piece(idx, is, span, body.is_some(), inside);
-        let owns = is.is_callable() || is.is_type() || is == DefKind::Module;
-        let inner = Inside {
-            owner: if owns { idx } else { inside.owner },
-            receiver: if owns { None } else { inside.receiver },
-            in_function: inside.in_function || is.is_callable(),
-            // Members of a type inside of a function are no local variables.
-            is_running: inside.in_function || is.is_callable() || inside.is_running && !is.is_type(),
-            depth: inside.depth,
-        };
+        let inner = inside_of(idx, is, rule, inside);
         let has_scope =
             self.grammar.table.language == Language::Rust && (is == DefKind::Module || is.is_callable());
         let around = if has_scope { std::mem::replace(&mut self.around, idx) } else { self.around };
         self.children(at, inner, None);
+        if let Some(behind) = self.body_behind(at, rule) {
+            self.children(behind, inner, None);
+            self.taken = Some(behind);
+        }
         self.around = around;
         true
+    }
+
+    /// Whether a rule is not meant for a definition where it stands.
+    fn is_elsewhere(&self, node: Node, rule: &Define, found: &Found, is: DefKind, inside: Inside) -> bool {
+        let is_value = !is.is_callable() && !is.is_type() && is != DefKind::Module;
+        let in_type = self.is_type(inside.owner);
+        rule.in_type && !in_type
+            || rule.outside && (inside.in_function || in_type)
+            || rule.only_function && !found.is_function
+            // A function in a variable of a function is a local value.
+            || found.is_function && rule.is == DefKind::Variable && inside.in_function
+            || !rule.values.is_empty() && !self.has_value(node, rule)
+            || is_value && inside.is_running
+    }
+
+    /// Where a definition lies: what is around, or for a parameter in the head of a type, that type.
+    fn inside_head(&self, at: usize, rule: &Define, found: &Found, inside: Inside) -> Option<Inside> {
+        let Some(is_member) = rule.in_head else { return Some(inside) };
+        let of = inside.owner.some()?;
+        let owner = if self.is_type(of) { of } else { self.b.defs[of.index()].parent };
+        let ty = &self.b.defs[owner.some().filter(|o| self.is_type(*o))?.index()];
+        let around = self.tree.parent(self.tree.parent(at)?)?;
+        let head = Head {
+            around: self.tree.node(around).kind(),
+            words: self.text.get(ty.head.start as usize..ty.name_span.start as usize).unwrap_or(""),
+            before: self.text.get(self.tree.node(at).start_byte()..found.span.start as usize).unwrap_or(""),
+        };
+        let in_function = ty.flags.has(DefFlags::LOCAL);
+        is_member(&head).then_some(Inside { owner, receiver: None, in_function, is_running: false, ..inside })
+    }
+
+    fn body_at(&self, at: usize, rule: &Define) -> Option<Node<'g>> {
+        let behind = self.body_behind(at, rule).map(|b| self.tree.node(b));
+        behind.or_else(|| body_of(self.tree.node(at), rule))
+    }
+
+    /// The body behind the call of a macro that stands for a head.
+    fn body_behind(&self, at: usize, rule: &Define) -> Option<usize> {
+        let is_call = matches!(rule.name, Name::Macro) && rule.body.is_empty();
+        let next = is_call.then(|| self.tree.within(at).end)?;
+        let is_body = next < self.tree.len()
+            && self.tree.parent(next) == self.tree.parent(at)
+            && self.tree.node(next).kind() == "compound_statement";
+        is_body.then_some(next)
+    }
+
+    /// Whether the value of an assignment begins as a rule asks.
+    fn has_value(&self, node: Node, rule: &Define) -> bool {
+        let value = node.child_by_field_name("right").map_or("", |v| self.slice(v));
+        rule.values.iter().any(|v| value.starts_with(v))
     }
 
     /// Whether the word of a rule stands before a name; words of SQL have no case.
@@ -345,6 +395,7 @@ impl<'s, 'g> Walk<'s, 'g> {
         rule: &Define,
     ) -> DefFlags {
         let table = self.grammar.table;
+        let language = table.language;
         let mut flags = DefFlags::default();
         let mut set = |is: bool, flag: DefFlags| {
             if is {
@@ -352,17 +403,21 @@ impl<'s, 'g> Walk<'s, 'g> {
             }
         };
         let in_type = inside.receiver.is_some() || self.is_type(owner);
-        set(self.is_exported(name, before, in_type) && !inside.in_function, DefFlags::EXPORTED);
+        // A parameter in the head of a record has no words of its own.
+        let is_public = rule.in_head.is_some() && language == Language::CSharp;
+        let is_exported = is_public || self.is_exported(name, before, in_type);
+        set(is_exported && !inside.in_function, DefFlags::EXPORTED);
         set(inside.in_function, DefFlags::LOCAL);
         set(has_word(before, &["static"]) && in_type, DefFlags::STATIC);
         set(has_word(before, &["async", "suspend"]), DefFlags::ASYNC);
         set(has_word(before, &["abstract"]), DefFlags::ABSTRACT);
         let is_marked = table.test_marks.iter().any(|m| before.contains(m));
         let is_named = self.is_test_file && is.is_callable() && name.starts_with("test");
-        let is_title = matches!(rule.name, Name::Call(_));
+        let is_macro = matches!(rule.name, Name::Macro);
+        let is_title = matches!(rule.name, Name::Call(_)) || is_macro && name.contains('.');
+        let is_marked = is_marked || is_macro && before.contains("TEST");
         set(is_marked || is_named || is_title, DefFlags::TEST);
         set(is_title, DefFlags::TITLE);
-        let language = table.language;
         let is_extension = language == Language::Kotlin && before.trim_end().ends_with('.');
         set(is_extension || language == Language::Lua && rule.kind == "field", DefFlags::OF_VALUE);
         set(language == Language::Scala && is.is_type() && has_word(before, &["object"]), DefFlags::STATIC);
@@ -399,9 +454,16 @@ impl<'s, 'g> Walk<'s, 'g> {
 
     // ---- names
 
-    fn find_name(&self, node: Node, rule: &Define, n: usize) -> Option<Found> {
+    fn find_name(&self, at: usize, rule: &Define, n: usize) -> Option<Found> {
+        let node = self.tree.node(at);
         let (at, mut is_function) = match rule.name {
             Name::Path(path) => self.at_path(node, path, rule, n)?,
+            Name::First(functions) => return self.first(node, functions),
+            Name::Macro => {
+                let end = self.body_at(at, rule)?.start_byte();
+                let start = node.start_byte();
+                return macros::named(self.text.get(start..end)?, start as u32);
+            }
             Name::Call(functions) => return self.called_with(node, functions),
             Name::Symbols(functions) => return self.symbol(node, functions, rule.each, n),
             Name::Word(word) => {
@@ -415,8 +477,16 @@ impl<'s, 'g> Walk<'s, 'g> {
             let value = ["value", "right"].iter().find_map(|f| node.child_by_field_name(f));
             is_function |= value.is_some_and(|v| rule.functions.contains(&v.kind()));
         }
+        let is_csharp = self.grammar.table.language == Language::CSharp;
         let mut found = match rule.is {
             DefKind::Module => whole_name(self.slice(at), self.span(at))?,
+            // Colons and dots are part of a name.
+            _ if self.grammar.table.language == Language::Bash => {
+                let (name, span) = (self.slice(at).to_owned(), self.span(at));
+                Found { name, receiver: None, span, is_function }
+            }
+            // What an extension block holds are members of the type around.
+            DefKind::Class if is_csharp && self.slice(node).starts_with("extension") => return None,
             _ => qualified(self.slice(at), self.span(at))?,
         };
         found.is_function = is_function;
@@ -467,10 +537,27 @@ impl<'s, 'g> Walk<'s, 'g> {
         is_title(inner).then(|| Found { name: inner.to_owned(), receiver: None, span, is_function: false })
     }
 
+    /// What a call of Ruby calls, with the value before it.
+    fn called(&self, call: Node) -> &'s str {
+        let Some(method) = call.child_by_field_name("method") else { return "" };
+        self.text.get(call.start_byte()..method.end_byte()).unwrap_or("")
+    }
+
+    /// `alias_method :a, :b`, `define_method("a") { }`.
+    fn first(&self, node: Node, functions: &[&str]) -> Option<Found> {
+        let arguments =
+            node.child_by_field_name("arguments").filter(|_| functions.contains(&self.called(node)))?;
+        let first = arguments.named_child(0).filter(|a| matches!(a.kind(), "simple_symbol" | "string"))?;
+        let (text, span) = (self.slice(first), self.span(first));
+        let name = text.trim_matches([':', '"', '\'']);
+        let start = span.start + (text.len() - text.trim_start_matches([':', '"', '\'']).len()) as u32;
+        let span = Span { start, end: start + name.len() as u32 };
+        is_name(name).then(|| Found { name: name.to_owned(), receiver: None, span, is_function: false })
+    }
+
     /// `attr_reader :a, :b`.
     fn symbol(&self, node: Node, functions: &[&str], kind: &str, n: usize) -> Option<Found> {
-        let called = node.child_by_field_name("method")?;
-        if !functions.contains(&self.slice(called)) || node.child_by_field_name("receiver").is_some() {
+        if !functions.contains(&self.called(node)) {
             return None;
         }
         let symbol = step_to_nth(node.child_by_field_name("arguments")?, kind, n)?;
@@ -629,13 +716,28 @@ impl<'s, 'g> Walk<'s, 'g> {
     }
 }
 
+/// What lies in a definition.
+fn inside_of(def: DefIdx, is: DefKind, rule: &Define, inside: Inside) -> Inside {
+    // A block behind symbols belongs to the type around.
+    let is_code = is.is_callable() && !matches!(rule.name, Name::Symbols(_));
+    let owns = is_code || is.is_type() || is == DefKind::Module;
+    Inside {
+        owner: if owns { def } else { inside.owner },
+        receiver: if owns { None } else { inside.receiver },
+        in_function: inside.in_function || is_code,
+        // Members of a type inside of a function are no local variables.
+        is_running: inside.in_function || is_code || inside.is_running && !is.is_type(),
+        depth: inside.depth,
+    }
+}
+
 /// A name in the source.
-struct Found {
-    name: String,
+pub(super) struct Found {
+    pub(super) name: String,
     /// The type or table it is a member of, when the name says so.
-    receiver: Option<String>,
-    span: Span,
-    is_function: bool,
+    pub(super) receiver: Option<String>,
+    pub(super) span: Span,
+    pub(super) is_function: bool,
 }
 
 /// The name of a module is the whole path.
@@ -680,11 +782,6 @@ fn is_name(name: &str) -> bool {
 fn base_name(text: &str) -> &str {
     let text = text.split(['<', '[', ' ']).next().unwrap_or("");
     text.rsplit([':', '.', '&']).next().unwrap_or(text)
-}
-
-/// Whether one of `words` stands in `text` as a word.
-fn has_word(text: &str, words: &[&str]) -> bool {
-    text.split(|c: char| !c.is_alphanumeric() && c != '_').any(|w| words.contains(&w))
 }
 
 fn step_to<'t>(node: Node<'t>, step: &str) -> Option<Node<'t>> {

@@ -2,7 +2,8 @@
 //! same repository.
 
 use super::Linker;
-use indexd_model::path::{ancestors, dir_of, file_name_of, join, normalized};
+use indexd_model::path::{ancestors, dir_of, file_name_of, join, n_common, normalized};
+use indexd_model::roles::{is_aside, is_foreign_data};
 use indexd_model::{Facts, FactsView, FileDoc, FileRoles, Key};
 
 /// What a path may end in, in the order of TypeScript; declarations stand for what they declare.
@@ -42,7 +43,7 @@ impl Linker<'_> {
         let found = self
             .by_config(from, module)
             .or_else(|| self.by_own_imports(from, module))
-            .or_else(|| self.by_package(module));
+            .or_else(|| self.by_package(from, module));
         found.map_or(Module::External, Module::File)
     }
 
@@ -113,16 +114,21 @@ impl Linker<'_> {
     }
 
     /// A package of this repository, by its name.
-    fn by_package(&self, module: &str) -> Option<FileDoc> {
+    fn by_package(&self, from: &str, module: &str) -> Option<FileDoc> {
         let n = if module.starts_with('@') { 2 } else { 1 };
         let end = module.match_indices('/').nth(n - 1).map_or(module.len(), |m| m.0);
         let (name, rest) = (&module[..end], module[end..].trim_start_matches('/'));
         let all = self.recorder.find(Key::member("npm", name));
-        let package = all.iter().copied().find(|p| {
+        let mut fitting: Vec<FileDoc> = all.to_vec();
+        fitting.retain(|p| {
             let interface = self.interface_of(*p);
             let own = interface.package.map(|s| Facts::outside(&interface).str(s).to_owned());
-            !interface.roles.has(FileRoles::VENDORED) && own.as_deref() == Some(name)
-        })?;
+            let is_it = !interface.roles.has(FileRoles::VENDORED) && own.as_deref() == Some(name);
+            is_it && self.is_meant(from, *p, name)
+        });
+        // Of several the nearest, else the first.
+        let near = |p: &FileDoc| n_common(&self.recorder.path(*p), from);
+        let package = fitting.into_iter().rev().max_by_key(near)?;
         let path = self.recorder.path(package);
         let dir = dir_of(&path);
         let entry = if rest.is_empty() { ".".to_owned() } else { format!("./{rest}") };
@@ -130,6 +136,24 @@ impl Linker<'_> {
             let places = if rest.is_empty() { ["src/index", "index"] } else { ["", "src"] };
             places.iter().find_map(|p| self.file_or_index(&normalized(&join(&join(dir, p), rest))?))
         })
+    }
+
+    /// Whether the package at a manifest is what a file imports by its name: no test data of others, and
+    /// of a version that the importing package asks for, as far as it says.
+    fn is_meant(&self, from: &str, package: FileDoc, name: &str) -> bool {
+        let path = self.recorder.path(package);
+        if is_foreign_data(&path, from) {
+            return false;
+        }
+        let needs = format!("needs:{name}");
+        let mut around = ancestors(dir_of(from)).filter_map(|d| self.recorder.file(&join(d, "package.json")));
+        let asked = around.find_map(|m| self.stated(m).into_iter().find(|s| s.0 == needs));
+        let version = self.stated(package).into_iter().find(|s| s.0 == "version").map(|s| s.1);
+        match (asked, version) {
+            (None, _) => true,
+            (Some((_, asked)), Some(version)) => may_fit(&asked, &version),
+            (Some((_, asked)), None) => major(&asked).is_none() || !is_aside(&path, from),
+        }
     }
 
     /// What the package at this manifest says that a name stands for.
@@ -151,6 +175,20 @@ impl Linker<'_> {
         };
         interface.imports.iter().filter_map(of).collect()
     }
+}
+
+/// Whether a version may be in the range asked for: they have the same first number that is not zero.
+fn may_fit(asked: &str, version: &str) -> bool {
+    let (asked, version) = (major(asked), major(version));
+    asked.is_none() || version.is_none() || asked == version
+}
+
+/// The first number of a version that is not zero, behind zeros; `None` for what is no plain version.
+fn major(version: &str) -> Option<(usize, &str)> {
+    let version = version.trim_start_matches(['^', '~', '=', 'v', ' ']);
+    let mut parts = version.split(['.', '-', ' ']).take(3);
+    let (i, number) = parts.by_ref().enumerate().find(|(_, p)| *p != "0")?;
+    number.bytes().all(|b| b.is_ascii_digit()).then_some((i, number)).filter(|n| !n.1.is_empty())
 }
 
 /// The target of a pattern with at most one `*` that fits `module`.

@@ -64,6 +64,8 @@ struct Linker<'a> {
     free_names: FxHashMap<(u32, &'a str), Entity>,
     /// Other definitions that fit as well as the first one that was found.
     others: FxHashMap<DefAt, Vec<DefAt>>,
+    /// Definitions of other builds in place of the one that was found.
+    variants: FxHashMap<DefAt, Vec<DefAt>>,
     /// Numbers of paths and qualified names outside the tree, see [`types::Ty::External`].
     external_names: FxHashMap<String, u32>,
     /// How deep evaluation is, see [`DEPTH_MAX`].
@@ -187,6 +189,7 @@ impl<'a> Linker<'a> {
             own_members: FxHashMap::default(),
             free_names: FxHashMap::default(),
             others: FxHashMap::default(),
+            variants: FxHashMap::default(),
             external_names: FxHashMap::default(),
             depth: 0,
         };
@@ -240,12 +243,22 @@ impl<'a> Linker<'a> {
         if let Some(known) = self.files[n as usize].is_built {
             return known;
         }
-        let file = self.file(n);
-        let expr = file.facts.interface.constraint.map(|c| file.facts.str(c));
-        let constraint = Constraint::new(file.path, expr);
+        let constraint = self.constraint_of(n);
         let is_built = constraint.is_none() || constraint.allows(&self.build);
         self.files[n as usize].is_built = Some(is_built);
         is_built
+    }
+
+    fn constraint_of(&self, n: u32) -> Constraint<'a> {
+        let file = self.file(n);
+        let expr = file.facts.interface.constraint.map(|c| file.facts.str(c));
+        Constraint::new(file.path, expr)
+    }
+
+    /// Whether the file being linked may be built together with another one that its own build has not.
+    fn may_be_built_with(&self, n: u32) -> bool {
+        let own = self.constraint_of(0);
+        own.is_none() || own.allows(&Build::of(&self.constraint_of(n)))
     }
 
     /// Definitions inside a definition of an open file.

@@ -104,8 +104,8 @@ impl<'a> Linker<'a> {
         found
     }
 
-    /// The definition under `key` that `fits`; those of files in the build win. Further ones that
-    /// fit as well are kept in `others`.
+    /// The definition under `key` that `fits`; those of files in the build win, and what they won against is
+    /// kept in `variants`. Further ones that fit as well are kept in `others`.
     pub(super) fn best(&mut self, key: Key, fits: impl Fn(&Self, DefAt) -> bool) -> Option<DefAt> {
         let mut found: Vec<DefAt> = Vec::new();
         for doc in self.view.find(key).iter() {
@@ -121,14 +121,20 @@ impl<'a> Linker<'a> {
                 }
             }
         }
+        let mut variants = Vec::new();
         if found.len() > 1 {
-            let built: Vec<bool> = found.iter().map(|at| self.is_built(at.file)).collect();
-            if built.contains(&true) {
-                let mut keep = built.iter();
-                found.retain(|_| *keep.next().unwrap_or(&true));
+            let (built, not_built): (Vec<DefAt>, Vec<DefAt>) =
+                found.iter().partition(|at| self.is_built(at.file));
+            if !built.is_empty() {
+                (found, variants) = (built, not_built);
+                variants.retain(|at| self.may_be_built_with(at.file));
             }
         }
         let first = *found.first()?;
+        if !variants.is_empty() {
+            let smallest = found.iter().copied().min_by_key(|at| (self.file(at.file).path, at.def));
+            self.variants.insert(smallest.unwrap_or(first), variants);
+        }
         if found.len() > 1 {
             found.sort_by_key(|at| (self.file(at.file).path, at.def));
             let first = found.remove(0);

@@ -10,6 +10,9 @@ use indexd_model::{
 };
 use rustc_hash::{FxHashMap, FxHashSet};
 
+/// Definitions of other builds that one use is linked to.
+const VARIANTS_MAX: usize = 16;
+
 /// Links the file that the linker was made for.
 pub(super) fn run(linker: &mut Linker) -> Links {
     let mut walk = Walk {
@@ -245,6 +248,13 @@ impl<'a> Walk<'_, 'a> {
             role => role,
         };
         let edge = crate::edge_of(role);
+        // Another build calls the definition that it has.
+        if kind != DefKind::Field {
+            let variants = self.l.variants.get(&def).cloned().unwrap_or_default();
+            for variant in variants.into_iter().take(VARIANTS_MAX) {
+                self.link(edge, variant, expr.at, len, role, Rule::Dispatch);
+            }
+        }
         match self.l.others.get(&def).cloned() {
             None => self.link(edge, def, expr.at, len, role, rule),
             Some(others) => {

@@ -244,7 +244,10 @@ impl Linker<'_> {
     }
 
     fn bare_member(&self, ty: DefIdx, name: &str, role: Role) -> Option<Found> {
-        let own = self.members(self.file, ty, name);
+        let mut own = self.members(self.file, ty, name);
+        if own.is_empty() {
+            own = self.made_by(DefRef { file: self.file, def: ty }, name);
+        }
         if let Some(found) = self.best(self.file, own, role, Rule::Receiver) {
             return Some(found);
         }
@@ -311,6 +314,11 @@ impl Linker<'_> {
         if let Some(import) = import {
             let found = self.follow(place, &facts, import, role, steps);
             let rule = if place.file == self.file { Rule::Import } else { Rule::Reexport };
+            // What an import names is no package where it is used as a type or called.
+            let is_name = name.starts_with(char::is_uppercase) || role != Role::Read;
+            if matches!(found.target, Target::Package(_)) && is_name && role != Role::Import {
+                return Found::new(Target::External, rule);
+            }
             return found.through(rule);
         }
         match self.language() {
@@ -365,6 +373,8 @@ impl Linker<'_> {
     fn best(&self, file: FileDoc, mut all: Vec<DefIdx>, role: Role, rule: Rule) -> Option<Found> {
         let interface = self.interface(file);
         let facts = Facts::outside(&interface);
+        // What bears the name of a type means the type; its constructors are added where it is made.
+        all.retain(|d| !bears_name_of_type(&facts, *d));
         let rank = |d: DefIdx| {
             let kind = facts.def(d).kind;
             match role {
@@ -416,8 +426,38 @@ impl Linker<'_> {
             };
             self.n_left.set(ASKED_MAX);
             let found = self.eval(ExprId(i), expr.role, 0);
-            self.emit(found, Use { name, at: expr.at, role: expr.role }, out);
+            let it = Use { name, at: expr.at, role: expr.role };
+            let made = self.constructors(&found, expr.role);
+            if !made.is_empty() {
+                crate::emit(self.facts, it, Ok(made), found.rule, out);
+            }
+            self.emit(found, it, out);
         }
+    }
+
+    /// The constructor that a type is made with where it is called, if it has one alone.
+    fn constructors(&self, found: &Found, role: Role) -> Vec<DefRef> {
+        let Target::Defs(defs) = &found.target else { return Vec::new() };
+        let [ty] = defs[..] else { return Vec::new() };
+        let interface = self.interface(ty.file);
+        let facts = Facts::outside(&interface);
+        if role != Role::Call || !facts.def(ty.def).kind.is_type() {
+            return Vec::new();
+        }
+        let name = match self.language() {
+            Language::Java | Language::Cpp => facts.def_name(ty.def),
+            Language::Php => "__construct",
+            Language::Kotlin => "constructor",
+            _ => return Vec::new(),
+        };
+        let mut all = self.members(ty.file, ty.def, name);
+        all.retain(|d| facts.def(*d).kind.is_callable());
+        // Of several none is known to be meant: arguments are not compared. A declaration and what defines
+        // it behind are one.
+        let n_declared = all.iter().filter(|d| facts.def(**d).parent == ty.def).count();
+        let one = all.iter().find(|d| has_body(facts.def(**d))).or(all.first()).copied();
+        all = one.filter(|_| n_declared == 1 || all.len() == 1).into_iter().collect();
+        all.into_iter().map(|def| DefRef { file: ty.file, def }).collect()
     }
 
     fn eval(&self, e: ExprId, role: Role, depth: u32) -> Found {
@@ -465,8 +505,17 @@ impl Linker<'_> {
         if !kind.is_type() && kind != DefKind::Module && self.language() != Language::Lua {
             return unknown;
         }
-        let own = self.members(ty.file, ty.def, name);
+        let mut own = self.members(ty.file, ty.def, name);
+        if own.is_empty() {
+            own = self.made_by(*ty, name);
+        }
         self.best(ty.file, own, role, rule).unwrap_or(unknown)
+    }
+
+    /// What `new` of Ruby calls.
+    fn made_by(&self, ty: DefRef, name: &str) -> Vec<DefIdx> {
+        let is_new = name == "new" && self.language() == Language::Ruby;
+        if is_new { self.members(ty.file, ty.def, "initialize") } else { Vec::new() }
     }
 
     fn emit(&self, found: Found, it: Use, out: &mut Links) {
@@ -508,6 +557,17 @@ impl Linker<'_> {
             }
         }
     }
+}
+
+/// Whether a definition is a constructor that is named as its type is.
+fn bears_name_of_type(facts: &Facts, def: DefIdx) -> bool {
+    if !matches!(facts.interface.language, Language::Java | Language::Cpp) {
+        return false;
+    }
+    let it = facts.def(def);
+    let receiver = it.receiver.map(|r| facts.str(r)).and_then(|r| r.rsplit('.').next());
+    let around = it.parent.some().filter(|p| facts.def(*p).kind.is_type()).map(|p| facts.def_name(p));
+    it.kind.is_callable() && receiver.or(around) == Some(facts.str(it.name))
 }
 
 /// Whether a name without a value leads to a definition; an import names it whatever it is.

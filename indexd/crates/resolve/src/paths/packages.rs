@@ -2,18 +2,24 @@
 
 use super::{EQUALS_MAX, Found, Linker, Target};
 use indexd_model::facts::ImportKind;
-use indexd_model::{DefIdx, DefRef, Facts, Key, Role, Rule};
+use indexd_model::path::{ancestors, dir_of, join, n_common};
+use indexd_model::roles::is_foreign_data;
+use indexd_model::{DefIdx, DefRef, Facts, FactsView, Key, Role, Rule};
 
 impl Linker<'_> {
     /// What a name is in a package: every file that declares the package is asked.
     fn packaged(&self, group: &str, package: &str, name: &str, role: Role) -> Option<Found> {
+        if group == "php" && self.is_needed(package) {
+            return None;
+        }
         let files = self.recorder.find(Key::member(&format!("{group}:{package}"), name));
         let mut all: Vec<DefRef> = Vec::new();
         let mut n_files = 0;
         for &file in files.iter() {
             let interface = self.interface(file);
             let facts = Facts::outside(&interface);
-            if interface.package.map_or("", |p| facts.str(p)) != package {
+            let is_data = is_foreign_data(&self.recorder.path(file), &self.path);
+            if is_data || interface.package.map_or("", |p| facts.str(p)) != package {
                 continue;
             }
             let is_it = |d: &DefIdx| {
@@ -28,10 +34,65 @@ impl Linker<'_> {
                 all.extend(defs);
             }
         }
+        if n_files > 1 {
+            self.keep_nearest(&mut all);
+        }
         if n_files > 1 && all.len() > EQUALS_MAX {
             return None;
         }
         (!all.is_empty()).then(|| Found::new(Target::Defs(all), Rule::Import))
+    }
+
+    /// Whether a namespace is that of a vendor whose packages the manifests around depend on, and not of the
+    /// project itself.
+    fn is_needed(&self, namespace: &str) -> bool {
+        let own = self.own.package.map_or("", |p| Facts::outside(&self.own).str(p));
+        let vendor = namespace.split('\\').next().unwrap_or("").to_ascii_lowercase();
+        let of_vendor = |name: &str| name.split_once('/').is_some_and(|(v, _)| v.replace('-', "") == vendor);
+        let manifests =
+            ancestors(dir_of(&self.path)).filter_map(|d| self.recorder.file(&join(d, "composer.json")));
+        let mut is_needed = false;
+        for manifest in manifests.filter(|_| !vendor.is_empty() && own != namespace) {
+            let interface = self.interface(manifest);
+            let facts = Facts::outside(&interface);
+            if interface.package.is_some_and(|p| of_vendor(facts.str(p))) {
+                return false;
+            }
+            let needs = interface.imports.iter().filter_map(|i| facts.str(i.name?).strip_prefix("needs:"));
+            is_needed |= needs.into_iter().any(of_vendor);
+        }
+        is_needed
+    }
+
+    /// Of definitions in several projects, keeps those of the one that the file belongs to, or of the
+    /// innermost one around it that has any.
+    fn keep_nearest(&self, all: &mut Vec<DefRef>) {
+        let of = |file| self.project_dir(&self.recorder.path(file));
+        let dirs: Vec<Option<String>> = all.iter().map(|d| of(d.file)).collect();
+        let mut own = self.project_dir(&self.path);
+        while let Some(dir) = own {
+            if dirs.iter().any(|d| d.as_deref() == Some(&*dir)) {
+                let mut dirs = dirs.iter();
+                all.retain(|_| dirs.next().is_some_and(|d| d.as_deref() == Some(&*dir)));
+                return;
+            }
+            own = (!dir.is_empty()).then(|| self.project_dir(&dir)).flatten();
+        }
+        // Without manifests a type of one name is that of the nearest folder.
+        let is_type = |d: &DefRef| Facts::outside(&self.interface(d.file)).def(d.def).kind.is_type();
+        if all.iter().all(is_type) {
+            let n_common = |d: &DefRef| n_common(&self.recorder.path(d.file), &self.path);
+            let most = all.iter().map(n_common).max();
+            all.retain(|d| Some(n_common(d)) == most);
+        }
+    }
+
+    /// The folder of the nearest manifest above a path.
+    fn project_dir(&self, path: &str) -> Option<String> {
+        const MANIFESTS: [&str; 5] =
+            ["pom.xml", "build.gradle", "build.gradle.kts", "build.sbt", "composer.json"];
+        let has = |dir: &&str| MANIFESTS.iter().any(|m| self.recorder.file(&join(dir, m)).is_some());
+        ancestors(dir_of(path)).find(has).map(str::to_owned)
     }
 
     /// `a.b.C`, `a.b.C.member` or the package `a.b` of an import.

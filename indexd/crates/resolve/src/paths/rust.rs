@@ -2,7 +2,8 @@
 
 use super::{Found, Linker, STEPS_MAX, Target};
 use indexd_model::facts::{Import, ImportKind};
-use indexd_model::path::{ancestors, dir_of, file_name_of, join};
+use indexd_model::path::{ancestors, dir_of, file_name_of, join, normalized};
+use indexd_model::roles::is_foreign_data;
 use indexd_model::{DefIdx, DefKind, DefRef, Facts, FactsView, FileDoc, Key, Language, Role, Rule};
 
 /// Folders of a package whose files, or folders with a `main.rs`, are crates of their own.
@@ -85,7 +86,7 @@ impl Linker<'_> {
             "super" => self.parent_module(place),
             _ => {
                 let found = if is_own { Found::nothing() } else { self.own_part(place, first, steps) };
-                if found.is_nothing() { self.package(first) } else { found }
+                if found.is_nothing() { self.package(place.file, first) } else { found }
             }
         }
     }
@@ -179,15 +180,54 @@ impl Linker<'_> {
         Found::nothing()
     }
 
-    /// A package of this repository, by the name in its manifest; anything else is outside.
-    pub(super) fn package(&self, name: &str) -> Found {
-        let all = self.recorder.find(Key::member("cargo", name));
-        let [manifest] = all[..] else { return Found::new(Target::External, Rule::Import) };
-        let path = self.recorder.path(manifest);
-        match self.recorder.file(&join(dir_of(&path), "src/lib.rs")) {
-            Some(file) => Found::new(Target::Module(DefRef { file, def: DefIdx::NONE }), Rule::Import),
-            None => Found::new(Target::External, Rule::Import),
-        }
+    /// A package of this repository: the one that a file belongs to, or what its manifest says lies in
+    /// the tree. What no manifest names is looked for by its name; anything else is outside.
+    pub(super) fn package(&self, file: FileDoc, name: &str) -> Found {
+        let own = self.package_dir(&self.recorder.path(file)).unwrap_or_default();
+        let found = match self.dependency(&own, name) {
+            Some(place) => place.and_then(|dir| self.library(&dir)),
+            None => {
+                let all = self.recorder.find(Key::member("cargo", name));
+                let path = |manifest: &FileDoc| self.recorder.path(*manifest);
+                let near = |p: &std::sync::Arc<str>| dir_of(p) == own || !is_foreign_data(p, &own);
+                let dirs: Vec<_> = all.iter().map(path).filter(near).collect();
+                let is_own = |p: &&std::sync::Arc<str>| dir_of(p) == own;
+                let one = dirs.iter().find(is_own).or(if dirs.len() == 1 { dirs.first() } else { None });
+                one.and_then(|p| self.library(dir_of(p)))
+            }
+        };
+        let module = found.map(|file| Target::Module(DefRef { file, def: DefIdx::NONE }));
+        Found::new(module.unwrap_or(Target::External), Rule::Import)
+    }
+
+    /// The root of the library of a package.
+    fn library(&self, dir: &str) -> Option<FileDoc> {
+        self.recorder.file(&join(dir, "src/lib.rs"))
+    }
+
+    /// Where the manifest in a folder says that a dependency lies: `Some(None)` outside of the tree. `None`
+    /// where it does not name it.
+    fn dependency(&self, dir: &str, name: &str) -> Option<Option<String>> {
+        let place = self.stated(dir, &format!("needs:{name}"))?;
+        let at = |dir: &str, place: &str| normalized(&join(dir, place.strip_prefix("path:")?));
+        let above = |before: &str| {
+            let stated = format!("{before}{name}");
+            ancestors(dir).find_map(|d| Some((d, self.stated(d, &stated)?)))
+        };
+        let found = at(dir, &place).or_else(|| {
+            let (dir, place) = above("shared:").filter(|_| place == "shared")?;
+            at(dir, &place)
+        });
+        Some(found.or_else(|| above("patch:").and_then(|(dir, place)| at(dir, &place))))
+    }
+
+    /// What the manifest in a folder states under a name.
+    fn stated(&self, dir: &str, name: &str) -> Option<String> {
+        let manifest = self.recorder.file(&join(dir, "Cargo.toml"))?;
+        let interface = self.interface(manifest);
+        let facts = Facts::outside(&interface);
+        let is_it = |i: &&Import| i.name.is_some_and(|n| facts.str(n) == name);
+        interface.imports.iter().find(is_it).map(|i| facts.str(i.module).to_owned())
     }
 
     /// The first name of a path that no module knows: `crate`, `super`, a package.

@@ -2,16 +2,18 @@
 //!
 //! No configuration says where source roots are, so the tree does: a root is a folder that is no
 //! package itself and below which the whole dotted path is found. The importing file's own folders
-//! come first, the nearest before the others; a name of the standard library is never looked for
-//! anywhere else. Files are found by the last two components of the path (the only one of a path
+//! come first, then those that look like roots, the nearest before the others; a package with
+//! `__init__` comes before a mere folder, as Python has it. A name of the standard library is never
+//! looked for anywhere but around the file, nor is what a manifest there depends on. Files are found by the last two components of the path (the only one of a path
 //! without a dot), which is one lookup whatever the roots are.
 
 use super::Linker;
 use super::names::is_stdlib;
 use super::types::{File, NameId};
 use indexd_model::facts::Import;
-use indexd_model::path::{dir_of, file_name_of, join, stem_of, tail_of};
-use indexd_model::{FactsView, Key};
+use indexd_model::path::{dir_of, file_name_of, join, n_common, stem_of, tail_of};
+use indexd_model::roles::{is_aside, is_foreign_data};
+use indexd_model::{FactsView, FileDoc, Key};
 
 /// Where a module path leads.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -134,22 +136,11 @@ impl<'a> Linker<'a> {
             return root.clone();
         }
         let suffix = module.replace('.', "/");
-        let own = dir_of(self.loaded.path(from));
-        let stdlib = is_stdlib(module);
-        let mut best: Option<((u8, usize), String)> = None;
+        let mut best: Option<((u8, usize, usize), String)> = None;
         for &doc in self.view.find(Key::stem("py", tail_of(&suffix))).iter() {
             let path = self.view.path(doc);
             let Some(root) = root_of(module_path(&path), &suffix) else { continue };
-            let rank = match is_around(root, own) {
-                true if stdlib && root != own && self.view.file(&join(root, "os.py")).is_none() => continue,
-                // The nearest folder first.
-                true => (0, usize::MAX - root.len()),
-                false if stdlib => continue,
-                false if self.is_source_root(root) => (1, root.len()),
-                // Somewhere else: only a package says that this is no coincidence.
-                false if module.contains('.') || is_init(&path) => (2, root.len()),
-                false => continue,
-            };
+            let Some(rank) = self.rank_of(from, module, root, is_init(&path)) else { continue };
             if best.as_ref().is_some_and(|b| (b.0, &*b.1) <= (rank, root)) {
                 continue;
             }
@@ -163,6 +154,61 @@ impl<'a> Linker<'a> {
         root
     }
 
+    /// How well a root fits an import, the lowest best: around the file or looking like a root, with a
+    /// package there or a mere folder, far from the file, deep. `None` where it does not fit at all.
+    fn rank_of(&mut self, from: File, module: &str, root: &str, is_init: bool) -> Option<(u8, usize, usize)> {
+        let own = dir_of(self.loaded.path(from));
+        let around = is_around(root, own);
+        if is_stdlib(module) && (!around || root != own && self.view.file(&join(root, "os.py")).is_none()) {
+            return None;
+        }
+        let top = module.split('.').next().unwrap_or(module);
+        let is_regular = module == top || self.package_file(&join(root, top)).is_some();
+        let place = join(root, module);
+        let is_proper = || !is_foreign_data(&place, own) && !is_aside(&place, own);
+        let class = match around {
+            true if is_regular => 0,
+            true => 2,
+            false if !is_proper() => return None,
+            false if self.is_source_root(root) => {
+                if is_regular {
+                    1
+                } else {
+                    3
+                }
+            }
+            // Somewhere else: only a package says that this is no coincidence.
+            false if is_regular && (is_init || module != top) => 4,
+            false => return None,
+        };
+        if class > 0 && root != own && self.is_needed(own, top) {
+            return None;
+        }
+        let n_common = n_common(&place, self.loaded.path(from));
+        Some((class, usize::MAX - n_common, root.len()))
+    }
+
+    /// Whether a manifest in a folder around names a module's project as a dependency, and no project of
+    /// the tree bears that name.
+    fn is_needed(&self, own: &str, top: &str) -> bool {
+        let name = top.to_ascii_lowercase();
+        let needs = format!("needs:{name}");
+        let is_needing = |doc: &FileDoc| {
+            let path = self.view.path(*doc);
+            let dir = dir_of(&path);
+            let dir = if file_name_of(dir) == "requirements" { dir_of(dir) } else { dir };
+            let facts = self.facts(self.loaded.open(*doc));
+            is_around(dir, own)
+                && facts.interface.imports.iter().any(|i| i.name.is_some_and(|n| facts.str(n) == needs))
+        };
+        let is_project = |doc: &FileDoc| {
+            let path = self.view.path(*doc);
+            !is_foreign_data(&path, own) && !is_aside(&path, own)
+        };
+        let is_ours = || self.view.find(Key::member("pypi", &name)).iter().any(is_project);
+        self.view.find(Key::member("needs:pypi", &name)).iter().any(is_needing) && !is_ours()
+    }
+
     /// Whether a folder looks like one that holds packages: by its name or by a manifest in it.
     fn is_source_root(&self, root: &str) -> bool {
         matches!(file_name_of(root), "src" | "lib" | "python" | "Lib")
@@ -174,7 +220,8 @@ impl<'a> Linker<'a> {
     /// A namespace package: a folder with modules, found from one of the importing file's folders
     /// or from `src` or `lib`.
     fn absolute_folder(&mut self, from: File, module: &str) -> Module {
-        if is_stdlib(module) {
+        let top = module.split('.').next().unwrap_or(module);
+        if is_stdlib(module) || self.is_needed(dir_of(self.loaded.path(from)), top) {
             return self.external(module);
         }
         let suffix = module.replace('.', "/");

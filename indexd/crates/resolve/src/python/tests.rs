@@ -34,12 +34,12 @@ impl Tree {
             .map(|(path, text)| {
                 let test = path.contains("test");
                 let roles = if test { FileRoles::TEST } else { FileRoles::default() };
-                let facts = indexd_lang::python::facts(
-                    &RepoPath::new(&path).unwrap(),
-                    &text,
-                    &LineIndex::new(&text),
-                    roles,
-                );
+                let repo_path = RepoPath::new(&path).unwrap();
+                let facts = if path.ends_with(".toml") || path.ends_with(".txt") {
+                    indexd_lang::extract(&repo_path, text.as_bytes()).facts
+                } else {
+                    indexd_lang::python::facts(&repo_path, &text, &LineIndex::new(&text), roles)
+                };
                 (path, text, facts)
             })
             .collect();

@@ -2,19 +2,23 @@
 
 use super::Linker;
 use super::attrs::Hit;
+use super::classes::Member;
 use super::members::{Found, Target};
 use super::modules::Module;
 use super::names::is_builtin;
-use super::types::File;
+use super::types::{ClassId, File, Type};
 use indexd_model::facts::ImportKind;
 use indexd_model::path::file_name_of;
 use indexd_model::{
-    BindingId, DefIdx, DefKind, DefRef, EdgeKind, ExprId, FileRoles, Link, Links, Node, Role, Rule, Source,
-    StrId, Unresolved, UnresolvedReason,
+    BindingId, DefIdx, DefKind, DefRef, EdgeKind, ExprId, FileRoles, Link, Links, List, Node, Role, Rule,
+    Source, StrId, Unresolved, UnresolvedReason,
 };
 use rustc_hash::FxHashSet;
 use smallvec::SmallVec;
 use std::rc::Rc;
+
+/// What makes a value of the fields of another that keywords name.
+const COPIES: [&str; 4] = ["dataclasses.replace", "copy.replace", "attr.evolve", "attrs.evolve"];
 
 /// Candidates beyond this are no answer.
 const CANDIDATES_MAX: usize = 6;
@@ -51,12 +55,25 @@ impl<'a> Linker<'a> {
             if expr.role != Role::None {
                 self.link_expr(id, &mut out);
             }
+            if let Node::Call { callee, args } = expr.node {
+                self.keywords(callee, args, &mut out);
+            }
         }
         self.overrides(&mut out);
         self.flow(&mut out);
+        self.constructors(&mut out);
         // A name token that defines is no use of what it defines, though a value flows into it.
-        out.links.retain(|l| l.role != Role::Write || l.kind != EdgeKind::Usage || !defined.contains(&l.at));
+        // A property of a base class is what such a token sets.
+        out.links.retain(|l| {
+            let is_own = l.role == Role::Write && l.kind == EdgeKind::Usage && defined.contains(&l.at);
+            !is_own || self.is_property(l.target)
+        });
         out
+    }
+
+    fn is_property(&self, target: DefRef) -> bool {
+        let facts = self.facts(self.loaded.open(target.file));
+        target.def.some().is_some_and(|d| facts.def(d).kind == DefKind::Property)
     }
 
     fn link_expr(&mut self, id: ExprId, out: &mut Links) {
@@ -99,6 +116,92 @@ impl<'a> Linker<'a> {
         let source = self.def_around(0, expr.at);
         let place = Use { at: expr.at, len, role: expr.role, source };
         self.emit(&place, name, &hits, inferred, reason, out);
+    }
+
+    /// Calls of classes call the constructors that these define themselves, too. What a constructor's
+    /// parameters are given is told of the class.
+    fn constructors(&mut self, out: &mut Links) {
+        let mut made = Vec::new();
+        for l in out.links.iter().filter(|l| l.kind == EdgeKind::Call) {
+            let file = self.loaded.open(l.target.file);
+            let Some(def) = l.target.def.some().filter(|d| self.facts(file).def(*d).kind == DefKind::Class)
+            else {
+                continue;
+            };
+            let class = self.class(file, def);
+            let own = ["__init__", "__new__"].into_iter().find_map(|n| self.own_member(class, n));
+            let file = self.classes[class.0 as usize].file;
+            let def = own.and_then(|m| self.preferred(file, &m.defs));
+            made.extend(def.map(|def| Link { target: DefRef { file: self.loaded.doc(file), def }, ..*l }));
+        }
+        out.links.extend(made);
+    }
+
+    /// Links a place to a member of a class.
+    fn emit_member(&self, place: &Use, member: &Member, rule: Rule, out: &mut Links) {
+        let file = self.classes[member.owner.0 as usize].file;
+        let Some(def) = self.preferred(file, &member.defs) else { return };
+        out.links.push(Link {
+            kind: crate::edge_of(place.role),
+            source: place.source,
+            target: DefRef { file: self.loaded.doc(file), def },
+            at: place.at,
+            len: place.len,
+            role: place.role,
+            rule,
+            confidence: rule.confidence(),
+        });
+    }
+
+    /// Keyword arguments that name fields: of a class whose fields make its constructor, and of what makes
+    /// another value of one (`dataclasses.replace`, `_replace` of a named tuple).
+    fn keywords(&mut self, callee: ExprId, args: List, out: &mut Links) {
+        let facts = self.facts(0);
+        let is_keyword = |e: &ExprId| matches!(facts.expr(*e).node, Node::Keyword { .. });
+        let all = facts.list(args);
+        if !all.iter().any(is_keyword) {
+            return;
+        }
+        let Some(class) = self.made_of_fields(callee, all) else { return };
+        for &e in all.iter().filter(|e| is_keyword(e)) {
+            let Node::Keyword { name, .. } = facts.expr(e).node else { continue };
+            let Some(member) = self.member(class, facts.str(name)) else { continue };
+            let file = self.classes[member.owner.0 as usize].file;
+            let is_field = |d: &DefIdx| {
+                self.facts(file).def(*d).kind == DefKind::Field && !self.is_instance_field(file, *d)
+            };
+            if !member.defs.iter().any(is_field) {
+                continue;
+            }
+            let at = facts.expr(e).at;
+            let len = facts.str(name).len().min(usize::from(u16::MAX)) as u16;
+            let place = Use { at, len, role: Role::Key, source: self.def_around(0, at) };
+            let rule = if member.owner == class { Rule::Receiver } else { Rule::Inherited };
+            self.emit_member(&place, &member, rule, out);
+        }
+    }
+
+    /// The class whose fields the keywords of a call name.
+    fn made_of_fields(&mut self, callee: ExprId, args: &[ExprId]) -> Option<ClassId> {
+        let called = self.eval(0, callee).ty;
+        let value = match self.types.get(called).clone() {
+            Type::Class(class, _) | Type::SelfClass(class) => {
+                let is_written = ["__init__", "__new__"].into_iter().any(|n| self.member(class, n).is_some());
+                return (!is_written).then_some(class);
+            }
+            Type::Named(name) => {
+                let is_copy = COPIES.contains(&self.types.text(name));
+                self.eval(0, *args.first().filter(|_| is_copy)?).ty
+            }
+            _ => match self.facts(0).expr(callee).node {
+                Node::Attr { base, name } if self.facts(0).str(name) == "_replace" => self.eval(0, base).ty,
+                _ => return None,
+            },
+        };
+        match *self.types.get(value) {
+            Type::Instance(class, _) | Type::SelfOf(class) => Some(class),
+            _ => None,
+        }
     }
 
     fn emit(

@@ -255,7 +255,7 @@ fn our_own_export_can_be_imported() {
     let counts = (imported.n_targets, imported.n_external, imported.n_dropped);
     // The uses of limit, Store (twice) and get.
     assert_eq!(counts, (4, 0, 0), "{imported:?}");
-    assert_eq!((imported.unknown_files, imported.stale_files), (vec!["pyproject.toml".to_owned()], vec![]));
+    assert_eq!((imported.unfit_files, imported.stale_files), (vec!["pyproject.toml".to_owned()], vec![]));
 }
 
 #[test]

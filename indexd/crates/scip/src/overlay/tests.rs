@@ -4,7 +4,7 @@ use crate::resolve::resolve_import;
 use indexd_model::names::qualified_name;
 use proptest::prelude::*;
 
-/// Lays what the index says over our links of `app.py`; one line a link, then one an open use.
+/// Lays what the index says over our links of the file `app`; one line a link, then one an open use.
 #[track_caller]
 fn check(source: &str, expect: &str) {
     let fixture = Fixture::new(source);
@@ -14,16 +14,17 @@ fn check(source: &str, expect: &str) {
     );
 }
 
-/// The links of `app.py` in `now`, under the overlay made of `then`.
+/// The links of the file `app` in `now`, under the overlay made of `then`.
 fn applied(then: &Fixture, now: &Fixture) -> Vec<String> {
     let imported = resolve_import(&then.index, "", &|p| then.read(p), &then.view);
-    let overlay = imported.overlays.iter().find(|o| o.path == "app.py").expect("an overlay");
-    let (hash, text) = now.read("app.py").unwrap();
+    let overlay = imported.overlays.iter().find(|o| o.path.starts_with("app.")).expect("an overlay");
+    let app = overlay.path.as_str();
+    let (hash, text) = now.read(app).unwrap();
     assert!(overlay.matches(&hash));
     assert_eq!(Overlay::decode(&overlay.encode()).unwrap(), *overlay);
-    let facts = Facts::inside(&now.files["app.py"].0);
-    let mut links = Links { links: now.ours("app.py"), ..Links::default() };
-    apply(overlay, now.file("app.py"), facts, &mut links, &now.view);
+    let facts = Facts::inside(&now.files[app].0);
+    let mut links = Links { links: now.ours(app), ..Links::default() };
+    apply(overlay, now.file(app), facts, &mut links, &now.view);
     let token = |at: u32, len: u16| &text[at as usize..at as usize + usize::from(len)];
     let line = |at: u32| text[..at as usize].matches('\n').count() + 1;
     let mut out = Vec::new();
@@ -260,4 +261,79 @@ proptest! {
         bytes.insert(0, FORMAT);
         let _ = Overlay::decode(&bytes);
     }
+}
+
+#[test]
+fn languages_that_we_do_not_link_get_their_edges_from_the_index() {
+    check(
+        "
+        === app.cs
+        class App {
+        #     ^^^ definition s m p v App#
+            void Run(Store s) {
+        #        ^^^ definition s m p v App#Run().
+        #            ^^^^^ reference s m p v Store#
+                s.Load();
+        #         ^^^^ reference s m p v Store#Load().
+                Console.Write(Store.Size);
+        #       ^^^^^^^ reference s m corlib v Console#
+        #                           ^^^^ reference s m p v Store#Size.
+            }
+        }
+        === Store.cs
+        class Store {
+        #     ^^^^^ definition s m p v Store#
+            Store() {}
+        #   ^^^^^ definition s m p v Store#`.ctor`().
+            void Load() {}
+        #        ^^^^ definition s m p v Store#Load().
+            int Size;
+        #       ^^^^ definition s m p v Store#Size.
+        }
+        ",
+        "
+        2:Store usage Type \"App.Run\" -> Store.cs Store tooling 100
+        3:Load call Call \"App.Run\" -> Store.cs Store.Load tooling 100
+        4:Size usage Read \"App.Run\" -> Store.cs Store.Size tooling 100
+        ",
+    );
+}
+
+#[test]
+fn members_of_values_get_their_edges_from_the_index() {
+    check(
+        "
+        === app.swift
+        func run(s: Store) { s.load() }
+        #    ^^^ definition s m p v run().
+        #           ^^^^^ reference s m p v Store#
+        #                      ^^^^ reference s m p v Store#load().
+        === Store.swift
+        class Store { func load() {} }
+        #     ^^^^^ definition s m p v Store#
+        #                  ^^^^ definition s m p v Store#load().
+        ",
+        "
+        1:Store usage Type \"run\" -> Store.swift Store tooling 100
+        1:load call Call \"run\" -> Store.swift Store.load tooling 100
+        ",
+    );
+    check(
+        "
+        === app.rs
+        fn run(s: Store) { s.load() }
+        #  ^^^ definition s m p v run().
+        #         ^^^^^ reference s m p v Store#
+        #                    ^^^^ reference s m p v Store#load().
+        === store.rs
+        pub struct Store;
+        #          ^^^^^ definition s m p v Store#
+        impl Store { pub fn load(self) {} }
+        #                   ^^^^ definition s m p v Store#load().
+        ",
+        "
+        1:Store usage Type \"run\" -> store.rs Store tooling 100
+        1:load call Call \"run\" -> store.rs Store.load tooling 100
+        ",
+    );
 }

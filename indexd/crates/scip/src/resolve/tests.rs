@@ -24,7 +24,12 @@ fn check(source: &str, expect: &str) {
             got.push_str(&format!("{}:{line} {token} -> {targets}\n", o.path));
         }
     }
-    for (what, paths) in [("unknown", &imported.unknown_files), ("stale", &imported.stale_files)] {
+    let left_out = [
+        ("unknown", &imported.unknown_files),
+        ("unfit", &imported.unfit_files),
+        ("stale", &imported.stale_files),
+    ];
+    for (what, paths) in left_out {
         paths.iter().for_each(|p| got.push_str(&format!("{what} {p}\n")));
     }
     if imported.n_dropped > 0 {
@@ -128,7 +133,7 @@ fn modules_are_files() {
         main.py:1 util -> a/util.py:
         main.py:2 a -> a/__init__.py:
         main.py:2 util -> a/util.py:
-        unknown go.mod
+        unfit go.mod
         ",
     );
 }
@@ -305,7 +310,7 @@ fn a_document_about_another_text_is_stale() {
         #| reference s m p v a/load().
         ",
         "
-        unknown gone.txt
+        unfit gone.txt
         stale a.py
         ",
     );

@@ -3,14 +3,14 @@
 //!
 //! - `is A if a > b ->` (a guard of `when`) becomes a second condition, `else if` before `->` a condition;
 //! - `where` as a name, and `get` between two values, get another last letter;
-//! - a member before the brace of its class on the same line ends with `;`;
+//! - a member before the brace of its class, or of an entry of an enumeration, on the same line ends with `;`;
 //! - a property of neither type nor value with an annotation before its accessor gets a type;
 //! - `$$"$a ${b} $${c}"` loses the signs that mean nothing there.
 
 /// The text for the parser; `None` where it is the source.
 pub(super) fn rewritten(text: &str) -> Option<String> {
     let mut writer =
-        Writer { text: text.as_bytes(), out: None, at: 0, line: 0, braces: Vec::new(), is_type: false };
+        Writer { text: text.as_bytes(), out: None, at: 0, line: 0, braces: Vec::new(), named: Body::Other };
     writer.run();
     // All that is written is ASCII in place of ASCII.
     writer.out.and_then(|out| String::from_utf8(out).ok())
@@ -22,10 +22,21 @@ struct Writer<'t> {
     at: usize,
     /// Where the line begins.
     line: usize,
-    /// Open braces: where each stands, and whether the body of a type begins there.
-    braces: Vec<(usize, bool)>,
-    /// Whether the line has named a type whose body has not begun.
-    is_type: bool,
+    /// Open braces: where each stands, and what begins there.
+    braces: Vec<(usize, Body)>,
+    /// What the line has named whose body has not begun.
+    named: Body,
+}
+
+/// What a brace opens.
+#[derive(Clone, Copy, Default, PartialEq)]
+enum Body {
+    #[default]
+    Other,
+    /// Members.
+    Type,
+    /// Entries of an enumeration, with members behind a semicolon.
+    Enum,
 }
 
 impl Writer<'_> {
@@ -34,7 +45,7 @@ impl Writer<'_> {
             match byte {
                 b'\n' => {
                     self.at += 1;
-                    (self.line, self.is_type) = (self.at, false);
+                    (self.line, self.named) = (self.at, Body::Other);
                 }
                 b'/' if self.rest(1) == Some(b'/') => self.at = self.find(self.at, b"\n"),
                 b'/' if self.rest(1) == Some(b'*') => self.at = self.find(self.at + 2, b"*/") + 2,
@@ -42,12 +53,17 @@ impl Writer<'_> {
                 b'\'' => self.character(),
                 b'@' => self.annotation(),
                 b'{' => {
-                    self.braces.push((self.at, std::mem::take(&mut self.is_type)));
+                    let named = std::mem::take(&mut self.named);
+                    let is_entry = self.braces.last().is_some_and(|b| b.1 == Body::Enum);
+                    self.braces.push((self.at, if is_entry { Body::Type } else { named }));
                     self.at += 1;
                 }
                 b'}' => self.closing(),
                 b';' => {
-                    self.is_type = false;
+                    self.named = Body::Other;
+                    if let Some((_, body @ Body::Enum)) = self.braces.last_mut() {
+                        *body = Body::Type;
+                    }
                     self.at += 1;
                 }
                 _ if is_part(byte) => self.word(),
@@ -140,7 +156,7 @@ impl Writer<'_> {
     }
 
     fn closing(&mut self) {
-        if let Some((open, true)) = self.braces.pop()
+        if let Some((open, Body::Type)) = self.braces.pop()
             && open >= self.line
             && self.text[self.at - 1] == b' '
             && !matches!(self.text[open..self.at].trim_ascii_end().last(), Some(b'{' | b';' | b','))
@@ -158,7 +174,10 @@ impl Writer<'_> {
         match &text[start..self.at] {
             b"class" | b"interface" | b"object" => {
                 let is_value = self.text[..start].ends_with(b"::");
-                self.is_type |= !is_value && !self.before(start).ends_with("enum");
+                let is_enum = self.before(start).ends_with("enum");
+                if !is_value {
+                    self.named = if is_enum { Body::Enum } else { Body::Type };
+                }
             }
             b"where" if !self.is_constraint() => self.write(start, b"wherE"),
             b"get" if self.is_infix(start) => self.write(start, b"geT"),
@@ -229,6 +248,10 @@ mod tests {
             ("val x = f { a } get B.id", "val x = f { a } geT B.id"),
             ("f { a } get (B.id)", "f { a } geT (B.id)"),
             ("class A { companion object { val x = 1 } }", "class A { companion object { val x = 1;};}"),
+            (
+                "enum class E { A { fun f() = 1 }, B; fun g() = 2 }",
+                "enum class E { A { fun f() = 1;}, B; fun g() = 2;}",
+            ),
             (
                 "class A { val x = \"é\"\n    val b\n    @C\n    get() = 1 }",
                 "class A { val x = \"é\"\n    val b\n :T @C\n    get() = 1 }",

@@ -1,0 +1,79 @@
+//! Definitions by macros of C and C++: a call before a body, `SYSCALL_DEFINE3(read, ...) { }`.
+
+use super::walk::Found;
+use indexd_model::Span;
+
+/// Words that may stand before such a call.
+const BEFORE: [&str; 7] = ["static", "inline", "extern", "const", "__init", "__always_inline", "asmlinkage"];
+/// First arguments that say a type.
+const TYPES: [&str; 12] = [
+    "void", "bool", "char", "short", "int", "long", "float", "double", "signed", "unsigned", "const",
+    "struct",
+];
+
+/// What the head of a definition names that begins at `at`, where it is a call of a macro: its first
+/// argument that is no plain type. A test of a suite is named by both.
+pub(super) fn named(head: &str, at: u32) -> Option<Found> {
+    let open = head.find('(')?;
+    let mut words = head[..open].split_whitespace().rev();
+    let name = words.next().filter(|w| is_macro(w))?;
+    // With a type before it, a name in capitals may be that of a function.
+    if !words.all(|w| BEFORE.contains(&w)) && !name.contains('_') {
+        return None;
+    }
+    let inner = head[open + 1..].trim_end().trim_end_matches(';').trim_end().strip_suffix(')')?;
+    if inner.contains(['(', ')', '"', '{']) {
+        return None;
+    }
+    let is_plain_type = |a: &&str| a.split_whitespace().next().is_some_and(|w| TYPES.contains(&w));
+    let mut arguments = inner.split(',').map(str::trim).skip_while(is_plain_type);
+    let first = arguments.next().filter(|a| is_identifier(a))?;
+    let second = arguments.next().filter(|a| name.contains("TEST") && is_identifier(a));
+    let start = first.as_ptr() as usize - head.as_ptr() as usize;
+    let last = second.unwrap_or(first);
+    let end = last.as_ptr() as usize - head.as_ptr() as usize + last.len();
+    let span = Span { start: at + start as u32, end: at + end as u32 };
+    let name = second.map_or(first.to_owned(), |second| format!("{first}.{second}"));
+    Some(Found { name, receiver: None, span, is_function: false })
+}
+
+fn is_macro(word: &str) -> bool {
+    let is_part = |b: u8| b.is_ascii_uppercase() || b.is_ascii_digit() || b == b'_';
+    word.len() > 2
+        && word.starts_with(|c: char| c.is_ascii_uppercase() || c == '_')
+        && word.bytes().all(is_part)
+}
+
+fn is_identifier(word: &str) -> bool {
+    let is_part = |c: char| c.is_alphanumeric() || c == '_';
+    word.starts_with(|c: char| c.is_alphabetic() || c == '_') && word.chars().all(is_part)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::named;
+
+    fn check(head: &str, expect: Option<(&str, &str)>) {
+        let got = named(head, 0);
+        let got = got.as_ref().map(|f| (&*f.name, &head[f.span.range()]));
+        assert_eq!(got, expect, "{head}");
+    }
+
+    #[test]
+    fn a_macro_defines_its_first_argument() {
+        check("SYSCALL_DEFINE3(read, unsigned int, fd, char __user *, buf)\n", Some(("read", "read")));
+        check("static DEFINE_FN(int, half)", Some(("half", "half")));
+        check("TEST_F(Suite, Case)", Some(("Suite.Case", "Suite, Case")));
+        check("BOOST_AUTO_TEST_CASE( name )", Some(("name", "name")));
+        check("int BPF_PROG(traced, struct file *file)", Some(("traced", "traced")));
+        check("int MAX_OF(int a)", None);
+        check("int RUN_ALL(void)", None);
+        check("int SUM(a, b)", None);
+        check("Sum(a)", None);
+        check("GUID(int a)", None);
+        check("GUID::GUID(Other)", None);
+        check("GUID()", None);
+        check("LIST(\"a\")", None);
+        check("FOR_EACH(a, f(b))", None);
+    }
+}
