@@ -55,7 +55,7 @@ pub fn pack(common: &Common, args: &PackArgs) -> Result<(), Failure> {
         && !args.write
         && let Some((pack, envelope)) = split(&line)
     {
-        out.line(pack)?;
+        out.json_line(pack)?;
         note(common, &envelope, &warnings(pack)?);
         return out.finish();
     }
@@ -69,15 +69,11 @@ pub fn pack(common: &Common, args: &PackArgs) -> Result<(), Failure> {
             false => out.line(&pack_id)?,
         }
     } else if common.json {
-        out.line(answer.pack.get())?;
+        out.json_line(answer.pack.get())?;
     } else if is_text {
-        let text = answer.rendered.as_deref().unwrap_or("");
-        match std::io::stdout().is_terminal() {
-            true => out.text(&style::safe(text))?,
-            false => out.text(text)?,
-        }
+        out.text(answer.rendered.as_deref().unwrap_or(""))?;
     } else {
-        out.text(&text(common, args, &parse(answer.pack)?, args.brief))?;
+        out.styled(&text(common, args, &parse(answer.pack)?, args.brief))?;
     }
     note(common, &answer.envelope, &warnings(answer.pack.get())?);
     out.finish()
@@ -128,10 +124,10 @@ pub fn preview(common: &Common, args: &PackArgs) -> Result<(), Failure> {
     let answer: PreviewResult = session::result(&line)?;
     let mut out = Output::new();
     if common.json {
-        out.line(session::raw(&line)?)?;
+        out.json_line(session::raw(&line)?)?;
     } else {
         let pack: Pack = serde_json::from_value(answer.preview).map_err(shape)?;
-        out.text(&text(common, args, &pack, true))?;
+        out.styled(&text(common, args, &pack, true))?;
     }
     note(common, &answer.envelope, &[]);
     out.finish()
@@ -147,9 +143,9 @@ fn read(common: &Common, args: &PackArgs) -> Result<(), Failure> {
     let got: PackGetResult = session::result(&line)?;
     let mut out = Output::new();
     if common.json {
-        out.line(got.pack.get())?;
+        out.json_line(got.pack.get())?;
     } else {
-        out.text(&text(common, args, &parse(got.pack)?, args.brief))?;
+        out.styled(&text(common, args, &parse(got.pack)?, args.brief))?;
     }
     out.finish()
 }
