@@ -136,70 +136,53 @@ fn conflict(root: &Path) {
     assert!(try_git(root, &["merge", "-q", "side"]).is_none());
 }
 
+fn edited(root: &Path) {
+    committed(root);
+    write(root, "a.py", function("alpha").replace("= 3", "= 33"));
+    git(root, &["add", "a.py"]);
+    write(root, "b.py", function("beta").replace("= 4", "= 44"));
+    git(root, &["mv", "d/c.py", "d/moved.py"]);
+    git(root, &["rm", "-q", "e/f/g.py"]);
+    write(root, "new.py", function("fresh"));
+    git(root, &["add", "new.py"]);
+    touch(root, "data.bin");
+}
+
+fn left_out(root: &Path) {
+    committed(root);
+    git(root, &["update-index", "--skip-worktree", "a.py"]);
+    fs::remove_file(root.join("a.py")).unwrap();
+    git(root, &["update-index", "--assume-unchanged", "b.py"]);
+    write(root, "b.py", "changed = 1\n");
+    git(root, &["update-index", "--skip-worktree", "d/c.py"]);
+    write(root, "d/c.py", "changed = 1\n");
+}
+
+fn meant_to_be_added(root: &Path) {
+    committed(root);
+    write(root, "new.py", function("fresh"));
+    git(root, &["add", "-N", "new.py"]);
+}
+
 #[test]
 fn changes_are_those_that_git_sees() {
     run(async {
         let world = world();
-        check(
-            &world,
-            "plain",
-            |root| {
-                committed(root);
-                write(root, "a.py", function("alpha").replace("= 3", "= 33"));
-                git(root, &["add", "a.py"]);
-                write(root, "b.py", function("beta").replace("= 4", "= 44"));
-                git(root, &["mv", "d/c.py", "d/moved.py"]);
-                git(root, &["rm", "-q", "e/f/g.py"]);
-                write(root, "new.py", function("fresh"));
-                git(root, &["add", "new.py"]);
-                touch(root, "data.bin");
-            },
-            &[],
-        )
-        .await;
-        check(
-            &world,
-            "left-out",
-            |root| {
-                committed(root);
-                git(root, &["update-index", "--skip-worktree", "a.py"]);
-                fs::remove_file(root.join("a.py")).unwrap();
-                git(root, &["update-index", "--assume-unchanged", "b.py"]);
-                write(root, "b.py", "changed = 1\n");
-                git(root, &["update-index", "--skip-worktree", "d/c.py"]);
-                write(root, "d/c.py", "changed = 1\n");
-            },
-            &[],
-        )
-        .await;
+        check(&world, "edited", edited, &[]).await;
+        check(&world, "left-out", left_out, &[]).await;
+        check(&world, "meant-to-be-added", meant_to_be_added, &[]).await;
+        check(&world, "conflict", conflict, &["a.py", "b.py"]).await;
         for (name, sparse) in
             [("sparse", &["--cone"][..]), ("sparse-index", &["--cone", "--sparse-index"][..])]
         {
-            check(
-                &world,
-                name,
-                |root| {
-                    committed(root);
-                    git(root, &[&["sparse-checkout", "set"], sparse, &["d"]].concat());
-                    assert!(!root.join("e/f/g.py").exists());
-                    write(root, "d/c.py", function("gamma").replace("= 3", "= 33"));
-                },
-                &[],
-            )
-            .await;
-        }
-        check(&world, "conflict", conflict, &["a.py", "b.py"]).await;
-        check(
-            &world,
-            "meant-to-be-added",
-            |root| {
+            let checked_out = |root: &Path| {
                 committed(root);
-                write(root, "new.py", function("fresh"));
-                git(root, &["add", "-N", "new.py"]);
-            },
-            &[],
-        )
-        .await;
+                git(root, &[&["sparse-checkout", "set"], sparse, &["d"]].concat());
+                assert!(!root.join("e/f/g.py").exists());
+                write(root, "d/c.py", function("gamma").replace("= 3", "= 33"));
+            };
+            check(&world, name, checked_out, &[]).await;
+        }
     });
 }
 
