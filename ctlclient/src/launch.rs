@@ -99,7 +99,10 @@ pub fn start<T>(dirs: &Dirs, uid: u32, mut reached: impl FnMut() -> Option<T>) -
                 if let Some(found) = reached() {
                     return Ok(found);
                 }
-                spawn(dirs)?;
+                // A daemon of another environment may have been started meanwhile.
+                if let Err(failure) = spawn(dirs) {
+                    return reached().ok_or(failure);
+                }
             }
             Err(TryLockError::WouldBlock) => {}
             Err(TryLockError::Error(e)) => return Err(runtime_failure(&path, &e)),

@@ -1,13 +1,17 @@
-//! Standard output: written through one buffer, ended cleanly, silent when its reader has gone.
+//! Standard output: written through one buffer, ended cleanly, silent when its reader has gone. A terminal
+//! never gets what it would obey, or what would hide or turn round text, other than our own styles.
 
 use crate::failure::Failure;
+use crate::style::{safe, safe_json};
 use indexd_proto::error::ErrorCode;
 use indexd_proto::printed::Printed;
-use std::io::{self, BufWriter, Write};
+use std::borrow::Cow;
+use std::io::{self, BufWriter, IsTerminal, Write};
 
 /// Standard output.
 pub struct Output {
     out: BufWriter<Raw>,
+    is_terminal: bool,
 }
 
 /// Standard output without the standard library's search for the last line end, which goes through
@@ -33,15 +37,44 @@ impl Write for Raw {
 impl Output {
     /// Takes it for the rest of the command.
     pub fn new() -> Self {
-        Self { out: BufWriter::with_capacity(64 << 10, Raw) }
+        Self { out: BufWriter::with_capacity(64 << 10, Raw), is_terminal: io::stdout().is_terminal() }
     }
 
-    /// Writes text.
+    /// Writes text of any origin; to a terminal what it would obey as escapes.
     ///
     /// # Errors
     /// As [`Failure::from`] an IO error.
     pub fn text(&mut self, text: &str) -> Result<(), Failure> {
-        Ok(self.out.write_all(text.as_bytes())?)
+        let shown = if self.is_terminal { Cow::Owned(safe(text)) } else { Cow::Borrowed(text) };
+        self.bytes(shown.as_bytes())
+    }
+
+    /// Writes text with styles, of which all that comes from elsewhere has been through
+    /// [`safe`](crate::style::safe).
+    ///
+    /// # Errors
+    /// As [`Failure::from`] an IO error.
+    pub fn styled(&mut self, text: &str) -> Result<(), Failure> {
+        self.bytes(text.as_bytes())
+    }
+
+    /// The same as a line.
+    ///
+    /// # Errors
+    /// As [`Failure::from`] an IO error.
+    pub fn styled_line(&mut self, text: &str) -> Result<(), Failure> {
+        self.styled(text)?;
+        self.styled("\n")
+    }
+
+    /// Writes a line of JSON as it came; to a terminal with more escapes in its strings.
+    ///
+    /// # Errors
+    /// As [`Failure::from`] an IO error.
+    pub fn json_line(&mut self, json: &str) -> Result<(), Failure> {
+        let shown = if self.is_terminal { Cow::Owned(safe_json(json)) } else { Cow::Borrowed(json) };
+        self.bytes(shown.as_bytes())?;
+        self.bytes(b"\n")
     }
 
     /// Writes bytes that are not text.
@@ -76,7 +109,7 @@ impl Output {
     pub fn json<T: serde::Serialize>(&mut self, value: &T) -> Result<(), Failure> {
         let text = serde_json::to_string(value)
             .map_err(|e| Failure::new(ErrorCode::Internal, format!("the answer is no JSON: {e}")))?;
-        self.line(&text)
+        self.json_line(&text)
     }
 
     /// Writes what is still in the buffer.

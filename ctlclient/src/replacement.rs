@@ -16,7 +16,9 @@ impl<'p> Replacement<'p> {
     pub fn new(path: &'p Path) -> io::Result<Self> {
         let name = path.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
         let new = path.with_file_name(format!(".{name}.{}", std::process::id()));
-        let out = Some(BufWriter::new(File::create(&new)?));
+        // What stands there is a leftover of an earlier process, or a link that somebody has laid there.
+        let _ = fs::remove_file(&new);
+        let out = Some(BufWriter::new(File::create_new(&new)?));
         Ok(Self { path, new, out })
     }
 

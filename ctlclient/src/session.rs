@@ -65,11 +65,20 @@ pub fn build() -> Build {
     Build { name: "ctl".to_owned(), version: env!("CARGO_PKG_VERSION").to_owned() }
 }
 
-/// The folders of this user.
+/// The folders of this user, with the runtime folder of the daemon that runs, whatever environment it was
+/// started in.
 ///
 /// # Errors
 /// `POC_E_CONFIG` without a home.
 pub fn dirs() -> Result<Dirs, Failure> {
+    own_dirs().map(Dirs::of_the_daemon)
+}
+
+/// The folders of this user as a daemon would have them that is started here.
+///
+/// # Errors
+/// As [`dirs`].
+pub fn own_dirs() -> Result<Dirs, Failure> {
     Dirs::detect(own_uid())
         .map_err(|e| Failure::hinted(ErrorCode::Config, e.to_string(), "set HOME to your home folder"))
 }
@@ -124,6 +133,11 @@ impl Drop for Transport {
             let _ = child.wait();
         }
     }
+}
+
+/// Whether the environment says that no daemon may be started.
+pub fn is_autostart_forbidden() -> bool {
+    std::env::var_os("INDEXD_NO_AUTOSTART").is_some_and(|v| !v.is_empty() && v != "0")
 }
 
 /// How the caller wants to be served.
@@ -182,8 +196,7 @@ impl Session {
     /// # Errors
     /// `POC_E_DAEMON_UNAVAILABLE` and its kin.
     pub fn open(common: &Common) -> Result<Self, Failure> {
-        let no_autostart = std::env::var_os("INDEXD_NO_AUTOSTART").is_some_and(|v| !v.is_empty() && v != "0");
-        let start = match (common.no_daemon, no_autostart) {
+        let start = match (common.no_daemon, is_autostart_forbidden()) {
             (true, _) => Start::Child,
             (_, true) => Start::Never,
             _ => Start::Auto,
@@ -196,8 +209,7 @@ impl Session {
     /// # Errors
     /// As [`Session::open`].
     pub fn connect(common: &Common, start: Start) -> Result<Self, Failure> {
-        let dirs = dirs()?;
-        let transport = reach(&dirs, start)?;
+        let (transport, dirs) = reach(start)?;
         let timeout_s = common.timeout.unwrap_or(0.0).clamp(0.0, 1e6);
         let deadline = common.timeout.map(|_| Instant::now() + Duration::from_secs_f64(timeout_s));
         Ok(Self {
@@ -527,7 +539,7 @@ impl Session {
     }
 
     fn reconnect(&mut self) -> Result<(), Failure> {
-        self.transport = reach(&self.dirs, self.start)?;
+        (self.transport, self.dirs) = reach(self.start)?;
         self.decoder = decoder();
         self.greeted = None;
         self.heard = Instant::now();
@@ -676,9 +688,10 @@ pub fn outlast() -> Result<bool, Failure> {
     wait_for_lock(&dirs, Instant::now() + END_TIMEOUT).map(|()| true)
 }
 
-fn reach(dirs: &Dirs, start: Start) -> Result<Transport, Failure> {
+fn reach(start: Start) -> Result<(Transport, Dirs), Failure> {
+    let dirs = dirs()?;
     match dial(&dirs.socket()) {
-        Ok(stream) => return Ok(Transport::Socket(stream)),
+        Ok(stream) => return Ok((Transport::Socket(stream), dirs)),
         Err(e) if is_absent(&e) => {}
         Err(e) if matches!(e.kind(), io::ErrorKind::TimedOut | io::ErrorKind::WouldBlock) => {
             let id = dirs.lock_holder().map(|id| format!(", process {id},")).unwrap_or_default();
@@ -691,16 +704,26 @@ fn reach(dirs: &Dirs, start: Start) -> Result<Transport, Failure> {
         Start::Never => Err(Failure::hinted(
             ErrorCode::DaemonUnavailable,
             "no daemon is running",
-            "start one with `ctl daemon start`, or unset INDEXD_NO_AUTOSTART",
+            if is_autostart_forbidden() {
+                "start one with `ctl daemon start`, or unset INDEXD_NO_AUTOSTART"
+            } else {
+                "start one with `ctl daemon start`"
+            },
         )),
-        Start::Auto => launch::start(dirs, own_uid(), || dial(&dirs.socket()).ok()).map(Transport::Socket),
+        Start::Auto => {
+            let dial = || {
+                let dirs = self::dirs().ok()?;
+                Some((Transport::Socket(dial(&dirs.socket()).ok()?), dirs))
+            };
+            launch::start(&own_dirs()?, own_uid(), dial)
+        }
         Start::Child => {
             let child =
                 launch::command()?.arg("--stdio").stdin(Stdio::piped()).stdout(Stdio::piped()).spawn();
             let child = child.map_err(|e| {
                 Failure::new(ErrorCode::DaemonUnavailable, format!("cannot start indexd: {e}"))
             })?;
-            Ok(Transport::Child(child))
+            Ok((Transport::Child(child), dirs))
         }
     }
 }
@@ -731,8 +754,23 @@ fn dial(socket: &Path) -> io::Result<Stream> {
     // A daemon that takes no bytes is as dead as one that sends none.
     let _ = stream.set_send_timeout(Some(SILENCE_MAX));
     #[cfg(unix)]
-    if stream.peer_creds()?.euid() != Some(own_uid()) {
+    if !is_own_daemon(&stream, socket) {
         return Err(io::Error::new(io::ErrorKind::PermissionDenied, "the socket is served by another user"));
     }
     Ok(stream)
+}
+
+/// Whether a socket is served by this user. The process behind it has no number here when it is outside of
+/// this container, which the library for sockets takes for a peer that is gone. Then the file counts: none
+/// but its owner can have bound it in a folder that is the owner's alone.
+#[cfg(unix)]
+fn is_own_daemon(stream: &Stream, socket: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    if let Ok(creds) = stream.peer_creds() {
+        return creds.euid() == Some(own_uid());
+    }
+    let is_own = |path: &Path, others: u32| {
+        std::fs::symlink_metadata(path).is_ok_and(|m| m.uid() == own_uid() && m.mode() & others == 0)
+    };
+    is_own(socket, 0) && socket.parent().is_some_and(|dir| is_own(dir, 0o022))
 }

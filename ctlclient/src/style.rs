@@ -111,7 +111,7 @@ fn follows_links(env: &dyn Fn(&str) -> Option<String>) -> bool {
 fn link_bases() -> (String, Vec<PathBuf>) {
     let host = rustix::system::uname().nodename().to_string_lossy().into_owned();
     let cwd = std::env::current_dir().unwrap_or_default();
-    let root = cwd.ancestors().find(|d| d.join(".git").exists()).map(PathBuf::from);
+    let root = indexd_proto::paths::repository_around(&cwd).map(PathBuf::from);
     (host, root.into_iter().chain([cwd]).collect())
 }
 
@@ -156,6 +156,22 @@ pub fn safe(text: &str) -> String {
             out.push(c);
         } else if c != '\r' {
             let _ = write!(out, "\\u{{{:x}}}", c as u32);
+        }
+    }
+    out
+}
+
+/// A JSON text in which the same characters stand as escapes of JSON; outside of strings there are none.
+pub fn safe_json(json: &str) -> String {
+    let mut out = String::with_capacity(json.len());
+    let mut units = [0; 2];
+    for c in json.chars() {
+        if c == '\n' || !(c.is_control() || is_hiding(c)) {
+            out.push(c);
+            continue;
+        }
+        for unit in c.encode_utf16(&mut units) {
+            let _ = write!(out, "\\u{unit:04x}");
         }
     }
     out

@@ -13,7 +13,6 @@ mod path_map;
 
 pub use path_map::{Mount, PathMap};
 
-use ignore::gitignore::GitignoreBuilder;
 use indexd_pack::pack::LimitSource;
 use indexd_proto::workspace::ConfigEntry;
 use serde_json::Value;
@@ -553,8 +552,7 @@ fn narrow_of_pack(key: &str) -> Narrow {
 fn checked(key: &str, value: &Value) -> Result<(), String> {
     if key == EXCLUDES {
         return value.as_array().into_iter().flatten().filter_map(Value::as_str).try_for_each(|pattern| {
-            let pattern_ok = GitignoreBuilder::new("").add_line(None, pattern).map(drop);
-            pattern_ok.map_err(|e| format!("{pattern:?} is not a pattern: {e}"))
+            fault_of(pattern).map_or(Ok(()), |fault| Err(format!("{pattern:?} is not a pattern: {fault}")))
         });
     }
     let names = indexd_text::tokens::NAMES;
@@ -569,6 +567,19 @@ fn checked(key: &str, value: &Value) -> Result<(), String> {
             Err(format!("{value} is not from {low} to {high}"))
         }
         _ => Ok(()),
+    }
+}
+
+/// Why an exclude does not do what it seems to do; in a file of git's nobody would say.
+fn fault_of(pattern: &str) -> Option<&'static str> {
+    let braces = pattern.split('{').skip(1).filter_map(|rest| rest.split_once('}'));
+    match gix_ignore::parse(pattern.as_bytes(), false).count() {
+        0 => Some("it is empty or a comment"),
+        1 if braces.into_iter().any(|(inner, _)| inner.contains(',')) => {
+            Some("braces are not special in git's patterns; write one pattern for each")
+        }
+        1 => None,
+        _ => Some("it has more than one line"),
     }
 }
 

@@ -121,7 +121,7 @@ fn detach() -> Result<(), ErrorObject> {
     let mut child = command.spawn().map_err(|e| unavailable(format!("cannot start: {e}")))?;
     let until = Instant::now() + LOCK_TIMEOUT;
     while Instant::now() < until {
-        if daemon::answers(&dirs.socket()) {
+        if daemon::answers(&dirs.clone().of_the_daemon().socket()) {
             return Ok(());
         }
         if let Ok(Some(status)) = child.try_wait() {
@@ -175,7 +175,7 @@ fn serve(args: &Args) -> Result<(), ErrorObject> {
         Ok(lock) => lock,
         // Whoever wants a daemon has one.
         Err(StartError::Running) if args.detached => return Ok(()),
-        Err(StartError::Running) if args.stdio => return bridge(&dirs),
+        Err(StartError::Running) if args.stdio => return bridge(&dirs.of_the_daemon()),
         Err(e) => return Err(start_error(&e)),
     };
     log::init(&dirs).map_err(|e| start_error(&StartError::Io { path: dirs.state.clone(), source: e }))?;

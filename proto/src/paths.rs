@@ -1,7 +1,8 @@
 //! Where things are: folders by platform and environment, the socket, the lock, the log.
 //!
 //! `ctl` and the daemon compute the same answer from the same environment, so that another HOME or
-//! another XDG variable is another, isolated user. The rules follow the XDG Base Directory
+//! another XDG variable is another, isolated user. Where only the runtime folder differs, the lock of the
+//! cache folder leads to the daemon ([`Dirs::of_the_daemon`]). The rules follow the XDG Base Directory
 //! Specification: relative values are ignored.
 
 use std::ffi::OsString;
@@ -27,6 +28,28 @@ pub struct Dirs {
     pub home: PathBuf,
     /// Set when the system's own runtime folder could not be used, and why.
     pub runtime_note: Option<String>,
+}
+
+/// What a version control keeps at the top of a repository, by name: nothing in it is of the repository.
+pub const METADATA: [&str; 8] = [".git", ".hg", ".jj", ".svn", ".bzr", ".pijul", ".sl", "_darcs"];
+
+/// Whether a folder is the top of a repository. Git alone may have a file in place of its folder.
+pub fn is_repository(dir: &Path) -> bool {
+    METADATA.iter().any(|name| {
+        let meta = std::fs::symlink_metadata(dir.join(name));
+        meta.is_ok_and(|meta| *name == ".git" || meta.is_dir())
+    })
+}
+
+/// The nearest repository that a folder is in. Old releases of Subversion keep a folder in each folder; the
+/// topmost one counts.
+pub fn repository_around(dir: &Path) -> Option<&Path> {
+    let mut found = dir.ancestors().find(|dir| is_repository(dir))?;
+    let has_svn = |dir: &Path| dir.join(".svn").is_dir();
+    while let Some(parent) = found.parent().filter(|parent| has_svn(found) && has_svn(parent)) {
+        found = parent;
+    }
+    Some(found)
 }
 
 /// Why the folders cannot be found.
@@ -136,6 +159,20 @@ impl Dirs {
         holder(&self.lock())
     }
 
+    /// The same folders with the runtime folder of the daemon that holds the cache, where it is another one:
+    /// a daemon that was started by a session at the desk serves cron, ssh and agents that pass on a few
+    /// variables, too, and theirs may say another XDG_RUNTIME_DIR or TMPDIR, or none.
+    #[must_use]
+    pub fn of_the_daemon(self) -> Self {
+        if holder(&self.lock()).is_some() {
+            return self;
+        }
+        match socket_of_holder(&self.cache_lock()).as_deref().and_then(Path::parent) {
+            Some(runtime) => Self { runtime: runtime.to_owned(), ..self },
+            None => self,
+        }
+    }
+
     /// Who holds this lock starts the daemon, so that many clients start one.
     pub fn start_lock(&self) -> PathBuf {
         self.runtime.join("start.lock")
@@ -149,9 +186,20 @@ impl Dirs {
 
 /// The process that holds a lock and has written its id there.
 pub fn holder(lock: &Path) -> Option<u32> {
+    written_by_holder(lock)?.lines().next()?.trim().parse().ok()
+}
+
+/// The socket of the daemon that holds a lock and has written it there, behind its id.
+pub fn socket_of_holder(lock: &Path) -> Option<PathBuf> {
+    let socket = PathBuf::from(written_by_holder(lock)?.lines().nth(1)?);
+    socket.is_absolute().then_some(socket)
+}
+
+/// What a lock holds while it is held.
+fn written_by_holder(lock: &Path) -> Option<String> {
     let file = std::fs::File::open(lock).ok()?;
     match file.try_lock_shared() {
-        Err(std::fs::TryLockError::WouldBlock) => std::fs::read_to_string(lock).ok()?.trim().parse().ok(),
+        Err(std::fs::TryLockError::WouldBlock) => std::fs::read_to_string(lock).ok(),
         _ => None,
     }
 }

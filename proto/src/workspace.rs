@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// How a request names its workspace. With `repo` that folder is the root exactly; with `cwd` the
-/// root is found from there: a registered ancestor, else the nearest `.git`, else the nearest
+/// root is found from there: a registered ancestor, else the top of a repository, else the
 /// manifest, else the folder itself. `repo` wins. Both are absolute.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]

@@ -321,6 +321,71 @@ fn the_small_forms_are_there() {
     }
 }
 
+/// A part of a repository is asked about, and stays a part: by its path, in repositories of other version
+/// controls, and by the hook of an agent, which indexes nothing elsewhere.
+#[test]
+fn asking_about_a_part_does_not_split_a_repository() {
+    let user = User::new();
+    user.write("repo/sub/use.go", "package sub\n\nfunc Use() int { return demo.Delay(3) }\n");
+    for mark in [".git", ".hg", ".jj", ".svn"] {
+        std::fs::create_dir(user.path("repo").join(mark)).unwrap();
+        user.write(&format!("repo/{mark}/old.go"), "package old\n\nfunc Old() int { return Delay(3) }\n");
+        let sub = user.path("repo/sub").display().to_string();
+        let out = user.ctl(&["--repo", &sub, "callers", "Delay", "--json"]);
+        let said = ok(&out);
+        assert!(said.contains("client.go") && !said.contains("old.go"), "{mark}: {said}");
+        assert!(text(&out.stderr).contains("is a part of the repository"), "{out:?}");
+        assert!(ok(&user.ctl(&["-C", &sub, "callers", "Delay"])).contains("client.go"), "{mark}");
+        let list: Value = serde_json::from_str(&ok(&user.ctl(&["workspace", "list", "--json"]))).unwrap();
+        assert_eq!(list["workspaces"].as_array().unwrap().len(), 1, "{mark}: {list}");
+        std::fs::remove_dir_all(user.path("repo").join(mark)).unwrap();
+    }
+    // Whoever wants it has a part as a repository of its own.
+    std::fs::create_dir(user.path("repo/.git")).unwrap();
+    let sub = user.path("repo/sub").display().to_string();
+    ok(&user.ctl(&["workspace", "add", &sub]));
+    let said = ok(&user.ctl(&["--repo", &sub, "search", "Delay", "--json"]));
+    assert!(said.contains("use.go") && !said.contains("client.go"), "{said}");
+    user.write("plain/x.py", "def zorkmid():\n    return 1\n");
+    let event = serde_json::json!({"tool_input": {"pattern": "zorkmid"}, "cwd": user.path("plain")});
+    let mut hook = user.command("ctl").args(["agent", "hook"]).stdin(Stdio::piped()).spawn().unwrap();
+    hook.stdin.take().unwrap().write_all(event.to_string().as_bytes()).unwrap();
+    hook.wait().unwrap();
+    assert!(!ok(&user.ctl(&["workspace", "list"])).contains("plain"));
+}
+
+/// Git's settings of the user lead to the excludes for all repositories: through what they include, and
+/// through links, as folders of settings are often kept elsewhere.
+#[test]
+fn excludes_of_the_user_are_found_through_settings() {
+    let user = User::new();
+    user.git(&["init", "-q"]);
+    user.write("home/.gitconfig", "[include]\n\tpath = more\n[user]\n\tname = a # b\n");
+    user.write("home/more", "[core]\n\texcludesFile = ~/rules # mine\n");
+    user.write("dotfiles/rules", "*.log\n");
+    std::os::unix::fs::symlink("../dotfiles/rules", user.path("home/rules")).unwrap();
+    user.write("repo/a.log", "delay delay\n");
+    user.write("repo/b.txt", "delay delay\n");
+    let found = || ok(&user.ctl(&["search", "delay", "--json"]));
+    assert!(!found().contains("a.log") && found().contains("b.txt"));
+    user.write("dotfiles/rules", "*.txt\n");
+    assert!(
+        found().contains("a.log") && !found().contains("b.txt"),
+        "the file that the link leads to is watched"
+    );
+}
+
+#[test]
+fn an_index_of_nothing_says_what_empties_it() {
+    let user = User::new();
+    std::fs::create_dir(user.path("repo/.git")).unwrap();
+    user.write("repo/.gitignore", "/*\n");
+    let out = user.ctl(&["search", "delay"]);
+    let why = "`/*` in .gitignore:1";
+    assert!(text(&out.stderr).contains(why), "{out:?}");
+    assert!(ok(&user.ctl(&["status"])).contains(why));
+}
+
 #[test]
 fn it_says_why_a_file_is_or_is_not_in_the_index() {
     let user = User::new();
@@ -352,7 +417,7 @@ fn it_says_why_a_file_is_or_is_not_in_the_index() {
         (&sub, "run.log", 1, "sub/run.log: left out by `*.log` in .gitignore:3"),
         (&repo, "private.txt", 1, "private.txt: left out by `private*` in the setting index.exclude"),
         (&repo, "other/x.py", 1, "other/x.py: other: left out: a repository of its own"),
-        (&repo, ".git/HEAD", 1, ".git/HEAD: .git: left out: git's own folder"),
+        (&repo, ".git/HEAD", 1, ".git/HEAD: .git: left out: what a version control keeps for itself"),
         (&repo, "link.go", 1, "link.go: left out: a symbolic link"),
         (&repo, "socket.go", 1, "socket.go: left out: neither a file nor a folder"),
         (&repo, "none.go", 1, "none.go: there is nothing of this name"),

@@ -100,8 +100,85 @@ fn one_daemon_serves_a_cache_folder() {
     ok(&user.ctl(&["daemon", "start"]));
     let runtime = user.path("other-runtime");
     let other = user.run(&programs().join("indexd")).env("INDEXD_RUNTIME_DIR", &runtime).output().unwrap();
-    check_failure(&other, 75, "holds the lock");
+    check_failure(&other, 75, "running already");
     ok(&user.ctl(&["status"]));
+}
+
+/// Cron, ssh and agents pass on a few variables: the runtime folder is another one then, the daemon the same.
+#[test]
+fn one_daemon_serves_every_environment_of_a_user() {
+    let user = User::new();
+    std::fs::create_dir_all(user.path("tmp")).unwrap();
+    let elsewhere = [
+        ("XDG_RUNTIME_DIR", None),
+        ("XDG_RUNTIME_DIR", Some(user.path("gone"))),
+        ("TMPDIR", Some(user.path("tmp"))),
+        ("INDEXD_RUNTIME_DIR", Some(user.path("tmp/own"))),
+    ];
+    let ctl = |(name, value): &(&str, Option<std::path::PathBuf>), args: &[&str]| {
+        let mut ctl = user.command("ctl");
+        ctl.env_remove("XDG_RUNTIME_DIR");
+        if let Some(value) = value {
+            ctl.env(name, value);
+        }
+        ctl.args(args).output().unwrap()
+    };
+    let pid =
+        |status: &str| serde_json::from_str::<serde_json::Value>(status).unwrap()["daemon"]["pid"].clone();
+    // Started at the desk, then by each of the others.
+    ok(&user.ctl(&["daemon", "start"]));
+    let at_desk = pid(&ok(&user.ctl(&["status", "--json"])));
+    for other in &elsewhere {
+        assert_eq!(pid(&ok(&ctl(other, &["status", "--json"]))), at_desk, "{other:?}");
+        assert!(ok(&ctl(other, &["callers", "Delay"])).contains("Get"));
+    }
+    assert_eq!(ok(&ctl(&elsewhere[0], &["daemon", "stop"])), "stopped\n");
+    for other in &elsewhere {
+        ok(&ctl(other, &["daemon", "start"]));
+        let first = pid(&ok(&ctl(other, &["status", "--json"])));
+        assert_eq!(pid(&ok(&user.ctl(&["status", "--json"]))), first, "{other:?}");
+        assert_eq!(ok(&user.ctl(&["daemon", "stop"])), "stopped\n");
+    }
+}
+
+/// A process in another container has no number here; its user has one.
+#[test]
+fn a_user_is_known_from_another_pid_namespace() {
+    let user = User::new();
+    let unshare = |line: &str| {
+        let mut command = user.run(std::path::Path::new("unshare"));
+        let ctl = programs().join("ctl");
+        command.args([
+            "-m",
+            "-p",
+            "-f",
+            "--mount-proc",
+            "sh",
+            "-c",
+            &line.replace("CTL", ctl.to_str().unwrap()),
+        ]);
+        command.env("INDEXD_NO_AUTOSTART", "1");
+        command
+    };
+    if !unshare("true").output().is_ok_and(|o| o.status.success()) {
+        return eprintln!("skipped: namespaces are not to be had");
+    }
+    ok(&user.ctl(&["daemon", "start"]));
+    assert!(ok(&unshare("CTL callers Delay").output().unwrap()).contains("Get"));
+    ok(&user.ctl(&["daemon", "stop"]));
+    // The other way round: the daemon is inside, where it ends with the first process.
+    let mut inside = unshare("INDEXD_NO_AUTOSTART=0 CTL daemon start && read line");
+    let mut inside = inside.stdin(std::process::Stdio::piped()).spawn().unwrap();
+    let mut status = user.command("ctl");
+    status.args(["callers", "Delay"]).env("INDEXD_NO_AUTOSTART", "1");
+    let until = std::time::Instant::now() + std::time::Duration::from_secs(30);
+    while !user.socket().exists() && std::time::Instant::now() < until {
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+    let out = status.output().unwrap();
+    drop(inside.stdin.take());
+    inside.wait().unwrap();
+    assert!(ok(&out).contains("Get"));
 }
 
 #[test]

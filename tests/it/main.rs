@@ -11,6 +11,7 @@ mod conventions;
 mod daemon;
 mod documents;
 mod edits;
+mod git_states;
 mod golden;
 mod graph;
 mod grep;

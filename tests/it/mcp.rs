@@ -18,6 +18,34 @@ use std::time::{Duration, Instant};
 const ERAS: [&str; 2] = ["2025-11-25", "2026-07-28"];
 const QUERY: &str = "how long to wait before a retry";
 
+/// A line that is not JSON has an answer, and the next request has its own.
+#[test]
+fn a_line_that_is_not_json_is_answered() {
+    let user = User::new();
+    let mut raw = Raw::start(user.command("ctl"), ERAS[0]);
+    writeln!(raw.stdin.as_ref().unwrap(), "not json").unwrap();
+    let answer = raw.lines.recv_timeout(Duration::from_secs(20)).unwrap();
+    assert_eq!(
+        answer,
+        json!({"jsonrpc": "2.0", "id": null, "error": {"code": -32700, "message": "Parse error"}})
+    );
+    let answer = raw.ask("tools/list", json!({}));
+    assert!(answer["result"]["tools"].is_array(), "{answer}");
+}
+
+/// What the command line only warns of is no reason to refuse an agent.
+#[test]
+fn settings_that_do_not_count_are_a_note() {
+    let user = User::new();
+    user.write("repo/.indexd.toml", "no_such_key = 1\n");
+    let mut raw = Raw::start(user.command("ctl"), ERAS[0]);
+    let arguments = json!({"query": "Delay", "limit": 5.0});
+    let answer = raw.ask("tools/call", json!({"name": "locate_symbol", "arguments": arguments}));
+    assert_ne!(answer["result"]["isError"], json!(true), "{answer}");
+    let said = answer["result"]["content"].to_string();
+    assert!(said.contains("retry.go") && said.contains("no_such_key"), "{said}");
+}
+
 /// A server, spoken to line by line.
 struct Raw {
     child: Child,

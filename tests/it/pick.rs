@@ -19,6 +19,56 @@ fn is_dropped(screen: &str) -> bool {
     screen.contains(">[ ] retry.go:")
 }
 
+/// Nothing that a repository holds makes a terminal do anything but show letters: no escape, no control
+/// character of either kind, nothing that hides or turns round text.
+#[test]
+fn a_terminal_obeys_nothing_that_comes_from_a_repository() {
+    let user = User::new();
+    let evil = "\x1b[31mred\x1b]0;title\x07\u{9b}31m\u{202e}desrever\u{2066}\u{200b}\x08";
+    user.write(
+        "repo/evil.go",
+        &format!("package demo\n\n// Zorkmid {evil}\nfunc Zorkmid() string {{ return \"{evil}\" }}\n"),
+    );
+    user.write("repo/esc\x1b[31m\u{202e}.go", "package demo\n\nfunc Quatloo() { Zorkmid() }\n");
+    user.write("repo/README.md", &format!("# Demo {evil}\n\nZorkmid {evil}\n"));
+    ok(&user.ctl(&["index"]));
+    let terminal = Terminal::new();
+    for args in [
+        &["pack", "zorkmid"][..],
+        &["pack", "zorkmid", "--text"],
+        &["pack", "zorkmid", "--json"],
+        &["pack", "zorkmid", "--format", "md"],
+        &["search", "zorkmid"],
+        &["search", "zorkmid", "--json"],
+        &["symbol", "Zorkmid"],
+        &["card", "Zorkmid"],
+        &["callers", "Zorkmid"],
+        &["graph", "Zorkmid"],
+        &["map"],
+        &["map", "--json"],
+        &["export", "dump"],
+        &["export", "edges", "--jsonl"],
+        &["status"],
+        &["metrics"],
+        &["why", "esc\x1b[31m\u{202e}.go"],
+        &["callers", "none\x1b[31m\u{202e}"],
+    ] {
+        let written = terminal.written_by(user.command("ctl").args(args));
+        let mut text = String::from_utf8(written).unwrap_or_else(|e| panic!("{args:?}: {e}"));
+        assert!(text.len() > 20, "{args:?}: {text}");
+        for n in 0..100 {
+            text = text.replace(&format!("\x1b[{n}m"), "");
+        }
+        // Progress is drawn over itself.
+        let text = text.replace("\r\x1b[K", "").replace("\x1b[2K", "").replace("\r\n", "\n");
+        let obeyed = |c: &char| {
+            (c.is_control() && !matches!(c, '\n' | '\t' | '\r'))
+                || matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{2069}')
+        };
+        assert_eq!(text.chars().find(obeyed), None, "{args:?}: {:?}", text.escape_debug().to_string());
+    }
+}
+
 #[test]
 fn what_is_chosen_on_a_terminal_is_printed() {
     let user = User::new();

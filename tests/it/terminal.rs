@@ -63,6 +63,26 @@ impl Terminal {
         session.stdout(Stdio::piped()).spawn().unwrap()
     }
 
+    /// What a command writes to this terminal, once it has ended.
+    pub fn written_by(&self, command: &mut Command) -> Vec<u8> {
+        let before = self.bytes().len();
+        command.env("TERM", "xterm-256color").stdin(Stdio::null());
+        command.stdout(self.theirs.try_clone().unwrap()).stderr(self.theirs.try_clone().unwrap());
+        command.status().unwrap();
+        // The end of what was written comes after it.
+        let mark = b"<end of it>";
+        (&self.theirs).write_all(mark).unwrap();
+        let end = Instant::now() + Duration::from_secs(30);
+        loop {
+            let bytes = self.bytes();
+            if let Some(at) = bytes[before..].windows(mark.len()).position(|w| w == mark) {
+                return bytes[before..before + at].to_vec();
+            }
+            assert!(Instant::now() < end, "nothing is written");
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
+
     pub fn type_in(&mut self, keys: &str) {
         self.ours.write_all(keys.as_bytes()).unwrap();
     }

@@ -32,14 +32,14 @@ pub fn install(common: &Common, client: AgentClient, write: bool, remove: bool) 
         AgentClient::Codex | AgentClient::Cursor => "AGENTS.md",
         AgentClient::Copilot => ".github/copilot-instructions.md",
     };
-    let mut edits = vec![Edit::of(root.join(file), |text| Ok(with_block(text, !remove)))?];
+    let mut edits = vec![Edit::within(&root, file, |text| Ok(with_block(text, !remove)))?];
     if client == AgentClient::Claude {
         let entry = json!({
             "matcher": "Grep|Bash",
             "hooks": [{"type": "command", "command": format!("{} agent hook", own_command()), "timeout": 5}],
         });
         let path = ["hooks", "PostToolUse"];
-        edits.push(Edit::of(root.join(".claude/settings.json"), |text| {
+        edits.push(Edit::within(&root, ".claude/settings.json", |text| {
             edit::json_list_entry(text, &path, is_ours, (!remove).then_some(&entry))
         })?);
     }
@@ -56,14 +56,10 @@ fn is_ours(entry: &Value) -> bool {
 /// The text with our block once, or without it. What stands around it stays.
 fn with_block(text: &str, wanted: bool) -> String {
     let block = format!("{BEGIN}\n{LINES}\n{END}\n");
-    let place = text.find(BEGIN).and_then(|from| Some((from, from + text[from..].find(END)? + END.len())));
-    match (place, wanted) {
-        (Some((from, to)), true) => {
-            let rest = text[to..].strip_prefix('\n').unwrap_or(&text[to..]);
-            format!("{}{block}{rest}", &text[..from])
-        }
+    match (place_of_block(text), wanted) {
+        (Some((from, to)), true) => format!("{}{block}{}", &text[..from], &text[to..]),
         (Some((from, to)), false) => {
-            let rest = text[to..].strip_prefix('\n').unwrap_or(&text[to..]);
+            let rest = &text[to..];
             let before = text[..from].strip_suffix("\n\n").map_or(&text[..from], |b| &text[..b.len() + 1]);
             format!("{before}{rest}")
         }
@@ -80,6 +76,32 @@ fn with_block(text: &str, wanted: bool) -> String {
     }
 }
 
+/// Lines between our marks, in any release; what is longer is not ours.
+const LINES_MAX: usize = 12;
+
+/// Where our block stands: two lines that are its marks, with lines between them that name our program.
+/// Marks in prose and in examples are not those of a block.
+fn place_of_block(text: &str) -> Option<(usize, usize)> {
+    let (mut at, mut is_fenced, mut begin) = (0, false, None);
+    for line in text.split_inclusive('\n') {
+        let start = at;
+        at += line.len();
+        let line = line.trim_end();
+        if line.trim_start().starts_with("```") || line.trim_start().starts_with("~~~") {
+            is_fenced = !is_fenced;
+        } else if line == BEGIN && !is_fenced {
+            begin = Some(start);
+        } else if let (END, Some(from)) = (line, begin.filter(|_| !is_fenced)) {
+            let inside = &text[from + BEGIN.len()..start];
+            if inside.lines().count() <= LINES_MAX && inside.contains("`ctl ") {
+                return Some((from, at));
+            }
+            begin = None;
+        }
+    }
+    None
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -93,10 +115,31 @@ mod tests {
             assert_eq!(with_block(&with, true), with);
             assert_eq!(with_block(&with, false).trim_end(), text.trim_end());
         }
-        let old = format!("a\n\n{BEGIN}\nold\n{END}\nb\n");
+        let old = format!("a\n\n{BEGIN}\nold `ctl x`\n{END}\nb\n");
         let new = with_block(&old, true);
         assert!(new.starts_with("a\n\n") && new.ends_with("\nb\n") && !new.contains("old"), "{new}");
         assert_eq!(with_block(&old, false), "a\nb\n");
+    }
+
+    /// What stands around marks that are not those of our block stays, and our block is added once.
+    #[test]
+    fn marks_that_are_not_ours_cost_no_text() {
+        let block = with_block("", true);
+        for text in [
+            format!("Tools write between `{BEGIN}` and\nmy rules\n`{END}` here.\n"),
+            format!("{BEGIN}\nmy rules, without an end\n"),
+            format!("```\n{BEGIN}\nuse `ctl pack`\n{END}\n```\n"),
+            format!("{BEGIN}\nmy rules\n{END}\n"),
+            format!("{BEGIN}\nopen\n\n{block}after\n"),
+            format!("{BEGIN}\n{}use `ctl pack`\n{END}\n", "mine\n".repeat(20)),
+        ] {
+            let with = with_block(&text, true);
+            let own = text.replace(&block, "");
+            assert!(own.lines().all(|line| with.lines().any(|l| l == line)), "{text:?} became {with:?}");
+            assert_eq!(with.matches(&block).count(), 1, "{with}");
+            assert_eq!(with_block(&with, true), with);
+            assert!(own.lines().all(|line| with_block(&with, false).contains(line)), "{text:?}");
+        }
     }
 
     #[test]

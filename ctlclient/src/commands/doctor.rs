@@ -63,9 +63,9 @@ pub fn doctor(common: &Common) -> Result<(), Failure> {
                 Verdict::Warn => style.warn("warn"),
                 Verdict::Fail => style.bad("fail"),
             };
-            out.line(&format!("{mark} {:<12} {}", c.name, safe_line(&c.reason)))?;
+            out.styled_line(&format!("{mark} {:<12} {}", c.name, safe_line(&c.reason)))?;
             if !c.fix.is_empty() {
-                out.line(&format!("     {:<12} {}", "", style.dim(&safe_line(&c.fix))))?;
+                out.styled_line(&format!("     {:<12} {}", "", style.dim(&safe_line(&c.fix))))?;
             }
         }
     }

@@ -4,7 +4,7 @@
 //! reached, text search takes its place for the pack: `rg`, else `git grep`; without either the command
 //! fails.
 
-use super::{Target, check_page, current_dir, note, repository, text_search, wait, write_file, write_page};
+use super::{Target, check_page, current_dir, note, text_search, wait, write_file, write_page};
 use crate::args::{Common, MapArgs, PackArgs, SearchWith};
 use crate::failure::Failure;
 use crate::output::Output;
@@ -16,6 +16,7 @@ use indexd_proto::documents::{
     DocumentCache, MapParams, MapResult, MarkdownParams, MarkdownResult, TaskFile, TaskQuery,
 };
 use indexd_proto::error::ErrorCode;
+use indexd_proto::paths::repository_around;
 use std::path::{Path, PathBuf};
 
 /// Prints the map of a repository, or writes it to a file.
@@ -39,7 +40,7 @@ pub fn map(common: &Common, args: &MapArgs) -> Result<(), Failure> {
         write_page(&mut out, answer.page.as_deref().unwrap_or(""), to)?;
         out.finish()?;
     } else {
-        put(common, args.out.as_deref(), &answer.markdown, |out| out.line(session::raw(&line)?))?;
+        put(common, args.out.as_deref(), &answer.markdown, |out| out.json_line(session::raw(&line)?))?;
     }
     note(common, &answer.envelope, &answer.warnings);
     Ok(())
@@ -148,7 +149,7 @@ fn root(common: &Common) -> Result<PathBuf, Failure> {
     let start = std::fs::canonicalize(&start).map_err(|e| {
         Failure::new(ErrorCode::WorkspaceInvalid, format!("cannot open {}: {e}", start.display()))
     })?;
-    Ok(repository(&start).filter(|_| common.repo.is_none()).unwrap_or(&start).to_owned())
+    Ok(repository_around(&start).filter(|_| common.repo.is_none()).unwrap_or(&start).to_owned())
 }
 
 /// Prints a document or its JSON, or writes the document to a file: the whole one or none.

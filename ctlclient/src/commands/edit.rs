@@ -17,6 +17,9 @@ use std::path::{Path, PathBuf};
 /// Unchanged lines shown before and after a change.
 const CONTEXT: usize = 3;
 
+/// Bytes of a file that is changed.
+const FILE_BYTES_MAX: u64 = 16 << 20;
+
 /// What a file holds, and what it shall hold.
 pub struct Edit {
     path: PathBuf,
@@ -25,22 +28,50 @@ pub struct Edit {
 }
 
 impl Edit {
-    /// Reads a file and changes its text; a file that is not there is empty.
+    /// Reads a file and changes its text; a file that is not there is empty. The change sees lines that end
+    /// in a line feed; those of a file whose lines end in carriage returns, too, end so again.
     ///
     /// # Errors
-    /// `POC_E_CONFIG` when it is there and cannot be read, and those of the change.
+    /// `POC_E_CONFIG` when it is there and cannot be read or may not be written, and those of the change.
     pub fn of(path: PathBuf, change: impl FnOnce(&str) -> Result<String, String>) -> Result<Self, Failure> {
         let refuse = |why: String| {
             let message = format!("{}: {why}", path.display());
             Failure::hinted(ErrorCode::Config, message, "mend the file, or add the entry by hand")
         };
-        let before = match std::fs::read_to_string(&path) {
-            Ok(text) => Some(text),
-            Err(e) if e.kind() == ErrorKind::NotFound => None,
-            Err(e) => return Err(refuse(e.to_string())),
+        let before = read_whole(&path).map_err(refuse)?;
+        let text = before.as_deref().unwrap_or("");
+        let is_dos = text.contains("\r\n") && text.matches("\r\n").count() == text.matches('\n').count();
+        let after = match is_dos {
+            true => change(&text.replace("\r\n", "\n")).map(|after| after.replace('\n', "\r\n")),
+            false => change(text),
         };
-        let after = change(before.as_deref().unwrap_or("")).map_err(refuse)?;
+        let after = after.map_err(refuse)?;
         Ok(Self { path, before, after })
+    }
+
+    /// The same of a file of a repository at `root`, which no link may lead out of it.
+    ///
+    /// # Errors
+    /// As [`Edit::of`].
+    pub fn within(
+        root: &Path,
+        file: &str,
+        change: impl FnOnce(&str) -> Result<String, String>,
+    ) -> Result<Self, Failure> {
+        let path = root.join(file);
+        let real = |path: &Path| path.ancestors().find_map(|p| std::fs::canonicalize(p).ok());
+        let is_link = |path: &Path| path.symlink_metadata().is_ok_and(|meta| meta.is_symlink());
+        let leads_out = match (real(&path), std::fs::canonicalize(root)) {
+            (Some(real), Ok(root)) => !real.starts_with(root),
+            _ => true,
+        };
+        // A link that leads nowhere would be followed by whoever makes its file.
+        if leads_out || (is_link(&path) && !path.exists()) {
+            let message = format!("{}: a link leads out of the repository", path.display());
+            let hint = "remove the link, or add the lines by hand to the file that it leads to";
+            return Err(Failure::hinted(ErrorCode::Config, message, hint));
+        }
+        Self::of(path, change)
     }
 
     fn is_change(&self) -> bool {
@@ -78,6 +109,18 @@ impl Edit {
     }
 }
 
+/// The text of a file; `None` where there is none. Pipes are not waited for.
+fn read_whole(path: &Path) -> Result<Option<String>, String> {
+    match std::fs::metadata(path) {
+        Err(e) if e.kind() == ErrorKind::NotFound => Ok(None),
+        Err(e) => Err(e.to_string()),
+        Ok(meta) if !meta.is_file() => Err("it is not a regular file".to_owned()),
+        Ok(meta) if meta.len() > FILE_BYTES_MAX => Err("it is too large".to_owned()),
+        Ok(meta) if meta.permissions().readonly() => Err("it is read-only".to_owned()),
+        Ok(_) => std::fs::read_to_string(path).map(Some).map_err(|e| e.to_string()),
+    }
+}
+
 /// Shows changes and makes them when `write`; says how to do so when not.
 ///
 /// # Errors
@@ -100,7 +143,7 @@ pub fn apply(common: &Common, edits: &[Edit], write: bool, done: &str) -> Result
     let style = Style::of_stdout(common.color);
     for edit in edits {
         if edit.is_change() {
-            out.text(&diff(edit, style))?;
+            out.styled(&diff(edit, style))?;
         } else {
             out.line(&format!("{}: nothing to change", safe_line(&edit.path.display().to_string())))?;
         }
@@ -152,13 +195,35 @@ pub fn json_member(text: &str, path: &[&str], value: Option<&Value>) -> Result<S
             object.append(last, input(value));
         }
         (Some(member), Some(value)) => {
-            // An equal entry keeps the way it is written.
-            if member.value().and_then(|v| read(&v.to_string())).as_ref() != Some(value) {
-                member.set_value(input(value));
+            // An equal entry keeps the way it is written, and one of an object what else it holds.
+            let old = member.value().and_then(|v| read(&v.to_string()));
+            match (old, value, member.object_value()) {
+                (Some(old), _, _) if old == *value => {}
+                (_, Value::Object(wanted), Some(object)) => set_members(&object, wanted),
+                _ => member.set_value(input(value)),
             }
         }
     }
     Ok(root.to_string())
+}
+
+/// Sets members of an object whose values are others; a list that begins with the wanted one is left as the
+/// user has gone on with it.
+fn set_members(object: &CstObject, wanted: &serde_json::Map<String, Value>) {
+    for (name, value) in wanted {
+        let Some(member) = object.get(name) else {
+            object.append(name, input(value));
+            continue;
+        };
+        let old = member.value().and_then(|v| read(&v.to_string()));
+        let goes_on = match (&old, value) {
+            (Some(Value::Array(old)), Value::Array(wanted)) => old.starts_with(wanted),
+            _ => old.as_ref() == Some(value),
+        };
+        if !goes_on {
+            member.set_value(input(value));
+        }
+    }
 }
 
 /// A JSON text with comments, the object in it that holds the member at `path`, and the name of that member.
@@ -264,6 +329,56 @@ mod tests {
         let without = json_member(&with, &["servers", "indexd"], None).unwrap();
         assert!(!without.contains("indexd") && without.contains("// why"), "{without}");
         check("{}", None, "{}");
+    }
+
+    #[test]
+    fn what_the_user_added_to_our_entry_stays() {
+        let entry = || Some(json!({"command": "ctl", "args": ["mcp"]}));
+        let own = "{\"servers\": {\"indexd\": {\"command\": \"old\", \"args\": [\"mcp\", \"--structured\"], \
+                   \"env\": {\"A\": \"1\"} /* mine */}}}";
+        check(own, entry(), &own.replace("old", "ctl"));
+        check("{\"servers\": {\"indexd\": 3}}", Some(json!(4)), "{\"servers\": {\"indexd\": 4}}");
+    }
+
+    #[test]
+    fn a_file_that_is_none_of_ours_to_write_is_refused() {
+        let dir = tempfile::tempdir().unwrap();
+        let (root, elsewhere) = (dir.path().join("repo"), dir.path().join("bashrc"));
+        std::fs::create_dir_all(root.join("docs")).unwrap();
+        std::fs::write(&elsewhere, "alias x=y\n").unwrap();
+        std::fs::write(root.join("read-only"), "x\n").unwrap();
+        let mut mode = std::fs::metadata(root.join("read-only")).unwrap().permissions();
+        mode.set_readonly(true);
+        std::fs::set_permissions(root.join("read-only"), mode).unwrap();
+        #[cfg(unix)]
+        {
+            std::os::unix::fs::symlink(&elsewhere, root.join("CLAUDE.md")).unwrap();
+            std::os::unix::fs::symlink(dir.path(), root.join(".github")).unwrap();
+            std::os::unix::fs::symlink(dir.path().join("none"), root.join("dangling")).unwrap();
+            std::os::unix::fs::symlink("docs/inside.md", root.join("inside")).unwrap();
+            std::fs::write(root.join("docs/inside.md"), "a\n").unwrap();
+            let fifo = std::process::Command::new("mkfifo").arg(root.join("pipe")).status();
+            assert!(fifo.is_ok_and(|s| s.success()));
+            let add = |file: &str| Edit::within(&root, file, |text| Ok(format!("{text}more\n")));
+            for file in ["CLAUDE.md", ".github/copilot.md", "dangling", "read-only", "pipe", "docs"] {
+                assert!(add(file).is_err(), "{file}");
+            }
+            add("inside").unwrap().write().unwrap();
+            assert_eq!(std::fs::read_to_string(root.join("docs/inside.md")).unwrap(), "a\nmore\n");
+            assert!(root.join("inside").symlink_metadata().unwrap().is_symlink());
+        }
+        assert_eq!(std::fs::read_to_string(&elsewhere).unwrap(), "alias x=y\n");
+    }
+
+    #[test]
+    fn lines_end_as_those_of_the_file() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("f");
+        for (before, after) in [("a\r\nb\r\n", "a\r\nb\r\nmore\r\n"), ("a\r\nb\n", "a\r\nb\nmore\n")] {
+            std::fs::write(&path, before).unwrap();
+            Edit::of(path.clone(), |text| Ok(format!("{text}more\n"))).unwrap().write().unwrap();
+            assert_eq!(std::fs::read_to_string(&path).unwrap(), after);
+        }
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! `ctl` alone: what is known of the repository one stands in, and what to ask next.
 
-use super::{Target, repository};
+use super::Target;
 use crate::args::{Cli, Common};
 use crate::failure::Failure;
 use crate::output::Output;
@@ -9,6 +9,7 @@ use crate::session::{Session, Start};
 use crate::style::{Style, bytes, count, number, safe_line};
 use clap::CommandFactory;
 use indexd_proto::Method;
+use indexd_proto::paths::repository_around;
 use indexd_proto::printed::Here;
 use indexd_proto::workspace::{StatusParams, StatusResult, WorkspaceStatus};
 use std::io::Write;
@@ -33,7 +34,8 @@ pub fn here(common: &Common) -> Result<(), Failure> {
     let known = workspaces(common);
     let holds = |w: &&WorkspaceStatus| folder.starts_with(&w.root);
     let indexed = known.iter().flatten().filter(holds).max_by_key(|w| w.root.len());
-    let root = indexed.map(|w| PathBuf::from(&w.root)).or_else(|| repository(&folder).map(Path::to_owned));
+    let root =
+        indexed.map(|w| PathBuf::from(&w.root)).or_else(|| repository_around(&folder).map(Path::to_owned));
     let Some(root) = root else {
         let help = Cli::command().render_help();
         let _ = std::io::stderr().write_all(help.to_string().as_bytes());
@@ -46,9 +48,13 @@ pub fn here(common: &Common) -> Result<(), Failure> {
         return out.finish();
     }
     let style = Style::of_stdout(common.color);
-    out.line(&format!("{}  {}", style.bold(&safe_line(&root.display().to_string())), said(indexed, style)))?;
+    out.styled_line(&format!(
+        "{}  {}",
+        style.bold(&safe_line(&root.display().to_string())),
+        said(indexed, style)
+    ))?;
     for (command, what) in NEXT {
-        out.line(&format!("  {command:<32} {}", style.dim(what)))?;
+        out.styled_line(&format!("  {command:<32} {}", style.dim(what)))?;
     }
     out.finish()
 }

@@ -8,13 +8,15 @@ use crate::failure::Failure;
 use crate::launch;
 use crate::output::Output;
 use crate::progress::Progress;
-use crate::session::{Session, Start};
+use crate::session::{Session, Start, is_autostart_forbidden};
 use indexd_proto::Method;
 use indexd_proto::card::{CardParams, CardResult};
 use indexd_proto::error::ErrorCode;
+use indexd_proto::paths::repository_around;
 use indexd_proto::workspace::{Wait, WaitMode};
 use serde_json::{Value, json};
 use std::io::Read;
+use std::path::Path;
 use std::process::Stdio;
 
 /// Seconds for the whole answer of the daemon.
@@ -36,7 +38,7 @@ pub fn hook(common: &Common) -> Result<(), Failure> {
     let read = std::io::stdin().lock().take(INPUT_BYTES_MAX).read_to_string(&mut input);
     let Some(said) = read.ok().and_then(|_| answer(common, &input)) else { return Ok(()) };
     let mut out = Output::new();
-    out.line(&said.to_string())?;
+    out.json_line(&said.to_string())?;
     out.finish()
 }
 
@@ -45,6 +47,8 @@ fn answer(common: &Common, input: &str) -> Option<Value> {
     let name = name_of(&event["tool_input"])?;
     let cwd = event["cwd"].as_str().map(str::to_owned);
     let cwd = cwd.or_else(|| std::env::current_dir().ok()?.to_str().map(str::to_owned))?;
+    // A search elsewhere is no reason to index that folder.
+    repository_around(Path::new(&cwd))?;
     let common = Common { timeout: Some(TIMEOUT_S), quiet: true, ..common.clone() };
     let mut session = match Session::connect(&common, Start::Never) {
         Ok(session) => session,
@@ -72,8 +76,8 @@ fn answer(common: &Common, input: &str) -> Option<Value> {
 /// Starts a daemon for later searches when there is none, and waits for nothing.
 fn start_for_the_next(failure: &Failure) {
     let is_absent = matches!(failure, Failure::Error(e) if e.data.code == ErrorCode::DaemonUnavailable);
-    let is_forbidden = std::env::var_os("INDEXD_NO_AUTOSTART").is_some_and(|v| !v.is_empty() && v != "0");
-    if let Some(mut command) = launch::command().ok().filter(|_| is_absent && !is_forbidden) {
+    let may_start = is_absent && !is_autostart_forbidden();
+    if let Some(mut command) = launch::command().ok().filter(|_| may_start) {
         let command = command.arg("--detach").stdin(Stdio::null()).stdout(Stdio::null());
         let _ = command.stderr(Stdio::null()).spawn();
     }

@@ -259,8 +259,8 @@ pub fn picture(common: &Common, args: &PictureArgs) -> Result<(), Failure> {
             out.line(&path.display().to_string())?;
         }
         (Some(picture), None) => out.text(picture)?,
-        _ if common.json => out.line(session::raw(&line)?)?,
-        _ => out.text(&around_text(&answer, Style::of_stdout(common.color)))?,
+        _ if common.json => out.json_line(session::raw(&line)?)?,
+        _ => out.styled(&around_text(&answer, Style::of_stdout(common.color)))?,
     }
     out.finish()?;
     if answer.bounded && answer.picture.is_some() && !common.quiet {

@@ -147,9 +147,9 @@ fn print<P: Serialize, A: DeserializeOwned>(
     let answer: A = session::result(&line)?;
     let mut out = Output::new();
     if common.json {
-        out.line(session::raw(&line)?)?;
+        out.json_line(session::raw(&line)?)?;
     } else {
-        out.text(&text(&answer, Style::of_stdout(common.color)))?;
+        out.styled(&text(&answer, Style::of_stdout(common.color)))?;
     }
     out.finish()?;
     Ok(answer)
@@ -211,11 +211,6 @@ fn current_dir() -> Result<PathBuf, Failure> {
     std::env::current_dir().map_err(|e| {
         Failure::new(ErrorCode::WorkspaceInvalid, format!("the current folder cannot be used: {e}"))
     })
-}
-
-/// The nearest folder with `.git`: this one, or one around it.
-fn repository(folder: &Path) -> Option<&Path> {
-    folder.ancestors().find(|d| d.join(".git").exists())
 }
 
 /// Standard input, up to one byte more than there may be: the daemon says what is too much.

@@ -57,7 +57,7 @@ pub fn pack(common: &Common, args: &PackArgs) -> Result<(), Failure> {
         && !args.write
         && let Some((pack, envelope)) = split(&line)
     {
-        out.line(pack)?;
+        out.json_line(pack)?;
         note(common, &envelope, &warnings(pack)?);
         return out.finish();
     }
@@ -71,20 +71,16 @@ pub fn pack(common: &Common, args: &PackArgs) -> Result<(), Failure> {
             false => out.line(&pack_id)?,
         }
     } else if common.json {
-        out.line(answer.pack.get())?;
+        out.json_line(answer.pack.get())?;
     } else if is_text {
         let rendered = answer.rendered.as_deref().unwrap_or("");
         let nothing = match rendered.is_empty() {
             true => format!("{}\n", pack_text::nothing(&parse(answer.pack)?)),
             false => String::new(),
         };
-        let text = if rendered.is_empty() { &nothing } else { rendered };
-        match std::io::stdout().is_terminal() {
-            true => out.text(&style::safe(text))?,
-            false => out.text(text)?,
-        }
+        out.text(if rendered.is_empty() { &nothing } else { rendered })?;
     } else {
-        out.text(&text(common, args, &parse(answer.pack)?, args.brief))?;
+        out.styled(&text(common, args, &parse(answer.pack)?, args.brief))?;
     }
     note(common, &answer.envelope, &warnings(answer.pack.get())?);
     out.finish()
@@ -135,10 +131,10 @@ pub fn preview(common: &Common, args: &PackArgs) -> Result<(), Failure> {
     let answer: PreviewResult = session::result(&line)?;
     let mut out = Output::new();
     if common.json {
-        out.line(session::raw(&line)?)?;
+        out.json_line(session::raw(&line)?)?;
     } else {
         let pack: Pack = serde_json::from_value(answer.preview).map_err(shape)?;
-        out.text(&text(common, args, &pack, true))?;
+        out.styled(&text(common, args, &pack, true))?;
     }
     note(common, &answer.envelope, &[]);
     out.finish()
@@ -154,9 +150,9 @@ fn read(common: &Common, args: &PackArgs) -> Result<(), Failure> {
     let got: PackGetResult = session::result(&line)?;
     let mut out = Output::new();
     if common.json {
-        out.line(got.pack.get())?;
+        out.json_line(got.pack.get())?;
     } else {
-        out.text(&text(common, args, &parse(got.pack)?, args.brief))?;
+        out.styled(&text(common, args, &parse(got.pack)?, args.brief))?;
     }
     out.finish()
 }

@@ -37,7 +37,7 @@ struct Manager {
 
 /// Installs, removes or describes the service.
 pub fn service(common: &Common, what: ServiceCommand) -> Result<(), Failure> {
-    let dirs = session::dirs()?;
+    let dirs = session::own_dirs()?;
     let program = launch::program()?;
     let manager = match cfg!(target_os = "macos") {
         true => launchd(&dirs, &program),
@@ -50,7 +50,33 @@ pub fn service(common: &Common, what: ServiceCommand) -> Result<(), Failure> {
     }
 }
 
+/// Stands in the files that we write; a file without it is the user's own.
+const MARK: &str = "written by `ctl service install`";
+
+impl Unit {
+    /// Whether a file of somebody else stands in its place.
+    fn is_taken(&self) -> bool {
+        let is_own = |text: String| text.contains(MARK);
+        match std::fs::symlink_metadata(&self.path) {
+            Ok(meta) => !meta.is_file() || !std::fs::read_to_string(&self.path).is_ok_and(is_own),
+            Err(_) => false,
+        }
+    }
+}
+
+/// Refuses to touch files of the user.
+fn check_own(units: &[Unit]) -> Result<(), Failure> {
+    let Some(unit) = units.iter().find(|unit| unit.is_taken()) else { return Ok(()) };
+    let message = format!("{} is not written by `ctl service install`", unit.path.display());
+    Err(Failure::hinted(
+        ErrorCode::CannotCreate,
+        message,
+        "move it away, or keep it and do without this command",
+    ))
+}
+
 fn install(common: &Common, manager: &Manager) -> Result<(), Failure> {
+    check_own(&manager.units)?;
     for unit in &manager.units {
         let failed = |e: std::io::Error| {
             Failure::new(ErrorCode::CannotCreate, format!("cannot write {}: {e}", unit.path.display()))
@@ -80,6 +106,7 @@ fn uninstall(common: &Common, manager: &Manager) -> Result<(), Failure> {
     if !units.iter().any(|unit| unit.path.exists()) {
         return say(common, "not installed");
     }
+    check_own(units)?;
     let stopped = run(&manager.stop);
     for unit in units {
         match std::fs::remove_file(&unit.path) {
@@ -210,7 +237,7 @@ fn unit_word(text: &str) -> String {
 fn systemd_socket(socket: &Path) -> String {
     let path = socket.display().to_string().replace('%', "%%");
     format!(
-        "[Unit]\nDescription=Socket of the code index\n\n\
+        "# {MARK}\n[Unit]\nDescription=Socket of the code index\n\n\
          [Socket]\nListenStream={path}\nSocketMode=0600\nDirectoryMode=0700\n\n\
          [Install]\nWantedBy=sockets.target\n"
     )
@@ -218,7 +245,7 @@ fn systemd_socket(socket: &Path) -> String {
 
 fn systemd_service(program: &Path, environment: &[(String, String)]) -> String {
     let mut text = format!(
-        "[Unit]\nDescription=Code index and context packs\nRequires=indexd.socket\nAfter=indexd.socket\n\n\
+        "# {MARK}\n[Unit]\nDescription=Code index and context packs\nRequires=indexd.socket\nAfter=indexd.socket\n\n\
          [Service]\nExecStart={}\n",
         unit_word(&program.display().to_string())
     );
@@ -242,7 +269,7 @@ fn launchd_plist(program: &Path, environment: &[(String, String)]) -> String {
         "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n\
          <!DOCTYPE plist PUBLIC \"-//Apple//DTD PLIST 1.0//EN\" \
          \"http://www.apple.com/DTDs/PropertyList-1.0.dtd\">\n\
-         <plist version=\"1.0\">\n<dict>\n\
+         <!-- {MARK} -->\n<plist version=\"1.0\">\n<dict>\n\
          \x20 <key>Label</key><string>indexd</string>\n\
          \x20 <key>ProgramArguments</key><array><string>{}</string></array>\n\
          \x20 <key>EnvironmentVariables</key><dict>{variables}</dict>\n\
@@ -271,6 +298,18 @@ mod tests {
         assert!(socket.contains("ListenStream=/run/user/1/indexd/s\nSocketMode=0600\n"), "{socket}");
         let plist = launchd_plist(Path::new("/a&b/indexd"), &[]);
         assert!(plist.contains("<string>/a&amp;b/indexd</string>"), "{plist}");
+    }
+
+    #[test]
+    fn a_unit_of_the_user_is_left_alone() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join(SERVICE);
+        let unit = Unit { path: path.clone(), text: systemd_service(Path::new("/bin/x"), &[]) };
+        assert!(!unit.is_taken());
+        std::fs::write(&path, &unit.text).unwrap();
+        assert!(!unit.is_taken());
+        std::fs::write(&path, "[Service]\nExecStart=/home/me/indexd --mine\n").unwrap();
+        assert!(check_own(&[unit]).is_err());
     }
 
     /// Where the tool of the manager is installed, it has to like the units.

@@ -95,7 +95,9 @@ fn values_that_nothing_good_can_come_of_are_refused() {
         ("history.commits_max = 1.5", "invalid type"),
         ("watch.enabled = 1", "invalid type"),
         ("index.exclude = 'one'", "invalid type"),
-        ("index.exclude = ['ok', '[z-a]']", "\"[z-a]\" is not a pattern"),
+        ("index.exclude = ['ok', '*.{js,ts}']", "\"*.{js,ts}\" is not a pattern: braces"),
+        ("index.exclude = ['#ok']", "it is empty or a comment"),
+        ("index.exclude = [\"a\\nb\"]", "it has more than one line"),
         ("pack.tokenizer = 'foo'", "\"foo\" is none of o200k_base, cl100k_base, generic, claude"),
         ("pack.budgets.max_items = -3", "invalid value"),
     ] {

@@ -2,13 +2,14 @@
 //! from the index, or found by a patch. Secrets are taken out of what git kept as they are of what is
 //! indexed, and files that the index leaves out stay out.
 
+mod git;
+
 use crate::server::backend::Context;
 use crate::server::place;
 use crate::workspace::why::{Place, place as place_of};
-use indexd_history::{CommitId, CompareError, Hunk, Repository, Sides, compare};
-use indexd_model::limits::FILE_BYTES_PARSED_MAX;
+use indexd_history::{CompareError, Hunk, compare};
 use indexd_model::view::FactsView as _;
-use indexd_model::{IndexView as _, LineIndex, Outcome, RepoPath};
+use indexd_model::{IndexView as _, LineIndex, RepoPath};
 use indexd_pack::change::patch::{self, FilePatch};
 use indexd_pack::change::{Change, ChangedFile, Run, Version};
 use indexd_pack::request::ChangeRequest;
@@ -24,8 +25,9 @@ const FILES_MAX: usize = 2_000;
 const BYTES_MAX: usize = 48 << 20;
 /// Pairs of files that went and came which are compared line by line to find renamed ones.
 const PAIRS_MAX: usize = 400;
-/// Percent of the lines of the longer text that two texts have in common when one is the other renamed.
-const ALIKE_PERCENT: usize = 60;
+/// Percent of the bytes of the longer text that two texts have in common, by lines, when one is the other
+/// renamed: git's figure.
+const ALIKE_PERCENT: usize = 50;
 /// Names of the states that are not commits.
 const WORKTREE: &str = "worktree";
 const STAGED: &str = "staged";
@@ -53,161 +55,12 @@ pub struct Ground<'a> {
 pub fn read(asked: &ChangeRequest, ground: &Ground, ctx: &Context) -> Result<Change, ErrorObject> {
     let mut change = match &asked.patch {
         Some(text) => of_patch(text, ground, ctx)?,
-        None => of_git(asked, ground, ctx)?,
+        None => git::read(asked, ground, ctx)?,
     };
     find_renamed(&mut change.files);
     change.files.sort_by(|a, b| a.path.cmp(&b.path));
     change.id.digest = digest(&change.files);
     Ok(change)
-}
-
-/// One side of a comparison.
-#[derive(Clone, PartialEq)]
-enum State {
-    Commit(String),
-    Staged,
-    Worktree,
-}
-
-impl State {
-    fn name(&self) -> String {
-        match self {
-            Self::Commit(id) => id.clone(),
-            Self::Staged => STAGED.to_owned(),
-            Self::Worktree => WORKTREE.to_owned(),
-        }
-    }
-}
-
-fn of_git(asked: &ChangeRequest, ground: &Ground, ctx: &Context) -> Result<Change, ErrorObject> {
-    let repository = Repository::open(ground.root).map_err(|e| refused(&CompareError::Unavailable(e)))?;
-    let (from, to) = states(asked, &repository).map_err(|e| refused(&e))?;
-    let differing = differing(&repository, &from, &to, ground, ctx).map_err(|e| refused(&e))?;
-    if differing.len() > FILES_MAX {
-        let message = format!("{} files differ; a change of at most {FILES_MAX} is read", differing.len());
-        return Err(ErrorObject::new(ErrorCode::InvalidRequest, message).with_hint("name a smaller range"));
-    }
-    let mut change = Change::default();
-    (change.id.from, change.id.to) = (from.name(), to.name());
-    let mut reader = Reader { ground, bytes: 0 };
-    let mut n_elsewhere = 0;
-    for (path, sides) in differing {
-        ctx.check()?;
-        let Ok(path) = RepoPath::new(&path) else { continue };
-        // What the index leaves out is left out here, too.
-        let there = ground.snapshot.file_by_path(&path);
-        if there.is_none() && !is_gone(ground, &path) {
-            continue;
-        }
-        let indexed = there.map(|f| ground.snapshot.text(f));
-        let blob = |id: Option<CommitId>| {
-            id.map(|id| repository.content(&id, FILE_BYTES_PARSED_MAX).ok_or("it is too large"))
-        };
-        let before = blob(sides.before);
-        let file = match to {
-            State::Worktree => reader.against_tree(&path, before, indexed.as_deref()),
-            _ => reader.against(&path, before, blob(sides.after), indexed.as_deref()),
-        };
-        n_elsewhere += usize::from(file.as_ref().is_some_and(|f| !f.is_indexed && f.unreadable.is_none()));
-        change.files.extend(file);
-    }
-    if n_elsewhere > 0 && to != State::Worktree {
-        change.notes.push(format!(
-            "{n_elsewhere} of {} changed files are other ones in the work tree by now: callers, tests and \
-             references are those of the work tree",
-            change.files.len()
-        ));
-    }
-    Ok(change)
-}
-
-/// The states that a request compares.
-fn states(asked: &ChangeRequest, repository: &Repository) -> Result<(State, State), CompareError> {
-    let commit = |name: &str| {
-        let name = if name.is_empty() { "HEAD" } else { name };
-        repository.commit_named(name).map(State::Commit)
-    };
-    if asked.staged {
-        return Ok((commit("HEAD")?, State::Staged));
-    }
-    if asked.worktree {
-        return Ok((State::Staged, State::Worktree));
-    }
-    let range = asked.diff.as_deref().unwrap_or("").trim();
-    if let Some((a, b)) = range.split_once("...") {
-        let (State::Commit(a), State::Commit(b)) = (commit(a)?, commit(b)?) else {
-            return Err(CompareError::Unknown(range.to_owned()));
-        };
-        return Ok((State::Commit(repository.common(&a, &b)?), State::Commit(b)));
-    }
-    match range.split_once("..") {
-        Some((a, b)) => Ok((commit(a)?, commit(b)?)),
-        None => Ok((commit(range)?, State::Worktree)),
-    }
-}
-
-/// The files that may differ, by path, with the contents that git keeps. Of the work tree those are left
-/// out of which git knows that they are as they were.
-fn differing(
-    repository: &Repository,
-    from: &State,
-    to: &State,
-    ground: &Ground,
-    ctx: &Context,
-) -> Result<BTreeMap<String, Sides>, CompareError> {
-    let staged_ids = || -> Result<BTreeMap<String, CommitId>, CompareError> {
-        Ok(repository.staged()?.into_iter().map(|(path, s)| (path, s.id)).collect())
-    };
-    let all = |state: &State| match state {
-        State::Commit(id) => repository.files_of(id),
-        _ => staged_ids(),
-    };
-    if let (State::Commit(a), State::Commit(b)) = (from, to) {
-        return repository.differing(a, b);
-    }
-    let before = all(from)?;
-    let mut out = BTreeMap::new();
-    if *to == State::Worktree {
-        let staged = repository.staged()?;
-        for file in ground.snapshot.files() {
-            if ctx.cancel.is_cancelled() {
-                break;
-            }
-            let path = ground.snapshot.path(file);
-            let known = staged.get(&*path).filter(|s| is_untouched(&ground.root.join(&*path), s));
-            let was = before.get(&*path).copied();
-            if was.is_none() || known.is_none_or(|s| Some(s.id) != was) {
-                out.insert(path.to_string(), Sides { before: was, after: None });
-            }
-        }
-        let gone = before.iter().filter(|(path, _)| ground.snapshot.file_by_path(path).is_none());
-        out.extend(gone.map(|(path, id)| (path.clone(), Sides { before: Some(*id), after: None })));
-        return Ok(out);
-    }
-    for (path, id) in before {
-        out.entry(path).or_insert_with(Sides::default).before = Some(id);
-    }
-    for (path, id) in all(to)? {
-        out.entry(path).or_insert_with(Sides::default).after = Some(id);
-    }
-    out.retain(|_, sides| sides.before != sides.after);
-    Ok(out)
-}
-
-/// Whether a file has the time and the size that git noted when it last knew its content.
-#[cfg(unix)]
-fn is_untouched(path: &Path, staged: &indexd_history::Staged) -> bool {
-    use std::os::unix::fs::MetadataExt;
-    let Ok(meta) = std::fs::symlink_metadata(path) else { return false };
-    // Where git keeps no parts of seconds, they are 0.
-    let same_time =
-        |(s, ns): (u32, u32)| meta.mtime() as u32 == s && (ns == 0 || meta.mtime_nsec() as u32 == ns);
-    staged.mtime.is_some_and(same_time) && meta.len() as u32 == staged.size
-}
-
-#[cfg(not(unix))]
-fn is_untouched(_path: &Path, _staged: &indexd_history::Staged) -> bool {
-    false
 }
 
 /// Whether nothing stands at a path that the index would hold.
@@ -221,41 +74,10 @@ struct Reader<'a> {
     bytes: usize,
 }
 
-/// A side as bytes: none where there is no file, or why it is not read.
-type Bytes = Option<Result<Vec<u8>, &'static str>>;
+/// A side as bytes or text: none where there is no file, or why it is not read.
+type Side<T> = Option<Result<T, &'static str>>;
 
 impl Reader<'_> {
-    /// A file on two sides; `None` when their texts are the same.
-    fn against(
-        &mut self,
-        path: &RepoPath,
-        before: Bytes,
-        after: Bytes,
-        indexed: Option<&str>,
-    ) -> Option<ChangedFile> {
-        let texts = [before, after].map(|b| b.map(|b| b.and_then(|b| self.text(path, &b))));
-        self.file(path, texts, indexed)
-    }
-
-    /// A file as it was, against the one in the index.
-    fn against_tree(&mut self, path: &RepoPath, before: Bytes, indexed: Option<&str>) -> Option<ChangedFile> {
-        let before = before.map(|b| b.and_then(|b| self.text(path, &b)));
-        let outcome = self.ground.snapshot.file_by_path(path).map(|f| self.ground.snapshot.file(f).outcome);
-        let after = indexed.map(|text| match outcome {
-            Some(Outcome::Binary) => Err(NO_TEXT),
-            Some(Outcome::Sensitive) => Err(SENSITIVE),
-            Some(Outcome::TooLarge) => Err(TOO_LARGE),
-            _ => Ok(text.to_owned()),
-        });
-        if let (Some(Err(a)), Some(Err(b))) = (&before, &after)
-            && a == b
-            && *a != NO_TEXT
-        {
-            return None;
-        }
-        self.file(path, [before, after], indexed)
-    }
-
     /// What git kept, as the index would hold it.
     fn text(&self, path: &RepoPath, bytes: &[u8]) -> Result<String, &'static str> {
         if indexd_lang::roles::is_sensitive(path, bytes) {
@@ -268,10 +90,22 @@ impl Reader<'_> {
         Ok(text.into_owned())
     }
 
+    /// A file on two sides; `None` when their texts are the same.
     fn file(
         &mut self,
         path: &RepoPath,
-        texts: [Option<Result<String, &'static str>>; 2],
+        texts: [Side<String>; 2],
+        indexed: Option<&str>,
+    ) -> Option<ChangedFile> {
+        self.shown_file(path, texts, None, indexed)
+    }
+
+    /// The same, with `shown` in place of the text after, which has the same lines with other ends.
+    fn shown_file(
+        &mut self,
+        path: &RepoPath,
+        texts: [Side<String>; 2],
+        shown: Option<String>,
         indexed: Option<&str>,
     ) -> Option<ChangedFile> {
         if texts[0] == texts[1] && !matches!(texts[0], Some(Err(_))) {
@@ -296,6 +130,7 @@ impl Reader<'_> {
             return Some(out);
         };
         out.hunks = runs(hunks);
+        let after = shown.or(after);
         out.is_indexed = after.as_deref() == indexed;
         out.before = before.map(|t| version(path, &t));
         out.after = after.map(|t| version(path, &t));
@@ -330,6 +165,9 @@ fn untouched(path: &RepoPath) -> ChangedFile {
 const NO_TEXT: &str = "it is not text";
 const SENSITIVE: &str = "it may hold secrets";
 const TOO_LARGE: &str = "it is too large";
+const MISSING: &str = "git has not fetched it: the clone is a partial one";
+const FILTERED: &str = "git passes it through a program, which is not run";
+const UNMERGED: &str = "it is in conflict";
 
 /// Whether a line ends in a carriage return alone, which git does not count as an end.
 fn has_odd_lines(text: &str) -> bool {
@@ -437,20 +275,19 @@ fn find_renamed(files: &mut Vec<ChangedFile>) {
     });
 }
 
-/// Percent of the lines of the longer text that both have, where it is enough.
+/// Percent of the bytes of the longer text that stand in lines of both, where it is enough.
 fn alike(a: &str, b: &str) -> Option<usize> {
-    let (na, nb) = (a.lines().count(), b.lines().count());
-    let (shorter, longer) = (na.min(nb), na.max(nb));
+    let (shorter, longer) = (a.len().min(b.len()), a.len().max(b.len()));
     if longer == 0 || shorter * 100 < longer * ALIKE_PERCENT {
         return None;
     }
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
-    a.lines().for_each(|l| *counts.entry(l).or_default() += 1);
+    a.split_inclusive('\n').for_each(|l| *counts.entry(l).or_default() += 1);
     let mut common = 0;
-    for line in b.lines() {
+    for line in b.split_inclusive('\n') {
         if let Some(n) = counts.get_mut(line).filter(|n| **n > 0) {
             *n -= 1;
-            common += 1;
+            common += line.len();
         }
     }
     Some(common * 100 / longer).filter(|p| *p >= ALIKE_PERCENT)

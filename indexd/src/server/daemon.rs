@@ -73,7 +73,13 @@ impl Lock {
         })?;
         // Who held both has let go of both.
         let until = Instant::now() + CACHE_LOCK_TIMEOUT;
-        let cache = wait_for(&dirs.cache, &dirs.cache_lock(), until, || Ok(()))?;
+        let path = dirs.cache_lock();
+        let cache = wait_for(&dirs.cache, &path, until, || {
+            let elsewhere = paths::socket_of_holder(&path);
+            if elsewhere.is_some_and(|socket| answers(&socket)) { Err(StartError::Running) } else { Ok(()) }
+        })?;
+        // For clients whose runtime folder is another one; see `Dirs::of_the_daemon`.
+        let _ = writeln!(&cache, "{}", dirs.socket().display());
         Ok(Self { _runtime: runtime, _cache: cache })
     }
 }
@@ -324,10 +330,23 @@ fn accept(server: &Arc<Server>, stream: Stream) {
 
 fn is_own_user(stream: &Stream) -> bool {
     #[cfg(unix)]
-    return stream.peer_creds().is_ok_and(|c| c.euid() == Some(indexd_os::own_uid()));
+    return match stream.peer_creds() {
+        Ok(creds) => creds.euid() == Some(indexd_os::own_uid()),
+        Err(_) => uid_of(stream).is_ok_and(|uid| uid == indexd_os::own_uid()),
+    };
     // The pipe's name and its default protection keep other users out there.
     #[cfg(not(unix))]
     return stream.peer_creds().is_ok();
+}
+
+/// The user of a peer whose process has no number here: it is in a container, or outside of ours. The
+/// library for sockets takes that for a peer that is gone.
+#[cfg(unix)]
+fn uid_of(stream: &Stream) -> io::Result<u32> {
+    use std::os::fd::AsFd;
+    let Stream::UdSocket(stream) = stream;
+    let stream = std::os::unix::net::UnixStream::from(stream.as_fd().try_clone_to_owned()?);
+    Ok(tokio::net::UnixStream::from_std(stream)?.peer_cred()?.uid())
 }
 
 /// Whether the peer has closed both halves, as the system knows it.

@@ -19,7 +19,6 @@ use crate::workspace::{
     Collect, Freshness, Progress, RECORDS, Registry, Workspace, WorkspaceError, WorkspaceState,
 };
 use indexd_model::IndexView as _;
-use indexd_pack::PackError;
 use indexd_proto::error::{ErrorCode, ErrorObject};
 use indexd_proto::limits::{FRESH_WAIT_MS_DEFAULT, WAIT_MS_MAX};
 use indexd_proto::overlay::{Overlay, OverlayFacts};
@@ -102,6 +101,14 @@ struct Reading {
     overlays: Option<OverlayFacts>,
 }
 
+/// Says that a folder that was named as a root is a part of a repository.
+fn part_of(target: Target, root: &Path) -> Option<String> {
+    let (path, true) = target.folder().ok()?? else { return None };
+    let is_root = std::fs::canonicalize(path).is_ok_and(|path| path == root);
+    (!is_root)
+        .then(|| format!("{} is a part of the repository {}, which is asked", path.display(), root.display()))
+}
+
 impl Engine {
     /// Opens the registry. Indexes open when they are first asked for.
     ///
@@ -164,7 +171,11 @@ impl Engine {
         let (config, ignored) = workspace.settings();
         let failure = if freshness.fresh { None } else { workspace.failure() };
         let behind = |(code, hint)| format!("the index does not follow the tree ({code}): {hint}");
-        let warnings = failure.map(behind).into_iter().chain(ignored).collect();
+        let mut warnings: Vec<String> = failure.map(behind).into_iter().chain(ignored).collect();
+        warnings.extend(part_of(target, workspace.root()));
+        if workspace.holds_nothing() {
+            warnings.extend(workspace.emptied_by());
+        }
         let repo_id = workspace.repo_id_in(&snapshot, &config);
         Ok(Reading {
             workspace,
@@ -252,7 +263,7 @@ impl Engine {
             cache_texts: indexd_text::CACHE_TEXTS,
         };
         let counter = indexd_text::counter(name, &options)
-            .map_err(|e| convert::pack_error(&PackError::TokenCount { detail: e.to_string() }))?;
+            .map_err(|e| ErrorObject::new(ErrorCode::TokenCount, e.to_string()))?;
         counters.insert(name.to_owned(), Arc::clone(&counter));
         Ok(counter)
     }
@@ -336,7 +347,10 @@ impl Backend for Engine {
             Call::Implementations(p) => self.graph(Relation::Implementations, p, ctx),
             Call::Around(p) => self.graph(Relation::Around, p, ctx),
             Call::WorkspaceAdd(p) => {
-                let workspace = self.workspace(target(&p.repo, &p.cwd))?;
+                let workspace = match target(&p.repo, &p.cwd).folder()? {
+                    Some((path, true)) => self.registry.add(path)?,
+                    _ => self.workspace(target(&p.repo, &p.cwd))?,
+                };
                 let root = ctx.root(workspace.root());
                 json(&wire::WorkspaceStatus { root, ..workspace.status() })
             }

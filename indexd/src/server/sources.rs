@@ -66,7 +66,10 @@ fn content(view: &dyn IndexView, offered: &OfferedSource) -> Result<String, Stri
         Some(path) => view.file_by_path(path),
         None => None,
     };
-    if file.is_some_and(|f| view.file(f).roles.has(FileRoles::SENSITIVE)) {
+    let is_named = |path: &String| is_secret(path, offered.content.as_deref());
+    if file.is_some_and(|f| view.file(f).roles.has(FileRoles::SENSITIVE))
+        || offered.file_path.as_ref().is_some_and(is_named)
+    {
         return Err("the name of its file says that it holds secrets".to_owned());
     }
     if let Some(content) = &offered.content {
@@ -83,6 +86,14 @@ fn content(view: &dyn IndexView, offered: &OfferedSource) -> Result<String, Stri
         return Err("its file has no such lines".to_owned());
     }
     Ok(text[lines.lines_span(Lines { start: range.start, end }).range()].to_owned())
+}
+
+/// Whether a file is secret by its name, also one that the index leaves out, as it often does `.env`.
+fn is_secret(path: &str, content: Option<&str>) -> bool {
+    match content {
+        Some(content) => indexd_lang::roles::is_sensitive(path, content.as_bytes()),
+        None => indexd_lang::roles::is_sensitive_name(path),
+    }
 }
 
 /// The template of a request.
@@ -160,6 +171,14 @@ mod tests {
         ] {
             assert!(read(asked).unwrap_err().contains(says), "{says}");
         }
+    }
+
+    #[test]
+    fn a_file_that_is_secret_by_its_name_gives_nothing_though_it_is_offered() {
+        for path in [".env", "deploy/.env.production", "home/id_rsa"] {
+            assert!(is_secret(path, Some("KEY=x")) && is_secret(path, None), "{path}");
+        }
+        assert!(!is_secret("src/env.py", Some("KEY=x")));
     }
 
     #[test]

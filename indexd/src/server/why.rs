@@ -50,7 +50,7 @@ pub fn verdict(
         }
         Place::Folder => Standing::Folder,
         Place::Nested => Standing::NestedRepository,
-        Place::Git => Standing::Git,
+        Place::Metadata => Standing::Git,
         Place::Link => Standing::Link,
         Place::Special => Standing::Special,
         Place::OtherFileSystem => Standing::OtherFileSystem,
@@ -129,7 +129,7 @@ fn sentence(standing: Standing, record: Option<&FileRecord>, rule: Option<&wire:
             None => "left out by a rule".to_owned(),
         },
         Standing::NestedRepository => "left out: a repository of its own".to_owned(),
-        Standing::Git => "left out: git's own folder".to_owned(),
+        Standing::Git => "left out: what a version control keeps for itself".to_owned(),
         Standing::Link => "left out: a symbolic link, which is not followed".to_owned(),
         Standing::Special => "left out: neither a file nor a folder".to_owned(),
         Standing::OtherFileSystem => "left out: on another file system".to_owned(),

@@ -246,6 +246,7 @@ impl Workspace {
     pub fn status(&self) -> WorkspaceStatus {
         let condition = self.shared.condition();
         let Condition { state, generation, n_files, n_pending, watch, n_watched, n_rescans, .. } = condition;
+        let emptied = (n_files == 0 && state.name() == "ready").then(|| self.emptied_by()).flatten();
         WorkspaceStatus {
             root: self.setup.engine.root.display().to_string(),
             repo_id: self.repo_id(),
@@ -262,7 +263,7 @@ impl Workspace {
             import: self.import_status(condition.import_tool),
             n_skipped_names: condition.skipped_names.len() as u64,
             skipped_names: condition.skipped_names.into_iter().take(SKIPPED_SHOWN).collect(),
-            problems: condition.problems.into_values().collect(),
+            problems: condition.problems.into_values().chain(emptied).collect(),
             progress: condition.progress.map(|p| WorkProgress {
                 phase: p.phase.to_owned(),
                 done: p.done,
@@ -275,6 +276,17 @@ impl Workspace {
     /// What keeps the index from following the tree: a stable word, and what to do next.
     pub fn failure(&self) -> Option<(&'static str, String)> {
         failure_of(self.state())
+    }
+
+    /// Whether the index holds no file.
+    pub fn holds_nothing(&self) -> bool {
+        self.shared.condition().n_files == 0
+    }
+
+    /// What leaves every file out, where something does, as a sentence.
+    pub fn emptied_by(&self) -> Option<String> {
+        let (config, _) = self.settings();
+        crate::workspace::why::emptied_by(&self.setup.engine.root, &config.index_exclude)
     }
 
     fn import_status(&self, tool: String) -> Option<ImportStatus> {

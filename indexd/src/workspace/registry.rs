@@ -13,7 +13,7 @@ use super::life::memory::{Pressure, Workspaces};
 use super::noticing::watch::{self, Watch};
 use super::status::WorkspaceError;
 use crate::config::Config;
-use indexd_proto::paths::{Dirs, private_dir};
+use indexd_proto::paths::{Dirs, METADATA, is_repository, private_dir, repository_around};
 use indexd_proto::workspace::{Collected, WorkspaceStatus};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -22,7 +22,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, MutexGuard, PoisonError};
 use std::time::SystemTime;
 
-/// Files that make a folder a project where there is no `.git`.
+/// Files that make a folder a project where no version control is.
 const MANIFESTS: [&str; 8] = [
     "go.mod",
     "go.work",
@@ -124,6 +124,13 @@ impl Registry {
         if own.iter().any(is_own) {
             return Some("it holds the files of indexd itself");
         }
+        let is_inside = |dir: &Path| {
+            dir.file_name().is_some_and(|name| METADATA.iter().any(|m| name == *m))
+                || (!is_repository(dir) && super::tree::rules::is_bare(|name| dir.join(name).exists()))
+        };
+        if root.ancestors().any(is_inside) {
+            return Some("it holds what a version control keeps, and not the files of a repository");
+        }
         let is_device = root.starts_with("/dev") && !root.starts_with("/dev/shm");
         (is_device || indexd_os::is_kernel_file_system(root))
             .then_some("its files are made up by the system and are not those of a repository")
@@ -139,19 +146,21 @@ impl Registry {
 
     /// The root of the workspace that a folder belongs to.
     ///
-    /// With `exact` the folder is the root. Else the root is the nearest folder from there upwards
-    /// that is registered or holds `.git`, else the nearest with a manifest, else the folder itself;
-    /// never `/` nor the home folder.
+    /// The root is the nearest folder from there upwards that is registered or the top of a repository,
+    /// else the topmost one with a manifest, else the folder itself; never `/` nor the home folder. With
+    /// `exact` the folder itself is the root, unless it is a part of a repository: who asks about a part
+    /// does not split it. [`Registry::add`] does.
     ///
     /// # Errors
     /// `NotFound`, `Permission`; `TooBroad` when nothing but `/` or the home folder is left.
     pub fn locate(&self, cwd: &Path, exact: bool) -> Result<PathBuf, WorkspaceError> {
         let cwd = canonical(cwd)?;
-        if exact {
-            return Ok(cwd);
-        }
         let home = fs::canonicalize(&self.dirs.home).unwrap_or_else(|_| self.dirs.home.clone());
         let open = self.lock();
+        let is_part = || repository_around(&cwd).is_some_and(|top| top != home && top.parent().is_some());
+        if exact && (open.contains_key(&cwd) || !is_part()) {
+            return Ok(cwd);
+        }
         root_of(&cwd, &home, |dir| open.contains_key(dir)).ok_or(WorkspaceError::TooBroad(cwd))
     }
 
@@ -320,18 +329,17 @@ pub fn folder_name(root: &Path) -> String {
 
 /// The root that a folder belongs to; see [`Registry::locate`].
 fn root_of(cwd: &Path, home: &Path, is_registered: impl Fn(&Path) -> bool) -> Option<PathBuf> {
-    let allowed = |dir: &Path| dir.parent().is_some() && dir != home;
-    let with = |names: &[&str]| {
-        let found = cwd.ancestors().filter(|d| allowed(d));
-        let mut found = found.filter(|d| names.iter().any(|n| d.join(n).symlink_metadata().is_ok()));
-        found.next().map(Path::to_owned)
+    let allowed = |dir: &&Path| dir.parent().is_some() && *dir != home;
+    let registered = cwd.ancestors().find(|d| is_registered(d));
+    let nearest = registered.max(repository_around(cwd).filter(allowed));
+    let is_project = |dir: &&Path| MANIFESTS.iter().any(|n| dir.join(n).symlink_metadata().is_ok());
+    // Below the home folder all is the user's own; elsewhere a stray manifest may be anybody's.
+    let own = cwd.ancestors().take_while(|dir| allowed(dir));
+    let project = || match cwd.starts_with(home) {
+        true => own.filter(is_project).last(),
+        false => own.filter(is_project).next(),
     };
-    let registered = cwd.ancestors().find(|d| is_registered(d)).map(Path::to_owned);
-    let nearest = match (registered, with(&[".git"])) {
-        (Some(a), Some(b)) => Some(if a.components().count() >= b.components().count() { a } else { b }),
-        (a, b) => a.or(b),
-    };
-    nearest.or_else(|| with(&MANIFESTS)).or_else(|| allowed(cwd).then(|| cwd.to_owned()))
+    nearest.or_else(project).or_else(|| Some(cwd).filter(allowed)).map(Path::to_owned)
 }
 
 fn canonical(dir: &Path) -> Result<PathBuf, WorkspaceError> {

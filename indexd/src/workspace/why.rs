@@ -1,7 +1,7 @@
 //! Why a path is in the set or not: the scan's own questions, asked about one path from the root
 //! down, with the place of the rule that decides.
 
-use super::tree::rules::{Layer, Rule};
+use super::tree::rules::{Layer, Rule, is_bare, is_metadata, is_nested};
 use indexd_model::path::join;
 use std::fs;
 use std::io::ErrorKind;
@@ -18,8 +18,8 @@ pub enum Place {
     Ignored(Rule),
     /// In a repository of its own.
     Nested,
-    /// Git's own folder.
-    Git,
+    /// In what a version control keeps.
+    Metadata,
     /// A symbolic link, which is not followed.
     Link,
     /// Neither a file nor a folder.
@@ -42,8 +42,8 @@ pub fn place(root: &Path, excludes: &[String], rel: &str) -> (Place, String) {
     loop {
         let dir = if at.is_empty() { root.to_owned() } else { root.join(&at) };
         let has = |name: &str| fs::symlink_metadata(dir.join(name)).is_ok();
-        if !at.is_empty() && has(".git") {
-            return (Place::Nested, at);
+        if !at.is_empty() && is_nested(has) {
+            return (if is_bare(has) { Place::Metadata } else { Place::Nested }, at);
         }
         if device_of(&dir).is_some_and(|d| Some(d) != device) {
             return (Place::OtherFileSystem, at);
@@ -51,8 +51,8 @@ pub fn place(root: &Path, excludes: &[String], rel: &str) -> (Place, String) {
         layer = Layer::enter(&layer, &dir, &at, has);
         let Some(name) = names.next() else { return (Place::Folder, at) };
         at = join(&at, name);
-        if name == ".git" {
-            return (Place::Git, at);
+        if is_metadata(name) {
+            return (Place::Metadata, at);
         }
         let meta = fs::symlink_metadata(root.join(&at));
         let is_dir = meta.as_ref().map_or(names.peek().is_some(), fs::Metadata::is_dir);
@@ -72,6 +72,26 @@ pub fn place(root: &Path, excludes: &[String], rel: &str) -> (Place, String) {
         };
         return (place, at);
     }
+}
+
+/// Entries of a root that are looked at for what leaves all of them out.
+const ENTRIES_MAX: usize = 1_000;
+
+/// What leaves out every entry of `root`, as a sentence; `None` where something is in the set, or nothing is
+/// there. The rule is that of the first entry by name.
+pub fn emptied_by(root: &Path, excludes: &[String]) -> Option<String> {
+    let entries = fs::read_dir(root).ok()?.flatten().take(ENTRIES_MAX);
+    let mut names: Vec<String> = entries.filter_map(|e| e.file_name().into_string().ok()).collect();
+    names.retain(|name| !is_metadata(name));
+    names.sort_unstable();
+    let mut places = names.iter().map(|name| place(root, excludes, name).0);
+    let Some(Place::Ignored(rule)) = places.next() else { return None };
+    if !places.all(|place| matches!(place, Place::Ignored(_))) {
+        return None;
+    }
+    let source = rule.source.strip_prefix(root).unwrap_or(&rule.source).display();
+    let at = rule.line.map(|line| format!(":{line}")).unwrap_or_default();
+    Some(format!("no file is indexed: `{}` in {source}{at} leaves out what is at the root", rule.pattern))
 }
 
 #[cfg(unix)]
@@ -141,17 +161,40 @@ mod tests {
     }
 
     #[test]
+    fn what_empties_an_index_is_named() {
+        for (rules, want) in [
+            ("# all\n/*\n", Some("no file is indexed: `/*` in .gitignore:2 leaves out what is at the root")),
+            ("*.py\n", None),
+            ("/*\n!/a.py\n", None),
+        ] {
+            let tmp = tempfile::tempdir().unwrap();
+            fs::create_dir(tmp.path().join(".git")).unwrap();
+            fs::write(tmp.path().join(".gitignore"), rules).unwrap();
+            fs::write(tmp.path().join("a.py"), "").unwrap();
+            assert_eq!(emptied_by(tmp.path(), &[]).as_deref(), want, "{rules}");
+        }
+    }
+
+    #[test]
     fn what_is_never_entered_is_named() {
         let files = [
             ("nested/.git/HEAD", ""),
             ("nested/x.py", ""),
             (".git/config", ""),
+            ("old/.svn/entries", ""),
+            ("hg/.hg/requires", ""),
+            ("mirror.git/HEAD", ""),
+            ("mirror.git/objects/x", ""),
+            ("mirror.git/refs/x", ""),
             ("link.py", "-> x.py"),
             ("way", "-> nested"),
         ];
         for (rel, want) in [
             ("nested/x.py", "nested: Nested"),
-            (".git/config", ".git: Git"),
+            (".git/config", ".git: Metadata"),
+            ("old/.svn/entries", "old/.svn: Metadata"),
+            ("mirror.git/packed-refs", "mirror.git: Metadata"),
+            ("hg/x.py", "hg: Nested"),
             ("link.py", "link.py: Link"),
             ("way/x.py", "way: Link"),
         ] {

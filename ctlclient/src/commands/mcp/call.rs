@@ -198,6 +198,7 @@ impl Desk {
             Tool::Impact => graph(&mut asking, read(tool, args)?, Method::Impact),
             Tool::Map => map(&mut asking, &read(tool, args)?),
         }?;
+        outcome.text.extend(wanted.workspaces.unusable().iter().map(|said| format!("note: {said}")));
         if !(shared.structured || self.structured) {
             outcome.structured = None;
         }
@@ -292,7 +293,14 @@ impl Desk {
 /// Refuses where the setting `mcp.enabled` is off.
 fn check_enabled(asking: &mut Asking) -> Result<(), Failure> {
     let params = ConfigParams { repo: Some(asking.root.to_owned()), cwd: None };
-    let settings: ConfigResult = asking.session.ask(Method::ConfigShow, &params, &mut asking.progress)?;
+    let asked = asking.session.ask(Method::ConfigShow, &params, &mut asking.progress);
+    let settings: ConfigResult = match asked {
+        // Settings of a repository that cannot be read do not count; the answer says so.
+        Err(Failure::Error(e)) if e.data.code == ErrorCode::Config => {
+            asking.session.ask(Method::ConfigShow, &ConfigParams::default(), &mut asking.progress)?
+        }
+        settings => settings?,
+    };
     let off = settings.entries.iter().find(|e| e.key == "mcp.enabled" && e.value == json!(false));
     let Some(off) = off else { return Ok(()) };
     Err(Failure::hinted(
@@ -491,13 +499,21 @@ fn notes(envelope: &Envelope, warnings: &[String]) -> Vec<String> {
     out
 }
 
-/// Numbers and truth values that a model wrote as text.
+/// The largest whole number of which each smaller one is a floating-point number, too.
+const WHOLE_MAX: f64 = 9_007_199_254_740_992.0;
+
+/// Numbers and truth values that a model wrote as text, and whole numbers with a fraction of zero, which JSON
+/// Schema counts as integers.
 fn mend(args: &mut Map<String, Value>) {
     for key in ["max_tokens", "limit", "depth", "fill", "repeat", "structured"] {
-        if let Some(Value::String(text)) = args.get(key)
-            && let Ok(value) = serde_json::from_str::<Value>(text.trim())
+        let Some(value) = args.get_mut(key) else { continue };
+        if let Value::String(text) = &value
+            && let Ok(read) = serde_json::from_str::<Value>(text.trim())
         {
-            args.insert(key.to_owned(), value);
+            *value = read;
+        }
+        if let Some(n) = value.as_f64().filter(|n| n.fract() == 0.0 && (0.0..=WHOLE_MAX).contains(n)) {
+            *value = json!(n as u64);
         }
     }
     args.retain(|_, value| !value.is_null());
@@ -540,6 +556,10 @@ mod tests {
     fn text_that_is_a_number_counts_as_one() {
         let mut args =
             json!({"limit": "5", "repeat": "true", "query": "7", "depth": null, "max_tokens": "many"});
+        let mut floats = json!({"limit": 5.0, "depth": "2.0", "max_tokens": 2.5, "repeat": 1e3});
+        let Value::Object(map) = &mut floats else { unreachable!() };
+        mend(map);
+        assert_eq!(floats, json!({"limit": 5, "depth": 2, "max_tokens": 2.5, "repeat": 1000}));
         let Value::Object(map) = &mut args else { unreachable!() };
         mend(map);
         assert_eq!(args, json!({"limit": 5, "repeat": true, "query": "7", "max_tokens": "many"}));

@@ -18,21 +18,26 @@ const NAME: &str = "indexd";
 /// `POC_E_CONFIG` for a configuration that cannot be read, those of writing.
 pub fn install(common: &Common, client: McpClient, write: bool, remove: bool) -> Result<(), Failure> {
     let program = crate::commands::own_command();
-    let (path, done) = place(common, client)?;
+    let (root, file, done) = place(common, client)?;
     let entry = (!remove).then(|| entry(client, &program));
-    let edit = Edit::of(path, |text| match client {
+    let change = |text: &str| match client {
         McpClient::Codex => toml_entry(text, (!remove).then_some(program.as_str())),
         McpClient::Claude | McpClient::Cursor => {
             edit::json_member(text, &["mcpServers", NAME], entry.as_ref())
         }
         McpClient::Vscode => edit::json_member(text, &["servers", NAME], entry.as_ref()),
         McpClient::Zed => edit::json_member(text, &["context_servers", NAME], entry.as_ref()),
-    })?;
+    };
+    // A user's own settings may be links to where they are kept.
+    let edit = match client {
+        McpClient::Codex | McpClient::Zed => Edit::of(root.join(file), change)?,
+        _ => Edit::within(&root, file, change)?,
+    };
     edit::apply(common, &[edit], write, if remove { "" } else { done })
 }
 
-/// The file of a client, and what is to be done after it was written.
-fn place(common: &Common, client: McpClient) -> Result<(PathBuf, &'static str), Failure> {
+/// The file of a client in its folder, and what is to be done after it was written.
+fn place(common: &Common, client: McpClient) -> Result<(PathBuf, &'static str, &'static str), Failure> {
     let here = || -> Result<PathBuf, Failure> {
         let folder = match &common.repo {
             Some(dir) => dir.clone(),
@@ -49,20 +54,18 @@ fn place(common: &Common, client: McpClient) -> Result<(PathBuf, &'static str), 
     };
     Ok(match client {
         McpClient::Claude => {
-            (here()?.join(".mcp.json"), "Start `claude` in this repository and allow the server indexd.")
+            (here()?, ".mcp.json", "Start `claude` in this repository and allow the server indexd.")
         }
         McpClient::Cursor => {
-            (here()?.join(".cursor/mcp.json"), "Open this repository in Cursor and enable indexd under MCP.")
+            (here()?, ".cursor/mcp.json", "Open this repository in Cursor and enable indexd under MCP.")
         }
-        McpClient::Vscode => (
-            here()?.join(".vscode/mcp.json"),
-            "Open this repository in VS Code and start indexd in the file.",
-        ),
-        McpClient::Codex => {
-            (home("CODEX_HOME", ".codex")?.join("config.toml"), "Start `codex` in a repository.")
+        McpClient::Vscode => {
+            (here()?, ".vscode/mcp.json", "Open this repository in VS Code and start indexd in the file.")
         }
+        McpClient::Codex => (home("CODEX_HOME", ".codex")?, "config.toml", "Start `codex` in a repository."),
         McpClient::Zed => (
-            home("XDG_CONFIG_HOME", ".config")?.join("zed/settings.json"),
+            home("XDG_CONFIG_HOME", ".config")?,
+            "zed/settings.json",
             "Open a repository in Zed: indexd is in the list of the agent's tools.",
         ),
     })
@@ -100,7 +103,8 @@ fn toml_entry(text: &str, program: Option<&str>) -> Result<String, String> {
     if entry.get("command").and_then(Item::as_str) != Some(program) {
         entry.insert("command", toml_edit::value(program));
     }
-    let is_same = |args: &Array| args.len() == 1 && args.get(0).and_then(|v| v.as_str()) == Some("mcp");
+    // What the user has added behind it stays.
+    let is_same = |args: &Array| args.get(0).and_then(|v| v.as_str()) == Some("mcp");
     if !entry.get("args").and_then(Item::as_array).is_some_and(is_same) {
         entry.insert("args", toml_edit::value(Array::from_iter(["mcp"])));
     }

@@ -2,12 +2,13 @@
 //!
 //! [`server`] alone knows the library of the protocol. [`tools`] is the list that a model reads,
 //! [`call`] turns a call into a request to the daemon and an answer into text, [`workspaces`] says
-//! what may be asked about, [`install`] changes the configurations of clients.
+//! what may be asked about, [`wire`] reads and writes lines, [`install`] changes the configurations of clients.
 
 mod call;
 mod install;
 mod server;
 mod tools;
+mod wire;
 pub mod workspaces;
 
 use crate::args::{Common, McpArgs, McpCommand};

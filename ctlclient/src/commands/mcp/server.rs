@@ -5,6 +5,7 @@
 
 use super::call::{Desk, Outcome, Wanted, said};
 use super::tools::Tool;
+use super::wire;
 use super::workspaces::Workspaces;
 use crate::args::ToolNames;
 use crate::failure::Failure;
@@ -25,6 +26,8 @@ use tokio::sync::Mutex;
 
 /// How long a client may take to say what its roots are.
 const ROOTS_TIMEOUT: Duration = Duration::from_secs(5);
+/// How long a client may take to read the last answers.
+const LAST_TIMEOUT: Duration = Duration::from_secs(2);
 /// Milliseconds for which the list of tools may be kept: it changes with the program alone.
 const LIST_TTL_MS: u64 = 3_600_000;
 const INSTRUCTIONS: &str = "Code context from a local index that follows every save. To find code, call \
@@ -44,11 +47,16 @@ pub fn serve(desk: Desk, fixed: Option<Workspaces>, names: ToolNames) -> Result<
         .map_err(|e| Failure::new(ErrorCode::Internal, format!("cannot start: {e}")))?;
     let server = Server { desk: Arc::new(desk), fixed, roots: Mutex::default(), names };
     let ended = runtime.block_on(async {
-        match rmcp::serve_server(server, rmcp::transport::stdio_pipes()).await {
+        let (input, output) = rmcp::transport::stdio_pipes();
+        let (library, written) = wire::checked(input, output);
+        let ended = match rmcp::serve_server(server, library).await {
             Ok(service) => service.waiting().await.map(drop).map_err(|e| e.to_string()),
             Err(ServerInitializeError::ConnectionClosed(_)) => Ok(()),
             Err(e) => Err(e.to_string()),
-        }
+        };
+        // The last answers; a client that does not read them is not waited for.
+        let _ = tokio::time::timeout(LAST_TIMEOUT, written).await;
+        ended
     });
     // Calls that nobody waits for end with the process.
     runtime.shutdown_background();
@@ -146,7 +154,7 @@ impl Server {
         }
         let mut roots = self.roots.lock().await;
         if roots.is_none() {
-            *roots = client_roots(context).await;
+            *roots = client_roots(context).await.transpose()?;
         }
         match &*roots {
             Some(roots) if !roots.is_empty() => Ok(roots.clone()),
@@ -155,9 +163,10 @@ impl Server {
     }
 }
 
-/// The client's roots; none where the protocol or the client knows no such question.
+/// The client's roots; none where the protocol or the client knows no such question. An error when it has
+/// some of which none can be used: another folder is not what it means.
 #[expect(deprecated, reason = "clients of the era with initialize say their folders so")]
-async fn client_roots(context: &RequestContext<RoleServer>) -> Option<Workspaces> {
+async fn client_roots(context: &RequestContext<RoleServer>) -> Option<Result<Workspaces, Failure>> {
     let version = context.protocol_version()?;
     let may_be_asked = version.as_str() < ProtocolVersion::V_2026_07_28.as_str();
     if !may_be_asked || context.client_capabilities()?.roots.is_none() {

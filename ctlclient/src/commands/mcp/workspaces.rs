@@ -4,15 +4,20 @@ use crate::commands::current_dir;
 use crate::failure::Failure;
 use crate::style::safe_line;
 use indexd_proto::error::ErrorCode;
+use indexd_proto::paths::repository_around;
 use std::path::{Path, PathBuf};
 
-/// The repositories of a session by their roots, without links, in the order in which they were named.
+/// The repositories of a session.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Workspaces(Vec<String>);
+pub struct Workspaces {
+    /// Their roots, without links, in the order in which they were named.
+    roots: Vec<String>,
+    /// Folders that the client named and that cannot be used, each as a sentence.
+    unusable: Vec<String>,
+}
 
 impl Workspaces {
-    /// Those of these folders: for each the nearest folder above it, or itself, that holds `.git`, else
-    /// itself.
+    /// Those of these folders: for each the repository that it is in, else the folder itself.
     ///
     /// # Errors
     /// `POC_E_WORKSPACE_INVALID` for a folder that is not there, the root of the file system, and the
@@ -26,7 +31,7 @@ impl Workspaces {
                 found.push(root);
             }
         }
-        Ok(Self(found))
+        Ok(Self { roots: found, unusable: Vec::new() })
     }
 
     /// Those of the current folder.
@@ -37,17 +42,35 @@ impl Workspaces {
         Self::of(&[current_dir()?])
     }
 
-    /// Those of the folders that a client names by URI; others than `file:` are left out, and folders
+    /// Those of the folders that a client names by URI; others than `file:` cannot be used, nor folders
     /// that are not there.
-    pub fn of_uris<'a>(uris: impl Iterator<Item = &'a str>) -> Self {
-        let is_usable = |path: &PathBuf| Self::of(std::slice::from_ref(path)).is_ok();
-        let folders: Vec<PathBuf> = uris.filter_map(path_of).filter(is_usable).collect();
-        Self::of(&folders).unwrap_or_default()
+    ///
+    /// # Errors
+    /// `POC_E_WORKSPACE_INVALID` when there are some and none can be used.
+    pub fn of_uris<'a>(uris: impl Iterator<Item = &'a str>) -> Result<Self, Failure> {
+        let (mut folders, mut unusable) = (Vec::new(), Vec::new());
+        for uri in uris {
+            let path = path_of(uri);
+            match path.filter(|path| Self::of(std::slice::from_ref(path)).is_ok()) {
+                Some(path) => folders.push(path),
+                None => unusable.push(format!("the root {} cannot be used", safe_line(uri))),
+            }
+        }
+        if folders.is_empty() && !unusable.is_empty() {
+            let hint = "open a folder of this machine, or start it as `ctl mcp --workspace REPOSITORY`";
+            return Err(Failure::hinted(ErrorCode::WorkspaceInvalid, unusable.join("; "), hint));
+        }
+        Ok(Self { unusable, ..Self::of(&folders)? })
     }
 
     /// Whether there is none.
     pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.roots.is_empty()
+    }
+
+    /// Folders that the client named and that cannot be used, each as a sentence.
+    pub fn unusable(&self) -> &[String] {
+        &self.unusable
     }
 
     /// The root of the one that is meant: by its name, the last part of its path, or by a folder inside it; the
@@ -58,10 +81,10 @@ impl Workspaces {
     /// to be named.
     pub fn pick(&self, named: Option<&str>) -> Result<&str, Failure> {
         let name_of = |root: &str| root.rsplit('/').next().unwrap_or(root).to_owned();
-        let names = self.0.iter().map(|root| safe_line(&name_of(root))).collect::<Vec<_>>().join(", ");
+        let names = self.roots.iter().map(|root| safe_line(&name_of(root))).collect::<Vec<_>>().join(", ");
         let hint = format!("give `repo` as one of: {names}");
         let Some(named) = named.map(str::trim).filter(|n| !n.is_empty()) else {
-            return match &self.0[..] {
+            return match &self.roots[..] {
                 [only] => Ok(only),
                 _ => Err(Failure::hinted(
                     ErrorCode::WorkspaceInvalid,
@@ -70,7 +93,7 @@ impl Workspaces {
                 )),
             };
         };
-        let mut alike = self.0.iter().filter(|root| name_of(root) == named);
+        let mut alike = self.roots.iter().filter(|root| name_of(root) == named);
         if let (Some(one), None) = (alike.next(), alike.next()) {
             return Ok(one);
         }
@@ -82,9 +105,9 @@ impl Workspaces {
 
     /// The innermost one that holds a folder.
     fn around(&self, folder: &str) -> Option<&str> {
-        let bases = self.0.iter().map(Path::new);
+        let bases = self.roots.iter().map(Path::new);
         let folder = bases.map(|b| b.join(folder)).find_map(|p| std::fs::canonicalize(p).ok())?;
-        self.0
+        self.roots
             .iter()
             .filter(|root| folder.starts_with(root))
             .max_by_key(|root| root.len())
@@ -99,7 +122,7 @@ fn root_of(folder: &Path, home: Option<&Path>) -> Result<String, Failure> {
     let shown = safe_line(&folder.display().to_string());
     let folder = std::fs::canonicalize(folder).map_err(|e| refuse(format!("cannot use {shown}: {e}")))?;
     let is_too_large = |dir: &Path| dir.parent().is_none() || Some(dir) == home;
-    let top = folder.ancestors().take_while(|d| !is_too_large(d)).find(|d| d.join(".git").exists());
+    let top = repository_around(&folder).filter(|top| !is_too_large(top));
     let root = top.unwrap_or(&folder);
     if is_too_large(root) || !root.is_dir() {
         return Err(refuse(format!("{shown} is not a repository")));
@@ -144,6 +167,19 @@ mod tests {
     }
 
     #[test]
+    fn roots_that_cannot_be_used_are_named() {
+        let tmp = tempfile::tempdir().unwrap();
+        let usable = format!("file://{}", std::fs::canonicalize(tmp.path()).unwrap().display());
+        let of = |uris: &[&str]| Workspaces::of_uris(uris.iter().copied());
+        assert!(of(&[]).unwrap().is_empty());
+        assert!(of(&[&usable]).unwrap().unusable().is_empty());
+        let both = of(&["vscode-remote://x/y", &usable]).unwrap();
+        assert_eq!(both.roots.len(), 1);
+        assert_eq!(both.unusable(), ["the root vscode-remote://x/y cannot be used"]);
+        assert!(of(&["file:///nowhere/at/all"]).is_err() && of(&["https://x/"]).is_err());
+    }
+
+    #[test]
     fn a_name_or_a_folder_inside_picks_a_workspace_and_nothing_else_does() {
         let tmp = tempfile::tempdir().unwrap();
         let top = std::fs::canonicalize(tmp.path()).unwrap();
@@ -153,7 +189,7 @@ mod tests {
         std::os::unix::fs::symlink(top.join("secret"), top.join("a/link")).unwrap();
         let both = Workspaces::of(&[top.join("a/src"), top.join("b"), top.join("a")]).unwrap();
         let at = |name: &str| top.join(name).to_str().unwrap().to_owned();
-        assert_eq!(both.0, [at("a"), at("b")]);
+        assert_eq!(both.roots, [at("a"), at("b")]);
         for (named, expect) in [
             (Some("a".to_owned()), Some("a")),
             (Some(at("a/src/deep")), Some("a")),

@@ -64,7 +64,7 @@ codes! {
     /// Assembling the pack failed.
     PackingFailed = -32004, "ACODE-CTX-001", &[], exit 70, "run again; if it stays, report it with the log named by `ctl status`";
     /// Counting tokens failed.
-    TokenCount = -32005, "ACODE-CTX-002", &[], exit 70, "choose another tokenizer: o200k_base, cl100k_base, generic or claude";
+    TokenCount = -32005, "ACODE-CTX-002", &[], exit 2, "choose another tokenizer: o200k_base, cl100k_base, generic or claude";
     /// Nothing to return. A warning beside an empty pack; an error only where there is no pack.
     NoContent = -32006, "ACODE-CTX-004", &[], exit 1, "try other words, or a symbol or file name";
     /// The request is malformed: a field is missing, unknown, of the wrong type or out of range.

@@ -7,7 +7,7 @@ use crate::repository::{Repository, raw};
 use crate::{CommitId, Unavailable, hex};
 use gix::bstr::{BStr, ByteSlice};
 use gix::hash::ObjectId;
-use gix::index::entry::{Mode, Stage};
+use gix::index::entry::{Flags, Mode, Stage};
 use std::collections::BTreeMap;
 
 /// Files that one comparison lists at most.
@@ -44,6 +44,29 @@ pub struct Staged {
     pub mtime: Option<(u32, u32)>,
     /// Its size then, the lower 32 bits.
     pub size: u32,
+    /// Whether git takes the file of the work tree for this one without a look: it is left out of a
+    /// sparse checkout, or assumed to be unchanged.
+    pub is_fixed: bool,
+}
+
+/// What is staged below the workspace's root, by path.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Index {
+    /// The files. Those that are only meant to be added are not among them.
+    pub files: BTreeMap<String, Staged>,
+    /// Files in conflict, with the content on our side of the merge; `None` where it was removed there.
+    pub unmerged: BTreeMap<String, Option<CommitId>>,
+}
+
+/// Why a content is not read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ContentError {
+    /// The object is not here, as in a clone that fetches objects when they are needed.
+    #[error("the object is missing")]
+    Missing,
+    /// It has more bytes than asked for.
+    #[error("the object has {0} bytes")]
+    TooLarge(u64),
 }
 
 impl Repository {
@@ -96,46 +119,86 @@ impl Repository {
         Ok(out.into_iter().filter_map(|(path, s)| Some((path, s.after?))).collect())
     }
 
-    /// All files that are staged below the workspace's root, by path; those with conflicts are not.
+    /// What is staged below the workspace's root.
     ///
     /// # Errors
     /// [`CompareError::Unavailable`] when the index of git is broken; [`CompareError::TooMany`].
-    pub fn staged(&self) -> Result<BTreeMap<String, Staged>, CompareError> {
+    pub fn staged(&self) -> Result<Index, CompareError> {
         let broken = || Unavailable::Unreadable { reason: "its index is broken" };
         let index = self.repo.index_or_empty().map_err(|_| broken())?;
         let written = (index.timestamp().unix_seconds() as u32, index.timestamp().nanoseconds());
-        let mut out = BTreeMap::new();
+        // In a sparse checkout git looks at files that are there although they were left out.
+        let is_on = |key: &str| self.repo.config_snapshot().boolean(key) == Some(true);
+        let looks = is_on("core.sparseCheckout") && !is_on("sparse.expectFilesOutsideOfPatterns");
+        let mut out = Index::default();
         for entry in index.entries() {
-            let is_file = matches!(entry.mode, Mode::FILE | Mode::FILE_EXECUTABLE);
-            if !is_file || entry.stage() != Stage::Unconflicted {
-                continue;
-            }
-            let Some(path) = entry.path(&index).to_str().ok().and_then(|p| p.strip_prefix(&*self.prefix))
-            else {
-                continue;
-            };
-            let mtime = (entry.stat.mtime.secs, entry.stat.mtime.nsecs);
-            let staged = Staged {
-                id: raw(&entry.id)?,
-                mtime: (mtime < written).then_some(mtime),
-                size: entry.stat.size,
-            };
-            out.insert(path.to_owned(), staged);
-            if out.len() > FILES_MAX {
+            if out.files.len() + out.unmerged.len() > FILES_MAX {
                 return Err(CompareError::TooMany);
             }
+            let Ok(full) = entry.path(&index).to_str() else { continue };
+            if entry.mode == Mode::DIR {
+                self.add_folder(full.trim_end_matches('/'), entry.id, &mut out)?;
+                continue;
+            }
+            let is_file = matches!(entry.mode, Mode::FILE | Mode::FILE_EXECUTABLE);
+            let Some(path) = full.strip_prefix(&*self.prefix).filter(|_| is_file) else { continue };
+            let id = raw(&entry.id)?;
+            if entry.stage() != Stage::Unconflicted {
+                let ours = out.unmerged.entry(path.to_owned()).or_default();
+                *ours = if entry.stage() == Stage::Ours { Some(id) } else { *ours };
+                continue;
+            }
+            if entry.flags.contains(Flags::INTENT_TO_ADD) {
+                continue;
+            }
+            let is_left_out = entry.flags.contains(Flags::SKIP_WORKTREE) && !(looks && self.is_there(full));
+            let mtime = (entry.stat.mtime.secs, entry.stat.mtime.nsecs);
+            let staged = Staged {
+                id,
+                mtime: (mtime < written).then_some(mtime),
+                size: entry.stat.size,
+                is_fixed: is_left_out || entry.flags.contains(Flags::ASSUME_VALID),
+            };
+            out.files.insert(path.to_owned(), staged);
         }
         Ok(out)
     }
 
+    /// Adds the files of a folder that a sparse index holds as one entry.
+    fn add_folder(&self, full: &str, tree: ObjectId, out: &mut Index) -> Result<(), CompareError> {
+        let mut files = BTreeMap::new();
+        self.walk([None, Some(tree)], full, 0, &mut files)?;
+        for (full, sides) in files {
+            let (Some(path), Some(id)) = (full.strip_prefix(&*self.prefix), sides.after) else { continue };
+            out.files.insert(
+                path.to_owned(),
+                Staged { id, mtime: None, size: 0, is_fixed: !self.is_there(&full) },
+            );
+        }
+        Ok(())
+    }
+
+    /// Whether something stands at a path of the work tree.
+    fn is_there(&self, full: &str) -> bool {
+        self.repo.workdir().is_some_and(|top| top.join(full).symlink_metadata().is_ok())
+    }
+
+    /// The bytes of a content.
+    ///
+    /// # Errors
+    /// [`ContentError`] when it is larger than `bytes_max`, or missing.
+    pub fn read(&self, id: &CommitId, bytes_max: u64) -> Result<Vec<u8>, ContentError> {
+        let id = ObjectId::from(*id);
+        let header = self.repo.find_header(id).map_err(|_| ContentError::Missing)?;
+        if header.size() > bytes_max {
+            return Err(ContentError::TooLarge(header.size()));
+        }
+        self.repo.find_blob(id).map(|mut b| b.take_data()).map_err(|_| ContentError::Missing)
+    }
+
     /// The bytes of a content, unless it is larger than `bytes_max` or missing.
     pub fn content(&self, id: &CommitId, bytes_max: u64) -> Option<Vec<u8>> {
-        let id = ObjectId::from(*id);
-        let header = self.repo.find_header(id).ok()?;
-        if header.size() > bytes_max {
-            return None;
-        }
-        self.repo.find_blob(id).ok().map(|mut b| b.take_data())
+        self.read(id, bytes_max).ok()
     }
 
     /// The tree of the workspace's root in a commit; `None` where the commit has no such folder.

@@ -7,15 +7,17 @@
 //! by path.
 //!
 //! Nothing here runs a program, reads the environment or follows configuration outside of the
-//! repository. Commit subjects become terms and are never shown.
+//! repository, but for what the caller hands in as [`Conversions`]. Commit subjects become terms and are never shown.
 
 mod changes;
+mod conversion;
 mod files;
 mod lines;
 mod repository;
 mod walk;
 
-pub use changes::{CompareError, Sides, Staged};
+pub use changes::{CompareError, ContentError, Index, Sides, Staged};
+pub use conversion::{Cleaner, Conversions};
 pub use files::FilePast;
 pub use lines::{Hunk, compare};
 pub use repository::{Repository, Unavailable, blob_id};

@@ -79,6 +79,44 @@ fn check_alternates(objects: &Path, depth: usize) -> Result<(), Unavailable> {
     Ok(())
 }
 
+/// Bytes of a file of settings that is looked at before the repository is opened.
+const SETTINGS_BYTES_MAX: u64 = 1 << 20;
+
+/// Refuses what is not read, by its name: references in a table, and objects named by SHA-256.
+fn check_format(dot_git: &Path) -> Result<(), Unavailable> {
+    let file = dot_git.join("config");
+    if !fs::metadata(&file).is_ok_and(|meta| meta.is_file() && meta.len() <= SETTINGS_BYTES_MAX) {
+        return Ok(());
+    }
+    let Ok(config) = gix::config::File::from_path_no_includes(file, gix::config::Source::Local) else {
+        return Ok(());
+    };
+    let is =
+        |key: &str, value: &str| config.string(key).is_some_and(|v| v.eq_ignore_ascii_case(value.as_bytes()));
+    if is("extensions.objectFormat", "sha256") {
+        return Err(Unavailable::Unreadable { reason: "its objects are named by SHA-256" });
+    }
+    if is("extensions.refStorage", "reftable") {
+        return Err(Unavailable::Unreadable { reason: "its references are kept as a reftable" });
+    }
+    Ok(())
+}
+
+/// Bytes of the list of commits at which a shallow clone ends.
+const SHALLOW_BYTES_MAX: u64 = 16 << 20;
+
+/// Refuses a list that is not one id a line: the library stops at it in its own way.
+fn check_shallow(file: &Path) -> Result<(), Unavailable> {
+    let Ok(meta) = fs::metadata(file) else { return Ok(()) };
+    let is_id = |line: &str| line.len() == 40 && line.bytes().all(|b| b.is_ascii_hexdigit());
+    let is_list = |text: String| text.lines().all(is_id);
+    let is_small = meta.is_file() && meta.len() <= SHALLOW_BYTES_MAX;
+    if is_small && fs::read_to_string(file).is_ok_and(is_list) {
+        return Ok(());
+    }
+    Err(Unavailable::Unreadable { reason: "its list of shallow commits is broken" })
+}
+
 impl Repository {
     /// Opens the repository whose work tree is at `root` or the nearest folder above it.
     ///
@@ -92,6 +130,7 @@ impl Repository {
         let prefix = if below.is_empty() { String::new() } else { format!("{below}/") };
         let dot_git = top.join(".git");
         require_own(&dot_git, "git folder")?;
+        check_format(&dot_git)?;
         let options = gix::open::Options::isolated().strict_config(false).bail_if_untrusted(true);
         let mut repo = options
             .open(&dot_git)
@@ -101,6 +140,7 @@ impl Repository {
         require_own(repo.common_dir(), "common folder")?;
         let objects = repo.common_dir().join("objects");
         require_own(&objects, "object store")?;
+        check_shallow(&repo.common_dir().join("shallow"))?;
         check_alternates(&objects, ALTERNATES_DEPTH_MAX)?;
         repo.object_cache_size_if_unset(OBJECT_CACHE_BYTES);
         Ok(Self { repo, prefix })

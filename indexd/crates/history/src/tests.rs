@@ -373,7 +373,7 @@ fn a_file_of_the_tick_of_the_index_may_have_changed() {
         let index = fs::File::options().write(true).open(fixture.path().join(".git/index")).unwrap();
         index.set_modified(written + std::time::Duration::from_nanos(later_ns)).unwrap();
         let staged = open(&fixture.path()).unwrap().staged().unwrap();
-        assert_eq!(staged["a.go"].mtime.is_some(), is_known, "an index written {later_ns} ns later");
+        assert_eq!(staged.files["a.go"].mtime.is_some(), is_known, "an index written {later_ns} ns later");
     }
 }
 

@@ -95,7 +95,7 @@ fn page_of(map: &RepoMap, lines_max: usize) -> String {
         }
     }
     let tree = tree(&map.tree, lines_max.saturating_sub(taken(&parts)));
-    let mut out = format!("# Repo map: {}\n\n{} files indexed.\n", one_line(&map.repo_id), map.files);
+    let mut out = format!("# Repo map: {}\n\n{} files indexed.\n", plain(&map.repo_id), map.files);
     for part in parts.iter().chain([&Part { heading: "## Tree", lines: tree, left_out: 0 }]) {
         out.push_str(&format!("\n{}\n\n", part.heading));
         if part.lines.is_empty() {
@@ -154,10 +154,37 @@ fn one_line(text: &str) -> String {
     text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
 }
 
+/// The same with what Markdown would take for more than text: a name of a repository is no tag, no link and
+/// no code.
+fn plain(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in one_line(text).chars() {
+        if matches!(c, '\\' | '`' | '*' | '[' | ']' | '<' | '>' | '&') {
+            out.push('\\');
+        }
+        out.push(c);
+    }
+    out
+}
+
+/// A sentence of ours with names as code between single backticks.
+fn with_code(text: &str) -> String {
+    let parts: Vec<&str> = text.split('`').collect();
+    if parts.len().is_multiple_of(2) {
+        return plain(text);
+    }
+    let part = |(i, part): (usize, &&str)| if i.is_multiple_of(2) { plain(part) } else { code(part) };
+    parts.iter().enumerate().map(part).collect()
+}
+
+/// A text as code: its fence is longer than each run of backticks in it.
 fn code(text: &str) -> String {
     let text = one_line(text);
-    let fence = if text.contains('`') { "``" } else { "`" };
-    format!("{fence}{text}{fence}")
+    let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or(0);
+    let fence = "`".repeat(longest + 1);
+    // Without a blank a backtick would be of the fence.
+    let pad = if text.starts_with('`') || text.ends_with('`') { " " } else { "" };
+    format!("{fence}{pad}{text}{pad}{fence}")
 }
 
 fn entrypoints(all: &[Entrypoint]) -> Vec<Line> {
@@ -168,7 +195,7 @@ fn entrypoints(all: &[Entrypoint]) -> Vec<Line> {
         (Begins::Example, "### Examples"),
     ];
     let line = |e: &Entrypoint| {
-        let (name, path, how) = (code(&e.name), one_line(&e.path), one_line(&e.how));
+        let (name, path, how) = (code(&e.name), plain(&e.path), with_code(&e.how));
         entry(format!("- {name}: {path}:{} ({how})", e.line))
     };
     by_kind(all, titles, |e| e.kind, |_, of_kind| of_kind.into_iter().map(line).collect())
@@ -198,10 +225,10 @@ fn modules(all: &[Module]) -> Vec<Line> {
         let mut text = format!("- {} ({}, {} files, {} lines)", code(path), m.language, m.files, m.lines);
         let is_other = m.path.rsplit('/').next() != Some(&*m.name) && m.name != ".";
         if is_other && m.language == "go" {
-            text += &format!(", package {}", one_line(&m.name));
+            text += &format!(", package {}", plain(&m.name));
         }
         if !m.summary.is_empty() {
-            text += &format!(": {}", one_line(&m.summary));
+            text += &format!(": {}", plain(&m.summary));
         }
         if !m.names.is_empty() {
             let names: Vec<String> = m.names.iter().map(|n| code(n)).collect();
@@ -279,7 +306,7 @@ fn one_key(setting: &Setting) -> String {
 }
 
 fn place(p: &Place) -> String {
-    format!("{}:{}", one_line(&p.path), p.line)
+    format!("{}:{}", plain(&p.path), p.line)
 }
 
 /// Many keys, by the file that parses or declares them: `path: key (line), ...`.
@@ -305,7 +332,7 @@ fn by_file(settings: &[&Setting]) -> Vec<Line> {
         keys.sort();
         let read = filled.get(&(path.clone(), of.clone())).map(|p| format!(", filled at {}", place(p)));
         let of = if of.is_empty() { String::new() } else { format!(" {}", code(&of)) };
-        let title = format!("{}{of}{}", one_line(&path), read.unwrap_or_default());
+        let title = format!("{}{of}{}", plain(&path), read.unwrap_or_default());
         let mut line = format!("- {title}:");
         for (at, key) in keys {
             if line.len() > LINE_CHARS {
@@ -329,7 +356,7 @@ fn effects(all: &[Boundary]) -> Vec<Line> {
             b.calls.iter().take(CALLS_SHOWN).map(|c| format!("{} ({})", code(&c.name), c.line)).collect();
         let more = b.calls.len().saturating_sub(CALLS_SHOWN);
         shown.extend((more > 0).then(|| format!("{more} more")));
-        entry(format!("- {}: {}", one_line(&b.path), shown.join(", ")))
+        entry(format!("- {}: {}", plain(&b.path), shown.join(", ")))
     };
     by_kind(all, titles, |b| b.touches, |_, of_kind| of_kind.into_iter().map(line).collect())
 }
@@ -371,11 +398,31 @@ fn branches(folders: &[Folder], depth: usize, most: usize) -> Vec<Line> {
         }
         let name = if f.path.is_empty() { "." } else { f.path.rsplit('/').next().unwrap_or_default() };
         let slash = if f.path.is_empty() { "" } else { "/" };
-        out.push(entry(format!("{indent}- {}{slash} ({})", one_line(name), f.files)));
+        out.push(entry(format!("{indent}- {}{slash} ({})", plain(name), f.files)));
     }
     out
 }
 
 fn is_child(path: &str, parent: &str) -> bool {
     dir_of(path) == parent && !path.is_empty()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{code, plain, with_code};
+
+    #[test]
+    fn names_stay_names() {
+        for (text, as_code, as_text) in [
+            ("a_b.py", "`a_b.py`", "a_b.py"),
+            ("a`b", "``a`b``", "a\\`b"),
+            ("a``b`", "``` a``b` ```", "a\\`\\`b\\`"),
+            ("<script>x</script>", "`<script>x</script>`", "\\<script\\>x\\</script\\>"),
+            ("![x](http://h)\n", "`![x](http://h) `", "!\\[x\\](http://h) "),
+        ] {
+            assert_eq!((code(text).as_str(), plain(text).as_str()), (as_code, as_text), "{text}");
+        }
+        assert_eq!(with_code("script `a` = <b>"), "script `a` = \\<b\\>");
+        assert_eq!(with_code("script `a"), "script \\`a");
+    }
 }

@@ -16,7 +16,7 @@ use indexd_model::{REDACTION_MARK, Span};
 use std::borrow::Cow;
 
 /// Changes when the same text can be redacted differently.
-pub const RULES_VERSION: u32 = 4;
+pub const RULES_VERSION: u32 = 5;
 
 /// A line with this mark holds no secret, by its author's word.
 pub const ALLOW_MARK: &str = "indexd:allow";

@@ -28,6 +28,8 @@ pub enum Check {
     Password,
     /// Looks random: see `scan::looks_random`.
     Random,
+    /// Stands where nothing but a password does: looks random, or as people choose passwords.
+    Chosen,
     /// Assigned to a name that says that it is a secret: looks random, or like a password that was
     /// made up well where the name says that it is one.
     Assigned,
@@ -44,7 +46,18 @@ const fn rule(
 
 /// What a value is assigned to, for the generic rules.
 const WORDS: &[&str] =
-    &["access", "auth", "api", "credential", "creds", "key", "passw", "passphrase", "pwd", "secret", "token"];
+    &["access", "auth", "api", "credential", "creds", "key", "pass", "psk", "pwd", "secret", "token"];
+
+/// The same as an expression, inside another one.
+macro_rules! named {
+    ($before:literal, $after:literal) => {
+        concat!(
+            $before,
+            "(?:access|auth|api|credential|creds|key|pass(?:w(?:or)?d|phrase)?|psk|pwd|secret|token)",
+            $after
+        )
+    };
+}
 
 /// Rules that match within a line, in order of precedence. Private keys span lines and are found
 /// apart, under the name [`PRIVATE_KEY`].
@@ -135,37 +148,177 @@ pub const RULES: &[Rule] = &[
         r#"(?i)\bauthorization["'`]?\]?\s{0,3}(?::=|=>|=|:|,)\s{0,3}[bf]?["'`]?(?:basic|bearer|token)\s{1,3}(?P<s>[\w.=+/~-]{12,2000})"#,
         Check::Random,
     ),
-    // `x: str = "..."`, `const x string = "..."`, `"x": "..."`, `X = (` with the value on the next line.
+    // The address of a database as Go's drivers have it.
+    rule(
+        "dsn-password",
+        &["@tcp(", "@unix("],
+        r#"["'`][\w.-]{1,64}:(?P<s>[^\s@"'`/]{3,128})@(?:tcp|unix)\("#,
+        Check::Password,
+    ),
+    // `IDENTIFIED BY '...'`, `PASSWORD '...'`, `PASSWORD('...')`.
+    rule(
+        "sql-password",
+        &["identified by", "password"],
+        r#"(?i)\b(?:identified\s{1,3}by(?:\s{1,3}password)?|password(?:\s{0,3}=)?)\s{0,3}\(?\s{0,3}["'](?P<s>[^\s"'`<>\\]{6,150})["']"#,
+        Check::Chosen,
+    ),
+    // `auth = ("name", "...")`, and calls that take a name and a password.
+    rule(
+        "credentials",
+        &["auth", "credential", "getconnection", "login", "mysqli", "mysql_connect", "new pdo"],
+        r#"(?i)(?:auth(?:entication)?|credentials?|getconnection|mysqli(?:_connect)?|mysql_connect|new\s{1,3}pdo|\blogin)["']?\s{0,3}(?:[=:]\s{0,3})?[(\[]?\s{0,3}(?:[^"'(\n]{1,60},\s{0,3}|["'][^"'\n]{0,60}["'],\s{0,3}){0,2}["'][^"'\n]{1,64}["'],\s{0,3}(?:Some\()?["'](?P<s>[^\s"'`<>\\]{6,150})["']"#,
+        Check::Chosen,
+    ),
+    // `-u name:...` of curl and others, and what stands for it in programs.
+    rule(
+        "user-flag",
+        &["-u ", "-u'", "-u\"", "--user", "--proxy-user", "userpwd", "http -a", "https -a"],
+        r#"(?i)(?:userpwd["'`]?\s{0,3}(?:,|=>)\s{0,3}|(?:\s|^)(?:-u|--user|--proxy-user|-a)(?:\s{1,3}|=)?)["']?[^\s:"'/=]{1,64}:(?P<s>[^\s"'`:/]{6,128})"#,
+        Check::Chosen,
+    ),
+    // The password among the arguments of a known tool.
+    rule(
+        "tool-password",
+        &[
+            "mysql",
+            "mariadb",
+            "7z",
+            "sshpass",
+            " login",
+            "mongo",
+            "twine",
+            "ldap",
+            "sqlcmd",
+            "bcp",
+            "zip -p",
+            "redis-cli",
+            "smbclient",
+            "pass:",
+        ],
+        r#"(?i)(?:\b(?:mysql\w{0,10}|mariadb\w{0,10}|7za?)\s(?:[^\n]{0,200}?\s)?-p|\b(?:sshpass|\w{2,12}\s{1,3}login|mongo\w{0,8}|twine|sqlcmd|bcp|(?:un)?zip)\s(?:[^\n]{0,200}?\s)?-p[\s=]|\bldap\w{3,8}\s(?:[^\n]{0,200}?\s)?-w\s|\bredis-cli\s(?:[^\n]{0,200}?\s)?-a\s|\bsmbclient\s[^\n]{0,200}?-U\s{0,2}["']?[\w.-]{1,64}%|-pass\w{0,3}\s{1,3}["']?pass:)["']?(?P<s>[^\s"'`]{6,128})"#,
+        Check::Chosen,
+    ),
+    // A password that a shell writes to a program's input.
+    rule(
+        "piped-password",
+        &["sudo -s", "chpasswd", "password-stdin", "with-token", "passphrase-fd", "passwd --stdin"],
+        r#"(?i)(?:echo|printf|cat\s{0,3}<<<)\s{1,3}(?:-\w\s)?["']?(?:[\w.-]{1,64}:)?(?P<s>[^\s"'`:|]{6,128})["']?\s{0,3}\|[^|\n]{0,80}(?:sudo\s{1,3}-S|chpasswd|--password-stdin|--with-token|--passphrase-fd|passwd\s--stdin)"#,
+        Check::Chosen,
+    ),
+    // Lines of settings that have a word and the password behind it.
+    rule(
+        "config-password",
+        &["requirepass", "masterauth", "password "],
+        r#"(?i)(?:^\s{0,16}(?:requirepass|masterauth)|\blogin\s{1,3}\S{1,64}\s{1,3}password)\s{1,3}["']?(?P<s>[^\s"'`]{6,128})"#,
+        Check::Chosen,
+    ),
+    rule(
+        "secure-string",
+        &["securestring"],
+        r#"(?i)\bConvertTo-SecureString\s{1,3}(?:-String\s{1,3})?["'](?P<s>[^\s"'`]{6,128})["']"#,
+        Check::Chosen,
+    ),
+    rule(
+        "generic-define",
+        WORDS,
+        named!(
+            r#"(?i)^\s{0,16}#\s{0,3}define\s{1,8}\w{0,40}"#,
+            r#"\w{0,20}\s{1,20}[Lu8U]{0,2}"(?P<s>[^\s"<>\\]{8,150})""#
+        ),
+        Check::Assigned,
+    ),
+    // `.password("...")`, `setPassword("...")`.
+    rule(
+        "generic-setter",
+        &["password(", "passwd(", "passphrase(", "secret(", "apikey(", "api_key(", "token("],
+        r#"(?i)(?:\.|\bset_?|\bwith_?)\w{0,30}(?:password|passwd|passphrase|secret|api_?key|token)\(\s{0,3}["'`](?P<s>[^\s"'`<>\\]{8,150})["'`]\s{0,3}[,)]"#,
+        Check::Assigned,
+    ),
+    // `<password>...</password>`, `<property name="password">...<`.
+    rule(
+        "generic-xml",
+        WORDS,
+        concat!(
+            named!(r#"(?i)(?:<[\w:.-]{0,40}"#, r#"[\w:.-]{0,20}(?:\s[^<>\n]{0,80})?|"#),
+            named!(
+                r#"\bname=["'][\w.:-]{0,40}"#,
+                r#"[\w.-]{0,20}["'][^<>\n]{0,80})>(?P<s>[^\s<>]{8,150})</"#
+            )
+        ),
+        Check::Assigned,
+    ),
+    // `<key>password</key>` with a string on the same or the next line, as in property lists.
+    rule(
+        "generic-plist",
+        &["</key>"],
+        named!("(?i)", r#"\w{0,20}</key>\s{0,80}<string>(?P<s>[^\s<>]{8,150})</"#),
+        Check::Assigned,
+    ),
+    // `variable "password" { ... default = "..."` of Terraform, over several lines.
+    rule(
+        "generic-default",
+        &["variable"],
+        named!(
+            r#"(?i)\bvariable\s{1,3}"[\w-]{0,40}"#,
+            r#"[\w-]{0,20}"\s{0,3}\{[^}]{0,600}?\bdefault\s{0,12}=\s{0,3}"(?P<s>[^\s"<>\\]{8,150})""#
+        ),
+        Check::Assigned,
+    ),
+    // `password: |` of YAML, with the value on the next line.
+    rule(
+        "generic-block",
+        WORDS,
+        named!(
+            "(?i)",
+            r#"[\w.-]{0,20}["']?:\s{1,3}[|>][+-]?\d?\s{1,80}(?P<s>[^\s"'`<>(){}\[\],;&$\\]{8,150})\s{0,80}$"#
+        ),
+        Check::Assigned,
+    ),
+    // `x: str = "..."`, `const x string = "..."`, `"x": "..."`, `env("X") || "..."`, `X = (` with the value
+    // on the next line.
     rule(
         "generic",
         WORDS,
-        r#"(?i)(?:access|auth|api|credential|creds|key|passw(?:or)?d|passphrase|pwd|secret|token)[\w.-]{0,20}["'`]?\]?(?:\s{0,3}:\s{0,3}[\w.\[\]| ]{1,40}|\s{1,3}[\w.*\[\]]{1,20})?\s{0,3}(?::=|=>|==|=|:|,)\s{0,3}[(\[{\\]?\s{0,40}[brfu]{0,2}["'`](?P<s>[^\s"'`<>\\]{8,150})["'`]"#,
+        named!(
+            "(?i)",
+            r#"[\w.-]{0,20}(?:\[\w{0,12}\])?\\{0,2}["'`]?\)?[\]}]?(?:\s{0,3}:\s{0,3}[\w.\[\]| &'<>:]{1,40}|\s{1,3}[\w.*\[\]]{1,20})?\s{0,3}(?::=|=>|={1,3}|\|\|=?|\?\?=?|\?:|//|:|,|\bor\b|\{|\.unwrap_or\()\s{0,3}[(\[{\\]?\s{0,40}(?:default(?:_value)?\s{0,2}[=:]\s{0,2}|(?:String::from|std::string|string|some|new\s{1,3}string)\(\s{0,2})?[brful@]{0,2}\\{0,2}["'`](?P<s>[^\s"'`<>\\]{8,150})\\{0,2}["'`]"#
+        ),
         Check::Assigned,
     ),
     // `X=...` of shells, Dockerfiles and `.env`, `x: ...` of YAML, `--x=...` and `--x ...`, `?x=...`.
     rule(
         "generic-line",
         WORDS,
-        r#"(?i)(?:^|[\s"'`;&?,{(=]|--?)[\w.-]{0,40}(?:access|auth|api|credential|creds|key|passw(?:or)?d|passphrase|pwd|secret|token)[\w.-]{0,20}(?:=|:\s{1,3}|\s{1,3}=\s{1,3}|:)(?P<s>[^\s"'`<>(){}\[\],;&$\\]{8,150})(?:["'`;&,})\\]|\s|$)"#,
+        named!(
+            r#"(?i)(?:^|[\s"'`:;&?,{(=]|--?)[\w.-]{0,40}"#,
+            r#"[\w.-]{0,20}(?:=|:\s{1,3}(?:[!&][\w!]{1,20}\s{1,3})?|\s{1,3}[:?]?=\s{1,3}|:)(?P<s>[^\s"'`<>(){}\[\],;&$\\]{8,150})(?:["'`;&,})\\]|\s|$)"#
+        ),
         Check::Assigned,
     ),
     rule(
         "generic-flag",
         WORDS,
-        r#"(?i)(?:\s|^|["'`])--?[\w-]{0,40}(?:auth|key|passw(?:or)?d|passphrase|pwd|secret|token)[\w-]{0,20}(?:=|\s{1,3}|["'`],\s{0,3}["'`])["'`]?(?P<s>[^\s"'`<>(){}\[\],;$\\]{8,150})"#,
+        r#"(?i)(?:\s|^|["'`])--?[\w-]{0,40}(?:auth|key|pass(?:w(?:or)?d|phrase)?|pwd|secret|token)[\w-]{0,20}(?:=|\s{1,3}|["'`],\s{0,3}["'`])["'`]?(?P<s>[^\s"'`<>(){}\[\],;$\\]{8,150})"#,
         Check::Assigned,
     ),
+    // `ENV X ...` of Dockerfiles, `setenv X ...` and `set -x X ...` of shells.
     rule(
         "generic-docker",
         WORDS,
-        r#"(?i)^\s{0,16}(?:ENV|ARG)\s{1,3}[\w.-]{0,40}(?:access|auth|api|credential|creds|key|passw(?:or)?d|passphrase|pwd|secret|token)[\w.-]{0,20}\s{1,3}["']?(?P<s>[^\s"'`<>(){}\[\],;$\\]{8,150})"#,
+        named!(
+            r#"(?i)^\s{0,16}(?:ENV|ARG|setenv|set\s{1,3}-\w{1,4})\s{1,3}[\w.-]{0,40}"#,
+            r#"[\w.-]{0,20}\s{1,3}["']?(?P<s>[^\s"'`<>(){}\[\],;$\\]{8,150})"#
+        ),
         Check::Assigned,
     ),
     // A name and its value as two members, on one line or two: containers, CI systems.
     rule(
         "generic-pair",
         WORDS,
-        r#"(?i)(?:name|key|id)["']?\s{0,3}[:=]\s{0,3}["']?[\w.-]{0,40}(?:access|auth|api|credential|creds|key|passw(?:or)?d|passphrase|pwd|secret|token)[\w.-]{0,20}["']?,?\s{1,40}["']?value["']?\s{0,3}[:=]\s{0,3}["']?(?P<s>[^\s"'`<>(){}\[\],;$\\]{8,150})"#,
+        named!(
+            r#"(?i)(?:name|key|id)["']?\s{0,3}[:=]\s{0,3}["']?[\w.-]{0,40}"#,
+            r#"[\w.-]{0,20}["']?,?\s{1,40}["']?value["']?\s{0,3}[:=]\s{0,3}["']?(?P<s>[^\s"'`<>(){}\[\],;$\\]{8,150})"#
+        ),
         Check::Assigned,
     ),
 ];

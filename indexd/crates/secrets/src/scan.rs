@@ -110,7 +110,7 @@ fn find_with(scanner: &Scanner, patterns: &Patterns, text: &str) -> Vec<Redactio
             continue;
         };
         done[rule] = line_end.max(hit.end());
-        let end = if spans_lines(rule) { end_of_value(text, start, line_end) } else { line_end };
+        let end = end_of_value(RULES[rule].name, text, start, line_end);
         let line = &text[start..end];
         // Words that stand beside secrets stand in many lines, and few of these hold a digit.
         let may_hold_one = has_digits(line, n_digits_min(RULES[rule].check));
@@ -131,26 +131,34 @@ fn find_with(scanner: &Scanner, patterns: &Patterns, text: &str) -> Vec<Redactio
     found
 }
 
-/// Whether a rule may find its value on the line after the name.
-fn spans_lines(rule: usize) -> bool {
-    matches!(RULES[rule].name, "generic" | "generic-pair")
-}
-
-/// The end of the line on which a value stands that is assigned on the line from `start` to `end`: the
-/// next line, where this one ends with an open assignment or names the value of the next.
-fn end_of_value(text: &str, start: usize, end: usize) -> usize {
+/// The end of what a rule looks at: of the line from `start` to `end`, or of those after it where this
+/// one ends with an open assignment or names the value of the next.
+fn end_of_value(rule: &str, text: &str, start: usize, end: usize) -> usize {
     let line = text[start..end].trim_end();
-    let is_open = line.ends_with(['(', '=', ':', '[', '{', '\\']);
-    let is_named = || {
+    let names_next = || {
         let next = text[end..].trim_start().trim_start_matches(['"', '\'']);
         next.get(..VALUE.len()).is_some_and(|word| word.eq_ignore_ascii_case(VALUE))
     };
-    if !is_open && !is_named() {
+    let is_open = match rule {
+        "generic" | "generic-pair" => line.ends_with(['(', '=', ':', '[', '{', '\\']) || names_next(),
+        "generic-block" => line.trim_end_matches(|c: char| "+-0123456789".contains(c)).ends_with(['|', '>']),
+        "generic-plist" => line.ends_with("</key>"),
+        "generic-default" if line.ends_with('{') => {
+            let rest = &text.as_bytes()[end..(end + BLOCK_BYTES_MAX).min(text.len())];
+            let close = rest.iter().position(|b| *b == b'}').unwrap_or(0);
+            return end + close;
+        }
+        _ => false,
+    };
+    if !is_open {
         return end;
     }
     let next = end + (text[end..].len() - text[end..].trim_start_matches(['\r', '\n']).len());
     short_line_around(text, next).map_or(end, |line| line.1.max(end))
 }
+
+/// Bytes of a block of settings in which a default is looked for.
+const BLOCK_BYTES_MAX: usize = 800;
 
 /// How the line after a name begins that holds its value.
 const VALUE: &str = "value";
@@ -204,6 +212,9 @@ fn passes(check: Check, secret: &str, before: &str) -> bool {
         Check::Mixed => has_mix(secret),
         Check::Password => !is_common_password(secret),
         Check::Random => looks_random(secret) && !names_something_public(before),
+        Check::Chosen => {
+            !is_code(secret) && (looks_random(secret) || looks_made_up(secret) || looks_chosen(secret))
+        }
         Check::Assigned => {
             let name = name_before(before);
             !names_something_public(before)
@@ -234,22 +245,33 @@ fn names_id(name: &str) -> bool {
 
 /// Whether a name says that people chose the value, so that it is short and need not look random.
 fn names_password(name: &str) -> bool {
-    ["passw", "passphrase", "pwd", "secret"].iter().any(|word| name.contains(word))
+    ["passw", "passphrase", "psk", "pwd", "secret"].iter().any(|word| name.contains(word))
+        || is_password(name)
 }
 
 /// Whether the name of a value ends with a word for a password: what people choose stands there, and hardly
 /// ever the name of something.
 fn is_password(name: &str) -> bool {
-    let without_marks = |text: &'_ str| text.trim_end_matches(|c: char| !c.is_ascii_alphanumeric()).len();
-    let is_one =
-        |name: &str| ["password", "passwd", "passphrase", "pwd"].iter().any(|word| name.ends_with(word));
-    let name = &name[..without_marks(name)];
-    // `password: str = "..."` has a type behind the name, a pair in YAML the word `value`.
-    let before_type = name.trim_end_matches(|c: char| c.is_ascii_alphabetic());
-    // Of a longer name (`password_field`) the last word says what it is.
-    let is_type = !before_type.ends_with(['_', '-']);
-    is_one(name) || (is_type && is_one(&before_type[..without_marks(before_type)]))
+    const OTHERS: [&str; 5] = ["bypass", "compass", "encompass", "surpass", "trespass"];
+    let is_one = |name: &str| {
+        let is_short = name.ends_with("pass") && !OTHERS.iter().any(|word| name.ends_with(word));
+        is_short || ["password", "passwd", "passphrase", "psk", "pwd"].iter().any(|word| name.ends_with(word))
+    };
+    // Words of types, calls and attributes may stand between a name and its value: `password: str = "..."`,
+    // `let password = String::from("...")`. Of a longer name (`password_field`) the last word says what it is.
+    const BETWEEN: &str = "b br char const default f from l new plain r some std str string type u8 value";
+    let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
+    let words = name.rsplit(|c| !is_word(c)).filter(|w| w.bytes().any(|b| b.is_ascii_alphanumeric()));
+    let is_between = |w: &&str| holds(BETWEEN, w) || w.bytes().all(|b| b.is_ascii_digit());
+    words
+        .take(WORDS_BETWEEN)
+        .skip_while(is_between)
+        .next()
+        .is_some_and(|w| is_one(w.trim_matches(['_', '-'])))
 }
+
+/// Words before a value among which its name is.
+const WORDS_BETWEEN: usize = 6;
 
 /// Whether a value looks like a password of ordinary length: letters and digits with no separator of names
 /// between them, which are more than a word that stands for a password or for a place, and a number behind it.
@@ -295,7 +317,13 @@ fn is_code(secret: &str) -> bool {
         || secret.starts_with(['$', '%', '@', '/', '.', '*', '#'])
         || secret.contains("://")
         || (secret.contains('.') && secret.split('.').all(is_name))
+        || (secret.matches('.').count() >= 2 && secret.rsplit('.').skip(1).all(is_name))
+        || NAMES_OF_OTHERS.iter().any(|name| secret.contains(name))
 }
+
+/// Parts of names that stand where a value is a variable (`key: testPrivateKey`); in random text they are
+/// hardly ever written so.
+const NAMES_OF_OTHERS: [&str; 2] = ["PrivateKey", "PublicKey"];
 
 /// Whether a value looks like a password that was made up well: digits, small letters, and capital
 /// ones or signs that names do not have, and no word that stands for a password.
@@ -317,7 +345,7 @@ fn n_digits_min(check: Check) -> usize {
         Check::Real | Check::Password => 0,
         Check::Mixed => 1,
         Check::Random => RUN_DIGITS_MIN,
-        Check::Assigned => 1,
+        Check::Chosen | Check::Assigned => 1,
     }
 }
 

@@ -107,6 +107,62 @@ fn fakes(seed: u64) -> Vec<(&'static str, String, String)> {
             let s = mixed(24);
             ("generic-pair", format!("- name: DB_PASSWORD\n  value: {s}"), s)
         },
+        {
+            let s = mixed(24);
+            ("dsn-password", format!("\"app:{s}@tcp(db.internal:3306)/x\""), s)
+        },
+        {
+            let s = mixed(24);
+            ("sql-password", format!("CREATE USER app IDENTIFIED BY '{s}'"), s)
+        },
+        {
+            let s = mixed(24);
+            ("credentials", format!("login(\"robot\", \"{s}\")"), s)
+        },
+        {
+            let s = mixed(24);
+            ("user-flag", format!("curl -u admin:{s} x"), s)
+        },
+        {
+            let s = mixed(24);
+            ("tool-password", format!("mysql -u app -p{s} x"), s)
+        },
+        {
+            let s = mixed(24);
+            ("piped-password", format!("echo {s} | sudo -S make"), s)
+        },
+        {
+            let s = mixed(24);
+            ("config-password", format!("requirepass {s}"), s)
+        },
+        {
+            let s = mixed(24);
+            ("secure-string", format!("ConvertTo-SecureString \"{s}\" -AsPlainText"), s)
+        },
+        {
+            let s = mixed(24);
+            ("generic-define", format!("#define API_KEY \"{s}\""), s)
+        },
+        {
+            let s = mixed(24);
+            ("generic-setter", format!("db.setPassword(\"{s}\")"), s)
+        },
+        {
+            let s = mixed(24);
+            ("generic-xml", format!("<password>{s}</password>"), s)
+        },
+        {
+            let s = mixed(24);
+            ("generic-plist", format!("<key>ApiToken</key>\n<string>{s}</string>"), s)
+        },
+        {
+            let s = mixed(24);
+            ("generic-default", format!("variable \"db_password\" {{\n  default = \"{s}\"\n}}"), s)
+        },
+        {
+            let s = mixed(24);
+            ("generic-block", format!("password: |\n  {s}"), s)
+        },
     ]
 }
 
@@ -136,7 +192,14 @@ fn planted_fakes_are_found_in_every_context() {
         for (rule, around, secret) in fakes(seed) {
             for (before, after) in CONTEXTS {
                 // These rules read a whole line or its quotes, so they bring their context along.
-                let is_own_line = matches!(rule, "generic-line" | "generic-docker");
+                let is_own_line = matches!(
+                    rule,
+                    "generic-line"
+                        | "generic-docker"
+                        | "generic-define"
+                        | "generic-block"
+                        | "config-password"
+                );
                 if is_own_line && !before.is_empty() && !before.ends_with('\n') {
                     continue;
                 }
@@ -267,7 +330,10 @@ fn a_line_of_any_length_is_looked_at() {
     for seed in 1..=3 {
         for (rule, around, secret) in fakes(seed) {
             // These read a line from its start.
-            if matches!(rule, "generic-docker" | "generic-pair") {
+            if matches!(
+                rule,
+                "generic-docker" | "generic-pair" | "generic-define" | "generic-block" | "config-password"
+            ) {
                 continue;
             }
             for n in [100, 2_500] {

@@ -32,62 +32,24 @@ const LOWER: &str = "abcdefghijklmnopqrstuvwxyz";
 const HEX: &str = "0123456789abcdef";
 const SIGNED: &str = "ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz23456789!@#%^*+~-_";
 
-/// How a secret stands in a file; `@` is its place. Each is a form that was seen in public code.
-const FORMS: [(&str, &str); 50] = [
-    ("go", "const dbPassword string = \"@\"\n"),
-    ("go", "const apiToken = \"@\"\n"),
-    ("go", "var clientSecret string = `@`\n"),
-    ("go", "\tsecret := \"@\"\n"),
-    ("go", "\tcfg := Config{APIKey: \"@\", Region: \"eu\"}\n"),
-    ("go", "\treq.Header.Set(\"X-Api-Key\", \"@\")\n"),
-    ("go", "\tos.Setenv(\"DB_PASSWORD\", \"@\")\n"),
-    ("python", "password = \"@\"\n"),
-    ("python", "password: str = \"@\"\n"),
-    ("python", "API_TOKEN: Final[str] = '@'\n"),
-    ("python", "SECRET_KEY = (\n    \"@\"\n)\n"),
-    ("python", "client = Client(api_key=\"@\", retries=3)\n"),
-    ("python", "settings[\"auth_token\"] = \"@\"\n"),
-    ("python", "    \"client_secret\": \"@\",\n"),
-    ("python", "os.environ['ACCESS_TOKEN'] = '@'\n"),
-    ("python", "access_token = \\\n    '@'\n"),
-    ("yaml", "password: @\n"),
-    ("yaml", "  api_key: \"@\"\n"),
-    ("yaml", "    authToken: '@'\n"),
-    ("yaml", "- name: DB_PASSWORD\n  value: \"@\"\n"),
-    ("yaml", "        - name: API_TOKEN\n          value: @\n"),
-    ("yaml", "stringData:\n  client-secret: @\n"),
-    ("yaml", "env: { SECRET_TOKEN: @ }\n"),
-    ("json", "{\"password\": \"@\"}\n"),
-    ("json", "  \"apiKey\" : \"@\",\n"),
-    ("json", "{\"name\": \"AUTH_TOKEN\", \"value\": \"@\"}\n"),
-    ("json", "  \"accessToken\":\"@\"\n"),
-    ("toml", "password = \"@\"\n"),
-    ("toml", "api-token = '@'\n"),
-    ("toml", "credentials = { secret = \"@\", region = \"eu\" }\n"),
-    ("toml", "[auth]\ntoken=\"@\"\n"),
-    ("docker", "ENV DB_PASSWORD=@\n"),
-    ("docker", "ENV API_TOKEN @\n"),
-    ("docker", "ARG NPM_AUTH_TOKEN=@\n"),
-    ("docker", "ENV HOST=db SECRET_KEY=@ PORT=80\n"),
-    ("docker", "RUN curl -H \"X-Auth-Token: @\" https://repo.internal/x\n"),
-    ("docker", "CMD [\"serve\", \"--api-key\", \"@\"]\n"),
-    ("shell", "export API_TOKEN=@\n"),
-    ("shell", "export DB_PASSWORD='@'\n"),
-    ("shell", "mysql --password=@ -u app\n"),
-    ("shell", "deploy --token @ --force\n"),
-    ("shell", "docker run -e SECRET_KEY=@ app\n"),
-    ("shell", "kubectl create secret generic x --from-literal=password=@\n"),
-    ("shell", "ACCESS_TOKEN=\"@\" make release\n"),
-    ("shell", "curl \"https://host.internal/x?access_token=@&n=1\"\n"),
-    ("env", "DB_PASSWORD=@\n"),
-    ("env", "APP_SECRET = @\n"),
-    ("env", "REDIS_URL=redis://:@@cache.internal:6379/0\n"),
-    ("env", "DATABASE_URL=postgres://app:@@db.internal:5432/app\n"),
-    ("env", "STRIPE_API_KEY=\"@\"\n"),
-];
+/// How a secret stands in a file: the kind of file, a tab, and the form, in which `§` is the place of the
+/// secret, `\n` a line end, `\t` a tab and `\\` a backslash. Each is a form that was seen in public code.
+const FORMS: &str = include_str!("forms.tsv");
+
+/// Values that are put into each form.
+const VALUES: usize = 6;
+
+fn forms() -> Vec<(&'static str, String)> {
+    let line = |line: &'static str| {
+        let (kind, form) = line.split_once('\t').expect("a kind and a form");
+        let form = form.replace(r"\\", "\0").replace(r"\n", "\n").replace(r"\t", "\t").replace('\0', r"\");
+        (kind, form + "\n")
+    };
+    FORMS.lines().map(line).collect()
+}
 
 fn value(random: &mut Random, i: usize, form: &str) -> String {
-    let is_password = form.to_ascii_lowercase().contains("passw");
+    let is_password = form.to_ascii_lowercase().contains("pass");
     let random_text = |random: &mut Random, n: usize| {
         let half = n / 2;
         format!("{}7q4{}", random.text(half - 2, ALNUM), random.text(n - half - 1, ALNUM))
@@ -109,14 +71,14 @@ fn value(random: &mut Random, i: usize, form: &str) -> String {
     }
 }
 
-fn secrets() -> Vec<(&'static str, String, String)> {
+/// Each form with each value: its kind, the text, the secret and the form.
+fn secrets() -> Vec<(&'static str, String, String, String)> {
     let mut random = Random(0x5eed);
     let mut out = Vec::new();
-    for i in 0..6 {
-        for (kind, form) in FORMS {
-            let secret = value(&mut random, i, form);
-            // An address has an `@` of its own behind the place.
-            out.push((kind, form.replacen('@', &secret, 1), secret));
+    for i in 0..VALUES {
+        for (kind, form) in forms() {
+            let secret = value(&mut random, i, &form);
+            out.push((kind, form.replace('§', &secret), secret, form));
         }
     }
     out
@@ -212,15 +174,15 @@ fn chosen(random: &mut Random, kind: usize) -> String {
 #[test]
 fn passwords_of_ordinary_length_are_found() {
     let mut random = Random(0xca7);
-    let names_one = |form: &&(&str, &str)| {
-        let form = form.1.to_ascii_lowercase();
-        form.contains("password") || form.contains("@@")
+    let names_one = |form: &String| {
+        let form = form.to_ascii_lowercase();
+        form.contains("password") || form.contains("§@")
     };
     let (mut n, mut missed) = (0, Vec::new());
-    for (_, form) in FORMS.iter().filter(names_one) {
+    for (_, form) in forms().into_iter().filter(|(_, form)| names_one(form)) {
         for kind in 0..12 {
             let secret = chosen(&mut random, kind % 6);
-            let text = form.replacen('@', &secret, 1);
+            let text = form.replace('§', &secret);
             n += 1;
             if redact(&text).0.contains(&secret) {
                 missed.push(text);
@@ -237,23 +199,37 @@ const KINDS: usize = 34;
 
 #[test]
 fn nearly_all_secrets_are_found_and_hardly_anything_else() {
-    let secrets = secrets();
-    assert_eq!(secrets.len(), 300);
-    let missed: Vec<&(&str, String, String)> =
-        secrets.iter().filter(|(_, text, secret)| redact(text).0.contains(secret.as_str())).collect();
+    let (forms, secrets) = (forms(), secrets());
+    assert!(forms.len() >= 150 && secrets.len() == VALUES * forms.len());
+    let missed: Vec<_> =
+        secrets.iter().filter(|(_, text, secret, _)| redact(text).0.contains(secret.as_str())).collect();
+    let n_missed = |form: &str| missed.iter().filter(|m| m.3 == form).count();
     let mut random = Random(0xfee1);
     let lines: Vec<String> = (0..LOOK_ALIKES).map(|i| look_alike(&mut random, i % KINDS)).collect();
     let wrong: Vec<&String> = lines.iter().filter(|line| !redact(line).1.is_empty()).collect();
-    for kind in ["go", "python", "yaml", "json", "toml", "docker", "shell", "env"] {
-        let n = secrets.iter().filter(|s| s.0 == kind).count();
-        let n_found = n - missed.iter().filter(|s| s.0 == kind).count();
-        println!("| {kind} | {n} | {n_found} |");
+    let kinds: std::collections::BTreeSet<&str> = forms.iter().map(|f| f.0).collect();
+    for kind in kinds {
+        let of_kind = || forms.iter().filter(|f| f.0 == kind);
+        let n_missed: Vec<usize> = of_kind().map(|f| n_missed(&f.1)).collect();
+        let n_whole = n_missed.iter().filter(|n| **n == 0).count();
+        let n_found = VALUES * n_missed.len() - n_missed.iter().sum::<usize>();
+        println!("| {kind} | {} | {n_whole} | {} | {n_found} |", n_missed.len(), VALUES * n_missed.len());
     }
-    println!("found {} of {}, taken for secrets {} of {LOOK_ALIKES}", 300 - missed.len(), 300, wrong.len());
-    for (kind, text, _) in missed.iter().take(30) {
+    let n_never = forms.iter().filter(|f| n_missed(&f.1) == VALUES).count();
+    let n_whole = forms.iter().filter(|f| n_missed(&f.1) == 0).count();
+    println!(
+        "of {} forms {n_whole} are found with every value and {n_never} with none; of {} secrets {}; taken for \
+         secrets {} of {LOOK_ALIKES} lines",
+        forms.len(),
+        secrets.len(),
+        secrets.len() - missed.len(),
+        wrong.len()
+    );
+    for (kind, text, ..) in missed.iter().take(60) {
         println!("missed in {kind}: {}", text.trim_end());
     }
     wrong.iter().take(30).for_each(|line| println!("wrong: {line}"));
     assert!(missed.len() * 20 <= secrets.len(), "{} missed", missed.len());
+    assert!(n_whole * 10 >= forms.len() * 9, "{n_whole} forms are found with every value");
     assert!(wrong.len() * 100 <= LOOK_ALIKES, "{} wrong", wrong.len());
 }

@@ -12,11 +12,17 @@ fn a_folder_belongs_to_the_nearest_root() {
         "home/repo/sub/c",
         "home/proj/src",
         "home/plain/x",
+        "home/hg/.hg",
+        "home/hg/a/b",
+        "home/old/.svn",
+        "home/old/a/.svn",
+        "home/old/a/b/.svn",
     ] {
         fs::create_dir_all(top.join(dir)).unwrap();
     }
     fs::write(top.join("home/proj/go.mod"), "module m\n").unwrap();
     fs::write(top.join("home/pyproject.toml"), "").unwrap();
+    fs::write(top.join("home/proj/src/package.json"), "{}").unwrap();
     let home = top.join("home");
     let check = |cwd: &str, registered: &[&str], want: Option<&str>| {
         let is_registered = |dir: &Path| registered.iter().any(|r| top.join(r) == dir);
@@ -27,6 +33,8 @@ fn a_folder_belongs_to_the_nearest_root() {
     check("home/repo/sub/c", &["home/repo"], Some("home/repo/sub"));
     check("home/repo/sub/c", &["home/repo", "home/repo/sub/c"], Some("home/repo/sub/c"));
     check("home/proj/src", &[], Some("home/proj"));
+    check("home/hg/a/b", &[], Some("home/hg"));
+    check("home/old/a/b", &[], Some("home/old"));
     check("home/proj/src", &["home"], Some("home"));
     check("home/plain/x", &[], Some("home/plain/x"));
     check("home", &[], None);

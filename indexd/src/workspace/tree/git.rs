@@ -1,6 +1,10 @@
-//! Where a repository keeps the few files the shell itself looks at: `HEAD`, refs, `info/exclude`, and
-//! where the user's excludes for all repositories are.
+//! Where a repository keeps the few files the shell itself looks at: `HEAD`, refs, `info/exclude`; and
+//! git's settings, which gix reads: they say where the user's excludes for all repositories are.
 
+use bstr::{BStr, BString, ByteSlice};
+use gix_config::Source;
+use gix_config::file::includes;
+use indexd_history::Conversions;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -37,6 +41,12 @@ impl GitFolders {
         (matches!(id.len(), 40 | 64) && id.bytes().all(|b| b.is_ascii_hexdigit())).then(|| id.to_owned())
     }
 
+    /// The branch that HEAD names, in full.
+    fn branch(&self) -> Option<gix_ref::FullName> {
+        let head = read_small(&self.head.join("HEAD"))?;
+        head.strip_prefix("ref:")?.trim().to_owned().try_into().ok()
+    }
+
     fn packed(&self, name: &str) -> Option<String> {
         let text = fs::read_to_string(self.common.join("packed-refs")).ok()?;
         let line = text.lines().find(|l| l.split_once(' ').is_some_and(|(_, n)| n == name))?;
@@ -70,34 +80,152 @@ impl GitFolders {
     }
 }
 
-/// The user's own excludes for all repositories: the file that git's settings name, else git's default
-/// place; whether it exists is another matter.
-pub fn excludes_file() -> Option<PathBuf> {
-    let var = |name: &str| std::env::var_os(name).filter(|v| !v.is_empty()).map(PathBuf::from);
-    let home = etcetera::home_dir().ok();
-    let config = var("XDG_CONFIG_HOME").or_else(|| Some(home.as_ref()?.join(".config")));
-    let in_config = |file: &str| Some(config.as_ref()?.join("git").join(file));
-    // The strongest first.
-    let settings = match var("GIT_CONFIG_GLOBAL") {
-        Some(global) => [Some(global), None],
-        None => [home.as_ref().map(|h| h.join(".gitconfig")), in_config("config")],
-    };
-    let system = var("GIT_CONFIG_SYSTEM").unwrap_or_else(|| "/etc/gitconfig".into());
-    let settings = settings.into_iter().flatten().chain([system]);
-    let texts = settings.filter_map(|file| Some(String::from_utf8_lossy(&fs::read(file).ok()?).into_owned()));
-    let mut named = texts.filter_map(|text| excludes_in(&text, home.as_deref()));
-    named.next().or_else(|| in_config("ignore"))
+/// Git's settings as they hold in a repository, or for the user alone.
+pub struct Settings {
+    file: gix_config::File,
+    /// What paths are relative to: the top of the work tree.
+    top: Option<PathBuf>,
 }
 
-/// What `core.excludesFile` says in a file of settings; the last word counts.
-fn excludes_in(settings: &str, home: Option<&Path>) -> Option<PathBuf> {
-    let pairs = settings.lines().filter_map(|line| line.split_once('='));
-    let named = pairs.filter(|(key, _)| key.trim().eq_ignore_ascii_case("excludesfile"));
-    let value = named.map(|(_, value)| value.trim().trim_matches('"').trim()).rfind(|v| !v.is_empty())?;
-    match value.strip_prefix("~/") {
-        Some(rest) => Some(home?.join(rest)),
-        None => Some(value.into()),
+/// Bytes of a file of settings; a longer one counts for nothing.
+const SETTINGS_BYTES_MAX: u64 = 1 << 20;
+
+impl Settings {
+    /// Reads the settings of the system, of the user and of a repository, with what they include. A file
+    /// that cannot be read or understood counts for nothing.
+    pub fn of(git: Option<&GitFolders>) -> Self {
+        let mut all = gix_config::File::default();
+        let home = etcetera::home_dir().ok();
+        let git_dir = git.map(|git| &*git.head);
+        let place = Place { home: home.as_deref(), git_dir, branch: git.and_then(GitFolders::branch) };
+        for (path, source) in files_of_the_user(home.as_deref()) {
+            place.add(&mut all, &path, source);
+        }
+        if let Some(git) = git {
+            place.add(&mut all, &git.common.join("config"), Source::Local);
+            if matches!(all.boolean("extensions.worktreeConfig"), Ok(Some(true))) {
+                place.add(&mut all, &git.head.join("config.worktree"), Source::Worktree);
+            }
+        }
+        Self { file: all, top: git.map(|git| git.root.clone()) }
     }
+
+    /// The excludes for all repositories: the file that `core.excludesFile` names, else git's default
+    /// place; whether it exists is another matter.
+    pub fn excludes_file(&self) -> Option<PathBuf> {
+        self.path("core.excludesFile", "ignore")
+    }
+
+    /// What git makes of files on their way to it.
+    pub fn conversions(&self) -> Conversions {
+        let has_program = |name: &&BStr| {
+            let has = |key: &str| {
+                self.file.string_by("filter", Some(*name), key).is_some_and(|run| !run.is_empty())
+            };
+            has("clean") || has("process")
+        };
+        let sections = self.file.sections_by_name("filter").into_iter().flatten();
+        let names: Vec<BString> =
+            sections.filter_map(|s| Some(s.header().subsection_name()?.to_owned())).collect();
+        Conversions {
+            autocrlf: self.word("core.autocrlf"),
+            eol: self.word("core.eol"),
+            attributes_file: self.path("core.attributesFile", "attributes"),
+            filters: names.iter().map(|n| n.as_bstr()).filter(has_program).map(ToString::to_string).collect(),
+        }
+    }
+
+    /// Whether paths are compared without regard to capitals.
+    pub fn ignores_case(&self) -> bool {
+        matches!(self.file.boolean("core.ignoreCase"), Ok(Some(true)))
+    }
+
+    fn word(&self, key: &str) -> Option<String> {
+        self.file.string(key).map(|value| value.to_string())
+    }
+
+    fn path(&self, key: &str, default: &str) -> Option<PathBuf> {
+        let home = etcetera::home_dir().ok();
+        let Some(named) = self.file.path(key) else {
+            let config = variable("XDG_CONFIG_HOME").or_else(|| Some(home?.join(".config")));
+            return Some(config?.join("git").join(default));
+        };
+        let path =
+            named.interpolate(interpolation(home.as_deref())).ok().filter(|p| !p.as_os_str().is_empty())?;
+        if path.is_absolute() { Some(path) } else { Some(self.top.as_ref()?.join(path)) }
+    }
+}
+
+fn variable(name: &str) -> Option<PathBuf> {
+    std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from)
+}
+
+fn interpolation(home: Option<&Path>) -> gix_config::path::interpolate::Context<'_> {
+    gix_config::path::interpolate::Context { home_dir: home, ..Default::default() }
+}
+
+/// The weakest first.
+fn files_of_the_user(home: Option<&Path>) -> Vec<(PathBuf, Source)> {
+    let mut files = Vec::new();
+    if std::env::var("GIT_CONFIG_NOSYSTEM").map_or(true, |v| matches!(&*v, "" | "0" | "false" | "no" | "off"))
+    {
+        let system = variable("GIT_CONFIG_SYSTEM").unwrap_or_else(|| "/etc/gitconfig".into());
+        files.push((system, Source::System));
+    }
+    if let Some(global) = std::env::var_os("GIT_CONFIG_GLOBAL") {
+        files.push((global.into(), Source::User));
+        return files;
+    }
+    let config = variable("XDG_CONFIG_HOME").or_else(|| Some(home?.join(".config")));
+    files.extend(config.map(|dir| (dir.join("git").join("config"), Source::Git)));
+    files.extend(home.map(|dir| (dir.join(".gitconfig"), Source::User)));
+    files
+}
+
+/// Where settings come from: what conditions ask for.
+struct Place<'a> {
+    home: Option<&'a Path>,
+    git_dir: Option<&'a Path>,
+    branch: Option<gix_ref::FullName>,
+}
+
+impl Place<'_> {
+    /// Adds the settings of a file, which win over those before, with what they include. What a
+    /// repository includes is followed one level deep, and not at all where it is large.
+    fn add(&self, all: &mut gix_config::File, path: &Path, source: Source) {
+        if !is_file_of(path, SETTINGS_BYTES_MAX) {
+            return;
+        }
+        let Ok(mut file) = gix_config::File::from_path_no_includes(path.to_owned(), source) else { return };
+        let is_foreign = matches!(source, Source::Local | Source::Worktree);
+        let branch_name = self.branch.as_ref().map(AsRef::as_ref);
+        let conditional = includes::conditional::Context { git_dir: self.git_dir, branch_name };
+        let includes = includes::Options {
+            max_depth: if is_foreign { 1 } else { 10 },
+            err_on_max_depth_exceeded: false,
+            ..includes::Options::follow(interpolation(self.home), conditional)
+        };
+        if !is_foreign || self.includes_of(&file, path).iter().all(|p| is_file_of(p, SETTINGS_BYTES_MAX)) {
+            let options = gix_config::file::init::Options { includes, ..Default::default() };
+            let _ = file.resolve_includes(options);
+        }
+        let _ = all.append(file);
+    }
+
+    /// The files that a file of settings names to be included, whatever their conditions are.
+    fn includes_of(&self, file: &gix_config::File, path: &Path) -> Vec<PathBuf> {
+        let sections = ["include", "includeIf"].iter().filter_map(|name| file.sections_by_name(name));
+        let named = sections.flatten().flat_map(|section| section.values("path"));
+        let full = named
+            .filter_map(|value| gix_config::Path::from(value).interpolate(interpolation(self.home)).ok());
+        let dir = path.parent().unwrap_or(Path::new("/"));
+        full.map(|named| dir.join(named)).filter(|named| named.exists()).collect()
+    }
+}
+
+/// Whether a path leads to a regular file of at most so many bytes.
+fn is_file_of(path: &Path, bytes_max: u64) -> bool {
+    fs::metadata(path).is_ok_and(|meta| meta.is_file() && meta.len() <= bytes_max)
 }
 
 fn read_small(file: &Path) -> Option<String> {
@@ -151,24 +279,6 @@ mod tests {
         let linked = GitFolders::find(&top.join("linked")).unwrap();
         assert_eq!(linked.head, top.join("main/.git/worktrees/w"));
         assert_eq!(linked.common, top.join("main/.git"));
-    }
-
-    #[test]
-    fn settings_name_the_file_of_excludes() {
-        for (settings, want) in [
-            ("[core]\n\texcludesFile = ~/my/ignore\n", Some("/home/me/my/ignore")),
-            ("[core]\nexcludesfile=\"/etc/a b\"\r\n", Some("/etc/a b")),
-            ("[core]\nEXCLUDESFILE = /first\nexcludesfile = /last\n", Some("/last")),
-            ("[core]\nexcludesfile =\n[user]\nname = excludesfile\n", None),
-            ("", None),
-        ] {
-            assert_eq!(
-                excludes_in(settings, Some(Path::new("/home/me"))),
-                want.map(PathBuf::from),
-                "{settings}"
-            );
-        }
-        assert_eq!(excludes_in("excludesfile = ~/a", None), None);
     }
 
     #[test]

@@ -2,7 +2,7 @@
 //! people set up for assistants, and the configured excludes.
 //!
 //! One function decides, [`Layer::admits`], for the scan of a whole tree and for a single event
-//! alike. A [`Layer`] holds the patterns of one folder and points to the folders above it; a folder
+//! alike. Patterns are in git's dialect and matched by gix. A [`Layer`] holds the patterns of one folder and points to the folders above it; a folder
 //! without ignore files shares the layer of its parent. Patterns only: the git index is not read,
 //! so a tracked file that is ignored is not in the set. What lies below an excluded folder is
 //! excluded, as in git.
@@ -11,9 +11,14 @@
 //! git's global excludes; within one kind the deepest folder wins. Fences and configured excludes
 //! only ever take away.
 
+use super::git::{GitFolders, Settings};
 use crate::config::{EXCLUDES, REPO_CONFIG};
-use ignore::Match;
-use ignore::gitignore::{Gitignore, GitignoreBuilder, Glob};
+use bstr::{BString, ByteSlice};
+use gix_glob::Pattern;
+use gix_glob::pattern::Case;
+use gix_glob::wildmatch::Mode;
+use indexd_proto::paths::METADATA;
+use rustc_hash::FxHashMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
@@ -41,7 +46,7 @@ const N_KINDS: usize = NAMES.len() + 3;
 /// What stands for the file of a rule that finds secrets; its pattern is the name of that rule.
 const SECRETS: &str = "rules for secrets";
 /// Bytes. Longer ignore files are cut: no hand-written one comes near.
-const IGNORE_FILE_BYTES_MAX: usize = 1 << 20;
+const IGNORE_FILE_BYTES_MAX: u64 = 1 << 20;
 
 /// The patterns of one folder, on top of those above it; by default none.
 #[derive(Default)]
@@ -51,17 +56,29 @@ pub struct Layer {
     /// For folders above the root: the way from there to the root, slash included.
     prefix: Box<str>,
     sets: Vec<Set>,
+    /// Whether git is told to take capitals for small letters.
+    case: Case,
     up: Option<Arc<Layer>>,
 }
 
 /// The patterns of one file.
 struct Set {
     kind: usize,
-    text: Box<str>,
+    text: Box<[u8]>,
     /// Made of the text when the first path is judged: nothing may ever ask.
-    patterns: OnceLock<Gitignore>,
+    patterns: OnceLock<Patterns>,
     /// The file; that of the settings is named by its key.
     source: Box<Path>,
+}
+
+/// Patterns with their lines, from 1, in the order in which they stand.
+#[derive(Default)]
+struct Patterns {
+    /// Names and nothing else: where they stand in `all`, ascending.
+    names: FxHashMap<BString, Vec<usize>>,
+    /// The others: where they stand in `all`, ascending.
+    others: Vec<usize>,
+    all: Vec<(Pattern, usize)>,
 }
 
 /// A rule that leaves a path out.
@@ -69,19 +86,36 @@ struct Set {
 pub struct Rule {
     /// The file it stands in, or [`EXCLUDES`].
     pub source: PathBuf,
-    /// Its line, from 1, as the file is now.
+    /// Its line, from 1.
     pub line: Option<u32>,
     /// The pattern as written.
     pub pattern: String,
 }
 
-/// What a set says about a path: included again or not, and where.
-type Verdict<'l> = (bool, &'l Set, &'l Glob);
+/// What a set says about a path: included again or not, and in which line.
+type Verdict<'l> = (bool, &'l Set, usize);
 
 /// Whether an entry of this name changes the rules of its folder: an ignore file, our settings, or
-/// `.git`, which makes the folder a repository of its own.
+/// what makes the folder a repository of its own.
 pub fn is_rule_file(name: &str) -> bool {
-    name.starts_with('.') && (name == ".git" || name == REPO_CONFIG || is_ignore_file(name))
+    name == REPO_CONFIG || is_metadata(name) || is_ignore_file(name)
+}
+
+/// Whether an entry of this name is what a version control keeps.
+pub fn is_metadata(name: &str) -> bool {
+    name.starts_with(['.', '_']) && METADATA.contains(&name)
+}
+
+/// Whether a folder below the root is a repository of its own, by the names in it. Subversion may have its
+/// folder in each folder of one.
+pub fn is_nested(has: impl Fn(&str) -> bool) -> bool {
+    METADATA.iter().any(|name| *name != ".svn" && has(name)) || is_bare(has)
+}
+
+/// Whether a folder holds what git keeps of a repository, without its files, or is a `CVS` folder.
+pub fn is_bare(has: impl Fn(&str) -> bool) -> bool {
+    let has_all = |names: &[&str]| names.iter().all(|name| has(name));
+    has_all(&["HEAD", "objects", "refs"]) || has_all(&["Entries", "Repository", "Root"])
 }
 
 /// Whether an entry is left out because its name is a secret: paths are shown everywhere.
@@ -99,20 +133,22 @@ impl Layer {
     /// `.gitignore` files between an enclosing repository's root and this root.
     pub fn top(root: &Path, excludes: &[String]) -> Arc<Self> {
         let mut sets = Vec::new();
-        sets.extend(patterns(KIND_CONFIG, Path::new(EXCLUDES), &excludes.join("\n")));
-        if let Some(path) = super::git::excludes_file() {
-            sets.extend(read_rules(&path).and_then(|text| patterns(KIND_GLOBAL, &path, &text)));
+        sets.extend(patterns(KIND_CONFIG, Path::new(EXCLUDES), excludes.join("\n").into_bytes()));
+        let git = GitFolders::find(root);
+        let settings = Settings::of(git.as_ref());
+        if let Some(path) = settings.excludes_file() {
+            sets.extend(read_followed(&path).and_then(|text| patterns(KIND_GLOBAL, &path, text)));
         }
-        let git = super::git::GitFolders::find(root);
         if let Some(git) = &git {
             let path = git.common.join("info").join("exclude");
-            sets.extend(read_rules(&path).and_then(|text| patterns(KIND_EXCLUDE, &path, &text)));
+            sets.extend(read_followed(&path).and_then(|text| patterns(KIND_EXCLUDE, &path, text)));
         }
-        let mut layer = Self::new(0, "", sets, None);
+        let case = if settings.ignores_case() { Case::Fold } else { Case::Sensitive };
+        let mut layer = Arc::new(Self { base_len: 0, prefix: "".into(), sets, case, up: None });
         for (dir, prefix) in git.map_or_else(Vec::new, |git| above(&git.root, root)) {
             let path = dir.join(NAMES[KIND_GITIGNORE]);
-            if let Some(set) = read_rules(&path).and_then(|text| patterns(KIND_GITIGNORE, &path, &text)) {
-                layer = Self::new(0, &prefix, vec![set], Some(layer));
+            if let Some(set) = read_rules(&path).and_then(|text| patterns(KIND_GITIGNORE, &path, text)) {
+                layer = Self::new(0, &prefix, vec![set], layer);
             }
         }
         layer
@@ -125,25 +161,25 @@ impl Layer {
         for (kind, name) in NAMES.iter().enumerate() {
             if present(name) {
                 let path = dir.join(name);
-                sets.extend(read_rules(&path).and_then(|text| patterns(kind, &path, &text)));
+                sets.extend(read_rules(&path).and_then(|text| patterns(kind, &path, text)));
             }
         }
         if sets.is_empty() {
             return Arc::clone(up);
         }
         let base_len = if rel.is_empty() { 0 } else { rel.len() + 1 };
-        Self::new(base_len, "", sets, Some(Arc::clone(up)))
+        Self::new(base_len, "", sets, Arc::clone(up))
     }
 
-    fn new(base_len: usize, prefix: &str, sets: Vec<Set>, up: Option<Arc<Self>>) -> Arc<Self> {
-        Arc::new(Self { base_len, prefix: prefix.into(), sets, up })
+    fn new(base_len: usize, prefix: &str, sets: Vec<Set>, up: Arc<Self>) -> Arc<Self> {
+        Arc::new(Self { base_len, prefix: prefix.into(), sets, case: up.case, up: Some(up) })
     }
 
     /// Whether the entry `rel` of this folder is in the set by its name, its folder being so.
-    /// `.git` never is. Whether a folder is a repository of its own is for the caller to see.
+    /// What a version control keeps never is. Whether a folder is a repository of its own is for the caller to see.
     pub fn admits(&self, rel: &str, is_dir: bool) -> bool {
         let name = indexd_model::path::file_name_of(rel);
-        name != ".git" && !holds_secret(name) && self.denied_by(rel, is_dir).is_none()
+        !is_metadata(name) && !holds_secret(name) && self.denied_by(rel, is_dir).is_none()
     }
 
     /// The rule that takes the entry `rel` out of the set, its folder being in it.
@@ -151,19 +187,12 @@ impl Layer {
         if let Some(rule) = indexd_secrets::in_name(indexd_model::path::file_name_of(rel)) {
             return Some(Rule { source: SECRETS.into(), line: None, pattern: rule.to_owned() });
         }
-        let (_, set, glob) = self.denied_by(rel, is_dir)?;
-        let text = if set.kind == KIND_CONFIG { None } else { read_rules(&set.source) };
-        // Of equal lines the last one decides.
-        let line = text.and_then(|text| {
-            text.lines()
-                .rev()
-                .position(|l| l.trim_end() == glob.original())
-                .map(|from_end| text.lines().count() - from_end)
-        });
+        let (_, set, line) = self.denied_by(rel, is_dir)?;
+        let pattern = set.text.lines().nth(line - 1).unwrap_or_default();
         Some(Rule {
             source: set.source.to_path_buf(),
-            line: line.and_then(|n| u32::try_from(n).ok()),
-            pattern: glob.original().to_owned(),
+            line: u32::try_from(line).ok().filter(|_| set.kind != KIND_CONFIG),
+            pattern: pattern.trim_end().to_str_lossy().into_owned(),
         })
     }
 
@@ -187,36 +216,83 @@ impl Layer {
 
     /// Whether a set includes a path again or ignores it, and the pattern that says so.
     fn matched<'l>(&self, set: &'l Set, rel: &str, is_dir: bool) -> Option<Verdict<'l>> {
-        let patterns = set.patterns.get_or_init(|| compiled(&set.text));
-        let verdict = if self.prefix.is_empty() {
-            patterns.matched(&rel[self.base_len..], is_dir)
+        let patterns = set.patterns.get_or_init(|| Patterns::of(&set.text, self.case));
+        let (pattern, line) = if self.prefix.is_empty() {
+            patterns.last_of(rel[self.base_len..].as_bytes(), is_dir, self.case)?
         } else {
-            patterns.matched(format!("{}{rel}", self.prefix), is_dir)
+            patterns.last_of(format!("{}{rel}", self.prefix).as_bytes(), is_dir, self.case)?
         };
-        match verdict {
-            Match::None => None,
-            Match::Ignore(glob) => Some((false, set, glob)),
-            Match::Whitelist(glob) => Some((true, set, glob)),
+        Some((pattern.is_negative(), set, *line))
+    }
+}
+
+impl Patterns {
+    /// Reads a file of patterns. A line that is no pattern counts for nothing, as in git.
+    fn of(text: &[u8], case: Case) -> Self {
+        let mut out = Self::default();
+        // The last line ends as all others do, for git too.
+        let text = [text, b"\n"].concat();
+        for (at, (pattern, line, _)) in gix_ignore::parse(&text, false).enumerate() {
+            let is_name = pattern.first_wildcard_pos.is_none()
+                && pattern.mode.contains(gix_glob::pattern::Mode::NO_SUB_DIR)
+                && !pattern.mode.contains(gix_glob::pattern::Mode::ABSOLUTE);
+            if is_name && case == Case::Sensitive {
+                out.names.entry(pattern.text.clone()).or_default().push(at);
+            } else {
+                out.others.push(at);
+            }
+            out.all.push((pattern, line));
         }
+        out
+    }
+
+    /// The last pattern that matches a path below the folder of the file.
+    fn last_of(&self, path: &[u8], is_dir: bool, case: Case) -> Option<&(Pattern, usize)> {
+        let path = path.as_bstr();
+        let name_at = path.rfind_byte(b'/').map(|at| at + 1);
+        let name = path[name_at.unwrap_or(0)..].as_bstr();
+        let matches = |at: &&usize| {
+            let pattern = &self.all[**at].0;
+            pattern.matches_repo_relative_path(
+                path,
+                name_at,
+                Some(is_dir),
+                case,
+                Mode::NO_MATCH_SLASH_LITERAL,
+            )
+        };
+        let named = self.names.get(name).and_then(|all| all.iter().rev().find(matches));
+        let is_later = |at: &&usize| named.is_none_or(|named| *at > named);
+        let other = self.others.iter().rev().take_while(is_later).find(matches);
+        other.or(named).map(|at| &self.all[*at])
     }
 }
 
 /// Existing folders outside the workspace whose entries decide about it: that of git's global
 /// excludes, and those of an enclosing repository's `.gitignore` files.
 pub fn outside(root: &Path) -> Vec<PathBuf> {
-    let global = super::git::excludes_file();
-    let mut dirs: Vec<PathBuf> = global.iter().filter_map(|p| p.parent().map(Path::to_owned)).collect();
-    if let Some(git) = super::git::GitFolders::find(root) {
+    let git = GitFolders::find(root);
+    let global = Settings::of(git.as_ref()).excludes_file().into_iter().flat_map(|path| both_ends(&path));
+    let mut dirs: Vec<PathBuf> = global.filter_map(|p| p.parent().map(Path::to_owned)).collect();
+    if let Some(git) = git {
         dirs.extend(above(&git.root, root).into_iter().map(|(dir, _)| dir));
     }
     dirs.retain(|d| d.is_dir());
     dirs
 }
 
-/// Whether a path outside the workspace may be one of its rule files.
-pub fn is_outside_rule(path: &Path) -> bool {
+/// Whether a path outside the workspace at `root` may be one of its rule files.
+pub fn is_outside_rule(root: &Path, path: &Path) -> bool {
+    let global = || Settings::of(GitFolders::find(root).as_ref()).excludes_file();
     path.file_name().is_some_and(|n| n == NAMES[KIND_GITIGNORE])
-        || super::git::excludes_file().as_deref() == Some(path)
+        || global().is_some_and(|file| both_ends(&file).iter().any(|end| end == path))
+}
+
+/// A file as it is named and, where that is a link, the one that it leads to.
+fn both_ends(file: &Path) -> Vec<PathBuf> {
+    let mut ends = vec![file.to_owned()];
+    ends.extend(fs::canonicalize(file).ok().filter(|end| end != file));
+    ends
 }
 
 /// The folders from `top` down to the parent of `root`, with the way from each to the root.
@@ -233,30 +309,26 @@ fn above(top: &Path, root: &Path) -> Vec<(PathBuf, String)> {
     out
 }
 
-/// A file of patterns; `None` when it is no regular file or cannot be read.
-fn read_rules(path: &Path) -> Option<String> {
-    let meta = fs::symlink_metadata(path).ok()?;
-    if !meta.is_file() {
-        return None;
-    }
-    let mut bytes = fs::read(path).ok()?;
-    bytes.truncate(IGNORE_FILE_BYTES_MAX);
-    Some(String::from_utf8_lossy(&bytes).trim_start_matches('\u{feff}').to_owned())
+/// A file of patterns in the tree; `None` when it is no regular file or cannot be read.
+fn read_rules(path: &Path) -> Option<Vec<u8>> {
+    fs::symlink_metadata(path).ok().filter(fs::Metadata::is_file)?;
+    read_followed(path)
+}
+
+/// A file of patterns outside the tree, which may be a link, as for git.
+fn read_followed(path: &Path) -> Option<Vec<u8>> {
+    fs::metadata(path).ok().filter(fs::Metadata::is_file)?;
+    let mut bytes = Vec::new();
+    let file = fs::File::open(path).ok()?;
+    std::io::Read::read_to_end(&mut std::io::Read::take(file, IGNORE_FILE_BYTES_MAX), &mut bytes).ok()?;
+    Some(bytes)
 }
 
 /// A set of patterns; `None` without any.
-fn patterns(kind: usize, source: &Path, text: &str) -> Option<Set> {
-    let has_any = text.lines().any(|line| !line.trim().is_empty() && !line.starts_with('#'));
-    has_any.then(|| Set { kind, text: text.into(), patterns: OnceLock::new(), source: source.into() })
-}
-
-/// A line that is no valid pattern counts for nothing, as in git.
-fn compiled(text: &str) -> Gitignore {
-    let mut builder = GitignoreBuilder::new("");
-    for line in text.lines() {
-        let _ = builder.add_line(None, line);
-    }
-    builder.build().unwrap_or_else(|_| Gitignore::empty())
+fn patterns(kind: usize, source: &Path, text: Vec<u8>) -> Option<Set> {
+    let has_any = text.lines().any(|line| !line.trim().is_empty() && !line.starts_with(b"#"));
+    let patterns = OnceLock::new();
+    has_any.then(|| Set { kind, text: text.into(), patterns, source: source.into() })
 }
 
 #[cfg(test)]
@@ -264,8 +336,9 @@ mod tests {
     use super::*;
 
     fn layer(up: Option<Arc<Layer>>, base_len: usize, sets: &[(usize, &str)]) -> Arc<Layer> {
-        let sets = sets.iter().filter_map(|(kind, text)| patterns(*kind, Path::new(""), text)).collect();
-        Layer::new(base_len, "", sets, up)
+        let sets =
+            sets.iter().filter_map(|(kind, text)| patterns(*kind, Path::new(""), text.as_bytes().into()));
+        Layer::new(base_len, "", sets.collect(), up.unwrap_or_default())
     }
 
     #[test]
@@ -280,6 +353,9 @@ mod tests {
             (&top, "a.txt", false, true),
             (&top, ".hidden", false, true),
             (&top, ".git", true, false),
+            (&top, ".svn", true, false),
+            (&top, "sub/.hg", true, false),
+            (&top, "sub/.github", true, true),
             (&top, "build", true, false),
             (&top, "build", false, true),
             (&top, "only-root", false, false),
@@ -297,8 +373,9 @@ mod tests {
 
     #[test]
     fn patterns_above_the_root_see_the_whole_way() {
-        let sets = patterns(KIND_GITIGNORE, Path::new(""), "/pkg/gen/\n/other\n").into_iter().collect();
-        let above = Layer::new(0, "pkg/", sets, None);
+        let sets =
+            patterns(KIND_GITIGNORE, Path::new(""), "/pkg/gen/\n/other\n".into()).into_iter().collect();
+        let above = Layer::new(0, "pkg/", sets, Arc::default());
         assert!(!above.admits("gen", true));
         assert!(above.admits("other", false));
     }

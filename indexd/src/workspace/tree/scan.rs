@@ -6,7 +6,7 @@
 //! the looks.
 
 use super::known::{Comparing, KnownFiles};
-use super::rules::{Layer, holds_secret};
+use super::rules::{Layer, holds_secret, is_nested};
 use indexd_model::RepoPath;
 use indexd_model::path::join;
 use indexd_os::{EntryKind, FileMeta, Folder};
@@ -187,7 +187,7 @@ impl Walk<'_> {
             Ok(name) => drop(listed.insert(name.to_owned(), kind)),
             Err(_) => skipped.push(join(rel, &String::from_utf8_lossy(name))),
         })?;
-        if !rel.is_empty() && listed.contains_key(".git") {
+        if !rel.is_empty() && is_nested(|name| listed.contains_key(name)) {
             self.found().nested.push(rel.to_owned());
             return Ok(());
         }

@@ -3,6 +3,8 @@
 //! A patch applies to a text that exists: the old text, or, if the patch has been applied, the new one.
 //! [`FilePatch::sides`] finds out which one it is and computes the other one.
 
+use indexd_model::REDACTION_MARK;
+
 /// Maximum files of a patch.
 const FILES_MAX: usize = 2_000;
 /// Maximum lines by which a hunk may have moved.
@@ -231,7 +233,10 @@ impl FilePatch {
             let fits = |start: usize| {
                 start >= at
                     && start + old.len() <= lines.len()
-                    && old.iter().zip(&lines[start..]).all(|(o, l)| plain(l) == o.trim_end_matches('\r'))
+                    && old
+                        .iter()
+                        .zip(&lines[start..])
+                        .all(|(o, l)| is_shown_as(o.trim_end_matches('\r'), &plain(l)))
             };
             // A hunk without lines of this side follows the line that it names.
             let named = hunk.starts[from].saturating_sub(usize::from(!old.is_empty()));
@@ -253,6 +258,40 @@ impl FilePatch {
         lines[at..].iter().for_each(|l| out.push_str(l));
         Some(out)
     }
+}
+
+/// Bytes of secrets that are too short for a mark and consist of asterisks alone.
+const UNMARKED: std::ops::RangeInclusive<usize> = 6..=9;
+
+/// True if `there`, a line of the index, is `line` or what is shown of it: secrets are replaced by marks of
+/// the same length.
+fn is_shown_as(line: &str, there: &str) -> bool {
+    if line == there {
+        return true;
+    }
+    if line.len() != there.len() || !there.contains('*') && !there.contains(REDACTION_MARK) {
+        return false;
+    }
+    let (line, there) = (line.as_bytes(), there.as_bytes());
+    let mut at = 0;
+    while at < there.len() {
+        let hidden = hidden_at(&there[at..]);
+        if hidden == 0 && line[at] != there[at] {
+            return false;
+        }
+        at += hidden.max(1);
+    }
+    true
+}
+
+/// Bytes of the redacted place with which a text begins.
+fn hidden_at(text: &[u8]) -> usize {
+    let stars = |text: &[u8]| text.iter().take_while(|b| **b == b'*').count();
+    if text.starts_with(REDACTION_MARK.as_bytes()) {
+        let end = text.iter().position(|b| *b == b']').map_or(0, |at| at + 1);
+        return end + stars(&text[end..]);
+    }
+    Some(stars(text)).filter(|n| UNMARKED.contains(n)).unwrap_or(0)
 }
 
 #[cfg(test)]
@@ -332,6 +371,21 @@ mod tests {
         check(2, None, r#"None -> Some("y\nz") false"#);
         check(2, Some("y\nz"), r#"None -> Some("y\nz") true"#);
         check(3, Some("any\n"), r#"Some("any\n") -> Some("any\n") true"#);
+    }
+
+    #[test]
+    fn a_line_without_its_secrets_is_the_line() {
+        for (line, there, expect) in [
+            ("a", "a", true),
+            ("k = \"0123456789abcdef\"", "k = \"[REDACTED:x]****\"", true),
+            ("k = \"0123456789\"; x", "k = \"[REDACTED]\"; x", true),
+            ("k = \"0123456789\"; y", "k = \"[REDACTED]\"; x", false),
+            ("p = '0123456'", "p = '*******'", true),
+            ("p = '01'", "p = '**'", false),
+            ("longer 0123456789", "k [REDACTED]", false),
+        ] {
+            assert_eq!(is_shown_as(line, there), expect, "{line} {there}");
+        }
     }
 
     #[test]

@@ -203,7 +203,9 @@ impl Driver {
                 git.as_ref().is_some_and(|g| path.starts_with(&g.head) || path.starts_with(&g.common));
             if in_git && git.as_ref().is_some_and(|g| *path != g.root.join(".git")) {
                 self.head_is_dirty |= is_head(path);
-                self.needs_sweep |= path.ends_with("info/exclude");
+                // Settings may name other excludes.
+                self.needs_sweep |=
+                    ["info/exclude", "config", "config.worktree"].iter().any(|name| path.ends_with(name));
                 continue;
             }
             if path.file_name().is_some_and(|name| name == ".git")
@@ -217,7 +219,7 @@ impl Driver {
             match path.strip_prefix(&root) {
                 Ok(rel) => dirty.extend(rel.to_str().map(str::to_owned)),
                 // An ignore file above the root, or the user's own.
-                Err(_) => self.needs_sweep |= rules::is_outside_rule(path),
+                Err(_) => self.needs_sweep |= rules::is_outside_rule(&root, path),
             }
         }
         dirty

@@ -105,20 +105,115 @@ fn a_stamp_is_settled_when_its_clock_has_ticked() {
     }
 }
 
-/// The set as the `ignore` crate's own walker sees it, for rules that both know.
-fn by_walker(root: &Path) -> Vec<String> {
-    let mut builder = ignore::WalkBuilder::new(root);
-    builder.hidden(false).require_git(false).parents(false).git_global(false).git_exclude(false);
-    builder.add_custom_ignore_filename(".indexdignore");
-    builder.filter_entry(|e| e.file_name() != ".git");
-    let mut out: Vec<String> = builder
-        .build()
-        .flatten()
-        .filter(|e| e.file_type().is_some_and(|t| t.is_file()))
-        .map(|e| e.path().strip_prefix(root).unwrap().to_str().unwrap().to_owned())
-        .collect();
-    out.sort();
-    out
+/// A repository of git that knows no settings but its own.
+fn init(root: &Path) {
+    assert!(git(root, &["init", "-q"]).is_some());
+}
+
+/// What a command of git prints.
+fn git(root: &Path, args: &[&str]) -> Option<String> {
+    let out = std::process::Command::new("git").arg("-C").arg(root).args(args).output().unwrap();
+    out.status.success().then(|| String::from_utf8(out.stdout).unwrap())
+}
+
+/// The untracked files as git lists them, ordered.
+fn by_git(root: &Path) -> Vec<String> {
+    let listed = git(root, &["ls-files", "-co", "--exclude-standard", "-z"]).unwrap();
+    let mut names: Vec<String> = listed.split_terminator('\0').map(str::to_owned).collect();
+    names.sort();
+    names
+}
+
+fn cases(few: u32) -> ProptestConfig {
+    let asked = std::env::var("INDEXD_TEST_SCRIPTS").ok().and_then(|n| n.parse().ok());
+    ProptestConfig::with_cases(asked.unwrap_or(few))
+}
+
+const FILES: [&str; 24] = [
+    "a",
+    "ab",
+    "b.py",
+    "a.js",
+    "a.{js,ts}",
+    "b.py{}",
+    "foo.bar",
+    "foo/bar",
+    "foo/a/bar",
+    "foo/a/b/bar",
+    "fooxbar",
+    "src/gen/x",
+    "src/out/x",
+    "src/{gen,out}/x",
+    "[",
+    "x[y",
+    "a b",
+    "a b ",
+    "#a",
+    "!a",
+    "a\\b",
+    "é/ü.c",
+    "d/#b#",
+    "d/$x",
+];
+
+/// Each set of lines leaves out what git leaves out by it.
+#[test]
+fn patterns_mean_what_they_mean_to_git() {
+    let tmp = tempfile::tempdir().unwrap();
+    let root = tmp.path();
+    init(root);
+    FILES.iter().for_each(|path| write(root, path, "x"));
+    for rules in [
+        "*.py{}",
+        "*.{js,ts}",
+        "src/{gen,out}/",
+        "foo[^.]bar",
+        "[",
+        "x[",
+        "[[]",
+        "[]]",
+        "[z-a]",
+        "[!a]*",
+        "**/bar",
+        "foo/**",
+        "foo/**/bar",
+        "foo**bar",
+        "**",
+        "/*",
+        "/*\n!/foo",
+        "*\n!*/\n!*.py",
+        "a\\ b",
+        "a b\\ ",
+        "a b ",
+        "\\#a",
+        "\\!a",
+        "!a",
+        "*\n!a",
+        "a\\\\b",
+        "a\\",
+        "é",
+        "?",
+        "[[:alpha:]]",
+        "[[:alpha:]]?",
+        "foo/",
+        "foo/a/",
+        "/foo/*/bar",
+        "foo/*",
+        "*/bar",
+        "d/$x",
+        "\\$x",
+        "$x",
+        "\u{feff}ab",
+        "a\r\nab\r",
+        "  a",
+        "a*b",
+        "[a-b]*",
+        "#*#",
+        "\\#b#",
+    ] {
+        fs::write(root.join(".gitignore"), rules).unwrap();
+        assert_eq!(names(&all(root)), by_git(root), "{rules:?}");
+    }
 }
 
 fn a_dir() -> impl Strategy<Value = String> {
@@ -127,41 +222,134 @@ fn a_dir() -> impl Strategy<Value = String> {
 }
 
 fn a_pattern() -> impl Strategy<Value = String> {
+    let piece = proptest::sample::select(vec![
+        "*",
+        "**",
+        "**/",
+        "/",
+        "?",
+        "!",
+        "#",
+        "\\",
+        " ",
+        "[",
+        "]",
+        "[ab]",
+        "[!a]",
+        "[^.]",
+        "[a-",
+        "[[:alpha:]]",
+        "{",
+        "}",
+        ",",
+        "$",
+        "a",
+        "b",
+        "ab",
+        "build",
+        "f.go",
+        "g.py",
+        ".go",
+        ".py",
+        ".",
+        "x.d",
+    ]);
     prop_oneof![
         "!?/?(a|b|build|\\*|x\\.d|\\*\\*)(/(a|b|f\\.go|\\*\\.py|\\*\\*))?/?",
         "!?(\\*\\.go|f\\.\\*|a|b/|build/|\\[fg\\]\\.py|\\?\\.go)",
-        "#.*",
+        proptest::collection::vec(piece, 1..6).prop_map(|pieces| pieces.concat()),
     ]
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(64))]
+    #![proptest_config(cases(64))]
 
-    /// One file alone is judged as the walk of the whole tree judges it, and both agree with the
-    /// walker of the `ignore` crate.
+    /// Generated ignore files leave out what git leaves out, and one file alone is judged as the walk of
+    /// the whole tree judges it. `INDEXD_TEST_SCRIPTS` is how many.
     #[test]
-    fn one_path_is_judged_as_the_whole_tree(
-        files in proptest::collection::vec((a_dir(), "[fg]\\.(go|py)"), 1..12),
-        rules in proptest::collection::vec(
-            (a_dir(), prop_oneof![Just(".gitignore"), Just(".ignore"), Just(".indexdignore")],
-             proptest::collection::vec(a_pattern(), 1..4)), 0..4),
+    fn one_path_is_judged_as_the_whole_tree_and_as_by_git(
+        files in proptest::collection::vec((a_dir(), "[fg]\\.(go|py)|[ab]{1,2}\\{?,?\\[?"), 1..12),
+        rules in proptest::collection::vec((a_dir(), proptest::collection::vec(a_pattern(), 1..4)), 1..4),
     ) {
         let tmp = tempfile::tempdir().unwrap();
         let root = tmp.path();
+        init(root);
         for (dir, name) in &files {
-            write(root, &indexd_model::path::join(dir, name), "x");
+            let path = indexd_model::path::join(dir, name);
+            // A folder may stand there by now.
+            if !root.join(&path).exists() && fs::create_dir_all(root.join(dir)).is_ok() {
+                fs::write(root.join(&path), "x").unwrap();
+            }
         }
-        for (dir, name, lines) in &rules {
-            write(root, &indexd_model::path::join(dir, name), &lines.join("\n"));
+        for (dir, lines) in &rules {
+            if fs::create_dir_all(root.join(dir)).is_ok() {
+                fs::write(root.join(dir).join(".gitignore"), lines.join("\n")).unwrap();
+            }
         }
         let all = all(root);
         let found = names(&all);
-        prop_assert_eq!(&found, &by_walker(root));
+        prop_assert_eq!(&found, &by_git(root));
         for (dir, name) in &files {
             let path = indexd_model::path::join(dir, name);
-            let folder = all.folders.iter().find(|(k, _)| **k == **dir);
-            let admitted = folder.is_some_and(|(_, layer)| layer.admits(&path, false));
-            prop_assert_eq!(admitted, found.contains(&path), "{}", path);
+            if root.join(&path).is_file() {
+                let folder = all.folders.iter().find(|(k, _)| **k == **dir);
+                let admitted = folder.is_some_and(|(_, layer)| layer.admits(&path, false));
+                prop_assert_eq!(admitted, found.contains(&path), "{}", path);
+            }
         }
+    }
+}
+
+/// Settings that name the excludes for all repositories, each in a repository's own file.
+#[test]
+fn excludes_are_found_through_settings_as_git_finds_them() {
+    for (settings, files) in [
+        ("[core]\n\texcludesFile = TOP/x/rules\n", ""),
+        ("[core]\nexcludesfile=\"TOP/x/rules\" # mine\n", ""),
+        ("[core]\nEXCLUDESFILE = TOP/none\nexcludesfile = TOP/x/rules ; mine\n", ""),
+        ("[core]\nexcludesfile = TOP/x/rules\nexcludesfile =\n", ""),
+        ("[core]\nexcludesfile = TOP/x/link\n", ""),
+        ("[core] excludesfile = rel\n", ""),
+        ("[core]\nexcludesfile = TOP/\\\nx/rules\n", ""),
+        ("[user]\nexcludesfile = TOP/x/rules\n", ""),
+        ("[include]\n\tpath = TOP/x/more\n", "[core]\nexcludesfile = TOP/x/rules\n"),
+        ("[include]\n\tpath = ../../x/more\n", "[core]\nexcludesfile = TOP/x/rules\n"),
+        ("[includeIf \"gitdir:TOP/\"]\n\tpath = TOP/x/more\n", "[core]\nexcludesfile = TOP/x/rules\n"),
+        ("[includeIf \"gitdir:/else/\"]\n\tpath = TOP/x/more\n", "[core]\nexcludesfile = TOP/x/rules\n"),
+        ("[includeIf \"onbranch:to/*\"]\n\tpath = TOP/x/more\n", "[core]\nexcludesfile = TOP/x/rules\n"),
+        ("[includeIf \"onbranch:main\"]\n\tpath = TOP/x/more\n", "[core]\nexcludesfile = TOP/x/rules\n"),
+        ("[core]\nignoreCase = true\nexcludesfile = TOP/x/rules\n", ""),
+    ] {
+        let tmp = tempfile::tempdir().unwrap();
+        let top = tmp.path().canonicalize().unwrap();
+        let root = top.join("r");
+        write(&top, "x/rules", "*.log\n");
+        write(&top, "x/more", &files.replace("TOP", top.to_str().unwrap()));
+        write(&top, "r/rel", "b*\n");
+        #[cfg(unix)]
+        std::os::unix::fs::symlink("rules", top.join("x/link")).unwrap();
+        init(&root);
+        git(&root, &["symbolic-ref", "HEAD", "refs/heads/to/pic"]).unwrap();
+        ["a.log", "b", "A.LOG", "c/d.log"].iter().for_each(|path| write(&root, path, "x"));
+        let config = root.join(".git/config");
+        let own = fs::read_to_string(&config).unwrap() + &settings.replace("TOP", top.to_str().unwrap());
+        fs::write(&config, own).unwrap();
+        assert_eq!(names(&all(&root)), by_git(&root), "{settings}");
+    }
+}
+
+/// What a repository names may be large, or no file at all.
+#[cfg(unix)]
+#[test]
+fn settings_of_a_repository_cannot_make_the_scan_hang() {
+    let tmp = tempfile::tempdir().unwrap();
+    let root = tmp.path();
+    init(root);
+    write(root, "a.log", "x");
+    fs::File::create(root.join("sparse")).unwrap().set_len(1 << 40).unwrap();
+    for named in ["/dev/zero", "../sparse", "config"] {
+        let settings = format!("[include]\npath = {named}\n[core]\nexcludesFile = {named}\n");
+        fs::write(root.join(".git/config"), settings).unwrap();
+        assert_eq!(names(&all(root)), ["a.log", "sparse"], "{named}");
     }
 }
