@@ -500,7 +500,7 @@ fn every_json_answer_is_one_object_with_a_schema() {
         "{edges}"
     );
     let callers = ok(&user.ctl(&["callers", "Delay"]));
-    assert!(callers.contains("function Get") && callers.contains("source files parsed"), "{callers}");
+    assert!(callers.contains("[function Get, call]") && callers.contains("1 caller; "), "{callers}");
 }
 
 #[test]
@@ -720,15 +720,14 @@ fn callers_through_an_interface_are_told_of() {
          func Again(l Lessor) int { return l.Grant(2) }\n",
     );
     let told = ok(&user.ctl(&["callers", "lessor.Grant"]));
-    assert!(told.contains("2 through interface Lessor  lease.go:4 (--dispatch shows them)"), "{told}");
-    assert!(!told.contains("function Use"), "{told}");
-    let shown = ok(&user.ctl(&["callers", "lessor.Grant", "--dispatch"]));
-    assert!(shown.contains("function Use  lease.go:11  dispatch"), "{shown}");
+    assert!(told.contains("may be called through interface Lessor  lease.go:4 (2 callers there)"), "{told}");
+    let marked = "[function Use, call through what it implements or overrides";
+    assert!(told.lines().any(|l| l.starts_with("lease.go:11: func Use") && l.contains(marked)), "{told}");
     assert!(!ok(&user.ctl(&["callers", "Delay"])).contains("through interface"));
     // Of a file they are told apart by what they call.
     let of_file = ok(&user.ctl(&["callers", "retry.go"]));
-    assert!(of_file.contains("function Get  client.go:3  call scope of Delay"), "{of_file}");
-    assert!(ok(&user.ctl(&["callers", "Delay"])).contains("  call scope\n"));
+    assert!(of_file.contains("  [function Get, call, of Delay"), "{of_file}");
+    assert!(ok(&user.ctl(&["callers", "Delay"])).contains("  [function Get, call]\n"));
 }
 
 /// What stands around a definition, on a terminal, as a picture and as a file; and the page of the map.
