@@ -7,11 +7,13 @@
 
 mod around;
 mod ecma;
+mod flow;
 mod go;
 mod loaded;
 mod paths;
 mod python;
 mod recorder;
+mod typed;
 
 pub use loaded::{Blocks, Loaded};
 pub use recorder::Recorder;
@@ -24,7 +26,7 @@ use indexd_model::{
 };
 
 /// Changes when equal facts get other links or lookups; part of the recipe of an index.
-pub const LINKER_VERSION: u32 = 6;
+pub const LINKER_VERSION: u32 = 7;
 
 /// Resolves the uses of `file`, whose facts, body and all, are `facts`, against `view`.
 ///

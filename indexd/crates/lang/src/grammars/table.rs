@@ -74,6 +74,8 @@ pub struct Define {
     pub in_type: bool,
     /// Only with a body: a C struct may as well be a type that is used.
     pub needs_body: bool,
+    /// Only in a node of this kind.
+    pub within: &'static str,
     /// The step of the path that may occur several times, each naming a definition: `int a, b;`. For
     /// [`Name::Symbols`] the kind of a symbol.
     pub each: &'static str,
@@ -82,7 +84,7 @@ pub struct Define {
 /// Where the name of a definition stands.
 pub enum Name {
     /// At the end of a path of fields; a step that does not name a field is the kind of a child. The last step
-    /// may be repeated: a declarator lies in declarators.
+    /// may be repeated: a declarator lies in declarators. The node itself, where the path is empty.
     Path(&'static [&'static str]),
     /// In the first string among the arguments of a call of one of these functions.
     Call(&'static [&'static str]),
@@ -232,6 +234,7 @@ impl Define {
             only_function: false,
             in_type: false,
             needs_body: false,
+            within: "",
             each: "",
         }
     }
@@ -280,6 +283,12 @@ impl Define {
     /// Only with a body.
     pub const fn with_body(mut self) -> Self {
         self.needs_body = true;
+        self
+    }
+
+    /// Only in a node of this kind.
+    pub const fn within(mut self, kind: &'static str) -> Self {
+        self.within = kind;
         self
     }
 

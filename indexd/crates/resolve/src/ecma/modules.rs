@@ -2,6 +2,7 @@
 //! same repository.
 
 use super::Linker;
+use crate::recorder::Recorder;
 use indexd_model::path::{ancestors, dir_of, file_name_of, join, normalized};
 use indexd_model::{Facts, FactsView, FileDoc, FileRoles, Key};
 
@@ -29,6 +30,10 @@ pub(super) enum Module {
 }
 
 impl Linker<'_> {
+    fn recorder(&self) -> &Recorder<'_> {
+        self.files.view
+    }
+
     /// The file that `module`, imported by the file at `from`, names.
     pub(super) fn module(&self, from: &str, module: &str) -> Module {
         let module = module.split(['?', '!']).next().unwrap_or(module);
@@ -50,7 +55,7 @@ impl Linker<'_> {
     fn file_or_index(&self, base: &str) -> Option<FileDoc> {
         for (ending, sources) in SOURCES {
             if let Some(stem) = base.strip_suffix(ending) {
-                let found = sources.iter().find_map(|s| self.recorder.file(&format!("{stem}{s}")));
+                let found = sources.iter().find_map(|s| self.recorder().file(&format!("{stem}{s}")));
                 if found.is_some() {
                     return found;
                 }
@@ -59,11 +64,11 @@ impl Linker<'_> {
         let name = file_name_of(base);
         let has_ending = ENDINGS.iter().any(|e| name.ends_with(e));
         has_ending
-            .then(|| self.recorder.file(base))
+            .then(|| self.recorder().file(base))
             .flatten()
-            .or_else(|| ENDINGS.iter().find_map(|e| self.recorder.file(&format!("{base}{e}"))))
+            .or_else(|| ENDINGS.iter().find_map(|e| self.recorder().file(&format!("{base}{e}"))))
             .or_else(|| {
-                ENDINGS[..9].iter().find_map(|e| self.recorder.file(&join(base, &format!("index{e}"))))
+                ENDINGS[..9].iter().find_map(|e| self.recorder().file(&join(base, &format!("index{e}"))))
             })
     }
 
@@ -71,12 +76,12 @@ impl Linker<'_> {
     fn by_config(&self, from: &str, module: &str) -> Option<FileDoc> {
         let names = ["tsconfig.json", "jsconfig.json"];
         let config = ancestors(dir_of(from))
-            .find_map(|dir| names.iter().find_map(|n| self.recorder.file(&join(dir, n))))?;
+            .find_map(|dir| names.iter().find_map(|n| self.recorder().file(&join(dir, n))))?;
         self.by_config_at(config, module, EXTENDS_MAX)
     }
 
     fn by_config_at(&self, config: FileDoc, module: &str, depth: u32) -> Option<FileDoc> {
-        let path = self.recorder.path(config);
+        let path = self.recorder().path(config);
         let dir = dir_of(&path);
         let stated = self.stated(config);
         let base = stated.iter().find(|s| s.0 == "baseUrl").map_or(".", |s| &s.1);
@@ -95,11 +100,27 @@ impl Linker<'_> {
             return Some(found);
         }
         let depth = depth.checked_sub(1)?;
-        stated.iter().filter(|s| s.0 == "extends" && s.1.starts_with('.')).find_map(|(_, other)| {
-            let at = normalized(&join(dir, other))?;
-            let config = self.recorder.file(&at).or_else(|| self.recorder.file(&format!("{at}.json")))?;
-            self.by_config_at(config, module, depth)
-        })
+        // The last of several says most.
+        let extended = stated.iter().rev().filter(|s| s.0 == "extends");
+        let extended = extended.filter_map(|s| self.extended(dir, &s.1));
+        // A configuration may only name those beside it.
+        let beside = |file: &FileDoc| dir_of(&self.recorder().path(*file)) == dir;
+        let referred = stated.iter().filter(|s| s.0 == "references");
+        let referred = referred.filter_map(|s| self.extended(dir, &s.1)).filter(beside);
+        extended.chain(referred).find_map(|config| self.by_config_at(config, module, depth))
+    }
+
+    /// The configuration that another one extends: by its path, or one of a package of this repository.
+    fn extended(&self, dir: &str, other: &str) -> Option<FileDoc> {
+        let at = if other.starts_with('.') {
+            normalized(&join(dir, other))?
+        } else {
+            let (package, rest) = self.package_of(other)?;
+            let path = self.recorder().path(package);
+            join(dir_of(&path), if rest.is_empty() { "tsconfig.json" } else { rest })
+        };
+        let places = [at.clone(), format!("{at}.json"), join(&at, "tsconfig.json")];
+        places.iter().find_map(|p| self.recorder().file(p))
     }
 
     /// `#name` of the nearest package.
@@ -108,22 +129,28 @@ impl Linker<'_> {
             return None;
         }
         let package =
-            ancestors(dir_of(from)).find_map(|dir| self.recorder.file(&join(dir, "package.json")))?;
+            ancestors(dir_of(from)).find_map(|dir| self.recorder().file(&join(dir, "package.json")))?;
         self.by_statement(package, module)
+    }
+
+    /// The manifest of the package of this repository that a module begins with, and the rest of its name.
+    fn package_of<'m>(&self, module: &'m str) -> Option<(FileDoc, &'m str)> {
+        let n = if module.starts_with('@') { 2 } else { 1 };
+        let end = module.match_indices('/').nth(n - 1).map_or(module.len(), |m| m.0);
+        let (name, rest) = (&module[..end], module[end..].trim_start_matches('/'));
+        let all = self.recorder().find(Key::member("npm", name));
+        let package = all.iter().copied().find(|p| {
+            let interface = self.recorder().interface(*p);
+            let own = interface.package.map(|s| Facts::outside(&interface).str(s).to_owned());
+            !interface.roles.has(FileRoles::VENDORED) && own.as_deref() == Some(name)
+        })?;
+        Some((package, rest))
     }
 
     /// A package of this repository, by its name.
     fn by_package(&self, module: &str) -> Option<FileDoc> {
-        let n = if module.starts_with('@') { 2 } else { 1 };
-        let end = module.match_indices('/').nth(n - 1).map_or(module.len(), |m| m.0);
-        let (name, rest) = (&module[..end], module[end..].trim_start_matches('/'));
-        let all = self.recorder.find(Key::member("npm", name));
-        let package = all.iter().copied().find(|p| {
-            let interface = self.interface_of(*p);
-            let own = interface.package.map(|s| Facts::outside(&interface).str(s).to_owned());
-            !interface.roles.has(FileRoles::VENDORED) && own.as_deref() == Some(name)
-        })?;
-        let path = self.recorder.path(package);
+        let (package, rest) = self.package_of(module)?;
+        let path = self.recorder().path(package);
         let dir = dir_of(&path);
         let entry = if rest.is_empty() { ".".to_owned() } else { format!("./{rest}") };
         self.by_statement(package, &entry).or_else(|| {
@@ -134,7 +161,7 @@ impl Linker<'_> {
 
     /// What the package at this manifest says that a name stands for.
     fn by_statement(&self, package: FileDoc, name: &str) -> Option<FileDoc> {
-        let path = self.recorder.path(package);
+        let path = self.recorder().path(package);
         let stated = self.stated(package);
         stated.iter().find_map(|(pattern, target)| {
             let target = matched(pattern, target, name)?;
@@ -144,7 +171,7 @@ impl Linker<'_> {
 
     /// The statements of a manifest.
     fn stated(&self, manifest: FileDoc) -> Vec<(String, String)> {
-        let interface = self.interface_of(manifest);
+        let interface = self.recorder().interface(manifest);
         let facts = Facts::outside(&interface);
         let of = |i: &indexd_model::facts::Import| {
             Some((facts.str(i.name?).to_owned(), facts.str(i.module).to_owned()))
