@@ -16,7 +16,8 @@
 #               forty, questions-test.jsonl 27 and questions-unseen.jsonl 40 to look at once, with the
 #               repositories and commits of their trees in the first lines
 # EVAL_HINTS    {id, names, words, rewrite} a line: what a model expects in the code that answers a question
-# EVAL_GRAPH    score.py and a folder of truth for each tree; EVAL_TREES the trees by the same names
+# EVAL_GRAPH    score.py (score_ts.py for TypeScript) and a folder of truth for each tree; EVAL_TREES the trees
+#               by the same names
 set -euo pipefail
 cd "$(dirname "$0")/.."
 if [ -n "${EVAL_TASKS:-}" ]; then
@@ -35,12 +36,13 @@ if [ -n "${EVAL_QUESTIONS:-}" ]; then
 fi
 if [ -n "${EVAL_GRAPH:-}" ]; then
   cargo build --release --quiet -p indexd-oracle --example edges --example relevance
+  score=$(ls "$EVAL_GRAPH"/score*.py | head -1)
   for truth in "$EVAL_GRAPH"/*/; do
     tree=$(basename "$truth")
     [ -d "${EVAL_TREES:?the trees}/$tree" ] || continue
     out=$(mktemp)
     target/release/examples/edges "$EVAL_TREES/$tree" >"$out"
-    python3 "$EVAL_GRAPH/score.py" "${truth%/}" "$out" --min-confidence 0.5
+    python3 "$score" "${truth%/}" "$out" --min-confidence 0.5
     rm "$out"
     if [ -f "${truth}uses.jsonl.gz" ]; then
       target/release/examples/relevance names "${truth%/}" "$EVAL_TREES/$tree"

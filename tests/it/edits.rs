@@ -388,9 +388,12 @@ fn ecma(r: &mut Numbers) -> String {
         let (m, n, f) = (r.below(3), r.below(3), r.below(3));
         let _ = writeln!(
             out,
-            "export class C{i}{base} {{\n  static m{m}() {{ return this.m{n}() || f{f}(C{m}.m{n}()); }}\n}}"
+            "export class C{i}{base} {{\n  static m{m}() {{ return this.m{n}() || f{f}(C{m}.m{n}()); }}\n\
+             {}}}",
+            ecma_members(r)
         );
     }
+    ecma_types(r, &mut out);
     for i in 0..r.below(4) {
         let export = ["export ", "export default ", "", "exports.x = "][r.below(4) as usize];
         let (f, g) = (r.below(3), r.below(3));
@@ -406,6 +409,35 @@ fn ecma(r: &mut Numbers) -> String {
         _ => {}
     }
     out
+}
+
+/// Members that are found through the types of values alone.
+fn ecma_members(r: &mut Numbers) -> String {
+    let (m, n, f) = (r.below(3), r.below(3), r.below(3));
+    match r.below(5) {
+        0 => format!("  p{m}: C{n};\n  q{n}(a: I{f}) {{ return a.p{m}.q{n}(this); }}\n"),
+        1 => format!("  p{m} = new C{n}();\n  q{n}() {{ return this.p{m}.p{f}; }}\n"),
+        2 => format!("  constructor(readonly p{m}: C{n}) {{ super(p{m}.p{f}); }}\n"),
+        3 => format!("  q{m}() {{ return [this.p{n}].map(x => x.p{f}); }}\n"),
+        _ => String::new(),
+    }
+}
+
+fn ecma_types(r: &mut Numbers, out: &mut String) {
+    for i in 0..r.below(3) {
+        let (m, n, f) = (r.below(3), r.below(3), r.below(3));
+        let line = match r.below(6) {
+            0 => format!("export interface I{i} extends C{m} {{ p{n}: I{f}; q{m}(a: C{n}): I{m} }}"),
+            1 => format!("export type I{i} = C{m} & {{ p{n}: {{ p{f}: C{n} }} }} | I{f};"),
+            2 => format!("declare module './lib' {{ interface C{m} {{ p{n}: I{f} }} }}"),
+            3 => format!(
+                "export const k{i} = (a: I{m}) => ({{ p{n}: a.p{f}, q{m}() {{ return a.q{n}(); }} }});"
+            ),
+            4 => format!("const {{ p{m}, ...k{i} }} = k{n}(new C{f}());\nexport default k{i}.q{m}();"),
+            _ => format!("export const k{i}: I{m} = {{ p{n}: f{f}(k{n}.p{m}) }};"),
+        };
+        let _ = writeln!(out, "{line}");
+    }
 }
 
 /// A file of a language whose definitions alone are known.

@@ -23,7 +23,7 @@ use Run::{Not, Prints, Writes};
 const MEASURES: &str = "measures trees that the project does not hold";
 
 /// Each block by its page and its first line.
-const BLOCKS: [(&str, &str, Run); 32] = [
+const BLOCKS: [(&str, &str, Run); 33] = [
     ("README.md", "scripts/try.sh [REPOSITORY [QUERY]]", Not("builds the release, and runs these tests")),
     ("README.md", "cd YOUR-REPOSITORY", Writes(".mcp.json")),
     (
@@ -33,6 +33,7 @@ const BLOCKS: [(&str, &str, Run); 32] = [
     ),
     ("docs/accuracy-go.md", "cargo run --release", Not(MEASURES)),
     ("docs/accuracy-python.md", "cargo run --release", Not(MEASURES)),
+    ("docs/accuracy-typescript.md", "cargo run --release", Not(MEASURES)),
     ("docs/agents.md", "cd YOUR-REPOSITORY", Writes("CLAUDE.md")),
     ("docs/agents.md", "ctl card", Prints("function main  main.go:5")),
     ("docs/artifacts.md", "ctl export artifacts", Prints("symbols  ")),

@@ -119,6 +119,13 @@ impl<'s> Builder<'s> {
         BindingId(self.bindings.len() as u32 - 1)
     }
 
+    /// Says where a binding stands and what it is, when it was used before.
+    pub fn place(&mut self, binding: BindingId, at: u32, scope: DefIdx, kind: BindingKind) {
+        if let Some(b) = self.bindings.get_mut(binding.index()) {
+            (b.at, b.scope, b.kind) = (at, scope, kind);
+        }
+    }
+
     /// Adds where the type of a binding comes from.
     pub fn source(&mut self, binding: BindingId, source: Source) {
         if let Some(b) = self.bindings.get_mut(binding.index()) {
@@ -231,7 +238,10 @@ impl<'s> Builder<'s> {
 
     /// Finds everything reachable from definitions, imports and the header.
     fn mark(&self, header: &Header) -> Marks {
+        let has_shapes =
+            matches!(header.language, Language::TypeScript | Language::Tsx | Language::JavaScript);
         let mut m = Marker {
+            has_shapes,
             b: self,
             strings: vec![false; self.strings.len()],
             exprs: vec![false; self.exprs.len()],
@@ -407,7 +417,12 @@ impl Marks {
     }
 }
 
+/// Members of a literal that other files see, where its shape is its type.
+const SHAPE_MAX: usize = 256;
+
 struct Marker<'a, 's> {
+    /// Whether the members of a literal are its type.
+    has_shapes: bool,
     b: &'a Builder<'s>,
     strings: Vec<bool>,
     exprs: Vec<bool>,
@@ -453,12 +468,15 @@ impl Marker<'_, '_> {
                     self.string(name);
                     self.binding(binding);
                 }
-                Node::Attr { name, .. } | Node::Keyword { name, .. } => self.string(name),
+                Node::Attr { name, .. } | Node::Keyword { name, .. } | Node::Word { word: name, .. } => {
+                    self.string(name);
+                }
                 _ => {}
             }
             children_of(&node, &mut |c| self.expr(c));
             // The first elements tell the type of a display; tables may have thousands.
             let seen = match node {
+                Node::Composite { .. } if self.has_shapes => SHAPE_MAX,
                 Node::Composite { .. } => 0,
                 Node::Sequence { .. } => 8,
                 _ => usize::MAX,

@@ -9,6 +9,9 @@ use indexd_model::{BindingId, DefIdx, ExprId, Facts, Language, Node, Source, Str
 use rustc_hash::FxHashMap;
 use std::hash::Hasher;
 
+/// Nesting of an expression that counts: more than linkers follow.
+const DEPTH_MAX: u32 = 120;
+
 /// Computes digests of one file's entries.
 pub struct Digester<'a> {
     facts: Facts<'a>,
@@ -166,8 +169,8 @@ impl<'a> Digester<'a> {
     }
 
     fn expr(&mut self, id: ExprId, depth: u32) -> u64 {
-        if id.some().is_none() || depth > 40 {
-            return u64::from(depth > 40);
+        if id.some().is_none() || depth > DEPTH_MAX {
+            return u64::from(depth > DEPTH_MAX);
         }
         let e = self.facts.expr(id);
         let mut h = Fnv::new(3);
@@ -191,7 +194,9 @@ impl<'a> Digester<'a> {
                     }
                 }
             }
-            Node::Keyword { name, .. } => h.write(self.facts.str(name).as_bytes()),
+            Node::Keyword { name, .. } | Node::Word { word: name, .. } => {
+                h.write(self.facts.str(name).as_bytes())
+            }
             Node::Sequence { kind, .. } | Node::Comprehension { kind, .. } => h.write(&[kind as u8]),
             Node::Literal { kind } => h.write(&[kind as u8]),
             Node::FuncType { variadic, .. } => h.write(&[u8::from(variadic)]),
@@ -345,5 +350,7 @@ fn shape(node: &Node) -> u64 {
         Node::Opaque => 35,
         Node::Item { .. } => 36,
         Node::Unread { .. } => 37,
+        Node::Apply { .. } => 38,
+        Node::Word { .. } => 39,
     }
 }

@@ -98,8 +98,7 @@ impl Language {
     /// How the uses of names in it are resolved.
     pub fn linking(self) -> Linking {
         match self {
-            Self::Go | Self::Python => Linking::Types,
-            Self::TypeScript | Self::Tsx | Self::JavaScript => Linking::Scopes,
+            Self::Go | Self::Python | Self::TypeScript | Self::Tsx | Self::JavaScript => Linking::Types,
             Self::Rust | Self::C | Self::Cpp | Self::Java | Self::Kotlin | Self::Scala => Linking::Scopes,
             Self::Php | Self::Ruby | Self::Lua | Self::Bash => Linking::Scopes,
             _ => Linking::None,

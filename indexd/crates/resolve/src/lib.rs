@@ -7,11 +7,13 @@
 
 mod around;
 mod ecma;
+mod flow;
 mod go;
 mod loaded;
 mod paths;
 mod python;
 mod recorder;
+mod typed;
 
 pub use loaded::{Blocks, Loaded};
 pub use recorder::Recorder;

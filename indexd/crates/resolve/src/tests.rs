@@ -83,7 +83,7 @@ fn passed_over(path: &str, text: &str, is_damaged: bool) -> Vec<u32> {
             .filter(|e| matches!(e.node, Node::Name { binding, .. } if binding.some().is_some()))
             .map(|e| e.at),
     );
-    let is_call = is_damaged && language.linking() == Linking::Scopes;
+    let is_call = is_damaged && !matches!(language, Language::Go | Language::Python);
     let index = LineIndex::new(text);
     let missing = places(text, language, is_call).into_iter().filter(|at| !told.contains(at));
     missing.map(|at| index.line(at)).collect()

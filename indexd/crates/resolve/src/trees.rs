@@ -16,7 +16,7 @@ pub(crate) struct Tree {
 }
 
 impl Tree {
-    fn parse(fixture: &str) -> Self {
+    pub(crate) fn parse(fixture: &str) -> Self {
         let mut files: BTreeMap<String, String> = BTreeMap::new();
         let mut open = String::new();
         for line in fixture.lines() {

@@ -20,7 +20,7 @@ enum Value {
 /// - package.json: `.` and the path that `exports`, `source`, `types`, `module` or `main` name; `./a` and
 ///   `#a` from `exports` and `imports`;
 /// - package.json, composer.json: `version`, dependencies behind `needs:` with the versions that fit;
-/// - tsconfig.json, jsconfig.json and their kind: `extends`, `baseUrl`, and the patterns of `paths`
+/// - tsconfig.json, jsconfig.json and their kind: `extends`, `references`, `baseUrl`, and the patterns of `paths`
 ///   behind `paths:`.
 pub(super) fn of(manifest: &str, text: &str) -> Vec<(String, String)> {
     let is_config =
@@ -84,6 +84,9 @@ fn config(value: &Value) -> Vec<(String, String)> {
     let mut out = Vec::new();
     if let Some(target) = value.get("extends") {
         leaves("extends", target, &mut out);
+    }
+    if let Some(targets) = value.get("references") {
+        leaves("references", targets, &mut out);
     }
     let Some(options) = value.get("compilerOptions") else { return out };
     if let Some(target) = options.get("baseUrl") {
@@ -201,6 +204,11 @@ mod tests {
             "tsconfig.base.json",
             "{ // c\n \"extends\": \"../x\", \"compilerOptions\": { \"strict\": true, \"baseUrl\": \".\", /* d */ \"paths\": { \"@a/*\": [\"src/*\",], }, } }",
             &[("extends", "../x"), ("baseUrl", "."), ("paths:@a/*", "src/*")],
+        );
+        check(
+            "tsconfig.json",
+            r#"{"extends": ["@a/base", "./b.json"], "references": [{"path": "./tsconfig.app.json"}]}"#,
+            &[("extends", "@a/base"), ("extends", "./b.json"), ("references", "./tsconfig.app.json")],
         );
         check("other.json", r#"{"main": "x"}"#, &[]);
         for broken in [

@@ -1,5 +1,6 @@
 //! A [`Grammar`] with its kinds looked up: what a node does is a step in a table.
 
+use super::ecma;
 use super::kinds::Kinds;
 use super::table::{Define, Grammar, Scopes, Written};
 use rustc_hash::FxHashMap;
@@ -34,6 +35,8 @@ pub(super) struct Compiled {
     imports: Vec<Option<&'static Written>>,
     /// How names are bound, where uses are followed.
     pub(super) scopes: Option<(&'static Scopes, Kinds)>,
+    /// What the visitor of TypeScript and JavaScript knows of the grammar.
+    pub(super) ecma: Option<ecma::Kinds>,
 }
 
 impl Compiled {
@@ -76,7 +79,8 @@ impl Compiled {
             set(kind, Action::Define(Vec::leak(all)));
         }
         let scopes = table.scopes.map(|s| (s, Kinds::new(&parser, s)));
-        Self { table, parser: parser.clone(), actions, imports, scopes }
+        let ecma = ecma::is_ecma(table.language).then(|| ecma::Kinds::new(&parser));
+        Self { table, parser: parser.clone(), actions, imports, scopes, ecma }
     }
 
     /// What a node of a kind is to the walk.

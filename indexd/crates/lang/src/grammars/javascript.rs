@@ -76,7 +76,14 @@ pub(super) const JAVASCRIPT: Grammar = Grammar {
         Define::new("method_definition", Function).in_type(),
         Define::new("field_definition", Variable).at(&["property"]).or_function(FUNCTIONS),
         Define::new("assignment_expression", Variable).at(&["left"]).only_function(VALUES),
+        Define::new("assignment_expression", Field).at(&["left"]).body(&[]),
+        Define::new("assignment_expression", Variable).at(&["left"]).body(&[]),
         Define::new("variable_declarator", Variable).or_function(FUNCTIONS),
+        Define::new("shorthand_property_identifier_pattern", Variable).at(&[]).body(&[]),
+        Define::new("pair_pattern", Variable).at(&["value"]).body(&[]),
+        Define::new("identifier", Variable).at(&[]).body(&[]).within("array_pattern"),
+        Define::new("pair", Variable).at(&["key"]).or_function(FUNCTIONS).within("object"),
+        Define::new("shorthand_property_identifier", Variable).at(&[]).body(&[]).within("object"),
         Define::new("call_expression", Module)
             .named(Name::Call(&["describe", "context", "suite"]))
             .body(&["arguments"]),
@@ -85,6 +92,7 @@ pub(super) const JAVASCRIPT: Grammar = Grammar {
             .body(&["arguments"]),
     ],
     wrappers: &["export_statement", "lexical_declaration", "variable_declaration"],
+    runs: &["arrow_function", "function_expression", "generator_function", "class_static_block"],
     attributes: &["decorator"],
     comments: &["comment", "html_comment"],
     imports: &[

@@ -34,7 +34,7 @@ pub(super) fn named(head: &str, at: u32) -> Option<Found> {
     let end = last.as_ptr() as usize - head.as_ptr() as usize + last.len();
     let span = Span { start: at + start as u32, end: at + end as u32 };
     let name = second.map_or(first.to_owned(), |second| format!("{first}.{second}"));
-    Some(Found { name, receiver: None, span, is_function: false })
+    Some(Found { span, ..Found::named(&name) })
 }
 
 fn is_macro(word: &str) -> bool {

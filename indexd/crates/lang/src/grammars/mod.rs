@@ -143,6 +143,10 @@ pub fn rewrites(parser: &tree_sitter::Language) -> Option<fn(&str) -> Option<Str
     if *parser == (csharp::CSHARP.parser)() {
         return Some(csharp::for_parser);
     }
+    #[cfg(feature = "web")]
+    if [&typescript::TYPESCRIPT, &typescript::TSX].iter().any(|g| *parser == (g.parser)()) {
+        return Some(typescript::for_parser);
+    }
     #[cfg(feature = "data")]
     if *parser == (sql::SQL.parser)() {
         return Some(sql::for_parser);
@@ -205,13 +209,15 @@ fn facts_of(
         return None;
     }
     if let Some((table, kinds)) = &grammar.scopes {
-        let is_ecma = ecma::is_ecma(grammar.table.language);
-        if is_ecma {
-            ecma::mark_exported(&mut walk);
-        }
-        scopes::uses(&mut walk.b, text, table, kinds, &tree);
-        if !is_ecma {
-            paths::give_bases(&mut walk.b);
+        match &grammar.ecma {
+            Some(ecma_kinds) => {
+                ecma::mark_exported(&mut walk);
+                ecma::uses(&mut walk.b, text, table, (kinds, ecma_kinds), &tree);
+            }
+            None => {
+                scopes::uses(&mut walk.b, text, table, kinds, &tree);
+                paths::give_bases(&mut walk.b);
+            }
         }
     }
     let outcome = if root.has_error() { Outcome::Recovered } else { Outcome::Parsed };
@@ -223,7 +229,7 @@ fn facts_of(
     let package = paths::table_of_lua(&walk.b, language).or(walk.package);
     let says = Header { language, outcome, roles, package, constraint: None, exports: None };
     let (mut interface, body) = walk.b.finish(says, |facts| keys(path, facts));
-    if language.linking() == indexd_model::Linking::Scopes {
+    if language.linking() != indexd_model::Linking::None {
         paths::add_import_entries(path, &mut interface);
     }
     Some(FileFacts { interface, body, chunks })
@@ -274,7 +280,10 @@ fn keys(path: &RepoPath, facts: &Facts) -> Vec<(Key, DefIdx)> {
         if is_ecma && ecma::is_export(facts, def) {
             out.push((Key::member(&module, facts.str(def.name)), idx));
         }
-        if !def.flags.has(DefFlags::LOCAL) && (!is_ecma || def.receiver.is_none()) {
+        if is_ecma {
+            ecma::keys(facts, idx, &mut out);
+        }
+        if is_ecma || !def.flags.has(DefFlags::LOCAL) {
             let name = indexd_model::names::qualified_name(facts, idx);
             out.push((Key::member(&module, &name), idx));
         }

@@ -26,17 +26,7 @@ pub(super) fn uses<'s>(
     kinds: &Kinds,
     tree: &Flat,
 ) {
-    // A title is no name: a suite that stands in one may be a type.
-    let named = b.defs.iter().enumerate().filter(|(_, d)| !d.flags.has(DefFlags::TITLE));
-    let by_name = named.map(|(i, d)| (d.name_span.start, DefIdx(i as u32))).collect();
-    let opaque = b.node(Shape::Opaque, 0);
-    let (scopes, bound) = (Vec::new(), FxHashSet::default());
-    let told = missed::is_damaged(tree).then(FxHashSet::default);
-    let callables = b.defs.iter().filter(|d| d.kind.is_callable()).map(|d| d.name).collect();
-    let mut it =
-        Uses { b, text, tree, table, kinds, by_name, callables, scopes, bound, told, opaque, next: 0 };
-    it.scopes.push(Scope::new(true));
-    it.collect(0, &mut vec![0], 0);
+    let mut it = Uses::collected(b, text, table, kinds, tree);
     it.next = 1;
     it.walk(0, Place { scopes: &[0], role: Role::Read, this: DefIdx::NONE, is_rebound: false, depth: 0 });
     if let Some(told) = it.told.take() {
@@ -46,7 +36,7 @@ pub(super) fn uses<'s>(
 
 /// What a name is where it is bound.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Bound {
+pub(super) enum Bound {
     Local,
     /// A definition that is not at file level.
     Def(DefIdx),
@@ -54,8 +44,8 @@ enum Bound {
     File,
 }
 
-struct Scope<'s> {
-    names: FxHashMap<&'s str, Bound>,
+pub(super) struct Scope<'s> {
+    pub(super) names: FxHashMap<&'s str, Bound>,
     /// Names of the types that local variables of C are declared with, and whether as pointers.
     types: FxHashMap<&'s str, (usize, bool)>,
     is_function: bool,
@@ -67,21 +57,23 @@ impl Scope<'_> {
     }
 }
 
-struct Uses<'b, 's> {
-    b: &'b mut Builder<'s>,
-    text: &'s str,
-    tree: &'b Flat<'b>,
+pub(super) struct Uses<'b, 's> {
+    pub(super) b: &'b mut Builder<'s>,
+    pub(super) text: &'s str,
+    pub(super) tree: &'b Flat<'b>,
     table: &'static Scopes,
     kinds: &'b Kinds,
-    by_name: FxHashMap<u32, DefIdx>,
+    pub(super) by_name: FxHashMap<u32, DefIdx>,
     /// Names of functions and methods.
     callables: FxHashSet<StrId>,
-    scopes: Vec<Scope<'s>>,
+    pub(super) scopes: Vec<Scope<'s>>,
+    /// The scopes by the nodes that open them.
+    pub(super) opened: FxHashMap<usize, usize>,
     /// Where names are bound.
-    bound: FxHashSet<u32>,
+    pub(super) bound: FxHashSet<u32>,
     /// Where names stand that need no fact, while the tree is damaged.
-    told: Option<FxHashSet<u32>>,
-    opaque: ExprId,
+    pub(super) told: Option<FxHashSet<u32>>,
+    pub(super) opaque: ExprId,
     /// The scope that opens next in the second pass.
     next: usize,
 }
@@ -99,7 +91,42 @@ struct Place<'p> {
 }
 
 impl<'b, 's> Uses<'b, 's> {
-    fn slice(&self, at: usize) -> &'s str {
+    /// The first pass over a tree.
+    pub(super) fn collected(
+        b: &'b mut Builder<'s>,
+        text: &'s str,
+        table: &'static Scopes,
+        kinds: &'b Kinds,
+        tree: &'b Flat<'b>,
+    ) -> Self {
+        // A title is no name: a suite that stands in one may be a type.
+        let named = b.defs.iter().enumerate().filter(|(_, d)| !d.flags.has(DefFlags::TITLE));
+        let by_name = named.map(|(i, d)| (d.name_span.start, DefIdx(i as u32))).collect();
+        let callables = b.defs.iter().filter(|d| d.kind.is_callable()).map(|d| d.name).collect();
+        let opaque = b.node(Shape::Opaque, 0);
+        let (opened, bound) = (FxHashMap::default(), FxHashSet::default());
+        let told = missed::is_damaged(tree).then(FxHashSet::default);
+        let scopes = vec![Scope::new(true)];
+        let mut it = Self {
+            b,
+            text,
+            tree,
+            table,
+            kinds,
+            by_name,
+            callables,
+            scopes,
+            opened,
+            bound,
+            told,
+            opaque,
+            next: 0,
+        };
+        it.collect(0, &mut vec![0], 0);
+        it
+    }
+
+    pub(super) fn slice(&self, at: usize) -> &'s str {
         self.text.get(self.tree.node(at).byte_range()).unwrap_or("")
     }
 
@@ -107,12 +134,12 @@ impl<'b, 's> Uses<'b, 's> {
         self.kinds.of(self.tree.kind_id(at))
     }
 
-    fn start(&self, at: usize) -> u32 {
+    pub(super) fn start(&self, at: usize) -> u32 {
         self.tree.node(at).start_byte() as u32
     }
 
     /// Notes that a name needs no fact. In damaged source what is called is counted, whatever it seems to be.
-    fn tell(&mut self, node: usize) {
+    pub(super) fn tell(&mut self, node: usize) {
         let (at, end) = (self.start(node), self.tree.node(node).end_byte());
         if let Some(told) = &mut self.told
             && !missed::is_called(self.text, end)
@@ -122,7 +149,7 @@ impl<'b, 's> Uses<'b, 's> {
     }
 
     /// Notes that the names in a node need no facts, unless it is damaged.
-    fn tell_all(&mut self, node: usize) {
+    pub(super) fn tell_all(&mut self, node: usize) {
         if self.told.is_some() && !self.tree.node(node).has_error() {
             self.tree.within(node).for_each(|n| self.tell(n));
         }
@@ -143,6 +170,7 @@ impl<'b, 's> Uses<'b, 's> {
         if let Some(is_function) = kind.opens {
             self.scopes.push(Scope::new(is_function));
             open.push(self.scopes.len() - 1);
+            self.opened.insert(node, self.scopes.len() - 1);
         }
         if !is_outer {
             self.bind(node, kind, open);

@@ -77,6 +77,8 @@ pub struct Define {
     pub outside: bool,
     /// Only with a body: a C struct may as well be a type that is used.
     pub needs_body: bool,
+    /// Only in a node of this kind.
+    pub within: &'static str,
     /// The step of the path that may occur several times, each naming a definition: `int a, b;`. For
     /// [`Name::Symbols`] the kind of a symbol.
     pub each: &'static str,
@@ -111,7 +113,7 @@ pub fn has_word(text: &str, words: &[&str]) -> bool {
 /// Where the name of a definition stands.
 pub enum Name {
     /// At the end of a path of fields; a step that does not name a field is the kind of a child. The last step
-    /// may be repeated: a declarator lies in declarators.
+    /// may be repeated: a declarator lies in declarators. The node itself, where the path is empty.
     Path(&'static [&'static str]),
     /// In the first string among the arguments of a call of one of these functions.
     Call(&'static [&'static str]),
@@ -272,6 +274,7 @@ impl Define {
             in_type: false,
             outside: false,
             needs_body: false,
+            within: "",
             each: "",
             in_head: None,
             values: &[],
@@ -328,6 +331,12 @@ impl Define {
     /// Only with a body.
     pub const fn with_body(mut self) -> Self {
         self.needs_body = true;
+        self
+    }
+
+    /// Only in a node of this kind.
+    pub const fn within(mut self, kind: &'static str) -> Self {
+        self.within = kind;
         self
     }
 

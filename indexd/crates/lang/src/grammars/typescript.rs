@@ -87,6 +87,9 @@ pub(super) const TYPESCRIPT: Grammar = Grammar {
         Define::new("type_alias_declaration", Alias).body(&[]),
         Define::new("enum_declaration", Enum),
         Define::new("enum_assignment", Constant).body(&[]),
+        Define::new("property_identifier", Constant).at(&[]).body(&[]).within("enum_body"),
+        Define::new("required_parameter", Field).at(&["pattern"]).body(&[]),
+        Define::new("optional_parameter", Field).at(&["pattern"]).body(&[]),
         Define::new("method_signature", Function),
         Define::new("abstract_method_signature", Function),
         Define::new("property_signature", Variable).body(&[]),
@@ -94,6 +97,11 @@ pub(super) const TYPESCRIPT: Grammar = Grammar {
         Define::new("internal_module", Module),
         Define::new("assignment_expression", Variable).at(&["left"]).only_function(VALUES),
         Define::new("variable_declarator", Variable).or_function(FUNCTIONS),
+        Define::new("shorthand_property_identifier_pattern", Variable).at(&[]).body(&[]),
+        Define::new("pair_pattern", Variable).at(&["value"]).body(&[]),
+        Define::new("identifier", Variable).at(&[]).body(&[]).within("array_pattern"),
+        Define::new("pair", Variable).at(&["key"]).or_function(FUNCTIONS).within("object"),
+        Define::new("shorthand_property_identifier", Variable).at(&[]).body(&[]).within("object"),
         Define::new("call_expression", Module)
             .named(Name::Call(&["describe", "context", "suite"]))
             .body(&["arguments"]),
@@ -109,3 +117,50 @@ pub(super) const TYPESCRIPT: Grammar = Grammar {
 /// TypeScript with JSX.
 pub(super) const TSX: Grammar =
     Grammar { language: Language::Tsx, parser: || tree_sitter_typescript::LANGUAGE_TSX.into(), ..TYPESCRIPT };
+
+/// The text for a parser that takes `accessor` for a word of the language wherever it stands, and knows neither
+/// `in` and `out` before type parameters nor an abstract class without a name. `None` without any of them.
+pub(super) fn for_parser(text: &str) -> Option<String> {
+    const WORDS: [&str; 5] = ["accessor", "<in ", "<out ", ", out ", "default abstract class"];
+    if !WORDS.iter().any(|w| text.contains(w)) {
+        return None;
+    }
+    let mut out = text.as_bytes().to_vec();
+    names_of_fields(text, &mut out);
+    variance(text, &mut out);
+    for (at, lead) in text.match_indices("default abstract class") {
+        let behind = text[at + lead.len()..].trim_start();
+        if ["{", "extends ", "implements "].iter().any(|w| behind.starts_with(w)) {
+            out[at + "default ".len()..at + "default abstract".len()].fill(b' ');
+        }
+    }
+    String::from_utf8(out).ok().filter(|o| o != text)
+}
+
+/// `accessor` as a name.
+fn names_of_fields(text: &str, out: &mut [u8]) {
+    let is_part = |c: char| c.is_alphanumeric() || matches!(c, '_' | '$' | '.' | '#');
+    for (at, word) in text.match_indices("accessor") {
+        let behind = &text[at + word.len()..];
+        let is_name = behind.trim_start().starts_with([':', '=', ';', '?', '!', '(', ',', '<', '}']);
+        if is_name && !text[..at].ends_with(is_part) && !behind.starts_with(is_part) {
+            out[at + word.len() - 1] = b'_';
+        }
+    }
+}
+
+/// `in` and `out` before a type parameter.
+fn variance(text: &str, out: &mut [u8]) {
+    for lead in ["<in out ", "<in ", "<out ", ", in out ", ", in ", ", out "] {
+        for (at, _) in text.match_indices(lead) {
+            let behind = &text[at + lead.len()..];
+            let name = behind.split(|c: char| !c.is_alphanumeric() && c != '_').next().unwrap_or("");
+            let after = behind[name.len()..].trim_start();
+            let is_param = after.starts_with(['>', ',', '=']) || after.starts_with("extends ");
+            if is_param && name.starts_with(char::is_uppercase) {
+                let from = at + if lead.starts_with('<') { 1 } else { 2 };
+                out[from..at + lead.len()].fill(b' ');
+            }
+        }
+    }
+}

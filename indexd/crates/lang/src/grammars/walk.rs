@@ -41,10 +41,14 @@ struct Inside {
     owner: DefIdx,
     /// The type that a block gives members to.
     receiver: Option<StrId>,
+    /// The definition whose value or type is read: its literals hold members.
+    holder: DefIdx,
     /// Whether a function is around.
     in_function: bool,
     /// Whether what is around runs, by a name or without.
     is_running: bool,
+    /// Whether an export is around.
+    is_exported: bool,
     depth: usize,
 }
 
@@ -96,8 +100,15 @@ impl<'s, 'g> Walk<'s, 'g> {
             };
             self.idle.push(Idle { span: self.trimmed(child), is });
         }
-        let inside =
-            Inside { owner: DefIdx::NONE, receiver: None, in_function: false, is_running: false, depth: 0 };
+        let inside = Inside {
+            owner: DefIdx::NONE,
+            receiver: None,
+            holder: DefIdx::NONE,
+            in_function: false,
+            is_running: false,
+            is_exported: false,
+            depth: 0,
+        };
         self.children(0, inside, None);
     }
 
@@ -170,14 +181,20 @@ impl<'s, 'g> Walk<'s, 'g> {
                 let around = lead.and_then(|l| l.around).unwrap_or(node.end_byte() as u32);
                 let lead = Lead { around: Some(around), ..self.lead_of(node, lead) };
                 self.imports_of(node);
-                self.children(at, inside, Some(lead));
+                if ecma::is_unnamed_default(node) && self.define(at, &ecma::UNNAMED, 0, inside, Some(lead)) {
+                    return;
+                }
+                let is_exported = inside.is_exported || node.kind() == "export_statement";
+                self.children(at, Inside { is_exported, ..inside }, Some(lead));
             }
             Action::Import => {
                 if !self.imports_of(node) {
                     self.children(at, inside, None);
                 }
             }
-            Action::Runs => self.children(at, Inside { is_running: true, ..inside }, None),
+            Action::Runs => {
+                self.children(at, Inside { is_running: true, holder: DefIdx::NONE, ..inside }, None);
+            }
             Action::Comment | Action::Attribute | Action::None => self.children(at, inside, None),
         }
     }
@@ -241,13 +258,20 @@ impl<'s, 'g> Walk<'s, 'g> {
         lead: Option<Lead>,
     ) -> bool {
         let node = self.tree.node(at);
+        let around = self.tree.parent(at).map_or("", |p| self.tree.node(p).kind());
+        if !rule.within.is_empty() && rule.within != around {
+            return false;
+        }
         let Some(found) = self.find_name(at, rule, n) else { return false };
         let Some(inside) = self.inside_head(at, rule, &found, inside) else { return false };
         let body = self.body_at(at, rule);
-        let is = self.kind_of(rule, &found, inside);
-        if rule.needs_body && body.is_none() || self.is_elsewhere(node, rule, &found, is, inside) {
+        let is_ecma = ecma::is_ecma(self.grammar.table.language);
+        if is_ecma && !ecma::is_definition(node, rule.kind, found.is_function) {
             return false;
         }
+        let is_of_value = is_ecma && ecma::holds_members(around);
+        let is = self.kind_of(rule, &found, inside, is_of_value);
+        let is_outside = self.is_elsewhere(node, rule, &found, inside, is_of_value);
         let lead = self.lead_of(node, lead);
         let own_end = body.map_or(0, |b| b.end_byte()).max(node.end_byte()) as u32;
         let end = lead.around.unwrap_or(own_end).max(own_end);
@@ -258,25 +282,66 @@ impl<'s, 'g> Walk<'s, 'g> {
             return false;
         }
         let before = self.text.get(head_start as usize..found.span.start as usize).unwrap_or("");
+        let of_class = if is_ecma { self.of_class(rule, &found, before, inside) } else { ecma::OfClass::No };
+        let is_value = !is.is_callable() && !is.is_type() && is != DefKind::Module;
+        let is_local = is_value && inside.is_running || is_outside;
+        let has_no_place = of_class.class().is_none() && is_local || of_class == ecma::OfClass::None;
+        if rule.needs_body && body.is_none() || has_no_place {
+            return false;
+        }
         if !rule.word.is_empty() && !self.has_rule_word(before, rule) {
             return false;
         }
-        let (owner, receiver) = self.owner_of(is, inside, found.receiver);
+        let (owner, receiver) = match of_class.class() {
+            Some(class) => (class, None),
+            None if is_of_value => (inside.holder, None),
+            None => self.owner_of(is, inside, found.receiver),
+        };
         let name = self.b.string(&found.name);
         let mut def = self.b.blank_def(name, is, owner, found.span, span);
         def.receiver = receiver;
         def.doc = lead.doc;
-        let head_end = body.map_or(end, |b| (b.start_byte() as u32).max(head_start));
-        let head = self.text.get(head_start as usize..head_end as usize).unwrap_or("");
-        let head = head.trim_end().trim_end_matches('{').trim_end();
-        def.head = Span { start: head_start, end: head_start + head.len() as u32 };
+        def.head = self.head_of(body, head_start, end);
         def.flags = self.flags(&found.name, is, before, inside, owner, rule);
+        let is_member = of_class.class().is_some() || is_of_value;
+        let is_passed_on = inside.is_exported && !inside.in_function && ecma::PATTERNS.contains(&rule.kind);
+        ecma::mark_member(&mut def, of_class, is_of_value, is_passed_on);
         let idx = self.b.def(def);
         if n > 0 {
             return true;
         }
-        self.piece(idx, is, span, body.is_some(), inside);
-        let inner = inside_of(idx, is, rule, inside);
+        if !is_member {
+            self.piece(idx, is, span, body.is_some(), inside);
+        }
+        self.inside_of(at, idx, is, rule, inside);
+        true
+    }
+
+    /// The head of a definition, up to its body.
+    fn head_of(&self, body: Option<Node>, start: u32, end: u32) -> Span {
+        let head_end = body.map_or(end, |b| (b.start_byte() as u32).max(start));
+        let head = self.text.get(start as usize..head_end as usize).unwrap_or("");
+        let head = head.trim_end().trim_end_matches('{').trim_end();
+        Span { start, end: start + head.len() as u32 }
+    }
+
+    /// Visits what a definition holds.
+    fn inside_of(&mut self, at: usize, idx: DefIdx, is: DefKind, rule: &Define, inside: Inside) {
+        // A block behind symbols belongs to the type around.
+        let is_code = is.is_callable() && !matches!(rule.name, Name::Symbols(_));
+        let owns = is_code || is.is_type() || is == DefKind::Module;
+        let runs = is_code && !ecma::SIGNATURES.contains(&rule.kind);
+        let is_class = matches!(is, DefKind::Class | DefKind::Module | DefKind::Struct);
+        let inner = Inside {
+            owner: if owns { idx } else { inside.owner },
+            receiver: if owns { None } else { inside.receiver },
+            holder: if runs || is_class { DefIdx::NONE } else { idx },
+            in_function: inside.in_function || runs,
+            // Members of a type inside of a function are no local variables.
+            is_running: inside.in_function || runs || inside.is_running && !is.is_type(),
+            is_exported: false,
+            depth: inside.depth,
+        };
         let has_scope =
             self.grammar.table.language == Language::Rust && (is == DefKind::Module || is.is_callable());
         let around = if has_scope { std::mem::replace(&mut self.around, idx) } else { self.around };
@@ -286,20 +351,72 @@ impl<'s, 'g> Walk<'s, 'g> {
             self.taken = Some(behind);
         }
         self.around = around;
-        true
+    }
+
+    /// The class that a parameter or an assignment gives a field to.
+    fn of_class(&mut self, rule: &Define, found: &Found, before: &str, inside: Inside) -> ecma::OfClass {
+        use ecma::OfClass;
+        let of_this = found.receiver.as_deref().is_some_and(|r| r.starts_with("this"));
+        let is_parameter = ecma::PARAMETERS.contains(&rule.kind);
+        let is_field = match (rule.kind, rule.is) {
+            ("assignment_expression", _) if rule.only_function => {
+                return if of_this { OfClass::None } else { OfClass::No };
+            }
+            ("assignment_expression", DefKind::Variable) => return self.of_value_given(found, inside),
+            ("assignment_expression", _) => found.receiver.as_deref() == Some("this"),
+            _ if !is_parameter => return OfClass::No,
+            _ => has_word(before, &["public", "private", "protected", "readonly", "override"]),
+        };
+        let Some(class) = self.class_around(inside.owner, !is_parameter).filter(|_| is_field) else {
+            return OfClass::None;
+        };
+        let is_it = |d: &indexd_model::Def| d.parent == class && self.b.text(d.name) == found.name;
+        let is_known = !is_parameter && self.b.defs.iter().rev().any(is_it);
+        if is_known { OfClass::None } else { OfClass::Of(class) }
+    }
+
+    /// The class around a definition, or else the outermost function, which may make values as one does.
+    fn class_around(&self, owner: DefIdx, may_be_function: bool) -> Option<DefIdx> {
+        let around = std::iter::successors(owner.some(), |d| self.b.defs[d.index()].parent.some());
+        let class = around.clone().find(|d| self.b.defs[d.index()].kind.is_type());
+        let function =
+            || around.last().filter(|f| may_be_function && self.b.defs[f.index()].receiver.is_none());
+        class.or_else(function)
+    }
+
+    /// A value that is given to a member of something at file level, the first time.
+    fn of_value_given(&self, found: &Found, inside: Inside) -> ecma::OfClass {
+        let to = found.receiver.as_deref().unwrap_or("");
+        let is_loose =
+            to.is_empty() || to.starts_with("this") || matches!(to, "module" | "window" | "global");
+        let is_known = || {
+            let same = |d: &indexd_model::Def| {
+                d.receiver.is_some_and(|r| self.b.text(r) == to) && self.b.text(d.name) == found.name
+            };
+            self.b.defs.iter().any(same)
+        };
+        if is_loose || inside.in_function || inside.is_running || is_known() {
+            return ecma::OfClass::None;
+        }
+        ecma::OfClass::No
     }
 
     /// Whether a rule is not meant for a definition where it stands.
-    fn is_elsewhere(&self, node: Node, rule: &Define, found: &Found, is: DefKind, inside: Inside) -> bool {
-        let is_value = !is.is_callable() && !is.is_type() && is != DefKind::Module;
+    fn is_elsewhere(
+        &self,
+        node: Node,
+        rule: &Define,
+        found: &Found,
+        inside: Inside,
+        is_of_value: bool,
+    ) -> bool {
         let in_type = self.is_type(inside.owner);
-        rule.in_type && !in_type
+        rule.in_type && !in_type && !is_of_value
             || rule.outside && (inside.in_function || in_type)
             || rule.only_function && !found.is_function
             // A function in a variable of a function is a local value.
             || found.is_function && rule.is == DefKind::Variable && inside.in_function
             || !rule.values.is_empty() && !self.has_value(node, rule)
-            || is_value && inside.is_running
     }
 
     /// Where a definition lies: what is around, or for a parameter in the head of a type, that type.
@@ -358,10 +475,16 @@ impl<'s, 'g> Walk<'s, 'g> {
         from + (text.len() - text.trim_start().len()) as u32
     }
 
-    fn kind_of(&self, rule: &Define, found: &Found, inside: Inside) -> DefKind {
+    fn kind_of(&self, rule: &Define, found: &Found, inside: Inside, is_of_value: bool) -> DefKind {
         let in_type = inside.receiver.is_some() || found.receiver.is_some() || self.is_type(inside.owner);
-        let is = if found.is_function { DefKind::Function } else { rule.is };
+        let is = match found.is_function {
+            _ if found.is_class => DefKind::Class,
+            true => DefKind::Function,
+            false => rule.is,
+        };
         match is {
+            DefKind::Function if is_of_value => DefKind::Method,
+            DefKind::Variable if is_of_value => DefKind::Field,
             DefKind::Function if in_type && !inside.in_function => DefKind::Method,
             DefKind::Variable if in_type && !inside.in_function => DefKind::Field,
             other => other,
@@ -456,6 +579,7 @@ impl<'s, 'g> Walk<'s, 'g> {
 
     fn find_name(&self, at: usize, rule: &Define, n: usize) -> Option<Found> {
         let node = self.tree.node(at);
+        let mut is_class = false;
         let (at, mut is_function) = match rule.name {
             Name::Path(path) => self.at_path(node, path, rule, n)?,
             Name::First(functions) => return self.first(node, functions),
@@ -469,27 +593,32 @@ impl<'s, 'g> Walk<'s, 'g> {
             Name::Word(word) => {
                 let start = node.start_byte() as u32 + self.slice(node).find(word)? as u32;
                 let span = Span { start, end: start + word.len() as u32 };
-                return Some(Found { name: word.to_owned(), receiver: None, span, is_function: false });
+                let value = node.child_by_field_name("value").map_or("", |v| v.kind());
+                let is_function = rule.functions.contains(&value);
+                let is_class = !rule.functions.is_empty() && value == "class";
+                return Some(Found { span, is_function, is_class, ..Found::named(word) });
             }
             Name::Labels => return self.labels(node),
         };
         if !rule.functions.is_empty() {
             let value = ["value", "right"].iter().find_map(|f| node.child_by_field_name(f));
             is_function |= value.is_some_and(|v| rule.functions.contains(&v.kind()));
+            is_class = value.is_some_and(|v| v.kind() == "class");
         }
         let is_csharp = self.grammar.table.language == Language::CSharp;
         let mut found = match rule.is {
             DefKind::Module => whole_name(self.slice(at), self.span(at))?,
             // Colons and dots are part of a name.
             _ if self.grammar.table.language == Language::Bash => {
-                let (name, span) = (self.slice(at).to_owned(), self.span(at));
-                Found { name, receiver: None, span, is_function }
+                let (name, span) = (self.slice(at), self.span(at));
+                Found { is_function, span, ..Found::named(name) }
             }
             // What an extension block holds are members of the type around.
             DefKind::Class if is_csharp && self.slice(node).starts_with("extension") => return None,
             _ => qualified(self.slice(at), self.span(at))?,
         };
         found.is_function = is_function;
+        found.is_class = is_class;
         Some(found)
     }
 
@@ -509,7 +638,7 @@ impl<'s, 'g> Walk<'s, 'g> {
             at = if *step == rule.each { step_to_nth(at, step, n)? } else { step_to(at, step)? };
             is_through |= kinds.contains(&at.kind());
         }
-        let last = path.last()?;
+        let Some(last) = path.last() else { return Some((at, false)) };
         while let Some(next) = repeat_of(at, last) {
             at = next;
             is_through |= kinds.contains(&at.kind());
@@ -534,7 +663,7 @@ impl<'s, 'g> Walk<'s, 'g> {
         let inner = text.trim_matches(['"', '\'', '`']);
         let start = span.start + (text.len() - text.trim_start_matches(['"', '\'', '`']).len()) as u32;
         let span = Span { start, end: start + inner.len() as u32 };
-        is_title(inner).then(|| Found { name: inner.to_owned(), receiver: None, span, is_function: false })
+        is_title(inner).then(|| Found { span, ..Found::named(inner) })
     }
 
     /// What a call of Ruby calls, with the value before it.
@@ -552,7 +681,7 @@ impl<'s, 'g> Walk<'s, 'g> {
         let name = text.trim_matches([':', '"', '\'']);
         let start = span.start + (text.len() - text.trim_start_matches([':', '"', '\'']).len()) as u32;
         let span = Span { start, end: start + name.len() as u32 };
-        is_name(name).then(|| Found { name: name.to_owned(), receiver: None, span, is_function: false })
+        is_name(name).then(|| Found { span, ..Found::named(name) })
     }
 
     /// `attr_reader :a, :b`.
@@ -564,7 +693,7 @@ impl<'s, 'g> Walk<'s, 'g> {
         let name = self.slice(symbol).trim_start_matches(':');
         let span = self.span(symbol);
         let span = Span { start: span.end - name.len() as u32, end: span.end };
-        is_name(name).then(|| Found { name: name.to_owned(), receiver: None, span, is_function: false })
+        is_name(name).then(|| Found { span, ..Found::named(name) })
     }
 
     /// `resource "a" "b" {`.
@@ -576,7 +705,7 @@ impl<'s, 'g> Walk<'s, 'g> {
             .collect();
         let name: Vec<&str> = labels.iter().map(|l| self.slice(*l).trim_matches('"')).collect();
         let span = Span { start: labels.first()?.start_byte() as u32, end: labels.last()?.end_byte() as u32 };
-        Some(Found { name: name.join("."), receiver: None, span, is_function: false })
+        Some(Found { span, ..Found::named(&name.join(".")) })
     }
 
     // ---- imports
@@ -716,21 +845,6 @@ impl<'s, 'g> Walk<'s, 'g> {
     }
 }
 
-/// What lies in a definition.
-fn inside_of(def: DefIdx, is: DefKind, rule: &Define, inside: Inside) -> Inside {
-    // A block behind symbols belongs to the type around.
-    let is_code = is.is_callable() && !matches!(rule.name, Name::Symbols(_));
-    let owns = is_code || is.is_type() || is == DefKind::Module;
-    Inside {
-        owner: if owns { def } else { inside.owner },
-        receiver: if owns { None } else { inside.receiver },
-        in_function: inside.in_function || is_code,
-        // Members of a type inside of a function are no local variables.
-        is_running: inside.in_function || is_code || inside.is_running && !is.is_type(),
-        depth: inside.depth,
-    }
-}
-
 /// A name in the source.
 pub(super) struct Found {
     pub(super) name: String,
@@ -738,6 +852,15 @@ pub(super) struct Found {
     pub(super) receiver: Option<String>,
     pub(super) span: Span,
     pub(super) is_function: bool,
+    pub(super) is_class: bool,
+}
+
+impl Found {
+    /// A name without a place.
+    pub(super) fn named(name: &str) -> Self {
+        let span = Span { start: 0, end: 0 };
+        Self { name: name.to_owned(), receiver: None, span, is_function: false, is_class: false }
+    }
 }
 
 /// The name of a module is the whole path.
@@ -746,7 +869,7 @@ fn whole_name(text: &str, span: Span) -> Option<Found> {
     let start = span.start + (text.len() - text.trim_start_matches(['"', '\'']).len()) as u32;
     let span = Span { start, end: start + inner.len() as u32 };
     let name = inner.replace("::", ".");
-    is_title(&name).then_some(Found { name, receiver: None, span, is_function: false })
+    is_title(&name).then(|| Found { span, ..Found::named(&name) })
 }
 
 /// Takes `a::B::m`, `M.f` and `M:g` apart.
@@ -767,7 +890,7 @@ fn qualified(text: &str, span: Span) -> Option<Found> {
     }
     let start = span.start + offset + cut.unwrap_or(0) as u32;
     let span = Span { start, end: start + name.len() as u32 };
-    Some(Found { name: name.to_owned(), receiver, span, is_function: false })
+    Some(Found { receiver, span, ..Found::named(name) })
 }
 
 fn is_title(name: &str) -> bool {

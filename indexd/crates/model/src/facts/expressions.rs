@@ -114,6 +114,10 @@ pub enum Node {
     Union { left: ExprId, right: ExprId },
     /// A string annotation or other text that was parsed as an expression.
     Quoted { value: ExprId },
+    /// `base<args>`: type arguments, in languages where a subscript is something else.
+    Apply { base: ExprId, args: List },
+    /// A word of the language that makes another value or type of its operand: `new C`, `keyof T`.
+    Word { word: StrId, value: ExprId },
     /// The definition at this index, as a value or a type.
     Def { def: DefIdx },
     /// An identifier in source that no other fact tells of: it stands inside a syntax error or
@@ -146,7 +150,9 @@ impl Node {
                 f(Part::Binding(binding));
             }
             Self::Unread { name } => f(Part::Text(name)),
-            Self::Attr { base: e, name } | Self::Keyword { name, value: e } => {
+            Self::Attr { base: e, name }
+            | Self::Keyword { name, value: e }
+            | Self::Word { word: name, value: e } => {
                 f(Part::Text(name));
                 f(Part::Expr(e));
             }
@@ -177,6 +183,7 @@ impl Node {
             }
             Self::Call { callee: e, args: list }
             | Self::Index { base: e, args: list }
+            | Self::Apply { base: e, args: list }
             | Self::Composite { ty: e, elems: list }
             | Self::Lambda { params: list, result: e } => {
                 f(Part::Expr(e));

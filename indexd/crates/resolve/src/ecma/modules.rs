@@ -2,6 +2,7 @@
 //! same repository.
 
 use super::Linker;
+use crate::recorder::Recorder;
 use indexd_model::path::{ancestors, dir_of, file_name_of, join, n_common, normalized};
 use indexd_model::roles::{is_aside, is_foreign_data};
 use indexd_model::{Facts, FactsView, FileDoc, FileRoles, Key};
@@ -30,6 +31,10 @@ pub(super) enum Module {
 }
 
 impl Linker<'_> {
+    fn recorder(&self) -> &Recorder<'_> {
+        self.files.view
+    }
+
     /// The file that `module`, imported by the file at `from`, names.
     pub(super) fn module(&self, from: &str, module: &str) -> Module {
         let module = module.split(['?', '!']).next().unwrap_or(module);
@@ -51,7 +56,7 @@ impl Linker<'_> {
     fn file_or_index(&self, base: &str) -> Option<FileDoc> {
         for (ending, sources) in SOURCES {
             if let Some(stem) = base.strip_suffix(ending) {
-                let found = sources.iter().find_map(|s| self.recorder.file(&format!("{stem}{s}")));
+                let found = sources.iter().find_map(|s| self.recorder().file(&format!("{stem}{s}")));
                 if found.is_some() {
                     return found;
                 }
@@ -60,11 +65,11 @@ impl Linker<'_> {
         let name = file_name_of(base);
         let has_ending = ENDINGS.iter().any(|e| name.ends_with(e));
         has_ending
-            .then(|| self.recorder.file(base))
+            .then(|| self.recorder().file(base))
             .flatten()
-            .or_else(|| ENDINGS.iter().find_map(|e| self.recorder.file(&format!("{base}{e}"))))
+            .or_else(|| ENDINGS.iter().find_map(|e| self.recorder().file(&format!("{base}{e}"))))
             .or_else(|| {
-                ENDINGS[..9].iter().find_map(|e| self.recorder.file(&join(base, &format!("index{e}"))))
+                ENDINGS[..9].iter().find_map(|e| self.recorder().file(&join(base, &format!("index{e}"))))
             })
     }
 
@@ -72,12 +77,12 @@ impl Linker<'_> {
     fn by_config(&self, from: &str, module: &str) -> Option<FileDoc> {
         let names = ["tsconfig.json", "jsconfig.json"];
         let config = ancestors(dir_of(from))
-            .find_map(|dir| names.iter().find_map(|n| self.recorder.file(&join(dir, n))))?;
+            .find_map(|dir| names.iter().find_map(|n| self.recorder().file(&join(dir, n))))?;
         self.by_config_at(config, module, EXTENDS_MAX)
     }
 
     fn by_config_at(&self, config: FileDoc, module: &str, depth: u32) -> Option<FileDoc> {
-        let path = self.recorder.path(config);
+        let path = self.recorder().path(config);
         let dir = dir_of(&path);
         let stated = self.stated(config);
         let base = stated.iter().find(|s| s.0 == "baseUrl").map_or(".", |s| &s.1);
@@ -96,11 +101,27 @@ impl Linker<'_> {
             return Some(found);
         }
         let depth = depth.checked_sub(1)?;
-        stated.iter().filter(|s| s.0 == "extends" && s.1.starts_with('.')).find_map(|(_, other)| {
-            let at = normalized(&join(dir, other))?;
-            let config = self.recorder.file(&at).or_else(|| self.recorder.file(&format!("{at}.json")))?;
-            self.by_config_at(config, module, depth)
-        })
+        // The last of several says most.
+        let extended = stated.iter().rev().filter(|s| s.0 == "extends");
+        let extended = extended.filter_map(|s| self.extended(dir, &s.1));
+        // A configuration may only name those beside it.
+        let beside = |file: &FileDoc| dir_of(&self.recorder().path(*file)) == dir;
+        let referred = stated.iter().filter(|s| s.0 == "references");
+        let referred = referred.filter_map(|s| self.extended(dir, &s.1)).filter(beside);
+        extended.chain(referred).find_map(|config| self.by_config_at(config, module, depth))
+    }
+
+    /// The configuration that another one extends: by its path, or one of a package of this repository.
+    fn extended(&self, dir: &str, other: &str) -> Option<FileDoc> {
+        let at = if other.starts_with('.') {
+            normalized(&join(dir, other))?
+        } else {
+            let (package, rest) = self.package_of(&join(dir, "tsconfig.json"), other)?;
+            let path = self.recorder().path(package);
+            join(dir_of(&path), if rest.is_empty() { "tsconfig.json" } else { rest })
+        };
+        let places = [at.clone(), format!("{at}.json"), join(&at, "tsconfig.json")];
+        places.iter().find_map(|p| self.recorder().file(p))
     }
 
     /// `#name` of the nearest package.
@@ -109,27 +130,34 @@ impl Linker<'_> {
             return None;
         }
         let package =
-            ancestors(dir_of(from)).find_map(|dir| self.recorder.file(&join(dir, "package.json")))?;
+            ancestors(dir_of(from)).find_map(|dir| self.recorder().file(&join(dir, "package.json")))?;
         self.by_statement(package, module)
     }
 
-    /// A package of this repository, by its name.
-    fn by_package(&self, from: &str, module: &str) -> Option<FileDoc> {
+    /// The manifest of the package of this repository that a module begins with, for a file at `from`, and the
+    /// rest of the module's name.
+    fn package_of<'m>(&self, from: &str, module: &'m str) -> Option<(FileDoc, &'m str)> {
         let n = if module.starts_with('@') { 2 } else { 1 };
         let end = module.match_indices('/').nth(n - 1).map_or(module.len(), |m| m.0);
         let (name, rest) = (&module[..end], module[end..].trim_start_matches('/'));
-        let all = self.recorder.find(Key::member("npm", name));
+        let all = self.recorder().find(Key::member("npm", name));
         let mut fitting: Vec<FileDoc> = all.to_vec();
         fitting.retain(|p| {
-            let interface = self.interface_of(*p);
+            let interface = self.recorder().interface(*p);
             let own = interface.package.map(|s| Facts::outside(&interface).str(s).to_owned());
             let is_it = !interface.roles.has(FileRoles::VENDORED) && own.as_deref() == Some(name);
             is_it && self.is_meant(from, *p, name)
         });
         // Of several the nearest, else the first.
-        let near = |p: &FileDoc| n_common(&self.recorder.path(*p), from);
+        let near = |p: &FileDoc| n_common(&self.recorder().path(*p), from);
         let package = fitting.into_iter().rev().max_by_key(near)?;
-        let path = self.recorder.path(package);
+        Some((package, rest))
+    }
+
+    /// A package of this repository, by its name.
+    fn by_package(&self, from: &str, module: &str) -> Option<FileDoc> {
+        let (package, rest) = self.package_of(from, module)?;
+        let path = self.recorder().path(package);
         let dir = dir_of(&path);
         let entry = if rest.is_empty() { ".".to_owned() } else { format!("./{rest}") };
         self.by_statement(package, &entry).or_else(|| {
@@ -141,12 +169,13 @@ impl Linker<'_> {
     /// Whether the package at a manifest is what a file imports by its name: no test data of others, and
     /// of a version that the importing package asks for, as far as it says.
     fn is_meant(&self, from: &str, package: FileDoc, name: &str) -> bool {
-        let path = self.recorder.path(package);
+        let path = self.recorder().path(package);
         if is_foreign_data(&path, from) {
             return false;
         }
         let needs = format!("needs:{name}");
-        let mut around = ancestors(dir_of(from)).filter_map(|d| self.recorder.file(&join(d, "package.json")));
+        let mut around =
+            ancestors(dir_of(from)).filter_map(|d| self.recorder().file(&join(d, "package.json")));
         let asked = around.find_map(|m| self.stated(m).into_iter().find(|s| s.0 == needs));
         let version = self.stated(package).into_iter().find(|s| s.0 == "version").map(|s| s.1);
         match (asked, version) {
@@ -158,7 +187,7 @@ impl Linker<'_> {
 
     /// What the package at this manifest says that a name stands for.
     fn by_statement(&self, package: FileDoc, name: &str) -> Option<FileDoc> {
-        let path = self.recorder.path(package);
+        let path = self.recorder().path(package);
         let stated = self.stated(package);
         stated.iter().find_map(|(pattern, target)| {
             let target = matched(pattern, target, name)?;
@@ -168,7 +197,7 @@ impl Linker<'_> {
 
     /// The statements of a manifest.
     fn stated(&self, manifest: FileDoc) -> Vec<(String, String)> {
-        let interface = self.interface_of(manifest);
+        let interface = self.recorder().interface(manifest);
         let facts = Facts::outside(&interface);
         let of = |i: &indexd_model::facts::Import| {
             Some((facts.str(i.name?).to_owned(), facts.str(i.module).to_owned()))

@@ -8,14 +8,13 @@
 //!
 //! Reading order: `modules` and `members` (names to definitions), `classes`, `eval` (expressions),
 //! `attrs`, `calls`, `annotations`, `stdlib` (what the language's own containers do), `uses`
-//! (links and unresolved uses), `flow` (dataflow).
+//! (links and unresolved uses).
 
 mod annotations;
 mod attrs;
 mod calls;
 mod classes;
 mod eval;
-mod flow;
 mod generics;
 mod members;
 mod modules;

@@ -60,7 +60,8 @@ impl<'a> Linker<'a> {
             }
         }
         self.overrides(&mut out);
-        self.flow(&mut out);
+        let loaded = self.loaded;
+        crate::flow::add(facts, loaded.doc(0), |doc| loaded.facts(loaded.open(doc)), &mut out);
         self.constructors(&mut out);
         // A name token that defines is no use of what it defines, though a value flows into it.
         // A property of a base class is what such a token sets.

@@ -105,6 +105,8 @@ mod tests {
             32 => Node::Union { left: a, right: b },
             33 => Node::Quoted { value: a },
             34 => Node::Def { def: DefIdx(a.0) },
+            35 => Node::Apply { base: a, args: l },
+            36 => Node::Word { word: StrId(b.0), value: a },
             _ => Node::Opaque,
         })
     }

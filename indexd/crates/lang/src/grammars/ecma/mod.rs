@@ -4,10 +4,120 @@
 //! empty module, names of its own under which others find them (`export { a as b }`,
 //! `export default a`, `module.exports = a`).
 
+mod declare;
+mod expr;
+mod jsdoc;
+mod kinds;
+mod narrow;
+mod types;
+mod visit;
+
+pub(super) use kinds::Kinds;
+pub(super) use visit::uses;
+
+use super::javascript::FUNCTIONS;
+use super::table::{Define, Name};
 use super::walk::Walk;
 use indexd_model::facts::ImportKind;
-use indexd_model::{DefFlags, DefIdx, Facts, Language};
+use indexd_model::{Def, DefFlags, DefIdx, DefKind, Facts, Key, Language, Node as Shape};
 use tree_sitter::Node;
+
+/// Kinds of functions without a body: type literals in them are seen from elsewhere.
+pub(super) const SIGNATURES: &[&str] = &["method_signature", "abstract_method_signature"];
+
+/// Kinds of parameters that may be fields as well.
+pub(super) const PARAMETERS: &[&str] = &["required_parameter", "optional_parameter"];
+
+/// Kinds of names in patterns.
+pub(super) const PATTERNS: &[&str] = &["shorthand_property_identifier_pattern", "pair_pattern", "identifier"];
+
+/// Whether a node that a rule names something in defines it: a key that is computed names nothing, and a
+/// pattern may take a parameter apart.
+pub(super) fn is_definition(node: Node, kind: &str, is_function: bool) -> bool {
+    let is_computed =
+        |field: &str| node.child_by_field_name(field).is_some_and(|n| n.kind() == "computed_property_name");
+    if !is_function && kind != "method_definition" && (is_computed("name") || is_computed("key")) {
+        return false;
+    }
+    let is_pattern = |n: Node| matches!(n.kind(), "object_pattern" | "array_pattern");
+    if kind == "variable_declarator" && node.child_by_field_name("name").is_some_and(is_pattern) {
+        return false;
+    }
+    if kind == "pair_pattern" && node.child_by_field_name("value").is_none_or(|v| v.kind() != "identifier") {
+        return false;
+    }
+    if !PATTERNS.contains(&kind) {
+        return true;
+    }
+    let mut around = node.parent();
+    while let Some(n) = around {
+        match n.kind() {
+            "variable_declarator" => return true,
+            "object_pattern"
+            | "array_pattern"
+            | "pair_pattern"
+            | "object_assignment_pattern"
+            | "assignment_pattern"
+            | "rest_pattern" => around = n.parent(),
+            _ => return false,
+        }
+    }
+    false
+}
+
+/// What `export default` gives without a name.
+pub(super) static UNNAMED: Define =
+    Define::new("export_statement", DefKind::Variable).named(Name::Word(DEFAULT)).or_function(FUNCTIONS);
+
+/// Whether a parameter or an assignment gives a field to a class.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum OfClass {
+    /// It is neither.
+    No,
+    /// It gives no field.
+    None,
+    Of(DefIdx),
+}
+
+impl OfClass {
+    pub(super) fn class(self) -> Option<DefIdx> {
+        match self {
+            Self::Of(class) => Some(class),
+            Self::No | Self::None => None,
+        }
+    }
+}
+
+/// Says of a definition that it is a field by a parameter or an assignment, a member of a value, or a name in a
+/// pattern that is exported.
+pub(super) fn mark_member(def: &mut Def, of_class: OfClass, is_of_value: bool, is_passed_on: bool) {
+    if is_passed_on {
+        def.flags.set(DefFlags::EXPORTED);
+    }
+    if of_class.class().is_some() {
+        def.kind = DefKind::Field;
+        def.flags = DefFlags::INSTANCE.with(DefFlags(def.flags.0 & DefFlags::EXPORTED.0));
+    } else if is_of_value {
+        def.flags.set(DefFlags::OF_VALUE);
+    }
+}
+
+/// Whether what stands in a node of this kind is a member of a value, or of a type without a name.
+pub(super) fn holds_members(kind: &str) -> bool {
+    matches!(kind, "object" | "object_type")
+}
+
+/// Whether an export gives a value that has no name.
+pub(super) fn is_unnamed_default(node: Node) -> bool {
+    let mut cursor = node.walk();
+    let is_default = node.kind() == "export_statement"
+        && node.child_by_field_name("declaration").is_none()
+        && node.children(&mut cursor).any(|c| c.kind() == DEFAULT);
+    is_default
+        && node.child_by_field_name("value").is_some_and(|v| {
+            v.kind() != "identifier" && (v.kind() == "object" || v.child_by_field_name("name").is_none())
+        })
+}
 
 /// The name of what a module exports as a whole.
 const DEFAULT: &str = "default";
@@ -261,9 +371,33 @@ fn object_exports(walk: &mut Walk, node: Node, object: Node) {
 }
 
 /// Whether a definition is a function given to `exports.a` or `module.exports`.
-pub(super) fn is_export(facts: &Facts, def: &indexd_model::Def) -> bool {
+pub(super) fn is_export(facts: &Facts, def: &Def) -> bool {
     let receiver = def.receiver.map_or("", |r| facts.str(r));
     def.parent == DefIdx::NONE && matches!(receiver, "exports" | "module.exports" | "module")
+}
+
+/// Under which keys others find a class by its bases, and what a file adds to types of other modules.
+pub(super) fn keys(facts: &Facts, idx: DefIdx, out: &mut Vec<(Key, DefIdx)>) {
+    let def = facts.def(idx);
+    for base in &def.bases {
+        out.extend(name_of_base(facts, *base).map(|name| (Key::any("ecma-base", name), idx)));
+    }
+    let owner = def.parent.some().filter(|o| facts.def(*o).kind == DefKind::Interface);
+    let module = owner.and_then(|o| facts.def(o).parent.some());
+    if let (Some(owner), Some(module)) = (owner, module)
+        && facts.def(module).kind == DefKind::Module
+    {
+        let name = format!("{}.{}", facts.def_name(owner), facts.str(def.name));
+        out.push((Key::any("ecma", &name), idx));
+    }
+}
+
+fn name_of_base<'f>(facts: &Facts<'f>, base: indexd_model::ExprId) -> Option<&'f str> {
+    match facts.expr(base).node {
+        Shape::Name { name, .. } | Shape::Attr { name, .. } => Some(facts.str(name)),
+        Shape::Apply { base, .. } | Shape::Word { value: base, .. } => name_of_base(facts, base),
+        _ => None,
+    }
 }
 
 /// Marks the definitions that a list of exports names.

@@ -1,0 +1,831 @@
+//! Calls: signatures, what arguments say of type parameters, and results.
+
+use super::Linker;
+use crate::typed::{DefAt, Env, File, Ty, Type, Val};
+use indexd_model::{BindingId, DefFlags, DefKind, ExprId, List, Node};
+use std::rc::Rc;
+
+/// Nesting of types that are compared.
+const DEPTH_MAX: u32 = 8;
+/// Signatures of one function that are looked at.
+const OVERLOADS_MAX: usize = 16;
+/// Members of a literal that are compared.
+const MEMBERS_MAX: usize = 24;
+
+/// The arguments of a call.
+#[derive(Clone, Copy)]
+pub(super) struct Site {
+    pub(super) file: File,
+    pub(super) args: List,
+}
+
+/// Something that can be called.
+#[derive(Clone)]
+pub(super) struct Signature {
+    of: Callable,
+    env: Env,
+}
+
+#[derive(Clone, Copy)]
+enum Callable {
+    Def(DefAt),
+    Lambda(File, ExprId),
+    /// A [`Type::Fn`].
+    Type(Ty),
+}
+
+/// A parameter.
+#[derive(Clone, Copy)]
+pub(super) struct Param {
+    pub(super) ty: Ty,
+    is_rest: bool,
+}
+
+/// What is learned of type parameters.
+pub(super) struct Solver {
+    map: Vec<(Ty, Ty)>,
+    /// The parameters to be found; all where they are not known.
+    own: Option<Vec<Ty>>,
+    /// Whether the results of function literals are looked at.
+    runs: bool,
+}
+
+impl<'a> Linker<'a> {
+    /// The type of a call expression.
+    pub(super) fn call_value(&mut self, file: File, e: ExprId) -> Val {
+        let facts = self.facts(file);
+        let Node::Call { callee, args } = facts.expr(e).node else { return Val::UNKNOWN };
+        let site = Site { file, args };
+        if let Node::Word { word, value } = facts.expr(callee).node {
+            return match facts.str(word) {
+                "new" => self.new_value(file, value, site),
+                "jsx" => Val::new(Ty::EXTERNAL),
+                _ => {
+                    let callee = self.eval(file, callee);
+                    self.call(callee.ty, Some(site))
+                }
+            };
+        }
+        let callee = self.eval(file, callee);
+        let v = self.call(callee.ty, Some(site));
+        Val { ty: v.ty, is_inferred: v.is_inferred || callee.is_inferred }
+    }
+
+    fn new_value(&mut self, file: File, class: ExprId, site: Site) -> Val {
+        let facts = self.facts(file);
+        let (class, given) = match facts.expr(class).node {
+            Node::Apply { base, args } => (base, facts.list(args)),
+            _ => (class, &[][..]),
+        };
+        let v = self.eval(file, class);
+        let given: Vec<Ty> = given.iter().map(|a| self.written(file, *a)).collect();
+        let ty = match self.types.get(v.ty).clone() {
+            Type::Static(at) if !given.is_empty() => self.types.make(Type::Named(at, given.into())),
+            Type::Static(at) => self.made(at, site),
+            Type::StdStatic(name) => {
+                let name = self.types.text(name);
+                match (given.is_empty(), self.std_static(&name, "new")) {
+                    (true, Some(signature)) => self.call(signature, Some(site)).ty,
+                    _ => self.std_named(&name, &given).unwrap_or(Ty::EXTERNAL),
+                }
+            }
+            _ => self.instance_of(v.ty),
+        };
+        Val { ty, ..v }
+    }
+
+    /// A new value of a class; type arguments that are not written are found from those of the constructor.
+    fn made(&mut self, at: DefAt, site: Site) -> Ty {
+        let params = self.type_params(at);
+        if params.is_empty() {
+            return self.types.make(Type::Named(at, Rc::from([])));
+        }
+        let mut args: Vec<Ty> = Vec::new();
+        if let Some(constructor) = self.constructor(at, 0)
+            && constructor.file == at.file
+        {
+            let signature = Signature { of: Callable::Def(constructor), env: Self::empty_env() };
+            let mut solver = Solver { map: Vec::new(), own: Some(params.clone()), runs: true };
+            self.solve(&signature, site, &mut solver);
+            if !solver.map.is_empty() {
+                let of = |p: &Ty| solver.map.iter().find(|m| m.0 == *p).map_or(Ty::UNKNOWN, |m| m.1);
+                args = params.iter().map(of).collect();
+            }
+        }
+        self.types.make(Type::Named(at, args.into()))
+    }
+
+    /// The constructor of a class, its own or inherited.
+    pub(super) fn constructor(&mut self, at: DefAt, depth: u32) -> Option<DefAt> {
+        let own = self.files.members(at, "constructor");
+        if let Some(def) = own.first() {
+            return Some(DefAt { def: *def, ..at });
+        }
+        let base = self.bases(at).first().copied()?;
+        match self.types.get(base) {
+            Type::Named(base, _) if depth < 16 => {
+                let base = *base;
+                self.constructor(base, depth + 1)
+            }
+            _ => None,
+        }
+    }
+
+    /// What `new` makes of a value that is not a class.
+    pub(super) fn constructed(&mut self, ty: Ty) -> Ty {
+        match self.types.get(ty).clone() {
+            Type::Shape(file, e, env) => self.constructed_by(file, e, &env),
+            Type::Both(parts) => {
+                let all: Vec<Ty> = parts.iter().map(|p| self.instance_of(*p)).collect();
+                self.types.both(&all)
+            }
+            Type::Named(at, args) if self.files.def(at).kind == DefKind::Interface => {
+                let env: Env = self.param_map(at, &args).into();
+                let body = self.files.def(at).ty;
+                self.constructed_by(at.file, body, &env)
+            }
+            _ => match self.expanded(ty) {
+                Some(other) => self.instance_of(other),
+                None => Ty::UNKNOWN,
+            },
+        }
+    }
+
+    fn constructed_by(&mut self, file: File, e: ExprId, env: &Env) -> Ty {
+        let facts = self.facts(file);
+        let members: Vec<ExprId> = match facts.expr(e).node {
+            Node::Composite { elems, .. } => facts.list(elems).to_vec(),
+            Node::Word { .. } => vec![e],
+            _ => Vec::new(),
+        };
+        for member in members {
+            if let Node::Word { word, value } = facts.expr(member).node
+                && facts.str(word) == "new"
+                && let Node::FuncType { results, .. } = facts.expr(value).node
+                && let Some(result) = facts.list(results).first()
+            {
+                let ty = self.written(file, *result);
+                return self.types.replaced(ty, env);
+            }
+        }
+        Ty::UNKNOWN
+    }
+
+    // ---- signatures
+
+    /// What a call of a value of this type may run.
+    pub(super) fn signatures(&mut self, ty: Ty) -> Vec<Signature> {
+        self.signatures_in(ty, 0)
+    }
+
+    fn signatures_in(&mut self, ty: Ty, depth: u32) -> Vec<Signature> {
+        if depth > DEPTH_MAX || !self.step() {
+            return Vec::new();
+        }
+        let one = |of, env| vec![Signature { of, env }];
+        match self.types.get(ty).clone() {
+            Type::Func(at, env) => self.overloads(at, &env),
+            Type::Lambda(file, e, env) => one(Callable::Lambda(file, e), env),
+            Type::Fn { .. } => one(Callable::Type(ty), Self::empty_env()),
+            Type::Shape(file, e, env) => self.call_signatures(file, e, &env),
+            Type::Union(parts) | Type::Both(parts) => {
+                let all = parts.iter().map(|p| self.signatures_in(*p, depth + 1));
+                all.into_iter().find(|s| !s.is_empty()).unwrap_or_default()
+            }
+            Type::Std(name, args) => {
+                let name = self.types.text(name);
+                match self.std_member(&name, &args, "()") {
+                    Some(ty) => one(Callable::Type(ty), Self::empty_env()),
+                    None => self.expanded(ty).map_or(Vec::new(), |t| self.signatures_in(t, depth + 1)),
+                }
+            }
+            Type::StdStatic(name) => {
+                let name = self.types.text(name);
+                let ty = self.std_static(&name, "()");
+                ty.map_or(Vec::new(), |ty| one(Callable::Type(ty), Self::empty_env()))
+            }
+            Type::Named(at, args) if self.files.def(at).kind != DefKind::Alias => {
+                self.signatures_of_named(at, &args, depth)
+            }
+            _ => self.expanded(ty).map_or(Vec::new(), |t| self.signatures_in(t, depth + 1)),
+        }
+    }
+
+    fn signatures_of_named(&mut self, at: DefAt, args: &[Ty], depth: u32) -> Vec<Signature> {
+        let mut out = Vec::new();
+        for sibling in self.files.siblings(at) {
+            let of = DefAt { def: sibling, ..at };
+            let env: Env = self.param_map(of, args).into();
+            let body = self.files.def(of).ty;
+            out.extend(self.call_signatures(of.file, body, &env));
+        }
+        if out.is_empty() {
+            let map = self.param_map(at, args);
+            for base in self.bases(at).iter() {
+                let base = self.types.replaced(*base, &map);
+                out.extend(self.signatures_in(base, depth + 1));
+            }
+        }
+        out
+    }
+
+    fn call_signatures(&mut self, file: File, e: ExprId, env: &Env) -> Vec<Signature> {
+        let facts = self.facts(file);
+        let Node::Composite { elems, .. } = facts.expr(e).node else { return Vec::new() };
+        let mut out = Vec::new();
+        for elem in facts.list(elems) {
+            if let Node::FuncType { .. } = facts.expr(*elem).node {
+                let ty = self.written(file, *elem);
+                let ty = self.types.replaced(ty, env);
+                out.push(Signature { of: Callable::Type(ty), env: Self::empty_env() });
+            }
+        }
+        out
+    }
+
+    /// The signatures of a function: those without a body where there are any.
+    fn overloads(&mut self, at: DefAt, env: &Env) -> Vec<Signature> {
+        let facts = self.facts(at.file);
+        let own = facts.def(at.def);
+        let is_static = own.flags.has(DefFlags::STATIC);
+        let of = |at| Signature { of: Callable::Def(at), env: Rc::clone(env) };
+        if own.receiver.is_some() || own.flags.has(DefFlags::OF_VALUE) {
+            return vec![of(at)];
+        }
+        let mut all: Vec<DefAt> = self
+            .files
+            .siblings(at)
+            .into_iter()
+            .filter(|d| {
+                let it = facts.def(*d);
+                it.kind == own.kind && it.flags.has(DefFlags::STATIC) == is_static
+            })
+            .map(|def| DefAt { def, ..at })
+            .take(OVERLOADS_MAX)
+            .collect();
+        let is_declared = own.parent.some().is_some_and(|p| facts.def(p).kind == DefKind::Interface);
+        if all.len() > 1 && !is_declared {
+            all.pop();
+        }
+        if all.is_empty() {
+            all.push(at);
+        }
+        all.into_iter().map(of).collect()
+    }
+
+    pub(super) fn params(&mut self, signature: &Signature) -> Vec<Param> {
+        let raw: Vec<(Ty, bool)> = match signature.of {
+            Callable::Def(at) => {
+                let params = &self.files.def(at).params;
+                params.iter().map(|p| self.binding_type(at.file, *p)).collect()
+            }
+            Callable::Lambda(file, e) => {
+                let facts = self.facts(file);
+                let Node::Lambda { params, .. } = facts.expr(e).node else { return Vec::new() };
+                facts.list(params).iter().map(|p| self.param_type(file, *p)).collect()
+            }
+            Callable::Type(ty) => {
+                let Type::Fn { params, is_variadic, .. } = self.types.get(ty).clone() else {
+                    return Vec::new();
+                };
+                let last = params.len().wrapping_sub(1);
+                params.iter().enumerate().map(|(i, p)| (*p, is_variadic && i == last)).collect()
+            }
+        };
+        let of = |l: &mut Self, (ty, is_rest): (Ty, bool)| Param {
+            ty: l.types.replaced(ty, &signature.env),
+            is_rest,
+        };
+        raw.into_iter().map(|p| of(self, p)).collect()
+    }
+
+    fn own_params(&mut self, signature: &Signature) -> Option<Vec<Ty>> {
+        match signature.of {
+            Callable::Def(at) => Some(self.type_params(at)),
+            _ => None,
+        }
+    }
+
+    fn result_of(&mut self, signature: &Signature) -> Val {
+        let v = match signature.of {
+            Callable::Def(at) => self.result(at),
+            Callable::Lambda(file, e) => {
+                let Node::Lambda { result, .. } = self.facts(file).expr(e).node else { return Val::UNKNOWN };
+                let v = self.eval(file, result);
+                Val { is_inferred: true, ..v }
+            }
+            Callable::Type(ty) => match self.types.get(ty) {
+                Type::Fn { result, .. } => Val::new(*result),
+                _ => Val::UNKNOWN,
+            },
+        };
+        Val { ty: self.types.replaced(v.ty, &signature.env), ..v }
+    }
+
+    /// What a function gives: as declared, else what it returns.
+    pub(super) fn result(&mut self, at: DefAt) -> Val {
+        self.once(|l| &mut l.results, at, |l| l.read_result(at))
+    }
+
+    fn read_result(&mut self, at: DefAt) -> Val {
+        self.files.record(at);
+        let facts = self.facts(at.file);
+        let def = facts.def(at.def);
+        if let Some(result) = def.results.first() {
+            let ty = self.written(at.file, *result);
+            // A comment may name what nobody knows.
+            if def.returns.is_empty() || !matches!(ty, Ty::UNKNOWN | Ty::EXTERNAL) {
+                return Val::new(ty);
+            }
+        }
+        if def.ty != ExprId::NONE {
+            let ty = self.written(at.file, def.ty);
+            return Val::new(self.result_of_type(ty));
+        }
+        if def.flags.has(DefFlags::GENERATOR) {
+            return Val::UNKNOWN;
+        }
+        let mut tys = Vec::new();
+        for value in def.returns.iter().take(16) {
+            let ty = self.eval(at.file, *value).ty;
+            tys.push(self.widened(ty));
+        }
+        let ty = if tys.is_empty() { Ty::NOTHING } else { self.types.union(&tys) };
+        Val::inferred(if def.flags.has(DefFlags::ASYNC) { self.promise(ty) } else { ty })
+    }
+
+    // ---- calls
+
+    /// The result of calling a value; `site` is `None` for calls nobody wrote.
+    pub(super) fn call(&mut self, callee: Ty, site: Option<Site>) -> Val {
+        match self.types.get(callee).clone() {
+            Type::External => return Val::new(Ty::EXTERNAL),
+            Type::Unknown | Type::Nothing => return Val::UNKNOWN,
+            Type::Union(parts) => {
+                let tys: Vec<Ty> = parts.iter().map(|p| self.call(*p, site).ty).collect();
+                return Val::inferred(self.types.union(&tys));
+            }
+            _ => {}
+        }
+        let signatures = self.signatures(callee);
+        let Some(signature) = self.pick(&signatures, site) else {
+            let is_std =
+                matches!(self.types.get(callee), Type::Std(..) | Type::StdStatic(_) | Type::Static(_));
+            return Val::new(if is_std { Ty::EXTERNAL } else { Ty::UNKNOWN });
+        };
+        let v = self.result_of(&signature);
+        if !self.types.has_vars(v.ty) {
+            return v;
+        }
+        let mut solver = Solver { map: Vec::new(), own: self.own_params(&signature), runs: true };
+        if let Some(site) = site {
+            self.solve(&signature, site, &mut solver);
+        }
+        self.leave_open(&signature, &mut solver);
+        Val { ty: self.types.replaced(v.ty, &solver.map), ..v }
+    }
+
+    /// Parameters that no argument tells of are what they default to.
+    fn leave_open(&mut self, signature: &Signature, solver: &mut Solver) {
+        if let Callable::Def(at) = signature.of {
+            for (var, ty) in self.param_map(at, &[]) {
+                let is_known = solver.map.iter().chain(signature.env.iter()).any(|m| m.0 == var);
+                if !is_known {
+                    solver.map.push((var, ty));
+                }
+            }
+        }
+        for letter in b'A'..=b'Z' {
+            let var = self.types.make(Type::StdVar(letter));
+            if matches!(signature.of, Callable::Type(_)) && !solver.map.iter().any(|m| m.0 == var) {
+                solver.map.push((var, Ty::UNKNOWN));
+            }
+        }
+    }
+
+    /// The first signature that the arguments fit.
+    pub(super) fn pick(&mut self, all: &[Signature], site: Option<Site>) -> Option<Signature> {
+        let (Some(site), true) = (site, all.len() > 1) else { return all.first().cloned() };
+        let n = self.facts(site.file).list(site.args).len();
+        let mut fitting = None;
+        for signature in all {
+            let params = self.params(signature);
+            let takes = n <= params.len() || params.last().is_some_and(|p| p.is_rest);
+            if takes && self.fits(&params, site) {
+                return Some(signature.clone());
+            }
+            fitting = fitting.or_else(|| takes.then(|| signature.clone()));
+        }
+        fitting.or_else(|| all.last().cloned())
+    }
+
+    fn fits(&mut self, params: &[Param], site: Site) -> bool {
+        let facts = self.facts(site.file);
+        let args: Vec<ExprId> = facts.list(site.args).to_vec();
+        args.iter().zip(params).all(|(arg, param)| {
+            if matches!(facts.expr(*arg).node, Node::Composite { .. } | Node::Spread { .. }) {
+                return true;
+            }
+            let ty = self.eval(site.file, *arg).ty;
+            self.is_a(ty, param.ty, 0) != Some(false)
+        })
+    }
+
+    fn solve(&mut self, signature: &Signature, site: Site, solver: &mut Solver) {
+        let facts = self.facts(site.file);
+        let params = self.params(signature);
+        let Some(last) = params.last().copied() else { return };
+        // What values say comes before what function literals give.
+        let args: Vec<(usize, ExprId)> = facts.list(site.args).iter().copied().enumerate().collect();
+        let is_lambda = |e: ExprId| matches!(facts.expr(e).node, Node::Lambda { .. });
+        for wants_lambda in [false, true] {
+            for (i, arg) in &args {
+                let Some(param) = params.get(*i).copied().or(Some(last).filter(|l| l.is_rest)) else { break };
+                if is_lambda(*arg) != wants_lambda || !self.types.has_vars(param.ty) {
+                    continue;
+                }
+                if wants_lambda && !solver.runs {
+                    continue;
+                }
+                let ty = self.eval(site.file, *arg).ty;
+                self.unify_in(param.ty, ty, solver, 0);
+            }
+        }
+    }
+
+    /// What a place in a call expects, with the type parameters that other arguments tell of.
+    pub(super) fn expected_argument(&mut self, callee: Ty, site: Site, index: usize) -> Ty {
+        let signatures = self.signatures(callee);
+        let mut tys = Vec::new();
+        let n = self.facts(site.file).list(site.args).len();
+        for signature in &signatures {
+            let params = self.params(signature);
+            let rest = params.last().copied().filter(|p| p.is_rest);
+            if n > params.len() && rest.is_none() && signatures.len() > 1 {
+                continue;
+            }
+            let Some(param) = params.get(index).copied().or(rest) else { continue };
+            let mut ty = param.ty;
+            if self.types.has_vars(ty) {
+                let mut solver = Solver { map: Vec::new(), own: self.own_params(signature), runs: false };
+                self.solve(signature, site, &mut solver);
+                self.leave_constraints(signature, &mut solver);
+                ty = self.types.replaced(ty, &solver.map);
+            }
+            tys.push(ty);
+            if tys.len() == 3 {
+                break;
+            }
+        }
+        self.types.union(&tys)
+    }
+
+    fn leave_constraints(&mut self, signature: &Signature, solver: &mut Solver) {
+        let Callable::Def(at) = signature.of else { return };
+        for param in &self.files.def(at).type_params {
+            let var = self.types.make(Type::Var(at.file, *param));
+            let is_known = solver.map.iter().chain(signature.env.iter()).any(|m| m.0 == var);
+            if !is_known && let Some(ty) = self.constraint(at.file, *param) {
+                solver.map.push((var, ty));
+            }
+        }
+    }
+
+    /// What `new` of a class, or of another value, expects at a place.
+    pub(super) fn expected_of_new(&mut self, class: Ty, site: Site, index: usize) -> Ty {
+        let Type::Static(at) = *self.types.get(class) else { return Ty::UNKNOWN };
+        let Some(constructor) = self.constructor(at, 0) else { return Ty::UNKNOWN };
+        let env = self.inherited_env(at, constructor);
+        let all = self.overloads(constructor, &env);
+        let Some(signature) = self.pick(&all, None) else { return Ty::UNKNOWN };
+        let params = self.params(&signature);
+        let rest = params.last().copied().filter(|p| p.is_rest);
+        let Some(param) = params.get(index).copied().or(rest) else { return Ty::UNKNOWN };
+        let owner = self.files.def(constructor).parent;
+        let owner = DefAt { def: owner, ..constructor };
+        let mut solver = Solver { map: Vec::new(), own: Some(self.type_params(owner)), runs: false };
+        self.solve(&signature, site, &mut solver);
+        for (var, ty) in self.param_map(owner, &[]) {
+            if !solver.map.iter().any(|m| m.0 == var) {
+                solver.map.push((var, ty));
+            }
+        }
+        self.types.replaced(param.ty, &solver.map)
+    }
+
+    /// The parameters of the class that a constructor belongs to, as a class that inherits it gives them.
+    fn inherited_env(&mut self, at: DefAt, constructor: DefAt) -> Env {
+        let owner = DefAt { def: self.files.def(constructor).parent, ..constructor };
+        if owner == at {
+            return Self::empty_env();
+        }
+        let own = self.own_args(at);
+        let this = self.types.make(Type::Named(at, own));
+        let args = self.base_as(this, owner);
+        args.map_or(Self::empty_env(), |args| self.param_map(owner, &args).into())
+    }
+
+    /// The parameter of a type that is called with an argument, and its result.
+    pub(super) fn param_of(&mut self, ty: Ty, index: usize) -> Ty {
+        let mut tys = Vec::new();
+        for part in self.flat_parts(ty).iter() {
+            let signatures = self.signatures(*part);
+            let Some(signature) = signatures.first() else { continue };
+            let params = self.params(signature);
+            let rest = params.last().copied().filter(|p| p.is_rest);
+            tys.extend(params.get(index).copied().or(rest).map(|p| p.ty));
+        }
+        self.types.union(&tys)
+    }
+
+    /// What a value that is a function is expected to give.
+    pub(super) fn result_of_type(&mut self, ty: Ty) -> Ty {
+        let mut tys = Vec::new();
+        for part in self.flat_parts(ty).iter() {
+            let signatures = self.signatures(*part);
+            if let Some(signature) = signatures.first() {
+                let signature = signature.clone();
+                tys.push(self.result_of(&signature).ty);
+            }
+        }
+        self.types.union(&tys)
+    }
+
+    /// The signature's result as a test of one of its parameters: which, and the type it has then. The value
+    /// that a method runs on is the last of all.
+    pub(super) fn guard(&mut self, callee: Ty) -> Option<(u16, Ty)> {
+        let signature = self.signatures(callee).into_iter().next()?;
+        let Callable::Def(at) = signature.of else { return None };
+        self.files.record(at);
+        let facts = self.facts(at.file);
+        let def = facts.def(at.def);
+        let result = *def.results.first()?;
+        let result = match facts.expr(result).node {
+            Node::Word { value, .. } => value,
+            _ => result,
+        };
+        let Node::Keyword { name, value } = facts.expr(result).node else { return None };
+        let named = |p: &BindingId| facts.binding(*p).is_some_and(|b| b.name == name);
+        let index = match facts.str(name) {
+            "this" => u16::MAX,
+            _ => def.params.iter().position(named)?.min(1000) as u16,
+        };
+        let ty = self.written(at.file, value);
+        Some((index, self.types.replaced(ty, &signature.env)))
+    }
+
+    // ---- what arguments say
+
+    /// Learns from a value of type `actual` where `pattern` is expected.
+    pub(super) fn unify(&mut self, pattern: Ty, actual: Ty, map: &mut Vec<(Ty, Ty)>) {
+        let mut solver = Solver { map: std::mem::take(map), own: None, runs: true };
+        self.unify_in(pattern, actual, &mut solver, 0);
+        *map = solver.map;
+    }
+
+    fn unify_in(&mut self, pattern: Ty, actual: Ty, solver: &mut Solver, depth: u32) {
+        let is_told = actual != Ty::UNKNOWN && actual != Ty::NOTHING;
+        if !self.types.has_vars(pattern) || depth > DEPTH_MAX || !is_told || !self.step() {
+            return;
+        }
+        match (self.types.get(pattern).clone(), self.types.get(actual).clone()) {
+            (Type::Var(..) | Type::StdVar(_), _) => self.learn(pattern, actual, solver),
+            (Type::Union(parts), _) => self.unify_union(&parts, actual, solver, depth),
+            (Type::Both(parts), _) => {
+                for p in parts.iter() {
+                    self.unify_in(*p, actual, solver, depth + 1);
+                }
+            }
+            (Type::Named(at, args), _) if self.files.def(at).kind != DefKind::Alias => {
+                self.unify_named(pattern, at, &args, actual, solver, depth);
+            }
+            (Type::Named(at, args), Type::Named(other, given)) if at == other => {
+                for (a, g) in args.iter().zip(given.iter()) {
+                    self.unify_in(*a, *g, solver, depth + 1);
+                }
+            }
+            (Type::Std(name, args), _) => {
+                let name = self.types.text(name);
+                self.unify_std(&name, &args, actual, solver, depth);
+            }
+            (Type::Tuple(parts), Type::Tuple(given)) => {
+                for (a, g) in parts.iter().zip(given.iter()) {
+                    self.unify_in(*a, *g, solver, depth + 1);
+                }
+            }
+            (Type::Fn { params, result, .. }, _) => {
+                self.unify_function(&params, result, actual, solver, depth);
+            }
+            (Type::Shape(file, e, env), _) => self.unify_shape(file, e, &env, actual, solver, depth),
+            _ => {
+                if let Some(other) = self.expanded(pattern) {
+                    self.unify_in(other, actual, solver, depth + 1);
+                }
+            }
+        }
+    }
+
+    fn learn(&mut self, var: Ty, actual: Ty, solver: &mut Solver) {
+        let is_own = match &solver.own {
+            Some(own) => own.contains(&var),
+            None => true,
+        };
+        if !is_own || var == actual {
+            return;
+        }
+        match solver.map.iter().position(|m| m.0 == var) {
+            Some(i) if solver.map[i].1 == Ty::EXTERNAL => solver.map[i].1 = actual,
+            Some(i) => {
+                let ty = self.types.union(&[solver.map[i].1, actual]);
+                solver.map[i].1 = ty;
+            }
+            None => solver.map.push((var, actual)),
+        }
+    }
+
+    /// The parts that are no parameters take what they fit; the rest is for the parameters.
+    fn unify_union(&mut self, parts: &[Ty], actual: Ty, solver: &mut Solver, depth: u32) {
+        let is_var = |t: &&Ty| matches!(self.types.get(**t), Type::Var(..) | Type::StdVar(_));
+        let (vars, others): (Vec<&Ty>, Vec<&Ty>) = parts.iter().partition(is_var);
+        let mut rest = Vec::new();
+        for part in self.types.parts(actual).iter() {
+            let before = solver.map.len();
+            let mut is_taken = false;
+            for p in &others {
+                if self.is_a(*part, **p, 0) != Some(false) {
+                    self.unify_in(**p, *part, solver, depth + 1);
+                }
+                is_taken |= solver.map.len() > before || self.is_a(*part, **p, 0) == Some(true);
+            }
+            if !is_taken {
+                rest.push(*part);
+            }
+        }
+        let rest = self.types.union(&rest);
+        for p in vars {
+            self.unify_in(*p, rest, solver, depth + 1);
+        }
+    }
+
+    fn unify_named(
+        &mut self,
+        pattern: Ty,
+        at: DefAt,
+        args: &[Ty],
+        actual: Ty,
+        solver: &mut Solver,
+        depth: u32,
+    ) {
+        if let Some(given) = self.base_as(actual, at) {
+            for (a, g) in args.iter().zip(given.iter()) {
+                self.unify_in(*a, *g, solver, depth + 1);
+            }
+            return;
+        }
+        match self.types.get(actual).clone() {
+            Type::Union(parts) => {
+                for part in parts.iter() {
+                    self.unify_in(pattern, *part, solver, depth + 1);
+                }
+            }
+            Type::Named(other, _) if self.files.def(other).kind == DefKind::Alias => {
+                if let Some(other) = self.expanded(actual) {
+                    self.unify_in(pattern, other, solver, depth + 1);
+                }
+            }
+            Type::Static(_) | Type::Func(..) | Type::Lambda(..) | Type::Fn { .. } => {
+                self.unify_called(pattern, actual, solver, depth);
+            }
+            _ => self.unify_members(pattern, at, args, actual, solver, depth),
+        }
+    }
+
+    /// A class or a function where a type with a signature is expected.
+    fn unify_called(&mut self, pattern: Ty, actual: Ty, solver: &mut Solver, depth: u32) {
+        if let Type::Static(_) = self.types.get(actual) {
+            let (want, made) = (self.constructed(pattern), self.instance_of(actual));
+            return self.unify_in(want, made, solver, depth + 1);
+        }
+        if let Some(signature) = self.signatures(pattern).first().cloned() {
+            let params: Vec<Ty> = self.params(&signature).iter().map(|p| p.ty).collect();
+            let result = self.result_of(&signature).ty;
+            self.unify_function(&params, result, actual, solver, depth);
+        }
+    }
+
+    /// An interface by its members.
+    fn unify_members(
+        &mut self,
+        pattern: Ty,
+        at: DefAt,
+        args: &[Ty],
+        actual: Ty,
+        solver: &mut Solver,
+        depth: u32,
+    ) {
+        let Type::Shape(file, e, _) = *self.types.get(actual) else { return };
+        let facts = self.facts(file);
+        let Node::Composite { elems, .. } = facts.expr(e).node else { return };
+        if args.is_empty() || self.files.def(at).kind == DefKind::Enum {
+            return;
+        }
+        let name_of = |e: &ExprId| match facts.expr(*e).node {
+            Node::Keyword { name, .. } => Some(facts.str(name)),
+            _ => None,
+        };
+        for name in facts.list(elems).iter().filter_map(name_of).take(MEMBERS_MAX) {
+            let want = self.attr(pattern, name, false).ty;
+            let given = self.attr(actual, name, false).ty;
+            self.unify_in(want, given, solver, depth + 1);
+        }
+    }
+
+    fn unify_std(&mut self, name: &str, args: &[Ty], actual: Ty, solver: &mut Solver, depth: u32) {
+        let Some(first) = args.first().copied() else { return };
+        let given = match (name, self.types.get(actual).clone()) {
+            (_, Type::Std(n, given)) if &*self.types.text(n) == name => {
+                for (a, g) in args.iter().zip(given.iter()) {
+                    self.unify_in(*a, *g, solver, depth + 1);
+                }
+                return;
+            }
+            ("Promise", Type::Std(..) | Type::Tuple(_) | Type::Text(_)) => Ty::UNKNOWN,
+            ("Promise", _) => match self.awaited(actual) {
+                ty if ty == actual => Ty::UNKNOWN,
+                ty => ty,
+            },
+            ("Awaited", _) => self.awaited(actual),
+            ("Props", _) => self.attr(actual, "props", false).ty,
+            ("Array" | "Iterator", _) => self.element(actual),
+            ("Set" | "Ref", _) => Ty::UNKNOWN,
+            ("Dict", _) => self.values_of(actual),
+            ("Record", _) => {
+                let values = self.values_of(actual);
+                let last = args.last().copied().unwrap_or(first);
+                return self.unify_in(last, values, solver, depth + 1);
+            }
+            _ => match self.expanded(actual) {
+                Some(other) => return self.unify_std(name, args, other, solver, depth + 1),
+                None => Ty::UNKNOWN,
+            },
+        };
+        self.unify_in(first, given, solver, depth + 1);
+    }
+
+    fn unify_function(&mut self, params: &[Ty], result: Ty, actual: Ty, solver: &mut Solver, depth: u32) {
+        let signatures = self.signatures(actual);
+        let Some(signature) = signatures.last().cloned() else { return };
+        let given = self.params(&signature);
+        for (p, g) in params.iter().zip(&given) {
+            self.unify_in(*p, g.ty, solver, depth + 1);
+        }
+        if (solver.runs || !matches!(signature.of, Callable::Lambda(..))) && self.types.has_vars(result) {
+            let gives = self.result_of(&signature).ty;
+            self.unify_in(result, gives, solver, depth + 1);
+        }
+    }
+
+    fn unify_shape(&mut self, file: File, e: ExprId, env: &Env, actual: Ty, solver: &mut Solver, depth: u32) {
+        let facts = self.facts(file);
+        if let Node::Word { .. } = facts.expr(e).node {
+            let want = self.constructed_by(file, e, env);
+            let made = self.instance_of(actual);
+            return self.unify_in(want, made, solver, depth + 1);
+        }
+        let Node::Composite { elems, .. } = facts.expr(e).node else { return };
+        for elem in facts.list(elems).iter().take(MEMBERS_MAX) {
+            match facts.expr(*elem).node {
+                Node::Keyword { name, value } if facts.expr(*elem).role != indexd_model::Role::Key => {
+                    let want = self.written(file, value);
+                    let want = self.types.replaced(want, env);
+                    if self.types.has_vars(want) {
+                        let given = self.attr(actual, facts.str(name), false).ty;
+                        self.unify_in(want, given, solver, depth + 1);
+                    }
+                }
+                Node::KeyValue { value, .. } => {
+                    let want = self.written(file, value);
+                    let want = self.types.replaced(want, env);
+                    let given = self.values_of(actual);
+                    self.unify_in(want, given, solver, depth + 1);
+                }
+                Node::Word { value, .. } => {
+                    if let Node::FuncType { results, .. } = facts.expr(value).node
+                        && let Some(result) = facts.list(results).first()
+                    {
+                        let want = self.written(file, *result);
+                        let want = self.types.replaced(want, env);
+                        let made = self.instance_of(actual);
+                        self.unify_in(want, made, solver, depth + 1);
+                    }
+                }
+                Node::FuncType { .. } => {
+                    let want = self.written(file, *elem);
+                    let want = self.types.replaced(want, env);
+                    self.unify_in(want, actual, solver, depth + 1);
+                }
+                _ => {}
+            }
+        }
+    }
+}

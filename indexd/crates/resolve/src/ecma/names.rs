@@ -1,0 +1,219 @@
+//! Names at file level, and what modules export.
+
+use super::Linker;
+use super::modules::Module;
+use crate::typed::files::Defs;
+use crate::typed::{DefAt, File};
+use indexd_model::facts::{Import, ImportKind};
+use indexd_model::{DefFlags, DefIdx, DefKind, FileDoc, Language, Role, Rule};
+
+/// Re-exports followed one after the other.
+pub(super) const REEXPORTS_MAX: u32 = 16;
+/// The name of what a module exports as a whole.
+pub(super) const DEFAULT: &str = "default";
+
+/// Where a name is looked for: one name may be a type and a value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Space {
+    Types,
+    Values,
+}
+
+impl Space {
+    pub(super) fn of(role: Role) -> Self {
+        if matches!(role, Role::Type | Role::Base) { Self::Types } else { Self::Values }
+    }
+}
+
+/// What a name leads to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Target {
+    Def(DefAt),
+    /// A file as a module.
+    Module(File),
+    External,
+    NotFound,
+}
+
+/// A target, and how it was reached.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Found {
+    pub(super) target: Target,
+    pub(super) rule: Rule,
+}
+
+impl<'a> Linker<'a> {
+    pub(super) fn imported(&mut self, from: File, module: &'a str) -> Module {
+        if let Some(known) = self.modules.get(&(from, module)) {
+            return *known;
+        }
+        let found = self.module(self.files.loaded.path(from), module);
+        self.modules.insert((from, module), found);
+        found
+    }
+
+    /// What `name` means at file level of `file`.
+    pub(super) fn at_top(&mut self, file: File, name: &'a str, space: Space, depth: u32) -> Found {
+        if let Some(known) = self.tops.get(&(file, name, space)) {
+            return *known;
+        }
+        let found = self.find_at_top(file, name, space, depth);
+        self.tops.insert((file, name, space), found);
+        found
+    }
+
+    fn find_at_top(&mut self, file: File, name: &'a str, space: Space, depth: u32) -> Found {
+        if let Some(def) = self.top_def(file, name, space) {
+            return Found { target: Target::Def(def), rule: Rule::Scope };
+        }
+        let facts = self.facts(file);
+        let binds = |i: &&Import| i.level == 0 && i.alias.is_some_and(|a| facts.str(a) == name);
+        match facts.interface.imports.iter().find(binds) {
+            Some(import) => {
+                let found = self.follow(file, import, space, depth);
+                let rule = if found.rule == Rule::Scope { Rule::Import } else { found.rule };
+                Found { rule, ..found }
+            }
+            None => Found { target: Target::NotFound, rule: Rule::Scope },
+        }
+    }
+
+    /// What an import brings.
+    pub(super) fn follow(&mut self, file: File, import: &'a Import, space: Space, depth: u32) -> Found {
+        let to = |target| Found { target, rule: Rule::Import };
+        let facts = self.facts(file);
+        let module = match self.imported(file, facts.str(import.module)) {
+            Module::File(module) => self.files.open(module),
+            Module::External => return to(Target::External),
+            Module::Missing => return to(Target::NotFound),
+        };
+        match (import.kind, import.name) {
+            (ImportKind::Name, Some(name)) => {
+                let name = facts.str(name);
+                let found = self.exported(module, name, space, depth);
+                match found.target {
+                    // The module as a whole is what it exports by default.
+                    Target::NotFound if name == DEFAULT => to(Target::Module(module)),
+                    Target::NotFound => {
+                        let whole = Found { target: Target::NotFound, rule: Rule::Import };
+                        self.of_default(module, name).unwrap_or(whole)
+                    }
+                    _ => found,
+                }
+            }
+            _ => to(Target::Module(module)),
+        }
+    }
+
+    /// What a module exports under a name. The rule says whether another module was in between.
+    pub(super) fn exported(&mut self, file: File, name: &str, space: Space, depth: u32) -> Found {
+        let key = (file, self.types.name(name), space);
+        if let Some(known) = self.exports.get(&key) {
+            return *known;
+        }
+        let missing = Found { target: Target::NotFound, rule: Rule::Import };
+        let Some(depth) = depth.checked_sub(1) else { return missing };
+        // A module that passes itself on has nothing more.
+        self.exports.insert(key, missing);
+        let found = self.find_exported(file, name, space, depth);
+        self.exports.insert(key, found);
+        found
+    }
+
+    fn find_exported(&mut self, file: File, name: &str, space: Space, depth: u32) -> Found {
+        let missing = Found { target: Target::NotFound, rule: Rule::Import };
+        let facts = self.facts(file);
+        self.files.record_name(file, name);
+        let passes = |i: &&Import| i.level == 1 && i.alias.is_some_and(|a| facts.str(a) == name);
+        if let Some(import) = facts.interface.imports.iter().find(passes) {
+            if !facts.str(import.module).is_empty() {
+                let found = self.follow(file, import, space, depth);
+                return Found { rule: Rule::Reexport, ..found };
+            }
+            let Some(own) = import.name.map(|n| facts.str(n)) else { return missing };
+            let mut found = self.at_top(file, own, space, depth);
+            if let (Target::NotFound, Some(def)) = (found.target, self.given_to_exports(file, own)) {
+                found = Found { target: Target::Def(def), rule: Rule::Scope };
+            }
+            let rule = if found.rule == Rule::Scope { Rule::Import } else { Rule::Reexport };
+            return Found { rule, ..found };
+        }
+        if let Some(def) = self.top_def(file, name, space)
+            && self.files.def(def).flags.has(DefFlags::EXPORTED)
+        {
+            return Found { target: Target::Def(def), rule: Rule::Import };
+        }
+        if name == DEFAULT {
+            return missing;
+        }
+        self.files.record_name(file, "*");
+        for star in facts.interface.imports.iter().filter(|i| i.level == 1 && i.kind == ImportKind::All) {
+            if let Module::File(module) = self.imported(file, facts.str(star.module)) {
+                let module = self.files.open(module);
+                let found = self.exported(module, name, space, depth);
+                if found.target != Target::NotFound {
+                    return Found { rule: Rule::Reexport, ..found };
+                }
+            }
+        }
+        missing
+    }
+
+    /// A function given to `exports.name` or to `module.exports`.
+    pub(super) fn given_to_exports(&mut self, file: File, name: &str) -> Option<DefAt> {
+        let to = ["exports", "module.exports", "module"];
+        let def = to.into_iter().find_map(|to| self.files.given(file, to, name).first().copied())?;
+        self.files.record_name(file, name);
+        Some(DefAt { file, def })
+    }
+
+    /// A member of what a module of CommonJS exports as a whole.
+    pub(super) fn of_default(&mut self, file: File, name: &str) -> Option<Found> {
+        let of = self.exported(file, DEFAULT, Space::Values, REEXPORTS_MAX);
+        let Target::Def(def) = of.target else { return None };
+        let ty = self.def_value(def).ty;
+        let attr = self.attr(ty, name, false);
+        let hit = attr.hits.first()?;
+        Some(Found { target: hit.target, rule: of.rule })
+    }
+
+    /// A module of CommonJS that is used as a value is what it exports as a whole.
+    pub(super) fn whole(&mut self, found: Found, role: Role) -> Found {
+        match found.target {
+            Target::Module(file) if matches!(role, Role::Call | Role::Base | Role::Type) => {
+                let of = self.exported(file, DEFAULT, Space::of(role), REEXPORTS_MAX);
+                if of.target == Target::NotFound { found } else { of }
+            }
+            _ => found,
+        }
+    }
+
+    pub(super) fn is_common(&self, file: File) -> bool {
+        self.facts(file).interface.language == Language::JavaScript
+    }
+
+    /// The definition of `name` at file level that fits best: a type where a type is named, a value
+    /// elsewhere; of equals the first.
+    pub(super) fn top_def(&mut self, file: File, name: &str, space: Space) -> Option<DefAt> {
+        let all = self.files.at_top(file, name);
+        self.best(file, &all, space)
+    }
+
+    pub(super) fn best(&self, file: File, all: &Defs, space: Space) -> Option<DefAt> {
+        let facts = self.facts(file);
+        let is_type_only = |kind: DefKind| matches!(kind, DefKind::Interface | DefKind::Alias);
+        let fits = |d: &DefIdx| match facts.def(*d).kind {
+            kind if space == Space::Types => kind.is_type(),
+            DefKind::Module => false,
+            kind => !is_type_only(kind),
+        };
+        let is_module = |d: &DefIdx| facts.def(*d).kind == DefKind::Module;
+        let all = || all.iter().copied();
+        let def = all().find(fits).or_else(|| all().find(is_module)).or_else(|| all().next())?;
+        Some(DefAt { file, def })
+    }
+
+    pub(super) fn doc(&self, file: File) -> FileDoc {
+        self.files.loaded.doc(file)
+    }
+}

@@ -1,0 +1,16 @@
+//! What linkers of languages with declared types share.
+//!
+//! Types of one run are interned ([`types`]), and type parameters are put in their place by
+//! substitution ([`generics`]). Open files are indexed by names once ([`files`]): a read of a definition of
+//! another file is recorded under its name there. Types depend on themselves, so questions are answered lazily
+//! and kept when they are whole ([`slots`]). A language adds how names are found, how types are written and
+//! what its expressions give.
+
+pub(crate) mod files;
+pub(crate) mod generics;
+pub(crate) mod slots;
+pub(crate) mod types;
+
+pub(crate) use files::{DefAt, File, Files};
+pub(crate) use slots::{Questions, Slot, Val};
+pub(crate) use types::{Args, Env, NameId, Ty, Type, Types};

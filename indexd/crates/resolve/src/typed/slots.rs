@@ -1,0 +1,115 @@
+//! Questions that are answered once.
+//!
+//! Types depend on themselves: `while (x) x = x.next`. Whoever asks for an open answer gets "unknown", and
+//! every answer in between is partial: it is given, but kept only when the outermost open question it
+//! met is itself. The next asker then finds the whole answer.
+
+use super::types::Ty;
+
+/// Questions open at once; deeper chains are not followed.
+const DEPTH_MAX: u32 = 60;
+/// Partial answers after which everything is kept: a bound on repeated work.
+const PARTIAL_MAX: u32 = 20_000;
+
+/// A type, and whether it was inferred from code rather than declared or constructed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Val {
+    pub(crate) ty: Ty,
+    pub(crate) is_inferred: bool,
+}
+
+impl Val {
+    pub(crate) const UNKNOWN: Self = Self { ty: Ty::UNKNOWN, is_inferred: false };
+
+    pub(crate) fn new(ty: Ty) -> Self {
+        Self { ty, is_inferred: false }
+    }
+
+    pub(crate) fn inferred(ty: Ty) -> Self {
+        Self { ty, is_inferred: true }
+    }
+}
+
+/// An answer, or the mark that it is being looked for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Slot {
+    Empty,
+    Open(u32),
+    Done(Val),
+}
+
+/// The questions of a run that are open.
+#[derive(Default)]
+pub(crate) struct Questions {
+    depth: u32,
+    /// The outermost question that an answer under way found open.
+    lowest: Option<u32>,
+    n_partial: u32,
+}
+
+/// What a question found when it was asked.
+pub(crate) enum Asked {
+    Known(Val),
+    /// To be looked for, and then given to [`Questions::close`].
+    Opened(Opened),
+}
+
+pub(crate) struct Opened {
+    depth: u32,
+    outer: Option<u32>,
+}
+
+impl Questions {
+    /// Asks a question whose slot holds `slot`; the asker then stores [`Opened::slot`].
+    pub(crate) fn ask(&mut self, slot: Slot) -> Asked {
+        match slot {
+            Slot::Done(v) => return Asked::Known(v),
+            Slot::Open(depth) => {
+                self.met(depth);
+                return Asked::Known(Val::UNKNOWN);
+            }
+            Slot::Empty => {}
+        }
+        if self.depth >= DEPTH_MAX {
+            self.met(0);
+            return Asked::Known(Val::UNKNOWN);
+        }
+        let opened = Opened { depth: self.depth, outer: self.lowest.take() };
+        self.depth += 1;
+        Asked::Opened(opened)
+    }
+
+    fn met(&mut self, depth: u32) {
+        self.lowest = Some(self.lowest.map_or(depth, |l| l.min(depth)));
+    }
+
+    /// Ends a question; the slot for its answer.
+    pub(crate) fn close(&mut self, opened: &Opened, v: Val) -> Slot {
+        self.depth = opened.depth;
+        let inner = self.lowest.filter(|l| *l < opened.depth);
+        let is_whole = inner.is_none() || opened.depth == 0 || self.n_partial > PARTIAL_MAX;
+        self.n_partial += u32::from(!is_whole);
+        self.lowest = match (inner, opened.outer) {
+            (Some(a), Some(b)) => Some(a.min(b)),
+            (a, b) => a.or(b),
+        };
+        if is_whole { Slot::Done(v) } else { Slot::Empty }
+    }
+
+    /// Whether what was found since a depth met no open question outside it.
+    pub(crate) fn is_settled(&self, depth: u32) -> bool {
+        self.lowest.is_none_or(|l| l >= depth) || depth == 0 || self.n_partial > PARTIAL_MAX
+    }
+
+    /// How many questions are open.
+    pub(crate) fn depth(&self) -> u32 {
+        self.depth
+    }
+}
+
+impl Opened {
+    /// The mark of a question that is being answered.
+    pub(crate) fn slot(&self) -> Slot {
+        Slot::Open(self.depth)
+    }
+}
