@@ -130,12 +130,7 @@ impl Repository {
 
     /// The bytes of a content, unless it is larger than `bytes_max` or missing.
     pub fn content(&self, id: &CommitId, bytes_max: u64) -> Option<Vec<u8>> {
-        let id = ObjectId::from(*id);
-        let header = self.repo.find_header(id).ok()?;
-        if header.size() > bytes_max {
-            return None;
-        }
-        self.repo.find_blob(id).ok().map(|mut b| b.take_data())
+        content(&self.repo, ObjectId::from(*id), bytes_max)
     }
 
     /// The tree of the workspace's root in a commit; `None` where the commit has no such folder.
@@ -195,6 +190,15 @@ impl Repository {
         }
         Ok(())
     }
+}
+
+/// The bytes of a blob, unless it says that it is larger than `bytes_max`, or is missing.
+pub(crate) fn content(repo: &gix::Repository, id: ObjectId, bytes_max: u64) -> Option<Vec<u8>> {
+    let header = repo.find_header(id).ok()?;
+    if header.size() > bytes_max {
+        return None;
+    }
+    repo.find_blob(id).ok().map(|mut b| b.take_data())
 }
 
 /// The ids of a file's content on two sides; `None` where it does not exist.
