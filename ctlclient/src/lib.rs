@@ -26,18 +26,22 @@ use std::process::ExitCode;
 
 /// The program `ctl`.
 pub fn ctl() -> ExitCode {
-    let line = std::env::args_os();
-    run(args::quick(line).unwrap_or_else(Cli::parse), commands::run)
+    run(|| args::quick(std::env::args_os()).unwrap_or_else(Cli::parse), commands::run)
 }
 
 /// The program `ctl-more`: the same command line, for the commands that `ctl` leaves to it.
 pub fn ctl_more() -> ExitCode {
-    run(Cli::parse(), commands::more::run)
+    run(Cli::parse, commands::more::run)
 }
 
-fn run(cli: Cli, command: fn(Cli) -> Result<(), Failure>) -> ExitCode {
+fn run(parse: fn() -> Cli, command: fn(Cli) -> Result<(), Failure>) -> ExitCode {
+    let cli = parse();
     let common = cli.common.clone();
-    match command(cli) {
+    let done = match command(cli) {
+        Err(failure) if commands::admin::adds_unmarked(&common, &failure) => command(parse()),
+        done => done,
+    };
+    match done {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
             report(&failure, common.json);

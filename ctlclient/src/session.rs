@@ -47,7 +47,7 @@ const CONNECT_TIMEOUT: Duration = Duration::from_secs(2);
 const SILENCE_MAX: Duration = Duration::from_secs(10);
 
 /// How long a request is sent again to a daemon that says that it is busy, when no time limit is given.
-const BUSY_PATIENCE: Duration = Duration::from_secs(10);
+const BUSY_PATIENCE: Duration = Duration::from_secs(60);
 
 /// The longest pause before that.
 const BUSY_PAUSE_MAX: Duration = Duration::from_secs(1);

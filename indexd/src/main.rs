@@ -6,7 +6,7 @@ use indexd::server::connection::{self, Timeouts};
 use indexd::server::daemon::{self, Lock, Socket, StartError};
 use indexd::server::dispatch::Identity;
 use indexd::server::engine::Engine;
-use indexd::server::limits::{CI_IDLE_EXIT, LOCK_TIMEOUT, RUNNING_MAX, THREAD_KEPT};
+use indexd::server::limits::{CI_IDLE_EXIT, LOCK_TIMEOUT, THREAD_KEPT, THREADS_MAX};
 use indexd::server::{Server, convert, log};
 use indexd_proto::error::{ErrorCode, ErrorObject};
 use indexd_proto::paths::Dirs;
@@ -43,6 +43,9 @@ struct Args {
     /// Check an index folder and say whether it is sound
     #[arg(long, value_name = "DIR")]
     verify: Option<PathBuf>,
+    /// With `--verify`: only whether each row is the one that was written.
+    #[arg(long, hide = true, requires = "verify")]
+    rows: bool,
     /// Check the configuration file and variables and say whether they are right
     #[arg(long, conflicts_with_all = ["stdio", "verify", "detach"])]
     check_config: bool,
@@ -66,6 +69,9 @@ fn main() -> ExitCode {
         Args { version: true, json, .. } => {
             print_version(*json);
             Ok(())
+        }
+        Args { verify: Some(dir), rows: true, .. } => {
+            indexd_store::verify_rows(dir).map_err(|e| convert::store_error(&e))
         }
         Args { verify: Some(dir), .. } => indexd_store::verify(dir).map_err(|e| convert::store_error(&e)),
         Args { check_config: true, .. } => dirs().and_then(|dirs| config(&dirs)).map(|config| {
@@ -200,7 +206,7 @@ fn serve(args: &Args) -> Result<(), ErrorObject> {
     // One thread serves all sockets: it only passes lines on, and each change of threads on the way of
     // a request costs more than what is done there.
     let runtime = tokio::runtime::Builder::new_current_thread()
-        .max_blocking_threads(RUNNING_MAX + 16)
+        .max_blocking_threads(THREADS_MAX)
         .thread_keep_alive(THREAD_KEPT)
         .enable_all()
         .build()

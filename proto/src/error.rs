@@ -84,6 +84,10 @@ impl ErrorObject {
     }
 }
 
+/// The member `failure` in the details of the error for a folder that does not look like a project; beside
+/// it, `root` is the folder.
+pub const UNMARKED: &str = "unmarked";
+
 #[cfg(test)]
 mod tests {
     use super::*;

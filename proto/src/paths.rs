@@ -326,6 +326,56 @@ pub fn private_dir(dir: &Path, _uid: u32) -> io::Result<()> {
     std::fs::create_dir_all(dir)
 }
 
+/// Names of files and folders that make a folder look like a project: those of version control, of
+/// manifests and of build files.
+const PROJECT_MARKS: &[&str] = &[
+    ".git",
+    ".hg",
+    ".jj",
+    ".svn",
+    ".bzr",
+    ".indexd.toml",
+    ".editorconfig",
+    ".gitignore",
+    ".github",
+    "go.mod",
+    "go.work",
+    "pyproject.toml",
+    "setup.py",
+    "setup.cfg",
+    "requirements.txt",
+    "tox.ini",
+    "Pipfile",
+    "Cargo.toml",
+    "package.json",
+    "tsconfig.json",
+    "deno.json",
+    "pom.xml",
+    "build.gradle",
+    "build.gradle.kts",
+    "settings.gradle",
+    "build.sbt",
+    "build.xml",
+    "Gemfile",
+    "Rakefile",
+    "composer.json",
+    "Package.swift",
+    "mix.exs",
+    "Makefile",
+    "GNUmakefile",
+    "CMakeLists.txt",
+    "meson.build",
+    "configure.ac",
+    "WORKSPACE",
+    "MODULE.bazel",
+    "Dockerfile",
+];
+
+/// Whether a folder looks like a project. One that does not is indexed only when it is named.
+pub fn is_project(dir: &Path) -> bool {
+    PROJECT_MARKS.iter().any(|mark| dir.join(mark).symlink_metadata().is_ok())
+}
+
 #[cfg(all(test, unix))]
 mod tests {
     use super::*;

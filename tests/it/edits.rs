@@ -9,7 +9,7 @@ use std::fs;
 use std::path::Path;
 
 /// Paths that scripts write, by kind of content.
-pub const FILES: [&str; 52] = [
+pub const FILES: [&str; 60] = [
     "go.mod",
     "a/a.go",
     "a/b.go",
@@ -62,6 +62,14 @@ pub const FILES: [&str; 52] = [
     "src/a.proto",
     "src/a.sql",
     "src/a.tf",
+    "conf/a.yaml",
+    "conf/a.ini",
+    "conf/a.toml",
+    "Makefile",
+    "docs/a.rst",
+    "web/A.vue",
+    "web/A.svelte",
+    "web/a.html",
 ];
 pub const FOLDERS: [&str; 9] = ["a", "b", "a/c", "pkg", "pkg/sub", "moved", "a/new", "web/lib", "web/pkg"];
 pub const IGNORE_FILES: [&str; 4] = [".gitignore", "a/.gitignore", ".ignore", ".indexdignore"];
@@ -220,17 +228,22 @@ impl Numbers {
 
 fn content(path: &str, seed: u16) -> String {
     let mut r = Numbers(u64::from(seed));
+    let ordinary = ordinary(path, seed, &mut r);
+    importing::with_odd_names(path, ordinary, &mut r)
+}
+
+fn ordinary(path: &str, seed: u16, r: &mut Numbers) -> String {
     match path.rsplit_once('.').map_or("", |p| p.1) {
-        "go" => go(path, &mut r),
-        "py" => python(path, &mut r),
+        "go" => go(path, r),
+        "py" => python(path, r),
         "mod" => format!("module example.com/m{}\n\ngo 1.22\n", r.below(2)),
         "toml" if path.ends_with("Cargo.toml") => format!("[package]\nname = \"m{}\"\n", r.below(4)),
         "toml" => format!("[project]\nname = \"demo{}\"\nversion = \"{}\"\n", r.below(2), r.below(3)),
-        "ts" | "tsx" | "js" => ecma(&mut r),
+        "ts" | "tsx" | "js" => ecma(r),
         "rs" | "java" | "kt" | "c" | "cpp" | "h" | "rb" | "php" | "lua" | "sh" | "scala" => {
-            importing::content(path, &mut r)
+            importing::content(path, r)
         }
-        "cs" | "swift" | "proto" | "sql" | "tf" => importing::content(path, &mut r),
+        "cs" | "swift" | "proto" | "sql" | "tf" => importing::content(path, r),
         "json" if path.ends_with("tsconfig.json") => {
             let target = ["lib", "pkg/src", "none"][r.below(3) as usize];
             format!("{{\"compilerOptions\": {{\"paths\": {{\"@x/*\": [\"{target}/*\"]}}}}}}\n")
@@ -243,7 +256,7 @@ fn content(path: &str, seed: u16) -> String {
             )
         }
         "json" => {
-            let key = if r.chance() { token(&mut r) } else { "none".to_owned() };
+            let key = if r.chance() { token(r) } else { "none".to_owned() };
             format!("{{\"retry\": {}, \"key\": \"{key}\", \"T0\": [\"F1\"]}}\n", r.below(9))
         }
         "md" => format!(

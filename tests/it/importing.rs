@@ -86,6 +86,78 @@ pub fn content(path: &str, r: &mut Numbers) -> String {
     out
 }
 
+/// Names that are no identifiers, and some that are: those that two definitions bear differ in one letter,
+/// and each is there up to three times. Descriptors of all lengths up to nine bytes are among them.
+const ODD: [&str; 16] = [
+    "a[i]", "a[k]", "fooA", "fooC", "a", "c", "ab", "a b", "a c", "x-y", "x-{", "é", "ê", "`", "+", "fooABab",
+];
+
+/// A text, before or behind it definitions with odd names, in every language that has some.
+pub fn with_odd_names(path: &str, ordinary: String, r: &mut Numbers) -> String {
+    let mut names = Vec::new();
+    for _ in 0..r.below(4) {
+        let name = ODD[r.below(ODD.len() as u64) as usize];
+        names.extend((0..=r.below(3)).map(|_| name));
+    }
+    // In any order.
+    for i in (1..names.len()).rev() {
+        names.swap(i, r.below(i as u64 + 1) as usize);
+    }
+    let lines: String = names.iter().zip(0..).map(|(name, i)| odd(path, name, i)).collect();
+    match path.rsplit_once('.').map_or("", |p| p.1) {
+        // An object, and scripts inside a page.
+        "json" if !path.ends_with("package.json") && !path.ends_with("tsconfig.json") => {
+            format!("{{{lines}\"end\": {}}}\n", ordinary.trim_end())
+        }
+        "vue" | "svelte" | "html" => format!("<script>\n{lines}</script>\n<p>{}</p>\n", r.below(9)),
+        _ => ordinary + &lines,
+    }
+}
+
+/// One definition; a name that the language does not allow becomes another one, or an error in the text.
+fn odd(path: &str, name: &str, i: u32) -> String {
+    let word: String = name.chars().filter(|c| c.is_alphanumeric()).collect();
+    let word = if word.is_empty() { "plus" } else { &*word };
+    let operator = ["+", "-", "==", "<=", "%"][name.len() % 5];
+    let quoted = name.replace('`', "_");
+    match path.rsplit_once('.').map_or("", |p| p.1) {
+        "go" => format!("func {word}(x{i} int) {{}}\n"),
+        "py" => format!("def {word}(x{i}):\n    pass\nd[\"{name}\"] = {i}\n"),
+        "toml" => format!("[\"{name}\"]\nk{i} = \"{i}\"\n"),
+        "ts" | "tsx" | "js" | "vue" | "svelte" | "html" => format!(
+            "const o{i} = {{ \"{name}\": {i}, \"{name}\"() {{ }}, [`{quoted}`]: {i} }};\nclass {word} {{ \"{name}\"() {{}} {word} = {i}; }}\n"
+        ),
+        "rs" => format!("fn r#{word}() {{}}\nmacro_rules! {word} {{ () => {{ {i} }} }}\n"),
+        "java" => format!("class {word} {{ int {word}() {{ return {i}; }} int {word}; }}\n"),
+        "kt" => format!("fun `{quoted}`(x{i}: Int) {{}}\nval `{quoted}`: Int = {i}\n"),
+        "scala" => {
+            format!("def `{quoted}`: Int = {i}\nobject O{i} {{ def {operator}(o: Int): Int = {i} }}\n")
+        }
+        "swift" => format!("func `{quoted}`() {{}}\nfunc {operator} (a: Int, b: Int) -> Int {{ {i} }}\n"),
+        "c" | "h" => format!("int {word}(int a);\n#define {word} {i}\n"),
+        "cpp" => format!(
+            "int operator{operator}(A a, int b) {{ return {i}; }}\nint {word}(int a) {{ return {i}; }}\n"
+        ),
+        "cs" => format!(
+            "class @{word} {{ public static int operator {operator}(int a, int b) => {i}; int @{word}; }}\n"
+        ),
+        "rb" => format!("def {operator}(o)\n  {i}\nend\ndef {word}?\nend\nA[\"{name}\"] = {i}\n"),
+        "php" => format!("function {word}() {{ return {i}; }}\n$a['{name}'] = {i};\n"),
+        "lua" => format!("a[{word}] = {i}\n{name} = {i}\na[{word}] = {{}}\n"),
+        "sh" => format!("{word}-{operator}() {{ :; }}\n{word}() {{ echo {i}; }}\n"),
+        "proto" => format!("message {word} {{ int32 {word} = {i}; }}\n"),
+        "sql" => format!("CREATE TABLE \"{name}\" (\"{name}\" int, c{i} int);\n"),
+        "tf" => format!("resource \"{name}\" \"{name}\" {{ x = {i} }}\nvariable \"{name}\" {{}}\n"),
+        "md" => format!("# {name}\n\ntext {i}\n\n"),
+        "rst" => format!("{name}\n{}\n\ntext {i}\n\n", "=".repeat(12)),
+        "yaml" => format!("\"{name}\":\n  \"{name}\": {i}\n"),
+        "ini" => format!("[{name}]\n{name} = {i}\n"),
+        "json" => format!("\"{name}\": {i}, "),
+        "" if path.ends_with("Makefile") => format!("{word}-{operator}: {word}\n\techo {i}\n"),
+        _ => String::new(),
+    }
+}
+
 /// What stands before the definitions: packages and imports.
 fn head(ending: &str, r: &mut Numbers) -> String {
     let (n, m) = (r.below(3), r.below(3));

@@ -33,6 +33,7 @@ mod sharing;
 mod simulator;
 mod support;
 mod terminal;
+mod trust;
 mod unsaved;
 mod user;
 mod watching;

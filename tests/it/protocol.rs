@@ -214,7 +214,7 @@ fn there_are_so_many_connections_and_no_more() {
     run(async {
         let (_, server) = scripted();
         let mut places: Vec<_> = (0..CONNECTIONS_MAX).map(|_| server.connect().expect("a place")).collect();
-        places.iter().for_each(|place| place.note(true));
+        places.iter().for_each(|place| _ = place.note(true));
         assert!(server.connect().is_none(), "all wait for an answer");
         // One refused has taken nothing, one that left gave its place back.
         places.pop();

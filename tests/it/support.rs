@@ -218,6 +218,11 @@ impl Bench {
         }
     }
 
+    /// Throws the index away, as what was found damaged is.
+    pub fn discard(&mut self) {
+        self.engine().discard();
+    }
+
     /// Closes the index cleanly.
     pub fn close(&mut self) {
         self.engine.take().unwrap().close().unwrap();

@@ -8,7 +8,7 @@ use crate::output::Output;
 use crate::progress::Progress;
 use crate::session::{self, Session, Start};
 use crate::style::{Style, bytes, count, number, safe_line};
-use indexd_proto::error::ErrorCode;
+use indexd_proto::error::{ErrorCode, UNMARKED};
 use indexd_proto::hello::{HelloParams, HelloResult, ProtocolRange};
 use indexd_proto::printed::{DaemonVersion, Message, OwnVersion, Version};
 use indexd_proto::workspace::{
@@ -17,6 +17,7 @@ use indexd_proto::workspace::{
     WaitMode, WaitParams, WaitResult, WorkspaceStatus,
 };
 use indexd_proto::{Method, PROTOCOL_VERSION, PROTOCOL_VERSION_MIN};
+use std::io::IsTerminal as _;
 use std::path::Path;
 use std::time::Duration;
 
@@ -25,6 +26,9 @@ pub fn index(common: &Common, args: &IndexArgs) -> Result<(), Failure> {
     let target = Target::of(common)?;
     let mut session = Session::open(common)?;
     let Some(seconds) = args.wait else { return add(common, &mut session, target) };
+    // Whoever asks for an index by name gets one, also where nothing looks like a project.
+    let params = AddParams { repo: target.repo.clone(), cwd: target.cwd.clone() };
+    session.ask::<_, WorkspaceStatus>(Method::WorkspaceAdd, &params, &mut Progress::new(true))?;
     let ms = Duration::from_secs_f64(seconds.clamp(0.0, 3_600.0)).as_millis() as u64;
     let mut progress = Progress::new(common.quiet);
     let params = WaitParams {
@@ -36,6 +40,31 @@ pub fn index(common: &Common, args: &IndexArgs) -> Result<(), Failure> {
     let text = |answer: &WaitResult, style| workspace_text(&answer.workspace, style);
     print(common, &mut session, Method::IndexWait, &params, &mut progress, text)?;
     Ok(())
+}
+
+/// Whether a command failed because a folder does not look like a project, and the user says on the
+/// terminal to index it all the same; it is registered then.
+pub fn adds_unmarked(common: &Common, failure: &Failure) -> bool {
+    let Failure::Error(error) = failure else { return false };
+    let text = |name: &str| error.data.details.as_ref()?.get(name)?.as_str();
+    let Some(root) = text("root").filter(|_| text("failure") == Some(UNMARKED)) else { return false };
+    let is_terminal = std::io::stdin().is_terminal() && std::io::stderr().is_terminal();
+    if common.json || common.quiet || !is_terminal {
+        return false;
+    }
+    eprint!("ctl: {} does not look like a project. Index it all the same? [y/N] ", safe_line(root));
+    let mut said = String::new();
+    let is_yes = std::io::stdin().read_line(&mut said).is_ok()
+        && matches!(said.trim().to_lowercase().as_str(), "y" | "yes");
+    let add = || {
+        let params = AddParams { repo: Some(root.to_owned()), cwd: None };
+        Session::open(common)?.ask::<_, WorkspaceStatus>(
+            Method::WorkspaceAdd,
+            &params,
+            &mut Progress::new(true),
+        )
+    };
+    is_yes && add().is_ok()
 }
 
 /// Registers a repository and prints its condition.

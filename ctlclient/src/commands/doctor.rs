@@ -49,7 +49,7 @@ pub fn doctor(common: &Common) -> Result<(), Failure> {
         cache_dir(&dirs),
         clock(&dirs),
     ];
-    checks.extend([open_files(), watches(), last_fault(&dirs)]);
+    checks.extend([open_files(), watches(), watchers(), last_fault(&dirs)]);
     checks.extend(daemon(common, &dirs));
     let failed = checks.iter().any(|c| c.verdict == Verdict::Fail);
     let mut out = Output::new();
@@ -209,11 +209,31 @@ fn open_files() -> Check {
     ok("open-files", "enough")
 }
 
+/// A limit of the system on watching.
+fn watch_limit(name: &str) -> Option<u64> {
+    let text = std::fs::read_to_string(Path::new("/proc/sys/fs/inotify").join(name)).ok()?;
+    text.trim().parse().ok()
+}
+
+/// Whether the user may have one more watcher. The daemon takes one, editors and other tools several each.
+fn watchers() -> Check {
+    const NAME: &str = "watchers";
+    let Some(n) = watch_limit("max_user_instances") else { return ok(NAME, "no limit known") };
+    #[cfg(target_os = "linux")]
+    if let Err(rustix::io::Errno::MFILE) =
+        rustix::fs::inotify::init(rustix::fs::inotify::CreateFlags::CLOEXEC)
+    {
+        return fail(
+            NAME,
+            format!("all {n} watchers of this user are taken; who comes later is not told of changes"),
+            format!("sudo sysctl fs.inotify.max_user_instances={}", (4 * n).max(512)),
+        );
+    }
+    ok(NAME, format!("up to {n}, of which indexd takes one"))
+}
+
 fn watches() -> Check {
-    let limit = std::fs::read_to_string("/proc/sys/fs/inotify/max_user_watches")
-        .ok()
-        .and_then(|t| t.trim().parse::<u64>().ok());
-    match limit {
+    match watch_limit("max_user_watches") {
         Some(n) if n < WATCHES_WANTED => warn(
             "watches",
             format!("at most {n} watched folders; larger repositories are compared on every request"),
@@ -331,7 +351,7 @@ fn workspace(w: &WorkspaceStatus) -> Check {
     let problems = if w.problems.is_empty() { w.watch.clone() } else { w.problems.join("; ") };
     if let Some(f) = &w.failure {
         fail(name, format!("{}: {}", w.root, f.code), f.hint.clone())
-    } else if w.watch == "degraded" {
+    } else if w.watch == "degraded" || problems.contains(": sudo ") {
         let (said, fix) = problems.split_once(": sudo ").unwrap_or((&problems, ""));
         let fix = if fix.is_empty() { "ctl status".to_owned() } else { format!("sudo {fix}") };
         fail(name, format!("{}: {said}", w.root), fix)
@@ -394,6 +414,8 @@ mod tests {
         check("scan", "the file system is remote", Verdict::Warn, "ctl status");
         let limit = "the limit is reached: sudo sysctl fs.inotify.max_user_watches=524288";
         check("degraded", limit, Verdict::Fail, "sudo sysctl fs.inotify.max_user_watches=524288");
+        let limit = "others have taken all: sudo sysctl fs.inotify.max_user_instances=512";
+        check("scan", limit, Verdict::Fail, "sudo sysctl fs.inotify.max_user_instances=512");
         check("degraded", "some folders cannot be watched", Verdict::Fail, "ctl status");
     }
 }

@@ -1,6 +1,6 @@
 //! One module for each family of commands.
 
-mod admin;
+pub mod admin;
 mod agent;
 mod artifacts;
 mod context;

@@ -4,9 +4,10 @@ use crate::config::{Mount, PathMap};
 use indexd_proto::error::{ErrorCode, ErrorObject};
 use indexd_proto::workspace::{PackCounts, WorkspaceStatus};
 use indexd_proto::{Call, Id};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 /// Serves requests, each on a thread of its own that may block.
 pub trait Backend: Send + Sync + 'static {
@@ -62,6 +63,24 @@ impl Cancel {
     }
 }
 
+/// The place that a request runs in; none for one that needs none.
+#[derive(Default)]
+pub struct Place {
+    held: Mutex<Option<OwnedSemaphorePermit>>,
+    all: Option<Arc<Semaphore>>,
+}
+
+impl Place {
+    /// One of `all` places.
+    pub fn of(held: OwnedSemaphorePermit, all: &Arc<Semaphore>) -> Self {
+        Self { held: Mutex::new(Some(held)), all: Some(Arc::clone(all)) }
+    }
+
+    fn slot(&self) -> MutexGuard<'_, Option<OwnedSemaphorePermit>> {
+        self.held.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
 /// What a request in service knows of its caller.
 pub struct Context {
     /// The request's id.
@@ -74,6 +93,8 @@ pub struct Context {
     pub cancel: Cancel,
     /// Where the workspace lies for a client that knows it by another path.
     pub mount: Option<Mount>,
+    /// Where it runs.
+    pub place: Place,
     /// Takes notifications for the client; false when the client is gone.
     pub notify: Box<dyn Fn(Vec<u8>) -> bool + Send + Sync>,
 }
@@ -85,6 +106,22 @@ impl Context {
     /// `POC_E_CANCELLED`.
     pub fn check(&self) -> Result<(), ErrorObject> {
         if self.cancel.is_cancelled() { Err(cancelled()) } else { Ok(()) }
+    }
+
+    /// Waits for something that others do: meanwhile the place is theirs, and afterwards another one is
+    /// waited for. To be called on a thread that may block.
+    pub fn aside<T>(&self, wait: impl FnOnce() -> T) -> T {
+        let Some(all) = &self.place.all else { return wait() };
+        drop(self.place.slot().take());
+        let waited = wait();
+        let again = async {
+            tokio::select! {
+                place = Arc::clone(all).acquire_owned() => place.ok(),
+                () = self.cancel.cancelled() => None,
+            }
+        };
+        *self.place.slot() = tokio::runtime::Handle::current().block_on(again);
+        waited
     }
 
     /// A root as the client knows it.

@@ -5,7 +5,7 @@
 //! own requests only.
 
 use crate::config::Mount;
-use crate::server::backend::{Cancel, Context};
+use crate::server::backend::{Cancel, Context, Place};
 use crate::server::dispatch::{Closing, Connected, Server, busy};
 use crate::server::limits::{
     FIRST_TIMEOUT, HEARTBEAT, IN_FLIGHT_PER_CLIENT_MAX, OUTBOX_MAX, PARTIAL_LINE_TIMEOUT, QUIET_TIMEOUT,
@@ -290,12 +290,14 @@ impl Connection {
                     )
                     .with_number(-32600),
                 )
-            } else if map.len() >= IN_FLIGHT_PER_CLIENT_MAX {
+            } else if map.len() >= IN_FLIGHT_PER_CLIENT_MAX && !matches!(call, Call::ContextOffer(_)) {
+                // An offer is what those in flight may wait for.
                 Some(busy(format!("{IN_FLIGHT_PER_CLIENT_MAX} requests of this connection are in flight")))
-            } else {
+            } else if self.client.note(true) {
                 map.insert(id.clone(), cancel.clone());
-                self.client.note(true);
                 None
+            } else {
+                Some(busy("the connection had to make room for another one".to_owned()))
             }
         });
         if let Some(error) = refused {
@@ -307,6 +309,7 @@ impl Connection {
             correlation_id,
             cancel,
             mount,
+            place: Place::default(),
             notify: notifier(self.outbox.clone(), Arc::clone(self.server.room())),
         };
         let server = Arc::clone(&self.server);
@@ -378,7 +381,8 @@ async fn write<W: AsyncWrite + Unpin>(
         if messages.is_empty() {
             in_flight.with(|map| {
                 if map.is_empty() {
-                    client.note(false);
+                    // Whether it has to give way is heard elsewhere.
+                    let _ = client.note(false);
                 }
             });
         }

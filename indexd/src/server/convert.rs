@@ -8,7 +8,7 @@ use indexd_model::{DefDoc, DefFlags, DefIdx, FileRoles, IndexView, Lines, Span};
 use indexd_pack::PackError;
 use indexd_proto::Id;
 use indexd_proto::documents::{DocumentCache, MarkdownResult, TaskFile, TaskQuery};
-use indexd_proto::error::{ErrorCode, ErrorObject};
+use indexd_proto::error::{ErrorCode, ErrorObject, UNMARKED};
 use indexd_proto::pack::LineRange;
 use indexd_proto::rpc::ProgressParams;
 use indexd_proto::search::Symbol;
@@ -76,6 +76,14 @@ impl From<WorkspaceError> for ErrorObject {
         match &e {
             WorkspaceError::NotFound(_) | WorkspaceError::TooBroad(_) | WorkspaceError::Odd { .. } => {
                 Self::new(ErrorCode::WorkspaceInvalid, chain(&e))
+            }
+            WorkspaceError::Unmarked(root) => {
+                let root = root.display();
+                Self::new(ErrorCode::WorkspaceInvalid, chain(&e))
+                    .with_hint(format!(
+                        "go to a folder of your project; `ctl workspace add {root}` indexes it all the same"
+                    ))
+                    .with_details(serde_json::json!({"failure": UNMARKED, "root": root.to_string()}))
             }
             WorkspaceError::Unknown(_) => Self::new(ErrorCode::IndexMissing, chain(&e))
                 .with_hint("`ctl workspace list` shows those that are registered"),

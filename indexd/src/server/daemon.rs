@@ -7,8 +7,8 @@
 use crate::server::connection::{self, HungUp, Timeouts};
 use crate::server::dispatch::{Closing, Server};
 use crate::server::limits::{
-    CACHE_LOCK_TIMEOUT, CONNECTIONS_MAX, DRAIN_TIMEOUT, HOUSE_INTERVAL, LOCK_TIMEOUT, SOCKET_CHECK,
-    SOCKET_CHECK_UNWATCHED,
+    CACHE_LOCK_TIMEOUT, CONNECT_RETRY, CONNECTIONS_MAX, DRAIN_TIMEOUT, HOUSE_INTERVAL, LOCK_TIMEOUT,
+    SOCKET_CHECK, SOCKET_CHECK_UNWATCHED,
 };
 use crate::workspace::noticing::watch::{self, Inbox, Watcher};
 use indexd_proto::error::{ErrorCode, ErrorObject};
@@ -318,7 +318,7 @@ fn accept(server: &Arc<Server>, stream: Stream) {
         let (reader, mut writer) = tokio::io::split(stream);
         let Some(client) = client else {
             let error = ErrorObject::new(ErrorCode::Busy, format!("{CONNECTIONS_MAX} connections are open"))
-                .with_retry_after_ms(1000);
+                .with_retry_after_ms(CONNECT_RETRY.as_millis() as u64);
             let mut line = rpc::error(None, &error);
             line.push(b'\n');
             let _ = tokio::time::timeout(Duration::from_secs(1), writer.write_all(&line)).await;

@@ -5,7 +5,7 @@
 //! that a flood costs its sender and not the daemon.
 
 use crate::config::Mount;
-use crate::server::backend::{Backend, Cancel, Context, cancelled};
+use crate::server::backend::{Backend, Cancel, Context, Place, cancelled};
 use crate::server::convert;
 use crate::server::limits::{BUSY_RETRY, HELD_KIB_MAX, QUEUE_MAX, RUNNING_MAX};
 use crate::server::seats::{Seat, Seats};
@@ -77,9 +77,9 @@ impl Connected {
         self.seat.gives_way().await;
     }
 
-    /// Notes whether the client waits for something.
-    pub fn note(&self, is_busy: bool) {
-        self.server.clients.note(&self.seat, is_busy);
+    /// Notes whether the client waits for something. False when it had to make room before.
+    pub fn note(&self, is_busy: bool) -> bool {
+        self.server.clients.note(&self.seat, is_busy)
     }
 }
 
@@ -239,11 +239,15 @@ impl Server {
             let server = Arc::clone(self);
             return blocking(move || json(&server.status())).await;
         }
+        if matches!(call, Call::ContextOffer(_)) {
+            // Those that wait for it may hold all threads. It takes no time.
+            return self.guarded(call, &context);
+        }
         let place = self.place(&context.cancel).await?;
+        let context = Context { place: Place::of(place, &self.places), ..context };
         self.running.fetch_add(1, Ordering::Relaxed);
         let server = Arc::clone(self);
         let result = blocking(move || {
-            let _place = place;
             let result = server.guarded(call, &context);
             server.running.fetch_sub(1, Ordering::Relaxed);
             result

@@ -14,6 +14,7 @@ use crate::server::metrics::Metrics;
 use crate::server::offers::Offers;
 use crate::server::records::{self, Kept, Records};
 use crate::server::shown::Shown;
+use crate::server::spool::Exports;
 use crate::server::{convert, place, unsaved};
 use crate::workspace::{
     Collect, Freshness, Progress, RECORDS, Registry, Workspace, WorkspaceError, WorkspaceState,
@@ -55,6 +56,7 @@ pub struct Engine {
     /// What the packs that were answered last held, by pack id: [`indexd_pack::Pack::seen`].
     held: Mutex<LruCache<String, Arc<[String]>>>,
     records: Records,
+    exports: Exports,
     /// What the latest packs held and cost.
     shown: Shown,
     metrics: Metrics,
@@ -82,6 +84,14 @@ impl<'a> Target<'a> {
             return Err(ErrorObject::new(ErrorCode::InvalidRequest, "the folder is not absolute"));
         }
         Ok(named)
+    }
+
+    /// The same, which must be there.
+    fn named(self) -> Result<(&'a Path, bool), ErrorObject> {
+        self.folder()?.ok_or_else(|| {
+            ErrorObject::new(ErrorCode::InvalidRequest, "neither repo nor cwd is given")
+                .with_hint("name the root with repo, or a folder inside it with cwd")
+        })
     }
 }
 
@@ -122,6 +132,7 @@ impl Engine {
             cache: records::cache(),
             held: Mutex::new(LruCache::new(PACKS_HELD)),
             records: Records::new(dirs.state.join(RECORDS)),
+            exports: Exports::new(&dirs.cache),
             shown: Shown::default(),
             metrics: Metrics::default(),
             offers: Offers::default(),
@@ -130,10 +141,7 @@ impl Engine {
     }
 
     fn workspace(&self, target: Target) -> Result<Arc<Workspace>, ErrorObject> {
-        let (path, exact) = target.folder()?.ok_or_else(|| {
-            ErrorObject::new(ErrorCode::InvalidRequest, "neither repo nor cwd is given")
-                .with_hint("name the root with repo, or a folder inside it with cwd")
-        })?;
+        let (path, exact) = target.named()?;
         Ok(self.registry.resolve(path, exact)?)
     }
 
@@ -238,11 +246,9 @@ impl Engine {
         let out_of_time = || Instant::now() >= gave_up && is_building();
         let mut report = reporter(progress, ctx);
         let patience = if stale { Duration::from_millis(FRESH_WAIT_MS_DEFAULT) } else { timeout };
-        let result = workspace.wait_fresh(
-            Instant::now() + patience,
-            &|| ctx.cancel.is_cancelled() || out_of_time(),
-            &mut report,
-        );
+        let is_cancelled = || ctx.cancel.is_cancelled() || out_of_time();
+        let mut waits = || workspace.wait_fresh(Instant::now() + patience, &is_cancelled, &mut report);
+        let result = if is_building() { ctx.aside(waits) } else { waits() };
         match result {
             Err(WorkspaceError::Cancelled) if !ctx.cancel.is_cancelled() => {
                 Err(WorkspaceError::Building.into())
@@ -347,10 +353,10 @@ impl Backend for Engine {
             Call::Implementations(p) => self.graph(Relation::Implementations, p, ctx),
             Call::Around(p) => self.graph(Relation::Around, p, ctx),
             Call::WorkspaceAdd(p) => {
-                let workspace = match target(&p.repo, &p.cwd).folder()? {
-                    Some((path, true)) => self.registry.add(path)?,
-                    _ => self.workspace(target(&p.repo, &p.cwd))?,
-                };
+                let (path, exact) = target(&p.repo, &p.cwd).named()?;
+                // Asked for by name, whatever it looks like; a folder of a repository may be one of its own.
+                let root = if exact { path.to_owned() } else { self.registry.locate(path, exact)? };
+                let workspace = self.registry.add(&root)?;
                 let root = ctx.root(workspace.root());
                 json(&wire::WorkspaceStatus { root, ..workspace.status() })
             }

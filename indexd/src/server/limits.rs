@@ -6,7 +6,7 @@ use std::time::Duration;
 pub const CONNECTIONS_MAX: usize = 64;
 /// Requests in flight of one connection; one client must not take all places.
 pub const IN_FLIGHT_PER_CLIENT_MAX: usize = 8;
-/// Requests that run at once. Most of them wait for an index; each holds one thread.
+/// Requests that run at once. Those that wait for an index, or for a source, are not among them.
 pub const RUNNING_MAX: usize = 32;
 /// A thread of requests that has none for so long ends; what it has freed is of use to nobody before.
 pub const THREAD_KEPT: Duration = Duration::from_secs(2);
@@ -16,6 +16,15 @@ pub const QUEUE_MAX: usize = 64;
 pub const OUTBOX_MAX: usize = 16;
 /// When a refused client may try again.
 pub const BUSY_RETRY: Duration = Duration::from_millis(100);
+/// When a client may try again for which there is no connection; those that are answered make room.
+pub const CONNECT_RETRY: Duration = Duration::from_millis(250);
+/// Time without a request after which a client may have to give way to another one.
+pub const SILENT_MIN: Duration = Duration::from_secs(1);
+/// Threads of requests: as many as can be in flight, since those that wait for an index or for a source
+/// hold a thread and no place, and some for what needs none.
+pub const THREADS_MAX: usize = CONNECTIONS_MAX * IN_FLIGHT_PER_CLIENT_MAX + 64;
+/// Exports that are made at once, each of which holds a table of the index as text.
+pub const EXPORTS_MAX: usize = 1;
 /// A client that takes no byte for so long is gone.
 pub const WRITE_TIMEOUT: Duration = Duration::from_secs(10);
 /// A client that connects and asks nothing for so long is gone; it may not hold a place.

@@ -31,6 +31,7 @@ pub mod seats;
 pub mod show;
 pub mod shown;
 pub mod sources;
+mod spool;
 pub mod suggest;
 pub mod unsaved;
 pub mod why;

@@ -5,6 +5,7 @@
 //! for itself never rides on the time of another. An offer may come before the packing that asks for it.
 
 use super::backend::{Cancel, cancelled};
+use super::dispatch::busy;
 use indexd_proto::error::{ErrorCode, ErrorObject};
 use indexd_proto::limits::{HANDLE_BYTES_MAX, SOURCE_WAIT_MS_DEFAULT, SOURCE_WAIT_MS_MAX};
 use indexd_proto::sources::{OfferParams, OfferedSource};
@@ -16,6 +17,8 @@ use std::time::{Duration, Instant};
 const HELD_MAX: usize = 256;
 /// Bytes of all offers that are held.
 const HELD_BYTES_MAX: usize = 16 << 20;
+/// Bytes of the other sources of all packings that wait; one alone may have more.
+const WAITING_BYTES_MAX: usize = 64 << 20;
 /// Time between two looks whether the packing is still wanted.
 const LOOK: Duration = Duration::from_millis(20);
 
@@ -31,6 +34,8 @@ struct State {
     held: VecDeque<Offer>,
     /// How many packings wait for a name.
     awaited: BTreeMap<String, usize>,
+    /// Bytes that those hold meanwhile.
+    waiting_bytes: usize,
 }
 
 struct Offer {
@@ -72,10 +77,16 @@ impl Offers {
     /// Fills in the sources whose content comes later; one that did not come in its time has a failure.
     ///
     /// # Errors
-    /// `POC_E_INVALID_REQUEST` for a name or time that is none; cancelled.
+    /// `POC_E_INVALID_REQUEST` for a name or time that is none; `POC_E_BUSY` when those that wait hold too
+    /// much; cancelled.
     pub fn fill(&self, sources: &mut [OfferedSource], cancel: &Cancel) -> Result<(), ErrorObject> {
         let mut open = open(sources)?;
+        let own_bytes = sources.iter().filter_map(|s| s.content.as_ref()).map(String::len).sum::<usize>();
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        if state.waiting_bytes > 0 && state.waiting_bytes + own_bytes > WAITING_BYTES_MAX {
+            return Err(busy("packings that wait for their sources hold too much".to_owned()));
+        }
+        state.waiting_bytes += own_bytes;
         for (_, handle, ..) in &open {
             *state.awaited.entry(handle.clone()).or_default() += 1;
         }
@@ -100,6 +111,7 @@ impl Offers {
             let time = next.saturating_duration_since(now).clamp(Duration::from_millis(1), LOOK);
             state = self.came.wait_timeout(state, time).unwrap_or_else(PoisonError::into_inner).0;
         }
+        state.waiting_bytes -= own_bytes;
         for name in &names {
             if let Some(n) = state.awaited.get_mut(name) {
                 *n -= 1;
@@ -220,6 +232,25 @@ mod tests {
         offers.put(offer("b", &big)).unwrap();
         let held: Vec<String> = offers.state.lock().unwrap().held.iter().map(|o| o.handle.clone()).collect();
         assert_eq!(held, ["b"]);
+    }
+
+    #[test]
+    fn what_waits_is_bounded() {
+        let offers = Offers::default();
+        let asked = |bytes: usize| {
+            let text = OfferedSource { content: Some("x".repeat(bytes)), ..OfferedSource::default() };
+            offers.fill(&mut [text, source("later", 20_000)], &Cancel::default())
+        };
+        std::thread::scope(|scope| {
+            let waiting = scope.spawn(|| asked(WAITING_BYTES_MAX + 1));
+            while offers.state.lock().unwrap().awaited.is_empty() {
+                std::thread::yield_now();
+            }
+            assert_eq!(asked(1).unwrap_err().data.code, ErrorCode::Busy);
+            offers.put(offer("later", "l")).unwrap();
+            assert!(waiting.join().unwrap().is_ok());
+        });
+        assert_eq!(offers.state.lock().unwrap().waiting_bytes, 0);
     }
 
     #[test]

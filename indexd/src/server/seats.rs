@@ -1,6 +1,6 @@
 //! The seats of clients: how many there are, and who gives way when all are taken.
 
-use crate::server::limits::CONNECTIONS_MAX;
+use crate::server::limits::{CONNECTIONS_MAX, SILENT_MIN};
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -33,13 +33,16 @@ impl Default for Seats {
 }
 
 impl Seats {
-    /// A seat for one more client. When all are taken, one that waits for nothing gives way: first
-    /// those that have never asked for anything, then the one that was silent for longest. `None`
-    /// when every client waits for an answer.
+    /// A seat for one more client. When all are taken, one gives way that waits for nothing and was silent
+    /// for [`SILENT_MIN`]: first those that have never asked for anything, then the one that was silent for
+    /// longest. `None` when there is none: a client that has just come is about to ask.
     pub fn take(&self) -> Option<Arc<Seat>> {
         let mut taken = self.lock();
         if taken.len() >= CONNECTIONS_MAX {
-            let idle = taken.values().filter(|p| !p.is_busy.load(Ordering::Relaxed));
+            let silent_since = self.now_ms().saturating_sub(SILENT_MIN.as_millis() as u64);
+            let idle = taken.values().filter(|p| {
+                !p.is_busy.load(Ordering::Relaxed) && p.active_ms.load(Ordering::Relaxed) <= silent_since
+            });
             let out = idle.min_by_key(|p| {
                 (p.has_asked.load(Ordering::Relaxed), p.active_ms.load(Ordering::Relaxed), p.number)
             });
@@ -64,11 +67,14 @@ impl Seats {
         self.lock().remove(&seat.number);
     }
 
-    /// Notes that a client has begun or ended something.
-    pub fn note(&self, seat: &Seat, is_busy: bool) {
+    /// Notes that a client has begun or ended something. False when it had to give way before.
+    pub fn note(&self, seat: &Seat, is_busy: bool) -> bool {
+        // Nobody chooses who gives way meanwhile.
+        let taken = self.lock();
         seat.active_ms.store(self.now_ms(), Ordering::Relaxed);
         seat.has_asked.fetch_or(is_busy, Ordering::Relaxed);
         seat.is_busy.store(is_busy, Ordering::Relaxed);
+        taken.contains_key(&seat.number)
     }
 
     /// Seats that are taken.
@@ -98,12 +104,16 @@ mod tests {
 
     #[test]
     fn who_waits_for_nothing_gives_way() {
-        let seats = Seats::default();
+        let mut seats = Seats::default();
         let all: Vec<Arc<Seat>> = (0..CONNECTIONS_MAX).map(|_| seats.take().unwrap()).collect();
-        all.iter().for_each(|p| seats.note(p, true));
+        for p in &all {
+            seats.note(p, true);
+        }
         assert!(seats.take().is_none(), "all wait for an answer");
         seats.note(&all[5], false);
         seats.note(&all[3], false);
+        assert!(seats.take().is_none(), "two were answered just now");
+        seats.started -= 10 * SILENT_MIN;
         all[5].active_ms.store(1, Ordering::Relaxed);
         all[3].active_ms.store(2, Ordering::Relaxed);
         let new = seats.take().unwrap();
@@ -111,6 +121,7 @@ mod tests {
         assert!(!is_in(&all[5]) && is_in(&all[3]), "the one that was silent for longest");
         new.active_ms.store(3, Ordering::Relaxed);
         assert!(seats.take().is_some() && !is_in(&new), "one that never asked before one that did");
+        assert!(!seats.note(&new, true), "it gave way before it asked");
         assert_eq!(seats.n_taken(), CONNECTIONS_MAX);
         seats.give_back(&new);
         seats.give_back(&all[0]);

@@ -13,7 +13,7 @@ use super::life::memory::{Pressure, Workspaces};
 use super::noticing::watch::{self, Watch};
 use super::status::WorkspaceError;
 use crate::config::Config;
-use indexd_proto::paths::{Dirs, METADATA, is_repository, private_dir, repository_around};
+use indexd_proto::paths::{Dirs, METADATA, is_project, is_repository, private_dir, repository_around};
 use indexd_proto::workspace::{Collected, WorkspaceStatus};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -33,7 +33,8 @@ const MANIFESTS: [&str; 8] = [
     "package.json",
     "requirements.txt",
 ];
-/// The registered roots, one a line, in the state folder. Roots with a line feed are not kept.
+/// The registered roots, one a line, in the state folder, as the bytes that the system has. Roots with a
+/// line feed are not kept.
 const LIST: &str = "workspaces";
 /// The folder of the records of packs, in the state folder; in it one [`folder_name`] for each workspace.
 pub const RECORDS: &str = "packs";
@@ -74,14 +75,8 @@ impl Registry {
         recovery::remove_foreign(&bases, indexd_os::own_uid());
         let sharing = config.index_share.then(|| Arc::new(Sharing::new(contents, Bases::new(bases))));
         let registry = Self { dirs: dirs.clone(), config, watch, open, pressure, sharing };
-        let list = registry.dirs.state.join(LIST);
-        let text = match fs::read_to_string(&list) {
-            Ok(text) => text,
-            Err(e) if e.kind() == ErrorKind::NotFound => String::new(),
-            Err(e) => return Err(io_error("read", &list, e)),
-        };
         let mut open = registry.lock();
-        for root in text.lines().map(PathBuf::from).filter(|r| r.is_absolute()) {
+        for root in registered(&registry.dirs.state.join(LIST), |root| registry.home(root).exists()) {
             let workspace = registry.make(&root);
             open.insert(root, workspace);
         }
@@ -136,12 +131,17 @@ impl Registry {
             .then_some("its files are made up by the system and are not those of a repository")
     }
 
-    /// The workspace of a folder, registered when it is new; see [`Registry::locate`].
+    /// The workspace of a folder, registered when it is new and looks like a project, or is named exactly;
+    /// see [`Registry::locate`].
     ///
     /// # Errors
-    /// As [`Registry::locate`] and [`Registry::add`].
+    /// As [`Registry::locate`] and [`Registry::add`]; `Unmarked`.
     pub fn resolve(&self, cwd: &Path, exact: bool) -> Result<Arc<Workspace>, WorkspaceError> {
-        self.add(&self.locate(cwd, exact)?)
+        let root = self.locate(cwd, exact)?;
+        if !exact && !is_project(&root) && !self.lock().contains_key(&root) {
+            return Err(WorkspaceError::Unmarked(root));
+        }
+        self.add(&root)
     }
 
     /// The root of the workspace that a folder belongs to.
@@ -262,6 +262,8 @@ impl Registry {
         let program = std::env::current_exe();
         let is_daemon = program.as_deref().is_ok_and(|p| p.file_stem().is_some_and(|n| n == "indexd"));
         let verify = match program {
+            // This very program, though its file may have been replaced by another version since.
+            Ok(_) if is_daemon && cfg!(target_os = "linux") => Verify::Child("/proc/self/exe".into()),
             Ok(program) if is_daemon => Verify::Child(program),
             _ => Verify::InProcess,
         };
@@ -291,9 +293,12 @@ impl Registry {
 
     fn save(&self, open: &BTreeMap<PathBuf, Arc<Workspace>>) -> Result<(), WorkspaceError> {
         let path = self.dirs.state.join(LIST);
-        let roots = open.keys().filter_map(|r| r.to_str()).filter(|r| !r.contains('\n'));
-        let text: String = roots.map(|r| format!("{r}\n")).collect();
-        write_whole(&path, text.as_bytes()).map_err(|e| io_error("write", &path, e))
+        let roots = open.keys().map(|root| root.as_os_str().as_encoded_bytes());
+        let lines = roots.filter(|root| !root.contains(&b'\n')).flat_map(|root| [root, b"\n"]);
+        let mut list: Vec<u8> = lines.flatten().copied().collect();
+        let sum = blake3::hash(&list).to_hex();
+        list.extend_from_slice(format!("{SUM}{sum}\n").as_bytes());
+        write_whole(&path, &list).map_err(|e| io_error("write", &path, e))
     }
 
     fn lock(&self) -> MutexGuard<'_, BTreeMap<PathBuf, Arc<Workspace>>> {
@@ -325,6 +330,43 @@ pub fn folder_name(root: &Path) -> String {
         name.chars().filter(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.')).take(40).collect();
     let hash = blake3::hash(root.as_os_str().as_encoded_bytes()).to_hex();
     format!("{}-{}", plain.trim_start_matches('.'), &hash[..16])
+}
+
+/// The roots in a list. Of one that is not as it was written, those are left that `has_index`: a root that
+/// was cut is a folder above it, to which all in it would belong. A list that cannot be read is moved
+/// aside. A root that is left out is registered again when it is asked for.
+fn registered(list: &Path, has_index: impl Fn(&Path) -> bool) -> Vec<PathBuf> {
+    let bytes = match fs::read(list) {
+        Ok(bytes) => bytes,
+        Err(e) if e.kind() == ErrorKind::NotFound => return Vec::new(),
+        Err(e) => {
+            tracing::warn!(error = %e, path = %list.display(), "the list of workspaces is moved aside");
+            if let Err(e) = fs::rename(list, list.with_extension("damaged")) {
+                tracing::warn!(error = %e, "it cannot be moved");
+            }
+            return Vec::new();
+        }
+    };
+    let sum_at = bytes.len().saturating_sub(SUM.len() + 2 * blake3::OUT_LEN + 1);
+    let (roots, sum) = bytes.split_at(sum_at);
+    let is_whole = sum == format!("{SUM}{}\n", blake3::hash(roots).to_hex()).as_bytes();
+    let lines = bytes.split(|b| *b == b'\n').filter(|line| !line.contains(&0)).map(path_of);
+    lines.filter(|root| root.is_absolute() && (is_whole || has_index(root))).collect()
+}
+
+/// What the last line of the list begins with; the hash of all before it follows.
+const SUM: &str = "sum ";
+
+/// The path with these bytes.
+#[cfg(unix)]
+fn path_of(bytes: &[u8]) -> PathBuf {
+    use std::os::unix::ffi::OsStrExt;
+    std::ffi::OsStr::from_bytes(bytes).into()
+}
+
+#[cfg(not(unix))]
+fn path_of(bytes: &[u8]) -> PathBuf {
+    String::from_utf8_lossy(bytes).into_owned().into()
 }
 
 /// The root that a folder belongs to; see [`Registry::locate`].

@@ -68,6 +68,9 @@ pub enum WorkspaceError {
     /// `/` or the home folder: never a workspace unless named exactly, and `/` not even then.
     #[error("{0} is too broad to be a workspace")]
     TooBroad(PathBuf),
+    /// A folder without a sign of a project, which nobody has asked to index.
+    #[error("{0} does not look like a project")]
+    Unmarked(PathBuf),
     /// A folder that holds no repository, whatever is in it.
     #[error("{path} cannot be a workspace: {why}")]
     Odd {

@@ -29,12 +29,17 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 use std::collections::{HashMap, VecDeque};
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::sync::{Mutex, PoisonError};
 
 /// Items of earlier packs that a request may name.
 const SEEN_MAX: usize = 2_000;
 /// Packs whose text is remembered for `context_pack_get`.
 const TEXTS_KEPT: usize = 32;
+/// Bytes of these texts.
+const TEXT_BYTES_KEPT: usize = 4 << 20;
+/// Questions that are remembered; when there are more, all are asked for the first time again.
+const ASKED_MAX: usize = 4_096;
 /// Milliseconds that a call waits for a first build; clients give up after a minute.
 const BUILD_WAIT_MS: u64 = 45_000;
 /// Columns of text for models.
@@ -74,13 +79,49 @@ pub struct Desk {
 
 #[derive(Default)]
 struct Memory {
-    /// By root: marks of the items shown, oldest first.
-    shown: HashMap<String, VecDeque<String>>,
-    /// Packs asked for, with what was left out of them as shown: the same question again means
-    /// that its answer is not at hand.
-    asked: HashMap<String, Vec<String>>,
+    /// By root: what was shown.
+    shown: HashMap<String, Shown>,
+    /// Hashes of packs asked for, with how many items had been shown before: the same question again
+    /// means that its answer is not at hand.
+    asked: HashMap<u64, u64>,
     /// The newest packs with their text.
     texts: VecDeque<(String, String)>,
+}
+
+/// Marks of the items shown, oldest first, as far as they are kept.
+#[derive(Default)]
+struct Shown {
+    marks: VecDeque<String>,
+    /// How many older ones are kept no more.
+    n_gone: u64,
+}
+
+impl Shown {
+    fn n_all(&self) -> u64 {
+        self.n_gone + self.marks.len() as u64
+    }
+
+    /// Those among the first `n` of all.
+    fn of_first(&self, n: u64) -> Vec<String> {
+        self.marks.iter().take(n.saturating_sub(self.n_gone) as usize).cloned().collect()
+    }
+
+    fn add(&mut self, mark: String) {
+        if self.marks.contains(&mark) {
+            return;
+        }
+        self.marks.push_back(mark);
+        while self.marks.len() > SEEN_MAX {
+            self.marks.pop_front();
+            self.n_gone += 1;
+        }
+    }
+}
+
+fn hash_of(text: &str) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    text.hash(&mut hasher);
+    hasher.finish()
 }
 
 /// Arguments of every tool.
@@ -230,7 +271,10 @@ impl Desk {
         }
         let mut request = request_of(&args);
         let key = format!("{}\n{}", asking.root, Value::Object(request.clone()));
-        let seen = if args.repeat { Vec::new() } else { self.seen(asking.root, &key) };
+        let (n_before, seen) = match args.repeat {
+            true => (0, Vec::new()),
+            false => self.seen(asking.root, &key),
+        };
         if !seen.is_empty() {
             request.insert("seen".to_owned(), json!(seen));
         }
@@ -239,7 +283,7 @@ impl Desk {
         let answer: PackResult = session::result(&line)?;
         let pack: Pack = serde_json::from_str(answer.pack.get()).map_err(shape)?;
         let text = answer.rendered.unwrap_or_default();
-        self.remember(asking.root, key, seen, &pack, &text);
+        self.remember(asking.root, &key, n_before, &pack, &text);
         let text = if text.is_empty() { "No relevant code found.".to_owned() } else { text };
         let mut notes = notes(&answer.envelope, &pack.warnings);
         if write {
@@ -260,31 +304,27 @@ impl Desk {
         Ok(Outcome::new(text, &[], places(&pack, None)))
     }
 
-    /// The items that a pack need not show again. A repeated question gets the list of its first answer.
-    fn seen(&self, root: &str, key: &str) -> Vec<String> {
+    /// The items that a pack need not show again, and how many were shown when that was asked first: a
+    /// repeated question gets the list of its first answer, as far as it is kept.
+    fn seen(&self, root: &str, key: &str) -> (u64, Vec<String>) {
         let memory = self.memory.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(before) = memory.asked.get(key) {
-            return before.clone();
-        }
-        memory.shown.get(root).map(|shown| shown.iter().cloned().collect()).unwrap_or_default()
+        let Some(shown) = memory.shown.get(root) else { return Default::default() };
+        let n_before = memory.asked.get(&hash_of(key)).copied().unwrap_or_else(|| shown.n_all());
+        (n_before, shown.of_first(n_before))
     }
 
-    fn remember(&self, root: &str, key: String, seen: Vec<String>, pack: &Pack, text: &str) {
+    fn remember(&self, root: &str, key: &str, n_before: u64, pack: &Pack, text: &str) {
         let mut memory = self.memory.lock().unwrap_or_else(PoisonError::into_inner);
-        memory.asked.entry(key).or_insert(seen);
+        if memory.asked.len() >= ASKED_MAX {
+            memory.asked.clear();
+        }
+        memory.asked.entry(hash_of(key)).or_insert(n_before);
         let shown = memory.shown.entry(root.to_owned()).or_default();
         // A place shows no code of the item.
-        for item in pack.items().filter(|item| item.form != Form::Place) {
-            let mark = item.seen_mark();
-            if !shown.contains(&mark) {
-                shown.push_back(mark);
-            }
-        }
-        while shown.len() > SEEN_MAX {
-            shown.pop_front();
-        }
+        pack.items().filter(|item| item.form != Form::Place).for_each(|item| shown.add(item.seen_mark()));
         memory.texts.push_back((pack.pack_id.clone(), text.to_owned()));
-        while memory.texts.len() > TEXTS_KEPT {
+        let bytes = |texts: &VecDeque<(String, String)>| texts.iter().map(|t| t.1.len()).sum::<usize>();
+        while memory.texts.len() > TEXTS_KEPT || bytes(&memory.texts) > TEXT_BYTES_KEPT {
             memory.texts.pop_front();
         }
     }
@@ -585,10 +625,28 @@ mod tests {
         let item = |uid: &str, form: &str| json!({"chunkUid": uid, "form": form});
         let items = [item("b3:1", "whole"), item("b3:2", "head"), item("b3:3", "place")];
         let pack = Pack { sections: vec![section_of(&items)], ..Pack::default() };
-        assert!(desk.seen("/r", "first").is_empty());
-        desk.remember("/r", "first".to_owned(), Vec::new(), &pack, "text");
-        assert_eq!(desk.seen("/r", "second"), ["b3:1", "b3:2@head"]);
-        assert!(desk.seen("/r", "first").is_empty() && desk.seen("/other", "second").is_empty());
+        let seen = |root: &str, key: &str| desk.seen(root, key).1;
+        assert!(seen("/r", "first").is_empty());
+        desk.remember("/r", "first", 0, &pack, "text");
+        assert_eq!(seen("/r", "second"), ["b3:1", "b3:2@head"]);
+        assert!(seen("/r", "first").is_empty() && seen("/other", "second").is_empty());
+    }
+
+    #[test]
+    fn a_session_remembers_so_much_and_no_more() {
+        let desk = Desk::new(false, false);
+        for n in 0..2 * ASKED_MAX {
+            let item = json!({"chunkUid": format!("b3:{n}"), "form": "whole"});
+            let pack =
+                Pack { pack_id: n.to_string(), sections: vec![section_of(&[item])], ..Pack::default() };
+            let key = format!("question {n}");
+            let (n_before, seen) = desk.seen("/r", &key);
+            assert_eq!((n_before as usize, seen.len()), (n, n.min(SEEN_MAX)));
+            desk.remember("/r", &key, n_before, &pack, &"x".repeat(TEXT_BYTES_KEPT / 8));
+        }
+        let memory = desk.memory.lock().unwrap();
+        assert!(memory.asked.len() <= ASKED_MAX && memory.texts.len() <= 8);
+        assert_eq!(memory.shown["/r"].marks.len(), SEEN_MAX);
     }
 
     fn section_of(items: &[Value]) -> Section {

@@ -4,7 +4,7 @@ use crate::commands::current_dir;
 use crate::failure::Failure;
 use crate::style::safe_line;
 use indexd_proto::error::ErrorCode;
-use indexd_proto::paths::repository_around;
+use indexd_proto::paths::{is_project, repository_around};
 use std::path::{Path, PathBuf};
 
 /// The repositories of a session.
@@ -34,12 +34,20 @@ impl Workspaces {
         Ok(Self { roots: found, unusable: Vec::new() })
     }
 
-    /// Those of the current folder.
+    /// Those of the current folder, if it looks like a project: nobody has named it.
     ///
     /// # Errors
     /// As [`Workspaces::of`].
     pub fn here() -> Result<Self, Failure> {
-        Self::of(&[current_dir()?])
+        let here = Self::of(&[current_dir()?])?;
+        match here.roots.iter().find(|root| !is_project(Path::new(root))) {
+            None => Ok(here),
+            Some(root) => Err(Failure::hinted(
+                ErrorCode::WorkspaceInvalid,
+                format!("{} does not look like a project", safe_line(root)),
+                "start it as `ctl mcp --workspace REPOSITORY`",
+            )),
+        }
     }
 
     /// Those of the folders that a client names by URI; others than `file:` cannot be used, nor folders

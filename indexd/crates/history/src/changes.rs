@@ -260,6 +260,15 @@ impl Repository {
     }
 }
 
+/// The bytes of a blob, unless it says that it is larger than `bytes_max`, or is missing.
+pub(crate) fn content(repo: &gix::Repository, id: ObjectId, bytes_max: u64) -> Option<Vec<u8>> {
+    let header = repo.find_header(id).ok()?;
+    if header.size() > bytes_max {
+        return None;
+    }
+    repo.find_blob(id).ok().map(|mut b| b.take_data())
+}
+
 /// The ids of a file's content on two sides; `None` where it does not exist.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Sides {

@@ -10,7 +10,7 @@ use indexd_model::Lines;
 use indexd_model::view::Touched;
 
 /// Bytes of a file above which its lines are not compared; source rarely has as many.
-const FILE_BYTES_MAX: usize = 512 << 10;
+pub(crate) const FILE_BYTES_MAX: usize = 512 << 10;
 /// Runs of changed lines of one file above which a commit says nothing about any line.
 const HUNKS_MAX: usize = 500;
 

@@ -15,6 +15,10 @@ const ALTERNATES_DEPTH_MAX: usize = 5;
 /// Bytes of decoded objects kept while reading; trees of neighbouring commits are nearly equal.
 const OBJECT_CACHE_BYTES: usize = 16 << 20;
 
+/// Bytes of an object, and of what it takes to put one together, that are read at most: an object says
+/// itself how large it is, and may lie. A folder of a million files takes half of it.
+const OBJECT_BYTES_MAX: usize = 64 << 20;
+
 /// Why a workspace has no history. A state to report, not an error of indexing.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Unavailable {
@@ -131,7 +135,11 @@ impl Repository {
         let dot_git = top.join(".git");
         require_own(&dot_git, "git folder")?;
         check_format(&dot_git)?;
-        let options = gix::open::Options::isolated().strict_config(false).bail_if_untrusted(true);
+        let limit = format!("gitoxide.objects.allocLimit={OBJECT_BYTES_MAX}");
+        let options = gix::open::Options::isolated()
+            .strict_config(false)
+            .bail_if_untrusted(true)
+            .config_overrides([limit]);
         let mut repo = options
             .open(&dot_git)
             .map_err(|_| Unavailable::Unreadable { reason: "its folder or configuration is not understood" })?

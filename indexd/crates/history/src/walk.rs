@@ -4,6 +4,7 @@
 //! of the commits alone. Merges are passed through: what they bring in is told by the commits they
 //! merge. All work is bounded by counts.
 
+use crate::changes::content;
 use crate::lines::{self, Hunk};
 use crate::repository::{Unavailable, raw};
 use crate::{Commit, CommitId, Limits, Past, SUBJECT_BYTES_MAX};
@@ -246,7 +247,7 @@ impl Reader<'_> {
     /// How the lines of a file changed; a file that came or went is compared with an empty one.
     fn compare(&self, sides: &Sides) -> Option<Vec<Hunk>> {
         let read = |id: &Option<ObjectId>| match id {
-            Some(id) => self.repo.find_blob(*id).ok().map(|mut b| b.take_data()),
+            Some(id) => content(self.repo, *id, lines::FILE_BYTES_MAX as u64),
             None => Some(Vec::new()),
         };
         lines::compare(&read(&sides.before)?, &read(&sides.after)?)

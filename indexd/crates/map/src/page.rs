@@ -8,7 +8,8 @@ use crate::settings::{Kind, Setting};
 use crate::{LINES_MAX, Place, RepoMap};
 use indexd_api::map::{Boundary, Folder, Module, Touches};
 use indexd_model::path::dir_of;
-use std::collections::BTreeMap;
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BinaryHeap};
 
 /// Characters of a list line at which the next one begins.
 const LINE_CHARS: usize = 160;
@@ -120,23 +121,33 @@ fn total(parts: &[Part]) -> usize {
 /// Takes entries away, the deepest or last ones first, with headings that are left without any. Says how
 /// many entries went.
 fn shorten(lines: &mut Vec<Line>, n: usize) -> usize {
-    // Every group loses its last entries evenly, so that none vanishes.
+    // Every group loses its last entries evenly, so that none vanishes: of the longest, the first does.
+    let mut kept: Vec<usize> = groups(lines).iter().map(ExactSizeIterator::len).collect();
+    let mut longest: BinaryHeap<(usize, Reverse<usize>)> =
+        kept.iter().copied().zip((0..).map(Reverse)).collect();
     let mut gone = 0;
-    while gone < n {
-        let groups = groups(lines);
-        let Some(longest) = groups.iter().max_by_key(|g| (g.len(), std::cmp::Reverse(g.start))) else {
-            break;
-        };
-        if longest.is_empty() {
-            break;
-        }
-        lines.remove(longest.end - 1);
+    while gone < n
+        && let Some(mut group) = longest.peek_mut()
+        && group.0 > 0
+    {
+        group.0 -= 1;
+        kept[group.1.0] = group.0;
         gone += 1;
     }
+    let mut group = 0;
+    let mut n_seen = 0;
+    lines.retain(|line| {
+        if line.is_heading {
+            (group, n_seen) = (group + 1, 0);
+            return true;
+        }
+        n_seen += 1;
+        n_seen <= kept[group]
+    });
     gone
 }
 
-/// Runs of entries between headings.
+/// Runs of entries: before the first heading, and behind each.
 fn groups(lines: &[Line]) -> Vec<std::ops::Range<usize>> {
     let mut out = Vec::from([std::ops::Range::<usize>::default()]);
     for (i, line) in lines.iter().enumerate() {

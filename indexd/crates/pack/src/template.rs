@@ -23,7 +23,8 @@ const NAME: &str = "template";
 pub struct Template(Box<Environment<'static>>);
 
 impl Template {
-    /// Parses a template.
+    /// Parses a template. Its depth is bounded first, as its parser and those who walk through what it
+    /// makes of it call themselves for each operator of an expression.
     ///
     /// # Errors
     /// [`PackError::InvalidRequest`] with the line and the problem.
@@ -32,6 +33,9 @@ impl Template {
         env.set_undefined_behavior(UndefinedBehavior::SemiStrict);
         env.set_auto_escape_callback(|_| minijinja::AutoEscape::None);
         env.set_fuel(Some(TEMPLATE_STEPS_MAX));
+        check_depth(text)?;
+        // By it a loop nests a value in itself, as deep as there are steps.
+        env.remove_global("namespace");
         env.add_filter("fenced", fenced);
         env.add_filter("numbered", numbered);
         env.add_template_owned(NAME, text.to_owned()).map_err(|e| refused(&e))?;
@@ -139,6 +143,97 @@ impl Write for Bounded {
     }
 }
 
+/// Words and signs of one tag. A thread of 2 MiB has room for 3,750 operators.
+const TAG_TOKENS_MAX: usize = 500;
+/// Tags that go on with another one: each is one level deeper.
+const CONTINUED_MAX: usize = 200;
+
+/// Refuses a template of which an expression or a chain of conditions is too long. What is not code counts
+/// for code where that is simpler; no code counts for something else.
+fn check_depth(template: &str) -> Result<(), PackError> {
+    let mut rest = template;
+    let mut n_continued = 0;
+    while let Some(at) = rest.find('{') {
+        rest = &rest[at..];
+        let end = match rest.as_bytes().get(1) {
+            Some(b'{') => "}}",
+            Some(b'%') => "%}",
+            Some(b'#') => {
+                rest = rest.find("#}").map_or("", |at| &rest[at + 2..]);
+                continue;
+            }
+            _ => {
+                rest = &rest[1..];
+                continue;
+            }
+        };
+        let tag = Tag::of(&rest[2..], end);
+        let line = template[..template.len() - rest.len()].matches('\n').count() + 1;
+        n_continued += usize::from(matches!(tag.word, "elif" | "else"));
+        if tag.n_tokens > TAG_TOKENS_MAX || n_continued > CONTINUED_MAX {
+            let detail = format!(
+                "template line {line}: more than {TAG_TOKENS_MAX} words and signs in a tag, or more than \
+                 {CONTINUED_MAX} times else"
+            );
+            return Err(PackError::InvalidRequest { detail });
+        }
+        rest = &rest[2 + tag.len..];
+        if tag.word == "raw" {
+            // Nothing is code before its end, in whatever spaces and dashes that is.
+            let mut ends = rest.match_indices("endraw").map(|(at, _)| at);
+            rest = ends.next().map_or("", |at| &rest[at..]);
+        }
+    }
+    Ok(())
+}
+
+/// A tag of a template.
+struct Tag<'t> {
+    /// Its first word.
+    word: &'t str,
+    n_tokens: usize,
+    /// Bytes up to its end, or to the end of the template.
+    len: usize,
+}
+
+impl<'t> Tag<'t> {
+    fn of(text: &'t str, end: &str) -> Self {
+        let (mut word, mut n_tokens, mut at) = ("", 0, 0);
+        let is_word = |c: char| c.is_alphanumeric() || c == '_';
+        while let Some(c) = text[at..].chars().next() {
+            let left = &text[at..];
+            if left.starts_with(end) {
+                at += end.len();
+                break;
+            }
+            let len = match c {
+                '"' | '\'' => string_len(left, c),
+                c if is_word(c) => left.find(|c| !is_word(c)).unwrap_or(left.len()),
+                c => c.len_utf8(),
+            };
+            if word.is_empty() && is_word(c) {
+                word = &left[..len];
+            }
+            n_tokens += usize::from(!c.is_whitespace());
+            at += len;
+        }
+        Self { word, n_tokens, len: at }
+    }
+}
+
+/// Bytes of the string that a text begins with; all of it when it does not end.
+fn string_len(text: &str, quote: char) -> usize {
+    let mut chars = text.char_indices().skip(1);
+    while let Some((at, c)) = chars.next() {
+        if c == '\\' {
+            chars.next();
+        } else if c == quote {
+            return at + c.len_utf8();
+        }
+    }
+    text.len()
+}
+
 fn refused(error: &Error) -> PackError {
     let what = match error.kind() {
         ErrorKind::OutOfFuel => format!("it takes more than {TEMPLATE_STEPS_MAX} steps"),
@@ -211,6 +306,46 @@ mod tests {
             let got = write(template);
             assert!(got.starts_with(expect), "{template}: {got}");
         }
+    }
+
+    /// On the small stack of a thread of requests; what is refused is told from what is only long.
+    #[test]
+    fn a_template_is_bounded_in_depth() {
+        let deep = |n: usize| {
+            let chain = |begin: &str, each: &str, end: &str| format!("{begin}{}{end}", each.repeat(n));
+            [
+                chain("{{ 1", "+1", " }}"),
+                chain("{{ ", "not ", "1 }}"),
+                chain("{{ ", "-", "1 }}"),
+                chain("{{ x", ".a", " }}"),
+                chain("{{ x", "[0]", " }}"),
+                chain("{{ x", "|e", " }}"),
+                chain("{{ 1", " if 1 else 2", " }}"),
+                chain("{{ ", "1 ~ ", "1 }}"),
+                chain("{{ 1", " is defined", " }}"),
+                chain("{% set x = 1", " and 1", " %}"),
+                chain("{%- if 1 %}", "{%- elif 1 %}", "{% endif %}"),
+                chain("{{ \"}}\" ~ 1", " ~ '\\'}}'", " }}"),
+                chain("{% raw %}{{ ' {% endraw %}{{ 1", "+1", " }}{{ ' }}"),
+                chain("{# ' #}{{ 1", "+1", " }}"),
+            ]
+        };
+        let check = move || {
+            for template in deep(10_000) {
+                let refused = Template::new(&template).is_err_and(|e| e.to_string().contains("more than"));
+                assert!(refused, "{}", &template[..60]);
+            }
+            for template in deep(20) {
+                let refused = Template::new(&template).is_err_and(|e| e.to_string().contains("more than"));
+                assert!(!refused, "{template}");
+            }
+            let long: String = (0..2_000).map(|i| format!("{{{{ 'a' ~ {i} }}}}")).collect();
+            assert!(write(&long).starts_with("a0a1a2"), "many short tags");
+            let nested = "{% set n = namespace(x=1) %}{% for i in range(9999) %}{% set n.x = [n.x] %}{% endfor %}{{ n.x }}";
+            assert!(write(nested).contains("unknown function"), "{}", write(nested));
+        };
+        let thread = std::thread::Builder::new().stack_size(2 << 20).spawn(check).unwrap();
+        assert!(thread.join().is_ok());
     }
 
     #[test]

@@ -17,8 +17,9 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError::Full`] or [`StoreError::Io`] from the system, [`StoreError::Busy`] before the first
-    /// build.
+    /// build, [`StoreError::Corrupt`] when the file is not as this process left it.
     pub fn copy_file(&self, to: &Path) -> Result<()> {
+        self.check_untouched()?;
         recovery::make_dir(to)?;
         // Pages are written by commits alone, so the file stands still.
         let txn = self.inner.env.write_txn()?;
@@ -33,8 +34,8 @@ impl Store {
 }
 
 /// As [`Store::copy_file`] for an index in the folder `from` that nobody has open. False, and there is
-/// nothing to open, when it was not closed cleanly, is not an index of this `config`, or is not as it was
-/// closed.
+/// nothing to open, when it was not closed cleanly, is not an index of this `config`, is not as it was
+/// closed, or is gone.
 ///
 /// # Errors
 /// [`StoreError::Full`] or [`StoreError::Io`] from the system.
@@ -44,6 +45,9 @@ pub fn copy_closed(from: &Path, to: &Path, config: &[u8]) -> Result<bool> {
     // The mark is read before the file: whoever changes the file takes the mark back first.
     let Some(mark) = recovery::clean_mark(from, &config) else { return Ok(false) };
     faults::before("copy", &to.to_string_lossy())?;
+    if !from.join(DATA).is_file() {
+        return Ok(false);
+    }
     fs::copy(from.join(DATA), to.join(DATA))?;
     recovery::put_mark(to, &mark)?;
     if recovery::inspect(to, &config)? != Found::Clean {
@@ -87,6 +91,9 @@ pub fn open_closed(dir: &Path, config: &[u8]) -> Result<Option<Store>> {
 pub fn share_closed(from: &Path, to: &Path, config: &[u8]) -> Result<bool> {
     let config = *blake3::hash(config).as_bytes();
     let Some(mark) = recovery::clean_mark(from, &config) else { return Ok(false) };
+    if !from.join(DATA).is_file() {
+        return Ok(false);
+    }
     recovery::make_dir(to)?;
     faults::before("link", &to.to_string_lossy())?;
     let (data, shared) = (from.join(DATA), to.join(DATA));

@@ -54,6 +54,7 @@ impl Store {
     /// [`StoreError::Corrupt`] for bytes that are no difference, [`StoreError::Full`] or
     /// [`StoreError::Io`] from the system; nothing has changed then.
     pub fn add_difference(&self, difference: &[u8]) -> Result<()> {
+        let _writing = self.writing();
         let mut txn = self.inner.env.write_txn()?;
         self.mark_dirty()?;
         let mut bytes = Reader::new(difference);

@@ -29,7 +29,7 @@ impl Snapshot {
     /// # Errors
     /// Those of `out`, and the error of a row that cannot be read.
     pub fn dump(&self, out: &mut dyn io::Write) -> io::Result<()> {
-        dump(self.rows(), self.meta(), out)
+        dump(self, out)
     }
 }
 
@@ -106,9 +106,9 @@ const N_CACHES: usize = 2;
 type Lines = Vec<String>;
 type Section<'a> = (&'a Table, &'a dyn Fn(&Table) -> Result<Lines>);
 
-fn dump(rows: Rows, meta: &Meta, out: &mut dyn io::Write) -> io::Result<()> {
-    let wrap = |e: StoreError| io::Error::other(e);
-    let m = Meanings::read(rows).map_err(wrap)?;
+fn dump(snapshot: &Snapshot, out: &mut dyn io::Write) -> io::Result<()> {
+    let (rows, meta) = (snapshot.rows(), snapshot.meta());
+    let m = snapshot.noting(Meanings::read(rows)).map_err(io::Error::other)?;
     let tables = rows.tables;
     let quoted = |bytes: &[u8]| format!("\"{}\"", bytes.escape_ascii());
     let hash = |_, raw: Vec<u8>| Ok(ContentHash::of(&raw).to_string());
@@ -144,7 +144,7 @@ fn dump(rows: Rows, meta: &Meta, out: &mut dyn io::Write) -> io::Result<()> {
     ];
     for (table, lines_of) in sections {
         debug_assert!(table.kind == Kind::Derived, "{} is dumped", table.name);
-        let mut lines = lines_of(table).map_err(wrap)?;
+        let mut lines = snapshot.noting(lines_of(table)).map_err(io::Error::other)?;
         lines.sort_unstable();
         for line in lines {
             writeln!(out, "{}\t{line}", table.name)?;

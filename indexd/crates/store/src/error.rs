@@ -22,15 +22,22 @@ pub enum StoreError {
     /// The file system refused.
     #[error("cannot use the index: {0}")]
     Io(#[from] io::Error),
-    /// Anything else that LMDB reports; all of it is an error of this program.
+    /// Anything else that LMDB reports; all of it is an error of this program or of its use of LMDB, which
+    /// says nothing about what is stored.
     #[error("the index store failed")]
     Lmdb(#[source] heed::Error),
 }
 
 impl StoreError {
-    /// Whether rebuilding the index from the tree is the remedy.
+    /// Whether stored bytes are not what was written.
+    pub fn is_damage(&self) -> bool {
+        matches!(self, Self::Corrupt(_))
+    }
+
+    /// Whether rebuilding the index from the tree is the remedy: for damage, and for a change that the
+    /// stored state contradicts, which would fail again and again.
     pub fn needs_rebuild(&self) -> bool {
-        matches!(self, Self::Corrupt(_) | Self::Inconsistent(_) | Self::Lmdb(_))
+        matches!(self, Self::Corrupt(_) | Self::Inconsistent(_))
     }
 }
 
@@ -53,7 +60,6 @@ impl From<heed::Error> for StoreError {
             heed::Error::Mdb(
                 MdbError::PageNotFound
                 | MdbError::Corrupted
-                | MdbError::Panic
                 | MdbError::VersionMismatch
                 | MdbError::Invalid
                 | MdbError::Incompatible
@@ -91,6 +97,9 @@ mod tests {
         check(heed::Error::Mdb(MdbError::Corrupted), |e| matches!(e, StoreError::Corrupt(_)), true);
         check(heed::Error::Mdb(MdbError::ReadersFull), |e| matches!(e, StoreError::Busy(_)), false);
         check(heed::Error::EnvAlreadyOpened, |e| matches!(e, StoreError::Busy(_)), false);
-        check(heed::Error::Mdb(MdbError::BadTxn), |e| matches!(e, StoreError::Lmdb(_)), true);
+        // The environment has to be opened anew, and what a caller did wrong is no damage.
+        for e in [MdbError::BadTxn, MdbError::Panic, MdbError::BadValSize] {
+            check(heed::Error::Mdb(e), |e| matches!(e, StoreError::Lmdb(_)), false);
+        }
     }
 }

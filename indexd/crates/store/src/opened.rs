@@ -9,6 +9,7 @@ use crate::codec::records::ArchivedFileRow;
 use crate::codec::run::Entries;
 use crate::error::Result;
 use crate::table::Table;
+use crate::untouched::Writing;
 use heed::{Env, RoTxn, RwTxn, WithoutTls};
 use rustc_hash::FxHashMap;
 use std::cell::RefCell;
@@ -35,8 +36,8 @@ pub(crate) struct ReadTxn {
 /// The transaction that is read.
 enum Held {
     Read(RoTxn<'static, WithoutTls>),
-    /// One that wrote what is never committed.
-    Write(RwTxn<'static>),
+    /// One that wrote what is never committed, and what is told of its end.
+    Write(RwTxn<'static>, #[expect(dead_code, reason = "dropped behind it")] Writing),
 }
 
 /// Snapshots that one transaction serves, one after the other. Then it is opened afresh, and what it
@@ -107,8 +108,8 @@ impl ReadTxn {
     }
 
     /// Takes a transaction over that wrote, and writes no more. It is never committed.
-    pub fn of_writer(txn: RwTxn<'static>) -> Self {
-        Self::of(Held::Write(txn))
+    pub fn of_writer(txn: RwTxn<'static>, writing: Writing) -> Self {
+        Self::of(Held::Write(txn, writing))
     }
 
     fn of(txn: Held) -> Self {
@@ -127,13 +128,13 @@ impl ReadTxn {
     pub fn txn(&self) -> &RoTxn<'static, WithoutTls> {
         match &self.txn {
             Held::Read(txn) => txn,
-            Held::Write(txn) => txn,
+            Held::Write(txn, _) => txn,
         }
     }
 
     /// Whether it shows what is not committed.
     pub fn is_writer(&self) -> bool {
-        matches!(self.txn, Held::Write(_))
+        matches!(self.txn, Held::Write(..))
     }
 
     /// The row of a chunk.

@@ -31,7 +31,7 @@ impl Snapshot {
     /// # Errors
     /// [`crate::StoreError::Corrupt`] when they cannot be read.
     pub fn packed_facts(&self, file: FileDoc) -> Result<Vec<u8>> {
-        pack(self.rows(), file.0)
+        self.noting(pack(self.rows(), file.0))
     }
 }
 

@@ -13,7 +13,6 @@ use indexd_model::{
     Chunk, ContentHash, DefFlags, DefIdx, DefKind, Facts, FileFacts, Interface, LineIndex, Lines, Span,
     grams, names,
 };
-use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 /// The compressed blobs of a file.
 pub(crate) struct Blobs {
@@ -63,14 +62,24 @@ pub(crate) fn def_lines(interface: &Interface, index: &LineIndex) -> Vec<DefLine
 }
 
 /// What makes two versions of a definition the same one: a hash of descriptor and ordinal.
-pub(crate) fn identities(interface: &Interface) -> Vec<u64> {
+pub(crate) fn identities(interface: &Interface) -> Vec<Identity> {
     let facts = Facts::outside(interface);
-    let of = |i: u32| {
-        let def = DefIdx(i);
-        let ordinal = u64::from(facts.def(def).ordinal);
-        xxh3_64_with_seed(names::descriptor(&facts, def).as_bytes(), ordinal)
-    };
+    let of = |i: u32| identity(&names::descriptor(&facts, DefIdx(i)), facts.def(DefIdx(i)).ordinal);
     (0..interface.defs.len() as u32).map(of).collect()
+}
+
+/// See [`identities`].
+pub(crate) type Identity = [u8; 16];
+
+/// Two definitions with one identity would be one in the index, so nobody may find a second text for it.
+/// A fast hash with the ordinal for its seed is not enough: of a short text, seed and bytes are combined
+/// such that `` `a[i]`. `` 2 and `` `a[k]`. `` 0 had one hash.
+fn identity(descriptor: &str, ordinal: u16) -> Identity {
+    let mut hasher = blake3::Hasher::new();
+    hasher.update(&ordinal.to_le_bytes()).update(descriptor.as_bytes());
+    let mut identity = Identity::default();
+    hasher.finalize_xof().fill(&mut identity);
+    identity
 }
 
 /// Everything about a file that its rows are made of.
@@ -219,4 +228,29 @@ pub(crate) fn check(input: &FileInput) -> Result<()> {
         return wrong("a definition that is not there");
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeMap;
+
+    /// Descriptors of up to nine bytes that differ in one, each with several ordinals.
+    #[test]
+    fn short_descriptors_that_are_there_several_times_are_told_apart() {
+        let mut seen = BTreeMap::new();
+        for len in 1..9 {
+            for at in 0..len {
+                for letter in b' '..=b'~' {
+                    for ordinal in 0..4 {
+                        let mut text = vec![b'a'; len];
+                        text[at] = letter;
+                        let text = format!("{}.", String::from_utf8(text).expect("ASCII"));
+                        let before = seen.insert(identity(&text, ordinal), (text.clone(), ordinal));
+                        assert!(before.is_none_or(|before| before == (text, ordinal)), "two of one identity");
+                    }
+                }
+            }
+        }
+    }
 }

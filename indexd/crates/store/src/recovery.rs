@@ -36,6 +36,8 @@ pub(crate) enum Mark {
     Dirty,
     /// Synced, and the data file is as described.
     Clean(Shape),
+    /// What is stored is not what was written.
+    Damaged,
 }
 
 /// Size and checksum of the data file.
@@ -126,6 +128,7 @@ pub(crate) fn mark(dir: &Path, config: &[u8; 32], mark: Mark) -> io::Result<()> 
         Mark::Building => "building".to_owned(),
         Mark::Dirty => format!("dirty {boot}"),
         Mark::Clean(s) => format!("clean {} {:016x}", s.size, s.sum),
+        Mark::Damaged => "damaged".to_owned(),
     };
     let temporary = dir.join("state.new");
     let mut file = create_private(&temporary)?;
@@ -191,6 +194,7 @@ pub(crate) fn inspect(dir: &Path, config: &[u8; 32]) -> io::Result<Found> {
             };
             Ok(if is_same { Found::Clean } else { Found::Damaged })
         }
+        Some("damaged") => Ok(Found::Damaged),
         _ => Ok(Found::Nothing),
     }
 }
@@ -216,13 +220,20 @@ pub(crate) fn quarantine(dir: &Path) -> Result<()> {
     discard(dir)
 }
 
-/// Checks that the data file is as long as its two meta pages say. LMDB maps the file and would die
-/// of a bus error on the pages that are missing.
-pub(crate) fn check_length(dir: &Path) -> Result<()> {
+/// Whether [`quarantine`] moved an index aside there.
+pub(crate) fn was_quarantined(dir: &Path) -> bool {
+    dir.join(DAMAGED).exists()
+}
+
+/// Makes the data file as long as its newer meta page says. LMDB does not write pages at its end that a
+/// transaction took and gave back, so that a sound file may end before them; a file that was cut ends
+/// before pages that are read, of which LMDB would die by a bus error. Both are told apart by what is
+/// read: behind its end such a file holds zeros, which are no page.
+pub(crate) fn lengthen(dir: &Path) -> Result<()> {
     use std::io::Read;
     const PAGE_HEADER: usize = 16;
     let corrupt = |why: &str| crate::StoreError::Corrupt(format!("data file: {why}"));
-    let mut file = File::open(dir.join(DATA))?;
+    let mut file = File::options().read(true).write(true).open(dir.join(DATA))?;
     let len = file.metadata()?.len();
     let mut first = [0; PAGE_HEADER + 136];
     file.read_exact(&mut first).map_err(|_| corrupt("no meta page"))?;
@@ -244,11 +255,16 @@ pub(crate) fn check_length(dir: &Path) -> Result<()> {
     });
     let (_, last_page) = metas.into_iter().max().unwrap_or_default();
     let need = last_page.checked_add(1).and_then(|n| n.checked_mul(u64::from(page)));
-    if need.is_none_or(|need| len < need) {
-        return Err(corrupt("truncated"));
+    match need {
+        Some(need) if need <= len => Ok(()),
+        Some(need) if need - len <= UNWRITTEN_BYTES_MAX => Ok(file.set_len(need)?),
+        _ => Err(corrupt("truncated")),
     }
-    Ok(())
 }
+
+/// Bytes at the end of a data file that may be missing: pages of one transaction, which writes at most
+/// some hundred megabytes.
+const UNWRITTEN_BYTES_MAX: u64 = 1 << 30;
 
 #[cfg(test)]
 mod tests {
@@ -301,9 +317,9 @@ mod tests {
 
     /// LMDB counts pages from 0: a file whose last page is 5 has six.
     #[test]
-    fn a_data_file_holds_its_last_page() {
+    fn a_data_file_is_made_to_hold_its_last_page() {
         const PAGE: usize = 4_096;
-        let mut bytes = vec![0; 6 * PAGE];
+        let mut bytes = vec![0; 8 * PAGE];
         for (page, last_page, txn) in [(0, 5u64, 2u64), (1, 3, 1)] {
             let meta = &mut bytes[page * PAGE + 16..];
             meta[24..28].copy_from_slice(&(PAGE as u32).to_le_bytes());
@@ -311,10 +327,15 @@ mod tests {
             meta[128..136].copy_from_slice(&txn.to_le_bytes());
         }
         let dir = folder();
-        for (len, is_whole) in [(6 * PAGE, true), (6 * PAGE - 1, false), (5 * PAGE, false), (PAGE, false)] {
-            fs::write(dir.path().join(DATA), &bytes[..len]).expect("data");
-            assert_eq!(check_length(dir.path()).is_ok(), is_whole, "{len} bytes");
+        let lengthened = |bytes: &[u8]| {
+            fs::write(dir.path().join(DATA), bytes).expect("data");
+            lengthen(dir.path()).map(|()| fs::metadata(dir.path().join(DATA)).expect("data").len()).ok()
+        };
+        for (len, want) in [(8, Some(8)), (6, Some(6)), (5, Some(6)), (2, Some(6)), (1, None), (0, None)] {
+            assert_eq!(lengthened(&bytes[..len * PAGE]), want.map(|n| n * PAGE as u64), "{len} pages");
         }
+        bytes[16 + 120..16 + 128].copy_from_slice(&u64::MAX.to_le_bytes());
+        assert_eq!(lengthened(&bytes), None, "more than any transaction leaves unwritten");
     }
 
     #[test]

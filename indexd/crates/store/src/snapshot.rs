@@ -43,6 +43,7 @@ pub struct Snapshot {
 
 impl Snapshot {
     pub(crate) fn open(store: &Store) -> Result<Self> {
+        store.check_untouched()?;
         let txn = match store.inner.idle.take(&store.inner.env) {
             Some(txn) => txn,
             None => ReadTxn::new(store.inner.env.clone().static_read_txn()?),
@@ -141,7 +142,7 @@ impl Snapshot {
     /// # Errors
     /// [`StoreError::Corrupt`] when they cannot be read.
     pub fn facts(&self, file: FileDoc) -> Result<FileFacts> {
-        self.rows().facts(file.0)
+        self.noting(self.rows().facts(file.0))
     }
 
     /// Calls `each` with the path of every file, which is valid, and its stat, in no order that counts:
@@ -152,12 +153,12 @@ impl Snapshot {
 
     /// Gives the value, or marks the store as damaged and ends the request.
     fn must<T>(&self, result: Result<T>) -> T {
-        result.unwrap_or_else(|e| {
-            if e.needs_rebuild() {
-                self.store.set_damaged();
-            }
-            std::panic::panic_any(Unreadable(e))
-        })
+        self.noting(result).unwrap_or_else(|e| std::panic::panic_any(Unreadable(e)))
+    }
+
+    /// The result; damage is noted, so that whoever has the index open throws it away.
+    pub(crate) fn noting<T>(&self, result: Result<T>) -> Result<T> {
+        self.store.noting(result)
     }
 
     fn directory(&self) -> &Directory {

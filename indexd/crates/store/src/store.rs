@@ -8,6 +8,7 @@ use crate::opened::Idle;
 use crate::recovery::{self, Found, Mark};
 use crate::snapshot::Snapshot;
 use crate::tables::{N_TABLES, Tables};
+use crate::untouched::{Untouched, Writing};
 use crate::write::WriteTxn;
 use heed::{Env, EnvFlags, EnvOpenOptions, WithoutTls};
 use indexd_os::faults;
@@ -62,6 +63,8 @@ pub(crate) struct Inner {
     map_bytes: u64,
     generation: AtomicU64,
     damaged: AtomicBool,
+    /// The data file as this process left it.
+    untouched: Arc<Untouched>,
     /// What the mark on disk says, and whether the index is closed.
     marked: Mutex<Marked>,
 }
@@ -103,6 +106,11 @@ impl Store {
         recovery::quarantine(dir)
     }
 
+    /// Whether an index was moved aside from the folder `dir`.
+    pub fn was_quarantined(dir: &Path) -> bool {
+        recovery::was_quarantined(dir)
+    }
+
     pub(crate) fn open_mapped(dir: &Path, config: &[u8], map_bytes: u64, verified: bool) -> Result<Opened> {
         recovery::make_dir(dir)?;
         let config = *blake3::hash(config).as_bytes();
@@ -113,7 +121,7 @@ impl Store {
             Found::Clean => Marked::Clean,
             Found::Nothing => return Self::create(dir, config, map_bytes).map(Opened::Fresh),
         };
-        recovery::check_length(dir)?;
+        recovery::lengthen(dir)?;
         let (env, map_bytes) = open_env(dir, map_bytes)?;
         let tables = Tables::open(&env)?;
         let txn = env.read_txn()?;
@@ -165,6 +173,7 @@ impl Store {
             map_bytes,
             generation: AtomicU64::new(generation),
             damaged: AtomicBool::new(false),
+            untouched: Arc::new(Untouched::new(dir)),
             marked: Mutex::new(marked),
         };
         Self { inner: Arc::new(inner) }
@@ -222,22 +231,73 @@ impl Store {
         Ok(self.inner.env.force_sync()?)
     }
 
-    /// Writes commits through to the disk and marks the index clean: the next opening trusts it. No
-    /// clone can write afterwards. An unfinished first build stays unfinished.
+    /// Writes commits through to the disk and marks the index clean: the next opening trusts it. One in
+    /// which damage was met, or that another program wrote to, is marked damaged. No clone can write
+    /// afterwards. An unfinished first build stays unfinished.
     ///
     /// # Errors
-    /// As [`Store::sync`]; the index then stays marked dirty.
+    /// [`StoreError::Corrupt`] when it is marked damaged; as [`Store::sync`], and the index then stays
+    /// marked dirty.
     pub fn close_clean(self) -> Result<()> {
-        // A write transaction of another clone ends first.
-        let txn = self.inner.env.write_txn()?;
-        let mut marked = self.marked();
-        let before = std::mem::replace(&mut *marked, Marked::Closed);
-        drop(txn);
+        let (before, dir, config) = (self.end_writing()?, &self.inner.dir, &self.inner.config);
+        if matches!(before, Marked::Building | Marked::Closed) {
+            return Ok(());
+        }
+        if let Err(e) = self.check_sound() {
+            recovery::mark(dir, config, Mark::Damaged)?;
+            return Err(e);
+        }
+        // The checksum of one that nobody wrote to is that of the file as it was opened.
         if before == Marked::Dirty {
             self.sync()?;
-            recovery::mark_clean(&self.inner.dir, &self.inner.config)?;
+            recovery::mark_clean(dir, config)?;
         }
         Ok(())
+    }
+
+    /// Marks the index damaged: the next opening says so, and whoever opens it builds it anew.
+    ///
+    /// # Errors
+    /// [`StoreError::Full`] or [`StoreError::Io`] from the system.
+    pub fn close_damaged(self) -> Result<()> {
+        self.end_writing()?;
+        Ok(recovery::mark(&self.inner.dir, &self.inner.config, Mark::Damaged)?)
+    }
+
+    /// Sees to it that no clone writes from now on; gives what the mark says.
+    fn end_writing(&self) -> Result<Marked> {
+        // A write transaction of another clone ends first.
+        let txn = self.inner.env.write_txn()?;
+        let before = std::mem::replace(&mut *self.marked(), Marked::Closed);
+        drop(txn);
+        Ok(before)
+    }
+
+    /// Whether there were commits since the index was closed last.
+    pub fn is_dirty(&self) -> bool {
+        *self.marked() == Marked::Dirty
+    }
+
+    /// That no damage was met so far.
+    ///
+    /// # Errors
+    /// [`StoreError::Corrupt`].
+    pub(crate) fn check_sound(&self) -> Result<()> {
+        if self.is_damaged() {
+            return Err(StoreError::Corrupt("found while reading".into()));
+        }
+        self.check_untouched()
+    }
+
+    /// Sees to it that nobody else has written to the data file since this process did. Rows have
+    /// checksums, but a page in place of another one hides rows that belong there.
+    pub(crate) fn check_untouched(&self) -> Result<()> {
+        self.noting(self.inner.untouched.check())
+    }
+
+    /// Notes that a write transaction is about to begin. To be dropped after its end.
+    pub(crate) fn writing(&self) -> Writing {
+        Writing::begin(&self.inner.untouched)
     }
 
     /// Whether it is an index of this `config`.
@@ -280,8 +340,9 @@ impl Store {
         self.inner.damaged.load(Ordering::Acquire)
     }
 
-    pub(crate) fn set_damaged(&self) {
-        self.inner.damaged.store(true, Ordering::Release);
+    /// The result of a read; damage is noted.
+    pub(crate) fn noting<T>(&self, result: Result<T>) -> Result<T> {
+        result.inspect_err(|e| _ = self.inner.damaged.fetch_or(e.is_damage(), Ordering::AcqRel))
     }
 
     /// Notes a commit.

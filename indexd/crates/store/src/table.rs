@@ -51,6 +51,15 @@ pub(crate) struct Table {
 /// A key and its value.
 pub(crate) type Row<'t> = (Vec<u8>, &'t [u8]);
 
+/// Bytes of a key at most; LMDB's limit.
+const KEY_BYTES_MAX: usize = 511;
+
+/// Whether there can be a row under `key`. LMDB takes any other key for an error, and a request may name
+/// anything.
+fn is_key(key: &[u8]) -> bool {
+    (1..=KEY_BYTES_MAX).contains(&key.len())
+}
+
 /// Bytes of the checksum behind a value.
 pub(crate) const SUM_BYTES: usize = 4;
 
@@ -91,6 +100,9 @@ impl Table {
 
     /// The run that holds `key` if any does, with the key of the run.
     fn run_of<'t>(&self, txn: &'t RoTxn, key: &[u8]) -> Result<Option<(&'t [u8], &'t [u8])>> {
+        if !is_key(key) {
+            return Ok(None);
+        }
         match self.db.get_lower_than_or_equal_to(txn, key)? {
             Some((run_key, stored)) => Ok(Some((run_key, self.open(run_key, stored)?))),
             None => Ok(None),
@@ -102,8 +114,11 @@ impl Table {
         Ok(self.run_of(txn, key)?.map(|r| r.1))
     }
 
-    /// The value under `key`.
+    /// The value under `key`; none under what can be no key.
     pub fn get<'t>(&self, txn: &'t RoTxn, key: &[u8]) -> Result<Option<&'t [u8]>> {
+        if !is_key(key) {
+            return Ok(None);
+        }
         if self.form == Form::Runs {
             return Ok(self.run_of(txn, key)?.and_then(|(_, bytes)| run::find(bytes, key)));
         }
@@ -134,7 +149,7 @@ impl Table {
     /// Removes a row; whether there was one.
     pub fn delete(&self, txn: &mut RwTxn, key: &[u8]) -> Result<bool> {
         if self.form != Form::Runs {
-            return Ok(self.db.delete(txn, key)?);
+            return Ok(is_key(key) && self.db.delete(txn, key)?);
         }
         let is_there = self.get(txn, key)?.is_some();
         if is_there {
@@ -205,6 +220,11 @@ impl Table {
         }
     }
 
+    /// How many LMDB nodes there are: rows, or runs of them.
+    pub fn n_nodes(&self, txn: &RoTxn) -> Result<u64> {
+        Ok(self.db.len(txn)?)
+    }
+
     /// All rows in key order.
     pub fn iter<'t>(&self, txn: &'t RoTxn<'t>) -> Result<Rows<'t>> {
         self.prefix(txn, &[])
@@ -217,11 +237,13 @@ impl Table {
             txn,
             prefix: prefix.to_vec(),
             node: None,
+            n_nodes: 0,
             is_given: false,
             entries: None,
             after: None,
         };
         let node = match self.form {
+            _ if prefix.len() > KEY_BYTES_MAX => None,
             Form::Runs if prefix.is_empty() => self.db.first(txn)?,
             Form::Runs => match self.db.get_lower_than_or_equal_to(txn, prefix)? {
                 None => self.db.get_greater_than(txn, prefix)?,
@@ -242,6 +264,8 @@ pub(crate) struct Rows<'t> {
     prefix: Vec<u8>,
     /// Key and value of the current node.
     node: Option<(&'t [u8], &'t [u8])>,
+    /// Nodes that were entered.
+    n_nodes: u64,
     /// Whether the current node was given as a row.
     is_given: bool,
     /// What is left of the current run.
@@ -260,6 +284,7 @@ impl<'t> Rows<'t> {
             Some((key, stored)) => Some((key, self.table.open(key, stored)?)),
             None => None,
         };
+        self.n_nodes += u64::from(self.node.is_some());
         self.is_given = false;
         self.entries = match self.node {
             Some((_, run)) if self.table.form == Form::Runs => Some(Entries::new(run)),
@@ -307,6 +332,11 @@ impl<'t> Rows<'t> {
             self.enter(next)?;
         }
         Ok(None)
+    }
+
+    /// How many nodes were read so far.
+    pub fn n_nodes(&self) -> u64 {
+        self.n_nodes
     }
 
     /// The key of the row that [`Rows::advance`] gave last.

@@ -12,11 +12,8 @@ impl Snapshot {
     /// That of a row that cannot be read.
     pub fn vocabulary(&self) -> Result<[Vec<String>; 3]> {
         let tables = self.rows().tables;
-        Ok([
-            self.terms_of(&tables.terms)?,
-            self.terms_of(&tables.path_terms)?,
-            self.terms_of(&tables.history_terms)?,
-        ])
+        let read = |table| self.noting(self.terms_of(table));
+        Ok([read(&tables.terms)?, read(&tables.path_terms)?, read(&tables.history_terms)?])
     }
 
     /// The terms that the keys of a table begin with, up to a NUL.

@@ -15,13 +15,13 @@ use crate::codec::bytes::put;
 use crate::codec::facts::Packer;
 use crate::compact::counts_max;
 use crate::directory::Directory;
-use crate::error::{Result, StoreError};
+use crate::error::{Result, StoreError, Unreadable};
 use crate::history;
 use crate::input::{FileInput, FileStat, History};
 use crate::linked::differences;
 use crate::meta::{Free, Meta, room_for};
 use crate::opened::ReadTxn;
-use crate::prepared::{self, Blobs, FileRows};
+use crate::prepared::{self, Blobs, FileRows, Identity};
 use crate::rows::{Rows, encode_runs, path_key, piece_key, text_prefix};
 use crate::sets;
 use crate::signature::{self, Leaves};
@@ -29,6 +29,7 @@ use crate::snapshot::{self, Snapshot};
 use crate::store::Store;
 use crate::table::Table;
 use crate::tables::Tables;
+use crate::untouched::Writing;
 use heed::RwTxn;
 use indexd_model::terms::{FileTerms, Vocabulary};
 use indexd_model::{ContentHash, FactsView, FileDoc, FileFacts, Interface, Key, Links};
@@ -56,6 +57,8 @@ pub struct PutOutcome {
 pub struct WriteTxn<'s> {
     store: &'s Store,
     txn: RwTxn<'s>,
+    /// Behind the transaction, which ends first.
+    writing: Writing,
     meta: Meta,
     free: Free,
     freed_files: Vec<u32>,
@@ -72,23 +75,28 @@ pub struct WriteTxn<'s> {
 
 impl<'s> WriteTxn<'s> {
     pub(crate) fn begin(store: &'s Store) -> Result<Self> {
+        store.check_untouched()?;
+        let writing = store.writing();
         let txn = store.inner.env.write_txn()?;
         store.inner.idle.clear();
         store.mark_dirty()?;
-        Self::over(store, txn)
+        Self::over(store, txn, writing)
     }
 
     /// Never commits, so the mark file does not change and pages in use by readers are not reused.
     pub(crate) fn begin_unsaved(store: &'s Store) -> Result<Self> {
-        Self::over(store, store.inner.env.write_txn()?)
+        store.check_untouched()?;
+        let writing = store.writing();
+        Self::over(store, store.inner.env.write_txn()?, writing)
     }
 
-    fn over(store: &'s Store, txn: RwTxn<'s>) -> Result<Self> {
+    fn over(store: &'s Store, txn: RwTxn<'s>, writing: Writing) -> Result<Self> {
         let meta = Meta::read(&store.inner.tables, &txn)?.ok_or(StoreError::Busy("not built yet"))?;
         let free = Free::read(&store.inner.tables, &txn)?;
         Ok(Self {
             store,
             txn,
+            writing,
             meta,
             free,
             freed_files: Vec::new(),
@@ -225,7 +233,7 @@ impl<'s> WriteTxn<'s> {
     }
 
     /// Assigns handles: definitions that stay keep theirs, new definitions get free ones.
-    fn assign(&mut self, old: Option<&OldFile>, identities: &[u64]) -> Result<(u32, Vec<u32>)> {
+    fn assign(&mut self, old: Option<&OldFile>, identities: &[Identity]) -> Result<(u32, Vec<u32>)> {
         let mut docs = Vec::with_capacity(identities.len() + 1);
         let Some(old) = old else {
             let file = self.free.file()?;
@@ -235,7 +243,7 @@ impl<'s> WriteTxn<'s> {
             }
             return Ok((file, docs));
         };
-        let mut before: FxHashMap<u64, u32> =
+        let mut before: FxHashMap<Identity, u32> =
             old.identities.iter().copied().zip(old.docs[1..].iter().copied()).collect();
         docs.push(old.docs[0]);
         for identity in identities {
@@ -278,13 +286,13 @@ impl<'s> WriteTxn<'s> {
         file: u32,
         old: Option<&OldFile>,
         interface: &Interface,
-        identities: &[u64],
+        identities: &[Identity],
     ) -> Result<Vec<Key>> {
         let before = old.map_or_else(Vec::new, |o| entries(&o.interface, &o.identities));
         let after = entries(interface, identities);
         let mut changed: Vec<Key> = differences(&before, &after).into_iter().map(|d| d.0.0).collect();
         changed.dedup();
-        let keys = |all: &[(Key, u64, u64, u32)]| {
+        let keys = |all: &[Entry]| {
             let mut keys: Vec<Key> = all.iter().map(|e| e.0).collect();
             keys.dedup();
             keys
@@ -515,7 +523,7 @@ impl<'s> WriteTxn<'s> {
         // SAFETY: the transaction borrows the environment, which lies in the `Arc` of the store. The
         // snapshot keeps a clone of the store, and drops it after the transaction.
         let txn = unsafe { std::mem::transmute::<RwTxn<'s>, RwTxn<'static>>(self.txn) };
-        Ok(Snapshot::of_writer(ReadTxn::of_writer(txn), self.meta, directory, self.store))
+        Ok(Snapshot::of_writer(ReadTxn::of_writer(txn, self.writing), self.meta, directory, self.store))
     }
 
     /// Commits and returns the generation, which is a new one unless only caches were written (file stats,
@@ -551,7 +559,7 @@ impl<'s> WriteTxn<'s> {
 struct OldFile {
     doc: u32,
     interface: Arc<Interface>,
-    identities: Vec<u64>,
+    identities: Vec<Identity>,
     docs: Vec<u32>,
     size: u64,
     path_len: u16,
@@ -572,10 +580,14 @@ impl OldFile {
     }
 }
 
-/// Entries as other files observe them: key, identity of the definition, digest, and position among equal
-/// entries, so that equal lists mean equal entries. Sorted.
-fn entries(interface: &Interface, identities: &[u64]) -> Vec<(Key, u64, u64, u32)> {
-    let identity = |def: indexd_model::DefIdx| def.some().map_or(0, |d| identities[d.index()]);
+/// An entry as other files observe it: key, identity of the definition, digest, and position among equal
+/// entries.
+type Entry = (Key, Identity, u64, u32);
+
+/// All entries of a file, sorted: equal lists mean equal entries.
+fn entries(interface: &Interface, identities: &[Identity]) -> Vec<Entry> {
+    let identity =
+        |def: indexd_model::DefIdx| def.some().map_or(Identity::default(), |d| identities[d.index()]);
     let mut all: Vec<_> = interface.entries.iter().map(|e| (e.key, identity(e.def), e.digest, 0)).collect();
     all.sort_unstable();
     for i in 1..all.len() {
@@ -620,12 +632,9 @@ impl FactsView for WriteTxn<'_> {
 }
 
 impl WriteTxn<'_> {
-    /// Returns the value, or marks the store as damaged and fails the transaction.
+    /// Returns the value; else fails the transaction, and notes damage.
     fn must<T>(&self, result: Result<T>) -> T {
-        result.unwrap_or_else(|e| {
-            self.store.set_damaged();
-            panic!("the index cannot be read: {e}")
-        })
+        self.store.noting(result).unwrap_or_else(|e| std::panic::panic_any(Unreadable(e)))
     }
 
     /// Sorts files by path.

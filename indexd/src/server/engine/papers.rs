@@ -43,9 +43,11 @@ impl Engine {
                     None => indexd_map::page::page(&map),
                     Some(most) => {
                         let counter = self.counter(&self.config.pack.tokenizer)?;
-                        indexd_map::page::page_that(&map, &|text: &str| counter.count_tokens(text) <= most)
+                        let fits = |text: &str| ctx.check().is_ok() && counter.count_tokens(text) <= most;
+                        indexd_map::page::page_that(&map, &fits)
                     }
                 };
+                ctx.check()?;
                 let answer = serde_json::json!({
                     "schema": "MapResult", "schemaVersion": SCHEMA_VERSION, "markdown": markdown, "map": map,
                 });
@@ -113,7 +115,9 @@ impl Engine {
     pub(super) fn context_pack(&self, mut p: SourcesParams, ctx: &Context) -> Result<String, ErrorObject> {
         let counter = self.counter(p.tokenizer.as_deref().unwrap_or(&self.config.pack.tokenizer))?;
         let template = sources::template(p.template.as_deref())?;
-        self.offers.fill(&mut p.sources, &ctx.cancel)?;
+        if p.sources.iter().any(|source| source.handle.is_some()) {
+            ctx.aside(|| self.offers.fill(&mut p.sources, &ctx.cancel))?;
+        }
         let reading = self.read(target(&p.repo, &p.cwd), p.wait, p.progress, ctx)?;
         let mode = p.mode.unwrap_or_default();
         if mode == PackingMode::Pack {

@@ -3,7 +3,8 @@
 use super::{Engine, LONG_WAIT, Reading, SCHEMA_VERSION, TOOL_VERSION, reporter, target};
 use crate::server::backend::Context;
 use crate::server::dispatch::json;
-use crate::server::{edges, import};
+use crate::server::spool::Making;
+use crate::server::{convert, edges, import};
 use crate::workspace::folder_name;
 use base64::Engine as _;
 use indexd_artifact::{Artifact, Vocabulary};
@@ -13,21 +14,22 @@ use indexd_proto::export::{ExportParams, ExportResult};
 use indexd_proto::import::{ImportParams, ImportResult};
 use indexd_proto::limits::CHUNK_BYTES_MAX;
 use indexd_proto::rpc::{self, ChunkParams};
-use indexd_store::Overlays;
+use indexd_store::{Overlays, StoreError};
+use std::io::Read;
 
 impl Engine {
     pub(super) fn export(&self, p: ExportParams, ctx: &Context, form: Form) -> Result<String, ErrorObject> {
         let wait = p.wait.unwrap_or(LONG_WAIT);
         let reading = self.read(target(&p.repo, &p.cwd), Some(wait), p.progress, ctx)?;
-        let mut chunks = Chunks::new(ctx, form == Form::Scip);
+        let mut making = self.exports.begin(ctx)?;
         let written = match form {
-            Form::Dump => reading.snapshot.dump(&mut chunks),
+            Form::Dump => reading.snapshot.dump(&mut making),
             Form::Edges => {
-                edges::export(&reading.snapshot, &mut |text| chunks.push(text.as_bytes()))?;
+                edges::export(&reading.snapshot, &mut |text| making.push(text.as_bytes()))?;
                 Ok(())
             }
             Form::Artifacts => {
-                self.artifacts(&reading, &mut chunks)?;
+                self.artifacts(&reading, &mut making)?;
                 Ok(())
             }
             Form::Scip => {
@@ -36,24 +38,26 @@ impl Engine {
                     tool_version: TOOL_VERSION.to_owned(),
                     confidence_min: SCIP_CONFIDENCE_MIN,
                 };
-                indexd_scip::export(&reading.snapshot, &options, &mut chunks)
+                indexd_scip::export(&reading.snapshot, &options, &mut making)
             }
         };
         if let Err(e) = written {
-            return Err(chunks.failure.take().unwrap_or_else(|| {
-                ErrorObject::new(ErrorCode::Internal, format!("the index cannot be read: {e}"))
-            }));
+            return Err(making.failure().unwrap_or_else(|| unreadable(e)));
         }
-        chunks.finish()?;
-        json(&ExportResult { n_chunks: chunks.seq, bytes: chunks.bytes, envelope: reading.envelope(ctx) })
+        let envelope = reading.envelope(ctx);
+        // A state that is read keeps the file of the index from being written to in place.
+        drop(reading);
+        let made = making.finish()?;
+        let mut chunks = Chunks::new(ctx, form == Form::Scip);
+        ctx.aside(|| chunks.send_all(made))?;
+        json(&ExportResult { n_chunks: chunks.seq, bytes: chunks.bytes, envelope })
     }
 
     /// Writes the index as artifacts, then the packs of the workspace that were written. Before the lines
     /// of each artifact stands one with its name.
-    fn artifacts(&self, reading: &Reading, chunks: &mut Chunks) -> Result<(), ErrorObject> {
+    fn artifacts(&self, reading: &Reading, making: &mut Making) -> Result<(), ErrorObject> {
         let view = &reading.snapshot;
-        let unreadable = |e| ErrorObject::new(ErrorCode::Storage, format!("the index cannot be read: {e}"));
-        let [texts, paths, commits] = view.vocabulary().map_err(unreadable)?;
+        let [texts, paths, commits] = view.vocabulary().map_err(|e| convert::unreadable(&e))?;
         let heading = |name: &str| format!("{{\"artifact\":\"{name}\"}}\n");
         // One without lines is written all the same, so the artifacts of every index are the same.
         let mut rest = Artifact::ALL.into_iter().peekable();
@@ -62,19 +66,19 @@ impl Engine {
             while begun != Some(artifact)
                 && let Some(next) = rest.next()
             {
-                chunks.push(heading(next.name()).as_bytes())?;
+                making.push(heading(next.name()).as_bytes())?;
                 begun = Some(next);
             }
-            chunks.push(line.as_bytes())?;
-            chunks.push(b"\n")
+            making.push(line.as_bytes())?;
+            making.push(b"\n")
         })?;
         for artifact in rest {
-            chunks.push(heading(artifact.name()).as_bytes())?;
+            making.push(heading(artifact.name()).as_bytes())?;
         }
-        chunks.push(heading(PACKS).as_bytes())?;
+        making.push(heading(PACKS).as_bytes())?;
         self.records.each(&folder_name(reading.workspace.root()), &mut |record| {
-            chunks.push(record.trim_end().as_bytes())?;
-            chunks.push(b"\n")
+            making.push(record.trim_end().as_bytes())?;
+            making.push(b"\n")
         })
     }
 
@@ -104,6 +108,14 @@ impl Engine {
     }
 }
 
+/// Why a dump is not there: the store's error lies inside that of the system.
+fn unreadable(e: std::io::Error) -> ErrorObject {
+    match e.get_ref().and_then(|e| e.downcast_ref::<StoreError>()) {
+        Some(e) => convert::unreadable(e),
+        None => ErrorObject::new(ErrorCode::Internal, format!("the index cannot be exported: {e}")),
+    }
+}
+
 /// Percent. Below this a use is left out of a SCIP index, which has no place for doubt.
 const SCIP_CONFIDENCE_MIN: u8 = 50;
 
@@ -126,15 +138,31 @@ struct Chunks<'a> {
     buffer: Vec<u8>,
     seq: u64,
     bytes: u64,
-    failure: Option<ErrorObject>,
 }
 
 impl<'a> Chunks<'a> {
-    pub(super) fn new(ctx: &'a Context, is_binary: bool) -> Self {
-        Self { ctx, is_binary, buffer: Vec::new(), seq: 0, bytes: 0, failure: None }
+    fn new(ctx: &'a Context, is_binary: bool) -> Self {
+        Self { ctx, is_binary, buffer: Vec::new(), seq: 0, bytes: 0 }
     }
 
-    pub(super) fn push(&mut self, bytes: &[u8]) -> Result<(), ErrorObject> {
+    fn send_all(&mut self, mut made: impl Read) -> Result<(), ErrorObject> {
+        let mut read = vec![0; CHUNK_BYTES_MAX];
+        loop {
+            match made.read(&mut read) {
+                Ok(0) => return self.finish(),
+                Ok(n) => self.push(&read[..n])?,
+                Err(e) if e.kind() == std::io::ErrorKind::Interrupted => {}
+                Err(e) => {
+                    return Err(ErrorObject::new(
+                        ErrorCode::Storage,
+                        format!("the export cannot be read: {e}"),
+                    ));
+                }
+            }
+        }
+    }
+
+    fn push(&mut self, bytes: &[u8]) -> Result<(), ErrorObject> {
         self.buffer.extend_from_slice(bytes);
         // Base64 makes four characters of three bytes.
         let max = if self.is_binary { CHUNK_BYTES_MAX / 4 * 3 } else { CHUNK_BYTES_MAX };
@@ -157,7 +185,7 @@ impl<'a> Chunks<'a> {
         if piece.is_empty() { Ok(()) } else { self.send(piece) }
     }
 
-    pub(super) fn send(&mut self, piece: Vec<u8>) -> Result<(), ErrorObject> {
+    fn send(&mut self, piece: Vec<u8>) -> Result<(), ErrorObject> {
         self.bytes += piece.len() as u64;
         let text = if self.is_binary {
             base64::engine::general_purpose::STANDARD.encode(piece)
@@ -167,22 +195,6 @@ impl<'a> Chunks<'a> {
         let id: Id = self.ctx.id.clone();
         self.ctx.send(rpc::request(None, "$/chunk", ChunkParams { id, seq: self.seq, text }))?;
         self.seq += 1;
-        Ok(())
-    }
-}
-
-impl std::io::Write for Chunks<'_> {
-    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-        match self.push(bytes) {
-            Ok(()) => Ok(bytes.len()),
-            Err(e) => {
-                self.failure = Some(e);
-                Err(std::io::ErrorKind::Other.into())
-            }
-        }
-    }
-
-    fn flush(&mut self) -> std::io::Result<()> {
         Ok(())
     }
 }

@@ -10,22 +10,20 @@ mod compacting;
 use super::build::{Build, BuildError, Built};
 use super::overlays::{self, Kept};
 use super::parked::{self, Unparked};
-use super::past;
+use super::past::{self, Commits};
 use super::recipe;
-use super::recovery::{self, Checked, Trust, Verify};
+use super::recovery::{self, Checked, Depth, Trust, Verify};
 use super::siblings::{Sharing, Sketch};
 use super::stages::{Parts, StageLog};
 use super::update::{Cancelled, NewHistory, Update};
 use crate::config::Config;
 use crate::workspace::noticing::condition::Shared;
 use crate::workspace::status::Progress;
-use crate::workspace::tree::git::GitFolders;
 use crate::workspace::tree::known::KnownFiles;
 use crate::workspace::tree::scan::Enter;
 use crate::workspace::tree::{ChangeSet, Tree};
 use indexd_model::{FactsView, IndexView, Outcome, RepoPath};
 use indexd_os::{ReadError, Root};
-use indexd_proto::paths::private_dir;
 use indexd_store::{History, Opened, Overlays, Store, StoreError};
 use std::collections::BTreeMap;
 use std::fs;
@@ -49,7 +47,18 @@ pub enum EngineError {
     /// The store refused.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// The tree or the index folder cannot be used.
+    /// The index folder cannot be used.
+    #[error("{what} {path}")]
+    Index {
+        /// What was being done.
+        what: &'static str,
+        /// On what.
+        path: PathBuf,
+        /// What the system said.
+        #[source]
+        source: io::Error,
+    },
+    /// The tree cannot be used.
     #[error("{what} {path}")]
     Io {
         /// What was being done.
@@ -103,12 +112,16 @@ pub struct Engine {
     store: Option<Store>,
     env: u64,
     unreadable: Vec<RepoPath>,
-    head: Option<String>,
+    /// What the index holds the commits of; `None` when that may be another repository's.
+    commits: Option<Commits>,
     history: Option<[u8; 32]>,
     past: Option<past::Kept>,
     overlays: Kept,
     /// Whether the tree is another one than when its sketch was kept.
     is_resketched: bool,
+    /// Whether an index of this tree was damaged: it is built from the tree, since it may have begun as a
+    /// copy of what made it so.
+    is_from_tree: bool,
     /// Files put or removed since the environment was opened.
     n_changed: usize,
     /// Bytes of the data file when it was compact last.
@@ -123,8 +136,7 @@ impl Engine {
     /// The index folder cannot be made or read, or the disk is full.
     pub fn open(mut setup: Setup) -> Result<Self, EngineError> {
         setup.parts.redacts &= setup.config.index_redact_secrets;
-        private_dir(&setup.home, indexd_os::own_uid())
-            .map_err(|e| io_error("make the index folder", &setup.home, e))?;
+        recovery::make_home(&setup.home).map_err(|e| index_error("make the index folder", &setup.home, e))?;
         recovery::remove_foreign(&setup.home, indexd_os::own_uid());
         recovery::note_asked(&setup.home);
         let current = recovery::current(&setup.home);
@@ -135,12 +147,13 @@ impl Engine {
             store: None,
             env: current.unwrap_or(0),
             unreadable: Vec::new(),
-            head: None,
+            commits: None,
             history: None,
             past: None,
             overlays: overlays::kept(&setup.home),
             was_damaged: false,
             is_resketched: false,
+            is_from_tree: false,
             n_changed: 0,
             compact_bytes: recovery::compact_bytes(&setup.home).unwrap_or(0),
             setup,
@@ -165,6 +178,7 @@ impl Engine {
                     None
                 }
             };
+            engine.is_from_tree = Store::was_quarantined(&dir);
         }
         if let Some(store) = &engine.store {
             engine.note_open(store);
@@ -172,7 +186,10 @@ impl Engine {
             let mut known = KnownFiles::default();
             snapshot.all_stats(|path, stat| known.set(path, stat));
             engine.tree = Tree::new(&engine.setup.root, &engine.setup.config.index_exclude, known);
-            engine.head = Some(snapshot.head()).filter(|h| h != "none");
+            engine.commits = Some(Commits {
+                head: Some(snapshot.head()).filter(|h| h != "none"),
+                boundary: past::kept_boundary(&engine.setup.home),
+            });
             engine.history = snapshot.history_digest();
         }
         Ok(engine)
@@ -265,7 +282,7 @@ impl Engine {
             self.tree = walked.take().unwrap_or_else(|| self.tree.take());
             let turn = sharing.take_turn(&self.setup.home, &sketch, cancelled);
             _turn = turn.ok_or(EngineError::Cancelled)?;
-            if self.begin_as_sibling(&sharing, &sketch, &files, cancelled)? {
+            if !self.is_from_tree && self.begin_as_sibling(&sharing, &sketch, &files, cancelled)? {
                 sketch.save(&self.setup.home);
                 return Ok(());
             }
@@ -293,7 +310,7 @@ impl Engine {
         let sibling = match begun {
             Ok(Some(sibling)) => sibling,
             not_begun => {
-                (self.head, self.history) = (None, None);
+                (self.commits, self.history) = (None, None);
                 self.tree.forget();
                 recovery::remove_env(&dir);
                 return match not_begun {
@@ -338,7 +355,8 @@ impl Engine {
         snapshot.all_stats(|path, _| {
             changes.removed.extend(RepoPath::new(path).ok().filter(|path| !files.contains_key(path)));
         });
-        self.head = Some(snapshot.head()).filter(|h| h != "none");
+        // Equal heads may have other commits behind them: a clone may be shallow.
+        self.commits = None;
         self.history = snapshot.history_digest();
         drop(snapshot);
         self.store = Some(store);
@@ -361,8 +379,8 @@ impl Engine {
             Opened::Fresh(store) => store,
             _ => return Err(StoreError::Busy("a new environment is not empty").into()),
         };
-        let head = GitFolders::find(&self.setup.root).and_then(|git| git.head_id());
-        let built = match self.fill(&store, files, head.as_deref(), progress, cancelled) {
+        let commits = Commits::of(&self.setup.root);
+        let built = match self.fill(&store, files, commits.head.as_deref(), progress, cancelled) {
             Ok(built) => built,
             Err(e) => {
                 let e = match e {
@@ -381,9 +399,9 @@ impl Engine {
             _ => return Err(StoreError::Busy("a new environment is gone").into()),
         };
         self.history = store.snapshot()?.history_digest();
-        self.head = head;
         self.keep_leaving(&store)?;
         self.set_current(env, store.size_bytes())?;
+        self.note_commits(commits);
         if let Some(tree) = walked {
             self.tree = tree;
         }
@@ -458,7 +476,7 @@ impl Engine {
     fn set_current(&mut self, env: u64, compact_bytes: u64) -> Result<(), EngineError> {
         self.compact_bytes = compact_bytes;
         recovery::set_current(&self.setup.home, env, self.compact_bytes)
-            .map_err(|e| io_error("write", &self.setup.home, e))
+            .map_err(|e| index_error("write", &self.setup.home, e))
     }
 
     /// Puts an environment in place of the one before, which serves its readers until they are done.
@@ -557,7 +575,7 @@ impl Engine {
         look_at_head: bool,
         cancelled: Cancelled,
     ) -> Result<Option<u64>, EngineError> {
-        let new = if look_at_head { self.new_history() } else { NewHistory::default() };
+        let (new, commits) = if look_at_head { self.new_history() } else { Default::default() };
         let Some(store) = &self.store else { return Ok(None) };
         let root = self.open_root()?;
         let update = self.update(&root, store, cancelled);
@@ -573,12 +591,10 @@ impl Engine {
         self.unreadable.retain(|p| !changes.changed.contains_key(p) && !changes.removed.contains(p));
         self.unreadable.extend(done.unreadable);
         self.unreadable.sort_unstable();
-        if let Some(head) = new.head {
-            self.head = head;
-        }
         if let Some(history) = new.history {
             self.history = Some(history.digest);
         }
+        commits.into_iter().for_each(|commits| self.note_commits(commits));
         Ok(done.generation)
     }
 
@@ -595,7 +611,7 @@ impl Engine {
     /// The index folder cannot be written.
     pub fn keep_overlays(&mut self, overlays: &Overlays) -> Result<(), EngineError> {
         overlays::keep(&self.setup.home, overlays)
-            .map_err(|e| io_error("keep the import in", &self.setup.home, e))?;
+            .map_err(|e| index_error("keep the import in", &self.setup.home, e))?;
         self.overlays = overlays.into();
         Ok(())
     }
@@ -635,16 +651,17 @@ impl Engine {
             }
             read => read,
         };
-        let overlays = read.map_err(|e| io_error("read the import in", home, e))?;
+        let overlays = read.map_err(|e| index_error("read the import in", home, e))?;
         self.overlays = (&overlays).into();
         Ok(overlays)
     }
 
-    /// What HEAD and the commits say, as far as it differs from what the index holds.
-    fn new_history(&mut self) -> NewHistory {
-        let head = GitFolders::find(&self.setup.root).and_then(|git| git.head_id());
-        if head == self.head {
-            return NewHistory::default();
+    /// What HEAD and the commits say, as far as it differs from what the index holds, and what that is
+    /// the history of.
+    fn new_history(&mut self) -> (NewHistory, Option<Commits>) {
+        let commits = Commits::of(&self.setup.root);
+        if self.commits.as_ref() == Some(&commits) {
+            return Default::default();
         }
         let known = self.past.take().and_then(|kept| kept.open());
         let read = past::read(&self.setup.root, self.setup.config.history_commits_max, known.as_ref());
@@ -654,7 +671,15 @@ impl Engine {
             (None, Some(_)) => Some(History::default()),
             (None, None) => None,
         };
-        NewHistory { history: history.filter(|h| Some(h.digest) != self.history), head: Some(head) }
+        let history = history.filter(|h| Some(h.digest) != self.history);
+        (NewHistory { history, head: Some(commits.head.clone()) }, Some(commits))
+    }
+
+    fn note_commits(&mut self, commits: Commits) {
+        if self.commits.as_ref().is_none_or(|before| before.boundary != commits.boundary) {
+            past::keep_boundary(&self.setup.home, commits.boundary.as_deref());
+        }
+        self.commits = Some(commits);
     }
 
     /// Follows changed settings; a sweep has to follow.
@@ -665,12 +690,14 @@ impl Engine {
 
     /// Throws the index away: what it holds is not what was written.
     pub fn discard(&mut self) {
+        self.is_from_tree = true;
         self.store = None;
         self.tree.forget();
         recovery::set_aside(&self.env_dir(self.env));
     }
 
-    /// Flushes and marks the index clean, or parks it when there are others like it.
+    /// Flushes and marks the index clean, or parks it when there are others like it. What was written since
+    /// it was opened is read again before: what is damaged is not called clean.
     ///
     /// # Errors
     /// Those of the store; the index is verified when it is opened next.
@@ -680,7 +707,10 @@ impl Engine {
                 sketch_of(&store)?.save(&self.setup.home);
             }
             let (home, env) = (&self.setup.home, self.env_dir(self.env));
-            match self.setup.sharing.as_ref().filter(|_| !store.is_damaged()) {
+            let is_sound =
+                !store.is_dirty() || self.setup.verify.run(&env, Depth::Rows).map_err(StoreError::Io)?;
+            match &self.setup.sharing {
+                _ if !is_sound => store.close_damaged()?,
                 Some(sharing) => sharing.bases.close(home, &env, store, &self.signature_config())?,
                 None => store.close_clean()?,
             }
@@ -734,6 +764,10 @@ fn is_permitted(path: &Path) -> bool {
     return rustix::fs::access(path, rustix::fs::Access::READ_OK).is_ok();
     #[cfg(not(unix))]
     return fs::symlink_metadata(path).is_ok();
+}
+
+fn index_error(what: &'static str, path: &Path, source: io::Error) -> EngineError {
+    EngineError::Index { what, path: path.to_owned(), source }
 }
 
 fn io_error(what: &'static str, path: &Path, source: io::Error) -> EngineError {

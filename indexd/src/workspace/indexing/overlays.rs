@@ -20,8 +20,11 @@ const HASH_BYTES: usize = 32;
 /// Bytes of the name and version of a tool; the rest is cut.
 const TOOL_BYTES_MAX: usize = 200;
 
+/// The name of the file.
+pub const OVERLAYS: &str = "overlays";
+
 fn file(home: &Path) -> PathBuf {
-    home.join("overlays")
+    home.join(OVERLAYS)
 }
 
 /// Overlays as the store takes them; `tool` made the index.

@@ -82,7 +82,8 @@ impl Bases {
     /// # Errors
     /// As [`Store::close_clean`].
     pub fn close(&self, home: &Path, env: &Path, store: Store, config: &[u8]) -> Result<(), StoreError> {
-        let sketch = Sketch::load(home).filter(|_| self.may_park(store.size_bytes()));
+        let sketch =
+            Sketch::load(home).filter(|_| may_park(home, &store) && self.may_park(store.size_bytes()));
         let all = home.parent().unwrap_or(home);
         let Some(sketch) = sketch.filter(|sketch| !likely(all, home, sketch).is_empty()) else {
             return store.close_clean();
@@ -224,6 +225,13 @@ impl Bases {
         // Whatever is left half done is done anew.
         self.lock.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// Whether an index may take the form that needs room to be opened: that of a sound one, twice, since
+/// others take some meanwhile.
+fn may_park(home: &Path, store: &Store) -> bool {
+    let has_room = indexd_os::bytes_free(home).is_none_or(|free| free / 2 >= store.size_bytes());
+    has_room && !store.is_damaged()
 }
 
 /// Whether the index in a folder is parked.

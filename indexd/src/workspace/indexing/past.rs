@@ -1,10 +1,51 @@
 //! What past commits say, on its way from the repository into the index.
 
+use crate::workspace::tree::git::GitFolders;
 use indexd_history::{Limits, Past, Repository};
 use indexd_model::RepoPath;
 use indexd_model::view::FileHistory;
 use indexd_store::{History, HistoryFile};
+use std::fs;
 use std::path::Path;
+
+/// Which commits a repository has, as far as that can change what they say.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Commits {
+    /// The commit that HEAD names.
+    pub head: Option<String>,
+    /// See [`GitFolders::shallow`]. Fetching more commits changes the history and not HEAD.
+    pub boundary: Option<String>,
+}
+
+impl Commits {
+    /// Those of the repository around `root`.
+    pub fn of(root: &Path) -> Self {
+        let git = GitFolders::find(root);
+        let boundary = git.as_ref().and_then(GitFolders::shallow);
+        Self { head: git.and_then(|git| git.head_id()), boundary }
+    }
+}
+
+const BOUNDARY: &str = "boundary";
+
+/// [`Commits::boundary`] of what the index in a folder holds, as it was kept. Another value than the true
+/// one costs reading the commits.
+pub fn kept_boundary(home: &Path) -> Option<String> {
+    fs::read_to_string(home.join(BOUNDARY)).ok()
+}
+
+/// Keeps it beside the index.
+pub fn keep_boundary(home: &Path, boundary: Option<&str>) {
+    let kept = match boundary {
+        Some(boundary) => fs::write(home.join(BOUNDARY), boundary),
+        None => fs::remove_file(home.join(BOUNDARY)),
+    };
+    if let Err(e) = kept
+        && e.kind() != std::io::ErrorKind::NotFound
+    {
+        tracing::debug!(error = %e, "the commits are read again when the index is opened");
+    }
+}
 
 /// Reads at most `commits_max` commits from HEAD back; `None` without a repository, without a
 /// commit, or when history is switched off. Commits of `known` are not compared with their parents

@@ -4,14 +4,16 @@
 //! A damaged LMDB file may kill whoever reads it, so an environment whose last writer did not close
 //! it is checked in a child process before this one maps it.
 
+use super::overlays;
 use indexd_os::faults;
+use indexd_proto::paths::private_dir;
 use indexd_store::{Opened, Store, StoreError};
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// How an environment that was not closed is checked.
+/// How an environment is checked that may be damaged.
 #[derive(Clone, Debug)]
 pub enum Verify {
     /// By running this program with `--verify DIR`.
@@ -20,17 +22,82 @@ pub enum Verify {
     InProcess,
 }
 
+/// How much is checked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Depth {
+    /// That every row is the one that was written, in its place.
+    Rows,
+    /// And that they say the same about each other.
+    Facts,
+}
+
+/// The exit status of the child for damage.
+const DAMAGED_STATUS: i32 = 70;
+
 impl Verify {
-    fn run(&self, dir: &Path) -> bool {
+    /// Whether the environment in a folder is sound.
+    ///
+    /// # Errors
+    /// It could not be checked, which says nothing about it.
+    pub fn run(&self, dir: &Path, depth: Depth) -> io::Result<bool> {
         match self {
             Self::Child(program) => {
                 let mut command = Command::new(program);
                 command.arg("--verify").arg(dir).env_clear();
+                command.args((depth == Depth::Rows).then_some("--rows"));
                 command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
                 indexd_os::inherit_nothing(&mut command);
-                command.status().is_ok_and(|status| status.success())
+                let status = command.status()?;
+                match status.code() {
+                    Some(0) => Ok(true),
+                    Some(DAMAGED_STATUS) => Ok(false),
+                    // LMDB ends the process that reads a damaged file, by one signal or another.
+                    None if !was_killed(status) => Ok(false),
+                    _ => Err(io::Error::other(format!("an index could not be verified: {status}"))),
+                }
             }
-            Self::InProcess => indexd_store::verify(dir).is_ok(),
+            Self::InProcess => match depth {
+                Depth::Rows => Ok(true),
+                Depth::Facts => Ok(indexd_store::verify(dir).is_ok()),
+            },
+        }
+    }
+}
+
+/// Whether somebody ended a process, as the system does when memory runs out.
+#[cfg(unix)]
+fn was_killed(status: std::process::ExitStatus) -> bool {
+    use std::os::unix::process::ExitStatusExt;
+    const SIGKILL: i32 = 9;
+    const SIGTERM: i32 = 15;
+    matches!(status.signal(), Some(SIGKILL | SIGTERM))
+}
+
+#[cfg(not(unix))]
+fn was_killed(_status: std::process::ExitStatus) -> bool {
+    false
+}
+
+/// Makes the folder of an index, in place of a file that lies there.
+///
+/// # Errors
+/// Those of the system, and of [`private_dir`].
+pub fn make_home(home: &Path) -> io::Result<()> {
+    for at in home.parent().into_iter().chain([home]) {
+        if fs::symlink_metadata(at).is_ok_and(|meta| meta.is_file()) {
+            fs::remove_file(at)?;
+        }
+    }
+    private_dir(home, indexd_os::own_uid())
+}
+
+/// Removes all that a folder of an index holds but an import, which cannot be made again from the tree:
+/// something else than its files may lie in their places.
+pub fn start_anew(home: &Path) {
+    for entry in fs::read_dir(home).into_iter().flatten().flatten() {
+        let is_kept = entry.file_name() == overlays::OVERLAYS && entry.path().is_file();
+        if !is_kept {
+            remove_env(&entry.path());
         }
     }
 }
@@ -128,7 +195,7 @@ pub enum Checked {
 pub fn open_checked(dir: &Path, config: &[u8], verify: &Verify, trust: Trust) -> Result<Checked, StoreError> {
     let is_refused = match trust {
         Trust::Mark => false,
-        Trust::Verified => dir.exists() && !verify.run(dir),
+        Trust::Verified => dir.exists() && !verify.run(dir, Depth::Facts)?,
         Trust::None => true,
     };
     if is_refused {
@@ -137,7 +204,7 @@ pub fn open_checked(dir: &Path, config: &[u8], verify: &Verify, trust: Trust) ->
         return Ok(Checked::Damaged);
     }
     let opened = match Store::open(dir, config) {
-        Ok(Opened::Unverified) if trust == Trust::Verified || verify.run(dir) => {
+        Ok(Opened::Unverified) if trust == Trust::Verified || verify.run(dir, Depth::Facts)? => {
             Store::open_verified(dir, config)
         }
         Ok(Opened::Unverified) => {
@@ -211,9 +278,13 @@ pub fn remove_others(home: &Path, current: Option<u64>) {
     }
 }
 
-/// Removes an environment; readers that still map it keep what they see.
+/// Removes an environment, or what lies in its place; readers that still map it keep what they see.
 pub fn remove_env(dir: &Path) {
-    if let Err(e) = fs::remove_dir_all(dir)
+    let removed = match fs::remove_dir_all(dir) {
+        Err(e) if e.kind() == io::ErrorKind::NotADirectory => fs::remove_file(dir),
+        removed => removed,
+    };
+    if let Err(e) = removed
         && e.kind() != io::ErrorKind::NotFound
     {
         tracing::warn!(error = %e, "an old index could not be removed");

@@ -20,7 +20,7 @@ mod changes;
 mod house;
 mod watching;
 
-use super::failure::{self, Remedy};
+use super::failure::{self, Blame, Remedy};
 use super::memory::Pressure;
 use crate::config::Config;
 use crate::workspace::indexing::engine::{Engine, EngineError, Setup};
@@ -33,6 +33,7 @@ use crate::workspace::noticing::watch::{Inbox, Watch};
 use crate::workspace::status::{Freshness, Progress, WorkspaceState};
 use crate::workspace::threads;
 use crate::workspace::tree::ChangeSet;
+use changes::Calm;
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender};
 use house::{Copied, House};
 use indexd_store::{Overlays, StoreError, Unreadable};
@@ -141,6 +142,7 @@ pub struct Driver {
     n_panics: u32,
     last_request: Instant,
     last_event: Instant,
+    calm: Calm,
     house: House,
 }
 
@@ -199,6 +201,7 @@ impl Driver {
             n_panics: 0,
             last_request: now,
             last_event: now,
+            calm: Calm::default(),
         }
     }
 
@@ -394,7 +397,7 @@ impl Driver {
         self.shared.set_store(None);
         let engine = Engine::open(self.setup.engine.clone())?;
         if engine.was_damaged {
-            self.say_rebuilt();
+            self.say_rebuilt(Blame::Damage);
         }
         self.shared.set_store(engine.store().cloned());
         self.state = State::Open(Box::new(engine));
@@ -404,12 +407,9 @@ impl Driver {
         Ok(())
     }
 
-    fn say_rebuilt(&self) {
-        tracing::warn!(root = %self.setup.engine.root.display(), "the index was damaged and is rebuilt");
-        self.shared.problem(
-            Problem::Rebuilt,
-            "the index was found damaged and was built anew; if it happens again, check the disk".into(),
-        );
+    fn say_rebuilt(&self, blame: Blame) {
+        tracing::warn!(root = %self.setup.engine.root.display(), ?blame, "the index is built anew");
+        self.shared.problem(Problem::Rebuilt, blame.sentence().into());
     }
 
     fn start_build(&mut self, swept: Option<ChangeSet>) {
@@ -546,8 +546,17 @@ impl Driver {
     fn panicked(&mut self, panic: &(dyn Any + Send)) {
         self.n_panics += 1;
         let is_marked = self.engine().and_then(Engine::store).is_some_and(indexd_store::Store::is_damaged);
-        if is_marked || panic.is::<Unreadable>() || self.n_panics > 1 {
-            self.failed(StoreError::Corrupt("met while the index was read".into()).into());
+        match panic.downcast_ref::<Unreadable>() {
+            _ if is_marked => self.discard_if(Blame::Damage),
+            Some(Unreadable(e)) if e.is_damage() => self.discard_if(Blame::Damage),
+            _ => self.start_over(),
+        }
+    }
+
+    /// Has the index verified before it is opened again; after a second fault it is built anew.
+    fn start_over(&mut self) {
+        if self.n_panics > 1 {
+            self.discard_if(Blame::Program);
             return;
         }
         self.house.stop_copying();
@@ -557,18 +566,28 @@ impl Driver {
         self.enter_failed("internal", "this is a bug; the workspace starts over", Duration::from_secs(1));
     }
 
+    /// Discards the index and builds it from the tree, unless that has not helped several times.
+    fn discard_if(&mut self, blame: Blame) {
+        if self.n_rebuilds < REBUILDS_MAX {
+            self.rebuild(blame);
+            return;
+        }
+        // After the wait it is built anew again: the cause may be gone by then.
+        self.n_rebuilds = 0;
+        self.enter_failed("corrupt", blame.hint(), Duration::from_secs(60));
+    }
+
     fn failed(&mut self, e: EngineError) {
         match failure::remedy(&e) {
             Remedy::None => {}
-            Remedy::Rebuild if self.n_rebuilds < REBUILDS_MAX => {
+            Remedy::Rebuild(blame) => {
                 tracing::warn!(error = %e, "the index cannot be used");
-                self.rebuild();
+                self.discard_if(blame);
             }
-            Remedy::Rebuild => {
-                // After the wait it is built anew again: a disk may be mended meanwhile.
-                self.n_rebuilds = 0;
-                let hint = "the index was damaged again and again; check the disk";
-                self.enter_failed("corrupt", hint, Duration::from_secs(60));
+            Remedy::StartOver => {
+                tracing::warn!(error = ?e, "the index cannot be used");
+                self.n_panics += 1;
+                self.start_over();
             }
             Remedy::Retry { code, hint, after } => {
                 tracing::warn!(error = %e, code, "the workspace waits");
@@ -579,15 +598,19 @@ impl Driver {
     }
 
     /// Discards the index and builds it from the tree.
-    fn rebuild(&mut self) {
+    fn rebuild(&mut self, blame: Blame) {
         self.n_rebuilds += 1;
         self.needs_sweep = true;
         self.house.stop_copying();
-        self.say_rebuilt();
+        self.say_rebuilt(blame);
         self.shared.set_store(None);
-        match self.take_engine() {
-            Some(mut engine) => {
-                engine.discard();
+        let mut engine = self.take_engine();
+        engine.iter_mut().for_each(|engine| engine.discard());
+        if blame == Blame::Place {
+            recovery::start_anew(&self.setup.engine.home);
+        }
+        match engine {
+            Some(engine) => {
                 self.state = State::Open(engine);
                 self.start_build(None);
             }

@@ -11,7 +11,9 @@ pub enum Remedy {
     /// Nothing: the work was cancelled on request.
     None,
     /// Discard the index and build it from the tree.
-    Rebuild,
+    Rebuild(Blame),
+    /// Close the index, verify it, and open it again.
+    StartOver,
     /// Enter the failed state and try again later.
     Retry {
         /// The code in [`crate::workspace::WorkspaceState::Failed`].
@@ -23,15 +25,68 @@ pub enum Remedy {
     },
 }
 
+/// Why an index is discarded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Blame {
+    /// What is stored is not what was written.
+    Damage,
+    /// This program, though what is stored reads well.
+    Program,
+    /// Something lies where a file of the index should, or nothing does.
+    Place,
+}
+
+impl Blame {
+    /// The consequence in a sentence for the user.
+    pub fn sentence(self) -> &'static str {
+        match self {
+            Self::Damage => {
+                "the index was found damaged and was built anew; if it happens again, check the disk"
+            }
+            Self::Program => {
+                "the index could not follow a change, which is a fault of indexd, and was built anew; please report it"
+            }
+            Self::Place => "files of the index were moved or replaced, and it was built anew",
+        }
+    }
+
+    /// What to do when that did not help.
+    pub fn hint(self) -> &'static str {
+        match self {
+            Self::Damage => "the index was damaged again and again; check the disk",
+            Self::Program => "the index was built anew again and again without success; please report it",
+            Self::Place => "the files of the index are moved or replaced again and again",
+        }
+    }
+}
+
 /// The remedy of an error.
 pub fn remedy(e: &EngineError) -> Remedy {
     match e {
         EngineError::Cancelled => Remedy::None,
         EngineError::Store(StoreError::Full(_)) => full(),
-        EngineError::Store(StoreError::Io(e)) => of_system(e, "the index folder"),
-        EngineError::Store(e) if e.needs_rebuild() => Remedy::Rebuild,
-        EngineError::Store(_) => retry("internal", "the index is in use", 1),
+        EngineError::Store(StoreError::Io(e)) => of_index(e, "the index folder"),
+        EngineError::Store(StoreError::Corrupt(_)) => Remedy::Rebuild(Blame::Damage),
+        EngineError::Store(StoreError::Inconsistent(_)) => Remedy::Rebuild(Blame::Program),
+        EngineError::Store(StoreError::Lmdb(_)) => Remedy::StartOver,
+        EngineError::Store(StoreError::Busy(_)) => retry("internal", "the index is in use", 1),
+        EngineError::Index { source, path, .. } => of_index(source, &path.display().to_string()),
         EngineError::Io { source, path, .. } => of_system(source, &path.display().to_string()),
+    }
+}
+
+/// An error about a file of the index. What is missing or something else than it should be is made anew:
+/// nobody can restore it.
+fn of_index(e: &io::Error, what: &str) -> Remedy {
+    match e.kind() {
+        ErrorKind::NotFound
+        | ErrorKind::NotADirectory
+        | ErrorKind::IsADirectory
+        | ErrorKind::AlreadyExists
+        | ErrorKind::DirectoryNotEmpty
+        | ErrorKind::InvalidData
+        | ErrorKind::UnexpectedEof => Remedy::Rebuild(Blame::Place),
+        _ => of_system(e, what),
     }
 }
 
@@ -65,7 +120,10 @@ mod tests {
     fn check(e: EngineError, want: &str) {
         let code = match remedy(&e) {
             Remedy::None => "none",
-            Remedy::Rebuild => "rebuild",
+            Remedy::Rebuild(Blame::Damage) => "damage",
+            Remedy::Rebuild(Blame::Program) => "program",
+            Remedy::Rebuild(Blame::Place) => "place",
+            Remedy::StartOver => "over",
             Remedy::Retry { code, .. } => code,
         };
         assert_eq!(code, want, "{e:?}");
@@ -76,9 +134,17 @@ mod tests {
         let io = |kind: ErrorKind| io::Error::from(kind);
         let walk = |kind| EngineError::Io { what: "walk", path: "/r".into(), source: io(kind) };
         check(EngineError::Cancelled, "none");
-        check(StoreError::Corrupt("x".into()).into(), "rebuild");
+        check(StoreError::Corrupt("x".into()).into(), "damage");
+        check(StoreError::Inconsistent("x".into()).into(), "program");
+        // Nothing that is stored is to blame for what a caller did.
+        check(StoreError::Lmdb(std::io::Error::other("MDB_BAD_TXN").into()).into(), "over");
         check(StoreError::Busy("x").into(), "internal");
         check(StoreError::Io(io(ErrorKind::StorageFull)).into(), "disk-full");
+        check(StoreError::Io(io(ErrorKind::NotFound)).into(), "place");
+        let index = |kind| EngineError::Index { what: "make", path: "/i".into(), source: io(kind) };
+        check(index(ErrorKind::NotADirectory), "place");
+        check(index(ErrorKind::IsADirectory), "place");
+        check(index(ErrorKind::PermissionDenied), "permission");
         check(walk(ErrorKind::NotFound), "root-gone");
         check(walk(ErrorKind::PermissionDenied), "permission");
         check(walk(ErrorKind::OutOfMemory), "internal");

@@ -303,6 +303,50 @@ mod tests {
         });
     }
 
+    /// Watchers of one process share what the system has few of, and nothing else.
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn many_watchers_are_one_instance() {
+        let n_instances = || {
+            let open = fs::read_dir("/proc/self/fd").unwrap().flatten();
+            let ends = open.filter_map(|fd| fs::read_link(fd.path()).ok());
+            ends.filter(|end| end.as_os_str().to_string_lossy().contains("inotify")).count()
+        };
+        let tmp = tempfile::tempdir().unwrap();
+        let root = tmp.path().canonicalize().unwrap();
+        for dir in ["both", "one", "two"] {
+            fs::create_dir(root.join(dir)).unwrap();
+        }
+        let inboxes: Vec<_> = (0..200).map(|_| Inbox::new(|| {})).collect();
+        let mut watchers: Vec<_> = inboxes.iter().map(|inbox| system(inbox).expect("a watcher")).collect();
+        assert_eq!(n_instances(), 1);
+        for (watcher, dir) in watchers.iter().zip(["one", "two"]) {
+            assert_eq!(watcher.watch(&root.join("both")), Ok(true), "news to each");
+            assert_eq!(watcher.watch(&root.join(dir)), Ok(true));
+            assert_eq!(watcher.watch(&root.join(dir)), Ok(false));
+            assert_eq!(watcher.n_watched(), 2);
+        }
+        let heard = |path: &str| {
+            fs::write(root.join(path), "x").unwrap();
+            assert!(watchers[0].catch_up());
+            let has = |inbox: &Arc<Inbox>| inbox.take().paths.contains_key(&root.join(path));
+            inboxes.iter().map(has).enumerate().filter(|(_, has)| *has).map(|(i, _)| i).collect::<Vec<_>>()
+        };
+        assert_eq!(heard("both/a"), [0, 1]);
+        assert_eq!(heard("one/a"), [0]);
+        assert_eq!(heard("two/a"), [1]);
+        watchers[1].unwatch(&root.join("both"));
+        assert_eq!(heard("both/a"), [0], "the other one still has it");
+        watchers[0].unwatch_others(&|dir| dir.ends_with("one"));
+        assert_eq!(heard("both/a"), [0_usize; 0]);
+        assert_eq!(heard("two/a"), [1]);
+        drop(watchers.split_off(1));
+        let first = &watchers[0];
+        assert_eq!((first.n_watched(), n_instances()), (1, 1));
+        fs::write(root.join("one/b"), "x").unwrap();
+        assert!(first.catch_up() && inboxes[0].take().paths.contains_key(&root.join("one/b")));
+    }
+
     #[cfg(target_os = "linux")]
     #[test]
     fn a_folder_is_known_by_its_last_name() {

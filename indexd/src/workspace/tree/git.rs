@@ -47,6 +47,12 @@ impl GitFolders {
         head.strip_prefix("ref:")?.trim().to_owned().try_into().ok()
     }
 
+    /// Hash of the list of commits whose parents a shallow clone lacks; `None` for a whole one.
+    pub fn shallow(&self) -> Option<String> {
+        let list = read_upto(&self.common.join("shallow"), SHALLOW_BYTES_MAX)?;
+        (!list.is_empty()).then(|| blake3::hash(list.as_bytes()).to_string())
+    }
+
     fn packed(&self, name: &str) -> Option<String> {
         let text = fs::read_to_string(self.common.join("packed-refs")).ok()?;
         let line = text.lines().find(|l| l.split_once(' ').is_some_and(|(_, n)| n == name))?;
@@ -228,9 +234,16 @@ fn is_file_of(path: &Path, bytes_max: u64) -> bool {
     fs::metadata(path).is_ok_and(|meta| meta.is_file() && meta.len() <= bytes_max)
 }
 
+/// Bytes of a list of shallow commits; some hundred thousand of them.
+const SHALLOW_BYTES_MAX: u64 = 16 << 20;
+
 fn read_small(file: &Path) -> Option<String> {
+    read_upto(file, 8 << 10)
+}
+
+fn read_upto(file: &Path, bytes_max: u64) -> Option<String> {
     let meta = fs::symlink_metadata(file).ok()?;
-    if !meta.is_file() || meta.len() > 8 << 10 {
+    if !meta.is_file() || meta.len() > bytes_max {
         return None;
     }
     fs::read_to_string(file).ok()

@@ -9,6 +9,7 @@ use crate::rows::piece_key;
 use crate::store::Store;
 use crate::table::{Form, SUM_BYTES, Table};
 use crate::tables::Tables;
+use crate::untouched::Writing;
 use heed::RwTxn;
 use rustc_hash::FxHashMap;
 
@@ -19,6 +20,7 @@ const TXN_BYTES: usize = 4 << 20;
 pub(crate) struct Sink<'s> {
     store: &'s Store,
     txn: Option<RwTxn<'s>>,
+    _writing: Writing,
     bytes: usize,
     /// Where rows are added, by table.
     ends: FxHashMap<&'static str, End>,
@@ -45,7 +47,7 @@ struct OpenRun {
 
 impl<'s> Sink<'s> {
     pub fn new(store: &'s Store) -> Self {
-        Self { store, txn: None, bytes: 0, ends: FxHashMap::default() }
+        Self { store, txn: None, _writing: store.writing(), bytes: 0, ends: FxHashMap::default() }
     }
 
     /// The tables.

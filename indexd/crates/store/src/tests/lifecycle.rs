@@ -351,6 +351,14 @@ fn a_full_store_says_so_and_keeps_what_it_has() {
     crate::verify(dir.path()).expect("whole");
 }
 
+/// What tells that another program wrote to the data file is the time of its last change.
+fn with_its_time(data: &Path, change: impl FnOnce(&fs::File)) {
+    let file = fs::OpenOptions::new().write(true).open(data).expect("opens");
+    let modified = file.metadata().and_then(|meta| meta.modified()).expect("a time");
+    change(&file);
+    file.set_modified(modified).expect("sets the time");
+}
+
 /// A row that was read while it was whole is checked again after a bounded number of requests.
 #[test]
 fn what_rots_on_the_disk_while_an_index_is_open_is_found_out() {
@@ -366,8 +374,10 @@ fn what_rots_on_the_disk_while_an_index_is_open_is_found_out() {
     let data = dir.path().join("data.mdb");
     let bytes = fs::read(&data).expect("data");
     let places = bytes.windows(7).enumerate().filter(|(_, w)| *w == b"rotting").map(|(at, _)| at as u64);
-    let file = fs::OpenOptions::new().write(true).open(&data).expect("opens");
-    let n_flipped = places.inspect(|at| _ = file.write_at(b"R", *at).expect("flips")).count();
+    let mut n_flipped = 0;
+    with_its_time(&data, |file| {
+        n_flipped = places.inspect(|at| _ = file.write_at(b"R", *at).expect("flips")).count();
+    });
     assert!(n_flipped > 0);
     for _ in 0..1_000 {
         if std::panic::catch_unwind(std::panic::AssertUnwindSafe(read)).is_err() {
@@ -387,4 +397,107 @@ fn what_is_kept_for_the_next_request_can_be_let_go() {
     store.forget_opened();
     assert!(store.inner.idle.take(&store.inner.env).is_none());
     assert_eq!(store.snapshot().expect("snapshot").files().len(), 1);
+}
+
+/// Whatever a page is replaced by: one that was moved hides rows, and all that is read is sound.
+#[test]
+fn what_another_program_writes_to_an_open_index_is_noticed() {
+    let text: String = (0..400).map(|i| format!("f{i}: f{} _w{i}\n", i / 2)).collect();
+    let state = State { tree: [("f".into(), text)].into(), ..State::default() };
+    let changes: [&dyn Fn(&Path, &[u8]); 4] = [
+        &|data, whole| fs::write(data, whole).expect("the same bytes"),
+        &|data, whole| fs::write(data, &whole[..whole.len() / 2]).expect("cut"),
+        &|data, _| fs::remove_file(data).expect("removed"),
+        &|data, whole| {
+            fs::write(data.with_extension("new"), whole).expect("another file");
+            fs::rename(data.with_extension("new"), data).expect("in its place");
+        },
+    ];
+    for change in changes {
+        let World { store, dir } = World::build(&state);
+        let data = dir.path().join("data.mdb");
+        drop(store.snapshot().expect("untouched"));
+        let whole = fs::read(&data).expect("data");
+        change(&data, &whole);
+        assert!(matches!(store.snapshot().err(), Some(StoreError::Corrupt(_))));
+        assert!(matches!(store.begin().err(), Some(StoreError::Corrupt(_))), "nothing is added to it");
+        assert!(store.is_damaged());
+    }
+}
+
+/// An index in which damage was met, by whatever reads it, is not signed when it is closed.
+#[test]
+fn what_was_found_damaged_is_not_signed_when_the_index_is_closed() {
+    let path = "some/folder/rotting.x";
+    let reads: [&dyn Fn(&crate::Snapshot) -> bool; 4] = [
+        &|snapshot| snapshot.dump(&mut Vec::new()).is_err(),
+        &|snapshot| snapshot.vocabulary().is_err(),
+        &|snapshot| snapshot.facts(indexd_model::FileDoc(0)).is_err(),
+        &|snapshot| snapshot.packed_facts(indexd_model::FileDoc(0)).is_err(),
+    ];
+    for read in reads {
+        let World { store, dir } = World::build(&state(&[(path, "a: a;")]));
+        store.sync().expect("written");
+        let data = dir.path().join("data.mdb");
+        let interface = {
+            let txn = store.inner.env.read_txn().expect("reads");
+            store.inner.tables.interfaces.db.first(&txn).expect("reads").expect("a row").1.to_vec()
+        };
+        let bytes = fs::read(&data).expect("data");
+        let places = |what: &[u8]| {
+            let found = bytes.windows(what.len()).enumerate().filter(|(_, w)| *w == what);
+            found.map(|(at, _)| at as u64).collect::<Vec<_>>()
+        };
+        with_its_time(&data, |file| {
+            for at in [places(b"rotting"), places(&interface)].concat() {
+                file.write_at(b"R", at).expect("flips");
+            }
+        });
+        assert!(read(&store.snapshot().expect("snapshot")), "damage is met");
+        assert!(store.is_damaged());
+        assert!(matches!(store.close_clean(), Err(StoreError::Corrupt(_))));
+        assert!(matches!(Store::open(dir.path(), CONFIG), Err(StoreError::Corrupt(_))));
+    }
+}
+
+/// LMDB leaves pages at the end of a file unwritten that one transaction took and gave back: its meta
+/// page then names a last page behind the end of the file.
+#[test]
+fn an_index_that_ends_before_its_last_page_is_sound() {
+    const PAGE: u64 = 4_096;
+    /// In a meta page, behind the header: see `recovery::lengthen`.
+    const LAST_PAGE: u64 = 16 + 24 + 96;
+    let World { store, dir } = World::build(&state(&[("f", "a: a;")]));
+    let before = (dump(&store.snapshot().expect("snapshot")), store.size_bytes());
+    store.sync().expect("written");
+    drop(store);
+    let file = fs::OpenOptions::new().read(true).write(true).open(dir.path().join("data.mdb")).expect("data");
+    for meta in [0, PAGE] {
+        let mut last = [0; 8];
+        file.read_exact_at(&mut last, meta + LAST_PAGE).expect("reads");
+        let later = (u64::from_le_bytes(last) + 5).to_le_bytes();
+        file.write_all_at(&later, meta + LAST_PAGE).expect("writes");
+    }
+    crate::verify(dir.path()).expect("whole");
+    let Opened::Ready(store) = Store::open_verified(dir.path(), CONFIG).expect("opens") else {
+        panic!("an index")
+    };
+    assert!(store.size_bytes() > before.1, "{} after {}", store.size_bytes(), before.1);
+    assert_eq!(dump(&store.snapshot().expect("snapshot")), before.0);
+    store.close_clean().expect("closes");
+    assert_eq!(opened(dir.path(), CONFIG), "ready");
+}
+
+/// What a request may name is no reason for an error.
+#[test]
+fn what_can_be_no_key_has_no_row() {
+    let World { store, dir: _dir } = World::build(&state(&[("f", "a: a;")]));
+    let snapshot = store.snapshot().expect("snapshot");
+    for name in ["", "\0", "\0\0a", &"x".repeat(600), &"\0".repeat(600), &"é".repeat(300), &"/".repeat(5_000)]
+    {
+        assert_eq!(snapshot.file_by_path(name), None);
+        assert!(snapshot.defs_named(name).is_empty());
+        assert_eq!(snapshot.doc_frequency(name), 0);
+    }
+    assert!(!store.is_damaged());
 }

@@ -145,7 +145,13 @@ impl Driver {
     }
 
     pub(super) fn take_in_if_due(&mut self) -> Result<(), EngineError> {
-        if self.batch_due().is_some_and(|at| at <= self.now()) { self.take_in() } else { Ok(()) }
+        let began = self.now();
+        if self.batch_due().is_none_or(|at| at > began) {
+            return Ok(());
+        }
+        let done = self.take_in();
+        self.calm.took_in(began, self.now(), self.last_request);
+        done
     }
 
     /// Applies the reported changes and answers the requests whose cookies are among them.
@@ -253,13 +259,73 @@ impl Driver {
             // A new file may be temporary and about to be renamed.
             let is_lone =
                 n.paths.len() <= LONE_PATHS_MAX && n.paths.iter().all(|(p, done)| *done && is_known(p));
-            Some(if is_lone || n.lost { first } else { (last + SETTLED).min(first + BURST_MAX) })
+            let due = if is_lone || n.lost { first } else { (last + SETTLED).min(first + BURST_MAX) };
+            Some(self.calm.until.map_or(due, |until| due.max(until)))
         })
     }
 }
 
-/// True if a path inside a git folder determines HEAD.
+/// Pauses between changes that are taken in though nobody asks. A file that grows all the time, as a log
+/// does, is read as a whole each time; requests do not wait for the end of a pause.
+#[derive(Default)]
+pub(super) struct Calm {
+    pause: Duration,
+    until: Option<Instant>,
+}
+
+/// Time that taking changes in may take without a pause after it.
+const QUICK: Duration = Duration::from_millis(50);
+/// The first pause, in the times that the work took; each further one is twice as long.
+const PAUSE_FACTOR: u32 = 4;
+/// The longest pause.
+const PAUSE_MAX: Duration = Duration::from_secs(60);
+
+impl Calm {
+    /// Notes work that nobody asked for, and when somebody asked last.
+    fn took_in(&mut self, began: Instant, ended: Instant, asked: Instant) {
+        let took = ended.saturating_duration_since(began);
+        let is_asked = self.until.is_some_and(|until| asked + self.pause >= until);
+        if took < QUICK {
+            *self = Self::default();
+            return;
+        }
+        if is_asked {
+            self.pause = Duration::ZERO;
+        }
+        self.pause = (self.pause * 2).max(took * PAUSE_FACTOR).min(PAUSE_MAX);
+        self.until = Some(ended + self.pause);
+    }
+}
+
+/// True if a path inside a git folder determines HEAD or the commits behind it.
 fn is_head(path: &Path) -> bool {
     let name = path.file_name().and_then(|n| n.to_str()).unwrap_or_default();
-    !name.ends_with(".lock") && (name == "HEAD" || name == "packed-refs" || path.iter().any(|p| p == "refs"))
+    !name.ends_with(".lock")
+        && (matches!(name, "HEAD" | "packed-refs" | "shallow") || path.iter().any(|p| p == "refs"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A log of which each reading takes so many milliseconds, written to all the time.
+    #[test]
+    fn what_changes_all_the_time_is_read_at_a_falling_rate_until_somebody_asks() {
+        let start = Instant::now();
+        let read_in_an_hour = |took_ms: u64, asked_every: Option<u64>| {
+            let (mut calm, mut now, mut n) = (Calm::default(), start, 0_u64);
+            let end = start + Duration::from_secs(3_600);
+            while now < end {
+                let took = Duration::from_millis(took_ms);
+                let since = asked_every.map(|s| Duration::from_secs((now - start).as_secs() / s * s));
+                calm.took_in(now, now + took, since.map_or(start, |since| start + since));
+                n += 1;
+                now = calm.until.unwrap_or(now + took + SETTLED);
+            }
+            n
+        };
+        assert!((60..80).contains(&read_in_an_hour(300, None)), "{}", read_in_an_hour(300, None));
+        assert!(read_in_an_hour(10, None) > 100_000, "what is quick has no pause");
+        assert!(read_in_an_hour(300, Some(30)) > 2 * read_in_an_hour(300, None), "somebody works there");
+    }
 }

@@ -71,9 +71,11 @@ impl Driver {
                 self.watching = Watching::Events(watcher);
                 self.watch_own();
             }
-            None => {
-                self.degrade(Problem::NoWatcher, "the system gives no watcher, so requests compare the tree")
-            }
+            None => self.degrade(
+                Problem::NoWatcher,
+                "the system gives no watcher, so requests compare the tree; where others of this user have \
+                 taken all: sudo sysctl fs.inotify.max_user_instances=512",
+            ),
         }
     }
 

@@ -1,4 +1,8 @@
 //! The watcher of Linux: inotify without a library in between, asked only for what is a change.
+//!
+//! One *instance* of inotify serves all watchers of the process: a user has few of them (128 by default),
+//! and editors and other tools want theirs. Each watcher has its own inbox and its own folders; a folder
+//! that several of them watch is one watch, and its events go to all of them. Lost events are lost for all.
 
 use super::{Inbox, WatchError, Watcher};
 use rustc_hash::FxHashMap;
@@ -9,8 +13,8 @@ use rustix::io::Errno;
 use std::ffi::OsStr;
 use std::mem::MaybeUninit;
 use std::os::unix::ffi::OsStrExt;
-use std::path::Path;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, Weak};
 use std::thread::JoinHandle;
 
 /// Bytes read at once: some hundred events.
@@ -19,65 +23,136 @@ const BUFFER_BYTES: usize = 16 << 10;
 /// Bytes of an event without a name (inotify(7)).
 const EVENT_BYTES_MIN: u64 = 16;
 
-/// Starts to watch; `None` where the system refuses.
-pub fn start(inbox: &Arc<Inbox>) -> Option<Arc<dyn Watcher>> {
-    let queue = inotify::init(CreateFlags::NONBLOCK | CreateFlags::CLOEXEC).ok()?;
-    let stop = rustix::event::eventfd(0, EventfdFlags::NONBLOCK | EventfdFlags::CLOEXEC).ok()?;
-    let shared = Arc::new(Shared {
-        queue,
-        stop,
-        inbox: Arc::clone(inbox),
-        reading: Mutex::default(),
-        adding: RwLock::default(),
-        watches: Mutex::default(),
-    });
-    let of_thread = Arc::clone(&shared);
-    let thread = std::thread::Builder::new().name("watch".into()).spawn(move || of_thread.run()).ok()?;
-    Some(Arc::new(Inotify { shared, thread: Some(thread) }))
+/// The instance, as long as there is a watcher.
+static INSTANCE: Mutex<Option<Instance>> = Mutex::new(None);
+
+/// The one instance of the process and the thread that reads it.
+struct Instance {
+    shared: Arc<Shared>,
+    thread: JoinHandle<()>,
+    n_watchers: usize,
 }
 
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    // Nothing is left half done under these locks.
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Starts to watch; `None` where the system refuses.
+pub fn start(inbox: &Arc<Inbox>) -> Option<Arc<dyn Watcher>> {
+    let mut instance = lock(&INSTANCE);
+    if instance.is_none() {
+        *instance = Some(Instance::start()?);
+    }
+    let instance = instance.as_mut()?;
+    instance.n_watchers += 1;
+    Some(Arc::new(Inotify { shared: Arc::clone(&instance.shared), number: instance.shared.enter(inbox) }))
+}
+
+impl Instance {
+    fn start() -> Option<Self> {
+        let queue = inotify::init(CreateFlags::NONBLOCK | CreateFlags::CLOEXEC).ok()?;
+        let stop = rustix::event::eventfd(0, EventfdFlags::NONBLOCK | EventfdFlags::CLOEXEC).ok()?;
+        let shared = Arc::new(Shared {
+            queue,
+            stop,
+            reading: Mutex::default(),
+            adding: RwLock::default(),
+            watches: Mutex::default(),
+        });
+        let of_thread = Arc::clone(&shared);
+        let thread = std::thread::Builder::new().name("watch".into()).spawn(move || of_thread.run()).ok()?;
+        Some(Self { shared, thread, n_watchers: 0 })
+    }
+}
+
+/// One watcher of several.
 struct Inotify {
     shared: Arc<Shared>,
-    thread: Option<JoinHandle<()>>,
+    number: u64,
 }
 
 struct Shared {
     queue: OwnedFd,
     stop: OwnedFd,
-    inbox: Arc<Inbox>,
-    /// Held from an event's way out of the queue until it is in the inbox.
+    /// Held from an event's way out of the queue until it is in the inboxes.
     reading: Mutex<()>,
-    /// Held for reading while a watch is added, until its folder is known.
+    /// Held for reading while a watch is added, until its folder is known; for writing while watches end.
     adding: RwLock<()>,
     watches: Mutex<Watches>,
 }
 
-/// Which watch is which folder. One inode has one watch, by whatever path. Paths are compared as
-/// they are spelled: by components is slow, and nobody spells one folder in two ways.
+/// Which watch is which folder, for whom. One inode has one watch, by whatever path. Paths are compared
+/// as they are spelled: by components is slow, and nobody spells one folder in two ways.
 #[derive(Default)]
 struct Watches {
-    dirs: FxHashMap<i32, Arc<OsStr>>,
+    /// By watch: the number of each watcher that has it, with its name for the folder.
+    dirs: FxHashMap<i32, Vec<(u64, Arc<OsStr>)>>,
+    watchers: FxHashMap<u64, Own>,
+    last_number: u64,
+}
+
+/// What one watcher watches.
+struct Own {
+    /// Gone with the one who looks into it.
+    inbox: Weak<Inbox>,
     numbers: FxHashMap<Arc<OsStr>, i32>,
 }
 
 impl Watches {
-    /// Whether this is news, and the watch that the folder's name had before.
-    fn insert(&mut self, number: i32, dir: Arc<OsStr>) -> (bool, Option<i32>) {
-        if self.dirs.get(&number).is_some_and(|before| *before == dir) {
+    /// Whether this is news to the watcher, and the watch that the folder's name had before.
+    fn insert(&mut self, watcher: u64, number: i32, dir: Arc<OsStr>) -> (bool, Option<i32>) {
+        let all = self.dirs.entry(number).or_default();
+        let own = all.iter_mut().find(|(other, _)| *other == watcher);
+        if own.as_ref().is_some_and(|(_, before)| *before == dir) {
             return (false, None);
         }
-        if let Some(before) = self.dirs.insert(number, Arc::clone(&dir)) {
-            self.numbers.remove(&before);
-        }
-        (true, self.numbers.insert(dir, number))
+        let before = match own {
+            Some((_, name)) => Some(std::mem::replace(name, Arc::clone(&dir))),
+            None => {
+                all.push((watcher, Arc::clone(&dir)));
+                None
+            }
+        };
+        let Some(own) = self.watchers.get_mut(&watcher) else { return (true, None) };
+        before.into_iter().for_each(|before| _ = own.numbers.remove(&before));
+        (true, own.numbers.insert(dir, number))
     }
 
-    fn remove(&mut self, number: i32) {
-        if let Some(dir) = self.dirs.remove(&number)
-            && self.numbers.get(&dir) == Some(&number)
-        {
-            self.numbers.remove(&dir);
+    /// Takes a watch from a watcher; whether nobody has it any more.
+    fn remove(&mut self, watcher: u64, number: i32) -> bool {
+        let Some(all) = self.dirs.get_mut(&number) else { return false };
+        let Some(at) = all.iter().position(|(other, _)| *other == watcher) else { return false };
+        let (_, dir) = all.swap_remove(at);
+        let is_last = all.is_empty();
+        if is_last {
+            self.dirs.remove(&number);
         }
+        if let Some(own) = self.watchers.get_mut(&watcher)
+            && own.numbers.get(&dir) == Some(&number)
+        {
+            own.numbers.remove(&dir);
+        }
+        is_last
+    }
+
+    /// Forgets a watch that has ended.
+    fn ended(&mut self, number: i32) {
+        let watchers: Vec<u64> = self.dirs.get(&number).into_iter().flatten().map(|(own, _)| *own).collect();
+        watchers.into_iter().for_each(|watcher| _ = self.remove(watcher, number));
+    }
+
+    /// The inboxes of those who have a watch, each with its name for the folder.
+    fn told(&self, number: i32) -> Vec<(Arc<Inbox>, Arc<OsStr>)> {
+        let all = self.dirs.get(&number).into_iter().flatten();
+        let told = |(watcher, dir): &(u64, Arc<OsStr>)| {
+            Some((self.watchers.get(watcher)?.inbox.upgrade()?, Arc::clone(dir)))
+        };
+        all.filter_map(told).collect()
+    }
+
+    fn inboxes(&self) -> Vec<Arc<Inbox>> {
+        self.watchers.values().filter_map(|own| own.inbox.upgrade()).collect()
     }
 }
 
@@ -92,39 +167,40 @@ impl Watcher for Inotify {
             | WatchFlags::DELETE_SELF
             | WatchFlags::MOVE_SELF;
         let flags = changes | WatchFlags::ONLYDIR | WatchFlags::EXCL_UNLINK;
-        let _adding = self.shared.adding.read().unwrap_or_else(PoisonError::into_inner);
+        let adding = self.shared.adding.read().unwrap_or_else(PoisonError::into_inner);
         let number = inotify::add_watch(&self.shared.queue, dir, flags).map_err(|e| match e {
             Errno::NOSPC => WatchError::Limit,
             Errno::NOENT | Errno::NOTDIR => WatchError::Gone,
             _ => WatchError::Refused,
         })?;
         // Before the lock, for which the threads of a walk wait.
-        let dir: Arc<OsStr> = dir.as_os_str().into();
-        let mut watches = self.shared.watches();
-        let (is_new, replaced) = watches.insert(number, dir);
-        if let Some(replaced) = replaced {
-            // Another folder has this name by now; the one before has moved away or is going.
-            watches.remove(replaced);
-            let _ = inotify::remove_watch(&self.shared.queue, replaced);
-        }
+        let name: Arc<OsStr> = dir.as_os_str().into();
+        let (is_new, replaced) = self.shared.watches().insert(self.number, number, name);
+        drop(adding);
+        // Another folder has this name by now; the one before has moved away or is going.
+        self.shared.forget(self.number, replaced);
         Ok(is_new)
     }
 
     fn unwatch(&self, dir: &Path) {
-        let number = self.shared.watches().numbers.get(dir.as_os_str()).copied();
-        number.into_iter().for_each(|number| self.shared.forget(number));
+        let watches = self.shared.watches();
+        let own = watches.watchers.get(&self.number);
+        let number = own.and_then(|own| own.numbers.get(dir.as_os_str())).copied();
+        drop(watches);
+        self.shared.forget(self.number, number);
     }
 
     fn unwatch_others(&self, keep: &dyn Fn(&Path) -> bool) {
         let watches = self.shared.watches();
-        let others = watches.numbers.iter().filter(|(dir, _)| !keep(Path::new(dir)));
-        let others: Vec<i32> = others.map(|(_, number)| *number).collect();
+        let own = watches.watchers.get(&self.number).into_iter().flat_map(|own| &own.numbers);
+        let own: Vec<(PathBuf, i32)> = own.map(|(dir, number)| (dir.into(), *number)).collect();
         drop(watches);
-        others.into_iter().for_each(|number| self.shared.forget(number));
+        let others = own.into_iter().filter(|(dir, _)| !keep(dir));
+        self.shared.forget(self.number, others.map(|(_, number)| number));
     }
 
     fn n_watched(&self) -> usize {
-        self.shared.watches().numbers.len()
+        self.shared.watches().watchers.get(&self.number).map_or(0, |own| own.numbers.len())
     }
 
     fn catch_up(&self) -> bool {
@@ -136,9 +212,17 @@ impl Watcher for Inotify {
 
 impl Drop for Inotify {
     fn drop(&mut self) {
+        self.unwatch_others(&|_| false);
+        self.shared.watches().watchers.remove(&self.number);
+        let mut instance = lock(&INSTANCE);
+        let Some(open) = instance.as_mut() else { return };
+        open.n_watchers -= 1;
+        if open.n_watchers > 0 {
+            return;
+        }
         // The counter is never full: this is the only write.
         let _ = rustix::io::write(&self.shared.stop, &1_u64.to_ne_bytes());
-        if let Some(thread) = self.thread.take() {
+        if let Some(Instance { thread, .. }) = instance.take() {
             let _ = thread.join();
         }
     }
@@ -146,13 +230,40 @@ impl Drop for Inotify {
 
 impl Shared {
     fn watches(&self) -> MutexGuard<'_, Watches> {
-        self.watches.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.watches)
     }
 
-    fn forget(&self, number: i32) {
-        self.watches().remove(number);
-        // A folder that is gone took its watch along.
-        let _ = inotify::remove_watch(&self.queue, number);
+    /// Takes one more watcher in; gives its number.
+    fn enter(&self, inbox: &Arc<Inbox>) -> u64 {
+        let mut watches = self.watches();
+        watches.last_number += 1;
+        let number = watches.last_number;
+        let own = Own { inbox: Arc::downgrade(inbox), numbers: FxHashMap::default() };
+        watches.watchers.insert(number, own);
+        number
+    }
+
+    /// Takes watches from a watcher, and ends those that nobody else has.
+    fn forget(&self, watcher: u64, numbers: impl IntoIterator<Item = i32>) {
+        let mut numbers = numbers.into_iter().peekable();
+        if numbers.peek().is_none() {
+            return;
+        }
+        // Nobody is given a watch meanwhile that ends here.
+        let _alone = self.adding.write().unwrap_or_else(PoisonError::into_inner);
+        let mut watches = self.watches();
+        for number in numbers {
+            if watches.remove(watcher, number) {
+                // A folder that is gone took its watch along.
+                let _ = inotify::remove_watch(&self.queue, number);
+            }
+        }
+    }
+
+    /// Says to all that events were lost.
+    fn lost(&self) {
+        let inboxes = self.watches().inboxes();
+        inboxes.iter().for_each(|inbox| inbox.lost());
     }
 
     fn run(&self) {
@@ -161,7 +272,7 @@ impl Shared {
             match rustix::event::poll(&mut ends, None) {
                 Ok(_) if !ends[1].revents().is_empty() => return,
                 Ok(_) | Err(Errno::INTR) => {}
-                Err(_) => return self.inbox.lost(),
+                Err(_) => return self.lost(),
             }
             if !self.empty() {
                 return;
@@ -169,7 +280,7 @@ impl Shared {
         }
     }
 
-    /// Moves everything that is in the queue by now to the inbox; who waits for this does not wait for
+    /// Moves everything that is in the queue by now to the inboxes; who waits for this does not wait for
     /// what comes meanwhile. False when the queue cannot be read, which is the same as lost events, each
     /// time that it is tried.
     fn empty(&self) -> bool {
@@ -177,7 +288,7 @@ impl Shared {
         let mut buffer = [const { MaybeUninit::uninit() }; BUFFER_BYTES];
         let mut reader = inotify::Reader::new(&self.queue, &mut buffer);
         let Ok(n_bytes) = rustix::io::ioctl_fionread(&self.queue) else {
-            self.inbox.lost();
+            self.lost();
             return false;
         };
         let mut n_left = n_bytes / EVENT_BYTES_MIN;
@@ -191,7 +302,7 @@ impl Shared {
                 Err(Errno::AGAIN) => return true,
                 Err(Errno::INTR) => {}
                 Err(_) => {
-                    self.inbox.lost();
+                    self.lost();
                     return false;
                 }
             }
@@ -200,8 +311,9 @@ impl Shared {
     }
 
     fn deliver(&self, number: i32, flags: ReadFlags, name: Option<&OsStr>) {
-        if flags.intersects(ReadFlags::QUEUE_OVERFLOW | ReadFlags::UNMOUNT) {
-            self.inbox.lost();
+        if flags.contains(ReadFlags::QUEUE_OVERFLOW) {
+            self.lost();
+            return;
         }
         let mut watches = self.watches();
         if !watches.dirs.contains_key(&number) {
@@ -210,12 +322,11 @@ impl Shared {
             drop(self.adding.write().unwrap_or_else(PoisonError::into_inner));
             watches = self.watches();
         }
+        let told = watches.told(number);
         if flags.contains(ReadFlags::IGNORED) {
-            watches.remove(number);
+            watches.ended(number);
             return;
         }
-        let Some(dir) = watches.dirs.get(&number) else { return };
-        let path = name.map_or_else(|| dir.into(), |n| Path::new(dir).join(n));
         drop(watches);
         let done = ReadFlags::CLOSE_WRITE
             | ReadFlags::DELETE
@@ -223,6 +334,12 @@ impl Shared {
             | ReadFlags::MOVED_TO
             | ReadFlags::DELETE_SELF
             | ReadFlags::MOVE_SELF;
-        self.inbox.dirty(path, flags.intersects(done));
+        for (inbox, dir) in told {
+            if flags.contains(ReadFlags::UNMOUNT) {
+                inbox.lost();
+            }
+            let path = name.map_or_else(|| (&*dir).into(), |n| Path::new(&*dir).join(n));
+            inbox.dirty(path, flags.intersects(done));
+        }
     }
 }
