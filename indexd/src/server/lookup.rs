@@ -66,47 +66,62 @@ pub fn search(
     let limit = asked.unwrap_or(if is_plain { HITS_OF_QUESTION } else { HITS_DEFAULT } as usize);
     let top = found.hits.first().map_or(1.0, |h| h.total);
     let terms = &found.weighted.terms;
-    let mut matcher = LineMatcher::new(terms.iter().map(|t| t.0.as_str()));
-    let weights: Vec<f64> = terms.iter().map(|t| t.1).collect();
-    let mut hits = Vec::new();
+    let mut words = Words {
+        matcher: LineMatcher::new(terms.iter().map(|t| t.0.as_str())),
+        weights: terms.iter().map(|t| t.1).collect(),
+    };
     // Tests follow product code, unless the text asks about them.
     let is_late = |h: &&retrieve::Hit| h.role == Role::Test && !query.names_tests;
     let all = || found.hits.iter().filter(|h| h.total > 0.0 && !places::is_filler(&h.unit, h.role));
     let (first, late) = (all().filter(|h| !is_late(h)), all().filter(is_late));
-    for hit in first.chain(late).take(limit) {
-        let unit = &hit.unit;
-        let source = sources.of(view, unit.file);
-        let range = source.utf16(unit.span());
-        let features = &hit.scored.features;
-        let signals = FEATURES.iter().map(|f| (f.name.to_owned(), round(features.get(f.feature))));
-        let symbol =
-            unit.def.some().map(|def| convert::symbol(view, def)).filter(|s| !s.signature.is_empty());
-        let mut words = Vec::new();
-        matcher.find(source.slice(source.lines().lines_span(unit.lines())), &mut words);
-        words.sort_unstable();
-        words.dedup();
-        let place = Place::of(&mut units, unit, &source, &words, &weights);
-        let mut text = String::new();
-        place.write(&hit.file.path, &mut text);
-        hits.push(Hit {
-            file_rel_path: hit.file.path.to_string(),
-            range: Range { start: range.start, end: range.end },
-            lines: convert::lines(unit.lines()),
-            chunk_uid: sources.uid(&mut units, unit).to_string(),
-            title: symbol
-                .as_ref()
-                .map_or_else(|| places::title(&units, unit, &source), |s| s.signature.clone()),
-            symbol_id: symbol.and_then(|s| s.symbol_id),
-            line: place.line,
-            name: place.name,
-            match_line: place.at,
-            text: text.trim_end().to_owned(),
-            score: round(hit.total / top),
-            neighbors: unit.def.some().filter(|_| neighbors).map(|def| super::card::neighbors(view, def)),
-            signals: signals.filter(|(_, strength)| *strength > 0.0).collect::<BTreeMap<_, _>>(),
-        });
-    }
+    let hits = first.chain(late).take(limit).map(|found| {
+        let mut hit = hit(&mut units, &mut sources, &mut words, found);
+        hit.score = round(found.total / top);
+        let def = found.unit.def.some().filter(|_| neighbors);
+        hit.neighbors = def.map(|def| super::card::neighbors(view, def));
+        hit
+    });
+    let hits = hits.collect();
     Ok(Found { hits, confidence, missing: expected::missing(view, &query) })
+}
+
+/// The words of a search: finds them in lines, with their weights.
+struct Words {
+    matcher: LineMatcher,
+    weights: Vec<f64>,
+}
+
+/// A hit without its score and its neighbours.
+fn hit(units: &mut Units, sources: &mut Sources, words: &mut Words, found: &retrieve::Hit) -> Hit {
+    let (view, unit) = (units.view, &found.unit);
+    let source = sources.of(view, unit.file);
+    let range = source.utf16(unit.span());
+    let features = &found.scored.features;
+    let signals = FEATURES.iter().map(|f| (f.name.to_owned(), round(features.get(f.feature))));
+    let symbol = unit.def.some().map(|def| convert::symbol(view, def)).filter(|s| !s.signature.is_empty());
+    let mut matches = Vec::new();
+    words.matcher.find(source.slice(source.lines().lines_span(unit.lines())), &mut matches);
+    matches.sort_unstable();
+    matches.dedup();
+    let place = Place::of(units, unit, &source, &matches, &words.weights);
+    let mut text = String::new();
+    place.write(&found.file.path, &mut text);
+    let title = || places::title(units, unit, &source);
+    Hit {
+        file_rel_path: found.file.path.to_string(),
+        range: Range { start: range.start, end: range.end },
+        lines: convert::lines(unit.lines()),
+        title: symbol.as_ref().map_or_else(title, |s| s.signature.clone()),
+        chunk_uid: sources.uid(units, unit).to_string(),
+        symbol_id: symbol.and_then(|s| s.symbol_id),
+        line: place.line,
+        name: place.name,
+        match_line: place.at,
+        text: text.trim_end().to_owned(),
+        score: 0.0,
+        neighbors: None,
+        signals: signals.filter(|(_, strength)| *strength > 0.0).collect::<BTreeMap<_, _>>(),
+    }
 }
 
 /// Definitions by symbol id, place, qualified name or name; when there is none of exactly that

@@ -39,9 +39,10 @@ impl Seats {
     pub fn take(&self) -> Option<Arc<Seat>> {
         let mut taken = self.lock();
         if taken.len() >= CONNECTIONS_MAX {
-            let silent_since = self.now_ms().saturating_sub(SILENT_MIN.as_millis() as u64);
+            let (now, silent) = (self.now_ms(), SILENT_MIN.as_millis() as u64);
             let idle = taken.values().filter(|p| {
-                !p.is_busy.load(Ordering::Relaxed) && p.active_ms.load(Ordering::Relaxed) <= silent_since
+                let active = p.active_ms.load(Ordering::Relaxed);
+                !p.is_busy.load(Ordering::Relaxed) && active + silent <= now
             });
             let out = idle.min_by_key(|p| {
                 (p.has_asked.load(Ordering::Relaxed), p.active_ms.load(Ordering::Relaxed), p.number)

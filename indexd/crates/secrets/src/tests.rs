@@ -332,7 +332,12 @@ fn a_line_of_any_length_is_looked_at() {
             // These read a line from its start.
             if matches!(
                 rule,
-                "generic-docker" | "generic-pair" | "generic-define" | "generic-block" | "config-password"
+                "generic-docker"
+                    | "generic-pair"
+                    | "generic-define"
+                    | "generic-block"
+                    | "generic-plist"
+                    | "config-password"
             ) {
                 continue;
             }

@@ -86,10 +86,7 @@ pub fn grep(
     let n_lines = counts.iter().map(|(_, n)| n).sum();
     let file = |(f, n): (FileDoc, u64)| GrepFile { file_rel_path: snapshot.path(f).to_string(), n_lines: n };
     let files: Vec<GrepFile> = counts.into_iter().map(file).collect();
-    let text = match p.max_tokens {
-        Some(max) => Some(text::text(&text::of(snapshot, &lines, &files, p), max, counter)),
-        None => None,
-    };
+    let text = p.max_tokens.map(|max| text::text(&text::of(snapshot, &lines, &files, p), max, counter));
     if chooses || p.max_tokens.is_some() {
         lines = lines.into_iter().skip(p.skip as usize).take(most as usize).collect();
     }

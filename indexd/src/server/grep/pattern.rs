@@ -268,7 +268,7 @@ mod tests {
     proptest! {
         #[test]
         fn no_text_with_a_match_is_passed_over(
-            pattern in "[abkS]{1,4}([.|?+*]|[|]?[abks]{1,3}|[(]a|b[)]|[[]abk[]]){0,4}",
+            pattern in "[abkS]{1,4}([.|?+*]|[|]?[abks]{1,3}|[(]a|b[)]|\\[abk\\]){0,4}",
             text in "[abkKsSſ\u{212a}q \n]{0,40}",
             ignore_case: bool,
             word: bool,

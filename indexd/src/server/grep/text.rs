@@ -86,7 +86,7 @@ pub fn text(page: &Page, max: u32, counter: &dyn TokenCounter) -> String {
 }
 
 /// What lines below one heading have in common.
-fn head_of<'l>(line: Option<&'l GrepLine>) -> Option<(usize, &'l str, Option<&'l str>, u32)> {
+fn head_of(line: Option<&GrepLine>) -> Option<(usize, &str, Option<&str>, u32)> {
     line.map(|l| {
         let within = l.within.as_ref();
         (section(l), &*l.file_rel_path, within.map(|w| &*w.name), within.map_or(0, |w| w.lines.start))
