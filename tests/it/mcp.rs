@@ -169,7 +169,7 @@ fn both_eras_serve_every_tool() {
         ("build_context_pack", json!({"query": QUERY}), "func Delay(n int) int"),
         ("context_pack_create", json!({"query": "Get"}), "packId: pack:sha256:"),
         ("context_pack.create", json!({"query": "Get"}), "packId: pack:sha256:"),
-        ("search_code", json!({"query": "Delay"}), "retry.go:3-4"),
+        ("search_code", json!({"query": "Delay"}), "retry.go:4 Delay"),
         ("locate_symbol", json!({"name": "Delay"}), "retry.go:3-4"),
         ("callers", json!({"symbol": "Delay"}), "function Get"),
         ("callees", json!({"symbol": "Get"}), "function Delay"),
@@ -543,7 +543,7 @@ fn the_client_of_rmcp_is_served_in_both_eras() {
             let mut child = tokio::process::Command::from(command).kill_on_drop(true).spawn().unwrap();
             let pipes = (child.stdout.take().unwrap(), child.stdin.take().unwrap());
             let client = rmcp::service::serve_client_with_lifecycle((), pipes, mode).await.unwrap();
-            assert_eq!(client.list_all_tools().await.unwrap().len(), 9);
+            assert_eq!(client.list_all_tools().await.unwrap().len(), 10);
             let mut call = CallToolRequestParams::new("build_context_pack");
             call.arguments = json!({"query": QUERY}).as_object().cloned();
             let result = client.call_tool(call).await.unwrap();
@@ -580,7 +580,7 @@ fn check_sdk(user: &User, output: &Output, version: Option<&str>) {
     let got: Value = serde_json::from_str(&ok(output)).unwrap();
     let printed = ok(&user.ctl(&["pack", QUERY, "--text"]));
     assert_eq!(got["text"].as_str().unwrap().trim_end(), printed.trim_end());
-    assert_eq!(got["tools"].as_array().unwrap().len(), 9);
+    assert_eq!(got["tools"].as_array().unwrap().len(), 10);
     assert!(got["wrong"].as_str().unwrap().contains("POC_E_SYMBOL_NOT_FOUND"), "{got}");
     if let Some(version) = version {
         assert_eq!(got["version"], version);

@@ -62,7 +62,7 @@ const BLOCKS: [(&str, &str, Run); 33] = [
     ("docs/mcp.md", "meta=", Prints("# code\n")),
     ("docs/page.md", "ctl map --html", Writes("main.svg")),
     ("docs/page.md", "ctl pack", Prints("xdg-open pack.html")),
-    ("docs/reviews.md", "git clone", Prints("client.go  modified +1 -1")),
+    ("docs/reviews.md", "git clone", Prints("## Change: client.go (modified)")),
     ("docs/scip.md", "npm install", Not("installs programs; tests/it/imports.rs reads what is exported")),
     ("docs/scip.md", "cargo run --release", Not(MEASURES)),
     ("docs/scip.md", "ctl export scip", Prints("the import is taken back")),

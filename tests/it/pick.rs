@@ -79,7 +79,7 @@ fn what_is_chosen_on_a_terminal_is_printed() {
     let child = started(&user, &terminal, &[]);
     let shown = terminal.screen();
     assert!(shown.contains("4 │ func Delay(n int) int { return 1 << n }"), "{shown}");
-    assert!(shown.contains("of 8,000 tokens"), "{shown}");
+    assert!(shown.contains("of 4,000 tokens"), "{shown}");
     terminal.type_in(" ");
     terminal.until("the first item is dropped", is_dropped);
     terminal.type_in("\r");

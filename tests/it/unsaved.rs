@@ -256,7 +256,7 @@ fn a_draft_is_tried_on_the_command_line() {
     child.stdin.take().unwrap().write_all(draft.as_bytes()).unwrap();
     let from_stdin = String::from_utf8(child.wait_with_output().unwrap().stdout).unwrap();
     let callers = ok(&user.ctl(&["callers", "Delay", "--overlay", &named]));
-    assert!(callers.contains("Jitter  jitter.go:3"), "{callers}");
+    assert!(callers.contains("jitter.go:3: func Jitter"), "{callers}");
     check_failure(&user.ctl(&["symbol", "Jitter"]), 66, "POC_E_SYMBOL_NOT_FOUND");
     user.write("repo/jitter.go", draft);
     let saved = ok(&user.ctl(&question));

@@ -36,10 +36,7 @@ pub fn pack(common: &Common, args: &PackArgs) -> Result<(), Failure> {
     let mut session = Session::open(common)?;
     let mut progress = Progress::new(common.quiet);
     let mut params = params(common, args, query.as_deref(), &progress)?;
-    // Colours in a pipe were asked for: they go to a pager.
-    let is_seen = std::io::stdout().is_terminal() || Style::of_stdout(common.color).color;
-    let is_for_people = !args.text && (is_seen || args.explain == Some(true));
-    let is_text = args.template.is_some() || !(common.json || args.brief || is_for_people);
+    let is_text = prints_text(common, args);
     params.call.rendered = is_text && args.html.is_none() && !args.write;
     params.call.page = args.html.is_some();
     check_page(args.html.as_deref(), "pack.html")?;
@@ -70,20 +67,38 @@ pub fn pack(common: &Common, args: &PackArgs) -> Result<(), Failure> {
             true => out.object("PackRecord", PackRecord { pack_id })?,
             false => out.line(&pack_id)?,
         }
-    } else if common.json {
-        out.json_line(answer.pack.get())?;
-    } else if is_text {
-        let rendered = answer.rendered.as_deref().unwrap_or("");
-        let nothing = match rendered.is_empty() {
-            true => format!("{}\n", pack_text::nothing(&parse(answer.pack)?)),
-            false => String::new(),
-        };
-        out.text(if rendered.is_empty() { &nothing } else { rendered })?;
     } else {
-        out.styled(&text(common, args, &parse(answer.pack)?, args.brief))?;
+        print(common, args, &answer, is_text, &mut out)?;
     }
     note(common, &answer.envelope, &warnings(answer.pack.get())?);
     out.finish()
+}
+
+/// Whether the budgeted text is printed: into pipes, with a template and on demand.
+fn prints_text(common: &Common, args: &PackArgs) -> bool {
+    // Colours in a pipe were asked for: they go to a pager.
+    let is_seen = std::io::stdout().is_terminal() || Style::of_stdout(common.color).color;
+    let is_for_people = !args.text && (is_seen || args.explain == Some(true));
+    args.template.is_some() || !(common.json || args.brief || is_for_people)
+}
+
+/// Prints a pack as JSON, as the budgeted text, or for people.
+fn print(
+    common: &Common,
+    args: &PackArgs,
+    answer: &PackResult,
+    is_text: bool,
+    out: &mut Output,
+) -> Result<(), Failure> {
+    if common.json {
+        return out.json_line(answer.pack.get());
+    }
+    match answer.rendered.as_deref().filter(|_| is_text) {
+        Some("") => out.line(&pack_text::nothing(&parse(answer.pack)?))?,
+        Some(text) => out.text(text)?,
+        None => out.styled(&text(common, args, &parse(answer.pack)?, args.brief))?,
+    }
+    Ok(())
 }
 
 /// A pack for people.

@@ -215,7 +215,9 @@ pub fn sentence(c: &Coverage, calls: bool) -> Vec<String> {
         .iter()
         .filter(|(r, _)| n_of(r) > 0)
         .map(|(r, words)| {
-            if reasons.iter().filter(|(r, _)| n_of(r) > 0).count() > 1 {
+            let is_one = reasons.iter().filter(|(r, _)| n_of(r) > 0).count() == 1;
+            // The reasons count uses that are no calls as well.
+            if !is_one && c.values_same_name == 0 {
                 format!("{} {words}", n_of(r))
             } else {
                 (*words).to_owned()
@@ -261,5 +263,7 @@ pub fn is_behind(view: &dyn IndexView, def: DefDoc) -> bool {
     let record = view.def(def);
     let roles = view.file(record.file).roles;
     let later = [FileRoles::DOC, FileRoles::GENERATED, FileRoles::VENDORED, FileRoles::EXAMPLE];
-    convert::is_test(view, &record) || later.iter().any(|r| roles.has(*r))
+    let path = view.path(record.file);
+    let in_docs = path.split('/').rev().skip(1).any(|folder| matches!(folder, "doc" | "docs"));
+    in_docs || convert::is_test(view, &record) || later.iter().any(|r| roles.has(*r))
 }

@@ -376,10 +376,10 @@ fn root_of(cwd: &Path, home: &Path, is_registered: impl Fn(&Path) -> bool) -> Op
     let nearest = registered.max(repository_around(cwd).filter(allowed));
     let is_project = |dir: &&Path| MANIFESTS.iter().any(|n| dir.join(n).symlink_metadata().is_ok());
     // Below the home folder all is the user's own; elsewhere a stray manifest may be anybody's.
-    let own = cwd.ancestors().take_while(|dir| allowed(dir));
+    let mut own = cwd.ancestors().take_while(|dir| allowed(dir));
     let project = || match cwd.starts_with(home) {
         true => own.filter(is_project).last(),
-        false => own.filter(is_project).next(),
+        false => own.find(is_project),
     };
     nearest.or_else(project).or_else(|| Some(cwd).filter(allowed)).map(Path::to_owned)
 }

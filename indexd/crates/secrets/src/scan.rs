@@ -263,11 +263,7 @@ fn is_password(name: &str) -> bool {
     let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
     let words = name.rsplit(|c| !is_word(c)).filter(|w| w.bytes().any(|b| b.is_ascii_alphanumeric()));
     let is_between = |w: &&str| holds(BETWEEN, w) || w.bytes().all(|b| b.is_ascii_digit());
-    words
-        .take(WORDS_BETWEEN)
-        .skip_while(is_between)
-        .next()
-        .is_some_and(|w| is_one(w.trim_matches(['_', '-'])))
+    words.take(WORDS_BETWEEN).find(|w| !is_between(w)).is_some_and(|w| is_one(w.trim_matches(['_', '-'])))
 }
 
 /// Words before a value among which its name is.

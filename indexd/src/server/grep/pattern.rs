@@ -63,7 +63,7 @@ impl Pattern {
     }
 }
 
-fn need(pattern: &str, how: How) -> Result<Need, regex_syntax::Error> {
+fn need(pattern: &str, how: How) -> Result<Need, Box<regex_syntax::Error>> {
     let escaped;
     let pattern = if how.fixed {
         escaped = regex_syntax::escape(pattern);
@@ -73,7 +73,7 @@ fn need(pattern: &str, how: How) -> Result<Need, regex_syntax::Error> {
     };
     let mut parser =
         ParserBuilder::new().case_insensitive(how.ignore_case).multi_line(true).utf8(false).build();
-    let held = held(&parser.parse(pattern)?);
+    let held = held(&parser.parse(pattern).map_err(Box::new)?);
     Ok(match held.exact {
         Some(strings) => all(vec![held.need, of_strings(&strings, how.word)]),
         None => held.need,

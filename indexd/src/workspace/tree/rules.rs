@@ -218,7 +218,7 @@ impl Layer {
     fn matched<'l>(&self, set: &'l Set, rel: &str, is_dir: bool) -> Option<Verdict<'l>> {
         let patterns = set.patterns.get_or_init(|| Patterns::of(&set.text, self.case));
         let (pattern, line) = if self.prefix.is_empty() {
-            patterns.last_of(rel[self.base_len..].as_bytes(), is_dir, self.case)?
+            patterns.last_of(&rel.as_bytes()[self.base_len..], is_dir, self.case)?
         } else {
             patterns.last_of(format!("{}{rel}", self.prefix).as_bytes(), is_dir, self.case)?
         };

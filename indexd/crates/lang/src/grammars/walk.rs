@@ -283,8 +283,7 @@ impl<'s, 'g> Walk<'s, 'g> {
         }
         let before = self.text.get(head_start as usize..found.span.start as usize).unwrap_or("");
         let of_class = if is_ecma { self.of_class(rule, &found, before, inside) } else { ecma::OfClass::No };
-        let is_value = !is.is_callable() && !is.is_type() && is != DefKind::Module;
-        let is_local = is_value && inside.is_running || is_outside;
+        let is_local = is_value(is) && inside.is_running || is_outside;
         let has_no_place = of_class.class().is_none() && is_local || of_class == ecma::OfClass::None;
         if rule.needs_body && body.is_none() || has_no_place {
             return false;
@@ -517,8 +516,7 @@ impl<'s, 'g> Walk<'s, 'g> {
         owner: DefIdx,
         rule: &Define,
     ) -> DefFlags {
-        let table = self.grammar.table;
-        let language = table.language;
+        let language = self.grammar.table.language;
         let mut flags = DefFlags::default();
         let mut set = |is: bool, flag: DefFlags| {
             if is {
@@ -534,17 +532,21 @@ impl<'s, 'g> Walk<'s, 'g> {
         set(has_word(before, &["static"]) && in_type, DefFlags::STATIC);
         set(has_word(before, &["async", "suspend"]), DefFlags::ASYNC);
         set(has_word(before, &["abstract"]), DefFlags::ABSTRACT);
-        let is_marked = table.test_marks.iter().any(|m| before.contains(m));
-        let is_named = self.is_test_file && is.is_callable() && name.starts_with("test");
-        let is_macro = matches!(rule.name, Name::Macro);
-        let is_title = matches!(rule.name, Name::Call(_)) || is_macro && name.contains('.');
-        let is_marked = is_marked || is_macro && before.contains("TEST");
-        set(is_marked || is_named || is_title, DefFlags::TEST);
+        let is_title =
+            matches!(rule.name, Name::Call(_)) || matches!(rule.name, Name::Macro) && name.contains('.');
+        set(is_title || self.is_marked_as_test(name, is, before, rule), DefFlags::TEST);
         set(is_title, DefFlags::TITLE);
         let is_extension = language == Language::Kotlin && before.trim_end().ends_with('.');
         set(is_extension || language == Language::Lua && rule.kind == "field", DefFlags::OF_VALUE);
         set(language == Language::Scala && is.is_type() && has_word(before, &["object"]), DefFlags::STATIC);
         flags
+    }
+
+    /// Whether the words before a definition, or its name in a file of tests, say that it is a test.
+    fn is_marked_as_test(&self, name: &str, is: DefKind, before: &str, rule: &Define) -> bool {
+        let is_named = self.is_test_file && is.is_callable() && name.starts_with("test");
+        let is_macro = matches!(rule.name, Name::Macro) && before.contains("TEST");
+        is_named || is_macro || self.grammar.table.test_marks.iter().any(|m| before.contains(m))
     }
 
     /// Whether others can name a definition, by the words before it.
@@ -843,6 +845,11 @@ impl<'s, 'g> Walk<'s, 'g> {
         let scope = self.around;
         self.b.imports.push(Import { module, level, name, alias, kind, at, span, scope, conditional: false });
     }
+}
+
+/// Whether a definition is neither called nor a type or module.
+fn is_value(is: DefKind) -> bool {
+    !is.is_callable() && !is.is_type() && is != DefKind::Module
 }
 
 /// A name in the source.

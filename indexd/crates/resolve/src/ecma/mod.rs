@@ -37,6 +37,9 @@ pub(crate) fn link(file: FileDoc, facts: Facts, recorder: &Recorder) -> Links {
     Linker::new(&loaded, recorder).run()
 }
 
+/// The function literal, and the place in its parameters, of each parameter of one.
+type FunctionOf = FxHashMap<BindingId, (ExprId, usize)>;
+
 /// One linking run. File 0 is the one being linked.
 struct Linker<'a> {
     files: Files<'a>,
@@ -55,7 +58,7 @@ struct Linker<'a> {
     attrs: FxHashMap<(Ty, NameId, bool), Rc<attrs::Attr>>,
     roots: FxHashMap<File, Rc<FxHashMap<ExprId, context::Root>>>,
     /// Function literals, and places in their parameters, by parameter.
-    functions: FxHashMap<File, Rc<FxHashMap<BindingId, (ExprId, usize)>>>,
+    functions: FxHashMap<File, Rc<FunctionOf>>,
     implementations: FxHashMap<(DefAt, &'a str), Vec<DefAt>>,
     /// Types that are expanded, one inside the other.
     n_expanded: u32,

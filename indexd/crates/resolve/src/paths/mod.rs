@@ -311,19 +311,14 @@ impl Linker<'_> {
         if let Some(found) = self.best(place.file, all, role, rule).filter(|_| !is_module) {
             return found;
         }
-        if let Some(import) = import {
-            let found = self.follow(place, &facts, import, role, steps);
-            let rule = if place.file == self.file { Rule::Import } else { Rule::Reexport };
-            // What an import names is no package where it is used as a type or called.
-            let is_name = name.starts_with(char::is_uppercase) || role != Role::Read;
-            if matches!(found.target, Target::Package(_)) && is_name && role != Role::Import {
-                return Found::new(Target::External, rule);
+        match (import, self.language()) {
+            (Some(import), _) => {
+                let found = self.follow(place, &facts, import, role, steps);
+                let rule = if place.file == self.file { Rule::Import } else { Rule::Reexport };
+                imported(found, name, role, rule)
             }
-            return found.through(rule);
-        }
-        match self.language() {
-            Language::Rust => self.through_globs(place, name, role, steps),
-            _ => Found::nothing(),
+            (None, Language::Rust) => self.through_globs(place, name, role, steps),
+            (None, _) => Found::nothing(),
         }
     }
 
@@ -586,6 +581,15 @@ fn is_enumerator(facts: &Facts, def: DefIdx) -> bool {
 /// Whether a definition has a body: behind its head stands more than the end of a statement.
 fn has_body(def: &Def) -> bool {
     def.span.end > def.head.end + 1
+}
+
+/// What an import leads to. It is no package where its name is used as a type or called.
+fn imported(found: Found, name: &str, role: Role, rule: Rule) -> Found {
+    let is_name = name.starts_with(char::is_uppercase) || role != Role::Read;
+    if matches!(found.target, Target::Package(_)) && is_name && role != Role::Import {
+        return Found::new(Target::External, rule);
+    }
+    found.through(rule)
 }
 
 #[cfg(test)]

@@ -166,20 +166,14 @@ impl<'a> Linker<'a> {
         let is_regular = module == top || self.package_file(&join(root, top)).is_some();
         let place = join(root, module);
         let is_proper = || !is_foreign_data(&place, own) && !is_aside(&place, own);
-        let class = match around {
-            true if is_regular => 0,
-            true => 2,
-            false if !is_proper() => return None,
-            false if self.is_source_root(root) => {
-                if is_regular {
-                    1
-                } else {
-                    3
-                }
-            }
+        let class = if around {
+            if is_regular { 0 } else { 2 }
+        } else if !is_proper() {
+            return None;
+        } else {
             // Somewhere else: only a package says that this is no coincidence.
-            false if is_regular && (is_init || module != top) => 4,
-            false => return None,
+            let is_package = is_regular && (is_init || module != top);
+            class_elsewhere(self.is_source_root(root), is_regular, is_package)?
         };
         if class > 0 && root != own && self.is_needed(own, top) {
             return None;
@@ -269,4 +263,13 @@ fn root_of<'p>(path: &'p str, suffix: &str) -> Option<&'p str> {
 /// Whether `root` is `dir` or a folder around it.
 fn is_around(root: &str, dir: &str) -> bool {
     root.is_empty() || dir == root || (dir.starts_with(root) && dir.as_bytes().get(root.len()) == Some(&b'/'))
+}
+
+/// The class of a root that is not around the file, 1 the best; `None` where it does not fit.
+fn class_elsewhere(is_source_root: bool, is_regular: bool, is_package: bool) -> Option<u8> {
+    match (is_source_root, is_regular) {
+        (true, true) => Some(1),
+        (true, false) => Some(3),
+        (false, _) => is_package.then_some(4),
+    }
 }

@@ -404,7 +404,8 @@ fn what_is_kept_for_the_next_request_can_be_let_go() {
 fn what_another_program_writes_to_an_open_index_is_noticed() {
     let text: String = (0..400).map(|i| format!("f{i}: f{} _w{i}\n", i / 2)).collect();
     let state = State { tree: [("f".into(), text)].into(), ..State::default() };
-    let changes: [&dyn Fn(&Path, &[u8]); 4] = [
+    type Change = dyn Fn(&Path, &[u8]);
+    let changes: [&Change; 4] = [
         &|data, whole| fs::write(data, whole).expect("the same bytes"),
         &|data, whole| fs::write(data, &whole[..whole.len() / 2]).expect("cut"),
         &|data, _| fs::remove_file(data).expect("removed"),

@@ -225,10 +225,8 @@ impl<'s> Visitor<'_, 's> {
         {
             node = last;
         }
-        match self.u.tree.node(node).kind() {
-            "return_statement" | "throw_statement" | "continue_statement" | "break_statement" => true,
-            _ => false,
-        }
+        let ends = ["return_statement", "throw_statement", "continue_statement", "break_statement"];
+        ends.contains(&self.u.tree.node(node).kind())
     }
 
     pub(super) fn if_statement(&mut self, node: usize) -> ExprId {
