@@ -98,6 +98,7 @@ impl From<WorkspaceError> for ErrorObject {
             }
             WorkspaceError::Config(e) => config_error(e),
             WorkspaceError::Io { source, .. } => Self::new(io_code(source), chain(&e)),
+            WorkspaceError::Store(e) if e.is_damage() => unreadable(e),
             WorkspaceError::Store(e) => store_error(e),
         }
     }
@@ -235,7 +236,7 @@ mod tests {
             (io(std::io::ErrorKind::PermissionDenied), 77),
             (WorkspaceError::Store(full()), 74),
             (WorkspaceError::Store(StoreError::Busy("x")), 75),
-            (WorkspaceError::Store(StoreError::Corrupt("x".into())), 70),
+            (WorkspaceError::Store(StoreError::Corrupt("x".into())), 69),
             (failed("disk-full"), 74),
             (failed("root-gone"), 66),
             (failed("permission"), 77),

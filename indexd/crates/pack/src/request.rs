@@ -250,6 +250,15 @@ fn check(request: &Request) -> Result<(), PackError> {
     {
         return invalid("query is empty");
     }
+    check_lengths(request)?;
+    if request.budgets.max_total_tokens.is_some() && request.context_budget.is_some() {
+        return invalid("maxTotalTokens and contextBudget exclude each other");
+    }
+    Ok(())
+}
+
+fn check_lengths(request: &Request) -> Result<(), PackError> {
+    let invalid = |detail: &str| Err(PackError::InvalidRequest { detail: detail.to_owned() });
     if request.expect.len() > limits::EXPECT_MAX {
         return invalid("expect has more than 64 entries");
     }
@@ -264,9 +273,6 @@ fn check(request: &Request) -> Result<(), PackError> {
     }
     if let Some(id) = request.seen.iter().find(|id| !id.starts_with("b3:") && !id.starts_with("pack:")) {
         return invalid(&format!("seen holds {id:?}, which is neither a chunk uid nor a pack id"));
-    }
-    if request.budgets.max_total_tokens.is_some() && request.context_budget.is_some() {
-        return invalid("maxTotalTokens and contextBudget exclude each other");
     }
     Ok(())
 }

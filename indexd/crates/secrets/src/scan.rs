@@ -215,17 +215,18 @@ fn passes(check: Check, secret: &str, before: &str) -> bool {
         Check::Chosen => {
             !is_code(secret) && (looks_random(secret) || looks_made_up(secret) || looks_chosen(secret))
         }
-        Check::Assigned => {
-            let name = name_before(before);
-            !names_something_public(before)
-                && !names_id(&name)
-                && !is_code(secret)
-                && (looks_random(secret)
-                    || (names_password(&name) && looks_made_up(secret))
-                    || (is_password(&name) && looks_chosen(secret))
-                    || (!name.contains("hash") && names_token(&name) && is_long_hex(secret)))
-        }
+        Check::Assigned => !names_something_public(before) && !is_code(secret) && is_assigned(secret, before),
     }
+}
+
+/// Whether a value looks like a secret of the kind that its name says.
+fn is_assigned(secret: &str, before: &str) -> bool {
+    let name = name_before(before);
+    let fits = looks_random(secret)
+        || (names_password(&name) && looks_made_up(secret))
+        || (is_password(&name) && looks_chosen(secret))
+        || (!name.contains("hash") && names_token(&name) && is_long_hex(secret));
+    fits && !names_id(&name)
 }
 
 /// What a value is assigned to, in small letters: the word before it and its separators.

@@ -337,6 +337,7 @@ fn a_line_of_any_length_is_looked_at() {
                     | "generic-define"
                     | "generic-block"
                     | "generic-plist"
+                    | "generic-default"
                     | "config-password"
             ) {
                 continue;

@@ -120,7 +120,7 @@ pub fn lines(text: &str, matcher: &RegexMatcher) -> Vec<Line> {
     let body = &bytes[bom..];
     while at < body.len() {
         let Ok(Some(found)) = matcher.find_at(body, at) else { break };
-        if found.start() >= body.len() {
+        if found.start() >= body.len() && body.ends_with(b"\n") {
             // Behind the last line end there is no line.
             break;
         }
@@ -166,6 +166,12 @@ mod tests {
         check("\u{feff}a\nb", "^a", &[1]);
         check("x\ny", r"x\s*y", &[]);
         check("a b\r\nc", "b\r$", &[1]);
+    }
+
+    #[test]
+    fn a_match_of_nothing_at_the_end_is_of_the_last_line() {
+        let pattern = Pattern::new(&[String::new()], How { word: true, ..How::default() }).unwrap();
+        assert_eq!(lines("ü ", &pattern.matcher).len(), 1);
     }
 
     proptest! {

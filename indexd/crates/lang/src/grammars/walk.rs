@@ -341,15 +341,18 @@ impl<'s, 'g> Walk<'s, 'g> {
             is_exported: false,
             depth: inside.depth,
         };
-        let has_scope =
-            self.grammar.table.language == Language::Rust && (is == DefKind::Module || is.is_callable());
-        let around = if has_scope { std::mem::replace(&mut self.around, idx) } else { self.around };
+        let around = if self.has_scope(is) { std::mem::replace(&mut self.around, idx) } else { self.around };
         self.children(at, inner, None);
         if let Some(behind) = self.body_behind(at, rule) {
             self.children(behind, inner, None);
             self.taken = Some(behind);
         }
         self.around = around;
+    }
+
+    /// Whether names that a definition holds are told apart by it.
+    fn has_scope(&self, is: DefKind) -> bool {
+        self.grammar.table.language == Language::Rust && (is == DefKind::Module || is.is_callable())
     }
 
     /// The class that a parameter or an assignment gives a field to.
