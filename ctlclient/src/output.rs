@@ -50,7 +50,7 @@ impl Output {
     }
 
     /// Writes text with styles, of which all that comes from elsewhere has been through
-    /// [`safe`](crate::style::safe).
+    /// [`safe`].
     ///
     /// # Errors
     /// As [`Failure::from`] an IO error.
