@@ -6,7 +6,7 @@
        (received (generate-new-buffer " *indexd*" t))
        (connection (make-network-process :name "indexd" :family 'local :service socket
                                          :buffer received :coding 'utf-8-unix))
-       (budgets '(:maxTotalTokens 8000 :maxBytesPerItem 16000 :maxItems 250 :maxItemsPerSection 80))
+       (budgets '(:maxTotalTokens 4000 :maxBytesPerItem 16000 :maxItems 250 :maxItemsPerSection 80))
        (params (list :cwd default-directory :query (cadr (member "--" command-line-args))
                      :includeExplain :false :defaultBudgets budgets)))
   (process-send-string

@@ -13,7 +13,7 @@ func main() {
 	var status struct{ Daemon struct{ Socket string } }
 	must(0, json.Unmarshal(must(exec.Command("ctl", "status", "--json").Output()), &status))
 	socket := must(net.Dial("unix", status.Daemon.Socket))
-	budgets := map[string]int{"maxTotalTokens": 8000, "maxBytesPerItem": 16000, "maxItems": 250, "maxItemsPerSection": 80}
+	budgets := map[string]int{"maxTotalTokens": 4000, "maxBytesPerItem": 16000, "maxItems": 250, "maxItemsPerSection": 80}
 	params := map[string]any{"cwd": must(os.Getwd()), "query": os.Args[1], "includeExplain": false, "rendered": true, "defaultBudgets": budgets}
 	must(0, json.NewEncoder(socket).Encode(map[string]any{"id": 1, "method": "pack", "params": params}))
 	var answer struct { Error any; Result struct { Rendered string; Pack struct{ PackId string } } }

@@ -1,7 +1,7 @@
 -- nvim -l pack.lua QUERY: the pack's id and its places. `ctl` starts the daemon.
 vim.system({ 'ctl', '--quiet', 'daemon', 'start' }):wait()
 local status = vim.json.decode(vim.system({ 'ctl', 'status', '--json' }):wait().stdout)
-local budgets = { maxTotalTokens = 8000, maxBytesPerItem = 16000, maxItems = 250, maxItemsPerSection = 80 }
+local budgets = { maxTotalTokens = 4000, maxBytesPerItem = 16000, maxItems = 250, maxItemsPerSection = 80 }
 local params = { cwd = vim.uv.cwd(), query = arg[1], includeExplain = false, defaultBudgets = budgets }
 local pipe, buffer = assert(vim.uv.new_pipe()), ''
 pipe:connect(status.daemon.socket, function(failed)

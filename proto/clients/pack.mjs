@@ -6,7 +6,7 @@ import { createInterface } from 'node:readline';
 execFileSync('ctl', ['--quiet', 'daemon', 'start'], { stdio: ['ignore', 'ignore', 'inherit'] });
 const { daemon } = JSON.parse(execFileSync('ctl', ['status', '--json'], { encoding: 'utf8' }));
 const socket = connect(daemon.socket);
-const defaultBudgets = { maxTotalTokens: 8000, maxBytesPerItem: 16000, maxItems: 250, maxItemsPerSection: 80 };
+const defaultBudgets = { maxTotalTokens: 4000, maxBytesPerItem: 16000, maxItems: 250, maxItemsPerSection: 80 };
 const params = { cwd: process.cwd(), query: process.argv[2], includeExplain: false, defaultBudgets };
 socket.write(JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'pack', params }) + '\n');
 for await (const line of createInterface({ input: socket })) {

@@ -9,7 +9,7 @@ connection.connect(status["daemon"]["socket"])
 lines = connection.makefile("rw", encoding="utf-8", newline="\n")
 params = {
     "cwd": os.getcwd(), "query": sys.argv[1], "includeExplain": False, "progress": True,
-    "defaultBudgets": {"maxTotalTokens": 8000, "maxBytesPerItem": 16000, "maxItems": 250, "maxItemsPerSection": 80},
+    "defaultBudgets": {"maxTotalTokens": 4000, "maxBytesPerItem": 16000, "maxItems": 250, "maxItemsPerSection": 80},
 }
 lines.write(json.dumps({"jsonrpc": "2.0", "id": 1, "method": "pack", "params": params}) + "\n")
 lines.flush()

@@ -8,7 +8,7 @@ fn main() -> Result<(), Error> {
     let status = Command::new("ctl").args(["status", "--json"]).output()?.stdout;
     let status: Value = serde_json::from_slice(&status)?;
     let mut socket = UnixStream::connect(status["daemon"]["socket"].as_str().unwrap_or_default())?;
-    let budgets = r#"{"maxTotalTokens":8000,"maxBytesPerItem":16000,"maxItems":250,"maxItemsPerSection":80}"#;
+    let budgets = r#"{"maxTotalTokens":4000,"maxBytesPerItem":16000,"maxItems":250,"maxItemsPerSection":80}"#;
     let budgets: Value = serde_json::from_str(budgets)?;
     let (cwd, query) = (env::current_dir()?, env::args().nth(1));
     let params = json!({"cwd": cwd, "query": query, "includeExplain": false, "rendered": true, "defaultBudgets": budgets});

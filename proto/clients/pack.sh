@@ -4,7 +4,7 @@ set -eu
 ctl --quiet daemon start > /dev/null
 socket=$(ctl status --json | sed 's/.*"socket":"\([^"]*\)".*/\1/')
 text() { printf '%s' "$1" | tr '\n\t' '  ' | sed 's/[\\"]/\\&/g'; }
-budgets='{"maxTotalTokens":8000,"maxBytesPerItem":16000,"maxItems":250,"maxItemsPerSection":80}'
+budgets='{"maxTotalTokens":4000,"maxBytesPerItem":16000,"maxItems":250,"maxItemsPerSection":80}'
 answer=$(printf '{"id":1,"method":"pack","params":{"cwd":"%s","query":"%s","includeExplain":false,"defaultBudgets":%s}}\n' \
     "$(text "$PWD")" "$(text "$1")" "$budgets" | socat -t 600 - "UNIX-CONNECT:$socket")
 case $answer in *'"error":'*'"code":"'*) printf '%s\n' "$answer" >&2; exit 1 ;; esac
