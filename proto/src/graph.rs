@@ -148,10 +148,10 @@ pub struct Coverage {
     pub vendored: u64,
     /// Files of other kinds: searchable, never linked.
     pub other: u64,
-    /// Places of the same name in the indexed text that have no edge and are no local, definition or comment;
+    /// Places of the same name in the indexed text that have no edge and are not a local, definition or comment;
     /// for `graph.callees` calls inside the roots.
     pub unresolved_same_name: u64,
-    /// Those among them that are no calls; of `graph.callers` alone.
+    /// Those among them that are not calls; of `graph.callers` alone.
     #[serde(default)]
     pub values_same_name: u64,
     /// Files that hold the name and were not looked at, since so many do.

@@ -98,7 +98,7 @@ fn none_is_said_together_with_what_may_be_missing() {
         statement(Relation::Callers, "used"),
         (
             vec![],
-            "no callers; 1 possible by name (values of unknown type, not found); 1 where it is no call; \
+            "no callers; 1 possible by name (values of unknown type, not found); 1 where it is not a call; \
              1 file with the name has syntax errors"
                 .into()
         )

@@ -86,7 +86,7 @@ pub fn content(path: &str, r: &mut Numbers) -> String {
     out
 }
 
-/// Names that are no identifiers, and some that are: those that two definitions bear differ in one letter,
+/// Names that are not identifiers, and some that are: those that two definitions bear differ in one letter,
 /// and each is there up to three times. Descriptors of all lengths up to nine bytes are among them.
 const ODD: [&str; 16] = [
     "a[i]", "a[k]", "fooA", "fooC", "a", "c", "ab", "a b", "a c", "x-y", "x-{", "é", "ê", "`", "+", "fooABab",

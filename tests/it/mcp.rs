@@ -33,7 +33,7 @@ fn a_line_that_is_not_json_is_answered() {
     assert!(answer["result"]["tools"].is_array(), "{answer}");
 }
 
-/// What the command line only warns of is no reason to refuse an agent.
+/// What the command line only warns of is not a reason to refuse an agent.
 #[test]
 fn settings_that_do_not_count_are_a_note() {
     let user = User::new();

@@ -182,7 +182,7 @@ fn names_as_words_and_strings_are_said() {
     check_open(&[("a.py", py)], "handler", &["a.py:4 string"]);
 }
 
-/// What is no definition that a linker follows may still be used.
+/// What is not a definition that a linker follows may still be used.
 #[test]
 fn fields_by_name_are_said() {
     for (path, text, name) in [
@@ -208,7 +208,7 @@ fn what_could_be_a_use_comes_before_what_is_external() {
     let said = &found.coverage.statement;
     assert!(
         said.starts_with(
-            "no callers; 1 possible by name (values of unknown type); 1 where it is no call; 12 external"
+            "no callers; 1 possible by name (values of unknown type); 1 where it is not a call; 12 external"
         ),
         "{said}"
     );

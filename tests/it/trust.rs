@@ -96,7 +96,7 @@ fn damage_while_an_index_is_open_is_found_by_an_export_or_when_it_is_closed() {
     }
 }
 
-/// A list of workspaces that is no list any more keeps no daemon from starting.
+/// A list of workspaces that is not a list any more keeps no daemon from starting.
 #[test]
 fn a_damaged_list_of_workspaces_costs_what_is_damaged() {
     let user = User::new();

@@ -47,7 +47,7 @@ fn answer(common: &Common, input: &str) -> Option<Value> {
     let name = name_of(&event["tool_input"])?;
     let cwd = event["cwd"].as_str().map(str::to_owned);
     let cwd = cwd.or_else(|| std::env::current_dir().ok()?.to_str().map(str::to_owned))?;
-    // A search elsewhere is no reason to index that folder.
+    // A search elsewhere is not a reason to index that folder.
     repository_around(Path::new(&cwd))?;
     let common = Common { timeout: Some(TIMEOUT_S), quiet: true, ..common.clone() };
     let mut session = match Session::connect(&common, Start::Never) {

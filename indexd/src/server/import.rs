@@ -104,7 +104,7 @@ fn about_nothing(index: &indexd_scip::ForeignIndex, imported: &indexd_scip::Impo
                 "{what} {n} documents of the index is about a file with definitions: {} are vendored copies or no source code",
                 imported.unfit_files.len()
             );
-            (what, "make the index of source code that is no copy of another project")
+            (what, "make the index of source code that is not a copy of another project")
         }
     } else {
         let what = format!(

@@ -216,7 +216,7 @@ pub fn sentence(c: &Coverage, calls: bool) -> Vec<String> {
         .filter(|(r, _)| n_of(r) > 0)
         .map(|(r, words)| {
             let is_one = reasons.iter().filter(|(r, _)| n_of(r) > 0).count() == 1;
-            // The reasons count uses that are no calls as well.
+            // The reasons count uses that are not calls as well.
             if !is_one && c.values_same_name == 0 {
                 format!("{} {words}", n_of(r))
             } else {
@@ -230,7 +230,7 @@ pub fn sentence(c: &Coverage, calls: bool) -> Vec<String> {
         out.push(format!("{n_possible} possible by name ({})", said.join(", ")));
     }
     if calls && c.values_same_name > 0 {
-        out.push(format!("{} where it is no call", c.values_same_name));
+        out.push(format!("{} where it is not a call", c.values_same_name));
     }
     let text: u64 = n_of(NOT_FOLLOWED) + n_of(STRING);
     let first = c.unresolved_examples.iter().find(|p| p.reason == NOT_FOLLOWED || p.reason == STRING);

@@ -165,7 +165,7 @@ fn one_line(text: &str) -> String {
     text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
 }
 
-/// The same with what Markdown would take for more than text: a name of a repository is no tag, no link and
+/// The same with what Markdown would take for more than text: a name of a repository is not a tag, a link or
 /// no code.
 fn plain(text: &str) -> String {
     let mut out = String::with_capacity(text.len());

@@ -16,7 +16,7 @@ const BITS_EACH: usize = 4;
 /// The code that stands before the letters of a short word; no byte has it.
 const SHORT_WORD: u32 = 127;
 
-/// The code of each byte: 0 for the line end, one for each character of ASCII that is no capital, one for
+/// The code of each byte: 0 for the line end, one for each character of ASCII that is not a capital, one for
 /// capitals and small letters together. Other bytes share the rest, three by three.
 const CODES: [u8; 256] = {
     let mut codes = [0; 256];

@@ -58,7 +58,7 @@ fn name_of_called(facts: Facts, mut callee: ExprId) -> u32 {
     facts.expr(callee).at
 }
 
-/// Whether a value comes out of a call. A class gives what it makes, which is no flow.
+/// Whether a value comes out of a call. A class gives what it makes, which is not a flow.
 fn returns(facts: Facts, def: DefIdx) -> bool {
     let d = facts.def(def);
     d.kind.is_callable() && !(d.returns.is_empty() && d.results.is_empty())

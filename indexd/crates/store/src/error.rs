@@ -97,7 +97,7 @@ mod tests {
         check(heed::Error::Mdb(MdbError::Corrupted), |e| matches!(e, StoreError::Corrupt(_)), true);
         check(heed::Error::Mdb(MdbError::ReadersFull), |e| matches!(e, StoreError::Busy(_)), false);
         check(heed::Error::EnvAlreadyOpened, |e| matches!(e, StoreError::Busy(_)), false);
-        // The environment has to be opened anew, and what a caller did wrong is no damage.
+        // The environment has to be opened anew, and what a caller did wrong is not damage.
         for e in [MdbError::BadTxn, MdbError::Panic, MdbError::BadValSize] {
             check(heed::Error::Mdb(e), |e| matches!(e, StoreError::Lmdb(_)), false);
         }

@@ -228,7 +228,7 @@ pub(crate) fn was_quarantined(dir: &Path) -> bool {
 /// Makes the data file as long as its newer meta page says. LMDB does not write pages at its end that a
 /// transaction took and gave back, so that a sound file may end before them; a file that was cut ends
 /// before pages that are read, of which LMDB would die by a bus error. Both are told apart by what is
-/// read: behind its end such a file holds zeros, which are no page.
+/// read: behind its end such a file holds zeros, which are not a page.
 pub(crate) fn lengthen(dir: &Path) -> Result<()> {
     use std::io::Read;
     const PAGE_HEADER: usize = 16;

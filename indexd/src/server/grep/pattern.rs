@@ -36,7 +36,7 @@ impl Pattern {
     /// Reads patterns.
     ///
     /// # Errors
-    /// `POC_E_INVALID_REQUEST` for none, too many, and what is no expression.
+    /// `POC_E_INVALID_REQUEST` for none, too many, and what is not an expression.
     pub fn new(patterns: &[String], how: How) -> Result<Self, ErrorObject> {
         let bytes: usize = patterns.iter().map(String::len).sum();
         if patterns.is_empty() || patterns.len() > GREP_PATTERNS_MAX || bytes > QUERY_BYTES_MAX {

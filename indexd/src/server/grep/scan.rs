@@ -111,7 +111,7 @@ fn read(packed: &[Vec<u8>], pattern: &Pattern, n_threads: usize) -> Vec<Option<V
     })
 }
 
-/// The matching lines of a text. A byte order mark is no part of the first.
+/// The matching lines of a text. A byte order mark is not part of the first.
 pub fn lines(text: &str, matcher: &RegexMatcher) -> Vec<Line> {
     let bytes = text.as_bytes();
     let mut out = Vec::new();

@@ -227,7 +227,7 @@ impl Layer {
 }
 
 impl Patterns {
-    /// Reads a file of patterns. A line that is no pattern counts for nothing, as in git.
+    /// Reads a file of patterns. A line that is not a pattern counts for nothing, as in git.
     fn of(text: &[u8], case: Case) -> Self {
         let mut out = Self::default();
         // The last line ends as all others do, for git too.
@@ -309,7 +309,7 @@ fn above(top: &Path, root: &Path) -> Vec<(PathBuf, String)> {
     out
 }
 
-/// A file of patterns in the tree; `None` when it is no regular file or cannot be read.
+/// A file of patterns in the tree; `None` when it is not a regular file or cannot be read.
 fn read_rules(path: &Path) -> Option<Vec<u8>> {
     fs::symlink_metadata(path).ok().filter(fs::Metadata::is_file)?;
     read_followed(path)

@@ -12,7 +12,7 @@ const TYPES: [&str; 12] = [
 ];
 
 /// What the head of a definition names that begins at `at`, where it is a call of a macro: its first
-/// argument that is no plain type. A test of a suite is named by both.
+/// argument that is not a plain type. A test of a suite is named by both.
 pub(super) fn named(head: &str, at: u32) -> Option<Found> {
     let open = head.find('(')?;
     let mut words = head[..open].split_whitespace().rev();

@@ -99,7 +99,7 @@ impl<'b, 's> Uses<'b, 's> {
         kinds: &'b Kinds,
         tree: &'b Flat<'b>,
     ) -> Self {
-        // A title is no name: a suite that stands in one may be a type.
+        // A title is not a name: a suite that stands in one may be a type.
         let named = b.defs.iter().enumerate().filter(|(_, d)| !d.flags.has(DefFlags::TITLE));
         let by_name = named.map(|(i, d)| (d.name_span.start, DefIdx(i as u32))).collect();
         let callables = b.defs.iter().filter(|d| d.kind.is_callable()).map(|d| d.name).collect();

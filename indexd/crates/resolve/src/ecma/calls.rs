@@ -643,7 +643,7 @@ impl<'a> Linker<'a> {
         }
     }
 
-    /// The parts that are no parameters take what they fit; the rest is for the parameters.
+    /// The parts that are not parameters take what they fit; the rest is for the parameters.
     fn unify_union(&mut self, parts: &[Ty], actual: Ty, solver: &mut Solver, depth: u32) {
         let is_var = |t: &&Ty| matches!(self.types.get(**t), Type::Var(..) | Type::StdVar(_));
         let (vars, others): (Vec<&Ty>, Vec<&Ty>) = parts.iter().partition(is_var);

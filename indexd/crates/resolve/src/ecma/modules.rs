@@ -212,7 +212,7 @@ fn may_fit(asked: &str, version: &str) -> bool {
     asked.is_none() || version.is_none() || asked == version
 }
 
-/// The first number of a version that is not zero, behind zeros; `None` for what is no plain version.
+/// The first number of a version that is not zero, behind zeros; `None` for what is not a plain version.
 fn major(version: &str) -> Option<(usize, &str)> {
     let version = version.trim_start_matches(['^', '~', '=', 'v', ' ']);
     let mut parts = version.split(['.', '-', ' ']).take(3);

@@ -13,7 +13,7 @@ use indexd_model::{
 use rustc_hash::FxHashSet;
 use smallvec::SmallVec;
 
-/// Candidates beyond this are no answer.
+/// Candidates beyond this are not an answer.
 const CANDIDATES_MAX: usize = 4;
 /// Files that may hold classes of one base.
 const DERIVED_FILES_MAX: usize = 24;

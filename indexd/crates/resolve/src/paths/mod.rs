@@ -583,7 +583,7 @@ fn has_body(def: &Def) -> bool {
     def.span.end > def.head.end + 1
 }
 
-/// What an import leads to. It is no package where its name is used as a type or called.
+/// What an import leads to. It is not a package where its name is used as a type or called.
 fn imported(found: Found, name: &str, role: Role, rule: Rule) -> Found {
     let is_name = name.starts_with(char::is_uppercase) || role != Role::Read;
     if matches!(found.target, Target::Package(_)) && is_name && role != Role::Import {

@@ -20,7 +20,7 @@ use std::rc::Rc;
 /// What makes a value of the fields of another that keywords name.
 const COPIES: [&str; 4] = ["dataclasses.replace", "copy.replace", "attr.evolve", "attrs.evolve"];
 
-/// Candidates beyond this are no answer.
+/// Candidates beyond this are not an answer.
 const CANDIDATES_MAX: usize = 6;
 
 /// Where a definition's own text stands: from its name to its end.

@@ -489,7 +489,7 @@ fn an_index_that_ends_before_its_last_page_is_sound() {
     assert_eq!(opened(dir.path(), CONFIG), "ready");
 }
 
-/// What a request may name is no reason for an error.
+/// What a request may name is not a reason for an error.
 #[test]
 fn what_can_be_no_key_has_no_row() {
     let World { store, dir: _dir } = World::build(&state(&[("f", "a: a;")]));

@@ -21,7 +21,7 @@ pub(super) fn rewritten(text: &str) -> Option<String> {
     writer.out.and_then(|out| String::from_utf8(out).ok())
 }
 
-/// The last token that is no comment.
+/// The last token that is not a comment.
 #[derive(Clone, Copy, PartialEq)]
 enum Last {
     /// A word, from where to where.

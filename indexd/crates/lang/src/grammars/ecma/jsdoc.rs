@@ -1,5 +1,5 @@
 //! Types in the comments before functions and variables of JavaScript: `@param {T} a`, `@returns {T}` and
-//! `@type {T}`. Names in them are no uses.
+//! `@type {T}`. Names in them are not uses.
 
 use super::visit::Visitor;
 use indexd_model::{DefIdx, ExprId, Node as Shape, Role, Source};

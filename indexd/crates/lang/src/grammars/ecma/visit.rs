@@ -290,7 +290,7 @@ impl<'b, 's> Visitor<'b, 's> {
         self.u.b.defs.iter().position(is_it).map(|i| DefIdx(i as u32))
     }
 
-    /// A member of a value; its name is no use where an import tells of it.
+    /// A member of a value; its name is not a use where an import tells of it.
     pub(super) fn attr(&mut self, base: ExprId, name: &'s str, at: u32, role: Role) -> ExprId {
         let name = self.u.b.str(name);
         let role = if self.imports.contains(&at) && role == Role::Read { Role::None } else { role };

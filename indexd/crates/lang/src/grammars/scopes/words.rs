@@ -94,7 +94,7 @@ impl<'b, 's> Uses<'b, 's> {
         self.b.expr(Shape::Attr { base, name }, at, role);
     }
 
-    /// A name that is no use by itself: what a member is looked for in.
+    /// A name that is not a use by itself: what a member is looked for in.
     fn base(&mut self, name: &'s str, at: u32) -> ExprId {
         let name = self.b.str(name);
         self.b.node(Shape::Name { name, binding: BindingId::NONE }, at)
