@@ -2,23 +2,10 @@
 
 use crate::answers::{World, ask, check_shape, world};
 use crate::client::{Client, run};
+use crate::support::git;
 use indexd_proto::pack::Pack;
 use serde_json::{Value, json};
 use std::path::Path;
-use std::process::Command;
-
-fn git(root: &str, args: &[&str]) -> String {
-    let out = Command::new("git")
-        .args(["-c", "user.name=A", "-c", "user.email=a@b", "-c", "commit.gpgsign=false"])
-        .args(args)
-        .current_dir(root)
-        .env("GIT_CONFIG_GLOBAL", "/dev/null")
-        .env("GIT_CONFIG_NOSYSTEM", "1")
-        .output()
-        .expect("git is installed");
-    assert!(out.status.success(), "git {args:?}: {}", String::from_utf8_lossy(&out.stderr));
-    String::from_utf8(out.stdout).unwrap()
-}
 
 fn edit(world: &World, path: &str, change: impl Fn(String) -> String) {
     let path = Path::new(&world.root).join(path);
@@ -33,9 +20,9 @@ fn committed() -> World {
     edit(&world, "retry_test.go", |_| {
         "package retry\n\nimport \"testing\"\n\nfunc TestDelay(t *testing.T) {\n\tif Delay(1) != 4 {\n\t\tt.Fatal()\n\t}\n}\n".into()
     });
-    git(&world.root, &["init", "-q", "-b", "main"]);
-    git(&world.root, &["add", "-A"]);
-    git(&world.root, &["commit", "-q", "-m", "one"]);
+    git(Path::new(&world.root), &["init", "-q", "-b", "main"]);
+    git(Path::new(&world.root), &["add", "-A"]);
+    git(Path::new(&world.root), &["commit", "-q", "-m", "one"]);
     world
 }
 
@@ -101,7 +88,7 @@ fn each_state_is_compared_with_the_one_that_is_asked_for() {
     run(async {
         let world = committed();
         edit(&world, "client.go", |t| t.replace("Delay(3)", "Delay(4)"));
-        git(&world.root, &["add", "client.go"]);
+        git(Path::new(&world.root), &["add", "client.go"]);
         edit(&world, "retry.go", |t| t.replace("* 2", "* 3"));
         edit(&world, "new.py", |_| "def fresh():\n    return 1\n".into());
         std::fs::remove_file(Path::new(&world.root).join("tools/helper.py")).unwrap();
@@ -119,8 +106,8 @@ fn each_state_is_compared_with_the_one_that_is_asked_for() {
         let answer = pack(&world, json!({"change": {"worktree": true}})).await;
         assert!(text(&answer).contains("helper.work()"), "{}", text(&answer));
         // Commits, the newest of which is the work tree, and one that it is not any more.
-        git(&world.root, &["add", "-A"]);
-        git(&world.root, &["commit", "-q", "-m", "two"]);
+        git(Path::new(&world.root), &["add", "-A"]);
+        git(Path::new(&world.root), &["commit", "-q", "-m", "two"]);
         let range = json!({"change": {"diff": "HEAD~1..HEAD"}});
         assert_eq!(parts(&pack(&world, range.clone()).await), all);
         edit(&world, "retry.go", |t| t.replace("* 3", "* 5"));
@@ -140,12 +127,12 @@ fn a_patch_is_read_whether_it_is_applied_or_not() {
     run(async {
         let world = committed();
         edit(&world, "retry.go", |t| t.replace("* 2", "* 7"));
-        git(&world.root, &["mv", "tools/run.py", "tools/start.py"]);
-        let patch = git(&world.root, &["diff", "HEAD"]);
+        git(Path::new(&world.root), &["mv", "tools/run.py", "tools/start.py"]);
+        let patch = git(Path::new(&world.root), &["diff", "HEAD"]);
         let request = json!({"change": {"patch": patch}});
         let applied = pack(&world, request.clone()).await;
         assert_eq!(parts(&applied), ["retry.go Delay modified", "tools/start.py renamed tools/run.py"]);
-        git(&world.root, &["reset", "-q", "--hard"]);
+        git(Path::new(&world.root), &["reset", "-q", "--hard"]);
         let open = pack(&world, request).await;
         assert_eq!(parts(&open)[0], "retry.go Delay modified");
         for answer in [&applied, &open] {
@@ -166,8 +153,8 @@ fn what_is_left_out_of_the_index_is_left_out_of_a_change() {
         edit(&world, "tools/helper.py", |t| format!("{t}\nTOKEN = \"{token}\"\n"));
         edit(&world, ".env", |_| format!("KEY={token}\n"));
         edit(&world, "old.txt", |_| "hidden by a rule\n".into());
-        git(&world.root, &["add", "-A"]);
-        git(&world.root, &["commit", "-q", "-m", "secrets"]);
+        git(Path::new(&world.root), &["add", "-A"]);
+        git(Path::new(&world.root), &["commit", "-q", "-m", "secrets"]);
         edit(&world, "tools/helper.py", |t| t.replace(&token, "none"));
         edit(&world, ".env", |_| "KEY=none\n".into());
         edit(&world, ".gitignore", |_| "old.txt\n".into());
@@ -191,9 +178,9 @@ fn a_file_without_its_secrets_still_comes_from_head() {
         edit(&world, "tools/zorkmid.py", |_| format!("def zorkmid():\n    return \"{token}\"\n"));
         let latin = Path::new(&world.root).join("tools/quatloo.py");
         std::fs::write(&latin, b"def quatloo():\n    return '\xe9'\n").unwrap();
-        git(&world.root, &["add", "-A"]);
-        git(&world.root, &["commit", "-q", "-m", "two"]);
-        let head = git(&world.root, &["rev-parse", "HEAD"]).trim().to_owned();
+        git(Path::new(&world.root), &["add", "-A"]);
+        git(Path::new(&world.root), &["commit", "-q", "-m", "two"]);
+        let head = git(Path::new(&world.root), &["rev-parse", "HEAD"]).trim().to_owned();
         let refs = async |word: &str| {
             let answer = pack(&world, json!({"query": word, "includeExplain": true})).await;
             let pack: Pack = check_shape("pack", &json!({"result": answer["result"]["pack"]}));

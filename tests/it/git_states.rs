@@ -3,31 +3,12 @@
 
 use crate::answers::{World, ask, check_shape, world};
 use crate::client::{Client, run};
+use crate::support::{git, try_git};
 use indexd_proto::pack::Pack;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
-
-/// What git prints; `None` when it fails.
-fn try_git(root: &Path, args: &[&str]) -> Option<String> {
-    let out = Command::new("git")
-        .args(["-c", "user.name=A", "-c", "user.email=a@b", "-c", "commit.gpgsign=false"])
-        .args(["-c", "protocol.file.allow=always"])
-        .args(args)
-        .current_dir(root)
-        .env("GIT_CONFIG_GLOBAL", "/dev/null")
-        .env("GIT_CONFIG_NOSYSTEM", "1")
-        .output()
-        .expect("git is installed");
-    out.status.success().then(|| String::from_utf8(out.stdout).unwrap())
-}
-
-#[track_caller]
-fn git(root: &Path, args: &[&str]) -> String {
-    try_git(root, args).unwrap_or_else(|| panic!("git {args:?}"))
-}
 
 fn write(root: &Path, path: &str, text: impl AsRef<[u8]>) {
     let path = root.join(path);
@@ -133,7 +114,7 @@ fn conflict(root: &Path) {
     write(root, "a.py", function("alpha").replace("= 3", "= 44"));
     write(root, "b.py", function("beta").replace("= 3", "= 44"));
     git(root, &["commit", "-q", "-am", "main"]);
-    assert!(try_git(root, &["merge", "-q", "side"]).is_none());
+    assert!(try_git(root, &["merge", "-q", "side"]).is_err());
 }
 
 fn edited(root: &Path) {
@@ -259,7 +240,7 @@ fn what_is_not_there_or_not_read_is_said() {
         ] {
             let root = top.join(name);
             write(&root, "a.py", function("alpha"));
-            if try_git(&root, &["init", "-q", args]).is_none() {
+            if try_git(&root, &["init", "-q", args]).is_err() {
                 continue;
             }
             git(&root, &["add", "-A"]);

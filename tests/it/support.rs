@@ -13,6 +13,7 @@ use indexd_model::{FactsView, IndexView, Outcome, RepoPath};
 use indexd_store::{Overlays, Snapshot};
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::sync::{Arc, LazyLock};
 
 /// A repository in a temporary folder and an engine that follows it.
@@ -285,6 +286,29 @@ impl Bench {
 pub fn sharing(top: &Path) -> Arc<Sharing> {
     let contents = ContentCache::new(top.join("contents"), 4 << 20, None);
     Arc::new(Sharing::new(contents, Bases::new(top.join("bases"))))
+}
+
+/// What git prints in a folder, with a name and without the settings of this machine; why it failed.
+pub fn try_git(root: &Path, args: &[&str]) -> Result<String, String> {
+    let out = Command::new("git")
+        .args(["-c", "user.name=A", "-c", "user.email=a@b", "-c", "commit.gpgsign=false"])
+        .args(["-c", "init.defaultBranch=main", "-c", "protocol.file.allow=always"])
+        .args(args)
+        .current_dir(root)
+        .env_clear()
+        .env("PATH", std::env::var_os("PATH").unwrap_or_default())
+        .env("GIT_CONFIG_GLOBAL", "/dev/null")
+        .env("GIT_CONFIG_NOSYSTEM", "1")
+        .output()
+        .expect("git is installed");
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("UTF-8");
+    if out.status.success() { Ok(text(out.stdout)) } else { Err(text(out.stderr)) }
+}
+
+/// What git prints in a folder.
+#[track_caller]
+pub fn git(root: &Path, args: &[&str]) -> String {
+    try_git(root, args).unwrap_or_else(|why| panic!("git {args:?}: {why}"))
 }
 
 /// Runs a test on a thread with the stack that the daemon's own threads have.

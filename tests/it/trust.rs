@@ -1,7 +1,7 @@
 //! What a wrong request, a damaged file, a hostile object or a crowd may not do: make the daemon take a sound
 //! index for damaged, keep a damaged one, fail for good, or take more than it was given.
 
-use crate::support::{Bench, dump_of_fresh_build, fresh_build, sharing};
+use crate::support::{Bench, dump_of_fresh_build, fresh_build, git, sharing};
 use crate::user::User;
 use indexd::workspace::indexing::stages::Stage;
 use serde_json::Value;
@@ -221,18 +221,6 @@ fn an_index_that_was_damaged_is_built_from_the_tree() {
     second.build();
     assert_eq!(extracted(&second), 101, "the tree");
     assert_eq!(second.dump(), dump_of_fresh_build(&two));
-}
-
-fn git(root: &Path, args: &[&str]) {
-    let done = Command::new("git")
-        .args(["-c", "user.name=a", "-c", "user.email=a@b", "-c", "init.defaultBranch=main"])
-        .args(["-c", "protocol.file.allow=always"])
-        .args(args)
-        .current_dir(root)
-        .env("GIT_CONFIG_GLOBAL", "/dev/null")
-        .output()
-        .unwrap();
-    assert!(done.status.success(), "git {args:?}: {}", String::from_utf8_lossy(&done.stderr));
 }
 
 /// Equal trees and heads may have other commits behind them.

@@ -60,13 +60,7 @@ impl User {
 
     /// Runs git in the repository, with a name and without the settings of this machine.
     pub fn git(&self, args: &[&str]) {
-        let done = std::process::Command::new("git")
-            .args(["-c", "user.name=a", "-c", "user.email=a@b", "-c", "init.defaultBranch=main"])
-            .args(args)
-            .current_dir(self.path("repo"))
-            .env("GIT_CONFIG_GLOBAL", "/dev/null")
-            .output();
-        assert!(done.is_ok_and(|o| o.status.success()), "git {args:?}");
+        crate::support::git(&self.path("repo"), args);
     }
 
     pub fn path(&self, relative: &str) -> PathBuf {

@@ -2,7 +2,7 @@
 //! loses.
 
 use crate::edits::{Edit, Repository};
-use crate::support::{dump_of, dump_of_fresh_build};
+use crate::support::{dump_of, dump_of_fresh_build, git};
 use indexd::config::Config;
 use indexd::workspace::handle::Workspace;
 use indexd::workspace::indexing::engine::Setup;
@@ -14,7 +14,6 @@ use indexd::workspace::{Freshness, Pressure, WorkspaceError};
 use indexd_model::{FactsView, IndexView};
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -61,17 +60,7 @@ impl World {
     }
 
     fn git(&self, args: &[&str]) {
-        let out = Command::new("git")
-            .args(["-c", "user.name=A", "-c", "user.email=a@b", "-c", "advice.detachedHead=false"])
-            .args(args)
-            .current_dir(&self.root)
-            .env_clear()
-            .env("PATH", std::env::var_os("PATH").unwrap_or_default())
-            .env("GIT_CONFIG_GLOBAL", "/dev/null")
-            .env("GIT_CONFIG_NOSYSTEM", "1")
-            .output()
-            .expect("git is installed");
-        assert!(out.status.success(), "git {args:?}: {}", String::from_utf8_lossy(&out.stderr));
+        git(&self.root, args);
     }
 
     /// Those of some files that the index has as its HEAD has them.

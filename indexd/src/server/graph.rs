@@ -632,7 +632,10 @@ fn statement(walker: &Walker, relation: Relation, names: &[Arc<str>], c: &Covera
     } else if !names.is_empty() {
         let beside = named::sentence(c, relation == Relation::Callers);
         if beside.is_empty() {
-            parts.push(format!("the name {} stands nowhere else", names.join(", ")));
+            parts.push(format!(
+                "every use of the name {} in code of the project is resolved",
+                names.join(", ")
+            ));
         }
         parts.extend(beside);
     }

@@ -15,6 +15,7 @@ mod modules;
 mod names;
 mod narrow;
 mod std;
+mod unify;
 mod uses;
 mod written;
 

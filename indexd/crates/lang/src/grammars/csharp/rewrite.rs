@@ -5,6 +5,8 @@
 //! - `a?.b` and `a?[b]` become `a .b` and `a [b]`, since such a place may be assigned to;
 //! - `extension` before the members that a type is given becomes `class ext`.
 
+use crate::grammars::is_part;
+
 /// Bytes of a list pattern or of the head of an extension block; longer ones stay as they are.
 const LEN_MAX: usize = 2_000;
 
@@ -187,10 +189,6 @@ impl Writer<'_> {
         let is_open = end.is_some_and(|e| rest[e] == b'{');
         is_open && matches!(head.first(), Some(b'<' | b'(')) && head.contains(&b'(')
     }
-}
-
-fn is_part(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || byte == b'_' || !byte.is_ascii()
 }
 
 #[cfg(test)]

@@ -7,6 +7,8 @@
 //! - a property of neither type nor value with an annotation before its accessor gets a type;
 //! - `$$"$a ${b} $${c}"` loses the signs that mean nothing there.
 
+use crate::grammars::is_part;
+
 /// The text for the parser; `None` where it is the source.
 pub(super) fn rewritten(text: &str) -> Option<String> {
     let mut writer =
@@ -228,10 +230,6 @@ impl Writer<'_> {
 /// Whether a condition and an arrow follow.
 fn is_condition(rest: &str) -> bool {
     rest.split_once("->").is_some_and(|(condition, _)| !condition.contains('{'))
-}
-
-fn is_part(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || byte == b'_' || !byte.is_ascii()
 }
 
 #[cfg(test)]

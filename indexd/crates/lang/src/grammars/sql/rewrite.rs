@@ -6,6 +6,7 @@
 //! - names in brackets get quotes;
 //! - lines for a client (`\echo`, `GO`, `DELIMITER $$`) are blanked out or become `;`.
 
+use crate::grammars::is_part;
 use std::ops::Range;
 
 /// The text for the parser; `None` where it is the source.
@@ -285,10 +286,6 @@ fn dollar_tag(text: &[u8]) -> Option<&[u8]> {
     let len = text[1..].iter().position(|b| *b == b'$')? + 2;
     let tag = &text[..len];
     (tag[1..len - 1].iter().all(|b| is_part(*b)) && !tag[1].is_ascii_digit()).then_some(tag)
-}
-
-fn is_part(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || byte == b'_' || !byte.is_ascii()
 }
 
 #[cfg(test)]
