@@ -9,6 +9,9 @@
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, bitcode::Encode, bitcode::Decode)]
 pub struct Key(pub u64);
 
+/// Language of the [`Key::any`] of a name that a module of TypeScript or JavaScript exports.
+pub const ECMA_EXPORTS: &str = "ecma-export";
+
 impl Key {
     fn new(kind: u8, scope: &str, name: &str) -> Self {
         let mut h = xxhash_rust::xxh3::Xxh3Default::new();

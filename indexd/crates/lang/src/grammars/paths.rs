@@ -3,6 +3,7 @@
 
 use crate::builder::Builder;
 use indexd_model::facts::{Import, ImportKind};
+use indexd_model::key::ECMA_EXPORTS;
 use indexd_model::{
     Def, DefFlags, DefIdx, DefKind, Entry, ExprId, Facts, Interface, Key, Language, Linking, Role, StrId,
 };
@@ -240,7 +241,24 @@ pub(super) fn add_import_entries(path: &str, interface: &mut Interface) {
     let added =
         keys.into_iter().map(|(key, digest)| Entry { key, def: DefIdx::NONE, digest: digest & 0xffff_ffff });
     interface.entries.extend(added);
+    add_export_entries(interface);
     interface.entries.sort_unstable_by_key(|e| (e.key, e.def));
+}
+
+/// Adds an entry for each name that a module of TypeScript or JavaScript exports, so that `export *` over
+/// hundreds of modules is followed to those that have a name. What the name means has an entry of its own.
+fn add_export_entries(interface: &mut Interface) {
+    if !super::ecma::is_ecma(interface.language) {
+        return;
+    }
+    let facts = Facts::outside(interface);
+    let is_exported = |d: &&Def| d.parent == DefIdx::NONE && d.flags.has(DefFlags::EXPORTED);
+    let own = interface.defs.iter().filter(is_exported).map(|d| d.name);
+    let passed = interface.imports.iter().filter(|i| i.level == 1).filter_map(|i| i.alias);
+    let mut keys: Vec<_> = own.chain(passed).map(|name| Key::any(ECMA_EXPORTS, facts.str(name))).collect();
+    keys.sort_unstable();
+    keys.dedup();
+    interface.entries.extend(keys.into_iter().map(|key| Entry { key, def: DefIdx::NONE, digest: 1 }));
 }
 
 fn import_digest(facts: &Facts, i: &Import) -> u64 {

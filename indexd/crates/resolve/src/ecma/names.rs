@@ -5,7 +5,10 @@ use super::modules::Module;
 use crate::typed::files::Defs;
 use crate::typed::{DefAt, File};
 use indexd_model::facts::{Import, ImportKind};
-use indexd_model::{DefFlags, DefIdx, DefKind, FileDoc, Language, Role, Rule};
+use indexd_model::key::ECMA_EXPORTS;
+use indexd_model::{DefFlags, DefIdx, DefKind, FileDoc, Key, Language, Role, Rule};
+use rustc_hash::FxHashMap;
+use std::rc::Rc;
 
 /// Re-exports followed one after the other.
 pub(super) const REEXPORTS_MAX: u32 = 16;
@@ -122,41 +125,79 @@ impl<'a> Linker<'a> {
 
     fn find_exported(&mut self, file: File, name: &str, space: Space, depth: u32) -> Found {
         let missing = Found { target: Target::NotFound, rule: Rule::Import };
+        if let Some(found) = self.exported_itself(file, name, space, depth) {
+            return found;
+        }
+        if name == DEFAULT {
+            return missing;
+        }
+        // Of the modules that `export *` leads to, only those that have the name are asked.
+        let passed_on = self.passed_on(file);
+        let having = self.files.view.find(Key::any(ECMA_EXPORTS, name));
+        let mut places: Vec<_> = having.iter().filter_map(|doc| Some((*passed_on.get(doc)?, *doc))).collect();
+        places.sort_unstable();
+        for (_, doc) in places {
+            let module = self.files.open(doc);
+            match self.exported_itself(module, name, space, depth) {
+                Some(found) if found.target != Target::NotFound => {
+                    return Found { rule: Rule::Reexport, ..found };
+                }
+                _ => {}
+            }
+        }
+        missing
+    }
+
+    /// The modules that `export *` of a file leads to, over any number of modules, in source order.
+    fn passed_on(&mut self, file: File) -> Rc<FxHashMap<FileDoc, usize>> {
+        if let Some(known) = self.passed_on.get(&file) {
+            return Rc::clone(known);
+        }
+        let mut found = FxHashMap::default();
+        let mut open = vec![file];
+        while let Some(at) = open.pop() {
+            let n = found.len();
+            if found.contains_key(&self.doc(at)) {
+                continue;
+            }
+            found.insert(self.doc(at), n);
+            self.files.record_name(at, "*");
+            let facts = self.facts(at);
+            let is_star = |i: &&Import| i.level == 1 && i.kind == ImportKind::All;
+            for star in facts.interface.imports.iter().filter(is_star).rev() {
+                if let Module::File(module) = self.imported(at, facts.str(star.module)) {
+                    open.push(self.files.open(module));
+                }
+            }
+        }
+        found.remove(&self.doc(file));
+        let found = Rc::new(found);
+        self.passed_on.insert(file, Rc::clone(&found));
+        found
+    }
+
+    /// What a module exports under a name but by `export *`.
+    fn exported_itself(&mut self, file: File, name: &str, space: Space, depth: u32) -> Option<Found> {
+        let missing = Found { target: Target::NotFound, rule: Rule::Import };
         let facts = self.facts(file);
         self.files.record_name(file, name);
         let passes = |i: &&Import| i.level == 1 && i.alias.is_some_and(|a| facts.str(a) == name);
         if let Some(import) = facts.interface.imports.iter().find(passes) {
             if !facts.str(import.module).is_empty() {
                 let found = self.follow(file, import, space, depth);
-                return Found { rule: Rule::Reexport, ..found };
+                return Some(Found { rule: Rule::Reexport, ..found });
             }
-            let Some(own) = import.name.map(|n| facts.str(n)) else { return missing };
+            let Some(own) = import.name.map(|n| facts.str(n)) else { return Some(missing) };
             let mut found = self.at_top(file, own, space, depth);
             if let (Target::NotFound, Some(def)) = (found.target, self.given_to_exports(file, own)) {
                 found = Found { target: Target::Def(def), rule: Rule::Scope };
             }
             let rule = if found.rule == Rule::Scope { Rule::Import } else { Rule::Reexport };
-            return Found { rule, ..found };
+            return Some(Found { rule, ..found });
         }
-        if let Some(def) = self.top_def(file, name, space)
-            && self.files.def(def).flags.has(DefFlags::EXPORTED)
-        {
-            return Found { target: Target::Def(def), rule: Rule::Import };
-        }
-        if name == DEFAULT {
-            return missing;
-        }
-        self.files.record_name(file, "*");
-        for star in facts.interface.imports.iter().filter(|i| i.level == 1 && i.kind == ImportKind::All) {
-            if let Module::File(module) = self.imported(file, facts.str(star.module)) {
-                let module = self.files.open(module);
-                let found = self.exported(module, name, space, depth);
-                if found.target != Target::NotFound {
-                    return Found { rule: Rule::Reexport, ..found };
-                }
-            }
-        }
-        missing
+        let def = self.top_def(file, name, space)?;
+        let is_exported = self.files.def(def).flags.has(DefFlags::EXPORTED);
+        is_exported.then_some(Found { target: Target::Def(def), rule: Rule::Import })
     }
 
     /// A function given to `exports.name` or to `module.exports`.
