@@ -642,10 +642,10 @@ impl<'a> Linker<'a> {
             Type::Static(at) if self.files.def(at).kind == DefKind::Enum => {
                 self.types.make(Type::Named(at, Rc::from([])))
             }
-            _ => match self.expanded(ty) {
-                Some(other) => self.values_of(other),
-                None => self.index_signature(ty),
-            },
+            _ => {
+                let found = self.through(ty, Self::values_of);
+                found.unwrap_or_else(|| self.index_signature(ty))
+            }
         }
     }
 }

@@ -142,10 +142,7 @@ impl<'a> Linker<'a> {
                 let body = self.files.def(at).ty;
                 self.constructed_by(at.file, body, &env)
             }
-            _ => match self.expanded(ty) {
-                Some(other) => self.instance_of(other),
-                None => Ty::UNKNOWN,
-            },
+            _ => self.through(ty, Self::instance_of).unwrap_or(Ty::UNKNOWN),
         }
     }
 

@@ -452,10 +452,10 @@ impl<'a> Linker<'a> {
                 let name = self.types.text(name);
                 self.std_member(&name, &args, "[]").unwrap_or(Ty::UNKNOWN)
             }
-            _ => match self.expanded(ty) {
-                Some(other) => self.part_of(other, depth + 1),
-                None => self.index_signature(ty),
-            },
+            _ => {
+                let found = self.through(ty, |it, other| it.part_of(other, depth + 1));
+                found.unwrap_or_else(|| self.index_signature(ty))
+            }
         }
     }
 
@@ -467,10 +467,10 @@ impl<'a> Linker<'a> {
                 let parts: Vec<Ty> = parts.iter().map(|p| self.item(*p, index)).collect();
                 self.types.union(&parts)
             }
-            Type::Named(..) | Type::Delayed(..) => match self.expanded(ty) {
-                Some(other) if other != ty => self.item(other, index),
-                _ => self.element(ty),
-            },
+            Type::Named(..) | Type::Delayed(..) => {
+                let found = self.through(ty, |it, other| it.item(other, index));
+                found.unwrap_or_else(|| self.element(ty))
+            }
             _ => self.element(ty),
         }
     }
@@ -490,13 +490,13 @@ impl<'a> Linker<'a> {
                 let parts: Vec<Ty> = parts.iter().map(|p| self.awaited(*p)).collect();
                 self.types.union(&parts)
             }
-            Type::Named(..) => match self.expanded(ty) {
-                Some(other) => {
-                    let inner = self.awaited(other);
+            Type::Named(..) => {
+                let found = self.through(ty, |it, other| {
+                    let inner = it.awaited(other);
                     if inner == other { ty } else { inner }
-                }
-                None => self.awaited_of_class(ty),
-            },
+                });
+                found.unwrap_or_else(|| self.awaited_of_class(ty))
+            }
             _ => ty,
         }
     }

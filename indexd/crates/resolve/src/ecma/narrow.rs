@@ -181,10 +181,7 @@ impl<'a> Linker<'a> {
                 DefKind::Class => "object",
                 DefKind::Interface if self.signatures(ty).is_empty() => "object",
                 DefKind::Interface => "function",
-                _ => match self.expanded(ty) {
-                    Some(other) => return self.is_kind(other, kind),
-                    None => return None,
-                },
+                _ => return self.through(ty, |it, other| it.is_kind(other, kind)).flatten(),
             },
             _ => return None,
         };

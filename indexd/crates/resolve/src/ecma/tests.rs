@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 #[test]
 fn fixtures() {
-    crate::trees::check("ecma/fixtures", 11);
+    crate::trees::check("ecma/fixtures", 12);
 }
 
 /// The files of every fixture, below a folder for each.

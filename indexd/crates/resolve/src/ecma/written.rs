@@ -333,6 +333,16 @@ impl<'a> Linker<'a> {
         out.filter(|o| *o != ty)
     }
 
+    /// What `then` makes of the expanded type. It counts as inside the expansion: a type may expand to
+    /// larger ones without end.
+    pub(super) fn through<R>(&mut self, ty: Ty, then: impl FnOnce(&mut Self, Ty) -> R) -> Option<R> {
+        let other = self.expanded(ty)?;
+        self.n_expanded += 1;
+        let out = then(self, other);
+        self.n_expanded -= 1;
+        Some(out)
+    }
+
     fn expand(&mut self, ty: Ty) -> Option<Ty> {
         match self.types.get(ty).clone() {
             Type::Named(at, args) => {
@@ -437,15 +447,11 @@ impl<'a> Linker<'a> {
             Type::Std(name, _) if &*self.types.text(name) == "number" => self.indexed(of),
             Type::Std(..) | Type::External => self.indexed(of),
             Type::Keys(other) => self.values_of(other),
-            Type::Var(..) => match self.expanded(index) {
-                Some(other) => self.looked_up(of, other),
-                None => Ty::UNKNOWN,
-            },
             Type::Static(_) => Ty::UNKNOWN,
-            _ => match self.expanded(index) {
-                Some(other) => self.looked_up(of, other),
-                None => self.indexed(of),
-            },
+            is => {
+                let found = self.through(index, |it, other| it.looked_up(of, other));
+                found.unwrap_or_else(|| if matches!(is, Type::Var(..)) { Ty::UNKNOWN } else { self.indexed(of) })
+            }
         }
     }
 
