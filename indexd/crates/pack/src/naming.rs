@@ -52,7 +52,12 @@ pub fn named(units: &mut Units, query: &Query) -> Named {
     for name in &query.names {
         let parts = parts(&name.text);
         let Some((last, before)) = parts.split_last() else { continue };
-        let mut found = definitions(units, last, before);
+        let mut found = definitions(units, last, before, false);
+        if found.is_empty() {
+            found = definitions(units, last, before, true);
+            // One of many functions inside others, such as `wrapper`, is not what a name alone means.
+            found.truncate(if found.len() > MEANT_MAX { 0 } else { MEANT_MAX });
+        }
         if before.is_empty() && name.form == NameForm::Word {
             found.retain(|(def, _)| is_meant(units, last, *def));
         }
@@ -87,8 +92,9 @@ fn parts(name: &str) -> Vec<&str> {
 }
 
 /// Returns the definitions called `last` whose enclosing names end in `before`: the names around them, then
-/// the module or the folder. The flag is true for definitions in code that is neither test nor vendored.
-fn definitions(units: &mut Units, last: &str, before: &[&str]) -> Vec<(DefDoc, bool)> {
+/// the module or the folder: those inside functions, functions and types only, or all others. The flag of each
+/// is true in code that is neither test nor vendored.
+fn definitions(units: &mut Units, last: &str, before: &[&str], is_local: bool) -> Vec<(DefDoc, bool)> {
     let mut out = Vec::new();
     let defs = units.view.defs_named(last);
     if before.is_empty() && defs.len() > LISTED_MAX {
@@ -96,7 +102,8 @@ fn definitions(units: &mut Units, last: &str, before: &[&str]) -> Vec<(DefDoc, b
     }
     for def in defs {
         let record = units.def(def);
-        if record.flags.has(DefFlags::LOCAL) || record.idx.some().is_none() {
+        let is_code = !is_local || record.kind.is_callable() || record.kind.is_type();
+        if record.flags.has(DefFlags::LOCAL) != is_local || !is_code || record.idx.some().is_none() {
             continue;
         }
         let file = units.file(record.file);

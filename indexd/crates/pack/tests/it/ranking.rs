@@ -2,6 +2,7 @@
 
 use indexd_model::IndexView;
 use indexd_oracle::Oracle;
+use indexd_pack::query::Query;
 use indexd_pack::request::SeedProvider;
 use indexd_pack::retrieve::{Hit, Retrieved, search};
 use indexd_pack::score::Feature;
@@ -146,7 +147,6 @@ fn a_quoted_message_is_found_wherever_it_stands() {
 #[test]
 fn kinds_of_text_are_told_apart() {
     use indexd_pack::query::Kind::{Change, Diff, Name, Question, Trace};
-    use indexd_pack::query::Query;
     for (text, kind) in [
         ("how is the delay computed", Question),
         ("the delay is wrong, is it not?", Question),
@@ -162,4 +162,28 @@ fn kinds_of_text_are_told_apart() {
     ] {
         assert_eq!(Query::parse(text, &Weights::default()).kind, kind, "{text:?}");
     }
+}
+
+#[test]
+fn a_function_inside_another_is_named_where_no_other_definition_is() {
+    let inner = |outer: &str, name: &str| {
+        format!("def {outer}():\n    def {name}():\n        pass\n    {name}()\n\n\n")
+    };
+    let text: String =
+        [("start", "on_close"), ("a", "wrap_it"), ("b", "wrap_it"), ("c", "wrap_it"), ("d", "wrap_it")]
+            .iter()
+            .map(|(outer, name)| inner(outer, name))
+            .chain([inner("e", "go_on"), "def go_on():\n    pass\n".to_owned()])
+            .collect();
+    let view = Oracle::of(&[("net.py", text)]);
+    let named = |text: &str| {
+        let found =
+            indexd_pack::naming::named(&mut Units::new(&view), &Query::parse(text, &Weights::default()));
+        let name = |u: &std::rc::Rc<indexd_pack::unit::Unit>| view.def(u.def).name.to_string();
+        (found.meant.iter().map(name).collect::<Vec<_>>().join(" "), found.members.len())
+    };
+    assert_eq!(named("start.on_close"), ("start".to_owned(), 1));
+    assert_eq!(named("`on_close`"), ("start".to_owned(), 1));
+    assert_eq!(named("`wrap_it`"), (String::new(), 0));
+    assert_eq!(named("`go_on`"), ("go_on".to_owned(), 0));
 }

@@ -450,7 +450,9 @@ impl<'a> Linker<'a> {
             Type::Static(_) => Ty::UNKNOWN,
             is => {
                 let found = self.through(index, |it, other| it.looked_up(of, other));
-                found.unwrap_or_else(|| if matches!(is, Type::Var(..)) { Ty::UNKNOWN } else { self.indexed(of) })
+                found.unwrap_or_else(
+                    || if matches!(is, Type::Var(..)) { Ty::UNKNOWN } else { self.indexed(of) },
+                )
             }
         }
     }
