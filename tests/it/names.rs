@@ -255,6 +255,36 @@ fn overloads_of_what_was_asked_are_one_answer() {
 }
 
 #[test]
+fn what_is_asked_by_its_place_is_asked_with_its_like() {
+    let ts = "export class A {\n  get(a: string): void\n  get(a: number): void\n  get(a: any) {}\n  \
+              use() { this.get(3) }\n}\n";
+    let py = "class A:\n    @property\n    def x(self): ...\n\n    @x.setter\n    def x(self, v): ...\n\n\n\
+              def f(a: A):\n    return a.x\n";
+    let branches = "try:\n    limit = 1\nexcept E:\n    limit = 2\n\n\ndef f():\n    return limit\n";
+    for (path, text, lines, want) in [
+        ("a.ts", ts, [2, 3, 4].as_slice(), "call A.use @5"),
+        ("a.py", py, &[3, 6], "usage f @10"),
+        ("b.py", branches, &[2, 4], "usage f @8"),
+    ] {
+        for line in lines {
+            let found = edges(&ask(&[(path, text)], Relation::Refs, &format!("{path}:{line}")));
+            assert!(found.contains(&want.to_owned()), "{path}:{line}: {found:?}");
+        }
+    }
+}
+
+#[test]
+fn every_member_of_a_union_may_be_called() {
+    let classes: String = (0..8).map(|i| format!("class C{i} {{ run() {{}} }}\n")).collect();
+    let union = (0..8).map(|i| format!("C{i}")).collect::<Vec<_>>().join(" | ");
+    let text = format!("{classes}function go(x: {union}) {{ x.run() }}\n");
+    for i in 0..8 {
+        let found = ask(&[("a.ts", &text)], Relation::Callers, &format!("C{i}.run"));
+        assert_eq!(edges(&found), ["call go @9"], "C{i}");
+    }
+}
+
+#[test]
 fn owners_may_be_written_in_each_spelling() {
     let tree = [("a.py", "class A:\n    def b(self): ...\n\n\ndef f():\n    A().b()\n")];
     for name in ["A.b", "A::b", "A#b", "a.A.b", "::A::b"] {

@@ -440,8 +440,28 @@ pub(super) fn find(view: &dyn IndexView, name: &str) -> Result<Vec<DefDoc>, Erro
         return Err(ErrorObject::new(ErrorCode::InvalidRequest, "symbol is empty"));
     }
     let mut found = find_all(view, name);
+    if let [one] = found[..]
+        && !name.trim().starts_with("scip:")
+    {
+        found = with_its_like(view, one);
+    }
     order(view, &mut found);
     if found.is_empty() { Err(suggest::not_found(view, name)) } else { Ok(found) }
+}
+
+/// A definition with those of the same qualified name in its file: overloads, getter and setter, definitions in
+/// branches. Uses lead to one of them.
+fn with_its_like(view: &dyn IndexView, def: DefDoc) -> Vec<DefDoc> {
+    let record = view.def(def);
+    if record.idx == DefIdx::NONE {
+        return vec![def];
+    }
+    let mut defs = view.defs_named(&record.name);
+    defs.retain(|d| {
+        let other = view.def(*d);
+        (other.file, other.parent, &other.qualified) == (record.file, record.parent, &record.qualified)
+    });
+    defs
 }
 
 /// What a name stands for: a symbol id, `path`, `path:line`, a qualified name or a name. Ordered by

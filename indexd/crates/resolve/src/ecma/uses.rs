@@ -4,6 +4,7 @@ use super::Linker;
 use super::attrs::{Attr, Hit};
 use super::names::{DEFAULT, Found, REEXPORTS_MAX, Space, Target};
 use crate::Use;
+use crate::typed::types::UNION_MAX;
 use crate::typed::{DefAt, File, Ty, Type};
 use indexd_model::facts::{Import, ImportKind};
 use indexd_model::{
@@ -13,8 +14,8 @@ use indexd_model::{
 use rustc_hash::FxHashSet;
 use smallvec::SmallVec;
 
-/// Candidates beyond this are not an answer.
-const CANDIDATES_MAX: usize = 4;
+/// Members of a union that a read names; of wide unions most are ruled out by what stands around the read.
+const READ_MAX: usize = 4;
 /// Files that may hold classes of one base.
 const DERIVED_FILES_MAX: usize = 24;
 /// Implementations named for one method.
@@ -149,7 +150,8 @@ impl<'a> Linker<'a> {
         }
         let Use { name, at, role } = it;
         let len = facts.str(name).len().min(usize::from(u16::MAX)) as u16;
-        for hit in hits.iter().take(CANDIDATES_MAX) {
+        let n_max = if role == Role::Call { UNION_MAX } else { READ_MAX };
+        for hit in hits.iter().take(n_max) {
             let Some(target) = self.reference(hit.target) else { continue };
             let rule = if is_inferred { Rule::Inferred } else { hit.rule };
             let confidence = shared(rule.confidence(), hits.len(), attr.is_partial);

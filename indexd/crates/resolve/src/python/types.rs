@@ -140,7 +140,7 @@ pub(super) enum Type {
 }
 
 /// Members of a union beyond this say nothing useful.
-const UNION_MAX: usize = 8;
+pub(super) const UNION_MAX: usize = 8;
 
 /// The types of one run.
 #[derive(Default)]

@@ -6,7 +6,7 @@ use super::classes::Member;
 use super::members::{Found, Target};
 use super::modules::Module;
 use super::names::is_builtin;
-use super::types::{ClassId, File, Type};
+use super::types::{ClassId, File, Type, UNION_MAX};
 use indexd_model::facts::ImportKind;
 use indexd_model::path::file_name_of;
 use indexd_model::{
@@ -19,9 +19,6 @@ use std::rc::Rc;
 
 /// What makes a value of the fields of another that keywords name.
 const COPIES: [&str; 4] = ["dataclasses.replace", "copy.replace", "attr.evolve", "attrs.evolve"];
-
-/// Candidates beyond this are not an answer.
-const CANDIDATES_MAX: usize = 6;
 
 /// Where a definition's own text stands: from its name to its end.
 #[derive(Clone, Copy, Debug)]
@@ -216,7 +213,7 @@ impl<'a> Linker<'a> {
     ) {
         let kind = crate::edge_of(place.role);
         let mut n = 0;
-        for hit in hits.iter().take(CANDIDATES_MAX) {
+        for hit in hits.iter().take(UNION_MAX) {
             let target = match hit.target {
                 Target::Def(f, d) => DefRef { file: self.loaded.doc(f), def: d },
                 Target::Module(f) => DefRef { file: self.loaded.doc(f), def: DefIdx::NONE },

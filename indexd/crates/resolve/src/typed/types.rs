@@ -76,7 +76,7 @@ pub(crate) enum Type {
 }
 
 /// Parts of a union that are kept.
-const UNION_MAX: usize = 24;
+pub(crate) const UNION_MAX: usize = 24;
 
 /// The types of one run.
 #[derive(Default)]
