@@ -6,11 +6,14 @@
 //! the file due for linking again. Start with [`recorder`], then one folder per language.
 
 mod around;
+mod declared;
 mod ecma;
 mod flow;
 mod go;
+mod java;
 mod loaded;
 mod paths;
+mod projects;
 mod python;
 mod recorder;
 mod typed;
@@ -38,6 +41,7 @@ pub fn link(file: FileDoc, facts: Facts, view: &dyn FactsView) -> Links {
         Language::Go => go::link(file, facts, &recorder),
         Language::Python => python::link(file, facts, &recorder),
         Language::TypeScript | Language::Tsx | Language::JavaScript => ecma::link(file, facts, &recorder),
+        Language::Java => java::link(file, facts, &recorder),
         language if language.linking() == Linking::Scopes => paths::link(file, facts, &recorder),
         _ => Links::default(),
     };

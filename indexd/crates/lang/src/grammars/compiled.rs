@@ -3,6 +3,7 @@
 use super::ecma;
 use super::kinds::Kinds;
 use super::table::{Define, Grammar, Scopes, Written};
+use super::typed::forms::Forms;
 use rustc_hash::FxHashMap;
 use tree_sitter::{Language, Node};
 
@@ -35,6 +36,8 @@ pub(super) struct Compiled {
     imports: Vec<Option<&'static Written>>,
     /// How names are bound, where uses are followed.
     pub(super) scopes: Option<(&'static Scopes, Kinds)>,
+    /// What the nodes of a language with declared types are.
+    pub(super) typed: Option<Forms>,
     /// What the visitor of TypeScript and JavaScript knows of the grammar.
     pub(super) ecma: Option<ecma::Kinds>,
 }
@@ -80,7 +83,8 @@ impl Compiled {
         }
         let scopes = table.scopes.map(|s| (s, Kinds::new(&parser, s)));
         let ecma = ecma::is_ecma(table.language).then(|| ecma::Kinds::new(&parser));
-        Self { table, parser: parser.clone(), actions, imports, scopes, ecma }
+        let typed = table.typed.map(|t| Forms::new(&parser, t));
+        Self { table, parser: parser.clone(), actions, imports, scopes, typed, ecma }
     }
 
     /// What a node of a kind is to the walk.

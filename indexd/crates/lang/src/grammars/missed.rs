@@ -2,7 +2,6 @@
 //! and Python: whoever asks for the uses of a name must hear of each place where it is written.
 
 use super::flat::Flat;
-use super::table::Scopes;
 use crate::builder::Builder;
 use indexd_model::limits::PARSE_DEPTH_MAX;
 use indexd_model::{Node, Role};
@@ -21,12 +20,12 @@ pub(super) fn is_damaged(tree: &Flat) -> bool {
     tree.node(0).has_error() || tree.depth() >= PARSE_DEPTH_MAX
 }
 
-/// Adds what no fact tells of so far. `told` are the places of names that were looked at and need no
+/// Adds what no fact tells of so far. `is_name` tells kinds of nodes that are names; `told` are the places of names that were looked at and need no
 /// fact: keys, labels, local variables that are read.
 pub(super) fn add<'s>(
     b: &mut Builder<'s>,
     text: &'s str,
-    table: &Scopes,
+    is_name: &dyn Fn(&str) -> bool,
     tree: &Flat,
     mut told: FxHashSet<u32>,
 ) {
@@ -57,7 +56,7 @@ pub(super) fn add<'s>(
             }
         } else if tree.is_leaf(node) {
             let word = text.get(start..end).unwrap_or("");
-            if is_word(word) && may_use(table, tree, node, word, is_called(text, end)) {
+            if is_word(word) && may_use(is_name, tree, node, word, is_called(text, end)) {
                 unread(b, text, word, start, &told);
             } else if is_torn_string(tree, node, word) {
                 words(word).for_each(|(at, word)| unread(b, text, word, start + at, &told));
@@ -94,7 +93,13 @@ pub(super) fn is_called(text: &str, end: usize) -> bool {
 
 /// Whether a leaf may use a name. A keyword beside an error that is called may be a name as well, and a
 /// key there may be one that lost what it stood behind.
-fn may_use(table: &Scopes, tree: &Flat, leaf: usize, written: &str, is_called: bool) -> bool {
+fn may_use(
+    is_of_names: &dyn Fn(&str) -> bool,
+    tree: &Flat,
+    leaf: usize,
+    written: &str,
+    is_called: bool,
+) -> bool {
     let node = tree.node(leaf);
     let kind = node.kind();
     if !node.is_named() {
@@ -102,7 +107,7 @@ fn may_use(table: &Scopes, tree: &Flat, leaf: usize, written: &str, is_called: b
         return is_loose && is_called && !STATEMENTS.contains(&written);
     }
     // Any word of a shell may be a command.
-    if kind == "word" || table.names.contains(&kind) || table.types.contains(&kind) {
+    if kind == "word" || is_of_names(kind) {
         return true;
     }
     let is_name = kind.contains("identifier") || matches!(kind, "name" | "constant");

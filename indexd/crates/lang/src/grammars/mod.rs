@@ -47,6 +47,7 @@ mod sql;
 #[cfg(feature = "apple")]
 mod swift;
 mod table;
+mod typed;
 #[cfg(feature = "web")]
 mod typescript;
 mod walk;
@@ -220,6 +221,9 @@ fn facts_of(
             }
         }
     }
+    if let Some(forms) = &grammar.typed {
+        typed::uses(&mut walk.b, text, forms, &tree);
+    }
     let outcome = if root.has_error() { Outcome::Recovered } else { Outcome::Parsed };
     let (idle, mut pieces) = (walk.idle, walk.pieces);
     pieces.extend(header(text, index, &idle));
@@ -269,7 +273,8 @@ fn join_closings(text: &str, chunks: &mut Vec<Chunk>, index: &LineIndex) {
 /// Under which keys other files find the definitions: the path, and the names at file level.
 fn keys(path: &RepoPath, facts: &Facts) -> Vec<(Key, DefIdx)> {
     let mut out = vec![(Key::file(path), DefIdx::NONE)];
-    let is_linked = facts.interface.language.linking() == indexd_model::Linking::Scopes;
+    let is_linked = facts.interface.language.linking() != indexd_model::Linking::None;
+    let is_typed = compiled(facts.interface.language).is_some_and(|c| c.typed.is_some());
     let is_ecma = ecma::is_ecma(facts.interface.language);
     let module = format!("{}{path}", paths::SCOPE);
     for (i, def) in facts.interface.defs.iter().enumerate() {
@@ -282,6 +287,9 @@ fn keys(path: &RepoPath, facts: &Facts) -> Vec<(Key, DefIdx)> {
         }
         if is_ecma {
             ecma::keys(facts, idx, &mut out);
+        }
+        if is_typed {
+            typed::keys(facts, idx, &module, &mut out);
         }
         if is_ecma || !def.flags.has(DefFlags::LOCAL) {
             let name = indexd_model::names::qualified_name(facts, idx);

@@ -30,7 +30,7 @@ pub(super) fn uses<'s>(
     it.next = 1;
     it.walk(0, Place { scopes: &[0], role: Role::Read, this: DefIdx::NONE, is_rebound: false, depth: 0 });
     if let Some(told) = it.told.take() {
-        missed::add(b, text, table, tree, told);
+        missed::add(b, text, &|kind| table.is_name(kind), tree, told);
     }
 }
 

@@ -1,6 +1,7 @@
 //! What a language says about itself: node kinds and fields of its grammar, as data.
 
 pub use super::scopes::Words;
+use super::typed::forms::Typed;
 use indexd_model::{DefKind, Language};
 
 /// A language whose files are cut into definitions by one extractor. Names of kinds and fields that
@@ -32,6 +33,8 @@ pub struct Grammar {
     pub packages: &'static [&'static str],
     /// Where names are bound, for languages whose uses are followed.
     pub scopes: Option<&'static Scopes>,
+    /// What its nodes are, where it has declared types.
+    pub(super) typed: Option<&'static Typed>,
 }
 
 impl Grammar {
@@ -51,6 +54,7 @@ impl Grammar {
             test_marks: &[],
             packages: &[],
             scopes: None,
+            typed: None,
         }
     }
 }
@@ -127,6 +131,8 @@ pub enum Name {
     Word(&'static str),
     /// In the names and strings before the body, joined by dots.
     Labels,
+    /// Nowhere: it has none, where it has a child of this kind.
+    Unnamed(&'static str),
 }
 
 /// A node kind that imports.
@@ -231,6 +237,11 @@ pub enum Rebinds {
 }
 
 impl Scopes {
+    /// Whether nodes of a kind are names.
+    pub fn is_name(&self, kind: &str) -> bool {
+        self.names.contains(&kind) || self.types.contains(&kind)
+    }
+
     /// Nothing binds and nothing is used.
     pub const NONE: Self = Self {
         functions: &[],

@@ -111,6 +111,15 @@ fn tables_name_what_their_grammars_have() {
             missing.extend(kinds.filter(|k| !has_kind(k) && !k.starts_with("jsx_")));
             missing.extend(scopes.binds.iter().map(|b| b.0).filter(|k| !has_kind(k)));
         }
+        if let Some(typed) = table.typed {
+            let kinds = typed.forms.iter().map(|f| f.0).chain(typed.scopes.iter().copied());
+            missing.extend(kinds.filter(|k| !has_kind(k)));
+            let parts = typed.forms.iter().flat_map(|f| f.2).copied();
+            let is_place = |p: &&str| {
+                ["", typed::forms::FIRST, typed::forms::LAST, typed::forms::BEFORE_LAST].contains(p)
+            };
+            missing.extend(parts.filter(|p| !is_place(p) && !has_kind(p) && !has_field(p)));
+        }
         assert_eq!(missing, [""; 0], "{:?}", table.language);
     }
 }

@@ -288,7 +288,8 @@ impl<'s, 'g> Walk<'s, 'g> {
         }
         let before = self.text.get(head_start as usize..found.span.start as usize).unwrap_or("");
         let of_class = if is_ecma { self.of_class(rule, &found, before, inside) } else { ecma::OfClass::No };
-        let is_local = is_value(is) && inside.is_running || is_outside;
+        let is_member_of_local = self.grammar.typed.is_some() && self.is_type(inside.owner);
+        let is_local = is_value(is) && inside.is_running && !is_member_of_local || is_outside;
         let has_no_place = of_class.class().is_none() && is_local || of_class == ecma::OfClass::None;
         if rule.needs_body && body.is_none() || has_no_place {
             return false;
@@ -333,7 +334,10 @@ impl<'s, 'g> Walk<'s, 'g> {
     fn inside_of(&mut self, at: usize, idx: DefIdx, is: DefKind, rule: &Define, inside: Inside) {
         // A block behind symbols belongs to the type around.
         let is_code = is.is_callable() && !matches!(rule.name, Name::Symbols(_));
-        let owns = is_code || is.is_type() || is == DefKind::Module;
+        let is_typed = self.grammar.typed.is_some();
+        // A constant of an enumeration may have a body of its own.
+        let has_members = is_typed && is == DefKind::Constant && self.body_at(at, rule).is_some();
+        let owns = is_code || is.is_type() || is == DefKind::Module || has_members;
         let runs = is_code && !ecma::SIGNATURES.contains(&rule.kind);
         let is_class = matches!(is, DefKind::Class | DefKind::Module | DefKind::Struct);
         let inner = Inside {
@@ -484,6 +488,8 @@ impl<'s, 'g> Walk<'s, 'g> {
 
     fn kind_of(&self, rule: &Define, found: &Found, inside: Inside, is_of_value: bool) -> DefKind {
         let in_type = inside.receiver.is_some() || found.receiver.is_some() || self.is_type(inside.owner);
+        // Types within functions have members too.
+        let is_member = in_type && (!inside.in_function || self.grammar.typed.is_some());
         let is = match found.is_function {
             _ if found.is_class => DefKind::Class,
             true => DefKind::Function,
@@ -492,14 +498,15 @@ impl<'s, 'g> Walk<'s, 'g> {
         match is {
             DefKind::Function if is_of_value => DefKind::Method,
             DefKind::Variable if is_of_value => DefKind::Field,
-            DefKind::Function if in_type && !inside.in_function => DefKind::Method,
-            DefKind::Variable if in_type && !inside.in_function => DefKind::Field,
+            DefKind::Function if is_member => DefKind::Method,
+            DefKind::Variable if is_member => DefKind::Field,
             other => other,
         }
     }
 
     fn is_type(&self, def: DefIdx) -> bool {
-        def.some().is_some_and(|d| self.b.defs[d.index()].kind.is_type())
+        let holds_members = |kind: DefKind| kind.is_type() || kind == DefKind::Constant;
+        def.some().is_some_and(|d| holds_members(self.b.defs[d.index()].kind))
     }
 
     /// The definition that a new one belongs to, or the name of its type. A struct in a typedef
@@ -542,6 +549,7 @@ impl<'s, 'g> Walk<'s, 'g> {
         set(has_word(before, &["abstract"]), DefFlags::ABSTRACT);
         let is_title =
             matches!(rule.name, Name::Call(_)) || matches!(rule.name, Name::Macro) && name.contains('.');
+        set(matches!(rule.name, Name::Unnamed(_)), DefFlags::ANONYMOUS.with(DefFlags::LOCAL));
         set(is_title || self.is_marked_as_test(name, is, before, rule), DefFlags::TEST);
         set(is_title, DefFlags::TITLE);
         let is_extension = language == Language::Kotlin && before.trim_end().ends_with('.');
@@ -574,7 +582,7 @@ impl<'s, 'g> Walk<'s, 'g> {
         let n_lines = self.lines.lines(span).count();
         let in_type = self.is_type(inside.owner) || inside.receiver.is_some();
         let kind = match is {
-            _ if inside.in_function => return,
+            _ if inside.in_function || self.b.defs[def.index()].flags.has(DefFlags::ANONYMOUS) => return,
             DefKind::Macro => ChunkKind::Definition,
             DefKind::Module => ChunkKind::Type,
             is if is.is_type() && (n_lines > 1 || !in_type) => ChunkKind::Type,

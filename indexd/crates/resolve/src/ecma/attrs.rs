@@ -118,7 +118,7 @@ impl<'a> Linker<'a> {
                 Some(other) => (*self.attr(other, name, is_write)).clone(),
                 None => Attr::unknown(),
             },
-            Type::StdVar(_) => Attr::unknown(),
+            Type::StdVar(_) | Type::Package(_) => Attr::unknown(),
         }
     }
 

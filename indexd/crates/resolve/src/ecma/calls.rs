@@ -1,6 +1,7 @@
 //! Calls: signatures, which of them a call takes, and results.
 
 use super::Linker;
+use crate::typed::slots::Asks;
 use crate::typed::{DefAt, Env, File, Ty, Type, Val};
 use indexd_model::{BindingId, DefFlags, DefKind, ExprId, List, Node};
 use std::rc::Rc;

@@ -2,6 +2,7 @@
 
 use super::Linker;
 use super::calls::Site;
+use crate::typed::slots::Asks;
 use crate::typed::{DefAt, File, Ty, Type, Val};
 use indexd_model::{BindingId, DefIdx, ExprId, Node, Source};
 use rustc_hash::FxHashMap;
@@ -217,8 +218,7 @@ impl<'a> Linker<'a> {
 
     /// The type that a parameter without one gets from where its function stands.
     pub(super) fn expected_param(&mut self, file: File, binding: BindingId) -> Val {
-        let functions = self.functions(file);
-        let Some((function, index)) = functions.get(&binding).copied() else { return Val::UNKNOWN };
+        let Some((function, index)) = self.files.function_of(file, binding) else { return Val::UNKNOWN };
         // What is around a method of a literal says what is expected of it.
         if let Node::Def { def } = self.facts(file).expr(function).node {
             let facts = self.facts(file);
@@ -228,35 +228,5 @@ impl<'a> Linker<'a> {
         let of = self.expected(file, function);
         let ty = self.param_of(of, index);
         Val::inferred(ty)
-    }
-
-    /// The functions of a file by their parameters.
-    fn functions(&mut self, file: File) -> Rc<FxHashMap<BindingId, (ExprId, usize)>> {
-        if let Some(known) = self.functions.get(&file) {
-            return Rc::clone(known);
-        }
-        let facts = self.facts(file);
-        let mut out: FxHashMap<BindingId, (ExprId, usize)> = FxHashMap::default();
-        for i in 0..facts.n_exprs() as u32 {
-            let e = ExprId(i);
-            match facts.expr(e).node {
-                Node::Lambda { params, .. } => {
-                    for (n, p) in facts.list(params).iter().enumerate() {
-                        if let Node::Name { binding, .. } = facts.expr(*p).node {
-                            out.insert(binding, (e, n));
-                        }
-                    }
-                }
-                Node::Def { def } => {
-                    for (n, p) in facts.def(def).params.iter().enumerate() {
-                        out.insert(*p, (e, n));
-                    }
-                }
-                _ => {}
-            }
-        }
-        let out = Rc::new(out);
-        self.functions.insert(file, Rc::clone(&out));
-        out
     }
 }

@@ -3,35 +3,13 @@
 use super::Linker;
 use super::modules::Module;
 use super::names::{DEFAULT, Found, REEXPORTS_MAX, Space, Target};
-use crate::typed::slots::Asked;
-use crate::typed::{DefAt, Env, File, Slot, Ty, Type, Val};
+use crate::typed::slots::Asks;
+use crate::typed::{DefAt, Env, File, Ty, Type, Val};
 use indexd_model::facts::{ImportKind, LiteralKind, SequenceKind};
 use indexd_model::{BindingId, BindingKind, DefFlags, DefIdx, DefKind, ExprId, List, Node, Source};
-use rustc_hash::FxHashMap;
-use std::hash::Hash;
 use std::rc::Rc;
 
 impl<'a> Linker<'a> {
-    /// Answers a question once.
-    pub(super) fn once<K: Copy + Eq + Hash>(
-        &mut self,
-        slots: fn(&mut Self) -> &mut FxHashMap<K, Slot>,
-        key: K,
-        ask: impl FnOnce(&mut Self) -> Val,
-    ) -> Val {
-        let slot = slots(self).get(&key).copied().unwrap_or(Slot::Empty);
-        match self.questions.ask(slot) {
-            Asked::Known(v) => v,
-            Asked::Opened(opened) => {
-                slots(self).insert(key, opened.slot());
-                let v = ask(self);
-                let slot = self.questions.close(&opened, v);
-                slots(self).insert(key, slot);
-                v
-            }
-        }
-    }
-
     pub(super) fn empty_env() -> Env {
         Rc::from([])
     }

@@ -21,6 +21,7 @@ mod written;
 
 use crate::loaded::{Blocks, Loaded};
 use crate::recorder::Recorder;
+use crate::typed::slots::Asks;
 use crate::typed::{DefAt, File, Files, NameId, Questions, Slot, Ty, Types};
 use ::std::rc::Rc;
 use indexd_model::{BindingId, ExprId, Facts, FileDoc, FileRoles, Links};
@@ -37,9 +38,6 @@ pub(crate) fn link(file: FileDoc, facts: Facts, recorder: &Recorder) -> Links {
     let loaded = Loaded::new(recorder, &blocks, file, facts);
     Linker::new(&loaded, recorder).run()
 }
-
-/// The function literal, and the place in its parameters, of each parameter of one.
-type FunctionOf = FxHashMap<BindingId, (ExprId, usize)>;
 
 /// One linking run. File 0 is the one being linked.
 struct Linker<'a> {
@@ -59,8 +57,6 @@ struct Linker<'a> {
     bases: FxHashMap<DefAt, Rc<[Ty]>>,
     attrs: FxHashMap<(Ty, NameId, bool), Rc<attrs::Attr>>,
     roots: FxHashMap<File, Rc<FxHashMap<ExprId, context::Root>>>,
-    /// Function literals, and places in their parameters, by parameter.
-    functions: FxHashMap<File, Rc<FunctionOf>>,
     implementations: FxHashMap<(DefAt, &'a str), Vec<DefAt>>,
     /// Types that are expanded, one inside the other.
     n_expanded: u32,
@@ -73,6 +69,12 @@ struct Linker<'a> {
 /// Steps of a run, and what each expression of the file adds.
 const STEPS: u64 = 1_000_000;
 const STEPS_PER_EXPR: u64 = 300;
+
+impl Asks for Linker<'_> {
+    fn questions(&mut self) -> &mut Questions {
+        &mut self.questions
+    }
+}
 
 impl<'a> Linker<'a> {
     fn new(loaded: &'a Loaded<'a>, view: &'a Recorder<'a>) -> Self {
@@ -93,7 +95,6 @@ impl<'a> Linker<'a> {
             bases: FxHashMap::default(),
             attrs: FxHashMap::default(),
             roots: FxHashMap::default(),
-            functions: FxHashMap::default(),
             implementations: FxHashMap::default(),
             n_expanded: 0,
             n_attrs: 0,

@@ -3,6 +3,7 @@
 use super::Linker;
 use super::names::{Found, REEXPORTS_MAX, Space, Target};
 use super::std::canonical;
+use crate::typed::slots::Asks;
 use crate::typed::{Args, DefAt, Env, File, Ty, Type, Val};
 use indexd_model::{BindingId, DefKind, ExprId, List, Node, Source, StrId};
 use std::rc::Rc;
@@ -293,13 +294,10 @@ impl<'a> Linker<'a> {
                 let name = self.types.name(name);
                 self.types.make(Type::Std(name, args.into()))
             }
-            _ => {
-                let n = super::std::n_params(canonical(name));
-                match n {
-                    Some(_) => self.types.std(canonical(name), args),
-                    None => Ty::EXTERNAL,
-                }
-            }
+            _ => match super::std::is_known(canonical(name)) {
+                true => self.types.std(canonical(name), args),
+                false => Ty::EXTERNAL,
+            },
         }
     }
 

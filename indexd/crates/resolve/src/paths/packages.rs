@@ -2,7 +2,7 @@
 
 use super::{EQUALS_MAX, Found, Linker, Target};
 use indexd_model::facts::ImportKind;
-use indexd_model::path::{ancestors, dir_of, join, n_common};
+use indexd_model::path::{ancestors, dir_of, join};
 use indexd_model::roles::is_foreign_data;
 use indexd_model::{DefIdx, DefRef, Facts, FactsView, Key, Role, Rule};
 
@@ -64,35 +64,14 @@ impl Linker<'_> {
         is_needed
     }
 
-    /// Of definitions in several projects, keeps those of the one that the file belongs to, or of the
-    /// innermost one around it that has any.
+    /// Of definitions in several projects, keeps those of the nearest.
     fn keep_nearest(&self, all: &mut Vec<DefRef>) {
-        let of = |file| self.project_dir(&self.recorder.path(file));
-        let dirs: Vec<Option<String>> = all.iter().map(|d| of(d.file)).collect();
-        let mut own = self.project_dir(&self.path);
-        while let Some(dir) = own {
-            if dirs.iter().any(|d| d.as_deref() == Some(&*dir)) {
-                let mut dirs = dirs.iter();
-                all.retain(|_| dirs.next().is_some_and(|d| d.as_deref() == Some(&*dir)));
-                return;
-            }
-            own = (!dir.is_empty()).then(|| self.project_dir(&dir)).flatten();
-        }
-        // Without manifests a type of one name is that of the nearest folder.
         let is_type = |d: &DefRef| Facts::outside(&self.interface(d.file)).def(d.def).kind.is_type();
-        if all.iter().all(is_type) {
-            let n_common = |d: &DefRef| n_common(&self.recorder.path(d.file), &self.path);
-            let most = all.iter().map(n_common).max();
-            all.retain(|d| Some(n_common(d)) == most);
-        }
-    }
-
-    /// The folder of the nearest manifest above a path.
-    fn project_dir(&self, path: &str) -> Option<String> {
-        const MANIFESTS: [&str; 5] =
-            ["pom.xml", "build.gradle", "build.gradle.kts", "build.sbt", "composer.json"];
-        let has = |dir: &&str| MANIFESTS.iter().any(|m| self.recorder.file(&join(dir, m)).is_some());
-        ancestors(dir_of(path)).find(has).map(str::to_owned)
+        let paths: Vec<_> = all.iter().map(|d| self.recorder.path(d.file)).collect();
+        let paths: Vec<&str> = paths.iter().map(|p| &**p).collect();
+        let kept = crate::projects::nearest(self.recorder, &self.path, &paths, all.iter().all(is_type));
+        let mut kept = kept.into_iter();
+        all.retain(|_| kept.next().unwrap_or(true));
     }
 
     /// `a.b.C`, `a.b.C.member` or the package `a.b` of an import.

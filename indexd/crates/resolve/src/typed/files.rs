@@ -3,7 +3,7 @@
 use crate::loaded::Loaded;
 use crate::recorder::Recorder;
 use indexd_model::names::qualified_name;
-use indexd_model::{Def, DefFlags, DefIdx, ExprId, Facts, FileDoc, Key, Node};
+use indexd_model::{BindingId, Def, DefFlags, DefIdx, ExprId, Facts, FileDoc, Key, Node};
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 use std::rc::Rc;
@@ -29,6 +29,9 @@ struct Index<'a> {
     by_place: FxHashMap<u32, DefIdx>,
     /// The expression around each; made when it is asked for.
     parents: Option<Rc<[ExprId]>>,
+    /// The function literal, or the definition of a function, and the place in its parameters, of each parameter
+    /// of one; made when it is asked for.
+    functions: Option<FxHashMap<BindingId, (ExprId, usize)>>,
 }
 
 /// The files of a run.
@@ -144,6 +147,13 @@ impl<'a> Files<'a> {
         parents.get(e.index())?.some()
     }
 
+    /// The function whose parameter a binding is, as an expression, and the place among its parameters.
+    pub(crate) fn function_of(&mut self, file: File, param: BindingId) -> Option<(ExprId, usize)> {
+        let facts = self.facts(file);
+        let index = self.index(file);
+        index.functions.get_or_insert_with(|| read_functions(&facts)).get(&param).copied()
+    }
+
     fn index(&mut self, file: File) -> &mut Index<'a> {
         let n = file as usize;
         if self.indexes.len() <= n {
@@ -160,6 +170,7 @@ fn read_index<'a>(facts: &Facts<'a>) -> Index<'a> {
         given: FxHashMap::default(),
         by_place: FxHashMap::default(),
         parents: None,
+        functions: None,
     };
     for (i, def) in facts.interface.defs.iter().enumerate() {
         let (idx, name) = (DefIdx(i as u32), facts.str(def.name));
@@ -194,4 +205,27 @@ fn read_parents(facts: &Facts) -> Rc<[ExprId]> {
         lists.iter().for_each(|l| facts.list(*l).iter().for_each(|e| set(*e)));
     }
     parents.into()
+}
+
+fn read_functions(facts: &Facts) -> FxHashMap<BindingId, (ExprId, usize)> {
+    let mut out: FxHashMap<BindingId, (ExprId, usize)> = FxHashMap::default();
+    for i in 0..facts.n_exprs() as u32 {
+        let e = ExprId(i);
+        match facts.expr(e).node {
+            Node::Lambda { params, .. } => {
+                for (n, p) in facts.list(params).iter().enumerate() {
+                    if let Node::Name { binding, .. } = facts.expr(*p).node {
+                        out.insert(binding, (e, n));
+                    }
+                }
+            }
+            Node::Def { def } => {
+                for (n, p) in facts.def(def).params.iter().enumerate() {
+                    out.insert(*p, (e, n));
+                }
+            }
+            _ => {}
+        }
+    }
+    out
 }

@@ -9,6 +9,7 @@
 pub(crate) mod files;
 pub(crate) mod generics;
 pub(crate) mod slots;
+pub(crate) mod std;
 pub(crate) mod types;
 
 pub(crate) use files::{DefAt, File, Files};

@@ -5,6 +5,8 @@
 //! met is itself. The next asker then finds the whole answer.
 
 use super::types::Ty;
+use rustc_hash::FxHashMap;
+use std::hash::Hash;
 
 /// Questions open at once; deeper chains are not followed.
 const DEPTH_MAX: u32 = 60;
@@ -104,6 +106,31 @@ impl Questions {
     /// How many questions are open.
     pub(crate) fn depth(&self) -> u32 {
         self.depth
+    }
+}
+
+/// Who asks such questions.
+pub(crate) trait Asks: Sized {
+    fn questions(&mut self) -> &mut Questions;
+
+    /// Answers a question once.
+    fn once<K: Copy + Eq + Hash>(
+        &mut self,
+        slots: fn(&mut Self) -> &mut FxHashMap<K, Slot>,
+        key: K,
+        ask: impl FnOnce(&mut Self) -> Val,
+    ) -> Val {
+        let slot = slots(self).get(&key).copied().unwrap_or(Slot::Empty);
+        match self.questions().ask(slot) {
+            Asked::Known(v) => v,
+            Asked::Opened(opened) => {
+                slots(self).insert(key, opened.slot());
+                let v = ask(self);
+                let slot = self.questions().close(&opened, v);
+                slots(self).insert(key, slot);
+                v
+            }
+        }
     }
 }
 

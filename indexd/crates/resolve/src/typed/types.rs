@@ -36,6 +36,8 @@ pub(crate) enum Type {
     Nothing,
     /// A file as a value.
     Module(File),
+    /// A package that several files make up, by its name.
+    Package(NameId),
     /// A value of the type that a definition declares.
     Named(DefAt, Args),
     /// What a definition is as a value: a class, an enumeration, a member of one, a namespace.

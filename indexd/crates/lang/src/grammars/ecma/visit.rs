@@ -53,7 +53,7 @@ pub(in super::super) fn uses<'s>(
     };
     it.inside(0);
     if let Some(told) = it.u.told.take() {
-        missed::add(b, text, table, tree, told);
+        missed::add(b, text, &|kind| table.is_name(kind), tree, told);
     }
 }
 

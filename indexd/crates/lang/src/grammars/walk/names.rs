@@ -29,6 +29,10 @@ impl<'s, 'g> Walk<'s, 'g> {
                 return Some(Found { span, is_function, is_class, ..Found::named(word) });
             }
             Name::Labels => return self.labels(node),
+            Name::Unnamed(kind) => {
+                let start = step_to(node, kind)?.start_byte() as u32;
+                return Some(Found { span: Span { start, end: start }, ..Found::named("") });
+            }
         };
         if !rule.functions.is_empty() {
             let value = ["value", "right"].iter().find_map(|f| node.child_by_field_name(f));

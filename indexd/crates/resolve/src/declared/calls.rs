@@ -1,0 +1,311 @@
+//! Calls: what is called, and what comes out of it.
+
+use super::{Found, Hit, Language, Linker, Place, Space};
+use crate::typed::slots::Asks;
+use crate::typed::{DefAt, File, Ty, Type, Val};
+use indexd_model::{BindingKind, DefFlags, ExprId, List, Node, Source, UnresolvedReason};
+use rustc_hash::FxHashSet;
+use smallvec::SmallVec;
+use std::rc::Rc;
+
+/// Types whose function is looked for, one derived from the other.
+const DEPTH_MAX: u32 = 8;
+
+/// The arguments of a call.
+#[derive(Clone, Copy)]
+pub(crate) struct Site {
+    pub(crate) file: File,
+    pub(crate) args: List,
+}
+
+/// What a call may run.
+#[derive(Debug)]
+pub(crate) struct Picked {
+    /// The function that is meant, or those that fit equally well.
+    pub(crate) hits: SmallVec<[Hit; 2]>,
+    /// What is called, where it is no definition: its type.
+    pub(crate) ty: Ty,
+    /// The type that is made, where one is.
+    pub(crate) made: Option<Ty>,
+    pub(crate) reason: UnresolvedReason,
+    pub(crate) is_inferred: bool,
+}
+
+impl<'a, L: Language> Linker<'a, L> {
+    /// What a call expression may run.
+    pub(crate) fn picked(&mut self, file: File, call: ExprId) -> Rc<Picked> {
+        let key = (file, call);
+        if let Some(known) = self.picks.get(&key) {
+            return Rc::clone(known);
+        }
+        let none = |reason| Picked {
+            hits: SmallVec::new(),
+            ty: Ty::UNKNOWN,
+            made: None,
+            reason,
+            is_inferred: false,
+        };
+        let Node::Call { callee, args } = self.facts(file).expr(call).node else {
+            return Rc::new(none(UnresolvedReason::UnknownReceiver));
+        };
+        // A call among its own arguments' types is not known yet.
+        self.picks.insert(key, Rc::new(none(UnresolvedReason::UnknownReceiver)));
+        let depth = self.questions.depth();
+        let (found, made, is_inferred) = self.called(file, callee);
+        let hits = self.pick(&found, Site { file, args });
+        let reason = if found.is_open { UnresolvedReason::External } else { found.reason };
+        let picked = Rc::new(Picked { hits, ty: found.ty, made, reason, is_inferred });
+        match self.questions.is_settled(depth) {
+            true => self.picks.insert(key, Rc::clone(&picked)),
+            false => self.picks.remove(&key),
+        };
+        picked
+    }
+
+    /// What the callee of a call leads to, the type that is made, and whether its receiver was inferred.
+    fn called(&mut self, file: File, callee: ExprId) -> (Rc<Found>, Option<Ty>, bool) {
+        let facts = self.facts(file);
+        let expr = facts.expr(callee);
+        match expr.node {
+            Node::Apply { base, .. } => self.called(file, base),
+            Node::Word { word, value } if facts.str(word) == "new" => {
+                let ty = self.written(file, value);
+                (Rc::new(self.constructors_of(ty)), Some(ty), false)
+            }
+            Node::Name { name, binding } => match facts.binding(binding) {
+                Some(b) if b.kind == BindingKind::Receiver => {
+                    let ty = self.eval(file, callee).ty;
+                    (Rc::new(self.constructors_of(ty)), None, false)
+                }
+                Some(b) if b.kind == BindingKind::Def => {
+                    let def = crate::bound_def(facts, b).map(|def| DefAt { file, def });
+                    (Rc::new(Found::defs(def, indexd_model::Rule::Scope)), None, false)
+                }
+                Some(_) => {
+                    let v = self.eval(file, callee);
+                    (Rc::new(Found::typed(v.ty)), None, v.is_inferred)
+                }
+                None => (self.free(Place { file, at: expr.at }, facts.str(name), Space::Calls), None, false),
+            },
+            Node::Attr { base, name } => {
+                let base = self.eval(file, base);
+                (self.attr(base.ty, facts.str(name), Space::Calls), None, base.is_inferred)
+            }
+            _ => {
+                let v = self.eval(file, callee);
+                (Rc::new(Found::typed(v.ty)), None, v.is_inferred)
+            }
+        }
+    }
+
+    /// The constructors of a type.
+    pub(crate) fn constructors_of(&mut self, ty: Ty) -> Found {
+        let (at, args) = match self.types.get(ty).clone() {
+            Type::Named(at, args) => (at, args),
+            Type::This(at) | Type::Static(at) => (at, self.type_params(at)),
+            Type::Both(parts) => return self.constructors_of(parts[0]),
+            Type::Unknown => return Found::unknown(),
+            _ => return Found::outside(),
+        };
+        self.files.record(at);
+        let env = self.param_map(at, &args);
+        let mut found = Found::defs(L::constructors(self, at), indexd_model::Rule::Receiver);
+        found.hits.iter_mut().for_each(|h| h.env = Rc::from(&env[..]));
+        found
+    }
+
+    /// The value of a call expression.
+    pub(crate) fn call_value(&mut self, file: File, call: ExprId) -> Val {
+        let picked = self.picked(file, call);
+        let Node::Call { callee, args } = self.facts(file).expr(call).node else { return Val::UNKNOWN };
+        let site = Site { file, args };
+        let ty = match picked.made {
+            Some(made) => self.made(made, &picked.hits, site),
+            None if picked.hits.is_empty() => self.result_of_type(picked.ty, Some(site)),
+            None => {
+                let given = self.given(file, callee);
+                let all: Vec<Ty> =
+                    picked.hits.iter().map(|h| self.result_of(h, Some(site), &given)).collect();
+                self.types.union(&all)
+            }
+        };
+        Val { ty, is_inferred: picked.is_inferred }
+    }
+
+    /// Type arguments that are written behind what is called.
+    fn given(&mut self, file: File, callee: ExprId) -> Vec<Ty> {
+        let facts = self.facts(file);
+        let Node::Apply { args, .. } = facts.expr(callee).node else { return Vec::new() };
+        facts.list(args).iter().map(|a| self.written(file, *a)).collect()
+    }
+
+    /// A new value of a type; type arguments that are not written are told by those of the constructor.
+    fn made(&mut self, ty: Ty, hits: &[Hit], site: Site) -> Ty {
+        let Type::Named(at, args) = self.types.get(ty).clone() else { return ty };
+        let params = self.type_params(at);
+        let (true, Some(hit)) = (args.is_empty() && !params.is_empty(), hits.first()) else { return ty };
+        let map = self.solved(hit, site, &params, true);
+        let of = |p: &Ty| map.iter().find(|m| m.0 == *p).map_or(Ty::UNKNOWN, |m| m.1);
+        let args = params.iter().map(of).collect();
+        self.types.make(Type::Named(at, args))
+    }
+
+    /// What a function gives: as declared.
+    pub(crate) fn result(&mut self, at: DefAt) -> Val {
+        self.once(
+            |l| &mut l.results,
+            at,
+            |l| {
+                l.files.record(at);
+                let def = l.files.def(at);
+                match def.results.first() {
+                    Some(result) => Val::new(l.written(at.file, *result)),
+                    // A field that is called: what it is.
+                    None if !def.kind.is_callable() => l.def_value(at),
+                    None => Val::new(Ty::NOTHING),
+                }
+            },
+        )
+    }
+
+    /// What a call of a function gives.
+    pub(crate) fn result_of(&mut self, hit: &Hit, site: Option<Site>, given: &[Ty]) -> Ty {
+        let ty = self.result(hit.at).ty;
+        if !self.types.has_vars(ty) {
+            return ty;
+        }
+        let own = self.type_params(hit.at);
+        let map = match (site, given.is_empty()) {
+            _ if own.is_empty() => Vec::new(),
+            (Some(site), true) => self.solved(hit, site, &own, true),
+            _ => own.iter().copied().zip(given.iter().copied()).collect(),
+        };
+        let ty = self.types.replaced(ty, &map);
+        self.types.replaced(ty, &hit.env)
+    }
+
+    /// What a call of a value of a type gives.
+    fn result_of_type(&mut self, ty: Ty, site: Option<Site>) -> Ty {
+        match self.types.get(ty).clone() {
+            Type::Fn { params, result, .. } => {
+                let Some(site) = site.filter(|_| self.types.has_vars(result)) else { return result };
+                let args: Vec<ExprId> = self.facts(site.file).list(site.args).to_vec();
+                let pairs: Vec<(Ty, ExprId)> = params.iter().copied().zip(args).collect();
+                let map = self.learned(site.file, &pairs, None, true);
+                self.types.replaced(result, &map)
+            }
+            Type::Lambda(file, e, env) => {
+                let Node::Lambda { result, .. } = self.facts(file).expr(e).node else { return Ty::UNKNOWN };
+                let ty = self.eval(file, result).ty;
+                self.types.replaced(ty, &env)
+            }
+            Type::Func(at, env) => {
+                let ty = self.result(at).ty;
+                self.types.replaced(ty, &env)
+            }
+            // A member of the table that is written as what it gives.
+            Type::Std(..) => ty,
+            _ => ty,
+        }
+    }
+
+    // ---- types that function literals stand for
+
+    /// The parameters and the result of the function that a value of a type stands for.
+    pub(crate) fn functional(&mut self, ty: Ty) -> Option<(Vec<Ty>, Ty)> {
+        match self.types.get(ty).clone() {
+            Type::Fn { params, result, .. } => Some((params.to_vec(), result)),
+            Type::Std(name, args) => {
+                let name = self.types.text(name);
+                let function = L::table().ty(&name)?.function?;
+                let member = L::table().member(&mut self.types, &name, &args, function)?;
+                self.functional(member)
+            }
+            Type::Named(at, args) if self.is_interface(at) => self.functional_of(at, &args, 0),
+            Type::Var(..) => {
+                let bound = self.constraint(ty)?;
+                self.functional(bound)
+            }
+            Type::Union(parts) | Type::Both(parts) => parts.iter().find_map(|p| self.functional(*p)),
+            Type::Func(at, env) => {
+                let hit = Hit { at, rule: indexd_model::Rule::Scope, env };
+                let params = self.params(&hit).iter().map(|p| p.ty).collect();
+                Some((params, self.result_of(&hit, None, &[])))
+            }
+            _ => None,
+        }
+    }
+
+    /// The one method without a body of an interface, its own or inherited.
+    fn functional_of(&mut self, at: DefAt, args: &[Ty], depth: u32) -> Option<(Vec<Ty>, Ty)> {
+        if depth > DEPTH_MAX {
+            return None;
+        }
+        self.files.record(at);
+        let env = self.param_map(at, args);
+        if let Some(method) = self.abstract_methods(at).first() {
+            let hit = Hit { at: *method, rule: indexd_model::Rule::Scope, env: env.into() };
+            let params = self.params(&hit).iter().map(|p| p.ty).collect();
+            return Some((params, self.result_of(&hit, None, &[])));
+        }
+        for base in self.bases(at).iter() {
+            let base = self.types.replaced(*base, &env);
+            let found = match self.types.get(base).clone() {
+                Type::Named(at, args) => self.functional_of(at, &args, depth + 1),
+                _ => self.functional(base),
+            };
+            if found.is_some() {
+                return found;
+            }
+        }
+        None
+    }
+
+    /// The methods without a body of a type; recorded under the name `()` in it.
+    fn abstract_methods(&mut self, at: DefAt) -> Vec<DefAt> {
+        self.files.members(at, "()");
+        let facts = self.facts(at.file);
+        let is_of_root = |name: &str| !L::ROOT.is_empty() && L::table().has(L::ROOT, name);
+        let is_it = |d: &indexd_model::DefIdx| {
+            let def = facts.def(*d);
+            def.flags.has(DefFlags::ABSTRACT) && def.kind.is_callable() && !is_of_root(facts.str(def.name))
+        };
+        let mut names: FxHashSet<&str> = FxHashSet::default();
+        let all = facts.children(at.def).filter(is_it);
+        let all: Vec<DefAt> = all.map(|def| DefAt { def, ..at }).collect();
+        names.extend(all.iter().map(|a| facts.def_name(a.def)));
+        // Of several names none is meant.
+        if names.len() > 1 { Vec::new() } else { all }
+    }
+
+    // ---- parameters
+
+    /// The parameters of a function.
+    pub(crate) fn params(&mut self, hit: &Hit) -> SmallVec<[Param; 4]> {
+        self.files.record(hit.at);
+        let facts = self.facts(hit.at.file);
+        let all = &facts.def(hit.at.def).params;
+        let mut out: SmallVec<[Param; 4]> = SmallVec::new();
+        for id in all {
+            let Some(b) = facts.binding(*id) else { continue };
+            let ty = self.binding(hit.at.file, *id).ty;
+            out.push(Param {
+                ty: self.types.replaced(ty, &hit.env),
+                is_rest: b.kind == BindingKind::VarArgs,
+                has_default: facts.sources(b).iter().any(|s| matches!(s, Source::Assigned(_))),
+                is_receiver: b.kind == BindingKind::Receiver,
+            });
+        }
+        out.retain(|p| !p.is_receiver);
+        out
+    }
+}
+
+/// A parameter.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Param {
+    pub(crate) ty: Ty,
+    pub(crate) is_rest: bool,
+    pub(crate) has_default: bool,
+    is_receiver: bool,
+}
