@@ -99,7 +99,8 @@ fn defined_on(view: &dyn IndexView, file: FileDoc, lines: &[u32]) -> Vec<(DefDoc
     let interface = view.interface(file);
     let index = view.lines(file);
     let mut out = Vec::new();
-    for (i, def) in interface.defs.iter().enumerate() {
+    let is_named = |d: &indexd_model::Def| !d.flags.has(indexd_model::DefFlags::ANONYMOUS);
+    for (i, def) in interface.defs.iter().enumerate().filter(|(_, d)| is_named(d)) {
         if lines.binary_search(&index.line(def.name_span.start)).is_ok() && out.len() < DEFS_PER_FILE {
             let handle = view.def_doc(file, DefIdx(i as u32));
             out.push((handle, view.def(handle).name.to_string()));

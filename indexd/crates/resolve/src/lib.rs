@@ -125,6 +125,9 @@ fn emit(facts: Facts, it: Use, found: Result<Vec<DefRef>, UnresolvedReason>, rul
 }
 
 #[cfg(test)]
+mod edits;
+
+#[cfg(test)]
 mod trees;
 
 #[cfg(test)]

@@ -51,7 +51,7 @@ const TYPED: Typed = Typed {
         ("explicit_constructor_invocation", Form::Own(constructor_call), &["constructor", "arguments"]),
         ("switch_expression", Form::Own(switch), &["condition", "body"]),
         ("switch_label", Form::Own(switch_label), &[]),
-        ("generic_type", Form::Generic, &[FIRST, "type_arguments"]),
+        ("generic_type", Form::Generic, &[FIRST, LAST]),
         ("array_type", Form::Array, &["element"]),
         ("annotated_type", Form::Own(last_of), &[]),
         ("wildcard", Form::Own(last_of), &[]),
@@ -89,7 +89,7 @@ const TYPED: Typed = Typed {
         ("element_value_pair", Form::Pair, &["key", "value"]),
         ("return_statement", Form::Return, &[]),
         ("import_declaration", Form::Own(import), &[]),
-        ("package_declaration", Form::Passed, &[]),
+        ("package_declaration", Form::Own(package), &[]),
         ("break_statement", Form::Passed, &[]),
         ("continue_statement", Form::Passed, &[]),
         ("labeled_statement", Form::Own(last_of), &[]),
@@ -101,6 +101,9 @@ const TYPED: Typed = Typed {
     inferred: &["var"],
     is_abstract_without_body: true,
 };
+
+/// Names behind each other in an import that are looked at.
+const PATH_MAX: u32 = 64;
 
 /// Whole numbers and others, by their endings.
 fn number(it: &mut Visitor, node: usize, _: Role) -> ExprId {
@@ -180,12 +183,31 @@ fn constructor_call(it: &mut Visitor, node: usize, _: Role) -> ExprId {
     it.node(Shape::Call { callee, args }, at)
 }
 
+/// A `switch`: its value is any of those behind the arrows.
 fn switch(it: &mut Visitor, node: usize, _: Role) -> ExprId {
+    let at = it.start(node);
     let subject = it.expr_part(node, 0, Role::Read);
     let outer = std::mem::replace(&mut it.subject, subject);
-    it.expr_part(node, 1, Role::Read);
+    let mut values = Vec::new();
+    if let Some(body) = it.part(node, 1) {
+        it.scoped(|it| {
+            for group in it.children(body) {
+                match it.child(group, "expression_statement").filter(|_| it.tree.node(group).kind() == "switch_rule") {
+                    Some(value) => it.scoped(|it| {
+                        for child in it.children(group).filter(|c| *c != value) {
+                            it.expr(child, Role::Read);
+                        }
+                        values.push(it.first_of(value, Role::Read));
+                    }),
+                    None => _ = it.expr(group, Role::Read),
+                }
+            }
+        });
+    }
     it.subject = outer;
-    it.opaque()
+    let one = values.into_iter();
+    let value = one.reduce(|then, otherwise| it.node(Shape::Conditional { then, otherwise }, at));
+    value.unwrap_or(it.opaque())
 }
 
 /// `case A`: a constant of what is looked at, or another one.
@@ -237,27 +259,38 @@ fn compact(it: &mut Visitor, node: usize, _: Role) -> ExprId {
     })
 }
 
+/// What stands in front of the clause decorates the package.
+fn package(it: &mut Visitor, node: usize, _: Role) -> ExprId {
+    for child in it.children(node) {
+        match it.form(child) {
+            Form::Decorator => _ = it.expr(child, Role::Read),
+            _ => it.tell_all(child),
+        }
+    }
+    it.opaque()
+}
+
 /// The classes in front of what is imported are used.
 fn import(it: &mut Visitor, node: usize, _: Role) -> ExprId {
     it.tell_all(node);
     let Some(path) = it.child(node, "scoped_identifier") else { return it.opaque() };
-    let is_all = it.child(node, "asterisk").is_some();
-    let scope = if is_all { None } else { it.children(path).next() };
-    scope.map_or(it.opaque(), |scope| qualifier(it, scope))
+    let scope = it.children(path).next();
+    scope.map_or(it.opaque(), |scope| qualifier(it, scope, 0))
 }
 
-fn qualifier(it: &mut Visitor, node: usize) -> ExprId {
+fn qualifier(it: &mut Visitor, node: usize, depth: u32) -> ExprId {
     let parts: Vec<usize> = it.children(node).collect();
     let role = |it: &Visitor, name: usize| {
         if it.slice(name).starts_with(char::is_uppercase) { Role::Type } else { Role::None }
     };
     match parts[..] {
-        [scope, name] => {
-            let base = qualifier(it, scope);
+        [scope, name] if depth < PATH_MAX => {
+            let base = qualifier(it, scope, depth + 1);
             let role = role(it, name);
             it.attr(base, name, role)
         }
-        _ => it.free(it.slice(node), it.start(node), role(it, node)),
+        [] => it.free(it.slice(node), it.start(node), role(it, node)),
+        _ => it.opaque(),
     }
 }
 

@@ -542,14 +542,15 @@ impl<'s, 'g> Walk<'s, 'g> {
         // A parameter in the head of a record has no words of its own.
         let is_public = rule.in_head.is_some() && language == Language::CSharp;
         let is_exported = is_public || self.is_exported(name, before, in_type);
-        set(is_exported && !inside.in_function, DefFlags::EXPORTED);
+        let is_unnamed = matches!(rule.name, Name::Unnamed(_));
+        set(is_exported && !inside.in_function && !is_unnamed, DefFlags::EXPORTED);
         set(inside.in_function, DefFlags::LOCAL);
         set(has_word(before, &["static"]) && in_type, DefFlags::STATIC);
         set(has_word(before, &["async", "suspend"]), DefFlags::ASYNC);
         set(has_word(before, &["abstract"]), DefFlags::ABSTRACT);
         let is_title =
             matches!(rule.name, Name::Call(_)) || matches!(rule.name, Name::Macro) && name.contains('.');
-        set(matches!(rule.name, Name::Unnamed(_)), DefFlags::ANONYMOUS.with(DefFlags::LOCAL));
+        set(is_unnamed, DefFlags::ANONYMOUS.with(DefFlags::LOCAL));
         set(is_title || self.is_marked_as_test(name, is, before, rule), DefFlags::TEST);
         set(is_title, DefFlags::TITLE);
         let is_extension = language == Language::Kotlin && before.trim_end().ends_with('.');

@@ -8,6 +8,8 @@ use std::rc::Rc;
 
 /// Types that one member is looked up in, one behind the other.
 const DEPTH_MAX: u32 = 32;
+/// Bases that are gone through for one type.
+const BASES_MAX: usize = 64;
 /// Members that are looked up for one, one inside the other.
 const ATTRS_MAX: u32 = 64;
 
@@ -46,6 +48,9 @@ impl<'a, L: Language> Linker<'a, L> {
     }
 
     fn find_attr(&mut self, ty: Ty, name: &str, space: Space) -> Found {
+        if let Some(found) = L::attr(self, ty, name, space) {
+            return found;
+        }
         let found = match self.types.get(ty).clone() {
             Type::Unknown | Type::Nothing => Found::unknown(),
             Type::Named(at, args) => self.member(at, &args, ty, name, space),
@@ -148,7 +153,8 @@ impl<'a, L: Language> Linker<'a, L> {
         }
         search.seen.push(at);
         self.files.record(at);
-        let own = L::own(self, at, search.name, search.space);
+        let mut own = L::own(self, at, search.name, search.space);
+        own.retain(|m| depth == 0 || L::is_inherited(self, *m));
         let has_overloads = L::HAS_OVERLOADS && search.space == Space::Calls;
         let env = self.member_env(at, args, search.receiver);
         let rule = if depth == 0 { Rule::Receiver } else { Rule::Inherited };
@@ -225,7 +231,8 @@ impl<'a, L: Language> Linker<'a, L> {
         let mut todo = vec![ty];
         let mut seen: SmallVec<[Ty; 8]> = SmallVec::new();
         let mut is_closed = true;
-        while let Some(ty) = todo.pop().filter(|_| self.step()) {
+        // A type may derive from ever larger ones.
+        while let Some(ty) = todo.pop().filter(|_| seen.len() < BASES_MAX && self.step()) {
             if seen.contains(&ty) {
                 continue;
             }

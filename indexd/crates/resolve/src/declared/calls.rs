@@ -8,6 +8,8 @@ use rustc_hash::FxHashSet;
 use smallvec::SmallVec;
 use std::rc::Rc;
 
+/// Values that a function returns which are looked at.
+const RETURNS_MAX: usize = 8;
 /// Types whose function is looked for, one derived from the other.
 const DEPTH_MAX: u32 = 8;
 
@@ -160,8 +162,19 @@ impl<'a, L: Language> Linker<'a, L> {
                 let def = l.files.def(at);
                 match def.results.first() {
                     Some(result) => Val::new(l.written(at.file, *result)),
+                    // A type that is called makes a value of it.
+                    None if def.kind.is_type() => {
+                        let args = l.type_params(at);
+                        Val::new(l.type_of_def(at, &args))
+                    }
                     // A field that is called: what it is.
                     None if !def.kind.is_callable() => l.def_value(at),
+                    // Without a result in its head a function gives what it returns.
+                    None if !def.returns.is_empty() => {
+                        let all: Vec<Ty> =
+                            def.returns.iter().take(RETURNS_MAX).map(|e| l.eval(at.file, *e).ty).collect();
+                        Val::inferred(l.types.union(&all))
+                    }
                     None => Val::new(Ty::NOTHING),
                 }
             },
@@ -178,7 +191,11 @@ impl<'a, L: Language> Linker<'a, L> {
         let map = match (site, given.is_empty()) {
             _ if own.is_empty() => Vec::new(),
             (Some(site), true) => self.solved(hit, site, &own, true),
-            _ => own.iter().copied().zip(given.iter().copied()).collect(),
+            // The parameters of a block around stand before those of the function.
+            _ => {
+                let n_before = own.len().saturating_sub(given.len());
+                own[n_before..].iter().copied().zip(given.iter().copied()).collect()
+            }
         };
         let ty = self.types.replaced(ty, &map);
         self.types.replaced(ty, &hit.env)
@@ -213,20 +230,27 @@ impl<'a, L: Language> Linker<'a, L> {
 
     /// The parameters and the result of the function that a value of a type stands for.
     pub(crate) fn functional(&mut self, ty: Ty) -> Option<(Vec<Ty>, Ty)> {
+        self.functional_in(ty, 0)
+    }
+
+    fn functional_in(&mut self, ty: Ty, depth: u32) -> Option<(Vec<Ty>, Ty)> {
+        if depth > DEPTH_MAX {
+            return None;
+        }
         match self.types.get(ty).clone() {
             Type::Fn { params, result, .. } => Some((params.to_vec(), result)),
             Type::Std(name, args) => {
                 let name = self.types.text(name);
                 let function = L::table().ty(&name)?.function?;
                 let member = L::table().member(&mut self.types, &name, &args, function)?;
-                self.functional(member)
+                self.functional_in(member, depth + 1)
             }
-            Type::Named(at, args) if self.is_interface(at) => self.functional_of(at, &args, 0),
+            Type::Named(at, args) if self.is_interface(at) => self.functional_of(at, &args, depth + 1),
             Type::Var(..) => {
                 let bound = self.constraint(ty)?;
-                self.functional(bound)
+                self.functional_in(bound, depth + 1)
             }
-            Type::Union(parts) | Type::Both(parts) => parts.iter().find_map(|p| self.functional(*p)),
+            Type::Union(parts) | Type::Both(parts) => parts.iter().find_map(|p| self.functional_in(*p, depth + 1)),
             Type::Func(at, env) => {
                 let hit = Hit { at, rule: indexd_model::Rule::Scope, env };
                 let params = self.params(&hit).iter().map(|p| p.ty).collect();
@@ -238,9 +262,6 @@ impl<'a, L: Language> Linker<'a, L> {
 
     /// The one method without a body of an interface, its own or inherited.
     fn functional_of(&mut self, at: DefAt, args: &[Ty], depth: u32) -> Option<(Vec<Ty>, Ty)> {
-        if depth > DEPTH_MAX {
-            return None;
-        }
         self.files.record(at);
         let env = self.param_map(at, args);
         if let Some(method) = self.abstract_methods(at).first() {
@@ -251,8 +272,8 @@ impl<'a, L: Language> Linker<'a, L> {
         for base in self.bases(at).iter() {
             let base = self.types.replaced(*base, &env);
             let found = match self.types.get(base).clone() {
-                Type::Named(at, args) => self.functional_of(at, &args, depth + 1),
-                _ => self.functional(base),
+                Type::Named(..) | Type::Std(..) => self.functional_in(base, depth + 1),
+                _ => None,
             };
             if found.is_some() {
                 return found;

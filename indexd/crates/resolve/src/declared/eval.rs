@@ -92,6 +92,9 @@ impl<'a, L: Language> Linker<'a, L> {
 
     /// What going through a value gives: its member `[]`.
     pub(crate) fn element(&mut self, ty: Ty) -> Ty {
+        if let Some(ty) = L::element(self, ty) {
+            return ty;
+        }
         let found = self.attr(ty, "[]", Space::Values);
         found.ty
     }
@@ -112,6 +115,9 @@ impl<'a, L: Language> Linker<'a, L> {
 
     fn read_def(&mut self, at: DefAt) -> Val {
         self.files.record(at);
+        if let Some(v) = L::def_value(self, at) {
+            return v;
+        }
         let facts = self.facts(at.file);
         let def = facts.def(at.def);
         match def.kind {
@@ -160,7 +166,11 @@ impl<'a, L: Language> Linker<'a, L> {
     /// The value that a method runs on; `super` is the same as what its class derives from.
     fn receiver(&mut self, file: File, word: &str, function: DefIdx, sources: &[Source]) -> Val {
         let facts = self.facts(file);
-        let Some(Source::Def(class)) = sources.first() else { return Val::UNKNOWN };
+        let class = match sources.first() {
+            Some(Source::Def(class)) => class,
+            Some(Source::Declared(ty)) => return Val::new(self.written(file, *ty)),
+            _ => return Val::UNKNOWN,
+        };
         let at = DefAt { file, def: *class };
         if word == "super" {
             let bases = self.bases(at);

@@ -151,6 +151,26 @@ pub(crate) trait Language: Sized {
         None
     }
 
+    /// What a use, or a path in the place of a type, leads to; asked first.
+    fn found(_: &mut Linker<Self>, _: File, _: ExprId, _: Space) -> Option<Found> {
+        None
+    }
+
+    /// The member of a type under a name; asked first.
+    fn attr(_: &mut Linker<Self>, _: Ty, _: &str, _: Space) -> Option<Found> {
+        None
+    }
+
+    /// The type of a definition's name as a value; asked first.
+    fn def_value(_: &mut Linker<Self>, _: DefAt) -> Option<Val> {
+        None
+    }
+
+    /// The type that a definition declares; asked first.
+    fn type_of_def(_: &mut Linker<Self>, _: DefAt) -> Option<Ty> {
+        None
+    }
+
     /// What a name means behind that of a package.
     fn in_package(_: &mut Linker<Self>, _: &str, _: &str, _: Space) -> Found {
         Found::outside()
@@ -159,6 +179,11 @@ pub(crate) trait Language: Sized {
     /// Members that a definition itself has under a name.
     fn own<'a>(l: &mut Linker<'a, Self>, of: DefAt, name: &str, space: Space) -> SmallVec<[DefAt; 2]> {
         l.members_in(of, name, space)
+    }
+
+    /// Whether types that derive from the owner of a member have it as well.
+    fn is_inherited(_: &Linker<Self>, _: DefAt) -> bool {
+        true
     }
 
     /// The types that a definition derives from, in terms of its own parameters.
@@ -185,6 +210,27 @@ pub(crate) trait Language: Sized {
     /// counts less than without.
     fn is_turned(_: &str, _: &str) -> bool {
         false
+    }
+
+    /// What a call means where no function of the name takes its arguments.
+    fn miscounted(_: &mut Linker<Self>, _: &[Hit]) -> SmallVec<[Hit; 2]> {
+        SmallVec::new()
+    }
+
+    /// What going through a value gives; asked before its member `[]`.
+    fn element(_: &mut Linker<Self>, _: Ty) -> Option<Ty> {
+        None
+    }
+
+    /// The definition that a link leads to: that of what is only announced.
+    fn definition(_: &mut Linker<Self>, at: DefAt) -> DefAt {
+        at
+    }
+
+    /// What stands in the source for the name of a member: the sign of an operator. A use under another name than
+    /// its own is not worth a word where nothing is known of it.
+    fn shown(name: &str) -> &str {
+        name
     }
 
     /// What a type is where it stands for a type parameter.
@@ -287,7 +333,11 @@ impl<'a, L: Language> Linker<'a, L> {
         };
         let around = self.around.entry(place.file).or_insert_with(|| Around::last_of_equals(facts, holds));
         let innermost = around.at(place.at);
-        let is_head = |d: &DefIdx| facts.def(*d).kind.is_type() && facts.def(*d).head.holds(place.at);
+        // What is in the brackets of a head may name what is in the body.
+        let is_head = |d: &DefIdx| {
+            let it = facts.def(*d);
+            it.kind.is_type() && it.head.holds(place.at) && (it.params.is_empty() || place.at < it.name_span.end)
+        };
         match innermost.some().filter(is_head) {
             Some(def) => facts.def(def).parent,
             None => innermost,

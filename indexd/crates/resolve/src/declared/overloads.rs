@@ -38,6 +38,9 @@ impl<'a, L: Language> Linker<'a, L> {
                 all.push((hit.clone(), params));
             }
         }
+        if all.is_empty() {
+            return L::miscounted(self, hits);
+        }
         if all.len() > 1 {
             let fits: Vec<Fit> = all.iter().map(|(_, params)| self.fit(params, site)).collect();
             let best = fits.iter().max().copied().unwrap_or(Fit::No);

@@ -5,7 +5,7 @@ use crate::Use;
 use crate::typed::{DefAt, Ty, Type};
 use indexd_model::{
     BindingKind, Def, DefFlags, DefIdx, DefKind, DefRef, EdgeKind, ExprId, Key, Link, Links, Node, Role,
-    Rule, StrId, Unresolved,
+    Rule, StrId, Unresolved, UnresolvedReason,
 };
 use smallvec::SmallVec;
 use std::rc::Rc;
@@ -40,6 +40,12 @@ impl<'a, L: Language> Linker<'a, L> {
 
     fn link_expr(&mut self, e: ExprId, role: Role, at: u32, out: &mut Links) {
         let facts = self.facts(0);
+        if let Node::Name { name, .. } | Node::Attr { name, .. } = facts.expr(e).node
+            && role != Role::Call
+            && let Some(found) = L::found(self, 0, e, Space::of(role))
+        {
+            return self.emit(&found, false, Use { name, at, role }, out);
+        }
         match facts.expr(e).node {
             Node::Name { name, .. } | Node::Attr { name, .. } if role == Role::Call => {
                 self.link_call(e, Use { name, at, role }, out);
@@ -54,6 +60,7 @@ impl<'a, L: Language> Linker<'a, L> {
                     Some(_) => {}
                     None => {
                         let found = self.free(Place { file: 0, at }, facts.str(name), Space::of(role));
+                        let found = self.alone(e, &found);
                         self.emit(&found, false, it, out);
                     }
                 }
@@ -72,6 +79,16 @@ impl<'a, L: Language> Linker<'a, L> {
             Node::Keyword { name, .. } => self.link_key(e, Use { name, at, role }, out),
             Node::Word { value, .. } => self.link_function(e, value, at, out),
             _ => {}
+        }
+    }
+
+    /// A package is named in front of something alone: elsewhere it is a name that nobody declared.
+    fn alone(&mut self, e: ExprId, found: &Rc<Found>) -> Rc<Found> {
+        let is_package = matches!(self.types.get(found.ty), Type::Package(_));
+        let around = self.files.parent(0, e).map(|p| self.facts(0).expr(p).node);
+        match is_package && !matches!(around, Some(Node::Attr { .. })) {
+            true => Rc::new(Found::none(UnresolvedReason::NotFound)),
+            false => Rc::clone(found),
         }
     }
 
@@ -96,7 +113,15 @@ impl<'a, L: Language> Linker<'a, L> {
         if is_made && picked.hits.is_empty() {
             return;
         }
-        let found = Found { hits: picked.hits.clone(), ty: picked.ty, reason: picked.reason, is_open: false };
+        let mut found =
+            Found { hits: picked.hits.clone(), ty: picked.ty, reason: picked.reason, is_open: false };
+        if is_made {
+            // A constructor that nobody wrote is the type itself.
+            found.hits.retain(|h| !self.files.def(h.at).kind.is_type());
+            if found.hits.is_empty() {
+                return;
+            }
+        }
         self.emit(&found, picked.is_inferred, it, out);
     }
 
@@ -161,14 +186,16 @@ impl<'a, L: Language> Linker<'a, L> {
         let Use { name, at, role } = it;
         if found.hits.is_empty() {
             // A package, or a value of the language.
-            let is_silent = matches!(self.types.get(found.ty), Type::Package(_)) && role != Role::Call;
+            let text = self.facts(0).str(name);
+            let is_package = matches!(self.types.get(found.ty), Type::Package(_)) && role != Role::Call;
+            let is_silent = is_package || L::shown(text) != text;
             if !is_silent {
                 let reason = found.reason;
                 out.unresolved.push(Unresolved { source: DefIdx::NONE, name, at, role, reason });
             }
             return;
         }
-        let len = self.facts(0).str(name).len().min(usize::from(u16::MAX)) as u16;
+        let len = L::shown(self.facts(0).str(name)).len().min(usize::from(u16::MAX)) as u16;
         let n = found.hits.len();
         for hit in found.hits.iter().take(CANDIDATES_MAX) {
             let rule = match () {
@@ -178,7 +205,8 @@ impl<'a, L: Language> Linker<'a, L> {
             };
             // One of several overloads of a receiver that is known is meant.
             let confidence = if n > 1 { (100 / n) as u8 } else { rule.confidence() };
-            let target = self.reference(hit.at);
+            let target = L::definition(self, hit.at);
+            let target = self.reference(target);
             let kind = crate::edge_of(role);
             let link = Link { kind, source: DefIdx::NONE, target, at, len, role, rule, confidence };
             out.links.push(link);
@@ -214,7 +242,9 @@ impl<'a, L: Language> Linker<'a, L> {
             for base in self.bases(owner).iter() {
                 let found = self.attr(*base, facts.str(d.name), Space::Calls);
                 let same = found.hits.iter().find(|h| self.is_hidden(std::slice::from_ref(&hit), h));
-                let Some(target) = same.map(|h| h.at).filter(|t| !seen.contains(t)) else { continue };
+                let Some(target) = same.map(|h| h.at).filter(|t| *t != at && !seen.contains(t)) else {
+                    continue;
+                };
                 seen.push(target);
                 let name: StrId = d.name;
                 out.links.push(Link {

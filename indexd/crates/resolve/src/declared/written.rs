@@ -58,6 +58,9 @@ impl<'a, L: Language> Linker<'a, L> {
 
     /// What a path in the place of a type leads to.
     pub(crate) fn in_types(&mut self, file: File, e: ExprId) -> Rc<Found> {
+        if let Some(found) = L::found(self, file, e, Space::Types) {
+            return Rc::new(found);
+        }
         let facts = self.facts(file);
         let expr = facts.expr(e);
         match expr.node {
@@ -106,6 +109,9 @@ impl<'a, L: Language> Linker<'a, L> {
     /// The type that a definition declares; what an alias stands for.
     pub(crate) fn type_of_def(&mut self, at: DefAt, args: &[Ty]) -> Ty {
         self.files.record(at);
+        if let Some(ty) = L::type_of_def(self, at) {
+            return ty;
+        }
         let def = self.files.def(at);
         if def.kind != DefKind::Alias {
             return self.types.make(Type::Named(at, args.into()));

@@ -77,6 +77,27 @@ impl Language for Java {
         }
     }
 
+    fn found(l: &mut Linker<Self>, file: File, e: ExprId, space: Space) -> Option<Found> {
+        let facts = l.facts(file);
+        let expr = facts.expr(e);
+        let Node::Attr { base, name } = expr.node else { return None };
+        let Node::Word { word, .. } = facts.expr(base).node else { return None };
+        // A constant of what a `switch` looks at, or else what the name means here; a class of what stands in
+        // front of `new`.
+        let is_case = match facts.str(word) {
+            "case" => true,
+            "typeof" => false,
+            _ => return None,
+        };
+        let of = l.eval(file, base).ty;
+        let space = if is_case { space } else { Space::Types };
+        let found = l.attr(of, facts.str(name), space);
+        Some(match found.hits.is_empty() && is_case {
+            true => (*l.free(Place { file, at: expr.at }, facts.str(name), space)).clone(),
+            false => (*found).clone(),
+        })
+    }
+
     fn value(l: &mut Linker<Self>, file: File, e: ExprId) -> Option<Val> {
         let facts = l.facts(file);
         let Node::Word { word, value } = facts.expr(e).node else { return None };
@@ -106,7 +127,15 @@ impl Language for Java {
                 let Type::Static(at) = *l.types.get(of) else { return Some(Val::UNKNOWN) };
                 l.types.make(Type::This(at))
             }
-            // The constants of what a `switch` looks at, or else what a name means here.
+            // The type of a value in front of `new`.
+            "typeof" => {
+                let of = l.eval(file, value).ty;
+                match *l.types.get(of) {
+                    Type::Named(at, _) | Type::This(at) => l.types.make(Type::Static(at)),
+                    _ => Ty::UNKNOWN,
+                }
+            }
+            // The constants of what a `switch` looks at.
             "case" => {
                 let of = l.eval(file, value).ty;
                 match *l.types.get(of) {
@@ -121,8 +150,9 @@ impl Language for Java {
         Some(Val::new(ty))
     }
 
-    fn in_package(l: &mut Linker<Self>, package: &str, name: &str, _: Space) -> Found {
-        names::in_package(l, package, name)
+    fn in_package(l: &mut Linker<Self>, package: &str, name: &str, space: Space) -> Found {
+        // A package has no functions: what stands before is a value that nobody declared.
+        if space == Space::Calls { Found::unknown() } else { names::in_package(l, package, name) }
     }
 
     fn own<'a>(l: &mut Linker<'a, Self>, of: DefAt, name: &str, space: Space) -> SmallVec<[DefAt; 2]> {
@@ -134,9 +164,10 @@ impl Language for Java {
                 if facts.def_name(of.def) == name {
                     own.retain(|m| !is_constructor(&facts, *m));
                 }
-                // The accessor of a component of a record.
-                if own.is_empty() && !facts.def(of.def).params.is_empty() {
-                    own = l.members_in(of, name, Space::Values);
+                // The accessor of a component of a record, where it is not written out.
+                let is_accessor = |m: &DefAt| facts.def(m.def).params.is_empty();
+                if !facts.def(of.def).params.is_empty() && !own.iter().any(is_accessor) {
+                    own.extend(l.members_in(of, name, Space::Values));
                 }
             }
             Space::Values => {
@@ -151,10 +182,45 @@ impl Language for Java {
         own
     }
 
+    fn is_inherited(l: &Linker<Self>, at: DefAt) -> bool {
+        // Of what is local it is not known whether it is private.
+        let flags = l.files.def(at).flags;
+        flags.has(DefFlags::EXPORTED) || flags.has(DefFlags::LOCAL)
+    }
+
+    fn bases(l: &mut Linker<Self>, at: DefAt) -> Vec<Ty> {
+        let mut bases = l.written_bases(at);
+        if l.files.def(at).kind == DefKind::Enum {
+            let own = l.type_of_def(at, &[]);
+            bases.push(l.types.std("Enum", &[own]));
+        }
+        bases
+    }
+
+    fn attr(l: &mut Linker<Self>, ty: Ty, name: &str, space: Space) -> Option<Found> {
+        let Type::Static(at) = *l.types.get(ty) else { return None };
+        if space != Space::Calls || l.files.def(at).kind != DefKind::Enum {
+            return None;
+        }
+        // What the compiler makes.
+        let own = l.type_of_def(at, &[]);
+        match name {
+            "valueOf" => Some(Found::typed(own)),
+            "values" => Some(Found::typed(l.types.std("Array", &[own]))),
+            _ => None,
+        }
+    }
+
     fn constructors(l: &mut Linker<Self>, at: DefAt) -> SmallVec<[DefAt; 2]> {
         let facts = l.facts(at.file);
         let mut all = l.members_in(at, facts.def_name(at.def), Space::Calls);
         all.retain(|m| is_constructor(&facts, *m));
+        // What the head of a record takes, and a class without constructors.
+        let n = facts.def(at.def).params.len();
+        let is_written = all.iter().any(|m| facts.def(m.def).params.len() == n);
+        if !is_written && (n > 0 || all.is_empty()) {
+            all.push(at);
+        }
         all
     }
 
@@ -224,3 +290,6 @@ fn is_constructor(facts: &Facts, at: DefAt) -> bool {
         && !def.flags.has(DefFlags::STATIC)
         && def.parent.some().is_some_and(|p| facts.def_name(p) == facts.str(def.name))
 }
+
+#[cfg(test)]
+mod tests;

@@ -12,6 +12,11 @@ use std::rc::Rc;
 
 /// What a name means at a place.
 pub(super) fn find<'a>(l: &mut Linker<'a, Java>, place: Place, name: &'a str, space: Space) -> Found {
+    if space == Space::Types
+        && let Some(found) = primitive(l, name)
+    {
+        return found;
+    }
     if let Some(found) = around(l, place, name, space) {
         return found;
     }
@@ -23,10 +28,24 @@ pub(super) fn find<'a>(l: &mut Linker<'a, Java>, place: Place, name: &'a str, sp
         return type_named(l, file, name);
     }
     let found = on_demand(l, file, name, space);
-    match space {
-        Space::Values if found.is_none() => type_named(l, file, name),
-        _ => found.unwrap_or(Found::none(UnresolvedReason::NotFound)),
+    if space == Space::Values && found.as_ref().is_none_or(|f| f.hits.is_empty()) {
+        let ty = type_named(l, file, name);
+        let is_it = !ty.hits.is_empty() || found.is_none() || matches!(l.types.get(ty.ty), Type::StdStatic(_));
+        if is_it {
+            return ty;
+        }
     }
+    found.unwrap_or(Found::none(UnresolvedReason::NotFound))
+}
+
+/// A type of the language itself.
+fn primitive(l: &mut Linker<Java>, name: &str) -> Option<Found> {
+    if name == "void" {
+        return Some(Found::typed(Ty::NOTHING));
+    }
+    super::PRIMITIVES.iter().find(|p| p.0 == name)?;
+    let name = l.types.name(name);
+    Some(Found::typed(l.types.make(Type::StdStatic(name))))
 }
 
 /// A member of the classes around, the innermost that has it.
@@ -94,6 +113,13 @@ fn on_demand<'a>(l: &mut Linker<'a, Java>, file: File, name: &'a str, space: Spa
                 if !found.hits.is_empty() {
                     return Some(through_import((*found).clone()));
                 }
+            }
+            Type::StdStatic(_) if space != Space::Types => {
+                let found = l.attr(of, name, space);
+                if found.ty != Ty::EXTERNAL {
+                    return Some((*found).clone());
+                }
+                is_open = true;
             }
             _ => is_open |= space != Space::Types && path.rsplit('.').next().is_some_and(is_capital),
         }

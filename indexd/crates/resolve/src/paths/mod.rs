@@ -1,5 +1,5 @@
-//! The linker for languages that are followed within files and through imports: Rust, Java, Kotlin,
-//! Scala, C, C++, PHP, Ruby, Lua and shell scripts.
+//! The linker for languages that are followed within files and through imports: Rust, Kotlin, Scala,
+//! C, C++, PHP, Ruby, Lua and shell scripts.
 //!
 //! A name that no scope binds is looked for in the definitions around it, in its file, and in what
 //! the file imports; [`rust`], [`packages`] and [`files`] say what an import names. A member is resolved
@@ -239,8 +239,8 @@ impl Linker<'_> {
 
     /// Whether members of the type around are named without a receiver.
     fn has_bare_members(&self) -> bool {
-        use Language::{Cpp, Java, Kotlin, Ruby, Scala};
-        matches!(self.language(), Java | Kotlin | Scala | Cpp | Ruby)
+        use Language::{Cpp, Kotlin, Ruby, Scala};
+        matches!(self.language(), Kotlin | Scala | Cpp | Ruby)
     }
 
     fn bare_member(&self, ty: DefIdx, name: &str, role: Role) -> Option<Found> {
@@ -344,7 +344,7 @@ impl Linker<'_> {
         let path = facts.str(import.module);
         match self.language() {
             Language::Rust => self.rust_import(place, import, path, role, steps),
-            Language::Java | Language::Kotlin | Language::Scala => self.by_full_name("jvm", ".", path, role),
+            Language::Kotlin | Language::Scala => self.by_full_name("jvm", ".", path, role),
             Language::Php if import.kind != ImportKind::All => self.by_full_name("php", "\\", path, role),
             Language::Lua => self.lua_module(path),
             _ => self.included_file(place.file, import, path),
@@ -357,7 +357,7 @@ impl Linker<'_> {
             Language::Rust if role == Role::Read && name.starts_with(char::is_lowercase) => {
                 self.rust_root(name, at)
             }
-            Language::Java | Language::Kotlin | Language::Scala => self.in_packages("jvm", ".", name, role),
+            Language::Kotlin | Language::Scala => self.in_packages("jvm", ".", name, role),
             Language::Php => self.in_packages("php", "\\", name, role),
             Language::C | Language::Cpp | Language::Ruby | Language::Bash => self.in_included(name, role),
             _ => Found::nothing(),
@@ -440,7 +440,7 @@ impl Linker<'_> {
             return Vec::new();
         }
         let name = match self.language() {
-            Language::Java | Language::Cpp => facts.def_name(ty.def),
+            Language::Cpp => facts.def_name(ty.def),
             Language::Php => "__construct",
             Language::Kotlin => "constructor",
             _ => return Vec::new(),
@@ -543,7 +543,7 @@ impl Linker<'_> {
             self.emit(found, Use { name: import.module, at: import.at, role: Role::Import }, out);
             let is_dotted = matches!(
                 self.language(),
-                Language::Rust | Language::Java | Language::Kotlin | Language::Scala | Language::Php
+                Language::Rust | Language::Kotlin | Language::Scala | Language::Php
             );
             if is_dotted {
                 let len = if import.kind == ImportKind::All { 1 } else { last.len() };

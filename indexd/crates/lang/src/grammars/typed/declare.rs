@@ -4,6 +4,9 @@ use super::Visitor;
 use super::forms::Form;
 use indexd_model::{BindingId, BindingKind, DefFlags, DefIdx, ExprId, Node as Shape, Role, Source};
 
+/// Lists inside each other that bases are looked for in.
+const LISTS_MAX: u32 = 4;
+
 impl<'s> Visitor<'_, 's> {
     // ---- variables
 
@@ -169,20 +172,29 @@ impl<'s> Visitor<'_, 's> {
         self.opaque()
     }
 
+    /// Type parameters; the bounds of one may name another.
     fn type_params(&mut self, list: usize) -> Vec<BindingId> {
-        self.children(list).collect::<Vec<_>>().into_iter().filter_map(|p| self.type_param(p)).collect()
+        let nodes: Vec<usize> = self.children(list).filter(|p| self.part(*p, 0).is_some()).collect();
+        let bound: Vec<BindingId> =
+            nodes.iter().filter_map(|p| self.part(*p, 0)).map(|n| self.bind(n, BindingKind::TypeParam)).collect();
+        nodes.iter().zip(&bound).for_each(|(node, binding)| self.bounds(*node, *binding));
+        bound
     }
 
-    pub(super) fn type_param(&mut self, node: usize) -> Option<BindingId> {
-        let name = self.part(node, 0)?;
-        let binding = self.bind(name, BindingKind::TypeParam);
+    pub(super) fn type_param(&mut self, node: usize) {
+        if let Some(name) = self.part(node, 0) {
+            let binding = self.bind(name, BindingKind::TypeParam);
+            self.bounds(node, binding);
+        }
+    }
+
+    fn bounds(&mut self, node: usize, binding: BindingId) {
         for bounds in self.parts(node, 1) {
             for bound in self.children(bounds) {
                 let ty = self.ty(bound);
                 self.b.source(binding, Source::Declared(ty));
             }
         }
-        Some(binding)
     }
 
     // ---- types
@@ -202,7 +214,7 @@ impl<'s> Visitor<'_, 's> {
             let mut bases = Vec::new();
             for child in it.children(node).filter(|c| !parts.contains(&Some(*c))) {
                 match it.form(child) {
-                    Form::Bases => it.bases(child, &mut bases),
+                    Form::Bases => it.bases(child, &mut bases, 0),
                     _ => _ = it.expr(child, Role::Read),
                 }
             }
@@ -218,10 +230,10 @@ impl<'s> Visitor<'_, 's> {
         self.opaque()
     }
 
-    fn bases(&mut self, node: usize, out: &mut Vec<ExprId>) {
+    fn bases(&mut self, node: usize, out: &mut Vec<ExprId>, depth: u32) {
         for child in self.children(node) {
             match self.form(child) {
-                Form::Other => self.bases(child, out),
+                Form::Other if depth < LISTS_MAX => self.bases(child, out, depth + 1),
                 _ => out.push(self.expr(child, Role::Base)),
             }
         }

@@ -157,11 +157,18 @@ impl<'s> Visitor<'_, 's> {
     fn new_value(&mut self, node: usize) -> ExprId {
         let at = self.start(node);
         let (class, list, body) = (self.part(node, 0), self.part(node, 1), self.part(node, 2));
-        // `outer.new Inner()`.
+        let mut outer = None;
         for child in self.children(node).filter(|c| ![class, list, body].contains(&Some(*c))) {
-            self.expr(child, Role::Read);
+            outer = Some(self.expr(child, Role::Read)).filter(|v| *v != self.opaque()).or(outer);
         }
-        let class = class.map_or(self.opaque(), |c| self.expr(c, Role::Call));
+        let class = match (outer, class) {
+            // `outer.new Inner()`.
+            (Some(outer), Some(class)) if self.tree.is_leaf(class) => {
+                let of = self.word("typeof", outer, at);
+                self.attr(of, class, Role::Call)
+            }
+            (_, class) => class.map_or(self.opaque(), |c| self.expr(c, Role::Call)),
+        };
         let callee = self.word("new", class, at);
         let args = self.exprs(list);
         if let Some(body) = body {
