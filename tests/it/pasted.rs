@@ -23,7 +23,7 @@ use Run::{Not, Prints, Writes};
 const MEASURES: &str = "measures trees that the project does not hold";
 
 /// Each block by its page and its first line.
-const BLOCKS: [(&str, &str, Run); 33] = [
+const BLOCKS: [(&str, &str, Run); 34] = [
     ("README.md", "scripts/try.sh [REPOSITORY [QUERY]]", Not("builds the release, and runs these tests")),
     ("README.md", "cd YOUR-REPOSITORY", Writes(".mcp.json")),
     (
@@ -32,6 +32,7 @@ const BLOCKS: [(&str, &str, Run); 33] = [
         Writes("../home/.local/share/nvim/site/pack/indexd/start/indexd/doc/indexd.txt"),
     ),
     ("docs/accuracy-go.md", "cargo run --release", Not(MEASURES)),
+    ("docs/accuracy-java.md", "cargo run --release", Not(MEASURES)),
     ("docs/accuracy-python.md", "cargo run --release", Not(MEASURES)),
     ("docs/accuracy-typescript.md", "cargo run --release", Not(MEASURES)),
     ("docs/agents.md", "cd YOUR-REPOSITORY", Writes("CLAUDE.md")),

@@ -192,7 +192,10 @@ fn switch(it: &mut Visitor, node: usize, _: Role) -> ExprId {
     if let Some(body) = it.part(node, 1) {
         it.scoped(|it| {
             for group in it.children(body) {
-                match it.child(group, "expression_statement").filter(|_| it.tree.node(group).kind() == "switch_rule") {
+                match it
+                    .child(group, "expression_statement")
+                    .filter(|_| it.tree.node(group).kind() == "switch_rule")
+                {
                     Some(value) => it.scoped(|it| {
                         for child in it.children(group).filter(|c| *c != value) {
                             it.expr(child, Role::Read);

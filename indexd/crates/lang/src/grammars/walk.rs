@@ -307,7 +307,10 @@ impl<'s, 'g> Walk<'s, 'g> {
         def.receiver = receiver;
         def.doc = lead.doc;
         def.head = self.head_of(body, head_start, end);
-        def.flags = self.flags(&found.name, is, before, inside, owner, rule);
+        def.flags = match rule.name {
+            Name::Unnamed(_) => DefFlags::ANONYMOUS.with(DefFlags::LOCAL),
+            _ => self.flags(&found.name, is, before, inside, owner, rule),
+        };
         let is_member = of_class.class().is_some() || is_of_value;
         let is_passed_on = inside.is_exported && !inside.in_function && ecma::PATTERNS.contains(&rule.kind);
         ecma::mark_member(&mut def, of_class, is_of_value, is_passed_on);
@@ -330,14 +333,19 @@ impl<'s, 'g> Walk<'s, 'g> {
         Span { start, end: start + head.len() as u32 }
     }
 
-    /// Visits what a definition holds.
-    fn inside_of(&mut self, at: usize, idx: DefIdx, is: DefKind, rule: &Define, inside: Inside) {
+    /// Whether a definition is code, and whether what it holds belongs to it.
+    fn owns(&self, at: usize, is: DefKind, rule: &Define) -> (bool, bool) {
         // A block behind symbols belongs to the type around.
         let is_code = is.is_callable() && !matches!(rule.name, Name::Symbols(_));
         let is_typed = self.grammar.typed.is_some();
         // A constant of an enumeration may have a body of its own.
         let has_members = is_typed && is == DefKind::Constant && self.body_at(at, rule).is_some();
-        let owns = is_code || is.is_type() || is == DefKind::Module || has_members;
+        (is_code, is_code || is.is_type() || is == DefKind::Module || has_members)
+    }
+
+    /// Visits what a definition holds.
+    fn inside_of(&mut self, at: usize, idx: DefIdx, is: DefKind, rule: &Define, inside: Inside) {
+        let (is_code, owns) = self.owns(at, is, rule);
         let runs = is_code && !ecma::SIGNATURES.contains(&rule.kind);
         let is_class = matches!(is, DefKind::Class | DefKind::Module | DefKind::Struct);
         let inner = Inside {
@@ -542,15 +550,13 @@ impl<'s, 'g> Walk<'s, 'g> {
         // A parameter in the head of a record has no words of its own.
         let is_public = rule.in_head.is_some() && language == Language::CSharp;
         let is_exported = is_public || self.is_exported(name, before, in_type);
-        let is_unnamed = matches!(rule.name, Name::Unnamed(_));
-        set(is_exported && !inside.in_function && !is_unnamed, DefFlags::EXPORTED);
+        set(is_exported && !inside.in_function, DefFlags::EXPORTED);
         set(inside.in_function, DefFlags::LOCAL);
         set(has_word(before, &["static"]) && in_type, DefFlags::STATIC);
         set(has_word(before, &["async", "suspend"]), DefFlags::ASYNC);
         set(has_word(before, &["abstract"]), DefFlags::ABSTRACT);
         let is_title =
             matches!(rule.name, Name::Call(_)) || matches!(rule.name, Name::Macro) && name.contains('.');
-        set(is_unnamed, DefFlags::ANONYMOUS.with(DefFlags::LOCAL));
         set(is_title || self.is_marked_as_test(name, is, before, rule), DefFlags::TEST);
         set(is_title, DefFlags::TITLE);
         let is_extension = language == Language::Kotlin && before.trim_end().ends_with('.');

@@ -31,7 +31,7 @@ fn is_test(path: &str) -> bool {
         || name.starts_with("test_")
         || name.ends_with("_test.py")
         || name == "conftest.py"
-        || ["/tests/", "/testing/", "/testdata/"].iter().any(|d| slashed.contains(d))
+        || ["/tests/", "/testing/", "/testdata/", "/src/test/"].iter().any(|d| slashed.contains(d))
 }
 
 #[derive(Default)]

@@ -8,6 +8,8 @@ use std::rc::Rc;
 
 /// Types that one member is looked up in, one behind the other.
 const DEPTH_MAX: u32 = 32;
+/// Functions of one name that are looked at.
+const OVERLOADS_MAX: usize = 80;
 /// Bases that are gone through for one type.
 const BASES_MAX: usize = 64;
 /// Members that are looked up for one, one inside the other.
@@ -157,13 +159,7 @@ impl<'a, L: Language> Linker<'a, L> {
         own.retain(|m| depth == 0 || L::is_inherited(self, *m));
         let has_overloads = L::HAS_OVERLOADS && search.space == Space::Calls;
         let env = self.member_env(at, args, search.receiver);
-        let rule = if depth == 0 { Rule::Receiver } else { Rule::Inherited };
-        for member in &own {
-            let hit = Hit { at: *member, rule, env: Rc::clone(&env) };
-            if !(has_overloads && depth > 0 && self.is_hidden(&search.out.hits, &hit)) {
-                search.out.hits.push(hit);
-            }
-        }
+        self.add_own(&own, &env, has_overloads && depth > 0, search);
         if !own.is_empty() && !has_overloads {
             return;
         }
@@ -172,18 +168,34 @@ impl<'a, L: Language> Linker<'a, L> {
             match self.types.get(base).clone() {
                 Type::Named(at, args) => self.search(at, &args, depth + 1, search),
                 Type::Unknown | Type::External => search.out.is_open = true,
-                _ => {
-                    let found = self.attr(base, search.name, search.space);
-                    if found.is_found() && found.ty != Ty::EXTERNAL && search.out.ty == Ty::UNKNOWN {
-                        search.out.ty = found.ty;
-                        search.out.reason = UnresolvedReason::External;
-                    }
-                    search.out.is_open |= found.ty == Ty::EXTERNAL;
-                }
+                _ => self.search_outside(base, search),
             }
-            if !has_overloads && (!search.out.hits.is_empty() || search.out.ty != Ty::UNKNOWN) {
+            if !has_overloads && search.out.is_found() {
                 return;
             }
+        }
+    }
+
+    /// Adds members of a type; of a base, where overloads are looked for, those that are not overridden.
+    fn add_own(&mut self, own: &[DefAt], env: &Env, may_be_hidden: bool, search: &mut Search) {
+        let rule = if search.seen.len() == 1 { Rule::Receiver } else { Rule::Inherited };
+        let n_left = OVERLOADS_MAX.saturating_sub(search.out.hits.len());
+        for member in own.iter().take(n_left) {
+            let hit = Hit { at: *member, rule, env: Rc::clone(env) };
+            if !may_be_hidden || !self.is_hidden(&search.out.hits, &hit) {
+                search.out.hits.push(hit);
+            }
+        }
+    }
+
+    /// A member of a base from outside the tree.
+    fn search_outside(&mut self, base: Ty, search: &mut Search) {
+        let found = self.attr(base, search.name, search.space);
+        search.out.is_open |= found.ty == Ty::EXTERNAL;
+        let is_known = found.is_found() && found.ty != Ty::EXTERNAL;
+        if is_known && search.out.ty == Ty::UNKNOWN {
+            search.out.ty = found.ty;
+            search.out.reason = UnresolvedReason::External;
         }
     }
 
@@ -277,7 +289,7 @@ impl<'a, L: Language> Linker<'a, L> {
         self.as_base(ty, &|t: &Type| matches!(t, Type::Std(n, _) if *n == name))
     }
 
-    /// Whether a definition has members of its own.
+    /// Whether a definition is an interface.
     pub(crate) fn is_interface(&self, at: DefAt) -> bool {
         self.files.def(at).kind == DefKind::Interface
     }

@@ -250,7 +250,9 @@ impl<'a, L: Language> Linker<'a, L> {
                 let bound = self.constraint(ty)?;
                 self.functional_in(bound, depth + 1)
             }
-            Type::Union(parts) | Type::Both(parts) => parts.iter().find_map(|p| self.functional_in(*p, depth + 1)),
+            Type::Union(parts) | Type::Both(parts) => {
+                parts.iter().find_map(|p| self.functional_in(*p, depth + 1))
+            }
             Type::Func(at, env) => {
                 let hit = Hit { at, rule: indexd_model::Rule::Scope, env };
                 let params = self.params(&hit).iter().map(|p| p.ty).collect();

@@ -3,7 +3,7 @@
 use super::{Found, Language, Linker, Place, Space};
 use crate::typed::slots::Asks;
 use crate::typed::{DefAt, File, Ty, Type, Val};
-use indexd_model::{BindingId, BindingKind, DefFlags, DefIdx, DefKind, ExprId, Node, Source};
+use indexd_model::{BindingId, BindingKind, DefFlags, DefIdx, DefKind, ExprId, List, Node, Source};
 use std::rc::Rc;
 
 /// Elements of a literal that are looked at.
@@ -42,12 +42,8 @@ impl<'a, L: Language> Linker<'a, L> {
             Node::Index { base, .. } => self.element_of(file, base),
             Node::Item { base, index } => {
                 let base = self.eval(file, base);
-                match self.types.get(base.ty) {
-                    Type::Tuple(parts) => {
-                        Val { ty: parts.get(usize::from(index)).copied().unwrap_or(Ty::UNKNOWN), ..base }
-                    }
-                    _ => Val::UNKNOWN,
-                }
+                let Type::Tuple(parts) = self.types.get(base.ty) else { return Val::UNKNOWN };
+                Val { ty: parts.get(usize::from(index)).copied().unwrap_or(Ty::UNKNOWN), ..base }
             }
             Node::Binary { left, right } => {
                 let (left, right) = (self.eval(file, left), self.eval(file, right));
@@ -72,16 +68,18 @@ impl<'a, L: Language> Linker<'a, L> {
                 name => Val::new(self.types.std(name, &[])),
             },
             Node::Lambda { .. } => Val::new(self.types.make(Type::Lambda(file, e, Rc::from([])))),
-            Node::Sequence { elems, .. } => {
-                let all = facts.list(elems).iter().take(ELEMENTS_MAX);
-                let tys: Vec<Ty> = all.map(|e| self.eval(file, *e).ty).collect();
-                let elem = self.types.union(&tys);
-                Val::new(self.types.std("Array", &[elem]))
-            }
+            Node::Sequence { elems, .. } => self.sequence(file, elems),
             Node::Composite { ty, .. } => Val::new(self.written(file, ty)),
             Node::Def { def } => self.def_value(DefAt { file, def }),
             _ => Val::UNKNOWN,
         }
+    }
+
+    fn sequence(&mut self, file: File, elems: List) -> Val {
+        let all = self.facts(file).list(elems).iter().take(ELEMENTS_MAX);
+        let tys: Vec<Ty> = all.map(|e| self.eval(file, *e).ty).collect();
+        let elem = self.types.union(&tys);
+        Val::new(self.types.std("Array", &[elem]))
     }
 
     /// What a subscript of an expression, or going through it, gives.

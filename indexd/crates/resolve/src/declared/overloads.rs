@@ -8,8 +8,6 @@ use smallvec::SmallVec;
 
 /// Nesting of types that are compared.
 const DEPTH_MAX: u32 = 6;
-/// Overloads that are compared.
-const OVERLOADS_MAX: usize = 24;
 
 /// How well arguments fit.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -31,7 +29,7 @@ impl<'a, L: Language> Linker<'a, L> {
         }
         let n = self.facts(site.file).list(site.args).len();
         let mut all: Vec<(Hit, SmallVec<[Param; 4]>)> = Vec::new();
-        for hit in hits.iter().take(OVERLOADS_MAX) {
+        for hit in hits {
             let params = self.params(hit);
             // What is called without being a function takes nothing.
             if takes(&params, n) {

@@ -92,7 +92,8 @@ impl Language for Java {
         let of = l.eval(file, base).ty;
         let space = if is_case { space } else { Space::Types };
         let found = l.attr(of, facts.str(name), space);
-        Some(match found.hits.is_empty() && is_case {
+        let is_enum = !matches!(of, Ty::UNKNOWN);
+        Some(match found.hits.is_empty() && is_case && !is_enum {
             true => (*l.free(Place { file, at: expr.at }, facts.str(name), space)).clone(),
             false => (*found).clone(),
         })
@@ -142,7 +143,11 @@ impl Language for Java {
                     Type::Named(at, _) if l.files.def(at).kind == DefKind::Enum => {
                         l.types.make(Type::Static(at))
                     }
-                    _ => of,
+                    Type::Std(name, _) if !is_constant(&l.types.text(name)) => {
+                        l.types.make(Type::StdStatic(name))
+                    }
+                    Type::External => Ty::EXTERNAL,
+                    _ => Ty::UNKNOWN,
                 }
             }
             _ => return None,
@@ -281,6 +286,11 @@ impl Linker<'_, Java> {
             _ => ty,
         }
     }
+}
+
+/// Whether a `switch` over a type of the table looks at constants that have names elsewhere.
+fn is_constant(name: &str) -> bool {
+    name == "String" || PRIMITIVES.iter().any(|p| p.0 == name || p.1 == name)
 }
 
 /// Whether a callable is a constructor: it gives nothing, and is named as the type around.

@@ -17,10 +17,20 @@ pub(super) fn find<'a>(l: &mut Linker<'a, Java>, place: Place, name: &'a str, sp
     {
         return found;
     }
-    if let Some(found) = around(l, place, name, space) {
-        return found;
+    let is_open = match around(l, place, name, space) {
+        Ok(found) => return found,
+        Err(is_open) => is_open,
+    };
+    let found = at_file_level(l, place.file, name, space);
+    // A class around may inherit it from outside the tree.
+    match is_open && found.hits.is_empty() && found.reason == UnresolvedReason::NotFound {
+        true => Found::outside(),
+        false => found,
     }
-    let file = place.file;
+}
+
+/// What a name means that no class around has.
+fn at_file_level<'a>(l: &mut Linker<'a, Java>, file: File, name: &'a str, space: Space) -> Found {
     if let Some(found) = single_import(l, file, name, space) {
         return found;
     }
@@ -30,7 +40,8 @@ pub(super) fn find<'a>(l: &mut Linker<'a, Java>, place: Place, name: &'a str, sp
     let found = on_demand(l, file, name, space);
     if space == Space::Values && found.as_ref().is_none_or(|f| f.hits.is_empty()) {
         let ty = type_named(l, file, name);
-        let is_it = !ty.hits.is_empty() || found.is_none() || matches!(l.types.get(ty.ty), Type::StdStatic(_));
+        let is_it =
+            !ty.hits.is_empty() || found.is_none() || matches!(l.types.get(ty.ty), Type::StdStatic(_));
         if is_it {
             return ty;
         }
@@ -48,8 +59,8 @@ fn primitive(l: &mut Linker<Java>, name: &str) -> Option<Found> {
     Some(Found::typed(l.types.make(Type::StdStatic(name))))
 }
 
-/// A member of the classes around, the innermost that has it.
-fn around(l: &mut Linker<Java>, place: Place, name: &str, space: Space) -> Option<Found> {
+/// A member of the classes around, the innermost that has it; else whether one may inherit it from outside.
+fn around(l: &mut Linker<Java>, place: Place, name: &str, space: Space) -> Result<Found, bool> {
     let facts = l.facts(place.file);
     let mut scope = l.scope(place).some();
     let mut is_open = false;
@@ -66,17 +77,17 @@ fn around(l: &mut Linker<Java>, place: Place, name: &str, space: Space) -> Optio
         if !found.hits.is_empty() {
             let mut found = (*found).clone();
             found.is_open |= is_open && space == Space::Calls && found.hits.len() > 1;
-            return Some(found);
+            return Ok(found);
         }
         if space == Space::Calls && found.ty != Ty::UNKNOWN && found.ty != Ty::EXTERNAL {
-            return Some((*found).clone());
+            return Ok((*found).clone());
         }
         is_open |= found.is_open;
         if space == Space::Types && facts.def_name(def) == name && it.kind != DefKind::Constant {
-            return Some(Found::defs([at], Rule::Scope));
+            return Ok(Found::defs([at], Rule::Scope));
         }
     }
-    None
+    Err(is_open)
 }
 
 /// What an import of this one name brings.

@@ -175,8 +175,8 @@ impl<'s> Visitor<'_, 's> {
     /// Type parameters; the bounds of one may name another.
     fn type_params(&mut self, list: usize) -> Vec<BindingId> {
         let nodes: Vec<usize> = self.children(list).filter(|p| self.part(*p, 0).is_some()).collect();
-        let bound: Vec<BindingId> =
-            nodes.iter().filter_map(|p| self.part(*p, 0)).map(|n| self.bind(n, BindingKind::TypeParam)).collect();
+        let names: Vec<usize> = nodes.iter().filter_map(|p| self.part(*p, 0)).collect();
+        let bound: Vec<BindingId> = names.iter().map(|n| self.bind(*n, BindingKind::TypeParam)).collect();
         nodes.iter().zip(&bound).for_each(|(node, binding)| self.bounds(*node, *binding));
         bound
     }

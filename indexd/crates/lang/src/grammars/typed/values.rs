@@ -21,12 +21,7 @@ impl<'s> Visitor<'_, 's> {
             Form::Call => self.call(node),
             Form::Method => self.method(node),
             Form::New => self.new_value(node),
-            Form::Index => {
-                let base = self.expr_part(node, 0, Role::Read);
-                let index = self.expr_part(node, 1, Role::Read);
-                let args = self.b.list(&[index]);
-                self.node(Shape::Index { base, args }, at)
-            }
+            Form::Index => self.subscript(node),
             Form::Cast => {
                 let ty = self.part(node, 1).map_or(self.opaque(), |t| self.ty(t));
                 let value = self.expr_part(node, 0, Role::Read);
@@ -119,6 +114,14 @@ impl<'s> Visitor<'_, 's> {
         let args = self.b.list(&types);
         let at = self.start(list);
         self.node(Shape::Apply { base, args }, at)
+    }
+
+    fn subscript(&mut self, node: usize) -> ExprId {
+        let at = self.start(node);
+        let base = self.expr_part(node, 0, Role::Read);
+        let index = self.expr_part(node, 1, Role::Read);
+        let args = self.b.list(&[index]);
+        self.node(Shape::Index { base, args }, at)
     }
 
     fn call(&mut self, node: usize) -> ExprId {
