@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Builds the release binaries and packs context from a real repository: this one, or the one named.
+# Builds the release binaries and asks a question of a repository: this one, or the one named.
 #
 #   scripts/try.sh [DIR] [QUERY]
 set -euo pipefail
@@ -7,4 +7,5 @@ here=$(cd "$(dirname "$0")/.." && pwd)
 repo=${1:-$here}
 query=${2:-where is the freshness of an answer decided}
 cargo build --release --manifest-path "$here/Cargo.toml" -p indexd -p ctlclient
-exec "$here/target/release/ctl" pack "$query" --repo "$repo" --budget 8000
+"$here/target/release/ctl" --repo "$repo" search "$query"
+echo "The code: $here/target/release/ctl --repo $repo pack '$query'"

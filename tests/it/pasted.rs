@@ -23,7 +23,8 @@ use Run::{Not, Prints, Writes};
 const MEASURES: &str = "measures trees that the project does not hold";
 
 /// Each block by its page and its first line.
-const BLOCKS: [(&str, &str, Run); 34] = [
+const BLOCKS: [(&str, &str, Run); 39] = [
+    ("README.md", "cargo install", Not("builds the programs")),
     ("README.md", "scripts/try.sh [REPOSITORY [QUERY]]", Not("builds the release, and runs these tests")),
     ("README.md", "cd YOUR-REPOSITORY", Writes(".mcp.json")),
     (
@@ -63,12 +64,16 @@ const BLOCKS: [(&str, &str, Run); 34] = [
     ("docs/mcp.md", "meta=", Prints("# code\n")),
     ("docs/page.md", "ctl map --html", Writes("main.svg")),
     ("docs/page.md", "ctl pack", Prints("xdg-open pack.html")),
+    ("docs/recipes.md", "git diff HEAD~1", Writes("review.md")),
+    ("docs/recipes.md", "ctl pack --staged", Prints("No relevant code found")),
+    ("docs/recipes.md", "ctl search main", Prints("SearchResult")),
     ("docs/reviews.md", "git clone", Prints("## Change: client.go (modified)")),
     ("docs/scip.md", "npm install", Not("installs programs; tests/it/imports.rs reads what is exported")),
     ("docs/scip.md", "cargo run --release", Not(MEASURES)),
     ("docs/scip.md", "ctl export scip", Prints("the import is taken back")),
     ("docs/service.md", "ctl service status", Not("needs systemd; the tests of `service` have a stand-in")),
     ("docs/templates.md", "echo", Prints("main.go:5 func main()")),
+    ("docs/tutorial.md", "ctl search main", Prints("# Repo map")),
     ("docs/service.md", "ctl service install", Not("needs systemd; the tests of `service` have a stand-in")),
 ];
 
@@ -129,10 +134,11 @@ fn what_the_pages_offer_for_pasting_works() {
         }
         let user = user();
         let clone = "git clone -q https://github.com/spf13/cobra && cd cobra\n";
+        // First what stands in the page: the folder of the sources may be below /tmp itself.
         let script = block
+            .replace(" /tmp/", " ../")
             .replace("YOUR-REPOSITORY", "../repo")
             .replace("INDEXD/", &format!("{}/", top().display()))
-            .replace(" /tmp/", " ../")
             .replace(clone, "git clone -q . ../cobra && cd ../cobra\n");
         let mut shell = user.run(Path::new("bash"));
         let path = format!("{}:{}:/usr/bin:/bin", user.path("stand-ins").display(), programs().display());
