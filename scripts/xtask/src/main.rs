@@ -3,6 +3,7 @@
 mod complexity;
 mod editors;
 mod layers;
+mod prose;
 
 use anyhow::{Context, Result, bail, ensure};
 use clap::{Parser, Subcommand};
@@ -32,6 +33,8 @@ enum Task {
         #[arg(long, default_value_t = 20)]
         show: usize,
     },
+    /// Count comments that are hard to read, by crate: marks, lines, marks in 100 lines
+    Prose,
     /// Run the clients of proto/clients and the plugins of editors against a real daemon
     Editors,
     /// Measure against the yardsticks; arguments go to scripts/bench.sh
@@ -58,6 +61,17 @@ fn main() -> Result<()> {
             }
             complexity::check(&top)
         }
+        Task::Prose => {
+            for (folder, n) in prose::measure(&top)? {
+                println!(
+                    "{folder} {} {} {:.1}",
+                    n.marks,
+                    n.lines,
+                    100.0 * n.marks as f64 / n.lines.max(1) as f64
+                );
+            }
+            prose::check(&top)
+        }
         Task::Editors => editors::run(&top),
         Task::Bench { args } => run(&top, "bash", &[&["scripts/bench.sh".to_owned()], &args[..]].concat()),
     }
@@ -70,6 +84,7 @@ fn check(top: &Path, no_tests: bool) -> Result<()> {
     run(top, &cargo, &words("clippy --workspace --all-targets --quiet -- -D warnings"))?;
     layers(top)?;
     complexity::check(top)?;
+    prose::check(top)?;
     run(top, "bash", &words("scripts/golden-reasons.sh"))?;
     let doc = words("doc --workspace --no-deps --document-private-items --quiet");
     run_with(top, &cargo, &doc, &[("RUSTDOCFLAGS", "-D warnings -A rustdoc::private-intra-doc-links")])?;
