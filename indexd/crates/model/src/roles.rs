@@ -92,12 +92,33 @@ fn is_test(path: &str, name: &str, language: Language) -> bool {
                 || in_test_folder(path)
         }
         _ => {
-            let marked = |s: &str| s == "test" || s == "spec";
+            let marked = |s: &str| matches!(s, "test" | "spec" | "tests" | "unittest" | "unittests");
             stem.rsplit_once('.').is_some_and(|(_, last)| marked(last))
                 || stem.rsplit_once('_').is_some_and(|(_, last)| marked(last))
+                || stem.starts_with("test_")
+                || is_test_class(stem)
                 || in_test_folder(path)
+                || in_test_sources(path)
         }
     }
+}
+
+/// Names of files after the class in them: `ParserTest`, `ParserTests`, `ParserSpec`, `TestParser`, but not
+/// `Latest` or `ABTest`.
+fn is_test_class(stem: &str) -> bool {
+    let is_small = |c: char| c.is_lowercase() || c.is_ascii_digit();
+    let ends = |word: &str| stem.strip_suffix(word).is_some_and(|s| s.ends_with(is_small));
+    let begins = |word: &str| stem.strip_prefix(word).is_some_and(|s| s.starts_with(char::is_uppercase));
+    ["Test", "Tests", "TestCase", "Spec", "Specs"].into_iter().any(ends) || begins("Test")
+}
+
+/// Gradle's and Maven's folders of sources: `src/test`, `src/androidTest`, `src/testFixtures`.
+fn in_test_sources(path: &str) -> bool {
+    let mut is_below_src = false;
+    folders(path).any(|f| {
+        let is_test = f == "test" || f.ends_with("Test") || f == "testFixtures";
+        std::mem::replace(&mut is_below_src, f == "src") && is_test
+    })
 }
 
 /// `tests` anywhere; `test` at the root only, since packages of that name hold test *tools*.
@@ -250,6 +271,18 @@ mod tests {
         check("a/tests/helpers.py", &[R::TEST]);
         check("pkg/test_x.py", &[R::TEST]);
         check("web/app.spec.ts", &[R::TEST]);
+        check("core/src/test/java/a/Helper.java", &[R::TEST]);
+        check("app/src/androidTest/kotlin/A.kt", &[R::TEST]);
+        check("core/src/main/java/test/Runner.java", &[]);
+        check("a/ParserTest.java", &[R::TEST]);
+        check("a/TestParser.java", &[R::TEST]);
+        check("a/Latest.java", &[]);
+        check("a/ABTest.java", &[]);
+        check("a/Testing.java", &[]);
+        check("Tests/ParserTests.swift", &[R::TEST]);
+        check("a/ParserSpec.scala", &[R::TEST]);
+        check("base/file_unittest.cc", &[R::TEST]);
+        check("src/test_parser.c", &[R::TEST]);
         check("vendor/x/y.go", &[R::VENDORED]);
         check("pip/_vendor/requests/api.py", &[R::VENDORED]);
         check("api/v1/types.pb.go", &[R::GENERATED]);
