@@ -1,9 +1,10 @@
 //! An index as files of JSON lines: what is written, how it is cut, and that packs built from it equal
 //! those of the index.
 
+use crate::artifact_view::{ArtifactView, Builder};
 use crate::support::{Bench, pack_of};
 use crate::user::{User, check_failure, ok, text};
-use indexd_artifact::{Artifact, ArtifactView, Builder, Vocabulary};
+use indexd_artifact::{Artifact, Vocabulary};
 use indexd_model::IndexView;
 use indexd_store::Snapshot;
 use serde_json::{Value, json};

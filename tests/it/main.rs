@@ -1,6 +1,7 @@
 //! Integration tests: one program, one module for each promise.
 
 mod answers;
+mod artifact_view;
 mod artifacts;
 mod changes;
 mod cli;

@@ -1,52 +1,23 @@
-//! An index as JSON lines, for tools that read it elsewhere and later: what each artifact holds, how it
-//! is written from any view, and a view over what was written.
+//! An index as JSON lines, for tools that read it elsewhere and later: what each artifact holds, and how it
+//! is written from any view.
 //!
 //! [`Artifact`] is the list; [`mod@line`] has the shape of each line; [`write`](fn@write) goes from a view to
-//! lines; [`ArtifactView`] goes back, so that whatever reads an index can read artifacts: a pack built from
-//! them equals the one from the index that they were written from, to the byte.
+//! lines. The lines hold all of an index: a test reads them back, and a pack built from them equals the one
+//! from the index that they were written from, to the byte.
 //!
 //! Files, chunks and definitions are numbered in the order of paths and places, so equal states give equal
-//! artifacts. The crate does no IO: lines are handed over by whoever has them.
+//! artifacts. The crate does no IO.
 
 pub mod line;
 pub mod names;
-pub mod view;
 pub mod write;
 
-pub use view::{ArtifactView, Builder};
 pub use write::{Vocabulary, write};
 
 use indexd_model::links::EdgeKind;
 
 /// The version of the lines; a reader refuses any other.
 pub const FORMAT: u32 = 1;
-
-/// Why artifacts cannot be read.
-#[derive(Debug, thiserror::Error)]
-pub enum ArtifactError {
-    /// A line is not what its artifact holds.
-    #[error("{artifact}, line {number}: {what}")]
-    Line {
-        /// The artifact.
-        artifact: &'static str,
-        /// The line, from 1.
-        number: usize,
-        /// What is wrong.
-        what: String,
-    },
-    /// Written by another version.
-    #[error("the artifacts have format {found}, this program reads {FORMAT}")]
-    Format {
-        /// Theirs.
-        found: u32,
-    },
-    /// A part is missing.
-    #[error("there is no line of {artifact}")]
-    Missing {
-        /// The artifact.
-        artifact: &'static str,
-    },
-}
 
 /// One artifact: lines of one shape.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

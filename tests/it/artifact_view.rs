@@ -1,10 +1,10 @@
 //! A view over artifacts: plain vectors and maps, made once and never changed.
 
-use crate::line::{
+use base64::Engine as _;
+use indexd_artifact::line::{
     ChunkLine, EdgeLine, FileLine, IndexLine, PostingsLine, SymbolLine, TermLine, UnresolvedLine,
 };
-use crate::{Artifact, ArtifactError, FORMAT};
-use base64::Engine as _;
+use indexd_artifact::{Artifact, FORMAT};
 use indexd_model::links::EdgeKind;
 use indexd_model::memory::{Edges, InMemory, MemoryFacts, Rows};
 use indexd_model::view::{
@@ -16,6 +16,33 @@ use indexd_model::{
 };
 use serde::de::DeserializeOwned;
 use std::sync::Arc;
+
+/// Why artifacts cannot be read.
+#[derive(Debug, thiserror::Error)]
+pub enum ArtifactError {
+    /// A line is not what its artifact holds.
+    #[error("{artifact}, line {number}: {what}")]
+    Line {
+        /// The artifact.
+        artifact: &'static str,
+        /// The line, from 1.
+        number: usize,
+        /// What is wrong.
+        what: String,
+    },
+    /// Written by another version.
+    #[error("the artifacts have format {found}, this program reads {FORMAT}")]
+    Format {
+        /// Theirs.
+        found: u32,
+    },
+    /// A part is missing.
+    #[error("there is no line of {artifact}")]
+    Missing {
+        /// The artifact.
+        artifact: &'static str,
+    },
+}
 
 /// An index in memory, read from artifacts.
 pub struct ArtifactView {
@@ -213,7 +240,7 @@ impl Builder {
 
     fn edge(&mut self, kind: EdgeKind, line: &EdgeLine) -> Result<(), String> {
         let (source, target) = (self.def_of(line.source)?, self.def_of(line.target)?);
-        let occurrence = |u: &crate::line::UseLine| Occurrence {
+        let occurrence = |u: &indexd_artifact::line::UseLine| Occurrence {
             at: u.at,
             line: u.line,
             role: u.role,
@@ -292,7 +319,7 @@ fn hash(hex: &str) -> Option<ContentHash> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Vocabulary, write};
+    use indexd_artifact::{Vocabulary, write};
     use indexd_model::IndexView;
     use indexd_oracle::Oracle;
 
