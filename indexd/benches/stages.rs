@@ -5,9 +5,6 @@
 //! written). Times are of all sampled files of a language together, so compare them with `parse`,
 //! tree-sitter alone on the same files.
 
-#[path = "../crates/pack/tests/it/packer_chunks.rs"]
-mod packer_chunks;
-
 use divan::counter::{BytesCount, ItemsCount};
 use divan::{Bencher, black_box};
 use indexd::config::Config;
@@ -21,20 +18,12 @@ use indexd_lang::Parses;
 use indexd_model::terms::Vocabulary;
 use indexd_model::{DefIdx, Facts, FactsView, FileDoc, IndexView, Language, RepoPath};
 use indexd_os::Root;
-use indexd_pack::contract::budget::Ledger;
-use indexd_pack::contract::chunking::LineChunker;
-use indexd_pack::contract::dedup::ContentDeduplicator;
-use indexd_pack::contract::format::MarkdownFormatter;
-use indexd_pack::contract::ranking::WeightedRanker;
-use indexd_pack::contract::selection::RankSelector;
-use indexd_pack::contract::{
-    Chunker as _, Deduplicator as _, Formatter as _, Ranker as _, Selector as _, Settings,
-};
 use indexd_pack::request::SeedProvider;
 use indexd_pack::retrieve::search;
 use indexd_pack::unit::Units;
+use indexd_proto::sources::SourceType;
+use indexd_rim::sources::{ContextChunk, Ledger, Settings, chunk, deduplicate, rank, select, text};
 use indexd_store::Snapshot;
-use packer_chunks::chunks;
 use std::cell::RefCell;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -291,11 +280,30 @@ fn count_tokens(bencher: Bencher, language: &str) {
 
 const CHUNKS: [usize; 2] = [100, 1_000];
 
+/// Chunks of about 100 tokens: from four kinds of sources, eight chunks of each file.
+fn chunks(n: usize) -> Vec<ContextChunk> {
+    let of = |i: usize| ContextChunk {
+        content: format!("func F{i}() int {{\n\treturn {i} + base({i})\n}}\n").repeat(6),
+        file_path: Some(format!("pkg/file{}.go", i % (n / 8 + 1))),
+        start_line: (i as u32 % 50) * 20 + 1,
+        end_line: (i as u32 % 50) * 20 + 18,
+        token_count: 110,
+        source_type: SourceType::ALL[i % 4],
+        source: i,
+        relevance: (i * 7919 % 1000) as f64 / 1000.0,
+        timestamp: Some((i * 31 % 977) as i64),
+        score: 0.0,
+        merged_from: Vec::new(),
+        also_from: Vec::new(),
+    };
+    (0..n).map(of).collect()
+}
+
 /// Ranking: at most 50 ms for 100 chunks and 100 ms for 1,000.
 #[divan::bench(args = CHUNKS)]
 fn packer_rank(bencher: Bencher, n: usize) {
     let settings = Settings::default();
-    bencher.with_inputs(|| chunks(n)).bench_local_values(|c| WeightedRanker(&settings).rank(c));
+    bencher.with_inputs(|| chunks(n)).bench_local_values(|c| rank(c, &settings));
 }
 
 /// Deduplication: at most 50 ms.
@@ -303,18 +311,18 @@ fn packer_rank(bencher: Bencher, n: usize) {
 fn packer_dedup(bencher: Bencher, n: usize) {
     let counter = indexd_text::counter("o200k_base", &Default::default()).expect("a known tokenizer");
     let settings = Settings::default();
-    let ranked = || WeightedRanker(&settings).rank(chunks(n));
-    bencher.with_inputs(ranked).bench_local_values(|c| ContentDeduplicator.deduplicate(c, &*counter));
+    let ranked = || rank(chunks(n), &settings);
+    bencher.with_inputs(ranked).bench_local_values(|c| deduplicate(c, &*counter));
 }
 
 /// Selection: at most 25 ms.
 #[divan::bench(args = CHUNKS)]
 fn packer_select(bencher: Bencher, n: usize) {
     let settings = Settings::default();
-    let ranked = || WeightedRanker(&settings).rank(chunks(n));
+    let ranked = || rank(chunks(n), &settings);
     bencher.with_inputs(ranked).bench_local_values(|c| {
         let mut ledger = Ledger::new(60_000, Default::default());
-        RankSelector(&settings).select(c, &mut ledger, &|c| u64::from(c.token_count) + 24).chosen.len()
+        select(c, &settings, &mut ledger, &|c| u64::from(c.token_count) + 24).0.len()
     });
 }
 
@@ -322,7 +330,7 @@ fn packer_select(bencher: Bencher, n: usize) {
 #[divan::bench(args = CHUNKS)]
 fn packer_format(bencher: Bencher, n: usize) {
     let chosen = chunks(n);
-    bencher.bench_local(|| MarkdownFormatter.format(&chosen));
+    bencher.bench_local(|| text::format(&chosen, None));
 }
 
 /// Chunking a file of 1 MB: at most 200 ms, for the engine (parsing included) and for the packer.
@@ -341,7 +349,7 @@ fn chunk_1_mb(bencher: Bencher, who: &str) {
     let settings = Settings::default();
     bencher.counter(BytesCount::new(text.len())).bench_local(|| match who {
         "engine" => indexd_lang::extract(&path, text.as_bytes()).facts.chunks.len(),
-        _ => LineChunker(&settings).chunk(&text, Some("big.go"), &*counter).len(),
+        _ => chunk(&text, Some("big.go"), &settings, &*counter, &|| false).len(),
     });
 }
 

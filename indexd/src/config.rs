@@ -6,7 +6,8 @@
 //! In our own files an unknown key is an error that names the nearest key.
 //!
 //! Each option is declared once in `options!`, with its help, default and what a repository may do
-//! to it. Options below `pack.` are those of [`indexd_pack::Config`].
+//! to it. Options below `pack.` and `context.` are kept where they are used, in [`indexd_pack::Config`] and
+//! [`Settings`].
 
 mod foreign;
 mod path_map;
@@ -15,6 +16,7 @@ pub use path_map::{Mount, PathMap};
 
 use indexd_pack::pack::LimitSource;
 use indexd_proto::workspace::ConfigEntry;
+use indexd_rim::sources::Settings;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -171,13 +173,20 @@ macro_rules! options {
     ($(
         $(#[doc = $doc:literal])+
         $field:ident: $ty:ty = $default:expr, $key:literal, $narrow:ident $(, $low:literal to $high:literal)?;
+    )+
+    ---
+    $(
+        $(#[doc = $inner_doc:literal])+
+        in $($place:ident).+, $inner_key:literal, $inner_narrow:ident $(, $inner_low:literal to $inner_high:literal)?;
     )+) => {
         /// All settings of the daemon.
         #[derive(Clone, Debug, PartialEq)]
         pub struct Config {
             $($(#[doc = $doc])+ pub $field: $ty,)+
-            /// Weights and limits of packs.
+            /// Weights and limits of packs, and the window.
             pub pack: indexd_pack::Config,
+            /// Weights and limits of packs of offered sources.
+            pub packer: Settings,
             origins: BTreeMap<String, Origin>,
             ignored: Vec<Ignored>,
             /// What files of other tools say that is not used, one sentence each.
@@ -189,6 +198,7 @@ macro_rules! options {
                 Self {
                     $($field: $default,)+
                     pack: indexd_pack::Config::default(),
+                    packer: Settings::default(),
                     origins: BTreeMap::new(),
                     ignored: Vec::new(),
                     unused: Vec::new(),
@@ -203,38 +213,19 @@ macro_rules! options {
             range: &[$(($low, $high))?],
             get: |c| serde_json::to_value(&c.$field).unwrap_or(Value::Null),
             set: |c, v| { c.$field = serde_json::from_value(v)?; Ok(()) },
+        },)+
+        $(OptionInfo {
+            key: $inner_key,
+            help: concat!($($inner_doc),+),
+            narrow: Narrow::$inner_narrow,
+            range: &[$(($inner_low, $inner_high))?],
+            get: |c| serde_json::to_value(&c.$($place).+).unwrap_or(Value::Null),
+            set: |c, v| { c.$($place).+ = serde_json::from_value(v)?; Ok(()) },
         },)+];
     };
 }
 
 options! {
-    /// Tokens of the whole window; the reserves are taken off it, and packs of the index and of offered
-    /// sources have at most the rest.
-    context_budget_total: u64 = 100_000, "context.budget.total", Lower, 0 to 100_000_000;
-    /// Tokens of it that are kept free for the response.
-    context_budget_response_reserve: u64 = 8_000, "context.budget.response_reserve", Any, 0 to 100_000_000;
-    /// Tokens of it that are kept free for the system prompt.
-    context_budget_system_reserve: u64 = 2_000, "context.budget.system_reserve", Any, 0 to 100_000_000;
-    /// Tokens of a chunk of an offered source at most.
-    context_max_chunk_tokens: u64 = 2_000, "context.chunking.max_chunk_tokens", Any, 1 to 1_000_000;
-    /// Tokens of such a chunk at least, where more text is at hand.
-    context_min_chunk_tokens: u64 = 100, "context.chunking.min_chunk_tokens", Any, 0 to 1_000_000;
-    /// Whether such chunks end where definitions and sections end.
-    context_prefer_structural: bool = true, "context.chunking.prefer_structural", Any;
-    /// Weight of relevance among offered sources; what counts is its share of the three weights.
-    context_relevance_weight: f64 = 0.5, "context.ranking.relevance_weight", Any, 0 to 1_000;
-    /// Weight of recency.
-    context_recency_weight: f64 = 0.3, "context.ranking.recency_weight", Any, 0 to 1_000;
-    /// Weight of the kind of source.
-    context_source_weight: f64 = 0.2, "context.ranking.source_weight", Any, 0 to 1_000;
-    /// What output of tools counts; what matters is the ratio to the highest of the four.
-    context_priority_tool_results: u64 = 100, "context.source_priority.tool_results", Any, 0 to 1_000_000;
-    /// What files open in an editor count.
-    context_priority_open_files: u64 = 80, "context.source_priority.open_files", Any, 0 to 1_000_000;
-    /// What hits of searches count.
-    context_priority_search_results: u64 = 60, "context.source_priority.search_results", Any, 0 to 1_000_000;
-    /// What references count.
-    context_priority_references: u64 = 40, "context.source_priority.references", Any, 0 to 1_000_000;
     /// Answer requests for packs; off, each says that it is not supported, and previews, figures, records
     /// and searches are still there.
     context_pack_enabled: bool = true, "context_pack.enabled", Off;
@@ -276,6 +267,70 @@ options! {
     workspace_keep_days: u64 = 60, "workspace.keep_days", Never, 0 to 36_500;
     /// Seconds without a connection after which the daemon exits; 0 for never.
     daemon_idle_exit_s: u64 = 10_800, "daemon.idle_exit_s", Never, 0 to 31_536_000;
+    ---
+    /// Token counter used when a request names none.
+    in pack.tokenizer, "pack.tokenizer", Any;
+    /// Characters of the rendering.
+    in pack.budgets.max_total_chars, "pack.budgets.max_total_chars", Lower;
+    /// Tokens of the rendering, where the window leaves as many.
+    in pack.budgets.max_total_tokens, "pack.budgets.max_total_tokens", Lower;
+    /// Items.
+    in pack.budgets.max_items, "pack.budgets.max_items", Lower;
+    /// Items of one section.
+    in pack.budgets.max_items_per_section, "pack.budgets.max_items_per_section", Lower;
+    /// Bytes of one excerpt; a line longer than that is cut inside.
+    in pack.budgets.max_bytes_per_item, "pack.budgets.max_bytes_per_item", Lower;
+    /// Hops.
+    in pack.budgets.max_hops, "pack.budgets.max_hops", Lower;
+    /// Percent that `generic` adds.
+    in pack.headroom.generic, "pack.headroom.generic", Never;
+    /// Percent that `claude` adds.
+    in pack.headroom.claude, "pack.headroom.claude", Never;
+    /// Items guaranteed whenever there is content and a positive budget.
+    in pack.min_items, "pack.min_items", Lower;
+    /// The same for tests; of the three lists this one goes first, then `config`.
+    in pack.roles.tests, "pack.roles.tests", Any;
+    /// Patterns of paths that are configuration and build files whatever their names say.
+    in pack.roles.config, "pack.roles.config", Any;
+    /// The same for documents.
+    in pack.roles.docs, "pack.roles.docs", Any;
+    /// Tokens of the whole window; the reserves are taken off it, and packs of the index and of offered
+    /// sources have at most the rest.
+    in pack.window.total_tokens, "context.budget.total", Lower, 0 to 100_000_000;
+    /// Tokens of it that are kept free for the response.
+    in pack.window.response_reserve, "context.budget.response_reserve", Any, 0 to 100_000_000;
+    /// Tokens of it that are kept free for the system prompt.
+    in pack.window.system_reserve, "context.budget.system_reserve", Any, 0 to 100_000_000;
+    /// Tokens of a chunk of an offered source at most.
+    in packer.max_chunk_tokens, "context.chunking.max_chunk_tokens", Any, 1 to 1_000_000;
+    /// Tokens of such a chunk at least, where more text is at hand.
+    in packer.min_chunk_tokens, "context.chunking.min_chunk_tokens", Any, 0 to 1_000_000;
+    /// Whether such chunks end where definitions and sections end.
+    in packer.prefer_structural, "context.chunking.prefer_structural", Any;
+    /// Weight of relevance among offered sources; what counts is its share of the three weights.
+    in packer.relevance_weight, "context.ranking.relevance_weight", Any, 0 to 1_000;
+    /// Weight of recency.
+    in packer.recency_weight, "context.ranking.recency_weight", Any, 0 to 1_000;
+    /// Weight of the kind of source.
+    in packer.source_weight, "context.ranking.source_weight", Any, 0 to 1_000;
+    /// What output of tools counts; what matters is the ratio to the highest of the four.
+    in packer.priorities.tool_result, "context.source_priority.tool_results", Any, 0 to 1_000_000;
+    /// What files open in an editor count.
+    in packer.priorities.open_file, "context.source_priority.open_files", Any, 0 to 1_000_000;
+    /// What hits of searches count.
+    in packer.priorities.search_result, "context.source_priority.search_results", Any, 0 to 1_000_000;
+    /// What references count.
+    in packer.priorities.reference, "context.source_priority.references", Any, 0 to 1_000_000;
+}
+
+/// When the settings files of a repository were changed last, and their sizes; `None` for an absent one.
+pub type Stamp = Vec<Option<(std::time::SystemTime, u64)>>;
+
+/// The stamp of the settings files of the repository at `root`. Nothing is read.
+pub fn stamp(root: &Path) -> Stamp {
+    let names = foreign::FILES.iter().map(|(name, _)| *name).chain([REPO_CONFIG]);
+    let of = |meta: std::fs::Metadata| Some((meta.modified().ok()?, meta.len()));
+    names.map(|name| root.join(name).symlink_metadata().ok().and_then(of)).collect()
 }
 
 /// The user's file in the config folder.
@@ -344,7 +399,7 @@ impl Config {
 
     /// Sets what a repository may set.
     fn narrow(&mut self, key: &str, value: Value, origin: Origin) -> Result<(), ConfigError> {
-        let narrow = self.narrow_of(key).ok_or_else(|| unknown(key, origin.clone()))?;
+        let narrow = option(key).ok_or_else(|| unknown(key, origin.clone()))?.narrow;
         let old = self.get(key).unwrap_or(Value::Null);
         let value = narrowed(narrow, &old, value).map_err(|message| ConfigError::Widens {
             key: key.to_owned(),
@@ -391,37 +446,15 @@ impl Config {
             message: message.to_owned(),
             origin: self.origin(key),
         };
-        if self.context_relevance_weight + self.context_recency_weight + self.context_source_weight <= 0.0 {
+        if self.packer.relevance_weight + self.packer.recency_weight + self.packer.source_weight <= 0.0 {
             let message = "one weight of context.ranking must be above 0";
             return Err(wrong("context.ranking.relevance_weight", message));
         }
-        if self.context_min_chunk_tokens > self.context_max_chunk_tokens {
+        if self.packer.min_chunk_tokens > self.packer.max_chunk_tokens {
             let message = "it is above context.chunking.max_chunk_tokens";
             return Err(wrong("context.chunking.min_chunk_tokens", message));
         }
         Ok(())
-    }
-
-    /// How the packer of offered sources is set.
-    pub fn packer(&self) -> indexd_pack::contract::Settings {
-        use indexd_pack::contract::SourceType::{OpenFile, Reference, SearchResult, ToolResult};
-        let short = |n: u64| u32::try_from(n).unwrap_or(u32::MAX);
-        indexd_pack::contract::Settings {
-            relevance_weight: self.context_relevance_weight,
-            recency_weight: self.context_recency_weight,
-            source_weight: self.context_source_weight,
-            priorities: [
-                (ToolResult, short(self.context_priority_tool_results)),
-                (OpenFile, short(self.context_priority_open_files)),
-                (SearchResult, short(self.context_priority_search_results)),
-                (Reference, short(self.context_priority_references)),
-            ]
-            .into(),
-            max_chunk_tokens: short(self.context_max_chunk_tokens),
-            min_chunk_tokens: short(self.context_min_chunk_tokens),
-            prefer_structural: self.context_prefer_structural,
-            ..indexd_pack::contract::Settings::default()
-        }
     }
 
     /// Every option in order of its key.
@@ -442,18 +475,7 @@ impl Config {
     }
 
     fn get(&self, key: &str) -> Option<Value> {
-        match key.strip_prefix("pack.") {
-            Some(rest) => pack_leaves(&self.pack).remove(rest),
-            None => OPTIONS.iter().find(|o| o.key == key).map(|o| (o.get)(self)),
-        }
-    }
-
-    fn narrow_of(&self, key: &str) -> Option<Narrow> {
-        match key.strip_prefix("pack.") {
-            Some(rest) if pack_leaves(&self.pack).contains_key(rest) => Some(narrow_of_pack(rest)),
-            Some(_) => None,
-            None => OPTIONS.iter().find(|o| o.key == key).map(|o| o.narrow),
-        }
+        option(key).map(|o| (o.get)(self))
     }
 
     fn set_text(&mut self, key: &str, text: &str, origin: Origin) -> Result<(), ConfigError> {
@@ -471,29 +493,6 @@ impl Config {
         self.set(key, value, origin)
     }
 
-    /// How packs of the index with scoring `sources` weigh.
-    fn source_scoring(&self) -> indexd_pack::config::SourceScoring {
-        indexd_pack::config::SourceScoring {
-            relevance: self.context_relevance_weight,
-            recency: self.context_recency_weight,
-            source: self.context_source_weight,
-            tool_results: self.context_priority_tool_results,
-            open_files: self.context_priority_open_files,
-            search_results: self.context_priority_search_results,
-            references: self.context_priority_references,
-        }
-    }
-
-    /// The window of packs, offered sources included.
-    fn window(&self) -> indexd_pack::config::ContextBudget {
-        let reserve = |tokens: u64| i64::try_from(tokens).unwrap_or(i64::MAX);
-        indexd_pack::config::ContextBudget {
-            total_tokens: self.context_budget_total,
-            response_reserve: reserve(self.context_budget_response_reserve),
-            system_reserve: reserve(self.context_budget_system_reserve),
-        }
-    }
-
     fn set(&mut self, key: &str, value: Value, origin: Origin) -> Result<(), ConfigError> {
         let wrong = |message: String| ConfigError::WrongValue {
             key: key.to_owned(),
@@ -501,50 +500,26 @@ impl Config {
             origin: origin.clone(),
         };
         checked(key, &value).map_err(wrong)?;
-        match key.strip_prefix("pack.") {
-            Some(rest) if !pack_leaves(&self.pack).contains_key(rest) => return Err(unknown(key, origin)),
-            Some(rest) => {
-                let mut tree = serde_json::to_value(&self.pack).unwrap_or(Value::Null);
-                let pointer: String = rest.split('.').map(|part| format!("/{}", camel(part))).collect();
-                if let Some(place) = tree.pointer_mut(&pointer) {
-                    *place = value;
-                }
-                let mut pack: indexd_pack::Config =
-                    serde_json::from_value(tree).map_err(|e| wrong(e.to_string()))?;
-                pack.check().map_err(wrong)?;
-                pack.origins = std::mem::take(&mut self.pack.origins);
-                if let Some(name) = rest.strip_prefix("budgets.") {
-                    pack.origins.insert(camel(name), origin.limit_source());
-                }
-                self.pack = pack;
-            }
-            None => {
-                let option =
-                    OPTIONS.iter().find(|o| o.key == key).ok_or_else(|| unknown(key, origin.clone()))?;
-                (option.set)(self, value).map_err(|e| wrong(e.to_string()))?;
-                if key.starts_with("context.ranking.") || key.starts_with("context.source_priority.") {
-                    self.pack.sources = self.source_scoring();
-                }
-                if key.starts_with("context.budget.") {
-                    self.pack.window = self.window();
-                    self.pack.origins.insert("window".to_owned(), origin.limit_source());
-                }
-            }
+        let option = option(key).ok_or_else(|| unknown(key, origin.clone()))?;
+        let before = self.pack.clone();
+        (option.set)(self, value).map_err(|e| wrong(e.to_string()))?;
+        if let Err(e) = self.pack.check() {
+            self.pack = before;
+            return Err(wrong(e));
+        }
+        self.pack.sources = self.packer.scoring();
+        if let Some(name) = key.strip_prefix("pack.budgets.") {
+            self.pack.origins.insert(camel(name), origin.limit_source());
+        } else if key.starts_with("context.budget.") {
+            self.pack.origins.insert("window".to_owned(), origin.limit_source());
         }
         self.origins.insert(key.to_owned(), origin);
         Ok(())
     }
 }
 
-/// What a repository may do to a setting of packs: bounds on work and on size may be lowered, how
-/// tokens are counted is the user's, and every weight and share is equally narrow.
-fn narrow_of_pack(key: &str) -> Narrow {
-    match key {
-        "min_items" => Narrow::Lower,
-        _ if key.starts_with("budgets.") => Narrow::Lower,
-        _ if key.starts_with("headroom.") => Narrow::Never,
-        _ => Narrow::Any,
-    }
+fn option(key: &str) -> Option<&'static OptionInfo> {
+    OPTIONS.iter().find(|o| o.key == key)
 }
 
 /// Refuses what the type of an option allows and nothing good can come of; the type itself is
@@ -586,15 +561,13 @@ fn fault_of(pattern: &str) -> Option<&'static str> {
 /// The smallest and the largest value of an option of the daemon itself, where it is a number. Those
 /// of packs are checked together, by [`indexd_pack::Config::check`].
 fn range(key: &str) -> Option<(f64, f64)> {
-    let (low, high) = OPTIONS.iter().find(|o| o.key == key)?.range.first()?;
+    let (low, high) = option(key)?.range.first()?;
     Some((*low as f64, *high as f64))
 }
 
 /// Every key, ordered.
 fn keys() -> Vec<String> {
-    let pack = pack_leaves(&indexd_pack::Config::default());
     let mut keys: Vec<String> = OPTIONS.iter().map(|o| o.key.to_owned()).collect();
-    keys.extend(pack.into_keys().map(|k| format!("pack.{k}")));
     keys.sort();
     keys
 }
@@ -604,9 +577,9 @@ fn variable(key: &str) -> String {
     format!("INDEXD_{}", key.replace('.', "_").to_uppercase())
 }
 
-/// The help of an option of the daemon itself; empty for those of packs.
+/// The help of an option; empty for an unknown one.
 pub fn help(key: &str) -> &'static str {
-    OPTIONS.iter().find(|o| o.key == key).map_or("", |o| o.help.trim())
+    option(key).map_or("", |o| o.help.trim())
 }
 
 /// Dotted keys and values of a TOML file, in file order.
@@ -634,33 +607,6 @@ fn leaves(prefix: &str, value: &Value, f: &mut dyn FnMut(&str, &Value)) {
         }
         value => f(prefix, value),
     }
-}
-
-/// Tables of [`indexd_pack::Config`] that are not settings below `pack`: constants, which programs that
-/// measure ranking set, and the window, which is `context.budget`.
-const CONSTANTS: [&str; 5] = ["expansion", "scoring", "shares", "sources", "window"];
-
-/// The settings of packs by dotted key; files spell them with underscores.
-fn pack_leaves(config: &indexd_pack::Config) -> BTreeMap<String, Value> {
-    let mut out = BTreeMap::new();
-    if let Ok(Value::Object(tree)) = serde_json::to_value(config) {
-        let settings = tree.into_iter().filter(|(name, _)| !CONSTANTS.contains(&&**name)).collect();
-        leaves("", &Value::Object(settings), &mut |key, value| {
-            out.insert(snake(key), value.clone());
-        });
-    }
-    out
-}
-
-fn snake(name: &str) -> String {
-    let mut out = String::with_capacity(name.len() + 4);
-    for c in name.chars() {
-        if c.is_ascii_uppercase() {
-            out.push('_');
-        }
-        out.push(c.to_ascii_lowercase());
-    }
-    out
 }
 
 fn camel(name: &str) -> String {

@@ -3,6 +3,7 @@
 use crate::workspace::{Envelope, Wait};
 pub use indexd_api::map::*;
 use indexd_api::params;
+pub use indexd_api::task::{TaskDocument, TaskFile, TaskQuery};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -94,27 +95,20 @@ pub struct MarkdownResult {
     pub envelope: Option<Envelope>,
 }
 
-/// A file of a document.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", default)]
-pub struct TaskFile {
-    /// Relative path.
-    pub path: String,
-    /// Points.
-    pub points: u32,
-    /// Why it is there.
-    pub reasons: Vec<String>,
-    /// Runs of lines that are shown, 1-based and inclusive.
-    pub excerpts: Vec<[u32; 2]>,
-}
-
-/// A query and what it found.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct TaskQuery {
-    /// Its text.
-    pub text: String,
-    /// `quoted phrase`, `error text`, `path`, `symbol` or `term`.
-    pub kind: String,
-    /// Files that hold it.
-    pub files: usize,
+impl MarkdownResult {
+    /// The result without what concerns one answer.
+    pub fn of(document: TaskDocument) -> Self {
+        Self {
+            schema: "MarkdownPack".to_owned(),
+            schema_version: "1.0.0".to_owned(),
+            markdown: document.markdown,
+            files: document.files,
+            queries: document.queries,
+            insufficient_context: document.insufficient.is_some(),
+            insufficient_reason: document.insufficient,
+            cache: DocumentCache::default(),
+            warnings: Vec::new(),
+            envelope: None,
+        }
+    }
 }

@@ -1,6 +1,7 @@
 //! `context.show`: what a pack held and what it cost, without its content.
 
 use indexd_api::params;
+use indexd_api::sources::SourceType;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -57,7 +58,7 @@ pub struct ShownBudget {
 #[serde(rename_all = "camelCase")]
 pub struct ShownSource {
     /// `toolResult`, `openFile`, `searchResult` or `reference`.
-    pub kind: OriginTag,
+    pub kind: SourceType,
     /// Tokens of its chunks, headers not counted.
     pub tokens: u64,
     /// How many: items of tools, files that are open, chunks of searches and references.
@@ -78,43 +79,21 @@ pub struct ShownChunk {
     /// Tokens of its text.
     pub tokens: u64,
     /// Where it comes from.
-    pub origin: OriginTag,
-}
-
-/// Where a chunk comes from.
-#[derive(
-    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
-)]
-#[serde(rename_all = "camelCase")]
-pub enum OriginTag {
-    /// Output of a tool.
-    ToolResult,
-    /// A file as the editor has it.
-    OpenFile,
-    /// What a search found.
-    #[default]
-    SearchResult,
-    /// What edges lead to.
-    Reference,
-}
-
-impl OriginTag {
-    /// Every kind, the weightiest first.
-    pub const ALL: [Self; 4] = [Self::ToolResult, Self::OpenFile, Self::SearchResult, Self::Reference];
+    pub origin: SourceType,
 }
 
 impl ContextSummary {
     /// The sums over chunks, by origin.
     pub fn sources_of(chunks: &[ShownChunk]) -> Vec<ShownSource> {
-        let of = |kind: OriginTag| {
+        let of = |kind: SourceType| {
             let own: Vec<&ShownChunk> = chunks.iter().filter(|c| c.origin == kind).collect();
             let mut files: Vec<_> = own.iter().map(|c| &c.file_path).collect();
             files.sort();
             files.dedup();
-            let n = if kind == OriginTag::OpenFile { files.len() } else { own.len() };
+            let n = if kind == SourceType::OpenFile { files.len() } else { own.len() };
             ShownSource { kind, tokens: own.iter().map(|c| c.tokens).sum(), n: n as u64 }
         };
-        OriginTag::ALL.into_iter().map(of).filter(|s| s.n > 0).collect()
+        SourceType::ALL.iter().copied().map(of).filter(|s| s.n > 0).collect()
     }
 }
 
@@ -140,17 +119,17 @@ mod tests {
             ..ShownChunk::default()
         };
         let chunks = [
-            chunk("a", 1, OriginTag::Reference),
-            chunk("b", 2, OriginTag::OpenFile),
-            chunk("b", 3, OriginTag::OpenFile),
-            chunk("c", 4, OriginTag::ToolResult),
-            chunk("c", 5, OriginTag::ToolResult),
+            chunk("a", 1, SourceType::Reference),
+            chunk("b", 2, SourceType::OpenFile),
+            chunk("b", 3, SourceType::OpenFile),
+            chunk("c", 4, SourceType::ToolResult),
+            chunk("c", 5, SourceType::ToolResult),
         ];
         let sums: Vec<_> =
             ContextSummary::sources_of(&chunks).into_iter().map(|s| (s.kind, s.tokens, s.n)).collect();
         assert_eq!(
             sums,
-            [(OriginTag::ToolResult, 9, 2), (OriginTag::OpenFile, 5, 1), (OriginTag::Reference, 1, 1)]
+            [(SourceType::ToolResult, 9, 2), (SourceType::OpenFile, 5, 1), (SourceType::Reference, 1, 1)]
         );
         assert_eq!(ShownBudget::new(100_000, 90_000, 45_234).used_percent, 45);
         assert_eq!(ShownBudget::new(0, 0, 0).used_percent, 0);

@@ -2,6 +2,7 @@
 
 use crate::workspace::{Envelope, Wait};
 use indexd_api::params;
+pub use indexd_api::sources::{ContextBudget, OfferedSource, SourceType};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -38,55 +39,6 @@ pub enum PackingMode {
     Stats,
 }
 
-/// A kind of source.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub enum OfferedKind {
-    /// Output of a tool.
-    ToolResult,
-    /// A file as the editor has it, saved or not.
-    OpenFile,
-    /// A hit of a search.
-    #[default]
-    SearchResult,
-    /// A definition or document that something refers to.
-    Reference,
-}
-
-/// Content that is offered.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct OfferedSource {
-    /// Its kind.
-    pub source_type: OfferedKind,
-    /// The text; of search results and references it may be left out.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub content: Option<String>,
-    /// Relative path, where it is a part of a file.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub file_path: Option<String>,
-    /// The 1-based lines that the text has in its file.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub line_range: Option<OfferedLines>,
-    /// How well it fits the task, 0 to 1.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub relevance_score: Option<f64>,
-    /// When it was made, in any unit that grows with time.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub timestamp: Option<i64>,
-    /// Why there is no content: the source failed or took too long.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub failure: Option<String>,
-    /// The content comes by `context.offer` under this name, before the packing asks or while it waits; at
-    /// most 64 bytes. All sources are waited for at once.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub handle: Option<String>,
-    /// Milliseconds to wait for it, at most 60,000. Default 1,000. A source that comes later is left out,
-    /// and the result is `partial`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub timeout_ms: Option<u64>,
-}
-
 params! {
     /// Parameters of `context.offer`: `content` or `failure`.
     OfferParams {
@@ -109,16 +61,6 @@ pub struct OfferResult {
     pub schema_version: String,
     /// Whether a packing waits for it now.
     pub awaited: bool,
-}
-
-/// 1-based lines, inclusive.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct OfferedLines {
-    /// First.
-    pub start: u32,
-    /// Last.
-    pub end: u32,
 }
 
 /// The result of `context.pack`.

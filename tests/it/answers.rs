@@ -244,10 +244,14 @@ fn real_answers_have_the_published_shapes() {
         let (_, answer) = ask(&world, c, "pack.markdown", json!({"query": "the delay"})).await;
         let found: documents::MarkdownResult = check_shape("pack.markdown", &answer);
         let paths: Vec<&str> = found.files.iter().map(|f| f.path.as_str()).collect();
+        let mut first = paths[..3].to_vec();
+        first.sort_unstable();
         assert_eq!(
-            (&paths[..3], found.insufficient_context),
-            (&["client.go", "README.md", "retry.go"][..], false)
+            (first, found.insufficient_context),
+            (vec!["README.md", "client.go", "retry.go"], false),
+            "{paths:?}"
         );
+        assert!(found.files.is_sorted_by_key(|f| std::cmp::Reverse(f.points)), "{paths:?}");
         let mut document = answer.clone();
         document["result"]["envelope"] = json!(null);
         assert!(

@@ -1,5 +1,6 @@
 //! `requirements.toml` against the list of ids, the files and the tests that it names.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 /// The groups of requirements and how many each has.
@@ -34,6 +35,11 @@ const GROUPS: [(&str, usize); 28] = [
     ("TEST", 118),
 ];
 
+/// Rows that one test should carry at most.
+const ROWS_MAX: usize = 5;
+/// Tests that carry more.
+const CROWDED_MAX: usize = 9;
+
 fn ids() -> Vec<String> {
     let name = |group: &str, n: usize| match group {
         "TEST" => format!("{group}-{n:03}"),
@@ -52,12 +58,14 @@ fn every_requirement_has_a_row_and_every_row_is_true() {
     let mut found: Vec<&String> = table.keys().collect();
     found.sort();
     assert_eq!(found, expected.iter().collect::<Vec<_>>());
+    let mut crowded: BTreeMap<&str, usize> = BTreeMap::new();
     for (id, row) in &table {
         let text = |key: &str| row.get(key).map(|v| v.as_str().unwrap_or_else(|| panic!("{id}: {key}")));
         if let Some(place) = text("where") {
             assert!(top.join(place).exists(), "{id}: {place} is not there");
         }
         if let Some(test) = text("test") {
+            *crowded.entry(test).or_default() += 1;
             let (file, name) = test.split_once(':').unwrap_or_else(|| panic!("{id}: {test}"));
             let source =
                 std::fs::read_to_string(top.join(file)).unwrap_or_else(|e| panic!("{id}: {file}: {e}"));
@@ -65,10 +73,16 @@ fn every_requirement_has_a_row_and_every_row_is_true() {
         }
         match text("state") {
             Some("works") => assert!(text("where").is_some(), "{id}: where does it live?"),
-            Some("partial" | "open" | "not-applicable") => {
-                assert!(text("note").is_some_and(|n| !n.is_empty()), "{id}: what is missing?");
+            Some("partial" | "open" | "not-applicable" | "superseded") => {
+                assert!(
+                    text("note").is_some_and(|n| !n.is_empty()),
+                    "{id}: what is missing, or instead of it?"
+                );
             }
             state => panic!("{id}: {state:?}"),
         }
     }
+    // A test that shows many things shows none of them well: their number may only fall.
+    crowded.retain(|_, rows| *rows > ROWS_MAX);
+    assert!(crowded.len() <= CROWDED_MAX, "more than {ROWS_MAX} rows name one test: {crowded:?}");
 }

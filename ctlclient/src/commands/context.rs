@@ -7,7 +7,8 @@ use crate::progress::Progress;
 use crate::session::{Session, Start};
 use crate::style::{Style, count, number, safe_line};
 use indexd_proto::Method;
-use indexd_proto::shown::{ContextSummary, OriginTag, ShowParams, ShownChunk, ShownSource};
+use indexd_proto::shown::{ContextSummary, ShowParams, ShownChunk, ShownSource};
+use indexd_proto::sources::SourceType;
 
 /// Length of the rule below the title.
 const RULE: usize = 20;
@@ -56,20 +57,20 @@ fn text(s: &ContextSummary, style: Style) -> String {
 
 fn source_line(s: &ShownSource) -> String {
     let (name, one, many) = match s.kind {
-        OriginTag::ToolResult => ("Tool results", "item", "items"),
-        OriginTag::OpenFile => ("Open files", "file", "files"),
-        OriginTag::SearchResult => ("Search results", "chunk", "chunks"),
-        OriginTag::Reference => ("References", "chunk", "chunks"),
+        SourceType::ToolResult => ("Tool results", "item", "items"),
+        SourceType::OpenFile => ("Open files", "file", "files"),
+        SourceType::SearchResult => ("Search results", "chunk", "chunks"),
+        SourceType::Reference => ("References", "chunk", "chunks"),
     };
     format!("{name}: {} tokens ({})", number(s.tokens), count(s.n, one, many))
 }
 
 fn chunk_line(c: &ShownChunk, style: Style) -> String {
     let tag = match c.origin {
-        OriginTag::ToolResult => "[tool]",
-        OriginTag::OpenFile => "[open]",
-        OriginTag::SearchResult => "[search]",
-        OriginTag::Reference => "[ref]",
+        SourceType::ToolResult => "[tool]",
+        SourceType::OpenFile => "[open]",
+        SourceType::SearchResult => "[search]",
+        SourceType::Reference => "[ref]",
     };
     let place = match &c.file_path {
         Some(path) => format!("{}:{}-{}", style.path(&safe_line(path)), c.start_line, c.end_line),
@@ -94,9 +95,9 @@ mod tests {
             origin,
         };
         let chunks = vec![
-            chunk(None, 15_234, OriginTag::ToolResult),
-            chunk(Some("src/a.go"), 2_000, OriginTag::OpenFile),
-            chunk(Some("src/b.go"), 28_000, OriginTag::SearchResult),
+            chunk(None, 15_234, SourceType::ToolResult),
+            chunk(Some("src/a.go"), 2_000, SourceType::OpenFile),
+            chunk(Some("src/b.go"), 28_000, SourceType::SearchResult),
         ];
         let summary = ContextSummary {
             budget: ShownBudget::new(100_000, 90_000, 45_234),

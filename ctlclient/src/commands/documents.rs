@@ -12,9 +12,7 @@ use crate::progress::Progress;
 use crate::session::{self, Session};
 use crate::style::safe_line;
 use indexd_proto::Method;
-use indexd_proto::documents::{
-    DocumentCache, MapParams, MapResult, MarkdownParams, MarkdownResult, TaskFile, TaskQuery,
-};
+use indexd_proto::documents::{MapParams, MapResult, MarkdownParams, MarkdownResult};
 use indexd_proto::error::ErrorCode;
 use indexd_proto::paths::repository_around;
 use std::path::{Path, PathBuf};
@@ -105,38 +103,17 @@ fn by_tools(
     let root = root(common)?;
     let candidates = indexd_task::queries::candidates(query);
     let found = text_search::find(&root, &candidates, args.search)?;
-    let ranking = indexd_task::ranking::rank(&candidates, &found.lines, &found.paths, &|_| Vec::new());
-    let note = format!("Searched with {}; call sites and tests were not looked for.", found.by);
     let read = |path: &str| text_search::read(&root, path);
-    let document = indexd_task::document::write(query, &ranking, &note, &read);
+    let n_files = found.paths.len();
+    let (queries, files, n_found) = indexd_task::hits::files(&candidates, &found.lines, n_files, &read);
+    let note = format!("Searched with {}; call sites and tests were not looked for.", found.by);
+    let document = indexd_task::document::write(query, queries, files, n_found, &note);
     let mut warnings = Vec::new();
     if let Some(Failure::Error(e)) = failure {
         warnings.push(format!("the index was not used ({}): {}", e.data.code.name(), e.message));
     }
     warnings.push("made without the index: secrets in the text of files are not replaced".to_owned());
-    let file = |f: indexd_task::document::File| TaskFile {
-        path: f.path,
-        points: f.points,
-        reasons: f.reasons,
-        excerpts: f.excerpts.into_iter().map(|(a, b)| [a, b]).collect(),
-    };
-    let asked = |a: &indexd_task::ranking::Asked| TaskQuery {
-        text: a.query.text.clone(),
-        kind: a.query.kind.name().to_owned(),
-        files: a.files,
-    };
-    Ok(MarkdownResult {
-        schema: "MarkdownPack".to_owned(),
-        schema_version: "1.0.0".to_owned(),
-        markdown: document.markdown,
-        files: document.files.into_iter().map(file).collect(),
-        queries: ranking.asked.iter().map(asked).collect(),
-        insufficient_context: document.insufficient.is_some(),
-        insufficient_reason: document.insufficient,
-        cache: DocumentCache::default(),
-        warnings,
-        envelope: None,
-    })
+    Ok(MarkdownResult { warnings, ..MarkdownResult::of(document) })
 }
 
 /// The root of the repository as it is found without a daemon: the one named, else the nearest folder

@@ -7,7 +7,7 @@
 use crate::args::SearchWith;
 use crate::failure::Failure;
 use indexd_proto::error::ErrorCode;
-use indexd_task::Line;
+use indexd_task::hits::Line;
 use indexd_task::queries::Query;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};

@@ -3,14 +3,13 @@
 //! repository. Both have the keys of `context.*`, without that word.
 //!
 //! These files belong to others, so nothing in them is an error of ours: what cannot be used is left
-//! out and named in a sentence. YAML is read event by event: no aliases, which could make a small file
-//! large, and no deep nesting.
+//! out and named in a sentence. A text with aliases, which could make a small file large, or with deep nesting
+//! is not loaded.
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 use std::path::Path;
-use yaml_rust2::Event;
-use yaml_rust2::parser::Parser;
-use yaml_rust2::scanner::TScalarStyle;
+use yaml_rust2::parser::{Event, Parser};
+use yaml_rust2::{ScanError, Yaml, YamlLoader};
 
 /// The files with the names of their blocks, the weaker one first: where both set a key, the later one
 /// counts.
@@ -47,70 +46,42 @@ pub fn read(root: &Path, name: &str, blocks: &[&str]) -> Result<Vec<(String, Val
     Ok(out)
 }
 
-/// A collection that is being read.
-enum Open {
-    Map(Map<String, Value>, Option<String>),
-    List(Vec<Value>),
-}
-
 /// The first document of a YAML text.
 fn tree(text: &str) -> Result<Value, String> {
-    let mut parser = Parser::new_from_str(text);
-    let mut open: Vec<Open> = Vec::new();
+    let invalid = |e: ScanError| format!("it is not valid YAML: {e}");
+    let (mut parser, mut depth) = (Parser::new_from_str(text), 0);
     loop {
-        let (event, at) = parser.next_token().map_err(|e| format!("it is not valid YAML: {e}"))?;
-        let value = match event {
-            Event::MappingStart(..) => {
-                open.push(Open::Map(Map::new(), None));
-                None
+        match parser.next_token().map_err(invalid)? {
+            (Event::Alias(_), at) => return Err(format!("aliases are not followed (line {})", at.line())),
+            (Event::MappingStart(..) | Event::SequenceStart(..), at) if depth == DEPTH_MAX => {
+                let line = at.line();
+                return Err(format!("it is nested more than {DEPTH_MAX} levels deep (line {line})"));
             }
-            Event::SequenceStart(..) => {
-                open.push(Open::List(Vec::new()));
-                None
-            }
-            Event::MappingEnd | Event::SequenceEnd => match open.pop() {
-                Some(Open::Map(map, _)) => Some(Value::Object(map)),
-                Some(Open::List(list)) => Some(Value::Array(list)),
-                None => None,
-            },
-            Event::Scalar(text, style, ..) => Some(scalar(text, style)),
-            Event::Alias(_) => return Err(format!("aliases are not followed (line {})", at.line())),
-            Event::DocumentEnd | Event::StreamEnd => return Ok(Value::Null),
-            _ => None,
-        };
-        if open.len() > DEPTH_MAX {
-            return Err(format!("it is nested more than {DEPTH_MAX} levels deep (line {})", at.line()));
-        }
-        let Some(value) = value else { continue };
-        match open.last_mut() {
-            None => return Ok(value),
-            Some(Open::List(list)) => list.push(value),
-            Some(Open::Map(map, key)) => match key.take() {
-                Some(key) => {
-                    map.insert(key, value);
-                }
-                None => *key = Some(value.as_str().map_or_else(|| value.to_string(), str::to_owned)),
-            },
+            (Event::MappingStart(..) | Event::SequenceStart(..), _) => depth += 1,
+            (Event::MappingEnd | Event::SequenceEnd, _) => depth -= 1,
+            (Event::StreamEnd, _) => break,
+            _ => {}
         }
     }
+    let documents = YamlLoader::load_from_str(text).map_err(invalid)?;
+    Ok(documents.into_iter().next().map_or(Value::Null, value))
 }
 
-/// A scalar by YAML's core schema; what is quoted is text.
-fn scalar(text: String, style: TScalarStyle) -> Value {
-    if style != TScalarStyle::Plain {
-        return Value::String(text);
-    }
-    match text.as_str() {
-        "" | "~" | "null" | "Null" | "NULL" => Value::Null,
-        "true" | "True" | "TRUE" => Value::Bool(true),
-        "false" | "False" | "FALSE" => Value::Bool(false),
-        _ if text.starts_with(|c: char| c.is_ascii_digit() || "+-.".contains(c)) => {
-            let number = text.strip_prefix('+').unwrap_or(&text);
-            let float = || number.parse::<f64>().ok().filter(|n| n.is_finite()).map(Value::from);
-            let whole = number.parse::<i64>().map(Value::from).ok();
-            whole.or_else(float).unwrap_or(Value::String(text))
-        }
-        _ => Value::String(text),
+fn value(yaml: Yaml) -> Value {
+    match yaml {
+        Yaml::Hash(map) => map
+            .into_iter()
+            .map(|(key, of)| match value(key) {
+                Value::String(key) => (key, value(of)),
+                key => (key.to_string(), value(of)),
+            })
+            .collect(),
+        Yaml::Array(list) => list.into_iter().map(value).collect(),
+        Yaml::Real(_) => yaml.as_f64().filter(|n| n.is_finite()).map_or(Value::Null, Value::from),
+        Yaml::Integer(n) => n.into(),
+        Yaml::Boolean(is) => is.into(),
+        Yaml::String(text) => text.into(),
+        Yaml::Null | Yaml::Alias(_) | Yaml::BadValue => Value::Null,
     }
 }
 

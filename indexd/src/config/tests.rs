@@ -213,22 +213,22 @@ fn settings_of_the_packer_come_from_files_of_other_tools() {
     let agent =
         "context: {budget: {total: 5000}, ranking: {recency_weight: 0.9}, source_priority: {references: 90}}";
     let config = read(agent, "", "", &[]);
-    assert_eq!((config.context_budget_total, config.context_recency_weight), (5_000, 0.9));
-    assert_eq!(config.packer().priorities.values().copied().collect::<Vec<_>>(), [100, 80, 60, 90]);
+    assert_eq!((config.pack.window.total_tokens, config.packer.recency_weight), (5_000, 0.9));
+    assert_eq!((config.packer.priorities.search_result, config.packer.priorities.reference), (60, 90));
     assert!(config.unused().is_empty(), "{:?}", config.unused());
     assert!(
         matches!(config.origin("context.budget.total"), Origin::Repository(p) if p.ends_with(".agent/config.yml"))
     );
     // Weaker than a variable, stronger than our own file; the other tool's file is the weaker of the two.
     let config = read(agent, "", "context.budget.total = 7000", &[("INDEXD_CONTEXT_BUDGET_TOTAL", "9000")]);
-    assert_eq!(config.context_budget_total, 9_000);
+    assert_eq!(config.pack.window.total_tokens, 9_000);
     let config = read(
         agent,
         "context_builder: {budget: {total: 6000, system_reserve: 1}}",
         "context.budget.total = 7000",
         &[],
     );
-    assert_eq!((config.context_budget_total, config.context_budget_system_reserve), (5_000, 1));
+    assert_eq!((config.pack.window.total_tokens, config.pack.window.system_reserve), (5_000, 1));
     let said = config.unused().join("; ");
     assert!(said.contains("5000 by .agent/config.yml, and 6000 by rauf.yaml does not count"), "{said}");
     // Nothing in such a file stops anything else.
@@ -244,6 +244,10 @@ fn settings_of_the_packer_come_from_files_of_other_tools() {
         let config = read(agent, "", "index.name = 'kept'", &[]);
         let said = config.unused().join("; ");
         assert!(said.contains(says), "{agent}: {said}");
-        assert_eq!((config.index_name.as_str(), config.packer()), ("kept", Default::default()), "{agent}");
+        assert_eq!(
+            (config.index_name.as_str(), config.packer.clone()),
+            ("kept", Default::default()),
+            "{agent}"
+        );
     }
 }

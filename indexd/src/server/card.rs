@@ -25,8 +25,6 @@ const LOOK: Look = Look { files_max: 24, places_max: 1 };
 const CALLERS_FOLLOWED: usize = 20;
 /// Other definitions of the name.
 const OTHERS_MAX: usize = 20;
-/// Percent. Edges below this are candidates and not uses.
-const CONFIDENCE_MIN: u8 = 50;
 /// Characters of what is written about it.
 const DOC_CHARS_MAX: usize = 400;
 /// Characters of a signature.
@@ -206,7 +204,7 @@ fn links(view: &dyn IndexView, def: DefDoc) -> [CardLinks; 3] {
 }
 
 fn certain(mut edges: Vec<Edge>) -> Vec<Edge> {
-    edges.retain(|e| e.occurrences.iter().any(|o| o.confidence >= CONFIDENCE_MIN));
+    edges.retain(|e| e.certain_use().is_some());
     edges
 }
 

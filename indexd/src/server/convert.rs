@@ -7,7 +7,6 @@ use indexd_model::view::DefRecord;
 use indexd_model::{DefDoc, DefFlags, DefIdx, FileRoles, IndexView, Lines, Span};
 use indexd_pack::PackError;
 use indexd_proto::Id;
-use indexd_proto::documents::{DocumentCache, MarkdownResult, TaskFile, TaskQuery};
 use indexd_proto::error::{ErrorCode, ErrorObject, UNMARKED};
 use indexd_proto::pack::LineRange;
 use indexd_proto::rpc::ProgressParams;
@@ -172,36 +171,6 @@ fn chain(e: &dyn std::error::Error) -> String {
         source = cause.source();
     }
     out
-}
-
-/// A document of a task as the wire has it, without what concerns one answer.
-pub fn markdown(
-    ranking: &indexd_task::ranking::Ranking,
-    document: indexd_task::document::Document,
-) -> MarkdownResult {
-    let file = |f: indexd_task::document::File| TaskFile {
-        path: f.path,
-        points: f.points,
-        reasons: f.reasons,
-        excerpts: f.excerpts.into_iter().map(|(from, to)| [from, to]).collect(),
-    };
-    let query = |a: &indexd_task::ranking::Asked| TaskQuery {
-        text: a.query.text.clone(),
-        kind: a.query.kind.name().to_owned(),
-        files: a.files,
-    };
-    MarkdownResult {
-        schema: "MarkdownPack".to_owned(),
-        schema_version: "1.0.0".to_owned(),
-        markdown: document.markdown,
-        files: document.files.into_iter().map(file).collect(),
-        queries: ranking.asked.iter().map(query).collect(),
-        insufficient_context: document.insufficient.is_some(),
-        insufficient_reason: document.insufficient,
-        cache: DocumentCache::default(),
-        warnings: Vec::new(),
-        envelope: None,
-    }
 }
 
 #[cfg(test)]

@@ -1,12 +1,11 @@
-//! Markdown documents of a workspace, and the folder in which they are cached.
+//! The folder in which Markdown documents of a workspace are cached.
 //!
-//! A document is cached under `.rauf/cache/context/` in the folder of its index. The name of the entry
-//! is a digest of HEAD, the version and the settings; beside the document lie what must still hold for
-//! it to be used again: the signature of the index, and digests of the manifests of dependencies and of
-//! the context settings of the repository. Outside of git nothing is cached.
+//! A document is cached under `.rauf/cache/context/` in the folder of its index. Its name begins with a digest
+//! of HEAD, the version and the settings, those of the repository included; beside the document is the
+//! signature of the index, which must still hold for it to be used again. Outside of git nothing is cached.
 
+use super::records::{make_room, write_whole};
 use indexd_model::IndexView;
-use indexd_model::path::file_name_of;
 use indexd_proto::documents::DocumentCache;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -16,34 +15,19 @@ use std::path::{Path, PathBuf};
 const FOLDER: &str = ".rauf/cache/context";
 /// Entries kept of one workspace.
 const ENTRIES_MAX: usize = 100;
-/// Manifests whose change makes a document out of date.
-const DEPENDENCIES: &str = "Cargo.lock Cargo.toml Gemfile Pipfile build.gradle go.mod go.sum go.work \
-    package-lock.json package.json pom.xml pyproject.toml requirements.txt setup.py";
 /// Files of a repository that hold settings of the context builder.
 const SETTINGS: [&str; 2] = ["rauf.yaml", ".agent/config.yml"];
 
-/// What must hold for a cached document to be used again.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct Validators {
-    /// The state of the index.
-    pub index_signature: String,
-    /// Digest of the manifests of dependencies.
-    pub dependencies: String,
-    /// Digest of the settings of the repository.
-    pub settings: String,
-}
-
-/// A place for one document; `None` in `key` outside of git.
+/// A place for one document; without a file outside of git.
 pub struct Entry {
     file: Option<PathBuf>,
     key: String,
-    validators: Validators,
+    signature: String,
 }
 
 #[derive(Serialize, Deserialize)]
 struct Stored<T> {
-    validators: Validators,
+    signature: String,
     document: T,
 }
 
@@ -51,17 +35,14 @@ impl Entry {
     /// The place of a document called `name` for one state of the index. `index` is the folder of the
     /// index, `settings` the resolved settings of the daemon.
     pub fn new(view: &dyn IndexView, index: &Path, name: &str, version: &str, settings: &str) -> Self {
-        let (dependencies, own) = digests(view);
-        let validators =
-            Validators { index_signature: view.signature(), dependencies, settings: own.clone() };
-        let head = view.head();
+        let (signature, head) = (view.signature(), view.head());
         if head.is_empty() || head == "none" {
-            return Self { file: None, key: String::new(), validators };
+            return Self { file: None, key: String::new(), signature };
         }
-        let config_hash = hex(&[settings, &own]);
-        let key = hex(&[&format!("{head}{version}{config_hash}")]);
-        let file = index.join(FOLDER).join(&key).join(name);
-        Self { file: Some(file), key: format!("sha256:{key}"), validators }
+        let own = SETTINGS.map(|path| view.file_by_path(path).map(|f| format!("{:?}", view.file(f).hash)));
+        let key = hex(&[&head, version, &hex(&[settings, &format!("{own:?}")])]);
+        let file = index.join(FOLDER).join(format!("{key}-{name}"));
+        Self { file: Some(file), key: format!("sha256:{key}"), signature }
     }
 
     /// Whether documents of this state are cached at all.
@@ -74,11 +55,11 @@ impl Entry {
         DocumentCache { hit, key: self.key.clone() }
     }
 
-    /// The cached document, if all that it depends on is as it was.
+    /// The cached document, if the index is as it was.
     pub fn read<T: for<'a> Deserialize<'a>>(&self) -> Option<T> {
         let bytes = std::fs::read(self.file.as_ref()?.with_extension("json")).ok()?;
         let stored: Stored<T> = serde_json::from_slice(&bytes).ok()?;
-        (stored.validators == self.validators).then_some(stored.document)
+        (stored.signature == self.signature).then_some(stored.document)
     }
 
     /// Keeps a document, as data and as its text. A folder that cannot be written costs the cache alone:
@@ -88,61 +69,14 @@ impl Entry {
         let write = || -> std::io::Result<()> {
             let folder = file.parent().unwrap_or(file);
             std::fs::create_dir_all(folder)?;
-            let stored = Stored { validators: self.validators.clone(), document };
-            let json = serde_json::to_vec(&stored).map_err(std::io::Error::other)?;
-            whole(&file.with_extension("md"), markdown.as_bytes())?;
-            whole(&file.with_extension("json"), &json)?;
-            make_room(folder.parent().unwrap_or(folder))
+            // Each document is two files.
+            make_room(folder, 2 * ENTRIES_MAX - 2)?;
+            let stored = Stored { signature: self.signature.clone(), document };
+            write_whole(&file.with_extension("md"), markdown.as_bytes())?;
+            write_whole(&file.with_extension("json"), &serde_json::to_vec(&stored)?)
         };
         write().err().map(|e| format!("the document is not cached: {e}"))
     }
-}
-
-/// Readers see a whole file or none.
-fn whole(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
-    let name = path.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
-    let temporary = path.with_file_name(format!("{}.{name}.tmp", std::process::id()));
-    std::fs::write(&temporary, bytes)?;
-    std::fs::rename(&temporary, path)
-}
-
-/// Deletes the entries that were written first until few enough are left.
-fn make_room(dir: &Path) -> std::io::Result<()> {
-    let mut files = Vec::new();
-    for key in std::fs::read_dir(dir)?.flatten() {
-        for file in std::fs::read_dir(key.path()).into_iter().flatten().flatten() {
-            if let Ok(written) = file.metadata().and_then(|m| m.modified()) {
-                files.push((written, file.path()));
-            }
-        }
-    }
-    files.sort();
-    // Each document is two files.
-    let over = files.len().saturating_sub(2 * ENTRIES_MAX);
-    for (_, path) in &files[..over] {
-        std::fs::remove_file(path)?;
-        // Only an empty folder goes.
-        let _ = path.parent().map(std::fs::remove_dir);
-    }
-    Ok(())
-}
-
-/// Digests of the manifests of dependencies and of the settings of the repository, as they are on disk.
-fn digests(view: &dyn IndexView) -> (String, String) {
-    let (mut dependencies, mut settings) = (Sha256::new(), Sha256::new());
-    for file in view.files() {
-        let path = view.path(file);
-        let is_dependency = indexd_model::lists::holds(DEPENDENCIES, file_name_of(&path));
-        let is_setting = SETTINGS.contains(&&*path);
-        for (is, digest) in [(is_dependency, &mut dependencies), (is_setting, &mut settings)] {
-            if is {
-                digest.update(path.as_bytes());
-                digest.update(view.file(file).hash.0);
-            }
-        }
-    }
-    let text = |d: Sha256| d.finalize().iter().map(|b| format!("{b:02x}")).collect::<String>();
-    (text(dependencies), text(settings))
 }
 
 /// The digest of a text, in hexadecimal digits.
@@ -156,31 +90,25 @@ pub fn hex(parts: &[&str]) -> String {
 mod tests {
     use super::*;
 
-    fn entry(dir: &Path, signature: &str, dependencies: &str) -> Entry {
-        let validators = Validators {
-            index_signature: signature.to_owned(),
-            dependencies: dependencies.to_owned(),
-            settings: String::new(),
-        };
-        Entry { file: Some(dir.join("k").join("repo_map")), key: "sha256:k".to_owned(), validators }
+    fn entry(dir: &Path, signature: &str) -> Entry {
+        let file = Some(dir.join("k").join("k-repo_map"));
+        Entry { file, key: "sha256:k".to_owned(), signature: signature.to_owned() }
     }
 
     #[test]
-    fn a_document_is_used_again_as_long_as_all_validators_hold() {
+    fn a_document_is_used_again_as_long_as_its_state_holds() {
         let dir = tempfile::tempdir().unwrap();
-        let first = entry(dir.path(), "a", "b");
+        let first = entry(dir.path(), "a");
         assert_eq!(first.read::<String>(), None);
         assert_eq!(first.write(&"text", "# text\n"), None);
-        assert_eq!(std::fs::read_to_string(dir.path().join("k/repo_map.md")).unwrap(), "# text\n");
+        assert_eq!(std::fs::read_to_string(dir.path().join("k/k-repo_map.md")).unwrap(), "# text\n");
         assert_eq!(first.read::<String>().as_deref(), Some("text"));
-        assert_eq!(entry(dir.path(), "other", "b").read::<String>(), None);
-        assert_eq!(entry(dir.path(), "a", "other").read::<String>(), None);
+        assert_eq!(entry(dir.path(), "other").read::<String>(), None);
     }
 
     #[test]
     fn outside_of_git_nothing_is_cached() {
-        let validators = entry(Path::new("x"), "", "").validators;
-        let none = Entry { file: None, key: String::new(), validators };
+        let none = Entry { file: None, key: String::new(), signature: String::new() };
         assert_eq!((none.write(&"text", ""), none.read::<String>()), (None, None));
         assert_eq!(none.facts(false), DocumentCache::default());
     }
@@ -189,17 +117,17 @@ mod tests {
     fn a_folder_that_cannot_be_written_is_a_warning() {
         let dir = tempfile::tempdir().unwrap();
         std::fs::write(dir.path().join("k"), "a file").unwrap();
-        assert!(entry(dir.path(), "a", "b").write(&1, "").is_some_and(|w| w.contains("not cached")));
+        assert!(entry(dir.path(), "a").write(&1, "").is_some_and(|w| w.contains("not cached")));
     }
 
     #[test]
     fn the_first_entries_make_room() {
         let dir = tempfile::tempdir().unwrap();
-        std::fs::create_dir(dir.path().join("k")).unwrap();
-        for i in 0..2 * ENTRIES_MAX + 3 {
-            std::fs::write(dir.path().join("k").join(i.to_string()), "").unwrap();
+        for i in 0..ENTRIES_MAX + 3 {
+            let file = Some(dir.path().join(format!("k-{i}")));
+            let entry = Entry { file, key: String::new(), signature: String::new() };
+            assert_eq!(entry.write(&i, "x"), None);
         }
-        make_room(dir.path()).unwrap();
-        assert_eq!(std::fs::read_dir(dir.path().join("k")).unwrap().count(), 2 * ENTRIES_MAX);
+        assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 2 * ENTRIES_MAX);
     }
 }

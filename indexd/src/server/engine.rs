@@ -12,8 +12,8 @@ use crate::server::graph::Relation;
 use crate::server::limits::PROGRESS_INTERVAL;
 use crate::server::metrics::Metrics;
 use crate::server::offers::Offers;
-use crate::server::records::{self, Kept, Records};
-use crate::server::shown::Shown;
+use crate::server::records::Records;
+use crate::server::shelf::Shelf;
 use crate::server::spool::Exports;
 use crate::server::{convert, place, unsaved};
 use crate::workspace::{
@@ -27,11 +27,9 @@ use indexd_proto::paths::Dirs;
 use indexd_proto::sources::OfferResult;
 use indexd_proto::workspace::{Envelope, Wait, WaitMode};
 use indexd_proto::{Call, rpc, workspace as wire};
-use indexd_store::{Cache, Snapshot};
+use indexd_store::Snapshot;
 use indexd_text::{CachedCounter, CounterOptions};
-use lru::LruCache;
 use std::collections::BTreeMap;
-use std::num::NonZeroUsize;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -45,20 +43,14 @@ const TOOL_VERSION: &str = env!("CARGO_PKG_VERSION");
 /// How long requests wait by default whose answer must hold every save.
 const LONG_WAIT: Wait =
     Wait { mode: WaitMode::Strict, timeout_ms: Some(WAIT_MS_MAX), build_timeout_ms: None };
-/// Packs whose items are remembered for follow-ups; each takes a few kilobytes.
-const PACKS_HELD: NonZeroUsize = NonZeroUsize::new(512).expect("not zero");
 
 /// Serves requests from the workspaces of one user.
 pub struct Engine {
     registry: Registry,
     config: Arc<Config>,
-    cache: Cache<String, Kept>,
-    /// What the packs that were answered last held, by pack id: [`indexd_pack::Pack::seen`].
-    held: Mutex<LruCache<String, Arc<[String]>>>,
+    shelf: Shelf,
     records: Records,
     exports: Exports,
-    /// What the latest packs held and cost.
-    shown: Shown,
     metrics: Metrics,
     /// Sources of packings that come later.
     offers: Offers,
@@ -129,11 +121,9 @@ impl Engine {
         Ok(Self {
             registry,
             config,
-            cache: records::cache(),
-            held: Mutex::new(LruCache::new(PACKS_HELD)),
+            shelf: Shelf::default(),
             records: Records::new(dirs.state.join(RECORDS)),
             exports: Exports::new(&dirs.cache),
-            shown: Shown::default(),
             metrics: Metrics::default(),
             offers: Offers::default(),
             counters: Mutex::default(),

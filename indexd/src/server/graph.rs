@@ -12,7 +12,7 @@ use crate::server::named::{self, Look};
 use crate::server::suggest;
 use indexd_model::links::evidence_kind;
 use indexd_model::path::dir_of;
-use indexd_model::view::{DefRecord, Edge};
+use indexd_model::view::{CONFIDENCE_CERTAIN, DefRecord, Edge};
 use indexd_model::{
     DefDoc, DefIdx, DefKind, EdgeKind, Facts, FileDoc, FileRoles, IndexView, Key, Language, Linking, Outcome,
     Role, Rule,
@@ -103,7 +103,7 @@ pub fn walk(
 ) -> Result<Walk, ErrorObject> {
     let depth = params.depth.unwrap_or(if relation == Relation::Impact { 3 } else { 1 });
     let limit = params.limit.unwrap_or(if params.all { GRAPH_EDGES_MAX } else { 200 });
-    let min_confidence = params.min_confidence.unwrap_or(50);
+    let min_confidence = params.min_confidence.unwrap_or(CONFIDENCE_CERTAIN);
     check("depth", depth, 1, GRAPH_DEPTH_MAX)?;
     check("limit", limit, 1, GRAPH_EDGES_MAX)?;
     check("minConfidence", u32::from(min_confidence), 0, 100)?;
@@ -399,7 +399,7 @@ fn through_of(view: &dyn IndexView, root: DefDoc, method: DefDoc, calls: &[Edge]
 
 /// What a definition may be called through.
 pub(super) fn through(view: &dyn IndexView, def: DefDoc) -> Vec<Through> {
-    let all = calls_through(view, def, 50);
+    let all = calls_through(view, def, CONFIDENCE_CERTAIN);
     all.iter().filter_map(|(method, calls)| through_of(view, def, *method, calls)).collect()
 }
 

@@ -8,6 +8,7 @@ use crate::server::convert;
 use crate::server::grep::roles::{Places, overlap};
 use crate::server::grep::{line_at, words_in};
 use indexd_model::grams::Need;
+use indexd_model::view::CONFIDENCE_CERTAIN;
 use indexd_model::{
     DefDoc, DefIdx, FileDoc, FileRoles, IndexView, Language, Outcome, Span, UnresolvedReason,
 };
@@ -182,7 +183,8 @@ enum Standing {
 fn standing(it: &mut Places, part: Span, roots: &FxHashSet<DefDoc>) -> Option<Standing> {
     let around = it.around(part.start);
     let uses = it.uses(part, &around);
-    let is_sure = |u: &crate::server::grep::roles::Use| u.target != DefDoc::NONE && u.confidence >= 50;
+    let is_sure =
+        |u: &crate::server::grep::roles::Use| u.target != DefDoc::NONE && u.confidence >= CONFIDENCE_CERTAIN;
     if uses.iter().any(|u| is_sure(u) || roots.contains(&u.target)) {
         return Some(Standing::Known);
     }

@@ -1,50 +1,13 @@
-//! Packs kept: a small cache in memory, and records on disk that a client asked for.
-//!
-//! A pack is a function of its key, so a cached one equals a fresh one. A record is frozen when it
-//! is first written: reading it gives the same bytes, its `createdAt` included.
+//! Records of packs on disk, for clients that asked for them. A record is frozen when it is first written:
+//! reading it gives the same bytes, its `createdAt` included.
 
 use indexd_proto::error::{ErrorCode, ErrorObject};
 use indexd_proto::paths;
-use indexd_proto::shown::ContextSummary;
-use indexd_store::Cache;
 use std::io::ErrorKind;
-use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
-/// Packs kept in memory; an ordinary one has about 60 KB.
-const CACHE_PACKS: NonZeroUsize = NonZeroUsize::new(64).unwrap();
-/// Bytes of packs kept in memory.
-const CACHE_BYTES_MAX: usize = 8 << 20;
 /// Records of one workspace; the ones written longest ago make room. About 60 MB.
 const RECORDS_MAX: usize = 1_000;
-
-/// A pack as it is sent.
-#[derive(Debug)]
-pub struct Kept {
-    /// Its JSON.
-    pub json: String,
-    /// The text that was budgeted.
-    pub rendered: String,
-    /// Its id.
-    pub pack_id: String,
-    /// What it held and cost.
-    pub summary: Arc<ContextSummary>,
-    /// What it selected, for the audit trail.
-    pub selected: String,
-}
-
-impl Kept {
-    /// Bytes that it takes in memory.
-    pub fn bytes(&self) -> usize {
-        self.json.len() + self.rendered.len() + self.selected.len()
-    }
-}
-
-/// A cache of the packs assembled last, by key.
-pub fn cache() -> Cache<String, Kept> {
-    Cache::new(CACHE_BYTES_MAX, CACHE_PACKS)
-}
 
 /// The records of one user: a folder for each workspace, in it a file for each pack.
 pub struct Records {
@@ -77,9 +40,7 @@ impl Records {
         paths::private_dir(&self.dir, indexd_os::own_uid()).map_err(failed)?;
         paths::private_dir(&dir, indexd_os::own_uid()).map_err(failed)?;
         let removed = make_room(&dir, RECORDS_MAX - 1).map_err(failed)?;
-        // Readers see the whole record or none.
-        let temporary = dir.join(format!("{}.{name}", std::process::id()));
-        std::fs::write(&temporary, json).and_then(|()| std::fs::rename(&temporary, &path)).map_err(failed)?;
+        write_whole(&path, json.as_bytes()).map_err(failed)?;
         Ok(removed)
     }
 
@@ -147,9 +108,17 @@ fn entries(dir: &Path) -> std::io::Result<Vec<PathBuf>> {
     }
 }
 
+/// Writes a file so that readers see all of it or none.
+pub fn write_whole(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
+    let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let temporary = path.with_file_name(format!("{}.{name}", std::process::id()));
+    std::fs::write(&temporary, bytes)?;
+    std::fs::rename(&temporary, path)
+}
+
 /// Deletes the oldest files until at most `keep` are left, and gives how many it deleted. Other requests
 /// may do the same meanwhile: what is gone is gone.
-fn make_room(dir: &Path, keep: usize) -> std::io::Result<usize> {
+pub fn make_room(dir: &Path, keep: usize) -> std::io::Result<usize> {
     let files = entries(dir)?;
     if files.len() <= keep {
         return Ok(0);
@@ -176,30 +145,6 @@ fn not_found(pack_id: &str) -> ErrorObject {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn kept(bytes: usize) -> Arc<Kept> {
-        Arc::new(Kept {
-            json: "x".repeat(bytes),
-            rendered: String::new(),
-            pack_id: String::new(),
-            summary: Arc::default(),
-            selected: String::new(),
-        })
-    }
-
-    #[test]
-    fn the_cache_is_bounded_in_bytes_and_in_packs() {
-        let cache = cache();
-        let put = |key: &str, bytes| cache.put(key.to_owned(), kept(bytes), kept(bytes).bytes());
-        let get = |key: &str| cache.get(&key.to_owned());
-        (0..200).for_each(|i| put(&format!("k{i}"), 10));
-        let n_kept = (0..200).filter(|i| get(&format!("k{i}")).is_some()).count();
-        assert!(n_kept == CACHE_PACKS.get() && get("k199").is_some());
-        put("big", CACHE_BYTES_MAX);
-        assert!(get("k199").is_none() && get("big").is_some());
-        put("too big", CACHE_BYTES_MAX + 1);
-        assert!(get("too big").is_none());
-    }
 
     #[test]
     fn a_record_is_frozen_and_stays_inside_its_folder() {

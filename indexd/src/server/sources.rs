@@ -4,57 +4,40 @@
 use super::convert;
 use crate::config::Config;
 use indexd_model::{FileRoles, IndexView, Lines, RepoPath};
-use indexd_pack::contract::format::TemplateFormatter;
-use indexd_pack::contract::{ContextBudget, ContextSource, LineRange, Settings, SourceType};
+use indexd_pack::template::Template;
 use indexd_proto::error::{ErrorCode, ErrorObject};
 use indexd_proto::limits::TEMPLATE_BYTES_MAX;
-use indexd_proto::request;
-use indexd_proto::sources::{OfferedKind, OfferedSource};
+use indexd_proto::sources::{OfferedSource, SourceType};
+use indexd_rim::sources::Settings;
 use serde_json::{Map, Value};
 
 /// Sources of one request.
 const SOURCES_MAX: usize = 1_000;
 
-/// What is offered, with content.
+/// Fills in the content of what is offered, or why there is none.
 ///
 /// # Errors
 /// `POC_E_INVALID_REQUEST` for more sources than there may be.
 pub fn collect(
     view: &dyn IndexView,
-    offered: Vec<OfferedSource>,
+    offered: &mut [OfferedSource],
     redacts: bool,
-) -> Result<Vec<ContextSource>, ErrorObject> {
+) -> Result<(), ErrorObject> {
     if offered.len() > SOURCES_MAX {
         let message = format!("{} sources are offered; {SOURCES_MAX} are taken", offered.len());
         return Err(ErrorObject::new(ErrorCode::InvalidRequest, message));
     }
-    Ok(offered.into_iter().map(|o| source(view, o, redacts)).collect())
-}
-
-fn source(view: &dyn IndexView, offered: OfferedSource, redacts: bool) -> ContextSource {
-    let given = match &offered.failure {
-        Some(why) => Err(why.clone()),
-        None => content(view, &offered),
-    };
-    let (content, failure) = match given {
-        Ok(text) if redacts => (indexd_secrets::redact(&text).0.into_owned(), None),
-        Ok(text) => (text, None),
-        Err(why) => (String::new(), Some(why)),
-    };
-    ContextSource {
-        source_type: match offered.source_type {
-            OfferedKind::ToolResult => SourceType::ToolResult,
-            OfferedKind::OpenFile => SourceType::OpenFile,
-            OfferedKind::SearchResult => SourceType::SearchResult,
-            OfferedKind::Reference => SourceType::Reference,
-        },
-        content,
-        file_path: offered.file_path.filter(|p| RepoPath::is_valid(p)),
-        line_range: offered.line_range.map(|r| LineRange { start: r.start, end: r.end }),
-        relevance_score: offered.relevance_score.unwrap_or(0.0),
-        timestamp: offered.timestamp,
-        failure,
+    for source in offered.iter_mut().filter(|s| s.failure.is_none()) {
+        match content(view, source) {
+            Ok(text) if redacts => source.content = Some(indexd_secrets::redact(&text).0.into_owned()),
+            Ok(text) => source.content = Some(text),
+            Err(why) => source.failure = Some(why),
+        }
     }
+    for source in offered.iter_mut() {
+        source.file_path = source.file_path.take().filter(|path| RepoPath::is_valid(path));
+    }
+    Ok(())
 }
 
 /// The text of a source: its own, or that of the lines it names.
@@ -75,7 +58,7 @@ fn content(view: &dyn IndexView, offered: &OfferedSource) -> Result<String, Stri
     if let Some(content) = &offered.content {
         return Ok(content.clone());
     }
-    if matches!(offered.source_type, OfferedKind::ToolResult | OfferedKind::OpenFile) {
+    if matches!(offered.source_type, SourceType::ToolResult | SourceType::OpenFile) {
         return Err("it has no content".to_owned());
     }
     let file = file.ok_or_else(|| "its file is not in the index".to_owned())?;
@@ -100,23 +83,12 @@ fn is_secret(path: &str, content: Option<&str>) -> bool {
 ///
 /// # Errors
 /// `POC_E_INVALID_REQUEST` for one that is too long or cannot be read.
-pub fn template(asked: Option<&str>) -> Result<Option<TemplateFormatter>, ErrorObject> {
+pub fn template(asked: Option<&str>) -> Result<Option<Template>, ErrorObject> {
     let Some(text) = asked else { return Ok(None) };
     if text.len() > TEMPLATE_BYTES_MAX {
         return Err(ErrorObject::new(ErrorCode::InvalidRequest, "the template is longer than 64 KiB"));
     }
-    TemplateFormatter::new(text).map(Some).map_err(|e| convert::pack_error(&e))
-}
-
-/// The budget of a request; what it does not name is as configured.
-pub fn budget(asked: Option<request::ContextBudgetRequest>, config: &Config) -> ContextBudget {
-    let asked = asked.unwrap_or_default();
-    let whole = |n: u64| i64::try_from(n).unwrap_or(i64::MAX);
-    ContextBudget {
-        total_tokens: whole(asked.total_tokens.unwrap_or(config.context_budget_total)),
-        response_reserve: asked.response_reserve.unwrap_or(whole(config.context_budget_response_reserve)),
-        system_reserve: asked.system_reserve.unwrap_or(whole(config.context_budget_system_reserve)),
-    }
+    Template::new(text).map(Some).map_err(|e| convert::pack_error(&e))
 }
 
 /// The settings of a request over the configured ones; priorities that are not named keep theirs.
@@ -125,17 +97,9 @@ pub fn budget(asked: Option<request::ContextBudgetRequest>, config: &Config) -> 
 /// `POC_E_NOT_SUPPORTED` for unknown members and wrong values.
 pub fn settings(asked: Option<Map<String, Value>>, config: &Config) -> Result<Settings, ErrorObject> {
     let refused = |what: String| ErrorObject::new(ErrorCode::NotSupported, format!("settings: {what}"));
-    let configured = config.packer();
-    let mut members = match serde_json::to_value(&configured) {
-        Ok(Value::Object(members)) => members,
-        _ => Map::new(),
-    };
-    members.extend(asked.unwrap_or_default());
-    let mut settings: Settings =
-        serde_json::from_value(Value::Object(members)).map_err(|e| refused(e.to_string()))?;
-    for (kind, priority) in configured.priorities {
-        settings.priorities.entry(kind).or_insert(priority);
-    }
+    let mut members = serde_json::to_value(&config.packer).unwrap_or_default();
+    merge(&mut members, Value::Object(asked.unwrap_or_default()));
+    let settings: Settings = serde_json::from_value(members).map_err(|e| refused(e.to_string()))?;
     let weights = [settings.relevance_weight, settings.recency_weight, settings.source_weight];
     if weights.iter().any(|w| !w.is_finite() || *w < 0.0) || weights.iter().sum::<f64>() <= 0.0 {
         return Err(refused("weights are 0 or more, and one of them is above 0".to_owned()));
@@ -146,6 +110,18 @@ pub fn settings(asked: Option<Map<String, Value>>, config: &Config) -> Result<Se
         ));
     }
     Ok(settings)
+}
+
+/// Puts the members of `over` in the place of those of `under`, objects member by member.
+fn merge(under: &mut Value, over: Value) {
+    match (under, over) {
+        (Value::Object(under), Value::Object(over)) => {
+            for (name, value) in over {
+                merge(under.entry(name).or_insert(Value::Null), value);
+            }
+        }
+        (under, over) => *under = over,
+    }
 }
 
 #[cfg(test)]
@@ -161,7 +137,8 @@ mod tests {
     fn settings_are_laid_over_the_defaults() {
         assert_eq!(read(json!({})), Ok(Settings::default()));
         let some = read(json!({"recencyWeight": 0.0, "priorities": {"reference": 500}})).unwrap();
-        assert_eq!(some.priorities.values().copied().collect::<Vec<_>>(), [100, 80, 60, 500]);
+        let p = some.priorities;
+        assert_eq!([p.tool_result, p.open_file, p.search_result, p.reference], [100, 80, 60, 500]);
         assert_eq!((some.relevance_weight, some.recency_weight), (0.5, 0.0));
         for (asked, says) in [
             (json!({"weight": 1}), "unknown field"),
@@ -179,14 +156,5 @@ mod tests {
             assert!(is_secret(path, Some("KEY=x")) && is_secret(path, None), "{path}");
         }
         assert!(!is_secret("src/env.py", Some("KEY=x")));
-    }
-
-    #[test]
-    fn a_budget_may_name_some_of_its_members() {
-        let config = Config::default();
-        assert_eq!(budget(None, &config), ContextBudget::default());
-        let asked = request::ContextBudgetRequest { total_tokens: Some(u64::MAX), ..Default::default() };
-        let some = budget(Some(asked), &config);
-        assert_eq!((some.total_tokens, some.response_reserve), (i64::MAX, 8_000));
     }
 }

@@ -11,7 +11,7 @@ use super::life::driver::{Driver, Event, Import, WorkspaceSetup};
 use super::noticing::condition::{Condition, Shared};
 use super::noticing::cookie::{Answer, Waiter};
 use super::status::{Freshness, Progress, WorkspaceError, WorkspaceState};
-use crate::config::Config;
+use crate::config::{self, Config, Stamp};
 use crossbeam_channel::{RecvTimeoutError, Sender};
 use indexd_model::{Facts, FactsView, RepoPath};
 use indexd_os::Root;
@@ -36,7 +36,12 @@ pub struct Workspace {
     shared: Arc<Shared>,
     running: Mutex<Running>,
     head: HeadBlobs,
+    /// The settings in force, with what they were read from.
+    settings: Mutex<Option<(Stamp, Settings)>>,
 }
+
+/// Settings, and sentences about what of the repository's is not used.
+type Settings = (Config, Vec<String>);
 
 #[derive(Default)]
 struct Running {
@@ -50,7 +55,7 @@ impl Workspace {
     /// Makes a handle; nothing is opened yet.
     pub fn new(setup: WorkspaceSetup) -> Self {
         let head = HeadBlobs::new(setup.engine.root.clone());
-        Self { setup, shared: Arc::default(), running: Mutex::default(), head }
+        Self { setup, shared: Arc::default(), running: Mutex::default(), head, settings: Mutex::default() }
     }
 
     /// Starts opening, building or catching up in the background.
@@ -328,18 +333,23 @@ impl Workspace {
         self.settings().0
     }
 
-    /// The settings in force, and sentences about what of the repository's is not used.
-    pub fn settings(&self) -> (Config, Vec<String>) {
-        let user = &self.setup.engine.config;
-        match user.for_repository(&self.setup.engine.root) {
-            Ok(config) => {
-                let unused = config.unused().to_vec();
-                (config, unused)
-            }
+    /// The settings in force, and sentences about what of the repository's is not used. Its files are read
+    /// when the workspace is first asked and when one of them has changed.
+    pub fn settings(&self) -> Settings {
+        let (user, root) = (&self.setup.engine.config, &self.setup.engine.root);
+        let stamp = config::stamp(root);
+        let mut held = self.settings.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, settings)) = held.as_ref().filter(|(of, _)| *of == stamp) {
+            return settings.clone();
+        }
+        let settings = match user.for_repository(root) {
+            Ok(config) => (config.clone(), config.unused().to_vec()),
             Err(e) => {
                 (Config::clone(user), vec![crate::workspace::noticing::condition::settings_ignored(&e)])
             }
-        }
+        };
+        *held = Some((stamp, settings.clone()));
+        settings
     }
 
     /// Tells of paths whether `snapshot` holds exactly what the HEAD that it names has there.

@@ -130,7 +130,7 @@ impl Asking {
         ensure!(chars <= cap("/budgets/maxTotalChars"), "{chars} characters");
         let kind = ["layout", "scoring", "renderer"].map(|k| request[k].as_str().unwrap_or("default"));
         *self.seen.kinds.entry(kind.join("/")).or_default() += 1;
-        check_counts(pack, request, &cap)?;
+        check_counts(pack, &cap)?;
         check_order(pack, request)?;
         check_same(&packs)?;
         ensure!(answers[0]["rendered"] == answers[1]["rendered"], "equal requests have texts that differ");
@@ -177,17 +177,15 @@ impl Seen {
 }
 
 /// Every candidate is counted once, and no cap is passed.
-fn check_counts(pack: &Pack, request: &Value, cap: &dyn Fn(&str) -> u64) -> Result<()> {
+fn check_counts(pack: &Pack, cap: &dyn Fn(&str) -> u64) -> Result<()> {
     let stats = &pack.stats;
     ensure!(stats.found == stats.included + stats.merged + stats.dropped, "candidates are lost");
     ensure!(stats.dropped == stats.dropped_by_reason.values().sum::<u64>(), "reasons do not add up");
-    // A flat list has no sections to cap.
-    let most = if request["layout"] == "flat" { u64::MAX } else { cap("/budgets/maxItemsPerSection") };
+    let most = cap("/budgets/maxItemsPerSection");
     ensure!(pack.sections.iter().all(|s| s.items.len() as u64 <= most), "a section is too full");
     for item in pack.items() {
-        // What is merged has the bytes of all its pieces.
-        let (bytes, pieces) = (item.excerpt.text.len() as u64, item.merged_from.len().max(1) as u64);
-        ensure!(bytes <= cap("/budgets/maxBytesPerItem").saturating_mul(pieces), "an item of {bytes} bytes");
+        let bytes = item.excerpt.text.len() as u64;
+        ensure!(bytes <= cap("/budgets/maxBytesPerItem"), "an item of {bytes} bytes");
     }
     let n_items = pack.items().count() as u64;
     ensure!(n_items == stats.included, "{n_items} items, {} counted", stats.included);
@@ -201,9 +199,9 @@ fn check_order(pack: &Pack, request: &Value) -> Result<()> {
         && request.pointer("/ordering/primary").is_none_or(|p| *p == "hybridScore");
     let weights = pack.explain.as_ref().map(|explain| &explain.weights);
     let strong = weights.and_then(|weights| weights.pointer("/scoring/strongSeed")?.as_f64());
+    // Other orders go by scores of their own.
+    let is_plain = is_plain && request.get("scoring").is_none_or(|s| *s == "graph");
     let Some(strong) = strong.filter(|_| is_plain) else { return Ok(()) };
-    // The other profiles have no guard.
-    let strong = if request.get("scoring").is_none_or(|s| *s == "graph") { strong } else { f64::MAX };
     for section in &pack.sections {
         let scores = section.items.iter().map(|item| &item.scores);
         let keys: Vec<(bool, f64)> = scores.map(|s| (s.seed_score < strong, -s.hybrid_score)).collect();

@@ -19,9 +19,7 @@ use choice::{Choice, Gathered, Packer};
 use indexd_proto::Method;
 use indexd_proto::pack::{LineRange, Pack};
 use indexd_proto::request::{ContextBudgetRequest, PackParams, PackResult};
-use indexd_proto::sources::{
-    OfferedKind, OfferedLines, OfferedSource, PackingMode, SourcesParams, SourcesResult,
-};
+use indexd_proto::sources::{OfferedSource, PackingMode, SourceType, SourcesParams, SourcesResult};
 use screen::Screen;
 use serde_json::{Value, json};
 use view::{Picker, Step};
@@ -170,7 +168,7 @@ impl Daemon {
 impl Packer for Daemon {
     fn count(&mut self, text: &str) -> Result<u64, String> {
         let source = OfferedSource {
-            source_type: OfferedKind::ToolResult,
+            source_type: SourceType::ToolResult,
             content: Some(text.to_owned()),
             ..OfferedSource::default()
         };
@@ -184,9 +182,9 @@ impl Packer for Daemon {
 
     fn read(&mut self, path: &str, lines: &LineRange) -> Result<String, String> {
         let source = OfferedSource {
-            source_type: OfferedKind::SearchResult,
+            source_type: SourceType::SearchResult,
             file_path: Some(path.to_owned()),
-            line_range: Some(OfferedLines { start: lines.start, end: lines.end }),
+            line_range: Some(*lines),
             ..OfferedSource::default()
         };
         let packed = self.sources(source)?.packed;

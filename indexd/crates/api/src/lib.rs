@@ -8,6 +8,8 @@ pub mod map;
 pub mod pack;
 mod params;
 pub mod request;
+pub mod sources;
+pub mod task;
 
 pub use error::{ErrorCode, PackError};
 pub use request::Request;

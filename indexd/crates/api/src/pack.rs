@@ -299,15 +299,12 @@ shapes! {
         /// Other places with the same content.
         #[serde(skip_serializing_if = "Vec::is_empty")]
         also_at: Vec<Place>,
-        /// In layout `flat`, the pieces that the item is made of, by line; the best of them gives all else.
-        #[serde(skip_serializing_if = "Vec::is_empty")]
-        merged_from: Vec<MergedPart>,
         /// Tokens of its excerpt, counted by parts; headers and gap marks are not in it.
         tokens: u64,
-        /// Provenance, if explained, in layout `graph`.
+        /// Provenance, except in layout `agent`.
         #[serde(skip_serializing_if = "Option::is_none")]
         provenance: Option<Provenance>,
-        /// The same in layout `agent`.
+        /// Provenance in layout `agent`, as members of the item.
         #[serde(flatten, skip_serializing_if = "Option::is_none")]
         flat_provenance: Option<Provenance>,
     }
@@ -353,14 +350,6 @@ shapes! {
         evidence_score: f64,
         /// The combined score by which packs are ordered, 0..1.
         hybrid_score: f64,
-    }
-
-    /// A piece of a merged item.
-    MergedPart {
-        /// Chunk.
-        chunk_uid: String,
-        /// Lines.
-        lines: LineRange,
     }
 
     /// Why an item is in the pack.

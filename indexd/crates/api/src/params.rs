@@ -60,6 +60,9 @@ macro_rules! kinds {
         }
 
         impl $name {
+            /// Every word, in order.
+            pub const ALL: &'static [Self] = &[$(Self::$variant),*];
+
             /// The name on the wire.
             pub fn name(self) -> &'static str {
                 match self {

@@ -13,6 +13,7 @@ pub mod language;
 pub mod limits;
 pub mod links;
 pub mod lists;
+pub mod markdown;
 pub mod memory;
 pub mod names;
 pub mod path;

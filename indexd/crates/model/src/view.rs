@@ -202,7 +202,15 @@ impl Edge {
     pub fn site(&self) -> DefDoc {
         if self.is_turned { self.target } else { self.source }
     }
+
+    /// The first occurrence that is certain enough to count as a use; others are only candidates.
+    pub fn certain_use(&self) -> Option<&Occurrence> {
+        self.occurrences.iter().find(|o| o.confidence >= CONFIDENCE_CERTAIN)
+    }
 }
+
+/// Percent. An occurrence below this is a candidate and not a use.
+pub const CONFIDENCE_CERTAIN: u8 = 50;
 
 /// An unresolved use as stored.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -31,15 +31,15 @@ use crate::excerpt::{self, Plan};
 use crate::gather;
 use crate::identity::Sources;
 use crate::intent::{QUOTED_PERCENT, Row};
+use crate::layout;
 use crate::links::{Link, Uses};
 use crate::naming::{self, Named};
 use crate::pack::{Basis, DropReason, Form};
 use crate::page::{Page, Size, Spot};
 use crate::query::Query;
 use crate::render::Zone;
-use crate::request::{Asked, Layout, Stop};
+use crate::request::{Asked, Stop};
 use crate::role::Role;
-use crate::sections::sections;
 use crate::unit::{Unit, UnitKey, Units};
 use indexd_model::limits::TOTAL_CHARS_MAX;
 use indexd_model::{IndexView, Lines};
@@ -121,8 +121,8 @@ fn select<'a>(
     let scoring = &ctx.config.scoring;
     candidate::sort(&mut candidates, &request, row.graph_first, scoring, &mut units, &mut sources);
     let fates = dedup(&units_of(&candidates), |u| digests(&mut units, u));
-    let section_names = sections(request.layout);
-    let claimed = claim_all(candidates, &fates, &request, &section_names, units.view);
+    let section_names = layout::sections(request.layout);
+    let claimed = claim_all(candidates, &fates, &request, units.view);
     let matcher = LineMatcher::new(gathered.retrieved.weighted.terms.iter().map(|t| t.0.as_str()));
     Ok(Selected {
         request,
@@ -406,9 +406,7 @@ impl<'a> Assembly<'a> {
         let caps = self.s.request.budgets;
         if self.n_items >= caps.max_items {
             Some(DropReason::ItemCap)
-        } else if self.s.request.layout != Layout::Flat
-            && self.n_in_section[section] >= caps.max_items_per_section
-        {
+        } else if self.n_in_section[section] >= caps.max_items_per_section {
             Some(DropReason::SectionCap)
         } else {
             None
@@ -424,8 +422,7 @@ impl<'a> Assembly<'a> {
         let signature = def.as_ref().map_or(Lines { start: 0, end: 0 }, |d| excerpt::signature(&source, d));
         let is_line = |run: &Lines| run.count() == 1 || signature.contains(*run);
         let head = (plan.form == Form::Head && plan.parts.iter().all(is_line)).then_some(signature);
-        let section = c.section.map(|s| self.s.section_names[s]);
-        let zone = zone_of(&c.candidate, head.and(section));
+        let zone = zone_of(&c.candidate, head.and(c.claims.first().copied()));
         let name: Rc<str> = def.as_ref().map_or("", |d| &*d.qualified).into();
         let owner =
             def.and_then(|d| d.parent.some()).map(|p| self.s.units.def(p)).filter(|p| p.kind.is_type());
@@ -445,8 +442,7 @@ impl<'a> Assembly<'a> {
         let candidates: Vec<Candidate> = claimed.into_iter().map(|c| c.candidate).collect();
         let (units, sources) = (&mut self.s.units, &mut self.s.sources);
         let fates = dedup(&units_of(&candidates), |u| text_hash(units, sources, u));
-        self.s.claimed =
-            claim_all(candidates, &fates, &self.s.request, &self.s.section_names, self.s.units.view);
+        self.s.claimed = claim_all(candidates, &fates, &self.s.request, self.s.units.view);
         self.s.matched.clear();
     }
 

@@ -3,7 +3,7 @@
 use crate::config::ScoringWeights;
 use crate::identity::Sources;
 use crate::pack::Explanation;
-use crate::request::{Ordering, Primary, Resolved, Scoring, TieBreaker};
+use crate::request::{Ordering, Primary, Resolved, TieBreaker};
 use crate::role::{Role, role_of};
 use crate::score::{Formula, Scored, explain_hybrid, hybrid};
 use crate::unit::{Unit, Units};
@@ -46,20 +46,6 @@ pub enum Origin {
     Export,
 }
 
-/// One part of a score.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Part {
-    /// Its name.
-    pub name: &'static str,
-    /// Its weight; the weights of a candidate add up to 1.
-    pub weight: f64,
-    /// Its strength, 0..1.
-    pub strength: f64,
-}
-
-/// Name of the part of `sources` that is the score of profile `graph`.
-pub const RELEVANCE: &str = "relevance";
-
 /// Anything that may become an item.
 #[derive(Clone, Debug)]
 pub struct Candidate {
@@ -86,10 +72,8 @@ pub struct Candidate {
     pub has_gap: bool,
     /// The first line of the seed near which it was found, for [`Origin::Neighbour`].
     pub beside: Option<u32>,
-    /// The score in 0..1: the hybrid score, or that of another profile.
+    /// The score in 0..1.
     pub hybrid: f64,
-    /// The parts of the score if the profile is not `graph`.
-    pub parts: Vec<Part>,
 }
 
 impl Candidate {
@@ -109,7 +93,6 @@ impl Candidate {
             has_gap: false,
             beside: None,
             hybrid: 0.0,
-            parts: Vec::new(),
         }
     }
 
@@ -124,17 +107,7 @@ impl Candidate {
             Some(scored) => formula.explain_seed(scored, scale),
             None => Explanation::leaf("seed", self.seed_score),
         };
-        let graph = explain_hybrid(seed, self.distance, self.evidence, w);
-        if self.parts.is_empty() {
-            return graph;
-        }
-        let part = |p: &Part| {
-            let of =
-                if p.name == RELEVANCE { graph.clone() } else { Explanation::leaf("strength", p.strength) };
-            Explanation::product(p.name, vec![Explanation::leaf("weight", p.weight), of])
-        };
-        let sum = Explanation::sum("sum", self.parts.iter().map(part).collect());
-        Explanation::least("score", vec![sum, Explanation::leaf("most", 1.0)])
+        explain_hybrid(seed, self.distance, self.evidence, w)
     }
 
     /// The first byte, for ordering.
@@ -143,7 +116,7 @@ impl Candidate {
     }
 }
 
-/// Sorts candidates by RANK-05 as settled in C-39 and C-40: strong seeds first, then the primary key, the
+/// Sorts candidates: strong seeds first, then the primary key, the
 /// score, the distance and the four tie-breakers. With `graph_first`, hops and evidence precede all of these.
 pub fn sort(
     candidates: &mut Vec<Candidate>,
@@ -169,15 +142,12 @@ pub fn order(
 ) -> Vec<usize> {
     let mut keys: Vec<(usize, Option<String>, Option<String>)> =
         (0..candidates.len()).map(|i| (i, None, None)).collect();
-    keys.sort_by(|a, b| {
-        by_score(candidates[a.0], candidates[b.0], &request.ordering, (graph_first, request.scoring), w)
-    });
+    keys.sort_by(|a, b| by_score(candidates[a.0], candidates[b.0], &request.ordering, graph_first, w));
     // An identity requires a read of the text, so it is computed only for candidates that tie.
     let mut at = 0;
     while at < keys.len() {
         let tie = |a: usize, b: usize| {
-            by_score(candidates[a], candidates[b], &request.ordering, (graph_first, request.scoring), w)
-                == cmp::Ordering::Equal
+            by_score(candidates[a], candidates[b], &request.ordering, graph_first, w) == cmp::Ordering::Equal
         };
         let mut end = at + 1;
         while end < keys.len() && tie(keys[at].0, keys[end].0) {
@@ -206,16 +176,12 @@ fn by_score(
     a: &Candidate,
     b: &Candidate,
     ordering: &Ordering,
-    (graph_first, scoring): (bool, Scoring),
+    graph_first: bool,
     w: &ScoringWeights,
 ) -> cmp::Ordering {
     let is_weak = |c: &Candidate| c.seed_score < w.strong_seed;
     let by_graph = || a.distance.cmp(&b.distance).then_with(|| b.evidence.total_cmp(&a.evidence));
-    let first = match scoring {
-        _ if graph_first => by_graph(),
-        Scoring::Graph => is_weak(a).cmp(&is_weak(b)),
-        Scoring::Sources | Scoring::Task => cmp::Ordering::Equal,
-    };
+    let first = if graph_first { by_graph() } else { is_weak(a).cmp(&is_weak(b)) };
     first
         .then_with(|| match ordering.primary {
             Primary::HybridScore => b.hybrid.total_cmp(&a.hybrid),
@@ -224,9 +190,7 @@ fn by_score(
             Primary::GraphEvidence => b.evidence.total_cmp(&a.evidence),
         })
         .then_with(|| b.hybrid.total_cmp(&a.hybrid))
-        .then_with(
-            || if scoring == Scoring::Graph { a.distance.cmp(&b.distance) } else { cmp::Ordering::Equal },
-        )
+        .then_with(|| a.distance.cmp(&b.distance))
 }
 
 type Keyed = (usize, Option<String>, Option<String>);

@@ -5,15 +5,16 @@
 use crate::kind::Kind;
 use crate::pack::{Limit, LimitSource};
 use crate::patterns::RolePatterns;
+use indexd_api::sources::ContextBudget;
 use indexd_model::limits;
-use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// Declares a struct of numbers and switches with defaults. In JSON, members may be left out, and unknown
 /// ones are refused.
+#[macro_export]
 macro_rules! settings {
     ($($(#[$meta:meta])* $name:ident { $($(#[$field_meta:meta])* $field:ident: $ty:ty = $default:expr,)* })*) => {$(
-        #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+        #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
         #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
         $(#[$meta])*
         pub struct $name {
@@ -27,7 +28,6 @@ macro_rules! settings {
         }
     )*};
 }
-pub(crate) use settings;
 
 settings! {
     /// Configuration of the packing engine.
@@ -38,7 +38,7 @@ settings! {
         budgets: BudgetDefaults = BudgetDefaults::default(),
         /// Weights of the hybrid score.
         scoring: ScoringWeights = ScoringWeights::default(),
-        /// Weights of scoring `sources`.
+        /// Weights of the order by source. Packs repeat them, and nothing else here depends on them.
         sources: SourceScoring = SourceScoring::default(),
         /// Patterns that set the roles of files regardless of the default rules.
         roles: RolePatterns = RolePatterns::default(),
@@ -164,10 +164,10 @@ settings! {
 }
 
 settings! {
-    /// Weights of scoring profile `sources`, and the priority of each kind of source (RANK-10, RANK-11).
+    /// Weights of the order by source, and the priority of each kind of source.
     #[derive(Copy)]
     SourceScoring {
-        /// The score of profile `graph`.
+        /// The engine's score.
         relevance: f64 = 0.5,
         /// How recently the file was changed.
         recency: f64 = 0.3,
@@ -256,34 +256,6 @@ settings! {
         generic: u32 = indexd_text::GENERIC_HEADROOM_PERCENT,
         /// Percent that `claude` adds.
         claude: u32 = indexd_text::CLAUDE_HEADROOM_PERCENT,
-    }
-}
-
-settings! {
-    /// A gross budget. The available tokens are the total minus the reserves.
-    #[derive(Copy, Eq)]
-    ContextBudget {
-        /// Tokens of the whole window.
-        total_tokens: u64 = 100_000,
-        /// Tokens kept free for the response; a negative value counts as 0.
-        response_reserve: i64 = 8_000,
-        /// Tokens kept free for the system prompt; a negative value counts as 0.
-        system_reserve: i64 = 2_000,
-    }
-}
-
-impl ContextBudget {
-    /// The names of negative reserves.
-    pub fn negative(self) -> Vec<&'static str> {
-        let reserves = [("responseReserve", self.response_reserve), ("systemReserve", self.system_reserve)];
-        reserves.into_iter().filter(|(_, tokens)| *tokens < 0).map(|(name, _)| name).collect()
-    }
-
-    /// The total minus the reserves, at least 0. Negative reserves count as 0.
-    pub fn available(self) -> u64 {
-        self.total_tokens
-            .saturating_sub(self.response_reserve.max(0) as u64)
-            .saturating_sub(self.system_reserve.max(0) as u64)
     }
 }
 

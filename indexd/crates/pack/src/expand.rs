@@ -72,8 +72,27 @@ fn is_asked(filter: &[EvidenceFilter], kind: EvidenceKind) -> bool {
     })
 }
 
+impl Step {
+    /// Returns the step along an edge, with the best occurrence that counts as evidence.
+    pub fn along(edge: &Edge, is_out: bool, filter: &[EvidenceFilter]) -> Self {
+        Self {
+            kind: edge.kind,
+            from: edge.source,
+            to: edge.target,
+            site: edge.site(),
+            is_out,
+            evidence: best_evidence(edge, filter),
+        }
+    }
+
+    /// The confidence of its evidence, 0..1; 0 without evidence.
+    pub fn confidence(&self) -> f64 {
+        self.evidence.map_or(0.0, |o| f64::from(o.confidence) / 100.0)
+    }
+}
+
 /// Returns the best occurrence of an edge that counts as evidence: highest confidence, then first place.
-pub fn best_evidence(edge: &Edge, filter: &[EvidenceFilter]) -> Option<Occurrence> {
+fn best_evidence(edge: &Edge, filter: &[EvidenceFilter]) -> Option<Occurrence> {
     edge.occurrences
         .iter()
         .filter(|o| is_asked(filter, evidence_kind(edge.kind, o.role, o.rule)))
@@ -221,8 +240,7 @@ impl Walk<'_> {
         self.report.edges += 1;
         let def = if is_out { edge.target } else { edge.source };
         let Some(unit) = units.of_def(def) else { return };
-        let evidence = best_evidence(edge, &self.expansion.evidence_kinds);
-        let confidence = evidence.map_or(0.0, |o| f64::from(o.confidence) / 100.0);
+        let step = Step::along(edge, is_out, &self.expansion.evidence_kinds);
         let (mut path, so_far, had_gap) = match node {
             Node::Seed(_) => (Vec::new(), 1.0, false),
             Node::Reached(i) => {
@@ -230,20 +248,13 @@ impl Walk<'_> {
                 (r.path.clone(), r.evidence, r.has_gap)
             }
         };
-        path.push(Step {
-            kind: edge.kind,
-            from: edge.source,
-            to: edge.target,
-            site: edge.site(),
-            is_out,
-            evidence,
-        });
+        path.push(step);
         let reached = Reached {
             unit: Rc::clone(&unit),
             def,
             path,
-            evidence: so_far * confidence,
-            has_gap: had_gap || evidence.is_none(),
+            evidence: so_far * step.confidence(),
+            has_gap: had_gap || step.evidence.is_none(),
         };
         if self.is_strict && reached.has_gap {
             self.unproven.push(reached);

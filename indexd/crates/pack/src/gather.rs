@@ -3,7 +3,7 @@
 
 use crate::candidate::{Candidate, Origin};
 use crate::confidence;
-use crate::config::{Config, ExpansionBounds};
+use crate::config::ExpansionBounds;
 use crate::context::Context;
 use crate::error::PackError;
 use crate::expand::{self, Expanded, Reached};
@@ -12,7 +12,6 @@ use crate::identity::Sources;
 use crate::intent::Row;
 use crate::naming::Named;
 use crate::pack::{Confidence, DropReason, ExpansionReport};
-use crate::profile::{self, Profile};
 use crate::query::{Kind, Query};
 use crate::request::{EdgeType, Focus, Resolved, SeedMode, Strictness};
 use crate::retrieve::{Hit, Retrieved, retrieve};
@@ -63,26 +62,6 @@ pub struct Gathered {
     pub confidence: Confidence,
     /// For each expectation of the query, whether code holds it.
     pub held: Vec<bool>,
-    /// The scoring profile; `None` for `graph`.
-    pub profile: Option<Profile>,
-}
-
-impl Gathered {
-    /// Scores every candidate by the profile of the request.
-    fn score(&mut self, units: &mut Units, request: &Resolved, kind: Kind, config: &Config) {
-        self.for_each(|c| c.score(&config.scoring));
-        self.profile = Profile::of(request, kind, config.sources, &self.candidates, units);
-        if let Some(profile) = self.profile.take() {
-            self.for_each(|c| profile.score(units, c));
-            self.profile = Some(profile);
-        }
-    }
-
-    /// Applies `change` to every candidate, dropped ones included.
-    fn for_each(&mut self, mut change: impl FnMut(&mut Candidate)) {
-        self.candidates.iter_mut().for_each(&mut change);
-        self.dropped.iter_mut().for_each(|(c, _)| change(c));
-    }
 }
 
 /// Collects the candidates of a request.
@@ -99,7 +78,7 @@ pub fn gather(
     ctx: &Context,
 ) -> Result<Gathered, PackError> {
     let config = ctx.config;
-    let weights = profile::weights(request.scoring, row.weights(&ctx.tuning.weights));
+    let weights = row.weights(&ctx.tuning.weights);
     let mut retrieved = retrieve(units, query, named, &weights, request.seed_provider, ctx.cancel);
     (ctx.stage)("retrieve");
     if (ctx.cancel)() {
@@ -129,22 +108,24 @@ pub fn gather(
     if request.expansion.include_same_file_neighbors || is_sparse {
         add_neighbours(units, &mut found, &starts);
     }
-    let mut out = Gathered {
+    let mut dropped: Vec<(Candidate, DropReason)> =
+        unproven.into_iter().map(|c| (c, DropReason::NoEvidence)).collect();
+    for c in found.candidates.iter_mut().chain(dropped.iter_mut().map(|d| &mut d.0)) {
+        c.score(&config.scoring);
+    }
+    Ok(Gathered {
         is_cut: hits.len() > seeds_max,
         scale,
         scores: found.scores,
         candidates: found.candidates,
         starts: starts.iter().map(|u| u.key).collect(),
-        dropped: unproven.into_iter().map(|c| (c, DropReason::NoEvidence)).collect(),
+        dropped,
         unreadable,
         report,
         retrieved,
         confidence,
         held,
-        profile: None,
-    };
-    out.score(units, request, query.kind, config);
-    Ok(out)
+    })
 }
 
 /// Gives definitions that are tests by their content the role of tests.
@@ -422,7 +403,7 @@ fn find_chunk(units: &mut Units, sources: &mut Sources, id: &str) -> Option<Rc<U
 }
 
 /// Returns the name in the last descriptor of a SCIP symbol: `m` for `a/T#m().`.
-fn last_name(symbol: &str) -> String {
+pub fn last_name(symbol: &str) -> String {
     let trimmed = symbol.trim_end_matches(['.', '(', ')', '#', '/', ':']);
     if let Some(inner) = trimmed.strip_suffix('`') {
         let start = inner.rfind('`').map_or(0, |i| i + 1);

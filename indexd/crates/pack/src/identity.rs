@@ -3,6 +3,7 @@
 
 use crate::pack::Range;
 use crate::unit::{Unit, Units};
+use indexd_model::markdown::fence_len;
 use indexd_model::symbol::Namespace;
 use indexd_model::{
     ChunkDoc, ChunkUid, ContentHash, DefDoc, Facts, FileDoc, IndexView, LineIndex, Lines, Span, SymbolId,
@@ -122,7 +123,7 @@ impl Source {
 
     /// The length of a fence around lines of the text: longer than any run of backticks in it, at least 3.
     pub fn fence(&self) -> usize {
-        *self.fence.get_or_init(|| (crate::render::longest_run(&self.text) + 1).max(3))
+        *self.fence.get_or_init(|| fence_len([&*self.text]))
     }
 
     /// The text of a line.

@@ -2,7 +2,7 @@
 //!
 //! The stages run in one direction. [`query`] parses the text. [`retrieve`] ranks definitions. [`expand`]
 //! walks resolved edges from the best of them. [`score`] gives all candidates one total order. [`dedup`]
-//! keeps equal content once. [`sections`] assigns each candidate to a section. [`assemble`] fills the budget.
+//! keeps equal content once. [`sections`] assigns each candidate to a section, and [`layout`] to one of the layout asked for. [`assemble`] fills the budget.
 //! [`render`] writes the text. [`build`](fn@build) runs them. The crate reads an index only through `&dyn
 //! IndexView`. It does no IO and reads no clock, so equal inputs give equal bytes.
 //!
@@ -15,9 +15,7 @@ pub mod change;
 pub mod confidence;
 pub mod config;
 pub mod context;
-pub mod contract;
 pub mod dedup;
-pub mod evidence;
 pub mod excerpt;
 pub mod expand;
 pub mod expected;
@@ -25,13 +23,13 @@ pub mod gather;
 pub mod identity;
 pub mod intent;
 pub mod kind;
+pub mod layout;
 pub mod links;
 pub mod naming;
 pub mod pack;
 pub mod page;
 pub mod patterns;
 pub mod places;
-pub mod profile;
 pub mod query;
 pub mod render;
 pub mod request;

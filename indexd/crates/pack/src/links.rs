@@ -2,13 +2,13 @@
 //! definitions, and tests that reach them.
 
 use crate::candidate::Step;
-use crate::expand::best_evidence;
+use crate::expand::stored_kinds;
 use crate::page::Page;
-use crate::request::{Direction, EdgeType, EvidenceFilter, Expansion, Strictness};
+use crate::request::{Direction, EvidenceFilter, Expansion, Strictness};
 use crate::role::{Role, role_of};
 use crate::unit::{Unit, UnitKey, Units};
 use indexd_model::path::{dir_of, stem_of};
-use indexd_model::view::{Edge, Occurrence};
+use indexd_model::view::{CONFIDENCE_CERTAIN, Edge, Occurrence};
 use indexd_model::{ChunkDoc, ChunkKind, DefDoc, DefIdx, DefKind, EdgeKind, FileDoc, FileRoles, Lines};
 use indexd_text::terms;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -17,8 +17,6 @@ use std::sync::Arc;
 
 /// Maximum files that share the words of a name; with more, the name is not used.
 const NAMESAKES_MAX: usize = 400;
-/// Minimum confidence of an edge, in percent; edges below it are only possible uses.
-const CONFIDENCE_MIN: u8 = 50;
 
 /// A shown item from which edges are followed.
 pub struct Shown {
@@ -67,19 +65,8 @@ pub struct Allowed {
 impl Allowed {
     /// The edges that `expansion` allows.
     pub fn of(expansion: &Expansion, strictness: Strictness) -> Self {
-        let mut kinds = Vec::new();
-        if expansion.edge_types.contains(&EdgeType::Call) {
-            kinds.push(EdgeKind::Call);
-        }
-        if expansion.edge_types.contains(&EdgeType::Usage) {
-            kinds.extend([EdgeKind::Usage, EdgeKind::Inherit, EdgeKind::Implement]);
-        }
-        if expansion.edge_types.contains(&EdgeType::Import) {
-            kinds.push(EdgeKind::Import);
-        }
-        if expansion.max_hops == 0 {
-            kinds.clear();
-        }
+        let mut kinds = stored_kinds(&expansion.edge_types);
+        kinds.retain(|k| expansion.max_hops > 0 && !matches!(k, EdgeKind::Export | EdgeKind::Dataflow));
         Self {
             direction: expansion.direction,
             evidence: expansion.evidence_kinds.clone(),
@@ -89,18 +76,7 @@ impl Allowed {
     }
 
     fn step(&self, edge: &Edge, is_out: bool) -> Option<Step> {
-        let evidence = best_evidence(edge, &self.evidence);
-        if self.is_strict && evidence.is_none() {
-            return None;
-        }
-        Some(Step {
-            kind: edge.kind,
-            from: edge.source,
-            to: edge.target,
-            site: edge.site(),
-            is_out,
-            evidence,
-        })
+        Some(Step::along(edge, is_out, &self.evidence)).filter(|s| !self.is_strict || s.evidence.is_some())
     }
 }
 
@@ -146,7 +122,7 @@ fn uses_of(units: &mut Units, s: &Shown, allowed: &Allowed) -> Vec<Use> {
     let source = s.unit.def.some().unwrap_or_else(|| units.view.def_doc(s.unit.file, DefIdx::NONE));
     for edge in units.edges(source).iter().filter(|e| allowed.kinds.contains(&e.kind)) {
         let is_seen = |o: &Occurrence| {
-            o.confidence >= CONFIDENCE_MIN && s.lines.iter().any(|l| l.start <= o.line && o.line <= l.end)
+            o.confidence >= CONFIDENCE_CERTAIN && s.lines.iter().any(|l| l.start <= o.line && o.line <= l.end)
         };
         if !edge.occurrences.iter().any(is_seen) {
             continue;
@@ -259,7 +235,7 @@ pub fn uses(units: &mut Units, shown: &[Shown], allowed: &Allowed) -> AllUses {
         for edge in edges.iter().take(USES_MAX) {
             let Some(step) = allowed.step(edge, false) else { continue };
             let file = units.view.def(edge.site()).file;
-            for at in edge.occurrences.iter().filter(|o| o.confidence >= CONFIDENCE_MIN) {
+            for at in edge.occurrences.iter().filter(|o| o.confidence >= CONFIDENCE_CERTAIN) {
                 // An import edge starts at the file, so the unit is found by the place of the import.
                 let Some(unit) = units.at(file, at.at).filter(|u| u.key != s.unit.key) else { continue };
                 found.add(unit, 0.0, Some(at.line), s.item, &[], step);
@@ -322,9 +298,7 @@ impl Reach<'_> {
                         continue;
                     }
                     let Some(unit) = units.of_def(edge.source) else { continue };
-                    let Some(at) = edge.occurrences.iter().find(|o| o.confidence >= CONFIDENCE_MIN) else {
-                        continue;
-                    };
+                    let Some(at) = edge.certain_use() else { continue };
                     let Some(step) = allowed.step(edge, false).filter(|_| !seen.contains(&unit.key)) else {
                         continue;
                     };
@@ -522,7 +496,7 @@ impl Found {
             {
                 continue;
             }
-            let Some(at) = edge.occurrences.iter().find(|o| o.confidence >= CONFIDENCE_MIN) else { continue };
+            let Some(at) = edge.certain_use() else { continue };
             let Some(step) = asked.allowed.step(edge, false) else { continue };
             self.add(unit, worth, Some(at.line), from.item, way, step);
         }

@@ -23,6 +23,7 @@
 //! of backticks in the file.
 
 use crate::identity::Source;
+use indexd_model::markdown::{fence, push_path};
 use indexd_model::{Language, Lines};
 use indexd_text::one_line;
 
@@ -261,7 +262,7 @@ pub fn change(path: &str, head: &str, parts: &[&str], out: &mut String) {
     head.chars().for_each(|c| out.push(if c.is_control() && c != '\n' { ' ' } else { c }));
     out.push('\n');
     if parts.iter().any(|p| !p.is_empty()) {
-        let fence = "`".repeat(parts.iter().map(|p| longest_run(p) + 1).max().unwrap_or(0).max(3));
+        let fence = fence(parts.iter().copied());
         out.push_str(&fence);
         out.push_str("diff\n");
         parts.iter().for_each(|p| out.push_str(p));
@@ -291,13 +292,6 @@ fn blank_before(source: &Source, line: u32) -> u32 {
     (1..line).rev().take_while(is_blank).count() as u32
 }
 
-/// Appends a path. Characters that could end the line or count as markup are escaped.
-fn push_path(path: &str, out: &mut String) {
-    for c in path.chars() {
-        if c.is_control() { out.extend(c.escape_default()) } else { out.push(c) }
-    }
-}
-
 /// The language of a fence: the id of the language, or the extension of a file with an unknown language.
 fn hint(language: Language, path: &str) -> &str {
     if language != Language::Text {
@@ -307,16 +301,6 @@ fn hint(language: Language, path: &str) -> &str {
     let extension = name.rsplit_once('.').filter(|(stem, _)| !stem.is_empty()).map_or("", |(_, e)| e);
     let is_plain = extension.len() <= 12 && extension.bytes().all(|b| b.is_ascii_alphanumeric());
     if is_plain { extension } else { "" }
-}
-
-/// The length of the longest run of backticks in a text.
-pub(crate) fn longest_run(text: &str) -> usize {
-    let (mut longest, mut run) = (0, 0);
-    for b in text.bytes() {
-        run = if b == b'`' { run + 1 } else { 0 };
-        longest = longest.max(run);
-    }
-    longest
 }
 
 #[cfg(test)]

@@ -2,12 +2,13 @@
 //! whose canonical JSON is the same for equal requests.
 
 use crate::canonical;
-use crate::config::{Config, ContextBudget};
+use crate::config::Config;
 use crate::error::PackError;
 use crate::intent;
-use crate::pack::{Budgets, Clamp, Limit, LimitSource, Word};
+use crate::pack::{Budgets, Clamp, Limit, LimitSource};
 use crate::template::{Template, Writer};
 pub use indexd_api::request::*;
+use indexd_api::sources::ContextBudget;
 use indexd_model::limits;
 use serde::Serialize;
 use std::collections::BTreeSet;
@@ -277,19 +278,9 @@ fn check_lengths(request: &Request) -> Result<(), PackError> {
     Ok(())
 }
 
-/// The gross budget that a request names, completed by the configuration.
-fn window(asked: ContextBudgetRequest, config: &Config) -> ContextBudget {
-    let default = config.window;
-    ContextBudget {
-        total_tokens: asked.total_tokens.unwrap_or(default.total_tokens),
-        response_reserve: asked.response_reserve.unwrap_or(default.response_reserve),
-        system_reserve: asked.system_reserve.unwrap_or(default.system_reserve),
-    }
-}
-
 /// The gross budget of the request; `None` if it equals the configuration.
 fn gross(request: &Request, config: &Config) -> Option<ContextBudget> {
-    let asked = request.context_budget.map(|c| window(c, config))?;
+    let asked = request.context_budget.map(|asked| config.window.with(asked))?;
     let says_nothing = asked == config.window && asked.available() == default_tokens(request, config).value;
     (!says_nothing).then_some(asked)
 }
@@ -319,7 +310,7 @@ fn limits_of(request: &Request, config: &Config) -> Budgets {
         Some(value) => Limit { value, source: LimitSource::Client },
         None => config.limit(name, value),
     };
-    let gross = request.context_budget.map(|c| window(c, config));
+    let gross = request.context_budget.map(|asked| config.window.with(asked));
     let chars = default("maxTotalChars", client.max_total_chars, d.max_total_chars);
     let items = default("maxItems", client.max_items, d.max_items);
     let per_section = default("maxItemsPerSection", client.max_items_per_section, d.max_items_per_section);
@@ -346,11 +337,7 @@ fn limits_of(request: &Request, config: &Config) -> Budgets {
         ),
         max_hops: limit("maxHops", asked_hops, hops, Some(limits::HOPS_MAX)),
         clamped,
-        negative_reserves: gross
-            .map_or_else(Vec::new, ContextBudget::negative)
-            .into_iter()
-            .map(Word::from)
-            .collect(),
+        negative_reserves: gross.map_or_else(Vec::new, ContextBudget::negative),
         tokenizer: request.tokenizer.clone().unwrap_or_else(|| config.tokenizer.clone()),
         exact: true,
     }

@@ -7,8 +7,8 @@
 use crate::canonical;
 use crate::error::PackError;
 use crate::pack::Pack;
-use crate::render::longest_run;
 use indexd_model::limits::{TEMPLATE_STEPS_MAX, TOTAL_CHARS_MAX};
+use indexd_model::markdown::fence;
 use minijinja::{Environment, Error, ErrorKind, UndefinedBehavior};
 use serde::Serialize;
 use serde_json::Value;
@@ -249,7 +249,7 @@ fn refused(error: &Error) -> PackError {
 
 /// Puts a text into a fence that its content cannot close.
 fn fenced(text: String, language: Option<String>) -> String {
-    let fence = "`".repeat((longest_run(&text) + 1).max(3));
+    let fence = fence([&*text]);
     let end = if text.is_empty() || text.ends_with('\n') { "" } else { "\n" };
     format!("{fence}{}\n{text}{end}{fence}", language.unwrap_or_default())
 }

@@ -1,9 +1,8 @@
 //! The numbers by which ranking was tuned. They are not settings. `docs/ranking.md` has the measurements, and
 //! `docs/notes/ranking-log.md` has what other values change.
 
-use crate::config::settings;
 use crate::kind::Kind;
-use serde::{Deserialize, Serialize};
+use crate::settings;
 
 settings! {
     /// All tuned numbers.

@@ -1,6 +1,5 @@
 //! Converts the selected candidates to a pack: items with provenance, explanations, counts.
 
-mod flat;
 mod guidance;
 mod nearest;
 mod why;
@@ -12,17 +11,16 @@ use crate::context::{Context, Decision};
 use crate::error::PackError;
 use crate::identity::{Source, hex};
 use crate::intent::Row;
+use crate::layout;
 use crate::pack::{
-    Basis, DropReason, EvidenceGap, Excerpt, Excluded, Explain, Form, Item, LineRange, MergedPart, Pack,
-    Part, Place, Provenance, SCHEMA_VERSION, Scores, Section, SeedEntry, Stats, Truncation, Why, Word,
-    line_range,
+    Basis, DropReason, EvidenceGap, Excerpt, Excluded, Explain, Form, Item, LineRange, Pack, Part, Place,
+    Provenance, SCHEMA_VERSION, Scores, Section, SeedEntry, Stats, Truncation, Why, Word, line_range,
 };
-use crate::profile;
 use crate::query::STOPWORDS_VERSION;
 use crate::request::{Asked, Layout, Strictness};
 use crate::retrieve::GRAPH;
 use crate::score::FEATURES;
-use indexd_model::{FileRoles, Lines, REDACTION_MARK, Span};
+use indexd_model::{FileRoles, REDACTION_MARK, Span};
 use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 use std::collections::{BTreeMap, BTreeSet};
@@ -37,9 +35,6 @@ pub fn pack(a: &mut Selected, asked: &Asked, ctx: &Context) -> Result<Pack, Pack
     let normalised = asked.normalised(ctx.repo_id, ctx.config, ctx.tool_version);
     let digest =
         Sha256::new().chain_update(signature.as_bytes()).chain_update(normalised.as_bytes()).finalize();
-    if a.request.layout == Layout::Flat {
-        flat::merge(a);
-    }
     let shown = a.shown.clone();
     why::relate(a);
     let mut sections: Vec<Section> = a
@@ -111,22 +106,17 @@ fn item(a: &mut Selected, ctx: &Context, i: usize, signature: &str) -> Item {
     let excerpt = excerpt_of(a, i, &source);
     let mut why = why::why(a, i, &source);
     let also_at = places(a, i);
-    let merged_from = merged_from(a, i);
-    let lines = merged_from.iter().fold(unit.lines(), |all, m| Lines {
-        start: all.start.min(m.lines.start),
-        end: all.end.max(m.lines.end),
-    });
+    let lines = unit.lines();
     let whole = Span { start: source.lines().start(lines.start), end: source.lines().start(lines.end + 1) };
     let is_full = a.request.include_explain;
-    let snippet_id = snippet_id(&uid, &excerpt, unit.lines().start, !merged_from.is_empty());
-    let provenance = is_full.then(|| provenance(a, ctx, i, signature, (snippet_id, lines), &why));
     if !is_full {
         why.evidence.truncate(1);
     }
+    let provenance = provenance(a, ctx, i, signature, snippet_id(&uid, &excerpt, lines.start), &why);
     let c = &a.claimed[i].candidate;
     let path = c.file.path.to_string();
-    let is_flat = a.request.layout == Layout::Agent;
-    let (flat, nested) = if is_flat { (provenance, None) } else { (None, provenance) };
+    let is_agent = a.request.layout == Layout::Agent;
+    let (flat, nested) = if is_agent { (Some(provenance), None) } else { (None, Some(provenance)) };
     let tokens = a.claimed[i].tokens;
     Item {
         kind: if symbol_id.is_some() { "symbol" } else { "chunk" }.into(),
@@ -139,7 +129,7 @@ fn item(a: &mut Selected, ctx: &Context, i: usize, signature: &str) -> Item {
         title: a.title(i, &source),
         scores: scores(c),
         why,
-        traits: a.claimed[i].traits.names(c).into_iter().map(Word::from).collect(),
+        traits: layout::traits(c, a.claimed[i].has_import).into_iter().map(Word::from).collect(),
         redactions: if c.file.roles.has(FileRoles::REDACTED) {
             redactions(&excerpt.text)
         } else {
@@ -152,7 +142,6 @@ fn item(a: &mut Selected, ctx: &Context, i: usize, signature: &str) -> Item {
         }),
         excerpt,
         also_at,
-        merged_from,
         tokens,
         provenance: nested,
         flat_provenance: flat,
@@ -164,12 +153,12 @@ fn provenance(
     ctx: &Context,
     i: usize,
     signature: &str,
-    (snippet_id, lines): (String, Lines),
+    snippet_id: String,
     why: &Why,
 ) -> Provenance {
     let source = a.source(i);
     let c = &a.claimed[i].candidate;
-    let path = c.file.path.to_string();
+    let (path, lines) = (c.file.path.to_string(), c.unit.lines());
     let is_committed = (ctx.matches_head)(&path);
     Provenance {
         snippet_id,
@@ -226,23 +215,10 @@ fn redactions(text: &str) -> Vec<String> {
     kinds.into_iter().collect()
 }
 
-/// The pieces of an item of layout `flat`, by line; empty if it is not merged.
-fn merged_from(a: &mut Selected, i: usize) -> Vec<MergedPart> {
-    let pieces = a.claimed[i].merged_from.clone();
-    let mut piece = |j: usize| {
-        let unit = Rc::clone(&a.claimed[j].candidate.unit);
-        MergedPart {
-            chunk_uid: a.sources.uid(&mut a.units, &unit).to_string(),
-            lines: line_range(unit.lines()),
-        }
-    };
-    pieces.into_iter().map(&mut piece).collect()
-}
-
-/// The chunk uid of a whole unit. If the excerpt shows parts or the item is merged, line offsets from the
-/// start of the unit are appended.
-fn snippet_id(uid: &str, excerpt: &Excerpt, first: u32, is_merged: bool) -> String {
-    if !excerpt.truncated && !is_merged {
+/// The chunk uid of a whole unit. If the excerpt shows parts, line offsets from the start of the unit are
+/// appended.
+fn snippet_id(uid: &str, excerpt: &Excerpt, first: u32) -> String {
+    if !excerpt.truncated {
         return uid.to_owned();
     }
     let offset = |line: u32| i64::from(line) - i64::from(first);
@@ -333,8 +309,8 @@ fn final_state(a: &Selected, i: usize) -> State {
     match a.claimed[i].state {
         // A duplicate counts as merged only if its better copy is shown.
         State::Merged => {
-            let is_in = |c: &Claimed| c.merged.contains(&i) || c.merged_from.contains(&i);
-            let is_shown = a.claimed.iter().any(|c| c.state == State::Included && is_in(c));
+            let is_in = |c: &Claimed| c.state == State::Included && c.merged.contains(&i);
+            let is_shown = a.claimed.iter().any(is_in);
             if is_shown { State::Merged } else { State::Dropped(DropReason::Duplicate) }
         }
         State::Open => State::Dropped(DropReason::Budget),
@@ -397,7 +373,7 @@ fn explain(a: &mut Selected, ctx: &Context) -> Explain {
         repo_id: ctx.repo_id.to_owned(),
         query,
         weights: serde_json::json!({
-            "ranking": profile::weights(a.request.scoring, row.weights(&ctx.tuning.weights)),
+            "ranking": row.weights(&ctx.tuning.weights),
             "scoring": ctx.config.scoring,
             "sources": ctx.config.sources,
             "intent": row,

@@ -1,116 +1,167 @@
 //! The document: a summary, why each file is there, and its lines.
 
-use crate::ranking::{Ranked, Ranking, defines, one_line};
-use crate::{BYTES_MAX, LINE_BYTES_MAX, LINES_PER_FILE_MAX, paths};
-use std::collections::BTreeSet;
+use crate::paths;
+use indexd_api::task::{TaskDocument, TaskFile, TaskQuery};
+use indexd_model::markdown::{fence, push_path};
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
 
-/// Lines around a hit.
-const AROUND: u32 = 6;
-/// Lines around a place that refers to a hit.
-const AROUND_REFERENCE: u32 = 2;
-/// Lines shown of a file that is there for its folder alone.
-const HEAD_LINES: u32 = 15;
-/// Lines above a hit among which its definition is looked for.
-const HEAD_ABOVE: u32 = 60;
+/// Files of a document.
+pub const FILES_MAX: usize = 12;
+/// Lines shown of one file.
+pub const LINES_PER_FILE_MAX: usize = 50;
+/// Bytes of a document.
+pub const BYTES_MAX: usize = 50_000;
+/// Bytes of a line that is shown; longer ones are left out as a gap.
+pub const LINE_BYTES_MAX: usize = 2_000;
 /// Characters of the task that are repeated.
 const TASK_CHARS: usize = 400;
 
-/// A document and what a program wants to know of it.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Document {
-    /// The Markdown text, at most [`BYTES_MAX`] bytes.
-    pub markdown: String,
-    /// Its files.
-    pub files: Vec<File>,
-    /// Why the context is too thin to work with; `None` when it is not.
-    pub insufficient: Option<String>,
+/// A kind of reason for a file, with its points; a file gets each kind once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Reason {
+    /// It holds what the task asks for.
+    Hit,
+    /// It calls something in a hit.
+    Call,
+    /// It is a test that refers to a hit.
+    Test,
+    /// It concerns configuration or the command line.
+    Config,
+    /// It is in the folder of one of the best.
+    Beside,
 }
 
-/// A file of a document.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct File {
+impl Reason {
+    /// The points of the reason.
+    pub fn points(self) -> u32 {
+        match self {
+            Self::Hit => 5,
+            Self::Call => 3,
+            Self::Test | Self::Config => 2,
+            Self::Beside => 1,
+        }
+    }
+}
+
+/// A file that may be in a document.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Found {
     /// Relative path.
     pub path: String,
-    /// Points.
-    pub points: u32,
-    /// Why it is there.
-    pub reasons: Vec<String>,
-    /// Runs of lines that are shown, 1-based and inclusive.
-    pub excerpts: Vec<(u32, u32)>,
+    /// Why it is there, a sentence for each kind.
+    pub reasons: BTreeMap<Reason, String>,
+    /// Lines worth showing with their numbers, from 1, the most important first; repeated ones are skipped.
+    pub lines: Vec<(u32, String)>,
 }
 
-/// Writes the document. `text` gives the text of a file; files without one are listed without excerpts.
-/// `note` says by what was searched and what was missing.
-pub fn write(task: &str, ranking: &Ranking, note: &str, text: &dyn Fn(&str) -> Option<String>) -> Document {
-    let insufficient = insufficient(ranking);
-    let mut out = String::from("# Context pack\n\n");
-    summary(task, ranking, note, insufficient.as_deref(), &mut out);
-    if ranking.files.is_empty() {
-        nothing(ranking, &mut out);
-        return Document { markdown: out, files: Vec::new(), insufficient };
+impl Found {
+    /// The sum of the points of its reasons.
+    pub fn points(&self) -> u32 {
+        self.reasons.keys().map(|reason| reason.points()).sum()
     }
+}
+
+/// Best files whose folders count.
+const BESIDE_OF: usize = 3;
+
+/// Gives the reasons that paths alone give: configuration, and the folder of one of the best files.
+pub fn add_reasons_of_paths(files: &mut [Found]) {
+    for f in files.iter_mut().filter(|f| paths::is_config(&f.path) && paths::is_source(&f.path)) {
+        f.reasons.insert(Reason::Config, "concerns configuration or the command line".to_owned());
+    }
+    let mut best: Vec<(Reverse<u32>, String)> =
+        files.iter().map(|f| (Reverse(f.points()), f.path.clone())).collect();
+    best.sort();
+    best.truncate(BESIDE_OF);
+    for f in files.iter_mut().filter(|f| best.first().is_some_and(|(_, first)| *first != f.path)) {
+        let folder = paths::folder(&f.path);
+        if best.iter().any(|(_, path)| *path != f.path && paths::folder(path) == folder) {
+            let folder = if folder.is_empty() { "the root" } else { folder };
+            f.reasons.insert(Reason::Beside, format!("in {folder} beside one of the best"));
+        }
+    }
+}
+
+/// Writes the document of the first [`FILES_MAX`] files, ordered by points, then by path. `n_found` is the
+/// number of files with hits; `note` says by what was searched and what was missing.
+pub fn write(
+    task: &str,
+    queries: Vec<TaskQuery>,
+    mut files: Vec<Found>,
+    n_found: usize,
+    note: &str,
+) -> TaskDocument {
+    files.truncate(FILES_MAX);
+    files.sort_by(|a, b| b.points().cmp(&a.points()).then_with(|| a.path.cmp(&b.path)));
+    let insufficient = insufficient(&queries, &files);
+    let mut out = String::from("# Context pack\n\n");
+    summary(task, &queries, (files.len(), n_found), note, insufficient.as_deref(), &mut out);
+    if files.is_empty() {
+        nothing(&queries, &mut out);
+        return TaskDocument { markdown: out, files: Vec::new(), queries, insufficient };
+    }
+    let of = |f: &Found| TaskFile {
+        path: f.path.clone(),
+        points: f.points(),
+        reasons: f.reasons.iter().map(|(kind, said)| format!("{said} (+{})", kind.points())).collect(),
+        excerpts: Vec::new(),
+    };
+    let mut shown: Vec<TaskFile> = files.iter().map(of).collect();
     out.push_str("## Rationale\n\n");
-    for (i, f) in ranking.files.iter().enumerate() {
-        out.push_str(&format!(
-            "{}. {}: {} points; {}\n",
-            i + 1,
-            path(&f.path),
-            f.points,
-            f.reasons.join("; ")
-        ));
+    for (i, f) in shown.iter().enumerate() {
+        out.push_str(&format!("{}. ", i + 1));
+        push_path(&f.path, &mut out);
+        out.push_str(&format!(": {} points; {}\n", f.points, f.reasons.join("; ")));
     }
     out.push_str("\n## Evidence\n\n");
-    let mut files = Vec::new();
-    for f in &ranking.files {
-        let excerpts = text(&f.path).map_or_else(Vec::new, |text| {
-            let lines: Vec<&str> = text.lines().collect();
-            excerpt(f, &lines, &mut out)
-        });
-        files.push(File { path: f.path.clone(), points: f.points, reasons: f.reasons.clone(), excerpts });
+    for (f, shown) in files.iter().zip(&mut shown) {
+        shown.excerpts = excerpt(f, &mut out);
     }
-    let shown = out.trim_end().len();
-    out.truncate(shown);
+    let end = out.trim_end().len();
+    out.truncate(end);
     out.push('\n');
-    Document { markdown: out, files, insufficient }
+    TaskDocument { markdown: out, files: shown, queries, insufficient }
 }
 
 /// Why the hits are too thin; `None` when they are not.
-fn insufficient(ranking: &Ranking) -> Option<String> {
-    let asked = ranking.asked.len();
-    let found = ranking.asked.iter().filter(|a| a.files > 0).count();
-    let is_prose = |f: &Ranked| paths::is_doc(&f.path) || paths::is_foreign(&f.path);
+fn insufficient(queries: &[TaskQuery], files: &[Found]) -> Option<String> {
+    let asked = queries.len();
+    let found = queries.iter().filter(|q| q.files > 0).count();
     if asked == 0 {
         Some("the task has no word that can be searched".to_owned())
     } else if found == 0 {
         Some(format!("none of the {asked} search terms occurs in the repository"))
     } else if found * 2 < asked {
         Some(format!("only {found} of {asked} search terms occur in the repository"))
-    } else if ranking.files.iter().all(is_prose) {
+    } else if files.iter().all(|f| paths::is_doc(&f.path) || paths::is_foreign(&f.path)) {
         Some("the search terms occur in documents only, in no source file".to_owned())
     } else {
         None
     }
 }
 
-fn summary(task: &str, ranking: &Ranking, note: &str, insufficient: Option<&str>, out: &mut String) {
+fn summary(
+    task: &str,
+    queries: &[TaskQuery],
+    (shown, found): (usize, usize),
+    note: &str,
+    insufficient: Option<&str>,
+    out: &mut String,
+) {
     let short: String = one_line(task.trim()).chars().take(TASK_CHARS).collect();
     let more = if task.trim().chars().count() > TASK_CHARS { " ..." } else { "" };
-    out.push_str(&format!("## Summary\n\nCode for the task: {}{more}\n\n", escaped(&short)));
-    let files = ranking.files.len();
+    // A text of the task cannot pass for markup at the start of a line.
+    let short = short.trim_start_matches(['#', '>', '-', '*', ' ']);
+    out.push_str(&format!("## Summary\n\nCode for the task: {short}{more}\n\n"));
     out.push_str(&format!(
-        "{files} of {} files with hits, ordered by points, then by path. {}\n\nSearched:\n\n",
-        ranking.found.max(files),
-        note.trim()
+        "{shown} of {} files with hits, ordered by points, then by path. {note}\n\nSearched:\n\n",
+        found.max(shown)
     ));
-    for a in &ranking.asked {
-        out.push_str(&format!(
-            "- `{}` ({}): {} files\n",
-            one_line(&a.query.text),
-            a.query.kind.name(),
-            a.files
-        ));
+    for q in queries {
+        out.push_str(&format!("- `{}` ({}): {} files\n", one_line(&q.text), q.kind, q.files));
     }
-    if ranking.asked.is_empty() {
+    if queries.is_empty() {
         out.push_str("- nothing\n");
     }
     if let Some(why) = insufficient {
@@ -119,173 +170,114 @@ fn summary(task: &str, ranking: &Ranking, note: &str, insufficient: Option<&str>
     out.push('\n');
 }
 
-fn nothing(ranking: &Ranking, out: &mut String) {
+fn nothing(queries: &[TaskQuery], out: &mut String) {
     out.push_str("## No relevant code found\n\n");
-    match ranking.asked.len() {
-        0 => out.push_str("The task holds no phrase, symbol or word that could be searched; name a file, a symbol or an error message.\n"),
-        _ => {
-            out.push_str("No file holds any of these terms. They were taken from the task as follows:\n\n");
-            for a in &ranking.asked {
-                out.push_str(&format!("- `{}`: a {} of the task\n", one_line(&a.query.text), a.query.kind.name()));
-            }
-            out.push_str("\nEvery file that the ignore rules leave in was searched, capitals or not. Other words, a symbol or a file name may lead further.\n");
-        }
+    if queries.is_empty() {
+        out.push_str("The task holds no phrase, symbol or word that could be searched; name a file, a symbol or an error message.\n");
+        return;
     }
+    out.push_str("No file holds any of these terms. They were taken from the task as follows:\n\n");
+    for q in queries {
+        out.push_str(&format!("- `{}`: a {} of the task\n", one_line(&q.text), q.kind));
+    }
+    out.push_str("\nEvery file that the ignore rules leave in was searched, capitals or not. Other words, a symbol or a file name may lead further.\n");
 }
 
-/// Appends the lines of one file; gives the runs that are shown.
-fn excerpt(f: &Ranked, lines: &[&str], out: &mut String) -> Vec<(u32, u32)> {
-    let mut shown = choose(f, lines);
+/// Appends the lines of one file, at most [`LINES_PER_FILE_MAX`]; gives the runs that are shown.
+fn excerpt(f: &Found, out: &mut String) -> Vec<[u32; 2]> {
+    let mut shown: BTreeMap<u32, &str> = BTreeMap::new();
+    for (number, line) in f.lines.iter().filter(|(_, line)| line.len() <= LINE_BYTES_MAX) {
+        if shown.len() < LINES_PER_FILE_MAX {
+            shown.insert(*number, line);
+        }
+    }
     // What does not fit into the document loses its last lines.
     loop {
         let runs = runs(&shown);
-        let block = block(&f.path, &runs, lines);
-        if runs.is_empty() || out.len() + block.len() <= BYTES_MAX {
+        let (Some(first), Some(last)) = (runs.first(), runs.last()) else { return Vec::new() };
+        let mut block = "### File: ".to_owned();
+        push_path(&f.path, &mut block);
+        block.push_str(&format!(" (lines {}-{})\n\n", first.start, last.end));
+        fenced(Some(&f.path), &runs, &mut block);
+        block.push('\n');
+        if out.len() + block.len() <= BYTES_MAX {
             out.push_str(&block);
-            return runs;
+            return runs.iter().map(|run| [run.start, run.end]).collect();
         }
         shown.pop_last();
     }
 }
 
-/// The lines to show, at most [`LINES_PER_FILE_MAX`].
-fn choose(f: &Ranked, lines: &[&str]) -> BTreeSet<u32> {
-    let n = lines.len() as u32;
-    let mut out = BTreeSet::new();
-    let is_shown = |l: u32| lines.get(l as usize - 1).is_some_and(|t| t.len() <= LINE_BYTES_MAX);
-    let mut add = |from: u32, to: u32| {
-        for l in (from.max(1)..=to.min(n)).filter(|l| is_shown(*l)) {
-            if out.len() < LINES_PER_FILE_MAX {
-                out.insert(l);
-            }
+fn runs(shown: &BTreeMap<u32, &str>) -> Vec<Run> {
+    let mut out: Vec<Run> = Vec::new();
+    for (&number, line) in shown {
+        match out.last_mut().filter(|last| last.end + 1 == number) {
+            Some(last) => last.end = number,
+            None => out.push(Run { start: number, end: number, text: String::new() }),
         }
-    };
-    if f.lines.is_empty() {
-        add(1, HEAD_LINES);
-        return out;
-    }
-    let mut order: Vec<(u32, u64)> = f.lines.iter().map(|(l, w)| (*l, *w)).filter(|(l, _)| *l <= n).collect();
-    order.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
-    for (line, weight) in order {
-        // The line itself first: it is the evidence.
-        add(line, line);
-        let head = head_above(lines, line);
-        add(head.unwrap_or(line), head.unwrap_or(line));
-        let around = if weight > 1 { AROUND } else { AROUND_REFERENCE };
-        let from = head.filter(|h| line - h <= around).unwrap_or_else(|| paragraph(lines, line, around / 2));
-        add(from, line + around);
-    }
-    out
-}
-
-/// The first line of the paragraph around a line, at most so many lines above it.
-fn paragraph(lines: &[&str], line: u32, most: u32) -> u32 {
-    let is_text = |l: &u32| lines.get(*l as usize - 1).is_some_and(|t| !t.trim().is_empty());
-    let above = (line.saturating_sub(most).max(1)..line).rev().take_while(is_text);
-    above.last().unwrap_or(line)
-}
-
-/// The line above at which the definition around a line begins: the nearest one that is indented less and
-/// looks like the head of a definition.
-fn head_above(lines: &[&str], line: u32) -> Option<u32> {
-    let indent = |l: u32| {
-        let text = lines[l as usize - 1];
-        (text.len() - text.trim_start().len(), text.trim_start())
-    };
-    let (own, text) = indent(line);
-    if is_head(text) {
-        return Some(line);
-    }
-    let lowest = line.saturating_sub(HEAD_ABOVE).max(1);
-    (lowest..line).rev().find(|&l| {
-        let (at, text) = indent(l);
-        !text.is_empty() && (at < own || (own == 0 && at == 0)) && is_head(text)
-    })
-}
-
-fn is_head(text: &str) -> bool {
-    let word = |w: &str| text.split(|c: char| !c.is_alphanumeric() && c != '_').any(|p| p == w);
-    text.split(|c: char| !c.is_alphanumeric() && c != '_')
-        .nth(1)
-        .is_some_and(|name| defines(text, name) || text.starts_with("func (") && word("func"))
-}
-
-fn runs(shown: &BTreeSet<u32>) -> Vec<(u32, u32)> {
-    let mut out: Vec<(u32, u32)> = Vec::new();
-    for &l in shown {
-        match out.last_mut() {
-            Some(last) if last.1 + 1 == l => last.1 = l,
-            _ => out.push((l, l)),
+        if let Some(last) = out.last_mut() {
+            last.text.push_str(line);
+            last.text.push('\n');
         }
     }
     out
 }
 
-/// One file: a header with its range, a fence that no content closes, marks where lines are left out.
-fn block(file: &str, runs: &[(u32, u32)], lines: &[&str]) -> String {
-    let (Some(first), Some(last)) = (runs.first(), runs.last()) else { return String::new() };
-    let shown = || runs.iter().flat_map(|&(a, b)| &lines[a as usize - 1..b as usize]);
-    let fence = "`".repeat(shown().map(|l| longest_run(l) + 1).max().unwrap_or(0).max(3));
-    let mut out = format!("### File: {} (lines {}-{})\n\n", path(file), first.0, last.1);
-    out.push_str(&format!("{fence}{}\n", paths::hint(file)));
-    let mut after = first.0;
-    for &(from, to) in runs {
-        if from > after {
-            out.push_str(&format!("{}... (lines {after}-{})\n", paths::comment(file), from - 1));
+/// A run of whole lines of a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Run {
+    /// The first line, from 1.
+    pub start: u32,
+    /// The last line.
+    pub end: u32,
+    /// Their text.
+    pub text: String,
+}
+
+/// Appends runs of lines, ascending, in a fence that no content closes, with marks where lines are left out.
+pub fn fenced(path: Option<&str>, runs: &[Run], out: &mut String) {
+    let fence = fence(runs.iter().map(|run| run.text.as_str()));
+    out.push_str(&format!("{fence}{}\n", path.map_or("", paths::hint)));
+    let mut after = runs.first().map_or(0, |run| run.start);
+    for run in runs {
+        if run.start > after {
+            let mark = path.map_or("", paths::comment);
+            out.push_str(&format!("{mark}... (lines {after}-{})\n", run.start - 1));
         }
-        for line in &lines[from as usize - 1..to as usize] {
-            out.push_str(line);
+        out.push_str(&run.text);
+        if !run.text.ends_with('\n') {
             out.push('\n');
         }
-        after = to + 1;
+        after = run.end + 1;
     }
     out.push_str(&fence);
-    out.push_str("\n\n");
-    out
+    out.push('\n');
 }
 
-fn longest_run(text: &str) -> usize {
-    let (mut longest, mut run) = (0, 0);
-    for b in text.bytes() {
-        run = if b == b'`' { run + 1 } else { 0 };
-        longest = longest.max(run);
-    }
-    longest
-}
-
-fn path(path: &str) -> String {
-    path.chars().flat_map(|c| if c.is_control() { c.escape_default().collect() } else { vec![c] }).collect()
-}
-
-/// A text of the task that cannot pass for markup at the start of a line.
-fn escaped(text: &str) -> String {
-    text.trim_start_matches(['#', '>', '-', '*', ' ']).to_owned()
+/// A text that cannot break the line or the mark of code around it.
+pub fn one_line(text: &str) -> String {
+    text.chars().map(|c| if c.is_control() || c == '`' { ' ' } else { c }).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::hits::{self, Line};
     use crate::queries::candidates;
-    use crate::ranking::rank;
-    use crate::{FILES_MAX, Line};
 
-    fn search(files: &[(String, String)], task: &str) -> Ranking {
-        let queries = candidates(task);
+    fn document(files: &[(String, String)], task: &str) -> TaskDocument {
+        let candidates = candidates(task);
         let mut lines = Vec::new();
         for (path, text) in files {
             for (i, line) in text.lines().enumerate() {
-                if queries.iter().any(|q| line.to_lowercase().contains(&q.text.to_lowercase())) {
+                if candidates.iter().any(|q| line.to_lowercase().contains(&q.text.to_lowercase())) {
                     lines.push(Line { path: path.clone(), number: i as u32 + 1, text: line.to_owned() });
                 }
             }
         }
-        let paths: Vec<String> = files.iter().map(|(p, _)| p.clone()).collect();
-        rank(&queries, &lines, &paths, &|_| Vec::new())
-    }
-
-    fn document(files: &[(String, String)], task: &str) -> Document {
         let text = |path: &str| files.iter().find(|(p, _)| p == path).map(|(_, t)| t.clone());
-        write(task, &search(files, task), "Searched in the index.", &text)
+        let (queries, found, n) = hits::files(&candidates, &lines, files.len(), &text);
+        write(task, queries, found, n, "Searched in the index.")
     }
 
     fn owned(files: &[(&str, &str)]) -> Vec<(String, String)> {
@@ -307,7 +299,7 @@ mod tests {
             "# Context pack\n\n## Summary\n\nCode for the task: the delay of retries\n\n1 of 1 files with hits, ordered by points, then by path. Searched in the index.\n\nSearched:\n\n- `delay` (term): 1 files\n- `retries` (term): 0 files\n\n## Rationale\n\n1. net/retry.go: 5 points; direct hit: `delay` (+5)\n\n## Evidence\n\n### File: net/retry.go (lines 5-11)\n\n```go\n// Delay waits.\nfunc Delay(n int) time.Duration {\n\tif n > 9 {\n\t\treturn 0\n\t}\n\treturn time.Second\n}\n```\n"
         );
         assert_eq!(d.insufficient, None);
-        assert_eq!(d.files[0].excerpts, [(5, 11)]);
+        assert_eq!(d.files[0].excerpts, [[5, 11]]);
     }
 
     #[test]
@@ -318,11 +310,11 @@ mod tests {
         assert!(d.files.len() <= FILES_MAX && d.markdown.len() <= BYTES_MAX, "{}", d.markdown.len());
         assert!(d.markdown.len() > BYTES_MAX - 200, "the room is used: {}", d.markdown.len());
         for f in &d.files {
-            let lines: u32 = f.excerpts.iter().map(|(a, b)| b - a + 1).sum();
+            let lines: u32 = f.excerpts.iter().map(|[a, b]| b - a + 1).sum();
             assert!(lines as usize <= LINES_PER_FILE_MAX, "{}: {lines}", f.path);
         }
         assert_eq!(
-            d.files[0].excerpts.iter().map(|(a, b)| b - a + 1).sum::<u32>() as usize,
+            d.files[0].excerpts.iter().map(|[a, b]| b - a + 1).sum::<u32>() as usize,
             LINES_PER_FILE_MAX
         );
     }

@@ -48,6 +48,11 @@ pub fn is_config(path: &str) -> bool {
         || path.starts_with("cmd/")
 }
 
+/// Whether it is neither a test nor prose nor made by others.
+pub fn is_source(path: &str) -> bool {
+    !is_test(path) && !is_doc(path) && !is_foreign(path)
+}
+
 /// Whether a file is a secret by its name; such a file is never shown.
 pub fn is_sensitive(path: &str) -> bool {
     is_sensitive_name(path)

@@ -1,5 +1,7 @@
 //! From the words of a task to what is searched: quoted phrases, error texts, paths, symbols, terms.
 
+use indexd_api::task::TaskQuery;
+
 /// What a query is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Kind {
@@ -26,15 +28,6 @@ impl Kind {
             Self::Term => "term",
         }
     }
-
-    /// How much more a hit of this kind says than one of a word.
-    pub fn factor(self) -> u64 {
-        match self {
-            Self::Phrase | Self::Error | Self::Path => 4,
-            Self::Symbol => 3,
-            Self::Term => 2,
-        }
-    }
 }
 
 /// Something that is searched, without regard to capitals.
@@ -52,6 +45,29 @@ const CANDIDATES_MAX: usize = 24;
 const QUERY_CHARS_MAX: usize = 120;
 /// Fewer characters of a word say nothing.
 const TERM_CHARS_MIN: usize = 3;
+
+/// Queries of a document at most.
+pub const QUERIES_MAX: usize = 6;
+/// Queries that say something, beside which words of most files are left out.
+const QUERIES_MIN: usize = 3;
+
+/// Chooses the queries of a document, in their order, at most [`QUERIES_MAX`]: those that occur first, then
+/// kinds that say much, then rare ones. `n_found` is the number of files that hold each candidate.
+pub fn choose(candidates: &[Query], n_found: &[usize], n_files: usize) -> Vec<TaskQuery> {
+    // A word of so many files tells none apart.
+    let says_little = |i: usize| candidates[i].kind == Kind::Term && n_found[i] * 3 > n_files.max(30);
+    let mut order: Vec<usize> = (0..candidates.len()).collect();
+    order.sort_by_key(|&i| (n_found[i] == 0, says_little(i), candidates[i].kind, n_found[i], i));
+    let n_telling = order.iter().filter(|&&i| n_found[i] > 0 && !says_little(i)).count();
+    order.retain(|&i| n_telling < QUERIES_MIN || !says_little(i));
+    order.truncate(QUERIES_MAX);
+    order.sort_unstable();
+    let of = |i: usize| {
+        let Query { kind, text } = candidates[i].clone();
+        TaskQuery { text, kind: kind.name().to_owned(), files: n_found[i] }
+    };
+    order.into_iter().map(of).collect()
+}
 
 /// Words that say nothing about code. Part of the version of the program: another list, other documents.
 const STOPWORDS: &str = " a about above add added adding after again all also an and any are as at be because been before being below between both but by call called can cannot change changed changes could did do does doing done down each either else every few find first fix fixed for from further get gets getting give given go goes had has have having he her here how however i if in into is it its itself just know last like look make makes making may me might more most must my need needs new no nor not now of off on once one only or other our out over own please same see set sets she should since so some such sure take than that the their them then there these they this those through to too under until up use used uses using very via want was way we were what when where whether which while who why will with within without work working works would you your ";
@@ -234,5 +250,17 @@ mod tests {
     fn candidates_are_bounded() {
         let long: String = (0..100).map(|i| format!("word{i} ")).collect();
         assert_eq!(candidates(&long).len(), CANDIDATES_MAX);
+    }
+
+    #[test]
+    fn at_most_six_queries_are_asked_rare_ones_first() {
+        let all = candidates("alpha beta gamma delta epsilon zeta eta theta");
+        let texts = |n_found: &[usize]| -> Vec<String> {
+            choose(&all, n_found, 40).into_iter().map(|q| q.text).collect()
+        };
+        assert_eq!(texts(&[1, 2, 3, 4, 5, 6, 7, 8]), ["alpha", "beta", "gamma", "delta", "epsilon", "zeta"]);
+        assert_eq!(texts(&[0, 0, 3, 4, 5, 6, 7, 8]), ["gamma", "delta", "epsilon", "zeta", "eta", "theta"]);
+        assert_eq!(texts(&[30, 2, 3, 4, 0, 0, 0, 0]).len(), 6, "words of most files go, others stay");
+        assert!(!texts(&[30, 2, 3, 4, 0, 0, 0, 0]).contains(&"alpha".to_owned()));
     }
 }

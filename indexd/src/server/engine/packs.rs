@@ -5,7 +5,7 @@ use crate::config::{Config, Origin};
 use crate::page;
 use crate::server::backend::Context;
 use crate::server::dispatch::json;
-use crate::server::records::Kept;
+use crate::server::shelf::Kept;
 use crate::server::{change, convert, log, shown};
 use crate::workspace::folder_name;
 use indexd_model::{FactsView as _, IndexView};
@@ -20,7 +20,7 @@ use serde_json::value::RawValue;
 use sha2::{Digest as _, Sha256};
 use std::collections::BTreeMap;
 use std::path::Path;
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 use std::time::{Instant, SystemTime};
 
 impl Engine {
@@ -32,7 +32,7 @@ impl Engine {
         let normalised = asked.normalised(&reading.repo_id, config, TOOL_VERSION);
         let key = cache_key(&reading.snapshot.signature(), &normalised);
         let asks = !call.no_cache && asked.pinned.is_none();
-        let cached = if asks { self.cache.get(&key) } else { None };
+        let cached = if asks { self.shelf.text(&key) } else { None };
         let hit = cached.is_some();
         if asks {
             self.metrics.looked_up(hit);
@@ -42,12 +42,10 @@ impl Engine {
             None => {
                 let pack = self.assemble(&reading, (&asked, change.as_ref()), ctx, indexd_pack::answer)?;
                 self.metrics.assembled(&pack.stats);
-                let held: Arc<[String]> = pack.seen().into();
-                self.held.lock().unwrap_or_else(PoisonError::into_inner).put(pack.pack_id.clone(), held);
                 let unsaved = reading.overlays.as_ref().map_or(&[][..], |o| &o.applied);
-                let summary = shown::of_pack(&pack, &reading.config, unsaved);
-                let kept = Arc::new(kept(pack, summary)?);
-                self.cache.put(key.clone(), Arc::clone(&kept), kept.bytes());
+                let summary = shown::of_pack(&pack, Some(&reading.config), unsaved);
+                let kept = Arc::new(kept(&pack, summary)?);
+                self.shelf.put(key.clone(), &pack, &kept);
                 kept
             }
         };
@@ -56,7 +54,7 @@ impl Engine {
             let workspace = folder_name(reading.workspace.root());
             removed = self.records.write(&workspace, &kept.pack_id, &kept.json)?;
         }
-        self.shown.put(reading.workspace.root(), &kept.summary);
+        self.shelf.answered(reading.workspace.root(), &kept.summary);
         log::packed(&request.query, &kept, hit);
         let mut envelope = reading.envelope(ctx);
         envelope.cache = Some(CacheFacts { hit, key });
@@ -93,11 +91,9 @@ impl Engine {
 
     /// Puts the items of packs that the reader has in the place of their ids; unknown ids stay.
     fn resolve_seen(&self, request: &mut Request) {
-        let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
-        let seen = std::mem::take(&mut request.seen);
-        for id in seen {
-            match held.get(&id) {
-                Some(items) => request.seen.extend(items.iter().cloned()),
+        for id in std::mem::take(&mut request.seen) {
+            match self.shelf.note(&id) {
+                Some(note) => request.seen.extend(note.seen.iter().cloned()),
                 None => request.seen.push(id),
             }
         }
@@ -182,6 +178,7 @@ impl Engine {
             decided: &|d| log::decision(d),
         };
         let mut pack = build(&reading.snapshot, asked, &pack_ctx).map_err(|e| convert::pack_error(&e))?;
+        indexd_rim::order::order(&mut pack, asked.options.scoring, &reading.snapshot, &reading.config.packer);
         pack.stats.timings = timings.into_inner().1;
         Ok(pack)
     }
@@ -193,18 +190,18 @@ impl Engine {
             None => None,
         };
         let summary = match (&p.pack_id, &root) {
-            (Some(id), _) => match self.shown.by_id(id) {
-                Some(summary) => summary,
+            (Some(id), _) => match self.shelf.note(id) {
+                Some(note) => note.summary,
                 None => {
                     let workspace = root.as_deref().map(folder_name);
                     let record = self.records.read(workspace.as_deref(), id)?;
                     let record = serde_json::from_str(&record).map_err(|e| {
                         ErrorObject::new(ErrorCode::Storage, format!("the record of the pack: {e}"))
                     })?;
-                    Arc::new(shown::of_record(&record))
+                    Arc::new(shown::of_pack(&record, None, &[]))
                 }
             },
-            (None, Some(root)) => self.shown.last(root).ok_or_else(|| {
+            (None, Some(root)) => self.shelf.last(root).ok_or_else(|| {
                 let message = "no pack of this repository was made since the daemon started";
                 ErrorObject::new(ErrorCode::PackNotFound, message).with_hint("name one with packId")
             })?,
@@ -302,10 +299,10 @@ fn cache_key(signature: &str, normalised: &str) -> String {
     format!("sha256:{hex}")
 }
 
-fn kept(mut pack: indexd_pack::Pack, summary: ContextSummary) -> Result<Kept, ErrorObject> {
-    let rendered = std::mem::take(&mut pack.rendered);
-    let selected = shown::selected(&pack);
-    Ok(Kept { json: json(&pack)?, rendered, pack_id: pack.pack_id, summary: Arc::new(summary), selected })
+fn kept(pack: &indexd_pack::Pack, summary: ContextSummary) -> Result<Kept, ErrorObject> {
+    let (rendered, pack_id) = (pack.rendered.clone(), pack.pack_id.clone());
+    let selected = shown::selected(pack);
+    Ok(Kept { json: json(pack)?, rendered, pack_id, summary: Arc::new(summary), selected })
 }
 
 /// Writes a [`PackResult`] without reading the pack's JSON again, which is most of it.

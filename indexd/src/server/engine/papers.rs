@@ -5,12 +5,14 @@ use crate::page;
 use crate::server::backend::{Context, cancelled};
 use crate::server::dispatch::json;
 use crate::server::{convert, documents, log, shown, sources};
+use indexd_model::IndexView as _;
 use indexd_model::limits::QUERY_BYTES_MAX;
-use indexd_model::{FactsView as _, IndexView as _};
-use indexd_pack::contract::format::TemplateFormatter;
+use indexd_pack::request::Asked;
 use indexd_proto::documents::{MapParams, MarkdownParams, MarkdownResult};
 use indexd_proto::error::{ErrorCode, ErrorObject};
 use indexd_proto::sources::{PackingMode, SourcesParams, SourcesResult};
+use indexd_rim::document;
+use indexd_rim::sources::{self as packer, Packer};
 use indexd_text::TokenCounter as _;
 use serde_json::Value;
 use std::sync::Arc;
@@ -84,13 +86,11 @@ impl Engine {
         let mut answer = match cached {
             Some(answer) => answer,
             None => {
-                let view = &reading.snapshot;
-                let ranking = indexd_pack::evidence::ranking(view, &p.query, &|| ctx.cancel.is_cancelled())
-                    .map_err(|e| convert::pack_error(&e))?;
-                let text = |path: &str| view.file_by_path(path).map(|f| view.text(f).to_string());
-                let note = "Searched in the index, call sites and tests by resolved edges.";
-                let document = indexd_task::document::write(&p.query, &ranking, note, &text);
-                let answer = convert::markdown(&ranking, document);
+                let asked = Asked::new(&document::request(&p.query), &reading.config.pack);
+                let asked = asked.map_err(|e| convert::pack_error(&e))?;
+                let pack = self.assemble(&reading, (&asked, None), ctx, indexd_pack::answer)?;
+                let document = document::document(&reading.snapshot, &p.query, &pack);
+                let answer = MarkdownResult::of(document);
                 warnings.extend(entry.write(&answer, &answer.markdown));
                 answer
             }
@@ -124,27 +124,23 @@ impl Engine {
             reading.check_enabled()?;
         }
         let settings = sources::settings(p.settings, &reading.config)?;
-        let offered = sources::collect(&reading.snapshot, p.sources, reading.config.index_redact_secrets)?;
-        let budget = sources::budget(p.budget, &reading.config);
-        let mut packer = indexd_pack::contract::packer::Packer::new(&settings, &*counter);
-        if let Some(template) = &template {
-            packer.formatter = Box::new(template);
-        }
-        let cancel = || ctx.cancel.is_cancelled();
+        let mut offered = p.sources;
+        sources::collect(&reading.snapshot, &mut offered, reading.config.index_redact_secrets)?;
+        let budget = reading.config.pack.window.with(p.budget.unwrap_or_default());
+        let cancel = &|| ctx.cancel.is_cancelled();
+        let packer = Packer { settings: &settings, counter: &*counter, template: template.as_ref(), cancel };
         let packed = match mode {
-            PackingMode::Pack => packer.pack_now(&offered, &budget, &cancel).map(|packed| {
-                let summary = shown::of_sources(&packed.chunks, packed.token_count, &budget, &settings);
+            PackingMode::Pack => packer::pack(&offered, budget, &packer).map(|packed| {
+                let summary = shown::of_sources(&packed.chunks, packed.token_count, budget, &settings);
                 log::packed_sources(offered.len(), &summary, packed.partial);
-                self.shown.put(reading.workspace.root(), &Arc::new(summary));
+                self.shelf.answered(reading.workspace.root(), &Arc::new(summary));
                 serde_json::json!(packed)
             }),
-            PackingMode::Preview => {
-                packer.preview_now(&offered, &budget, &cancel).map(|x| serde_json::json!(x))
-            }
-            PackingMode::Stats => packer.stats_now(&offered, &budget, &cancel).map(|x| serde_json::json!(x)),
+            PackingMode::Preview => packer::preview(&offered, budget, &packer).map(|x| serde_json::json!(x)),
+            PackingMode::Stats => packer::pack(&offered, budget, &packer)
+                .map(|packed| serde_json::json!(packer::stats(&packed, budget))),
         };
-        let failure = template.as_ref().and_then(TemplateFormatter::failure);
-        let packed = failure.map_or(packed, Err).map_err(|e| convert::pack_error(&e))?;
+        let packed = packed.map_err(|e| convert::pack_error(&e))?;
         json(&SourcesResult {
             schema: "PackedContext".to_owned(),
             schema_version: SCHEMA_VERSION.to_owned(),

@@ -8,6 +8,7 @@ use crate::server::{convert, edges, import};
 use crate::workspace::folder_name;
 use base64::Engine as _;
 use indexd_artifact::{Artifact, Vocabulary};
+use indexd_model::view::CONFIDENCE_CERTAIN;
 use indexd_proto::Id;
 use indexd_proto::error::{ErrorCode, ErrorObject};
 use indexd_proto::export::{ExportParams, ExportResult};
@@ -36,7 +37,8 @@ impl Engine {
                 let options = indexd_scip::ExportOptions {
                     project_root: import::uri_of(reading.workspace.root()),
                     tool_version: TOOL_VERSION.to_owned(),
-                    confidence_min: SCIP_CONFIDENCE_MIN,
+                    // A SCIP index has no place for doubt.
+                    confidence_min: CONFIDENCE_CERTAIN,
                 };
                 indexd_scip::export(&reading.snapshot, &options, &mut making)
             }
@@ -115,9 +117,6 @@ fn unreadable(e: std::io::Error) -> ErrorObject {
         None => ErrorObject::new(ErrorCode::Internal, format!("the index cannot be exported: {e}")),
     }
 }
-
-/// Percent. Below this a use is left out of a SCIP index, which has no place for doubt.
-const SCIP_CONFIDENCE_MIN: u8 = 50;
 
 /// The name of the artifact of packs.
 const PACKS: &str = "context_packs";

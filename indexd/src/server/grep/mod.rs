@@ -13,6 +13,7 @@ use crate::server::convert;
 use grep_matcher::Matcher as _;
 use ignore::overrides::OverrideBuilder;
 use ignore::types::TypesBuilder;
+use indexd_model::view::CONFIDENCE_CERTAIN;
 use indexd_model::{DefDoc, DefIdx, FactsView as _, FileDoc, IndexView as _, LineIndex, Span};
 use indexd_proto::error::{ErrorCode, ErrorObject};
 use indexd_proto::grep::{GrepFile, GrepLine, GrepParams, GrepRole, GrepScope, GrepTarget};
@@ -275,7 +276,11 @@ impl Answer<'_> {
         uses.sort_by_key(|u| (u.role, std::cmp::Reverse(u.confidence)));
         if let Some(best) = uses.first() {
             out.role = Some(best.role);
-            out.target = best.target.some().filter(|_| best.confidence >= 50).and_then(|d| self.target(d));
+            out.target = best
+                .target
+                .some()
+                .filter(|_| best.confidence >= CONFIDENCE_CERTAIN)
+                .and_then(|d| self.target(d));
         } else if matches.iter().any(|m| places.imports(*m)) {
             out.role = Some(GrepRole::Import);
         } else if matches.iter().any(|m| places.is_local(*m)) {

@@ -350,19 +350,15 @@ impl Assembly<'_> {
             candidate.origin = Origin::Edge;
             candidate.distance = from.distance + 1 + link.way.len() as u32;
             candidate.path = from.path.iter().chain(&link.way).copied().chain([*step]).collect();
-            let confidence = step.evidence.map_or(0.0, |o| f64::from(o.confidence) / 100.0);
-            candidate.evidence = from.evidence * confidence;
+            candidate.evidence = from.evidence * step.confidence();
             candidate.has_gap = from.has_gap || step.evidence.is_none();
         }
         if candidate.distance > self.s.request.expansion.max_hops {
             return None;
         }
         candidate.score(&self.ctx.config.scoring);
-        if let Some(profile) = &self.s.gathered.profile {
-            profile.score(&mut self.s.units, &mut candidate);
-        }
         let view = self.s.units.view;
-        let claimed = claim_all(vec![candidate], &[Fate::Kept], &self.s.request, &self.s.section_names, view);
+        let claimed = claim_all(vec![candidate], &[Fate::Kept], &self.s.request, view);
         self.at.insert(link.unit.key, self.s.claimed.len());
         self.s.claimed.extend(claimed);
         Some(self.s.claimed.len() - 1)

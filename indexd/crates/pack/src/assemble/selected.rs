@@ -6,12 +6,13 @@ use crate::dedup::Fate;
 use crate::excerpt::Plan;
 use crate::gather::{self, Gathered};
 use crate::identity::{Source, Sources};
+use crate::layout;
 use crate::pack::{Budgets, DropReason};
 use crate::page::Size;
 use crate::places;
 use crate::query::Query;
 use crate::request::{Layout, Resolved};
-use crate::sections::{Traits, claim};
+use crate::sections::claims;
 use crate::unit::Units;
 use indexd_model::{IndexView, Language};
 use indexd_text::LineMatcher;
@@ -22,16 +23,14 @@ use std::rc::Rc;
 pub struct Claimed {
     /// The candidate.
     pub candidate: Candidate,
-    /// The index of its section; `None` if no section claims it.
+    /// The sections of the engine that match it; the first one claims it.
+    pub claims: Vec<&'static str>,
+    /// The index of its section in the layout; `None` if it has none.
     pub section: Option<usize>,
-    /// Other sections that match it.
-    pub also: Vec<&'static str>,
-    /// Its traits.
-    pub traits: Traits,
+    /// True if it holds an import, as far as the layout asks.
+    pub has_import: bool,
     /// Candidates with the same content.
     pub merged: Vec<usize>,
-    /// In layout `flat`, the shown candidates that are merged into the item, itself included, by line.
-    pub merged_from: Vec<usize>,
     /// Its state.
     pub state: State,
     /// Its excerpt: the shown one, or the one planned last.
@@ -71,8 +70,8 @@ pub struct Selected<'a> {
     pub gathered: Gathered,
     /// The change of the request, and the parts of it that are shown.
     pub changed: Option<Changed<'a>>,
-    /// Names of the sections.
-    pub section_names: Vec<&'static str>,
+    /// Names of the sections of the layout.
+    pub section_names: &'static [&'static str],
     /// All candidates, best first. Those that only shown code led to are last.
     pub claimed: Vec<Claimed>,
     /// The items in the order of the pack.
@@ -137,34 +136,34 @@ pub(super) fn claim_all(
     candidates: Vec<Candidate>,
     fates: &[Fate],
     request: &Resolved,
-    names: &[&str],
     view: &dyn IndexView,
 ) -> Vec<Claimed> {
+    let names = layout::sections(request.layout);
     let mut out: Vec<Claimed> = Vec::with_capacity(candidates.len());
     for (i, candidate) in candidates.into_iter().enumerate() {
         // Only layout `agent` asks for imports, and reading them requires the facts. Go has no imports inside
         // definitions.
         let asks = request.layout == Layout::Agent
             && (candidate.unit.def.some().is_none() || candidate.file.language != Language::Go);
-        let traits = Traits::of(&candidate, asks && gather::has_import(view, &candidate.unit));
-        let (section, also) = claim(&candidate, traits, request.layout, request.seed_mode);
+        let has_import = layout::is_manifest(&candidate) || asks && gather::has_import(view, &candidate.unit);
+        let claims = claims(&candidate, request.seed_mode);
+        let section = claims.first().and_then(|s| layout::project(request.layout, s, &candidate, has_import));
         let section = section.and_then(|s| names.iter().position(|n| *n == s));
         let state = match fates[i] {
             Fate::SameAs(first) => {
                 out[first].merged.push(i);
                 State::Merged
             }
-            Fate::Overlaps(_) if request.layout != Layout::Flat => State::Dropped(DropReason::Overlap),
-            _ if section.is_none() => State::Dropped(DropReason::NoRule),
-            Fate::Kept | Fate::Overlaps(_) => State::Open,
+            Fate::Overlaps(_) => State::Dropped(DropReason::Overlap),
+            Fate::Kept if section.is_none() => State::Dropped(DropReason::NoRule),
+            Fate::Kept => State::Open,
         };
         out.push(Claimed {
             candidate,
+            claims,
             section,
-            also,
-            traits,
+            has_import,
             merged: Vec::new(),
-            merged_from: Vec::new(),
             state,
             plan: None,
             tokens: 0,

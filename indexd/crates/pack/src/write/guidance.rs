@@ -2,7 +2,7 @@
 
 use super::nearest::{self, Near};
 use crate::assemble::{Claimed, Selected, State};
-use crate::pack::{Basis, DropReason, Stats};
+use crate::pack::{Basis, DropReason, LimitSource, Stats};
 use crate::query::Kind;
 use crate::request::{Layout, Stop};
 use crate::write::final_state;
@@ -70,11 +70,20 @@ struct Guidance {
     warnings: Vec<String>,
 }
 
+/// Said where a window is used up before anything is packed.
+const NOTHING_LEFT: &str = "responseReserve and systemReserve leave no tokens of the window: lower them or raise \
+    totalTokens (settings context.budget)";
+
 impl Guidance {
     /// Reports parts of the request that could not be honoured.
     fn tell_of_the_request(&mut self, a: &Selected) {
         let negative = a.budgets.negative_reserves.iter();
         self.warnings.extend(negative.map(|name| format!("{name} is negative and counts as 0")));
+        let limit = a.budgets.max_total_tokens;
+        let is_set = !matches!(limit.source, LimitSource::Request | LimitSource::Client);
+        if limit.value == 0 && (is_set || a.request.context_budget.is_some()) {
+            self.warnings.push(NOTHING_LEFT.to_owned());
+        }
         let clamped = a.budgets.clamped.iter();
         self.warnings
             .extend(clamped.map(|c| format!("{} of {} was clamped to {}", c.limit, c.asked, c.granted)));

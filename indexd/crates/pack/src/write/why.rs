@@ -9,7 +9,7 @@ use crate::expand::shown_kind;
 use crate::identity::{Source, evidence_id};
 use crate::pack::{Evidence, Form, PathStep, Why, Word};
 use crate::query::Kind;
-use crate::request::EdgeType;
+use crate::request::{EdgeType, Layout};
 use crate::role::Role;
 use crate::score::{FEATURES, Feature, Features};
 use crate::unit::UnitKey;
@@ -52,7 +52,7 @@ pub(super) fn why(a: &mut Selected, i: usize, source: &Source) -> Why {
     };
     let has_gap = c.has_gap && a.request.expansion.require_evidence;
     let dispatch = is_dispatch(&c.path).then(|| Rule::Dispatch.name().to_owned());
-    let sections = a.claimed[i].also.iter().map(|s| (*s).to_owned());
+    let sections = if a.request.layout == Layout::Graph { also(&a.claimed[i].claims) } else { Vec::new() };
     let also = dispatch
         .into_iter()
         .chain(sections)
@@ -71,9 +71,7 @@ pub(super) fn why(a: &mut Selected, i: usize, source: &Source) -> Why {
 /// Finds the calls and uses between items that show code, and notes them at both items.
 pub(super) fn relate(a: &mut Selected) {
     let key = |i: &usize| a.claimed[*i].candidate.unit.key;
-    let pieces = |i: &usize| a.claimed[*i].merged_from.iter().chain([i]).map(key).collect::<Vec<_>>();
-    let number: FxHashMap<UnitKey, usize> =
-        a.shown.iter().enumerate().flat_map(|(n, i)| pieces(i).into_iter().map(move |k| (k, n))).collect();
+    let number: FxHashMap<UnitKey, usize> = a.shown.iter().map(key).zip(0..).collect();
     let shown = a.shown.clone();
     let mut told: Vec<Vec<String>> = vec![Vec::new(); shown.len()];
     let is_seed = |a: &Selected, n: usize| a.claimed[shown[n]].candidate.origin == Origin::Seed;
@@ -123,11 +121,15 @@ pub(super) fn relate(a: &mut Selected) {
 
 /// Notes that a section would claim an item that another section claimed before.
 fn would_claim(a: &mut Selected, i: usize, section: &'static str) {
-    let own = a.claimed[i].section.map(|s| a.section_names[s]);
-    let also = &a.claimed[i].also;
-    if a.section_names.contains(&section) && own != Some(section) && !also.contains(&section) {
-        a.claimed[i].also.push(section);
+    let claims = &mut a.claimed[i].claims;
+    if !claims.contains(&section) {
+        claims.push(section);
     }
+}
+
+/// The sections that match an item besides the one that claims it.
+fn also(claims: &[&str]) -> Vec<String> {
+    claims.iter().skip(1).filter(|s| **s != claims[0]).map(|s| (*s).to_owned()).collect()
 }
 
 /// True if a path is only a possible call: through a method that the definition implements or overrides, or

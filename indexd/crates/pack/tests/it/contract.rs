@@ -387,14 +387,34 @@ fn the_limit_that_was_reached_is_named() {
     }
 }
 
+/// Whatever the layout, no section has more items than asked for, and no excerpt more bytes.
+#[test]
+fn every_layout_keeps_all_caps() {
+    let text: String = (0..60).map(|i| format!("func F{i}() {{ needle() }}\n\n")).collect();
+    let view = Oracle::of(&[("go.mod", "module m\n".to_owned()), ("x.go", format!("package m\n\n{text}"))]);
+    for layout in ["graph", "agent", "flat"] {
+        let budgets =
+            json!({"maxItems": 9, "maxItemsPerSection": 4, "maxBytesPerItem": 40, "stop": "budget"});
+        let pack = pack(&view, json!({"query": "needle", "layout": layout, "budgets": budgets}));
+        let sizes: Vec<usize> = pack.sections.iter().map(|s| s.items.len()).collect();
+        assert_eq!(sizes.iter().max(), Some(&4), "{layout}: {sizes:?}");
+        assert!(sizes.iter().sum::<usize>() <= 9, "{layout}: {sizes:?}");
+        assert!(pack.items().all(|i| i.excerpt.text.len() <= 40), "{layout}");
+        assert_eq!(pack.stats.included, pack.items().count() as u64, "{layout}");
+    }
+}
+
 #[test]
 fn provenance_leads_back_to_the_source() {
     let view = go();
-    for layout in ["graph", "agent"] {
-        let value = pack(&view, json!({"query": "retry delay", "layout": layout})).to_json();
+    for (layout, explains) in
+        [("graph", true), ("graph", false), ("agent", true), ("agent", false), ("flat", false)]
+    {
+        let request = json!({"query": "retry delay", "layout": layout, "includeExplain": explains});
+        let value = pack(&view, request).to_json();
         let items = value["sections"].as_array().unwrap().iter().flat_map(|s| s["items"].as_array().unwrap());
         for item in items {
-            let p = if layout == "graph" { &item["provenance"] } else { item };
+            let p = if layout == "agent" { item } else { &item["provenance"] };
             for member in
                 ["snippet_id", "ref", "path", "line_start", "line_end", "content_hash", "selection_reason"]
             {
@@ -477,6 +497,19 @@ fn negative_reserves_are_warned_of() {
     let pack = pack(&go(), json!({"query": "retry delay", "contextBudget": budget}));
     assert_eq!(pack.stats.token_budget, 900);
     assert_eq!(pack.warnings, ["responseReserve is negative and counts as 0"]);
+}
+
+#[test]
+fn reserves_that_leave_nothing_are_named() {
+    let budget = json!({"totalTokens": 6_000, "responseReserve": 5_000, "systemReserve": 2_000});
+    let asked = pack(&go(), json!({"query": "retry delay", "contextBudget": budget}));
+    assert!(
+        asked.warnings[0].starts_with("responseReserve and systemReserve leave no tokens"),
+        "{:?}",
+        asked.warnings
+    );
+    let none = pack(&go(), json!({"query": "retry delay", "budgets": {"maxTotalTokens": 0}}));
+    assert!(none.warnings.iter().all(|w| !w.contains("systemReserve")), "{:?}", none.warnings);
 }
 
 /// Sections and reasons of what layout `agent` shows of a Python tree.

@@ -1,9 +1,10 @@
 //! Every option of a request does what it says.
 
-use crate::support::{context, go, pack, python, with_seeds};
+use crate::support::{context, go, pack, python, tuning, with_seeds};
 use indexd_oracle::Oracle;
 use indexd_pack::pack::{Pack, Scores, Word};
-use indexd_pack::{Config, Request, build};
+use indexd_pack::{Config, Context, Request, build};
+use indexd_text::{CounterOptions, counter};
 use serde_json::{Value, json};
 use std::cell::RefCell;
 use std::collections::BTreeSet;
@@ -287,4 +288,28 @@ fn the_evidence_of_a_path_is_the_product_of_its_edges() {
         }
     }
     assert!(matches!(two_hops[..], [("func flush()", less)] if less > 0.0), "{two_hops:?}");
+}
+
+/// Counts of tokens are remembered: while some questions are asked with three budgets, seven of ten counts
+/// are known.
+#[test]
+fn most_counts_of_tokens_are_remembered() {
+    let config = Config::default();
+    let counter = counter("o200k_base", &CounterOptions::default()).expect("a known name");
+    let context = Context::new(&config, tuning(), &*counter);
+    for budget in [4_000, 8_000, 16_000] {
+        for (view, queries) in [
+            (go(), ["retry delay", "client errors", "log level"]),
+            (python(), ["price", "basket total", "rate"]),
+        ] {
+            for query in queries {
+                let request =
+                    Request::from_json(json!({"query": query, "budgets": {"maxTotalTokens": budget}}))
+                        .expect("a request");
+                build(&view, &request, &context).expect("a pack");
+            }
+        }
+    }
+    let (hits, misses) = counter.lookups();
+    assert!(hits + misses > 200 && hits * 100 >= (hits + misses) * 70, "{hits} of {}", hits + misses);
 }

@@ -1,24 +1,18 @@
-//! A budget account: one total, and limits of categories.
+//! A budget account: one total, and limits of kinds of sources.
 
-use super::{Allocation, BudgetManager, SourceType};
+use indexd_api::sources::SourceType;
 use std::collections::BTreeMap;
 
 /// The error of an allocation that exceeds the free tokens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Full {
-    /// The whole budget has too few free tokens.
-    Total {
-        /// Free tokens.
-        remaining: u64,
-    },
-    /// The category has too few free tokens.
-    Category {
-        /// Free tokens.
-        remaining: u64,
-    },
+    /// The whole budget has too few free tokens: this number.
+    Total(u64),
+    /// The kind has too few free tokens: this number.
+    Category(u64),
 }
 
-/// The account of one budget.
+/// The account of one budget, in tokens.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Ledger {
     total: u64,
@@ -27,38 +21,44 @@ pub struct Ledger {
 }
 
 impl Ledger {
-    /// Creates an account with `total` tokens, and limits for some categories.
+    /// Creates an account with `total` tokens, and limits for some kinds.
     pub fn new(total: u64, limits: BTreeMap<SourceType, u64>) -> Self {
         Self { total, limits, used: BTreeMap::new() }
     }
-}
 
-impl BudgetManager for Ledger {
-    fn remaining(&self) -> u64 {
+    /// Free tokens of the whole budget.
+    pub fn remaining(&self) -> u64 {
         self.total - self.allocated()
     }
 
-    fn allocated(&self) -> u64 {
+    /// Allocated tokens.
+    pub fn allocated(&self) -> u64 {
         self.used.values().sum()
     }
 
-    fn allocate(&mut self, category: SourceType, tokens: u64) -> Result<Allocation, Full> {
-        let used = self.used.get(&category).copied().unwrap_or(0);
-        if let Some(limit) = self.limits.get(&category)
-            && used.saturating_add(tokens) > *limit
-        {
-            return Err(Full::Category { remaining: limit.saturating_sub(used) });
+    /// Allocates tokens.
+    ///
+    /// # Errors
+    /// [`Full`] if the kind or the budget has fewer free tokens.
+    pub fn allocate(&mut self, kind: SourceType, tokens: u64) -> Result<(), Full> {
+        let remaining = self.remaining();
+        let used = self.used.entry(kind).or_default();
+        match self.limits.get(&kind) {
+            Some(limit) if used.saturating_add(tokens) > *limit => {
+                Err(Full::Category(limit.saturating_sub(*used)))
+            }
+            _ if tokens > remaining => Err(Full::Total(remaining)),
+            _ => {
+                *used += tokens;
+                Ok(())
+            }
         }
-        if tokens > self.remaining() {
-            return Err(Full::Total { remaining: self.remaining() });
-        }
-        *self.used.entry(category).or_default() += tokens;
-        Ok(Allocation { category, tokens })
     }
 
-    fn roll_back(&mut self, allocation: Allocation) {
-        let used = self.used.entry(allocation.category).or_default();
-        *used = used.saturating_sub(allocation.tokens);
+    /// Returns allocated tokens.
+    pub fn roll_back(&mut self, kind: SourceType, tokens: u64) {
+        let used = self.used.entry(kind).or_default();
+        *used = used.saturating_sub(tokens);
     }
 }
 
@@ -66,18 +66,18 @@ impl BudgetManager for Ledger {
 mod tests {
     use super::SourceType::{OpenFile, ToolResult};
     use super::*;
-    use crate::contract::ContextBudget;
+    use indexd_api::sources::ContextBudget;
 
-    fn budget(total_tokens: i64, response_reserve: i64, system_reserve: i64) -> ContextBudget {
+    fn budget(total_tokens: u64, response_reserve: i64, system_reserve: i64) -> ContextBudget {
         ContextBudget { total_tokens, response_reserve, system_reserve }
     }
 
     #[test]
     fn should_enforce_total_budget() {
         let mut ledger = Ledger::new(10, BTreeMap::new());
-        assert_eq!(ledger.allocate(OpenFile, 11), Err(Full::Total { remaining: 10 }));
+        assert_eq!(ledger.allocate(OpenFile, 11), Err(Full::Total(10)));
         assert!(ledger.allocate(OpenFile, 10).is_ok());
-        assert_eq!(ledger.allocate(OpenFile, 1), Err(Full::Total { remaining: 0 }));
+        assert_eq!(ledger.allocate(OpenFile, 1), Err(Full::Total(0)));
     }
 
     #[test]
@@ -101,10 +101,10 @@ mod tests {
     #[test]
     fn should_track_allocated_tokens() {
         let mut ledger = Ledger::new(10, BTreeMap::new());
-        let first = ledger.allocate(OpenFile, 4).unwrap();
+        ledger.allocate(OpenFile, 4).unwrap();
         ledger.allocate(ToolResult, 3).unwrap();
         assert_eq!(ledger.allocated(), 7);
-        ledger.roll_back(first);
+        ledger.roll_back(OpenFile, 4);
         assert_eq!(ledger.allocated(), 3);
     }
 
@@ -118,25 +118,25 @@ mod tests {
     #[test]
     fn should_handle_negative_reserve() {
         assert_eq!(budget(100, -50, 10).available(), 90);
-        assert_eq!(budget(-5, 0, 0).available(), 0);
+        assert_eq!(budget(5, 0, 9).available(), 0);
     }
 
     #[test]
     fn should_allocate_by_category() {
         let mut ledger = Ledger::new(10, [(ToolResult, 4)].into());
-        assert_eq!(ledger.allocate(ToolResult, 5), Err(Full::Category { remaining: 4 }));
+        assert_eq!(ledger.allocate(ToolResult, 5), Err(Full::Category(4)));
         ledger.allocate(ToolResult, 4).unwrap();
-        assert_eq!(ledger.allocate(ToolResult, 1), Err(Full::Category { remaining: 0 }));
-        assert_eq!(ledger.allocate(OpenFile, 7), Err(Full::Total { remaining: 6 }));
+        assert_eq!(ledger.allocate(ToolResult, 1), Err(Full::Category(0)));
+        assert_eq!(ledger.allocate(OpenFile, 7), Err(Full::Total(6)));
         assert!(ledger.allocate(OpenFile, 6).is_ok());
     }
 
     #[test]
     fn should_report_remaining_budget() {
         let mut ledger = Ledger::new(10, BTreeMap::new());
-        let taken = ledger.allocate(OpenFile, 4).unwrap();
+        ledger.allocate(OpenFile, 4).unwrap();
         assert_eq!(ledger.remaining(), 6);
-        ledger.roll_back(taken);
+        ledger.roll_back(OpenFile, 4);
         assert_eq!(ledger.remaining(), 10);
     }
 }

@@ -1,62 +1,34 @@
 //! Formats chunks as Markdown: one header for each file with the range of all its chunks, fences that no
-//! content closes, and marks where lines are left out.
+//! content closes, and marks where lines are left out. A custom template replaces it.
 
-use super::{ContextChunk, Formatter, SourceType};
-use crate::error::PackError;
-use crate::render::longest_run;
-use crate::template::Template;
-use indexd_task::paths;
+use super::ContextChunk;
+use indexd_api::PackError;
+use indexd_api::sources::SourceType;
+use indexd_model::markdown::push_path;
+use indexd_pack::template::Template;
+use indexd_task::document::{Run, fenced};
+use indexd_text::TokenCounter;
 use serde_json::json;
-use std::sync::{Mutex, PoisonError};
 
 /// The text between two groups.
 const SEPARATOR: &str = "\n---\n\n";
 
-/// The default format.
-pub struct MarkdownFormatter;
-
-impl Formatter for MarkdownFormatter {
-    fn format(&self, chunks: &[ContextChunk]) -> String {
-        let mut out = String::with_capacity(chunks.iter().map(|c| c.content.len() + 80).sum());
-        for (i, group) in groups(chunks).iter().enumerate() {
-            if i > 0 {
-                out.push_str(SEPARATOR);
-            }
-            write_group(group, &mut out);
-        }
-        out
-    }
+/// Formats chunks, which come best first; no chunks give an empty text. A template sees `chunks`, and the
+/// default format as `text`.
+///
+/// # Errors
+/// Those of [`Template::render`].
+pub fn format(chunks: &[ContextChunk], template: Option<&Template>) -> Result<String, PackError> {
+    let groups: Vec<String> = groups(chunks).iter().map(|group| group_text(group)).collect();
+    let text = groups.join(SEPARATOR);
+    template.map_or(Ok(text.clone()), |t| t.render(&json!({"chunks": chunks, "text": text})))
 }
 
-/// A custom format. The template sees `chunks` and, as `text`, the default format.
-pub struct TemplateFormatter {
-    template: Template,
-    failure: Mutex<Option<PackError>>,
-}
-
-impl TemplateFormatter {
-    /// Parses a template.
-    ///
-    /// # Errors
-    /// As [`Template::new`].
-    pub fn new(text: &str) -> Result<Self, PackError> {
-        Ok(Self { template: Template::new(text)?, failure: Mutex::default() })
-    }
-
-    /// The error of the template if it wrote nothing; available after packing.
-    pub fn failure(&self) -> Option<PackError> {
-        self.failure.lock().unwrap_or_else(PoisonError::into_inner).clone()
-    }
-}
-
-impl Formatter for &TemplateFormatter {
-    fn format(&self, chunks: &[ContextChunk]) -> String {
-        let data = json!({"chunks": chunks, "text": MarkdownFormatter.format(chunks)});
-        self.template.render(&data).unwrap_or_else(|e| {
-            *self.failure.lock().unwrap_or_else(PoisonError::into_inner) = Some(e);
-            String::new()
-        })
-    }
+/// Returns a bound of the tokens that a chunk takes besides its text: header, fence, gap and separator.
+pub fn frame_tokens(chunk: &ContextChunk, counter: &dyn TokenCounter) -> u64 {
+    const SLACK: u64 = 2;
+    let frame = ContextChunk { content: String::new(), ..chunk.clone() };
+    SLACK + u64::from(counter.count_tokens(&(group_text(&[&frame]) + SEPARATOR)))
 }
 
 /// Groups chunks by file, by line, at the rank of the best of them. A chunk without a file is a group of its
@@ -74,32 +46,20 @@ fn groups(chunks: &[ContextChunk]) -> Vec<Vec<&ContextChunk>> {
     out
 }
 
-fn write_group(group: &[&ContextChunk], out: &mut String) {
+fn group_text(group: &[&ContextChunk]) -> String {
     let (first, last) = (group[0], group[group.len() - 1]);
-    let path = first.file_path.as_deref();
-    match path {
+    let mut out = "## ".to_owned();
+    match &first.file_path {
         Some(path) => {
-            let shown: String = path.chars().flat_map(escaped).collect();
-            out.push_str(&format!("## File: {shown} (lines {}-{})\n", first.start_line, last.end_line));
+            out += "File: ";
+            push_path(path, &mut out);
+            out += &format!(" (lines {}-{})\n", first.start_line, last.end_line);
         }
-        None => out.push_str(&format!("## {} {}\n", title(first.source_type), first.source + 1)),
+        None => out += &format!("{} {}\n", title(first.source_type), first.source + 1),
     }
-    let fence = "`".repeat(group.iter().map(|c| longest_run(&c.content) + 1).max().unwrap_or(0).max(3));
-    out.push_str(&format!("{fence}{}\n", path.map_or("", paths::hint)));
-    let mut after = first.start_line;
-    for c in group {
-        if c.start_line > after {
-            let mark = path.map_or("", paths::comment);
-            out.push_str(&format!("{mark}... (lines {after}-{})\n", c.start_line - 1));
-        }
-        out.push_str(&c.content);
-        if !c.content.ends_with('\n') {
-            out.push('\n');
-        }
-        after = c.end_line + 1;
-    }
-    out.push_str(&fence);
-    out.push('\n');
+    let runs = group.iter().map(|c| Run { start: c.start_line, end: c.end_line, text: c.content.clone() });
+    fenced(first.file_path.as_deref(), &runs.collect::<Vec<_>>(), &mut out);
+    out
 }
 
 fn title(kind: SourceType) -> &'static str {
@@ -111,19 +71,14 @@ fn title(kind: SourceType) -> &'static str {
     }
 }
 
-/// Escapes a character of a path, so that it neither ends the line nor counts as markup.
-fn escaped(c: char) -> Vec<char> {
-    if c.is_control() { c.escape_default().collect() } else { vec![c] }
-}
-
 #[cfg(test)]
 mod tests {
-    use super::super::SourceType::{OpenFile, ToolResult};
-    use super::super::packer::tests::piece;
+    use super::super::tests::piece;
+    use super::SourceType::{OpenFile, ToolResult};
     use super::*;
 
     fn text(chunks: &[ContextChunk]) -> String {
-        MarkdownFormatter.format(chunks)
+        format(chunks, None).unwrap()
     }
 
     fn tool(output: &str) -> ContextChunk {
@@ -190,9 +145,7 @@ mod tests {
     #[test]
     fn should_support_custom_templates() {
         let write = |template: &str| {
-            let formatter = TemplateFormatter::new(template)?;
-            let text = (&formatter).format(&[piece("a.go", OpenFile, 7, "x\n"), tool("done\n")]);
-            formatter.failure().map_or(Ok(text), Err)
+            format(&[piece("a.go", OpenFile, 7, "x\n"), tool("done\n")], Some(&Template::new(template)?))
         };
         let each = "{% for c in chunks %}{{ c.filePath or c.sourceType }}:{{ c.startLine }} {{ c.content }}{% endfor %}";
         assert_eq!(write(each), Ok("a.go:7 x\ntoolResult:1 done\n".to_owned()));

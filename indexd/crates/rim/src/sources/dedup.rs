@@ -1,23 +1,21 @@
 //! Removes duplicates: equal texts by their hashes, overlapping ranges of one file by merging.
 
 use super::ranking::compare;
-use super::{ContextChunk, Deduplicator, Excluded, LineRange, SourceType};
+use super::{ContextChunk, Excluded, whole_lines};
+use indexd_api::pack::LineRange;
+use indexd_api::sources::SourceType;
 use indexd_text::TokenCounter;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Keeps the best of equal texts and merges overlapping ranges.
-pub struct ContentDeduplicator;
-
-impl Deduplicator for ContentDeduplicator {
-    fn deduplicate(
-        &self,
-        chunks: Vec<ContextChunk>,
-        counter: &dyn TokenCounter,
-    ) -> (Vec<ContextChunk>, Vec<Excluded>) {
-        let mut gone = Vec::new();
-        let unique = equal(unsaved_first(chunks, &mut gone), &mut gone);
-        (merged(unique, counter, &mut gone), gone)
-    }
+/// Keeps the best of equal texts and merges overlapping ranges. Returns the remaining chunks, best first, and
+/// the removed ones with reasons.
+pub fn deduplicate(
+    chunks: Vec<ContextChunk>,
+    counter: &dyn TokenCounter,
+) -> (Vec<ContextChunk>, Vec<Excluded>) {
+    let mut gone = Vec::new();
+    let unique = equal(unsaved_first(chunks, &mut gone), &mut gone);
+    (merged(unique, counter, &mut gone), gone)
 }
 
 /// If a file is open, chunks of the same lines from other sources are outdated and removed.
@@ -25,7 +23,7 @@ fn unsaved_first(chunks: Vec<ContextChunk>, gone: &mut Vec<Excluded>) -> Vec<Con
     let mut open: BTreeMap<String, BTreeSet<LineRange>> = BTreeMap::new();
     for c in chunks.iter().filter(|c| c.source_type == SourceType::OpenFile) {
         if let Some(path) = &c.file_path {
-            open.entry(path.clone()).or_default().insert(LineRange { start: c.start_line, end: c.end_line });
+            open.entry(path.clone()).or_default().insert(range(c));
         }
     }
     let is_stale = |c: &ContextChunk| {
@@ -107,8 +105,7 @@ fn union(a: &ContextChunk, b: &ContextChunk) -> Option<ContextChunk> {
     if first[offset..offset + shared] != second[..shared] {
         return None;
     }
-    let rest = &second[shared..];
-    let content: String = first.iter().chain(rest).flat_map(|l| [*l, "\n"]).collect();
+    let content = whole_lines(&first) + &whole_lines(&second[shared..]);
     let best = if compare(a, b).is_le() { a } else { b };
     let mut merged_from = if a.merged_from.is_empty() { vec![range(a)] } else { a.merged_from.clone() };
     merged_from.push(range(b));
@@ -133,8 +130,8 @@ fn range(c: &ContextChunk) -> LineRange {
 
 #[cfg(test)]
 mod tests {
-    use super::super::SourceType::{OpenFile, SearchResult, ToolResult};
-    use super::super::packer::tests::{Words, piece};
+    use super::super::tests::{Words, piece};
+    use super::SourceType::{OpenFile, SearchResult, ToolResult};
     use super::*;
 
     fn at(path: &str, score: f64, start: u32, text: &str) -> ContextChunk {
@@ -143,7 +140,7 @@ mod tests {
 
     fn dedup(mut chunks: Vec<ContextChunk>) -> (Vec<ContextChunk>, Vec<&'static str>) {
         chunks.sort_by(compare);
-        let (kept, gone) = ContentDeduplicator.deduplicate(chunks, &Words);
+        let (kept, gone) = deduplicate(chunks, &Words);
         (kept, gone.into_iter().map(|e| e.reason).collect())
     }
 

@@ -1,102 +1,78 @@
 //! Fits ranked chunks into a budget in their order; a chunk that does not fit is skipped.
 
-use super::budget::Full;
-use super::{Allocation, BudgetManager, ContextChunk, Excluded, Selector, Settings, SourceType};
+use super::budget::{Full, Ledger};
+use super::{ContextChunk, Excluded, Settings};
+use indexd_api::sources::SourceType;
 use std::collections::BTreeMap;
 
-/// The result of a selection.
-#[derive(Debug, Default)]
-pub struct Selection {
-    /// The chosen chunks, best first, with their allocations.
-    pub chosen: Vec<(ContextChunk, Allocation)>,
-    /// The excluded chunks.
-    pub excluded: Vec<Excluded>,
+/// Takes chunks in rank order while they fit, `cost` tokens each; with a balance below 100, first within the
+/// share of each kind of source. Returns the chosen ones, best first, and the others with reasons.
+pub fn select(
+    chunks: Vec<ContextChunk>,
+    settings: &Settings,
+    budget: &mut Ledger,
+    cost: &dyn Fn(&ContextChunk) -> u64,
+) -> (Vec<ContextChunk>, Vec<Excluded>) {
+    let is_balanced = settings.balance_percent < 100;
+    let share =
+        (budget.remaining() + budget.allocated()) * u64::from(settings.balance_percent.min(100)) / 100;
+    let mut used: BTreeMap<SourceType, u64> = BTreeMap::new();
+    let mut slots: Vec<(ContextChunk, Result<(), &'static str>)> = Vec::new();
+    for chunk in chunks {
+        let tokens = cost(&chunk);
+        let own = used.entry(chunk.source_type).or_default();
+        let is_over = is_balanced && *own + tokens > share;
+        let taken = if is_over { Err("budget") } else { take(budget, &chunk, tokens) };
+        *own += if taken.is_ok() { tokens } else { 0 };
+        slots.push((chunk, taken));
+    }
+    // Tokens left over by the shares go to the best of the rest.
+    for (chunk, taken) in slots.iter_mut().filter(|(_, taken)| is_balanced && taken.is_err()) {
+        *taken = take(budget, chunk, cost(chunk));
+    }
+    let (mut chosen, mut excluded) = (Vec::new(), Vec::new());
+    for (chunk, taken) in slots {
+        match taken {
+            Ok(()) => chosen.push(chunk),
+            Err(reason) => excluded.push(Excluded { chunk, reason }),
+        }
+    }
+    (chosen, excluded)
 }
 
-/// Takes chunks by rank. With a balance below 100, first within the share of each kind of source.
-pub struct RankSelector<'a>(pub &'a Settings);
-
-impl Selector for RankSelector<'_> {
-    fn select(
-        &self,
-        chunks: Vec<ContextChunk>,
-        budget: &mut dyn BudgetManager,
-        cost: &dyn Fn(&ContextChunk) -> u64,
-    ) -> Selection {
-        let share =
-            (budget.remaining() + budget.allocated()) * u64::from(self.0.balance_percent.min(100)) / 100;
-        let mut used: BTreeMap<SourceType, u64> = BTreeMap::new();
-        let mut slots: Vec<(ContextChunk, Option<Allocation>, &'static str)> = Vec::new();
-        for chunk in chunks {
-            let tokens = cost(&chunk);
-            let own = used.entry(chunk.source_type).or_default();
-            let (given, reason) = if *own + tokens > share && self.0.balance_percent < 100 {
-                (None, "budget")
-            } else {
-                take(budget, &chunk, tokens)
-            };
-            *own += if given.is_some() { tokens } else { 0 };
-            slots.push((chunk, given, reason));
-        }
-        if self.0.balance_percent < 100 {
-            // Tokens left over by the shares go to the best of the rest.
-            for (chunk, given, reason) in slots.iter_mut().filter(|(_, given, _)| given.is_none()) {
-                (*given, *reason) = take(budget, chunk, cost(chunk));
-            }
-        }
-        let mut out = Selection::default();
-        for (chunk, given, reason) in slots {
-            match given {
-                Some(allocation) => out.chosen.push((chunk, allocation)),
-                None => out.excluded.push(Excluded { chunk, reason }),
-            }
-        }
-        out
-    }
-}
-
-fn take(
-    budget: &mut dyn BudgetManager,
-    chunk: &ContextChunk,
-    tokens: u64,
-) -> (Option<Allocation>, &'static str) {
-    match budget.allocate(chunk.source_type, tokens) {
-        Ok(allocation) => (Some(allocation), ""),
-        Err(Full::Category { .. }) => (None, "category"),
-        Err(Full::Total { remaining: 0 }) => (None, "budget"),
-        Err(Full::Total { .. }) => (None, "too-large"),
-    }
+fn take(budget: &mut Ledger, chunk: &ContextChunk, tokens: u64) -> Result<(), &'static str> {
+    budget.allocate(chunk.source_type, tokens).map_err(|full| match full {
+        Full::Category(_) => "category",
+        Full::Total(0) => "budget",
+        Full::Total(_) => "too-large",
+    })
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::SourceType::{OpenFile, SearchResult};
-    use super::super::budget::Ledger;
-    use super::super::packer::tests::piece;
+    use super::super::tests::piece;
+    use super::SourceType::{OpenFile, SearchResult};
     use super::*;
 
     fn chunk(name: &str, kind: SourceType, tokens: u32) -> ContextChunk {
         ContextChunk { token_count: tokens, ..piece(name, kind, 1, "x\n") }
     }
 
-    fn select(
+    fn selected(
         settings: &Settings,
         chunks: Vec<ContextChunk>,
         total: u64,
     ) -> (Vec<String>, Vec<(String, &'static str)>) {
         let name = |c: &ContextChunk| c.file_path.clone().unwrap();
         let mut ledger = Ledger::new(total, settings.category_tokens.clone());
-        let found = RankSelector(settings).select(chunks, &mut ledger, &|c| u64::from(c.token_count));
+        let (chosen, excluded) = super::select(chunks, settings, &mut ledger, &|c| u64::from(c.token_count));
         assert!(ledger.allocated() <= total);
-        (
-            found.chosen.iter().map(|(c, _)| name(c)).collect(),
-            found.excluded.iter().map(|e| (name(&e.chunk), e.reason)).collect(),
-        )
+        (chosen.iter().map(name).collect(), excluded.iter().map(|e| (name(&e.chunk), e.reason)).collect())
     }
 
     fn plain(sizes: &[u32], total: u64) -> (Vec<String>, Vec<(String, &'static str)>) {
         let chunks = sizes.iter().enumerate().map(|(i, n)| chunk(&i.to_string(), OpenFile, *n)).collect();
-        select(&Settings::default(), chunks, total)
+        selected(&Settings::default(), chunks, total)
     }
 
     #[test]
@@ -141,11 +117,11 @@ mod tests {
             out.extend((0..2).map(|i| chunk(&format!("s{i}"), SearchResult, 25)));
             out
         };
-        assert_eq!(select(&Settings::default(), all(), 100).0, ["o0", "o1", "o2", "o3"]);
+        assert_eq!(selected(&Settings::default(), all(), 100).0, ["o0", "o1", "o2", "o3"]);
         let balanced = Settings { balance_percent: 50, ..Settings::default() };
-        assert_eq!(select(&balanced, all(), 100).0, ["o0", "o1", "s0", "s1"]);
+        assert_eq!(selected(&balanced, all(), 100).0, ["o0", "o1", "s0", "s1"]);
         assert_eq!(
-            select(&balanced, all(), 125).0,
+            selected(&balanced, all(), 125).0,
             ["o0", "o1", "o2", "s0", "s1"],
             "what is left over is used"
         );
@@ -171,7 +147,7 @@ mod tests {
     fn limits_of_a_kind_hold_beside_the_total() {
         let limited = Settings { category_tokens: [(OpenFile, 4)].into(), ..Settings::default() };
         let (chosen, excluded) =
-            select(&limited, vec![chunk("a", OpenFile, 5), chunk("b", SearchResult, 5)], 10);
+            selected(&limited, vec![chunk("a", OpenFile, 5), chunk("b", SearchResult, 5)], 10);
         assert_eq!((chosen, excluded), (vec!["b".to_owned()], vec![("a".to_owned(), "category")]));
     }
 }
