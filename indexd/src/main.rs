@@ -16,10 +16,10 @@ use std::process::{Command, ExitCode, Stdio};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// Gives pages back to the system after a build; the C library's allocator keeps them. The parsers,
-/// LMDB and zstd are C and use it as well, which makes parsing a tenth faster. With its version 2
-/// the peak of a build is a tenth to a fifth lower than with version 3, in no more time, and no option
-/// has to be set.
+/// The allocator, which gives pages back to the system after a build; that of the C library keeps them. The
+/// parsers, LMDB and zstd are C and use it as well, which makes parsing a tenth faster. With its version 2
+/// the peak of a build is a tenth to a fifth lower than with version 3, in no more time, and no option has to
+/// be set.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
@@ -61,8 +61,8 @@ fn main() -> ExitCode {
     let args = Args::parse();
     #[cfg(unix)]
     rustix::process::umask(rustix::fs::Mode::RWXG | rustix::fs::Mode::RWXO);
-    // The allocator asks for huge pages, which cost a process that lives beside others more memory
-    // and more clearing of it than they save here. A kernel without them is as good.
+    // The allocator asks for huge pages. A background process pays more for them in memory and in clearing it
+    // than they save here. A kernel without them is as good.
     #[cfg(target_os = "linux")]
     rustix::thread::disable_transparent_huge_pages(true).ok();
     let result = match &args {
@@ -113,8 +113,8 @@ fn config(dirs: &Dirs) -> Result<Config, ErrorObject> {
         .map_err(|e| convert::config_error(&e))
 }
 
-/// Leaves a process behind that belongs to no terminal, and waits until it answers. That process
-/// is started twice removed from the caller, so that it is nobody's child in the end.
+/// Starts a process without a terminal, and waits until it answers. It is started by a child that ends, so
+/// that it does not remain a child of the caller.
 fn detach() -> Result<(), ErrorObject> {
     let dirs = dirs()?;
     let unavailable = |what: String| ErrorObject::new(ErrorCode::DaemonUnavailable, what);
@@ -179,7 +179,7 @@ fn serve(args: &Args) -> Result<(), ErrorObject> {
     }
     let lock = match Lock::take(&dirs) {
         Ok(lock) => lock,
-        // Whoever wants a daemon has one.
+        // A daemon runs already, which is the aim.
         Err(StartError::Running) if args.detached => return Ok(()),
         Err(StartError::Running) if args.stdio => return bridge(&dirs.of_the_daemon()),
         Err(e) => return Err(start_error(&e)),
@@ -203,8 +203,8 @@ fn serve(args: &Args) -> Result<(), ErrorObject> {
         idle_exit,
     };
     let server = Server::new(Arc::new(engine), identity);
-    // One thread serves all sockets: it only passes lines on, and each change of threads on the way of
-    // a request costs more than what is done there.
+    // One thread serves all sockets: it only passes lines on, and each change of threads on the way of a
+    // request costs more than the work there.
     let runtime = tokio::runtime::Builder::new_current_thread()
         .max_blocking_threads(THREADS_MAX)
         .thread_keep_alive(THREAD_KEPT)
@@ -277,8 +277,8 @@ fn bridge(dirs: &Dirs) -> Result<(), ErrorObject> {
     result.map_err(broken)
 }
 
-/// Says to the daemon that no more requests come; its answers still do. The stream's own `shutdown`
-/// does nothing.
+/// Returns a function that tells the daemon that no more requests come; its answers still do. The stream's
+/// own `shutdown` does nothing.
 #[cfg(unix)]
 fn end_input(
     stream: &interprocess::local_socket::tokio::Stream,
@@ -296,8 +296,8 @@ fn end_input(
     Ok(|| Ok(()))
 }
 
-/// Time without a request after which the daemon ends: as configured, and soon where the
-/// environment says CI and nothing is configured.
+/// Returns the time without a request after which the daemon ends: as configured, or a short time if nothing
+/// is configured and the environment variable `CI` is set.
 fn idle_exit(config: &Config) -> Option<Duration> {
     let is_ci = std::env::var_os("CI").is_some_and(|v| !v.is_empty() && v != "false" && v != "0");
     let is_default = config.origin("daemon.idle_exit_s") == indexd::config::Origin::Default;

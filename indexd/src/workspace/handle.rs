@@ -1,5 +1,5 @@
-//! One repository root as requests see it. Its event loop starts with the first need and ends when
-//! nobody has asked for long; the handle stays.
+//! One repository root as requests see it. Its event loop starts when it is first needed and ends after a
+//! long time without requests; the handle stays.
 
 use super::head::{AtHead, HeadBlobs};
 use super::indexing::build::BuildError;
@@ -23,11 +23,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-/// How often a waiting request asks whether it is still wanted and tells how far the work has come.
+/// Interval at which a waiting request checks for cancellation and reports progress.
 const POLL: Duration = Duration::from_millis(50);
-/// Time in which an index that was closed is open again, however large.
+/// Time within which a closed index of any size is open again.
 const OPEN_TIME: Duration = Duration::from_secs(30);
-/// Names of skipped files shown in status.
+/// Maximum of names of skipped files shown in status.
 const SKIPPED_SHOWN: usize = 20;
 
 /// A repository root that is being indexed.
@@ -47,7 +47,7 @@ type Settings = (Config, Vec<String>);
 struct Running {
     driver: Option<(Sender<Event>, JoinHandle<()>)>,
     is_closed: bool,
-    /// When a request came last.
+    /// Time of the last request.
     asked_at: Option<Instant>,
 }
 
@@ -68,15 +68,15 @@ impl Workspace {
 
     /// Waits until every change made before this call is in the index.
     ///
-    /// While the first index is being built (or an index is being opened) the deadline does not
-    /// count: the request waits, with progress, until it is there or `cancel` says so; then it has
-    /// as long as it had at first. A deadline that has passed already means "do not wait": the answer
-    /// comes at once, [`WorkspaceError::Building`] when there is no index. `cancel` is asked and
-    /// `progress` told about every 50 ms.
+    /// While the first index is being built (or an index is being opened) the deadline does not count: the
+    /// request waits, with progress, until the index is there or `cancel` returns true; then it has the full
+    /// time of the deadline again. A deadline in the past means "do not wait": the call returns at once, with
+    /// [`WorkspaceError::Building`] when there is no index. `cancel` and `progress` are called about every 50
+    /// ms.
     ///
     /// # Errors
-    /// `Building`, `Cancelled`, `Failed` without an index to read, `Closed`, `Io`. A deadline that
-    /// passes is no error: the answer says that the index is not known to be fresh.
+    /// `Building`, `Cancelled`, `Failed` without an index to read, `Closed`, `Io`. A deadline that passes is
+    /// not an error: the answer then reports that the index is not known to be fresh.
     pub fn wait_fresh(
         &self,
         deadline: Instant,
@@ -103,7 +103,7 @@ impl Workspace {
                 match answer.recv_timeout(POLL.min(deadline.saturating_duration_since(Instant::now()))) {
                     Ok(Answer::Is(freshness)) => return Ok(freshness),
                     Ok(Answer::Failed { code, hint }) => return Err(WorkspaceError::Failed { code, hint }),
-                    // The loop ended between our finding it and its hearing us: start another.
+                    // The loop ended before it received the event: start another.
                     Err(RecvTimeoutError::Disconnected) => break,
                     Err(RecvTimeoutError::Timeout) => {}
                 }
@@ -125,9 +125,9 @@ impl Workspace {
         }
     }
 
-    /// Lays what an imported index says over the index, in place of what was imported before, and
-    /// waits until that is done; no overlays take an import back. It stays in force through edits,
-    /// restarts and rebuilds, for each file while its content is the one that the overlay is for.
+    /// Replaces the imported overlays and waits until they are applied. An empty set removes the import. An
+    /// import stays in force through edits, restarts and rebuilds; each overlay applies while its file has
+    /// the content that the overlay was made for.
     ///
     /// # Errors
     /// `Cancelled`, `Failed`, `Closed`, `Io`.
@@ -140,7 +140,7 @@ impl Workspace {
         self.ask(|reply| Event::Import(Import { overlays, reply }), cancel, progress)
     }
 
-    /// Sends an event to the event loop and waits until it is dealt with.
+    /// Sends an event to the event loop and waits until it is handled.
     fn ask(
         &self,
         event: impl FnOnce(Sender<()>) -> Event,
@@ -167,7 +167,7 @@ impl Workspace {
         }
     }
 
-    /// What can be said without waiting.
+    /// Returns the freshness as far as it is known without waiting.
     fn now(&self) -> Result<Freshness, WorkspaceError> {
         if self.shared.store().is_some() {
             return Ok(self.shared.not_fresh());
@@ -181,7 +181,7 @@ impl Workspace {
         }
     }
 
-    /// The committed state as it is now, for one request. Opens the index when it was closed.
+    /// Returns the committed state as it is now, for one request. Opens the index if it was closed.
     ///
     /// # Errors
     /// `Building` before the first index is complete, `Failed` without an index, `Closed`, `Store`.
@@ -194,9 +194,9 @@ impl Workspace {
         Ok(store.snapshot()?)
     }
 
-    /// The committed state as it would be if `texts` were saved, for one request. Nothing is committed,
-    /// nobody writes to the index while it lives, and it must be dropped on this thread. Paths must be
-    /// ones that the index would hold.
+    /// Returns the committed state as it would be if `texts` were saved, for one request. Nothing is
+    /// committed and the index is not written while the snapshot lives. It must be dropped on this thread.
+    /// Paths must be ones that the index would hold.
     ///
     /// # Errors
     /// Those of [`Workspace::snapshot`], `Cancelled`, `Io` when the root cannot be opened.
@@ -224,8 +224,8 @@ impl Workspace {
         })
     }
 
-    /// Copies the index compactly and waits until the copy is in place. Gives the bytes of the index
-    /// before and after.
+    /// Copies the index compactly and waits until the copy is in place. Returns the bytes of the index before
+    /// and after.
     ///
     /// # Errors
     /// `Cancelled`, `Failed`, `Closed`, `Io`.
@@ -235,14 +235,14 @@ impl Workspace {
         Ok((before, folder_bytes(&self.setup.engine.home)))
     }
 
-    /// When a request came last, if the event loop runs.
+    /// Returns the time of the last request, if the event loop runs.
     pub fn asked_at(&self) -> Option<Instant> {
         let running = self.running();
         let runs = running.driver.as_ref().is_some_and(|(_, thread)| !thread.is_finished());
         running.asked_at.filter(|_| runs)
     }
 
-    /// Where it is in its life.
+    /// Returns the current state of the workspace.
     pub fn state(&self) -> WorkspaceState {
         self.shared.condition().state
     }
@@ -278,17 +278,17 @@ impl Workspace {
         }
     }
 
-    /// What keeps the index from following the tree: a stable word, and what to do next.
+    /// Returns the reason why the index does not follow the tree: a stable word, and a hint for the user.
     pub fn failure(&self) -> Option<(&'static str, String)> {
         failure_of(self.state())
     }
 
-    /// Whether the index holds no file.
+    /// Returns true if the index holds no file.
     pub fn holds_nothing(&self) -> bool {
         self.shared.condition().n_files == 0
     }
 
-    /// What leaves every file out, where something does, as a sentence.
+    /// Returns a sentence about the rule that leaves every file out, if there is one.
     pub fn emptied_by(&self) -> Option<String> {
         let (config, _) = self.settings();
         crate::workspace::why::emptied_by(&self.setup.engine.root, &config.index_exclude)
@@ -300,9 +300,9 @@ impl Workspace {
         (n_files > 0).then_some(ImportStatus { tool, n_files, n_stale })
     }
 
-    /// The name that stands for the repository wherever it lies: the one configured, the module or
-    /// project name of its manifest, or the folder's. A function of the snapshot, the settings and
-    /// the root, so that equal states of the index have one name.
+    /// Returns the name of the repository, independent of its location: the configured one, the module or
+    /// project name of its manifest, or the name of the folder. It is a function of the snapshot, the
+    /// settings and the root, so that equal states of the index have one name.
     pub fn repo_id_in(&self, snapshot: &Snapshot, config: &Config) -> String {
         self.name(config, |manifest| {
             let interface = snapshot.interface(snapshot.file_by_path(manifest)?);
@@ -310,7 +310,7 @@ impl Workspace {
         })
     }
 
-    /// The same by the manifests on disk: status needs no index.
+    /// Returns the name of the repository by the manifests on disk: status needs no index.
     pub(super) fn repo_id(&self) -> String {
         self.name(&self.config(), |manifest| package_on_disk(&self.setup.engine.root, manifest))
     }
@@ -327,13 +327,13 @@ impl Workspace {
         &self.setup.engine.root
     }
 
-    /// The settings in force: the user's, narrowed by the repository's as it is now. A file that is
-    /// refused narrows nothing, and status says so.
+    /// Returns the settings in force: the user's, narrowed by the repository's current ones. A file that is
+    /// refused narrows nothing; status reports it.
     pub fn config(&self) -> Config {
         self.settings().0
     }
 
-    /// The settings in force, and sentences about what of the repository's is not used. Its files are read
+    /// Returns the settings in force, and sentences about those of the repository that are not used. Its files are read
     /// when the workspace is first asked and when one of them has changed.
     pub fn settings(&self) -> Settings {
         let (user, root) = (&self.setup.engine.config, &self.setup.engine.root);
@@ -352,7 +352,8 @@ impl Workspace {
         settings
     }
 
-    /// Tells of paths whether `snapshot` holds exactly what the HEAD that it names has there.
+    /// Returns a check that tells, by path, if `snapshot` holds exactly the content of the HEAD that it
+    /// names.
     pub fn at_head<'s>(&'s self, snapshot: &'s Snapshot) -> AtHead<'s> {
         self.head.of(snapshot)
     }
@@ -369,7 +370,7 @@ impl Workspace {
         }
     }
 
-    /// Has the event loop, if it runs, let go of what is only kept for later requests.
+    /// Makes a running event loop release everything that is kept only for later requests.
     pub fn let_go(&self) {
         if let Some((sender, _)) = &self.running().driver {
             // The loop may have ended.
@@ -377,7 +378,7 @@ impl Workspace {
         }
     }
 
-    /// The way to the event loop, which is started when it does not run.
+    /// Returns the channel to the event loop, which is started when it does not run.
     fn sender(&self) -> Result<Sender<Event>, WorkspaceError> {
         self.setup.pressure.check_at_times();
         let mut running = self.running();
@@ -423,7 +424,7 @@ fn failure_of(state: WorkspaceState) -> Option<(&'static str, String)> {
     }
 }
 
-/// Manifests that name a module or a project, the most telling first.
+/// Manifests that name a module or a project, the most informative first.
 const MANIFESTS: [&str; 5] = ["go.mod", "pyproject.toml", "setup.cfg", "Cargo.toml", "package.json"];
 
 fn package_on_disk(root: &Path, manifest: &str) -> Option<String> {

@@ -38,7 +38,7 @@ impl HeadBlobs {
         AtHead { blobs: self, snapshot, head: snapshot.head(), repository: OnceCell::new() }
     }
 
-    /// What is known of the files of a commit, which may be nothing yet.
+    /// Returns the known answers for the files of a commit; there may be none yet.
     fn known(&self, head: &str) -> MutexGuard<'_, Known> {
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         if known.head != head || known.files.len() >= KNOWN_MAX {
@@ -49,8 +49,8 @@ impl HeadBlobs {
     }
 }
 
-/// A repository that was opened when HEAD named a commit, which is still the one asked about. What an
-/// id stands for never changes, so it may stay open.
+/// A repository that was opened when HEAD named the commit that is still asked about. The object of an id
+/// never changes, so the repository may stay open.
 struct Open {
     root: PathBuf,
     head: String,
@@ -72,8 +72,8 @@ thread_local! {
     static LAST: RefCell<Option<Open>> = const { RefCell::new(None) };
 }
 
-/// What one request asks. The repository is opened for the first file that nothing is known of, which
-/// costs more than to look up all that a pack shows, and kept for the next request on this thread.
+/// The check of one request. The repository is opened for the first file without a known answer, which costs
+/// more than to look up all files of a pack, and is kept for the next request on this thread.
 pub struct AtHead<'s> {
     blobs: &'s HeadBlobs,
     snapshot: &'s Snapshot,
@@ -90,10 +90,10 @@ impl Drop for AtHead<'_> {
 }
 
 impl AtHead<'_> {
-    /// Whether the snapshot holds exactly what the commit that it names as HEAD has at `path`: a
-    /// function of the two, wherever HEAD is by now. The bytes decide, also where the index holds another
-    /// text of them: without secrets, or decoded. Every file counts as different when the repository cannot
-    /// be read.
+    /// Returns true if the snapshot holds exactly the content that the commit recorded as HEAD has at `path`.
+    /// The answer depends on these two alone, not on the present HEAD. The bytes of the file decide, even if
+    /// the index holds another text of them (decoded, or without secrets). Every file counts as different
+    /// when the repository cannot be read.
     pub fn holds(&self, path: &str) -> bool {
         if self.head == "none" {
             return false;

@@ -1,15 +1,15 @@
 //! Workspaces: repository roots that are being indexed, each kept in step with its tree.
 //!
-//! Rooms, in reading order; a room uses those before it:
+//! Modules, in reading order; a module uses only those before it:
 //!
-//! - `tree`: which paths belong to the set, what lies there, and what changed since the last look.
-//! - `noticing`: which paths may have changed, and the proof that nothing is missing.
-//! - `indexing`: how a change set becomes one commit; the first build; what indexes share.
+//! - `tree`: the paths that belong to the set, the files there, and the changes since the last look.
+//! - `noticing`: the paths that may have changed, and the proof that nothing is missing.
+//! - `indexing`: the steps from a change set to one commit; the first build; state shared by indexes.
 //! - `life`: the event loop of one workspace, its failures, and the memory of all of them.
 //!
-//! Beside them: `status` (what a workspace says of itself), `handle` (a workspace as requests see it),
-//! `registry` (all workspaces), `head` (which files are as HEAD has them), `why` (why a path is in the
-//! set or not) and `threads`. Everything here may block: callers run it on a pool.
+//! Other files: `status` (the state that a workspace reports), `handle` (a workspace as requests see it),
+//! `registry` (all workspaces), `head` (files that are unchanged since HEAD), `why` (the reason why a path is
+//! in the set or not) and `threads`. Everything here may block: callers run it on a pool.
 
 pub mod handle;
 pub mod head;

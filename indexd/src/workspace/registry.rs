@@ -22,7 +22,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, MutexGuard, PoisonError};
 use std::time::SystemTime;
 
-/// Files that make a folder a project where no version control is.
+/// Files that make a folder a project where there is no version control.
 const MANIFESTS: [&str; 8] = [
     "go.mod",
     "go.work",
@@ -49,8 +49,8 @@ pub struct Registry {
     sharing: Option<Arc<Sharing>>,
 }
 
-/// Ignores all that a folder of ours holds, as tools do with their caches. A workspace that has it
-/// inside, as a home folder has, would else index its own index, and each commit would be an edit.
+/// Ignores everything in a folder of ours, as tools do with their caches. Otherwise a workspace that contains
+/// it, as a home folder does, would index its own index, and each commit would be an edit.
 fn leave_out(dir: &Path) -> std::io::Result<()> {
     let path = dir.join(".gitignore");
     if path.exists() { Ok(()) } else { fs::write(path, "*\n") }
@@ -87,7 +87,8 @@ impl Registry {
     /// Registers exactly this root and starts building or catching up in the background.
     ///
     /// # Errors
-    /// `NotFound`, `Permission`, `TooBroad` for `/`, `Odd` for `/proc` and its kin, `Io` when the list cannot be written.
+    /// `NotFound`, `Permission`, `TooBroad` for `/`, `Odd` for `/proc` and similar, `Io` when the list cannot
+    /// be written.
     pub fn add(&self, root: &Path) -> Result<Arc<Workspace>, WorkspaceError> {
         let root = canonical(root)?;
         if root.parent().is_none() {
@@ -112,7 +113,8 @@ impl Registry {
         Ok(workspace)
     }
 
-    /// Why a folder cannot be a repository: files there are made up by the system, or are our own.
+    /// Returns the reason why a folder cannot be a repository: its files are made up by the system, or are
+    /// our own.
     fn oddness(&self, root: &Path) -> Option<&'static str> {
         let own = [&self.dirs.cache, &self.dirs.state, &self.dirs.runtime];
         let is_own = |dir: &&PathBuf| fs::canonicalize(dir).is_ok_and(|dir| root.starts_with(dir));
@@ -144,12 +146,12 @@ impl Registry {
         self.add(&root)
     }
 
-    /// The root of the workspace that a folder belongs to.
+    /// Returns the root of the workspace that a folder belongs to.
     ///
-    /// The root is the nearest folder from there upwards that is registered or the top of a repository,
-    /// else the topmost one with a manifest, else the folder itself; never `/` nor the home folder. With
-    /// `exact` the folder itself is the root, unless it is a part of a repository: who asks about a part
-    /// does not split it. [`Registry::add`] does.
+    /// The root is the nearest folder from there upwards that is registered or the top of a repository, else
+    /// the topmost one with a manifest, else the folder itself; never `/` nor the home folder. With `exact`
+    /// the folder itself is the root, unless it is a part of a repository: asking about a part does not split
+    /// it. [`Registry::add`] does.
     ///
     /// # Errors
     /// `NotFound`, `Permission`; `TooBroad` when nothing but `/` or the home folder is left.
@@ -204,8 +206,8 @@ impl Registry {
         Ok(())
     }
 
-    /// Removes the indexes that `collect` names, or only tells of them; sorted by folder. What is open
-    /// and was asked for stays.
+    /// Removes the indexes that `collect` selects, or with `is_dry` only lists them; sorted by folder.
+    /// Indexes that are open and were asked for stay.
     pub fn gc(&self, collect: Collect, is_dry: bool) -> Vec<Collected> {
         let now = SystemTime::now();
         let all: Vec<Arc<Workspace>> = self.lock().values().cloned().collect();
@@ -240,7 +242,7 @@ impl Registry {
         found
     }
 
-    /// Removes what parked indexes were told from that are gone.
+    /// Removes the bases whose parked indexes are gone.
     fn collect_bases(&self) {
         let homes = self.dirs.cache.join(FORMAT_FOLDER);
         self.sharing.iter().for_each(|sharing| sharing.bases.collect(&homes));
@@ -306,10 +308,10 @@ impl Registry {
     }
 }
 
-/// Indexes of another layout lie elsewhere, so that two versions do not quarrel.
+/// Indexes of another layout are in another folder, so that two versions do not conflict.
 const FORMAT_FOLDER: &str = "v1";
 
-/// Holds what parked indexes are told from, in the cache folder.
+/// Name of the folder for the bases of parked indexes, in the cache folder.
 const BASES_FOLDER: &str = "bases";
 
 /// Bytes of indexes that are parked when the daemon ends; the others are closed. 40 of 7 MB took 3 s in a
@@ -332,9 +334,9 @@ pub fn folder_name(root: &Path) -> String {
     format!("{}-{}", plain.trim_start_matches('.'), &hash[..16])
 }
 
-/// The roots in a list. Of one that is not as it was written, those are left that `has_index`: a root that
-/// was cut is a folder above it, to which all in it would belong. A list that cannot be read is moved
-/// aside. A root that is left out is registered again when it is asked for.
+/// Returns the roots in a list. Of a damaged list, only the roots that `has_index` accepts are kept: a
+/// truncated root is a folder above the real one, to which everything in it would belong. A list that cannot
+/// be read is moved aside. A root that is left out is registered again when it is asked for.
 fn registered(list: &Path, has_index: impl Fn(&Path) -> bool) -> Vec<PathBuf> {
     let bytes = match fs::read(list) {
         Ok(bytes) => bytes,
@@ -354,7 +356,7 @@ fn registered(list: &Path, has_index: impl Fn(&Path) -> bool) -> Vec<PathBuf> {
     lines.filter(|root| root.is_absolute() && (is_whole || has_index(root))).collect()
 }
 
-/// What the last line of the list begins with; the hash of all before it follows.
+/// Start of the last line of the list; the hash of all lines before it follows.
 const SUM: &str = "sum ";
 
 /// The path with these bytes.
@@ -375,7 +377,7 @@ fn root_of(cwd: &Path, home: &Path, is_registered: impl Fn(&Path) -> bool) -> Op
     let registered = cwd.ancestors().find(|d| is_registered(d));
     let nearest = registered.max(repository_around(cwd).filter(allowed));
     let is_project = |dir: &&Path| MANIFESTS.iter().any(|n| dir.join(n).symlink_metadata().is_ok());
-    // Below the home folder all is the user's own; elsewhere a stray manifest may be anybody's.
+    // Below the home folder everything is the user's own; elsewhere a stray manifest may belong to anyone.
     let mut own = cwd.ancestors().take_while(|dir| allowed(dir));
     let project = || match cwd.starts_with(home) {
         true => own.filter(is_project).last(),
@@ -392,7 +394,7 @@ fn canonical(dir: &Path) -> Result<PathBuf, WorkspaceError> {
 fn io_error(what: &'static str, path: &Path, source: std::io::Error) -> WorkspaceError {
     let path = path.to_owned();
     match source.kind() {
-        // What cannot be a name, or is longer than one may be, is no folder either.
+        // An invalid or too long name is not a folder either.
         ErrorKind::NotFound
         | ErrorKind::NotADirectory
         | ErrorKind::InvalidInput

@@ -1,8 +1,8 @@
-//! What a workspace says about itself, and how it fails.
+//! The state that a workspace reports, and its failures.
 
 use std::path::PathBuf;
 
-/// How far a phase of work has come.
+/// The progress of a phase of work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Progress {
     /// `scan`, `parse`, `seal`, `link`, `write` or `update`.
@@ -13,7 +13,7 @@ pub struct Progress {
     pub total: u64,
 }
 
-/// How well the index follows the tree at the moment of an answer.
+/// The freshness of the index at the moment of an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Freshness {
     /// Every change saved before the request is in the index.
@@ -22,11 +22,11 @@ pub struct Freshness {
     pub generation: u64,
     /// Paths known to be dirty and not processed.
     pub pending: u64,
-    /// How that is known: `cookie`, `scan`, `build`, or `none` when it is not.
+    /// The source of that knowledge: `queue`, `cookie`, `scan`, or `none` when it is not known.
     pub how: &'static str,
 }
 
-/// Where a workspace is in its life.
+/// The state of a workspace.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum WorkspaceState {
     /// Registered, its index not open; the next request opens it.
@@ -41,7 +41,7 @@ pub enum WorkspaceState {
     Failed {
         /// A stable word: `disk-full`, `root-gone`, `permission`, `corrupt`, `config`, `internal`.
         code: &'static str,
-        /// What to do next.
+        /// Advice to the user.
         hint: String,
     },
 }
@@ -59,16 +59,16 @@ impl WorkspaceState {
     }
 }
 
-/// Why a workspace cannot do what was asked.
+/// The reason why a workspace cannot serve a request.
 #[derive(Debug, thiserror::Error)]
 pub enum WorkspaceError {
-    /// The path does not exist or is no folder.
+    /// The path does not exist or is not a folder.
     #[error("no such folder: {0}")]
     NotFound(PathBuf),
     /// `/` or the home folder: never a workspace unless named exactly, and `/` not even then.
     #[error("{0} is too broad to be a workspace")]
     TooBroad(PathBuf),
-    /// A folder without a sign of a project, which nobody has asked to index.
+    /// A folder without a sign of a project, which the user has not asked to index.
     #[error("{0} does not look like a project")]
     Unmarked(PathBuf),
     /// A folder that holds no repository, whatever is in it.
@@ -85,9 +85,9 @@ pub enum WorkspaceError {
     /// The folder or its index may not be read or written.
     #[error("no permission for {path}")]
     Permission {
-        /// What was opened.
+        /// The path that was opened.
         path: PathBuf,
-        /// What the system said.
+        /// The error of the system.
         #[source]
         source: std::io::Error,
     },
@@ -102,7 +102,7 @@ pub enum WorkspaceError {
     Failed {
         /// See [`WorkspaceState::Failed`].
         code: &'static str,
-        /// What to do next.
+        /// Advice to the user.
         hint: String,
     },
     /// The workspace was removed or the daemon stops.
@@ -114,11 +114,11 @@ pub enum WorkspaceError {
     /// The system refused.
     #[error("{what}: {path}")]
     Io {
-        /// What was being done.
+        /// The operation that failed.
         what: &'static str,
         /// On what.
         path: PathBuf,
-        /// What the system said.
+        /// The error of the system.
         #[source]
         source: std::io::Error,
     },

@@ -7,7 +7,7 @@ use std::fs;
 use std::io::ErrorKind;
 use std::path::Path;
 
-/// What the scan makes of a path.
+/// The treatment of a path by the scan.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Place {
     /// A regular file of the set.
@@ -26,14 +26,14 @@ pub enum Place {
     Special,
     /// On another file system.
     OtherFileSystem,
-    /// Nothing is there, or a file stands where a folder would have to.
+    /// Nothing is there, or a file is in the place of a folder.
     Missing,
     /// The system does not let one look.
     Unreadable,
 }
 
-/// What the scan makes of `rel` below `root`, and the path that decides it: `rel` or a folder above
-/// it. Without anything of that name, a rule that would leave it out still counts, as for a file.
+/// Returns the treatment of `rel` below `root`, and the path that decides it: `rel` or a folder above it. If
+/// nothing of that name exists, a rule that would leave it out still counts, as for a file.
 pub fn place(root: &Path, excludes: &[String], rel: &str) -> (Place, String) {
     let mut layer = Layer::top(root, excludes);
     let mut at = String::new();
@@ -66,7 +66,7 @@ pub fn place(root: &Path, excludes: &[String], rel: &str) -> (Place, String) {
             Ok(meta) if meta.is_file() => Place::File,
             Ok(_) => Place::Special,
             Err(e) if e.kind() == ErrorKind::PermissionDenied => Place::Unreadable,
-            // Rules further down may still leave out what would stand there.
+            // Rules further down may still leave out a path that does not exist.
             Err(_) if names.peek().is_some() => continue,
             Err(_) => Place::Missing,
         };
@@ -77,8 +77,8 @@ pub fn place(root: &Path, excludes: &[String], rel: &str) -> (Place, String) {
 /// Entries of a root that are looked at for what leaves all of them out.
 const ENTRIES_MAX: usize = 1_000;
 
-/// What leaves out every entry of `root`, as a sentence; `None` where something is in the set, or nothing is
-/// there. The rule is that of the first entry by name.
+/// Returns the rule that leaves out every entry of `root`, as a sentence; `None` if something is in the set,
+/// or nothing is there. The rule is that of the first entry by name.
 pub fn emptied_by(root: &Path, excludes: &[String]) -> Option<String> {
     let entries = fs::read_dir(root).ok()?.flatten().take(ENTRIES_MAX);
     let mut names: Vec<String> = entries.filter_map(|e| e.file_name().into_string().ok()).collect();
@@ -109,7 +109,7 @@ fn device_of(_dir: &Path) -> Option<u64> {
 mod tests {
     use super::*;
 
-    /// What stands in the way of `rel`, in a tree of files by path and text.
+    /// Checks the reason why `rel` is left out, in a tree of files by path and text.
     #[track_caller]
     fn check(files: &[(&str, &str)], rel: &str, want: &str) {
         let tmp = tempfile::tempdir().unwrap();

@@ -77,7 +77,7 @@ impl<'s> Builder<'s> {
         ExprId(self.exprs.len() as u32 - 1)
     }
 
-    /// Adds an expression that is no use by itself.
+    /// Adds an expression that is not a use by itself.
     pub fn node(&mut self, node: Node, at: u32) -> ExprId {
         self.expr(node, at, Role::None)
     }
@@ -119,7 +119,7 @@ impl<'s> Builder<'s> {
         BindingId(self.bindings.len() as u32 - 1)
     }
 
-    /// Says where a binding stands and what it is, when it was used before.
+    /// Sets the place and the kind of a binding that was used before.
     pub fn place(&mut self, binding: BindingId, at: u32, scope: DefIdx, kind: BindingKind) {
         if let Some(b) = self.bindings.get_mut(binding.index()) {
             (b.at, b.scope, b.kind) = (at, scope, kind);
@@ -144,7 +144,7 @@ impl<'s> Builder<'s> {
         (b.name, b.at, b.scope, b.kind)
     }
 
-    /// Where identifiers stand that something so far tells of: uses, local names, definitions.
+    /// Returns the places of identifiers that are recorded so far: uses, local names, definitions.
     pub fn known_places(&self) -> FxHashSet<u32> {
         let is_told = |e: &&Expr| {
             let is_local = matches!(e.node, Node::Name { binding, .. } if binding != BindingId::NONE);
@@ -155,7 +155,7 @@ impl<'s> Builder<'s> {
         uses.chain(bindings).chain(self.defs.iter().map(|d| d.name_span.start)).collect()
     }
 
-    /// How many expressions there are; the next one gets this number.
+    /// Returns the number of expressions; the next one gets this number.
     pub fn n_exprs(&self) -> u32 {
         self.exprs.len() as u32
     }
@@ -198,12 +198,12 @@ impl<'s> Builder<'s> {
         DefIdx(self.defs.len() as u32 - 1)
     }
 
-    /// Ends the file. `keys` names, given the finished interface, the entries others find:
-    /// `(key, definition)`; `DefIdx::NONE` stands for the file, with a digest over its imports,
-    /// exports and package clause. Returns the interface and the body.
+    /// Ends the file. `keys` returns, given the finished interface, the entries for other files: `(key,
+    /// definition)`; `DefIdx::NONE` means the file, with a digest over its imports, exports and package
+    /// clause. Returns the interface and the body.
     ///
-    /// Definitions keep the order in which they were added, so visitors add them in source order,
-    /// parents first. Ordinals of equal descriptors are filled in here.
+    /// Definitions keep the order in which they were added, so visitors add them in source order, parents
+    /// first. Ordinals of equal descriptors are filled in here.
     pub fn finish(
         mut self,
         header: Header,
@@ -338,11 +338,11 @@ impl<'s> Builder<'s> {
     }
 }
 
-/// What a visitor knows about the file as a whole.
+/// Properties of the file as a whole, as the visitor knows them.
 pub struct Header {
     /// Language.
     pub language: Language,
-    /// How parsing went.
+    /// The outcome of parsing.
     pub outcome: Outcome,
     /// Roles.
     pub roles: FileRoles,
@@ -421,7 +421,7 @@ impl Marks {
 const SHAPE_MAX: usize = 256;
 
 struct Marker<'a, 's> {
-    /// Whether the members of a literal are its type.
+    /// True if the members of a literal are its type.
     has_shapes: bool,
     b: &'a Builder<'s>,
     strings: Vec<bool>,

@@ -1,9 +1,9 @@
-//! Cuts a file into chunks, given where its definitions stand.
+//! Cuts a file into chunks, given the places of its definitions.
 //!
-//! Every language names its [`Piece`]s: spans that must be chunks of their own. A piece may lie
-//! inside another (a method in a class): it is cut out, and what remains of the outer one becomes
-//! the parts of the outer one. Everything between pieces is joined into [`ChunkKind::Between`].
-//! Chunks are whole lines, in order, do not overlap, and cover every line that is not blank.
+//! Every language names its [`Piece`]s: spans that must be chunks of their own. A piece may be inside another
+//! (a method in a class): it is cut out, and the rest of the outer one becomes the parts of the outer one.
+//! Everything between pieces is joined into [`ChunkKind::Between`]. Chunks are whole lines, in order, do not
+//! overlap, and cover every line that is not blank.
 
 use indexd_model::limits::{CHUNK_BYTES_MAX, CHUNK_BYTES_MIN};
 use indexd_model::{Chunk, ChunkKind, DefIdx, LineIndex, Lines, Span};
@@ -70,16 +70,16 @@ pub fn assemble(text: &str, lines: &LineIndex, pieces: &[Piece], between: ChunkK
         .collect()
 }
 
-/// What stands between definitions and does nothing.
+/// A span between definitions that does nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Idle {
     /// Its bytes.
     pub span: Span,
-    /// What it is.
+    /// The kind of the span.
     pub is: IdleKind,
 }
 
-/// Kind of what does nothing.
+/// Kind of a span that does nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum IdleKind {
     /// A comment.
@@ -108,7 +108,7 @@ pub fn header(text: &str, lines: &LineIndex, idle: &[Idle]) -> Option<Piece> {
     Some(Piece { span, def: DefIdx::NONE, kind: ChunkKind::Comment })
 }
 
-/// Names the chunks between definitions that hold nothing but what is in `idle`, in order:
+/// Sets the kind of chunks between definitions that hold only spans of `idle`, in order:
 /// [`ChunkKind::Imports`] with an import, else [`ChunkKind::Comment`].
 pub fn name_idle(text: &str, idle: &[Idle], chunks: &mut [Chunk]) {
     for chunk in chunks.iter_mut().filter(|c| c.kind == ChunkKind::Between) {
@@ -126,7 +126,7 @@ pub fn name_idle(text: &str, idle: &[Idle], chunks: &mut [Chunk]) {
     }
 }
 
-/// Whether nothing stands between two bytes; semicolons end statements.
+/// Returns true if there is nothing between two bytes; semicolons end statements.
 fn is_blank(text: &str, from: u32, to: u32) -> bool {
     let between = text.as_bytes().get(from as usize..to as usize).unwrap_or(&[]);
     between.iter().all(|b| b.is_ascii_whitespace() || *b == b';')
@@ -173,8 +173,8 @@ struct Cutter<'a> {
 }
 
 impl Cutter<'_> {
-    /// Cuts `run` without its outer blank lines; text between definitions is also cut at blank
-    /// lines once it is long enough to stand alone.
+    /// Cuts `run` without its outer blank lines; text between definitions is also cut at blank lines once it
+    /// is long enough for a chunk.
     fn run(&mut self, run: Lines, at_blank: bool) {
         let mut start = run.start;
         let mut last_blank = None;
@@ -206,7 +206,7 @@ impl Cutter<'_> {
         self.join_small_tail(at_blank);
     }
 
-    /// Joins a last part that is too small to stand alone with the one before.
+    /// Joins a last part that is too small for a chunk with the one before.
     fn join_small_tail(&mut self, at_blank: bool) {
         if let [.., a, b] = self.parts[..]
             && at_blank

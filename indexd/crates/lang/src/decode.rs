@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 /// Bytes searched for a NUL; git uses the same figure to tell text from binary.
 const NUL_BYTES: usize = 8_000;
-/// One control character in so many of these bytes makes a file that is not UTF-8 binary.
+/// A file that is not UTF-8 is binary if it has one control character in this many bytes.
 const CONTROL_EVERY: usize = 50;
 
 /// The text of a file.
@@ -12,17 +12,17 @@ const CONTROL_EVERY: usize = 50;
 pub struct Decoded<'a> {
     /// The text.
     pub text: Cow<'a, str>,
-    /// Whether the bytes are others than those of the text: UTF-16, Windows-1252, or damaged.
+    /// True if the bytes differ from those of the text: UTF-16, Windows-1252, or damaged.
     pub is_recoded: bool,
 }
 
-/// The text of a file, or `None` for binary files.
+/// Returns the text of a file, or `None` for binary files.
 ///
-/// UTF-16 is read when a byte order mark says so. Bytes without any UTF-8 sequence beyond ASCII, and with
-/// some that are not UTF-8, are Windows-1252, of which Latin-1 is a part. Anything else is UTF-8, with each
-/// invalid sequence replaced by U+FFFD. A byte order mark and line ends stay. Binary is what holds a NUL in
-/// its first 8,000 bytes and does not start with a UTF-16 mark, and what is not UTF-8 and holds other
-/// control characters there, one in 50 bytes.
+/// UTF-16 is read when a byte order mark announces it. Bytes without any UTF-8 sequence beyond ASCII, and
+/// with some that are not UTF-8, are Windows-1252, which includes Latin-1. Anything else is UTF-8, with each
+/// invalid sequence replaced by U+FFFD. A byte order mark and line ends stay. A file is binary if its first
+/// 8,000 bytes contain a NUL and it does not start with a UTF-16 mark, or if it is not UTF-8 and other
+/// control characters make up one in 50 of those bytes.
 pub fn read(bytes: &[u8]) -> Option<Decoded<'_>> {
     let recoded = |text: String| Some(Decoded { text: Cow::Owned(text), is_recoded: true });
     match bytes {
@@ -45,20 +45,20 @@ pub fn decode(bytes: &[u8]) -> Option<Cow<'_, str>> {
     read(bytes).map(|d| d.text)
 }
 
-/// Whether control characters are as frequent as in packed data. Tabs, line and page ends, and the escape
-/// of terminals stand in text.
+/// Returns true if control characters are as frequent as in packed data. Tabs, line and page ends, and the
+/// escape of terminals are part of text.
 fn has_controls(bytes: &[u8]) -> bool {
     let head = &bytes[..bytes.len().min(NUL_BYTES)];
     let n = head.iter().filter(|b| matches!(**b, 1..=6 | 14..=26 | 28..=31)).count();
     n * CONTROL_EVERY > head.len()
 }
 
-/// Whether any UTF-8 sequence beyond ASCII is whole.
+/// Returns true if any UTF-8 sequence beyond ASCII is whole.
 fn has_sequences(bytes: &[u8]) -> bool {
     bytes.utf8_chunks().any(|chunk| !chunk.valid().is_ascii())
 }
 
-/// What the bytes 0x80 to 0x9f are in Windows-1252; five of them are controls, as on the web.
+/// The characters of the bytes 0x80 to 0x9f in Windows-1252; five of them are controls, as on the web.
 const UPPER: [char; 32] = [
     '€', '\u{81}', '‚', 'ƒ', '„', '…', '†', '‡', 'ˆ', '‰', 'Š', '‹', 'Œ', '\u{8d}', 'Ž', '\u{8f}', '\u{90}',
     '‘', '’', '“', '”', '•', '–', '—', '˜', '™', 'š', '›', 'œ', '\u{9d}', 'ž', 'Ÿ',

@@ -1,7 +1,7 @@
-//! Digests of what other files can observe: equal digests mean that nobody else links differently.
+//! Digests of everything that other files can observe: equal digests mean that other files link as before.
 //!
-//! A digest is free of positions and of file-local numbers. A free name contributes its text and,
-//! when it names an import of the file, the import behind it, since that decides what it means.
+//! A digest is free of positions and of file-local numbers. A free name contributes its text and, when it
+//! names an import of the file, the import behind it, since that decides its meaning.
 
 use crate::builder::{children_of, lists_of};
 use indexd_model::facts::{Import, ImportKind};
@@ -17,9 +17,9 @@ pub struct Digester<'a> {
     facts: Facts<'a>,
     /// Imports by the name they bind.
     imports: FxHashMap<StrId, Vec<usize>>,
-    /// Go imports without an alias: the package clause of the target decides what they bind.
+    /// Go imports without an alias: the package clause of the target decides the name that they bind.
     unnamed: Vec<usize>,
-    /// What the imports say about a free name.
+    /// Free names, with their imports.
     free_names: FxHashMap<StrId, FreeName>,
     bindings: FxHashMap<BindingId, u64>,
     defs: FxHashMap<DefIdx, u64>,
@@ -27,12 +27,12 @@ pub struct Digester<'a> {
     file: Option<u64>,
 }
 
-/// What the imports of a file say about a free name.
+/// A free name, as the imports of a file bind it.
 #[derive(Clone, Copy)]
 struct FreeName {
     /// Hash of the imports that may bind it.
     digest: u64,
-    /// Whether an import is known, by its alias or its path, to bind it.
+    /// True if an import is known, by its alias or its path, to bind it.
     is_named: bool,
 }
 
@@ -133,7 +133,7 @@ impl<'a> Digester<'a> {
         if let Some(&d) = self.defs.get(&def) {
             return d;
         }
-        // A type that mentions itself (through its own fields) counts by its name meanwhile.
+        // Until this is done, a type that mentions itself (through its own fields) counts by its name.
         self.defs.insert(def, 0);
         let d = self.facts.def(def);
         let mut h = Fnv::new(2);
@@ -146,7 +146,7 @@ impl<'a> Digester<'a> {
             h.write(&[0]);
         }
         if matches!(self.facts.interface.language, Language::C | Language::Cpp) {
-            // A declaration is told from a definition, and equals by their order.
+            // A declaration differs from a definition; equal ones differ by their order.
             h.write(&[u8::from(d.span.end > d.head.end + 1)]);
             h.write_u64(u64::from(d.ordinal));
         }

@@ -1,4 +1,4 @@
-//! Bytes of one file to everything that the file says by itself.
+//! From the bytes of one file to everything that can be known from the file alone.
 
 use crate::{config, decode, go, grammars, lines, make, markdown, outline, python, roles, rst};
 use indexd_model::facts::Arena;
@@ -8,21 +8,21 @@ use indexd_model::{
 };
 use std::sync::Arc;
 
-/// What is kept of one file. A pure function of its path and bytes.
+/// Everything kept of one file. A pure function of its path and bytes.
 #[derive(Clone, Debug)]
 pub struct Extracted {
     /// The facts.
     pub facts: FileFacts,
     /// The text as it is stored; empty for files without chunks.
     pub text: Arc<str>,
-    /// Where its lines start.
+    /// Start of each line.
     pub lines: LineIndex,
 }
 
 /// Reads one file.
 ///
-/// Never fails: what cannot be parsed is chunked by lines, what is no text or too large or a secret
-/// is listed without chunks, and [`Interface::outcome`] says which. Every file is found under
+/// Never fails: a file that cannot be parsed is chunked by lines; one that is binary, too large or a secret
+/// is listed without chunks. [`Interface::outcome`] records which. Every file is found under
 /// [`indexd_model::Key::file`].
 pub fn extract(path: &RepoPath, bytes: &[u8]) -> Extracted {
     if roles::is_sensitive(path, bytes) {
@@ -35,7 +35,7 @@ pub fn extract(path: &RepoPath, bytes: &[u8]) -> Extracted {
     let recoded = if decoded.is_recoded { FileRoles::RECODED } else { FileRoles::default() };
     let text: Arc<str> = decoded.text.into();
     let language = roles::language_of(path, &text);
-    // The content has been looked at: a certificate is no secret any more.
+    // The content has been read: a certificate is no longer a secret.
     let roles = FileRoles(roles::roles_of(path, language, &text).0 & !FileRoles::SENSITIVE.0).with(recoded);
     let lines = LineIndex::new(&text);
     let is_parsed = bytes.len() as u64 <= FILE_BYTES_PARSED_MAX && !has_packed_line(&text, &lines);
@@ -47,7 +47,7 @@ pub fn extract(path: &RepoPath, bytes: &[u8]) -> Extracted {
     Extracted { facts, text, lines }
 }
 
-/// What is kept of a file that need not be read: too large by its size, or a secret by its name
+/// Returns the entry of a file that need not be read: too large by its size, or a secret by its name
 /// ([`roles::is_sensitive_name`]; a `.pem` is worth reading, since certificates are public).
 pub fn listed(path: &RepoPath, outcome: Outcome) -> Extracted {
     let language = roles::language(path);
@@ -87,7 +87,7 @@ fn is_restructured(path: &str, roles: FileRoles) -> bool {
     path.ends_with(".rst") || (path.ends_with(".txt") && roles.has(FileRoles::DOC))
 }
 
-/// Whether a line is longer than [`LINE_BYTES_MAX`] bytes: minified or packed data.
+/// Returns true if a line is longer than [`LINE_BYTES_MAX`] bytes: minified or packed data.
 fn has_packed_line(text: &str, lines: &LineIndex) -> bool {
     let len = |span: Span| text[span.range()].trim_end_matches(['\n', '\r']).len();
     let mut spans = (1..=lines.count()).map(|line| lines.span(line));

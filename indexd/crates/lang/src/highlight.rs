@@ -1,12 +1,12 @@
-//! What each piece of a text is to a reader's eye: comments, strings, numbers, keywords, types, names of
-//! functions. Read off the syntax tree by the kinds that grammars have in common, so one table serves all.
+//! Classifies the pieces of a text for display: comments, strings, numbers, keywords, types, names of
+//! functions. Reads the syntax tree by the kinds that grammars have in common, so one table serves all.
 
 use crate::parse::Parses;
 use indexd_model::limits::PARSE_CALLBACKS_MAX;
 use indexd_model::{Language, Span};
 use tree_sitter::Node;
 
-/// What a piece of text is to the eye.
+/// The class of a piece of text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Class {
     /// A comment.
@@ -23,8 +23,8 @@ pub enum Class {
     Function,
 }
 
-/// The pieces of these parts of a text that are more than plain, in order, none overlapping. Nothing for
-/// languages without a grammar in this build, and where the parser gives up.
+/// Returns the classified pieces in these parts of a text, in order, none overlapping. Empty for languages
+/// without a grammar in this build, and where the parser stops early.
 pub fn highlight(language: Language, text: &str, shown: &[Span]) -> Vec<(Span, Class)> {
     let tree = Parses::of(language).and_then(|parses| parses.parse(text, PARSE_CALLBACKS_MAX));
     let Some(tree) = tree else { return Vec::new() };
@@ -33,7 +33,7 @@ pub fn highlight(language: Language, text: &str, shown: &[Span]) -> Vec<(Span, C
     out
 }
 
-/// What stands around a node.
+/// The surroundings of a node.
 #[derive(Clone, Copy, PartialEq)]
 enum Around {
     Code,
@@ -44,7 +44,7 @@ fn walk(root: Node, text: &str, shown: &[Span], out: &mut Vec<(Span, Class)>) {
     let is_shown =
         |n: &Node| shown.iter().any(|s| n.start_byte() < s.end as usize && (s.start as usize) < n.end_byte());
     let mut cursor = root.walk();
-    // The nodes around, with what they are to what stands in them.
+    // The enclosing nodes, with the surroundings that they give to their children.
     let mut around: Vec<(Node, Around)> = Vec::new();
     loop {
         let node = cursor.node();
@@ -85,7 +85,7 @@ fn is_comment(node: Node) -> bool {
     node.is_named() && (node.kind().contains("comment") || node.kind() == "hash_bang_line")
 }
 
-/// Where the children of a node stand.
+/// Returns the surroundings of the children of a node.
 fn enter(node: Node, here: Around) -> Around {
     let kind = node.kind();
     if here == Around::String {
@@ -102,7 +102,7 @@ fn enter(node: Node, here: Around) -> Around {
     if is_string { Around::String } else { Around::Code }
 }
 
-/// What a node without children is.
+/// Returns the class of a node without children.
 fn class_of(node: Node, inside: Around, around: &[(Node, Around)], text: &str) -> Option<Class> {
     let kind = node.kind();
     if inside == Around::String {
@@ -134,7 +134,7 @@ fn class_of(node: Node, inside: Around, around: &[(Node, Around)], text: &str) -
     None
 }
 
-/// What a name is, by what it stands in.
+/// Returns the class of a name, by the nodes around it.
 fn name(node: Node, around: &[(Node, Around)], text: &str) -> Option<Class> {
     let mut parents = around.iter().rev().map(|a| a.0);
     let mut at = node;
@@ -163,13 +163,13 @@ fn name(node: Node, around: &[(Node, Around)], text: &str) -> Option<Class> {
     if is_called { called(node, kind, text) } else { None }
 }
 
-/// What a name is that stands where a node of this kind has what it calls.
+/// Returns the class of a name in the place of the callee in a node of this kind.
 fn called(node: Node, kind: &str, text: &str) -> Option<Class> {
     if kind != "call" && !kind.contains("call_expression") && !kind.contains("invocation") {
         return None;
     }
     let first = text.get(node.byte_range()).and_then(|t| t.chars().next());
-    // What is called with a capital in Python and the like makes an object.
+    // A call of a capitalised name in Python and the like makes an object.
     let is_made = kind == "call" && first.is_some_and(char::is_uppercase);
     Some(if is_made { Class::Type } else { Class::Function })
 }

@@ -29,6 +29,6 @@ pub mod unread;
 pub use extract::{Extracted, extract, listed};
 pub use parse::Parses;
 
-/// Changes when the facts of any unchanged file do, or what stands for its content; part of every
-/// leaf of the index signature.
+/// Version that changes when the facts, or the stored content, of any unchanged file do; part of every leaf
+/// of the index signature.
 pub const EXTRACTOR_VERSION: u32 = 19;

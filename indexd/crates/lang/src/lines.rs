@@ -12,7 +12,7 @@ use indexd_model::{
 
 /// Lines of a window when no better place to end is near.
 const WINDOW: u32 = 40;
-/// Where a window may end at a blank line: between these counts of lines.
+/// A window may end at a blank line between these counts of lines.
 const WINDOW_MIN: u32 = 20;
 const WINDOW_MAX: u32 = 56;
 
@@ -54,8 +54,8 @@ fn pieces(text: &str, whole: Chunk) -> Vec<Chunk> {
     out
 }
 
-/// Where a piece of a line ends: behind a sign that ends a statement or member or at a blank, in its second
-/// half, else where it is full; never within a character.
+/// Returns the end of a piece of a line: behind a sign that ends a statement or member or at a blank, in its
+/// second half, else where it is full; never within a character.
 fn end_of_piece(text: &str, start: usize, limit: usize) -> usize {
     if limit - start <= CHUNK_BYTES_MAX {
         return limit;

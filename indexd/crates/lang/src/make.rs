@@ -51,8 +51,8 @@ pub fn outline(text: &str, lines: &LineIndex) -> Outline {
     Outline { sections, ..Outline::default() }
 }
 
-/// Where the first target of a rule stands in its line; `None` for assignments, recipes, directives and
-/// special targets.
+/// Returns the place of the first target of a rule in its line; `None` for assignments, recipes, directives
+/// and special targets.
 fn target(line: &str) -> Option<Range<usize>> {
     if line.starts_with(['\t', ' ', '.']) {
         return None;

@@ -153,8 +153,8 @@ fn is_rule(body: &str) -> bool {
         && body.bytes().filter(|b| *b == mark).count() >= 3
 }
 
-/// Whether a line may start a paragraph that a setext underline turns into a heading: no list item,
-/// no quotation, no table row.
+/// Returns true if a line may start a paragraph that a setext underline turns into a heading: not a list
+/// item, a quotation or a table row.
 fn is_plain(body: &str) -> bool {
     let digits = body.bytes().take_while(u8::is_ascii_digit).count();
     let is_item = ["- ", "* ", "+ "].iter().any(|m| body.starts_with(m))

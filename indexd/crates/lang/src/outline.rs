@@ -18,7 +18,7 @@ const NAME_BYTES_MAX: usize = 120;
 /// A section of a document, a table, a key, a target.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Section {
-    /// The name token; its text is the name unless `name` says otherwise.
+    /// The name token; its text is the name unless `name` is set.
     pub name_span: Span,
     /// The name where it differs from the text of `name_span` (escapes, several lines).
     pub name: Option<String>,
@@ -30,19 +30,19 @@ pub struct Section {
     pub doc: Span,
     /// The section around it, by position in the list; parents come first.
     pub parent: Option<usize>,
-    /// Whether it is a chunk of its own; the others are joined with their neighbours.
+    /// True if it is a chunk of its own; the others are joined with their neighbours.
     pub is_chunk: bool,
 }
 
-/// What sections a file has, and the name of its project if it is a manifest.
+/// The sections of a file, and the name of its project if it is a manifest.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Outline {
     /// In source order, parents first.
     pub sections: Vec<Section>,
     /// See [`indexd_model::Interface::package`].
     pub package: Option<String>,
-    /// What a manifest says of modules: a name or pattern, and the path that it stands for. Behind
-    /// `needs:` the name of a dependency, and where it is.
+    /// The modules stated by a manifest: a name or pattern, and its path. Behind `needs:` the name of a
+    /// dependency, and its place.
     pub modules: Vec<(String, String)>,
 }
 
@@ -131,7 +131,7 @@ fn manifest_keys(path: &RepoPath, outline: &Outline) -> Vec<Key> {
     out
 }
 
-/// Whether a file lists requirements of Python, one a line.
+/// Returns true if a file lists requirements of Python, one a line.
 pub fn is_requirements(path: &str) -> bool {
     let (name, dir) = (file_name_of(path), file_name_of(dir_of(path)));
     let is_list = name.ends_with(".txt") || name.ends_with(".in");
@@ -156,8 +156,8 @@ fn cut(name: &str) -> &str {
     name[..end].trim_end()
 }
 
-/// Gives every section its end and its parent, for formats where a heading ends all sections of its
-/// own and deeper levels. `levels[i]` belongs to `sections[i]`, 1 being the outermost.
+/// Sets the end and the parent of every section, for formats where a heading ends all sections of its own and
+/// deeper levels. `levels[i]` belongs to `sections[i]`, 1 being the outermost.
 pub fn nest(sections: &mut [Section], levels: &[u32], end: u32) {
     let mut open: Vec<usize> = Vec::new();
     for i in 0..sections.len() {

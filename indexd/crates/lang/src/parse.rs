@@ -9,7 +9,7 @@ use tree_sitter::{Language, ParseOptions, ParseState, Parser, Tree};
 /// Parses the texts of one file in one language.
 pub struct Parses {
     parser: RefCell<Parser>,
-    /// What writes a text for the parser.
+    /// Rewrites a text for the parser.
     rewrites: Option<fn(&str) -> Option<String>>,
 }
 
@@ -73,7 +73,7 @@ impl<'t> Reads<'t> {
         Self { text: text.as_bytes(), n_left, behind: usize::MAX }
     }
 
-    /// What begins at `at`. When there were too many reads, a line feed and then the end of the text:
+    /// Returns the text from `at`. After too many reads, returns a line feed and then the end of the text:
     /// some scanners run on to the one and some to the other.
     fn read(&mut self, at: usize, is_spent: &Cell<bool>) -> &'t [u8] {
         self.n_left = self.n_left.saturating_sub(1);

@@ -1,8 +1,8 @@
 //! Sections of reStructuredText documents: titles by their underlines.
 //!
-//! The level of a title is that of its adornment (the character, and whether there is an overline
-//! too), in order of first appearance, as the specification has it. Titles stand at the left margin
-//! and their underline is at least as long as they are.
+//! The level of a title is that of its adornment (the character, and whether there is an overline too), in
+//! order of first appearance, as the specification has it. Titles begin at the left margin and their
+//! underline is at least as long as they are.
 
 use crate::outline::{Outline, Section, nest};
 use indexd_model::{LineIndex, Lines, Span};

@@ -12,7 +12,7 @@ const NESTED_MAX: u32 = 16;
 pub struct Token {
     /// Its bytes.
     pub span: Span,
-    /// Whether it could be a name; keywords are words, too.
+    /// True if it could be a name; keywords are words, too.
     pub is_word: bool,
 }
 
@@ -23,10 +23,10 @@ impl Token {
     }
 }
 
-/// The tokens of source in order, without strings and comments. What stands in the braces of an
-/// f-string or t-string of Python is code, and so are strings of other languages that hold code. A
-/// string or comment that does not end goes on to the end of its line, or of the file where it may
-/// have several lines. Empty for what is not a programming language.
+/// Returns the tokens of source in order, without strings and comments. Code in the braces of an f-string or
+/// t-string of Python counts as code, and so do strings of other languages that hold code. A string or
+/// comment that does not end goes on to the end of its line, or of the file where it may have several lines.
+/// Empty for languages that are not programming languages.
 pub fn tokens(text: &str, language: Language) -> Vec<Token> {
     let mut lexer = Lexer { text, bytes: text.as_bytes(), at: 0, out: Vec::new(), n_nested: 0 };
     match language {
@@ -37,15 +37,15 @@ pub fn tokens(text: &str, language: Language) -> Vec<Token> {
     lexer.out
 }
 
-/// How comments and strings of a language begin and end.
+/// The marks that begin and end comments and strings of a language.
 struct Lexicon {
-    /// What begins a comment up to the end of the line.
+    /// Marks that begin a comment up to the end of the line.
     line: &'static [&'static str],
-    /// What a comment over several lines stands between.
+    /// Marks that begin and end a comment over several lines.
     block: (&'static str, &'static str),
     /// The quotes of strings.
     quotes: &'static [u8],
-    /// What begins code inside a string.
+    /// The mark that begins code inside a string.
     code: &'static str,
 }
 
@@ -118,13 +118,13 @@ impl Lexer<'_> {
         }
     }
 
-    /// Whether a mark begins a comment: `#` only behind a blank, and not before a brace.
+    /// Returns true if a mark begins a comment: `#` only behind a blank, and not before a brace.
     fn may_be_comment(&self) -> bool {
         let before = self.at.checked_sub(1).map_or(b'\n', |i| self.bytes[i]);
         self.byte(0) != b'#' || self.byte(1) != b'{' && (before.is_ascii_whitespace() || before == b';')
     }
 
-    /// Skips a string, unless the mark `code` says that it holds code.
+    /// Skips a string, unless the mark `code` shows that it holds code.
     fn string_with(&mut self, quote: u8, code: &str) {
         let start = self.at;
         match quote {
@@ -199,7 +199,7 @@ impl Lexer<'_> {
         }
     }
 
-    /// Skips a string of Python; the tokens in its braces are taken if its prefix says so.
+    /// Skips a string of Python; the tokens in its braces are kept if its prefix asks for it.
     fn python_string(&mut self, prefix: &str) {
         let quote = self.byte(0);
         let is_triple = self.byte(1) == quote && self.byte(2) == quote;
@@ -236,7 +236,7 @@ impl Lexer<'_> {
         }
     }
 
-    /// What follows the colon in braces: text, with code in further braces.
+    /// Reads the text behind the colon in braces, with code in further braces.
     fn format_spec(&mut self, around: Option<Around>) {
         let Some(around) = around else { return };
         while !self.is_at_end() {

@@ -1,8 +1,8 @@
-//! Names in source that the facts of a file would pass over in silence.
+//! Names in source that the facts of a file would otherwise omit.
 //!
-//! A syntax error takes code out of the tree, and nesting beyond the limit is not followed. Whoever
-//! asks for the uses of a name must hear of those places, so each identifier that no expression,
-//! binding, definition or import accounts for becomes a [`Node::Unread`].
+//! A syntax error takes code out of the tree, and nesting beyond the limit is not followed. A search for the
+//! uses of a name must report those places, so each identifier that no expression, binding, definition or
+//! import accounts for becomes a [`Node::Unread`].
 
 use crate::builder::Builder;
 use crate::tokens::{Token, tokens};
@@ -10,7 +10,7 @@ use indexd_model::facts::{Import, ImportKind};
 use indexd_model::{Language, Node, Role, Span};
 use rustc_hash::FxHashSet;
 
-/// Adds what no fact tells of so far. Call it when the walk over a damaged or very deep tree is
+/// Adds the names that no fact records so far. Call it when the walk over a damaged or very deep tree is
 /// done; `text` is the file as written.
 pub fn add<'s>(b: &mut Builder<'s>, text: &'s str, language: Language) {
     let known = b.known_places();
@@ -37,7 +37,7 @@ pub fn add<'s>(b: &mut Builder<'s>, text: &'s str, language: Language) {
     }
 }
 
-/// The names that imports may bind: qualifiers are told of by what they qualify.
+/// Returns the names that imports may bind. A qualifier is recorded with the name that it qualifies.
 fn modules(b: &Builder) -> FxHashSet<String> {
     let of = |i: &Import| {
         let module = b.text(i.module).rsplit(['/', '.']).next().unwrap_or("");
@@ -46,7 +46,7 @@ fn modules(b: &Builder) -> FxHashSet<String> {
     b.imports.iter().filter(|i| i.kind == ImportKind::Module).map(of).collect()
 }
 
-/// Where `name` stands in source that was not parsed at all, outside strings and comments.
+/// Returns the places of `name` in source that was not parsed at all, outside strings and comments.
 pub fn places(text: &str, language: Language, name: &str) -> Vec<u32> {
     let is_it = |t: &&Token| t.is_word && t.text(text) == name;
     tokens(text, language).iter().filter(is_it).map(|t| t.span.start).collect()
@@ -66,7 +66,7 @@ mod tests {
     use super::*;
     use indexd_model::{ExprId, Facts, LineIndex, RepoPath};
 
-    /// `line:name`, with `()` behind what is called, of each unread name.
+    /// Compares the unread names as `line:name`, with `()` behind callees.
     fn check(path: &str, text: &str, expect: &[&str]) {
         let facts = crate::extract(&RepoPath::new(path).unwrap(), text.as_bytes()).facts;
         let read = Facts::inside(&facts);

@@ -1,11 +1,11 @@
-//! Which definition lies around a place, for many places of one file.
+//! Finds the definition around a place, for many places of one file.
 
 use indexd_model::{Def, DefIdx, Facts, Span};
 
 /// The definitions of one file that were asked for, by place.
 pub(crate) struct Around(Vec<Held>);
 
-/// One of them, and which of those before it lies around it.
+/// A definition, and the one before it that encloses it.
 struct Held {
     span: Span,
     def: DefIdx,
@@ -18,7 +18,7 @@ impl Around {
         Self::of(facts.interface.defs.iter().enumerate().rev().filter(|(_, d)| is_asked(d)))
     }
 
-    /// The same, where of definitions with equal spans the last is innermost.
+    /// Indexes definitions; among those with equal spans the last is innermost.
     pub(crate) fn last_of_equals(facts: Facts, is_asked: impl Fn(&Def) -> bool) -> Self {
         Self::of(facts.interface.defs.iter().enumerate().filter(|(_, d)| is_asked(d)))
     }

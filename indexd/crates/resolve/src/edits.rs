@@ -1,4 +1,4 @@
-//! Edits of trees: what a file looked up says whether it is due for linking again.
+//! Edits of trees: the lookups of a file decide if it must be linked again.
 
 use crate::trees::Tree;
 use indexd_model::names::descriptor;
@@ -21,7 +21,8 @@ fn all_files(folder: &str) -> BTreeMap<String, String> {
     out
 }
 
-/// What others may observe of a file, by key: digests, and where in the file each definition is.
+/// Returns everything that other files may observe of a file, by key: digests, and the place of each
+/// definition in the file.
 fn entries(interface: &Interface) -> BTreeMap<Key, Vec<(u64, String, u16)>> {
     let facts = Facts::outside(interface);
     let mut out: BTreeMap<Key, Vec<(u64, String, u16)>> = BTreeMap::new();
@@ -33,7 +34,7 @@ fn entries(interface: &Interface) -> BTreeMap<Key, Vec<(u64, String, u16)>> {
     out
 }
 
-/// Links with what they lead to by its path, descriptor and ordinal, and the names that stay open.
+/// Lists links with their targets by path, descriptor and ordinal, and the names that stay open.
 fn said(tree: &Tree, links: &Links) -> Vec<String> {
     let of = |file: usize, def: DefIdx| {
         let facts = Facts::inside(&tree.facts[file]);

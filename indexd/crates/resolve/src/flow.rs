@@ -50,7 +50,7 @@ pub(crate) fn add<'a>(
     out.links.extend(flows);
 }
 
-/// Where the name of what is called stands, behind words and before type arguments.
+/// Returns the place of the name of the callee, behind words and before type arguments.
 fn name_of_called(facts: Facts, mut callee: ExprId) -> u32 {
     while let Node::Word { value: inner, .. } | Node::Apply { base: inner, .. } = facts.expr(callee).node {
         callee = inner;
@@ -58,13 +58,14 @@ fn name_of_called(facts: Facts, mut callee: ExprId) -> u32 {
     facts.expr(callee).at
 }
 
-/// Whether a value comes out of a call. A class gives what it makes, which is not a flow.
+/// Returns true if a value comes out of a call. A class returns the object that it makes, which is not a
+/// flow.
 fn returns(facts: Facts, def: DefIdx) -> bool {
     let d = facts.def(def);
     d.kind.is_callable() && !(d.returns.is_empty() && d.results.is_empty())
 }
 
-/// Whether a value lies in it: a field, a global, or a property, which computes one.
+/// Returns true if the definition holds a value: a field, a global, or a property, which computes one.
 fn is_stored(facts: Facts, def: DefIdx) -> bool {
     let d = facts.def(def);
     matches!(d.kind, DefKind::Field | DefKind::Variable | DefKind::Property) && !d.flags.has(DefFlags::LOCAL)

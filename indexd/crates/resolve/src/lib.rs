@@ -52,7 +52,7 @@ pub fn link(file: FileDoc, facts: Facts, view: &dyn FactsView) -> Links {
     links
 }
 
-/// The names in source that was not understood, as uses of what nobody knows.
+/// Returns the names in source that was not parsed, as unresolved uses.
 fn unread(facts: Facts) -> Vec<Unresolved> {
     let around = Around::new(facts, is_code_or_type);
     let all = (0..facts.n_exprs() as u32).map(|i| facts.expr(ExprId(i)));
@@ -69,14 +69,15 @@ fn unread(facts: Facts) -> Vec<Unresolved> {
     all.filter_map(of).collect()
 }
 
-/// Gives links and unresolved uses the innermost definition around them that `is_source` takes.
+/// Sets the source of links and unresolved uses to the innermost definition around them that `is_source`
+/// takes.
 fn assign_sources(facts: Facts, out: &mut Links, is_source: impl Fn(&Def) -> bool) {
     let around = Around::last_of_equals(facts, is_source);
     out.links.iter_mut().for_each(|l| l.source = around.at(l.at));
     out.unresolved.iter_mut().for_each(|u| u.source = around.at(u.at));
 }
 
-/// Whether a definition is a function, a method or a type.
+/// Returns true if a definition is a function, a method or a type.
 fn is_code_or_type(def: &Def) -> bool {
     def.kind.is_callable() || def.kind.is_type()
 }
@@ -91,7 +92,7 @@ fn edge_of(role: Role) -> EdgeKind {
     }
 }
 
-/// The definition that a local name stands for, if it stands for one.
+/// Returns the definition that a local name is bound to, if there is one.
 fn bound_def(facts: Facts, binding: &Binding) -> Option<DefIdx> {
     facts.sources(binding).iter().find_map(|s| match s {
         Source::Def(def) => Some(*def),

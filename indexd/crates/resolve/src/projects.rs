@@ -1,4 +1,4 @@
-//! Projects of one tree: of definitions in several of them the nearest is meant.
+//! Projects of one tree: of definitions in several projects the nearest is chosen.
 
 use crate::recorder::Recorder;
 use indexd_model::path::{ancestors, dir_of, join, n_common};

@@ -1,4 +1,4 @@
-//! What holds for every language: a use that is written in the source is answered or counted.
+//! Properties of every language: a use that is written in the source is answered or counted.
 
 use super::*;
 use indexd_lang::tokens::{Token, tokens};
@@ -8,7 +8,7 @@ use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 use std::sync::Arc;
 
-/// What is defined and used in each file of `damage`.
+/// The name that is defined and used in each file of `damage`.
 const NAME: &str = "total";
 
 /// The files of `damage`: one program in each language that is linked.
@@ -32,8 +32,7 @@ fn without(text: &str, all: &[Token], gone: &[usize]) -> String {
     out
 }
 
-/// The places where [`NAME`] is written outside strings and comments; as what is called if only calls are
-/// meant.
+/// Returns the places of [`NAME`] outside strings and comments; with `is_call` only those of callees.
 fn places(text: &str, language: Language, is_call: bool) -> Vec<u32> {
     let all = tokens(text, language);
     let word = |i: usize| all.get(i).map_or("", |t| t.text(text));
@@ -46,7 +45,7 @@ fn places(text: &str, language: Language, is_call: bool) -> Vec<u32> {
     (0..all.len()).filter(|i| is_meant(*i)).map(|i| all[i].span.start).collect()
 }
 
-/// Whether a command of a shell begins behind this text.
+/// Returns true if a command of a shell begins behind this text.
 fn is_command(before: &str) -> bool {
     let before = before.trim_end_matches(' ');
     let last = before.split_whitespace().next_back().unwrap_or("");
@@ -55,7 +54,7 @@ fn is_command(before: &str) -> bool {
         || matches!(last, "if" | "then" | "while" | "do" | "!")
 }
 
-/// The lines where [`NAME`] is written and neither defined nor told of in any way.
+/// Returns the lines where [`NAME`] is written and neither defined nor recorded in any way.
 fn passed_over(path: &str, text: &str, is_damaged: bool) -> Vec<u32> {
     let path = RepoPath::new(path).unwrap();
     let facts = indexd_lang::extract(&path, text.as_bytes()).facts;
@@ -69,7 +68,7 @@ fn passed_over(path: &str, text: &str, is_damaged: bool) -> Vec<u32> {
     let read = Facts::inside(&facts);
     let bound = (0..read.n_bindings() as u32).filter_map(|i| read.binding(indexd_model::BindingId(i)));
     let mut told: Vec<u32> = Vec::new();
-    // A name of PHP may stand behind its namespace.
+    // A name of PHP may follow its namespace.
     let last = |at: u32, len: usize| at + (len - NAME.len().min(len)) as u32;
     told.extend(links.links.iter().map(|l| last(l.at, usize::from(l.len))));
     let whole = links.unresolved.iter().map(|u| (u.at, read.str(u.name)));
@@ -103,7 +102,7 @@ fn a_whole_file_is_told_of() {
 fn check_without(gone: &[usize]) {
     for (path, whole) in programs() {
         let language = indexd_lang::roles::language(&RepoPath::new(&path).unwrap());
-        // The first line of a script says what the others are.
+        // The first line of a script may name its interpreter.
         let is_kept = |t: &Token| whole[..t.span.start as usize].lines().count() < 2;
         let all: Vec<Token> = tokens(&whole, language).into_iter().filter(|t| !is_kept(t)).collect();
         let text = without(&whole, &all, gone);

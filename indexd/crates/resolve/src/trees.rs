@@ -47,7 +47,7 @@ impl Tree {
         crate::link(FileDoc(file as u32), Facts::inside(&self.facts[file]), &self.view)
     }
 
-    /// `path:line` of what a link leads to.
+    /// Returns `path:line` of the target of a link.
     pub(crate) fn place(&self, link: &Link) -> String {
         let target = link.target.file.index();
         let line = link.target.def.some().map_or(1, |d| {
@@ -57,7 +57,7 @@ impl Tree {
         format!("{}:{line}", self.paths[target])
     }
 
-    /// What each line of a file says, where `say` puts a link into words and passes over others.
+    /// Returns the links of each line of a file, in the words of `say`, which skips links by `None`.
     pub(crate) fn lines(
         &self,
         file: usize,
@@ -92,12 +92,14 @@ fn said(tree: &Tree, l: &Link, name: &str) -> Option<String> {
     (l.kind != EdgeKind::Export).then(|| format!("{name} -> {}{kind}{rule}", tree.place(l)))
 }
 
-/// Every fixture in a folder below `src` says what it expects; `UPDATE_FIXTURES=1` writes what is found.
+/// Compares every fixture in a folder below `src` with its expected links; `UPDATE_FIXTURES=1` writes the
+/// actual ones.
 pub(crate) fn check(folder: &str, n_min: usize) {
     check_with(folder, n_min, |tree, file, _| tree.lines(file, said));
 }
 
-/// [`check`], where `lines` says what each line of a file of a tree leads to, by the fixture's name.
+/// Works as [`check`], where `lines` returns the links of each line of a file of a tree, given the fixture's
+/// name.
 pub(crate) fn check_with(
     folder: &str,
     n_min: usize,

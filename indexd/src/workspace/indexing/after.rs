@@ -1,7 +1,7 @@
-//! The state that an update leads to, for linking: what was committed before, and over it the files
-//! that were put and taken out.
+//! The state after an update, for linking: the committed state, overlaid with the files that were put and
+//! removed.
 //!
-//! Threads link with it while the write transaction is open, which itself belongs to one thread. Each
+//! Threads link with it while the write transaction is open, which itself belongs to one thread. Each thread
 //! has an [`After`] of its own, since files that depend on the same names look up much the same keys.
 
 use indexd_model::{FactsView, FileDoc, FileFacts, Interface, Key};
@@ -11,11 +11,11 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Interfaces and keys that an [`After`] remembers at most before it starts over.
+/// Maximum of interfaces and keys that an [`After`] remembers before it starts over.
 const INTERFACES_MAX: usize = 512;
 const KEYS_MAX: usize = 1 << 16;
 
-/// What an update puts and takes out.
+/// The files that an update puts and removes.
 pub struct Changed<'a> {
     /// Files put, with their facts.
     pub put: &'a BTreeMap<FileDoc, FileFacts>,
@@ -27,7 +27,7 @@ pub struct Changed<'a> {
 }
 
 impl<'a> Changed<'a> {
-    /// Files put and their paths, and the handles of files taken out.
+    /// Files put and their paths, and the handles of files removed.
     pub fn new(
         put: &'a BTreeMap<FileDoc, FileFacts>,
         paths: FxHashMap<FileDoc, Arc<str>>,
@@ -83,7 +83,7 @@ impl<'a> After<'a> {
     }
 }
 
-/// What `memo` holds for a key, made when it is not there; full, it starts over.
+/// Returns the entry of `memo` for a key and makes it if it is missing. A full memo is cleared first.
 fn remembered<K: std::hash::Hash + Eq + Copy, V: Clone>(
     memo: &RefCell<FxHashMap<K, V>>,
     max: usize,

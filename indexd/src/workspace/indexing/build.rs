@@ -1,8 +1,8 @@
 //! The first build: every file of the set into an empty environment.
 //!
-//! Files are taken longest first, so that no thread is left alone with a long one at the end. A
-//! text lives from its being read until the store has compressed it, in as many copies as there are
-//! threads. Linking runs against the interfaces in memory.
+//! Files are taken longest first, so that no thread is left with a long one at the end. A text lives from
+//! being read until the store has compressed it, in as many copies as there are threads. Linking runs against
+//! the interfaces in memory.
 
 use super::contents::ContentCache;
 use super::stages::{self, Parts, Reuse, Stage, StageLog};
@@ -16,19 +16,19 @@ use indexd_store::{Bulk, FileStat, History, Overlays, Store, StoreError};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-/// What a build works with.
+/// The inputs of a build.
 pub struct Build<'a> {
     /// The workspace.
     pub root: &'a Root,
     /// The pure stages.
     pub parts: Parts,
-    /// What ran.
+    /// Log of the stages that ran.
     pub log: &'a StageLog,
-    /// Told about each phase now and then, from any thread.
+    /// Called for each phase now and then, from any thread.
     pub progress: &'a (dyn Fn(Progress) + Sync),
     /// Asked before each file.
     pub cancelled: &'a (dyn Fn() -> bool + Sync),
-    /// What imported indexes say.
+    /// The overlays of imported indexes.
     pub overlays: &'a Overlays,
     /// Contents that left an index.
     pub contents: Option<&'a ContentCache>,
@@ -38,7 +38,7 @@ pub struct Build<'a> {
     pub n_threads: usize,
 }
 
-/// Why there is no index at the end.
+/// The reason why a build ended without an index.
 #[derive(Debug, thiserror::Error)]
 pub enum BuildError {
     /// Asked to stop.
@@ -49,7 +49,7 @@ pub enum BuildError {
     Store(#[from] StoreError),
 }
 
-/// What was built.
+/// The result of a build.
 pub struct Built {
     /// The stat to remember of each file in the index, ordered by path.
     pub stats: Vec<(RepoPath, FileStat)>,
@@ -60,11 +60,11 @@ pub struct Built {
 impl Build<'_> {
     /// Reads, extracts and links `files` (path and size) and writes the index.
     ///
-    /// A file that vanished meanwhile is left out; one that changed meanwhile has a stat that differs
-    /// from the one on disk, so the comparison that follows every build reads it again.
+    /// A file that vanishes during the build is left out. One that changes has a stat that differs from the
+    /// one on disk, so the comparison that follows every build reads it again.
     ///
     /// # Errors
-    /// Those of [`BuildError`]; the environment is to be thrown away then.
+    /// Those of [`BuildError`]; the environment must then be thrown away.
     pub fn run(
         &self,
         bulk: Bulk,
@@ -87,7 +87,7 @@ impl Build<'_> {
     }
 
     fn parse(&self, bulk: &Bulk, files: &[(RepoPath, u64)]) -> Result<Built, BuildError> {
-        // What is too large is not read.
+        // Files that are too large are not read.
         let work = |size: u64| if size > FILE_BYTES_LISTED_MAX { 0 } else { size };
         let bytes: u64 = files.iter().map(|f| work(f.1)).sum();
         let built = Mutex::new(Built { stats: Vec::with_capacity(files.len()), unreadable: Vec::new() });

@@ -1,10 +1,10 @@
-//! Facts of contents that left an index, kept for when they come back: on a branch that is checked out
-//! again, or in another worktree or clone.
+//! Facts of contents that left an index, kept for their return: on a branch that is checked out again, or in
+//! another worktree or clone.
 //!
-//! Facts of a file depend on its path and bytes and on the program alone, so they are kept under a hash
-//! of all three, for all workspaces of a user. The rows lie one behind the other in a few files that
-//! only grow, oldest file first to go. Each row has a checksum over its key and its bytes: whatever a
-//! crash, a full disk or rot made of it, it is a row that is not there, and costs parsing one file.
+//! Facts of a file depend on its path and bytes and on the program alone, so they are kept under a hash of
+//! all three, for all workspaces of a user. The rows are stored one after the other in a few files that only
+//! grow; the oldest file is removed first. Each row has a checksum over its key and its bytes: a row damaged
+//! by a crash, a full disk or decay counts as missing, and costs parsing one file.
 
 use indexd_model::{ContentHash, FileFacts, RepoPath};
 use indexd_os::open_own;
@@ -15,9 +15,9 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime};
 
-/// Files that the rows are spread over when the cache is full.
+/// Number of files that the rows are spread over when the cache is full.
 const SEGMENTS: u64 = 4;
-/// Bytes of a row that no facts exceed; a damaged length must not allocate the machine's memory.
+/// Maximum of bytes of a row, larger than any facts; a damaged length must not allocate the machine's memory.
 const ROW_BYTES_MAX: u32 = 64 << 20;
 const KEY_BYTES: usize = 16;
 const SUM_BYTES: usize = 8;
@@ -30,9 +30,9 @@ type Key = [u8; KEY_BYTES];
 pub struct ContentCache {
     dir: PathBuf,
     bytes_max: u64,
-    /// Everything besides path and bytes that facts depend on.
+    /// Recipe of the facts: everything except path and bytes that they depend on.
     recipe: String,
-    /// Rows that nobody wrote or read for so long go; `None` keeps them.
+    /// Rows are removed when they have not been written or read for this time; `None` keeps them.
     keep: Option<Duration>,
     rows: Mutex<Option<Rows>>,
 }
@@ -58,12 +58,12 @@ struct Place {
 }
 
 impl ContentCache {
-    /// A cache in a folder, which is made when it is needed, of at most so many bytes.
+    /// Returns a cache of at most `bytes_max` bytes in a folder, which is made when it is needed.
     pub fn new(dir: PathBuf, bytes_max: u64, keep: Option<Duration>) -> Self {
         Self { dir, bytes_max, recipe: super::recipe::of_facts(), keep, rows: Mutex::default() }
     }
 
-    /// The facts of a file of this path and content.
+    /// Returns the facts of a file of this path and content.
     pub fn get(&self, path: &RepoPath, hash: &ContentHash, redacts: bool) -> Option<FileFacts> {
         let key = self.key(path, hash, redacts);
         let mut rows = self.rows();
@@ -82,7 +82,7 @@ impl ContentCache {
         indexd_store::unpack_facts(&packed)
     }
 
-    /// Keeps the facts of a content, packed as the store packs them.
+    /// Stores the facts of a content, packed as the store packs them.
     pub fn put(&self, path: &RepoPath, hash: &ContentHash, redacts: bool, packed: &[u8]) {
         let key = self.key(path, hash, redacts);
         let mut rows = self.rows();
@@ -92,7 +92,7 @@ impl ContentCache {
         }
     }
 
-    /// Removes what nobody used for long.
+    /// Removes segments that have not been used for the time `keep`.
     pub fn collect(&self) {
         *self.rows() = None;
         let Some(keep) = self.keep else { return };
@@ -118,7 +118,7 @@ impl ContentCache {
         key
     }
 
-    /// Adds a row; without room for it, it is not kept.
+    /// Adds a row; without room for it, it is dropped.
     fn write(&self, rows: &mut Rows, key: Key, packed: &[u8]) {
         let n_bytes = (HEAD_BYTES + packed.len()) as u64;
         if n_bytes > self.bytes_max / SEGMENTS || packed.len() as u64 > u64::from(ROW_BYTES_MAX) {
@@ -142,7 +142,7 @@ impl ContentCache {
         }
     }
 
-    /// The newest segment, or a new one when it is full; the oldest go then.
+    /// Returns the newest segment, or a new one when it is full; the oldest are then removed.
     fn segment_for<'r>(&self, rows: &'r mut Rows, n_bytes: u64) -> io::Result<&'r mut Segment> {
         let is_full = rows.segments.last().is_none_or(|s| s.bytes + n_bytes > self.bytes_max / SEGMENTS);
         if is_full {
@@ -155,7 +155,7 @@ impl ContentCache {
         rows.segments.last_mut().ok_or_else(|| io::ErrorKind::NotFound.into())
     }
 
-    /// Lets the oldest segments go until all of them fit.
+    /// Removes the oldest segments until all of them fit.
     fn shrink(&self, rows: &mut Rows) {
         let room = self.bytes_max - self.bytes_max / SEGMENTS;
         let full = |segments: &[Segment]| segments.iter().map(|s| s.bytes).sum::<u64>() > room;
@@ -166,7 +166,7 @@ impl ContentCache {
         }
     }
 
-    /// Finds the rows that earlier daemons wrote. What follows a torn one is lost.
+    /// Finds the rows that earlier daemons wrote. Rows behind a torn one are lost.
     fn load(&self) -> Rows {
         let mut rows = Rows::default();
         for (number, path) in segments_in(&self.dir) {
@@ -182,7 +182,7 @@ impl ContentCache {
     }
 
     fn rows(&self) -> MutexGuard<'_, Option<Rows>> {
-        // Nothing is left half done under the lock but a row, which its checksum tells.
+        // A panic under the lock can leave only a row half written, which its checksum reveals.
         self.rows.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

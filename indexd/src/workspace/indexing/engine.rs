@@ -1,9 +1,9 @@
-//! The engine of one workspace: its tree, its index, and how the second is made to follow the first.
-//! It has no thread and no watcher of its own: the driver feeds it dirty paths, tests do so directly.
+//! The engine of one workspace: its tree, its index, and the steps that bring the index up to date with the
+//! tree. It has no thread and no watcher of its own: the driver feeds it dirty paths, tests do so directly.
 //!
-//! Layout of the index folder: `current` names the environment in use, a folder beside it. A build
-//! writes a new environment and moves `current`, so a crash at any instruction leaves the old one or
-//! the new one, and no transaction grows with the repository. `overlays` is an imported index.
+//! Layout of the index folder: `current` names the environment in use, which is a subfolder. A build writes a
+//! new environment and moves `current`, so a crash at any instruction leaves the old one or the new one, and
+//! no transaction grows with the repository. `overlays` is an imported index.
 
 mod compacting;
 
@@ -33,15 +33,16 @@ use std::sync::Arc;
 
 pub use compacting::{Copy, CopyJob};
 
-/// Files. A larger change set is built into a new environment instead of being one transaction.
+/// Maximum of files in one transaction. A larger change set is built into a new environment.
 pub(super) const UPDATE_FILES_MAX: usize = 2_000;
-/// Files changed after which the environment is opened anew: LMDB keeps the memory of the pages that
-/// the largest transaction wrote, some 10 KB a file, until the environment is closed.
+/// Number of changed files after which the environment is closed and reopened: LMDB keeps the memory of the
+/// pages that the largest transaction wrote, some 10 KB a file, until the environment is closed.
 const RENEW_FILES: usize = 64;
-/// Files that could not be read and are tried again with a request. More say that a disk is broken.
+/// Maximum of files that could not be read and are tried again with a request. More are a sign of a broken
+/// disk.
 const READ_AGAIN_MAX: usize = 1_000;
 
-/// Why the engine cannot go on.
+/// The reason why the engine cannot go on.
 #[derive(Debug, thiserror::Error)]
 pub enum EngineError {
     /// The store refused.
@@ -50,22 +51,22 @@ pub enum EngineError {
     /// The index folder cannot be used.
     #[error("{what} {path}")]
     Index {
-        /// What was being done.
+        /// The operation that failed.
         what: &'static str,
         /// On what.
         path: PathBuf,
-        /// What the system said.
+        /// The error of the system.
         #[source]
         source: io::Error,
     },
     /// The tree cannot be used.
     #[error("{what} {path}")]
     Io {
-        /// What was being done.
+        /// The operation that failed.
         what: &'static str,
         /// On what.
         path: PathBuf,
-        /// What the system said.
+        /// The error of the system.
         #[source]
         source: io::Error,
     },
@@ -83,7 +84,7 @@ impl From<BuildError> for EngineError {
     }
 }
 
-/// What an engine is made of.
+/// The parts and settings of an engine.
 #[derive(Clone)]
 pub struct Setup {
     /// The workspace's canonical root.
@@ -94,33 +95,33 @@ pub struct Setup {
     pub config: Arc<Config>,
     /// The pure stages.
     pub parts: Parts,
-    /// How an index that was not closed is checked.
+    /// The check of an index that was not closed.
     pub verify: Verify,
-    /// What it shares with other indexes; nothing by itself.
+    /// State shared with other indexes; `None` shares nothing.
     pub sharing: Option<Arc<Sharing>>,
 }
 
 /// The tree and the index of one workspace.
 pub struct Engine {
     setup: Setup,
-    /// What ran; shared with tests.
+    /// Log of the stages that ran; shared with tests.
     pub log: Arc<StageLog>,
     /// The tree as the index knows it.
     pub tree: Tree,
-    /// Whether opening found a damaged index and put it aside.
+    /// True if opening found a damaged index and put it aside.
     pub was_damaged: bool,
     store: Option<Store>,
     env: u64,
     unreadable: Vec<RepoPath>,
-    /// What the index holds the commits of; `None` when that may be another repository's.
+    /// The commits whose history the index holds; `None` when the history may be that of another repository.
     commits: Option<Commits>,
     history: Option<[u8; 32]>,
     past: Option<past::Kept>,
     overlays: Kept,
-    /// Whether the tree is another one than when its sketch was kept.
+    /// True if the tree has changed since its sketch was saved.
     is_resketched: bool,
-    /// Whether an index of this tree was damaged: it is built from the tree, since it may have begun as a
-    /// copy of what made it so.
+    /// True if an index of this tree was damaged. It is then built from the tree, since a copy of another
+    /// index may have brought the damage.
     is_from_tree: bool,
     /// Files put or removed since the environment was opened.
     n_changed: usize,
@@ -129,8 +130,8 @@ pub struct Engine {
 }
 
 impl Engine {
-    /// Opens the index, if there is a usable one. One that was not closed cleanly is verified; one
-    /// that is damaged is thrown away.
+    /// Opens the index, if there is a usable one. One that was not closed cleanly is verified; a damaged one
+    /// is thrown away.
     ///
     /// # Errors
     /// The index folder cannot be made or read, or the disk is full.
@@ -195,7 +196,7 @@ impl Engine {
         Ok(engine)
     }
 
-    /// Puts the index together when it is parked; `None` when it is not.
+    /// Restores the index when it is parked; `None` when it is not.
     fn unpark(&self, dir: &Path, config: &[u8], trust: Trust) -> Result<Option<Checked>, StoreError> {
         let home = &self.setup.home;
         if !parked::is_parked(home) {
@@ -221,38 +222,38 @@ impl Engine {
         &self.overlays.tool
     }
 
-    /// The index, once there is one.
+    /// Returns the index, once there is one.
     pub fn store(&self) -> Option<&Store> {
         self.store.as_ref()
     }
 
-    /// Files that are there and cannot be read, ordered.
+    /// Returns the files that are there and cannot be read, ordered.
     pub fn unreadable(&self) -> &[RepoPath] {
         &self.unreadable
     }
 
-    /// Files that could not be read though nobody forbids it: a disk or the system failed. Nothing tells
-    /// when that is over, so each request tries again.
+    /// Returns files that could not be read although they are permitted: a disk or the system failed. No
+    /// event reports the end of such a failure, so each request tries again.
     pub fn to_read_again(&self) -> impl Iterator<Item = String> {
         let is_due = |path: &&RepoPath| is_permitted(&self.setup.root.join(&***path));
         self.unreadable.iter().take(READ_AGAIN_MAX).filter(is_due).map(|path| path.to_string())
     }
 
-    /// Whether [`Engine::to_read_again`] gives any.
+    /// Returns true if [`Engine::to_read_again`] yields any.
     pub fn has_more_to_read(&self) -> bool {
         self.to_read_again().next().is_some()
     }
 
-    /// Whether a change set of this size is to be built rather than applied.
+    /// Returns true if a change set of this size needs a build instead of an update.
     pub fn needs_build(&self, changes: &ChangeSet) -> bool {
         self.store.is_none() || changes.len() > UPDATE_FILES_MAX
     }
 
     /// Builds the index of the tree into a new environment and puts it in place. The former one serves
-    /// readers until they are done. Where there was none, the index of a tree that is like it is copied
-    /// and brought to this one, if there is one.
+    /// readers until they are done. If there was none, the index of a similar tree is copied and brought up
+    /// to date with this one, where there is such an index.
     ///
-    /// `swept` is what a sweep has just found, when there was one: where no file was known before it,
+    /// `swept` is the result of a sweep that has just run, if there was one: if no file was known before it,
     /// these are all files, and the tree is not walked again.
     ///
     /// # Errors
@@ -276,7 +277,7 @@ impl Engine {
             return self.build_all(files, walked, progress, cancelled);
         };
         let sketch = Sketch::of(files.iter().map(|(path, size)| (&**path, *size)));
-        // Of many worktrees that are asked for at once one is built; the others begin with its index.
+        // When many worktrees are asked for at once, one is built; the others begin with its index.
         let _turn;
         if self.store.is_none() {
             self.tree = walked.take().unwrap_or_else(|| self.tree.take());
@@ -292,8 +293,8 @@ impl Engine {
         Ok(())
     }
 
-    /// Copies the index of a tree that is like this one and brings it to this one. False when there is
-    /// none, or when that fails in a way that a build need not.
+    /// Copies the index of a similar tree and brings it up to date with this one. Returns false when there is
+    /// none, or after a failure that a build may not meet.
     fn begin_as_sibling(
         &mut self,
         sharing: &Sharing,
@@ -305,7 +306,7 @@ impl Engine {
         let dir = self.env_dir(env);
         recovery::remove_env(&dir);
         let begun = self.begin_copy(sharing, sketch, files, (&dir, &config), cancelled);
-        // The pages of the first transaction are given back, as after a build.
+        // The pages of the first transaction are released, as after a build.
         self.store = None;
         let sibling = match begun {
             Ok(Some(sibling)) => sibling,
@@ -333,8 +334,8 @@ impl Engine {
         Ok(true)
     }
 
-    /// The copy, with the changes that lead from its tree to this one; gives the folder of the other
-    /// index.
+    /// Copies the most similar index and applies the changes that lead from its tree to this one. Returns the
+    /// folder of the copied index, or `None`.
     fn begin_copy(
         &mut self,
         sharing: &Sharing,
@@ -348,7 +349,7 @@ impl Engine {
         let Opened::Ready(store) = Store::open_verified(dir, config)? else { return Ok(None) };
         let snapshot = store.snapshot()?;
         if snapshot.overlays_digest().is_some() || self.overlays.digest.is_some() {
-            // What was imported is of one workspace.
+            // Imported overlays belong to one workspace.
             return Ok(None);
         }
         let mut changes = ChangeSet { changed: files.clone(), ..ChangeSet::default() };
@@ -364,7 +365,7 @@ impl Engine {
         Ok(Some(sibling))
     }
 
-    /// Builds the index of these files; what is known of their contents is not extracted again.
+    /// Builds the index of these files. Files with known content are not extracted again.
     fn build_all(
         &mut self,
         files: BTreeMap<RepoPath, u64>,
@@ -452,7 +453,7 @@ impl Engine {
         Ok(built?)
     }
 
-    /// Keeps the facts of what is in the index now and not in the one that takes its place.
+    /// Caches the facts of files that are in the present index and not in the one that replaces it.
     fn keep_leaving(&self, next: &Store) -> Result<(), EngineError> {
         let (Some(sharing), Some(store)) = (&self.setup.sharing, &self.store) else { return Ok(()) };
         if store.is_damaged() {
@@ -471,15 +472,14 @@ impl Engine {
         Ok(())
     }
 
-    /// Says durably that an environment is the index from now on. When it is compact it takes so many
-    /// bytes.
+    /// Records durably which environment is current, and its size in bytes when compact.
     fn set_current(&mut self, env: u64, compact_bytes: u64) -> Result<(), EngineError> {
         self.compact_bytes = compact_bytes;
         recovery::set_current(&self.setup.home, env, self.compact_bytes)
             .map_err(|e| index_error("write", &self.setup.home, e))
     }
 
-    /// Puts an environment in place of the one before, which serves its readers until they are done.
+    /// Replaces the previous environment, which serves its readers until they are done.
     fn replace(&mut self, env: u64, store: Store) {
         let old = std::mem::replace(&mut self.env, env);
         self.note_open(&store);
@@ -488,26 +488,26 @@ impl Engine {
         recovery::remove_env(&self.env_dir(old));
     }
 
-    /// Lets other indexes begin with this one.
+    /// Registers this index, so that others can begin with a copy of it.
     fn note_open(&self, store: &Store) {
         if let Some(sharing) = &self.setup.sharing {
             sharing.opened(&self.setup.home, store);
         }
     }
 
-    /// Whether changes have left memory that only opening the environment anew gives back.
+    /// Returns true if changes have left memory that only reopening the environment releases.
     pub fn is_worn(&self) -> bool {
         self.n_changed >= RENEW_FILES
     }
 
-    /// Notes pages that were written to without a change of files, as counts of tokens are, each of which
-    /// may lie on a page of its own.
+    /// Counts pages that were written without a change of files, such as token counts, each of which may be
+    /// on a page of its own.
     pub fn wear(&mut self, n_pages: usize) {
         self.n_changed += n_pages;
     }
 
-    /// Opens the environment anew when nobody reads it; whether that was done. `shared` holds the only
-    /// other handle of the index.
+    /// Closes and reopens the environment when it has no reader. Returns true if that was done. `shared`
+    /// holds the only other handle of the index.
     ///
     /// # Errors
     /// Those of the store; there is no index then, and the next opening finds it.
@@ -531,7 +531,7 @@ impl Engine {
         Ok(true)
     }
 
-    /// Folders to watch, as [`Tree::watched`] gives them.
+    /// Returns the folders to watch; see [`Tree::watched`].
     pub fn watched(&self) -> impl Iterator<Item = &str> {
         self.tree.watched()
     }
@@ -544,7 +544,7 @@ impl Engine {
         self.tree.sweep().map_err(|e| io_error("walk", &self.setup.root, e))
     }
 
-    /// The same, as [`Tree::sweep_entering`] does it.
+    /// Compares the whole tree as [`Tree::sweep_entering`] does.
     ///
     /// # Errors
     /// As [`Engine::sweep`].
@@ -552,7 +552,7 @@ impl Engine {
         self.tree.sweep_entering(enter).map_err(|e| io_error("walk", &self.setup.root, e))
     }
 
-    /// Compares what lies at `dirty`, paths relative to the root.
+    /// Compares the files and folders at `dirty`, paths relative to the root.
     ///
     /// # Errors
     /// As [`Engine::sweep`].
@@ -563,12 +563,11 @@ impl Engine {
         self.tree.examine(dirty).map_err(|e| io_error("walk", &self.setup.root, e))
     }
 
-    /// Brings the index up to date with a change set, and with HEAD when `look_at_head`. Gives the new
-    /// generation, `None` when nothing had to be written.
+    /// Brings the index up to date with a change set, and with HEAD if `look_at_head` is set. Returns the new
+    /// generation, or `None` when nothing had to be written.
     ///
     /// # Errors
-    /// Those of the store, or `Cancelled`; the index is as it was, and the changes will be found again
-    /// by a sweep.
+    /// Those of the store, or `Cancelled`; the index is unchanged, and a sweep will find the changes again.
     pub fn apply(
         &mut self,
         changes: &ChangeSet,
@@ -604,8 +603,8 @@ impl Engine {
         Update { root, store, parts, contents, log, cancelled, has_stack: true }
     }
 
-    /// Keeps the overlays of an import in place of those before. They count for the index with the
-    /// next [`Engine::lay_over`] or build.
+    /// Stores the overlays of an import, replacing earlier ones. They take effect at the next
+    /// [`Engine::lay_over`] or build.
     ///
     /// # Errors
     /// The index folder cannot be written.
@@ -616,7 +615,7 @@ impl Engine {
         Ok(())
     }
 
-    /// Whether the index holds other overlays than those that are kept.
+    /// Returns true if the overlays in the index differ from the stored ones.
     ///
     /// # Errors
     /// Those of the store.
@@ -625,10 +624,10 @@ impl Engine {
         Ok(store.snapshot()?.overlays_digest() != self.overlays.digest)
     }
 
-    /// Lays the overlays that are kept over the index. False when that is work for a build.
+    /// Applies the stored overlays to the index. Returns false when there are so many that a build is needed.
     ///
     /// # Errors
-    /// Those of the store; the index is as it was before.
+    /// Those of the store; the index is unchanged then.
     pub fn lay_over(&mut self, cancelled: Cancelled) -> Result<bool, EngineError> {
         let overlays = self.kept_overlays()?;
         let Some(store) = &self.store else { return Ok(false) };
@@ -641,7 +640,7 @@ impl Engine {
         Ok(true)
     }
 
-    /// The overlays that are kept. Damaged ones are gone: the import has to be made again.
+    /// Returns the stored overlays. Damaged ones are lost: the import has to be repeated.
     fn kept_overlays(&mut self) -> Result<Overlays, EngineError> {
         let home = &self.setup.home;
         let read = match overlays::read(home) {
@@ -656,8 +655,8 @@ impl Engine {
         Ok(overlays)
     }
 
-    /// What HEAD and the commits say, as far as it differs from what the index holds, and what that is
-    /// the history of.
+    /// Reads HEAD and the history. Returns the parts that differ from the index, and the commits that the
+    /// history belongs to.
     fn new_history(&mut self) -> (NewHistory, Option<Commits>) {
         let commits = Commits::of(&self.setup.root);
         if self.commits.as_ref() == Some(&commits) {
@@ -682,13 +681,13 @@ impl Engine {
         self.commits = Some(commits);
     }
 
-    /// Follows changed settings; a sweep has to follow.
+    /// Applies changed settings; a sweep has to follow.
     pub fn set_config(&mut self, config: Arc<Config>) {
         self.tree.set_excludes(&config.index_exclude);
         self.setup.config = config;
     }
 
-    /// Throws the index away: what it holds is not what was written.
+    /// Throws the index away, because its content differs from the content that was written.
     pub fn discard(&mut self) {
         self.is_from_tree = true;
         self.store = None;
@@ -696,11 +695,11 @@ impl Engine {
         recovery::set_aside(&self.env_dir(self.env));
     }
 
-    /// Flushes and marks the index clean, or parks it when there are others like it. What was written since
-    /// it was opened is read again before: what is damaged is not called clean.
+    /// Flushes and marks the index clean, or parks it when there are similar indexes. Everything written
+    /// since the index was opened is read back first, so that a damaged index is not marked clean.
     ///
     /// # Errors
-    /// Those of the store; the index is verified when it is opened next.
+    /// Those of the store; the index is verified at the next opening.
     pub fn close(mut self) -> Result<(), EngineError> {
         if let Some(store) = self.store.take() {
             if self.is_resketched && self.setup.sharing.is_some() {
@@ -719,7 +718,8 @@ impl Engine {
         Ok(())
     }
 
-    /// Notes that the daemon has lived with this index for long: it is not what ends daemons.
+    /// Records that the daemon has run with this index for long: the index is then not the cause if a daemon
+    /// ends.
     pub fn note_alive(&self) {
         recovery::note_asked(&self.setup.home);
         recovery::note_closed(&self.setup.home);
@@ -758,7 +758,7 @@ fn sketch_of(store: &Store) -> Result<Sketch, StoreError> {
     Ok(Sketch::of(files.iter().map(|(path, size)| (path.as_str(), *size))))
 }
 
-/// Whether the user may read a file, as far as the system tells.
+/// Returns true if the user may read a file, as far as the system tells.
 fn is_permitted(path: &Path) -> bool {
     #[cfg(unix)]
     return rustix::fs::access(path, rustix::fs::Access::READ_OK).is_ok();
@@ -774,7 +774,7 @@ fn io_error(what: &'static str, path: &Path, source: io::Error) -> EngineError {
     EngineError::Io { what, path: path.to_owned(), source }
 }
 
-/// Bytes of the files in a folder and below it.
+/// Returns the bytes of the files in a folder and below it.
 pub fn folder_bytes(dir: &Path) -> u64 {
     let Ok(entries) = fs::read_dir(dir) else { return 0 };
     let size = |e: fs::DirEntry| match e.metadata() {

@@ -1,9 +1,9 @@
-//! What imported indexes say, on its way through the workspace.
+//! The overlays of imported indexes, on their way through the workspace.
 //!
-//! Overlays are an input like the files of the tree, and the only one that is not in the tree: they
-//! are kept in a file of the index folder, beside the environments, so that a rebuild finds them
-//! again. The environment holds a copy, since linking needs one file's at a time. Where the two
-//! differ, as after a crash between writing one and the other, the file counts.
+//! Overlays are an input like the files of the tree, and the only one outside the tree. They are kept in a
+//! file of the index folder, next to the environments, so that a rebuild finds them again. The environment
+//! holds a copy, since linking needs those of one file at a time. Where the two differ, as after a crash
+//! between the two writes, the file counts.
 
 use super::recovery::write_whole;
 use indexd_model::{ContentHash, Facts, FactsView, FileDoc, Links, RepoPath};
@@ -13,8 +13,8 @@ use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-/// What the file begins with; the digest of the overlays, the tool that made the index and they
-/// themselves follow, then the hash of all that.
+/// Start of the file. The digest of the overlays, the tool that made the index and the overlays themselves
+/// follow, then the hash of all that.
 const MAGIC: &[u8; 18] = b"indexd overlays 2\n";
 const HASH_BYTES: usize = 32;
 /// Bytes of the name and version of a tool; the rest is cut.
@@ -38,7 +38,7 @@ pub fn stored(overlays: &[Overlay], tool: &str) -> Overlays {
     }
 }
 
-/// What there is to know of kept overlays without reading them all.
+/// Digest and tool of the stored overlays, readable without reading the overlays.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Kept {
     /// Their digest; `None` when there are none.
@@ -53,7 +53,7 @@ impl From<&Overlays> for Kept {
     }
 }
 
-/// The overlays that are kept, by digest and tool. As none when the file is no such file.
+/// Returns digest and tool of the stored overlays; empty when the file is not in this format.
 pub fn kept(home: &Path) -> Kept {
     let read = || {
         let mut head = [0; MAGIC.len() + HASH_BYTES + 4];
@@ -68,8 +68,8 @@ pub fn kept(home: &Path) -> Kept {
     read().unwrap_or_default()
 }
 
-/// How many files an import speaks about, and how many of them have another content by now, or are
-/// not in the index, so that our own links count there.
+/// Returns the number of files that an import has overlays for, and the number of those that are not in the
+/// index or have changed since, for which our own links count.
 pub fn standing(snapshot: &Snapshot) -> (u64, u64) {
     let (mut n_files, mut n_stale) = (0, 0);
     snapshot.overlays(|now, overlay| {
@@ -102,10 +102,10 @@ pub fn keep(home: &Path, overlays: &Overlays) -> io::Result<()> {
     write_whole(&file(home), &bytes)
 }
 
-/// The overlays that are kept; none when there are none.
+/// Reads the stored overlays; empty when there are none.
 ///
 /// # Errors
-/// The file cannot be read, or is not what was written (`InvalidData`).
+/// The file cannot be read, or is damaged (`InvalidData`).
 pub fn read(home: &Path) -> io::Result<Overlays> {
     let bytes = match fs::read(file(home)) {
         Ok(bytes) => bytes,
@@ -140,14 +140,14 @@ fn decode(bytes: &[u8]) -> Option<Overlays> {
     while !rest.is_empty() {
         let path = String::from_utf8(part(&mut rest)?).ok()?;
         let overlay = part(&mut rest)?;
-        // One of another version says nothing that could be understood.
+        // An overlay of another version cannot be read.
         Overlay::decode(&overlay).ok()?;
         overlays.files.insert(RepoPath::new(&path).ok()?, overlay);
     }
     Some(overlays)
 }
 
-/// Lays a stored overlay over the links of its file, unless the file has another content by now.
+/// Applies a stored overlay to the links of its file, unless the content of the file has changed since.
 pub fn lay(
     overlay: Option<&[u8]>,
     hash: Option<ContentHash>,
@@ -157,7 +157,7 @@ pub fn lay(
     view: &dyn FactsView,
 ) {
     let (Some(overlay), Some(hash)) = (overlay, hash) else { return };
-    // What is stored was decoded when it was kept.
+    // Stored overlays were decoded once before they were stored.
     let Ok(overlay) = Overlay::decode(overlay) else { return };
     if overlay.matches(&hash) {
         indexd_scip::apply(&overlay, file, facts, links, view);

@@ -1,9 +1,9 @@
-//! Indexes of worktrees that nobody uses at the moment, kept as what tells each from a common base.
+//! Indexes of worktrees that are not in use, kept as the difference of each from a common base.
 //!
-//! A *base* is the data file of one of them as it was when it closed, in a folder of its own; nobody
-//! writes to it. An index that closes and has others like it is *parked*: the file `PARKED` takes the
-//! place of its environment. Opening it puts the environment together again. A base that is missing or
-//! not as it was costs a rebuild from the tree.
+//! A *base* is the data file of one of them as it was when it closed, in a folder of its own; it is never
+//! written again. An index that closes and has similar ones is *parked*: the file `PARKED` takes the place of
+//! its environment. Opening it restores the environment. A base that is missing or damaged costs a rebuild
+//! from the tree.
 //!
 //! | bytes of a parked index | |
 //! |---|---|
@@ -14,9 +14,9 @@
 //! | a zstd frame | the difference, as `indexd_store::Store::difference` gives it |
 //! | 32 bytes | BLAKE3 of all before |
 //!
-//! What is parked is there in full before the environment goes, and goes itself when the environment is
-//! there in full: a crash leaves one of them or both, and both are the same index. While something is
-//! parked nobody writes to an environment beside it.
+//! The parked file is complete before the environment is removed, and is removed only after the environment
+//! is complete again. A crash leaves one of them or both, and both are the same index. No environment in the
+//! folder is written while a parked file is there.
 
 use super::recovery::{self, write_whole};
 use super::siblings::{Sketch, likely};
@@ -34,34 +34,34 @@ const PARKED: &str = "parked";
 const MAGIC: &str = "indexd parked 1";
 /// A base that is being made.
 const NEW: &str = "new";
-/// The part of an index that a difference may be; more than that, and the index becomes a base.
+/// A difference larger than this part (1/8) of an index makes the index a base.
 const DIFFERENCE_PART: u64 = 8;
-/// Bytes of a difference at most: it is held in memory.
+/// Maximum of bytes of a difference: it is held in memory.
 const DIFFERENCE_BYTES_MAX: u64 = 64 << 20;
-/// Bases that an index is compared with.
+/// Number of bases that an index is compared with.
 const TRIES: usize = 2;
 /// Level of zstd: of the texts and facts in a difference, most are frames already.
 const LEVEL: i32 = 6;
 const SUM_BYTES: usize = 32;
-/// Bytes in which the name of the base stands.
+/// Length of the start of the file that contains the name of the base.
 const HEAD_BYTES: u64 = 256;
 
 /// The bases of all indexes of one user.
 pub struct Bases {
     dir: PathBuf,
-    /// One index is parked or put together at a time.
+    /// Locked while one index is parked or restored.
     lock: Mutex<()>,
-    /// Bytes of indexes that are parked before the others are only closed.
+    /// Bytes of indexes that may be parked; beyond it the others are only closed.
     allowance: AtomicU64,
 }
 
-/// What became of a parked index.
+/// The result of restoring a parked index.
 pub enum Unparked {
     /// It is an environment again.
     Ready(Store),
     /// It was of another recipe.
     Nothing,
-    /// It, or its base, is not as it was written.
+    /// The parked file, or its base, is damaged.
     Damaged,
 }
 
@@ -71,13 +71,13 @@ impl Bases {
         Self { dir, lock: Mutex::default(), allowance: AtomicU64::new(u64::MAX) }
     }
 
-    /// From now on only so many bytes of indexes are parked.
+    /// Sets the maximum of bytes of parked indexes from now on.
     pub fn limit(&self, bytes: u64) {
         self.allowance.store(bytes, Ordering::Relaxed);
     }
 
-    /// Closes the index in the folder `home`, the environment of which is in `env`, and parks it when
-    /// there are others like it. One that cannot be parked is only closed.
+    /// Closes the index in the folder `home`, whose environment is in `env`, and parks it when there are
+    /// similar ones. One that cannot be parked is only closed.
     ///
     /// # Errors
     /// As [`Store::close_clean`].
@@ -119,7 +119,7 @@ impl Bases {
         self.allowance.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take).is_ok()
     }
 
-    /// The bytes of the parked index by a base that is much like it, if there is one.
+    /// Returns the bytes of the parked index by a similar base, if there is one.
     fn against_a_base(
         &self,
         sketch: &Sketch,
@@ -130,7 +130,8 @@ impl Bases {
         for dir in likely(&self.dir, &self.dir.join(NEW), sketch).into_iter().take(TRIES) {
             let name = name_of(&dir);
             let Some(base) = indexd_store::open_closed(&dir, config)? else {
-                // It is damaged or of another recipe. Whoever is parked by it is built anew when asked.
+                // It is damaged or of another recipe. Indexes parked on it are rebuilt when they are asked
+                // for.
                 recovery::remove_env(&dir);
                 continue;
             };
@@ -141,7 +142,7 @@ impl Bases {
         Ok(None)
     }
 
-    /// Makes the data file of an index that was closed a base, and parks the index as equal to it.
+    /// Makes the data file of a closed index a base, and parks the index as equal to it.
     fn become_base(&self, home: &Path, env: &Path, sketch: &Sketch, config: &[u8]) -> Result<(), StoreError> {
         let Some(name) = indexd_store::name_of_closed(env, config) else { return Ok(()) };
         private_dir(&self.dir, indexd_os::own_uid())?;
@@ -151,7 +152,7 @@ impl Bases {
             return Ok(());
         }
         sketch.save(&new);
-        // From here on nobody writes to the environment, whose file the base shares.
+        // From here on the environment must not be written: the base shares its file.
         write_whole(&home.join(PARKED), &encode(config, &name, &Store::no_difference())?)?;
         faults::before("rename", &dir.to_string_lossy())?;
         recovery::remove_env(&dir);
@@ -160,11 +161,10 @@ impl Bases {
         Ok(())
     }
 
-    /// Puts a parked index together in the folder `env`. What is parked stays until
-    /// [`Bases::forget`].
+    /// Restores a parked index in the folder `env`. The parked file stays until [`Bases::forget`].
     ///
     /// # Errors
-    /// [`StoreError::Full`] or [`StoreError::Io`] from the system; what is parked stays as it is.
+    /// [`StoreError::Full`] or [`StoreError::Io`] from the system; the parked file stays as it is.
     pub fn unpark(&self, home: &Path, env: &Path, config: &[u8]) -> Result<Unparked, StoreError> {
         faults::before("read", &home.join(PARKED).to_string_lossy())?;
         let bytes = fs::read(home.join(PARKED))?;
@@ -188,8 +188,8 @@ impl Bases {
         }
     }
 
-    /// Makes the environment of a parked index in the folder `to` and closes it, since LMDB keeps the
-    /// pages of a transaction until then. False when its base or its difference is not what it was.
+    /// Restores the environment of a parked index in the folder `to` and closes it, since LMDB keeps the
+    /// pages of a transaction until then. Returns false when its base or its difference is damaged.
     fn put_together(&self, parked: &Parked, to: &Path, config: &[u8]) -> Result<bool, StoreError> {
         recovery::remove_env(to);
         let base = self.dir.join(&parked.base);
@@ -205,13 +205,13 @@ impl Bases {
         }
     }
 
-    /// Removes what is parked in `home`, and the bases that nobody needs any more.
+    /// Removes the parked index in `home`, and the bases that are not needed any more.
     pub fn forget(&self, home: &Path) {
         forget(home);
         self.collect(home.parent().unwrap_or(home));
     }
 
-    /// Removes the bases that no index in a folder of `homes` is parked by.
+    /// Removes the bases that no index in a folder of `homes` uses.
     pub fn collect(&self, homes: &Path) {
         let _one = self.lock();
         let entries = |dir: &Path| fs::read_dir(dir).into_iter().flatten().flatten();
@@ -222,31 +222,31 @@ impl Bases {
     }
 
     fn lock(&self) -> MutexGuard<'_, ()> {
-        // Whatever is left half done is done anew.
+        // Work that was left half done is repeated.
         self.lock.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// Whether an index may take the form that needs room to be opened: that of a sound one, twice, since
-/// others take some meanwhile.
+/// Returns true if an index may be parked. It must be sound, and the disk must have twice the room that
+/// restoring it needs, since other programs take some in between.
 fn may_park(home: &Path, store: &Store) -> bool {
     let has_room = indexd_os::bytes_free(home).is_none_or(|free| free / 2 >= store.size_bytes());
     has_room && !store.is_damaged()
 }
 
-/// Whether the index in a folder is parked.
+/// Returns true if the index in a folder is parked.
 pub fn is_parked(home: &Path) -> bool {
     home.join(PARKED).exists()
 }
 
-/// Removes what is parked in a folder.
+/// Removes the parked index of a folder.
 pub fn forget(home: &Path) {
     let path = home.join(PARKED);
     for path in [path.with_extension("new"), path] {
         if let Err(e) = fs::remove_file(path)
             && e.kind() != io::ErrorKind::NotFound
         {
-            // It is put together again at the next opening, and brought to the tree then.
+            // The next opening restores it and brings it up to date.
             tracing::warn!(error = %e, "a parked index could not be removed");
         }
     }
@@ -256,7 +256,7 @@ fn name_of(dir: &Path) -> String {
     dir.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
 }
 
-/// The name of the base that the index in a folder is parked by.
+/// Returns the name of the base that the parked index in a folder uses.
 fn base_of(home: &Path) -> Option<String> {
     let mut head = Vec::new();
     fs::File::open(home.join(PARKED)).ok()?.take(HEAD_BYTES).read_to_end(&mut head).ok()?;
@@ -264,7 +264,7 @@ fn base_of(home: &Path) -> Option<String> {
     std::str::from_utf8(name).ok().map(str::to_owned)
 }
 
-/// What the file of a parked index says.
+/// The content of the file of a parked index.
 struct Parked {
     base: String,
     difference: Vec<u8>,

@@ -1,4 +1,4 @@
-//! What past commits say, on its way from the repository into the index.
+//! The history of past commits, on its way from the repository into the index.
 
 use crate::workspace::tree::git::GitFolders;
 use indexd_history::{Limits, Past, Repository};
@@ -8,7 +8,7 @@ use indexd_store::{History, HistoryFile};
 use std::fs;
 use std::path::Path;
 
-/// Which commits a repository has, as far as that can change what they say.
+/// The part of a repository's commits that its history depends on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Commits {
     /// The commit that HEAD names.
@@ -28,13 +28,13 @@ impl Commits {
 
 const BOUNDARY: &str = "boundary";
 
-/// [`Commits::boundary`] of what the index in a folder holds, as it was kept. Another value than the true
-/// one costs reading the commits.
+/// Returns the stored [`Commits::boundary`] of the index in a folder. A wrong value costs reading the
+/// commits.
 pub fn kept_boundary(home: &Path) -> Option<String> {
     fs::read_to_string(home.join(BOUNDARY)).ok()
 }
 
-/// Keeps it beside the index.
+/// Keeps the boundary in the folder of the index.
 pub fn keep_boundary(home: &Path, boundary: Option<&str>) {
     let kept = match boundary {
         Some(boundary) => fs::write(home.join(BOUNDARY), boundary),
@@ -61,8 +61,8 @@ pub fn read(root: &Path, commits_max: u64, known: Option<&Past>) -> Option<Past>
         .ok()
 }
 
-/// A past that waits for the next look at the commits. Kept small: it is needed when HEAD moves, and
-/// as it is it takes some 5 MB a repository.
+/// A history kept for the next read of the commits. It is packed: it is needed only when HEAD moves, and
+/// unpacked it takes some 5 MB a repository.
 pub struct Kept {
     packed: Vec<u8>,
     raw_bytes: usize,
@@ -72,20 +72,20 @@ pub struct Kept {
 const LEVEL: i32 = 1;
 
 impl Kept {
-    /// Packs a past; `None` when that fails, and then all commits are read again.
+    /// Packs a history; `None` when that fails, and then all commits are read again.
     pub fn new(past: &Past) -> Option<Self> {
         let raw = bitcode::encode(past);
         let packed = zstd::bulk::compress(&raw, LEVEL).ok()?;
         Some(Self { packed, raw_bytes: raw.len() })
     }
 
-    /// The past again.
+    /// Unpacks the history.
     pub fn open(&self) -> Option<Past> {
         bitcode::decode(&zstd::bulk::decompress(&self.packed, self.raw_bytes).ok()?).ok()
     }
 }
 
-/// What the commits say, as the store takes it.
+/// Converts the history of the commits to the form of the store.
 pub fn history(past: &Past) -> History {
     let file = |(path, file): (String, indexd_history::FilePast)| {
         let path = RepoPath::new(&path).ok()?;

@@ -1,8 +1,8 @@
-//! The recipe of an index: everything besides the tree that decides what it holds.
+//! The recipe of an index: everything except the tree that decides its content.
 //!
-//! Each crate whose output is stored has a version number, which its golden test holds to that
-//! output. An index of another recipe is built anew, so no row of an older program survives an
-//! upgrade. The format of the store stands here too, so that one text tells all.
+//! Each crate whose output is stored has a version number, which its golden test ties to that output. An
+//! index of another recipe is rebuilt, so no row of an older program survives an upgrade. The recipe includes
+//! the format of the store, so that one text covers everything.
 
 /// The recipe of indexes that this program builds with these settings.
 pub fn recipe(redacts: bool, history_commits_max: u64) -> String {

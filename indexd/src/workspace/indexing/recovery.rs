@@ -1,8 +1,8 @@
-//! What is believed after a stop: which environment is the current one, whether it can be opened,
-//! and what becomes of one that cannot.
+//! Recovery after a stop: finds the current environment, checks that it can be opened, and handles one that
+//! cannot.
 //!
-//! A damaged LMDB file may kill whoever reads it, so an environment whose last writer did not close
-//! it is checked in a child process before this one maps it.
+//! A damaged LMDB file may kill the process that reads it, so an environment that was not closed by its last
+//! writer is checked in a child process before this one maps it.
 
 use super::overlays;
 use indexd_os::faults;
@@ -13,7 +13,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// How an environment is checked that may be damaged.
+/// The way in which a possibly damaged environment is checked.
 #[derive(Clone, Debug)]
 pub enum Verify {
     /// By running this program with `--verify DIR`.
@@ -22,12 +22,12 @@ pub enum Verify {
     InProcess,
 }
 
-/// How much is checked.
+/// The extent of a check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Depth {
-    /// That every row is the one that was written, in its place.
+    /// Every row is as it was written, and in its place.
     Rows,
-    /// And that they say the same about each other.
+    /// The rows also agree with each other.
     Facts,
 }
 
@@ -35,10 +35,10 @@ pub enum Depth {
 const DAMAGED_STATUS: i32 = 70;
 
 impl Verify {
-    /// Whether the environment in a folder is sound.
+    /// Returns true if the environment in a folder is sound.
     ///
     /// # Errors
-    /// It could not be checked, which says nothing about it.
+    /// The check could not run; the environment may be sound or not.
     pub fn run(&self, dir: &Path, depth: Depth) -> io::Result<bool> {
         match self {
             Self::Child(program) => {
@@ -64,7 +64,7 @@ impl Verify {
     }
 }
 
-/// Whether somebody ended a process, as the system does when memory runs out.
+/// Returns true if a process was ended by a signal from outside, as the system does when memory runs out.
 #[cfg(unix)]
 fn was_killed(status: std::process::ExitStatus) -> bool {
     use std::os::unix::process::ExitStatusExt;
@@ -78,7 +78,7 @@ fn was_killed(_status: std::process::ExitStatus) -> bool {
     false
 }
 
-/// Makes the folder of an index, in place of a file that lies there.
+/// Makes the folder of an index, and removes a file in its place.
 ///
 /// # Errors
 /// Those of the system, and of [`private_dir`].
@@ -91,8 +91,8 @@ pub fn make_home(home: &Path) -> io::Result<()> {
     private_dir(home, indexd_os::own_uid())
 }
 
-/// Removes all that a folder of an index holds but an import, which cannot be made again from the tree:
-/// something else than its files may lie in their places.
+/// Removes everything in the folder of an index except an import, which cannot be made again from the tree:
+/// other entries than its files may be in their places.
 pub fn start_anew(home: &Path) {
     for entry in fs::read_dir(home).into_iter().flatten().flatten() {
         let is_kept = entry.file_name() == overlays::OVERLAYS && entry.path().is_file();
@@ -102,24 +102,23 @@ pub fn start_anew(home: &Path) {
     }
 }
 
-/// How far an index is trusted, by what became of the daemons that had it open.
+/// The trust in an index, given how the daemons that had it open have ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Trust {
-    /// As far as the mark beside it says.
+    /// As far as the mark next to it states.
     Mark,
-    /// Not before a child process has read all of it.
+    /// After a child process has read all of it.
     Verified,
-    /// No more: it is built anew.
+    /// Not at all: the index is rebuilt.
     None,
 }
 
-/// Daemons that may end, with an index open, before it is verified whatever its mark says.
+/// Number of daemons that may end with an index open before it is verified regardless of its mark.
 const ENDS_VERIFIED: u32 = 2;
-/// The number of such ends after which it is thrown away, once: whatever kills daemons there, a
-/// verification did not find it.
+/// Number of such ends after which it is thrown away, once: verification did not find the cause.
 const ENDS_REBUILT: u32 = 4;
 
-/// Notes that the index is about to be opened; [`note_closed`] takes it back.
+/// Records that the index is about to be opened; [`note_closed`] reverts it.
 pub fn note_opening(home: &Path) -> Trust {
     let path = home.join(OPENINGS);
     let n_ends: u32 = fs::read_to_string(&path).ok().and_then(|t| t.trim().parse().ok()).unwrap_or(0);
@@ -137,19 +136,19 @@ pub fn note_closed(home: &Path) {
     let _ = fs::remove_file(home.join(OPENINGS));
 }
 
-/// Notes that somebody asks for the index now.
+/// Notes that the index is asked for now.
 pub fn note_asked(home: &Path) {
-    // Without it the index is taken for older than it is, and built again when it is needed.
+    // Without it the index is taken for older than it is, and rebuilt when it is needed.
     let _ = fs::write(home.join(ASKED), "");
 }
 
-/// When somebody last began to ask for the index.
+/// Returns the time that [`note_asked`] recorded last, or that of the folder.
 pub fn asked_at(home: &Path) -> Option<std::time::SystemTime> {
     fs::metadata(home.join(ASKED)).or_else(|_| fs::metadata(home)).and_then(|meta| meta.modified()).ok()
 }
 
-/// Removes what lies in an index folder and is not the user's alone: another one may have put it
-/// there, and a crafted index is memory that is trusted. Nothing is lost but time.
+/// Removes entries of an index folder that belong to, or can be written by, another user: a crafted index is
+/// memory that is trusted. Only time is lost.
 #[cfg(unix)]
 pub fn remove_foreign(dir: &Path, uid: u32) {
     use std::os::unix::fs::MetadataExt;
@@ -178,11 +177,11 @@ pub fn suspect(home: &Path) {
     let _ = fs::write(home.join(OPENINGS), format!("{ENDS_VERIFIED}\n"));
 }
 
-/// What became of an environment that should hold an index.
+/// The result of checking an environment.
 pub enum Checked {
     /// It can be used.
     Ready(Store),
-    /// There is none of this recipe that was complete.
+    /// There is no complete one of this recipe.
     Nothing,
     /// It was damaged, and is set aside.
     Damaged,
@@ -225,8 +224,8 @@ pub fn open_checked(dir: &Path, config: &[u8], verify: &Verify, trust: Trust) ->
     }
 }
 
-/// Says what an input/output error of LMDB means when no room is left in `dir`: LMDB reports a page
-/// of which only a part could be written as such an error, not as a full disk.
+/// Explains an input/output error of LMDB when no room is left in `dir`: LMDB reports a partly written page
+/// as such an error, not as a full disk.
 pub fn explained(e: StoreError, dir: &Path) -> StoreError {
     explain(e, indexd_os::bytes_free(dir))
 }
@@ -252,8 +251,7 @@ pub fn compact_bytes(home: &Path) -> Option<u64> {
     fs::read_to_string(home.join(CURRENT)).ok()?.lines().nth(1)?.parse().ok()
 }
 
-/// Makes an environment the current one, durably and in one step; it is compact now and has so many
-/// bytes.
+/// Makes a compact environment of `compact_bytes` bytes the current one, durably and in one step.
 ///
 /// # Errors
 /// The folder cannot be written.
@@ -266,7 +264,7 @@ pub fn env_name(env: u64) -> String {
     format!("i{env}")
 }
 
-/// Removes what crashes left behind: environments that are not the current one.
+/// Removes leftovers of crashes: environments that are not the current one.
 pub fn remove_others(home: &Path, current: Option<u64>) {
     let keep = current.map(env_name);
     for entry in fs::read_dir(home).into_iter().flatten().flatten() {
@@ -278,7 +276,7 @@ pub fn remove_others(home: &Path, current: Option<u64>) {
     }
 }
 
-/// Removes an environment, or what lies in its place; readers that still map it keep what they see.
+/// Removes an environment, or a file in its place. Readers that still map it keep their view.
 pub fn remove_env(dir: &Path) {
     let removed = match fs::remove_dir_all(dir) {
         Err(e) if e.kind() == io::ErrorKind::NotADirectory => fs::remove_file(dir),
@@ -321,11 +319,11 @@ pub fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
 }
 
 const CURRENT: &str = "current";
-/// Changed when somebody begins to ask for the index.
+/// Name of the file that is changed when a user begins to ask for the index.
 const ASKED: &str = "asked";
-/// How often the index was opened since a daemon closed it.
+/// Name of the file that counts the openings of the index since a daemon last closed it.
 const OPENINGS: &str = "openings";
-/// What a partial write leaves free is less than LMDB writes at once.
+/// After a partial write less space is left than LMDB writes at once.
 const NO_ROOM_BYTES: u64 = 4 << 20;
 /// The number of the error, the same on every Unix.
 const EIO: i32 = 5;

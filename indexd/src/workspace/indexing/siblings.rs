@@ -1,9 +1,9 @@
-//! An index that begins as a copy of another one: of a worktree, a clone or a copy of the same
-//! repository. A copy is brought to its own tree as any index is, by the difference; whatever it began
-//! as, it comes to the index of its tree.
+//! An index that begins as a copy of another one: of a worktree, a clone or a copy of the same repository.
+//! The copy is then brought up to date with its own tree, as any index is. The result does not depend on
+//! which index was copied.
 //!
-//! Which index to begin with is told by a *sketch* of each, a sample of paths and sizes that says how
-//! many files two trees have in common. A wrong choice costs time and nothing else.
+//! The choice uses a *sketch* of each index, a sample of paths and sizes that estimates how many files two
+//! trees have in common. A wrong choice costs only time.
 
 use super::contents::ContentCache;
 use super::parked::{self, Bases, Unparked};
@@ -15,42 +15,42 @@ use std::path::{Path, PathBuf};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// Files sampled of a tree.
+/// Number of files sampled of a tree.
 const SAMPLES: usize = 512;
-/// Files of a tree below which a copy is not worth looking for one.
+/// Number of files of a tree below which looking for a copy does not pay.
 const FILES_MIN: u64 = 64;
-/// Indexes tried before one is built from nothing.
+/// Number of indexes tried before one is built from nothing.
 const TRIES: usize = 3;
-/// How often a build that waits for another one asks whether it is still wanted.
+/// Interval at which a build that waits for another one checks for cancellation.
 const POLL: Duration = Duration::from_millis(50);
 const SKETCH: &str = "sketch";
 const MAGIC: &[u8] = b"indexd sketch 1\n";
 
-/// What the workspaces of one user share.
+/// State shared by the workspaces of one user.
 pub struct Sharing {
     /// Facts of contents that left an index.
     pub contents: ContentCache,
-    /// What parked indexes are told from.
+    /// The bases of parked indexes.
     pub bases: Bases,
     /// Open indexes by their folders.
     open: Mutex<BTreeMap<PathBuf, WeakStore>>,
-    /// First builds that are under way.
+    /// First builds in progress.
     building: Mutex<BTreeMap<PathBuf, Sketch>>,
     built: Condvar,
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    // Nothing is left half done under these locks.
+    // A panic under these locks leaves nothing half done.
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Sharing {
-    /// Shares what a cache and bases keep and what is open.
+    /// Shares a cache, the bases and the set of open indexes.
     pub fn new(contents: ContentCache, bases: Bases) -> Self {
         Self { contents, bases, open: Mutex::default(), building: Mutex::default(), built: Condvar::new() }
     }
 
-    /// Notes that the index in the folder `home` is open.
+    /// Records that the index in the folder `home` is open.
     pub fn opened(&self, home: &Path, store: &Store) {
         lock(&self.open).insert(home.to_owned(), store.downgrade());
     }
@@ -59,9 +59,9 @@ impl Sharing {
         lock(&self.open).get(home)?.upgrade()
     }
 
-    /// Waits while a tree much like this one is being built for the first time, so that of many
-    /// worktrees that are asked for at once one is built and the others begin with its index. False
-    /// when `is_stopping`; the guard says that the own build is over.
+    /// Waits while a similar tree is being built for the first time. When many worktrees are asked for at
+    /// once, one is built and the others begin with its index. Returns `None` when `is_stopping`; dropping
+    /// the guard ends the own build.
     pub fn take_turn<'s>(
         &'s self,
         home: &Path,
@@ -80,8 +80,8 @@ impl Sharing {
         Some(Turn { sharing: self, home: home.to_owned() })
     }
 
-    /// Puts a copy of the index that is most like a tree into the folder `to`; gives the folder of the
-    /// index that it is a copy of. `None` when no index is like it.
+    /// Copies the index most similar to a tree into the folder `to`. Returns the folder of the copied index,
+    /// or `None` when no index is similar.
     ///
     /// # Errors
     /// [`StoreError::Full`] or [`StoreError::Io`] from the system.
@@ -131,7 +131,7 @@ impl Drop for Turn<'_> {
     }
 }
 
-/// Folders in `all` of indexes that are like a tree, most alike first, without `home`.
+/// Returns the folders in `all` of indexes similar to a tree, most similar first, without `home`.
 pub(super) fn likely(all: &Path, home: &Path, sketch: &Sketch) -> Vec<PathBuf> {
     let like = |other: PathBuf| {
         let theirs = Sketch::load(&other).filter(|theirs| other != home && sketch.is_like(theirs))?;
@@ -153,7 +153,7 @@ pub struct Sketch {
 }
 
 impl Sketch {
-    /// Of files with these paths and sizes in bytes, in any order.
+    /// Makes the sketch of files with these paths and sizes in bytes, in any order.
     pub fn of<'p>(files: impl Iterator<Item = (&'p str, u64)>) -> Self {
         let mut all: Vec<u64> = files.map(|(path, size)| hash(path, size)).collect();
         let n_files = all.len() as u64;
@@ -163,7 +163,7 @@ impl Sketch {
         Self { n_files, least: all }
     }
 
-    /// About how many files are in both trees.
+    /// Estimates the number of files that are in both trees.
     pub fn n_common(&self, other: &Self) -> u64 {
         // The least of both together are a sample of all files of both trees.
         let mut union: Vec<u64> = self.least.iter().chain(&other.least).copied().collect();
@@ -177,7 +177,7 @@ impl Sketch {
         (self.n_files + other.n_files) * n / (n_union + n)
     }
 
-    /// Whether beginning with the index of the other tree takes less work than building this one.
+    /// Returns true if starting with the index of the other tree takes less work than building this one.
     pub fn is_like(&self, other: &Self) -> bool {
         let n_common = self.n_common(other);
         let n_apart = self.n_files.max(other.n_files).saturating_sub(n_common);
@@ -186,7 +186,7 @@ impl Sketch {
             && n_apart <= super::engine::UPDATE_FILES_MAX as u64
     }
 
-    /// Keeps it in an index folder, as well as that can be done.
+    /// Saves the sketch in an index folder. A failure is only logged.
     pub fn save(&self, home: &Path) {
         let numbers = std::iter::once(&self.n_files).chain(&self.least).flat_map(|n| n.to_le_bytes());
         let bytes: Vec<u8> = MAGIC.iter().copied().chain(numbers).collect();
@@ -195,7 +195,7 @@ impl Sketch {
         }
     }
 
-    /// The one that is kept in an index folder.
+    /// Loads the sketch of an index folder, if there is a valid one.
     pub fn load(home: &Path) -> Option<Self> {
         let bytes = fs::read(home.join(SKETCH)).ok()?;
         let (numbers, _) = bytes.strip_prefix(MAGIC)?.as_chunks::<8>();

@@ -1,5 +1,5 @@
-//! One file through the stages: read, extract, terms. And a log of what ran, for tests that assert
-//! what was *not* redone.
+//! The stages of one file: read, extract, terms. And a log of the stages that ran, for tests that assert
+//! which work was *not* repeated.
 
 use super::contents::ContentCache;
 use super::overlays;
@@ -24,7 +24,7 @@ pub struct Parts {
     pub extract: fn(&RepoPath, &[u8]) -> Extracted,
     /// Facts to links.
     pub link: fn(FileDoc, Facts, &dyn FactsView) -> Links,
-    /// Whether secrets are taken out of a text before anything is made of it.
+    /// True if secrets are removed from a text before it is used.
     pub redacts: bool,
 }
 
@@ -34,7 +34,7 @@ impl Default for Parts {
     }
 }
 
-/// What was done to a file.
+/// A stage that a file went through.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Stage {
     /// Its bytes were read.
@@ -51,8 +51,8 @@ pub enum Stage {
     Link,
 }
 
-/// A record of stage runs: how many files were extracted and linked, and from [`StageLog::start`] on
-/// which.
+/// A record of stage runs: the number of files extracted and linked, and from [`StageLog::start`] on their
+/// paths.
 #[derive(Default)]
 pub struct StageLog {
     runs: Mutex<Option<Vec<(Stage, String)>>>,
@@ -66,7 +66,7 @@ impl StageLog {
         *self.lock() = Some(Vec::new());
     }
 
-    /// Takes what was recorded, sorted by stage and path.
+    /// Takes the recorded entries, sorted by stage and path.
     pub fn take(&self) -> Vec<(Stage, String)> {
         let mut runs = self.lock().as_mut().map(std::mem::take).unwrap_or_default();
         runs.sort();
@@ -97,22 +97,22 @@ impl StageLog {
 
 /// A file as read.
 pub struct Loaded {
-    /// Where it is.
+    /// The path of the file.
     pub path: RepoPath,
-    /// What to remember of its stat.
+    /// The stat to store.
     pub stat: FileStat,
-    /// Hash of its bytes; of their number where they were not read.
+    /// Hash of its bytes, or of its size if they were not read.
     pub hash: ContentHash,
     /// Bytes on disk.
     pub size: u64,
-    /// Its bytes, or why it was not read.
+    /// Its bytes, or the reason why it was not read.
     pub bytes: Result<Vec<u8>, Outcome>,
 }
 
-/// Reads the file at `path`; `None` when it is no regular file any more. Symbolic links are not
-/// followed and special files are not waited for. What is known by its path alone is not read: a
-/// secret by its name, and a file too large for chunks, which may have any number of bytes (a sparse
-/// one of a terabyte takes no room on the disk).
+/// Reads the file at `path`; `None` when it is not a regular file any more. Symbolic links are not followed
+/// and special files are not waited for. Two kinds of files are not read: those whose name shows that they
+/// hold a secret, and those too large for chunks, which may have any number of bytes (a sparse one of a
+/// terabyte takes no room on the disk).
 ///
 /// # Errors
 /// The file is there and cannot be read.
@@ -152,14 +152,14 @@ pub fn unsaved(path: &RepoPath, text: &str) -> Loaded {
     Loaded { path: path.clone(), stat: FileStat::default(), hash, size, bytes }
 }
 
-/// What stands for the content of a file that is not read: never the hash of any bytes.
+/// Returns the hash of a file that is not read. It differs from the hash of any bytes.
 fn hash_unread(size: u64) -> ContentHash {
     let mut hasher = blake3::Hasher::new_derive_key("indexd 2026 size of a file that is not read");
     hasher.update(&size.to_le_bytes());
     ContentHash(*hasher.finalize().as_bytes())
 }
 
-/// Where facts come from that need not be extracted again, for one thread.
+/// Sources of facts that need not be extracted again, for one thread.
 #[derive(Default)]
 pub struct Reuse<'a> {
     /// Contents that left an index.
@@ -188,8 +188,8 @@ pub fn find_or_extract(parts: &Parts, loaded: &Loaded, reuse: &Reuse, log: &Stag
     })
 }
 
-/// Facts with the text that they are of. Only those of parsers: the others cost less than to find them,
-/// and some are what became of a panic.
+/// Returns facts with the text that they belong to. Only facts of parsers: the others cost less than finding
+/// them, and some result from a panic.
 fn with_text(parts: &Parts, loaded: &Loaded, facts: FileFacts) -> Option<Extracted> {
     let read = loaded.bytes.as_ref().ok()?;
     if !is_reusable(&facts) {
@@ -203,7 +203,7 @@ fn with_text(parts: &Parts, loaded: &Loaded, facts: FileFacts) -> Option<Extract
     fits.then(|| Extracted { facts, lines: LineIndex::new(&text), text })
 }
 
-/// Whether facts are worth keeping.
+/// Returns true if facts are worth caching.
 pub fn is_reusable(facts: &FileFacts) -> bool {
     matches!(facts.interface.outcome, Outcome::Parsed | Outcome::Recovered)
 }
@@ -264,7 +264,7 @@ pub fn input(loaded: Loaded, extracted: Extracted, vocabulary: &mut Vocabulary) 
     FileInput { path, hash, size, lines, stat, facts, text, terms }
 }
 
-/// The terms of a file, recomputed the same way for what is stored and what is new.
+/// Returns the terms of a file. Stored and new files use the same function.
 pub fn terms(
     facts: &FileFacts,
     path: &str,
@@ -274,8 +274,8 @@ pub fn terms(
     indexd_text::file_terms(Facts::inside(facts), &facts.chunks, path, text, vocabulary)
 }
 
-/// Links a file, and lays over it what an imported index says about its content. Vendored trees and
-/// what was not parsed have no links; nor has a file whose linking panics.
+/// Links a file, and applies the imported overlay of its content. Vendored trees and files that were not
+/// parsed have no links; nor has a file whose linking panics.
 pub fn link(
     parts: &Parts,
     file: FileDoc,

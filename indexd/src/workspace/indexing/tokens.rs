@@ -1,7 +1,7 @@
-//! Counting tokens of definitions while nothing else happens, so that the first packs need not.
+//! Counts tokens of definitions while the loop is idle, so that the first packs need not.
 //!
-//! Counts are a cache: they may be missing at any time. Work is bounded by chunks a step and steps
-//! follow each other only while no event and no request comes in.
+//! Counts are a cache: they may be missing at any time. Work is bounded by chunks a step, and steps follow
+//! each other only while no event and no request comes in.
 
 use indexd_model::{ContentHash, FileDoc, IndexView};
 use indexd_store::{Store, StoreError};
@@ -12,7 +12,7 @@ const CHUNKS_PER_STEP: usize = 400;
 /// Files looked at in one step, when most of their chunks are counted already.
 const FILES_PER_STEP: usize = 2_000;
 
-/// How far counting has come.
+/// The progress of counting.
 pub struct Counting {
     tokenizer: Option<String>,
     counter: Option<Arc<indexd_text::CachedCounter>>,
@@ -29,7 +29,7 @@ impl Counting {
         Self { tokenizer, counter: None, next: 0, generation: 0, is_done: false }
     }
 
-    /// Whether there may be something to count.
+    /// Returns true if there may be something to count.
     pub fn is_wanted(&self) -> bool {
         self.tokenizer.is_some() && !self.is_done
     }
@@ -40,7 +40,7 @@ impl Counting {
         self.is_done = false;
     }
 
-    /// Counts some chunks that have no count yet; gives how many.
+    /// Counts some chunks that have no count yet. Returns their number.
     ///
     /// # Errors
     /// Those of the store.

@@ -1,5 +1,5 @@
-//! A change set becomes one write transaction: read, extract, put, then link what was put and
-//! exactly those who looked at a name whose meaning changed.
+//! A change set becomes one write transaction: read, extract, put, then link the files that were put and
+//! exactly the files that looked up a name whose meaning changed.
 
 use super::after::{After, Changed};
 use super::build::BuildError;
@@ -23,7 +23,7 @@ const LINK_FILES: usize = 256;
 /// Runs of files that a thread gets, so that none waits long for the slowest.
 const RUNS_PER_THREAD: usize = 4;
 
-/// What an update works with.
+/// The inputs of an update.
 pub struct Update<'a> {
     /// The workspace.
     pub root: &'a Root,
@@ -33,37 +33,37 @@ pub struct Update<'a> {
     pub parts: Parts,
     /// Contents that left an index; those that leave this one go there.
     pub contents: Option<&'a ContentCache>,
-    /// What ran.
+    /// Log of the stages that ran.
     pub log: &'a StageLog,
     /// Asked before each file.
     pub cancelled: Cancelled<'a>,
-    /// Whether the thread that runs it has the stack that parsing and linking need.
+    /// True if the thread that runs it has the stack that parsing and linking need.
     pub has_stack: bool,
 }
 
-/// An unsaved text: where it would be saved, and what the file would hold.
+/// An unsaved text: the path of its file, and the content that the file would have.
 pub type UnsavedText = (RepoPath, String);
 
-/// Whether the work is to stop.
+/// Returns true if the work is to stop.
 pub type Cancelled<'a> = &'a (dyn Fn() -> bool + Sync);
 
-/// What the repository's history says now, where that changed.
+/// The new history of the repository, where that changed.
 #[derive(Default)]
 pub struct NewHistory {
     /// HEAD's commit id; the inner `None` means that there is none.
     pub head: Option<Option<String>>,
-    /// What the commits say.
+    /// The history of the commits.
     pub history: Option<History>,
 }
 
 impl NewHistory {
-    /// Whether nothing changed.
+    /// Returns true if nothing changed.
     pub fn is_empty(&self) -> bool {
         self.head.is_none() && self.history.is_none()
     }
 }
 
-/// What an update did.
+/// The result of an update.
 #[derive(Default)]
 pub struct Updated {
     /// The stat to remember of each file; `None` for those no longer in the index.
@@ -78,7 +78,7 @@ impl Update<'_> {
     /// Brings the index up to date with `changes` in one transaction.
     ///
     /// # Errors
-    /// Those of [`BuildError`]; the index is as it was before.
+    /// Those of [`BuildError`]; the index is unchanged then.
     pub fn run(&self, changes: &ChangeSet, new: &NewHistory) -> Result<Updated, BuildError> {
         if changes.is_empty() && new.is_empty() {
             return Ok(Updated::default());
@@ -116,11 +116,10 @@ impl Update<'_> {
         Ok(done)
     }
 
-    /// Lays `overlays` over the index in place of those before, in one transaction. Gives the
-    /// generation after it.
+    /// Replaces the overlays of the index by `overlays` in one transaction. Returns the generation after it.
     ///
     /// # Errors
-    /// Those of [`BuildError`]; the index is as it was before.
+    /// Those of [`BuildError`]; the index is unchanged then.
     pub fn overlay(&self, overlays: &Overlays) -> Result<u64, BuildError> {
         let mut work = Work::new(self.store.begin()?);
         work.overlaid = work.txn.put_overlays(overlays)?;
@@ -128,12 +127,12 @@ impl Update<'_> {
         Ok(work.txn.commit()?)
     }
 
-    /// A view of the index as it would be if `texts` were saved, of which nothing is committed: the same
-    /// stages over the same transaction as a save. Nobody writes to the index while the view lives, so
-    /// it must be dropped soon, and on this thread.
+    /// Returns a view of the index as it would be if `texts` were saved: the same stages over the same
+    /// transaction as a save, without a commit. The index is not written while the view lives, so it must be
+    /// dropped soon, and on this thread.
     ///
     /// # Errors
-    /// Those of [`BuildError`]; the index is as it was before.
+    /// Those of [`BuildError`]; the index is unchanged then.
     pub fn unsaved(&self, texts: &[UnsavedText]) -> Result<Snapshot, BuildError> {
         let extract = |(path, text): &UnsavedText| {
             self.log.ran(Stage::Extract, path);
@@ -143,7 +142,7 @@ impl Update<'_> {
             let mut vocabulary = Vocabulary::default();
             (hash, Read::New(Box::new(stages::input(loaded, extracted, &mut vocabulary)), vocabulary))
         };
-        // Before the transaction begins: nobody waits for parsers.
+        // Parsing comes before the transaction, so that other writers do not wait for it.
         let read: Vec<(ContentHash, Read)> = pool().install(|| texts.par_iter().map(extract).collect());
         self.go_on()?;
         let mut work = Work::new(self.store.begin_unsaved()?);
@@ -157,8 +156,8 @@ impl Update<'_> {
         Ok(work.txn.into_unsaved()?)
     }
 
-    /// What was done so far is dropped with its transaction: a daemon that ends must not wait for
-    /// the rest, and a sweep finds it again.
+    /// Fails when the work is cancelled. Dropping the transaction drops the work done so far: a daemon that
+    /// ends must not wait for the rest, and a sweep finds the changes again.
     fn go_on(&self) -> Result<(), BuildError> {
         if (self.cancelled)() { Err(BuildError::Cancelled) } else { Ok(()) }
     }
@@ -181,7 +180,7 @@ impl Update<'_> {
     }
 }
 
-/// How reading a file went.
+/// The result of reading a file.
 enum Read {
     Same(Loaded),
     New(Box<FileInput>, Vocabulary),
@@ -189,13 +188,13 @@ enum Read {
     Unreadable,
 }
 
-/// An update under way.
+/// An update in progress.
 struct Work<'u> {
     txn: WriteTxn<'u>,
     put: BTreeMap<FileDoc, FileFacts>,
     gone: FxHashSet<FileDoc>,
     keys: BTreeSet<indexd_model::Key>,
-    /// Files whose overlay came, went or changed.
+    /// Files whose overlay was added, removed or changed.
     overlaid: Vec<FileDoc>,
     done: Updated,
 }
@@ -234,7 +233,7 @@ impl<'u> Work<'u> {
         Ok(())
     }
 
-    /// Keeps the facts of a content that is about to leave the index.
+    /// Stores the facts of a content that is about to leave the index.
     fn keep_leaving(&self, update: &Update, path: &RepoPath, facts: &FileFacts) -> Result<(), StoreError> {
         let Some(contents) = update.contents.filter(|_| stages::is_reusable(facts)) else { return Ok(()) };
         if let Some((hash, packed)) = self.txn.packed_facts(path)? {
@@ -289,7 +288,7 @@ impl<'u> Work<'u> {
 struct Due {
     path: Arc<str>,
     doc: FileDoc,
-    /// What an imported index says about it, with the hash of what it holds now.
+    /// The imported overlay of the file, and the hash of the present content.
     overlay: Option<Vec<u8>>,
     hash: Option<ContentHash>,
 }

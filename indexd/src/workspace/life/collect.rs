@@ -16,7 +16,7 @@ pub struct Collect {
     gone_for: Duration,
 }
 
-/// How long the daemon keeps the index of a missing repository: its disk may be unmounted for a while.
+/// Time for which the daemon keeps the index of a missing repository: its disk may be unmounted for a while.
 const GONE_FOR: Duration = Duration::from_secs(30 * 86_400);
 
 impl Collect {
@@ -25,7 +25,7 @@ impl Collect {
         Self { unused_for: unused_for(config), gone_for: GONE_FOR }
     }
 
-    /// The ages for a user who asks for removal: the index of a missing repository goes at once.
+    /// Returns the ages for a removal that the user asks for: the index of a missing repository goes at once.
     pub fn by_hand(config: &Config) -> Self {
         Self { unused_for: unused_for(config), gone_for: Duration::ZERO }
     }

@@ -60,7 +60,7 @@ pub enum Event {
     Compact(Sender<()>),
     /// An index was imported, or an import was withdrawn.
     Import(Import),
-    /// Drop the caches for later requests, and give the memory of this thread back.
+    /// Drop the caches for later requests, and return the memory of this thread.
     LetGo,
     /// Close the index and end.
     Close,
@@ -81,7 +81,7 @@ pub struct WorkspaceSetup {
     pub engine: Setup,
     /// A private folder for cookie files.
     pub cookies: PathBuf,
-    /// How changes are noticed.
+    /// The way in which changes are noticed.
     pub watch: Watch,
     /// Told when work may have allocated memory.
     pub pressure: Pressure,
@@ -351,8 +351,7 @@ impl Driver {
         Ok(())
     }
 
-    /// Fails if a reader met damage since the last turn, so that no request is told that such an index is
-    /// fresh.
+    /// Fails if a reader met damage since the last turn, so that such an index is not reported as fresh.
     fn check_health(&mut self) -> Result<(), EngineError> {
         match self.engine().and_then(Engine::store) {
             Some(store) if store.is_damaged() => {
@@ -440,8 +439,8 @@ impl Driver {
         }
     }
 
-    /// Joins the thread of a finished build, takes the engine back, and gives the memory of the build back
-    /// to the system.
+    /// Joins the thread of a finished build, takes the engine back, and returns the memory of the build to
+    /// the system.
     fn end_build(&mut self, engine: Option<Box<Engine>>) {
         let after = engine.map_or(State::Closed, State::Open);
         if let State::Building(thread) = std::mem::replace(&mut self.state, after) {
@@ -553,7 +552,7 @@ impl Driver {
         }
     }
 
-    /// Has the index verified before it is opened again; after a second fault it is built anew.
+    /// Has the index verified before it is opened again; after a second fault it is rebuilt.
     fn start_over(&mut self) {
         if self.n_panics > 1 {
             self.discard_if(Blame::Program);
@@ -572,7 +571,7 @@ impl Driver {
             self.rebuild(blame);
             return;
         }
-        // After the wait it is built anew again: the cause may be gone by then.
+        // After the wait it is rebuilt once more: the cause may be gone by then.
         self.n_rebuilds = 0;
         self.enter_failed("corrupt", blame.hint(), Duration::from_secs(60));
     }

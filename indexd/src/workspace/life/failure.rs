@@ -8,7 +8,7 @@ use std::time::Duration;
 /// The consequence of an error.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Remedy {
-    /// Nothing: the work was cancelled on request.
+    /// No remedy: the work was cancelled on request.
     None,
     /// Discard the index and build it from the tree.
     Rebuild(Blame),
@@ -18,7 +18,7 @@ pub enum Remedy {
     Retry {
         /// The code in [`crate::workspace::WorkspaceState::Failed`].
         code: &'static str,
-        /// What the user can do about it.
+        /// Advice to the user.
         hint: String,
         /// Time until the next try.
         after: Duration,
@@ -28,11 +28,11 @@ pub enum Remedy {
 /// Why an index is discarded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Blame {
-    /// What is stored is not what was written.
+    /// The stored content differs from the content that was written.
     Damage,
-    /// This program, though what is stored reads well.
+    /// This program, though the stored data reads well.
     Program,
-    /// Something lies where a file of the index should, or nothing does.
+    /// A file of the index is missing, or something else is in its place.
     Place,
 }
 
@@ -50,7 +50,7 @@ impl Blame {
         }
     }
 
-    /// What to do when that did not help.
+    /// Returns advice for the case that this did not help.
     pub fn hint(self) -> &'static str {
         match self {
             Self::Damage => "the index was damaged again and again; check the disk",
@@ -75,8 +75,8 @@ pub fn remedy(e: &EngineError) -> Remedy {
     }
 }
 
-/// An error about a file of the index. What is missing or something else than it should be is made anew:
-/// nobody can restore it.
+/// Classifies an error about a file of the index. A file that is missing or of the wrong kind is made again,
+/// since it cannot be restored.
 fn of_index(e: &io::Error, what: &str) -> Remedy {
     match e.kind() {
         ErrorKind::NotFound
@@ -136,7 +136,7 @@ mod tests {
         check(EngineError::Cancelled, "none");
         check(StoreError::Corrupt("x".into()).into(), "damage");
         check(StoreError::Inconsistent("x".into()).into(), "program");
-        // Nothing that is stored is to blame for what a caller did.
+        // An error of the caller does not blame the stored data.
         check(StoreError::Lmdb(std::io::Error::other("MDB_BAD_TXN").into()).into(), "over");
         check(StoreError::Busy("x").into(), "internal");
         check(StoreError::Io(io(ErrorKind::StorageFull)).into(), "disk-full");

@@ -32,7 +32,7 @@ const IDLE_PART: u64 = 5;
 const OPEN_WHEN_QUIET: usize = 3;
 /// Time the event loops get to drop their caches.
 const LET_GO_TIME: Duration = Duration::from_millis(200);
-/// Capacity of the signal queue; further signals would repeat what it holds.
+/// Capacity of the signal queue; further signals would repeat the queued ones.
 const SIGNALS_MAX: usize = 4;
 
 /// Reports that memory may have been allocated. Cheap to clone.
@@ -122,8 +122,8 @@ fn keep_below(bytes_max: u64, workspaces: &Weak<Workspaces>, signals: &Receiver<
     }
 }
 
-/// Drops the caches that only serve later requests and returns all workspaces. Every event loop gives
-/// back memory on its own thread, since only the allocating thread can return it to the system.
+/// Drops the caches that only serve later requests and returns all workspaces. Every event loop releases
+/// memory on its own thread, since only the allocating thread can return it to the system.
 fn let_go(workspaces: &Workspaces) -> Vec<Arc<Workspace>> {
     let all: Vec<Arc<Workspace>> =
         workspaces.lock().unwrap_or_else(PoisonError::into_inner).values().cloned().collect();
@@ -212,7 +212,7 @@ mod tests {
         all.iter().map(|w| w.asked_at().is_some()).collect()
     }
 
-    /// The thread of the ceiling itself, by what is open afterwards.
+    /// Tests the thread of the ceiling itself, by the workspaces open afterwards.
     #[test]
     fn a_daemon_that_comes_to_rest_keeps_few_workspaces_open_and_one_above_its_ceiling_none() {
         let tmp = tempfile::tempdir().unwrap();

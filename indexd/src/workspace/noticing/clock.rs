@@ -1,22 +1,22 @@
-//! The time that an event loop lives by.
+//! The clock of an event loop.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-/// A clock that never goes back. Times of files are compared for being equal only, so no other clock
-/// decides anything.
+/// A clock that never goes back. Times of files are only compared for equality, so no other clock affects a
+/// decision.
 #[derive(Clone, Default)]
 pub enum Clock {
     /// The system's own.
     #[default]
     System,
-    /// One that goes on only when it is told to: so many milliseconds after a beginning.
+    /// A clock that advances only when told to: milliseconds after a start.
     Told(Instant, Arc<AtomicU64>),
 }
 
 impl Clock {
-    /// A clock that is told how the time goes.
+    /// Makes a clock that only [`Self::advance`] moves.
     pub fn told() -> Self {
         Self::Told(Instant::now(), Arc::default())
     }
@@ -29,7 +29,7 @@ impl Clock {
         }
     }
 
-    /// Lets so much time go by, in whole milliseconds; that of the system goes by itself.
+    /// Advances the clock by `time`, in whole milliseconds. The system's clock is not changed.
     pub fn advance(&self, time: Duration) {
         if let Self::Told(_, ms) = self {
             ms.fetch_add(u64::try_from(time.as_millis()).unwrap_or(u64::MAX), Ordering::SeqCst);

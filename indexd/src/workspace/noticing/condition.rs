@@ -1,4 +1,4 @@
-//! What the threads of one workspace share: its condition, its index, the way to its event loop.
+//! State shared by the threads of one workspace: its condition, its index, the channel to its event loop.
 
 use super::watch::{Inbox, Noticed, Watcher};
 use crate::workspace::status::{Freshness, Progress, WorkspaceState};
@@ -8,27 +8,27 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, RwLock, RwLockWriteGuard};
 use std::time::{Duration, Instant};
 
-/// A kind of thing that is wrong and does not keep the workspace from answering.
+/// A kind of problem that does not keep the workspace from answering.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Problem {
     /// The repository's settings are refused.
     Settings,
     /// Some files or folders may not be read.
     Unreadable,
-    /// The file system does not tell of changes.
+    /// The file system does not report changes.
     RemoteFileSystem,
-    /// The system gives no watcher.
+    /// The system has no watcher.
     NoWatcher,
     /// The limit on watched folders is reached.
     WatchLimit,
     /// Some folders cannot be watched for another reason.
     Unwatchable,
-    /// The index was damaged and built anew.
+    /// The index was damaged and rebuilt.
     Rebuilt,
 }
 
 impl Problem {
-    /// Whether it keeps changes from being noticed, so that requests compare the tree.
+    /// Returns true if the problem keeps changes from being noticed, so that requests compare the tree.
     pub fn is_of_watching(self) -> bool {
         match self {
             Self::RemoteFileSystem | Self::NoWatcher | Self::WatchLimit | Self::Unwatchable => true,
@@ -37,10 +37,10 @@ impl Problem {
     }
 }
 
-/// Everything that status shows and changes with time.
+/// The part of a status report that changes with time.
 #[derive(Clone, Debug)]
 pub struct Condition {
-    /// Where the workspace is in its life.
+    /// The state of the workspace.
     pub state: WorkspaceState,
     /// Committed state.
     pub generation: u64,
@@ -62,9 +62,9 @@ pub struct Condition {
     pub import_tool: String,
     /// Names that are not UTF-8 or hold a secret.
     pub skipped_names: Vec<String>,
-    /// What is wrong, one sentence for the user on each.
+    /// The present problems, with one sentence for the user on each.
     pub problems: BTreeMap<Problem, String>,
-    /// Work under way.
+    /// Work in progress.
     pub progress: Option<Progress>,
 }
 
@@ -88,15 +88,15 @@ impl Default for Condition {
     }
 }
 
-/// How a request sees that nothing has happened, while the event loop sleeps with nothing left to do.
+/// Lets a request see that nothing has happened, while the event loop sleeps with nothing left to do.
 struct Rest {
     watcher: Arc<dyn Watcher>,
     inbox: Arc<Inbox>,
-    /// When one looked last.
+    /// Time of the last freshness check.
     asked: Option<Instant>,
 }
 
-/// Shared by the event loop, a build under way and the requests.
+/// Shared by the event loop, a build in progress and the requests.
 #[derive(Default)]
 pub struct Shared {
     rest: Mutex<Option<Rest>>,
@@ -107,81 +107,81 @@ pub struct Shared {
 }
 
 impl Shared {
-    /// The condition now.
+    /// Returns the present condition.
     pub fn condition(&self) -> Condition {
         self.lock().clone()
     }
 
-    /// Changes the condition and wakes those who wait for a change.
+    /// Changes the condition and wakes the threads that wait for a change.
     pub fn update(&self, f: impl FnOnce(&mut Condition)) {
         f(&mut self.lock());
         self.changed.notify_all();
     }
 
-    /// Notes a problem with a sentence for the user, in place of the last one of its kind.
+    /// Records a problem with a sentence for the user, replacing the last one of its kind.
     pub fn problem(&self, kind: Problem, sentence: String) {
         self.update(|c| _ = c.problems.insert(kind, sentence));
     }
 
-    /// Notes that there is no such problem any more.
+    /// Removes the solved problems.
     pub fn solved(&self, is_solved: impl Fn(Problem) -> bool) {
         self.update(|c| c.problems.retain(|kind, _| !is_solved(*kind)));
     }
 
-    /// Waits until `wanted` holds or the time is over; gives the condition then.
+    /// Waits until `wanted` holds or `time` is over. Returns the condition at that time.
     pub fn wait(&self, time: Duration, wanted: impl Fn(&Condition) -> bool) -> Condition {
         let guard = self.lock();
         let waited = self.changed.wait_timeout_while(guard, time, |c| !wanted(c));
         waited.unwrap_or_else(PoisonError::into_inner).0.clone()
     }
 
-    /// The index, when one is open.
+    /// Returns the index, when one is open.
     pub fn store(&self) -> Option<Store> {
         self.store.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Puts an index in place, or takes it away.
+    /// Sets or removes the index.
     pub fn set_store(&self, store: Option<Store>) {
         *self.lock_store() = store;
     }
 
-    /// The place of the index, which requests wait for meanwhile.
+    /// Locks the place of the index. Requests wait until the guard is dropped.
     pub fn lock_store(&self) -> RwLockWriteGuard<'_, Option<Store>> {
         self.store.write().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Asks work under way to stop.
+    /// Asks work in progress to stop.
     pub fn stop(&self) {
         self.is_stopping.store(true, Ordering::Relaxed);
     }
 
-    /// Lets work start again.
+    /// Allows work to start again.
     pub fn restart(&self) {
         self.is_stopping.store(false, Ordering::Relaxed);
     }
 
-    /// Whether work is to stop.
+    /// Returns true if work is to stop.
     pub fn is_stopping(&self) -> bool {
         self.is_stopping.load(Ordering::Relaxed)
     }
 
-    /// The event loop goes to sleep with everything done: what the watcher put into `inbox` before is in
-    /// the index. Holds until [`Shared::rouse`].
+    /// Records that the event loop sleeps with everything done: all events that the watcher put into `inbox`
+    /// before are in the index. Holds until [`Shared::rouse`].
     pub fn rest(&self, watcher: &Arc<dyn Watcher>, inbox: &Arc<Inbox>) {
         let (watcher, inbox) = (Arc::clone(watcher), Arc::clone(inbox));
         *self.resting() = Some(Rest { watcher, inbox, asked: None });
     }
 
-    /// The event loop is awake, before it takes anything out of its inbox. Gives when a request was
-    /// last answered without it.
+    /// Records that the event loop is awake, before it takes anything out of its inbox. Returns the time at
+    /// which a request was last answered without it.
     pub fn rouse(&self) -> Option<Instant> {
         self.resting().take()?.asked
     }
 
-    /// Freshness, when the event loop is at rest and nothing was changed since: there is no need to
-    /// wake it. Every change made before this call counts.
+    /// Returns the freshness when the event loop is at rest and nothing was changed since, without waking it.
+    /// Every change made before this call counts.
     pub fn fresh_at_rest(&self) -> Option<Freshness> {
-        // Held to the end, so that the loop takes nothing out of the inbox meanwhile.
+        // Held to the end, so that the loop takes nothing out of the inbox during the check.
         let mut rest = self.resting();
         let rest = rest.as_mut()?;
         let store = self.store().filter(|store| !store.is_damaged())?;
@@ -226,7 +226,7 @@ mod tests {
     use indexd_store::Opened;
     use std::path::{Path, PathBuf};
 
-    /// Noticed, but not in the inbox before somebody asks.
+    /// Noticed, but in the inbox only after a request.
     struct Behind {
         inbox: Arc<Inbox>,
         queue: Mutex<Vec<PathBuf>>,

@@ -12,25 +12,25 @@ use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// What a request that waits is told.
+/// The answer to a waiting request.
 #[derive(Clone, Debug)]
 pub enum Answer {
-    /// How well the index follows the tree.
+    /// The freshness of the index.
     Is(Freshness),
     /// The workspace failed and has no index.
     Failed {
         /// See [`crate::workspace::WorkspaceState::Failed`].
         code: &'static str,
-        /// What to do next.
+        /// Advice to the user.
         hint: String,
     },
 }
 
 /// A request that waits until every change made before it is in the index.
 pub struct Waiter {
-    /// When the request came in.
+    /// Time at which the request came in.
     pub arrived: Instant,
-    /// Takes the answer; the request may have left.
+    /// Takes the answer; the request may have ended.
     pub reply: Sender<Answer>,
 }
 
@@ -39,7 +39,7 @@ struct Cookie {
     made: Instant,
 }
 
-/// The requests that wait and the cookies under way.
+/// The waiting requests and the pending cookies.
 pub struct Cookies {
     dir: PathBuf,
     n_made: u64,
@@ -48,7 +48,7 @@ pub struct Cookies {
 }
 
 impl Cookies {
-    /// Uses `dir`, which must exist and be nobody else's.
+    /// Uses `dir`, which must exist and belong to this user alone.
     pub fn new(dir: PathBuf) -> Self {
         Self { dir, n_made: 0, under_way: Vec::new(), waiters: Vec::new() }
     }
@@ -58,17 +58,17 @@ impl Cookies {
         &self.dir
     }
 
-    /// Takes in a request.
+    /// Adds a request.
     pub fn wait(&mut self, waiter: Waiter) {
         self.waiters.push(waiter);
     }
 
-    /// Whether a request waits.
+    /// Returns true if a request waits.
     pub fn is_wanted(&self) -> bool {
         !self.waiters.is_empty()
     }
 
-    /// Makes a cookie when a request waits that none under way covers.
+    /// Makes a cookie if a waiting request is not covered by a pending one.
     ///
     /// # Errors
     /// The file cannot be made; no request is covered then.
@@ -87,8 +87,8 @@ impl Cookies {
         Ok(())
     }
 
-    /// A path below the folder was noticed: when it is a cookie, gives the time it was made, up to
-    /// which every change has been noticed now.
+    /// Handles a noticed path below the folder. If it is a cookie, returns its creation time, up to which
+    /// every change has now been noticed.
     pub fn returned(&mut self, path: &Path) -> Option<Instant> {
         let at = self.under_way.iter().position(|c| c.path == path)?;
         let made = self.under_way[at].made;
@@ -104,7 +104,7 @@ impl Cookies {
         self.under_way.iter().map(|c| c.made + patience).min()
     }
 
-    /// Gives up on the cookies under way.
+    /// Removes the cookies that are pending.
     pub fn give_up(&mut self) {
         for cookie in self.under_way.drain(..) {
             let _ = fs::remove_file(&cookie.path);
@@ -114,7 +114,7 @@ impl Cookies {
     /// Answers every request that arrived at `until` or before.
     pub fn answer(&mut self, until: Instant, answer: &Answer) {
         for waiter in self.waiters.extract_if(.., |w| w.arrived <= until) {
-            // A request that left does not mind.
+            // A request that has ended does not receive it.
             let _ = waiter.reply.send(answer.clone());
         }
     }

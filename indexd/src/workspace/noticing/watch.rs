@@ -1,13 +1,13 @@
 //! The watcher: notices from the file system, behind a small trait.
 //!
-//! A notice says "this path is dirty, stat it" and nothing more. Kinds of events are not trusted,
-//! because three of them lie by omission: a folder made and filled in one go, or moved in from
-//! elsewhere, is announced alone; an overflowing queue drops events of any kind; and reading a file
-//! is announced as well. So folders are watched one by one, never recursively, a dirty folder is
-//! walked by whoever handles the notice, and lost events lead to a comparison of the whole tree.
+//! A notice means "this path is dirty, stat it" and nothing more. Kinds of events are not trusted, because
+//! three of them are incomplete: for a folder that is made and filled in one go, or moved in from elsewhere,
+//! only the folder is reported; an overflowing queue drops events of any kind; and reading a file is reported
+//! as well. So folders are watched one by one, never recursively, the handler of a notice walks a dirty
+//! folder, and lost events lead to a comparison of the whole tree.
 //!
-//! The [`Inbox`] between watcher and event loop coalesces by path and never blocks the watcher: a
-//! watcher that waits is a watcher whose queue overflows.
+//! The [`Inbox`] between watcher and event loop coalesces by path and never blocks the watcher: a watcher
+//! that waits is a watcher whose queue overflows.
 
 #[cfg(target_os = "linux")]
 mod inotify;
@@ -19,16 +19,16 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
-/// Paths. An inbox that grows past this forgets them and asks for a comparison of the tree, which
-/// costs less than so many single looks.
+/// Maximum of paths. An inbox that grows past it forgets them and asks for a comparison of the tree, which
+/// costs less than that many single looks.
 const PATHS_MAX: usize = 100_000;
 
-/// Why a folder is not watched.
+/// The reason why a folder is not watched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WatchError {
     /// The system's limit on watches is reached.
     Limit,
-    /// There is no such folder any more.
+    /// The folder does not exist any more.
     Gone,
     /// Anything else, such as a missing permission.
     Refused,
@@ -36,8 +36,9 @@ pub enum WatchError {
 
 /// A source of notices about folders. Threads may watch different folders at the same time.
 pub trait Watcher: Send + Sync {
-    /// Starts watching the entries of one folder; whether that is news. Watching twice is the same as
-    /// once, unless another folder has taken the name meanwhile, where the system tells them apart.
+    /// Starts watching the entries of one folder. Returns true if it was not watched before. Watching twice
+    /// is the same as once, unless another folder has taken the name in between, where the system tells them
+    /// apart.
     ///
     /// # Errors
     /// Those of [`WatchError`]; the other folders stay watched.
@@ -49,18 +50,18 @@ pub trait Watcher: Send + Sync {
     /// Stops watching every folder but those to `keep`.
     fn unwatch_others(&self, keep: &dyn Fn(&Path) -> bool);
 
-    /// Folders that are watched.
+    /// Returns the number of watched folders.
     fn n_watched(&self) -> usize;
 
-    /// Puts everything that happened before this call into the inbox. False, and nothing done, where
-    /// the system's queue is not the caller's to read: there a file that is made and noticed proves
-    /// the same, since events come in order.
+    /// Puts everything that happened before this call into the inbox. Returns false and does nothing where
+    /// the caller cannot read the system's queue: there a file that is made and noticed proves the same,
+    /// since events come in order.
     fn catch_up(&self) -> bool {
         false
     }
 }
 
-/// How a watcher is made: it fills the inbox until it is dropped. `None` where there are no events.
+/// Makes a watcher, which fills the inbox until it is dropped. `None` on systems without events.
 pub type Watch = fn(&Arc<Inbox>) -> Option<Arc<dyn Watcher>>;
 
 /// Paths noticed and not taken yet.
@@ -70,21 +71,21 @@ pub struct Inbox {
     wake: Box<dyn Fn() + Send + Sync>,
 }
 
-/// What an inbox holds.
+/// The content of an inbox.
 #[derive(Default)]
 pub struct Noticed {
-    /// Each dirty path, and whether whoever wrote it was done: it was closed or renamed.
+    /// Each dirty path, with true if its writer was done: it was closed or renamed.
     pub paths: FxHashMap<PathBuf, bool>,
     /// Events were lost: any path may be dirty.
     pub lost: bool,
-    /// When the first of these came in.
+    /// Time at which the first of these came in.
     pub first: Option<Instant>,
-    /// When the last of these came in.
+    /// Time at which the last of these came in.
     pub last: Option<Instant>,
 }
 
 impl Noticed {
-    /// Whether nothing was noticed.
+    /// Returns true if nothing was noticed.
     pub fn is_empty(&self) -> bool {
         self.paths.is_empty() && !self.lost
     }
@@ -96,7 +97,7 @@ impl Inbox {
         Self::with_clock(Clock::System, wake)
     }
 
-    /// The same with a clock that tells when something comes in.
+    /// Makes an inbox with a given clock, which dates the notices.
     pub fn with_clock(clock: Clock, wake: impl Fn() + Send + Sync + 'static) -> Arc<Self> {
         Arc::new(Self { state: Mutex::default(), clock, wake: Box::new(wake) })
     }
@@ -106,7 +107,7 @@ impl Inbox {
         self.clock.now()
     }
 
-    /// Puts a dirty path in. `done` says that its writer closed or renamed it.
+    /// Adds a dirty path. `done` is true if its writer closed or renamed it.
     pub fn dirty(&self, path: PathBuf, done: bool) {
         let mut state = self.lock();
         if state.paths.len() >= PATHS_MAX && !state.paths.contains_key(&path) {
@@ -117,7 +118,7 @@ impl Inbox {
         self.noticed(state);
     }
 
-    /// Says that events were lost.
+    /// Records that events were lost.
     pub fn lost(&self) {
         let mut state = self.lock();
         state.lost = true;
@@ -129,7 +130,7 @@ impl Inbox {
         std::mem::take(&mut *self.lock())
     }
 
-    /// Looks at what is inside.
+    /// Reads the content without taking it.
     pub fn peek<T>(&self, f: impl FnOnce(&Noticed) -> T) -> T {
         f(&self.lock())
     }
@@ -195,8 +196,8 @@ mod tests {
         assert!(!inbox.peek(|n| n.paths[Path::new("/a")]));
     }
 
-    /// Acts in a watched folder, then makes a last file; gives what was noticed up to that one, by
-    /// path relative to the folder.
+    /// Acts in a watched folder, then makes a last file. Returns the notices up to that one, by path relative
+    /// to the folder.
     fn noticed(watch: Watch, act: impl Fn(&Path, &dyn Watcher)) -> Vec<(String, bool)> {
         let tmp = tempfile::tempdir().unwrap();
         let root = tmp.path().canonicalize().unwrap();

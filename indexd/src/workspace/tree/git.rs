@@ -1,5 +1,5 @@
-//! Where a repository keeps the few files the shell itself looks at: `HEAD`, refs, `info/exclude`; and
-//! git's settings, which gix reads: they say where the user's excludes for all repositories are.
+//! The places of the few files of a repository that this program reads itself: `HEAD`, refs, `info/exclude`;
+//! and git's settings, read by gix, which name the user's excludes for all repositories.
 
 use bstr::{BStr, BString, ByteSlice};
 use gix_config::Source;
@@ -13,9 +13,9 @@ use std::path::{Path, PathBuf};
 pub struct GitFolders {
     /// The folder that holds `.git`: the workspace root or one above it.
     pub root: PathBuf,
-    /// Where `HEAD` is: `.git`, or the folder of a linked worktree or submodule.
+    /// The folder of `HEAD`: `.git`, or the folder of a linked worktree or submodule.
     pub head: PathBuf,
-    /// Where refs and `info` are, shared by linked worktrees.
+    /// The folder of refs and `info`, shared by linked worktrees.
     pub common: PathBuf,
 }
 
@@ -89,7 +89,7 @@ impl GitFolders {
 /// Git's settings as they hold in a repository, or for the user alone.
 pub struct Settings {
     file: gix_config::File,
-    /// What paths are relative to: the top of the work tree.
+    /// The folder that paths are relative to: the top of the work tree.
     top: Option<PathBuf>,
 }
 
@@ -97,8 +97,8 @@ pub struct Settings {
 const SETTINGS_BYTES_MAX: u64 = 1 << 20;
 
 impl Settings {
-    /// Reads the settings of the system, of the user and of a repository, with what they include. A file
-    /// that cannot be read or understood counts for nothing.
+    /// Reads the settings of the system, of the user and of a repository, with their includes. A file that
+    /// cannot be read or parsed is ignored.
     pub fn of(git: Option<&GitFolders>) -> Self {
         let mut all = gix_config::File::default();
         let home = etcetera::home_dir().ok();
@@ -122,7 +122,7 @@ impl Settings {
         self.path("core.excludesFile", "ignore")
     }
 
-    /// What git makes of files on their way to it.
+    /// Returns the conversions that git applies to files when they are added.
     pub fn conversions(&self) -> Conversions {
         let has_program = |name: &&BStr| {
             let has = |key: &str| {
@@ -141,7 +141,7 @@ impl Settings {
         }
     }
 
-    /// Whether paths are compared without regard to capitals.
+    /// Returns true if paths are compared without regard to case.
     pub fn ignores_case(&self) -> bool {
         matches!(self.file.boolean("core.ignoreCase"), Ok(Some(true)))
     }
@@ -188,7 +188,7 @@ fn files_of_the_user(home: Option<&Path>) -> Vec<(PathBuf, Source)> {
     files
 }
 
-/// Where settings come from: what conditions ask for.
+/// The origin of settings, for conditional includes.
 struct Place<'a> {
     home: Option<&'a Path>,
     git_dir: Option<&'a Path>,
@@ -196,8 +196,8 @@ struct Place<'a> {
 }
 
 impl Place<'_> {
-    /// Adds the settings of a file, which win over those before, with what they include. What a
-    /// repository includes is followed one level deep, and not at all where it is large.
+    /// Adds the settings of a file, which win over those before, with their includes. Includes of a
+    /// repository are followed one level deep, and not at all if they are large.
     fn add(&self, all: &mut gix_config::File, path: &Path, source: Source) {
         if !is_file_of(path, SETTINGS_BYTES_MAX) {
             return;
@@ -229,7 +229,7 @@ impl Place<'_> {
     }
 }
 
-/// Whether a path leads to a regular file of at most so many bytes.
+/// Returns true if a path leads to a regular file of at most `bytes_max` bytes.
 fn is_file_of(path: &Path, bytes_max: u64) -> bool {
     fs::metadata(path).is_ok_and(|meta| meta.is_file() && meta.len() <= bytes_max)
 }

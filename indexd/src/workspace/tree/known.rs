@@ -1,6 +1,6 @@
-//! The files that the index holds, each with the stat under which it was read, folder by folder: a
-//! walk comes to a folder and compares its files, in the order of their names, with those here. What
-//! is as it was costs no path of its own then.
+//! The files that the index holds, each with the stat under which it was read, grouped by folder. A walk
+//! compares the files of a folder, in the order of their names, with these. Unchanged files then need no path
+//! of their own.
 
 use indexd_model::RepoPath;
 use indexd_model::path::{InvalidPath, dir_of, file_name_of, join};
@@ -26,7 +26,7 @@ impl KnownFiles {
         self.n_files
     }
 
-    /// Whether there are none.
+    /// Returns true if there are none.
     pub fn is_empty(&self) -> bool {
         self.n_files == 0
     }
@@ -36,12 +36,12 @@ impl KnownFiles {
         self.folders.get(dir_of(path))?.get(file_name_of(path)).copied()
     }
 
-    /// What is known of the files right in a folder, which are some.
+    /// Returns the known files directly in a folder; `None` if there are none.
     pub fn folder(&self, dir: &str) -> Option<&KnownFolder> {
         self.folders.get(dir)
     }
 
-    /// The folders that files are known of, in no order.
+    /// Returns the folders with known files, in no order.
     pub fn folders(&self) -> impl ExactSizeIterator<Item = &str> {
         self.folders.keys().map(|dir| &**dir)
     }
@@ -71,7 +71,7 @@ impl KnownFiles {
     }
 }
 
-/// Compares the files of one folder, as they are seen one by one, with what is known of them.
+/// Compares the files of one folder, given one by one, with the known ones.
 pub struct Comparing<'k> {
     dir: &'k str,
     is_known: bool,
@@ -91,10 +91,10 @@ impl<'k> Comparing<'k> {
         Self { dir, is_known: folder.is_some(), left, changed: Vec::new(), removed: Vec::new() }
     }
 
-    /// A file is there. Names come in order.
+    /// Records that a file is there. Names come in order.
     ///
     /// # Errors
-    /// The name is none that a path can have; the file counts as not seen.
+    /// The name is not valid in a path; the file counts as not seen.
     pub fn see(&mut self, name: &str, stat: FileStat) -> Result<(), InvalidPath> {
         while let Some((passed, _)) = self.left.next_if(|(known, _)| &***known < name) {
             self.pass(passed);
@@ -106,20 +106,20 @@ impl<'k> Comparing<'k> {
         Ok(())
     }
 
-    /// All that are there were seen.
+    /// Ends the comparison: all files that are there were seen.
     pub fn end(&mut self) {
         while let Some((passed, _)) = self.left.next() {
             self.pass(passed);
         }
     }
 
-    /// Whether files of the folder are known.
+    /// Returns true if files of the folder are known.
     pub fn is_known(&self) -> bool {
         self.is_known
     }
 
     fn pass(&mut self, name: &str) {
-        // What is known has a valid path.
+        // Known files have valid paths.
         self.removed.extend(RepoPath::try_from(join(self.dir, name)));
     }
 }
@@ -165,7 +165,7 @@ mod tests {
             prop_assert_eq!(all, want.into_keys().collect::<Vec<_>>());
         }
 
-        /// What is seen is told from what is known as two maps are told from each other.
+        /// The comparison agrees with the difference of two maps.
         #[test]
         fn a_folder_is_compared_by_name(
             before in proptest::collection::btree_map("[a-d]{1,2}", 1..3_u64, 0..9),

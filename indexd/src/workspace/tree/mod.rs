@@ -1,7 +1,7 @@
-//! The tree of a workspace: which paths belong to the set, what lies there, and what changed.
+//! The tree of a workspace: the paths that belong to the set, the files there, and their changes.
 //!
-//! Read `rules` (which paths belong to the set), `scan` (all of them at once), `known` (files as they were read), `sweep` (what differs from those), `git`
-//! (where a repository keeps `HEAD` and its rules).
+//! Read `rules` (the paths that belong to the set), `scan` (all of them at once), `known` (files as they were
+//! read), `sweep` (differences from those), `git` (the places of a repository's `HEAD` and rules).
 
 pub mod git;
 pub mod known;

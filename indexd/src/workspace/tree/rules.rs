@@ -1,15 +1,14 @@
-//! Which paths belong to the set: git's ignore rules, `.ignore`, `.indexdignore`, the fences that
-//! people set up for assistants, and the configured excludes.
+//! The rules for paths that belong to the set: git's ignore rules, `.ignore`, `.indexdignore`, the fences
+//! that people set up for assistants, and the configured excludes.
 //!
-//! One function decides, [`Layer::admits`], for the scan of a whole tree and for a single event
-//! alike. Patterns are in git's dialect and matched by gix. A [`Layer`] holds the patterns of one folder and points to the folders above it; a folder
-//! without ignore files shares the layer of its parent. Patterns only: the git index is not read,
-//! so a tracked file that is ignored is not in the set. What lies below an excluded folder is
-//! excluded, as in git.
+//! One function decides, [`Layer::admits`], both for the scan of a whole tree and for a single event.
+//! Patterns are in git's dialect and matched by gix. A [`Layer`] holds the patterns of one folder and points
+//! to the folders above it; a folder without ignore files shares the layer of its parent. Patterns only: the
+//! git index is not read, so a tracked file that is ignored is not in the set. Everything below an excluded
+//! folder is excluded, as in git.
 //!
-//! Precedence, strongest first: `.indexdignore`, `.ignore`, `.gitignore`, git's `info/exclude`,
-//! git's global excludes; within one kind the deepest folder wins. Fences and configured excludes
-//! only ever take away.
+//! Precedence, strongest first: `.indexdignore`, `.ignore`, `.gitignore`, git's `info/exclude`, git's global
+//! excludes; within one kind the deepest folder wins. Fences and configured excludes only ever remove paths.
 
 use super::git::{GitFolders, Settings};
 use crate::config::{EXCLUDES, REPO_CONFIG};
@@ -43,9 +42,9 @@ const KIND_EXCLUDE: usize = NAMES.len();
 const KIND_GLOBAL: usize = NAMES.len() + 1;
 const KIND_CONFIG: usize = NAMES.len() + 2;
 const N_KINDS: usize = NAMES.len() + 3;
-/// What stands for the file of a rule that finds secrets; its pattern is the name of that rule.
+/// Name of the source for rules that find secrets; the pattern is the name of the rule.
 const SECRETS: &str = "rules for secrets";
-/// Bytes. Longer ignore files are cut: no hand-written one comes near.
+/// Maximum of bytes. Longer ignore files are cut: no hand-written one comes near.
 const IGNORE_FILE_BYTES_MAX: u64 = 1 << 20;
 
 /// The patterns of one folder, on top of those above it; by default none.
@@ -56,7 +55,7 @@ pub struct Layer {
     /// For folders above the root: the way from there to the root, slash included.
     prefix: Box<str>,
     sets: Vec<Set>,
-    /// Whether git is told to take capitals for small letters.
+    /// Case sensitivity of patterns, as git is configured.
     case: Case,
     up: Option<Arc<Layer>>,
 }
@@ -65,18 +64,18 @@ pub struct Layer {
 struct Set {
     kind: usize,
     text: Box<[u8]>,
-    /// Made of the text when the first path is judged: nothing may ever ask.
+    /// Parsed when the first path is judged, which may never happen.
     patterns: OnceLock<Patterns>,
     /// The file; that of the settings is named by its key.
     source: Box<Path>,
 }
 
-/// Patterns with their lines, from 1, in the order in which they stand.
+/// Patterns with their lines, from 1, in the order of the file.
 #[derive(Default)]
 struct Patterns {
-    /// Names and nothing else: where they stand in `all`, ascending.
+    /// Patterns that are plain names: their positions in `all`, ascending.
     names: FxHashMap<BString, Vec<usize>>,
-    /// The others: where they stand in `all`, ascending.
+    /// Positions of the other patterns in `all`, ascending.
     others: Vec<usize>,
     all: Vec<(Pattern, usize)>,
 }
@@ -84,7 +83,7 @@ struct Patterns {
 /// A rule that leaves a path out.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rule {
-    /// The file it stands in, or [`EXCLUDES`].
+    /// The file of the pattern, or [`EXCLUDES`].
     pub source: PathBuf,
     /// Its line, from 1.
     pub line: Option<u32>,
@@ -92,38 +91,38 @@ pub struct Rule {
     pub pattern: String,
 }
 
-/// What a set says about a path: included again or not, and in which line.
+/// The verdict of a set on a path: included again or not, and the line of the pattern.
 type Verdict<'l> = (bool, &'l Set, usize);
 
-/// Whether an entry of this name changes the rules of its folder: an ignore file, our settings, or
-/// what makes the folder a repository of its own.
+/// Returns true if an entry of this name changes the rules of its folder: an ignore file, our settings, or an
+/// entry that makes the folder a repository of its own.
 pub fn is_rule_file(name: &str) -> bool {
     name == REPO_CONFIG || is_metadata(name) || is_ignore_file(name)
 }
 
-/// Whether an entry of this name is what a version control keeps.
+/// Returns true if an entry of this name is metadata of a version control system.
 pub fn is_metadata(name: &str) -> bool {
     name.starts_with(['.', '_']) && METADATA.contains(&name)
 }
 
-/// Whether a folder below the root is a repository of its own, by the names in it. Subversion may have its
-/// folder in each folder of one.
+/// Returns true if a folder below the root is a repository of its own, by the names in it. Subversion may
+/// have its folder in each folder of one.
 pub fn is_nested(has: impl Fn(&str) -> bool) -> bool {
     METADATA.iter().any(|name| *name != ".svn" && has(name)) || is_bare(has)
 }
 
-/// Whether a folder holds what git keeps of a repository, without its files, or is a `CVS` folder.
+/// Returns true if a folder holds the metadata of a git repository without its files, or is a `CVS` folder.
 pub fn is_bare(has: impl Fn(&str) -> bool) -> bool {
     let has_all = |names: &[&str]| names.iter().all(|name| has(name));
     has_all(&["HEAD", "objects", "refs"]) || has_all(&["Entries", "Repository", "Root"])
 }
 
-/// Whether an entry is left out because its name is a secret: paths are shown everywhere.
+/// Returns true if an entry is left out because its name is a secret: paths are shown everywhere.
 pub fn holds_secret(name: &str) -> bool {
     indexd_secrets::in_name(name).is_some()
 }
 
-/// Whether an entry of this name is an ignore file.
+/// Returns true if an entry of this name is an ignore file.
 fn is_ignore_file(name: &str) -> bool {
     name.starts_with('.') && NAMES.contains(&name)
 }
@@ -154,8 +153,8 @@ impl Layer {
         layer
     }
 
-    /// The rules inside the folder `rel` (empty for the root, no slash at the end) at `dir`, whose
-    /// own rules are `up`. `present` says which names exist there, to save failed opens.
+    /// Returns the rules inside the folder `rel` (empty for the root, no slash at the end) at `dir`, whose
+    /// own rules are `up`. `present` tells which names exist there, to save failed opens.
     pub fn enter(up: &Arc<Self>, dir: &Path, rel: &str, present: impl Fn(&str) -> bool) -> Arc<Self> {
         let mut sets = Vec::new();
         for (kind, name) in NAMES.iter().enumerate() {
@@ -175,8 +174,8 @@ impl Layer {
         Arc::new(Self { base_len, prefix: prefix.into(), sets, case: up.case, up: Some(up) })
     }
 
-    /// Whether the entry `rel` of this folder is in the set by its name, its folder being so.
-    /// What a version control keeps never is. Whether a folder is a repository of its own is for the caller to see.
+    /// Returns true if the entry `rel` of this folder is in the set by its name, given that its folder is.
+    /// Metadata of a version control system never is. The caller checks for nested repositories.
     pub fn admits(&self, rel: &str, is_dir: bool) -> bool {
         let name = indexd_model::path::file_name_of(rel);
         !is_metadata(name) && !holds_secret(name) && self.denied_by(rel, is_dir).is_none()
@@ -214,7 +213,7 @@ impl Layer {
         strongest.filter(denies).or_else(|| takers.flatten().copied().find(denies))
     }
 
-    /// Whether a set includes a path again or ignores it, and the pattern that says so.
+    /// Returns the verdict of a set on a path (included again or ignored) and the pattern that decides it.
     fn matched<'l>(&self, set: &'l Set, rel: &str, is_dir: bool) -> Option<Verdict<'l>> {
         let patterns = set.patterns.get_or_init(|| Patterns::of(&set.text, self.case));
         let (pattern, line) = if self.prefix.is_empty() {
@@ -281,7 +280,7 @@ pub fn outside(root: &Path) -> Vec<PathBuf> {
     dirs
 }
 
-/// Whether a path outside the workspace at `root` may be one of its rule files.
+/// Returns true if a path outside the workspace at `root` may be one of its rule files.
 pub fn is_outside_rule(root: &Path, path: &Path) -> bool {
     let global = || Settings::of(GitFolders::find(root).as_ref()).excludes_file();
     path.file_name().is_some_and(|n| n == NAMES[KIND_GITIGNORE])

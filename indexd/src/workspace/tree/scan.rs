@@ -1,9 +1,8 @@
 //! The scan: every file of the set with its stat, found by one parallel walk.
 //!
-//! Symbolic links are not followed and do not count as files; other file systems, nested
-//! repositories and submodules are left out. The walk compares what it sees with the files that are
-//! known ([`KnownFiles`]) and keeps what differs, so a tree that is as it was costs little more than
-//! the looks.
+//! Symbolic links are not followed and do not count as files; other file systems, nested repositories and
+//! submodules are left out. The walk compares the files with the known ones ([`KnownFiles`]) and keeps the
+//! differences, so an unchanged tree costs little more than the stats.
 
 use super::known::{Comparing, KnownFiles};
 use super::rules::{Layer, holds_secret, is_nested};
@@ -42,23 +41,22 @@ pub fn stat_of(meta: &Metadata) -> FileStat {
     FileStat { mtime_ns, ctime_ns: 0, size: meta.len(), inode: 0, dev: 0 }
 }
 
-/// The same of a file that was opened or listed.
+/// Returns the stat of a file that was opened or listed.
 pub fn stat_of_file(meta: FileMeta) -> FileStat {
     let FileMeta { mtime_ns, ctime_ns, size, inode, dev } = meta;
     FileStat { mtime_ns, ctime_ns, size, inode, dev }
 }
 
-/// The stat to remember of a file that was read, or a folder that was listed, at `read_ns`. When a
-/// later change could leave the stat as it is (git's `racy-git` rule: it was touched within one tick
-/// of the file system's clock before), it is one that equals no other, so that the file is read
-/// again.
+/// Returns the stat to store for a file that was read, or a folder that was listed, at `read_ns`. If a later
+/// change could leave the stat as it is (git's `racy-git` rule: the last change was within one tick of the
+/// file system's clock before), the result is a stat that equals no other, so that the file is read again.
 pub fn remembered(stat: FileStat, read_ns: i64) -> FileStat {
     if is_settled(stat.mtime_ns.max(stat.ctime_ns), read_ns) { stat } else { FileStat::default() }
 }
 
-/// Whether something touched at `touched_ns` cannot be touched again at the same time by the clock of
-/// its file system, at `now_ns`. The epoch itself is no time: it stands where none is kept, as for the
-/// top folder of FAT after each mount.
+/// Returns true if a change after `now_ns` cannot get the time `touched_ns` again by the clock of its file
+/// system. The epoch itself is not a time: file systems use it where no time is kept, as for the top folder
+/// of FAT after each mount.
 fn is_settled(touched_ns: i64, now_ns: i64) -> bool {
     let tick_ns = if touched_ns % 1_000_000_000 == 0 { COARSE_NS } else { RACY_NS };
     touched_ns != 0 && touched_ns.saturating_add(tick_ns) < now_ns
@@ -79,23 +77,22 @@ pub fn now_ns() -> i64 {
 /// Folders of the set with the rules inside them, by relative path; the root is the empty path.
 pub type Folders = FxHashMap<Box<str>, Arc<Layer>>;
 
-/// Called with each folder before it is listed. Whoever watches it from here on misses nothing that
-/// the listing does not show.
+/// Called with each folder before it is listed. A watch that starts then misses only changes that the listing
+/// shows.
 pub type Enter<'e> = &'e (dyn Fn(&str) + Sync);
 
-/// What a walk found.
+/// The result of a walk.
 #[derive(Default)]
 pub struct Scan {
     /// Files of the set, known or not.
     pub n_files: usize,
     /// Those that are not known, or by another stat, with their size in bytes; in no order.
     pub changed: Vec<(RepoPath, u64)>,
-    /// Known files that are no files of the set any more, though their folder belongs to it; in no
-    /// order.
+    /// Known files that are not files of the set any more, though their folder belongs to it; in no order.
     pub removed: Vec<RepoPath>,
     /// Folders of the set, the start of the walk included, in no order.
     pub folders: Vec<(Box<str>, Arc<Layer>)>,
-    /// How many of the folders hold known files.
+    /// The number of those folders that hold known files.
     pub n_folders_known: usize,
     /// Folders that are repositories of their own, ordered by path.
     pub nested: Vec<String>,
@@ -129,12 +126,12 @@ impl Scan {
     }
 }
 
-/// Walks the folder `rel` (empty for the root) of the workspace at `root`; `up` are the rules of
-/// the folder above it, or those at the top. The folder itself is taken as belonging to the set,
-/// unless it turns out to be a repository of its own, to lie on another file system or to have
-/// vanished. `enter` is called with each folder, by relative path, before it is looked at.
+/// Walks the folder `rel` (empty for the root) of the workspace at `root`; `up` are the rules of the folder
+/// above it, or those at the top. The folder itself is taken as belonging to the set, unless it turns out to
+/// be a repository of its own, to be on another file system or to have vanished. `enter` is called with each
+/// folder, by relative path, before it is read.
 ///
-/// The walk runs on the current rayon pool. A folder that vanishes meanwhile counts as empty.
+/// The walk runs on the current rayon pool. A folder that vanishes during the walk counts as empty.
 pub fn scan(root: &Path, rel: &str, up: &Arc<Layer>, enter: Enter, known: &KnownFiles) -> Scan {
     let opened = Folder::open(root).and_then(|top| Ok((top.meta()?.dev, top)));
     let (device, top) = match opened {
@@ -215,7 +212,7 @@ impl Walk<'_> {
         Ok(())
     }
 
-    /// What is seen of a file. One that cannot be looked at is not gone: the walk is not complete.
+    /// Returns the stat of a file. A file that cannot be looked at is not gone: the walk is then incomplete.
     fn file(&self, folder: &Folder, path: &str) -> Option<FileMeta> {
         folder.file(path).unwrap_or_else(|e| {
             self.found().error = Some(e);

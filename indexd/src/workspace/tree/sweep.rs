@@ -1,9 +1,9 @@
-//! The tree as the index knows it, and what changed since.
+//! The tree as the index knows it, and the changes since.
 //!
-//! A [`Tree`] remembers the stat of every file in the index, and the rules of every
-//! folder in the set. [`Tree::sweep`] compares everything, [`Tree::examine`] what lies at given dirty
-//! paths; both give a [`ChangeSet`] and neither reads a file. An edited ignore file, a new or vanished
-//! `.git` and an edited `.indexd.toml` are dirty folders: what they decide is walked again.
+//! A [`Tree`] remembers the stat of every file in the index, and the rules of every folder in the set.
+//! [`Tree::sweep`] compares everything, [`Tree::examine`] only given dirty paths; both return a [`ChangeSet`]
+//! and neither reads a file. An edited ignore file, a new or vanished `.git` and an edited `.indexd.toml` are
+//! dirty folders: the part of the tree that they govern is walked again.
 
 use super::known::KnownFiles;
 use super::rules::{Layer, is_rule_file};
@@ -46,12 +46,12 @@ impl ChangeSet {
         self.changed.len() + self.removed.len()
     }
 
-    /// Whether no file is concerned.
+    /// Returns true if no file is concerned.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Takes in a later set: its word counts.
+    /// Merges a later set, which takes precedence.
     pub fn merge(&mut self, later: ChangeSet) {
         for (path, size) in later.changed {
             self.change(path, size);
@@ -70,7 +70,7 @@ impl ChangeSet {
     }
 }
 
-/// What is known of the files and folders of a workspace.
+/// The known files and folders of a workspace.
 pub struct Tree {
     root: PathBuf,
     excludes: Vec<String>,
@@ -99,18 +99,18 @@ impl Tree {
         }
     }
 
-    /// The same tree as if no file of it were known; a sweep has to follow.
+    /// Returns this tree without known files; a sweep has to follow.
     pub fn afresh(&self) -> Self {
         Self::new(&self.root, &self.excludes, KnownFiles::default())
     }
 
-    /// Takes the tree out; one that knows of nothing is left.
+    /// Takes the tree out and leaves an empty one.
     pub fn take(&mut self) -> Self {
         let nothing = self.afresh();
         std::mem::replace(self, nothing)
     }
 
-    /// Whether a folder is one of those to watch.
+    /// Returns true if a folder is one of those to watch.
     pub fn watches(&self, dir: &str) -> bool {
         self.folders.contains_key(dir) || self.nested.contains(dir)
     }
@@ -126,7 +126,7 @@ impl Tree {
         self.known.len()
     }
 
-    /// Whether the index holds this file.
+    /// Returns true if the index holds this file.
     pub fn holds(&self, path: &str) -> bool {
         self.known.get(path).is_some()
     }
@@ -136,7 +136,7 @@ impl Tree {
         self.excludes = excludes.to_vec();
     }
 
-    /// Remembers that the index holds this file, read with this stat; `None` that it does not.
+    /// Records that the index holds this file, read with this stat, or with `None` that it does not.
     pub fn remember(&mut self, path: &RepoPath, stat: Option<FileStat>) {
         match stat {
             Some(stat) => self.known.set(path, stat),
@@ -144,7 +144,7 @@ impl Tree {
         }
     }
 
-    /// Forgets every file: the index is to be built anew.
+    /// Forgets every file, before the index is rebuilt.
     pub fn forget(&mut self) {
         self.known.clear();
     }
@@ -160,9 +160,8 @@ impl Tree {
         Ok(changes)
     }
 
-    /// Compares the whole tree and calls `enter` with each folder before it is looked at. Whoever is
-    /// told of folders in that way learns nothing more from [`ChangeSet::folders_new`], which stays
-    /// empty.
+    /// Compares the whole tree and calls `enter` with each folder before it is read.
+    /// [`ChangeSet::folders_new`] stays empty, since `enter` has seen these folders.
     ///
     /// # Errors
     /// As [`Tree::sweep`].
@@ -173,8 +172,8 @@ impl Tree {
         Ok(changes)
     }
 
-    /// Compares what lies at `dirty`, paths relative to the root in any order; the empty path is the
-    /// whole tree.
+    /// Compares the files and folders at `dirty`, paths relative to the root in any order; the empty path is
+    /// the whole tree.
     ///
     /// # Errors
     /// As [`Tree::sweep`].
@@ -233,7 +232,7 @@ impl Tree {
         Ok(())
     }
 
-    /// Everything below a path that is no folder of the set (any more).
+    /// Removes everything below a path that is not (or no longer) a folder of the set.
     fn drop_below(&mut self, dir: &str, changes: &mut ChangeSet) {
         if self.folders.contains_key(dir) || self.nested.contains(dir) {
             self.replace(dir, Scan::default(), true, changes);
@@ -266,12 +265,12 @@ impl Tree {
         Ok(())
     }
 
-    /// Takes `found` for what lies in `dir`, the folder itself included. Folders that are new are told
-    /// where that is `tells_new`.
+    /// Replaces the content of `dir`, the folder itself included, by `found`. If `tells_new` is set, new
+    /// folders are reported.
     fn replace(&mut self, dir: &str, found: Scan, tells_new: bool, changes: &mut ChangeSet) {
         let is_in = |path: &str| is_below(path, dir);
-        // What was seen of single paths a moment ago, by the rules before, counts no more: a new file
-        // may be ignored by now. A file of the folder's own name is another matter.
+        // Changes noted for single paths a moment ago, by the rules before, no longer count: a new file may
+        // be ignored by now. A file of the folder's own name is another matter.
         changes.changed.retain(|path, _| !is_in(path));
         changes.removed.retain(|path| **path == *dir || !is_in(path));
         let mut changed: BTreeMap<RepoPath, u64> = found.changed.into_iter().collect();
@@ -300,7 +299,7 @@ impl Tree {
             self.nested.insert(folder);
         }
         changes.folders_gone.extend(gone.into_keys().map(String::from).chain(gone_nested));
-        // Most often the walk came to every folder of which files are known.
+        // Usually the walk came to every folder with known files.
         if !dir.is_empty() || found.n_folders_known != self.known.folders().len() {
             let left = self.known.folders().filter(|k| is_in(k) && !self.folders.contains_key(*k));
             for folder in left {
@@ -311,8 +310,8 @@ impl Tree {
     }
 }
 
-/// What `lstat` says; `None` for what is gone or may not be seen. What cannot be looked at because the
-/// disk or the system fails is not gone.
+/// Returns the `lstat` of a path; `None` if it is gone or may not be seen. A path that cannot be looked at
+/// because the disk or the system fails is not gone.
 fn look_at(path: &Path) -> io::Result<Option<fs::Metadata>> {
     use io::ErrorKind::{InvalidFilename, NotADirectory, NotFound, PermissionDenied};
     indexd_os::faults::before("stat", &path.to_string_lossy())?;
@@ -325,7 +324,7 @@ fn look_at(path: &Path) -> io::Result<Option<fs::Metadata>> {
     }
 }
 
-/// Whether `path` is `dir` or lies below it.
+/// Returns true if `path` is `dir` or below it.
 fn is_below(path: &str, dir: &str) -> bool {
     dir.is_empty() || path.strip_prefix(dir).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }

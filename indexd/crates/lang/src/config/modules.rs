@@ -1,4 +1,4 @@
-//! What package.json and tsconfig.json say about where modules are.
+//! Reads the places of modules from package.json and tsconfig.json.
 
 use super::needs::NEEDS;
 
@@ -117,7 +117,7 @@ impl Value {
     }
 }
 
-/// Reads JSON with comments and trailing commas; what is broken ends early.
+/// Reads JSON with comments and trailing commas; at an error it ends early.
 struct Reader<'s> {
     text: &'s [u8],
     at: usize,

@@ -1,4 +1,4 @@
-//! What a manifest says that its project depends on. Names are those that code writes.
+//! Reads the dependencies of a project from its manifest. Names are those used in code.
 
 use toml::{Table, Value};
 
@@ -31,8 +31,8 @@ const MODULES: [(&str, &str); 22] = [
     ("setuptools", "pkg_resources"),
 ];
 
-/// The dependencies that a manifest in TOML names, each with where it is: `path:DIR` for a folder,
-/// `shared` for what the workspace says, else nothing. Nothing for broken ones.
+/// Returns the dependencies that a manifest in TOML names, each with its place: `path:DIR` for a folder,
+/// `shared` for the place that the workspace states, else empty. An empty list for broken ones.
 pub(super) fn of_toml(manifest: &str, text: &str) -> Vec<(String, String)> {
     if !matches!(manifest, "Cargo.toml" | "pyproject.toml" | "Pipfile") {
         return Vec::new();

@@ -53,7 +53,7 @@ fn names_project(manifest: &str, table: &str) -> bool {
     }
 }
 
-/// Whether a value goes on in the next line: brackets that are not closed, a multi-line string.
+/// Tells if a value goes on in the next line: brackets that are not closed, a multi-line string.
 #[derive(Default)]
 struct Value {
     depth: usize,

@@ -1,4 +1,4 @@
-//! YAML: top-level keys, which stand at the left margin.
+//! YAML: top-level keys, which begin at the left margin.
 
 use super::{Start, close};
 use crate::outline::Outline;
@@ -22,7 +22,7 @@ pub(super) fn outline(text: &str, lines: &LineIndex) -> Outline {
     Outline { sections: close(starts, lines, text), ..Outline::default() }
 }
 
-/// Where the key of a line at the left margin stands, without quotes.
+/// Returns the range of the key of a line at the left margin, without quotes.
 fn key(line: &str) -> Option<(u32, u32)> {
     let first = *line.as_bytes().first()?;
     if matches!(first, b' ' | b'\t' | b'-' | b'{' | b'[' | b']' | b'}' | b'%' | b'?' | b'|' | b'>' | b'.') {

@@ -48,7 +48,7 @@ impl Docs {
     }
 }
 
-/// Whether a name is visible outside its package.
+/// Returns true if a name is visible outside its package.
 fn is_exported(name: &str) -> bool {
     name.chars().next().is_some_and(char::is_uppercase)
 }
@@ -165,7 +165,7 @@ impl<'s> Visitor<'s, '_> {
         }
     }
 
-    /// A blank definition for the node under the cursor; callers fill in what they find.
+    /// Opens a blank definition for the node under the cursor, which callers fill in.
     fn open_def(&mut self, kind: DefKind, parent: DefIdx, doc: Span) -> DefIdx {
         let at = self.span();
         let empty = self.b.str("");
@@ -179,7 +179,7 @@ impl<'s> Visitor<'s, '_> {
         self.b.def(def)
     }
 
-    /// Gives a definition the name under the cursor.
+    /// Sets the name of a definition to the one under the cursor.
     fn name_def(&mut self, idx: DefIdx) {
         let (text, span, name) = (self.slice(), self.span(), self.string());
         let is_test = self.is_test;
@@ -196,7 +196,7 @@ impl<'s> Visitor<'s, '_> {
         }
     }
 
-    /// What fits of a declaration in its first line: an initial value may be a table.
+    /// Returns the part of a declaration in its first line: an initial value may be a table.
     fn first_line(&self, span: Span) -> Span {
         let text = &self.text[span.range()];
         let end = text.find('\n').map_or(text.len(), |i| text[..i].trim_end().len());
@@ -338,8 +338,8 @@ impl<'s> Visitor<'s, '_> {
         out
     }
 
-    /// The grammar gives up on telling names from types in long lists: in `a, b, c, d, e, f, g int`
-    /// the first ones come out as types without a name. Go does not mix named and unnamed
+    /// Mends names of parameters. In long lists the grammar does not tell names from types: in `a, b, c, d,
+    /// e, f, g int` the first ones are parsed as types without a name. Go does not mix named and unnamed
     /// parameters, so next to a named one they are names that share the next type.
     fn mend_names(&mut self, params: &mut [Param]) {
         if params.iter().all(|p| p.name.is_none()) {
@@ -366,8 +366,8 @@ impl<'s> Visitor<'s, '_> {
         }
     }
 
-    /// Declares receiver, parameters and named results in the innermost block, and gives them to
-    /// the definition, when there is one.
+    /// Declares receiver, parameters and named results in the innermost block, and adds them to the
+    /// definition, when there is one.
     pub(super) fn declare_signature(
         &mut self,
         idx: Option<DefIdx>,
@@ -643,7 +643,7 @@ pub(super) fn nth_value(values: &[ExprId], n: usize, i: usize) -> (ExprId, u16) 
     }
 }
 
-/// Where a name gets its type from, given [`nth_value`].
+/// Returns the source of a name's type, given [`nth_value`].
 pub(super) fn source_of(value: ExprId, index: u16, is_unpacked: bool) -> Option<Source> {
     match (value, is_unpacked) {
         (ExprId::NONE, _) => None,

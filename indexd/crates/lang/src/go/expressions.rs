@@ -160,7 +160,7 @@ impl Visitor<'_, '_> {
     fn unary(&mut self, role: Role) -> ExprId {
         let at = self.start();
         let operator = self.text.as_bytes().get(at as usize).copied().unwrap_or(b' ');
-        // Assigning through a pointer writes what it points to, not the pointer.
+        // Assigning through a pointer writes the target of the pointer, not the pointer.
         let role = if role == Role::Write { Role::Read } else { role };
         let mut value = ExprId::NONE;
         self.each(|v, field, _| {
@@ -264,7 +264,7 @@ impl Visitor<'_, '_> {
     }
 }
 
-/// Whether nodes of this kind are expressions.
+/// Returns true if nodes of this kind are expressions.
 pub(super) fn is_expr(kind: Kind) -> bool {
     matches!(
         kind,

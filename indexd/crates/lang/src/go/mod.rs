@@ -29,11 +29,11 @@ use syntax::SYNTAX;
 use tree_sitter::Node;
 use visitor::Visitor;
 
-/// Everything that a Go file says by itself.
+/// Returns everything that can be known from a Go file alone.
 ///
-/// Syntax that is newer than the grammar is rewritten ([`modern`]). Broken syntax gives the facts
-/// around it (`Outcome::Recovered`), see [`repair`], and the names in it ([`unread`]). A file that the parser gives up
-/// on, or with more definitions than [`DEFS_PER_FILE_MAX`], has chunks by lines and no definitions
+/// Syntax that is newer than the grammar is rewritten ([`modern`]). Broken syntax yields the facts around it
+/// (`Outcome::Recovered`), see [`repair`], and the names in it ([`unread`]). A file that the parser cannot
+/// finish, or with more definitions than [`DEFS_PER_FILE_MAX`], has chunks by lines and no definitions
 /// (`Outcome::TextOnly`).
 pub fn facts(path: &RepoPath, text: &str, lines: &LineIndex, roles: FileRoles) -> FileFacts {
     let parses = Parses::new(&SYNTAX.language);
@@ -81,7 +81,7 @@ fn facts_of(
     FileFacts { interface, body, chunks }
 }
 
-/// What stands at file level and does nothing.
+/// Returns the spans at file level that do nothing.
 fn idle(root: Node) -> Vec<Idle> {
     let mut cursor = root.walk();
     let of = |node: Node| {
@@ -96,8 +96,8 @@ fn idle(root: Node) -> Vec<Idle> {
     root.named_children(&mut cursor).filter_map(of).collect()
 }
 
-/// Who asks which files a folder has looks at their package clauses and build constraints, and not
-/// at their imports: an import more must not relink everybody who imports the package.
+/// Sets the digests of the entries for the files of a folder. Readers of these look at package clauses and
+/// build constraints, and not at imports: an additional import must not relink all importers of the package.
 fn digest_places(path: &RepoPath, interface: &mut Interface) {
     let facts = Facts::outside(interface);
     let say = |s: Option<indexd_model::StrId>| s.map_or("", |s| facts.str(s));

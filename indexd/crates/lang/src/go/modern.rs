@@ -6,7 +6,7 @@
 use crate::tokens::{Token, tokens};
 use indexd_model::Language;
 
-/// What stands in for `new`: any name that the grammar does not know.
+/// Replacement for `new`: any name that the grammar does not know.
 const CALL: &str = "neW";
 
 /// Brackets inside each other that are looked through for the end of a type.
@@ -42,15 +42,15 @@ impl Reader<'_> {
         self.all.get(i).map_or("", |t| t.text(self.text))
     }
 
-    /// Whether a type and nothing else stands before the parenthesis that closes. Nothing at all is
-    /// left to the parser, too.
+    /// Returns true if there is a type and nothing else before the closing parenthesis. An empty list is left
+    /// to the parser, too.
     fn is_type_argument(&self, i: usize) -> bool {
         let Some(end) = self.ty(i, NESTED_MAX) else { return self.word(i) == ")" && self.is_blank_before(i) };
         let end = if self.word(end) == "," { end + 1 } else { end };
         matches!(self.word(end), ")" | "")
     }
 
-    /// Whether no string or comment stands between a token and the one before.
+    /// Returns true if there is no string or comment between a token and the one before.
     fn is_blank_before(&self, i: usize) -> bool {
         let (from, to) = (self.all[i - 1].span.end as usize, self.all[i].span.start as usize);
         self.text[from..to].trim().is_empty()

@@ -15,8 +15,8 @@ use indexd_model::{
     ChunkKind, DefIdx, FileFacts, FileRoles, Key, Language, LineIndex, Outcome, RepoPath, Span, StrId,
 };
 
-/// Everything that a `go.mod` or, by its path, a `go.work` says. Lines that are not understood say
-/// nothing.
+/// Returns everything stated in a `go.mod` or, by its path, a `go.work`. Lines that are not understood are
+/// ignored.
 pub fn facts(path: &RepoPath, text: &str, lines: &LineIndex, roles: FileRoles) -> FileFacts {
     let language = if path.ends_with("go.work") { Language::GoWork } else { Language::GoMod };
     let mut reader = Reader { b: Builder::new(), package: None, pieces: Vec::new() };

@@ -45,8 +45,8 @@ fn is_declaration(line: &str) -> bool {
         .any(|word| line.strip_prefix(word).is_some_and(|rest| rest.starts_with([' ', '('])))
 }
 
-/// Where the broken declaration starts that keeps the first lost one from being seen: the one that
-/// lies around it, the one before it when there is an error in its text, or the lost one itself.
+/// Returns the start of the broken declaration that hides the first lost one: the one around it, the one
+/// before it when there is an error in its text, or the lost one itself.
 fn guilty(tree: &Tree, starts: &[usize], seen: &[usize]) -> Option<usize> {
     let root = tree.root_node();
     let mut cursor = root.walk();
@@ -72,7 +72,7 @@ fn guilty(tree: &Tree, starts: &[usize], seen: &[usize]) -> Option<usize> {
     Some(before.filter(is_broken).unwrap_or(lost))
 }
 
-/// Whether a place is inside a raw string or a comment.
+/// Returns true if a place is inside a raw string or a comment.
 fn is_quoted(root: Node, at: usize) -> bool {
     root.descendant_for_byte_range(at, at + 1)
         .is_some_and(|n| n.kind().starts_with("raw_string") || n.kind().starts_with("comment"))
@@ -93,8 +93,8 @@ fn segment_end(text: &str, starts: &[usize], from: usize) -> usize {
     end
 }
 
-/// Blanks a declaration out behind the brace of its first line, and closes that; all of it when
-/// there is no brace or that did not help. `None` when nothing is left to blank.
+/// Blanks a declaration out behind the brace of its first line, and closes that; all of it when there is no
+/// brace or that did not help. `None` when nothing is left to blank.
 fn blank(text: &str, from: usize, end: usize, entirely: bool) -> Option<String> {
     let segment = &text[from..end];
     let first_line = segment.lines().next().unwrap_or("");

@@ -32,7 +32,7 @@ impl Visitor<'_, '_> {
         self.each(|v, _, kind| v.anything(kind));
     }
 
-    /// Whatever stands here: code around a syntax error can be anywhere.
+    /// Reads a node of any kind: code around a syntax error can be anywhere.
     pub(super) fn anything(&mut self, kind: Kind) {
         if matches!(kind, Kind::Comment | Kind::LabelName) {
             return;
@@ -117,7 +117,7 @@ impl Visitor<'_, '_> {
         left
     }
 
-    /// Whether a `:=` stands among the children.
+    /// Returns true if there is a `:=` among the children.
     fn defines(&mut self) -> bool {
         let mut found = false;
         self.each(|v, _, _| found |= v.cursor.node().kind_id() == v.syntax.define);

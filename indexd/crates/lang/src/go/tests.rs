@@ -130,7 +130,7 @@ impl Printer<'_> {
     }
 }
 
-/// Every `fixtures/*.go` has its facts beside it as `*.facts`; `UPDATE_FIXTURES=1` writes them.
+/// Compares each `fixtures/*.go` with its facts, kept as `*.facts`; `UPDATE_FIXTURES=1` writes them.
 #[test]
 fn fixtures() {
     let dir = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("src/go/fixtures");
@@ -186,7 +186,7 @@ fn broken_syntax_keeps_the_facts_around_it() {
             assert!(got.contains(&name.to_owned()), "{broken:?}: {got:?}");
         }
     }
-    // A template in a raw string is no declaration.
+    // A template in a raw string is not a declaration.
     let got = defs("package p\nvar t = `\nfunc x() {\n`\nfunc a() { x. }\nfunc b() {}\n");
     assert_eq!(got, ["t.", "a().", "b()."]);
     assert_eq!(defs("}}}} func ((( \u{0} ü"), Vec::<String>::new());

@@ -177,7 +177,7 @@ impl Visitor<'_, '_> {
         self.b.node(Node::InterfaceType { holder }, at)
     }
 
-    /// The name that an embedded type gives to its field, and where it stands.
+    /// Returns the name that an embedded type gives to its field, and its place.
     pub(super) fn named(&self, ty: ExprId) -> Option<(StrId, u32)> {
         let expr = self.b.get(ty)?;
         match expr.node {
@@ -188,7 +188,7 @@ impl Visitor<'_, '_> {
     }
 }
 
-/// Whether nodes of this kind are types.
+/// Returns true if nodes of this kind are types.
 pub(super) fn is_type(kind: Kind) -> bool {
     matches!(
         kind,

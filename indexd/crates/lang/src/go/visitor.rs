@@ -24,10 +24,10 @@ pub(super) struct Visitor<'s, 't> {
     pub(super) owner: DefIdx,
     /// The definition that anonymous struct and interface types belong to.
     pub(super) around: DefIdx,
-    /// How many function bodies are open.
+    /// Number of open function bodies.
     pub(super) n_bodies: u32,
     pub(super) scopes: Scopes,
-    /// Whether something was too deep to be followed.
+    /// True if something was too deep to be followed.
     pub(super) is_cut: bool,
     depth: usize,
     opaque: ExprId,
@@ -39,7 +39,7 @@ pub(super) struct Visitor<'s, 't> {
 pub(super) struct Scopes {
     /// By name: the binding and the depth of the block that declares it.
     current: Vec<(BindingId, u32)>,
-    /// What to restore when blocks end.
+    /// Bindings to restore when blocks end.
     undo: Vec<(StrId, (BindingId, u32))>,
     /// Length of `undo` at the start of each open block.
     marks: Vec<usize>,
@@ -173,7 +173,7 @@ impl<'s, 't> Visitor<'s, 't> {
         self.opaque
     }
 
-    /// The one literal of a kind: nobody asks where a literal stands.
+    /// Returns the one literal of a kind: the place of a literal does not matter.
     pub(super) fn literal(&mut self, kind: LiteralKind) -> ExprId {
         let slot = match kind {
             LiteralKind::String => 0,
@@ -207,8 +207,8 @@ impl<'s, 't> Visitor<'s, 't> {
         self.b.expr(Node::Name { name, binding }, at, role)
     }
 
-    /// Declares the identifier under the cursor in the innermost block. The blank name gives a
-    /// binding that nothing finds.
+    /// Declares the identifier under the cursor in the innermost block. The blank name makes a binding that
+    /// no lookup finds.
     pub(super) fn declare(&mut self, kind: BindingKind) -> BindingId {
         let at = self.start();
         let name = self.string();

@@ -104,7 +104,7 @@ impl<'s> Visitor<'s, '_> {
         plain.then_some((body, start + quotes as u32))
     }
 
-    /// Parses a string annotation in place: its names stand where they stand in the file.
+    /// Parses a string annotation in place: its names keep their places in the file.
     fn quoted(&mut self, text: &'s str, at: u32) -> ExprId {
         let trimmed = text.trim();
         let lead = (text.len() - text.trim_start().len()) as u32;
@@ -136,8 +136,8 @@ impl<'s> Visitor<'s, '_> {
         self.b.node(Shape::Quoted { value }, at)
     }
 
-    /// The bound of a type parameter. Its default has become, or joined, the bound in the text that
-    /// was parsed; it is a use of its names and says nothing about the values.
+    /// Returns the bound of a type parameter. Its default has become, or joined, the bound in the text that
+    /// was parsed; it is a use of its names and does not affect the values.
     fn bound<'t>(&mut self, name: Node<'t>, bound: Node<'t>) -> Option<Node<'t>> {
         let is_default = |v: &Self, from: Node, to: Node| {
             let between = v.text.get(v.span(from).end as usize..v.start(to) as usize);

@@ -1,9 +1,9 @@
-//! Assignment targets: what a name, an attribute or an unpacked element gets its value from.
+//! Assignment targets: the sources of the values of names, attributes and unpacked elements.
 //!
 //! Inside functions a target makes a new binding with a [`Source`]. At file and class level, and for
-//! attributes of `self`, it makes a definition, whose value is an expression: where the source is
-//! more than an expression (iteration, `with`, unpacking) the protocol call behind it is written
-//! out, so that `for x in xs` gives `x` the value `xs.__iter__().__next__()`.
+//! attributes of `self`, it makes a definition, whose value is an expression: where the source is more than
+//! an expression (iteration, `with`, unpacking) the protocol call behind it is written out, so that `for x in
+//! xs` gives `x` the value `xs.__iter__().__next__()`.
 
 use super::kinds::{F, Kind, kind};
 use super::scope::ScopeKind;
@@ -59,7 +59,7 @@ impl<'s> Visitor<'s, '_> {
         value.unwrap_or_else(|| self.opaque(at))
     }
 
-    /// Whether a value is a type by its form (`Optional["Node"]`): strings in it are annotations.
+    /// Returns true if a value is a type by its form (`Optional["Node"]`): strings in it are annotations.
     fn is_alias_value(&self, node: Node) -> bool {
         kind(node) == Kind::Subscript
             && self.scope_kind() != ScopeKind::Function
@@ -101,7 +101,7 @@ impl<'s> Visitor<'s, '_> {
         value.unwrap_or_else(|| self.opaque(at))
     }
 
-    /// `name := value`; the value is what the expression gives.
+    /// Reads `name := value`; the value is that of the expression.
     pub(super) fn named_expression(&mut self, node: Node) -> ExprId {
         let at = self.start(node);
         let value = self.expr_of(self.field(node, F.value), at);
@@ -167,7 +167,7 @@ impl<'s> Visitor<'s, '_> {
         self.assign(left, Source::Element { of, index: 0 }, self.span(left));
     }
 
-    /// Gives a target its source, element by element for patterns.
+    /// Assigns a source to a target, element by element for patterns.
     pub(super) fn assign(&mut self, target: Node, source: Source, span: Span) {
         match kind(target) {
             Kind::Identifier => self.assign_name(target, source, span),
@@ -185,8 +185,8 @@ impl<'s> Visitor<'s, '_> {
                 for (i, c) in self.kids(target).into_iter().enumerate() {
                     let is_star = matches!(kind(c), Kind::ListSplatPattern | Kind::ListSplat);
                     if is_star || starred {
-                        // What a starred name takes, and which elements follow it, depends on the
-                        // length: each is an element of the whole.
+                        // The elements of a starred name, and those that follow it, depend on the length:
+                        // each is an element of the whole.
                         let value = self.value_of(source);
                         let inner = if is_star { self.kids(c).first().copied() } else { Some(c) };
                         let source =
@@ -315,7 +315,7 @@ impl<'s> Visitor<'s, '_> {
         self.b.node(Shape::Call { callee, args: List::default() }, at)
     }
 
-    /// What iterating over `of` gives.
+    /// Returns the element of iterating over `of`.
     pub(super) fn element_of(&mut self, of: ExprId) -> ExprId {
         let iter = self.protocol_call(of, "__iter__");
         self.protocol_call(iter, "__next__")
@@ -348,8 +348,8 @@ impl<'s> Visitor<'s, '_> {
         self.add_value(Some(def), ty, value);
     }
 
-    /// From here on a path is what was assigned to it. The first entry forgets what was known; it
-    /// outlives the branch, the second one does not.
+    /// Sets the value of a path from here on. The first entry forgets the previous value; it outlives the
+    /// branch, the second one does not.
     fn assign_path(&mut self, path: &'s str, value: ExprId) {
         let plain = path.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_' || b == b'.' || b >= 0x80);
         if !plain || self.scope_kind() == ScopeKind::Class {
@@ -373,7 +373,7 @@ impl<'s> Visitor<'s, '_> {
         }
     }
 
-    /// Forgets paths that start at a name that is set anew.
+    /// Forgets paths that start at a name that is assigned again.
     fn forget_paths(&mut self, name: &str) {
         let scope = self.scope();
         let starts = |p: &str| p.strip_prefix(name).is_some_and(|rest| rest.starts_with('.'));
@@ -433,7 +433,7 @@ impl<'s> Visitor<'s, '_> {
         let name = self.b.str(text);
         let parent = self.around();
         let mut def = self.b.blank_def(name, kind, parent, self.span(target), span);
-        // The first line says what a long value is; the rest is its body.
+        // The first line of a long value shows its kind; the rest is its body.
         let first = self.text.get(span.range()).and_then(|t| t.lines().next()).map_or(0, str::len);
         def.head = Span::new(span.start, span.start + first as u32);
         if self.n_conditions > 0 {
@@ -454,7 +454,7 @@ impl<'s> Visitor<'s, '_> {
 
     // ---- __all__
 
-    /// Reads a value of `__all__`; `more` adds to what is there.
+    /// Reads a value of `__all__`; with `more` it is added to the earlier ones.
     pub(super) fn read_exports(&mut self, value: Option<Node>, more: bool) {
         let texts = value.and_then(|v| self.string_list(v));
         let old = std::mem::take(&mut self.exports);

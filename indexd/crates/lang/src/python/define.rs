@@ -64,7 +64,7 @@ impl<'s> Visitor<'s, '_> {
             self.head(node, name_node, whole, if in_class { DefKind::Method } else { DefKind::Function });
         self.function_flags(node, text, decorators, &mut def);
 
-        // Annotations and defaults are read where the function stands, with its type parameters.
+        // Annotations and defaults are read in the scope around the function, with its type parameters.
         let mark = self.scope().mark();
         if let Some(p) = self.field(node, F.type_parameters) {
             def.type_params = self.type_params(p);
@@ -115,7 +115,7 @@ impl<'s> Visitor<'s, '_> {
         self.b.defs[idx.index()].params = bindings;
     }
 
-    /// Leaves the scope of a function and notes what the function gives.
+    /// Leaves the scope of a function and records its result.
     fn end_function(&mut self, idx: DefIdx) {
         let Some(scope) = self.pop_scope() else { return };
         let d = &mut self.b.defs[idx.index()];
@@ -193,7 +193,7 @@ impl<'s> Visitor<'s, '_> {
         decorators.iter().for_each(|d| Self::decorate(d, method, def));
     }
 
-    /// What a decorator makes of a function.
+    /// Applies a decorator to a function.
     fn decorate(d: &Decorator<'s>, method: bool, def: &mut Def) {
         match d.last() {
             "staticmethod" => def.flags.set(DefFlags::STATIC),
@@ -226,7 +226,7 @@ impl<'s> Visitor<'s, '_> {
         for p in self.kids(list) {
             let ty = self.field(p, F.type_).map(|t| self.annotation(t));
             let default = self.field(p, F.value).map(|d| self.expr(d, Role::Read));
-            // `def f(x=None)` says nothing about `x`.
+            // `def f(x=None)` does not show the type of `x`.
             let default = default.filter(|d| {
                 !matches!(self.b.get(*d).map(|e| e.node), Some(Shape::Literal { kind: LiteralKind::None }))
             });

@@ -354,7 +354,7 @@ impl<'s> Visitor<'s, '_> {
         self.b.node(Shape::Conditional { then, otherwise }, at)
     }
 
-    /// Forgets what was learnt since `mark`, but keeps names that `:=` set meanwhile.
+    /// Forgets everything learnt since `mark`, but keeps names that `:=` has set since.
     fn unlearn(&mut self, mark: usize, n_paths: usize) {
         let scope = self.scope();
         let changes = scope.changes(mark);

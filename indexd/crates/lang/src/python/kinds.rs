@@ -1,8 +1,7 @@
 //! Node kinds and fields of the Python grammar as small numbers, looked up once per process.
 //!
-//! The grammar names kinds by strings and numbers them anew in every release; the visitor matches
-//! on [`Kind`] instead. A kind the visitor has no word for is [`Kind::Other`]: its children are
-//! still read.
+//! The grammar names kinds by strings and renumbers them in every release; the visitor matches on [`Kind`]
+//! instead. A kind unknown to the visitor is [`Kind::Other`]: its children are still read.
 
 use std::sync::LazyLock;
 use tree_sitter::{Language, Node};

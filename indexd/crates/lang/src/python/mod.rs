@@ -185,7 +185,7 @@ fn import_digest(facts: &Facts, i: &Import) -> u64 {
     Key::member("import", &text).0
 }
 
-/// What is a chunk of its own: functions and classes outside functions, and long values.
+/// Returns the chunks of their own: functions and classes outside functions, and long values.
 fn pieces(interface: &Interface, text: &str, lines: &LineIndex) -> Vec<Piece> {
     let facts = Facts::outside(interface);
     let mut out = Vec::new();
@@ -210,7 +210,7 @@ fn pieces(interface: &Interface, text: &str, lines: &LineIndex) -> Vec<Piece> {
     out
 }
 
-/// Whether a body does nothing: `...`, `pass`, `raise NotImplementedError` or the docstring alone.
+/// Returns true if a body does nothing: `...`, `pass`, `raise NotImplementedError` or the docstring alone.
 fn is_stub(d: &Def, text: &str) -> bool {
     let part = |from: u32, to: u32| text.get(from as usize..to as usize).unwrap_or("");
     let (before, after) = if d.head.end <= d.doc.start && !d.doc.is_empty() {
@@ -232,7 +232,7 @@ fn is_stub(d: &Def, text: &str) -> bool {
     matches!(first, "..." | "pass") && lines.next().is_none()
 }
 
-/// What stands at module level and does nothing.
+/// Returns the statements at module level that do nothing.
 fn idle(root: Node, text: &str) -> Vec<Idle> {
     let mut cursor = root.walk();
     let of = |node: Node| {
@@ -242,7 +242,7 @@ fn idle(root: Node, text: &str) -> Vec<Idle> {
     root.named_children(&mut cursor).filter_map(of).collect()
 }
 
-/// What a statement is that does nothing, all that it holds included; `None` when it does something.
+/// Returns the kind of a statement that does nothing, with everything in it; `None` when it does something.
 fn idle_kind(node: Node, text: &str, depth: u32) -> Option<IdleKind> {
     let mut cursor = node.walk();
     match kind(node) {

@@ -48,7 +48,7 @@ impl Rewriter<'_> {
         self.bytes[at] = b' ';
     }
 
-    /// Whether a token is the first of a statement.
+    /// Returns true if a token is the first of a statement.
     fn is_first(&self, i: usize) -> bool {
         let at = self.start(i);
         let line = self.text[..at].rfind(['\n', ';']).map_or(0, |n| n + 1);

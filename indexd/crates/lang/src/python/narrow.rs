@@ -6,7 +6,7 @@ use indexd_model::{BindingKind, ExprId, Node as Shape, Role, Source};
 use tree_sitter::Node;
 
 impl<'s> Visitor<'s, '_> {
-    /// What is known once a condition, already read, turned out `holds`.
+    /// Returns the facts that follow once a condition, already read, turned out `holds`.
     pub(super) fn known(&self, condition: Node, holds: bool) -> Known<'s> {
         let mut out = Known::new();
         if !self.guards.is_empty() {
@@ -176,7 +176,7 @@ impl<'s> Visitor<'s, '_> {
     }
 }
 
-/// Whether a subject is a name or a chain of attributes.
+/// Returns true if a subject is a name or a chain of attributes.
 fn is_path(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_' || b == b'.' || b >= 0x80)
 }

@@ -14,7 +14,7 @@ use smallvec::SmallVec;
 /// Sources that a join keeps; more say nothing about a type.
 const SOURCES_MAX: usize = 8;
 
-/// What opens a scope.
+/// The construct that opens a scope.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum ScopeKind {
     Module,
@@ -47,7 +47,7 @@ pub(super) struct Scope<'s> {
     pub(super) outer: SmallVec<[(&'s str, bool); 2]>,
     /// Class scope: the newest definition of each member.
     pub(super) members: FxHashMap<&'s str, DefIdx>,
-    /// How many variable definitions a name has here.
+    /// Number of variable definitions by name.
     pub(super) n_defs: FxHashMap<&'s str, u8>,
     /// `return` values.
     pub(super) returns: Vec<ExprId>,
@@ -106,17 +106,17 @@ impl<'s> Scope<'s> {
         self.all.entry(name).or_default().push(binding);
     }
 
-    /// Whether the name is declared `global` (true) or `nonlocal` (false).
+    /// Returns true if the name is declared `global`, false if `nonlocal`; `None` if neither.
     pub(super) fn outer_kind(&self, name: &str) -> Option<bool> {
         self.outer.iter().find(|o| o.0 == name).map(|o| o.1)
     }
 
-    /// What is known of a path here.
+    /// Returns the known value of a path here.
     pub(super) fn path(&self, path: &str) -> Option<ExprId> {
         self.paths.iter().rev().find(|p| p.0 == path).and_then(|p| p.1.some())
     }
 
-    /// Forgets what is known of a path, if anything: the list must not grow by what says nothing.
+    /// Forgets the value of a path, if it is known: the list must not grow by empty entries.
     pub(super) fn forget_path(&mut self, path: &'s str) {
         if self.path(path).is_some() {
             self.paths.push((path, ExprId::NONE));
@@ -128,7 +128,8 @@ impl<'s> Scope<'s> {
         self.trail.len()
     }
 
-    /// What was set since `mark`, each name once, in the order of the first change.
+    /// Returns the names set since `mark`, each once with its present binding, in the order of the first
+    /// change.
     pub(super) fn changes(&self, mark: usize) -> Changes<'s> {
         let mut out = Changes::new();
         for (name, _) in self.trail.get(mark..).unwrap_or_default() {
@@ -167,7 +168,7 @@ impl Joins {
         self.narrowed.insert(binding, of);
     }
 
-    /// The binding that stands for any of `values`.
+    /// Returns a binding for any of `values`.
     pub(super) fn join(&self, b: &mut Builder, values: &[BindingId]) -> BindingId {
         let mut distinct: SmallVec<[BindingId; 4]> = SmallVec::new();
         for &v in values {
@@ -176,7 +177,7 @@ impl Joins {
             }
         }
         if distinct.len() > 1 {
-            // A narrowed value says nothing once the value it came from flows in too.
+            // A narrowed value adds nothing once the value that it came from flows in too.
             let all = distinct.clone();
             distinct.retain(|v| {
                 let mut at = *v;
@@ -251,8 +252,8 @@ fn joined(b: &mut Builder, distinct: &[BindingId]) -> BindingId {
         }
     }
     let (name, at, scope, kind) = b.binding_head(distinct[0]);
-    // A parameter joined with something else keeps saying so only when it has no source of its own; with
-    // one, the union of sources is what is known.
+    // A parameter joined with something else stays a parameter only when it has no source of its own; with
+    // one, the union of sources is known.
     let is_parameter = kind == BindingKind::Receiver || kind == BindingKind::Param;
     let kind = if is_parameter && sources.is_empty() { kind } else { BindingKind::Local };
     let joined = b.bind(name, at, scope, kind);

@@ -171,7 +171,7 @@ fn read(text: &str) -> FileFacts {
     facts(&RepoPath::new("pkg/mod.py").unwrap(), text, &LineIndex::new(text), FileRoles::default())
 }
 
-/// Every `fixtures/*.py` has its facts beside it as `*.facts`; `UPDATE_FIXTURES=1` writes them.
+/// Compares each `fixtures/*.py` with its facts, kept as `*.facts`; `UPDATE_FIXTURES=1` writes them.
 #[test]
 fn fixtures() {
     let dir = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("src/python/fixtures");

@@ -1,8 +1,8 @@
 //! The visitor: statements and the flow of names through them.
 //!
-//! One pass over the tree. Each statement says whether control can come out of its end, so that a
-//! branch that returns or raises does not flow into what follows it. Expressions are in `expr`,
-//! definitions in `define`, assignment targets in `assign`, annotations in `annotate`.
+//! One pass over the tree. Each statement reports if control can leave it at its end, so that a branch that
+//! returns or raises does not flow into the code behind it. Expressions are in `expr`, definitions in
+//! `define`, assignment targets in `assign`, annotations in `annotate`.
 
 use super::kinds::{F, Kind, kind};
 use super::scope::{Changes, Joins, Scope, ScopeKind};
@@ -20,7 +20,7 @@ pub(super) type Kids<'t> = SmallVec<[Node<'t>; 6]>;
 /// A type test seen while reading a condition.
 #[derive(Clone, Copy)]
 pub(super) struct Guard<'s> {
-    /// Where the call starts.
+    /// Place of the call.
     pub(super) at: u32,
     /// The tested name or attribute path as written.
     pub(super) path: &'s str,
@@ -28,10 +28,10 @@ pub(super) struct Guard<'s> {
     pub(super) ty: ExprId,
 }
 
-/// What is known when a condition holds (or fails): a name or path is of a type, or is not.
+/// Facts that follow when a condition holds (or fails): a name or path is of a type, or is not.
 pub(super) type Known<'s> = SmallVec<[(&'s str, ExprId, bool); 2]>;
 
-/// What `__all__` says so far.
+/// The value of `__all__` so far.
 #[derive(Default)]
 pub(super) enum Exports {
     /// Not seen.
@@ -56,7 +56,7 @@ pub(super) struct Visitor<'s, 'p> {
     pub(super) guards: Vec<Guard<'s>>,
     /// Names set by `:=` inside a comprehension.
     pub(super) walrus: Vec<(&'s str, BindingId)>,
-    /// Whether something was too deep to be followed.
+    /// True if something was too deep to be followed.
     pub(super) is_cut: bool,
     depth: usize,
     /// Conditions around the statement at file level.
@@ -347,7 +347,7 @@ impl<'s, 'p> Visitor<'s, 'p> {
 
     // ---- branches
 
-    /// Applies what a condition says about names and paths.
+    /// Applies the facts of a condition to names and paths.
     pub(super) fn learn(&mut self, known: &Known<'s>) {
         for &(path, ty, is) in known {
             let at = self.b.get(ty).map_or(0, |e| e.at);
@@ -367,8 +367,8 @@ impl<'s, 'p> Visitor<'s, 'p> {
         }
     }
 
-    /// Leaves a branch: what was learnt in it about paths is forgotten, and so is what was known
-    /// before about paths that it assigned.
+    /// Leaves a branch: forgets everything learnt in it about paths, and everything known before about paths
+    /// that it assigned.
     pub(super) fn leave_paths(&mut self, n_paths: usize) {
         let scope = self.scope();
         if scope.paths.len() <= n_paths {
@@ -433,7 +433,7 @@ impl<'s, 'p> Visitor<'s, 'p> {
             v.scope().rewind(start);
             v.leave_paths(n_paths);
             v.merge(&branches);
-            // `if not isinstance(self.x, T): return` says what `self.x` is from here on.
+            // `if not isinstance(self.x, T): return` determines the type of `self.x` from here on.
             let known: Known<'s> = first_dead.into_iter().flatten().filter(|k| k.0.contains('.')).collect();
             v.learn(&known);
             !branches.is_empty()
@@ -528,7 +528,7 @@ impl<'s, 'p> Visitor<'s, 'p> {
                 branches.push(v.scope().changes(mark));
             }
             v.scope().rewind(mark);
-            // The body may have stopped anywhere: a handler sees what was before or what it set.
+            // The body may have stopped anywhere: a handler sees the values from before or those that it set.
             for c in kids.iter().filter(|c| kind(**c) == Kind::Except) {
                 v.merge(&[Changes::new(), tried.clone()]);
                 if v.except(*c) {
@@ -651,7 +651,7 @@ impl<'s, 'p> Visitor<'s, 'p> {
     }
 }
 
-/// Whether a kind is a statement, for what stands inside broken syntax.
+/// Returns true if a kind is a statement; used for nodes inside broken syntax.
 fn is_statement(k: Kind) -> bool {
     matches!(
         k,

@@ -16,7 +16,7 @@ const MEMBERS_MAX: usize = 32;
 /// Files that may add members to a type from elsewhere.
 const AUGMENTING_MAX: usize = 8;
 
-/// What a member leads to.
+/// The target of a member.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Hit {
     pub(super) target: Target,
@@ -30,7 +30,7 @@ pub(super) struct Attr {
     pub(super) hits: SmallVec<[Hit; 2]>,
     pub(super) reason: UnresolvedReason,
     pub(super) is_inferred: bool,
-    /// Whether some of the values that may be meant have no such member, though they are known.
+    /// True if some of the possible values have no such member, though they are known.
     pub(super) is_partial: bool,
 }
 
@@ -58,7 +58,7 @@ impl Attr {
 }
 
 impl<'a> Linker<'a> {
-    /// The member of a type under a name; `is_write` where a value is given to it.
+    /// Returns the member of a type under a name; `is_write` if it is assigned.
     pub(super) fn attr(&mut self, ty: Ty, name: &str, is_write: bool) -> Rc<Attr> {
         let key = (ty, self.types.name(name), is_write);
         if let Some(known) = self.attrs.get(&key) {
@@ -181,7 +181,8 @@ impl<'a> Linker<'a> {
         self.flat_parts(whole)
     }
 
-    /// The first of several types that has the member; what comes from outside says least.
+    /// Returns the member of the first of several types that has it; members from outside the tree count
+    /// least.
     fn both_attr(&mut self, parts: &[Ty], name: &str, is_write: bool) -> Attr {
         let all: Vec<Rc<Attr>> = parts.iter().map(|p| self.attr(*p, name, is_write)).collect();
         let found = all.iter().find(|a| !a.hits.is_empty());
@@ -375,7 +376,7 @@ impl<'a> Linker<'a> {
         out
     }
 
-    /// Whether a base is an interface of a class.
+    /// Returns true if a base is an interface of a class.
     pub(super) fn is_implemented(&self, file: File, base: ExprId) -> bool {
         let facts = self.facts(file);
         matches!(facts.expr(base).node, Node::Word { word, .. } if facts.str(word) == "implements")
@@ -567,7 +568,7 @@ impl<'a> Linker<'a> {
         Attr { ty, ..(*found).clone() }
     }
 
-    /// What a member is that no name is declared for.
+    /// Returns the type of a member without a declared name.
     pub(super) fn index_signature(&mut self, ty: Ty) -> Ty {
         match self.types.get(ty).clone() {
             Type::Shape(file, e, env) => self.signature_of(file, e, &env),

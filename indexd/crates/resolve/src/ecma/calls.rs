@@ -40,12 +40,12 @@ pub(super) struct Param {
     is_rest: bool,
 }
 
-/// What is learned of type parameters.
+/// The inferred arguments of type parameters.
 pub(super) struct Solver {
     pub(super) map: Vec<(Ty, Ty)>,
     /// The parameters to be found; all where they are not known.
     pub(super) own: Option<Vec<Ty>>,
-    /// Whether the results of function literals are looked at.
+    /// True if the results of function literals are evaluated.
     pub(super) runs: bool,
 }
 
@@ -93,7 +93,8 @@ impl<'a> Linker<'a> {
         Val { ty, ..v }
     }
 
-    /// A new value of a class; type arguments that are not written are found from those of the constructor.
+    /// Returns a new value of a class; type arguments that are not written are inferred from those of the
+    /// constructor.
     fn made(&mut self, at: DefAt, site: Site) -> Ty {
         let params = self.type_params(at);
         if params.is_empty() {
@@ -130,7 +131,7 @@ impl<'a> Linker<'a> {
         }
     }
 
-    /// What `new` makes of a value that is not a class.
+    /// Returns the type of `new` with a value that is not a class.
     pub(super) fn constructed(&mut self, ty: Ty) -> Ty {
         match self.types.get(ty).clone() {
             Type::Shape(file, e, env) => self.constructed_by(file, e, &env),
@@ -169,7 +170,7 @@ impl<'a> Linker<'a> {
 
     // ---- signatures
 
-    /// What a call of a value of this type may run.
+    /// Returns the signatures that a call of a value of this type may run.
     pub(super) fn signatures(&mut self, ty: Ty) -> Vec<Signature> {
         self.signatures_in(ty, 0)
     }
@@ -318,7 +319,7 @@ impl<'a> Linker<'a> {
         Val { ty: self.types.replaced(v.ty, &signature.env), ..v }
     }
 
-    /// What a function gives: as declared, else what it returns.
+    /// Returns the result of a function: as declared, else by its `return` statements.
     pub(super) fn result(&mut self, at: DefAt) -> Val {
         self.once(|l| &mut l.results, at, |l| l.read_result(at))
     }
@@ -329,7 +330,7 @@ impl<'a> Linker<'a> {
         let def = facts.def(at.def);
         if let Some(result) = def.results.first() {
             let ty = self.written(at.file, *result);
-            // A comment may name what nobody knows.
+            // A comment may name a type that is not known.
             if def.returns.is_empty() || !matches!(ty, Ty::UNKNOWN | Ty::EXTERNAL) {
                 return Val::new(ty);
             }
@@ -352,7 +353,7 @@ impl<'a> Linker<'a> {
 
     // ---- calls
 
-    /// The result of calling a value; `site` is `None` for calls nobody wrote.
+    /// Returns the result of calling a value; `site` is `None` for implicit calls.
     pub(super) fn call(&mut self, callee: Ty, site: Option<Site>) -> Val {
         match self.types.get(callee).clone() {
             Type::External => return Val::new(Ty::EXTERNAL),
@@ -381,7 +382,7 @@ impl<'a> Linker<'a> {
         Val { ty: self.types.replaced(v.ty, &solver.map), ..v }
     }
 
-    /// Parameters that no argument tells of are what they default to.
+    /// Sets parameters that no argument determines to their defaults.
     fn leave_open(&mut self, signature: &Signature, solver: &mut Solver) {
         if let Callable::Def(at) = signature.of {
             for (var, ty) in self.param_map(at, &[]) {
@@ -431,7 +432,7 @@ impl<'a> Linker<'a> {
         let facts = self.facts(site.file);
         let params = self.params(signature);
         let Some(last) = params.last().copied() else { return };
-        // What values say comes before what function literals give.
+        // Arguments that are values come before function literals.
         let args: Vec<(usize, ExprId)> = facts.list(site.args).iter().copied().enumerate().collect();
         let is_lambda = |e: ExprId| matches!(facts.expr(e).node, Node::Lambda { .. });
         for wants_lambda in [false, true] {
@@ -449,7 +450,8 @@ impl<'a> Linker<'a> {
         }
     }
 
-    /// What a place in a call expects, with the type parameters that other arguments tell of.
+    /// Returns the type that a place in a call expects, with the type parameters that other arguments
+    /// determine.
     pub(super) fn expected_argument(&mut self, callee: Ty, site: Site, index: usize) -> Ty {
         let signatures = self.signatures(callee);
         let mut tys = Vec::new();
@@ -487,7 +489,7 @@ impl<'a> Linker<'a> {
         }
     }
 
-    /// What `new` of a class, or of another value, expects at a place.
+    /// Returns the type that `new` of a class, or of another value, expects at a place.
     pub(super) fn expected_of_new(&mut self, class: Ty, site: Site, index: usize) -> Ty {
         let Type::Static(at) = *self.types.get(class) else { return Ty::UNKNOWN };
         let Some(constructor) = self.constructor(at, 0) else { return Ty::UNKNOWN };
@@ -509,7 +511,8 @@ impl<'a> Linker<'a> {
         self.types.replaced(param.ty, &solver.map)
     }
 
-    /// The parameters of the class that a constructor belongs to, as a class that inherits it gives them.
+    /// Returns the parameters of the class that a constructor belongs to, with the arguments from a class
+    /// that inherits it.
     fn inherited_env(&mut self, at: DefAt, constructor: DefAt) -> Env {
         let owner = DefAt { def: self.files.def(constructor).parent, ..constructor };
         if owner == at {
@@ -534,7 +537,7 @@ impl<'a> Linker<'a> {
         self.types.union(&tys)
     }
 
-    /// What a value that is a function is expected to give.
+    /// Returns the expected result of a value that is a function.
     pub(super) fn result_of_type(&mut self, ty: Ty) -> Ty {
         let mut tys = Vec::new();
         for part in self.flat_parts(ty).iter() {
@@ -547,8 +550,8 @@ impl<'a> Linker<'a> {
         self.types.union(&tys)
     }
 
-    /// The signature's result as a test of one of its parameters: which, and the type it has then. The value
-    /// that a method runs on is the last of all.
+    /// Returns the signature's result as a test of one of its parameters: the parameter, and the type that it
+    /// then has. The value that a method runs on is the last of all.
     pub(super) fn guard(&mut self, callee: Ty) -> Option<(u16, Ty)> {
         let signature = self.signatures(callee).into_iter().next()?;
         let Callable::Def(at) = signature.of else { return None };

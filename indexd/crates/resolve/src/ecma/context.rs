@@ -1,4 +1,4 @@
-//! What a place expects: the types of literals, function literals and their parameters.
+//! The type that a place expects: for literals, function literals and their parameters.
 
 use super::Linker;
 use super::calls::Site;
@@ -8,7 +8,7 @@ use indexd_model::{BindingId, DefIdx, ExprId, Node, Source};
 use rustc_hash::FxHashMap;
 use std::rc::Rc;
 
-/// Where an expression without another around it stands, or whose a parameter is.
+/// The place of an expression without another around it, or the function of a parameter.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Root {
     /// The value of a definition.
@@ -18,7 +18,7 @@ pub(super) enum Root {
 }
 
 impl<'a> Linker<'a> {
-    /// The type that is expected where an expression stands.
+    /// Returns the type that is expected at the place of an expression.
     pub(super) fn expected(&mut self, file: File, e: ExprId) -> Ty {
         self.once(|l| &mut l.expected, (file, e), |l| Val::new(l.read_expected(file, e))).ty
     }
@@ -66,7 +66,7 @@ impl<'a> Linker<'a> {
         self.attr(of, name, false).ty
     }
 
-    /// Of several expected types those that the texts of a literal fit.
+    /// Returns those of several expected types that fit the texts of a literal.
     pub(super) fn fitting(&mut self, of: Ty, file: File, literal: ExprId) -> Ty {
         let parts = self.flat_parts(of);
         if parts.len() < 2 {
@@ -173,7 +173,7 @@ impl<'a> Linker<'a> {
         }
     }
 
-    /// What a base class declares of a field.
+    /// Returns the type that a base class declares for a field.
     fn expected_of_base(&mut self, at: DefAt) -> Ty {
         let facts = self.facts(at.file);
         let def = facts.def(at.def);
@@ -216,10 +216,10 @@ impl<'a> Linker<'a> {
 
     // ---- parameters
 
-    /// The type that a parameter without one gets from where its function stands.
+    /// Returns the type that a parameter without one gets from the place of its function.
     pub(super) fn expected_param(&mut self, file: File, binding: BindingId) -> Val {
         let Some((function, index)) = self.files.function_of(file, binding) else { return Val::UNKNOWN };
-        // What is around a method of a literal says what is expected of it.
+        // The definitions around a method of a literal determine its expected type.
         if let Node::Def { def } = self.facts(file).expr(function).node {
             let facts = self.facts(file);
             let around = std::iter::successors(def.some(), |d| facts.def(*d).parent.some());

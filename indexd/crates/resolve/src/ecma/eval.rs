@@ -178,7 +178,7 @@ impl<'a> Linker<'a> {
     fn free_value(&mut self, file: File, name: &'a str) -> Val {
         let found = self.at_top(file, name, Space::Values, REEXPORTS_MAX);
         match found.target {
-            // What a module of CommonJS gives to others.
+            // The exports of a CommonJS module.
             Target::NotFound if name == "exports" && self.is_common(file) => {
                 Val::new(self.types.make(Type::Module(file)))
             }
@@ -193,7 +193,7 @@ impl<'a> Linker<'a> {
         }
     }
 
-    /// Whether a name is bound by `const x = require('y')`.
+    /// Returns true if a name is bound by `const x = require('y')`.
     fn is_required(&self, file: File, name: &str) -> bool {
         let facts = self.facts(file);
         let binds = |i: &&indexd_model::facts::Import| {
@@ -219,7 +219,7 @@ impl<'a> Linker<'a> {
         }
     }
 
-    /// What an import from outside the tree brings.
+    /// Returns the value of an import from outside the tree.
     fn external_value(&mut self, file: File, name: &str) -> Ty {
         let facts = self.facts(file);
         let imports = &facts.interface.imports;
@@ -280,7 +280,7 @@ impl<'a> Linker<'a> {
         }
     }
 
-    /// What a getter gives, or a setter takes.
+    /// Returns the type that a getter returns, or a setter takes.
     fn property_value(&mut self, at: DefAt) -> Val {
         let def = self.files.def(at);
         let facts = self.facts(at.file);
@@ -298,7 +298,7 @@ impl<'a> Linker<'a> {
         }
     }
 
-    /// What a value becomes in a variable: a text is one of many.
+    /// Returns the type of a value in a variable: a literal text becomes `string`.
     pub(super) fn widened(&mut self, ty: Ty) -> Ty {
         match self.types.get(ty) {
             Type::Text(_) => self.types.std("string", &[]),
@@ -383,7 +383,7 @@ impl<'a> Linker<'a> {
         }
     }
 
-    /// What `super` stands for in a class.
+    /// Returns the value of `super` in a class.
     fn base_value(&mut self, class: DefAt, is_static: bool) -> Ty {
         let bases = self.bases(class);
         let Some(base) = bases.first().copied() else { return Ty::UNKNOWN };
@@ -393,7 +393,7 @@ impl<'a> Linker<'a> {
         }
     }
 
-    /// `this` in an object literal: what the literal is expected to be, and what it is.
+    /// Returns the value of `this` in an object literal: the literal itself.
     fn object_value(&mut self, file: File, e: ExprId) -> Val {
         let own = self.types.make(Type::Shape(file, e, Self::empty_env()));
         Val::inferred(own)
@@ -401,12 +401,12 @@ impl<'a> Linker<'a> {
 
     // ---- parts of values
 
-    /// What iterating over a value gives.
+    /// Returns the element type of iterating over a value.
     pub(super) fn element(&mut self, ty: Ty) -> Ty {
         self.part_of(ty, 0)
     }
 
-    /// What a subscript gives.
+    /// Returns the type of a subscript.
     pub(super) fn indexed(&mut self, ty: Ty) -> Ty {
         self.part_of(ty, 0)
     }
@@ -458,7 +458,7 @@ impl<'a> Linker<'a> {
         self.types.std("Promise", &[ty])
     }
 
-    /// What waiting for a value gives.
+    /// Returns the type of `await` of a value.
     pub(super) fn awaited(&mut self, ty: Ty) -> Ty {
         match self.types.get(ty).clone() {
             Type::Std(name, args) if &*self.types.text(name) == "Promise" => {
@@ -518,7 +518,7 @@ impl<'a> Linker<'a> {
         if ty == Ty::UNKNOWN { self.eval(file, value) } else { Val::new(ty) }
     }
 
-    /// The type of a literal without a name: its sequence kind tells nothing here.
+    /// Returns the type of a literal without a name: its sequence kind does not matter here.
     pub(super) fn is_mapped(kind: SequenceKind) -> bool {
         kind == SequenceKind::Dict
     }

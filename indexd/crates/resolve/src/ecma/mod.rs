@@ -1,11 +1,11 @@
 //! The linker for TypeScript and JavaScript.
 //!
-//! A name that no scope of its file binds is a definition of the file or an import; an import is
-//! followed by its path ([`modules`]) and through re-exports to a definition ([`names`]). A member is
-//! looked up in the type of what stands before the dot ([`attrs`]). Types come from annotations
-//! ([`written`]), values, results and what is expected at a place ([`eval`], [`calls`], [`context`]);
-//! conditions narrow them ([`narrow`]). What the language brings along is a table ([`std`]). Nothing is guessed
-//! from a bare name: a use whose receiver is not known is unresolved.
+//! A name that no scope of its file binds is a definition of the file or an import; an import is followed by
+//! its path ([`modules`]) and through re-exports to a definition ([`names`]). A member is looked up in the
+//! type of the expression before the dot ([`attrs`]). Types come from annotations ([`written`]), values,
+//! results and the type expected at a place ([`eval`], [`calls`], [`context`]); conditions narrow them
+//! ([`narrow`]). The standard library is a table ([`std`]). Nothing is guessed from a bare name: a use whose
+//! receiver is not known is unresolved.
 
 mod attrs;
 mod calls;

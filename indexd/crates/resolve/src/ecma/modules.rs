@@ -7,7 +7,8 @@ use indexd_model::path::{ancestors, dir_of, file_name_of, join, n_common, normal
 use indexd_model::roles::{is_aside, is_foreign_data};
 use indexd_model::{Facts, FactsView, FileDoc, FileRoles, Key};
 
-/// What a path may end in, in the order of TypeScript; declarations stand for what they declare.
+/// Possible endings of a path, in the order of TypeScript; a declaration file represents the file that it
+/// declares.
 const ENDINGS: [&str; 12] =
     [".ts", ".tsx", ".d.ts", ".mts", ".cts", ".js", ".jsx", ".mjs", ".cjs", ".vue", ".svelte", ".json"];
 /// Endings as written, and what the source of such a file may end in.
@@ -20,7 +21,7 @@ const SOURCES: [(&str, &[&str]); 4] = [
 /// Configurations that extend each other.
 const EXTENDS_MAX: u32 = 4;
 
-/// What an import names.
+/// The target of an import.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Module {
     File(FileDoc),
@@ -101,10 +102,10 @@ impl Linker<'_> {
             return Some(found);
         }
         let depth = depth.checked_sub(1)?;
-        // The last of several says most.
+        // The last of several has precedence.
         let extended = stated.iter().rev().filter(|s| s.0 == "extends");
         let extended = extended.filter_map(|s| self.extended(dir, &s.1));
-        // A configuration may only name those beside it.
+        // A configuration may only name those in its own folder.
         let beside = |file: &FileDoc| dir_of(&self.recorder().path(*file)) == dir;
         let referred = stated.iter().filter(|s| s.0 == "references");
         let referred = referred.filter_map(|s| self.extended(dir, &s.1)).filter(beside);
@@ -148,7 +149,7 @@ impl Linker<'_> {
             let is_it = !interface.roles.has(FileRoles::VENDORED) && own.as_deref() == Some(name);
             is_it && self.is_meant(from, *p, name)
         });
-        // Of several the nearest, else the first.
+        // The nearest of several, else the first.
         let near = |p: &FileDoc| n_common(&self.recorder().path(*p), from);
         let package = fitting.into_iter().rev().max_by_key(near)?;
         Some((package, rest))
@@ -166,8 +167,9 @@ impl Linker<'_> {
         })
     }
 
-    /// Whether the package at a manifest is what a file imports by its name: no test data of others, and
-    /// of a version that the importing package asks for, as far as it says.
+    /// Returns true if the package at a manifest may be the one that a file imports by its name. It must not
+    /// be test data of others, and its version must be in the range that the importing package asks for, if
+    /// both are stated.
     fn is_meant(&self, from: &str, package: FileDoc, name: &str) -> bool {
         let path = self.recorder().path(package);
         if is_foreign_data(&path, from) {
@@ -185,7 +187,7 @@ impl Linker<'_> {
         }
     }
 
-    /// What the package at this manifest says that a name stands for.
+    /// Returns the file that the package at this manifest states for a name.
     fn by_statement(&self, package: FileDoc, name: &str) -> Option<FileDoc> {
         let path = self.recorder().path(package);
         let stated = self.stated(package);
@@ -206,13 +208,14 @@ impl Linker<'_> {
     }
 }
 
-/// Whether a version may be in the range asked for: they have the same first number that is not zero.
+/// Returns true if a version may be in the range asked for: they have the same first number that is not zero.
 fn may_fit(asked: &str, version: &str) -> bool {
     let (asked, version) = (major(asked), major(version));
     asked.is_none() || version.is_none() || asked == version
 }
 
-/// The first number of a version that is not zero, behind zeros; `None` for what is not a plain version.
+/// Returns the first number of a version that is not zero, and its position; `None` if this is not a plain
+/// version.
 fn major(version: &str) -> Option<(usize, &str)> {
     let version = version.trim_start_matches(['^', '~', '=', 'v', ' ']);
     let mut parts = version.split(['.', '-', ' ']).take(3);

@@ -12,10 +12,10 @@ use std::rc::Rc;
 
 /// Re-exports followed one after the other.
 pub(super) const REEXPORTS_MAX: u32 = 16;
-/// The name of what a module exports as a whole.
+/// The name of the export of a module as a whole.
 pub(super) const DEFAULT: &str = "default";
 
-/// Where a name is looked for: one name may be a type and a value.
+/// The kind of name that is looked for: one name may be a type and a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Space {
     Types,
@@ -28,7 +28,7 @@ impl Space {
     }
 }
 
-/// What a name leads to.
+/// The target of a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Target {
     Def(DefAt),
@@ -55,7 +55,7 @@ impl<'a> Linker<'a> {
         found
     }
 
-    /// What `name` means at file level of `file`.
+    /// Returns the target of `name` at file level of `file`.
     pub(super) fn at_top(&mut self, file: File, name: &'a str, space: Space, depth: u32) -> Found {
         if let Some(known) = self.tops.get(&(file, name, space)) {
             return *known;
@@ -81,7 +81,7 @@ impl<'a> Linker<'a> {
         }
     }
 
-    /// What an import brings.
+    /// Returns the target of an import.
     pub(super) fn follow(&mut self, file: File, import: &'a Import, space: Space, depth: u32) -> Found {
         let to = |target| Found { target, rule: Rule::Import };
         let facts = self.facts(file);
@@ -95,7 +95,7 @@ impl<'a> Linker<'a> {
                 let name = facts.str(name);
                 let found = self.exported(module, name, space, depth);
                 match found.target {
-                    // The module as a whole is what it exports by default.
+                    // Without a default export, the module as a whole is its default.
                     Target::NotFound if name == DEFAULT => to(Target::Module(module)),
                     Target::NotFound => {
                         let whole = Found { target: Target::NotFound, rule: Rule::Import };
@@ -108,7 +108,8 @@ impl<'a> Linker<'a> {
         }
     }
 
-    /// What a module exports under a name. The rule says whether another module was in between.
+    /// Returns the target that a module exports under a name. The rule tells if another module was in
+    /// between.
     pub(super) fn exported(&mut self, file: File, name: &str, space: Space, depth: u32) -> Found {
         let key = (file, self.types.name(name), space);
         if let Some(known) = self.exports.get(&key) {
@@ -131,7 +132,7 @@ impl<'a> Linker<'a> {
         if name == DEFAULT {
             return missing;
         }
-        // Of the modules that `export *` leads to, only those that have the name are asked.
+        // Among the modules that `export *` leads to, only those that have the name are searched.
         let passed_on = self.passed_on(file);
         let having = self.files.view.find(Key::any(ECMA_EXPORTS, name));
         let mut places: Vec<_> = having.iter().filter_map(|doc| Some((*passed_on.get(doc)?, *doc))).collect();
@@ -176,7 +177,7 @@ impl<'a> Linker<'a> {
         found
     }
 
-    /// What a module exports under a name but by `export *`.
+    /// Returns the target that a module exports under a name, without `export *`.
     fn exported_itself(&mut self, file: File, name: &str, space: Space, depth: u32) -> Option<Found> {
         let missing = Found { target: Target::NotFound, rule: Rule::Import };
         let facts = self.facts(file);
@@ -200,7 +201,7 @@ impl<'a> Linker<'a> {
         is_exported.then_some(Found { target: Target::Def(def), rule: Rule::Import })
     }
 
-    /// A function given to `exports.name` or to `module.exports`.
+    /// Returns the function assigned to `exports.name` or to `module.exports`.
     pub(super) fn given_to_exports(&mut self, file: File, name: &str) -> Option<DefAt> {
         let to = ["exports", "module.exports", "module"];
         let def = to.into_iter().find_map(|to| self.files.given(file, to, name).first().copied())?;
@@ -208,7 +209,7 @@ impl<'a> Linker<'a> {
         Some(DefAt { file, def })
     }
 
-    /// A member of what a module of CommonJS exports as a whole.
+    /// Returns a member of the export of a CommonJS module as a whole.
     pub(super) fn of_default(&mut self, file: File, name: &str) -> Option<Found> {
         let of = self.exported(file, DEFAULT, Space::Values, REEXPORTS_MAX);
         let Target::Def(def) = of.target else { return None };
@@ -218,7 +219,7 @@ impl<'a> Linker<'a> {
         Some(Found { target: hit.target, rule: of.rule })
     }
 
-    /// A module of CommonJS that is used as a value is what it exports as a whole.
+    /// Replaces a CommonJS module that is used as a value by its export as a whole.
     pub(super) fn whole(&mut self, found: Found, role: Role) -> Found {
         match found.target {
             Target::Module(file) if matches!(role, Role::Call | Role::Base | Role::Type) => {

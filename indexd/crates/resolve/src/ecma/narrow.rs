@@ -1,4 +1,4 @@
-//! What conditions leave of a type, and whether one type is another.
+//! Narrowing of a type by conditions, and the test if one type is another.
 
 use super::Linker;
 use crate::typed::{Args, File, Ty, Type, Val};
@@ -10,7 +10,7 @@ const DEPTH_MAX: u32 = 6;
 /// Parts of a union that are looked at.
 const PARTS_MAX: usize = 48;
 
-/// What is known of a value.
+/// A known fact about a value.
 enum Fact {
     /// It is of a type.
     Is(Ty),
@@ -18,7 +18,7 @@ enum Fact {
     Has(File, ExprId),
     /// It has a member.
     In(Rc<str>),
-    /// What `typeof` says.
+    /// The result of `typeof`.
     Kind(Rc<str>),
     /// One of two holds; whether each does as it is written.
     Any(Box<[(Fact, bool); 2]>),
@@ -26,7 +26,7 @@ enum Fact {
 }
 
 impl<'a> Linker<'a> {
-    /// A value with what a condition says of it; `None` where `fact` is a type.
+    /// Returns a value narrowed by a condition; `None` if `fact` is a type.
     pub(super) fn narrowed(&mut self, file: File, value: ExprId, fact: ExprId) -> Option<Val> {
         let (fact, is_so) = self.signed_fact(file, fact)?;
         let before = self.eval(file, value);
@@ -143,7 +143,7 @@ impl<'a> Linker<'a> {
                     Some(other) => match self.types.get(other) {
                         Type::Union(_) | Type::Named(..) | Type::Delayed(..) => todo.push((other, depth + 1)),
                         Type::Unknown | Type::Nothing => {}
-                        // An alias of one type stays what it is called.
+                        // An alias of one type keeps its name.
                         _ => out.push(ty),
                     },
                     None => out.push(ty),
@@ -188,7 +188,7 @@ impl<'a> Linker<'a> {
         Some(is == kind)
     }
 
-    /// Whether a type has the members of a literal.
+    /// Returns true if a type has the members of a literal.
     fn has(&mut self, ty: Ty, file: File, literal: ExprId, depth: u32) -> Option<bool> {
         let facts = self.facts(file);
         let Node::Composite { elems, .. } = facts.expr(literal).node else { return None };
@@ -210,7 +210,7 @@ impl<'a> Linker<'a> {
         all
     }
 
-    /// Whether a value of a type may equal one of another: `None` where nobody knows.
+    /// Returns true if a value of a type may equal one of another; `None` if unknown.
     fn overlaps(&mut self, ty: Ty, other: Ty, depth: u32) -> Option<bool> {
         let mut any = Some(false);
         for part in self.flat_parts(ty).iter() {
@@ -223,7 +223,7 @@ impl<'a> Linker<'a> {
         any
     }
 
-    /// Whether every value of one type is of another, as far as names, literals and kinds tell.
+    /// Returns true if every value of one type is of another, as far as names, literals and kinds tell.
     pub(super) fn is_a(&mut self, ty: Ty, of: Ty, depth: u32) -> Option<bool> {
         if ty == of {
             return Some(true);
@@ -297,7 +297,7 @@ impl<'a> Linker<'a> {
         }
     }
 
-    /// Whether a type has the literal members that a type literal asks for.
+    /// Returns true if a type has the literal members that a type literal asks for.
     fn is_shape(&mut self, ty: Ty, of: Ty, depth: u32) -> Option<bool> {
         let Type::Shape(file, e, env) = self.types.get(of).clone() else { return None };
         let facts = self.facts(file);

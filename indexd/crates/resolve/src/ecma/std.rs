@@ -1,4 +1,5 @@
-//! What the standard library gives back of what a tree put in: [`std.txt`](std.txt), read on demand.
+//! The results of the standard library that depend on types of the tree: [`std.txt`](std.txt), read on
+//! demand.
 
 use super::Linker;
 use crate::typed::std::Table;
@@ -62,7 +63,7 @@ pub(super) fn canonical(name: &str) -> &str {
     TABLE.canonical(name)
 }
 
-/// Whether the table has a type.
+/// Returns true if the table has a type.
 pub(super) fn is_known(name: &str) -> bool {
     TABLE.ty(name).is_some()
 }

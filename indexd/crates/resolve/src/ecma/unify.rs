@@ -1,4 +1,4 @@
-//! What values say of type parameters: a type that is expected is compared with one that is given.
+//! Inference of type parameters from values: an expected type is compared with an actual one.
 
 use super::Linker;
 use super::calls::{Callable, Solver};
@@ -78,7 +78,8 @@ impl Linker<'_> {
         }
     }
 
-    /// The parts that are not parameters take what they fit; the rest is for the parameters.
+    /// Unifies a union. The parts that are not parameters take the types that they fit; the rest is for the
+    /// parameters.
     fn unify_union(&mut self, parts: &[Ty], actual: Ty, solver: &mut Solver, depth: u32) {
         let is_var = |t: &&Ty| matches!(self.types.get(**t), Type::Var(..) | Type::StdVar(_));
         let (vars, others): (Vec<&Ty>, Vec<&Ty>) = parts.iter().partition(is_var);

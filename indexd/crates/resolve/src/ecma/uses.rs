@@ -14,7 +14,7 @@ use indexd_model::{
 use rustc_hash::FxHashSet;
 use smallvec::SmallVec;
 
-/// Members of a union that a read names; of wide unions most are ruled out by what stands around the read.
+/// Maximum of members of a union that a read names; in wide unions the code around the read rules out most.
 const READ_MAX: usize = 4;
 /// Files that may hold classes of one base.
 const DERIVED_FILES_MAX: usize = 24;
@@ -195,7 +195,7 @@ impl<'a> Linker<'a> {
 
     // ---- imports
 
-    /// Import statements, and exports of what comes from elsewhere.
+    /// Links import statements, and exports of imported names.
     fn imports(&mut self, out: &mut Links) {
         let facts = self.facts(0);
         let mut seen: FxHashSet<(u32, StrId)> = FxHashSet::default();
@@ -239,7 +239,8 @@ impl<'a> Linker<'a> {
         }
     }
 
-    /// What an export list names in its own file is a use of it, unless it stands there itself.
+    /// Links a name in an export list as a use of the definition in its own file, unless it is the name of
+    /// the definition itself.
     fn own_export(&mut self, import: &'a Import, used: &FxHashSet<u32>, out: &mut Links) {
         let facts = self.facts(0);
         let Some(name) = import.name else { return };
@@ -344,8 +345,8 @@ impl<'a> Linker<'a> {
     }
 }
 
-/// The confidence of one of `n` candidates. A member that all of several values have is meant in each; where some
-/// have none, a condition that is not understood tells which.
+/// Returns the confidence of one of `n` candidates. If all of several values have the member, the use refers
+/// to each of them. If some have none, a condition that is not understood decides between them.
 fn shared(confidence: u8, n: usize, is_partial: bool) -> u8 {
     match n {
         0 | 1 => confidence,

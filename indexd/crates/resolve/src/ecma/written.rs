@@ -215,7 +215,7 @@ impl<'a> Linker<'a> {
         }
     }
 
-    /// The type that `declare module` adds members to, where a definition stands in it.
+    /// Returns the type that `declare module` adds members to, if a definition is inside one.
     fn augmenting(&mut self, at: DefAt) -> Option<DefAt> {
         let facts = self.facts(at.file);
         let module = self.files.def(at).parent.some().filter(|m| facts.def(*m).kind == DefKind::Module)?;
@@ -311,7 +311,7 @@ impl<'a> Linker<'a> {
 
     // ---- expansion
 
-    /// What an alias, a delayed type or a parameter stands for; `None` where the type stands for itself.
+    /// Returns the target of an alias, a delayed type or a parameter; `None` if the type is not one of these.
     pub(super) fn expanded(&mut self, ty: Ty) -> Option<Ty> {
         if self.n_expanded >= EXPANDED_MAX || !self.step() {
             return None;
@@ -331,8 +331,8 @@ impl<'a> Linker<'a> {
         out.filter(|o| *o != ty)
     }
 
-    /// What `then` makes of the expanded type. It counts as inside the expansion: a type may expand to
-    /// larger ones without end.
+    /// Applies `then` to the expanded type. It counts as inside the expansion: a type may expand to larger
+    /// ones without end.
     pub(super) fn through<R>(&mut self, ty: Ty, then: impl FnOnce(&mut Self, Ty) -> R) -> Option<R> {
         let other = self.expanded(ty)?;
         self.n_expanded += 1;
@@ -382,7 +382,7 @@ impl<'a> Linker<'a> {
         }
     }
 
-    /// What a type parameter must be.
+    /// Returns the constraint of a type parameter.
     pub(super) fn constraint(&mut self, file: File, binding: BindingId) -> Option<Ty> {
         let facts = self.facts(file);
         let b = facts.binding(binding)?;
@@ -461,8 +461,7 @@ impl<'a> Linker<'a> {
         params.iter().map(|p| self.types.make(Type::Var(at.file, *p))).collect()
     }
 
-    /// The parameters of a definition with what stands for them: arguments, else defaults, else what they
-    /// must be.
+    /// Returns the parameters of a definition with their values: arguments, else defaults, else constraints.
     pub(super) fn param_map(&mut self, at: DefAt, args: &[Ty]) -> Vec<(Ty, Ty)> {
         let facts = self.facts(at.file);
         let params = &facts.def(at.def).type_params;

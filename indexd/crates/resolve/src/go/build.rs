@@ -42,7 +42,7 @@ const MACHINES: [&str; 21] = [
     "mips64le", "loong64", "wasm", "ppc", "sparc64", "sparc", "riscv", "s390", "armbe", "arm64be",
 ];
 
-/// The constraint of a file: its name and what it says before the package clause.
+/// The build constraint of a file, from its name and from the text before the package clause.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Constraint<'a> {
     os: Option<&'a str>,
@@ -58,7 +58,7 @@ impl<'a> Constraint<'a> {
         let mut parts = stem.rsplit('_');
         let (mut last, mut before) = (parts.next(), parts.next());
         if before.is_none() {
-            // A name that is all suffix, such as `linux.go`, is no constraint.
+            // A name that is all suffix, such as `linux.go`, does not constrain.
             (last, before) = (None, None);
         }
         let has_stem = parts.next().is_some();
@@ -74,12 +74,12 @@ impl<'a> Constraint<'a> {
         Self { os, arch, expr }
     }
 
-    /// Whether every build has the file.
+    /// Returns true if every build has the file.
     pub(super) fn is_none(&self) -> bool {
         self.os.is_none() && self.arch.is_none() && self.expr.is_none()
     }
 
-    /// Whether the build has the file.
+    /// Returns true if the build has the file.
     pub(super) fn allows(&self, build: &Build) -> bool {
         self.os.is_none_or(|os| build.has(os))
             && self.arch.is_none_or(|arch| build.has(arch))
@@ -125,7 +125,7 @@ impl Build {
     }
 }
 
-/// Whether the system runs on the machine, for systems that run on few.
+/// Returns true if the system runs on the machine, for systems that run on few.
 fn is_port(os: &str, arch: &str) -> bool {
     match os {
         "aix" => arch == "ppc64",
@@ -157,7 +157,7 @@ fn releases(expr: &str) -> Vec<u32> {
 fn custom_tags(expr: &str) -> Vec<String> {
     expr.split(|c: char| !(c.is_alphanumeric() || matches!(c, '_' | '.' | '!')))
         .filter(|t| !t.is_empty() && !t.starts_with('!') && !SYSTEMS.contains(t) && !MACHINES.contains(t))
-        // `ignore` keeps files out of every build: each such file stands alone.
+        // `ignore` keeps files out of every build: each such file is a build of its own.
         .filter(|t| !matches!(*t, "unix" | "gc" | "cgo" | "ignore") && !t.starts_with("go1."))
         .map(str::to_owned)
         .collect()
@@ -227,7 +227,7 @@ impl Reader<'_> {
 mod tests {
     use super::*;
 
-    /// Whether the standard build has the file.
+    /// Checks if the standard build has the file.
     fn check(path: &str, expr: Option<&str>, expect: bool) {
         let standard = Build::of(&Constraint::new("a.go", None));
         assert_eq!(Constraint::new(path, expr).allows(&standard), expect, "{path} {expr:?}");

@@ -22,7 +22,7 @@ impl<'a> Linker<'a> {
         ty
     }
 
-    /// Says beforehand what type a composite literal without one has.
+    /// Sets the type of a composite literal without one before it is evaluated.
     pub(super) fn set_ty(&mut self, e: ExprId, ty: TyId) {
         self.expr_types.set(0, e.0, ty);
     }
@@ -97,7 +97,7 @@ impl<'a> Linker<'a> {
         self.types.basic(basic)
     }
 
-    /// The type of what a name refers to, as a value (of a type, the type itself).
+    /// Returns the type of the entity of a name, as a value (of a type, the type itself).
     pub(super) fn value_type(&mut self, file: u32, entity: Entity) -> TyId {
         match entity {
             Entity::Local(binding) => self.binding_type(file, binding),
@@ -157,8 +157,8 @@ impl<'a> Linker<'a> {
         }
     }
 
-    /// What iterating over a value gives: 0 the key, 1 the value. With `is_receive`, what receiving
-    /// from it gives.
+    /// Returns the type of iterating over a value: 0 the key, 1 the value. With `is_receive`, returns the
+    /// type of receiving from it.
     fn element(&mut self, ty: TyId, index: u16, is_receive: bool) -> TyId {
         let under = self.underlying_through_pointer(ty);
         match (self.types.get(under), index) {
@@ -174,7 +174,7 @@ impl<'a> Linker<'a> {
             (Ty::Map(_, value), 1) => value,
             // Ranging over an integer gives integers of its type.
             (Ty::Basic(_), 0) => self.types.default(ty),
-            // Ranging over a function gives what it passes to its `yield` parameter.
+            // Ranging over a function gives the arguments of its `yield` parameter.
             (Ty::Func { params, .. }, _) => {
                 let Some(yielder) = self.types.item(params, 0) else { return Types::UNKNOWN };
                 let yielder = self.underlying(yielder);
@@ -189,7 +189,7 @@ impl<'a> Linker<'a> {
         }
     }
 
-    /// What a pointer points to.
+    /// Returns the target type of a pointer.
     fn pointee(&mut self, ty: TyId) -> TyId {
         let under = self.underlying(ty);
         match self.types.get(under) {
@@ -321,8 +321,8 @@ impl<'a> Linker<'a> {
         }
     }
 
-    /// What `new` of a value points to, since Go 1.26: a variable of the value's type. Of a name from
-    /// outside the tree nobody knows whether it is a type.
+    /// Returns the target type of `new` of a value, since Go 1.26: the type of the value. A name from outside
+    /// the tree may be a type or a value.
     fn new_of_value(&mut self, file: u32, value: ExprId) -> TyId {
         let ty = self.ty(file, value);
         match self.types.get(ty) {
@@ -371,7 +371,7 @@ impl<'a> Linker<'a> {
         self.type_of_type(def, args)
     }
 
-    /// The type that a type definition names, with arguments; an alias is what it stands for.
+    /// Returns the type that a type definition names, with arguments; for an alias, its target.
     pub(super) fn type_of_type(&mut self, def: DefAt, args: TyList) -> TyId {
         let it = self.def(def);
         if it.kind != DefKind::Alias {
@@ -381,7 +381,7 @@ impl<'a> Linker<'a> {
         self.instantiate(def, args, ty)
     }
 
-    /// What `find` says of a definition; asked once.
+    /// Returns the result of `find` for a definition, called once.
     fn once_of_def(&mut self, def: DefAt, find: impl FnOnce(&mut Self) -> TyId) -> TyId {
         if let Some(&known) = self.def_types.get(&def) {
             return known;

@@ -6,7 +6,7 @@ use super::types::{DefAt, Ty, TyId, TyList, Types};
 use indexd_model::{BindingId, ExprId, Node};
 use smallvec::{SmallVec, smallvec};
 
-/// What is known of each type parameter of a definition.
+/// The inferred arguments of the type parameters of a definition.
 struct Inference<'d> {
     file: u32,
     params: &'d [BindingId],
@@ -20,8 +20,8 @@ impl Inference<'_> {
 }
 
 impl<'a> Linker<'a> {
-    /// A type in terms of `def`'s type parameters, with arguments in their place. Parameters beyond
-    /// the arguments stay.
+    /// Returns a type in terms of `def`'s type parameters, with the arguments substituted. Parameters without
+    /// an argument stay.
     pub(super) fn instantiate(&mut self, def: DefAt, args: TyList, ty: TyId) -> TyId {
         if args == TyList::EMPTY || !self.types.is_generic(ty) {
             return ty;
@@ -154,7 +154,7 @@ impl<'a> Linker<'a> {
         }
     }
 
-    /// What is made from something outside the tree is outside the tree.
+    /// A type made from an external type is external.
     fn unify_external(&mut self, inference: &mut Inference, param: TyId) {
         let inner = match self.types.get(param) {
             Ty::Pointer(p) | Ty::Slice(p) | Ty::Array(p) | Ty::Chan(p) | Ty::Map(_, p) => p,

@@ -66,8 +66,8 @@ impl<'a> Linker<'a> {
         out
     }
 
-    /// Records a lookup of a type by its name. One that was reached through a member is read whole, and
-    /// the entry of the member says nothing of the others.
+    /// Records a lookup of a type by its name. A type that was reached through a member is read whole, and
+    /// the entry of the member does not cover the others.
     fn record_type(&mut self, at: DefAt) {
         let package = self.package_of(at.file);
         let scope = &self.packages.get(package).scope;
@@ -114,7 +114,7 @@ impl<'a> Linker<'a> {
         Some((self.types.id(Ty::Named(def, TyList::EMPTY)), def))
     }
 
-    /// Whether the method set of a pointer to the type has all of these methods.
+    /// Returns true if the method set of a pointer to the type has all of these methods.
     fn satisfies(&mut self, ty: TyId, wanted: &[(DefAt, TyId)]) -> bool {
         !wanted.is_empty()
             && wanted.iter().all(|&(spec, signature)| {
@@ -128,7 +128,7 @@ impl<'a> Linker<'a> {
             })
     }
 
-    /// Whether two signatures are identical, as far as their types are known.
+    /// Returns true if two signatures are identical, as far as their types are known.
     fn is_same_signature(&self, a: TyId, b: TyId) -> bool {
         let (
             Ty::Func { params: pa, results: ra, variadic: va },

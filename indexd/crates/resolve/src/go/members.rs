@@ -7,7 +7,7 @@ use indexd_model::{DefFlags, DefIdx, DefKind, ExprId, Key};
 use rustc_hash::FxHashSet;
 use smallvec::{SmallVec, smallvec};
 
-/// What a selector finds.
+/// The result of looking up a selector.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Selection {
     Found(Member),
@@ -24,7 +24,7 @@ pub(super) enum Selection {
 /// Embedding deeper than this is not followed.
 const LEVELS_MAX: usize = 10;
 
-/// A type on the search: what it is, and the definition and arguments whose parameters it uses.
+/// A type on the search, and the definition and arguments whose parameters it uses.
 type Step = (TyId, Option<(DefAt, TyList)>);
 
 impl<'a> Linker<'a> {
@@ -228,7 +228,7 @@ impl<'a> Linker<'a> {
         let b = facts.binding(binding)?;
         match facts.sources(b) {
             [indexd_model::Source::Declared(e), ..] => Some(self.type_expr(file, *e)),
-            // The receiver of a method names the parameters of its type anew.
+            // The receiver of a method names the parameters of its type again.
             [] => {
                 let method = b.scope.some()?;
                 let position = facts.def(method).type_params.iter().position(|p| *p == binding)?;

@@ -44,7 +44,7 @@ pub(crate) fn link(file: FileDoc, facts: Facts, view: &Recorder) -> Links {
 /// Types nested deeper than this, or evaluated through more definitions, are unknown.
 const DEPTH_MAX: u32 = 100;
 
-/// The state of one linking run: what is open and what is known so far.
+/// The state of one linking run: the open files and everything known so far.
 struct Linker<'a> {
     view: &'a Recorder<'a>,
     loaded: &'a Loaded<'a>,
@@ -52,7 +52,7 @@ struct Linker<'a> {
     build: Build,
     types: Types,
     packages: Packages<'a>,
-    /// What names and selectors stand for, by expression.
+    /// Entities of names and selectors, by expression.
     entities: Memos<Entity>,
     expr_types: Memos<TyId>,
     binding_types: Memos<TyId>,
@@ -68,15 +68,15 @@ struct Linker<'a> {
     variants: FxHashMap<DefAt, Vec<DefAt>>,
     /// Numbers of paths and qualified names outside the tree, see [`types::Ty::External`].
     external_names: FxHashMap<String, u32>,
-    /// How deep evaluation is, see [`DEPTH_MAX`].
+    /// Depth of evaluation, see [`DEPTH_MAX`].
     depth: u32,
 }
 
 /// Answers by number of an expression or a binding.
 struct Memos<T> {
-    /// Of the file being linked.
+    /// Entries of the file being linked.
     own: Vec<Option<T>>,
-    /// Of other files.
+    /// Entries of other files.
     far: FxHashMap<(u32, u32), T>,
 }
 
@@ -123,7 +123,7 @@ struct File<'a> {
     /// The name of its package clause.
     clause: &'a str,
     is_test: bool,
-    /// Whether the build has it; known when asked.
+    /// True if the build has the file; `None` until asked.
     is_built: Option<bool>,
     /// The package it sees names of; known when asked.
     package: Option<u32>,
@@ -238,7 +238,7 @@ impl<'a> Linker<'a> {
         self.facts(at.file).def_name(at.def)
     }
 
-    /// Whether the build has the file.
+    /// Returns true if the build has the file.
     fn is_built(&mut self, n: u32) -> bool {
         if let Some(known) = self.files[n as usize].is_built {
             return known;
@@ -255,7 +255,7 @@ impl<'a> Linker<'a> {
         Constraint::new(file.path, expr)
     }
 
-    /// Whether the file being linked may be built together with another one that its own build has not.
+    /// Returns true if the file being linked may be built together with another one that its own build lacks.
     fn may_be_built_with(&self, n: u32) -> bool {
         let own = self.constraint_of(0);
         own.is_none() || own.allows(&Build::of(&self.constraint_of(n)))

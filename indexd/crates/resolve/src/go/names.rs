@@ -1,4 +1,4 @@
-//! What a name or a selector refers to.
+//! The entity that a name or a selector refers to.
 
 use super::Linker;
 use super::members::Selection;
@@ -7,14 +7,14 @@ use super::universe::{self, Builtin, Predeclared};
 use indexd_model::facts::ImportKind;
 use indexd_model::{BindingId, BindingKind, ExprId, Node, Source};
 
-/// What a name refers to.
+/// The entity that a name refers to.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Entity {
     /// A local variable, parameter or type parameter.
     Local(BindingId),
     /// A definition in scope: of the package, or a type of the function.
     Scope(DefAt),
-    /// A definition of an imported package; whether the import was followed by rule.
+    /// A definition of an imported package; true if the import was followed by rule.
     Imported { def: DefAt, is_certain: bool },
     /// A field or method, with its type after substitution.
     Member(Member),
@@ -44,7 +44,7 @@ pub(super) struct Member {
 }
 
 impl<'a> Linker<'a> {
-    /// What a name or selector of an open file refers to.
+    /// Returns the entity that a name or selector of an open file refers to.
     pub(super) fn entity(&mut self, file: u32, e: ExprId) -> Entity {
         if let Some(known) = self.entities.get(file, e.0) {
             return known;

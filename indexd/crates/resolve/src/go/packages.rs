@@ -22,7 +22,7 @@ pub(super) struct Package {
     clause: String,
     /// The scope of its names, see [`Key::member`].
     pub(super) scope: String,
-    /// Whether names from `_test.go` files are visible.
+    /// True if names from `_test.go` files are visible.
     with_tests: bool,
 }
 
@@ -33,10 +33,10 @@ impl Package {
     }
 }
 
-/// What an import path leads to.
+/// The target of an import path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Target {
-    /// A package of the tree; whether the path was followed by rule or only by its suffix.
+    /// A package of the tree; true if the path was followed by rule and not only by its suffix.
     Inside {
         package: u32,
         is_certain: bool,
@@ -104,8 +104,8 @@ impl<'a> Linker<'a> {
         found
     }
 
-    /// The definition under `key` that `fits`; those of files in the build win, and what they won against is
-    /// kept in `variants`. Further ones that fit as well are kept in `others`.
+    /// Returns the definition under `key` that `fits`. Those of files in the build win; the others are kept
+    /// in `variants`. Further ones that fit as well are kept in `others`.
     pub(super) fn best(&mut self, key: Key, fits: impl Fn(&Self, DefAt) -> bool) -> Option<DefAt> {
         let mut found: Vec<DefAt> = Vec::new();
         for doc in self.view.find(key).iter() {
@@ -144,7 +144,7 @@ impl<'a> Linker<'a> {
         Some(first)
     }
 
-    /// Where an import path of a file leads.
+    /// Returns the target of an import path of a file.
     pub(super) fn import(&mut self, file: u32, path: &'a str) -> Target {
         let dir = self.file(file).dir;
         let module = self.module_of(dir);
@@ -154,7 +154,7 @@ impl<'a> Linker<'a> {
             return known.clone();
         }
         let found = match &module {
-            // Neither has source that a use could name: the compiler makes them up.
+            // Neither has source that a use could name: the compiler provides them.
             _ if matches!(path, "C" | "unsafe") => None,
             _ if path.starts_with("./") || path.starts_with("../") => {
                 normalized(&join(dir, path)).map(|d| (d, true))
@@ -181,8 +181,8 @@ impl<'a> Linker<'a> {
             .map(|(_, clause)| self.packages.intern(Package::new(dir, &clause, false, with_tests)))
     }
 
-    /// A file that stands for the package of a folder, and the name in its package clause: a file of
-    /// the build that is no test, where there is one.
+    /// Returns a file that represents the package of a folder, and the name in its package clause: a file of
+    /// the build that is not a test, if there is one.
     fn folder(&mut self, dir: &str) -> Option<(u32, String)> {
         if let Some(known) = self.packages.clauses.get(dir) {
             return known.clone();
@@ -266,7 +266,8 @@ impl<'a> Linker<'a> {
         self.in_standard_library(module, path)
     }
 
-    /// Where a `replace` directive sends a module path: a folder, or `Some(None)` out of the tree.
+    /// Returns the target of a `replace` directive for a module path: a folder, or `Some(None)` outside the
+    /// tree.
     fn replaced(&mut self, manifest: FileDoc, path: &str) -> Option<Option<String>> {
         let n = self.open(manifest);
         let (facts, dir) = (self.facts(n), self.file(n).dir);
@@ -308,8 +309,8 @@ impl<'a> Linker<'a> {
             let dir = self.file(n).dir;
             let n_common =
                 dir.split('/').rev().zip(path.split('/').rev()).take_while(|(a, b)| a == b).count();
-            // Folders above the matched part must not matter: the path ends where the tree begins,
-            // or the folder lies in a GOPATH.
+            // Folders above the matched part must not matter: the path ends where the tree begins, or the
+            // folder is in a GOPATH.
             let n_dir = dir.split('/').count();
             let n_path = path.split('/').count();
             let is_whole = n_common == n_dir || n_common == n_path;
@@ -327,8 +328,7 @@ impl<'a> Linker<'a> {
         }
     }
 
-    /// Whether most imports below a prefix name folders of the tree: then the tree is what the
-    /// prefix names.
+    /// Returns true if most imports below a prefix name folders of the tree: then the prefix names the tree.
     fn is_own_prefix(&mut self, prefix: &str) -> bool {
         let key = Key::member("go-import", prefix);
         let (mut n_inside, mut n_all) = (0usize, 0usize);
@@ -354,7 +354,7 @@ impl<'a> Linker<'a> {
         }
     }
 
-    /// Whether a definition is a type.
+    /// Returns true if a definition is a type.
     pub(super) fn is_type(&self, at: DefAt) -> bool {
         let kind: DefKind = self.def(at).kind;
         kind.is_type()

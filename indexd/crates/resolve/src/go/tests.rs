@@ -1,15 +1,14 @@
 //! The linker's specification: `fixtures/*.txt` are small trees, one construct each.
 //!
-//! A fixture holds files under `-- path --` lines. Behind a source line, a comment `//= ` lists what
-//! the identifiers of that line name, in order, separated by `;`:
+//! A fixture holds files under `-- path --` lines. Behind a source line, a comment `//= ` lists the targets
+//! of the identifiers of that line, in order, separated by `;`:
 //!
 //! - `name -> path:line` for a link, with ` kind` when it is neither a call nor a usage, ` ~NN` when its
 //!   confidence is not 100, and ` rule` when it is none of scope, import and receiver;
 //! - `name ! reason` for a use without a link.
 //!
-//! A line without such a comment names nothing. In fixtures named `dataflow*`, where values flow stands
-//! there too: `name => path:line` into a parameter or a variable, `name <= path:line` out of a result or
-//! a variable.
+//! A line without such a comment names nothing. Fixtures named `dataflow*` list the flow of values too: `name
+//! => path:line` into a parameter or a variable, `name <= path:line` out of a result or a variable.
 
 use crate::trees::{Tree, check_with};
 use indexd_model::{DefIdx, EdgeKind, Facts, FactsView, Interface, Key, Link, Rule};
@@ -159,7 +158,7 @@ fn what_changes_the_links_of_a_file_changes_a_key_that_it_looked_up() {
             assert!(has_changed, "no effect: {path} {from} -> {to}");
         }
     }
-    // An import more, or another body, concerns nobody else.
+    // An additional import, or another body, does not concern other files.
     for (path, from, to, _) in &edits[..2] {
         let files: Vec<(String, String)> = BASE
             .iter()
@@ -173,8 +172,8 @@ fn what_changes_the_links_of_a_file_changes_a_key_that_it_looked_up() {
 proptest::proptest! {
     #![proptest_config(proptest::test_runner::Config::with_cases(400))]
 
-    /// Whatever stands in the files, linking ends, points at definitions that exist and at tokens
-    /// of the file, and says the same again.
+    /// For any content of the files, linking ends, points at definitions that exist and at tokens of the
+    /// file, and gives the same result again.
     #[test]
     fn any_files_are_ordinary_input(
         a in "(package p\n)?(func |type |var |const |struct ?\\{|interface ?\\{|import \"m/b\"\n|\\[T any\\]|[TabfMx]|\\(|\\)|\\{|\\}|\\[|\\]|:=|=|\\.|,|\\*|&|:|\n| |range |switch |case |return |map\\[|func\\(){0,80}",

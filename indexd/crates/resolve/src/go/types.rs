@@ -69,7 +69,7 @@ pub(super) enum Basic {
 pub(super) enum Ty {
     /// Not known.
     Unknown,
-    /// Of something outside the tree; the number is that of its qualified name, 0 when it has none.
+    /// A type outside the tree; the number is that of its qualified name, 0 when it has none.
     External(u32),
     Basic(Basic),
     /// The predeclared `error`.
@@ -101,7 +101,7 @@ pub(super) enum Ty {
 /// All types of one linking run.
 pub(super) struct Types {
     all: Vec<Ty>,
-    /// Whether a type mentions a type parameter.
+    /// For each type, true if it mentions a type parameter.
     generic: Vec<bool>,
     ids: FxHashMap<Ty, TyId>,
     flat: Vec<TyId>,
@@ -229,7 +229,7 @@ impl Types {
         self.basic(basic)
     }
 
-    /// Whether it is the type of an untyped constant.
+    /// Returns true if it is the type of an untyped constant.
     pub(super) fn is_untyped(&self, id: TyId) -> bool {
         use Basic::{
             UntypedBool, UntypedComplex, UntypedFloat, UntypedInt, UntypedNil, UntypedRune, UntypedString,
@@ -247,7 +247,7 @@ impl Types {
         )
     }
 
-    /// Whether nothing can be said about values of this type.
+    /// Returns true if nothing is known about values of this type.
     pub(super) fn is_unknown(&self, id: TyId) -> bool {
         id == Self::UNKNOWN
     }

@@ -1,4 +1,4 @@
-//! What the language predeclares, and which import paths belong to its standard library.
+//! The predeclared names of the language, and the import paths of its standard library.
 
 use super::types::{Basic, DefAt, Ty, TyId, Types};
 
@@ -75,14 +75,14 @@ const STANDARD_ROOTS: &str = "C archive arena bufio builtin bytes cmp compress c
     math mime net os path plugin reflect regexp runtime slices sort strconv strings structs sync syscall \
     testing text time unicode unique unsafe weak";
 
-/// Whether an import path belongs to the standard library.
+/// Returns true if an import path belongs to the standard library.
 pub(super) fn is_standard(path: &str) -> bool {
     indexd_model::lists::holds(STANDARD_ROOTS, path.split('/').next().unwrap_or(""))
 }
 
-/// Whether a package outside the tree may be called `name` when it is imported without an alias.
-/// Its package clause is not at hand: the last component of the path decides, without a major
-/// version, `go-`, `-go`, `.go`, `go.` around it and with what is no identifier left out.
+/// Returns true if a package outside the tree may be called `name` when it is imported without an alias. Its
+/// package clause is not available: the last component of the path decides, without a major version, without
+/// `go-`, `-go`, `.go`, `go.` around it and without characters that are not valid in an identifier.
 pub(super) fn may_be_named(path: &str, name: &str) -> bool {
     let mut parts = path.rsplit('/');
     let mut last = parts.next().unwrap_or("");

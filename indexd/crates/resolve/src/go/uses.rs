@@ -38,14 +38,14 @@ pub(super) fn run(linker: &mut Linker) -> Links {
 struct Walk<'l, 'a> {
     l: &'l mut Linker<'a>,
     out: Links,
-    /// Keys of composite literals that may be fields: what the literal's type says.
+    /// Keys of composite literals that may be fields, decided by the literal's type.
     keys: FxHashMap<ExprId, Key>,
     /// Bases of instantiations that are called.
     called: FxHashSet<ExprId>,
     implementations: FxHashMap<DefAt, Vec<DefAt>>,
 }
 
-/// What a key of a composite literal is.
+/// The meaning of a key in a composite literal.
 #[derive(Clone, Copy)]
 enum Key {
     Field(DefAt),
@@ -59,7 +59,7 @@ enum Key {
 }
 
 impl<'a> Walk<'_, 'a> {
-    /// Gives elided composite literals their types and finds out what keys are.
+    /// Sets the types of elided composite literals and finds the meaning of their keys.
     fn composites(&mut self) {
         let facts = self.l.facts(0);
         let mut todo: Vec<(ExprId, TyId)> = Vec::new();
@@ -87,7 +87,7 @@ impl<'a> Walk<'_, 'a> {
     fn composite(&mut self, e: ExprId, ty: TyId, todo: &mut Vec<(ExprId, TyId)>) {
         let facts = self.l.facts(0);
         let Node::Composite { elems, .. } = facts.expr(e).node else { return };
-        // An elided `&T{}` in `[]*T` stands for the pointer.
+        // An elided `&T{}` in `[]*T` has the pointer type.
         let under = self.l.underlying_through_pointer(ty);
         let under = self.l.types.get(under);
         let (key_ty, value_ty) = match under {
@@ -193,7 +193,7 @@ impl<'a> Walk<'_, 'a> {
         self.entity(e, expr, name, entity);
     }
 
-    /// Writes down one use.
+    /// Records one use.
     fn entity(&mut self, e: ExprId, mut expr: Expr, name: StrId, entity: Entity) {
         if expr.role == Role::Read && self.called.contains(&e) {
             expr.role = Role::Call;
@@ -214,7 +214,7 @@ impl<'a> Walk<'_, 'a> {
                     self.dispatch(member.def, expr, name);
                 }
             }
-            // Local names and qualifiers are no uses; predeclared names are no use to anyone.
+            // Local names, qualifiers and predeclared names are not recorded as uses.
             Entity::Local(_) | Entity::Package { .. } | Entity::ExternalPackage(_) => {}
             Entity::Builtin(Predeclared::Value(_)) if matches!(expr.node, Node::Attr { .. }) => {
                 self.unresolved(name, expr.at, expr.role, UnresolvedReason::Builtin);
@@ -228,7 +228,7 @@ impl<'a> Walk<'_, 'a> {
         }
     }
 
-    /// What looks like an instantiation may be an index: `m[k](x)` calls an element of `m`.
+    /// Links a use. An apparent instantiation may be an index: `m[k](x)` calls an element of `m`.
     fn link_use_of(&mut self, e: ExprId, def: DefAt, mut expr: Expr, name: StrId, rule: Rule) {
         let kind = self.l.def(def).kind;
         if expr.role == Role::Call && self.called.contains(&e) && !kind.is_callable() && !kind.is_type() {
@@ -240,7 +240,7 @@ impl<'a> Walk<'_, 'a> {
     fn link_use(&mut self, def: DefAt, expr: Expr, name: StrId, rule: Rule) {
         let kind = self.l.def(def).kind;
         let len = self.l.facts(0).str(name).len().min(usize::from(u16::MAX)) as u16;
-        // What a place does depends on what the name turns out to be.
+        // The role of a place depends on the kind of the definition that the name refers to.
         let role = match expr.role {
             Role::Call | Role::Read | Role::Write if kind.is_type() => Role::Type,
             Role::Type if !kind.is_type() => Role::Read,
@@ -258,7 +258,7 @@ impl<'a> Walk<'_, 'a> {
         match self.l.others.get(&def).cloned() {
             None => self.link(edge, def, expr.at, len, role, rule),
             Some(others) => {
-                // Build variants of which the build has none or several: each is as likely.
+                // The build has none or several of the build variants: each is equally likely.
                 let n = others.len().min(20) as u8 + 1;
                 for def in std::iter::once(def).chain(others) {
                     let at = self.out.links.len();
@@ -319,7 +319,7 @@ impl<'a> Walk<'_, 'a> {
         }
     }
 
-    /// Exported names that stand for definitions of other packages: `type T = pkg.T`, `var F = pkg.F`.
+    /// Links exported names that refer to definitions of other packages: `type T = pkg.T`, `var F = pkg.F`.
     fn reexports(&mut self) {
         let facts = self.l.facts(0);
         for def in &facts.interface.defs {
@@ -357,7 +357,7 @@ fn import_rule(is_certain: bool) -> Rule {
     if is_certain { Rule::Import } else { Rule::Inferred }
 }
 
-/// Whether uses inside a definition are said to be in it: those with a name of their own.
+/// Returns true if uses inside a definition are recorded as in it: a definition with a name of its own.
 fn is_source(def: &Def) -> bool {
     crate::is_code_or_type(def) && !def.flags.has(DefFlags::ANONYMOUS) || def.receiver.is_some()
 }

@@ -93,7 +93,7 @@ impl<'a> Linker<'a> {
         self.types.union(&parts)
     }
 
-    /// The type that a definition stands for when it is named in an annotation.
+    /// Returns the type of an annotation that names a definition.
     fn def_annotation(&mut self, file: File, def: DefIdx) -> Ty {
         let facts = self.facts(file);
         let d = facts.def(def);
@@ -189,12 +189,12 @@ impl<'a> Linker<'a> {
                 let args: Vec<Ty> = items.iter().map(|a| self.annotation(file, *a)).collect();
                 self.types.instance(c, &args)
             }
-            // A generic alias: what it stands for, with its variables left open.
+            // A generic alias: its target, with the variables left open.
             _ => self.annotation(file, base),
         }
     }
 
-    /// What a type variable is known to be: its bound, or any of its constraints.
+    /// Returns the known type of a type variable: its bound, or any of its constraints.
     pub(super) fn bound(&mut self, ty: Ty) -> Option<Ty> {
         let Type::Var(file, key) = *self.types.get(ty) else { return None };
         let facts = self.facts(file);

@@ -17,14 +17,14 @@ pub(super) struct Hit {
     pub(super) rule: Rule,
 }
 
-/// What an attribute is.
+/// An attribute: its type and its definitions.
 #[derive(Clone, Debug)]
 pub(super) struct Attr {
     pub(super) ty: Ty,
     /// The type was inferred from code.
     pub(super) inferred: bool,
     pub(super) hits: SmallVec<[Hit; 2]>,
-    /// Why there is no hit.
+    /// Reason for the missing hit.
     pub(super) reason: UnresolvedReason,
 }
 
@@ -146,7 +146,7 @@ impl<'a> Linker<'a> {
                 Target::Namespace(_) => {}
             }
         }
-        // Conditional definitions: one of them is meant, the one a reader would name.
+        // Of conditional definitions, one is chosen: the one that a reader would name.
         if out.hits.len() > 1 {
             out.hits = self.one_of(&out.hits);
         }
@@ -201,7 +201,7 @@ impl<'a> Linker<'a> {
             }
             let mut a = self.missing(class, name);
             if name == "__new__" {
-                // `C.__new__(C)` and `super().__new__(cls)` make what their argument says.
+                // `C.__new__(C)` and `super().__new__(cls)` make an instance of their argument.
                 a.ty = self.types.named("builtins.object.__new__");
             }
             if self.classes[class.0 as usize].is_enum {
@@ -307,7 +307,7 @@ impl<'a> Linker<'a> {
         Val { ty: self.substitute(v.ty, &map, Some(base)), inferred: v.inferred }
     }
 
-    /// Whether a decorator of a method is a class with `__get__`: reading the method calls it.
+    /// Returns true if a decorator of a method is a class with `__get__`: reading the method then calls it.
     fn is_descriptor(&mut self, file: super::types::File, def: DefIdx) -> bool {
         let decorators = &self.facts(file).def(def).decorators;
         decorators.iter().any(|d| {
@@ -320,8 +320,8 @@ impl<'a> Linker<'a> {
         })
     }
 
-    /// What reading a field gives: a function of the class body becomes a method, an object with
-    /// `__get__` answers itself.
+    /// Returns the type of reading a field: a function of the class body becomes a method, an object with
+    /// `__get__` decides itself.
     fn described(&mut self, ty: Ty, base: Ty, file: super::types::File, def: DefIdx) -> Ty {
         if self.is_instance_field(file, def) {
             return ty;
@@ -360,8 +360,8 @@ impl<'a> Linker<'a> {
         }
     }
 
-    /// The type of a field. A class that sets an attribute to nothing that says a type leaves it to
-    /// the next in its resolution order that has one.
+    /// Returns the type of a field. If a class assigns a value without a known type, the next class in its
+    /// resolution order with a typed one decides.
     pub(super) fn field_value(&mut self, member: &Member) -> Val {
         let own = self.own_field_value(member);
         let says_nothing = |ty| ty == Ty::UNKNOWN || ty == Ty::NONE;
@@ -386,7 +386,7 @@ impl<'a> Linker<'a> {
         val
     }
 
-    /// What a field's own definitions say: its annotation, else all that is assigned to it.
+    /// Returns the type by a field's own definitions: its annotation, else all that is assigned to it.
     fn own_field_value(&mut self, member: &Member) -> Val {
         let file = self.classes[member.owner.0 as usize].file;
         let facts = self.facts(file);
@@ -462,7 +462,7 @@ impl<'a> Linker<'a> {
         })
     }
 
-    /// Whether a type is text or a number: nothing of ours has members of it.
+    /// Returns true if a type is text or a number: it has no members in the tree.
     pub(super) fn is_plain(&self, ty: Ty) -> bool {
         matches!(self.std_kind(ty), Some(Std::Str | Std::Bytes | Std::Int | Std::Float | Std::Bool))
     }

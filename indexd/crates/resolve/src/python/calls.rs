@@ -7,7 +7,7 @@ use indexd_model::names::qualified_name;
 use indexd_model::{BindingKind, DefFlags, DefIdx, ExprId, Key, Node, Source};
 
 impl<'a> Linker<'a> {
-    /// The result of calling a value of type `callee`; `site` is `None` for calls nobody wrote.
+    /// Returns the result of calling a value of type `callee`; `site` is `None` for implicit calls.
     pub(super) fn call(&mut self, callee: Ty, site: Option<Site>) -> Val {
         match self.types.get(callee).clone() {
             Type::Class(c, args) => Val::new(self.construct(c, &args, site)),
@@ -65,7 +65,7 @@ impl<'a> Linker<'a> {
         }
     }
 
-    /// What an unknown member of an open class gives.
+    /// Returns the type of an unknown member: external if the class is open.
     fn outside(&self, class: ClassId) -> Ty {
         if self.classes[class.0 as usize].is_open { Ty::EXTERNAL } else { Ty::UNKNOWN }
     }
@@ -84,7 +84,7 @@ impl<'a> Linker<'a> {
                 if let Some(d) = self.preferred(file, &m.defs) {
                     self.solve(file, d, true, site, &mut map);
                 }
-                // The parameters of an inherited constructor speak of the base's variables.
+                // The parameters of an inherited constructor use the type variables of the base.
                 if m.owner != class && !map.is_empty() {
                     let inherited = self.args_of(class, &params, m.owner);
                     map = map
@@ -103,7 +103,7 @@ impl<'a> Linker<'a> {
         self.types.instance(class, &given)
     }
 
-    /// What a call of a function gives, with variables solved.
+    /// Returns the result of calling a function, with variables solved.
     fn returned(&mut self, file: File, def: DefIdx, receiver: Option<Ty>, site: Option<Site>) -> Val {
         let overloads = self.overloads(file, def);
         if !overloads.is_empty() {
@@ -156,7 +156,7 @@ impl<'a> Linker<'a> {
         let is_overload = |o: &indexd_model::Def| {
             o.name == d.name && o.parent == d.parent && o.flags.has(DefFlags::OVERLOAD)
         };
-        // Overloads stand directly before what they overload.
+        // Overloads come directly before the function that they overload.
         let defs = &facts.interface.defs;
         let mut first = def.index();
         while first > 0 {
@@ -175,7 +175,7 @@ impl<'a> Linker<'a> {
         (first..=def.index()).filter(|i| is_overload(&defs[*i])).map(|i| DefIdx(i as u32)).collect()
     }
 
-    /// Whether an overload can take these arguments, by their number, names and plain types.
+    /// Returns true if an overload can take these arguments, by their number, names and plain types.
     fn accepts(&mut self, file: File, def: DefIdx, bound: bool, site: Option<Site>) -> bool {
         let Some(site) = site else { return true };
         let facts = self.facts(file);
@@ -221,7 +221,7 @@ impl<'a> Linker<'a> {
         })
     }
 
-    /// Whether a value may be passed; only plain types and `None` are told apart.
+    /// Returns true if a value may be passed; only plain types and `None` are distinguished.
     fn fits(&self, have: Ty, want: Ty) -> bool {
         let plain = |t: Ty| t == Ty::NONE || self.is_plain(t);
         let wants = self.types.members(want);
@@ -280,7 +280,7 @@ impl<'a> Linker<'a> {
         }
     }
 
-    /// What a function returns as it is written, its variables open.
+    /// Returns the declared or inferred result of a function, with its variables open.
     pub(super) fn raw_return(&mut self, file: File, def: DefIdx) -> Val {
         self.once_in(|l| &mut l.returns, (file, def), |l| l.read_return(file, def))
     }
@@ -316,8 +316,8 @@ impl<'a> Linker<'a> {
         v
     }
 
-    /// The type that a method of the same name in a base class, the nearest that has one, declares for
-    /// a parameter of the same name: whoever calls through the base passes that.
+    /// Returns the type that the method of this name in the nearest base class declares for a parameter of
+    /// this name: callers through the base pass that.
     pub(super) fn overridden_param(&mut self, file: File, def: DefIdx, name: &str) -> Option<Ty> {
         let class = self.class_of(file, def.some()?)?;
         let method = self.facts(file).def_name(def);
@@ -340,7 +340,7 @@ impl<'a> Linker<'a> {
         }
     }
 
-    /// The result that a stub beside the source declares for an unannotated function.
+    /// Returns the result that the stub of a source file declares for an unannotated function.
     fn stub_result(&mut self, file: File, def: DefIdx) -> Option<Ty> {
         let path = self.loaded.path(file);
         let stub = format!("{}i", path.strip_suffix(".py").map(|_| path)?);
@@ -358,8 +358,8 @@ impl<'a> Linker<'a> {
                 })?
             }
             Some(class) => {
-                // The class of the stub stands for that of the source, so its members are looked up
-                // by the stub's own keys.
+                // The class of the stub replaces that of the source, so its members are looked up by the
+                // stub's own keys.
                 let class = qualified_name(&facts, self.classes[class.0 as usize].def);
                 let key = Key::member(&format!("{}#{class}", self.module_scope(stub)), name);
                 self.view.find(key);

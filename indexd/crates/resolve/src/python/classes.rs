@@ -8,7 +8,7 @@ use indexd_model::{DefFlags, DefIdx, DefKind, ExprId, Key, Node};
 use smallvec::SmallVec;
 use std::rc::Rc;
 
-/// What a class is, as far as its members depend on it.
+/// A class, as far as its members depend on it.
 pub(super) struct Class {
     pub(super) file: File,
     pub(super) def: DefIdx,
@@ -68,7 +68,7 @@ impl<'a> Linker<'a> {
         id
     }
 
-    /// The class beside a stub that the stub speaks of: the source is what is named.
+    /// Returns the class in the source file that a class of a stub describes: names refer to the source.
     fn source_of_stub(&mut self, file: File, def: DefIdx) -> Option<ClassId> {
         let source = self.loaded.path(file).strip_suffix('i').filter(|p| p.ends_with(".py"))?;
         let doc = self.view.file(source)?;
@@ -86,9 +86,9 @@ impl<'a> Linker<'a> {
         })
     }
 
-    /// Records that a definition of another file was looked at, under the key that its file gives it.
-    /// What led to it need not have been a key: a name in the body of a class or what a function returns,
-    /// of which the digest says the name alone.
+    /// Records that a definition of another file was looked at, under the key that its file gives it. The
+    /// path to it need not have been a key: a name in the body of a class, or the result of a function, of
+    /// which the digest has the name alone.
     pub(super) fn record(&mut self, file: File, def: DefIdx) {
         if file == 0 {
             return;
@@ -207,8 +207,8 @@ impl<'a> Linker<'a> {
         out.into()
     }
 
-    /// The member `name` of a class, its own or inherited. A base that declares an attribute, by an
-    /// annotation or as a method, is what is meant before a subclass that merely assigns it.
+    /// Returns the member `name` of a class, its own or inherited. A base that declares an attribute, by an
+    /// annotation or as a method, wins over a subclass that merely assigns it.
     pub(super) fn member(&mut self, class: ClassId, name: &'a str) -> Option<Rc<Member>> {
         if let Some(m) = self.class_members.get(&(class, name)) {
             return m.clone();
@@ -293,7 +293,7 @@ impl<'a> Linker<'a> {
         None
     }
 
-    /// What a class provides to `with`, iteration and calls as a container of the language.
+    /// Returns the container of the language that a class acts as for `with`, iteration and calls.
     pub(super) fn std_of(&mut self, class: ClassId, args: &[Ty]) -> Option<Ty> {
         let std = self.classes[class.0 as usize].std?;
         let own = self.classes[class.0 as usize].params.clone();
@@ -322,7 +322,7 @@ impl<'a> Linker<'a> {
         Vec::new()
     }
 
-    /// Whether a definition is a field that only instances have.
+    /// Returns true if a definition is a field that only instances have.
     pub(super) fn is_instance_field(&self, file: File, def: DefIdx) -> bool {
         let d = self.facts(file).def(def);
         d.kind == DefKind::Field && d.flags.has(DefFlags::INSTANCE)

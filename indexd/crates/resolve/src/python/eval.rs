@@ -30,11 +30,11 @@ impl Val {
     }
 }
 
-/// An answer, or the mark that it is being looked for.
+/// An answer, or the mark that it is being computed.
 ///
-/// Types depend on themselves: `while x: x = x.next`. Whoever asks for an open answer gets "unknown",
-/// and every answer in between is partial: it is given, but kept only when the outermost open
-/// question it met is itself. The next asker then finds the whole answer.
+/// Types depend on themselves: `while x: x = x.next`. Asking for an open answer yields "unknown", and every
+/// answer in between is partial: it is returned, but kept only when the outermost open question it met is
+/// itself. The next question then finds the whole answer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Slot {
     Empty,
@@ -85,7 +85,7 @@ impl<'a> Linker<'a> {
         v
     }
 
-    /// The same where the slots are in a map.
+    /// Answers a question once, like [`Self::once`], with the slots in a map.
     pub(super) fn once_in<K: Copy + Eq + Hash>(
         &mut self,
         slots: fn(&mut Self) -> &mut FxHashMap<K, Slot>,
@@ -96,7 +96,7 @@ impl<'a> Linker<'a> {
         self.once(get, |l, slot| _ = slots(l).insert(key, slot), ask)
     }
 
-    /// Whether the answer found at `depth` met no open question outside it.
+    /// Returns true if the answer found at `depth` met no open question outside it.
     pub(super) fn is_whole(&mut self, depth: u32) -> bool {
         if self.lowest >= depth || depth == 0 {
             return true;
@@ -157,7 +157,7 @@ impl<'a> Linker<'a> {
             | Node::Conditional { then: left, otherwise: right } => {
                 let left = self.eval(file, left);
                 let right = self.eval(file, right);
-                // `x or y`: what is falsy on the left does not come out.
+                // `x or y`: a falsy left side is not the result.
                 let l =
                     if matches!(expr.node, Node::Binary { .. }) { self.types.some(left.ty) } else { left.ty };
                 let l =
@@ -291,7 +291,7 @@ impl<'a> Linker<'a> {
         self.targets_value(&found.targets)
     }
 
-    /// The type of what a name leads to; several values are a union.
+    /// Returns the type of the targets of a name; several values are a union.
     pub(super) fn targets_value(&mut self, targets: &[Target]) -> Val {
         let mut inferred = false;
         let mut tys = Vec::with_capacity(targets.len());
@@ -505,7 +505,7 @@ impl<'a> Linker<'a> {
         }
     }
 
-    /// Whether every value of one type is of another, as far as classes of the tree and containers
+    /// Returns true if every value of one type is of another, as far as classes of the tree and containers
     /// go.
     fn is_a(&self, ty: Ty, of: Ty) -> bool {
         match (self.types.get(ty), self.types.get(of)) {
@@ -520,7 +520,7 @@ impl<'a> Linker<'a> {
         }
     }
 
-    /// The instance that a type test or an `except` clause speaks of: of a class, or of any of a
+    /// Returns the instance that a type test or an `except` clause checks for: of a class, or of any of a
     /// tuple of classes.
     fn instance_of(&mut self, file: File, e: ExprId) -> Ty {
         let facts = self.facts(file);
@@ -571,7 +571,7 @@ impl<'a> Linker<'a> {
         }
     }
 
-    /// The class whose instances a receiver stands for: that around a method, or around a lambda
+    /// Returns the class of the instances that a receiver holds: the one around a method, or around a lambda
     /// of the class body.
     fn class_of_receiver(&mut self, file: File, scope: DefIdx) -> Option<super::types::ClassId> {
         if self.facts(file).def(scope.some()?).kind == DefKind::Class {

@@ -1,5 +1,4 @@
-//! What a module holds under a name: definitions, imports followed to where they lead, star
-//! imports, submodules.
+//! The names of a module: definitions, imports followed to their targets, star imports, submodules.
 
 use super::Linker;
 use super::modules::Module;
@@ -9,7 +8,7 @@ use indexd_model::{DefFlags, DefIdx, DefKind, Key};
 use smallvec::SmallVec;
 use std::rc::Rc;
 
-/// One thing a name leads to.
+/// A target of a name.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Target {
     Def(File, DefIdx),
@@ -20,11 +19,11 @@ pub(super) enum Target {
     Dynamic,
 }
 
-/// What a name leads to: several targets for conditional definitions.
+/// The targets of a name: several for conditional definitions.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(super) struct Found {
     pub(super) targets: SmallVec<[Target; 2]>,
-    /// How many imports of other modules were followed.
+    /// Number of imports of other modules that were followed.
     pub(super) n_hops: u8,
 }
 
@@ -33,9 +32,10 @@ pub(super) struct Found {
 pub(super) const HOPS_MAX: u8 = 16;
 
 impl<'a> Linker<'a> {
-    /// What `name` means in the module `file`, as an attribute or a free name. Empty when nothing.
+    /// Returns the targets of `name` in the module `file`, as an attribute or a free name; empty when there
+    /// are none.
     pub(super) fn module_member(&mut self, file: File, name: &'a str) -> Rc<Found> {
-        // How far it is followed depends on how many imports led here.
+        // The number of imports still followed depends on how many led here.
         let key = (file, name, self.n_followed);
         if let Some(found) = self.module_members.get(&key) {
             return Rc::clone(found);
@@ -50,7 +50,8 @@ impl<'a> Linker<'a> {
         found
     }
 
-    /// What an import of `name` from the module `file` leads to; nothing at the end of the way.
+    /// Returns the targets of an import of `name` from the module `file`; none once [`HOPS_MAX`] imports were
+    /// followed.
     fn followed(&mut self, file: File, name: &'a str) -> Rc<Found> {
         if self.n_followed == HOPS_MAX {
             return Rc::default();
@@ -67,7 +68,7 @@ impl<'a> Linker<'a> {
         let scope = self.module_scope(file);
         let key = Key::member(&scope, name);
         let doc = self.loaded.doc(file);
-        // The file's own names need no record: it is linked anew whenever they change.
+        // The file's own names need no record: it is linked again whenever they change.
         if file == 0 || self.view.find(key).contains(&doc) {
             let mut has_import = false;
             for d in facts.interface.provided(key) {
@@ -134,7 +135,7 @@ impl<'a> Linker<'a> {
                 Module::External(_) | Module::Missing => {}
             }
         }
-        // A name that the stub beside a source has alone, a type made for annotations.
+        // A name that only the stub of a source has: a type made for annotations.
         let stub = format!("{}i", self.loaded.path(file));
         if stub.ends_with(".pyi")
             && file != 0
@@ -153,7 +154,7 @@ impl<'a> Linker<'a> {
         }
     }
 
-    /// Follows the star imports of a file; says whether one brings `name`.
+    /// Follows the star imports of a file. Returns true if one brings `name`.
     fn find_starred(&mut self, file: File, name: &'a str, found: &mut Found) -> bool {
         let facts = self.facts(file);
         for import in facts.interface.imports.iter().filter(|i| i.kind == ImportKind::All) {
@@ -172,7 +173,7 @@ impl<'a> Linker<'a> {
         false
     }
 
-    /// Whether `from module import *` brings `name`.
+    /// Returns true if `from module import *` brings `name`.
     fn exports(&mut self, file: File, name: &str) -> bool {
         let facts = self.facts(file);
         let key = Key::member(&self.module_scope(file), "__all__");
@@ -183,7 +184,7 @@ impl<'a> Linker<'a> {
         }
     }
 
-    /// What an import statement brings in under the name it binds.
+    /// Returns the targets of an import statement under the name that it binds.
     pub(super) fn import_targets(&mut self, file: File, import: &'a Import) -> Found {
         let facts = self.facts(file);
         let module = match (import.kind, import.name) {
@@ -240,7 +241,7 @@ impl<'a> Linker<'a> {
         s
     }
 
-    /// The definitions a reader means among several of one name: the implementation of overloads,
+    /// Returns the definition that a reader means among several of one name: the implementation of overloads,
     /// the getter of a property, the first of several values, the last of several functions.
     pub(super) fn preferred(&self, file: File, defs: &[DefIdx]) -> Option<DefIdx> {
         let facts = self.facts(file);
@@ -250,7 +251,7 @@ impl<'a> Linker<'a> {
                 && !it.flags.has(DefFlags::OVERLOAD)
                 && !it.flags.has(DefFlags::SETTER)
         };
-        // A definition under a condition has the ordinary one beside it.
+        // A definition under a condition comes with an ordinary one.
         let plain = |d: &&DefIdx| !facts.def(**d).flags.has(DefFlags::CONDITIONAL);
         defs.iter()
             .filter(callable)

@@ -1,14 +1,13 @@
 //! The linker for Python.
 //!
-//! It answers one question, *what does this identifier name*, by asking for the type of what stands
-//! before the dot. Types come from annotations, constructors, returned expressions and assignments,
-//! read from the facts of whatever file defines them; nothing is guessed from a bare name. What
-//! comes from outside the tree is [`Type::External`](types::Type::External) and stays so through
-//! every attribute and call, which is how a dependency's method is never mistaken for one of ours.
+//! It answers one question, *which definition does this identifier name*, by asking for the type of the
+//! expression before the dot. Types come from annotations, constructors, returned expressions and
+//! assignments, read from the facts of the defining file; nothing is guessed from a bare name. Values from
+//! outside the tree are [`Type::External`](types::Type::External) and stay so through every attribute and
+//! call, so that a dependency's method is never mistaken for one of ours.
 //!
-//! Reading order: `modules` and `members` (names to definitions), `classes`, `eval` (expressions),
-//! `attrs`, `calls`, `annotations`, `stdlib` (what the language's own containers do), `uses`
-//! (links and unresolved uses).
+//! Reading order: `modules` and `members` (names to definitions), `classes`, `eval` (expressions), `attrs`,
+//! `calls`, `annotations`, `stdlib` (the language's own containers), `uses` (links and unresolved uses).
 
 mod annotations;
 mod attrs;

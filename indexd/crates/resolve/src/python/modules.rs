@@ -1,11 +1,11 @@
 //! Modules: from a dotted path in an import to a file.
 //!
-//! No configuration says where source roots are, so the tree does: a root is a folder that is no
-//! package itself and below which the whole dotted path is found. The importing file's own folders
-//! come first, then those that look like roots, the nearest before the others; a package with
-//! `__init__` comes before a mere folder, as Python has it. A name of the standard library is never
-//! looked for anywhere but around the file, nor is what a manifest there depends on. Files are found by the last two components of the path (the only one of a path
-//! without a dot), which is one lookup whatever the roots are.
+//! No configuration states the source roots, so the tree decides: a root is a folder that is not a package
+//! itself and below which the whole dotted path is found. The importing file's own folders come first, then
+//! those that look like roots, the nearest before the others; a package with `__init__` comes before a mere
+//! folder, as in Python. A name of the standard library, or of a dependency in a manifest around the file, is
+//! only looked for around the file. Files are found by the last two components of the path (the only one of a
+//! path without a dot), which is one lookup for any number of roots.
 
 use super::Linker;
 use super::names::is_stdlib;
@@ -15,7 +15,7 @@ use indexd_model::path::{dir_of, file_name_of, join, n_common, stem_of, tail_of}
 use indexd_model::roles::{is_aside, is_foreign_data};
 use indexd_model::{FactsView, FileDoc, Key};
 
-/// Where a module path leads.
+/// The target of a module path.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Module {
     File(File),
@@ -76,8 +76,8 @@ impl<'a> Linker<'a> {
 
     /// The file of the module whose path without extension (or whose folder) is `full`.
     pub(super) fn module_at(&mut self, full: &str) -> Option<File> {
-        // Source before stub, package before module: what comes later in this order cannot matter
-        // to whoever found an earlier one.
+        // Source before stub, package before module: later entries of this order do not matter once an
+        // earlier one is found.
         let found = [".py", ".pyi"].into_iter().find_map(|extension| {
             let package = join(full, &format!("__init__{extension}"));
             self.view.file(&package).or_else(|| self.view.file(&format!("{full}{extension}")))
@@ -154,8 +154,8 @@ impl<'a> Linker<'a> {
         root
     }
 
-    /// How well a root fits an import, the lowest best: around the file or looking like a root, with a
-    /// package there or a mere folder, far from the file, deep. `None` where it does not fit at all.
+    /// Ranks a root for an import, the lowest best: around the file or looking like a root, with a package
+    /// there or a mere folder, far from the file, deep. `None` if it does not fit at all.
     fn rank_of(&mut self, from: File, module: &str, root: &str, is_init: bool) -> Option<(u8, usize, usize)> {
         let own = dir_of(self.loaded.path(from));
         let around = is_around(root, own);
@@ -171,7 +171,7 @@ impl<'a> Linker<'a> {
         } else if !is_proper() {
             return None;
         } else {
-            // Somewhere else: only a package says that this is no coincidence.
+            // Elsewhere, only a package shows that this is not a coincidence.
             let is_package = is_regular && (is_init || module != top);
             class_elsewhere(self.is_source_root(root), is_regular, is_package)?
         };
@@ -182,8 +182,8 @@ impl<'a> Linker<'a> {
         Some((class, usize::MAX - n_common, root.len()))
     }
 
-    /// Whether a manifest in a folder around names a module's project as a dependency, and no project of
-    /// the tree bears that name.
+    /// Returns true if a manifest in a folder around names a module's project as a dependency, and no project
+    /// of the tree has that name.
     fn is_needed(&self, own: &str, top: &str) -> bool {
         let name = top.to_ascii_lowercase();
         let needs = format!("needs:{name}");
@@ -203,7 +203,7 @@ impl<'a> Linker<'a> {
         self.view.find(Key::member("needs:pypi", &name)).iter().any(is_needing) && !is_ours()
     }
 
-    /// Whether a folder looks like one that holds packages: by its name or by a manifest in it.
+    /// Returns true if a folder looks like one that holds packages: by its name or by a manifest in it.
     fn is_source_root(&self, root: &str) -> bool {
         matches!(file_name_of(root), "src" | "lib" | "python" | "Lib")
             || ["setup.py", "pyproject.toml", "setup.cfg"]
@@ -244,7 +244,7 @@ impl<'a> Linker<'a> {
     }
 }
 
-/// Whether a path is that of a package's own module.
+/// Returns true if a path is that of a package's own module.
 fn is_init(path: &str) -> bool {
     stem_of(path) == "__init__"
 }
@@ -254,13 +254,13 @@ fn module_path(path: &str) -> &str {
     if is_init(path) { dir_of(path) } else { path.rsplit_once('.').map_or(path, |p| p.0) }
 }
 
-/// What stands before `suffix` in `path`, on a component boundary.
+/// Returns the part of `path` before `suffix`, on a component boundary.
 fn root_of<'p>(path: &'p str, suffix: &str) -> Option<&'p str> {
     let root = path.strip_suffix(suffix)?;
     if root.is_empty() { Some(root) } else { root.strip_suffix('/') }
 }
 
-/// Whether `root` is `dir` or a folder around it.
+/// Returns true if `root` is `dir` or a folder around it.
 fn is_around(root: &str, dir: &str) -> bool {
     root.is_empty() || dir == root || (dir.starts_with(root) && dir.as_bytes().get(root.len()) == Some(&b'/'))
 }

@@ -58,13 +58,13 @@ const BUILTINS: &[&str] = &[
     "unicode", "vars", "xrange", "zip",
 ];
 
-/// Whether the first component of a module path names a module of the standard library.
+/// Returns true if the first component of a module path names a module of the standard library.
 pub(super) fn is_stdlib(module: &str) -> bool {
     let top = module.split('.').next().unwrap_or("");
     STDLIB.binary_search(&top).is_ok()
 }
 
-/// Whether a free name that no module defines is a builtin.
+/// Returns true if a free name that no module defines is a builtin.
 pub(super) fn is_builtin(name: &str) -> bool {
     BUILTINS.binary_search(&name).is_ok()
 }

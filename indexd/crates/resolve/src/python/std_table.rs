@@ -1,4 +1,4 @@
-//! The table of the standard library, `stdlib.txt`: its reader, and what a row gives at a place.
+//! The table of the standard library, `stdlib.txt`: its reader, and the type of a row at a place.
 
 use super::Linker;
 use super::eval::Site;
@@ -30,7 +30,7 @@ pub(super) enum Term {
     Apply(Op, Vec<Term>),
 }
 
-/// What is made of the types in brackets.
+/// The operation on the types in brackets.
 #[derive(Clone, Copy)]
 pub(super) enum Op {
     Make(Std),
@@ -53,7 +53,7 @@ pub(super) enum Op {
     Super,
 }
 
-/// What the terms of a row refer to.
+/// The types that the terms of a row refer to.
 #[derive(Clone, Copy)]
 pub(super) struct Given<'g> {
     /// Type arguments of the class or the receiver.
@@ -150,7 +150,7 @@ impl Op {
 }
 
 impl Linker<'_> {
-    /// The type that a row gives.
+    /// Returns the type of a row.
     pub(super) fn std_term(&mut self, term: &Term, given: Given) -> Ty {
         match term {
             Term::Param(i) => given.params.get(*i).copied().unwrap_or(Ty::UNKNOWN),

@@ -1,8 +1,8 @@
-//! What the language's own containers and functions do with the types put into them.
+//! The effect of the language's own containers and functions on the types put into them.
 //!
-//! Only what carries a type of the tree from one place to another counts: element types, results of
-//! `dict.get`, `zip`, `functools.partial` and their like, in `stdlib.txt`. Everything else of the
-//! standard library gives [`Ty::EXTERNAL`].
+//! Only operations that carry a type of the tree from one place to another count: element types, results of
+//! `dict.get`, `zip`, `functools.partial` and their like, in `stdlib.txt`. Everything else of the standard
+//! library gives [`Ty::EXTERNAL`].
 
 use super::Linker;
 use super::eval::Site;
@@ -132,7 +132,7 @@ impl<'a> Linker<'a> {
         self.types.make(Type::Super(class, receiver))
     }
 
-    /// What iterating over a value gives.
+    /// Returns the element type of iterating over a value.
     pub(super) fn element(&mut self, ty: Ty) -> Ty {
         match self.types.get(ty).clone() {
             Type::Std(Std::Str | Std::Bytes, _) => ty,
@@ -262,7 +262,7 @@ impl<'a> Linker<'a> {
         }
     }
 
-    /// What `with value as x` gives `x`.
+    /// Returns the type of `x` in `with value as x`.
     pub(super) fn entered(&mut self, ty: Ty) -> Ty {
         match self.types.get(ty).clone() {
             Type::Std(Std::Context, args) => args.first().copied().unwrap_or(Ty::UNKNOWN),
@@ -286,7 +286,7 @@ impl<'a> Linker<'a> {
         }
     }
 
-    /// What `await value` gives; a value that cannot be awaited is left as it is.
+    /// Returns the type of `await value`; a value that cannot be awaited is left as it is.
     pub(super) fn awaited(&mut self, ty: Ty) -> Ty {
         match self.types.get(ty).clone() {
             Type::Std(Std::Awaitable, args) => args.first().copied().unwrap_or(Ty::UNKNOWN),

@@ -1,4 +1,4 @@
-//! Each fixture is a small tree and what its names lead to, readable as a specification.
+//! Each fixture is a small tree and the targets of its names, readable as a specification.
 
 use crate::link;
 use indexd_model::memory::MemoryFacts;
@@ -53,7 +53,7 @@ impl Tree {
         link(FileDoc(i as u32), Facts::inside(&self.files[i].2), &self.view)
     }
 
-    /// The sources with, under each line, what its names lead to.
+    /// Prints the sources with, under each line, the targets of its names.
     fn render(&self, shown: impl Fn(EdgeKind) -> bool) -> String {
         let mut out = String::new();
         for (i, (path, text, facts)) in self.files.iter().enumerate() {
@@ -106,8 +106,7 @@ fn is_flow(kind: EdgeKind) -> bool {
     matches!(kind, EdgeKind::Dataflow | EdgeKind::DataflowIn)
 }
 
-/// Every `fixtures/*.py` has what it resolves to beside it as `*.links`; `UPDATE_FIXTURES=1` writes
-/// them.
+/// Compares each `fixtures/*.py` with its links, kept as `*.links`; `UPDATE_FIXTURES=1` writes them.
 #[test]
 fn fixtures() {
     let dir = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("src/python/fixtures");
@@ -158,7 +157,7 @@ fn lookups_cover_what_is_missing() {
     };
     let before = with(&[]);
     let lookups = before.link(0).lookups;
-    // What a new definition in `b.py` provides is among the keys that linking `a.py` looked up.
+    // The keys of a new definition in `b.py` are among those that linking `a.py` looked up.
     let text = "class C:\n    def go(self): ...\ndef make(): return C()\n";
     let after = indexd_lang::python::facts(
         &RepoPath::new("b.py").unwrap(),

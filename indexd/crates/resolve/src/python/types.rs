@@ -46,9 +46,9 @@ pub(super) enum Std {
     Context,
     /// The argument is the result.
     Callable,
-    /// A holder whose `get` gives the argument: `ContextVar`, `Queue`.
+    /// A holder whose `get` returns the argument: `ContextVar`, `Queue`.
     Cell,
-    /// What `pytest.raises` gives; the argument is the exception.
+    /// The result of `pytest.raises`; the argument is the exception.
     Raises,
 }
 
@@ -95,7 +95,7 @@ impl Std {
     }
 }
 
-/// What identifies a type variable.
+/// The identity of a type variable.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(super) enum VarKey {
     /// `T = TypeVar("T")`.
@@ -129,7 +129,7 @@ pub(super) enum Type {
     Std(Std, Box<[Ty]>),
     /// A method of a [`Std`] instance.
     StdMethod(NameId, Ty),
-    /// `type[T]` of something that is no class of the tree.
+    /// `type[T]` of a type that is not a class of the tree.
     ClassOf(Ty),
     Var(File, VarKey),
     Union(Box<[Ty]>),
@@ -165,7 +165,7 @@ impl Types {
         &self.types[ty.0 as usize]
     }
 
-    /// Whether a type mentions type variables or the receiver's class.
+    /// Returns true if a type mentions type variables or the receiver's class.
     pub(super) fn has_vars(&self, ty: Ty) -> bool {
         self.has_vars[ty.0 as usize]
     }
@@ -216,8 +216,8 @@ impl Types {
         self.make(Type::Instance(class, args.into()))
     }
 
-    /// Any of `parts`, in the order of first mention. What is unknown adds nothing next to what is
-    /// known.
+    /// Returns the union of `parts`, in the order of first mention. Unknown parts add nothing next to known
+    /// ones.
     pub(super) fn union(&mut self, parts: &[Ty]) -> Ty {
         let mut out: Vec<Ty> = Vec::new();
         for &p in parts {

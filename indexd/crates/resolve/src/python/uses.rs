@@ -17,10 +17,10 @@ use rustc_hash::FxHashSet;
 use smallvec::SmallVec;
 use std::rc::Rc;
 
-/// What makes a value of the fields of another that keywords name.
+/// Functions that copy a value with the fields that keywords name replaced.
 const COPIES: [&str; 4] = ["dataclasses.replace", "copy.replace", "attr.evolve", "attrs.evolve"];
 
-/// Where a definition's own text stands: from its name to its end.
+/// The range of a definition's own text, from its name to its end.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct DefSpan {
     start: u32,
@@ -60,8 +60,8 @@ impl<'a> Linker<'a> {
         let loaded = self.loaded;
         crate::flow::add(facts, loaded.doc(0), |doc| loaded.facts(loaded.open(doc)), &mut out);
         self.constructors(&mut out);
-        // A name token that defines is no use of what it defines, though a value flows into it.
-        // A property of a base class is what such a token sets.
+        // A name token that defines is not a use of its definition, though a value flows into it. If a base
+        // class has a property of that name, the token sets it.
         out.links.retain(|l| {
             let is_own = l.role == Role::Write && l.kind == EdgeKind::Usage && defined.contains(&l.at);
             !is_own || self.is_property(l.target)
@@ -86,7 +86,7 @@ impl<'a> Linker<'a> {
                 None => {
                     let text = facts.str(name);
                     let found = self.module_member(0, text);
-                    // A folder that is a package has no definition to name, and is no unknown.
+                    // A folder that is a package has no definition to name, and is not unknown.
                     if matches!(found.targets.first(), Some(Target::Namespace(_))) {
                         return;
                     }
@@ -116,8 +116,8 @@ impl<'a> Linker<'a> {
         self.emit(&place, name, &hits, inferred, reason, out);
     }
 
-    /// Calls of classes call the constructors that these define themselves, too. What a constructor's
-    /// parameters are given is told of the class.
+    /// Calls of classes also call the constructors that these define themselves. Arguments of a constructor's
+    /// parameters are recorded for the class.
     fn constructors(&mut self, out: &mut Links) {
         let mut made = Vec::new();
         for l in out.links.iter().filter(|l| l.kind == EdgeKind::Call) {
@@ -151,8 +151,9 @@ impl<'a> Linker<'a> {
         });
     }
 
-    /// Keyword arguments that name fields: of a class whose fields make its constructor, and of what makes
-    /// another value of one (`dataclasses.replace`, `_replace` of a named tuple).
+    /// Links keyword arguments that name fields: those of a class whose fields make its constructor, and
+    /// those of a function that copies a value with changes (`dataclasses.replace`, `_replace` of a named
+    /// tuple).
     fn keywords(&mut self, callee: ExprId, args: List, out: &mut Links) {
         let facts = self.facts(0);
         let is_keyword = |e: &ExprId| matches!(facts.expr(*e).node, Node::Keyword { .. });
@@ -243,8 +244,8 @@ impl<'a> Linker<'a> {
         }
     }
 
-    /// What a local name leads to when it is a nested definition or an import of the function;
-    /// nothing for a variable.
+    /// Returns the targets of a local name that is a nested definition or an import of the function; `None`
+    /// for a variable.
     fn binding_hits(&mut self, binding: BindingId) -> Option<SmallVec<[Hit; 2]>> {
         let facts = self.facts(0);
         let b = facts.binding(binding)?;
@@ -287,7 +288,7 @@ impl<'a> Linker<'a> {
         if hits.len() > 1 { self.one_of(&hits) } else { hits }
     }
 
-    /// Import statements, and the exports that re-export what they bring.
+    /// Links import statements, and the exports that re-export imported names.
     fn imports(&mut self, out: &mut Links) {
         let facts = self.facts(0);
         let is_package = file_name_of(self.loaded.path(0)).starts_with("__init__.");

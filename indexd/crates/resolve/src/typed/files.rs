@@ -21,10 +21,10 @@ pub(crate) struct DefAt {
 /// Definitions of one name, in source order.
 pub(crate) type Defs = SmallVec<[DefIdx; 2]>;
 
-/// What a file holds, by name and by place.
+/// The definitions of a file, by name and by place.
 struct Index<'a> {
     members: FxHashMap<(DefIdx, &'a str), Defs>,
-    /// Definitions under the name of what they are given to: `C.prototype`, `exports`.
+    /// Definitions under the name of the object that they are assigned to: `C.prototype`, `exports`.
     given: FxHashMap<(&'a str, &'a str), Defs>,
     by_place: FxHashMap<u32, DefIdx>,
     /// The expression around each; made when it is asked for.
@@ -38,11 +38,11 @@ struct Index<'a> {
 pub(crate) struct Files<'a> {
     pub(crate) loaded: &'a Loaded<'a>,
     pub(crate) view: &'a Recorder<'a>,
-    /// What the keys of names begin with.
+    /// Prefix of the keys of names.
     prefix: &'static str,
     indexes: Vec<Option<Index<'a>>>,
     recorded: FxHashSet<DefAt>,
-    /// What the keys of names in each file begin with.
+    /// Prefix of the keys of names in each file.
     scopes: Vec<Option<Rc<str>>>,
     /// Members that were asked for.
     members: FxHashMap<DefAt, FxHashMap<Box<str>, Defs>>,
@@ -119,13 +119,13 @@ impl<'a> Files<'a> {
         self.index(file).members.get(&(DefIdx::NONE, name)).cloned().unwrap_or_default()
     }
 
-    /// The definitions of a name that are given to something written so.
+    /// Returns the definitions of a name that are assigned to members of `to`, as written.
     pub(crate) fn given(&mut self, file: File, to: &str, name: &str) -> Defs {
         self.record_name(file, &format!("{to}.{name}"));
         self.index(file).given.get(&(to, name)).cloned().unwrap_or_default()
     }
 
-    /// The definition whose name stands at a place.
+    /// Returns the definition whose name is at a place.
     pub(crate) fn at_place(&mut self, file: File, at: u32) -> Option<DefAt> {
         let def = *self.index(file).by_place.get(&at)?;
         Some(DefAt { file, def })

@@ -1,10 +1,10 @@
-//! What linkers of languages with declared types share.
+//! Code shared by the linkers of languages with declared types.
 //!
-//! Types of one run are interned ([`types`]), and type parameters are put in their place by
-//! substitution ([`generics`]). Open files are indexed by names once ([`files`]): a read of a definition of
-//! another file is recorded under its name there. Types depend on themselves, so questions are answered lazily
-//! and kept when they are whole ([`slots`]). A language adds how names are found, how types are written and
-//! what its expressions give.
+//! Types of one run are interned ([`types`]), and type parameters are replaced by substitution
+//! ([`generics`]). Open files are indexed by names once ([`files`]): a read of a definition of another file
+//! is recorded under its name there. Types depend on themselves, so questions are answered lazily and kept
+//! when they are whole ([`slots`]). A language adds the lookup of names, the syntax of types and the types of
+//! its expressions.
 
 pub(crate) mod files;
 pub(crate) mod generics;

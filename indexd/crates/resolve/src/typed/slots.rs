@@ -49,10 +49,10 @@ pub(crate) struct Questions {
     n_partial: u32,
 }
 
-/// What a question found when it was asked.
+/// The state of a question when it was asked.
 pub(crate) enum Asked {
     Known(Val),
-    /// To be looked for, and then given to [`Questions::close`].
+    /// Must be answered, and then passed to [`Questions::close`].
     Opened(Opened),
 }
 
@@ -98,18 +98,18 @@ impl Questions {
         if is_whole { Slot::Done(v) } else { Slot::Empty }
     }
 
-    /// Whether what was found since a depth met no open question outside it.
+    /// Returns true if the answers found since a depth met no open question outside it.
     pub(crate) fn is_settled(&self, depth: u32) -> bool {
         self.lowest.is_none_or(|l| l >= depth) || depth == 0 || self.n_partial > PARTIAL_MAX
     }
 
-    /// How many questions are open.
+    /// Returns the number of open questions.
     pub(crate) fn depth(&self) -> u32 {
         self.depth
     }
 }
 
-/// Who asks such questions.
+/// A linker that asks such questions.
 pub(crate) trait Asks: Sized {
     fn questions(&mut self) -> &mut Questions;
 

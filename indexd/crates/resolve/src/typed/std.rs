@@ -1,10 +1,10 @@
-//! What a language brings along, as data: types with what their members give, read on demand.
+//! The standard library of a language as data: types with the results of their members, read on demand.
 //!
 //! A line without a blank in front begins a type with its parameters, each a letter, and behind a colon the
-//! types it derives from: `List E : Collection<E>`; `static List` begins what its class has. A line with a blank in
-//! front is a member with its type: `get E`, `map ((E)=>R)=>Stream<R>`, where other letters than those of the
-//! type are parameters of the member. The member that a function literal stands for has an equals sign in front.
-//! `package a.b` says where the types behind it lie.
+//! types it derives from: `List E : Collection<E>`; `static List` begins the members of its class. A line
+//! with a blank in front is a member with its type: `get E`, `map ((E)=>R)=>Stream<R>`, where other letters
+//! than those of the type are parameters of the member. The member that a function literal implements has an
+//! equals sign in front. `package a.b` names the package of the types behind it.
 
 use super::types::{Ty, Type, Types};
 use rustc_hash::FxHashMap;
@@ -20,13 +20,13 @@ pub(crate) struct Table {
     types: FxHashMap<&'static str, StdType>,
 }
 
-/// A type of a table, or what stands for a class or a module.
+/// A type of a table, or the value of a class or a module.
 #[derive(Default)]
 pub(crate) struct StdType {
     letters: Vec<u8>,
     bases: &'static str,
     pub(crate) package: &'static str,
-    /// The member that a function literal stands for.
+    /// The member that a function literal implements.
     pub(crate) function: Option<&'static str>,
 }
 
@@ -67,7 +67,7 @@ impl Table {
         self.types.get(name)
     }
 
-    /// Whether a type itself has a member.
+    /// Returns true if a type itself has a member.
     pub(crate) fn has(&self, of: &str, name: &str) -> bool {
         self.members.contains_key(&(of, name))
     }
@@ -93,7 +93,7 @@ impl Table {
     }
 }
 
-/// Reads a type of a table, with what stands for its letters.
+/// Reads a type of a table, with the types for its letters.
 struct Parser<'t> {
     rest: &'t str,
     map: &'t [(u8, Ty)],
@@ -144,7 +144,7 @@ impl Parser<'_> {
         let is_part = |c: char| c.is_alphanumeric() || c == '_';
         let end = self.rest.find(|c: char| !is_part(c)).unwrap_or(self.rest.len());
         let (name, rest) = self.rest.split_at(end);
-        // What is no type ends the reading.
+        // Anything but a type ends the reading.
         self.rest = if name.is_empty() { "" } else { rest };
         let args = if self.eat("<") { self.list(">", types) } else { Rc::from([]) };
         match name {

@@ -16,11 +16,11 @@ pub(crate) struct NameId(pub(crate) u32);
 /// Type arguments, or the parts of a type.
 pub(crate) type Args = Rc<[Ty]>;
 
-/// Type parameters with what stands for them.
+/// Type parameters with their arguments.
 pub(crate) type Env = Rc<[(Ty, Ty)]>;
 
 impl Ty {
-    /// Nothing is known.
+    /// The unknown type.
     pub(crate) const UNKNOWN: Self = Self(0);
     /// Something from outside the tree.
     pub(crate) const EXTERNAL: Self = Self(1);
@@ -40,7 +40,7 @@ pub(crate) enum Type {
     Package(NameId),
     /// A value of the type that a definition declares.
     Named(DefAt, Args),
-    /// What a definition is as a value: a class, an enumeration, a member of one, a namespace.
+    /// A definition as a value: a class, an enumeration, a member of one, a namespace.
     Static(DefAt),
     /// The value that a method of the type runs on.
     This(DefAt),
@@ -103,7 +103,7 @@ impl Types {
         &self.types[ty.0 as usize]
     }
 
-    /// Whether a type mentions type parameters or the value that a method runs on.
+    /// Returns true if a type mentions type parameters or the value that a method runs on.
     pub(crate) fn has_vars(&self, ty: Ty) -> bool {
         self.has_vars[ty.0 as usize]
     }
@@ -153,13 +153,13 @@ impl Types {
         self.make(Type::Std(name, args.into()))
     }
 
-    /// Whether a type is one of the standard library of this name.
+    /// Returns true if a type is one of the standard library of this name.
     pub(crate) fn is_std(&self, ty: Ty, name: &str) -> bool {
         matches!(self.get(ty), Type::Std(n, _) if &*self.names[n.0 as usize] == name)
     }
 
-    /// Any of `parts`, in the order of first mention. What is unknown or no value adds nothing next to
-    /// what is known.
+    /// Returns the union of `parts`, in the order of first mention. Parts that are unknown or no value add
+    /// nothing next to known ones.
     pub(crate) fn union(&mut self, parts: &[Ty]) -> Ty {
         let mut out: Vec<Ty> = Vec::new();
         let mut rest = Ty::UNKNOWN;

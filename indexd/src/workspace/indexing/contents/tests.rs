@@ -70,7 +70,7 @@ fn what_nobody_used_for_long_is_collected() {
 }
 
 proptest! {
-    /// Whatever becomes of the files, a row is what was written or is not there, and rows can be added.
+    /// After any damage to the files a row is either as written or missing, and rows can be added.
     #[test]
     fn damage_costs_rows_and_gives_no_wrong_ones(
         at: prop::sample::Index, kind in 0..4u8, noise: [u8; 8], n in 1..20u32,

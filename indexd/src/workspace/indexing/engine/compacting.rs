@@ -5,11 +5,10 @@ use crate::workspace::indexing::recovery;
 use indexd_store::{Opened, Store, StoreError};
 use std::path::PathBuf;
 
-/// An index is copied compactly when its file has grown by a quarter, or by so many bytes if that is
-/// more.
+/// An index is copied compactly when its file has grown by a quarter, or by this many bytes if that is more.
 const GROWTH_BYTES_MIN: u64 = 512 << 10;
 
-/// What a thread needs to make a compact copy of an index.
+/// The inputs of a thread that makes a compact copy of an index.
 pub struct CopyJob {
     store: Store,
     dir: PathBuf,
@@ -24,10 +23,10 @@ pub struct Copy {
 }
 
 impl CopyJob {
-    /// Makes the copy; the index serves requests and takes changes meanwhile.
+    /// Makes the copy. The index serves requests and takes changes during that time.
     ///
     /// # Errors
-    /// Those of the store; nothing is left of the copy then.
+    /// Those of the store; the copy is then removed.
     pub fn run(self, is_stopping: &dyn Fn() -> bool) -> Result<Copy, StoreError> {
         recovery::remove_env(&self.dir);
         let copied = self.store.copy_compact(&self.dir, is_stopping);
@@ -39,7 +38,7 @@ impl CopyJob {
 }
 
 impl Engine {
-    /// Whether the file is so much larger than a compact one that copying it pays.
+    /// Returns true if the file is enough larger than a compact one for a copy to pay.
     pub fn is_bloated(&self) -> bool {
         let bytes = self.store.as_ref().map_or(0, Store::size_bytes);
         bytes > self.compact_bytes + (self.compact_bytes / 4).max(GROWTH_BYTES_MIN)

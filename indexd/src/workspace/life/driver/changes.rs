@@ -47,7 +47,7 @@ impl Driver {
         if self.absorb(changes, true)? {
             self.needs_sweep = false;
             self.cookies.give_up();
-            // Requests may have come in meanwhile; the comparison may cover some of them.
+            // Requests may have arrived during the comparison, which may cover some of them.
             while let Ok(event) = self.events.try_recv() {
                 self.take(event);
             }
@@ -61,7 +61,7 @@ impl Driver {
     }
 
     /// Applies changes to the index. First watches the new folders among them and lists those again, since
-    /// files created in a folder before its watch raise no event. `are_all` says that the changes are the
+    /// files created in a folder before its watch raise no event. `are_all` is true if the changes are the
     /// whole difference between index and tree. Returns false if they went to a build.
     fn absorb(&mut self, mut changes: ChangeSet, are_all: bool) -> Result<bool, EngineError> {
         for round in 0.. {
@@ -265,8 +265,8 @@ impl Driver {
     }
 }
 
-/// Pauses between changes that are taken in though nobody asks. A file that grows all the time, as a log
-/// does, is read as a whole each time; requests do not wait for the end of a pause.
+/// Pauses between changes that are taken in without a request. A file that grows all the time, as a log does,
+/// is read as a whole each time; requests do not wait for the end of a pause.
 #[derive(Default)]
 pub(super) struct Calm {
     pause: Duration,
@@ -281,7 +281,7 @@ const PAUSE_FACTOR: u32 = 4;
 const PAUSE_MAX: Duration = Duration::from_secs(60);
 
 impl Calm {
-    /// Notes work that nobody asked for, and when somebody asked last.
+    /// Records work done without a request, and the time of the last request.
     fn took_in(&mut self, began: Instant, ended: Instant, asked: Instant) {
         let took = ended.saturating_duration_since(began);
         let is_asked = self.until.is_some_and(|until| asked + self.pause >= until);
@@ -308,7 +308,7 @@ fn is_head(path: &Path) -> bool {
 mod tests {
     use super::*;
 
-    /// A log of which each reading takes so many milliseconds, written to all the time.
+    /// A log that takes the given number of milliseconds to read and is written to all the time.
     #[test]
     fn what_changes_all_the_time_is_read_at_a_falling_rate_until_somebody_asks() {
         let start = Instant::now();

@@ -14,8 +14,8 @@ use std::time::{Duration, Instant};
 
 /// Idle time after which tokens are counted and memory is given back.
 const IDLE: Duration = Duration::from_millis(1_500);
-/// Delay from a change of the index to its flush to the disk. A crash of the system loses what is younger, and it
-/// is built again from the files.
+/// Delay from a change of the index to its flush to the disk. A crash of the system loses younger changes,
+/// which are taken from the files again.
 const UNTIL_FLUSHED: Duration = Duration::from_secs(2);
 /// Time a daemon must survive after opening an index to show that the index does not crash it.
 const ALIVE: Duration = Duration::from_secs(600);
@@ -51,7 +51,7 @@ pub(super) struct House {
     counting: Counting,
     /// True if work left memory that is worth giving back.
     pub has_waste: bool,
-    /// The earliest time to give memory back.
+    /// The earliest time to release memory.
     put_off: PutOff,
     /// When commits are flushed next.
     sync_at: Option<Instant>,
@@ -208,7 +208,7 @@ impl Driver {
         Ok(())
     }
 
-    /// Gives the memory that changes and tree walks left back, in the environment and in the allocator.
+    /// Returns the memory left by changes and tree walks, in the environment and in the allocator.
     fn give_back(&mut self) -> Result<(), EngineError> {
         let shared = Arc::clone(&self.shared);
         let is_renewed = match &mut self.state {
@@ -218,7 +218,7 @@ impl Driver {
         if is_renewed {
             self.house.put_off.end();
         } else {
-            // A reader holds the environment, perhaps for long. On the first attempt give back the rest.
+            // A reader holds the environment, perhaps for long. On the first attempt release the rest.
             self.house.has_waste = true;
             let is_first = self.house.put_off.wait.is_zero();
             self.house.put_off.again(self.clock.now());
@@ -254,7 +254,7 @@ impl Driver {
         self.house.copy_at = self.now() + COPY_AGAIN;
     }
 
-    /// Replaces the index by a finished copy, unless it has changed meanwhile or is not open.
+    /// Replaces the index by a finished copy, unless it has changed since the copy began or is not open.
     pub(super) fn copied(&mut self, number: u64, copied: Copied) {
         if number != self.house.copy {
             // It was stopped. The next copy or build removes its files.

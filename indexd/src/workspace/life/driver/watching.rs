@@ -12,7 +12,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// How the loop learns of changes.
+/// The way in which the loop learns of changes.
 pub(super) enum Watching {
     /// Not at all yet; the next comparison starts a watcher.
     Not,

@@ -1,8 +1,8 @@
-//! The watcher of Linux: inotify without a library in between, asked only for what is a change.
+//! The watcher of Linux: inotify without a library in between, asked only for events that are changes.
 //!
-//! One *instance* of inotify serves all watchers of the process: a user has few of them (128 by default),
-//! and editors and other tools want theirs. Each watcher has its own inbox and its own folders; a folder
-//! that several of them watch is one watch, and its events go to all of them. Lost events are lost for all.
+//! One *instance* of inotify serves all watchers of the process: a user has few of them (128 by default), and
+//! editors and other tools want theirs. Each watcher has its own inbox and its own folders; a folder that
+//! several of them watch is one watch, and its events go to all of them. Lost events are lost for all.
 
 use super::{Inbox, WatchError, Watcher};
 use rustc_hash::FxHashMap;
@@ -34,7 +34,7 @@ struct Instance {
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    // Nothing is left half done under these locks.
+    // A panic under these locks leaves nothing half done.
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -82,8 +82,8 @@ struct Shared {
     watches: Mutex<Watches>,
 }
 
-/// Which watch is which folder, for whom. One inode has one watch, by whatever path. Paths are compared
-/// as they are spelled: by components is slow, and nobody spells one folder in two ways.
+/// The folders of the watches, and their watchers. One inode has one watch, by any path. Paths are compared
+/// as they are spelled: comparing by components is slow, and a folder is not spelled in two ways.
 #[derive(Default)]
 struct Watches {
     /// By watch: the number of each watcher that has it, with its name for the folder.
@@ -92,15 +92,15 @@ struct Watches {
     last_number: u64,
 }
 
-/// What one watcher watches.
+/// The watches of one watcher.
 struct Own {
-    /// Gone with the one who looks into it.
+    /// Dropped with its reader.
     inbox: Weak<Inbox>,
     numbers: FxHashMap<Arc<OsStr>, i32>,
 }
 
 impl Watches {
-    /// Whether this is news to the watcher, and the watch that the folder's name had before.
+    /// Returns true if this is new to the watcher, and the watch that the folder's name had before.
     fn insert(&mut self, watcher: u64, number: i32, dir: Arc<OsStr>) -> (bool, Option<i32>) {
         let all = self.dirs.entry(number).or_default();
         let own = all.iter_mut().find(|(other, _)| *other == watcher);
@@ -119,7 +119,7 @@ impl Watches {
         (true, own.numbers.insert(dir, number))
     }
 
-    /// Takes a watch from a watcher; whether nobody has it any more.
+    /// Removes a watch from a watcher. Returns true if it has no watcher left.
     fn remove(&mut self, watcher: u64, number: i32) -> bool {
         let Some(all) = self.dirs.get_mut(&number) else { return false };
         let Some(at) = all.iter().position(|(other, _)| *other == watcher) else { return false };
@@ -142,7 +142,7 @@ impl Watches {
         watchers.into_iter().for_each(|watcher| _ = self.remove(watcher, number));
     }
 
-    /// The inboxes of those who have a watch, each with its name for the folder.
+    /// Returns the inboxes of the watchers that have a watch, each with its name for the folder.
     fn told(&self, number: i32) -> Vec<(Arc<Inbox>, Arc<OsStr>)> {
         let all = self.dirs.get(&number).into_iter().flatten();
         let told = |(watcher, dir): &(u64, Arc<OsStr>)| {
@@ -233,7 +233,7 @@ impl Shared {
         lock(&self.watches)
     }
 
-    /// Takes one more watcher in; gives its number.
+    /// Adds a watcher and returns its number.
     fn enter(&self, inbox: &Arc<Inbox>) -> u64 {
         let mut watches = self.watches();
         watches.last_number += 1;
@@ -243,13 +243,13 @@ impl Shared {
         number
     }
 
-    /// Takes watches from a watcher, and ends those that nobody else has.
+    /// Removes watches from a watcher, and ends those without another watcher.
     fn forget(&self, watcher: u64, numbers: impl IntoIterator<Item = i32>) {
         let mut numbers = numbers.into_iter().peekable();
         if numbers.peek().is_none() {
             return;
         }
-        // Nobody is given a watch meanwhile that ends here.
+        // No watcher can be given a watch that ends here.
         let _alone = self.adding.write().unwrap_or_else(PoisonError::into_inner);
         let mut watches = self.watches();
         for number in numbers {
@@ -260,7 +260,7 @@ impl Shared {
         }
     }
 
-    /// Says to all that events were lost.
+    /// Reports to all inboxes that events were lost.
     fn lost(&self) {
         let inboxes = self.watches().inboxes();
         inboxes.iter().for_each(|inbox| inbox.lost());
@@ -280,9 +280,8 @@ impl Shared {
         }
     }
 
-    /// Moves everything that is in the queue by now to the inboxes; who waits for this does not wait for
-    /// what comes meanwhile. False when the queue cannot be read, which is the same as lost events, each
-    /// time that it is tried.
+    /// Moves all events now in the queue to the inboxes. Events that arrive later are left. Returns false
+    /// when the queue cannot be read, which counts as lost events, each time it is tried.
     fn empty(&self) -> bool {
         let _reading = self.reading.lock().unwrap_or_else(PoisonError::into_inner);
         let mut buffer = [const { MaybeUninit::uninit() }; BUFFER_BYTES];
@@ -317,7 +316,7 @@ impl Shared {
         }
         let mut watches = self.watches();
         if !watches.dirs.contains_key(&number) {
-            // The event may have overtaken the one who adds the watch.
+            // The event may arrive before the watch is recorded.
             drop(watches);
             drop(self.adding.write().unwrap_or_else(PoisonError::into_inner));
             watches = self.watches();

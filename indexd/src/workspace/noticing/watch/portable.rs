@@ -1,7 +1,7 @@
-//! The watcher of every system that notify knows. On Linux `inotify` takes its place: there
-//! notify asks to be told of each file that is opened, and a search through the tree by any program
-//! would wake the daemon for each file and overflow the queue; and it hands every folder to its
-//! thread and waits for the answer, which costs five times the system call.
+//! The watcher of every system that notify supports. Linux uses `inotify` instead: there notify asks for an
+//! event for each file that is opened, so a search through the tree by any program would wake the daemon for
+//! each file and overflow the queue. It also hands every folder to its thread and waits for the answer, which
+//! costs five times the system call.
 
 use super::{Inbox, WatchError, Watcher};
 use notify::event::{AccessKind, AccessMode, EventKind, ModifyKind};

@@ -9,7 +9,7 @@ fn write(root: &Path, path: &str, text: &str) {
     fs::write(at, text).unwrap();
 }
 
-/// What a walk finds that knows nothing.
+/// Returns the result of a walk without known files.
 fn all(root: &Path) -> Scan {
     scan(root, "", &Layer::top(root, &[]), &|_| {}, &KnownFiles::default())
 }
@@ -110,7 +110,7 @@ fn init(root: &Path) {
     assert!(git(root, &["init", "-q"]).is_some());
 }
 
-/// What a command of git prints.
+/// Returns the output of a git command.
 fn git(root: &Path, args: &[&str]) -> Option<String> {
     let out = std::process::Command::new("git").arg("-C").arg(root).args(args).output().unwrap();
     out.status.success().then(|| String::from_utf8(out.stdout).unwrap())
@@ -276,7 +276,7 @@ proptest! {
         init(root);
         for (dir, name) in &files {
             let path = indexd_model::path::join(dir, name);
-            // A folder may stand there by now.
+            // A folder may be there by now.
             if !root.join(&path).exists() && fs::create_dir_all(root.join(dir)).is_ok() {
                 fs::write(root.join(&path), "x").unwrap();
             }
@@ -338,7 +338,7 @@ fn excludes_are_found_through_settings_as_git_finds_them() {
     }
 }
 
-/// What a repository names may be large, or no file at all.
+/// A file named by a repository's settings may be large, or not a file at all.
 #[cfg(unix)]
 #[test]
 fn settings_of_a_repository_cannot_make_the_scan_hang() {

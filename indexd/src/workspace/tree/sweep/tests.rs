@@ -30,7 +30,8 @@ impl Fixture {
         }
     }
 
-    /// What is seen at `dirty`, as `+path` and `-path`, and that nothing is left over for a sweep.
+    /// Checks the changes found at `dirty`, as `+path` and `-path`, and that nothing is left over for a
+    /// sweep.
     fn check(&mut self, dirty: &[&str], want: &[&str]) {
         let changes = self.tree.examine(dirty.iter().copied()).unwrap();
         self.accept(&changes);

@@ -1,4 +1,4 @@
-//! Functions, classes and variables: what their definitions and bindings are told.
+//! Functions, classes and variables: the content of their definitions and bindings.
 
 use super::kinds::K;
 use super::visit::{Function, This, Visitor};
@@ -97,7 +97,7 @@ impl<'s> Visitor<'_, 's> {
                 _ if is_arrow || named.is_some() && own.is_none() && it.is_of_prototype(named) => {
                     it.function_in(node, def)
                 }
-                // `this` of a plain function is what it makes, where it is called with `new`.
+                // `this` of a plain function is the object that it makes when it is called with `new`.
                 Some(d) if own.is_some() => {
                     let this = This::Class { class: d, member: DefIdx::NONE };
                     it.with_this(this, |it| it.function_in(node, def))
@@ -148,7 +148,7 @@ impl<'s> Visitor<'_, 's> {
         self.bound(name, BindingKind::Local);
     }
 
-    /// A returned value, as what the function is declared to give.
+    /// Returns a returned value with the declared result type of the function.
     fn returned(&mut self, value: ExprId, result: Option<ExprId>, is_async: bool) -> ExprId {
         let Some(ty) = result.filter(|_| value != self.opaque()) else { return value };
         let at = self.u.b.get(value).map_or(0, |e| e.at);
@@ -330,7 +330,7 @@ impl<'s> Visitor<'_, 's> {
         self.opaque()
     }
 
-    /// Gives the names in a pattern their parts of a value.
+    /// Assigns the parts of a value to the names in a pattern.
     pub(super) fn take_apart(&mut self, pattern: usize, base: ExprId) {
         if !self.enter() {
             return;
@@ -477,7 +477,8 @@ impl<'s> Visitor<'_, 's> {
         def.map_or(self.opaque(), |def| self.node(Shape::Def { def }, at))
     }
 
-    /// The definition of a class: by its name, or of what is given the class.
+    /// Returns the definition of a class: by its name, or of the variable or field that the class is assigned
+    /// to.
     fn class_def(&self, node: usize) -> Option<DefIdx> {
         let named = self.field(node, self.f.name).and_then(|n| self.def_at(n));
         named.or_else(|| {
@@ -728,7 +729,7 @@ impl<'s> Visitor<'_, 's> {
     }
 }
 
-/// What an expression is where nesting is too deep.
+/// The expression that replaces one whose nesting is too deep.
 pub(super) trait Opaque {
     fn opaque(it: &Visitor) -> Self;
 }

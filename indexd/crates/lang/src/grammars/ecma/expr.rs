@@ -1,4 +1,4 @@
-//! Values: what each expression is made of.
+//! Values: the parts of each expression.
 
 use super::kinds::K;
 use super::visit::{This, Visitor};
@@ -87,7 +87,7 @@ impl<'s> Visitor<'_, 's> {
             return self.opaque();
         }
         let at = self.start(property);
-        // What is given to a member is declared elsewhere where types are.
+        // In a language with types, members that are assigned to are declared elsewhere.
         if self.u.by_name.contains_key(&at) && !self.is_typed {
             return self.opaque();
         }
@@ -134,7 +134,7 @@ impl<'s> Visitor<'_, 's> {
         Some(self.word(word, value, at))
     }
 
-    /// Type arguments behind what is called.
+    /// Reads the type arguments of a callee.
     pub(super) fn applied(&mut self, node: usize, callee: ExprId) -> ExprId {
         let Some(list) = self.field(node, self.f.type_arguments) else { return callee };
         let types: Vec<ExprId> = self.children(list).map(|t| self.ty(t)).collect();
@@ -296,7 +296,7 @@ impl<'s> Visitor<'_, 's> {
         Some(self.silent(class))
     }
 
-    /// A local variable gets the type of what is assigned to it.
+    /// Adds an assigned value to the sources of a local variable.
     fn assigned_local(&mut self, left: usize, value: ExprId) {
         if self.k(left) == K::Name
             && let Some(binding) = self.bound(left, indexd_model::BindingKind::Local)
@@ -336,7 +336,7 @@ impl<'s> Visitor<'_, 's> {
         out
     }
 
-    /// The name of a key that is written out, and where it stands.
+    /// Returns the name of a key that is written out, and its place.
     pub(super) fn key(&mut self, key: usize) -> Option<(&'s str, u32)> {
         let (text, at) = (self.slice(key), self.start(key));
         match self.k(key) {

@@ -13,12 +13,12 @@ const DOC_BYTES_MAX: usize = 8_000;
 struct Tag<'s> {
     word: &'s str,
     ty: &'s str,
-    /// What stands behind the type.
+    /// The name behind the type.
     name: &'s str,
 }
 
 impl<'s> Visitor<'_, 's> {
-    /// Gives a definition and its parameters the types that its comment tells of.
+    /// Sets the types of a definition and its parameters that its comment states.
     pub(super) fn documented(&mut self, def: DefIdx) {
         let doc = self.u.b.defs[def.index()].doc;
         if self.is_typed || doc.is_empty() || doc.len() as usize > DOC_BYTES_MAX {

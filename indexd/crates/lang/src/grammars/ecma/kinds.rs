@@ -1,4 +1,4 @@
-//! What each kind of node of the grammars of TypeScript and JavaScript is to the visitor, looked up once.
+//! Roles of the node kinds in the grammars of TypeScript and JavaScript, looked up once.
 
 use tree_sitter::Language;
 

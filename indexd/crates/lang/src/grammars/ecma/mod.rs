@@ -1,8 +1,8 @@
 //! Imports and exports of TypeScript and JavaScript, CommonJS included.
 //!
-//! What a file only passes on is an import of level 1: `export { a as b } from './x'`, and, with an
-//! empty module, names of its own under which others find them (`export { a as b }`,
-//! `export default a`, `module.exports = a`).
+//! A name that a file only passes on is an import of level 1: `export { a as b } from './x'`, and, with an
+//! empty module, names of its own that it exports under other names (`export { a as b }`, `export default a`,
+//! `module.exports = a`).
 
 mod declare;
 mod expr;
@@ -31,7 +31,7 @@ pub(super) const PARAMETERS: &[&str] = &["required_parameter", "optional_paramet
 /// Kinds of names in patterns.
 pub(super) const PATTERNS: &[&str] = &["shorthand_property_identifier_pattern", "pair_pattern", "identifier"];
 
-/// Whether a node that a rule names something in defines it: a key that is computed names nothing, and a
+/// Returns true if a node with a rule for a name defines that name: a computed key names nothing, and a
 /// pattern may take a parameter apart.
 pub(super) fn is_definition(node: Node, kind: &str, is_function: bool) -> bool {
     let is_computed =
@@ -65,16 +65,16 @@ pub(super) fn is_definition(node: Node, kind: &str, is_function: bool) -> bool {
     false
 }
 
-/// What `export default` gives without a name.
+/// The unnamed value of `export default`.
 pub(super) static UNNAMED: Define =
     Define::new("export_statement", DefKind::Variable).named(Name::Word(DEFAULT)).or_function(FUNCTIONS);
 
-/// Whether a parameter or an assignment gives a field to a class.
+/// Tells if a parameter or an assignment declares a field of a class.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum OfClass {
     /// It is neither.
     No,
-    /// It gives no field.
+    /// It declares no field.
     None,
     Of(DefIdx),
 }
@@ -88,8 +88,8 @@ impl OfClass {
     }
 }
 
-/// Says of a definition that it is a field by a parameter or an assignment, a member of a value, or a name in a
-/// pattern that is exported.
+/// Marks a definition as a field by a parameter or an assignment, a member of a value, or a name in an
+/// exported pattern.
 pub(super) fn mark_member(def: &mut Def, of_class: OfClass, is_of_value: bool, is_passed_on: bool) {
     if is_passed_on {
         def.flags.set(DefFlags::EXPORTED);
@@ -102,12 +102,12 @@ pub(super) fn mark_member(def: &mut Def, of_class: OfClass, is_of_value: bool, i
     }
 }
 
-/// Whether what stands in a node of this kind is a member of a value, or of a type without a name.
+/// Returns true if the entries of a node of this kind are members of a value, or of a type without a name.
 pub(super) fn holds_members(kind: &str) -> bool {
     matches!(kind, "object" | "object_type")
 }
 
-/// Whether an export gives a value that has no name.
+/// Returns true if an export has an unnamed value.
 pub(super) fn is_unnamed_default(node: Node) -> bool {
     let mut cursor = node.walk();
     let is_default = node.kind() == "export_statement"
@@ -119,10 +119,10 @@ pub(super) fn is_unnamed_default(node: Node) -> bool {
         })
 }
 
-/// The name of what a module exports as a whole.
+/// The name of the export of a module as a whole.
 const DEFAULT: &str = "default";
 
-/// Whether a language is TypeScript or JavaScript.
+/// Returns true if a language is TypeScript or JavaScript.
 pub(super) fn is_ecma(language: Language) -> bool {
     matches!(language, Language::TypeScript | Language::Tsx | Language::JavaScript)
 }
@@ -206,7 +206,7 @@ fn whole(walk: &mut Walk, node: Node, source: Node, name: Node, level: u16) {
     walk.add_import(node, module, None, Some(alias), ImportKind::Module, at, level);
 }
 
-/// One name of a module; `name` stands at `at`.
+/// Adds one name of a module; `name` is at `at`.
 fn named<'s>(
     walk: &mut Walk<'s, '_>,
     node: Node,
@@ -370,7 +370,7 @@ fn object_exports(walk: &mut Walk, node: Node, object: Node) {
     }
 }
 
-/// Whether a definition is a function given to `exports.a` or `module.exports`.
+/// Returns true if a definition is a function assigned to `exports.a` or `module.exports`.
 pub(super) fn is_export(facts: &Facts, def: &Def) -> bool {
     let receiver = def.receiver.map_or("", |r| facts.str(r));
     def.parent == DefIdx::NONE && matches!(receiver, "exports" | "module.exports" | "module")

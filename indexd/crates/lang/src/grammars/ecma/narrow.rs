@@ -9,7 +9,7 @@ const NARROWED_MAX: usize = 6;
 /// Nesting of conditions that is followed.
 const DEPTH_MAX: u32 = 24;
 
-/// What is known of a value where it is used: how it is written, and a fact in the form of a type.
+/// A known fact about a value where it is used: the value as written, and the fact in the form of a type.
 pub(super) struct Narrowed<'s> {
     text: &'s str,
     fact: ExprId,
@@ -47,8 +47,8 @@ impl<'s> Visitor<'_, 's> {
         self.narrowed.push(Narrowed { text, fact });
     }
 
-    /// Notes what holds where a condition is true, or false. The condition was visited before; what it names
-    /// is told of again without a role.
+    /// Records the facts that hold where a condition is true, or false. The condition was visited before; its
+    /// names are recorded again without a role.
     pub(super) fn assume(&mut self, node: usize, is_so: bool) {
         self.assume_in(node, is_so, 0);
     }
@@ -110,7 +110,7 @@ impl<'s> Visitor<'_, 's> {
         }
     }
 
-    /// Keeps what either side of two says of the same value.
+    /// Keeps the facts that either of two sides states about the same value.
     fn either(&mut self, n: usize, middle: usize, at: u32) {
         let right = self.narrowed.split_off(middle);
         let left = self.narrowed.split_off(n);
@@ -169,7 +169,8 @@ impl<'s> Visitor<'_, 's> {
         }
     }
 
-    /// What a function says of its argument at `index`, or of the value that it runs on.
+    /// Records the fact that a function states about its argument at `index`, or about the value that it runs
+    /// on.
     fn know_by_call(&mut self, of: usize, function: usize, index: u16, at: u32, is_so: bool) {
         if matches!(self.k(of), K::Name | K::Member | K::This) {
             let callee = self.silent(function);
@@ -179,8 +180,8 @@ impl<'s> Visitor<'_, 's> {
         }
     }
 
-    /// The value of a name, a chain of members or a literal that was visited already: nothing in it is a use.
-    /// Opaque for anything else, since each visit of a function would visit what is in it again.
+    /// Returns the value of a name, a chain of members or a literal that was visited already: nothing in it
+    /// is a use. Opaque for anything else, since each visit of a function would visit its content again.
     pub(super) fn silent(&mut self, node: usize) -> ExprId {
         let mut root = node;
         while self.k(root) == K::Member
@@ -218,7 +219,7 @@ impl<'s> Visitor<'_, 's> {
         self.opaque()
     }
 
-    /// Whether a statement ends what is around it.
+    /// Returns true if a statement ends the block around it.
     fn leaves(&self, mut node: usize) -> bool {
         while self.k(node) == K::Block
             && let Some(last) = self.children(node).last()

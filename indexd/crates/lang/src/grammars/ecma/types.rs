@@ -206,7 +206,7 @@ impl<'s> Visitor<'_, 's> {
         self.deeper(node, |it, node| it.signature_member(node))
     }
 
-    /// What a signature in a type says; named members of an interface are definitions instead.
+    /// Reads a signature in a type; named members of an interface are definitions instead.
     pub(super) fn signature_member(&mut self, node: usize) -> Option<ExprId> {
         let at = self.start(node);
         match self.k(node) {

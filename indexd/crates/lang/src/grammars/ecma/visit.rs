@@ -1,13 +1,13 @@
-//! The second pass over a file of TypeScript or JavaScript: names get their bindings, and each use, type
-//! and value an expression, so that types can be found later.
+//! The second pass over a file of TypeScript or JavaScript: names get their bindings, and each use, type and
+//! value an expression, so that types can be found later.
 //!
-//! Definitions come from the table of the language; this pass fills in their types, values, parameters
-//! and results. Shapes that are the same for every language are documented at [`Shape`]; the others:
-//! an object literal is a [`Shape::Composite`] of [`Shape::Keyword`]s whose places are those of the keys,
-//! so is a type literal; a property without a definition has no other place. A promise is
-//! [`Shape::Address`] of what it gives, a call with `new` calls a [`Shape::Word`], a type with arguments is a
-//! [`Shape::Apply`], a conditional type one of a [`Shape::Compare`], a string that matters by its text a
-//! [`Shape::Quoted`] name, and an element of JSX a call with the literal of its attributes.
+//! Definitions come from the table of the language; this pass fills in their types, values, parameters and
+//! results. Shapes that are the same for every language are documented at [`Shape`]; the others: an object
+//! literal is a [`Shape::Composite`] of [`Shape::Keyword`]s whose places are those of the keys, so is a type
+//! literal; a property without a definition has no other place. A promise is [`Shape::Address`] of its
+//! result, a call with `new` calls a [`Shape::Word`], a type with arguments is a [`Shape::Apply`], a
+//! conditional type one of a [`Shape::Compare`], a string that matters by its text a [`Shape::Quoted`] name,
+//! and an element of JSX a call with the literal of its attributes.
 
 use super::super::flat::Flat;
 use super::super::kinds::Kinds as ScopeKinds;
@@ -57,7 +57,7 @@ pub(in super::super) fn uses<'s>(
     }
 }
 
-/// What `this` stands for.
+/// The value of `this`.
 #[derive(Clone, Copy)]
 pub(super) enum This {
     None,
@@ -68,7 +68,7 @@ pub(super) enum This {
     },
     /// The object that an expression makes.
     Value(ExprId),
-    /// What a parameter declares.
+    /// A value of the type that a `this` parameter declares.
     Declared(ExprId),
     /// A value of the class that an expression names.
     InstanceOf(ExprId),
@@ -83,13 +83,13 @@ pub(super) struct Function {
 pub(super) struct Visitor<'b, 's> {
     pub(super) u: Uses<'b, 's>,
     pub(super) kinds: &'b Kinds,
-    /// Whether the language has types.
+    /// True if the language has types.
     pub(super) is_typed: bool,
     pub(super) f: Fields,
     scopes: Vec<usize>,
     locals: FxHashMap<(usize, &'s str), BindingId>,
     def_bindings: FxHashMap<DefIdx, BindingId>,
-    /// Where names stand that imports tell of.
+    /// Places of names in imports.
     imports: FxHashSet<u32>,
     /// The enumeration around: its members are seen by their names.
     pub(super) enumeration: DefIdx,
@@ -125,7 +125,7 @@ impl<'b, 's> Visitor<'b, 's> {
         tree.children(node)
     }
 
-    /// Whether one of the tokens directly in a node is written so.
+    /// Returns true if one of the tokens directly in a node has this text.
     pub(super) fn has_token(&self, node: usize, word: &str) -> bool {
         self.u.tree.tokens(node).any(|t| self.u.tree.is_leaf(t) && self.u.tree.node(t).kind() == word)
     }
@@ -189,7 +189,7 @@ impl<'b, 's> Visitor<'b, 's> {
         out
     }
 
-    /// The same for a child that may be missing.
+    /// Reads a child that may be missing as an expression.
     pub(super) fn expr_in(&mut self, node: usize, field: u16, role: Role) -> ExprId {
         self.field(node, field).map_or(self.opaque(), |child| self.expr(child, role))
     }
@@ -290,7 +290,7 @@ impl<'b, 's> Visitor<'b, 's> {
         self.u.b.defs.iter().position(is_it).map(|i| DefIdx(i as u32))
     }
 
-    /// A member of a value; its name is not a use where an import tells of it.
+    /// Adds a member of a value; its name is not a use if an import records it.
     pub(super) fn attr(&mut self, base: ExprId, name: &'s str, at: u32, role: Role) -> ExprId {
         let name = self.u.b.str(name);
         let role = if self.imports.contains(&at) && role == Role::Read { Role::None } else { role };
@@ -391,7 +391,7 @@ impl<'b, 's> Visitor<'b, 's> {
         self.u.b.expr(Shape::Name { name, binding }, at, role)
     }
 
-    /// Runs `f` where `this` is something else.
+    /// Runs `f` with another value of `this`.
     pub(super) fn with_this<T>(&mut self, this: This, f: impl FnOnce(&mut Self) -> T) -> T {
         let outer = (self.this, self.receivers);
         (self.this, self.receivers) = (this, [BindingId::NONE; 2]);
@@ -406,7 +406,7 @@ impl<'b, 's> Visitor<'b, 's> {
 }
 
 impl K {
-    /// Whether a node of the kind is a type.
+    /// Returns true if a node of the kind is a type.
     pub(super) fn is_type(self) -> bool {
         matches!(
             self,
